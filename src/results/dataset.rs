@@ -1,0 +1,93 @@
+//! Datasets: one quantity over named axes, a list of points.
+
+use super::Outcome;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// What a dataset's values are.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Quantity {
+    /// The field's term: `bandwidth`, `latency`.
+    pub name: String,
+    /// Base unit: `B/s`, `ns`.
+    pub unit: String,
+    /// Whether more is better (bandwidth) or less (latency).
+    pub higher_is_better: bool,
+}
+
+/// One direction along which the points of a dataset differ.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Axis {
+    /// The key of this axis in every point's coordinates.
+    pub name: String,
+    /// Base unit of numeric coordinates (`B`), `null` for counts and names.
+    pub unit: Option<String>,
+}
+
+/// Where on one axis a point lies.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Coordinate {
+    /// A count or an amount in the axis' base unit.
+    Number(u64),
+    /// A name.
+    Name(String),
+}
+
+impl std::fmt::Display for Coordinate {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Coordinate::Number(n) => write!(f, "{n}"),
+            Coordinate::Name(name) => f.write_str(name),
+        }
+    }
+}
+
+/// The coordinates of a point by axis name.
+///
+/// Axes used by the memory experiments: `operation`, `kernel`, `level`, `size_bytes` (per thread, all streams of the
+/// operation together), `threads`, `pages` (as asked for: `4k`, `thp`, `huge`), `stride_bytes`, `repeat`.
+pub type Coordinates = BTreeMap<String, Coordinate>;
+
+/// One point: where it lies and what came of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Point {
+    /// Number of the point in the plan of its run, unique within a report.
+    pub id: u64,
+    /// Where it lies.
+    pub coordinates: Coordinates,
+    /// What came of it.
+    pub outcome: Outcome,
+}
+
+impl Point {
+    /// The coordinate on a numeric axis, `None` where the point has none.
+    pub fn number(&self, axis: &str) -> Option<u64> {
+        match self.coordinates.get(axis) {
+            Some(Coordinate::Number(n)) => Some(*n),
+            _ => None,
+        }
+    }
+
+    /// The coordinate on an axis of names, `None` where the point has none.
+    pub fn name(&self, axis: &str) -> Option<&str> {
+        match self.coordinates.get(axis) {
+            Some(Coordinate::Name(name)) => Some(name),
+            _ => None,
+        }
+    }
+}
+
+/// All points of one experiment that share a quantity.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Dataset {
+    /// Name of the experiment: `bandwidth`, `latency`.
+    pub experiment: String,
+    /// What the values are.
+    pub quantity: Quantity,
+    /// The axes along which points differ.
+    pub axes: Vec<Axis>,
+    /// In the order of the plan.
+    pub points: Vec<Point>,
+}

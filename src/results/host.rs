@@ -1,0 +1,260 @@
+//! Facts about the machine, each with where it came from.
+
+use crate::units::{Bytes, CpuList, Hertz};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A fact and its source. Where it is unknown, `value` is `null` and `source` says why.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Fact<T> {
+    /// What is known.
+    pub value: Option<T>,
+    /// A file, a CPUID leaf, a system call, or why it is unknown.
+    pub source: String,
+}
+
+impl<T> Fact<T> {
+    /// `value`, read from `source`.
+    pub fn known(value: T, source: impl Into<String>) -> Self {
+        Fact { value: Some(value), source: source.into() }
+    }
+
+    /// Not known, and why.
+    pub fn unknown(reason: impl Into<String>) -> Self {
+        Fact { value: None, source: reason.into() }
+    }
+
+    /// The value, if it is known.
+    pub fn get(&self) -> Option<&T> {
+        self.value.as_ref()
+    }
+}
+
+/// Bytes that one core's L1 data cache can deliver and take per core clock cycle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PortWidth {
+    /// Loaded bytes per cycle.
+    pub load_bytes: u32,
+    /// Stored bytes per cycle.
+    pub store_bytes: u32,
+}
+
+/// The processor.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CpuFacts {
+    /// Instruction set architecture: `x86_64`, `aarch64`.
+    pub architecture: String,
+    /// Who made it.
+    pub vendor: Fact<String>,
+    /// What it calls itself.
+    pub model_name: Fact<String>,
+    /// Family, model and stepping as the vendor counts them, `family 26 model 2 stepping 1`.
+    pub signature: Fact<String>,
+    /// The core's design: `Zen 5`, `Golden Cove`.
+    pub microarchitecture: Fact<String>,
+    /// Instruction set extensions that matter here and that the operating system supports too.
+    pub features: Fact<Vec<String>>,
+    /// Width of the paths to the L1 data cache, from the vendor's documentation.
+    pub l1_ports: Fact<PortWidth>,
+    /// Nominal rate of the raw counter, where the system tells it.
+    pub counter: Fact<Hertz>,
+    /// Whether the counter runs at one rate in all power states.
+    pub counter_invariant: Fact<bool>,
+}
+
+/// One logical CPU.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Cpu {
+    /// The system's number.
+    pub id: u32,
+    /// Whether this process may run on it.
+    pub allowed: bool,
+    /// Physical core within its package, as the system numbers it.
+    pub core: Option<u32>,
+    /// Socket.
+    pub package: Option<u32>,
+    /// NUMA node.
+    pub node: Option<u32>,
+    /// All CPUs of the same physical core, this one among them.
+    pub siblings: Vec<u32>,
+}
+
+/// What a cache holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CacheKind {
+    /// Data only.
+    Data,
+    /// Instructions only.
+    Instruction,
+    /// Both.
+    Unified,
+}
+
+/// One cache: an instance, not a kind of cache.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Cache {
+    /// 1 for the one nearest the core.
+    pub level: u32,
+    /// What it holds.
+    pub kind: CacheKind,
+    /// Its size.
+    pub size: Bytes,
+    /// Its line.
+    pub line: Option<Bytes>,
+    /// Its associativity.
+    pub ways: Option<u32>,
+    /// The CPUs that share it.
+    pub cpus: CpuList,
+}
+
+/// A NUMA node; one without CPUs is memory only (CXL, HBM).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Node {
+    /// The system's number.
+    pub id: u32,
+    /// Its CPUs.
+    pub cpus: CpuList,
+    /// Its memory, as far as the system tells.
+    pub memory: Option<Bytes>,
+    /// Distance to every node in the order of ids, 10 for itself.
+    pub distances: Vec<u32>,
+}
+
+/// CPUs, caches and nodes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Topology {
+    /// Online CPUs in rising order.
+    pub cpus: Vec<Cpu>,
+    /// Where the list of CPUs and what is known about each came from.
+    pub cpus_source: String,
+    /// Every cache of the online CPUs.
+    pub caches: Vec<Cache>,
+    /// Where the caches came from, or why there are none.
+    pub caches_source: String,
+    /// NUMA nodes; a single one where the system has none.
+    pub nodes: Vec<Node>,
+    /// Where the nodes came from.
+    pub nodes_source: String,
+}
+
+impl Topology {
+    /// The CPUs that this process may use, in rising order.
+    pub fn allowed(&self) -> Vec<u32> {
+        self.cpus.iter().filter(|cpu| cpu.allowed).map(|cpu| cpu.id).collect()
+    }
+
+    /// The caches on the data path of `cpu`, nearest first.
+    pub fn data_caches(&self, cpu: u32) -> Vec<&Cache> {
+        let mut caches: Vec<&Cache> =
+            self.caches.iter().filter(|c| c.kind != CacheKind::Instruction && c.cpus.0.contains(&cpu)).collect();
+        caches.sort_by_key(|c| c.level);
+        caches
+    }
+
+    /// Size of all last-level caches that the CPUs in `cpus` use, together.
+    pub fn last_level_total(&self, cpus: &[u32]) -> Bytes {
+        let mut seen: Vec<&Cache> = Vec::new();
+        for last in cpus.iter().filter_map(|&cpu| self.data_caches(cpu).last().copied()) {
+            if !seen.iter().any(|c| std::ptr::eq(*c, last)) {
+                seen.push(last);
+            }
+        }
+        seen.iter().map(|c| c.size).sum()
+    }
+
+    /// The NUMA node of `cpu`.
+    pub fn node_of(&self, cpu: u32) -> Option<u32> {
+        self.cpus.iter().find(|c| c.id == cpu).and_then(|c| c.node)
+    }
+}
+
+/// Memory, and how much of it may be used.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MemoryFacts {
+    /// All of the machine's.
+    pub total: Fact<Bytes>,
+    /// What can be used now without pushing others out.
+    pub available: Fact<Bytes>,
+    /// What the control groups leave this process: the tightest limit of it and its ancestors less what is used.
+    pub cgroup: Fact<Bytes>,
+    /// What the address-space and data limits (RLIMIT_AS, RLIMIT_DATA) leave.
+    pub rlimit: Fact<Bytes>,
+    /// What a run may map at most: the least of these less a reserve.
+    pub usable: Fact<Bytes>,
+}
+
+/// A pool of reserved huge pages.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct HugePool {
+    /// Page size.
+    pub size: Bytes,
+    /// Pages reserved.
+    pub total: u64,
+    /// Pages of these that are free.
+    pub free: u64,
+}
+
+/// Page sizes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PageFacts {
+    /// The base page.
+    pub base: Bytes,
+    /// Mode of transparent huge pages: `always`, `madvise`, `never`.
+    pub thp_mode: Fact<String>,
+    /// Size of a transparent huge page.
+    pub thp_size: Fact<Bytes>,
+    /// Pools of explicit huge pages.
+    pub huge_pools: Fact<Vec<HugePool>>,
+}
+
+/// The system around the processor.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SystemFacts {
+    /// `linux`, `macos`, `windows`.
+    pub os: String,
+    /// Release of the kernel.
+    pub kernel: Fact<String>,
+    /// Name of the machine.
+    pub hostname: Fact<String>,
+    /// Hypervisor, or `none` where the processor says that there is none.
+    pub virtualization: Fact<String>,
+    /// Whether this process runs in a container, and which kind.
+    pub container: Fact<String>,
+    /// CPUs' worth of time that the control groups allow; absent where there is no quota.
+    pub cpu_quota: Fact<f64>,
+}
+
+/// Settings and conditions that move results.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Environment {
+    /// Frequency governor.
+    pub governor: Fact<String>,
+    /// Whether the clock may rise above nominal.
+    pub turbo: Fact<bool>,
+    /// Whether simultaneous multithreading is on.
+    pub smt: Fact<bool>,
+    /// Whether automatic NUMA balancing is on.
+    pub numa_balancing: Fact<bool>,
+    /// Load average over one minute at the start.
+    pub load: Fact<f64>,
+    /// Mitigations in force, `name: state`.
+    pub mitigations: Fact<Vec<String>>,
+}
+
+/// Everything that was found out about the machine.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct HostFacts {
+    /// The processor.
+    pub cpu: CpuFacts,
+    /// CPUs, caches, nodes.
+    pub topology: Topology,
+    /// Memory and limits.
+    pub memory: MemoryFacts,
+    /// Page sizes.
+    pub pages: PageFacts,
+    /// The system around it.
+    pub system: SystemFacts,
+    /// Settings and conditions.
+    pub environment: Environment,
+}

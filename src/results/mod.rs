@@ -1,0 +1,22 @@
+//! The data model of a report: what is written, read back, compared and drawn. No behaviour but reading and writing.
+//!
+//! Base units only (bytes, ns, bytes/s), numbers as numbers; what is absent is `null` beside a reason, never 0.
+
+mod dataset;
+mod evidence;
+mod host;
+mod journal;
+mod outcome;
+mod report;
+mod store;
+
+pub use dataset::{Axis, Coordinate, Coordinates, Dataset, Point, Quantity};
+pub use evidence::{Evidence, PageEvidence, Verdict, VerdictGrade};
+pub use host::{
+    Cache, CacheKind, Cpu, CpuFacts, Environment, Fact, HostFacts, HugePool, MemoryFacts, Node, PageFacts, PortWidth,
+    SystemFacts, Topology,
+};
+pub use journal::{JournalLine, JournalPoint};
+pub use outcome::{Limit, Measured, Outcome, Sample, Summary};
+pub use report::{ClockFacts, Finding, KernelUsed, PlanSummary, Provenance, Report, RunStatus, SCHEMA_VERSION, Tool};
+pub use store::{LARGEST_REPORT, read_report, write_atomically};

@@ -1,0 +1,126 @@
+//! What came of a point: a measured value with its spread and evidence, or the reason why there is none.
+
+use super::{Evidence, Verdict};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// What came of a point. Every variant but the first says why there is no number.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "status", rename_all = "kebab-case")]
+pub enum Outcome {
+    /// There is a number, with the evidence for it.
+    Measured(Box<Measured>),
+    /// Left out on purpose.
+    Skipped {
+        /// Why, in words.
+        reason: String,
+    },
+    /// This machine cannot do it.
+    Unsupported {
+        /// Why, in words.
+        reason: String,
+    },
+    /// The run ended before it was done.
+    Interrupted {
+        /// Why, in words.
+        reason: String,
+    },
+    /// It was tried and went wrong.
+    Failed {
+        /// Why, in words.
+        reason: String,
+    },
+}
+
+impl Outcome {
+    /// The measured value, if there is one.
+    pub fn measured(&self) -> Option<&Measured> {
+        match self {
+            Outcome::Measured(m) => Some(m),
+            _ => None,
+        }
+    }
+
+    /// `measured`, `skipped`, `unsupported`, `interrupted` or `failed`.
+    pub fn status(&self) -> &'static str {
+        match self {
+            Outcome::Measured(_) => "measured",
+            Outcome::Skipped { .. } => "skipped",
+            Outcome::Unsupported { .. } => "unsupported",
+            Outcome::Interrupted { .. } => "interrupted",
+            Outcome::Failed { .. } => "failed",
+        }
+    }
+
+    /// Why there is no number, `None` where there is one.
+    pub fn reason(&self) -> Option<&str> {
+        match self {
+            Outcome::Measured(_) => None,
+            Outcome::Skipped { reason }
+            | Outcome::Unsupported { reason }
+            | Outcome::Interrupted { reason }
+            | Outcome::Failed { reason } => Some(reason),
+        }
+    }
+}
+
+/// A measured point.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Measured {
+    /// The clean samples in a few figures, in the dataset's unit.
+    pub summary: Summary,
+    /// The same quantity under other conventions, by name and in base units. Bandwidth: `single_count` (each byte of
+    /// the window once, as tools do that count a copy once) and `bus_estimate` (with write-allocate traffic), in B/s.
+    /// Latency: `core_cycles`.
+    pub also: BTreeMap<String, f64>,
+    /// The upper bound on the summary's value with its source, `null` where none is known.
+    pub limit: Option<Limit>,
+    /// Every sample taken, dirty ones among them, in the order taken.
+    pub samples: Vec<Sample>,
+    /// What was checked around and during the samples.
+    pub evidence: Evidence,
+    /// What follows from the evidence.
+    pub verdict: Verdict,
+}
+
+/// What the value cannot exceed (bandwidth) or fall below (latency).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Limit {
+    /// In the dataset's unit.
+    pub value: f64,
+    /// Where the limit comes from, in words.
+    pub source: String,
+}
+
+/// The clean samples of a point in a few figures, in the dataset's unit.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Summary {
+    /// The headline.
+    pub median: f64,
+    /// The best sample: highest bandwidth, lowest latency.
+    pub best: f64,
+    /// Lower end of the 95% confidence interval of the median.
+    pub ci_low: f64,
+    /// Upper end of the 95% confidence interval of the median.
+    pub ci_high: f64,
+    /// Median absolute deviation from the median, unscaled.
+    pub mad: f64,
+    /// How many clean samples these figures rest on.
+    pub clean_samples: u64,
+}
+
+/// One timed sample.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Sample {
+    /// The quantity, in the dataset's unit.
+    pub value: f64,
+    /// Length of the common window that was counted.
+    pub elapsed_ns: f64,
+    /// What was done in the window: payload bytes of all threads (bandwidth), steps of the chain (latency).
+    pub work: u64,
+    /// Number of the round in which it was taken, from 0.
+    pub round: u32,
+    /// Why it is left out of the summary, `null` for a clean sample.
+    pub dirty: Option<String>,
+}

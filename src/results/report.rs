@@ -1,0 +1,126 @@
+//! The report: one JSON document that holds everything about a run.
+
+use super::{Dataset, HostFacts};
+use crate::units::{Bytes, Hertz, Nanos};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Version of the report's schema; rises when a reader of the old one would misread the new one.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// A run and all that came of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Report {
+    /// Version of this schema.
+    pub schema_version: u32,
+    /// Whether everything planned was measured.
+    pub status: RunStatus,
+    /// How to repeat the run and what it ran on.
+    pub provenance: Provenance,
+    /// What was planned, and how long it really took.
+    pub plan: PlanSummary,
+    /// The points, by experiment and quantity.
+    pub datasets: Vec<Dataset>,
+    /// What is worth a sentence.
+    pub findings: Vec<Finding>,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RunStatus {
+    /// Every point has an outcome that the plan foresaw.
+    Complete,
+    /// Some points failed.
+    Partial,
+    /// The run was ended from outside before all points were done.
+    Interrupted,
+}
+
+/// How to repeat a run and what it ran on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Provenance {
+    /// The program.
+    pub tool: Tool,
+    /// Arguments as typed, the program's name first.
+    pub command_line: Vec<String>,
+    /// Seed of every random choice, in decimal digits (64 bits do not fit every JSON reader's numbers).
+    pub seed: String,
+    /// Start of the run, RFC 3339, UTC.
+    pub started: String,
+    /// End of the run, RFC 3339, UTC.
+    pub finished: String,
+    /// The kernels that were used.
+    pub kernels: Vec<KernelUsed>,
+    /// The clock.
+    pub clock: ClockFacts,
+    /// The machine.
+    pub host: HostFacts,
+}
+
+/// The program.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Tool {
+    /// `memgauge`.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+    /// Whether instructions ran natively, or where the run was simulated.
+    pub machine: String,
+}
+
+/// A kernel that was used: equal digests mean the same instructions.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct KernelUsed {
+    /// Its name in `memgauge list kernels`.
+    pub name: String,
+    /// Digest of its machine code.
+    pub digest: String,
+}
+
+/// The clock behind every figure.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ClockFacts {
+    /// The counter: `tsc`, `cntvct`, `monotonic`, `simulated`.
+    pub counter: String,
+    /// Its rate, calibrated against the monotonic clock.
+    pub rate: Hertz,
+    /// Relative difference between two independent calibrations.
+    pub error: f64,
+    /// Smallest step seen between two readings.
+    pub resolution: Nanos,
+    /// Cost of one reading.
+    pub overhead: Nanos,
+    /// Core clock at the start, from dependent additions; `null` where it could not be established.
+    pub core: Option<Hertz>,
+}
+
+/// What was planned, and how long it really took.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PlanSummary {
+    /// Name of the profile, or of the single experiment.
+    pub profile: String,
+    /// Time allowed.
+    pub budget: Nanos,
+    /// Time that the plan was expected to take.
+    pub planned: Nanos,
+    /// Time that it took; `null` while the run is under way.
+    pub real: Option<Nanos>,
+    /// Memory that the plan maps.
+    pub memory: Bytes,
+    /// Points planned.
+    pub points: u64,
+    /// What was shortened or left out to stay inside budget and memory, in words.
+    pub shortened: Vec<String>,
+}
+
+/// Something about the results that is worth a sentence.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Finding {
+    /// Stable name of the kind of finding, `page-walk-cost`.
+    pub kind: String,
+    /// The sentence.
+    pub text: String,
+    /// The numbers in it, by name, in base units.
+    pub values: std::collections::BTreeMap<String, f64>,
+}

@@ -1,0 +1,92 @@
+//! Reports on disk: written whole or not at all, read with a limit on their size.
+
+use super::{Report, SCHEMA_VERSION};
+use crate::units::Bytes;
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+/// A larger file is not one of ours.
+pub const LARGEST_REPORT: Bytes = Bytes::mib(256);
+
+/// Writes `content` to `path` so that a reader sees the old file or the new one, never half of one.
+///
+/// Goes through a temporary file in the same directory, synchronised before it is renamed. On an error `path` is
+/// as it was and the temporary file is gone. A path that is not a regular file (a pipe, `/dev/full`) is written to.
+pub fn write_atomically(path: &Path, content: &[u8]) -> io::Result<()> {
+    if fs::metadata(path).is_ok_and(|m| !m.is_file()) {
+        return File::options().write(true).open(path)?.write_all(content);
+    }
+    let temporary = temporary_name(path);
+    let written = File::options()
+        .write(true)
+        .create_new(true)
+        .open(&temporary)
+        .and_then(|mut file| file.write_all(content).and_then(|()| file.sync_all()))
+        .and_then(|()| fs::rename(&temporary, path));
+    if written.is_err() {
+        // The error that matters is the first one.
+        let _ = fs::remove_file(&temporary);
+    }
+    written
+}
+
+/// A name beside `path` that no other process uses.
+fn temporary_name(path: &Path) -> PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_os_string();
+    name.push(format!(".{}.tmp", std::process::id()));
+    path.with_file_name(name)
+}
+
+/// Reads a report. Errors name what is wrong with the file, not where in our code it was noticed.
+pub fn read_report(path: &Path) -> Result<Report, String> {
+    let file = File::open(path).map_err(|e| e.to_string())?;
+    let mut text = String::new();
+    let limit = LARGEST_REPORT.0;
+    let read = file.take(limit + 1).read_to_string(&mut text).map_err(|e| e.to_string())?;
+    if read as u64 > limit {
+        return Err(format!("larger than {LARGEST_REPORT}, not a report"));
+    }
+    let version: SchemaProbe = serde_json::from_str(&text).map_err(|e| format!("not a memgauge report: {e}"))?;
+    if version.schema_version > SCHEMA_VERSION {
+        return Err(format!(
+            "schema version {} is newer than this program's {SCHEMA_VERSION}; update memgauge",
+            version.schema_version
+        ));
+    }
+    serde_json::from_str(&text).map_err(|e| format!("not a memgauge report: {e}"))
+}
+
+/// The one field that every version of the schema has.
+#[derive(serde::Deserialize)]
+struct SchemaProbe {
+    schema_version: u32,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failed_write_leaves_the_old_file_and_no_other() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("r.json");
+        write_atomically(&path, b"one").unwrap();
+        write_atomically(&path, b"two").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"two");
+        assert!(write_atomically(&dir.path().join("missing/r.json"), b"x").is_err());
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn what_is_not_a_report_is_said_so() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("r.json");
+        for (text, word) in
+            [("", "not a memgauge report"), ("{}", "schema_version"), (r#"{"schema_version":999}"#, "newer")]
+        {
+            fs::write(&path, text).unwrap();
+            assert!(read_report(&path).unwrap_err().contains(word), "{text}");
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! Quantities with their units: how they are written, and how they are read back.
+//!
+//! Rooms exchange these types, not bare floats. Base units only: bytes, nanoseconds, bytes per second, hertz.
+
+mod bytes;
+mod lists;
+
+pub use bytes::Bytes;
+pub use lists::{CpuList, SizeList, ThreadCount, ThreadList, parse_list};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// A text that is not the quantity it should be: what was given and what is allowed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ParseError {
+    /// The text as it was given.
+    pub given: String,
+    /// What would have been accepted, in words.
+    pub allowed: String,
+}
+
+impl ParseError {
+    /// `given` is quoted to the user, `allowed` says what would do.
+    pub fn new(given: &str, allowed: impl Into<String>) -> Self {
+        Self { given: given.to_owned(), allowed: allowed.into() }
+    }
+}
+
+impl fmt::Display for ParseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "'{}'; {}", self.given, self.allowed)
+    }
+}
+
+impl std::error::Error for ParseError {}
+
+/// A length of time in nanoseconds; negative lengths do not occur.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct Nanos(pub f64);
+
+impl Nanos {
+    /// No time at all.
+    pub const ZERO: Nanos = Nanos(0.0);
+
+    /// `s` seconds.
+    pub fn from_secs(s: f64) -> Self {
+        Nanos(s * 1e9)
+    }
+
+    /// `ms` milliseconds.
+    pub fn from_millis(ms: f64) -> Self {
+        Nanos(ms * 1e6)
+    }
+
+    /// `us` microseconds.
+    pub fn from_micros(us: f64) -> Self {
+        Nanos(us * 1e3)
+    }
+
+    /// This length in seconds.
+    pub fn secs(self) -> f64 {
+        self.0 / 1e9
+    }
+
+    /// The longer of two.
+    pub fn max(self, other: Self) -> Self {
+        Nanos(self.0.max(other.0))
+    }
+
+    /// The shorter of two.
+    pub fn min(self, other: Self) -> Self {
+        Nanos(self.0.min(other.0))
+    }
+}
+
+impl std::ops::Add for Nanos {
+    type Output = Nanos;
+    fn add(self, other: Nanos) -> Nanos {
+        Nanos(self.0 + other.0)
+    }
+}
+
+impl std::ops::AddAssign for Nanos {
+    fn add_assign(&mut self, other: Nanos) {
+        self.0 += other.0;
+    }
+}
+
+impl std::ops::Sub for Nanos {
+    type Output = Nanos;
+    fn sub(self, other: Nanos) -> Nanos {
+        Nanos(self.0 - other.0)
+    }
+}
+
+impl std::ops::Mul<f64> for Nanos {
+    type Output = Nanos;
+    fn mul(self, factor: f64) -> Nanos {
+        Nanos(self.0 * factor)
+    }
+}
+
+impl std::ops::Div<f64> for Nanos {
+    type Output = Nanos;
+    fn div(self, divisor: f64) -> Nanos {
+        Nanos(self.0 / divisor)
+    }
+}
+
+impl std::iter::Sum for Nanos {
+    fn sum<I: Iterator<Item = Nanos>>(all: I) -> Nanos {
+        Nanos(all.map(|n| n.0).sum())
+    }
+}
+
+impl fmt::Display for Nanos {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ns = self.0;
+        match ns {
+            _ if ns < 1e3 => write!(f, "{} ns", significant(ns)),
+            _ if ns < 1e6 => write!(f, "{} us", significant(ns / 1e3)),
+            _ if ns < 1e9 => write!(f, "{} ms", significant(ns / 1e6)),
+            _ => write!(f, "{} s", significant(ns / 1e9)),
+        }
+    }
+}
+
+impl FromStr for Nanos {
+    type Err = ParseError;
+
+    /// Reads `90s`, `1.5 min`, `250ms`, `20us`, `5ns`, `1h`; a bare number is seconds.
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        let wrong = || ParseError::new(text, "a time is a positive number and a unit: 90s, 250ms, 2min, 1h");
+        let (number, unit) = split_number(text).ok_or_else(wrong)?;
+        let scale = match unit.to_ascii_lowercase().as_str() {
+            "" | "s" | "sec" => 1e9,
+            "ms" => 1e6,
+            "us" | "µs" => 1e3,
+            "ns" => 1.0,
+            "m" | "min" => 60e9,
+            "h" => 3600e9,
+            _ => return Err(wrong()),
+        };
+        let nanos = number * scale;
+        if nanos.is_finite() && nanos >= 0.0 { Ok(Nanos(nanos)) } else { Err(wrong()) }
+    }
+}
+
+/// Data moved per second, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct BytesPerSecond(pub f64);
+
+impl BytesPerSecond {
+    /// In decimal gigabytes (10^9 bytes) per second, the unit of tables.
+    pub fn gigabytes(self) -> f64 {
+        self.0 / 1e9
+    }
+}
+
+impl fmt::Display for BytesPerSecond {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} GB/s", significant(self.gigabytes()))
+    }
+}
+
+/// Events per second.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct Hertz(pub f64);
+
+impl Hertz {
+    /// How many periods fit into `time`.
+    pub fn cycles_in(self, time: Nanos) -> f64 {
+        self.0 * time.secs()
+    }
+}
+
+impl fmt::Display for Hertz {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            hz if hz >= 1e9 => write!(f, "{:.2} GHz", hz / 1e9),
+            hz if hz >= 1e6 => write!(f, "{:.1} MHz", hz / 1e6),
+            hz => write!(f, "{hz:.0} Hz"),
+        }
+    }
+}
+
+/// Three significant digits, as many as a shared machine supports, without an exponent.
+pub fn significant(value: f64) -> String {
+    match value.abs() {
+        a if !a.is_finite() => "-".to_owned(),
+        a if a >= 99.95 => format!("{value:.0}"),
+        a if a >= 9.995 => format!("{value:.1}"),
+        _ => format!("{value:.2}"),
+    }
+}
+
+/// Splits `1.5 GiB` into its number and what follows, `None` where no finite number leads.
+fn split_number(text: &str) -> Option<(f64, &str)> {
+    let text = text.trim();
+    let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
+    let number: f64 = text[..end].parse().ok()?;
+    number.is_finite().then(|| (number, text[end..].trim()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_read_with_their_unit() {
+        for (text, ns) in [("90s", 90e9), ("1.5min", 90e9), ("250ms", 250e6), ("7", 7e9), ("1h", 3600e9), ("0s", 0.0)] {
+            assert_eq!(text.parse(), Ok(Nanos(ns)), "{text}");
+        }
+        for text in ["", "s", "-1s", "1 parsec", "1e9s", "nan", "inf", "1.2.3s"] {
+            assert!(text.parse::<Nanos>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn quantities_keep_three_digits() {
+        let shown: Vec<String> = [0.123, 1.0, 12.34, 99.99, 536.2].map(significant).to_vec();
+        assert_eq!(shown, ["0.12", "1.00", "12.3", "100", "536"]);
+        assert_eq!(Nanos(1234.0).to_string(), "1.23 us");
+        assert_eq!(BytesPerSecond(17.2e9).to_string(), "17.2 GB/s");
+        assert_eq!(Hertz(4.19e9).to_string(), "4.19 GHz");
+    }
+}
