@@ -27,6 +27,20 @@ impl ParseError {
     pub fn new(given: &str, allowed: impl Into<String>) -> Self {
         Self { given: given.to_owned(), allowed: allowed.into() }
     }
+
+    /// `given` is none of the `known` names of a `kind` of thing; the nearest one is suggested.
+    pub fn unknown_name(given: &str, known: &[&str], kind: &str) -> Self {
+        let nearest = nearest_name(given, known).map(|n| format!("did you mean '{n}'? ")).unwrap_or_default();
+        Self::new(given, format!("{nearest}{kind}: {}", known.join(", ")))
+    }
+}
+
+/// The name most like `given`, if any is like it at all.
+pub fn nearest_name<'a>(given: &str, known: &[&'a str]) -> Option<&'a str> {
+    // The same measure and threshold as clap uses for options.
+    let likeness = |name: &&str| strsim::jaro(&given.to_ascii_lowercase(), name);
+    let best = known.iter().copied().max_by(|a, b| likeness(a).total_cmp(&likeness(b)))?;
+    (likeness(&best) > 0.7).then_some(best)
 }
 
 impl fmt::Display for ParseError {

@@ -1,0 +1,105 @@
+//! The loops that all rows of x86-64 share. A row names its instructions, the skeleton walks.
+
+use core::arch::naked_asm;
+
+/// A streaming kernel: `fn(&mut StreamCall)`, System V register convention on every system.
+///
+/// In: `rdi` = `StreamCall` (see its fields for the offsets used here).
+/// Out: `offset` (and `checksum` where the row has one) in the call.
+/// Clobbers: rax, rcx, rdx, rsi, rdi, r8 to r11, flags, vector registers 0 to 7: all the caller's to save.
+/// Memory: only what the contract says, between the loads of the call's fields and the stores to them. No fence in the
+/// loop.
+/// Timed: the loop; entry and exit cost about as much as one mispredicted branch and happen once per call.
+///
+/// In a row, `\d` is the offset within the block, `rax` the position in the leading stream, and `r9`, where the row
+/// sets it in `turn`, the position in the second one.
+///
+/// One turn is 512 bytes. The wrap at the end of the window is a compare and a conditional move: the branch at the end
+/// of a nested loop would be mispredicted once per pass, which costs 8% of an L1-sized pass. The dependency from one
+/// position to the next is three cycles, below the four that the widest core needs for the loads of a block.
+macro_rules! stream {
+    ($(#[$doc:meta])* $name:ident {
+        start: $start:expr, turn: $turn:expr, each: $each:expr, at: $at:expr, end: $end:expr $(,)?
+    }) => {
+        $(#[$doc])*
+        #[unsafe(naked)]
+        pub(in crate::kernels) unsafe extern "sysv64" fn $name(call: &mut crate::kernels::stream::StreamCall) {
+            core::arch::naked_asm!(concat!(
+                ".p2align 6\n",
+                "mov rcx, [rdi + 32]\n", // blocks
+                "test rcx, rcx\n",
+                "jz 3f\n",
+                "mov rsi, [rdi]\n", // lead
+                "mov r10, [rdi + 8]\n", // delta
+                "mov rdx, [rdi + 16]\n", // window
+                "mov rax, [rdi + 24]\n", // offset
+                "add rdx, rsi\n",
+                "add rax, rsi\n",
+                $start, "\n",
+                ".p2align 6\n",
+                "2:\n",
+                $turn, "\n",
+                ".irp d, ", $at, "\n",
+                $each, "\n",
+                ".endr\n",
+                "add rax, 512\n",
+                "cmp rax, rdx\n",
+                "cmove rax, rsi\n",
+                "dec rcx\n",
+                "jnz 2b\n",
+                "sub rax, rsi\n",
+                "mov [rdi + 24], rax\n",
+                $end, "\n",
+                "3:\n",
+                "ret\n",
+                ".ascii \"memgauge-row-end\"\n",
+            ))
+        }
+    };
+}
+pub(super) use stream;
+
+/// A pointer chase: `fn(start, blocks) -> address`.
+///
+/// In: `rdi` = address of a node, `rsi` = blocks of 64 hops. Out: `rax` = where it got to.
+/// Clobbers: rdi, rsi, flags. Memory: reads 8 bytes at each node. Timed: the hops, each needs the one before it.
+#[unsafe(naked)]
+pub(in crate::kernels) unsafe extern "sysv64" fn chase(start: usize, blocks: u64) -> usize {
+    naked_asm!(
+        ".p2align 6",
+        "test rsi, rsi",
+        "jz 3f",
+        ".p2align 6",
+        "2:",
+        ".rept 64",
+        "mov rdi, [rdi]",
+        ".endr",
+        "dec rsi",
+        "jnz 2b",
+        "3:",
+        "mov rax, rdi",
+        "ret",
+        ".ascii \"memgauge-row-end\"",
+    )
+}
+
+/// Dependent additions: `fn(blocks)`, 128 to a block.
+///
+/// In: `rdi` = blocks, at least 1. Clobbers: rax, rcx, rdi, flags. Memory: none. Timed: one addition per cycle.
+#[unsafe(naked)]
+pub(in crate::kernels) unsafe extern "sysv64" fn add(blocks: u64) {
+    naked_asm!(
+        ".p2align 6",
+        "xor eax, eax",
+        "mov ecx, 3",
+        ".p2align 6",
+        "2:",
+        ".rept 128",
+        "add rax, rcx",
+        ".endr",
+        "dec rdi",
+        "jnz 2b",
+        "ret",
+        ".ascii \"memgauge-row-end\"",
+    )
+}
