@@ -14,6 +14,8 @@ pub const HOPS_PER_BLOCK: u64 = 64;
 pub struct UnverifiedChain {
     window: Window,
     stride: usize,
+    /// log2 of the stride where it is a power of two: a division per hop would slow down verification.
+    shift: Option<u32>,
     nodes: u64,
 }
 
@@ -27,7 +29,8 @@ impl UnverifiedChain {
                 window.len()
             )));
         }
-        Ok(Self { window, stride, nodes: nodes as u64 })
+        let shift = stride.is_power_of_two().then(|| stride.trailing_zeros());
+        Ok(Self { window, stride, shift, nodes: nodes as u64 })
     }
 
     /// Number of nodes.
@@ -47,25 +50,42 @@ impl UnverifiedChain {
     pub fn next(&self, from: u64) -> Option<u64> {
         let pointer = self.window.words().get(from as usize * self.stride / 8)?.load(Relaxed) as usize;
         let distance = pointer.checked_sub(self.window.address())?;
-        let node = (distance / self.stride) as u64;
-        (distance.is_multiple_of(self.stride) && node < self.nodes).then_some(node)
+        let node = match self.shift {
+            Some(shift) => distance >> shift,
+            None => distance / self.stride,
+        };
+        (node * self.stride == distance && (node as u64) < self.nodes).then_some(node as u64)
     }
 
-    /// Whether each of the nodes in `part` points to a node of this chain.
-    pub fn is_closed(&self, part: Range<u64>) -> bool {
-        part.into_iter().all(|node| self.next(node).is_some())
+    /// Looks at every pointer of the nodes in `part`; `None` if one leads out of this chain.
+    ///
+    /// Links made later cannot break what was found: they join nodes of the chain.
+    pub fn check(&self, part: Range<u64>) -> Option<ClosedPart> {
+        let closed = part.end <= self.nodes && part.clone().all(|node| self.next(node).is_some());
+        closed.then(|| ClosedPart { part, address: self.window.address() })
     }
 
-    /// A chain that may be walked. Reads every pointer once more; that all nodes form one cycle is the builder's to
-    /// prove, that no walk leaves the window is proven here.
-    pub fn finish(self) -> std::result::Result<Chain, (Self, Error)> {
-        if self.is_closed(0..self.nodes) {
-            let position = self.window.address();
-            Ok(Chain { built: self, position })
-        } else {
-            Err((self, Error::failure("the chain in memory is not the one that was written; its memory is faulty")))
+    /// A chain that may be walked: `parts` must cover every node. That all nodes form one cycle is the builder's to
+    /// prove; that no walk leaves the window is proven here.
+    pub fn finish(self, mut parts: Vec<ClosedPart>) -> Result<Chain> {
+        parts.sort_by_key(|p| p.part.start);
+        let covered = parts
+            .iter()
+            .filter(|p| p.address == self.window.address())
+            .fold(0, |end, p| if p.part.start <= end { end.max(p.part.end) } else { end });
+        if covered < self.nodes {
+            return Err(Error::failure("the chain in memory is not the one that was written; its memory is faulty"));
         }
+        let position = self.window.address();
+        Ok(Chain { built: self, position })
     }
+}
+
+/// Proof that the nodes of a part of one chain point to nodes of the same chain.
+#[derive(Debug)]
+pub struct ClosedPart {
+    part: Range<u64>,
+    address: usize,
 }
 
 /// A chain that no walk can leave.
@@ -101,7 +121,7 @@ impl Chain {
     ///
     /// What is timed is the body of this call.
     pub fn walk(&mut self, blocks: u64) {
-        // SAFETY: `position` is a node, and `finish` found that every node points to a node of this window. Nobody
+        // SAFETY: `position` is a node, and `check` found that every node points to a node of this window. Nobody
         // else can write there: the window is owned by this chain and not handed out for writing.
         self.position = unsafe { (native::CHASE)(self.position, blocks) };
     }

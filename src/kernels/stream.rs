@@ -131,4 +131,10 @@ impl<'w> StreamWalk<'w> {
     pub fn offset(&self) -> usize {
         self.call.offset
     }
+
+    /// Goes on at `offset`, which an earlier walk of the same shape ended with; elsewhere it starts at 0.
+    pub fn resume_at(&mut self, offset: usize) {
+        let valid = offset < self.call.window && offset.is_multiple_of(BLOCK_BYTES as usize);
+        self.call.offset = if valid { offset } else { 0 };
+    }
 }

@@ -1,0 +1,241 @@
+//! What the engine asks of a machine: the real one and the simulated one answer alike.
+
+use crate::error::Error;
+use crate::host::memory::PageMode;
+use crate::kernels::{Operation, Width};
+use crate::results::{ClockFacts, HostFacts, KernelUsed, Outcome, PageEvidence};
+use crate::units::{Bytes, BytesPerSecond, Hertz, Nanos};
+use std::collections::BTreeMap;
+
+/// Threads that stream through memory of their own, all at once.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct StreamWork {
+    /// What is done to the memory.
+    pub operation: Operation,
+    /// With which registers.
+    pub width: Width,
+    /// In which pages.
+    pub pages: PageMode,
+    /// One thread on each of these CPUs.
+    pub cpus: Vec<u32>,
+    /// Working set of each thread, all streams of the operation together.
+    pub bytes: Bytes,
+}
+
+/// One thread that follows pointers.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ChaseWork {
+    /// In which pages.
+    pub pages: PageMode,
+    /// The CPU that walks.
+    pub cpu: u32,
+    /// Memory that the chain spans.
+    pub bytes: Bytes,
+    /// Distance between neighbouring nodes in memory.
+    pub stride: Bytes,
+    /// Seed of the order of nodes.
+    pub seed: u64,
+}
+
+/// Something whose speed can be sampled.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Work {
+    /// Bandwidth.
+    Stream(StreamWork),
+    /// Latency.
+    Chase(ChaseWork),
+}
+
+impl Work {
+    /// The CPUs that it runs on.
+    pub fn cpus(&self) -> &[u32] {
+        match self {
+            Work::Stream(w) => &w.cpus,
+            Work::Chase(w) => std::slice::from_ref(&w.cpu),
+        }
+    }
+
+    /// The pages that it asks for.
+    pub fn pages(&self) -> PageMode {
+        match self {
+            Work::Stream(w) => w.pages,
+            Work::Chase(w) => w.pages,
+        }
+    }
+
+    /// Memory that its threads walk through, all together.
+    pub fn working_set(&self) -> Bytes {
+        match self {
+            Work::Stream(w) => Bytes(w.bytes.0.saturating_mul(w.cpus.len() as u64)),
+            Work::Chase(w) => w.bytes,
+        }
+    }
+}
+
+/// Why something was not done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Trouble {
+    /// The user, a signal or a limit ended the run.
+    Interrupted,
+    /// This machine cannot do it, and why.
+    Unsupported(String),
+    /// It was tried and went wrong, and how.
+    Failed(String),
+}
+
+impl From<Error> for Trouble {
+    fn from(error: Error) -> Self {
+        Trouble::Failed(error.to_string())
+    }
+}
+
+impl From<Trouble> for Outcome {
+    fn from(trouble: Trouble) -> Self {
+        match trouble {
+            Trouble::Interrupted => Outcome::Interrupted { reason: "the run was interrupted before this point".to_owned() },
+            Trouble::Unsupported(reason) => Outcome::Unsupported { reason },
+            Trouble::Failed(reason) => Outcome::Failed { reason },
+        }
+    }
+}
+
+/// What one sample showed.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Observation {
+    /// Length of the common window.
+    pub elapsed: Nanos,
+    /// Payload bytes (stream) or hops (chase) of all threads inside the window.
+    pub amount: u64,
+    /// Page faults of the measuring threads, `None` where not readable.
+    pub page_faults: Option<u64>,
+    /// Involuntary context switches of the measuring threads, `None` where not readable.
+    pub involuntary_switches: Option<u64>,
+    /// Whether every thread was on its CPU before and after, `None` where not readable.
+    pub affinity_held: Option<bool>,
+}
+
+/// What a mapping is for; streams and chains never share memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum MemoryUse {
+    /// Threads stream through it.
+    Streams,
+    /// Chains lie in it.
+    Chains,
+}
+
+/// One mapping: what for, in which pages, for the CPUs of which node.
+pub type MemoryKey = (MemoryUse, PageMode, u32);
+
+/// The memory that a set of works needs mapped at the same time.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct MemoryPlan {
+    /// Size of each mapping.
+    pub mappings: BTreeMap<MemoryKey, Bytes>,
+}
+
+/// Distance that keeps the prefetchers of one thread out of the memory of the next.
+const GAP: u64 = 4096;
+
+/// Size of the pages that `mode` asks for on this machine: the default huge page where it asks for huge ones.
+pub fn page_bytes(mode: PageMode, facts: &HostFacts) -> Bytes {
+    let huge = facts.pages.thp_size.get().copied().unwrap_or(Bytes::mib(2));
+    match mode {
+        PageMode::Base => facts.pages.base,
+        PageMode::Transparent => huge,
+        // The smallest pool: gigabyte pages are asked for by nobody who does not say so.
+        PageMode::Huge => facts.pages.huge_pools.get().and_then(|p| p.iter().map(|p| p.size).min()).unwrap_or(huge),
+    }
+}
+
+/// Bytes of its mapping that a thread or a chain with `bytes` of working set takes up.
+pub fn slot(bytes: Bytes) -> Bytes {
+    bytes.round_up(GAP) + Bytes(GAP)
+}
+
+impl MemoryPlan {
+    /// What `works` need. Streams of different works use the same memory; every chain has its own, unless
+    /// `chains_share`, when they are built anew each time in memory for the largest.
+    pub fn of<'a>(works: impl IntoIterator<Item = &'a Work>, facts: &HostFacts, chains_share: bool) -> Self {
+        let node = |cpu: u32| facts.topology.node_of(cpu).unwrap_or(0);
+        let mut mappings: BTreeMap<MemoryKey, Bytes> = BTreeMap::new();
+        let mut chains: Vec<&ChaseWork> = Vec::new();
+        for work in works {
+            match work {
+                Work::Stream(w) => {
+                    let mut here: BTreeMap<u32, Bytes> = BTreeMap::new();
+                    for &cpu in &w.cpus {
+                        let sum = here.entry(node(cpu)).or_default();
+                        *sum = *sum + slot(w.bytes);
+                    }
+                    for (node, bytes) in here {
+                        let size = mappings.entry((MemoryUse::Streams, w.pages, node)).or_default();
+                        *size = (*size).max(bytes);
+                    }
+                }
+                Work::Chase(w) if !chains.contains(&w) => {
+                    chains.push(w);
+                    let size = mappings.entry((MemoryUse::Chains, w.pages, node(w.cpu))).or_default();
+                    *size = if chains_share { (*size).max(slot(w.bytes)) } else { *size + slot(w.bytes) };
+                }
+                Work::Chase(_) => {}
+            }
+        }
+        for ((_, pages, _), size) in &mut mappings {
+            *size = size.round_up(page_bytes(*pages, facts).0);
+        }
+        Self { mappings }
+    }
+
+    /// All mappings together.
+    pub fn total(&self) -> Bytes {
+        self.mappings.values().copied().sum()
+    }
+}
+
+/// A machine that can be measured.
+pub trait Machine {
+    /// What is known about it.
+    fn facts(&self) -> &HostFacts;
+
+    /// Its clock, calibrated.
+    fn clock(&self) -> &ClockFacts;
+
+    /// How instructions are executed: `native`, `simulated`.
+    fn description(&self) -> &str;
+
+    /// Time since an arbitrary start.
+    fn now(&self) -> Nanos;
+
+    /// Date and time in RFC 3339, UTC.
+    fn wall_clock(&self) -> String;
+
+    /// Lets time pass; ends early when the run is interrupted.
+    fn pause(&mut self, time: Nanos) -> Result<(), Trouble>;
+
+    /// Whether the run shall end.
+    fn interrupted(&self) -> bool;
+
+    /// Rate at which fresh memory becomes usable with all threads at it, measured on a small piece.
+    fn fault_rate(&mut self) -> BytesPerSecond;
+
+    /// The kernel that would do `work`, or the reason why there is none here.
+    fn kernel(&self, work: &Work) -> Result<KernelUsed, String>;
+
+    /// Maps and faults in what `plan` says and gives up what was mapped before.
+    fn map(&mut self, plan: &MemoryPlan) -> Result<(), Trouble>;
+
+    /// Makes ready to sample `work`: takes its memory, builds its chain.
+    fn prepare(&mut self, work: &Work) -> Result<(), Trouble>;
+
+    /// Takes one sample of the work that was prepared last, for about `length`.
+    fn sample(&mut self, work: &Work, length: Nanos) -> Result<Observation, Trouble>;
+
+    /// Core clock of `cpu` now, `None` where it cannot be established.
+    fn core_clock(&mut self, cpu: u32) -> Option<Hertz>;
+
+    /// What the system says about the pages of the work that was prepared last, and what it does not say.
+    fn pages(&mut self, work: &Work) -> (PageEvidence, Vec<String>);
+
+    /// Time that the hypervisor has taken from `cpus` so far, `None` where not readable.
+    fn stolen(&mut self, cpus: &[u32]) -> Option<Nanos>;
+}

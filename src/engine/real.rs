@@ -1,0 +1,291 @@
+//! The machine that this process runs on.
+
+use super::machine::{
+    ChaseWork, Machine, MemoryKey, MemoryPlan, MemoryUse, Observation, StreamWork, Trouble, Work, page_bytes, slot,
+};
+use super::sample::{ChaseRun, Length, StreamRun, take};
+use super::{Clock, Team, chain};
+use crate::error::Result;
+use crate::host::facts::SystemFiles;
+use crate::host::memory::{Mapping, PageMode, PageReading, Window};
+use crate::host::{StopFlag, counter, noise};
+use crate::kernels::{self, Chain, UnverifiedChain, dependent_adds};
+use crate::results::{ClockFacts, HostFacts, KernelUsed, PageEvidence};
+use crate::units::{Bytes, BytesPerSecond, Hertz, Nanos};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+/// Memory that one worker faults in between two looks at the stop flag.
+const TOUCH_STEP: usize = 2 << 20;
+
+/// Pages of a work whose node is asked for.
+const NODE_SAMPLES: usize = 64;
+
+/// The machine that this process runs on.
+#[derive(Debug)]
+pub struct RealMachine {
+    facts: HostFacts,
+    files: SystemFiles,
+    clock: Clock,
+    team: Arc<Team>,
+    cpus: Vec<u32>,
+    stop: StopFlag,
+    mappings: BTreeMap<MemoryKey, Arena>,
+    chains: BTreeMap<ChaseWork, Arc<Mutex<Chain>>>,
+    prepared: Option<Prepared>,
+}
+
+/// A mapping, faulted in, with how much of it chains have taken.
+#[derive(Debug)]
+struct Arena {
+    mapping: Arc<Mapping>,
+    taken: u64,
+}
+
+/// What the next samples run on.
+#[derive(Debug)]
+enum Prepared {
+    Stream { work: StreamWork, run: Arc<StreamRun> },
+    Chase { work: ChaseWork, run: Arc<ChaseRun> },
+}
+
+impl RealMachine {
+    /// Calibrates the clock and starts a pinned thread on each of `cpus`; ends early when `stop` is set.
+    pub fn new(facts: HostFacts, files: SystemFiles, cpus: &[u32], stop: StopFlag) -> Result<Self> {
+        let team = Arc::new(Team::new(cpus)?);
+        let clock = Clock::calibrate();
+        let mut machine = Self {
+            facts,
+            files,
+            clock,
+            team,
+            cpus: cpus.to_vec(),
+            stop,
+            mappings: BTreeMap::new(),
+            chains: BTreeMap::new(),
+            prepared: None,
+        };
+        machine.clock.facts_mut().core = cpus.first().and_then(|&cpu| machine.core_clock(cpu));
+        Ok(machine)
+    }
+
+    /// Faults `mapping` in, each of `cpus` its part, unless interrupted.
+    fn touch(&self, mapping: &Arc<Mapping>, cpus: &[u32]) -> std::result::Result<(), Trouble> {
+        let window = Arc::new(mapping.take(0..mapping.len())?);
+        let (parts, stop, len) = (cpus.len(), self.stop.clone(), mapping.len());
+        let done = self.team.run(cpus, move |member| {
+            let at = |i: usize| (len / TOUCH_STEP * i / parts) * TOUCH_STEP;
+            let end = if member.index + 1 == parts { len } else { at(member.index + 1) };
+            let mut position = at(member.index);
+            while position < end && !stop.is_set() {
+                let next = (position + TOUCH_STEP).min(end);
+                window.touch(position..next);
+                position = next;
+            }
+            position >= end
+        })?;
+        if done.into_iter().all(|d| d) { Ok(()) } else { Err(Trouble::Interrupted) }
+    }
+
+    /// The CPUs of the run that lie on `node`; all of them for a node without CPUs of the run.
+    fn cpus_on(&self, node: u32) -> Vec<u32> {
+        let on = |cpu: &u32| self.node_of(*cpu) == node;
+        let here: Vec<u32> = self.cpus.iter().copied().filter(on).collect();
+        if here.is_empty() { self.cpus.clone() } else { here }
+    }
+
+    fn node_of(&self, cpu: u32) -> u32 {
+        self.facts.topology.node_of(cpu).unwrap_or(0)
+    }
+
+    fn arena(&mut self, key: MemoryKey) -> std::result::Result<&mut Arena, Trouble> {
+        self.mappings.get_mut(&key).ok_or_else(|| Trouble::Failed(format!("no memory was planned for {key:?}")))
+    }
+
+    fn prepare_stream(&mut self, work: &StreamWork) -> std::result::Result<Prepared, Trouble> {
+        let kernel = kernels::select(work.operation, work.width).map_err(Trouble::Unsupported)?;
+        let mut used: BTreeMap<u32, usize> = BTreeMap::new();
+        let mut windows: Vec<Window> = Vec::new();
+        for &cpu in &work.cpus {
+            let node = self.node_of(cpu);
+            let start = *used.get(&node).unwrap_or(&0);
+            used.insert(node, start + slot(work.bytes).to_usize());
+            let arena = self.arena((MemoryUse::Streams, work.pages, node))?;
+            windows.push(arena.mapping.take(start..start + work.bytes.to_usize())?);
+        }
+        let run = Arc::new(StreamRun::new(kernel, windows));
+        Ok(Prepared::Stream { work: work.clone(), run })
+    }
+
+    fn prepare_chase(&mut self, work: &ChaseWork) -> std::result::Result<Prepared, Trouble> {
+        if !self.chains.contains_key(work) {
+            let key = (MemoryUse::Chains, work.pages, self.node_of(work.cpu));
+            let window = self.chain_memory(key, work)?;
+            let unverified = UnverifiedChain::new(window, work.stride.to_usize())?;
+            let built = chain::build(unverified, work.seed, &self.team, &self.cpus, &self.stop)?;
+            self.chains.insert(work.clone(), Arc::new(Mutex::new(built)));
+        }
+        let chain = self.chains.get(work).cloned();
+        let chain = chain.ok_or_else(|| Trouble::Failed("the chain was not kept".to_owned()))?;
+        Ok(Prepared::Chase { work: work.clone(), run: Arc::new(ChaseRun::new(chain)) })
+    }
+
+    /// Memory for a chain: the next free piece, or, when none is left, the first after all chains there are given up.
+    fn chain_memory(&mut self, key: MemoryKey, work: &ChaseWork) -> std::result::Result<Window, Trouble> {
+        let needed = slot(work.bytes).0;
+        let arena = self.arena(key)?;
+        if arena.taken + needed > arena.mapping.len() as u64 {
+            arena.taken = 0;
+            let (pages, node) = (key.1, key.2);
+            let facts = self.facts.clone();
+            self.chains
+                .retain(|w, _| (w.pages, facts.topology.node_of(w.cpu).unwrap_or(0)) != (pages, node));
+        }
+        let arena = self.arena(key)?;
+        let start = arena.taken as usize;
+        arena.taken += needed;
+        Ok(arena.mapping.take(start..start + work.bytes.to_usize())?)
+    }
+}
+
+impl Machine for RealMachine {
+    fn facts(&self) -> &HostFacts {
+        &self.facts
+    }
+
+    fn clock(&self) -> &ClockFacts {
+        self.clock.facts()
+    }
+
+    fn description(&self) -> &str {
+        "native"
+    }
+
+    fn now(&self) -> Nanos {
+        counter::monotonic()
+    }
+
+    fn wall_clock(&self) -> String {
+        let now = time::OffsetDateTime::now_utc();
+        now.format(&time::format_description::well_known::Rfc3339).unwrap_or_else(|_| now.to_string())
+    }
+
+    fn pause(&mut self, time: Nanos) -> std::result::Result<(), Trouble> {
+        let end = counter::monotonic() + time;
+        loop {
+            let left = end - counter::monotonic();
+            if self.stop.is_set() {
+                return Err(Trouble::Interrupted);
+            }
+            if left.0 <= 0.0 {
+                return Ok(());
+            }
+            counter::sleep(left.min(Nanos::from_millis(50.0)));
+        }
+    }
+
+    fn interrupted(&self) -> bool {
+        self.stop.is_set()
+    }
+
+    fn fault_rate(&mut self) -> BytesPerSecond {
+        let bytes = Bytes::mib(16);
+        let start = counter::monotonic();
+        let touched = Mapping::new(bytes, PageMode::Transparent, page_bytes(PageMode::Transparent, &self.facts))
+            .map_err(Trouble::from)
+            .and_then(|mapping| self.touch(&mapping, &self.cpus));
+        let time = counter::monotonic() - start;
+        // Where the trial itself is refused, the plan assumes the slowest rate seen on virtual machines.
+        if touched.is_ok() { BytesPerSecond(bytes.0 as f64 / time.secs().max(1e-9)) } else { BytesPerSecond(0.4e9) }
+    }
+
+    fn kernel(&self, work: &Work) -> std::result::Result<KernelUsed, String> {
+        match work {
+            Work::Stream(w) => {
+                let kernel = kernels::select(w.operation, w.width)?;
+                Ok(KernelUsed { name: kernel.name(), digest: kernel.digest() })
+            }
+            Work::Chase(_) => {
+                let digest = Chain::kernel_digest().unwrap_or_default();
+                Ok(KernelUsed { name: "chase".to_owned(), digest })
+            }
+        }
+    }
+
+    fn map(&mut self, plan: &MemoryPlan) -> std::result::Result<(), Trouble> {
+        self.prepared = None;
+        self.chains.clear();
+        self.mappings.clear();
+        for (&key, &bytes) in &plan.mappings {
+            let (_, pages, node) = key;
+            let mapping = Mapping::new(bytes, pages, page_bytes(pages, &self.facts))?;
+            if self.facts.topology.nodes.len() > 1 {
+                mapping.bind(node)?;
+            }
+            self.touch(&mapping, &self.cpus_on(node))?;
+            self.mappings.insert(key, Arena { mapping, taken: 0 });
+        }
+        Ok(())
+    }
+
+    fn prepare(&mut self, work: &Work) -> std::result::Result<(), Trouble> {
+        // Gives the memory of the last work back before the next one takes it.
+        self.prepared = None;
+        if self.stop.is_set() {
+            return Err(Trouble::Interrupted);
+        }
+        self.prepared = Some(match work {
+            Work::Stream(w) => self.prepare_stream(w)?,
+            Work::Chase(w) => self.prepare_chase(w)?,
+        });
+        Ok(())
+    }
+
+    fn sample(&mut self, work: &Work, length: Nanos) -> std::result::Result<Observation, Trouble> {
+        if self.stop.is_set() {
+            return Err(Trouble::Interrupted);
+        }
+        let length = Length { ticks: self.clock.ticks(length.max(self.clock.shortest())) };
+        match (&self.prepared, work) {
+            (Some(Prepared::Stream { work: ready, run }), Work::Stream(asked)) if ready == asked => {
+                take(&self.team, &asked.cpus, Arc::clone(run), length, &self.clock)
+            }
+            (Some(Prepared::Chase { work: ready, run }), Work::Chase(asked)) if ready == asked => {
+                take(&self.team, &[asked.cpu], Arc::clone(run), length, &self.clock)
+            }
+            _ => Err(Trouble::Failed("a sample was asked for before its work was prepared".to_owned())),
+        }
+    }
+
+    fn core_clock(&mut self, cpu: u32) -> Option<Hertz> {
+        // About 100 us: shorter than a time slice, 10^5 times longer than a reading of the counter.
+        const BLOCKS: u64 = 3000;
+        let ticks = self.team.run(&[cpu], |_| {
+            let once = || {
+                let start = counter::ticks();
+                dependent_adds(BLOCKS);
+                counter::ticks().saturating_sub(start)
+            };
+            // Interruptions only lengthen; the shortest of a few is the undisturbed one.
+            (0..5).map(|_| once()).min().unwrap_or(0)
+        });
+        let time = self.clock.nanos(*ticks.ok()?.first().filter(|&&t| t > 0)?);
+        Some(Hertz((BLOCKS * kernels::ADDS_PER_BLOCK) as f64 / time.secs()))
+    }
+
+    fn pages(&mut self, work: &Work) -> (PageEvidence, Vec<String>) {
+        let readings: Vec<PageReading> = match &self.prepared {
+            Some(Prepared::Stream { run, .. }) => run.inspect(NODE_SAMPLES),
+            Some(Prepared::Chase { run, .. }) => run.inspect(NODE_SAMPLES),
+            None => Vec::new(),
+        };
+        let mut expected: Vec<u32> = work.cpus().iter().map(|&cpu| self.node_of(cpu)).collect();
+        expected.sort_unstable();
+        expected.dedup();
+        super::pages::evidence(&readings, page_bytes(work.pages(), &self.facts), expected)
+    }
+
+    fn stolen(&mut self, cpus: &[u32]) -> Option<Nanos> {
+        noise::stolen(&self.files, cpus)
+    }
+}

@@ -1,0 +1,174 @@
+//! One sample on the real machine: every thread times chunks of its work with the raw counter.
+
+use super::machine::{Observation, Trouble};
+use super::team::{Member, StartBarrier};
+use super::window::{Stamps, common_window};
+use super::{Clock, Team};
+use crate::host::memory::{PageReading, Window};
+use crate::host::noise::ThreadNoise;
+use crate::host::{counter, pin};
+use crate::kernels::{BLOCK_BYTES, Chain, HOPS_PER_BLOCK, StreamKernel, StreamWalk};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+/// Chunks in a sample: enough that the ends of the common window are placed well and an interruption stays in one
+/// chunk, few enough that reading the counter costs nothing.
+const CHUNKS: u64 = 16;
+
+/// More readings than this are not kept; a sample ends there.
+const MOST_STAMPS: usize = 1024;
+
+/// How long a sample shall be.
+#[derive(Debug, Clone, Copy)]
+pub struct Length {
+    /// In ticks of the raw counter.
+    pub ticks: u64,
+}
+
+/// Work that the threads of a sample do, each its own share.
+pub trait Run: Send + Sync + 'static {
+    /// What one block of the kernel counts as: payload bytes or hops.
+    fn amount_per_block(&self) -> u64;
+
+    /// Calls `measure` with the means to do a number of blocks of the share of thread `index`.
+    fn with_share(&self, index: usize, measure: &mut dyn FnMut(&mut dyn FnMut(u64)));
+}
+
+/// Threads that stream through windows of their own.
+#[derive(Debug)]
+pub struct StreamRun {
+    kernel: StreamKernel,
+    windows: Vec<Window>,
+    /// Where each thread stopped, so that the next sample goes on there.
+    offsets: Vec<AtomicUsize>,
+}
+
+impl StreamRun {
+    /// A thread for each of `windows`.
+    pub fn new(kernel: StreamKernel, windows: Vec<Window>) -> Self {
+        let offsets = windows.iter().map(|_| AtomicUsize::new(0)).collect();
+        Self { kernel, windows, offsets }
+    }
+
+    /// What the system says about each window.
+    pub fn inspect(&self, node_samples: usize) -> Vec<PageReading> {
+        self.windows.iter().map(|w| w.inspect(node_samples)).collect()
+    }
+}
+
+impl Run for StreamRun {
+    fn amount_per_block(&self) -> u64 {
+        BLOCK_BYTES * self.kernel.contract().payload_factor()
+    }
+
+    fn with_share(&self, index: usize, measure: &mut dyn FnMut(&mut dyn FnMut(u64))) {
+        let window = &self.windows[index];
+        // The planner rounds sizes to whole blocks, so a window always makes a walk; without one, nothing is measured
+        // and the sample fails with "no common window".
+        if let Ok(mut walk) = StreamWalk::new(self.kernel.contract(), window, 0..window.len()) {
+            walk.resume_at(self.offsets[index].load(Ordering::Relaxed));
+            measure(&mut |blocks| self.kernel.run(&mut walk, blocks));
+            self.offsets[index].store(walk.offset(), Ordering::Relaxed);
+        }
+    }
+}
+
+/// One thread that walks a chain.
+#[derive(Debug)]
+pub struct ChaseRun {
+    chain: Arc<Mutex<Chain>>,
+}
+
+impl ChaseRun {
+    /// Goes on where the last walk of `chain` ended.
+    pub fn new(chain: Arc<Mutex<Chain>>) -> Self {
+        Self { chain }
+    }
+
+    /// What the system says about the chain's memory.
+    pub fn inspect(&self, node_samples: usize) -> Vec<PageReading> {
+        self.chain.lock().map(|chain| vec![chain.inspect(node_samples)]).unwrap_or_default()
+    }
+}
+
+impl Run for ChaseRun {
+    fn amount_per_block(&self) -> u64 {
+        HOPS_PER_BLOCK
+    }
+
+    fn with_share(&self, _index: usize, measure: &mut dyn FnMut(&mut dyn FnMut(u64))) {
+        if let Ok(mut chain) = self.chain.lock() {
+            measure(&mut |blocks| chain.walk(blocks));
+        }
+    }
+}
+
+/// What one thread saw.
+struct Seen {
+    stamps: Stamps,
+    noise: Option<ThreadNoise>,
+    on_its_cpu: Option<bool>,
+}
+
+/// Takes one sample of `run` with a thread on each of `cpus`.
+pub fn take<R: Run>(
+    team: &Team,
+    cpus: &[u32],
+    run: Arc<R>,
+    length: Length,
+    clock: &Clock,
+) -> Result<Observation, Trouble> {
+    let barrier = StartBarrier::new(cpus.len());
+    let per_block = run.amount_per_block();
+    let seen = team.run(cpus, move |member| {
+        let mut seen = None;
+        run.with_share(member.index, &mut |blocks| seen = Some(measure(blocks, member, &barrier, length)));
+        seen
+    })?;
+    let seen: Vec<Seen> = seen.into_iter().flatten().collect();
+    let stamps: Vec<Stamps> = seen.iter().map(|s| s.stamps.clone()).collect();
+    let common = if seen.len() == cpus.len() { common_window(&stamps) } else { None };
+    let common = common.ok_or_else(|| Trouble::Failed("the threads never ran at the same time".to_owned()))?;
+    let sum = |of: fn(&ThreadNoise) -> u64| seen.iter().map(|s| s.noise.as_ref().map(of)).sum::<Option<u64>>();
+    Ok(Observation {
+        elapsed: clock.nanos(common.ticks),
+        amount: (common.amount * per_block as f64).round() as u64,
+        page_faults: sum(|n| n.minor_faults + n.major_faults),
+        involuntary_switches: sum(|n| n.involuntary_switches),
+        affinity_held: seen.iter().map(|s| s.on_its_cpu).collect::<Option<Vec<bool>>>().map(|all| !all.contains(&false)),
+    })
+}
+
+/// Finds out how much work makes a chunk, waits for the others, and times chunks until the sample is long enough.
+fn measure(blocks: &mut dyn FnMut(u64), member: Member, barrier: &StartBarrier, length: Length) -> Seen {
+    let mut ticks = Vec::with_capacity(MOST_STAMPS);
+    let chunk = blocks_per_chunk(blocks, (length.ticks / CHUNKS).max(1));
+    let here = || pin::current_cpu().map(|cpu| cpu == member.cpu);
+    let before = here();
+    barrier.wait();
+    let noise = ThreadNoise::of_this_thread();
+    ticks.push(counter::ticks());
+    let end = ticks[0].saturating_add(length.ticks);
+    while ticks[ticks.len() - 1] < end && ticks.len() < MOST_STAMPS {
+        blocks(chunk);
+        ticks.push(counter::ticks());
+    }
+    let noise = noise.and_then(|earlier| ThreadNoise::of_this_thread().map(|later| later.since(earlier)));
+    let on_its_cpu = before.zip(here()).map(|(before, after)| before && after);
+    Seen { stamps: Stamps { ticks, chunk }, noise, on_its_cpu }
+}
+
+/// Doubles the work until it takes a quarter of a chunk, then scales up. What it does also warms the caches.
+fn blocks_per_chunk(blocks: &mut dyn FnMut(u64), chunk_ticks: u64) -> u64 {
+    let mut count = 1u64;
+    loop {
+        let start = counter::ticks();
+        blocks(count);
+        let took = counter::ticks().saturating_sub(start);
+        if took >= chunk_ticks / 4 || count >= 1 << 40 {
+            let scaled = count as f64 * chunk_ticks as f64 / took.max(1) as f64;
+            return (scaled as u64).max(1);
+        }
+        count *= 2;
+    }
+}

@@ -1,0 +1,168 @@
+//! Pinned threads that live as long as the run, and the barrier that starts them together.
+
+use crate::error::{Error, Result};
+use crate::host::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::JoinHandle;
+
+/// Which member of a team a job runs on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Member {
+    /// Position in the list of CPUs of the job, from 0.
+    pub index: usize,
+    /// The CPU it is pinned to.
+    pub cpu: u32,
+}
+
+type Job = Box<dyn FnOnce() + Send>;
+
+/// One thread for each CPU, pinned to it.
+#[derive(Debug)]
+pub struct Team {
+    workers: Vec<Worker>,
+}
+
+#[derive(Debug)]
+struct Worker {
+    cpu: u32,
+    jobs: Option<Sender<Job>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Team {
+    /// Starts a thread on each of `cpus`. Fails if one of them cannot be pinned there.
+    pub fn new(cpus: &[u32]) -> Result<Self> {
+        let workers = cpus.iter().map(|&cpu| Worker::start(cpu)).collect::<Result<Vec<_>>>()?;
+        Ok(Self { workers })
+    }
+
+    /// Runs `job` on the threads of `cpus` at once and returns their results in the same order.
+    pub fn run<T, F>(&self, cpus: &[u32], job: F) -> Result<Vec<T>>
+    where
+        T: Send + 'static,
+        F: Fn(Member) -> T + Send + Sync + 'static,
+    {
+        let job = Arc::new(job);
+        let mut results: Vec<Receiver<T>> = Vec::with_capacity(cpus.len());
+        for (index, &cpu) in cpus.iter().enumerate() {
+            let worker = self.workers.iter().find(|w| w.cpu == cpu);
+            let jobs = worker.and_then(|w| w.jobs.as_ref());
+            let (sender, receiver) = channel();
+            let job = Arc::clone(&job);
+            let boxed: Job = Box::new(move || {
+                // The receiver only goes away when the whole run does.
+                let _ = sender.send(job(Member { index, cpu }));
+            });
+            let sent = jobs.is_some_and(|jobs| jobs.send(boxed).is_ok());
+            if !sent {
+                return Err(Error::failure(format!("no thread on cpu {cpu}: it ended or was never started")));
+            }
+            results.push(receiver);
+        }
+        let ended = |_| Error::failure("a measuring thread ended unexpectedly");
+        results.into_iter().map(|r| r.recv().map_err(ended)).collect()
+    }
+}
+
+impl Worker {
+    fn start(cpu: u32) -> Result<Self> {
+        let (jobs, inbox) = channel::<Job>();
+        let (pinned, outcome) = channel();
+        let thread = std::thread::Builder::new()
+            .name(format!("cpu{cpu}"))
+            .spawn(move || {
+                let pin = pin::pin_current_thread(cpu);
+                let held = pin.is_ok();
+                let _ = pinned.send(pin);
+                if held {
+                    inbox.into_iter().for_each(|job| job());
+                }
+            })
+            .map_err(|e| Error::io(format!("cannot start a thread for cpu {cpu}"), &e))?;
+        outcome.recv().map_err(|_| Error::failure(format!("the thread for cpu {cpu} ended at once")))??;
+        Ok(Self { cpu, jobs: Some(jobs), thread: Some(thread) })
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        self.jobs = None;
+        if let Some(thread) = self.thread.take() {
+            // A job that panicked has already been reported by `run`.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Lets `size` threads go on together. Used once.
+#[derive(Debug)]
+pub struct StartBarrier {
+    size: usize,
+    arrived: AtomicUsize,
+}
+
+impl StartBarrier {
+    /// For `size` threads.
+    pub fn new(size: usize) -> Self {
+        Self { size, arrived: AtomicUsize::new(0) }
+    }
+
+    /// Spins until all have arrived; a sleeping wait would start each thread a wake-up later than the one before.
+    pub fn wait(&self) {
+        self.arrived.fetch_add(1, Ordering::AcqRel);
+        let mut turns = 0u32;
+        while self.arrived.load(Ordering::Acquire) < self.size {
+            turns = turns.wrapping_add(1);
+            if turns.is_multiple_of(1 << 14) {
+                // Somebody else needs this CPU to get to the barrier.
+                std::thread::yield_now();
+            } else {
+                std::hint::spin_loop();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn two_cpus() -> Vec<u32> {
+        let allowed = pin::current_affinity().expect("affinity is readable on Linux").0;
+        allowed.into_iter().take(2).collect()
+    }
+
+    #[test]
+    fn jobs_run_on_the_cpus_asked_for_in_order() {
+        let cpus = two_cpus();
+        let team = Team::new(&cpus).unwrap();
+        let seen = team.run(&cpus, |m| (m.index, m.cpu, pin::current_cpu())).unwrap();
+        let expected: Vec<_> = cpus.iter().enumerate().map(|(i, &cpu)| (i, cpu, Some(cpu))).collect();
+        assert_eq!(seen, expected);
+        assert!(team.run(&[99_999], |_| ()).is_err());
+    }
+
+    #[test]
+    fn a_cpu_that_does_not_exist_is_refused() {
+        assert!(Team::new(&[99_999]).is_err());
+    }
+
+    #[test]
+    fn nobody_passes_the_barrier_alone() {
+        let cpus = two_cpus();
+        let team = Team::new(&cpus).unwrap();
+        let barrier = StartBarrier::new(cpus.len());
+        let passed = AtomicUsize::new(0);
+        let size = cpus.len();
+        let seen = team
+            .run(&cpus, move |_| {
+                passed.fetch_add(1, Ordering::SeqCst);
+                barrier.wait();
+                passed.load(Ordering::SeqCst)
+            })
+            .unwrap();
+        assert!(seen.iter().all(|&n| n == size));
+    }
+}

@@ -1,0 +1,76 @@
+//! The common window: only what every thread did between the latest start and the earliest end counts.
+
+/// What one thread did: the raw counter before the first chunk and after each.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Stamps {
+    /// At least two readings, rising.
+    pub ticks: Vec<u64>,
+    /// Work in each chunk.
+    pub chunk: u64,
+}
+
+/// The part of the threads' work that lies in their common window.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Common {
+    /// Length of the window in ticks.
+    pub ticks: u64,
+    /// Work of all threads in the window; chunks that straddle its ends count by the share of their time inside.
+    pub amount: f64,
+}
+
+/// Counts the common window of `threads`. `None` if there is none: a thread did nothing, or one had ended before
+/// another began.
+pub fn common_window(threads: &[Stamps]) -> Option<Common> {
+    let start = threads.iter().map(|t| t.ticks.first().copied()).collect::<Option<Vec<u64>>>()?.into_iter().max()?;
+    let end = threads.iter().map(|t| t.ticks.last().copied()).collect::<Option<Vec<u64>>>()?.into_iter().min()?;
+    let ticks = end.checked_sub(start).filter(|&t| t > 0)?;
+    let amount = threads.iter().map(|t| inside(t, start, end)).sum();
+    Some(Common { ticks, amount })
+}
+
+/// Work of one thread between two readings of the counter.
+fn inside(thread: &Stamps, start: u64, end: u64) -> f64 {
+    let share = |pair: &[u64]| {
+        let length = pair[1].saturating_sub(pair[0]);
+        let overlap = pair[1].min(end).saturating_sub(pair[0].max(start));
+        if length == 0 { 0.0 } else { overlap as f64 / length as f64 }
+    };
+    thread.ticks.windows(2).map(share).sum::<f64>() * thread.chunk as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stamps(ticks: &[u64], chunk: u64) -> Stamps {
+        Stamps { ticks: ticks.to_vec(), chunk }
+    }
+
+    #[test]
+    fn one_thread_counts_all_it_did() {
+        let common = common_window(&[stamps(&[100, 110, 130], 7)]).unwrap();
+        assert_eq!(common, Common { ticks: 30, amount: 14.0 });
+    }
+
+    #[test]
+    fn work_before_the_last_start_and_after_the_first_end_is_left_out() {
+        // The second thread starts halfway through the first one's first chunk and ends after it.
+        let common = common_window(&[stamps(&[0, 10, 20], 4), stamps(&[5, 15, 25], 8)]).unwrap();
+        assert_eq!(common, Common { ticks: 15, amount: 2.0 + 4.0 + 8.0 + 4.0 });
+    }
+
+    #[test]
+    fn threads_that_never_ran_together_have_no_window() {
+        assert_eq!(common_window(&[stamps(&[0, 10], 1), stamps(&[10, 20], 1)]), None);
+        assert_eq!(common_window(&[stamps(&[0, 10], 1), stamps(&[], 1)]), None);
+        assert_eq!(common_window(&[]), None);
+    }
+
+    #[test]
+    fn a_slow_thread_does_not_make_the_total_wrong() {
+        // A fast and a slow thread over the same window: rates add up.
+        let fast = stamps(&(0..=100).collect::<Vec<u64>>(), 10);
+        let slow = stamps(&[0, 50, 100], 50);
+        assert_eq!(common_window(&[fast, slow]).unwrap().amount, 1000.0 + 100.0);
+    }
+}

@@ -1,0 +1,264 @@
+//! How many bytes per second do threads read, write and copy?
+//!
+//! Method, accounting and limits: docs/method/bandwidth.md.
+
+use super::hierarchy::{Levels, MEMORY};
+use super::{Bound, Detail, Draft, Experiment, PageModes, Scope, axis, bytes_axis};
+use crate::engine::{StreamWork, Work};
+use crate::error::{Error, Result};
+use crate::host::memory::PageMode;
+use crate::kernels::{BLOCK_BYTES, Operation, Width};
+use crate::results::{Axis, Coordinate, Coordinates, Dataset, Finding, Outcome, Point, Quantity};
+use crate::units::{Bytes, ParseError, SizeList, ThreadCount, ThreadList, parse_list};
+use std::collections::BTreeMap;
+use std::str::FromStr;
+
+/// Operations: `read`, `write,write-nt`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Operations(pub Vec<Operation>);
+
+impl FromStr for Operations {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> std::result::Result<Self, ParseError> {
+        parse_list(text, str::parse).map(Operations)
+    }
+}
+
+/// Register widths: `512`, `128,256,best`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Widths(pub Vec<Width>);
+
+impl FromStr for Widths {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> std::result::Result<Self, ParseError> {
+        parse_list(text, str::parse).map(Widths)
+    }
+}
+
+/// What to stream through, and how.
+#[derive(Debug, Clone, PartialEq, Eq, clap::Args)]
+pub struct Settings {
+    /// Operations: read, read-sum, write, write-nt, copy, copy-nt
+    #[arg(long, value_name = "LIST", default_value = "read,write,copy")]
+    pub ops: Operations,
+
+    /// Working set of each thread, all streams of the operation together: 32KiB,1MiB or 4KiB..1GiB or 4KiB..64KiB:4KiB
+    /// [default: a sweep over the detected hierarchy]
+    #[arg(long, value_name = "LIST", alias = "size")]
+    pub sizes: Option<SizeList>,
+
+    /// Threads, one per CPU: 1,2,all or 1..8
+    #[arg(long, value_name = "LIST", default_value = "1,all")]
+    pub threads: ThreadList,
+
+    /// Register widths in bits: 64, 128, 256, 512, best (the widest there is)
+    #[arg(long, value_name = "LIST", default_value = "best")]
+    pub width: Widths,
+
+    /// Pages: 4k, thp (transparent huge pages), huge (reserved huge pages)
+    #[arg(long, value_name = "LIST", default_value = "thp")]
+    pub pages: PageModes,
+}
+
+/// The experiment.
+#[derive(Debug, Clone)]
+pub struct Bandwidth {
+    settings: Settings,
+    detail: Detail,
+}
+
+impl Bandwidth {
+    /// With the user's settings.
+    pub fn new(settings: Settings) -> Self {
+        Self { settings, detail: Detail::Sweep }
+    }
+
+    /// As part of a profile.
+    pub fn in_profile(detail: Detail) -> Self {
+        use Operation::{Copy, CopyNt, Read, Write, WriteNt};
+        let ops = match detail {
+            Detail::Brief => vec![Read, Write, Copy],
+            Detail::Levels | Detail::Sweep => vec![Read, Write, Copy, WriteNt, CopyNt],
+        };
+        let settings = Settings {
+            ops: Operations(ops),
+            sizes: None,
+            threads: ThreadList(vec![ThreadCount::Exactly(1), ThreadCount::All]),
+            width: Widths(vec![Width::Best]),
+            pages: PageModes(vec![PageMode::Transparent]),
+        };
+        Self { settings, detail }
+    }
+
+    /// The thread counts asked for, rising, each once.
+    fn thread_counts(&self, scope: &Scope<'_>) -> Result<Vec<usize>> {
+        let available = scope.cpus.len();
+        let mut counts: Vec<usize> = self.settings.threads.0.iter().map(|t| t.resolve(available)).collect();
+        counts.sort_unstable();
+        counts.dedup();
+        match counts.iter().find(|&&n| n > available) {
+            Some(n) => Err(Error::usage(format!(
+                "too many threads: {n}; {available} cpus may be used; type --threads all for one thread on each"
+            ))),
+            None => Ok(counts),
+        }
+    }
+
+    /// Sizes to measure with their level: the user's, or what the hierarchy suggests.
+    fn sizes(&self, scope: &Scope<'_>, levels: &Levels, threads: usize) -> Result<Vec<(Bytes, String)>> {
+        if let Some(sizes) = &self.settings.sizes {
+            let fits = |size: &Bytes| size.0.saturating_mul(threads as u64) <= scope.usable().0;
+            if let Some(size) = sizes.0.iter().find(|size| !fits(size)) {
+                return Err(Error::usage(format!(
+                    "too much memory: {size} for each of {threads} threads; {} may be used; type smaller --sizes",
+                    scope.usable()
+                )));
+            }
+            return Ok(sizes.0.iter().map(|&size| (size, levels.name(size))).collect());
+        }
+        let sizes = match self.detail {
+            Detail::Sweep => levels.sweep(levels.memory),
+            Detail::Brief | Detail::Levels => {
+                (0..levels.caches.len()).map(|i| levels.inside(i)).chain([levels.memory]).collect()
+            }
+        };
+        Ok(sizes.into_iter().map(|size| (size, levels.name(size))).collect())
+    }
+
+    fn draft_point(&self, scope: &Scope<'_>, work: StreamWork, level: &str) -> Draft {
+        let coordinates = |kernel: &str, pages: PageMode, size: Bytes, threads: usize, operation: Operation| {
+            Coordinates::from([
+                ("operation".to_owned(), Coordinate::Name(operation.to_string())),
+                ("kernel".to_owned(), Coordinate::Name(kernel.to_owned())),
+                ("level".to_owned(), Coordinate::Name(level.to_owned())),
+                ("size_bytes".to_owned(), Coordinate::Number(size.0)),
+                ("threads".to_owned(), Coordinate::Number(threads as u64)),
+                ("pages".to_owned(), Coordinate::Name(pages.to_string())),
+            ])
+        };
+        let bound = if level == "L1" { Bound::L1Ports } else { Bound::Unknown };
+        let expendable = if level == "between" || work.operation.contract().name.ends_with("-nt") { 1 } else { 0 };
+        let fill = |kernel: &str| coordinates(kernel, work.pages, work.bytes, work.cpus.len(), work.operation);
+        let memory = crate::engine::slot(work.bytes).0.saturating_mul(work.cpus.len() as u64);
+        match scope.machine.kernel(&Work::Stream(work.clone())) {
+            Err(reason) => {
+                let name = format!("{}/{}", work.operation, work.width);
+                Draft { coordinates: fill(&name), work: Err(Outcome::Unsupported { reason }), bound, expendable }
+            }
+            Ok(kernel) if memory > scope.usable().0 => {
+                let reason = format!(
+                    "{} for {} threads do not fit into the {} that may be used",
+                    work.bytes,
+                    work.cpus.len(),
+                    scope.usable()
+                );
+                Draft { coordinates: fill(&kernel.name), work: Err(Outcome::Skipped { reason }), bound, expendable }
+            }
+            Ok(kernel) => Draft { coordinates: fill(&kernel.name), work: Ok(Work::Stream(work)), bound, expendable },
+        }
+    }
+
+    /// Whether a profile measures `operation` at `level`: what non-temporal stores do is a question about memory.
+    fn wanted(&self, operation: Operation, level: &str) -> bool {
+        let non_temporal = operation.contract().name.ends_with("-nt");
+        self.settings.sizes.is_some() || self.detail != Detail::Levels || !non_temporal || level == MEMORY
+    }
+}
+
+/// The largest working set of `operation` that is not larger than `size`: whole blocks of each stream.
+fn whole_blocks(operation: Operation, size: Bytes) -> Result<Bytes> {
+    let smallest = BLOCK_BYTES * u64::from(operation.contract().streams());
+    if size.0 < smallest {
+        return Err(Error::usage(format!(
+            "too small a size: {size}; the smallest working set of {operation} is {}; type --sizes {smallest} or more",
+            Bytes(smallest)
+        )));
+    }
+    Ok(size.round_down(smallest))
+}
+
+impl Experiment for Bandwidth {
+    fn name(&self) -> &'static str {
+        "bandwidth"
+    }
+
+    fn quantity(&self) -> Quantity {
+        Quantity { name: "bandwidth".to_owned(), unit: "B/s".to_owned(), higher_is_better: true }
+    }
+
+    fn axes(&self) -> Vec<Axis> {
+        let names = ["operation", "kernel", "level", "threads", "pages"];
+        names.map(axis).into_iter().chain([bytes_axis("size_bytes")]).collect()
+    }
+
+    fn draft(&self, scope: &Scope<'_>) -> Result<Vec<Draft>> {
+        let mut drafts = Vec::new();
+        for threads in self.thread_counts(scope)? {
+            let cpus = &scope.cpus[..threads];
+            let levels = Levels::new(scope.facts(), cpus, scope.last_level());
+            for (size, level) in self.sizes(scope, &levels, threads)? {
+                for &operation in self.settings.ops.0.iter().filter(|&&op| self.wanted(op, &level)) {
+                    let bytes = whole_blocks(operation, size)?;
+                    for &width in &self.settings.width.0 {
+                        for &pages in &self.settings.pages.0 {
+                            let work = StreamWork { operation, width, pages, cpus: cpus.to_vec(), bytes };
+                            drafts.push(self.draft_point(scope, work, &level));
+                        }
+                    }
+                }
+            }
+        }
+        Ok(drafts)
+    }
+
+    fn findings(&self, dataset: &Dataset) -> Vec<Finding> {
+        [scaling(dataset), non_temporal(dataset)].into_iter().flatten().collect()
+    }
+}
+
+/// Median of the point in memory with `operation` and `threads`, the largest working set of them.
+fn in_memory<'a>(dataset: &'a Dataset, operation: &str, threads: u64) -> Option<&'a Point> {
+    let matches = |p: &&Point| {
+        p.name("level") == Some(MEMORY)
+            && p.name("operation") == Some(operation)
+            && p.number("threads") == Some(threads)
+            && p.outcome.measured().is_some()
+    };
+    dataset.points.iter().filter(matches).max_by_key(|p| p.number("size_bytes"))
+}
+
+fn value(point: &Point) -> Option<f64> {
+    point.outcome.measured().map(|m| m.summary.median)
+}
+
+/// What all threads read from memory against what one does.
+fn scaling(dataset: &Dataset) -> Option<Finding> {
+    let most = dataset.points.iter().filter_map(|p| p.number("threads")).max().filter(|&n| n > 1)?;
+    let one = value(in_memory(dataset, "read", 1)?)?;
+    let all = value(in_memory(dataset, "read", most)?)?;
+    let text = format!(
+        "{most} threads read {:.1} times as much from memory as one ({:.1} GB/s against {:.1} GB/s).",
+        all / one,
+        all / 1e9,
+        one / 1e9
+    );
+    let values = BTreeMap::from([("one".to_owned(), one), ("all".to_owned(), all)]);
+    Some(Finding { kind: "memory-scaling".to_owned(), text, values })
+}
+
+/// What non-temporal stores gain in memory.
+fn non_temporal(dataset: &Dataset) -> Option<Finding> {
+    let plain = value(in_memory(dataset, "write", 1)?)?;
+    let past = value(in_memory(dataset, "write-nt", 1)?)?;
+    let text = format!(
+        "Non-temporal stores write to memory {:.1} times as fast as ordinary ones (one thread, {:.1} GB/s against \
+         {:.1} GB/s): they need not read each line first.",
+        past / plain,
+        past / 1e9,
+        plain / 1e9
+    );
+    let values = BTreeMap::from([("ordinary".to_owned(), plain), ("non_temporal".to_owned(), past)]);
+    Some(Finding { kind: "non-temporal-stores".to_owned(), text, values })
+}

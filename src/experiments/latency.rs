@@ -1,0 +1,204 @@
+//! How long does a load take that needs the one before it?
+//!
+//! Method and limits: docs/method/latency.md.
+
+use super::hierarchy::{Levels, MEMORY};
+use super::{Bound, Detail, Draft, Experiment, PageModes, Scope, axis, bytes_axis};
+use crate::engine::{ChaseWork, Work, derive, slot};
+use crate::error::{Error, Result};
+use crate::host::memory::PageMode;
+use crate::results::{Axis, Coordinate, Coordinates, Dataset, Finding, Outcome, Point, Quantity};
+use crate::units::{Bytes, CpuList, SizeList};
+use std::collections::BTreeMap;
+
+/// Where to follow pointers, and how.
+#[derive(Debug, Clone, PartialEq, Eq, clap::Args)]
+pub struct Settings {
+    /// Memory that the chain spans: 32KiB,1MiB or 4KiB..1GiB [default: a sweep over the detected hierarchy]
+    #[arg(long, value_name = "LIST", alias = "size")]
+    pub sizes: Option<SizeList>,
+
+    /// Distance between neighbouring nodes in memory, multiples of 8 [default: the cache line]
+    #[arg(long, value_name = "LIST")]
+    pub stride: Option<SizeList>,
+
+    /// Pages: 4k, thp (transparent huge pages), huge (reserved huge pages)
+    #[arg(long, value_name = "LIST", default_value = "thp")]
+    pub pages: PageModes,
+
+    /// CPUs that walk, one after another [default: the first of the run]
+    #[arg(long, value_name = "LIST")]
+    pub cpu: Option<CpuList>,
+}
+
+/// The experiment.
+#[derive(Debug, Clone)]
+pub struct Latency {
+    settings: Settings,
+    detail: Detail,
+}
+
+impl Latency {
+    /// With the user's settings.
+    pub fn new(settings: Settings) -> Self {
+        Self { settings, detail: Detail::Sweep }
+    }
+
+    /// As part of a profile.
+    pub fn in_profile(detail: Detail) -> Self {
+        let pages = match detail {
+            Detail::Brief => vec![PageMode::Transparent],
+            Detail::Levels | Detail::Sweep => vec![PageMode::Transparent, PageMode::Base],
+        };
+        Self { settings: Settings { sizes: None, stride: None, pages: PageModes(pages), cpu: None }, detail }
+    }
+
+    /// The CPUs that walk.
+    fn walkers(&self, scope: &Scope<'_>) -> Result<Vec<u32>> {
+        let first = scope.cpus.first().copied().unwrap_or(0);
+        let asked = self.settings.cpu.as_ref().map_or_else(|| vec![first], |list| list.0.clone());
+        match asked.iter().find(|cpu| !scope.cpus.contains(cpu)) {
+            Some(cpu) => {
+                let allowed = CpuList(scope.cpus.to_vec());
+                Err(Error::usage(format!("cpu not available: {cpu}; this run may use {allowed}; type --cpu {first}")))
+            }
+            None => Ok(asked),
+        }
+    }
+
+    fn sizes(&self, scope: &Scope<'_>, levels: &Levels) -> Result<Vec<Bytes>> {
+        let Some(sizes) = &self.settings.sizes else {
+            return Ok(match self.detail {
+                Detail::Sweep => levels.sweep(levels.memory),
+                Detail::Brief | Detail::Levels => {
+                    (0..levels.caches.len()).map(|i| levels.inside(i)).chain([levels.memory]).collect()
+                }
+            });
+        };
+        match sizes.0.iter().find(|&&size| slot(size) > scope.usable()) {
+            Some(size) => Err(Error::usage(format!(
+                "too much memory: {size}; {} may be used; type smaller --sizes",
+                scope.usable()
+            ))),
+            None => Ok(sizes.0.clone()),
+        }
+    }
+
+    fn strides(&self, line: Bytes) -> Result<Vec<Bytes>> {
+        let strides = self.settings.stride.as_ref().map_or_else(|| vec![line], |s| s.0.clone());
+        match strides.iter().find(|s| s.0 == 0 || !s.0.is_multiple_of(8)) {
+            Some(bad) => Err(Error::usage(format!(
+                "stride not possible: {} B; a node is a pointer of 8 B, so strides are multiples of 8; type --stride 64",
+                bad.0
+            ))),
+            None => Ok(strides),
+        }
+    }
+
+    /// The points of one CPU, size and stride: one for each kind of pages.
+    fn draft_size(
+        &self,
+        scope: &Scope<'_>,
+        levels: &Levels,
+        (cpu, size, stride, line): (u32, Bytes, Bytes, Bytes),
+    ) -> Result<Vec<Draft>> {
+        if size < stride {
+            return Err(Error::usage(format!(
+                "too small a size: {size}; a chain needs room for one node of {stride}; type --sizes {} or more",
+                stride.0
+            )));
+        }
+        let level = levels.name(footprint(size, stride, line));
+        let seed = derive(scope.seed, "chain", size.0 ^ (stride.0 << 48));
+        let bytes = size.round_down(stride.0);
+        let pages = self.settings.pages.0.iter().filter(|&&pages| self.wanted(pages, &level));
+        Ok(pages.map(|&pages| draft_point(scope, ChaseWork { pages, cpu, bytes, stride, seed }, &level)).collect())
+    }
+
+    /// Whether a profile measures `level` in `pages`: what small pages cost is a question about memory.
+    fn wanted(&self, pages: PageMode, level: &str) -> bool {
+        self.settings.sizes.is_some() || self.detail != Detail::Levels || pages != PageMode::Base || level == MEMORY
+    }
+}
+
+/// The working set that `size` in nodes of `stride` is to the caches: one line per node.
+fn footprint(size: Bytes, stride: Bytes, line: Bytes) -> Bytes {
+    Bytes(size.0 / stride.0.max(line.0) * line.0)
+}
+
+fn draft_point(scope: &Scope<'_>, work: ChaseWork, level: &str) -> Draft {
+    let coordinates = Coordinates::from([
+        ("operation".to_owned(), Coordinate::Name("chase".to_owned())),
+        ("kernel".to_owned(), Coordinate::Name("chase".to_owned())),
+        ("level".to_owned(), Coordinate::Name(level.to_owned())),
+        ("size_bytes".to_owned(), Coordinate::Number(work.bytes.0)),
+        ("stride_bytes".to_owned(), Coordinate::Number(work.stride.0)),
+        ("threads".to_owned(), Coordinate::Number(1)),
+        ("cpu".to_owned(), Coordinate::Number(u64::from(work.cpu))),
+        ("pages".to_owned(), Coordinate::Name(work.pages.to_string())),
+    ]);
+    let expendable = if level == "between" || work.pages == PageMode::Base { 1 } else { 0 };
+    let fits = slot(work.bytes) <= scope.usable();
+    let reason = || format!("{} do not fit into the {} that may be used", work.bytes, scope.usable());
+    let work = match scope.machine.kernel(&Work::Chase(work.clone())) {
+        Err(reason) => Err(Outcome::Unsupported { reason }),
+        Ok(_) if !fits => Err(Outcome::Skipped { reason: reason() }),
+        Ok(_) => Ok(Work::Chase(work)),
+    };
+    Draft { coordinates, work, bound: Bound::Unknown, expendable }
+}
+
+impl Experiment for Latency {
+    fn name(&self) -> &'static str {
+        "latency"
+    }
+
+    fn quantity(&self) -> Quantity {
+        Quantity { name: "latency".to_owned(), unit: "ns".to_owned(), higher_is_better: false }
+    }
+
+    fn axes(&self) -> Vec<Axis> {
+        let names = ["operation", "kernel", "level", "threads", "cpu", "pages"];
+        let sizes = ["size_bytes", "stride_bytes"];
+        names.map(axis).into_iter().chain(sizes.map(bytes_axis)).collect()
+    }
+
+    fn draft(&self, scope: &Scope<'_>) -> Result<Vec<Draft>> {
+        let mut drafts = Vec::new();
+        for cpu in self.walkers(scope)? {
+            let levels = Levels::new(scope.facts(), &[cpu], scope.last_level());
+            let line = scope.facts().topology.data_caches(cpu).first().and_then(|c| c.line).unwrap_or(Bytes(64));
+            for size in self.sizes(scope, &levels)? {
+                for stride in self.strides(line)? {
+                    drafts.extend(self.draft_size(scope, &levels, (cpu, size, stride, line))?);
+                }
+            }
+        }
+        Ok(drafts)
+    }
+
+    fn findings(&self, dataset: &Dataset) -> Vec<Finding> {
+        page_walk(dataset).into_iter().collect()
+    }
+}
+
+/// What 4 KiB pages cost a load from memory, against huge pages of which nearly all were granted.
+fn page_walk(dataset: &Dataset) -> Option<Finding> {
+    let of = |pages: &str| {
+        let matches = |p: &&Point| p.name("level") == Some(MEMORY) && p.name("pages") == Some(pages);
+        let measured = |p: &Point| p.outcome.measured().map(|m| (m.summary.median, m.evidence.pages.granted_share));
+        dataset.points.iter().filter(matches).max_by_key(|p| p.number("size_bytes")).and_then(measured)
+    };
+    let (small, _) = of("4k")?;
+    let (huge, granted) = of("thp").or_else(|| of("huge"))?;
+    if granted.unwrap_or(0.0) < 0.9 {
+        return None;
+    }
+    let text = format!(
+        "A load from memory takes {small:.0} ns in 4 KiB pages and {huge:.0} ns in huge pages: finding the page costs \
+         {:.0} ns.",
+        small - huge
+    );
+    let values = BTreeMap::from([("base_pages_ns".to_owned(), small), ("huge_pages_ns".to_owned(), huge)]);
+    Some(Finding { kind: "page-walk-cost".to_owned(), text, values })
+}

@@ -1,0 +1,129 @@
+//! Experiments: one question each. An experiment turns its settings into points to measure and reads findings from the
+//! measured dataset; how a point is measured is the engine's business.
+
+#![forbid(unsafe_code)]
+
+pub mod bandwidth;
+mod hierarchy;
+pub mod latency;
+mod pages;
+
+pub use hierarchy::{Level, Levels};
+pub use pages::PageModes;
+
+use crate::engine::{Machine, Work};
+use crate::error::Result;
+use crate::results::{Axis, Coordinates, Dataset, Finding, HostFacts, Outcome, Quantity};
+use crate::units::Bytes;
+
+/// How much of a machine is looked at when the user names no sizes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Detail {
+    /// One point well inside each level: fewest points that tell the levels apart.
+    Brief,
+    /// The same, and what non-temporal stores and small pages make of memory.
+    Levels,
+    /// A sweep over sizes that shows the levels' boundaries.
+    Sweep,
+}
+
+/// What an experiment plans for.
+pub struct Scope<'a> {
+    /// The machine: its facts, and which kernels it has.
+    pub machine: &'a dyn Machine,
+    /// The CPUs of the run, in the order in which threads are placed.
+    pub cpus: &'a [u32],
+    /// Seed of every random choice.
+    pub seed: u64,
+}
+
+impl Scope<'_> {
+    /// What is known about the machine.
+    pub fn facts(&self) -> &HostFacts {
+        self.machine.facts()
+    }
+
+    /// What a run may map at most.
+    pub fn usable(&self) -> Bytes {
+        self.facts().memory.usable.get().copied().unwrap_or(Bytes(u64::MAX))
+    }
+
+    /// All last-level caches that the CPUs of the run use, together; zero where caches are unknown.
+    pub fn last_level(&self) -> Bytes {
+        self.facts().topology.last_level_total(self.cpus)
+    }
+}
+
+/// An upper bound that can be computed for a point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bound {
+    /// None is known.
+    Unknown,
+    /// What the paths between the cores and their L1 data caches carry.
+    L1Ports,
+}
+
+/// A point that an experiment wants measured.
+#[derive(Debug, Clone)]
+pub struct Draft {
+    /// Where it lies.
+    pub coordinates: Coordinates,
+    /// What to measure, or what is already known about the outcome.
+    pub work: std::result::Result<Work, Outcome>,
+    /// What the value cannot exceed.
+    pub bound: Bound,
+    /// When time is short, points of the highest number go first; 0 is never left out.
+    pub expendable: u8,
+}
+
+/// One question about the machine, with the settings that make it precise.
+pub trait Experiment {
+    /// The name users type.
+    fn name(&self) -> &'static str;
+
+    /// What its values are.
+    fn quantity(&self) -> Quantity;
+
+    /// The axes of its dataset.
+    fn axes(&self) -> Vec<Axis>;
+
+    /// The points to measure, in the order of tables. Fails on settings that this machine cannot meet.
+    fn draft(&self, scope: &Scope<'_>) -> Result<Vec<Draft>>;
+
+    /// What is worth a sentence about the measured points.
+    fn findings(&self, dataset: &Dataset) -> Vec<Finding>;
+}
+
+/// An experiment as listed, and how a profile sets it up.
+pub struct Row {
+    /// The name users type.
+    pub name: &'static str,
+    /// The question it answers.
+    pub question: &'static str,
+    /// The experiment as part of a profile.
+    pub in_profile: fn(Detail) -> Box<dyn Experiment>,
+}
+
+/// Every experiment, in the order of profiles and lists.
+pub static EXPERIMENTS: [Row; 2] = [
+    Row {
+        name: "bandwidth",
+        question: "how many bytes per second do threads read, write and copy at each level of the hierarchy?",
+        in_profile: |detail| Box::new(bandwidth::Bandwidth::in_profile(detail)),
+    },
+    Row {
+        name: "latency",
+        question: "how long does a load take that needs the one before it, at each level of the hierarchy?",
+        in_profile: |detail| Box::new(latency::Latency::in_profile(detail)),
+    },
+];
+
+/// An axis without a unit.
+fn axis(name: &str) -> Axis {
+    Axis { name: name.to_owned(), unit: None }
+}
+
+/// An axis in bytes.
+fn bytes_axis(name: &str) -> Axis {
+    Axis { name: name.to_owned(), unit: Some("B".to_owned()) }
+}

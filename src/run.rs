@@ -1,0 +1,334 @@
+//! From a plan to a report: rounds over all points, the journal, interruption, findings.
+
+#![forbid(unsafe_code)]
+
+use crate::engine::{Frame, Machine, PointLog, Work, conclude, derive, sample_round};
+use crate::experiments::{Bound, Experiment};
+use crate::plan::{Phase, Plan, PlannedPoint};
+use crate::results::{
+    Dataset, Finding, HostFacts, JournalLine, JournalPoint, KernelUsed, Limit, Outcome, PlanSummary, Point, Provenance,
+    Report, RunStatus, SCHEMA_VERSION, Tool,
+};
+use crate::units::{BytesPerSecond, Hertz, Nanos};
+use std::collections::BTreeMap;
+
+/// What is told while a run is under way.
+pub trait Observer {
+    /// About `done` of 1 is behind us; `left` is the expected rest; `doing` says what is being done.
+    fn progress(&mut self, done: f64, left: Nanos, doing: &str);
+
+    /// A line for the journal. An error is told to the user once; the run goes on.
+    fn journal(&mut self, line: &JournalLine) -> Result<(), String>;
+}
+
+/// How the run was started: goes into the report as it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Invocation {
+    /// Version of the program.
+    pub version: String,
+    /// Arguments as typed, the program's name first.
+    pub command_line: Vec<String>,
+}
+
+/// A run stops taking rounds when it has used this much more than its budget.
+const GRACE: f64 = 1.05;
+
+/// A run under way.
+struct Run<'a> {
+    plan: &'a Plan,
+    machine: &'a mut dyn Machine,
+    observer: &'a mut dyn Observer,
+    logs: Vec<PointLog>,
+    outcomes: BTreeMap<usize, Outcome>,
+    started: Nanos,
+    turns: (u64, u64),
+    journal_trouble: Option<String>,
+    overdrawn: bool,
+}
+
+/// Carries out `plan`. Always ends with a report: what was interrupted or failed says so in it. `started` is when the
+/// run began by the machine's clock, so that planning counts too.
+pub fn execute(
+    plan: &Plan,
+    machine: &mut dyn Machine,
+    observer: &mut dyn Observer,
+    invocation: &Invocation,
+    started: Nanos,
+) -> Report {
+    let mut provenance = provenance(plan, machine, invocation);
+    let turns = plan.phases.iter().map(|p| p.points.len() as u64).sum::<u64>() * u64::from(plan.sampling.rounds);
+    let logs = vec![PointLog::default(); plan.points.len()];
+    let mut run = Run {
+        plan,
+        machine,
+        observer,
+        logs,
+        outcomes: BTreeMap::new(),
+        started,
+        turns: (0, turns),
+        journal_trouble: None,
+        overdrawn: false,
+    };
+    run.write(&JournalLine::Run { schema_version: SCHEMA_VERSION, provenance: Box::new(provenance.clone()) });
+    for (index, point) in plan.points.iter().enumerate() {
+        if let Err(outcome) = &point.work {
+            run.settle(index, outcome.clone());
+        }
+    }
+    for phase in &plan.phases {
+        run.phase(phase);
+    }
+    let findings = run.findings();
+    let datasets = run.datasets();
+    provenance.finished = run.machine.wall_clock();
+    let status = status(&datasets);
+    let summary = PlanSummary { real: Some(run.machine.now() - started), ..summary(plan) };
+    let mut findings_all = findings;
+    for (experiment, dataset) in plan.request.experiments.iter().zip(&datasets) {
+        findings_all.extend(experiment.findings(dataset));
+    }
+    Report { schema_version: SCHEMA_VERSION, status, provenance, plan: summary, datasets, findings: findings_all }
+}
+
+/// What was planned, in the report's terms.
+pub fn summary(plan: &Plan) -> PlanSummary {
+    PlanSummary {
+        profile: plan.request.profile.clone(),
+        budget: plan.request.budget,
+        planned: plan.estimate,
+        real: None,
+        memory: plan.memory(),
+        points: plan.points.len() as u64,
+        shortened: plan.shortened.clone(),
+    }
+}
+
+impl Run<'_> {
+    /// Maps the memory of a phase and takes round after round of its points, each round starting one point later, so
+    /// that drift does not look like a difference between points.
+    fn phase(&mut self, phase: &Phase) {
+        self.tell("mapping memory");
+        let mapped = self.machine.map(&phase.memory);
+        if let Err(trouble) = mapped {
+            for &index in &phase.points {
+                self.settle(index, trouble.clone().into());
+            }
+            return;
+        }
+        for round in 0..self.plan.sampling.rounds {
+            let mut order = phase.points.clone();
+            order.rotate_left(round as usize % phase.points.len().max(1));
+            for index in order {
+                self.turn(index);
+            }
+        }
+        for &index in &phase.points {
+            self.conclude(index);
+        }
+    }
+
+    /// One round of one point, unless it has what it needs or the run is over.
+    fn turn(&mut self, index: usize) {
+        self.turns.0 += 1;
+        let point = &self.plan.points[index];
+        let Ok(work) = &point.work else { return };
+        if self.machine.interrupted() || self.logs[index].finished(work, &self.plan.sampling) {
+            return;
+        }
+        if self.machine.now() - self.started > self.plan.request.budget * GRACE {
+            self.overdrawn = true;
+            return;
+        }
+        self.tell(&doing(point));
+        if self.plan.request.cooldown > Nanos::ZERO && self.machine.pause(self.plan.request.cooldown).is_err() {
+            return;
+        }
+        sample_round(self.machine, work, &self.plan.sampling, &mut self.logs[index]);
+        if self.logs[index].finished(work, &self.plan.sampling) {
+            self.conclude(index);
+        }
+    }
+
+    /// Settles the outcome of a point from its log, once.
+    fn conclude(&mut self, index: usize) {
+        let point = &self.plan.points[index];
+        let Ok(work) = &point.work else { return };
+        if self.outcomes.contains_key(&index) {
+            return;
+        }
+        let log = &self.logs[index];
+        let untouched = log.rounds() == 0 && !log.failed();
+        let outcome = if untouched && self.overdrawn && !self.machine.interrupted() {
+            let reason = format!("the budget of {} was used up; allow more with --budget", self.plan.request.budget);
+            Outcome::Skipped { reason }
+        } else if untouched && self.machine.interrupted() && log.is_empty() {
+            Outcome::Interrupted { reason: "the run was interrupted before this point".to_owned() }
+        } else {
+            let limit = limit(point.bound, self.machine.facts(), work);
+            let limit: Option<&dyn Fn(Hertz) -> Limit> = limit.as_ref().map(|l| l as _);
+            let last_level = self.machine.facts().topology.last_level_total(&self.plan.request.cpus).0;
+            let frame = Frame {
+                clock_error: self.machine.clock().error,
+                last_level_cache: (last_level > 0).then_some(last_level),
+                limit,
+                seed: derive(self.plan.request.seed, "bootstrap", point.id),
+            };
+            conclude(log, work, &frame)
+        };
+        self.settle(index, outcome);
+    }
+
+    /// Notes the outcome of a point and writes it down at once.
+    fn settle(&mut self, index: usize, outcome: Outcome) {
+        let planned = &self.plan.points[index];
+        let experiment = &self.plan.request.experiments[planned.experiment];
+        let point = Point { id: planned.id, coordinates: planned.coordinates.clone(), outcome: outcome.clone() };
+        let line = JournalPoint {
+            experiment: experiment.name().to_owned(),
+            quantity: experiment.quantity(),
+            axes: axes(self.plan, experiment.as_ref()),
+            point,
+        };
+        self.write(&JournalLine::Point(Box::new(line)));
+        self.outcomes.insert(index, outcome);
+    }
+
+    fn write(&mut self, line: &JournalLine) {
+        if let Err(trouble) = self.observer.journal(line) {
+            self.journal_trouble.get_or_insert(trouble);
+        }
+    }
+
+    /// Tells how far the run is, by turns and by time, whichever is further behind.
+    fn tell(&mut self, doing: &str) {
+        let by_turns = self.turns.0 as f64 / self.turns.1.max(1) as f64;
+        let spent = self.machine.now() - self.started;
+        let left = (self.plan.estimate - spent).max(Nanos::ZERO);
+        self.observer.progress(by_turns.clamp(0.0, 1.0), left, doing);
+    }
+
+    fn datasets(&mut self) -> Vec<Dataset> {
+        let plan = self.plan;
+        let mut datasets: Vec<Dataset> = plan
+            .request
+            .experiments
+            .iter()
+            .map(|e| Dataset {
+                experiment: e.name().to_owned(),
+                quantity: e.quantity(),
+                axes: axes(plan, e.as_ref()),
+                points: Vec::new(),
+            })
+            .collect();
+        for (index, planned) in plan.points.iter().enumerate() {
+            let interrupted = || Outcome::Interrupted { reason: "the run was interrupted before this point".to_owned() };
+            let outcome = self.outcomes.remove(&index).unwrap_or_else(interrupted);
+            let point = Point { id: planned.id, coordinates: planned.coordinates.clone(), outcome };
+            datasets[planned.experiment].points.push(point);
+        }
+        datasets
+    }
+
+    /// What is worth a sentence about the machine and the run rather than about one experiment.
+    fn findings(&mut self) -> Vec<Finding> {
+        let mut findings = environment(self.machine.facts(), self.plan.request.cpus.len());
+        if let Some(trouble) = &self.journal_trouble {
+            findings.push(sentence("journal", format!("The journal could not be written: {trouble}.")));
+        }
+        findings
+    }
+}
+
+/// The axes of an experiment in this plan.
+fn axes(plan: &Plan, experiment: &dyn Experiment) -> Vec<crate::results::Axis> {
+    let mut axes = experiment.axes();
+    if plan.request.repeat > 1 {
+        axes.push(crate::results::Axis { name: "repeat".to_owned(), unit: None });
+    }
+    axes
+}
+
+/// A finding without numbers.
+fn sentence(kind: &str, text: String) -> Finding {
+    Finding { kind: kind.to_owned(), text, values: BTreeMap::new() }
+}
+
+/// Conditions of the machine that move results, each with what to do about it.
+fn environment(facts: &HostFacts, cpus: usize) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    if let Some(&quota) = facts.system.cpu_quota.get().filter(|&&q| q < cpus as f64) {
+        let text = format!(
+            "The control group allows {quota:.1} cpus' worth of time, the run uses {cpus}: threads will be throttled; \
+             type --threads 1 or raise the quota."
+        );
+        findings.push(sentence("cpu-quota", text));
+    }
+    if facts.pages.thp_mode.get().is_some_and(|mode| mode == "never") {
+        let text = "Transparent huge pages are off: figures for large sizes include page walks.".to_owned();
+        findings.push(sentence("no-huge-pages", text));
+    }
+    if let Some(&load) = facts.environment.load.get().filter(|&&load| load > 0.5) {
+        let text = format!("The load average was {load:.1} at the start: others use this machine too.");
+        findings.push(sentence("load", text));
+    }
+    findings
+}
+
+/// What is being done at a point, for the progress line.
+fn doing(point: &PlannedPoint) -> String {
+    let of = |axis: &str| point.coordinates.get(axis).map(ToString::to_string).unwrap_or_default();
+    format!("{} {} x{}", of("operation"), of("level"), of("threads"))
+}
+
+/// The bound of a point as a function of the core clock, with its source.
+fn limit(bound: Bound, facts: &HostFacts, work: &Work) -> Option<impl Fn(Hertz) -> Limit + 'static> {
+    let ports = (bound == Bound::L1Ports).then(|| facts.cpu.l1_ports.get().copied()).flatten()?;
+    let Work::Stream(stream) = work else { return None };
+    let contract = stream.operation.contract();
+    // Loads and stores go through different ports at the same time; the slower direction decides.
+    let cycles = |streams: u32, width: u32| f64::from(streams) / f64::from(width.max(1));
+    let per_byte = cycles(contract.loads, ports.load_bytes).max(cycles(contract.stores, ports.store_bytes));
+    let bytes_per_cycle = f64::from(contract.streams()) / per_byte * stream.cpus.len() as f64;
+    let threads = stream.cpus.len();
+    Some(move |core: Hertz| Limit {
+        value: BytesPerSecond(core.0 * bytes_per_cycle).0,
+        source: format!("{core} x {bytes_per_cycle:.0} B that {threads} core(s) pass to and from L1 per cycle"),
+    })
+}
+
+fn status(datasets: &[Dataset]) -> RunStatus {
+    let outcomes = || datasets.iter().flat_map(|d| &d.points).map(|p| &p.outcome);
+    let cut = |o: &Outcome| match o {
+        Outcome::Interrupted { .. } => true,
+        Outcome::Measured(m) => m.verdict.reasons.iter().any(|r| r.contains("interrupted")),
+        _ => false,
+    };
+    match () {
+        () if outcomes().any(cut) => RunStatus::Interrupted,
+        () if outcomes().any(|o| matches!(o, Outcome::Failed { .. })) => RunStatus::Partial,
+        () => RunStatus::Complete,
+    }
+}
+
+fn provenance(plan: &Plan, machine: &dyn Machine, invocation: &Invocation) -> Provenance {
+    let mut kernels: Vec<KernelUsed> = Vec::new();
+    for kernel in plan.points.iter().filter_map(|p| machine.kernel(p.work.as_ref().ok()?).ok()) {
+        if !kernels.contains(&kernel) {
+            kernels.push(kernel);
+        }
+    }
+    Provenance {
+        tool: Tool {
+            name: "memgauge".to_owned(),
+            version: invocation.version.clone(),
+            machine: machine.description().to_owned(),
+        },
+        command_line: invocation.command_line.clone(),
+        seed: plan.request.seed.to_string(),
+        started: machine.wall_clock(),
+        finished: machine.wall_clock(),
+        kernels,
+        clock: machine.clock().clone(),
+        host: machine.facts().clone(),
+    }
+}
