@@ -5,6 +5,8 @@
 //! `engine` obtains a number, `kernels` are the measured instructions, `host` is the machine, `analysis` judges
 //! reports, `render` shows them, `results` is the data they share, `stats` and `units` are pure.
 
+pub mod engine;
 pub mod error;
 pub mod results;
+pub mod stats;
 pub mod units;

@@ -1,0 +1,11 @@
+//! Pure mathematics: what a set of samples says, and how sure it is.
+//!
+//! Nothing here panics, whatever the numbers: empty sets and sets with a NaN or an infinity in them have no answer,
+//! and no answer is `None` (or an empty list).
+#![forbid(unsafe_code)]
+
+mod order;
+mod random;
+
+pub use order::{Interval, mad, median, median_interval, quantile};
+pub use random::{SplitMix64, derive};
