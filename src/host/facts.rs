@@ -1,0 +1,5 @@
+//! What there is: the machine as its system describes it.
+
+mod files;
+
+pub use files::SystemFiles;
