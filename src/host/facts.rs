@@ -3,3 +3,4 @@
 mod files;
 
 pub use files::SystemFiles;
+pub(crate) use files::{field, kilobytes};

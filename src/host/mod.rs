@@ -7,6 +7,7 @@
 pub mod counter;
 pub mod facts;
 pub mod interrupt;
+pub mod memory;
 pub mod noise;
 mod os;
 pub mod pin;
