@@ -8,6 +8,8 @@ pub mod counter;
 pub mod facts;
 pub mod interrupt;
 pub mod memory;
+mod microarchitectures;
 pub mod noise;
 mod os;
 pub mod pin;
+mod processor;
