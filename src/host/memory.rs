@@ -178,7 +178,7 @@ impl Mapping {
         if range.start >= range.end || range.end > self.len() {
             return refuse(format!("it has {} bytes; take a part that is not empty and inside", self.len()));
         }
-        if range.start % WINDOW_STEP != 0 || range.end % WINDOW_STEP != 0 {
+        if !(range.start.is_multiple_of(WINDOW_STEP) && range.end.is_multiple_of(WINDOW_STEP)) {
             return refuse(format!("windows are multiples of {WINDOW_STEP} bytes; round both ends"));
         }
         let mut taken = self.taken();

@@ -67,6 +67,7 @@ pub fn memory_limits() -> Vec<MemoryLimit> {
         // SAFETY: the kernel fills the whole structure when it returns 0, and it is read only then.
         unsafe { (libc::getrlimit(resource, limit.as_mut_ptr()) == 0).then(|| limit.assume_init().rlim_cur) }
     };
+    #[allow(clippy::useless_conversion)] // 32 bits wide on 32-bit systems
     let finite = |value: Option<libc::rlim_t>| value.filter(|&v| v != libc::RLIM_INFINITY).map(u64::from);
     vec![("RLIMIT_AS", finite(limit(libc::RLIMIT_AS))), ("RLIMIT_DATA", finite(limit(libc::RLIMIT_DATA)))]
 }
