@@ -7,6 +7,7 @@
 
 pub mod engine;
 pub mod error;
+pub mod host;
 pub mod results;
 pub mod stats;
 pub mod units;

@@ -1,0 +1,83 @@
+//! The clocks: the raw counter for samples, the monotonic clock that it is calibrated against, and sleeping.
+
+use super::os;
+use crate::units::Nanos;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+/// The raw counter, in ticks of unknown length that the engine calibrates.
+///
+/// On x86 this is the time-stamp counter, read after a load fence: all earlier loads have their data by then, while
+/// earlier stores may still be on their way to the cache (Intel SDM vol. 2B, RDTSC). Elsewhere it is the monotonic
+/// clock in ns.
+#[inline]
+pub fn ticks() -> u64 {
+    raw_ticks()
+}
+
+/// What [`ticks`] reads: `tsc` or `monotonic`.
+pub fn ticks_name() -> &'static str {
+    if cfg!(any(target_arch = "x86_64", target_arch = "x86")) { "tsc" } else { "monotonic" }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline]
+fn raw_ticks() -> u64 {
+    // SAFETY: every x86-64 processor has both instructions, and neither touches memory.
+    unsafe {
+        std::arch::x86_64::_mm_lfence();
+        std::arch::x86_64::_rdtsc()
+    }
+}
+
+#[cfg(target_arch = "x86")]
+#[inline]
+fn raw_ticks() -> u64 {
+    // SAFETY: the i686 target has SSE2 (the fence) and the counter; neither touches memory.
+    unsafe {
+        std::arch::x86::_mm_lfence();
+        std::arch::x86::_rdtsc()
+    }
+}
+
+#[cfg(not(any(target_arch = "x86_64", target_arch = "x86")))]
+#[inline]
+fn raw_ticks() -> u64 {
+    os::monotonic_ns()
+}
+
+/// Time since the first call in this process, on a clock that runs evenly and is not adjusted
+/// (`CLOCK_MONOTONIC_RAW` on Linux).
+pub fn monotonic() -> Nanos {
+    // Counted from the first call, so that the fraction of the f64 keeps single nanoseconds for months.
+    static START: OnceLock<u64> = OnceLock::new();
+    let now = os::monotonic_ns();
+    Nanos(now.saturating_sub(*START.get_or_init(|| now)) as f64)
+}
+
+/// Lets the calling thread sleep for at least `time`; not at all where that is not a positive number.
+pub fn sleep(time: Nanos) {
+    if time.0 > 0.0 {
+        std::thread::sleep(Duration::try_from_secs_f64(time.secs()).unwrap_or(Duration::MAX));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clocks_advance_and_sleeping_takes_its_time() {
+        let (clock, counter) = (monotonic(), ticks());
+        sleep(Nanos::from_millis(2.0));
+        assert!(monotonic() - clock >= Nanos::from_millis(1.9));
+        assert!(ticks() > counter);
+    }
+
+    #[test]
+    fn odd_lengths_of_sleep_return_at_once() {
+        for odd in [f64::NAN, -1.0, f64::NEG_INFINITY, 0.0] {
+            sleep(Nanos(odd));
+        }
+    }
+}

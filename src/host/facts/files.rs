@@ -1,0 +1,115 @@
+//! The files that the system describes itself in.
+
+use std::io::Read;
+use std::path::{Component, Path, PathBuf};
+use std::str::FromStr;
+
+/// More than any file of interest holds; what is longer is cut.
+const LONGEST: u64 = 16 << 20;
+
+/// `/proc`, `/sys` and a few marks of containers: the real ones, or a recorded tree.
+#[derive(Debug, Clone)]
+pub struct SystemFiles {
+    root: PathBuf,
+}
+
+impl SystemFiles {
+    /// Those of the machine that this runs on.
+    pub fn real() -> Self {
+        Self::under("/")
+    }
+
+    /// A tree recorded elsewhere: `root/proc`, `root/sys`.
+    pub fn under(root: impl Into<PathBuf>) -> Self {
+        SystemFiles { root: root.into() }
+    }
+
+    /// Whether these describe the machine that this runs on, so that system calls describe the same one.
+    pub fn is_real(&self) -> bool {
+        self.root == Path::new("/")
+    }
+
+    /// The text of `path` (as it is on the machine described) without surrounding space. `None` where it is missing,
+    /// unreadable or empty; bytes that are no text are replaced.
+    pub fn read(&self, path: &str) -> Option<String> {
+        let mut bytes = Vec::new();
+        let file = std::fs::File::open(self.locate(path)).ok()?;
+        file.take(LONGEST).read_to_end(&mut bytes).ok()?;
+        let text = String::from_utf8_lossy(&bytes).trim().to_owned();
+        (!text.is_empty()).then_some(text)
+    }
+
+    /// The text of `path` as a number or another type that reads itself; `None` also where it does not.
+    pub fn read_as<T: FromStr>(&self, path: &str) -> Option<T> {
+        self.read(path)?.parse().ok()
+    }
+
+    /// Names of the entries of a folder in rising order; none where it is missing.
+    pub fn names(&self, folder: &str) -> Vec<String> {
+        let Ok(entries) = std::fs::read_dir(self.locate(folder)) else { return Vec::new() };
+        let mut names: Vec<String> =
+            entries.filter_map(|entry| Some(entry.ok()?.file_name().to_string_lossy().into_owned())).collect();
+        names.sort();
+        names
+    }
+
+    /// Whether `path` exists.
+    pub fn exists(&self, path: &str) -> bool {
+        self.locate(path).exists()
+    }
+
+    /// Below the root, whatever the path says: paths come from files too.
+    fn locate(&self, path: &str) -> PathBuf {
+        let inside = Path::new(path).components().filter(|part| matches!(part, Component::Normal(_)));
+        inside.fold(self.root.clone(), |folder, part| folder.join(part))
+    }
+}
+
+/// The value after `key` and a colon in a file of `key: value` lines.
+pub fn field<'a>(text: &'a str, key: &str) -> Option<&'a str> {
+    text.lines().filter_map(|line| line.split_once(':')).find(|(name, _)| name.trim() == key).map(|(_, v)| v.trim())
+}
+
+/// The number of bytes in a value like `16384 kB`.
+pub fn kilobytes(value: &str) -> Option<u64> {
+    let mut words = value.split_whitespace();
+    let number: u64 = words.next()?.parse().ok()?;
+    match words.next() {
+        Some("kB") => number.checked_mul(1024),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_read_outside_the_tree() {
+        let tree = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(tree.path().join("inner/proc")).unwrap();
+        std::fs::write(tree.path().join("secret"), "x").unwrap();
+        std::fs::write(tree.path().join("inner/proc/a"), " 17 \n").unwrap();
+        std::fs::write(tree.path().join("inner/proc/empty"), "\n").unwrap();
+        std::fs::write(tree.path().join("inner/proc/odd"), b"\xff\xfe").unwrap();
+        let files = SystemFiles::under(tree.path().join("inner"));
+        assert_eq!(files.read_as::<u32>("/proc/a"), Some(17));
+        assert_eq!(files.read("/proc/empty"), None);
+        assert_eq!(files.read_as::<u32>("/proc/odd"), None);
+        assert_eq!(files.read("/../secret"), None);
+        assert_eq!(files.read("/proc"), None, "a folder has no text");
+        assert_eq!(files.names("/proc"), ["a", "empty", "odd"]);
+        assert!(files.names("/sys").is_empty());
+    }
+
+    #[test]
+    fn fields_and_kilobytes() {
+        let text = "MemTotal:       100 kB\nCpus_allowed_list:\t0-3\nbare\n";
+        assert_eq!(field(text, "Cpus_allowed_list"), Some("0-3"));
+        assert_eq!(field(text, "bare"), None);
+        assert_eq!(kilobytes("100 kB"), Some(102400));
+        for odd in ["", "kB", "-1 kB", "100", "100 MB", "99999999999999999999 kB", "18446744073709551615 kB"] {
+            assert_eq!(kilobytes(odd), None, "{odd}");
+        }
+    }
+}

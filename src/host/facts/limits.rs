@@ -1,0 +1,105 @@
+//! Memory: how much there is, and how much of it a run may use.
+
+use super::cgroup;
+use super::files::{SystemFiles, field, kilobytes};
+use crate::host::os;
+use crate::results::{Fact, MemoryFacts};
+use crate::units::Bytes;
+
+const MEMINFO: &str = "/proc/meminfo";
+
+/// Left alone at least: room for page tables, thread stacks, the report, and for whoever else runs here.
+const LEAST_RESERVE: Bytes = Bytes::mib(96);
+
+/// All about memory.
+pub fn memory(files: &SystemFiles) -> MemoryFacts {
+    let meminfo = files.read(MEMINFO).unwrap_or_default();
+    let total = match (field(&meminfo, "MemTotal").and_then(kilobytes).filter(|&n| n > 0), os::physical_memory()) {
+        (Some(bytes), _) => Fact::known(Bytes(bytes), MEMINFO),
+        (None, Some(bytes)) => Fact::known(Bytes(bytes), format!("sysconf, since {MEMINFO} does not tell")),
+        (None, None) => Fact::unknown(format!("neither {MEMINFO} nor the system tells")),
+    };
+    let available = available(files, &meminfo);
+    let cgroup = match cgroup::memory_left(files) {
+        Some(found) => Fact::known(found.left, found.source),
+        None if cgroup::hierarchies(files, "memory").is_empty() => Fact::unknown("no control groups for memory"),
+        None => Fact::unknown("the control groups set no memory limit"),
+    };
+    let rlimit = rlimit(files);
+    let usable = usable(&[("available", &available), ("control group", &cgroup), ("process limit", &rlimit)]);
+    MemoryFacts { total, available, cgroup, rlimit, usable }
+}
+
+/// What can be had now without pushing others out.
+fn available(files: &SystemFiles, meminfo: &str) -> Fact<Bytes> {
+    let value = |key: &str| field(meminfo, key).and_then(kilobytes);
+    let (bytes, source) = match (value("MemAvailable"), value("MemFree"), os::free_memory()) {
+        (Some(bytes), _, _) => (bytes, format!("{MEMINFO}, MemAvailable")),
+        (None, Some(free), _) => {
+            let cache = value("Buffers").unwrap_or(0).saturating_add(value("Cached").unwrap_or(0));
+            (free.saturating_add(cache), format!("{MEMINFO}, MemFree + Buffers + Cached"))
+        }
+        (None, None, Some(bytes)) => (bytes, format!("sysconf, since {MEMINFO} does not tell; free memory only")),
+        (None, None, None) => return Fact::unknown(format!("neither {MEMINFO} nor the system tells")),
+    };
+    // With strict accounting a mapping counts at once, touched or not.
+    let strict = files.read("/proc/sys/vm/overcommit_memory").as_deref() == Some("2");
+    let commit = value("CommitLimit").zip(value("Committed_AS")).map(|(limit, held)| limit.saturating_sub(held));
+    match commit.filter(|&left| strict && left < bytes) {
+        Some(left) => Fact::known(Bytes(left), format!("{MEMINFO}, CommitLimit - Committed_AS (strict overcommit)")),
+        None => Fact::known(Bytes(bytes), source),
+    }
+}
+
+/// What RLIMIT_AS and RLIMIT_DATA leave, the tighter of them.
+fn rlimit(files: &SystemFiles) -> Fact<Bytes> {
+    let status = files.read("/proc/self/status").unwrap_or_default();
+    let table = files.read("/proc/self/limits").unwrap_or_default();
+    let mut told = Vec::new();
+    for (title, name, held) in
+        [("Max address space", "RLIMIT_AS", "VmSize"), ("Max data size", "RLIMIT_DATA", "VmData")]
+    {
+        let soft = table.lines().find_map(|line| line.strip_prefix(title)?.split_whitespace().next());
+        let (limit, source) = match soft {
+            Some("unlimited") => (None, "/proc/self/limits"),
+            Some(word) if word.parse::<u64>().is_ok() => (word.parse().ok(), "/proc/self/limits"),
+            _ => (os::memory_limits().into_iter().find(|(of, _)| *of == name).and_then(|(_, l)| l), "getrlimit"),
+        };
+        let used = field(&status, held).and_then(kilobytes);
+        if let Some(limit) = limit {
+            let held = used.map_or_else(|| "use unknown".to_owned(), |used| format!("{} in use", Bytes(used)));
+            let left = Bytes(limit.saturating_sub(used.unwrap_or(0)));
+            told.push(Fact::known(left, format!("{source}, {name}: limit {}, {held}", Bytes(limit))));
+        }
+    }
+    let tightest = told.into_iter().min_by_key(|fact| fact.value);
+    tightest.unwrap_or_else(|| Fact::unknown("no limit is set (RLIMIT_AS, RLIMIT_DATA)"))
+}
+
+/// The least of what is known, less a reserve of a tenth, of 96 MiB where that is more, of half where even that is
+/// too much.
+fn usable(bounds: &[(&str, &Fact<Bytes>)]) -> Fact<Bytes> {
+    let known = bounds.iter().filter_map(|(name, fact)| Some((*name, fact.value?)));
+    let Some((name, least)) = known.min_by_key(|(_, bytes)| *bytes) else {
+        return Fact::unknown("nothing tells how much memory is available");
+    };
+    let reserve = Bytes((least.0 / 10).max(LEAST_RESERVE.0).min(least.0 / 2));
+    Fact::known(Bytes(least.0 - reserve.0), format!("{name} ({least}) less a reserve of {reserve}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn usable_memory_keeps_a_reserve_and_is_never_nothing_for_nothing() {
+        let of = |bytes: u64| usable(&[("x", &Fact::known(Bytes(bytes), ""))]).value.unwrap();
+        assert_eq!(of(256 << 20), Bytes::mib(160));
+        assert_eq!(of(200 << 20), Bytes::mib(104));
+        assert_eq!(of(64 << 20), Bytes::mib(32));
+        assert_eq!(of(100 << 30), Bytes::gib(90));
+        assert_eq!(of(0), Bytes(0));
+        assert_eq!(of(u64::MAX).0, u64::MAX - u64::MAX / 10);
+        assert_eq!(usable(&[("x", &Fact::unknown("why"))]).value, None);
+    }
+}

@@ -1,0 +1,82 @@
+//! The wish to stop, as a flag that the measuring loops look at.
+
+use super::os;
+use crate::error::{Error, Result};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Set once somebody wants the run to end; every clone is the same flag.
+#[derive(Debug, Clone)]
+pub struct StopFlag(Arc<AtomicBool>);
+
+impl StopFlag {
+    /// A flag that the first SIGINT, SIGTERM or SIGHUP sets; a second one ends the process at once with exit code
+    /// 128 + its number. A signal that is ignored already (`nohup`) stays ignored. Call it once in a process.
+    ///
+    /// # Errors
+    /// The system refused to install a handler.
+    pub fn on_signals() -> Result<StopFlag> {
+        let flag = StopFlag::never();
+        for signal in os::stop_signals() {
+            let wrong = |e: std::io::Error| {
+                Error::failure(format!("cannot listen for signal {signal}: {e}; another handler may be in the way"))
+            };
+            // In this order: the shutdown must see the flag as it was before this signal set it.
+            signal_hook::flag::register_conditional_shutdown(signal, 128 + signal, flag.0.clone()).map_err(wrong)?;
+            signal_hook::flag::register(signal, flag.0.clone()).map_err(wrong)?;
+        }
+        Ok(flag)
+    }
+
+    /// A flag that no signal sets.
+    pub fn never() -> StopFlag {
+        StopFlag(Arc::new(AtomicBool::new(false)))
+    }
+
+    /// Asks for the end.
+    pub fn set(&self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+
+    /// Whether the end was asked for; one load, fit for every sample.
+    pub fn is_set(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clones_are_one_flag() {
+        let flag = StopFlag::never();
+        let other = flag.clone();
+        assert!(!other.is_set());
+        flag.set();
+        assert!(other.is_set());
+        assert!(!StopFlag::never().is_set());
+    }
+
+    /// Not a test of its own: the child of the next one, which sends itself two signals.
+    #[test]
+    #[ignore = "ends the process"]
+    fn child_that_is_told_twice() {
+        let flag = StopFlag::on_signals().unwrap();
+        signal_hook::low_level::raise(signal_hook::consts::SIGINT).unwrap();
+        assert!(flag.is_set());
+        signal_hook::low_level::raise(signal_hook::consts::SIGTERM).unwrap();
+        unreachable!("the second signal ends the process");
+    }
+
+    #[test]
+    fn the_first_signal_sets_the_flag_and_the_second_ends_the_process() {
+        // In a process of its own: handlers cannot be taken back, and other tests must stay interruptible.
+        let status = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--ignored", "--exact", "host::interrupt::tests::child_that_is_told_twice"])
+            .stdout(std::process::Stdio::null())
+            .status()
+            .unwrap();
+        assert_eq!(status.code(), Some(128 + signal_hook::consts::SIGTERM));
+    }
+}

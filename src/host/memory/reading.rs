@@ -1,0 +1,238 @@
+//! What the system says about the pages of a window.
+
+use super::PageMode;
+use crate::host::facts::{SystemFiles, field, kilobytes};
+use crate::host::os;
+use crate::units::Bytes;
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+/// What was read back about the pages of a window.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct PageReading {
+    /// Share (0 to 1) of the resident memory that lies in pages of the size asked for.
+    pub granted_share: Option<f64>,
+    /// The page size that holds most of the resident memory.
+    pub granted_bytes: Option<Bytes>,
+    /// Share (0 to 1) of the window that is resident in memory of its own.
+    pub resident_share: Option<f64>,
+    /// Nodes that the sampled pages lie on, in rising order.
+    pub nodes: Option<Vec<u32>>,
+    /// What could not be read, and why; also where a reading covers more than the window.
+    pub unchecked: Vec<String>,
+}
+
+/// The window in question.
+pub(super) struct Question {
+    /// Its addresses.
+    pub window: Range<usize>,
+    /// Those of the whole mapping, which has a smaps entry of its own thanks to its guards.
+    pub mapping: Range<usize>,
+    /// The pages asked for.
+    pub mode: PageMode,
+    /// Size of a huge page; 0 where none was named.
+    pub huge: u64,
+}
+
+/// Bytes that are resident, and the part of these in huge pages.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Share {
+    resident: Option<f64>,
+    huge: Option<f64>,
+}
+
+/// Answers with the best source there is: page tables, else smaps and mincore.
+pub(super) fn read(asked: &Question, node_samples: usize) -> PageReading {
+    let mut unchecked = Vec::new();
+    let share = from_page_tables(asked, &mut unchecked).unwrap_or_else(|| Share {
+        resident: resident_share(asked, &mut unchecked),
+        huge: huge_share_of_smaps(asked, &SystemFiles::real(), &mut unchecked),
+    });
+    let base = os::page_size() as u64;
+    let granted_bytes = match share.huge {
+        Some(huge) if huge > 0.5 && asked.mode != PageMode::Base => Some(Bytes(asked.huge)),
+        // Huge pages that nobody asked for: their size is not in the question.
+        Some(huge) if huge > 0.5 => None,
+        Some(_) => Some(Bytes(base)),
+        None => None,
+    };
+    PageReading {
+        granted_share: share.huge.map(|huge| if asked.mode == PageMode::Base { 1.0 - huge } else { huge }),
+        granted_bytes,
+        resident_share: share.resident,
+        nodes: nodes(asked, node_samples, &mut unchecked),
+        unchecked,
+    }
+}
+
+/// The pages that the window lies on, from the first to the last that it touches.
+fn pages_of(window: &Range<usize>) -> Range<usize> {
+    let page = os::page_size();
+    window.start / page * page..window.end.next_multiple_of(page)
+}
+
+/// Both shares by PAGEMAP_SCAN, exactly for the pages of the window; `None` where the kernel lacks it.
+fn from_page_tables(asked: &Question, unchecked: &mut Vec<String>) -> Option<Share> {
+    let range = pages_of(&asked.window);
+    let counts = os::page_counts(&range).ok()?;
+    if counts.zero > 0 {
+        unchecked.push(format!("{} of the window lie on the shared page of zeros", Bytes(counts.zero)));
+    }
+    let huge = (counts.present > 0).then(|| counts.huge as f64 / counts.present as f64);
+    if huge.is_none() {
+        unchecked.push("page size: nothing of the window is resident".to_owned());
+    }
+    Some(Share { resident: Some(counts.present as f64 / range.len() as f64), huge })
+}
+
+/// The resident share by mincore.
+fn resident_share(asked: &Question, unchecked: &mut Vec<String>) -> Option<f64> {
+    let range = pages_of(&asked.window);
+    match os::resident_bytes(&range) {
+        Ok(bytes) => Some((bytes as f64 / range.len() as f64).min(1.0)),
+        Err(error) => {
+            unchecked.push(format!("residency: neither PAGEMAP_SCAN nor mincore: {error}"));
+            None
+        }
+    }
+}
+
+/// The share of huge pages by smaps, which counts the whole mapping.
+fn huge_share_of_smaps(asked: &Question, files: &SystemFiles, unchecked: &mut Vec<String>) -> Option<f64> {
+    let Some(smaps) = files.read("/proc/self/smaps") else {
+        unchecked.push("page size: neither PAGEMAP_SCAN nor /proc/self/smaps".to_owned());
+        return None;
+    };
+    let (mut resident, mut huge) = (0u64, 0u64);
+    for entry in entries(&smaps).filter(|entry| overlaps(entry, &asked.mapping)) {
+        let bytes = |key: &str| field(entry, key).and_then(kilobytes).unwrap_or(0);
+        // Pages of a pool are left out of Rss (Documentation/filesystems/proc.rst).
+        let pool = bytes("Private_Hugetlb").saturating_add(bytes("Shared_Hugetlb"));
+        resident = resident.saturating_add(bytes("Rss")).saturating_add(pool);
+        huge = huge.saturating_add(bytes("AnonHugePages")).saturating_add(pool);
+    }
+    if resident == 0 {
+        unchecked.push("page size: /proc/self/smaps shows nothing resident here".to_owned());
+        return None;
+    }
+    if asked.window != asked.mapping {
+        unchecked.push("page size: from /proc/self/smaps, which counts the mapping, not the window alone".to_owned());
+    }
+    Some((huge as f64 / resident as f64).min(1.0))
+}
+
+/// The entries of smaps: a line `start-end access ...` and the `Key: value` lines up to the next one.
+fn entries(smaps: &str) -> impl Iterator<Item = &str> {
+    let heads = smaps.split_inclusive('\n').scan(0, |at, line| {
+        let start = *at;
+        *at += line.len();
+        Some((start, line))
+    });
+    let mut starts: Vec<usize> = heads.filter(|(_, line)| addresses(line).is_some()).map(|(start, _)| start).collect();
+    starts.push(smaps.len());
+    (1..starts.len()).map(move |i| &smaps[starts[i - 1]..starts[i]])
+}
+
+/// The range that a line of maps, smaps or an entry starts with.
+fn addresses(text: &str) -> Option<Range<usize>> {
+    let (start, end) = text.split_whitespace().next()?.split_once('-')?;
+    Some(usize::from_str_radix(start, 16).ok()?..usize::from_str_radix(end, 16).ok()?)
+}
+
+fn overlaps(entry: &str, range: &Range<usize>) -> bool {
+    addresses(entry).is_some_and(|here| here.start < range.end && range.start < here.end)
+}
+
+/// The nodes of pages spread over the window, by move_pages, else those of the whole mapping by numa_maps.
+fn nodes(asked: &Question, samples: usize, unchecked: &mut Vec<String>) -> Option<Vec<u32>> {
+    if samples == 0 {
+        return None;
+    }
+    let (pages, page) = (pages_of(&asked.window), os::page_size());
+    let count = (pages.len() / page).min(samples);
+    // In 128 bits: the product of an index and a length may pass 64.
+    let address = |i: usize| pages.start + (i as u128 * (pages.len() / page) as u128 / count as u128) as usize * page;
+    let error = match os::node_of_each(&(0..count).map(address).collect::<Vec<_>>()) {
+        Ok(status) => {
+            let found: BTreeSet<u32> = status.iter().filter_map(|&node| u32::try_from(node).ok()).collect();
+            let absent = status.iter().filter(|&&node| node < 0).count();
+            if absent > 0 {
+                unchecked.push(format!("node: {absent} of {count} sampled pages are not resident"));
+            }
+            return (!found.is_empty()).then(|| found.into_iter().collect());
+        }
+        Err(error) => error,
+    };
+    let found = SystemFiles::real().read("/proc/self/numa_maps").and_then(|maps| nodes_of_map(&maps, &asked.mapping));
+    unchecked.push(match found {
+        Some(_) => format!("node: from /proc/self/numa_maps for the whole mapping, since move_pages failed: {error}"),
+        None => format!("node: neither move_pages ({error}) nor /proc/self/numa_maps"),
+    });
+    found
+}
+
+/// The nodes in the lines of numa_maps that start inside `range`: `7f... default anon=3 N0=2 N1=1`.
+fn nodes_of_map(maps: &str, range: &Range<usize>) -> Option<Vec<u32>> {
+    let inside = |line: &&str| {
+        let start = line.split_whitespace().next().and_then(|word| usize::from_str_radix(word, 16).ok());
+        start.is_some_and(|start| range.contains(&start))
+    };
+    let node = |word: &str| word.strip_prefix('N')?.split_once('=')?.0.parse::<u32>().ok();
+    let found: BTreeSet<u32> =
+        maps.lines().filter(inside).flat_map(|line| line.split_whitespace().filter_map(node)).collect();
+    (!found.is_empty()).then(|| found.into_iter().collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SMAPS: &str = "\
+1000-3000 rw-p 00000000 00:00 0 \nSize: 8 kB\nRss: 8 kB\nAnonHugePages: 0 kB\nVmFlags: rd wr\n\
+200000-600000 rw-p 00000000 00:00 0 \nRss: 4096 kB\nAnonHugePages:  2048 kB\nTHPeligible: 1\n\
+600000-800000 rw-p 00000000 00:00 0 [anon: x]\nRss: 0 kB\nPrivate_Hugetlb: 2048 kB\nAnonHugePages: 0 kB\n";
+
+    fn asked(window: Range<usize>, mapping: Range<usize>) -> Question {
+        Question { window, mapping, mode: PageMode::Transparent, huge: 2 << 20 }
+    }
+
+    fn share(text: &str, question: &Question) -> (Option<f64>, Vec<String>) {
+        let tree = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(tree.path().join("proc/self")).unwrap();
+        std::fs::write(tree.path().join("proc/self/smaps"), text).unwrap();
+        let mut unchecked = Vec::new();
+        (huge_share_of_smaps(question, &SystemFiles::under(tree.path()), &mut unchecked), unchecked)
+    }
+
+    #[test]
+    fn smaps_counts_the_entries_of_the_mapping_only() {
+        let whole = |range: Range<usize>| share(SMAPS, &asked(range.clone(), range));
+        assert_eq!(whole(0x200000..0x600000), (Some(0.5), vec![]));
+        assert_eq!(whole(0x600000..0x800000), (Some(1.0), vec![]), "pages of a pool are not in Rss");
+        assert_eq!(whole(0x1000..0x3000), (Some(0.0), vec![]));
+        assert_eq!(whole(0x200000..0x800000).0, Some(4.0 / 6.0), "two entries of one mapping");
+        assert_eq!(whole(0x900000..0xa00000).0, None);
+    }
+
+    #[test]
+    fn smaps_says_when_it_counts_more_than_the_window() {
+        let (value, unchecked) = share(SMAPS, &asked(0x200000..0x400000, 0x200000..0x600000));
+        assert_eq!(value, Some(0.5));
+        assert!(unchecked[0].contains("counts the mapping"), "{unchecked:?}");
+    }
+
+    #[test]
+    fn garbage_in_smaps_is_unchecked() {
+        for text in ["", "x", "zz-yy rw\nRss: 1 kB", "200000-600000", "200000-600000 rw-p\nRss: many\n"] {
+            let (value, unchecked) = share(text, &asked(0x200000..0x600000, 0x200000..0x600000));
+            assert_eq!((value, unchecked.len()), (None, 1), "{text}");
+        }
+    }
+
+    #[test]
+    fn numa_maps_names_the_nodes_of_the_mapping() {
+        let maps = "7000 default anon=3 N0=2 N9=1\n8000 bind:1 anon=1 N3=1 N1=4 kernelpagesize_kB=4\ngarbage N7=1\n";
+        assert_eq!(nodes_of_map(maps, &(0x8000..0x9000)), Some(vec![1, 3]));
+        assert_eq!(nodes_of_map(maps, &(0x9000..0xa000)), None);
+    }
+}

@@ -1,0 +1,151 @@
+//! Linux: processes, processors, clocks. Memory is in `memory`.
+
+mod memory;
+
+pub use memory::{Region, node_of_each, page_counts, resident_bytes};
+
+use super::MemoryLimit;
+use crate::host::noise::ThreadNoise;
+use std::ffi::CStr;
+use std::io;
+use std::mem::MaybeUninit;
+
+/// CPUs that the affinity calls below can name.
+const CPU_BITS: usize = 1 << 17;
+
+/// Size of the base page in bytes.
+pub fn page_size() -> usize {
+    // SAFETY: sysconf takes a number and returns a number.
+    let size = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    usize::try_from(size).ok().filter(|size| size.is_power_of_two()).unwrap_or(4096)
+}
+
+/// The machine's memory in bytes.
+pub fn physical_memory() -> Option<u64> {
+    // SAFETY: sysconf takes a number and returns a number.
+    let pages = unsafe { libc::sysconf(libc::_SC_PHYS_PAGES) };
+    u64::try_from(pages).ok().filter(|&pages| pages > 0)?.checked_mul(page_size() as u64)
+}
+
+/// Memory that nobody uses in bytes; page cache counts as used.
+pub fn free_memory() -> Option<u64> {
+    // SAFETY: sysconf takes a number and returns a number.
+    let pages = unsafe { libc::sysconf(libc::_SC_AVPHYS_PAGES) };
+    u64::try_from(pages).ok()?.checked_mul(page_size() as u64)
+}
+
+/// CPUs that the calling thread may run on, in rising order.
+pub fn allowed_cpus() -> Option<Vec<u32>> {
+    let mut mask = vec![0u64; CPU_BITS / 64];
+    // SAFETY: the mask is CPU_BITS / 8 bytes long and the kernel writes at most that many.
+    let result = unsafe { libc::sched_getaffinity(0, CPU_BITS / 8, mask.as_mut_ptr().cast()) };
+    let set = |cpu: &u32| mask[*cpu as usize / 64] >> (cpu % 64) & 1 == 1;
+    (result == 0).then(|| (0..CPU_BITS as u32).filter(set).collect())
+}
+
+/// Lets the calling thread run on `cpu` only.
+pub fn pin_to(cpu: u32) -> io::Result<()> {
+    let mut mask = vec![0u64; CPU_BITS / 64];
+    match mask.get_mut(cpu as usize / 64) {
+        Some(word) => *word = 1 << (cpu % 64),
+        None => return Err(io::Error::from_raw_os_error(libc::EINVAL)),
+    }
+    // SAFETY: the mask is CPU_BITS / 8 bytes long and the kernel only reads it.
+    check(unsafe { libc::sched_setaffinity(0, CPU_BITS / 8, mask.as_ptr().cast()) })
+}
+
+/// The CPU that the calling thread runs on at this moment.
+pub fn running_cpu() -> Option<u32> {
+    // SAFETY: no arguments; returns a number.
+    u32::try_from(unsafe { libc::sched_getcpu() }).ok()
+}
+
+/// The soft limits on address space and on private writable memory.
+pub fn memory_limits() -> Vec<MemoryLimit> {
+    let limit = |resource| {
+        let mut limit = MaybeUninit::<libc::rlimit>::uninit();
+        // SAFETY: the kernel fills the whole structure when it returns 0, and it is read only then.
+        unsafe { (libc::getrlimit(resource, limit.as_mut_ptr()) == 0).then(|| limit.assume_init().rlim_cur) }
+    };
+    #[allow(clippy::useless_conversion)] // 32 bits wide on 32-bit systems
+    let finite = |value: Option<libc::rlim_t>| value.filter(|&v| v != libc::RLIM_INFINITY).map(u64::from);
+    vec![("RLIMIT_AS", finite(limit(libc::RLIMIT_AS))), ("RLIMIT_DATA", finite(limit(libc::RLIMIT_DATA)))]
+}
+
+/// Release of the kernel, `6.1.0-18-amd64`.
+pub fn kernel_release() -> Option<String> {
+    let mut names = MaybeUninit::<libc::utsname>::uninit();
+    // SAFETY: the kernel fills the whole structure when it returns 0, each field ended by a zero byte.
+    let release = unsafe {
+        if libc::uname(names.as_mut_ptr()) != 0 {
+            return None;
+        }
+        CStr::from_ptr((*names.as_ptr()).release.as_ptr())
+    };
+    Some(release.to_string_lossy().into_owned()).filter(|text| !text.is_empty())
+}
+
+/// Name of the machine.
+pub fn host_name() -> Option<String> {
+    let mut names = MaybeUninit::<libc::utsname>::uninit();
+    // SAFETY: the kernel fills the whole structure when it returns 0, each field ended by a zero byte.
+    let name = unsafe {
+        if libc::uname(names.as_mut_ptr()) != 0 {
+            return None;
+        }
+        CStr::from_ptr((*names.as_ptr()).nodename.as_ptr())
+    };
+    Some(name.to_string_lossy().into_owned()).filter(|text| !text.is_empty())
+}
+
+/// Nanoseconds on a clock that runs evenly and is not adjusted, from some point in the past.
+pub fn monotonic_ns() -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the kernel writes one timespec.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC_RAW, &mut time) };
+    (time.tv_sec as u64).wrapping_mul(1_000_000_000).wrapping_add(time.tv_nsec as u64)
+}
+
+/// Page faults and context switches of the calling thread since it started.
+pub fn thread_noise() -> Option<ThreadNoise> {
+    let mut usage = MaybeUninit::<libc::rusage>::uninit();
+    // SAFETY: the kernel fills the whole structure when it returns 0, and it is read only then.
+    let usage = unsafe {
+        if libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr()) != 0 {
+            return None;
+        }
+        usage.assume_init()
+    };
+    let count = |value: libc::c_long| u64::try_from(value).unwrap_or(0);
+    Some(ThreadNoise {
+        minor_faults: count(usage.ru_minflt),
+        major_faults: count(usage.ru_majflt),
+        voluntary_switches: count(usage.ru_nvcsw),
+        involuntary_switches: count(usage.ru_nivcsw),
+    })
+}
+
+/// Units per second of the times in `/proc/stat`.
+pub fn jiffies_per_second() -> Option<f64> {
+    // SAFETY: sysconf takes a number and returns a number.
+    let ticks = unsafe { libc::sysconf(libc::_SC_CLK_TCK) };
+    (ticks > 0).then_some(ticks as f64)
+}
+
+/// The signals that ask a program to stop, without those that whoever started it chose to ignore (`nohup`).
+pub fn stop_signals() -> Vec<i32> {
+    let ignored = |signal: &i32| {
+        let mut action = MaybeUninit::<libc::sigaction>::uninit();
+        // SAFETY: with a null new action the call only reads; it fills the structure when it returns 0.
+        unsafe {
+            libc::sigaction(*signal, std::ptr::null(), action.as_mut_ptr()) == 0
+                && action.assume_init().sa_sigaction == libc::SIG_IGN
+        }
+    };
+    [libc::SIGINT, libc::SIGTERM, libc::SIGHUP].into_iter().filter(|signal| !ignored(signal)).collect()
+}
+
+/// Turns the -1 of a system call into its error.
+fn check(result: libc::c_int) -> io::Result<()> {
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
