@@ -7,7 +7,11 @@
 
 pub mod engine;
 pub mod error;
+pub mod experiments;
 pub mod host;
+pub mod kernels;
+pub mod plan;
 pub mod results;
+pub mod run;
 pub mod stats;
 pub mod units;

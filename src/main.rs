@@ -1,3 +1,7 @@
 //! Parses, runs, prints the error, sets the exit code.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    ExitCode::from(memgauge::cli::main(std::env::args_os().collect()))
+}

@@ -10,7 +10,7 @@
 
 use super::{Permutation, Team};
 use super::machine::Trouble;
-use crate::host::StopFlag;
+use crate::host::interrupt::StopFlag;
 use crate::kernels::{Chain, ClosedPart, UnverifiedChain};
 use std::ops::Range;
 use std::sync::Arc;
@@ -30,11 +30,11 @@ pub fn build(
     stop: &StopFlag,
 ) -> Result<Chain, Trouble> {
     let chain = Arc::new(chain);
-    let order = Permutation::new(chain.nodes(), seed);
+    let order = Arc::new(Permutation::new(chain.nodes(), seed));
     let parts = cpus.len() as u64;
-    let (shared, stopper) = (Arc::clone(&chain), stop.clone());
+    let (shared, keyed, stopper) = (Arc::clone(&chain), Arc::clone(&order), stop.clone());
     let sums = team.run(cpus, move |member| {
-        write_part(&shared, &order, part(shared.nodes(), member.index as u64, parts), &stopper)
+        write_part(&shared, &keyed, part(shared.nodes(), member.index as u64, parts), &stopper)
     })?;
     let written = total(sums)?;
 

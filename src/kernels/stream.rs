@@ -53,6 +53,11 @@ impl StreamKernel {
         self.row.name()
     }
 
+    /// Digest of its machine code.
+    pub fn digest(&self) -> String {
+        self.row.digest().unwrap_or_default()
+    }
+
     /// What it promises.
     pub fn contract(&self) -> &'static Contract {
         self.row.operation.contract()

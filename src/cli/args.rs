@@ -1,0 +1,245 @@
+//! The options, one documented field each. Help, man page, completions and tests come from this table.
+
+use crate::experiments::{Detail, bandwidth, latency};
+use crate::units::{CpuList, Nanos};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Measures the memory system of this machine and says how far each number can be trusted.
+///
+/// Without a command it runs the default profile: the whole hierarchy in at most 60 s, a table, a saved report.
+#[derive(Debug, Parser)]
+#[command(name = "memgauge", version, max_term_width = 100, args_conflicts_with_subcommands = true)]
+#[command(infer_long_args = false, disable_help_subcommand = true)]
+pub struct Cli {
+    /// What to do
+    #[command(subcommand)]
+    pub command: Option<Command>,
+
+    /// Options of `run`, which is what happens without a command
+    #[command(flatten)]
+    pub run: RunOptions,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Measure with a profile (the default command)
+    Run(RunOptions),
+    /// Bytes per second that threads read, write and copy
+    Bandwidth(BandwidthOptions),
+    /// Time of a load that needs the one before it
+    Latency(LatencyOptions),
+    /// What can be measured here, and what cannot and why
+    List(ListOptions),
+    /// Show a saved report in another format
+    Report(ReportOptions),
+    /// Write the man page, completions, report schema or kernel list
+    Generate(GenerateOptions),
+}
+
+/// A ready-made choice of experiments, points and time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Profile {
+    /// One point in each level, some seconds
+    Quick,
+    /// The whole hierarchy in at most 60 s
+    Default,
+    /// Sweeps over sizes, some minutes
+    Full,
+}
+
+impl Profile {
+    /// How much is looked at.
+    pub fn detail(self) -> Detail {
+        match self {
+            Profile::Quick => Detail::Brief,
+            Profile::Default => Detail::Levels,
+            Profile::Full => Detail::Sweep,
+        }
+    }
+
+    /// The name users type.
+    pub fn name(self) -> &'static str {
+        match self {
+            Profile::Quick => "quick",
+            Profile::Default => "default",
+            Profile::Full => "full",
+        }
+    }
+
+    /// Time allowed where the user sets none.
+    pub fn budget(self) -> Nanos {
+        Nanos::from_secs(match self {
+            Profile::Quick => 15.0,
+            Profile::Default => 60.0,
+            Profile::Full => 600.0,
+        })
+    }
+}
+
+/// Options of `run`.
+#[derive(Debug, Args)]
+pub struct RunOptions {
+    /// What to measure and for how long
+    #[arg(long, value_enum, default_value = "default")]
+    pub profile: Profile,
+
+    /// Only these experiments of the profile: bandwidth,latency
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub only: Vec<String>,
+
+    /// Options of every measurement
+    #[command(flatten)]
+    pub common: CommonOptions,
+}
+
+/// Options of `bandwidth`.
+#[derive(Debug, Args)]
+pub struct BandwidthOptions {
+    /// What to stream through, and how
+    #[command(flatten)]
+    pub settings: bandwidth::Settings,
+
+    /// Options of every measurement
+    #[command(flatten)]
+    pub common: CommonOptions,
+}
+
+/// Options of `latency`.
+#[derive(Debug, Args)]
+pub struct LatencyOptions {
+    /// Where to follow pointers, and how
+    #[command(flatten)]
+    pub settings: latency::Settings,
+
+    /// Options of every measurement
+    #[command(flatten)]
+    pub common: CommonOptions,
+}
+
+/// Options of every measurement.
+#[derive(Debug, Args)]
+pub struct CommonOptions {
+    /// CPUs to use, in this order: 0-3,8 [default: all that are allowed, physical cores first]
+    #[arg(long, value_name = "LIST", help_heading = "Measuring")]
+    pub cpus: Option<CpuList>,
+
+    /// Time for everything: 90s, 2min [default: the profile's, or 60s for a single experiment]
+    #[arg(long, value_name = "TIME", help_heading = "Measuring")]
+    pub budget: Option<Nanos>,
+
+    /// Samples of each point, at least 3 [default: as many as the interval and the budget ask for]
+    #[arg(long, value_name = "N", help_heading = "Measuring", value_parser = clap::value_parser!(u32).range(3..=1_000_000))]
+    pub samples: Option<u32>,
+
+    /// Seed of every random choice [default: from the clock, and told in the report]
+    #[arg(long, value_name = "N", help_heading = "Measuring")]
+    pub seed: Option<u64>,
+
+    /// Carry out the whole plan this many times, with fresh memory each time
+    #[arg(long, value_name = "N", default_value = "1", help_heading = "Measuring", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub repeat: u32,
+
+    /// Pause before each point's turn: 100ms
+    #[arg(long, value_name = "TIME", default_value = "0s", help_heading = "Measuring")]
+    pub cooldown: Nanos,
+
+    /// Refuse plans with more points than this
+    #[arg(long, value_name = "N", default_value = "1000", help_heading = "Measuring")]
+    pub max_points: usize,
+
+    /// Print the plan with its time and memory, and measure nothing
+    #[arg(long, help_heading = "Measuring")]
+    pub dry_run: bool,
+
+    /// Format on standard output: table, json, jsonl, csv, markdown, sc-membench
+    #[arg(long, value_name = "FORMAT", help_heading = "Output")]
+    pub format: Option<String>,
+
+    /// Write the result to FILE, format by extension (.json .jsonl .csv .md .txt); - is standard output and saves nothing
+    #[arg(long, short, value_name = "FILE", help_heading = "Output")]
+    pub output: Option<PathBuf>,
+
+    /// With sc-membench: peaks, averages and scores by that tool's formulas, on standard error
+    #[arg(long, help_heading = "Output")]
+    pub scores: bool,
+
+    /// Exit with 1 if any number is less than solid
+    #[arg(long, help_heading = "Output")]
+    pub strict: bool,
+}
+
+/// What to list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Listed {
+    /// Measured instructions: what they do, what they need, whether they run here
+    Kernels,
+    /// Questions that can be asked
+    Experiments,
+    /// Everything that was found out about this machine, with its source
+    Host,
+}
+
+/// How to list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ListFormat {
+    /// For people
+    Table,
+    /// For programs
+    Json,
+}
+
+/// Options of `list`.
+#[derive(Debug, Args)]
+pub struct ListOptions {
+    /// What to list
+    pub what: Listed,
+
+    /// Format on standard output
+    #[arg(long, value_enum, default_value = "table")]
+    pub format: ListFormat,
+}
+
+/// Options of `report`.
+#[derive(Debug, Args)]
+pub struct ReportOptions {
+    /// A saved report
+    pub file: PathBuf,
+
+    /// Format on standard output: table, json, jsonl, csv, markdown, sc-membench
+    #[arg(long, value_name = "FORMAT")]
+    pub format: Option<String>,
+
+    /// Write to FILE, format by extension; - is standard output
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+
+    /// With sc-membench: peaks, averages and scores by that tool's formulas, on standard error
+    #[arg(long)]
+    pub scores: bool,
+}
+
+/// What to generate.
+#[derive(Debug, Clone, Copy, Subcommand)]
+pub enum Generated {
+    /// The man page, in roff
+    Man,
+    /// Completions for a shell
+    Completions {
+        /// Which shell
+        shell: clap_complete::Shell,
+    },
+    /// The JSON schema of reports
+    Schema,
+    /// The kernel list, in Markdown
+    Kernels,
+}
+
+/// Options of `generate`.
+#[derive(Debug, Args)]
+pub struct GenerateOptions {
+    /// What to generate
+    #[command(subcommand)]
+    pub what: Generated,
+}

@@ -1,0 +1,189 @@
+//! The measuring commands: from options to a request, a plan, a run and its result.
+
+use super::args::{BandwidthOptions, CommonOptions, LatencyOptions, Profile, RunOptions};
+use super::output::{Destination, tell, to_stdout};
+use super::progress::Progress;
+use crate::engine::{RealMachine, Sampling};
+use crate::error::{Error, Result};
+use crate::experiments::{EXPERIMENTS, Experiment, bandwidth, latency};
+use crate::host::counter;
+use crate::host::facts::{SystemFiles, discover};
+use crate::host::interrupt::StopFlag;
+use crate::plan::{self, Plan, Request};
+use crate::results::{HostFacts, Report, RunStatus, VerdictGrade};
+use crate::run::{self, Invocation};
+use crate::units::{CpuList, Nanos, ParseError};
+
+/// Rounds over all points where the user does not fix the samples.
+const ROUNDS: u32 = 5;
+
+/// Budget of a single experiment.
+const SINGLE_BUDGET: Nanos = Nanos(60e9);
+
+/// `memgauge run`, and `memgauge` without a command.
+pub fn run(options: &RunOptions, words: Vec<String>) -> Result<u8> {
+    let names: Vec<&str> = EXPERIMENTS.iter().map(|e| e.name).collect();
+    if let Some(unknown) = options.only.iter().find(|name| !names.contains(&name.as_str())) {
+        return Err(ParseError::unknown_name(unknown, &names, "experiments").into());
+    }
+    let wanted = |name: &str| options.only.is_empty() || options.only.iter().any(|only| only == name);
+    let detail = options.profile.detail();
+    let experiments = EXPERIMENTS.iter().filter(|e| wanted(e.name)).map(|e| (e.in_profile)(detail)).collect();
+    let sampling = match options.profile {
+        Profile::Quick => Sampling { length: Nanos::from_millis(2.0), per_round: 6, rounds: ROUNDS, target: 0.01 },
+        Profile::Default => Sampling { length: Nanos::from_millis(5.0), per_round: 10, rounds: ROUNDS, target: 0.005 },
+        Profile::Full => Sampling { length: Nanos::from_millis(10.0), per_round: 10, rounds: 7, target: 0.002 },
+    };
+    let defaults = Defaults { profile: options.profile.name(), budget: options.profile.budget(), sampling };
+    measure(experiments, &options.common, &defaults, words)
+}
+
+/// `memgauge bandwidth`
+pub fn bandwidth(options: BandwidthOptions, words: Vec<String>) -> Result<u8> {
+    single(Box::new(bandwidth::Bandwidth::new(options.settings)), &options.common, words)
+}
+
+/// `memgauge latency`
+pub fn latency(options: LatencyOptions, words: Vec<String>) -> Result<u8> {
+    single(Box::new(latency::Latency::new(options.settings)), &options.common, words)
+}
+
+fn single(experiment: Box<dyn Experiment>, options: &CommonOptions, words: Vec<String>) -> Result<u8> {
+    let sampling = Sampling { length: Nanos::from_millis(5.0), per_round: 10, rounds: ROUNDS, target: 0.005 };
+    let defaults = Defaults { profile: experiment.name(), budget: SINGLE_BUDGET, sampling };
+    measure(vec![experiment], options, &defaults, words)
+}
+
+/// What a command does where the user does not say.
+struct Defaults {
+    profile: &'static str,
+    budget: Nanos,
+    sampling: Sampling,
+}
+
+fn measure(
+    experiments: Vec<Box<dyn Experiment>>,
+    options: &CommonOptions,
+    defaults: &Defaults,
+    words: Vec<String>,
+) -> Result<u8> {
+    let started = counter::monotonic();
+    let files = SystemFiles::real();
+    let facts = discover(&files);
+    let cpus = choose_cpus(&facts, options.cpus.as_ref())?;
+    let request = request(experiments, options, defaults, cpus)?;
+    let stamp = counter::wall_clock_stamp();
+    let destination = if options.dry_run { None } else { Some(Destination::of(options, &stamp)?) };
+    let stop = StopFlag::on_signals()?;
+    let mut machine = RealMachine::new(facts, files, &request.cpus, stop)?;
+    let plan = plan::make(request, &mut machine)?;
+    let Some(destination) = destination else {
+        return to_stdout(describe(&plan).as_bytes()).map(|()| 0);
+    };
+    let mut progress = Progress::new(destination.journal());
+    let invocation = Invocation { version: env!("CARGO_PKG_VERSION").to_owned(), command_line: words };
+    let report = run::execute(&plan, &mut machine, &mut progress, &invocation, started);
+    drop(machine);
+    let delivered = destination.deliver(&report);
+    progress.finish(delivered.as_ref().map_or_else(|e| e.kind() == crate::error::Kind::BrokenPipe, |()| true));
+    delivered.map(|()| exit_code(&report, options.strict))
+}
+
+fn request(
+    experiments: Vec<Box<dyn Experiment>>,
+    options: &CommonOptions,
+    defaults: &Defaults,
+    cpus: Vec<u32>,
+) -> Result<Request> {
+    let budget = options.budget.unwrap_or(defaults.budget);
+    if budget.0 <= 0.0 {
+        return Err(Error::usage("no time: a budget of 0 s; a budget is above 0; type --budget 60s"));
+    }
+    let mut sampling = defaults.sampling;
+    if let Some(samples) = options.samples {
+        // Spread over rounds as far as it goes; the target of 0 keeps the stop rule out.
+        sampling.rounds = ROUNDS.min(samples);
+        sampling.per_round = samples.div_ceil(sampling.rounds);
+        sampling.target = 0.0;
+    }
+    Ok(Request {
+        profile: defaults.profile.to_owned(),
+        experiments,
+        cpus,
+        budget,
+        sampling,
+        samples_fixed: options.samples.is_some(),
+        seed: options.seed.unwrap_or_else(counter::seed),
+        repeat: options.repeat,
+        cooldown: options.cooldown,
+        max_points: options.max_points,
+    })
+}
+
+/// The CPUs of the run: the user's, or all that are allowed, one of each physical core first.
+fn choose_cpus(facts: &HostFacts, asked: Option<&CpuList>) -> Result<Vec<u32>> {
+    let allowed = facts.topology.allowed();
+    if let Some(list) = asked {
+        return match list.0.iter().find(|cpu| !allowed.contains(cpu)) {
+            Some(cpu) => Err(Error::usage(format!(
+                "cpu not allowed: {cpu}; this process may use {}; type --cpus {}",
+                CpuList(allowed.clone()),
+                CpuList(allowed)
+            ))),
+            None => Ok(list.0.clone()),
+        };
+    }
+    // Position among the siblings of its core: the first of every core comes before the second of any.
+    let turn = |cpu: &u32| {
+        let siblings = facts.topology.cpus.iter().find(|c| c.id == *cpu).map(|c| c.siblings.as_slice());
+        let position = siblings.and_then(|s| s.iter().filter(|s| allowed.contains(s)).position(|s| s == cpu));
+        position.unwrap_or(0)
+    };
+    let mut cpus = allowed.clone();
+    cpus.sort_by_key(|cpu| (turn(cpu), *cpu));
+    if cpus.is_empty() { Err(Error::failure("this process may run on no cpu that is known")) } else { Ok(cpus) }
+}
+
+/// The plan in words, for `--dry-run`.
+fn describe(plan: &Plan) -> String {
+    let summary = run::summary(plan);
+    let mut text = format!(
+        "plan: {} points, about {} of a budget of {}, {} of memory at a time, {} rounds of {} samples of {}\n",
+        summary.points,
+        summary.planned,
+        summary.budget,
+        summary.memory,
+        plan.sampling.rounds,
+        plan.sampling.per_round,
+        plan.sampling.length,
+    );
+    for line in &summary.shortened {
+        text += &format!("shortened: {line}\n");
+    }
+    for point in &plan.points {
+        let place: Vec<String> = point.coordinates.iter().map(|(axis, at)| format!("{axis}={at}")).collect();
+        let outcome = match &point.work {
+            Ok(_) => String::new(),
+            Err(outcome) => format!("  {}: {}", outcome.status(), outcome.reason().unwrap_or_default()),
+        };
+        text += &format!("  {}{outcome}\n", place.join(" "));
+    }
+    text
+}
+
+/// 0 where all was measured as planned, else 1 with a line that says why.
+fn exit_code(report: &Report, strict: bool) -> u8 {
+    match report.status {
+        RunStatus::Interrupted => tell("memgauge: interrupted: what was measured until then is in the result"),
+        RunStatus::Partial => tell("memgauge: some points failed: their reasons are in the result"),
+        RunStatus::Complete => {
+            let measured = report.datasets.iter().flat_map(|d| &d.points).filter_map(|p| p.outcome.measured());
+            let weak = measured.filter(|m| m.verdict.grade != VerdictGrade::Solid).count();
+            if !strict || weak == 0 {
+                return 0;
+            }
+            tell(&format!("memgauge: {weak} points are less than solid: their reasons are in the result"));
+        }
+    }
+    1
+}

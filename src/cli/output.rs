@@ -1,0 +1,143 @@
+//! Where results go: standard output, a file, the saved report.
+
+use super::args::{CommonOptions, ReportOptions};
+use crate::error::{Error, Result};
+use crate::render::{self, Options, Renderer};
+use crate::results::{Report, read_report, write_atomically};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// Writes `bytes` to standard output and flushes them, so that a full disk or a closed pipe is noticed.
+pub fn to_stdout(bytes: &[u8]) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    out.write_all(bytes).and_then(|()| out.flush()).map_err(|e| Error::io("cannot write to standard output", &e))
+}
+
+/// A line for people on standard error; who closed it does not want it.
+pub fn tell(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{line}");
+}
+
+/// Where a run's result goes, checked before anything is measured.
+pub struct Destination {
+    stdout: Option<&'static dyn Renderer>,
+    file: Option<(PathBuf, &'static dyn Renderer)>,
+    scores: bool,
+}
+
+impl std::fmt::Debug for Destination {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let stdout = self.stdout.map(|r| r.name());
+        f.debug_struct("Destination").field("stdout", &stdout).field("file", &self.file.as_ref().map(|f| &f.0)).finish()
+    }
+}
+
+impl Destination {
+    /// As the options say; `stamp` is the time in the name of a report that the user did not name.
+    pub fn of(options: &CommonOptions, stamp: &str) -> Result<Self> {
+        let scores = options.scores;
+        let chosen = options.format.as_deref().map(render::by_name).transpose()?;
+        let table = || render::by_name("table");
+        match options.output.as_deref() {
+            Some(path) if path == Path::new("-") => {
+                Ok(Self { stdout: Some(chosen.map_or_else(table, Ok)?), file: None, scores })
+            }
+            Some(path) => {
+                let by_extension = render::by_extension(path);
+                let format = by_extension.or_else(|e| chosen.ok_or(e))?;
+                check_writable(path)?;
+                Ok(Self { stdout: Some(chosen.map_or_else(table, Ok)?), file: Some((path.to_owned(), format)), scores })
+            }
+            None => {
+                let path = PathBuf::from(format!("memgauge-report-{stamp}.json"));
+                let json = render::by_name("json")?;
+                // A read-only working directory must not stop a measurement whose result goes to the terminal.
+                let file = check_writable(&path).is_ok().then_some((path, json));
+                if file.is_none() {
+                    tell("memgauge: the working directory is not writable: the report is not saved; type -o FILE");
+                }
+                Ok(Self { stdout: Some(chosen.map_or_else(table, Ok)?), file, scores })
+            }
+        }
+    }
+
+    /// Where the journal of the run lies until its report is saved.
+    pub fn journal(&self) -> Option<PathBuf> {
+        let (path, _) = self.file.as_ref()?;
+        // A pipe or a device has no neighbour to put a journal into.
+        let regular = !path.exists() || path.is_file();
+        let mut name = path.file_name()?.to_os_string();
+        name.push(".journal.jsonl");
+        regular.then(|| path.with_file_name(name))
+    }
+
+    /// Saves the report, then prints it. What cannot be saved is still printed.
+    pub fn deliver(&self, report: &Report) -> Result<()> {
+        let mut options = Options { scores: self.scores, ..Options::default() };
+        let mut saved = Ok(());
+        if let Some((path, format)) = &self.file {
+            saved = format.render(report, &options).and_then(|bytes| {
+                let failed = |e: std::io::Error| Error::failure(format!("cannot write {}: {e}", path.display()));
+                write_atomically(path, &bytes).map_err(failed)
+            });
+            if saved.is_ok() {
+                options.saved_to = Some(path.display().to_string());
+            }
+        }
+        if let Some(format) = self.stdout {
+            let printed = show(report, format, &options);
+            saved.and(printed)
+        } else {
+            saved
+        }
+    }
+}
+
+/// Prints `report` and, on standard error, what the format has to say beside it.
+fn show(report: &Report, format: &dyn Renderer, options: &Options) -> Result<()> {
+    to_stdout(&format.render(report, options)?)?;
+    let notes = format.notes(report, options)?;
+    if !notes.is_empty() {
+        tell(notes.trim_end());
+    }
+    Ok(())
+}
+
+/// Finds out before the run whether a file can be written where its result shall go.
+fn check_writable(path: &Path) -> Result<()> {
+    let refused = |e: &std::io::Error| {
+        Error::usage(format!("cannot write the result: {}: {e}; type -o with a path that can be written", path.display()))
+    };
+    match std::fs::metadata(path) {
+        Ok(found) if found.is_dir() => Err(Error::usage(format!(
+            "cannot write the result: {} is a directory; type -o with the name of a file",
+            path.display()
+        ))),
+        Ok(_) => std::fs::File::options().append(true).open(path).map(drop).map_err(|e| refused(&e)),
+        // The file itself must not appear before there is something to put into it.
+        Err(_) => {
+            let mut name = path.file_name().unwrap_or_default().to_os_string();
+            name.push(format!(".{}.check", std::process::id()));
+            let probe = path.with_file_name(name);
+            std::fs::File::create(&probe).map_err(|e| refused(&e))?;
+            std::fs::remove_file(&probe).map_err(|e| refused(&e))
+        }
+    }
+}
+
+/// `memgauge report FILE`
+pub fn report(options: &ReportOptions) -> Result<()> {
+    let report = read_report(&options.file)
+        .map_err(|e| Error::usage(format!("cannot read the report: {}: {e}", options.file.display())))?;
+    let chosen = options.format.as_deref().map(render::by_name).transpose()?;
+    let settings = Options { scores: options.scores, ..Options::default() };
+    match options.output.as_deref() {
+        Some(path) if path != Path::new("-") => {
+            let format = render::by_extension(path).or_else(|e| chosen.ok_or(e))?;
+            check_writable(path)?;
+            write_atomically(path, &format.render(&report, &settings)?)
+                .map_err(|e| Error::io(format!("cannot write {}", path.display()), &e))
+        }
+        _ => show(&report, chosen.map_or_else(|| render::by_name("table"), Ok)?, &settings),
+    }
+}
