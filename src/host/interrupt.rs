@@ -79,4 +79,25 @@ mod tests {
             .unwrap();
         assert_eq!(status.code(), Some(128 + signal_hook::consts::SIGTERM));
     }
+
+    /// Not a test of its own: the child of the next one, started as `nohup` starts programs.
+    #[test]
+    #[ignore = "needs a process whose starter ignores SIGHUP"]
+    fn child_that_must_not_hear_a_hangup() {
+        let flag = StopFlag::on_signals().unwrap();
+        signal_hook::low_level::raise(libc::SIGHUP).unwrap();
+        assert!(!flag.is_set());
+    }
+
+    #[test]
+    fn a_signal_that_the_starter_ignores_stays_ignored() {
+        let child = "host::interrupt::tests::child_that_must_not_hear_a_hangup";
+        let output = std::process::Command::new("sh")
+            .args(["-c", "trap '' HUP; exec \"$0\" --ignored --exact \"$1\""])
+            .arg(std::env::current_exe().unwrap())
+            .arg(child)
+            .output()
+            .unwrap();
+        assert!(String::from_utf8_lossy(&output.stdout).contains("1 passed"), "{output:?}");
+    }
 }

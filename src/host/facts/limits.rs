@@ -8,6 +8,8 @@ use crate::units::Bytes;
 
 const MEMINFO: &str = "/proc/meminfo";
 
+const NODES: &str = "/sys/devices/system/node";
+
 /// Left alone at least: room for page tables, thread stacks, the report, and for whoever else runs here.
 const LEAST_RESERVE: Bytes = Bytes::mib(96);
 
@@ -45,10 +47,34 @@ fn available(files: &SystemFiles, meminfo: &str) -> Fact<Bytes> {
     // With strict accounting a mapping counts at once, touched or not.
     let strict = files.read("/proc/sys/vm/overcommit_memory").as_deref() == Some("2");
     let commit = value("CommitLimit").zip(value("Committed_AS")).map(|(limit, held)| limit.saturating_sub(held));
-    match commit.filter(|&left| strict && left < bytes) {
-        Some(left) => Fact::known(Bytes(left), format!("{MEMINFO}, CommitLimit - Committed_AS (strict overcommit)")),
+    if let Some(left) = commit.filter(|&left| strict && left < bytes) {
+        return Fact::known(Bytes(left), format!("{MEMINFO}, CommitLimit - Committed_AS (strict overcommit)"));
+    }
+    match reclaimable_on_nodes(files).filter(|&there| there < bytes / 10 * 9) {
+        Some(there) => Fact::known(
+            Bytes(there),
+            format!(
+                "{NODES}: free and reclaimable, far below the {} of {MEMINFO} (a balloon holds the rest?)",
+                Bytes(bytes)
+            ),
+        ),
         None => Fact::known(Bytes(bytes), source),
     }
+}
+
+/// Memory that the nodes hold free or can get back at once, all together. In a virtual machine with a balloon
+/// /proc/meminfo may count memory that the host would first have to return. `None` unless every node tells.
+fn reclaimable_on_nodes(files: &SystemFiles) -> Option<u64> {
+    let ids = files.names(NODES).into_iter().filter_map(|name| name.strip_prefix("node")?.parse::<u32>().ok());
+    let mut sum = None;
+    for id in ids {
+        let meminfo = files.read(&format!("{NODES}/node{id}/meminfo"))?;
+        for key in ["MemFree", "Active(file)", "Inactive(file)", "SReclaimable"] {
+            let bytes = field(&meminfo, &format!("Node {id} {key}")).and_then(kilobytes)?;
+            sum = Some(bytes.saturating_add(sum.unwrap_or(0)));
+        }
+    }
+    sum
 }
 
 /// What RLIMIT_AS and RLIMIT_DATA leave, the tighter of them.

@@ -154,8 +154,8 @@ fn no_files_at_all() {
     assert!(facts.pages.base.0 >= 4096);
 }
 
-/// Every file that is read, all with the same text.
-fn everywhere(text: &str) -> Tree {
+/// Every file that is read.
+fn everywhere() -> Tree {
     let mut tree = two_cpus().cache(0, 4, (4, "Unified", "1K"), "0").node(1, "1", 5, "1 2");
     for path in [
         "/proc/cpuinfo",
@@ -183,14 +183,15 @@ fn everywhere(text: &str) -> Tree {
     ] {
         tree = tree.file(path, "");
     }
-    fn overwrite(folder: &std::path::Path, text: &str) {
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() { overwrite(&path, text) } else { std::fs::write(path, text).unwrap() }
-        }
-    }
-    overwrite(tree.0.path(), text);
     tree
+}
+
+/// Puts `text` into every file below `folder`.
+fn overwrite(folder: &std::path::Path, text: &str) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() { overwrite(&path, text) } else { std::fs::write(path, text).unwrap() }
+    }
 }
 
 #[test]
@@ -221,8 +222,10 @@ fn empty_and_odd_files_are_like_missing_ones() {
         "Node 0 MemTotal: -5 kB",
         "\0\0\0\0",
     ];
+    let tree = everywhere();
     for text in odd {
-        let facts = everywhere(text).discover();
+        overwrite(tree.0.path(), text);
+        let facts = tree.discover();
         assert!(!facts.topology.cpus.is_empty(), "{text:?}");
         assert!(!facts.topology.nodes.is_empty(), "{text:?}");
         for cache in &facts.topology.caches {
@@ -434,6 +437,24 @@ fn old_kernels_have_no_estimate_of_available_memory() {
     let meminfo = "MemTotal: 4096 kB\nMemFree: 1000 kB\nBuffers: 20 kB\nCached: 4 kB\n";
     let available = two_cpus().file("/proc/meminfo", meminfo).discover().memory.available;
     assert_eq!((available.value, available.source.contains("Cached")), (Some(Bytes::mib(1)), true));
+}
+
+#[test]
+fn memory_that_a_balloon_holds_is_not_available() {
+    let node = |id: u32, free: u64| {
+        format!(
+            "Node {id} MemTotal: 4194304 kB\nNode {id} MemFree: {free} kB\nNode {id} Active(file): 100 kB\n\
+             Node {id} Inactive(file): 20 kB\nNode {id} SReclaimable: 4 kB\n"
+        )
+    };
+    let path = |id: u32| format!("/sys/devices/system/node/node{id}/meminfo");
+    let tree =
+        two_cpus().node(1, "", 1, "10 20").file(&path(0), &node(0, 900)).file(&path(1), &node(1, 1048576 - 1148));
+    assert_eq!(tree.discover().memory.available.value, Some(Bytes::gib(1)));
+    let tree = tree.file(&path(0), &node(0, 8 << 20));
+    assert_eq!(tree.discover().memory.available.value, Some(Bytes::gib(8)), "the nodes have enough");
+    let tree = tree.file(&path(0), "Node 0 MemFree: 1 kB\n");
+    assert_eq!(tree.discover().memory.available.value, Some(Bytes::gib(8)), "a node does not tell");
 }
 
 #[test]

@@ -86,7 +86,7 @@ fn from_page_tables(asked: &Question, unchecked: &mut Vec<String>) -> Option<Sha
 }
 
 /// The resident share by mincore.
-fn resident_share(asked: &Question, unchecked: &mut Vec<String>) -> Option<f64> {
+pub(super) fn resident_share(asked: &Question, unchecked: &mut Vec<String>) -> Option<f64> {
     let range = pages_of(&asked.window);
     match os::resident_bytes(&range) {
         Ok(bytes) => Some((bytes as f64 / range.len() as f64).min(1.0)),
@@ -98,7 +98,7 @@ fn resident_share(asked: &Question, unchecked: &mut Vec<String>) -> Option<f64> 
 }
 
 /// The share of huge pages by smaps, which counts the whole mapping.
-fn huge_share_of_smaps(asked: &Question, files: &SystemFiles, unchecked: &mut Vec<String>) -> Option<f64> {
+pub(super) fn huge_share_of_smaps(asked: &Question, files: &SystemFiles, unchecked: &mut Vec<String>) -> Option<f64> {
     let Some(smaps) = files.read("/proc/self/smaps") else {
         unchecked.push("page size: neither PAGEMAP_SCAN nor /proc/self/smaps".to_owned());
         return None;

@@ -158,6 +158,53 @@ fn transparent_pages_are_aligned_and_their_share_is_read_back() {
 }
 
 #[test]
+fn the_fallbacks_say_the_same_as_the_page_tables() {
+    let mapping = Mapping::new(Bytes::mib(8), PageMode::Transparent, Bytes::mib(2)).unwrap();
+    let window = mapping.take(0..mapping.len()).unwrap();
+    window.touch(0..window.len() / 2);
+    let range = window.address()..window.address() + window.len();
+    let question =
+        reading::Question { window: range.clone(), mapping: range, mode: PageMode::Transparent, huge: 2 << 20 };
+    let exact = window.inspect(8);
+    let mut unchecked = Vec::new();
+    assert_eq!(reading::resident_share(&question, &mut unchecked), exact.resident_share);
+    assert_eq!(
+        reading::huge_share_of_smaps(&question, &SystemFiles::real(), &mut unchecked),
+        exact.granted_share,
+        "{exact:?}"
+    );
+    assert_eq!(unchecked, Vec::<String>::new());
+}
+
+#[test]
+fn a_page_that_was_only_read_is_not_resident() {
+    let mapping = base(1 << 16);
+    let window = mapping.take(0..mapping.len()).unwrap();
+    assert!(window.words().iter().all(|word| word.load(Ordering::Relaxed) == 0));
+    // Only the page tables tell the shared page of zeros from memory.
+    if os::page_counts(&(window.address()..window.address() + window.len())).is_ok() {
+        let reading = window.inspect(4);
+        assert_eq!(reading.resident_share, Some(0.0), "{reading:?}");
+        assert!(reading.unchecked.iter().any(|line| line.contains("shared page of zeros")), "{reading:?}");
+    }
+}
+
+#[test]
+fn pages_of_the_pool_are_read_back_as_such() {
+    let page = Bytes::mib(2);
+    // Only where somebody reserved pages; the refusal has a test of its own.
+    let Ok(mapping) = Mapping::new(Bytes::mib(3), PageMode::Huge, page) else { return };
+    let window = mapping.take(0..mapping.len()).unwrap();
+    assert_eq!((mapping.len(), window.address() % (2 << 20)), (4 << 20, 0));
+    window.touch(0..window.len());
+    let reading = window.inspect(4);
+    assert_eq!((reading.granted_share, reading.granted_bytes), (Some(1.0), Some(page)), "{reading:?}");
+    assert_eq!(reading.resident_share, Some(1.0));
+    assert_eq!(rights(window.address() - 1).unwrap().1, "---p");
+    assert_eq!(rights(window.address() + window.len()).unwrap().1, "---p");
+}
+
+#[test]
 fn a_pool_without_pages_is_refused_with_the_way_to_fill_it() {
     // More than any machine has reserved.
     let message = Mapping::new(Bytes::gib(1 << 16), PageMode::Huge, Bytes::mib(2)).unwrap_err().to_string();
