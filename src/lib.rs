@@ -6,5 +6,6 @@
 //! reports, `render` shows them, `results` is the data they share, `stats` and `units` are pure.
 
 pub mod error;
+pub mod render;
 pub mod results;
 pub mod units;
