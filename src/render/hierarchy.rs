@@ -49,13 +49,13 @@ pub(super) fn block(report: &Report) -> Block {
     let marked = |mark| cells.iter().flatten().any(|c: &String| c.ends_with(mark));
     let mut legend = "spread: half the 95% CI, widest of the row".to_owned();
     if rows.iter().any(|r| r.share().is_some()) {
-        legend.push_str("; limit: best share of a bandwidth limit");
+        legend.push_str("; limit: highest of a bandwidth");
     }
     if marked('?') {
-        legend.push_str("; ?: doubtful");
+        legend.push_str("; ? doubtful");
     }
     if marked('!') {
-        legend.push_str("; !: rejected");
+        legend.push_str("; ! rejected");
     }
     let keep: Vec<&str> = columns.iter().map(|c| c.title.as_str()).filter(|t| t.starts_with("trust")).collect();
     let grid = Grid { columns: columns.clone(), rows: cells };
