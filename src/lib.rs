@@ -5,12 +5,14 @@
 //! `engine` obtains a number, `kernels` are the measured instructions, `host` is the machine, `analysis` judges
 //! reports, `render` shows them, `results` is the data they share, `stats` and `units` are pure.
 
+pub mod cli;
 pub mod engine;
 pub mod error;
 pub mod experiments;
 pub mod host;
 pub mod kernels;
 pub mod plan;
+pub mod render;
 pub mod results;
 pub mod run;
 pub mod stats;

@@ -167,8 +167,7 @@ impl Machine for RealMachine {
     }
 
     fn wall_clock(&self) -> String {
-        let now = time::OffsetDateTime::now_utc();
-        now.format(&time::format_description::well_known::Rfc3339).unwrap_or_else(|_| now.to_string())
+        counter::wall_clock()
     }
 
     fn pause(&mut self, time: Nanos) -> std::result::Result<(), Trouble> {

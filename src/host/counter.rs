@@ -55,6 +55,25 @@ pub fn monotonic() -> Nanos {
     Nanos(now.saturating_sub(*START.get_or_init(|| now)) as f64)
 }
 
+/// Date and time in RFC 3339, UTC, to the second.
+pub fn wall_clock() -> String {
+    let now = time::OffsetDateTime::now_utc().replace_nanosecond(0);
+    let text = now.ok().and_then(|now| now.format(&time::format_description::well_known::Rfc3339).ok());
+    text.unwrap_or_else(|| "unknown".to_owned())
+}
+
+/// Date and time for file names: digits and `T` only, `20261121T044200`.
+pub fn wall_clock_stamp() -> String {
+    let text = wall_clock();
+    text.trim_end_matches('Z').chars().filter(|c| c.is_ascii_alphanumeric()).collect()
+}
+
+/// A seed that differs from run to run.
+pub fn seed() -> u64 {
+    let now = time::OffsetDateTime::now_utc();
+    now.unix_timestamp_nanos() as u64 ^ (u64::from(std::process::id()) << 40)
+}
+
 /// Lets the calling thread sleep for at least `time`; not at all where that is not a positive number.
 pub fn sleep(time: Nanos) {
     if time.0 > 0.0 {

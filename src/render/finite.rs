@@ -1,0 +1,87 @@
+//! What is not a number is not shown as one.
+
+use crate::results::{Dataset, Fact, Finding, HostFacts, Measured, Outcome, Point, Report};
+
+/// A copy of `report` in which every measured value is finite.
+///
+/// A point whose summary is not finite counts as failed; optional figures that are not finite are absent.
+pub(super) fn finite(report: &Report) -> Report {
+    let mut report = report.clone();
+    report.datasets.iter_mut().flat_map(|d: &mut Dataset| d.points.iter_mut()).for_each(repair_point);
+    for Finding { values, .. } in &mut report.findings {
+        values.retain(|_, v| v.is_finite());
+    }
+    drop_wild(&mut report.plan.real, |n| n.0);
+    drop_wild(&mut report.provenance.clock.core, |hz| hz.0);
+    repair_host(&mut report.provenance.host);
+    report
+}
+
+/// The first required figure that is not finite, by its place in the report: JSON has no way to write it.
+pub(super) fn unwritable(report: &Report) -> Option<&'static str> {
+    let clock = &report.provenance.clock;
+    let required = [
+        ("plan.budget", report.plan.budget.0),
+        ("plan.planned", report.plan.planned.0),
+        ("provenance.clock.rate", clock.rate.0),
+        ("provenance.clock.error", clock.error),
+        ("provenance.clock.resolution", clock.resolution.0),
+        ("provenance.clock.overhead", clock.overhead.0),
+    ];
+    required.iter().find(|(_, value)| !value.is_finite()).map(|(name, _)| *name)
+}
+
+/// Makes a point with an impossible summary a failed one, and drops impossible detail from the others.
+fn repair_point(point: &mut Point) {
+    let Outcome::Measured(measured) = &mut point.outcome else { return };
+    let s = measured.summary;
+    let figures =
+        [("median", s.median), ("best", s.best), ("ci_low", s.ci_low), ("ci_high", s.ci_high), ("mad", s.mad)];
+    match figures.iter().find(|(_, value)| !value.is_finite()) {
+        Some((name, _)) => {
+            let reason = format!("the samples gave no finite {name}");
+            point.outcome = Outcome::Failed { reason };
+        }
+        None => repair_measured(measured),
+    }
+}
+
+/// Drops detail that is not finite.
+fn repair_measured(measured: &mut Measured) {
+    measured.also.retain(|_, v| v.is_finite());
+    measured.samples.retain(|s| s.value.is_finite() && s.elapsed_ns.is_finite());
+    drop_wild(&mut measured.limit, |l| l.value);
+    let evidence = &mut measured.evidence;
+    for figure in [
+        &mut evidence.pages.granted_share,
+        &mut evidence.pages.resident_share,
+        &mut evidence.stolen_ns,
+        &mut evidence.core_hz_before,
+        &mut evidence.core_hz_after,
+        &mut evidence.clock_error,
+        &mut evidence.relative_spread,
+    ] {
+        drop_wild(figure, |f| *f);
+    }
+}
+
+/// Makes facts that are not finite unknown ones.
+fn repair_host(host: &mut HostFacts) {
+    fact(&mut host.cpu.counter, |hz| hz.0);
+    fact(&mut host.system.cpu_quota, |q| *q);
+    fact(&mut host.environment.load, |l| *l);
+}
+
+/// Makes a fact that is not finite an unknown one.
+fn fact<T>(fact: &mut Fact<T>, number: impl Fn(&T) -> f64) {
+    if fact.value.as_ref().is_some_and(|v| !number(v).is_finite()) {
+        *fact = Fact::unknown(format!("not a finite number: {}", fact.source));
+    }
+}
+
+/// Empties `slot` where its number is not finite.
+fn drop_wild<T>(slot: &mut Option<T>, number: impl Fn(&T) -> f64) {
+    if slot.as_ref().is_some_and(|v| !number(v).is_finite()) {
+        *slot = None;
+    }
+}

@@ -1,0 +1,146 @@
+//! Rows and columns of text, before anyone decides how they are drawn.
+
+use super::text::clean;
+use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets};
+
+/// Narrower than this no table can be read; terminals that claim to be are not believed.
+const NARROWEST: u16 = 40;
+
+/// One column's heading and side.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Column {
+    /// The heading; line breaks are kept in text.
+    pub(super) title: String,
+    /// Numbers stand on the right.
+    pub(super) right: bool,
+}
+
+impl Column {
+    /// A column of words.
+    pub(super) fn left(title: impl Into<String>) -> Self {
+        Column { title: title.into(), right: false }
+    }
+
+    /// A column of numbers.
+    pub(super) fn right(title: impl Into<String>) -> Self {
+        Column { title: title.into(), right: true }
+    }
+}
+
+/// Rows and columns of text as it was given: drawing cleans and escapes it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Grid {
+    /// From left to right.
+    pub(super) columns: Vec<Column>,
+    /// Every row has a cell for each column.
+    pub(super) rows: Vec<Vec<String>>,
+}
+
+impl Grid {
+    /// Without the columns for which no row has anything to say; the headings in `keep` stay.
+    pub(super) fn without_empty(&self, keep: &[&str]) -> Grid {
+        let used = |i: &usize| {
+            keep.contains(&self.columns[*i].title.as_str()) || self.rows.iter().any(|row| !row[*i].is_empty())
+        };
+        self.only(&(0..self.columns.len()).filter(used).collect::<Vec<_>>())
+    }
+
+    /// Aligned columns of at most `width` characters together, newline at the end.
+    ///
+    /// Where that is too narrow for all columns, words are wrapped; a table with numbers is folded instead into
+    /// several that repeat the first column, because a wrapped number reads as a smaller one. The heading is left
+    /// out where all of its titles are empty.
+    pub(super) fn to_text(&self, width: u16) -> String {
+        let width = width.max(NARROWEST);
+        let widths = self.draw().column_max_content_widths();
+        let natural = |gap: u16| widths.iter().fold(0u16, |sum, w| sum.saturating_add(*w).saturating_add(gap));
+        let gap = if natural(2) <= width { 2 } else { 1 };
+        if natural(gap) <= width {
+            return self.aligned(width, gap);
+        }
+        if self.columns.iter().all(|c| !c.right) {
+            return self.aligned(width, 2);
+        }
+        let mut parts: Vec<Vec<usize>> = Vec::new();
+        let mut filled = width;
+        for (column, own) in widths.iter().enumerate().skip(1) {
+            filled = filled.saturating_add(own.saturating_add(gap));
+            match parts.last_mut() {
+                Some(part) if filled <= width => part.push(column),
+                _ => {
+                    parts.push(vec![0, column]);
+                    filled = widths[0].saturating_add(*own).saturating_add(2 * gap);
+                }
+            }
+        }
+        parts.iter().map(|columns| self.only(columns).aligned(width, gap)).collect::<Vec<_>>().join("\n")
+    }
+
+    /// The columns at these places.
+    fn only(&self, places: &[usize]) -> Grid {
+        let rows = self.rows.iter().map(|row| places.iter().map(|&i| row[i].clone()).collect());
+        Grid { columns: places.iter().map(|&i| self.columns[i].clone()).collect(), rows: rows.collect() }
+    }
+
+    /// The grid with `gap` spaces between columns, cells wrapped where it has to be.
+    fn aligned(&self, width: u16, gap: u16) -> String {
+        let mut table = self.draw();
+        table.set_width(width);
+        for column in table.column_iter_mut() {
+            column.set_padding((0, gap));
+        }
+        let mut text = table.trim_fmt();
+        text.push('\n');
+        text
+    }
+
+    /// The grid as comfy-table sees it.
+    fn draw(&self) -> Table {
+        let mut table = Table::new();
+        table.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
+        if self.columns.iter().any(|c| !c.title.is_empty()) {
+            table.set_header(self.columns.iter().map(|c| cell(c, &clean_lines(&c.title))));
+        }
+        for row in &self.rows {
+            table.add_row(self.columns.iter().zip(row).map(|(c, text)| cell(c, &clean(text))));
+        }
+        table
+    }
+
+    /// A GitHub Markdown table, newline at the end.
+    pub(super) fn to_markdown(&self) -> String {
+        let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
+        let mut text = line(self.columns.iter().map(|c| escape_markdown(&c.title)).collect());
+        text.push_str(&line(self.columns.iter().map(|c| if c.right { "--:" } else { "---" }.to_owned()).collect()));
+        for row in &self.rows {
+            text.push_str(&line(row.iter().map(|c| escape_markdown(c)).collect()));
+        }
+        text
+    }
+}
+
+/// A cell on the side that its column wants.
+fn cell(column: &Column, text: &str) -> Cell {
+    let side = if column.right { CellAlignment::Right } else { CellAlignment::Left };
+    Cell::new(text).set_alignment(side)
+}
+
+/// Clean text whose line breaks are meant.
+fn clean_lines(text: &str) -> String {
+    text.split('\n').map(clean).collect::<Vec<_>>().join("\n")
+}
+
+/// Clean text in which Markdown and HTML see nothing but text.
+pub(super) fn escape_markdown(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in clean(text).chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '~' | '#' | '!' => out.extend(['\\', c]),
+            c => out.push(c),
+        }
+    }
+    out
+}

@@ -1,0 +1,46 @@
+//! One object per line, in the form of the journal.
+
+use super::json::{cannot_write, check, inert};
+use super::{Options, Renderer};
+use crate::error::Result;
+use crate::results::{JournalLine, JournalPoint, Report};
+
+/// `jsonl`: the run, then its points.
+pub(super) struct JsonLines;
+
+impl Renderer for JsonLines {
+    fn name(&self) -> &'static str {
+        "jsonl"
+    }
+
+    fn extensions(&self) -> &'static [&'static str] {
+        &["jsonl", "ndjson"]
+    }
+
+    fn help(&self) -> &'static str {
+        "one JSON object per line: the run first, then each point with its samples and evidence"
+    }
+
+    fn render_finite(&self, report: &Report, _options: &Options) -> Result<Vec<u8>> {
+        check(report)?;
+        let run =
+            JournalLine::Run { schema_version: report.schema_version, provenance: Box::new(report.provenance.clone()) };
+        let mut out = line(&run)?;
+        for dataset in &report.datasets {
+            for point in &dataset.points {
+                out.push_str(&line(&JournalLine::Point(Box::new(JournalPoint {
+                    experiment: dataset.experiment.clone(),
+                    quantity: dataset.quantity.clone(),
+                    axes: dataset.axes.clone(),
+                    point: point.clone(),
+                })))?);
+            }
+        }
+        Ok(out.into_bytes())
+    }
+}
+
+/// One line with its newline.
+fn line(line: &JournalLine) -> Result<String> {
+    Ok(inert(serde_json::to_string(line).map_err(cannot_write)?) + "\n")
+}

@@ -1,0 +1,58 @@
+//! A dataset as a table: a row for each point, a column for each axis along which they differ.
+
+use super::figures::{axis_title, coordinate, percent, share, spread, table_unit, trust, value, varying_axes};
+use super::grid::{Column, Grid};
+use super::page::Block;
+use crate::results::{Dataset, Point};
+use crate::units::significant;
+
+/// The points of a dataset in the order of the plan.
+pub(super) fn block(dataset: &Dataset) -> Block {
+    let axes = varying_axes(dataset);
+    let (factor, unit) = table_unit(&dataset.quantity.unit);
+    let name = dataset.quantity.name.as_str();
+    let mut columns: Vec<Column> = axes.iter().map(|axis| axis_column(dataset, axis)).collect();
+    columns.extend([
+        Column::right(format!("{name}\n{unit}")),
+        Column::right(format!("best\n{unit}")),
+        Column::right("core\ncycles"),
+        Column::right("limit\n%"),
+        Column::right("spread\n± %"),
+        Column::right("samples"),
+        Column::left("trust"),
+    ]);
+    let row = |point: &Point| -> Vec<String> {
+        let at = |axis: &&str| point.coordinates.get(*axis).map(|c| coordinate(axis, c)).unwrap_or_default();
+        axes.iter().map(at).chain(figures(dataset, point, factor)).collect()
+    };
+    let keep: Vec<String> =
+        columns.iter().map(|c| c.title.clone()).filter(|t| t.starts_with(name) || t == "trust").collect();
+    let keep: Vec<&str> = keep.iter().map(String::as_str).collect();
+    let grid = Grid { rows: dataset.points.iter().map(row).collect(), columns }.without_empty(&keep);
+    let spread = grid.columns.iter().any(|c| c.title.starts_with("spread"));
+    let legend = if spread { "spread: half the 95% confidence interval of the median" } else { "" };
+    Block { title: String::new(), grid, legend: legend.to_owned() }
+}
+
+/// The column of an axis: names on the left, numbers on the right.
+fn axis_column(dataset: &Dataset, axis: &str) -> Column {
+    let names = dataset.points.iter().any(|p| p.name(axis).is_some());
+    if names { Column::left(axis_title(axis)) } else { Column::right(axis_title(axis)) }
+}
+
+/// The cells behind the axes, empty where a column may be left out.
+fn figures(dataset: &Dataset, point: &Point, factor: f64) -> [String; 7] {
+    let word = trust(point).to_owned();
+    match point.outcome.measured() {
+        None => ["-", "-", "", "", "", "", &word].map(str::to_owned),
+        Some(m) => [
+            value(Some(point), factor),
+            significant(m.summary.best * factor),
+            m.also.get("core_cycles").map(|c| significant(*c)).unwrap_or_default(),
+            percent(share(m, dataset.quantity.higher_is_better)),
+            percent(spread(m)),
+            m.summary.clean_samples.to_string(),
+            word,
+        ],
+    }
+}

@@ -1,0 +1,122 @@
+//! What is to be said about the numbers: why some are missing, findings, doubts, where the report is.
+
+use super::Options;
+use super::figures::{coordinate, varying_axes};
+use super::page::Labelled;
+use super::text::shorten;
+use crate::results::{Dataset, Outcome, Point, Report, VerdictGrade};
+use std::collections::BTreeSet;
+
+/// Reasons of one kind that fit on the screen; `verbose` shows all.
+const MOST_REASONS: usize = 5;
+/// Points named beside a reason.
+const MOST_POINTS: usize = 4;
+
+/// A reason with the points that it concerns.
+struct Reason<'a> {
+    kind: &'static str,
+    text: &'a str,
+    points: Vec<String>,
+}
+
+/// Everything below the tables: missing points, findings, doubts, where the report was saved.
+pub(super) fn remarks(report: &Report, options: &Options) -> Vec<Labelled> {
+    let length = if options.verbose { 1000 } else { 200 };
+    let mut remarks = lines(collect(report, missing), options);
+    for finding in &report.findings {
+        remarks.push(("finding".to_owned(), shorten(&finding.text, length)));
+    }
+    let mut doubts = collect(report, doubts);
+    doubts.sort_by_key(|r| r.kind != VerdictGrade::Rejected.word());
+    remarks.extend(lines(doubts, options));
+    if let Some(path) = &options.saved_to {
+        remarks.push(("saved".to_owned(), shorten(path, 1000)));
+    }
+    remarks
+}
+
+/// Why a point has no number.
+fn missing(outcome: &Outcome) -> Vec<(&'static str, &str)> {
+    outcome.reason().map(|reason| (outcome.status(), reason)).into_iter().collect()
+}
+
+/// Why a number is not solid.
+fn doubts(outcome: &Outcome) -> Vec<(&'static str, &str)> {
+    match outcome.measured().map(|m| &m.verdict) {
+        None => Vec::new(),
+        Some(v) if v.grade == VerdictGrade::Solid => Vec::new(),
+        Some(v) if v.reasons.is_empty() => vec![(v.grade.word(), "no reason was given")],
+        Some(v) => v.reasons.iter().map(|reason| (v.grade.word(), reason.as_str())).collect(),
+    }
+}
+
+/// Every reason once, in order of appearance.
+fn collect<'a>(report: &'a Report, reasons: impl Fn(&'a Outcome) -> Vec<(&'static str, &'a str)>) -> Vec<Reason<'a>> {
+    let mut all: Vec<Reason> = Vec::new();
+    let mut places = std::collections::HashMap::new();
+    for dataset in &report.datasets {
+        let axes = telling_axes(dataset);
+        for point in &dataset.points {
+            for (kind, text) in reasons(&point.outcome) {
+                let place = *places.entry((kind, text)).or_insert_with(|| {
+                    all.push(Reason { kind, text, points: Vec::new() });
+                    all.len() - 1
+                });
+                all[place].points.push(label(dataset, point, &axes));
+            }
+        }
+    }
+    all
+}
+
+/// The axes along which points differ that the operation does not settle, as it settles the kernel.
+fn telling_axes(dataset: &Dataset) -> Vec<&str> {
+    let pairs = |axis: &str| -> BTreeSet<_> {
+        dataset.points.iter().map(|p| (p.coordinates.get("operation"), p.coordinates.get(axis))).collect()
+    };
+    let operations = pairs("operation").len();
+    let mut axes = varying_axes(dataset);
+    axes.retain(|axis| *axis == "operation" || operations < 2 || pairs(axis).len() > operations);
+    axes
+}
+
+/// One line for each reason, the rest counted.
+fn lines(reasons: Vec<Reason>, options: &Options) -> Vec<Labelled> {
+    let (most, points, length) =
+        if options.verbose { (usize::MAX, usize::MAX, 1000) } else { (MOST_REASONS, MOST_POINTS, 160) };
+    let total = reasons.len();
+    let mut lines: Vec<Labelled> = reasons
+        .into_iter()
+        .take(most)
+        .map(|r| {
+            let mut names = r.points.iter().take(points).cloned().collect::<Vec<_>>().join(", ");
+            if r.points.len() > points {
+                names.push_str(&format!(" and {} more", r.points.len() - points));
+            }
+            (r.kind.to_owned(), format!("{}: {names}", shorten(r.text, length)))
+        })
+        .collect();
+    if total > most {
+        lines.push((String::new(), format!("and {} more reasons; --verbose shows them", total - most)));
+    }
+    lines
+}
+
+/// A point in short: `L3 copy x2`, `L2 latency`, `64 KiB read`.
+fn label(dataset: &Dataset, point: &Point, varying: &[&str]) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    let level = point.coordinates.get("level").map(|c| coordinate("level", c));
+    let size = point.coordinates.get("size_bytes").filter(|_| varying.contains(&"size_bytes"));
+    parts.extend(level.or_else(|| size.map(|c| coordinate("size_bytes", c))));
+    let what = point.coordinates.get("operation").map(|c| coordinate("operation", c));
+    parts.push(what.unwrap_or_else(|| shorten(&dataset.experiment, 32)));
+    for axis in varying {
+        let Some(c) = point.coordinates.get(*axis) else { continue };
+        match *axis {
+            "level" | "size_bytes" | "operation" => {}
+            "threads" => parts.push(format!("x{c}")),
+            axis => parts.push(coordinate(axis, c)),
+        }
+    }
+    parts.join(" ")
+}

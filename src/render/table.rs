@@ -1,0 +1,59 @@
+//! One screen for a person at a terminal.
+
+use super::grid::{Column, Grid};
+use super::page::{Labelled, page};
+use super::{DEFAULT_WIDTH, Options, Renderer};
+use crate::error::Result;
+use crate::results::Report;
+
+/// `table`: the hierarchy on one screen, or the points of a single experiment.
+pub(super) struct Table;
+
+impl Renderer for Table {
+    fn name(&self) -> &'static str {
+        "table"
+    }
+
+    fn extensions(&self) -> &'static [&'static str] {
+        &["txt"]
+    }
+
+    fn help(&self) -> &'static str {
+        "for people: machine, plan, numbers with their trust, findings"
+    }
+
+    fn render_finite(&self, report: &Report, options: &Options) -> Result<Vec<u8>> {
+        let width = options.width.unwrap_or(DEFAULT_WIDTH);
+        let page = page(report, options);
+        let mut parts = vec![labelled(page.facts, width)];
+        for block in &page.blocks {
+            parts.push(prose(&block.title, width) + &block.grid.to_text(width) + &prose(&block.legend, width));
+        }
+        if page.blocks.is_empty() {
+            parts.push("no points\n".to_owned());
+        }
+        if !page.remarks.is_empty() {
+            parts.push(labelled(page.remarks, width));
+        }
+        Ok(parts.join("\n").into_bytes())
+    }
+}
+
+/// Lines with a word in front; a word that the line above has already is not said again.
+fn labelled(lines: Vec<Labelled>, width: u16) -> String {
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    let mut last = String::new();
+    for (label, text) in lines {
+        rows.push(vec![if label == last { String::new() } else { label.clone() }, text]);
+        last = label;
+    }
+    Grid { columns: vec![Column::left(""), Column::left("")], rows }.to_text(width)
+}
+
+/// A paragraph.
+fn prose(text: &str, width: u16) -> String {
+    if text.is_empty() {
+        return String::new();
+    }
+    Grid { columns: vec![Column::left("")], rows: vec![vec![text.to_owned()]] }.to_text(width)
+}

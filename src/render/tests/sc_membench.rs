@@ -1,0 +1,126 @@
+//! sc-membench's file and scores, by figures worked out by hand.
+
+use super::super::{Options, by_name};
+use super::render;
+use super::reports::{self, dataset, judged, measured, name, outcome, point, report};
+use crate::results::{Coordinate, Measured, Point, Report, Sample, Summary, VerdictGrade};
+
+const MIB: f64 = 1_048_576.0;
+
+/// A bandwidth point whose payload ran at `mib_s` MiB/s at best, over `passes` passes in half a second.
+fn bandwidth(operation: &str, size: u64, threads: u64, mib_s: f64, passes: u64) -> Point {
+    let sample = Sample { value: 1.0, elapsed_ns: 0.25e9, work: size * threads * passes / 2, round: 0, dirty: None };
+    let stolen = Sample { work: 1 << 50, elapsed_ns: 9e9, dirty: Some("stolen".into()), ..sample.clone() };
+    let best = mib_s * MIB;
+    let summary = Summary { median: best * 0.9, best, ci_low: best * 0.8, ci_high: best, mad: 0.0, clean_samples: 2 };
+    let single = if operation == "copy" { 0.5 } else { 1.0 };
+    let m = Measured {
+        summary,
+        also: [("single_count".to_owned(), summary.median * single)].into(),
+        samples: vec![sample.clone(), stolen, sample],
+        ..measured(1.0)
+    };
+    let coordinates = [
+        ("operation", name(operation)),
+        ("size_bytes", Coordinate::Number(size)),
+        ("threads", Coordinate::Number(threads)),
+    ];
+    point(0, &coordinates, outcome(m))
+}
+
+/// A latency point with samples of 9, 10 and 11 times a tenth of `ns`.
+fn latency(size: u64, ns: f64) -> Point {
+    let sample = |f: f64| Sample { value: ns * f, elapsed_ns: 1e8, work: 1 << 20, round: 0, dirty: None };
+    let m = Measured { samples: [0.9, 1.0, 1.1].map(sample).to_vec(), ..measured(ns) };
+    point(0, &[("size_bytes", Coordinate::Number(size)), ("threads", Coordinate::Number(1))], outcome(m))
+}
+
+/// Two sizes, all four operations, both CPUs of the machine.
+fn sweep() -> Report {
+    let mut points = Vec::new();
+    for (kib, mib_s) in [(1023u64, 2000.0), (63, 4000.0)] {
+        points.push(bandwidth("copy", 2 * kib * 1024, 2, mib_s, 10));
+        points.push(bandwidth("write", kib * 1024, 2, mib_s / 4.0, 20));
+        points.push(bandwidth("triad", kib * 1024, 2, 9e9, 20));
+        points.push(bandwidth("read", kib * 1024, 2, mib_s, 30));
+    }
+    let chains = vec![latency(1023 * 1024, 100.0), latency(63 * 1024, 2.0)];
+    report("default", vec![dataset("bandwidth", points), dataset("latency", chains)])
+}
+
+#[test]
+fn rows_are_as_that_tool_prints_them() {
+    let expected = "\
+size_kb,operation,bandwidth_mb_s,latency_ns,latency_stddev_ns,latency_samples,threads,iterations,elapsed_s
+63,read,4000.00,0,0,0,2,30,0.500000
+63,write,1000.00,0,0,0,2,20,0.500000
+63,copy,2000.00,0,0,0,2,10,0.500000
+63,latency,0,2.00,0.20,3,1,3,0.300000
+1023,read,2000.00,0,0,0,2,30,0.500000
+1023,write,500.00,0,0,0,2,20,0.500000
+1023,copy,1000.00,0,0,0,2,10,0.500000
+1023,latency,0,100.00,10.00,3,1,3,0.300000
+";
+    assert_eq!(render("sc-membench", &sweep(), &Options::default()), expected);
+}
+
+#[test]
+fn the_best_of_points_with_one_key_is_kept_and_a_rejected_one_never() {
+    let mut wrong = bandwidth("read", 4096, 2, 9e9, 1);
+    let m = wrong.outcome.measured().unwrap().clone();
+    wrong.outcome = outcome(judged(m, VerdictGrade::Rejected, &["more than the ports carry"]));
+    let points = vec![
+        bandwidth("read", 4096, 2, 100.0, 1),
+        bandwidth("read", 4096, 2, 300.0, 1),
+        bandwidth("read", 4096, 2, 200.0, 1),
+        bandwidth("read", 4096, 1, 50.0, 1),
+        wrong,
+    ];
+    let chains = vec![latency(4096, 3.0), latency(4096, 1.0), latency(4096, 2.0)];
+    let report = report("default", vec![dataset("bandwidth", points), dataset("latency", chains)]);
+    let text = render("sc-membench", &report, &Options::default());
+    let rows: Vec<&str> = text.lines().skip(1).collect();
+    assert_eq!(
+        rows,
+        ["4,read,50.00,0,0,0,1,1,0.500000", "4,read,300.00,0,0,0,2,1,0.500000", "4,latency,0,1.00,0.10,3,1,3,0.300000",]
+    );
+}
+
+/// The notes with scores.
+fn scores(report: &Report) -> String {
+    let options = Options { scores: true, ..Options::default() };
+    by_name("sc-membench").unwrap().notes(report, &options).unwrap()
+}
+
+#[test]
+fn scores_follow_that_tools_formulas() {
+    let text = scores(&sweep());
+    // Weights log2(63 + 1) = 6 and log2(1023 + 1) = 10: (6 * 4000 + 10 * 2000) / 16 = 2750.
+    let row = |name: &str| text.lines().find(|l| l.trim_start().starts_with(name)).unwrap().split_whitespace();
+    assert_eq!(row("read").collect::<Vec<_>>(), ["read", "4000.0", "2750.0"]);
+    assert_eq!(row("write").collect::<Vec<_>>(), ["write", "1000.0", "687.5"]);
+    assert_eq!(row("copy").collect::<Vec<_>>(), ["copy", "2000.0", "1375.0"]);
+    // At the largest size, which is not the lowest. Mean of peaks 7000/3 MiB/s: 2.33; 1000/100: 10; root times 100.
+    assert!(text.contains("best latency: 100.00 ns (L2/L3 cache) at 1023 KiB buffer"), "{text}");
+    assert!(text.contains("bandwidth score: 2.3\n"), "{text}");
+    assert!(text.contains("latency score: 10.0\n"), "{text}");
+    assert!(text.contains("combined score: 483\n"), "{text}");
+}
+
+#[test]
+fn scores_are_given_on_request_only_and_warn() {
+    let plain = by_name("sc-membench").unwrap().notes(&sweep(), &Options::default()).unwrap();
+    assert_eq!(plain, "");
+    let whole = scores(&sweep());
+    assert!(whole.contains("only 2 sizes") && !whole.contains("not with all"), "{whole}");
+    let mut cut = sweep();
+    cut.plan.shortened.push("copy left out".into());
+    assert!(scores(&cut).contains("cut short"));
+    let one = report("bandwidth", vec![dataset("bandwidth", vec![bandwidth("read", 4096, 1, 100.0, 1)])]);
+    let text = scores(&one);
+    assert!(text.contains("measured with 1 thread, not with all 2 CPUs"), "{text}");
+    assert!(text.contains("not measured: write, copy, latency"), "{text}");
+    assert!(text.contains("combined score: 10 (bandwidth only, no latency data)"), "{text}");
+    let text = scores(&reports::empty());
+    assert!(text.contains("no combined score"), "{text}");
+}

@@ -1,0 +1,38 @@
+//! Text that others chose, made safe to show.
+
+/// `text` on one line without anything that moves a cursor, changes a colour or turns the direction of writing.
+///
+/// Line breaks and tabs become spaces; other control and direction characters are written out, `\u{1b}`.
+pub(super) fn clean(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' | '\r' | '\t' | '\u{2028}' | '\u{2029}' => out.push(' '),
+            c if is_hazard(c) => out.extend(c.escape_unicode()),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// Whether a terminal may act on `c` rather than show it.
+pub(super) fn is_hazard(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+}
+
+/// `text` cleaned and cut to at most `most` characters, the last one `…` where something is missing.
+pub(super) fn shorten(text: &str, most: usize) -> String {
+    let text = clean(text);
+    if text.chars().count() <= most {
+        return text;
+    }
+    let kept: String = text.chars().take(most.saturating_sub(1)).collect();
+    format!("{}…", kept.trim_end())
+}
+
+/// `1 point`, `2 points`.
+pub(super) fn counted(n: usize, noun: &str) -> String {
+    let plural = if n == 1 { "" } else { "s" };
+    format!("{n} {noun}{plural}")
+}
