@@ -1,5 +1,7 @@
 //! What went wrong, in one line that says what to do about it.
 
+#![forbid(unsafe_code)]
+
 use crate::units::ParseError;
 use std::fmt;
 

@@ -2,6 +2,8 @@
 //!
 //! Base units only (bytes, ns, bytes/s), numbers as numbers; what is absent is `null` beside a reason, never 0.
 
+#![forbid(unsafe_code)]
+
 mod dataset;
 mod evidence;
 mod host;

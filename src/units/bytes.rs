@@ -64,7 +64,7 @@ impl fmt::Display for Bytes {
         for (size, name) in units {
             if self.0 >= size {
                 let value = self.0 as f64 / size as f64;
-                let decimals = usize::from(self.0 % size != 0);
+                let decimals = usize::from(!self.0.is_multiple_of(size));
                 return f.pad(&format!("{value:.decimals$} {name}"));
             }
         }

@@ -2,6 +2,8 @@
 //!
 //! Rooms exchange these types, not bare floats. Base units only: bytes, nanoseconds, bytes per second, hertz.
 
+#![forbid(unsafe_code)]
+
 mod bytes;
 mod lists;
 

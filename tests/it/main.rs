@@ -1,0 +1,5 @@
+//! The integration tests, one binary: what holds between rooms and what a user sees of the program.
+
+mod architecture;
+mod helper;
+mod source;
