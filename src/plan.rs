@@ -132,7 +132,10 @@ pub fn make(request: Request, machine: &mut dyn Machine) -> Result<Plan> {
             return Ok(Plan { phases, points, sampling, estimate, shortened, request });
         };
         shortened.push(format!("left out {}", describe(&points[next].coordinates)));
-        skip(&mut points[next], format!("does not fit into the budget of {}; allow more with --budget", request.budget));
+        skip(
+            &mut points[next],
+            format!("does not fit into the budget of {}; allow more with --budget", request.budget),
+        );
     }
 }
 

@@ -221,7 +221,8 @@ impl Run<'_> {
             })
             .collect();
         for (index, planned) in plan.points.iter().enumerate() {
-            let interrupted = || Outcome::Interrupted { reason: "the run was interrupted before this point".to_owned() };
+            let interrupted =
+                || Outcome::Interrupted { reason: "the run was interrupted before this point".to_owned() };
             let outcome = self.outcomes.remove(&index).unwrap_or_else(interrupted);
             let point = Point { id: planned.id, coordinates: planned.coordinates.clone(), outcome };
             datasets[planned.experiment].points.push(point);

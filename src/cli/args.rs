@@ -168,6 +168,10 @@ pub struct CommonOptions {
     /// Exit with 1 if any number is less than solid
     #[arg(long, help_heading = "Output")]
     pub strict: bool,
+
+    /// Tables with every reason and every dataset
+    #[arg(long, short, help_heading = "Output")]
+    pub verbose: bool,
 }
 
 /// What to list.
@@ -218,6 +222,10 @@ pub struct ReportOptions {
     /// With sc-membench: peaks, averages and scores by that tool's formulas, on standard error
     #[arg(long)]
     pub scores: bool,
+
+    /// Tables with every reason and every dataset
+    #[arg(long, short)]
+    pub verbose: bool,
 }
 
 /// What to generate.

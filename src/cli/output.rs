@@ -22,7 +22,7 @@ pub fn tell(line: &str) {
 pub struct Destination {
     stdout: Option<&'static dyn Renderer>,
     file: Option<(PathBuf, &'static dyn Renderer)>,
-    scores: bool,
+    options: Options,
 }
 
 impl std::fmt::Debug for Destination {
@@ -35,18 +35,22 @@ impl std::fmt::Debug for Destination {
 impl Destination {
     /// As the options say; `stamp` is the time in the name of a report that the user did not name.
     pub fn of(options: &CommonOptions, stamp: &str) -> Result<Self> {
-        let scores = options.scores;
+        let shown = Options { scores: options.scores, verbose: options.verbose, ..Options::default() };
         let chosen = options.format.as_deref().map(render::by_name).transpose()?;
         let table = || render::by_name("table");
         match options.output.as_deref() {
             Some(path) if path == Path::new("-") => {
-                Ok(Self { stdout: Some(chosen.map_or_else(table, Ok)?), file: None, scores })
+                Ok(Self { stdout: Some(chosen.map_or_else(table, Ok)?), file: None, options: shown })
             }
             Some(path) => {
                 let by_extension = render::by_extension(path);
                 let format = by_extension.or_else(|e| chosen.ok_or(e))?;
                 check_writable(path)?;
-                Ok(Self { stdout: Some(chosen.map_or_else(table, Ok)?), file: Some((path.to_owned(), format)), scores })
+                Ok(Self {
+                    stdout: Some(chosen.map_or_else(table, Ok)?),
+                    file: Some((path.to_owned(), format)),
+                    options: shown,
+                })
             }
             None => {
                 let path = PathBuf::from(format!("memgauge-report-{stamp}.json"));
@@ -56,7 +60,7 @@ impl Destination {
                 if file.is_none() {
                     tell("memgauge: the working directory is not writable: the report is not saved; type -o FILE");
                 }
-                Ok(Self { stdout: Some(chosen.map_or_else(table, Ok)?), file, scores })
+                Ok(Self { stdout: Some(chosen.map_or_else(table, Ok)?), file, options: shown })
             }
         }
     }
@@ -73,7 +77,7 @@ impl Destination {
 
     /// Saves the report, then prints it. What cannot be saved is still printed.
     pub fn deliver(&self, report: &Report) -> Result<()> {
-        let mut options = Options { scores: self.scores, ..Options::default() };
+        let mut options = self.options.clone();
         let mut saved = Ok(());
         if let Some((path, format)) = &self.file {
             saved = format.render(report, &options).and_then(|bytes| {
@@ -106,7 +110,10 @@ fn show(report: &Report, format: &dyn Renderer, options: &Options) -> Result<()>
 /// Finds out before the run whether a file can be written where its result shall go.
 fn check_writable(path: &Path) -> Result<()> {
     let refused = |e: &std::io::Error| {
-        Error::usage(format!("cannot write the result: {}: {e}; type -o with a path that can be written", path.display()))
+        Error::usage(format!(
+            "cannot write the result: {}: {e}; type -o with a path that can be written",
+            path.display()
+        ))
     };
     match std::fs::metadata(path) {
         Ok(found) if found.is_dir() => Err(Error::usage(format!(
@@ -130,7 +137,7 @@ pub fn report(options: &ReportOptions) -> Result<()> {
     let report = read_report(&options.file)
         .map_err(|e| Error::usage(format!("cannot read the report: {}: {e}", options.file.display())))?;
     let chosen = options.format.as_deref().map(render::by_name).transpose()?;
-    let settings = Options { scores: options.scores, ..Options::default() };
+    let settings = Options { scores: options.scores, verbose: options.verbose, ..Options::default() };
     match options.output.as_deref() {
         Some(path) if path != Path::new("-") => {
             let format = render::by_extension(path).or_else(|e| chosen.ok_or(e))?;

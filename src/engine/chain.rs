@@ -8,8 +8,8 @@
 //! thread follows several at once (one walk alone would take as long as the measurement), every segment must end where
 //! the next begins after exactly its length, and the sum of a hash over all nodes walked must be that over all nodes.
 
-use super::{Permutation, Team};
 use super::machine::Trouble;
+use super::{Permutation, Team};
 use crate::host::interrupt::StopFlag;
 use crate::kernels::{Chain, ClosedPart, UnverifiedChain};
 use std::ops::Range;
@@ -22,13 +22,7 @@ const WALKERS: usize = 16;
 const STRETCH: u64 = 1 << 16;
 
 /// Builds and verifies the chain with the threads of `cpus`.
-pub fn build(
-    chain: UnverifiedChain,
-    seed: u64,
-    team: &Team,
-    cpus: &[u32],
-    stop: &StopFlag,
-) -> Result<Chain, Trouble> {
+pub fn build(chain: UnverifiedChain, seed: u64, team: &Team, cpus: &[u32], stop: &StopFlag) -> Result<Chain, Trouble> {
     let chain = Arc::new(chain);
     let order = Arc::new(Permutation::new(chain.nodes(), seed));
     let parts = cpus.len() as u64;

@@ -34,7 +34,10 @@ pub fn judge(
 ) -> Verdict {
     if let Some(limit) = limit.filter(|l| summary.median > l.value * ABOVE_LIMIT) {
         let share = summary.median / limit.value * 100.0;
-        return Verdict { grade: VerdictGrade::Rejected, reasons: vec![format!("{share:.0}% of the {}", limit.source)] };
+        return Verdict {
+            grade: VerdictGrade::Rejected,
+            reasons: vec![format!("{share:.0}% of the {}", limit.source)],
+        };
     }
     let mut reasons = Vec::new();
     if interrupted {
@@ -103,8 +106,7 @@ mod tests {
     use crate::results::PageEvidence;
 
     fn good() -> (Summary, Evidence) {
-        let summary =
-            Summary { median: 100.0, best: 101.0, ci_low: 99.0, ci_high: 101.0, mad: 0.5, clean_samples: 20 };
+        let summary = Summary { median: 100.0, best: 101.0, ci_low: 99.0, ci_high: 101.0, mad: 0.5, clean_samples: 20 };
         let pages = PageEvidence {
             asked_bytes: Some(2 << 20),
             granted_share: Some(1.0),

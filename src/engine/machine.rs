@@ -92,7 +92,9 @@ impl From<Error> for Trouble {
 impl From<Trouble> for Outcome {
     fn from(trouble: Trouble) -> Self {
         match trouble {
-            Trouble::Interrupted => Outcome::Interrupted { reason: "the run was interrupted before this point".to_owned() },
+            Trouble::Interrupted => {
+                Outcome::Interrupted { reason: "the run was interrupted before this point".to_owned() }
+            }
             Trouble::Unsupported(reason) => Outcome::Unsupported { reason },
             Trouble::Failed(reason) => Outcome::Failed { reason },
         }

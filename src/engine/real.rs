@@ -7,8 +7,8 @@ use super::sample::{ChaseRun, Length, StreamRun, take};
 use super::{Clock, Team, chain};
 use crate::error::Result;
 use crate::host::facts::SystemFiles;
-use crate::host::memory::{Mapping, PageMode, PageReading, Window};
 use crate::host::interrupt::StopFlag;
+use crate::host::memory::{Mapping, PageMode, PageReading, Window};
 use crate::host::{counter, noise};
 use crate::kernels::{self, Chain, UnverifiedChain, dependent_adds};
 use crate::results::{ClockFacts, HostFacts, KernelUsed, PageEvidence};
@@ -139,8 +139,7 @@ impl RealMachine {
             arena.taken = 0;
             let (pages, node) = (key.1, key.2);
             let facts = self.facts.clone();
-            self.chains
-                .retain(|w, _| (w.pages, facts.topology.node_of(w.cpu).unwrap_or(0)) != (pages, node));
+            self.chains.retain(|w, _| (w.pages, facts.topology.node_of(w.cpu).unwrap_or(0)) != (pages, node));
         }
         let arena = self.arena(key)?;
         let start = arena.taken as usize;
@@ -248,10 +247,10 @@ impl Machine for RealMachine {
         let length = Length { ticks: self.clock.ticks(length.max(self.clock.shortest())) };
         match (&self.prepared, work) {
             (Some(Prepared::Stream { work: ready, run }), Work::Stream(asked)) if ready == asked => {
-                take(&self.team, &asked.cpus, Arc::clone(run), length, &self.clock)
+                take(&self.team, &asked.cpus, run, length, &self.clock)
             }
             (Some(Prepared::Chase { work: ready, run }), Work::Chase(asked)) if ready == asked => {
-                take(&self.team, &[asked.cpu], Arc::clone(run), length, &self.clock)
+                take(&self.team, &[asked.cpu], run, length, &self.clock)
             }
             _ => Err(Trouble::Failed("a sample was asked for before its work was prepared".to_owned())),
         }

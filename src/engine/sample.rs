@@ -25,13 +25,16 @@ pub struct Length {
     pub ticks: u64,
 }
 
+/// Does a number of blocks of a thread's share.
+type Blocks<'a> = dyn FnMut(u64) + 'a;
+
 /// Work that the threads of a sample do, each its own share.
 pub trait Run: Send + Sync + 'static {
     /// What one block of the kernel counts as: payload bytes or hops.
     fn amount_per_block(&self) -> u64;
 
     /// Calls `measure` with the means to do a number of blocks of the share of thread `index`.
-    fn with_share(&self, index: usize, measure: &mut dyn FnMut(&mut dyn FnMut(u64)));
+    fn with_share(&self, index: usize, measure: &mut dyn FnMut(&mut Blocks<'_>));
 }
 
 /// Threads that stream through windows of their own.
@@ -61,7 +64,7 @@ impl Run for StreamRun {
         BLOCK_BYTES * self.kernel.contract().payload_factor()
     }
 
-    fn with_share(&self, index: usize, measure: &mut dyn FnMut(&mut dyn FnMut(u64))) {
+    fn with_share(&self, index: usize, measure: &mut dyn FnMut(&mut Blocks<'_>)) {
         let window = &self.windows[index];
         // The planner rounds sizes to whole blocks, so a window always makes a walk; without one, nothing is measured
         // and the sample fails with "no common window".
@@ -96,7 +99,7 @@ impl Run for ChaseRun {
         HOPS_PER_BLOCK
     }
 
-    fn with_share(&self, _index: usize, measure: &mut dyn FnMut(&mut dyn FnMut(u64))) {
+    fn with_share(&self, _index: usize, measure: &mut dyn FnMut(&mut Blocks<'_>)) {
         if let Ok(mut chain) = self.chain.lock() {
             measure(&mut |blocks| chain.walk(blocks));
         }
@@ -110,14 +113,36 @@ struct Seen {
     on_its_cpu: Option<bool>,
 }
 
+/// Tries at a sample: a thread that the system kept from its CPU for the whole length leaves no common window.
+const TRIES: usize = 5;
+
 /// Takes one sample of `run` with a thread on each of `cpus`.
 pub fn take<R: Run>(
+    team: &Team,
+    cpus: &[u32],
+    run: &Arc<R>,
+    length: Length,
+    clock: &Clock,
+) -> Result<Observation, Trouble> {
+    let mut length = length;
+    for _ in 0..TRIES {
+        if let Some(observation) = take_once(team, cpus, Arc::clone(run), length, clock)? {
+            return Ok(observation);
+        }
+        // Longer than the time slice that the other load gets.
+        length.ticks = length.ticks.saturating_mul(2);
+    }
+    Err(Trouble::Failed(format!("the threads were not running at the same time in {TRIES} tries")))
+}
+
+/// One try; `None` where the threads have no common window.
+fn take_once<R: Run>(
     team: &Team,
     cpus: &[u32],
     run: Arc<R>,
     length: Length,
     clock: &Clock,
-) -> Result<Observation, Trouble> {
+) -> Result<Option<Observation>, Trouble> {
     let barrier = StartBarrier::new(cpus.len());
     let per_block = run.amount_per_block();
     let seen = team.run(cpus, move |member| {
@@ -128,19 +153,23 @@ pub fn take<R: Run>(
     let seen: Vec<Seen> = seen.into_iter().flatten().collect();
     let stamps: Vec<Stamps> = seen.iter().map(|s| s.stamps.clone()).collect();
     let common = if seen.len() == cpus.len() { common_window(&stamps) } else { None };
-    let common = common.ok_or_else(|| Trouble::Failed("the threads never ran at the same time".to_owned()))?;
+    let Some(common) = common else { return Ok(None) };
     let sum = |of: fn(&ThreadNoise) -> u64| seen.iter().map(|s| s.noise.as_ref().map(of)).sum::<Option<u64>>();
-    Ok(Observation {
+    Ok(Some(Observation {
         elapsed: clock.nanos(common.ticks),
         amount: (common.amount * per_block as f64).round() as u64,
         page_faults: sum(|n| n.minor_faults + n.major_faults),
         involuntary_switches: sum(|n| n.involuntary_switches),
-        affinity_held: seen.iter().map(|s| s.on_its_cpu).collect::<Option<Vec<bool>>>().map(|all| !all.contains(&false)),
-    })
+        affinity_held: seen
+            .iter()
+            .map(|s| s.on_its_cpu)
+            .collect::<Option<Vec<bool>>>()
+            .map(|all| !all.contains(&false)),
+    }))
 }
 
 /// Finds out how much work makes a chunk, waits for the others, and times chunks until the sample is long enough.
-fn measure(blocks: &mut dyn FnMut(u64), member: Member, barrier: &StartBarrier, length: Length) -> Seen {
+fn measure(blocks: &mut Blocks<'_>, member: Member, barrier: &StartBarrier, length: Length) -> Seen {
     let mut ticks = Vec::with_capacity(MOST_STAMPS);
     let chunk = blocks_per_chunk(blocks, (length.ticks / CHUNKS).max(1));
     let here = || pin::current_cpu().map(|cpu| cpu == member.cpu);
@@ -159,7 +188,7 @@ fn measure(blocks: &mut dyn FnMut(u64), member: Member, barrier: &StartBarrier, 
 }
 
 /// Doubles the work until it takes a quarter of a chunk, then scales up. What it does also warms the caches.
-fn blocks_per_chunk(blocks: &mut dyn FnMut(u64), chunk_ticks: u64) -> u64 {
+fn blocks_per_chunk(blocks: &mut Blocks<'_>, chunk_ticks: u64) -> u64 {
     let mut count = 1u64;
     loop {
         let start = counter::ticks();

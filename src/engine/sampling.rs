@@ -90,12 +90,7 @@ pub fn sample_round(machine: &mut dyn Machine, work: &Work, sampling: &Sampling,
     }
 }
 
-fn try_round(
-    machine: &mut dyn Machine,
-    work: &Work,
-    sampling: &Sampling,
-    log: &mut PointLog,
-) -> Result<(), Trouble> {
+fn try_round(machine: &mut dyn Machine, work: &Work, sampling: &Sampling, log: &mut PointLog) -> Result<(), Trouble> {
     machine.prepare(work)?;
     warm_up(machine, work, sampling.length)?;
     let first_cpu = work.cpus().first().copied().unwrap_or(0);

@@ -52,8 +52,11 @@ impl Team {
             let (sender, receiver) = channel();
             let job = Arc::clone(&job);
             let boxed: Job = Box::new(move || {
+                let result = job(Member { index, cpu });
+                // What the job holds (memory, chains) must be free when the caller has all results.
+                drop(job);
                 // The receiver only goes away when the whole run does.
-                let _ = sender.send(job(Member { index, cpu }));
+                let _ = sender.send(result);
             });
             let sent = jobs.is_some_and(|jobs| jobs.send(boxed).is_ok());
             if !sent {

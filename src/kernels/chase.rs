@@ -22,7 +22,7 @@ pub struct UnverifiedChain {
 impl UnverifiedChain {
     /// A chain of as many nodes as fit, `stride` bytes (a multiple of 8) apart. At least one must fit.
     pub fn new(window: Window, stride: usize) -> Result<Self> {
-        let nodes = if stride == 0 { 0 } else { window.len() / stride };
+        let nodes = window.len().checked_div(stride).unwrap_or(0);
         if nodes == 0 || !stride.is_multiple_of(8) {
             return Err(Error::failure(format!(
                 "cannot build a chain: stride {stride} B in {} B; a stride is a multiple of 8 that fits at least once",

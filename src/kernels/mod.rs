@@ -15,7 +15,9 @@ mod sets;
 mod stream;
 
 #[cfg(not(target_arch = "x86_64"))]
-compile_error!("memgauge has kernels for x86-64 only so far; other instruction sets need a folder of rows in src/kernels");
+compile_error!(
+    "memgauge has kernels for x86-64 only so far; other instruction sets need a folder of rows in src/kernels"
+);
 
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
@@ -28,5 +30,5 @@ pub use chase::{Chain, ClosedPart, HOPS_PER_BLOCK, UnverifiedChain};
 pub use contract::{CONTRACTS, Contract, Operation, Policy};
 pub use digest::digest_of;
 pub use oracle::apply as oracle;
-pub use sets::{KernelRow, Row, Set, SetId, Width, all_rows, select};
+pub use sets::{KernelRow, Set, SetId, Width, all_rows, select};
 pub use stream::{BLOCK_BYTES, StreamKernel, StreamWalk};

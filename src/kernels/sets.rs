@@ -36,10 +36,11 @@ impl SetId {
 
 /// What a set has for one contract.
 #[derive(Debug, Clone, Copy)]
-pub enum Row {
+pub(super) enum Row {
     /// Machine code.
     Code(StreamCode),
     /// The instruction set cannot do it, and why.
+    #[cfg_attr(target_arch = "x86_64", expect(dead_code, reason = "every set of x86-64 can do everything"))]
     Unsupported(&'static str),
 }
 
@@ -94,7 +95,7 @@ pub struct KernelRow {
     /// With which registers.
     pub set: &'static Set,
     /// Its code.
-    pub row: Row,
+    pub(super) row: Row,
 }
 
 impl KernelRow {

@@ -1,6 +1,7 @@
 //! Streaming kernels: the only safe way to run one.
 
-use super::{Contract, KernelRow, Row, SetId};
+use super::sets::Row;
+use super::{Contract, KernelRow, SetId};
 use crate::error::{Error, Result};
 use crate::host::memory::Window;
 use std::ops::Range;
@@ -112,8 +113,15 @@ impl<'w> StreamWalk<'w> {
         // behind the last store with the same low address bits (4K aliasing, Intel Optimization Manual, 15.8 "Memory
         // disambiguation"); the walk is one block shorter than the part at most.
         let delta = if streams > 1 { stream } else { 0 };
-        let call =
-            StreamCall { lead, delta, window: stream, offset: 0, blocks: 0, pattern: 0x1234_5678_9abc_def1, checksum: 0 };
+        let call = StreamCall {
+            lead,
+            delta,
+            window: stream,
+            offset: 0,
+            blocks: 0,
+            pattern: 0x1234_5678_9abc_def1,
+            checksum: 0,
+        };
         Ok(Self { call, contract, window: std::marker::PhantomData })
     }
 
