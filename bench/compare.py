@@ -53,7 +53,8 @@ def default_sizes(caches, threads):
     sizes = {level: caches[level] // 2 for level in ("L1", "L2") if level in caches}
     last = max(caches.values(), default=32 << 20)
     if "L3" in caches:
-        share = caches["L3"] // 2 // threads
+        # A virtual machine may report more of the cache than it lets one use.
+        share = min(caches["L3"] // 2 // threads, 8 * caches.get("L2", caches["L3"]))
         if share > 2 * caches.get("L2", 0):
             sizes["L3"] = share
     # Every thread has that much, so that any number of threads fulfils the rule.
