@@ -1,1 +1,242 @@
-//! Placeholder
+//! Where a curve over sizes steps from one level to the next.
+
+use super::order::median;
+
+/// Fewest points that make a level; also what a change has to outlast to be one.
+const SHORTEST_LEVEL: usize = 2;
+
+/// How many points to either side of a change are compared.
+const WINDOW: usize = 3;
+
+/// A step of a curve: the first point that has left the level before.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Knee {
+    /// Index of that point.
+    pub index: usize,
+    /// Its x.
+    pub x: f64,
+    /// The level after divided by the level before: above 1 for a step up.
+    pub ratio: f64,
+}
+
+/// The steps of the curve `y` over increasing `x`, in order: levels that differ by more than `threshold` (0.2: a factor
+/// of 1.2 either way) within a few points and stay different for at least two. A transition that takes several points is
+/// one step, which begins where the curve leaves the level before. Neither a single stray point nor a slow drift is a
+/// step. Empty where `x` is not increasing, lengths differ, any `y` is not finite and above 0, or `threshold` is not
+/// finite and above 0.
+///
+/// Source: binary segmentation (Scott and Knott, Biometrics 30, 1974) of log y, by absolute deviations from the
+/// segments' medians so that stray points weigh little (Fryzlewicz, Annals of Statistics 42, 2014, discusses its
+/// limits: both neighbours of a change are looked at here, as on whole segments a dip would cancel out).
+pub fn knees(x: &[f64], y: &[f64], threshold: f64) -> Vec<Knee> {
+    let usable = x.len() == y.len()
+        && x.iter().all(|v| v.is_finite())
+        && x.windows(2).all(|pair| pair[0] < pair[1])
+        && y.iter().all(|v| v.is_finite() && *v > 0.0)
+        && threshold.is_finite()
+        && threshold > 0.0;
+    if !usable {
+        return Vec::new();
+    }
+    let logs: Vec<f64> = y.iter().map(|v| v.ln()).collect();
+    let least = threshold.ln_1p();
+    let mut changes = Vec::new();
+    segment(&logs, 0, least, &mut changes);
+    let steps = join_ramps(&logs, &changes, least);
+    steps
+        .iter()
+        .enumerate()
+        .filter_map(|(at, step)| {
+            let before = steps.get(at.wrapping_sub(1)).map_or(0, |s| s.end);
+            let after = steps.get(at + 1).map_or(logs.len(), |s| s.begin);
+            let old = median(logs.get(before..step.begin)?)?;
+            let change = median(logs.get(step.end..after)?)? - old;
+            let index = onset(&logs[before..step.begin], old, change.signum() * least / 2.0) + before;
+            (change.abs() >= least).then(|| Knee { index, x: x[index], ratio: change.exp() })
+        })
+        .collect()
+}
+
+/// A transition: the level before ends at `begin`, the level after starts at `end`.
+struct Step {
+    begin: usize,
+    end: usize,
+}
+
+/// Splits `logs`, which start at `offset`, where that leaves the least deviation from the medians of the two parts,
+/// among the places where the curve steps by `least` or more; then each part. Adds the places to `changes`, in order.
+fn segment(logs: &[f64], offset: usize, least: f64, changes: &mut Vec<usize>) {
+    let last = (logs.len() + 1).saturating_sub(SHORTEST_LEVEL);
+    let steps: Vec<usize> = (SHORTEST_LEVEL..last).filter(|&at| step_at(logs, at).abs() >= least).collect();
+    let Some(coarse) = best_split(logs, 0, &steps) else { return };
+    // Over whole parts with further steps in them, a neighbour of the right place may do as well; nearby it does not.
+    let (from, to) = (coarse.saturating_sub(WINDOW + 1), logs.len().min(coarse + WINDOW + 1));
+    let near: Vec<usize> = steps.into_iter().filter(|at| at.abs_diff(coarse) < WINDOW).collect();
+    let Some(at) = best_split(&logs[from..to], from, &near) else { return };
+    segment(&logs[..at], offset, least, changes);
+    changes.push(offset + at);
+    segment(&logs[at..], offset + at, least, changes);
+}
+
+/// The one of `places` that splits `logs`, which start at `offset`, with the least deviation from the parts' medians.
+fn best_split(logs: &[f64], offset: usize, places: &[usize]) -> Option<usize> {
+    let deviation = |part: &[f64]| {
+        let level = median(part).unwrap_or_default();
+        part.iter().map(|v| (v - level).abs()).sum::<f64>()
+    };
+    let cost = |at: usize| deviation(&logs[..at - offset]) + deviation(&logs[at - offset..]);
+    places.iter().map(|&at| (at, cost(at))).min_by(|a, b| a.1.total_cmp(&b.1)).map(|best| best.0)
+}
+
+/// By how much the points from `at` on differ from those before, in the first few of them: the difference of the
+/// medians of three, or of the nearest values where there are but two, so that a stray point is outvoted either way.
+fn step_at(logs: &[f64], at: usize) -> f64 {
+    let left = &logs[at.saturating_sub(WINDOW)..at];
+    let right = &logs[at..logs.len().min(at + WINDOW)];
+    let up = typical(right, false) - typical(left, true);
+    let down = typical(right, true) - typical(left, false);
+    match (up > 0.0, down < 0.0) {
+        (true, _) => up,
+        (_, true) => down,
+        _ => 0.0,
+    }
+}
+
+/// The median of three values; the higher or the lower of two.
+fn typical(window: &[f64], higher: bool) -> f64 {
+    match window {
+        [a, b] if higher => a.max(*b),
+        [a, b] => a.min(*b),
+        _ => median(window).unwrap_or_default(),
+    }
+}
+
+/// Makes one step of changes in the same direction that have nothing but a slope between them.
+fn join_ramps(logs: &[f64], changes: &[usize], least: f64) -> Vec<Step> {
+    let mut steps: Vec<Step> = Vec::new();
+    for (at, &change) in changes.iter().enumerate() {
+        let from = at.checked_sub(1).and_then(|a| changes.get(a)).copied().unwrap_or(0);
+        let to = changes.get(at + 1).copied().unwrap_or(logs.len());
+        let direction = step_at(&logs[from..to], change - from).signum();
+        match steps.last_mut() {
+            Some(step) if is_ramp(&logs[step.end..change], direction, least) => step.end = change,
+            _ => steps.push(Step { begin: change, end: change }),
+        }
+    }
+    steps
+}
+
+/// Whether the points go on in `direction` at a third of the `least` step or more per point, on average.
+fn is_ramp(points: &[f64], direction: f64, least: f64) -> bool {
+    match points {
+        [first, .., last] => (last - first) * direction / (points.len() - 1) as f64 >= least / 3.0,
+        _ => false,
+    }
+}
+
+/// Where the points at the end of `level` begin that have already left it by `margin` (negative for downwards).
+fn onset(level: &[f64], value: f64, margin: f64) -> usize {
+    let left = |v: &f64| (v - value) * margin.signum() >= margin.abs();
+    level.iter().rposition(|v| !left(v)).map_or(level.len(), |last| last + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::SplitMix64;
+    use super::super::order::tests::normal;
+    use super::*;
+
+    /// Indices and rounded ratios of the knees of `y` over 1, 2, 4, ...
+    fn found(y: &[f64]) -> Vec<(usize, f64)> {
+        let x: Vec<f64> = (0..y.len()).map(|i| 2f64.powi(i as i32)).collect();
+        let knees = knees(&x, y, 0.2);
+        assert!(knees.iter().all(|k| k.x == x[k.index]));
+        knees.iter().map(|k| (k.index, (k.ratio * 100.0).round() / 100.0)).collect()
+    }
+
+    #[test]
+    fn clear_steps_either_way() {
+        let bandwidth = [200.0, 200.0, 200.0, 100.0, 100.0, 100.0, 100.0, 20.0, 20.0, 20.0];
+        assert_eq!(found(&bandwidth), [(3, 0.5), (7, 0.2)]);
+        let latency: Vec<f64> = bandwidth.iter().map(|b| 200.0 / b).collect();
+        assert_eq!(found(&latency), [(3, 2.0), (7, 5.0)]);
+        assert_eq!(found(&[1.0, 1.0, 2.0, 2.0]), [(2, 2.0)]);
+        let dip = [10.0, 10.0, 10.0, 10.0, 5.0, 5.0, 5.0, 10.0, 10.0, 10.0, 10.0];
+        assert_eq!(found(&dip), [(4, 0.5), (7, 2.0)]);
+    }
+
+    #[test]
+    fn a_gradual_transition_is_one_step_from_its_onset() {
+        let curve = [100.0, 100.0, 100.0, 100.0, 84.0, 70.0, 59.0, 50.0, 50.0, 50.0, 50.0];
+        assert_eq!(found(&curve), [(4, 0.5)]);
+        let long = [1.0, 1.0, 1.0, 1.0, 1.3, 1.7, 2.2, 2.9, 3.8, 4.9, 6.4, 8.0, 8.0, 8.0, 8.0];
+        assert_eq!(found(&long), [(4, 8.0)]);
+    }
+
+    #[test]
+    fn neither_strays_nor_drift_nor_small_steps() {
+        let mut stray = [10.0; 12];
+        stray[5] = 4.0;
+        stray[9] = 30.0;
+        assert_eq!(found(&stray), []);
+        for at in [0, 11] {
+            let mut stray = [10.0; 12];
+            stray[at] = 30.0;
+            assert_eq!(found(&stray), [], "{at}");
+        }
+        let drift: Vec<f64> = (0..30).map(|i| 1.04f64.powi(i)).collect();
+        assert_eq!(found(&drift), []);
+        assert_eq!(found(&[1.0, 1.0, 1.0, 1.19, 1.19, 1.19]), []);
+        assert_eq!(found(&[1.0, 1.0, 1.0, 1.21, 1.21, 1.21]), [(3, 1.21)]);
+        assert_eq!(found(&[5.0; 20]), []);
+    }
+
+    #[test]
+    fn noise_does_not_move_the_steps() {
+        let levels = [1.2, 1.2, 1.2, 1.2, 4.0, 4.0, 4.0, 4.0, 4.0, 20.0, 20.0, 20.0, 20.0, 90.0, 90.0, 90.0, 90.0];
+        let mut random = SplitMix64::new(6);
+        for trial in 0..500 {
+            let noisy: Vec<f64> = levels.iter().map(|l| l * (1.0 + 0.02 * normal(&mut random))).collect();
+            let indices: Vec<usize> = found(&noisy).iter().map(|k| k.0).collect();
+            assert_eq!(indices, [4, 9, 13], "{trial}");
+            let flat: Vec<f64> = levels.iter().map(|_| 7.0 + 0.35 * normal(&mut random)).collect();
+            assert_eq!(found(&flat), [], "{trial}");
+        }
+    }
+
+    #[test]
+    fn any_curve_has_knees_in_order() {
+        let mut random = SplitMix64::new(8);
+        for length in (0..40).cycle().take(4_000) {
+            let y: Vec<f64> = (0..length).map(|_| 4f64.powf(normal(&mut random).round())).collect();
+            let knees = found(&y);
+            assert!(knees.windows(2).all(|pair| pair[0].0 < pair[1].0), "{y:?}: {knees:?}");
+            assert!(knees.iter().all(|k| k.0 > 0 && k.0 < y.len()), "{y:?}: {knees:?}");
+        }
+    }
+
+    #[test]
+    fn scale_does_not_matter() {
+        let y = [3.0, 3.1, 3.0, 5.0, 5.2, 5.1, 9.0, 9.1, 9.0];
+        let scaled: Vec<f64> = y.iter().map(|v| v * 1e9).collect();
+        assert_eq!(found(&y).len(), 2);
+        assert_eq!(found(&y), found(&scaled));
+    }
+
+    #[test]
+    fn no_knees_rather_than_wrong_ones() {
+        let (x, y) = ([1.0, 2.0, 3.0, 4.0, 5.0, 6.0], [1.0, 1.0, 1.0, 2.0, 2.0, 2.0]);
+        assert_eq!(knees(&x, &y, 0.2).len(), 1);
+        assert!(knees(&[], &[], 0.2).is_empty() && knees(&x[..1], &y[..1], 0.2).is_empty());
+        assert!(knees(&x[..3], &[1.0, 5.0, 9.0], 0.2).is_empty());
+        assert!(knees(&x[..5], &y, 0.2).is_empty());
+        assert!(knees(&[1.0, 2.0, 2.0, 3.0, 4.0, 5.0], &y, 0.2).is_empty());
+        for bad in [f64::NAN, f64::INFINITY, 0.0, -1.0] {
+            let mut spoiled = y;
+            spoiled[4] = bad;
+            assert!(knees(&x, &spoiled, 0.2).is_empty());
+            assert!(knees(&x, &y, bad).is_empty());
+        }
+        assert!(knees(&[f64::NAN, 2.0, 3.0, 4.0, 5.0, 6.0], &y, 0.2).is_empty());
+    }
+}

@@ -4,8 +4,14 @@
 //! and no answer is `None` (or an empty list).
 #![forbid(unsafe_code)]
 
+mod bootstrap;
+mod knees;
 mod order;
 mod random;
+mod stop;
 
+pub use bootstrap::{block_median_interval, ratio_interval};
+pub use knees::{Knee, knees};
 pub use order::{Interval, mad, median, median_interval, quantile};
 pub use random::{SplitMix64, derive};
+pub use stop::StopRule;
