@@ -322,22 +322,4 @@ mod tests {
             assert!(excess < 5.0, "{n}: {excess}");
         }
     }
-
-    #[test]
-    #[ignore = "a measurement: cargo test --release -- --ignored --nocapture successor_cost"]
-    #[allow(clippy::disallowed_methods)]
-    fn successor_cost() {
-        for n in [1u64 << 25, 30_000_000] {
-            let permutation = Permutation::new(n, 1);
-            let mut chain = vec![1u32; n as usize];
-            for _ in 0..3 {
-                let start = std::time::Instant::now();
-                for (j, next) in chain.iter_mut().enumerate() {
-                    *next = permutation.successor(j as u64) as u32;
-                }
-                let ns = start.elapsed().as_nanos() as f64 / n as f64;
-                println!("{n}: {ns:.2} ns per successor ({})", chain[chain.len() / 2]);
-            }
-        }
-    }
 }
