@@ -15,7 +15,8 @@ use crate::run::{self, Invocation};
 use crate::units::{CpuList, Nanos, ParseError};
 
 /// Rounds over all points where the user does not fix the samples.
-const ROUNDS: u32 = 5;
+/// Six are the fewest of which the range covers the median of rounds with 95%.
+const ROUNDS: u32 = 6;
 
 /// Budget of a single experiment.
 const SINGLE_BUDGET: Nanos = Nanos(60e9);
@@ -32,7 +33,7 @@ pub fn run(options: &RunOptions, words: Vec<String>) -> Result<u8> {
     let sampling = match options.profile {
         Profile::Quick => Sampling { length: Nanos::from_millis(2.0), per_round: 6, rounds: ROUNDS, target: 0.01 },
         Profile::Default => Sampling { length: Nanos::from_millis(5.0), per_round: 10, rounds: ROUNDS, target: 0.005 },
-        Profile::Full => Sampling { length: Nanos::from_millis(10.0), per_round: 10, rounds: 7, target: 0.002 },
+        Profile::Full => Sampling { length: Nanos::from_millis(10.0), per_round: 10, rounds: 8, target: 0.002 },
     };
     let defaults = Defaults { profile: options.profile.name(), budget: options.profile.budget(), sampling };
     measure(experiments, &options.common, &defaults, words)
