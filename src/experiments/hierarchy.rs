@@ -7,8 +7,16 @@ use crate::units::Bytes;
 /// of STREAM: less is partly served from the cache).
 pub const MEMORY_FACTOR: u64 = 4;
 
-/// A working set this many times the level above's is hardly served by it: at most one eighth stays there.
-const OUTSIDE: u64 = 8;
+/// Memory is walked in at least this much where there is plenty: a virtual machine whose CPUs wander between the
+/// host's caches has more of them than it is told.
+const ROOMY: u64 = 512 << 20;
+
+/// There is plenty where this many times as much may be used: streams and chains in two kinds of pages lie side by side.
+const PLENTY: u64 = 8;
+
+/// A working set this many times the level above's is hardly served by it: of a cyclic walk nothing stays there under
+/// least-recently-used replacement, of a random one at most a quarter.
+const OUTSIDE: u64 = 4;
 
 /// Name of the level behind the last cache.
 pub const MEMORY: &str = "DRAM";
@@ -20,6 +28,8 @@ pub struct Level {
     pub name: String,
     /// What each thread has of it when all use it at once.
     pub share: Bytes,
+    /// Whether CPUs of several cores use one instance.
+    pub shared: bool,
 }
 
 /// The hierarchy as the threads on `cpus` see it.
@@ -41,21 +51,28 @@ impl Levels {
             .into_iter()
             .map(|cache| {
                 let sharing = cpus.iter().filter(|cpu| cache.cpus.0.contains(cpu)).count().max(1) as u64;
-                Level { name: format!("L{}", cache.level), share: Bytes(cache.size.0 / sharing) }
+                let core = |cpu: &u32| facts.topology.cpus.iter().find(|c| c.id == *cpu).map(|c| c.siblings.clone());
+                let shared = cache.cpus.0.iter().any(|cpu| core(cpu) != cache.cpus.0.first().and_then(core));
+                Level { name: format!("L{}", cache.level), share: Bytes(cache.size.0 / sharing), shared }
             })
             .collect();
         let threads = cpus.len().max(1) as u64;
+        let usable = facts.memory.usable.get().map_or(u64::MAX, |usable| usable.0);
+        let roomy = if usable >= ROOMY * PLENTY { ROOMY } else { 0 };
         // Without known caches: more than any last-level cache of today but the largest servers'.
-        let all = if last_level.0 > 0 { last_level.0.saturating_mul(MEMORY_FACTOR) } else { 1 << 30 };
+        let all = if last_level.0 > 0 { last_level.0.saturating_mul(MEMORY_FACTOR).max(roomy) } else { 1 << 30 };
         let memory = Bytes(all.div_ceil(threads)).round_up(4096);
         Self { caches, memory, threads, last_level }
     }
 
-    /// A working set per thread well inside cache level `index`: half of what a thread has of it, but no more than
-    /// eight times the level above's, because a machine may report more cache than it lets one use.
+    /// A working set per thread well inside cache level `index`: half of what a thread has of it. Of a cache that
+    /// cores share, no more than four times the level above's: a virtual machine may be told of more than it is let
+    /// use, and neighbours evict what is not used often.
     pub fn inside(&self, index: usize) -> Bytes {
+        let level = &self.caches[index];
         let above = if index > 0 { self.caches[index - 1].share.0 } else { u64::MAX / OUTSIDE };
-        Bytes((self.caches[index].share.0 / 2).min(above * OUTSIDE).max(4096)).round_down(1024)
+        let most = if level.shared { above * OUTSIDE } else { u64::MAX };
+        Bytes((level.share.0 / 2).min(most).max(4096)).round_down(1024)
     }
 
     /// The level that a working set of `size` per thread lies in. Between the last cache and memory proper, where both
