@@ -9,7 +9,7 @@ pub const MEMORY_FACTOR: u64 = 4;
 
 /// Memory is walked in at least this much where there is plenty: a virtual machine whose CPUs wander between the
 /// host's caches has more of them than it is told.
-const ROOMY: u64 = 512 << 20;
+const ROOMY: u64 = 256 << 20;
 
 /// There is plenty where this many times as much may be used: streams and chains in two kinds of pages lie side by side.
 const PLENTY: u64 = 8;
