@@ -54,12 +54,23 @@ impl PointLog {
         let middle = stats::median(&groups.concat());
         let interval = stats::block_median_interval(&groups, 1);
         let width = interval.zip(middle).and_then(|(i, m)| i.relative_half_width(m));
-        width.is_some_and(|w| w <= sampling.target)
+        // A target of 0 asks for all samples, even where each is like the other to the last digit.
+        sampling.target > 0.0 && width.is_some_and(|w| w <= sampling.target)
     }
 
     /// Whether a round went wrong for a reason other than interruption.
     pub fn failed(&self) -> bool {
         matches!(self.trouble, Some(Trouble::Failed(_) | Trouble::Unsupported(_)))
+    }
+
+    /// Notes that the run ended before all rounds of the point were done.
+    pub fn cut_short(&mut self) {
+        self.trouble.get_or_insert(Trouble::Interrupted);
+    }
+
+    /// Whether the run ended before all rounds of the point were done.
+    pub fn was_cut_short(&self) -> bool {
+        self.trouble == Some(Trouble::Interrupted)
     }
 
     /// Rounds done.
@@ -253,8 +264,8 @@ fn evidence(log: &PointLog, work: &Work, frame: &Frame<'_>, dirty: u64, summary:
         page_faults: all(|o| o.page_faults),
         involuntary_switches: all(|o| o.involuntary_switches),
         stolen_ns: log.stolen.map(|s| s.0),
-        core_hz_before: stats::median(&log.core_before),
-        core_hz_after: stats::median(&log.core_after),
+        core_hz_before: stats::median(&log.core_before[..log.core_before.len().div_ceil(2)]),
+        core_hz_after: stats::median(&log.core_after[log.core_after.len() / 2..]),
         working_set_bytes: Some(work.working_set().0),
         last_level_cache_bytes: frame.last_level_cache,
         clock_error: Some(frame.clock_error),
