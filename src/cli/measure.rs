@@ -31,9 +31,15 @@ pub fn run(options: &RunOptions, words: Vec<String>) -> Result<u8> {
     let detail = options.profile.detail();
     let experiments = EXPERIMENTS.iter().filter(|e| wanted(e.name)).map(|e| (e.in_profile)(detail)).collect();
     let sampling = match options.profile {
-        Profile::Quick => Sampling { length: Nanos::from_millis(2.0), per_round: 6, rounds: ROUNDS, target: 0.01 },
-        Profile::Default => Sampling { length: Nanos::from_millis(5.0), per_round: 10, rounds: ROUNDS, target: 0.005 },
-        Profile::Full => Sampling { length: Nanos::from_millis(10.0), per_round: 10, rounds: 8, target: 0.002 },
+        Profile::Quick => {
+            Sampling { length: Nanos::from_millis(2.0), per_round: 6, rounds: ROUNDS, target: 0.01, most: None }
+        }
+        Profile::Default => {
+            Sampling { length: Nanos::from_millis(5.0), per_round: 10, rounds: ROUNDS, target: 0.005, most: None }
+        }
+        Profile::Full => {
+            Sampling { length: Nanos::from_millis(10.0), per_round: 10, rounds: 8, target: 0.002, most: None }
+        }
     };
     let defaults = Defaults { profile: options.profile.name(), budget: options.profile.budget(), sampling };
     measure(experiments, &options.common, &defaults, words)
@@ -50,7 +56,8 @@ pub fn latency(options: LatencyOptions, words: Vec<String>) -> Result<u8> {
 }
 
 fn single(experiment: Box<dyn Experiment>, options: &CommonOptions, words: Vec<String>) -> Result<u8> {
-    let sampling = Sampling { length: Nanos::from_millis(5.0), per_round: 10, rounds: ROUNDS, target: 0.005 };
+    let sampling =
+        Sampling { length: Nanos::from_millis(5.0), per_round: 10, rounds: ROUNDS, target: 0.005, most: None };
     let defaults = Defaults { profile: experiment.name(), budget: SINGLE_BUDGET, sampling };
     measure(vec![experiment], options, &defaults, words)
 }
@@ -102,10 +109,7 @@ fn request(
     }
     let mut sampling = defaults.sampling;
     if let Some(samples) = options.samples {
-        // Spread over rounds as far as it goes; the target of 0 keeps the stop rule out.
-        sampling.rounds = ROUNDS.min(samples);
-        sampling.per_round = samples.div_ceil(sampling.rounds);
-        sampling.target = 0.0;
+        sampling = sampling.exactly(samples);
     }
     Ok(Request {
         profile: defaults.profile.to_owned(),
