@@ -98,13 +98,16 @@ const WARM_UPS: f64 = 3.0;
 /// What a turn of a point takes beside its samples: taking memory, readings of faults, steal and core clock.
 const PER_TURN: Nanos = Nanos(3e6);
 
+/// What a sample takes beside its length: waking the threads, finding the chunk.
+const PER_SAMPLE: Nanos = Nanos(0.12e6);
+
 /// What one node of a chain takes to write and to verify with one thread.
 const PER_NODE: Nanos = Nanos(45.0);
 
 /// Samples and rounds below which a point says nothing.
 const FEWEST_PER_ROUND: u32 = 4;
 const FEWEST_ROUNDS: u32 = 3;
-const SHORTEST_SAMPLE: Nanos = Nanos(1e6);
+const SHORTEST_SAMPLE: Nanos = Nanos(0.2e6);
 
 /// Makes the plan. Nothing is measured but how fast fresh memory becomes usable.
 pub fn make(request: Request, machine: &mut dyn Machine) -> Result<Plan> {
@@ -249,7 +252,8 @@ fn describe(coordinates: &Coordinates) -> String {
 
 /// Expected time of the whole plan.
 fn estimate(points: &[PlannedPoint], phases: &[Phase], request: &Request, sampling: &Sampling, cost: Cost) -> Nanos {
-    let turn = PER_TURN + request.cooldown + sampling.length * (f64::from(sampling.per_round) + WARM_UPS);
+    let turn =
+        PER_TURN + request.cooldown + (sampling.length + PER_SAMPLE) * (f64::from(sampling.per_round) + WARM_UPS);
     let of_phase = |phase: &Phase| {
         let mapping = Nanos::from_secs(phase.memory.total().0 as f64 / cost.fault.0);
         let built = if phase.chains_share { f64::from(sampling.rounds) } else { 1.0 };

@@ -228,6 +228,7 @@ impl Machine for SimulatedMachine {
             page_faults: Some(0),
             involuntary_switches: Some(u64::from(spike)),
             affinity_held: Some(true),
+            core: self.core_clock(work.cpus().first().copied().unwrap_or(0)),
         })
     }
 
