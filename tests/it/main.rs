@@ -2,4 +2,5 @@
 
 mod architecture;
 mod helper;
+mod kernels;
 mod source;
