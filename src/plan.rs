@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::experiments::{Bound, Draft, Experiment, Scope};
 use crate::results::{Coordinate, Coordinates, Outcome};
 use crate::units::{Bytes, BytesPerSecond, Nanos};
+use std::collections::BTreeSet;
 
 /// What is asked for.
 pub struct Request {
@@ -73,6 +74,8 @@ pub struct Plan {
     pub estimate: Nanos,
     /// What was shortened or left out, in words.
     pub shortened: Vec<String>,
+    /// Where points differ from what was asked for, in words.
+    pub adjusted: Vec<String>,
 }
 
 impl Plan {
@@ -114,6 +117,7 @@ pub fn make(request: Request, machine: &mut dyn Machine) -> Result<Plan> {
     let cost = Cost { fault: machine.fault_rate(), threads: request.cpus.len().max(1) as f64 };
     let mut points = draft_points(&request, machine)?;
     let usable = machine.facts().memory.usable.get().copied().unwrap_or(Bytes(u64::MAX));
+    let adjusted = adjustments(&request, machine);
     let mut shortened = Vec::new();
     let mut sampling = request.sampling;
     loop {
@@ -124,7 +128,7 @@ pub fn make(request: Request, machine: &mut dyn Machine) -> Result<Plan> {
         }
         let estimate = estimate(&points, &phases, &request, &sampling, cost);
         if estimate <= request.budget {
-            return Ok(Plan { phases, points, sampling, estimate, shortened, request });
+            return Ok(Plan { phases, points, sampling, estimate, shortened, adjusted, request });
         }
         if let Some(shorter) = shorten(&sampling, request.samples_fixed) {
             sampling = shorter;
@@ -132,7 +136,7 @@ pub fn make(request: Request, machine: &mut dyn Machine) -> Result<Plan> {
         }
         let Some(next) = most_expendable(&points) else {
             shortened.push(format!("even one point takes longer than the budget of {}", request.budget));
-            return Ok(Plan { phases, points, sampling, estimate, shortened, request });
+            return Ok(Plan { phases, points, sampling, estimate, shortened, adjusted, request });
         };
         shortened.push(format!("left out {}", describe(&points[next].coordinates)));
         skip(
@@ -142,12 +146,23 @@ pub fn make(request: Request, machine: &mut dyn Machine) -> Result<Plan> {
     }
 }
 
-/// The points of all experiments and repeats.
+/// What the experiments have to say about their points.
+fn adjustments(request: &Request, machine: &dyn Machine) -> Vec<String> {
+    let scope = Scope { machine, cpus: &request.cpus, seed: request.seed };
+    let mut all: Vec<String> = request.experiments.iter().flat_map(|e| e.adjustments(&scope)).collect();
+    let mut seen = BTreeSet::new();
+    all.retain(|sentence| seen.insert(sentence.clone()));
+    all
+}
+
+/// The points of all experiments and repeats, each once: a list may name the same thing twice.
 fn draft_points(request: &Request, machine: &dyn Machine) -> Result<Vec<PlannedPoint>> {
     let scope = Scope { machine, cpus: &request.cpus, seed: request.seed };
     let mut drafts: Vec<(usize, Draft)> = Vec::new();
     for (index, experiment) in request.experiments.iter().enumerate() {
-        drafts.extend(experiment.draft(&scope)?.into_iter().map(|draft| (index, draft)));
+        let mut seen = BTreeSet::new();
+        let new = experiment.draft(&scope)?.into_iter().filter(|draft| seen.insert(draft.coordinates.clone()));
+        drafts.extend(new.map(|draft| (index, draft)));
         let count = drafts.len().saturating_mul(request.repeat as usize);
         if count > request.max_points {
             return Err(Error::usage(format!(

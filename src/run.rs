@@ -233,6 +233,7 @@ impl Run<'_> {
     /// What is worth a sentence about the machine and the run rather than about one experiment.
     fn findings(&mut self) -> Vec<Finding> {
         let mut findings = environment(self.machine.facts(), self.plan.request.cpus.len());
+        findings.extend(self.plan.adjusted.iter().map(|text| sentence("adjusted", format!("{text}."))));
         if let Some(trouble) = &self.journal_trouble {
             findings.push(sentence("journal", format!("The journal could not be written: {trouble}.")));
         }

@@ -126,6 +126,11 @@ fn footprint(size: Bytes, stride: Bytes, line: Bytes) -> Bytes {
     Bytes(size.0 / stride.0.max(line.0) * line.0)
 }
 
+/// The cache line of `cpu`, the usual one where it is unknown.
+fn line_of(scope: &Scope<'_>, cpu: u32) -> Bytes {
+    scope.facts().topology.data_caches(cpu).first().and_then(|c| c.line).unwrap_or(Bytes(64))
+}
+
 fn draft_point(scope: &Scope<'_>, work: ChaseWork, level: &str) -> Draft {
     let coordinates = Coordinates::from([
         ("operation".to_owned(), Coordinate::Name("chase".to_owned())),
@@ -167,7 +172,7 @@ impl Experiment for Latency {
         let mut drafts = Vec::new();
         for cpu in self.walkers(scope)? {
             let levels = Levels::new(scope.facts(), &[cpu], scope.last_level());
-            let line = scope.facts().topology.data_caches(cpu).first().and_then(|c| c.line).unwrap_or(Bytes(64));
+            let line = line_of(scope, cpu);
             for size in self.sizes(scope, &levels)? {
                 for stride in self.strides(line)? {
                     drafts.extend(self.draft_size(scope, &levels, (cpu, size, stride, line))?);
@@ -175,6 +180,19 @@ impl Experiment for Latency {
             }
         }
         Ok(drafts)
+    }
+
+    fn adjustments(&self, scope: &Scope<'_>) -> Vec<String> {
+        let first = scope.cpus.first().copied().unwrap_or(0);
+        let strides = self.strides(line_of(scope, first)).unwrap_or_default();
+        let asked = self.settings.sizes.iter().flat_map(|list| &list.0);
+        let pairs = asked.flat_map(|&size| strides.iter().map(move |&stride| (size, stride)));
+        let differ = pairs.filter(|(size, stride)| !size.0.is_multiple_of(stride.0));
+        let tell = |(size, stride): (Bytes, Bytes)| {
+            let used = size.round_down(stride.0);
+            format!("{} B were rounded down to {} B: whole nodes of {} B only", size.0, used.0, stride.0)
+        };
+        differ.map(tell).collect()
     }
 
     fn findings(&self, dataset: &Dataset) -> Vec<Finding> {

@@ -28,7 +28,6 @@ use x86_64 as native;
 pub use calibrate::{ADDS_PER_BLOCK, dependent_adds};
 pub use chase::{Chain, ClosedPart, HOPS_PER_BLOCK, UnverifiedChain};
 pub use contract::{CONTRACTS, Contract, Operation, Policy};
-pub use digest::digest_of;
 pub use oracle::apply as oracle;
 pub use sets::{KernelRow, Set, SetId, Width, all_rows, select};
 pub use stream::{BLOCK_BYTES, StreamKernel, StreamWalk};

@@ -1,6 +1,14 @@
 //! The loops that all rows of x86-64 share. A row names its instructions, the skeleton walks.
 
+use crate::kernels::stream::StreamCall;
 use core::arch::naked_asm;
+use core::mem::offset_of;
+
+// The offsets in the skeletons and rows.
+const _: () = assert!(offset_of!(StreamCall, lead) == 0 && offset_of!(StreamCall, delta) == 8);
+const _: () = assert!(offset_of!(StreamCall, window) == 16 && offset_of!(StreamCall, offset) == 24);
+const _: () = assert!(offset_of!(StreamCall, blocks) == 32 && offset_of!(StreamCall, pattern) == 40);
+const _: () = assert!(offset_of!(StreamCall, checksum) == 48);
 
 /// A streaming kernel: `fn(&mut StreamCall)`, System V register convention on every system.
 ///
