@@ -132,7 +132,7 @@ impl Run<'_> {
         self.turns.0 += 1;
         let point = &self.plan.points[index];
         let Ok(work) = &point.work else { return };
-        if self.machine.interrupted() || self.logs[index].finished(work, &self.plan.sampling) {
+        if self.machine.interrupted() || self.logs[index].finished(&self.plan.sampling) {
             return;
         }
         if self.machine.now() - self.started > self.plan.request.budget * GRACE {
@@ -144,7 +144,7 @@ impl Run<'_> {
             return;
         }
         sample_round(self.machine, work, &self.plan.sampling, &mut self.logs[index]);
-        if self.logs[index].finished(work, &self.plan.sampling) {
+        if self.logs[index].finished(&self.plan.sampling) {
             self.conclude(index);
         }
     }

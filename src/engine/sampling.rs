@@ -3,7 +3,7 @@
 use super::judge::judge;
 use super::machine::{Machine, Observation, Trouble, Work};
 use crate::results::{Evidence, Limit, Measured, Outcome, PageEvidence, Sample, Summary};
-use crate::stats;
+use crate::stats::{self, StopRule};
 use crate::units::{Hertz, Nanos};
 use std::collections::BTreeMap;
 
@@ -41,23 +41,20 @@ pub struct PointLog {
     stolen: Option<Nanos>,
     pages: Option<(PageEvidence, Vec<String>)>,
     rounds: u32,
+    enough: bool,
     trouble: Option<Trouble>,
 }
 
 impl PointLog {
     /// Whether no more rounds are wanted: the interval is inside the target, all rounds are done, or it failed.
-    pub fn finished(&self, work: &Work, sampling: &Sampling) -> bool {
-        if self.rounds >= sampling.rounds || self.failed() {
-            return true;
-        }
-        if self.rounds < FEWEST_ROUNDS.min(sampling.rounds) {
-            return false;
-        }
-        let groups = self.clean_groups(work);
-        let middle = stats::median(&groups.concat());
-        let interval = stats::block_median_interval(&groups, 1);
-        let width = interval.zip(middle).and_then(|(i, m)| i.relative_half_width(m));
-        width.is_some_and(|w| w <= sampling.target)
+    pub fn finished(&self, sampling: &Sampling) -> bool {
+        self.rounds >= sampling.rounds || self.failed() || self.enough
+    }
+
+    /// Whether the interval of the median is inside the target.
+    fn is_enough(&self, work: &Work, sampling: &Sampling) -> bool {
+        let rule = StopRule { relative_width: sampling.target, minimum: 1, maximum: usize::MAX };
+        self.rounds >= FEWEST_ROUNDS && sampling.target > 0.0 && rule.enough(&self.clean_groups(work))
     }
 
     /// Whether a round went wrong for a reason other than interruption.
@@ -118,6 +115,7 @@ fn try_round(machine: &mut dyn Machine, work: &Work, sampling: &Sampling, log: &
     }
     result?;
     log.rounds += 1;
+    log.enough = log.is_enough(work, sampling);
     Ok(())
 }
 
