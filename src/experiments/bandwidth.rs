@@ -3,6 +3,7 @@
 //! Method, accounting and limits: docs/method/bandwidth.md.
 
 use super::hierarchy::{Levels, MEMORY};
+use super::steps::steps;
 use super::{Bound, Detail, Draft, Experiment, PageModes, Scope, axis, bytes_axis};
 use crate::engine::{StreamWork, Work};
 use crate::error::{Error, Result};
@@ -236,7 +237,12 @@ impl Experiment for Bandwidth {
     }
 
     fn findings(&self, dataset: &Dataset) -> Vec<Finding> {
-        [scaling(dataset), non_temporal(dataset)].into_iter().flatten().collect()
+        let kernel = dataset.points.first().and_then(|p| p.name("kernel"));
+        let curve = |p: &Point| {
+            p.name("operation") == Some("read") && p.number("threads") == Some(1) && p.name("kernel") == kernel
+        };
+        let steps = steps(dataset, "Read bandwidth of one thread", curve);
+        [scaling(dataset), non_temporal(dataset), steps].into_iter().flatten().collect()
     }
 }
 

@@ -3,6 +3,7 @@
 //! Method and limits: docs/method/latency.md.
 
 use super::hierarchy::{Levels, MEMORY};
+use super::steps::steps;
 use super::{Bound, Detail, Draft, Experiment, PageModes, Scope, axis, bytes_axis};
 use crate::engine::{ChaseWork, Work, derive, slot};
 use crate::error::{Error, Result};
@@ -196,7 +197,10 @@ impl Experiment for Latency {
     }
 
     fn findings(&self, dataset: &Dataset) -> Vec<Finding> {
-        page_walk(dataset).into_iter().collect()
+        let stride = dataset.points.first().and_then(|p| p.number("stride_bytes"));
+        let pages = dataset.points.first().and_then(|p| p.name("pages"));
+        let curve = |p: &Point| p.number("stride_bytes") == stride && p.name("pages") == pages;
+        [page_walk(dataset), steps(dataset, "Latency", curve)].into_iter().flatten().collect()
     }
 }
 

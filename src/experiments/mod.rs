@@ -7,6 +7,7 @@ pub mod bandwidth;
 mod hierarchy;
 pub mod latency;
 mod pages;
+mod steps;
 
 pub use hierarchy::{Level, Levels};
 pub use pages::PageModes;
