@@ -78,6 +78,15 @@ mod tests {
         }
     }
 
+    /// Which NOPs the assembler pads with depends on `-C target-cpu`.
+    #[test]
+    fn no_body_holds_padding_of_the_assemblers_choice() {
+        for (name, body) in bodies() {
+            let nop = body.windows(2).position(|bytes| matches!(bytes, [0x0f, 0x1f] | [0x66, 0x90]));
+            assert_eq!(nop, None, "{name}: a NOP of several bytes");
+        }
+    }
+
     #[test]
     fn digests_are_distinct_and_stable() {
         let all = bodies();
