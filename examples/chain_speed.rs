@@ -7,6 +7,7 @@ use memgauge::host::facts::{SystemFiles, discover};
 use memgauge::host::interrupt::StopFlag;
 use memgauge::host::memory::PageMode;
 use memgauge::units::Bytes;
+use std::io::Write;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut words = std::env::args().skip(1);
@@ -17,7 +18,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let cpus = facts.topology.allowed();
     let mut machine = RealMachine::new(facts, files, &cpus, StopFlag::never())?;
     for seed in 0..rounds {
-        let work = Work::Chase(ChaseWork { pages: PageMode::Transparent, cpu: cpus[0], bytes, stride: Bytes(64), seed });
+        let work =
+            Work::Chase(ChaseWork { pages: PageMode::Transparent, cpu: cpus[0], bytes, stride: Bytes(64), seed });
         let plan = MemoryPlan::of([&work], machine.facts(), false);
         let start = machine.now();
         machine.map(&plan).map_err(|trouble| format!("{trouble:?}"))?;
@@ -25,7 +27,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         machine.prepare(&work).map_err(|trouble| format!("{trouble:?}"))?;
         let built = machine.now();
         let (touch, build) = ((touched - start).secs(), (built - touched).secs());
-        println!("{bytes}: first touch {touch:.3} s, chain {build:.3} s, ratio {:.2}", build / touch);
+        let ratio = build / touch;
+        writeln!(std::io::stdout(), "{bytes}: first touch {touch:.3} s, chain {build:.3} s, ratio {ratio:.2}")?;
     }
     Ok(())
 }

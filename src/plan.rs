@@ -74,6 +74,8 @@ pub struct Plan {
     pub estimate: Nanos,
     /// What was shortened or left out, in words.
     pub shortened: Vec<String>,
+    /// Where points differ from what was asked for, in words.
+    pub adjusted: Vec<String>,
 }
 
 impl Plan {
@@ -99,13 +101,16 @@ const WARM_UPS: f64 = 3.0;
 /// What a turn of a point takes beside its samples: taking memory, readings of faults, steal and core clock.
 const PER_TURN: Nanos = Nanos(3e6);
 
+/// What a sample takes beside its length: waking the threads, finding the chunk.
+const PER_SAMPLE: Nanos = Nanos(0.12e6);
+
 /// What one node of a chain takes to write and to verify with one thread.
 const PER_NODE: Nanos = Nanos(45.0);
 
 /// Samples and rounds below which a point says nothing.
 const FEWEST_PER_ROUND: u32 = 4;
 const FEWEST_ROUNDS: u32 = 3;
-const SHORTEST_SAMPLE: Nanos = Nanos(1e6);
+const SHORTEST_SAMPLE: Nanos = Nanos(0.2e6);
 
 /// Points left out that are named one by one.
 const MOST_NAMED: usize = 10;
@@ -114,6 +119,7 @@ const MOST_NAMED: usize = 10;
 pub fn make(request: Request, machine: &mut dyn Machine) -> Result<Plan> {
     let cost = Cost { fault: machine.fault_rate(), threads: request.cpus.len().max(1) as f64 };
     let mut points = draft_points(&request, machine)?;
+    let adjusted = adjustments(&request, machine);
     let facts = machine.facts();
     let layout = Layout {
         facts,
@@ -156,11 +162,25 @@ pub fn make(request: Request, machine: &mut dyn Machine) -> Result<Plan> {
     if total > request.budget && !phases.is_empty() {
         shortened.push(format!("even one point takes longer than the budget of {}", request.budget));
     }
-    Ok(Plan { phases, points, sampling, estimate: total, shortened, request })
+    Ok(Plan { phases, points, sampling, estimate: total, shortened, adjusted, request })
 }
 
-/// The points of all experiments and repeats. What lies at the same place as a point before it is the same question
-/// asked twice and left out.
+/// What the experiments have to say about their points, the first few one by one: a range by factors may round all of
+/// its members.
+fn adjustments(request: &Request, machine: &dyn Machine) -> Vec<String> {
+    let scope = Scope { machine, cpus: &request.cpus, seed: request.seed, most_points: request.max_points };
+    let mut all: Vec<String> = request.experiments.iter().flat_map(|e| e.adjustments(&scope)).collect();
+    let mut seen = BTreeSet::new();
+    all.retain(|sentence| seen.insert(sentence.clone()));
+    let more = all.len().saturating_sub(MOST_NAMED);
+    all.truncate(MOST_NAMED);
+    if more > 0 {
+        all.push(format!("{more} more sizes were rounded down"));
+    }
+    all
+}
+
+/// The points of all experiments and repeats, each once: a list may name the same thing twice.
 fn draft_points(request: &Request, machine: &dyn Machine) -> Result<Vec<PlannedPoint>> {
     let most_points = request.max_points;
     let scope = Scope { machine, cpus: &request.cpus, seed: request.seed, most_points };
@@ -327,7 +347,8 @@ fn describe_sampling(short: &Sampling, full: &Sampling) -> String {
 
 /// Expected time of the whole plan.
 fn estimate(points: &[PlannedPoint], phases: &[Phase], request: &Request, sampling: &Sampling, cost: Cost) -> Nanos {
-    let turn = PER_TURN + request.cooldown + sampling.length * (f64::from(sampling.per_round) + WARM_UPS);
+    let turn =
+        PER_TURN + request.cooldown + (sampling.length + PER_SAMPLE) * (f64::from(sampling.per_round) + WARM_UPS);
     let of_phase = |phase: &Phase| {
         let mapping = Nanos::from_secs(phase.memory.total().0 as f64 / cost.fault.0);
         let built = if phase.chains_share { f64::from(sampling.rounds) } else { 1.0 };

@@ -154,7 +154,7 @@ impl Run<'_> {
             return;
         }
         sample_round(self.machine, work, &self.plan.sampling, &mut self.logs[index]);
-        if self.logs[index].finished(work, &self.plan.sampling) {
+        if self.logs[index].finished(&self.plan.sampling) {
             self.conclude(index);
         }
     }
@@ -172,7 +172,7 @@ impl Run<'_> {
             return;
         }
         let log = &mut self.logs[index];
-        if self.machine.interrupted() && !log.finished(work, &self.plan.sampling) {
+        if self.machine.interrupted() && !log.finished(&self.plan.sampling) {
             log.cut_short();
         }
         let untouched = log.rounds() == 0 && !log.failed();
@@ -250,6 +250,7 @@ impl Run<'_> {
     /// What is worth a sentence about the machine and the run rather than about one experiment.
     fn findings(&mut self) -> Vec<Finding> {
         let mut findings = environment(self.machine.facts(), self.plan.request.cpus.len());
+        findings.extend(self.plan.adjusted.iter().map(|text| sentence("adjusted", format!("{text}."))));
         if let Some(trouble) = &self.journal_trouble {
             findings.push(sentence("journal", format!("The journal could not be written: {trouble}.")));
         }

@@ -1,7 +1,7 @@
 //! The options, one documented field each. Help, man page, completions and tests come from this table.
 
 use crate::experiments::{Detail, bandwidth, latency};
-use crate::units::{CpuList, Nanos};
+use crate::units::{CpuList, Nanos, ParseError};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -130,15 +130,15 @@ pub struct CommonOptions {
     pub budget: Option<Nanos>,
 
     /// Samples of each point, at least 3 [default: as many as the interval and the budget ask for]
-    #[arg(long, value_name = "N", help_heading = "Measuring", value_parser = clap::value_parser!(u32).range(3..=1_000_000))]
+    #[arg(long, value_name = "N", help_heading = "Measuring", value_parser = whole_number::<u32>(3, 1_000_000))]
     pub samples: Option<u32>,
 
     /// Seed of every random choice [default: from the clock, and told in the report]
-    #[arg(long, value_name = "N", help_heading = "Measuring")]
+    #[arg(long, value_name = "N", help_heading = "Measuring", value_parser = whole_number::<u64>(0, u64::MAX))]
     pub seed: Option<u64>,
 
     /// Carry out the whole plan this many times, with fresh memory each time
-    #[arg(long, value_name = "N", default_value = "1", help_heading = "Measuring", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    #[arg(long, value_name = "N", default_value = "1", help_heading = "Measuring", value_parser = whole_number::<u32>(1, 1000))]
     pub repeat: u32,
 
     /// Pause before each point's turn: 100ms
@@ -146,7 +146,7 @@ pub struct CommonOptions {
     pub cooldown: Nanos,
 
     /// Refuse plans with more points than this
-    #[arg(long, value_name = "N", default_value = "1000", help_heading = "Measuring")]
+    #[arg(long, value_name = "N", default_value = "1000", help_heading = "Measuring", value_parser = whole_number::<usize>(1, 1_000_000))]
     pub max_points: usize,
 
     /// Print the plan with its time and memory, and measure nothing
@@ -250,4 +250,16 @@ pub struct GenerateOptions {
     /// What to generate
     #[command(subcommand)]
     pub what: Generated,
+}
+
+/// Reads a number from `least` to `most`.
+fn whole_number<T: TryFrom<u64>>(
+    least: u64,
+    most: u64,
+) -> impl Fn(&str) -> Result<T, ParseError> + Clone + Send + Sync + 'static {
+    move |text| {
+        let number = text.trim().parse::<u64>().ok().filter(|n| (least..=most).contains(n));
+        let wrong = || ParseError::new(text, format!("a whole number from {least} to {most}"));
+        number.and_then(|n| T::try_from(n).ok()).ok_or_else(wrong)
+    }
 }

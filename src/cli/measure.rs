@@ -10,7 +10,7 @@ use crate::host::counter;
 use crate::host::facts::{SystemFiles, discover};
 use crate::host::interrupt::StopFlag;
 use crate::plan::{self, Plan, Request};
-use crate::results::{HostFacts, Report, RunStatus, VerdictGrade};
+use crate::results::{HostFacts, Outcome, Point, Report, RunStatus, VerdictGrade};
 use crate::run::{self, Invocation};
 use crate::units::{CpuList, Nanos, ParseError};
 
@@ -25,21 +25,16 @@ const SINGLE_BUDGET: Nanos = Nanos(60e9);
 pub fn run(options: &RunOptions, words: Vec<String>) -> Result<u8> {
     let names: Vec<&str> = EXPERIMENTS.iter().map(|e| e.name).collect();
     if let Some(unknown) = options.only.iter().find(|name| !names.contains(&name.as_str())) {
-        return Err(ParseError::unknown_name(unknown, &names, "experiments").into());
+        let why = ParseError::unknown_name(unknown, &names, "experiments");
+        return Err(Error::usage(format!("unknown experiment: {why}")));
     }
     let wanted = |name: &str| options.only.is_empty() || options.only.iter().any(|only| only == name);
     let detail = options.profile.detail();
     let experiments = EXPERIMENTS.iter().filter(|e| wanted(e.name)).map(|e| (e.in_profile)(detail)).collect();
     let sampling = match options.profile {
-        Profile::Quick => {
-            Sampling { length: Nanos::from_millis(2.0), per_round: 6, rounds: ROUNDS, target: 0.01, most: None }
-        }
-        Profile::Default => {
-            Sampling { length: Nanos::from_millis(5.0), per_round: 10, rounds: ROUNDS, target: 0.005, most: None }
-        }
-        Profile::Full => {
-            Sampling { length: Nanos::from_millis(10.0), per_round: 10, rounds: 8, target: 0.002, most: None }
-        }
+        Profile::Quick => sampling(10, ROUNDS, 0.01),
+        Profile::Default => sampling(25, ROUNDS, 0.005),
+        Profile::Full => sampling(40, 8, 0.002),
     };
     let defaults = Defaults { profile: options.profile.name(), budget: options.profile.budget(), sampling };
     measure(experiments, &options.common, &defaults, words)
@@ -56,10 +51,15 @@ pub fn latency(options: LatencyOptions, words: Vec<String>) -> Result<u8> {
 }
 
 fn single(experiment: Box<dyn Experiment>, options: &CommonOptions, words: Vec<String>) -> Result<u8> {
-    let sampling =
-        Sampling { length: Nanos::from_millis(5.0), per_round: 10, rounds: ROUNDS, target: 0.005, most: None };
-    let defaults = Defaults { profile: experiment.name(), budget: SINGLE_BUDGET, sampling };
+    let defaults =
+        Defaults { profile: experiment.name(), budget: SINGLE_BUDGET, sampling: sampling(25, ROUNDS, 0.005) };
     measure(vec![experiment], options, &defaults, words)
+}
+
+/// Samples of one millisecond: shorter than the 4 ms (1 ms at most) between two timer interrupts, so that the median
+/// sample has none in it, and 10^4 times longer than a reading of the counter.
+fn sampling(per_round: u32, rounds: u32, target: f64) -> Sampling {
+    Sampling { length: Nanos::from_millis(1.0), per_round, rounds, target, most: None }
 }
 
 /// What a command does where the user does not say.
@@ -81,13 +81,16 @@ fn measure(
     let cpus = choose_cpus(&facts, options.cpus.as_ref())?;
     let request = request(experiments, options, defaults, cpus)?;
     let stamp = counter::wall_clock_stamp();
-    let destination = if options.dry_run { None } else { Some(Destination::of(options, &stamp)?) };
+    let destination = Destination::of(options, &stamp)?;
     let stop = StopFlag::on_signals()?;
     let mut machine = RealMachine::new(facts, files, &request.cpus, stop)?;
     let plan = plan::make(request, &mut machine)?;
-    let Some(destination) = destination else {
-        return to_stdout(describe(&plan).as_bytes()).map(|()| 0);
-    };
+    if options.dry_run {
+        return to_stdout(describe(&plan, &destination).as_bytes()).map(|()| 0);
+    }
+    for text in plan.adjusted.iter().filter(|_| !destination.shows_findings()) {
+        tell(&format!("memgauge: note: {text}"));
+    }
     let mut progress = Progress::new(destination.journal());
     let invocation = Invocation { version: env!("CARGO_PKG_VERSION").to_owned(), command_line: words };
     let report = run::execute(&plan, &mut machine, &mut progress, &invocation, started);
@@ -150,7 +153,7 @@ fn choose_cpus(facts: &HostFacts, asked: Option<&CpuList>) -> Result<Vec<u32>> {
 }
 
 /// The plan in words, for `--dry-run`.
-fn describe(plan: &Plan) -> String {
+fn describe(plan: &Plan, destination: &Destination) -> String {
     let summary = run::summary(plan);
     let mut text = format!(
         "plan: {} points, about {} of a budget of {}, {} of memory at a time, {} rounds of {} samples of {}\n",
@@ -162,8 +165,9 @@ fn describe(plan: &Plan) -> String {
         plan.sampling.per_round,
         plan.sampling.length,
     );
-    for line in &summary.shortened {
-        text += &format!("shortened: {line}\n");
+    let shortened = summary.shortened.iter().map(|line| ("shortened", line));
+    for (what, line) in plan.adjusted.iter().map(|line| ("note", line)).chain(shortened) {
+        text += &format!("{what}: {line}\n");
     }
     for point in &plan.points {
         let place: Vec<String> = point.coordinates.iter().map(|(axis, at)| format!("{axis}={at}")).collect();
@@ -173,22 +177,34 @@ fn describe(plan: &Plan) -> String {
         };
         text += &format!("  {}{outcome}\n", place.join(" "));
     }
+    text += &format!("result: {}\n", destination.describe());
     text
 }
 
 /// 0 where all was measured as planned, else 1 with a line that says why.
 fn exit_code(report: &Report, strict: bool) -> u8 {
-    match report.status {
-        RunStatus::Interrupted => tell("memgauge: interrupted: what was measured until then is in the result"),
-        RunStatus::Partial => tell("memgauge: some points failed: their reasons are in the result"),
+    let points = || report.datasets.iter().flat_map(|d| &d.points);
+    let failed = |p: &&Point| matches!(p.outcome, Outcome::Failed { .. });
+    let measured = || points().filter_map(|p| p.outcome.measured());
+    let why = |p: Option<&Point>| p.and_then(|p| p.outcome.reason()).unwrap_or("there were no points").to_owned();
+    let count = points().count();
+    let trouble = match report.status {
+        RunStatus::Interrupted => "interrupted: what was measured until then is in the result".to_owned(),
+        RunStatus::Partial => {
+            let failures = points().filter(failed).count();
+            format!("{failures} of {count} points failed: {}", why(points().find(failed)))
+        }
+        RunStatus::Complete if measured().next().is_none() => {
+            format!("nothing was measured: {}", why(points().next()))
+        }
         RunStatus::Complete => {
-            let measured = report.datasets.iter().flat_map(|d| &d.points).filter_map(|p| p.outcome.measured());
-            let weak = measured.filter(|m| m.verdict.grade != VerdictGrade::Solid).count();
+            let weak = measured().filter(|m| m.verdict.grade != VerdictGrade::Solid).count();
             if !strict || weak == 0 {
                 return 0;
             }
-            tell(&format!("memgauge: {weak} points are less than solid: their reasons are in the result"));
+            format!("{weak} of {count} points are less than solid: their reasons are in the result")
         }
-    }
+    };
+    tell(&format!("memgauge: {trouble}"));
     1
 }

@@ -8,6 +8,7 @@ mod list;
 mod measure;
 mod output;
 mod progress;
+mod refusal;
 
 use crate::error::{Error, Kind, Result};
 use args::{Cli, Command};
@@ -19,7 +20,7 @@ use std::io::Write;
 /// failed, was interrupted or (with `--strict`) was not solid; 2 the request cannot be carried out as typed.
 pub fn main(arguments: Vec<OsString>) -> u8 {
     let words = arguments.iter().map(|a| a.to_string_lossy().into_owned()).collect();
-    let outcome = Parsed::or_error(Cli::try_parse_from(arguments)).and_then(|parsed| match parsed {
+    let outcome = Parsed::of(&arguments).and_then(|parsed| match parsed {
         Parsed::Text(text) => output::to_stdout(text.as_bytes()).map(|()| 0),
         Parsed::Request(cli) => dispatch(*cli, words),
     });
@@ -29,11 +30,17 @@ pub fn main(arguments: Vec<OsString>) -> u8 {
             Kind::BrokenPipe => 0,
             kind => {
                 // A closed standard error leaves nobody to tell.
-                let _ = writeln!(std::io::stderr(), "memgauge: {error}");
+                let _ = writeln!(std::io::stderr(), "memgauge: {}", visible(&error.to_string()));
                 if kind == Kind::Usage { 2 } else { 1 }
             }
         },
     }
+}
+
+/// `message` as one line that cannot do anything to a terminal: what users typed is quoted in it.
+fn visible(message: &str) -> String {
+    let shown = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
+    message.chars().map(shown).collect()
 }
 
 /// What the arguments ask for.
@@ -45,22 +52,13 @@ enum Parsed {
 }
 
 impl Parsed {
-    fn or_error(parsed: std::result::Result<Cli, clap::Error>) -> Result<Self> {
-        match parsed {
+    fn of(arguments: &[OsString]) -> Result<Self> {
+        match Cli::try_parse_from(arguments) {
             Ok(cli) => Ok(Parsed::Request(Box::new(cli))),
             Err(e) if !e.use_stderr() => Ok(Parsed::Text(e.render().to_string())),
-            Err(e) => Err(Error::usage(one_line(&e.render().to_string()))),
+            Err(e) => Err(Error::usage(refusal::refusal(&e, arguments))),
         }
     }
-}
-
-/// clap's message as one line: what is wrong and the tips, without the usage block.
-fn one_line(message: &str) -> String {
-    let ends = |line: &str| line.starts_with("Usage:") || line.starts_with("For more information");
-    let parts: Vec<&str> = message.lines().map(str::trim).take_while(|line| !ends(line)).collect();
-    let text = parts.split(|line| line.is_empty()).map(|p| p.join(" ")).filter(|p| !p.is_empty());
-    let text = text.collect::<Vec<String>>().join("; ");
-    text.strip_prefix("error: ").unwrap_or(&text).replace("; tip: ", "; ")
 }
 
 fn dispatch(cli: Cli, words: Vec<String>) -> Result<u8> {

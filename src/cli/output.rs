@@ -37,12 +37,14 @@ impl Destination {
     pub fn of(options: &CommonOptions, stamp: &str) -> Result<Self> {
         let shown = Options { scores: options.scores, verbose: options.verbose, ..Options::default() };
         let chosen = options.format.as_deref().map(render::by_name).transpose()?;
+        check_scores(options.scores, chosen)?;
         let table = || render::by_name("table");
         match options.output.as_deref() {
             Some(path) if path == Path::new("-") => {
                 Ok(Self { stdout: Some(chosen.map_or_else(table, Ok)?), file: None, options: shown })
             }
             Some(path) => {
+                check_no_folder(path)?;
                 let by_extension = render::by_extension(path);
                 let format = by_extension.or_else(|e| chosen.ok_or(e))?;
                 check_writable(path)?;
@@ -53,7 +55,7 @@ impl Destination {
                 })
             }
             None => {
-                let path = PathBuf::from(format!("memgauge-report-{stamp}.json"));
+                let path = free_name(stamp);
                 let json = render::by_name("json")?;
                 // A read-only working directory must not stop a measurement whose result goes to the terminal.
                 let file = check_writable(&path).is_ok().then_some((path, json));
@@ -65,14 +67,24 @@ impl Destination {
         }
     }
 
+    /// Where the result goes, in words.
+    pub fn describe(&self) -> String {
+        let stdout = self.stdout.map(|r| format!("{} on standard output", r.name()));
+        let file = self.file.as_ref().map(|(path, r)| format!("{} in {}", r.name(), path.display()));
+        stdout.into_iter().chain(file).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Whether who reads standard output sees the findings there.
+    pub fn shows_findings(&self) -> bool {
+        self.stdout.is_some_and(|r| ["table", "markdown"].contains(&r.name()))
+    }
+
     /// Where the journal of the run lies until its report is saved.
     pub fn journal(&self) -> Option<PathBuf> {
         let (path, _) = self.file.as_ref()?;
         // A pipe or a device has no neighbour to put a journal into.
         let regular = !path.exists() || path.is_file();
-        let mut name = path.file_name()?.to_os_string();
-        name.push(".journal.jsonl");
-        regular.then(|| path.with_file_name(name))
+        regular.then(|| journal_of(path))
     }
 
     /// Saves the report, then prints it. What cannot be saved is still printed.
@@ -107,19 +119,54 @@ fn show(report: &Report, format: &dyn Renderer, options: &Options) -> Result<()>
     Ok(())
 }
 
+/// The journal of the run whose report is `path`.
+fn journal_of(path: &Path) -> PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_os_string();
+    name.push(".journal.jsonl");
+    path.with_file_name(name)
+}
+
+/// A name for a report that neither a report nor the journal of another run has: two runs may start in one second.
+fn free_name(stamp: &str) -> PathBuf {
+    let name = |n: u32| if n == 1 { String::new() } else { format!("-{n}") };
+    let mut names = (1..).map(|n| PathBuf::from(format!("memgauge-report-{stamp}{}.json", name(n))));
+    let free = |path: &PathBuf| !path.exists() && !journal_of(path).exists();
+    names.find(free).unwrap_or_else(|| PathBuf::from(format!("memgauge-report-{stamp}.json")))
+}
+
+/// Scores are by one tool's formulas, and only its format has them.
+fn check_scores(scores: bool, format: Option<&dyn Renderer>) -> Result<()> {
+    match format.map(|f| f.name()) {
+        Some("sc-membench") => Ok(()),
+        _ if !scores => Ok(()),
+        other => Err(Error::usage(format!(
+            "no scores in this format: --scores with '{}'; only sc-membench has them; type --format sc-membench --scores",
+            other.unwrap_or("table")
+        ))),
+    }
+}
+
+fn check_no_folder(path: &Path) -> Result<()> {
+    if !path.is_dir() {
+        return Ok(());
+    }
+    Err(Error::usage(format!(
+        "cannot write the result: '{}' is a folder; -o takes the name of a file; type -o {}",
+        path.display(),
+        path.join("report.json").display()
+    )))
+}
+
 /// Finds out before the run whether a file can be written where its result shall go.
 fn check_writable(path: &Path) -> Result<()> {
     let refused = |e: &std::io::Error| {
         Error::usage(format!(
-            "cannot write the result: {}: {e}; type -o with a path that can be written",
-            path.display()
+            "cannot write the result: '{}': {}; type -o with a path that can be written",
+            path.display(),
+            reason(e)
         ))
     };
     match std::fs::metadata(path) {
-        Ok(found) if found.is_dir() => Err(Error::usage(format!(
-            "cannot write the result: {} is a directory; type -o with the name of a file",
-            path.display()
-        ))),
         Ok(_) => std::fs::File::options().append(true).open(path).map(drop).map_err(|e| refused(&e)),
         // The file itself must not appear before there is something to put into it.
         Err(_) => {
@@ -132,14 +179,24 @@ fn check_writable(path: &Path) -> Result<()> {
     }
 }
 
+/// What the system says, without the number that it has for it.
+fn reason(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or(&text).to_lowercase()
+}
+
 /// `memgauge report FILE`
 pub fn report(options: &ReportOptions) -> Result<()> {
-    let report = read_report(&options.file)
-        .map_err(|e| Error::usage(format!("cannot read the report: {}: {e}", options.file.display())))?;
     let chosen = options.format.as_deref().map(render::by_name).transpose()?;
+    check_scores(options.scores, chosen)?;
+    let report = read_report(&options.file).map_err(|e| {
+        let file = options.file.display();
+        Error::usage(format!("cannot read the report: '{file}': {e}; type the name of a saved report, .json"))
+    })?;
     let settings = Options { scores: options.scores, verbose: options.verbose, ..Options::default() };
     match options.output.as_deref() {
         Some(path) if path != Path::new("-") => {
+            check_no_folder(path)?;
             let format = render::by_extension(path).or_else(|e| chosen.ok_or(e))?;
             check_writable(path)?;
             write_atomically(path, &format.render(&report, &settings)?)

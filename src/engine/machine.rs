@@ -72,6 +72,17 @@ impl Work {
     }
 }
 
+impl Work {
+    /// What walking everything once amounts to, as [`Observation::amount`] counts: payload bytes or hops. The working
+    /// set counts all streams, and so does the payload.
+    pub fn pass(&self) -> u64 {
+        match self {
+            Work::Stream(_) => self.working_set().0,
+            Work::Chase(w) => w.bytes.0 / w.stride.0.max(1),
+        }
+    }
+}
+
 /// Why something was not done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Trouble {
@@ -114,6 +125,8 @@ pub struct Observation {
     pub involuntary_switches: Option<u64>,
     /// Whether every thread was on its CPU before and after, `None` where not readable.
     pub affinity_held: Option<bool>,
+    /// Core clock of the first thread's CPU right before and after, `None` where it cannot be established.
+    pub core: Option<Hertz>,
 }
 
 /// What a mapping is for; streams and chains never share memory.

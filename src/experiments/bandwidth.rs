@@ -3,6 +3,7 @@
 //! Method, accounting and limits: docs/method/bandwidth.md.
 
 use super::hierarchy::{Levels, MEMORY, Target};
+use super::steps::steps;
 use super::{Bound, Detail, Draft, Experiment, PageModes, Scope, axis, bytes_axis};
 use crate::engine::{StreamWork, Work};
 use crate::error::{Error, Result};
@@ -165,9 +166,14 @@ impl Bandwidth {
     }
 }
 
+/// Whole blocks of each stream of `operation`: the step of its working sets, and the smallest.
+fn step(operation: Operation) -> u64 {
+    BLOCK_BYTES * u64::from(operation.contract().streams())
+}
+
 /// The largest working set of `operation` that is not larger than `size`: whole blocks of each stream.
 fn whole_blocks(operation: Operation, size: Bytes) -> Result<Bytes> {
-    let smallest = BLOCK_BYTES * u64::from(operation.contract().streams());
+    let smallest = step(operation);
     if size.0 < smallest {
         return Err(Error::usage(format!(
             "too small a size: {size}; the smallest working set of {operation} is {}; type --sizes {smallest} or more",
@@ -218,8 +224,30 @@ impl Experiment for Bandwidth {
         Ok(drafts)
     }
 
+    fn adjustments(&self, _scope: &Scope<'_>) -> Vec<String> {
+        let asked = self.settings.sizes.iter().flat_map(|list| &list.0);
+        let mut rounded: BTreeMap<(Bytes, Bytes), Vec<&str>> = BTreeMap::new();
+        for (&size, &operation) in asked.flat_map(|size| self.settings.ops.0.iter().map(move |op| (size, op))) {
+            let names = rounded.entry((size, size.round_down(step(operation)))).or_default();
+            let name = operation.contract().name;
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        let differ = rounded.into_iter().filter(|((asked, used), _)| asked != used);
+        let tell = |((asked, used), names): ((Bytes, Bytes), Vec<&str>)| {
+            format!("{} B were rounded down to {} B for {}: whole blocks only", asked.0, used.0, names.join(", "))
+        };
+        differ.map(tell).collect()
+    }
+
     fn findings(&self, dataset: &Dataset) -> Vec<Finding> {
-        [scaling(dataset), non_temporal(dataset)].into_iter().flatten().collect()
+        let kernel = dataset.points.first().and_then(|p| p.name("kernel"));
+        let curve = |p: &Point| {
+            p.name("operation") == Some("read") && p.number("threads") == Some(1) && p.name("kernel") == kernel
+        };
+        let steps = steps(dataset, "Read bandwidth of one thread", curve);
+        [scaling(dataset), non_temporal(dataset), steps].into_iter().flatten().collect()
     }
 }
 

@@ -3,6 +3,7 @@
 //! Method and limits: docs/method/latency.md.
 
 use super::hierarchy::{Levels, MEMORY, Target};
+use super::steps::steps;
 use super::{Bound, Detail, Draft, Experiment, PageModes, Scope, axis, bytes_axis};
 use crate::engine::{ChaseWork, Work, derive, slot};
 use crate::error::{Error, Result};
@@ -129,6 +130,11 @@ fn footprint(size: Bytes, stride: Bytes, line: Bytes) -> Bytes {
     Bytes(size.0 / stride.0.max(line.0) * line.0)
 }
 
+/// The cache line of `cpu`, the usual one where it is unknown.
+fn line_of(scope: &Scope<'_>, cpu: u32) -> Bytes {
+    scope.facts().topology.data_caches(cpu).first().and_then(|c| c.line).unwrap_or(Bytes(64))
+}
+
 fn draft_point(scope: &Scope<'_>, work: ChaseWork, level: &str) -> Draft {
     let coordinates = Coordinates::from([
         ("operation".to_owned(), Coordinate::Name("chase".to_owned())),
@@ -170,7 +176,7 @@ impl Experiment for Latency {
         let mut drafts = Vec::new();
         for cpu in self.walkers(scope)? {
             let levels = Levels::new(scope.facts(), &[cpu], scope.last_level());
-            let line = scope.facts().topology.data_caches(cpu).first().and_then(|c| c.line).unwrap_or(Bytes(64));
+            let line = line_of(scope, cpu);
             for target in self.targets(scope, &levels)? {
                 for stride in self.strides(line)? {
                     drafts.extend(self.draft_size(scope, &levels, (cpu, &target, stride, line))?);
@@ -181,8 +187,24 @@ impl Experiment for Latency {
         Ok(drafts)
     }
 
+    fn adjustments(&self, scope: &Scope<'_>) -> Vec<String> {
+        let first = scope.cpus.first().copied().unwrap_or(0);
+        let strides = self.strides(line_of(scope, first)).unwrap_or_default();
+        let asked = self.settings.sizes.iter().flat_map(|list| &list.0);
+        let pairs = asked.flat_map(|&size| strides.iter().map(move |&stride| (size, stride)));
+        let differ = pairs.filter(|(size, stride)| !size.0.is_multiple_of(stride.0));
+        let tell = |(size, stride): (Bytes, Bytes)| {
+            let used = size.round_down(stride.0);
+            format!("{} B were rounded down to {} B: whole nodes of {} B only", size.0, used.0, stride.0)
+        };
+        differ.map(tell).collect()
+    }
+
     fn findings(&self, dataset: &Dataset) -> Vec<Finding> {
-        page_walk(dataset).into_iter().collect()
+        let stride = dataset.points.first().and_then(|p| p.number("stride_bytes"));
+        let pages = dataset.points.first().and_then(|p| p.name("pages"));
+        let curve = |p: &Point| p.number("stride_bytes") == stride && p.name("pages") == pages;
+        [page_walk(dataset), steps(dataset, "Latency", curve)].into_iter().flatten().collect()
     }
 }
 

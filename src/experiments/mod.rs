@@ -7,6 +7,7 @@ pub mod bandwidth;
 mod hierarchy;
 pub mod latency;
 mod pages;
+mod steps;
 
 pub use hierarchy::{Level, Levels, Target};
 pub use pages::PageModes;
@@ -113,6 +114,9 @@ pub trait Experiment {
 
     /// The points to measure, in the order of tables. Fails on settings that this machine cannot meet.
     fn draft(&self, scope: &Scope<'_>) -> Result<Vec<Draft>>;
+
+    /// Where the points differ from what was asked for, a sentence each: sizes that were rounded.
+    fn adjustments(&self, scope: &Scope<'_>) -> Vec<String>;
 
     /// What is worth a sentence about the measured points.
     fn findings(&self, dataset: &Dataset) -> Vec<Finding>;

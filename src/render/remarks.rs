@@ -83,7 +83,7 @@ fn telling_axes(dataset: &Dataset) -> Vec<&str> {
 /// One line for each reason, the rest counted.
 fn lines(reasons: Vec<Reason>, options: &Options) -> Vec<Labelled> {
     let (most, points, length) =
-        if options.verbose { (usize::MAX, usize::MAX, 1000) } else { (MOST_REASONS, MOST_POINTS, 160) };
+        if options.verbose { (usize::MAX, usize::MAX, 1000) } else { (MOST_REASONS, MOST_POINTS, 300) };
     let total = reasons.len();
     let mut lines: Vec<Labelled> = reasons
         .into_iter()

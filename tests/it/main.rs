@@ -1,6 +1,8 @@
 //! The integration tests, one binary: what holds between rooms and what a user sees of the program.
 
 mod architecture;
+mod cli;
 mod helper;
+mod kernels;
 mod simulated;
 mod source;
