@@ -112,8 +112,8 @@ const FEWEST_PER_ROUND: u32 = 4;
 const FEWEST_ROUNDS: u32 = 3;
 const SHORTEST_SAMPLE: Nanos = Nanos(0.2e6);
 
-/// Points left out that are named one by one.
-const MOST_NAMED: usize = 10;
+/// Points left out and sizes rounded that are named one by one.
+const MOST_NAMED: usize = 5;
 
 /// Makes the plan. Nothing is measured but how fast fresh memory becomes usable.
 pub fn make(request: Request, machine: &mut dyn Machine) -> Result<Plan> {
