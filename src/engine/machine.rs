@@ -5,7 +5,7 @@ use crate::host::memory::PageMode;
 use crate::kernels::{Operation, Width};
 use crate::results::{ClockFacts, HostFacts, KernelUsed, Outcome, PageEvidence};
 use crate::units::{Bytes, BytesPerSecond, Hertz, Nanos};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Threads that stream through memory of their own, all at once.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -171,9 +171,10 @@ impl MemoryPlan {
     /// What `works` need. Streams of different works use the same memory; every chain has its own, unless
     /// `chains_share`, when they are built anew each time in memory for the largest.
     pub fn of<'a>(works: impl IntoIterator<Item = &'a Work>, facts: &HostFacts, chains_share: bool) -> Self {
-        let node = |cpu: u32| facts.topology.node_of(cpu).unwrap_or(0);
+        let nodes: BTreeMap<u32, u32> = facts.topology.cpus.iter().filter_map(|c| Some((c.id, c.node?))).collect();
+        let node = |cpu: u32| nodes.get(&cpu).copied().unwrap_or(0);
         let mut mappings: BTreeMap<MemoryKey, Bytes> = BTreeMap::new();
-        let mut chains: Vec<&ChaseWork> = Vec::new();
+        let mut chains: BTreeSet<&ChaseWork> = BTreeSet::new();
         for work in works {
             match work {
                 Work::Stream(w) => {
@@ -187,8 +188,7 @@ impl MemoryPlan {
                         *size = (*size).max(bytes);
                     }
                 }
-                Work::Chase(w) if !chains.contains(&w) => {
-                    chains.push(w);
+                Work::Chase(w) if chains.insert(w) => {
                     let size = mappings.entry((MemoryUse::Chains, w.pages, node(w.cpu))).or_default();
                     *size = if chains_share { (*size).max(slot(w.bytes)) } else { *size + slot(w.bytes) };
                 }

@@ -62,6 +62,16 @@ impl PointLog {
         matches!(self.trouble, Some(Trouble::Failed(_) | Trouble::Unsupported(_)))
     }
 
+    /// Notes that the run ended before all rounds of the point were done.
+    pub fn cut_short(&mut self) {
+        self.trouble.get_or_insert(Trouble::Interrupted);
+    }
+
+    /// Whether the run ended before all rounds of the point were done.
+    pub fn was_cut_short(&self) -> bool {
+        self.trouble == Some(Trouble::Interrupted)
+    }
+
     /// Rounds done.
     pub fn rounds(&self) -> u32 {
         self.rounds
@@ -267,8 +277,8 @@ fn evidence(log: &PointLog, work: &Work, frame: &Frame<'_>, dirty: u64, summary:
         page_faults: all(|o| o.page_faults),
         involuntary_switches: all(|o| o.involuntary_switches),
         stolen_ns: log.stolen.map(|s| s.0),
-        core_hz_before: stats::median(&log.core_before),
-        core_hz_after: stats::median(&log.core_after),
+        core_hz_before: stats::median(&log.core_before[..log.core_before.len().div_ceil(2)]),
+        core_hz_after: stats::median(&log.core_after[log.core_after.len() / 2..]),
         working_set_bytes: Some(work.working_set().0),
         last_level_cache_bytes: frame.last_level_cache,
         clock_error: Some(frame.clock_error),

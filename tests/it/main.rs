@@ -4,4 +4,5 @@ mod architecture;
 mod cli;
 mod helper;
 mod kernels;
+mod simulated;
 mod source;
