@@ -109,6 +109,9 @@ const FEWEST_PER_ROUND: u32 = 4;
 const FEWEST_ROUNDS: u32 = 3;
 const SHORTEST_SAMPLE: Nanos = Nanos(1e6);
 
+/// Lists that ask for no more points than this are drafted before they are counted: what they name twice counts once.
+const DRAFTED_ANYWAY: usize = 10_000;
+
 /// Makes the plan. Nothing is measured but how fast fresh memory becomes usable.
 pub fn make(request: Request, machine: &mut dyn Machine) -> Result<Plan> {
     let cost = Cost { fault: machine.fault_rate(), threads: request.cpus.len().max(1) as f64 };
@@ -157,16 +160,14 @@ fn draft_points(request: &Request, machine: &dyn Machine) -> Result<Vec<PlannedP
     let scope = Scope { machine, cpus: &request.cpus, seed: request.seed };
     let mut drafts: Vec<(usize, Draft)> = Vec::new();
     for (index, experiment) in request.experiments.iter().enumerate() {
+        // Drafts of a list that is far too long would themselves fill the memory.
+        if experiment.asked() > DRAFTED_ANYWAY {
+            refuse_above(request, experiment.asked())?;
+        }
         let mut seen = BTreeSet::new();
         let new = experiment.draft(&scope)?.into_iter().filter(|draft| seen.insert(draft.coordinates.clone()));
         drafts.extend(new.map(|draft| (index, draft)));
-        let count = drafts.len().saturating_mul(request.repeat as usize);
-        if count > request.max_points {
-            return Err(Error::usage(format!(
-                "too many points: {count} or more; {} are allowed; type fewer values or --max-points {count}",
-                request.max_points
-            )));
-        }
+        refuse_above(request, drafts.len())?;
     }
     let repeats = (0..request.repeat.max(1)).flat_map(|repeat| drafts.iter().cloned().map(move |d| (repeat, d)));
     let plan = |(id, (repeat, (experiment, draft))): (usize, (u32, (usize, Draft)))| {
@@ -178,6 +179,18 @@ fn draft_points(request: &Request, machine: &dyn Machine) -> Result<Vec<PlannedP
         PlannedPoint { id: id as u64, experiment, coordinates, work, bound, expendable }
     };
     Ok(repeats.enumerate().map(plan).collect())
+}
+
+/// Fails when `count` points, as often as they are repeated, are more than the request allows.
+fn refuse_above(request: &Request, count: usize) -> Result<()> {
+    let count = count.saturating_mul(request.repeat as usize);
+    if count <= request.max_points {
+        return Ok(());
+    }
+    Err(Error::usage(format!(
+        "too many points: {count} or more; {} are allowed; type fewer values or --max-points {count}",
+        request.max_points
+    )))
 }
 
 /// Which points share memory: all of a repeat where that fits, else streams and chains of each kind of pages apart.

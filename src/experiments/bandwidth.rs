@@ -3,7 +3,7 @@
 //! Method, accounting and limits: docs/method/bandwidth.md.
 
 use super::hierarchy::{Levels, MEMORY};
-use super::{Bound, Detail, Draft, Experiment, PageModes, Scope, axis, bytes_axis};
+use super::{Bound, Detail, Draft, Experiment, PageModes, Scope, axis, bytes_axis, product};
 use crate::engine::{StreamWork, Work};
 use crate::error::{Error, Result};
 use crate::host::memory::PageMode;
@@ -196,6 +196,12 @@ impl Experiment for Bandwidth {
     fn axes(&self) -> Vec<Axis> {
         let names = ["operation", "kernel", "level", "threads", "pages"];
         names.map(axis).into_iter().chain([bytes_axis("size_bytes")]).collect()
+    }
+
+    fn asked(&self) -> usize {
+        let s = &self.settings;
+        let sizes = s.sizes.as_ref().map_or(1, |list| list.0.len());
+        product(&[sizes, s.ops.0.len(), s.threads.0.len(), s.width.0.len(), s.pages.0.len()])
     }
 
     fn draft(&self, scope: &Scope<'_>) -> Result<Vec<Draft>> {

@@ -3,7 +3,7 @@
 //! Method and limits: docs/method/latency.md.
 
 use super::hierarchy::{Levels, MEMORY};
-use super::{Bound, Detail, Draft, Experiment, PageModes, Scope, axis, bytes_axis};
+use super::{Bound, Detail, Draft, Experiment, PageModes, Scope, axis, bytes_axis, product};
 use crate::engine::{ChaseWork, Work, derive, slot};
 use crate::error::{Error, Result};
 use crate::host::memory::PageMode;
@@ -166,6 +166,12 @@ impl Experiment for Latency {
         let names = ["operation", "kernel", "level", "threads", "cpu", "pages"];
         let sizes = ["size_bytes", "stride_bytes"];
         names.map(axis).into_iter().chain(sizes.map(bytes_axis)).collect()
+    }
+
+    fn asked(&self) -> usize {
+        let s = &self.settings;
+        let sizes = |list: &Option<SizeList>| list.as_ref().map_or(1, |list| list.0.len());
+        product(&[sizes(&s.sizes), sizes(&s.stride), s.cpu.as_ref().map_or(1, |list| list.0.len()), s.pages.0.len()])
     }
 
     fn draft(&self, scope: &Scope<'_>) -> Result<Vec<Draft>> {

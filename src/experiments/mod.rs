@@ -87,6 +87,9 @@ pub trait Experiment {
     /// The axes of its dataset.
     fn axes(&self) -> Vec<Axis>;
 
+    /// How many points the user's lists multiply to, without making them.
+    fn asked(&self) -> usize;
+
     /// The points to measure, in the order of tables. Fails on settings that this machine cannot meet.
     fn draft(&self, scope: &Scope<'_>) -> Result<Vec<Draft>>;
 
@@ -120,6 +123,11 @@ pub static EXPERIMENTS: [Row; 2] = [
         in_profile: |detail| Box::new(latency::Latency::in_profile(detail)),
     },
 ];
+
+/// The product of the lengths of lists, as large as can be counted.
+fn product(lengths: &[usize]) -> usize {
+    lengths.iter().fold(1, |product, &length| product.saturating_mul(length))
+}
 
 /// An axis without a unit.
 fn axis(name: &str) -> Axis {

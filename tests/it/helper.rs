@@ -22,11 +22,40 @@ pub struct Finished {
     pub timed_out: bool,
 }
 
+impl Finished {
+    /// Whether the program ended in a way that shows its insides to the user.
+    pub fn panicked(&self) -> bool {
+        self.stderr.contains("panicked") || self.stderr.contains("RUST_BACKTRACE")
+    }
+}
+
+/// CPUs that a run may use.
+pub fn cpus() -> usize {
+    thread::available_parallelism().map_or(1, |n| n.get())
+}
+
+/// The program under test, to be run in `folder`.
+pub fn program(folder: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_memgauge"));
+    command.current_dir(folder);
+    command
+}
+
 /// Runs the program under test with `args` in `folder`, with nothing on its standard input.
 pub fn memgauge(args: &[&str], folder: &Path) -> Finished {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_memgauge"));
-    command.args(args).current_dir(folder);
+    let mut command = program(folder);
+    command.args(args);
     finish(command, LIMIT)
+}
+
+/// Runs the program with words separated by blanks.
+pub fn typed(words: &str, folder: &Path) -> Finished {
+    memgauge(&words.split_whitespace().collect::<Vec<_>>(), folder)
+}
+
+/// Writes a file into `folder`.
+pub fn put(folder: &Path, name: &str, bytes: &[u8]) {
+    std::fs::write(folder.join(name), bytes).expect("a file can be written");
 }
 
 /// Runs `command` to its end or to `limit`. The output is read while it runs, so that a full pipe cannot stop it.
