@@ -3,4 +3,6 @@
 mod architecture;
 mod cli;
 mod helper;
+mod interruption;
+mod outputs;
 mod source;
