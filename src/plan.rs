@@ -180,7 +180,8 @@ fn adjustments(request: &Request, machine: &dyn Machine) -> Vec<String> {
     all
 }
 
-/// The points of all experiments and repeats, each once: a list may name the same thing twice.
+/// The points of all experiments and repeats. What lies at the same place as a point before it is the same question
+/// asked twice and left out.
 fn draft_points(request: &Request, machine: &dyn Machine) -> Result<Vec<PlannedPoint>> {
     let most_points = request.max_points;
     let scope = Scope { machine, cpus: &request.cpus, seed: request.seed, most_points };

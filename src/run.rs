@@ -156,7 +156,25 @@ impl Run<'_> {
         sample_round(self.machine, work, &self.plan.sampling, &mut self.logs[index]);
         if self.logs[index].finished(&self.plan.sampling) {
             self.conclude(index);
+        } else if !self.logs[index].is_empty() {
+            // Rounds of all points alternate: without this, a run that is killed would lose them all.
+            let so_far = self.judged(index, &self.logs[index], work);
+            self.write_point(index, &so_far, false);
         }
+    }
+
+    /// The outcome that the log of a point amounts to.
+    fn judged(&self, index: usize, log: &PointLog, work: &Work) -> Outcome {
+        let point = &self.plan.points[index];
+        let limit = limit(point.bound, self.machine.facts(), work);
+        let limit: Option<&dyn Fn(Hertz) -> Limit> = limit.as_ref().map(|l| l as _);
+        let frame = Frame {
+            clock_error: self.machine.clock().error,
+            last_level_cache: (self.last_level > 0).then_some(self.last_level),
+            limit,
+            seed: derive(self.plan.request.seed, "bootstrap", point.id),
+        };
+        conclude(log, work, &frame)
     }
 
     /// Whether no more rounds are to be taken because the budget is used up.
@@ -180,22 +198,19 @@ impl Run<'_> {
             let reason = format!("the budget of {} was used up; allow more with --budget", self.plan.request.budget);
             Outcome::Skipped { reason }
         } else {
-            let limit = limit(point.bound, self.machine.facts(), work);
-            let limit: Option<&dyn Fn(Hertz) -> Limit> = limit.as_ref().map(|l| l as _);
-            let frame = Frame {
-                clock_error: self.machine.clock().error,
-                last_level_cache: (self.last_level > 0).then_some(self.last_level),
-                limit,
-                seed: derive(self.plan.request.seed, "bootstrap", point.id),
-            };
             self.interrupted |= log.was_cut_short();
-            conclude(log, work, &frame)
+            self.judged(index, &self.logs[index], work)
         };
         self.settle(index, outcome);
     }
 
     /// Notes the outcome of a point and writes it down at once.
     fn settle(&mut self, index: usize, outcome: Outcome) {
+        self.write_point(index, &outcome, true);
+        self.outcomes.insert(index, outcome);
+    }
+
+    fn write_point(&mut self, index: usize, outcome: &Outcome, finished: bool) {
         let planned = &self.plan.points[index];
         let experiment = &self.plan.request.experiments[planned.experiment];
         let point = Point { id: planned.id, coordinates: planned.coordinates.clone(), outcome: outcome.clone() };
@@ -203,10 +218,10 @@ impl Run<'_> {
             experiment: experiment.name().to_owned(),
             quantity: experiment.quantity(),
             axes: axes(self.plan, experiment.as_ref()),
+            finished,
             point,
         };
         self.write(&JournalLine::Point(Box::new(line)));
-        self.outcomes.insert(index, outcome);
     }
 
     fn write(&mut self, line: &JournalLine) {

@@ -95,8 +95,8 @@ fn measure(
     let invocation = Invocation { version: env!("CARGO_PKG_VERSION").to_owned(), command_line: words };
     let report = run::execute(&plan, &mut machine, &mut progress, &invocation, started);
     drop(machine);
-    let delivered = destination.deliver(&report);
-    progress.finish(delivered.as_ref().map_or_else(|e| e.kind() == crate::error::Kind::BrokenPipe, |()| true));
+    let (saved, delivered) = destination.deliver(&report);
+    progress.finish(saved);
     delivered.map(|()| exit_code(&report, options.strict))
 }
 

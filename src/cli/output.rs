@@ -3,7 +3,7 @@
 use super::args::{CommonOptions, ReportOptions};
 use crate::error::{Error, Result};
 use crate::render::{self, Options, Renderer};
-use crate::results::{Report, read_report, write_atomically};
+use crate::results::{Report, is_replaceable, read_report, write_atomically};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -11,6 +11,11 @@ use std::path::{Path, PathBuf};
 pub fn to_stdout(bytes: &[u8]) -> Result<()> {
     let mut out = std::io::stdout().lock();
     out.write_all(bytes).and_then(|()| out.flush()).map_err(|e| Error::io("cannot write to standard output", &e))
+}
+
+/// Whether `path` is a name of standard output. Opened by itself, it would be written over by what is printed.
+fn is_stdout(path: &Path) -> bool {
+    ["-", "/dev/stdout"].iter().any(|name| path == Path::new(name))
 }
 
 /// A line for people on standard error; who closed it does not want it.
@@ -40,7 +45,7 @@ impl Destination {
         check_scores(options.scores, chosen)?;
         let table = || render::by_name("table");
         match options.output.as_deref() {
-            Some(path) if path == Path::new("-") => {
+            Some(path) if is_stdout(path) => {
                 Ok(Self { stdout: Some(chosen.map_or_else(table, Ok)?), file: None, options: shown })
             }
             Some(path) => {
@@ -83,29 +88,23 @@ impl Destination {
     pub fn journal(&self) -> Option<PathBuf> {
         let (path, _) = self.file.as_ref()?;
         // A pipe or a device has no neighbour to put a journal into.
-        let regular = !path.exists() || path.is_file();
-        regular.then(|| journal_of(path))
+        is_replaceable(path).then(|| journal_of(path))
     }
 
-    /// Saves the report, then prints it. What cannot be saved is still printed.
-    pub fn deliver(&self, report: &Report) -> Result<()> {
+    /// Saves the report, then prints it; tells first whether it was saved. What cannot be saved is still printed.
+    pub fn deliver(&self, report: &Report) -> (bool, Result<()>) {
         let mut options = self.options.clone();
         let mut saved = Ok(());
         if let Some((path, format)) = &self.file {
-            saved = format.render(report, &options).and_then(|bytes| {
-                let failed = |e: std::io::Error| Error::failure(format!("cannot write {}: {e}", path.display()));
-                write_atomically(path, &bytes).map_err(failed)
-            });
+            saved = format
+                .render(report, &options)
+                .and_then(|bytes| write_atomically(path, &bytes).map_err(|e| cannot_write(path, &e)));
             if saved.is_ok() {
                 options.saved_to = Some(path.display().to_string());
             }
         }
-        if let Some(format) = self.stdout {
-            let printed = show(report, format, &options);
-            saved.and(printed)
-        } else {
-            saved
-        }
+        let printed = self.stdout.map_or(Ok(()), |format| show(report, format, &options));
+        (saved.is_ok(), saved.and(printed))
     }
 }
 
@@ -179,6 +178,12 @@ fn check_writable(path: &Path) -> Result<()> {
     }
 }
 
+/// The result could be made but not saved.
+fn cannot_write(path: &Path, error: &std::io::Error) -> Error {
+    let (path, why) = (path.display(), reason(error));
+    Error::failure(format!("cannot save the result: '{path}': {why}; type -o with a place that has room for it"))
+}
+
 /// What the system says, without the number that it has for it.
 fn reason(error: &std::io::Error) -> String {
     let text = error.to_string();
@@ -195,12 +200,11 @@ pub fn report(options: &ReportOptions) -> Result<()> {
     })?;
     let settings = Options { scores: options.scores, verbose: options.verbose, ..Options::default() };
     match options.output.as_deref() {
-        Some(path) if path != Path::new("-") => {
+        Some(path) if !is_stdout(path) => {
             check_no_folder(path)?;
             let format = render::by_extension(path).or_else(|e| chosen.ok_or(e))?;
             check_writable(path)?;
-            write_atomically(path, &format.render(&report, &settings)?)
-                .map_err(|e| Error::io(format!("cannot write {}", path.display()), &e))
+            write_atomically(path, &format.render(&report, &settings)?).map_err(|e| cannot_write(path, &e))
         }
         _ => show(&report, chosen.map_or_else(|| render::by_name("table"), Ok)?, &settings),
     }

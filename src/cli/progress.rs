@@ -16,7 +16,17 @@ const STEPS: u64 = 1000;
 #[derive(Debug)]
 pub struct Progress {
     bar: Option<ProgressBar>,
-    journal: Option<(PathBuf, File)>,
+    journal: Option<Journal>,
+}
+
+/// A file of whole lines.
+#[derive(Debug)]
+struct Journal {
+    path: PathBuf,
+    file: File,
+    /// Bytes of the lines that were written whole.
+    whole: u64,
+    broken: bool,
 }
 
 impl Progress {
@@ -28,7 +38,7 @@ impl Progress {
             style.map_or_else(|| bar.clone(), |style| bar.clone().with_style(style))
         });
         let journal = journal.and_then(|path| match File::create(&path) {
-            Ok(file) => Some((path, file)),
+            Ok(file) => Some(Journal { path, file, whole: 0, broken: false }),
             Err(e) => {
                 tell(&format!("memgauge: no journal: {}: {e}; an aborted run will be lost", path.display()));
                 None
@@ -42,14 +52,15 @@ impl Progress {
         if let Some(bar) = self.bar {
             bar.finish_and_clear();
         }
-        if let Some((path, file)) = self.journal {
+        let Some(Journal { path, file, whole, broken }) = self.journal else { return };
+        if report_saved || whole == 0 {
             drop(file);
-            if report_saved {
-                remove(&path);
-            } else {
-                tell(&format!("memgauge: the finished points are in {}", path.display()));
-            }
+            return remove(&path);
         }
+        // Half a line helps nobody; if it cannot be cut off, readers pass over it.
+        let _ = file.set_len(whole);
+        let which = if broken { "the points finished while there was room" } else { "the finished points" };
+        tell(&format!("memgauge: {which} are in {}", path.display()));
     }
 }
 
@@ -68,10 +79,13 @@ impl Observer for Progress {
     }
 
     fn journal(&mut self, line: &JournalLine) -> Result<(), String> {
-        let Some((path, file)) = &mut self.journal else { return Ok(()) };
+        let Some(journal) = self.journal.as_mut().filter(|j| !j.broken) else { return Ok(()) };
         let mut text = serde_json::to_string(line).map_err(|e| e.to_string())?;
         text.push('\n');
         // One write per line: a crash leaves whole lines and at most one broken last one.
-        file.write_all(text.as_bytes()).map_err(|e| format!("{}: {e}", path.display()))
+        let written = journal.file.write_all(text.as_bytes());
+        journal.broken = written.is_err();
+        journal.whole += if journal.broken { 0 } else { text.len() as u64 };
+        written.map_err(|e| format!("{}: {e}", journal.path.display()))
     }
 }

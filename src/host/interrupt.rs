@@ -44,6 +44,18 @@ impl StopFlag {
     }
 }
 
+/// Makes a file that grows beyond its limit (`ulimit -f`) an error of the write instead of the end of the process.
+///
+/// # Errors
+/// The system refused to install a handler.
+pub fn report_file_limit() -> Result<()> {
+    let Some(signal) = os::file_limit_signal() else { return Ok(()) };
+    // The handler's flag is of no interest: that there is a handler is what keeps the process alive.
+    signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)))
+        .map(drop)
+        .map_err(|e| Error::failure(format!("cannot listen for signal {signal}: {e}")))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -21,4 +21,4 @@ pub use host::{
 pub use journal::{JournalLine, JournalPoint};
 pub use outcome::{Limit, Measured, Outcome, Sample, Summary};
 pub use report::{ClockFacts, Finding, KernelUsed, PlanSummary, Provenance, Report, RunStatus, SCHEMA_VERSION, Tool};
-pub use store::{LARGEST_REPORT, read_report, write_atomically};
+pub use store::{LARGEST_REPORT, is_replaceable, read_report, write_atomically};

@@ -12,11 +12,15 @@ pub const LARGEST_REPORT: Bytes = Bytes::mib(256);
 /// Writes `content` to `path` so that a reader sees the old file or the new one, never half of one.
 ///
 /// Goes through a temporary file in the same directory, synchronised before it is renamed. On an error `path` is
-/// as it was and the temporary file is gone. A path that is not a regular file (a pipe, `/dev/full`) is written to.
+/// as it was and the temporary file is gone. A link stays and the file that it names is replaced. What is not a
+/// regular file (a pipe, `/dev/full`) or is a file only by way of the system's own links (`/dev/fd/3`) is written to.
 pub fn write_atomically(path: &Path, content: &[u8]) -> io::Result<()> {
-    if fs::metadata(path).is_ok_and(|m| !m.is_file()) {
-        return File::options().write(true).open(path)?.write_all(content);
+    if !is_replaceable(path) {
+        return File::options().append(true).open(path)?.write_all(content);
     }
+    let link = fs::symlink_metadata(path).is_ok_and(|m| m.is_symlink());
+    let target = if link { fs::canonicalize(path)? } else { path.to_owned() };
+    let path = target.as_path();
     let temporary = temporary_name(path);
     let written = File::options()
         .write(true)
@@ -29,6 +33,15 @@ pub fn write_atomically(path: &Path, content: &[u8]) -> io::Result<()> {
         let _ = fs::remove_file(&temporary);
     }
     written
+}
+
+/// Whether `path` may be renamed over. Below `/dev` and `/proc` even a regular file is only the far end of a link that
+/// belongs to the system: replacing `/dev/stdout` would take it from every program.
+pub fn is_replaceable(path: &Path) -> bool {
+    let system = ["/dev", "/proc"].iter().any(|folder| path.starts_with(folder));
+    // A folder that is mounted in /dev holds files like any other.
+    let of_system = system && !path.starts_with("/dev/shm");
+    !of_system && fs::metadata(path).map_or(true, |m| m.is_file())
 }
 
 /// A name beside `path` that no other process uses.
@@ -76,6 +89,23 @@ mod tests {
         assert_eq!(fs::read(&path).unwrap(), b"two");
         assert!(write_atomically(&dir.path().join("missing/r.json"), b"x").is_err());
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_stay_links() {
+        let dir = tempfile::tempdir().unwrap();
+        let (file, link) = (dir.path().join("file"), dir.path().join("link"));
+        fs::write(&file, "old").unwrap();
+        std::os::unix::fs::symlink("file", &link).unwrap();
+        write_atomically(&link, b"new").unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(fs::read(&file).unwrap(), b"new");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2);
+        for system in ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "/dev/full", "/dev/null"] {
+            assert!(!is_replaceable(Path::new(system)), "{system}");
+        }
+        assert!(is_replaceable(&link) && is_replaceable(Path::new("/dev/shm/r.json")));
     }
 
     #[test]

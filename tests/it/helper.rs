@@ -22,25 +22,132 @@ pub struct Finished {
     pub timed_out: bool,
 }
 
+impl Finished {
+    /// Whether the program ended in a way that shows its insides to the user.
+    pub fn panicked(&self) -> bool {
+        self.stderr.contains("panicked") || self.stderr.contains("RUST_BACKTRACE")
+    }
+}
+
+/// CPUs that a run may use.
+pub fn cpus() -> usize {
+    thread::available_parallelism().map_or(1, |n| n.get())
+}
+
+/// The program under test, to be run in `folder`.
+pub fn program(folder: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_memgauge"));
+    command.current_dir(folder);
+    command
+}
+
 /// Runs the program under test with `args` in `folder`, with nothing on its standard input.
 pub fn memgauge(args: &[&str], folder: &Path) -> Finished {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_memgauge"));
-    command.args(args).current_dir(folder);
+    let mut command = program(folder);
+    command.args(args);
     finish(command, LIMIT)
 }
 
+/// Runs the program with words separated by blanks.
+pub fn typed(words: &str, folder: &Path) -> Finished {
+    memgauge(&words.split_whitespace().collect::<Vec<_>>(), folder)
+}
+
+/// A folder of its own for a test.
+pub fn folder() -> tempfile::TempDir {
+    tempfile::tempdir().expect("a temporary folder")
+}
+
+/// Names of the files in `folder`, sorted.
+pub fn names(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).expect("a folder");
+    let mut names: Vec<String> = entries.map(|e| e.expect("an entry").file_name().to_string_lossy().into()).collect();
+    names.sort();
+    names
+}
+
+/// A text file.
+pub fn read(path: &Path) -> String {
+    std::fs::read_to_string(path).expect("a text file")
+}
+
+/// Text that is JSON.
+pub fn json(text: &str) -> serde_json::Value {
+    serde_json::from_str(text).expect("JSON")
+}
+
+/// Writes a file into `folder`.
+pub fn put(folder: &Path, name: &str, bytes: &[u8]) {
+    std::fs::write(folder.join(name), bytes).expect("a file can be written");
+}
+
 /// Runs `command` to its end or to `limit`. The output is read while it runs, so that a full pipe cannot stop it.
-pub fn finish(mut command: Command, limit: Duration) -> Finished {
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().expect("the program starts");
-    let stdout = read_aside(child.stdout.take());
-    let stderr = read_aside(child.stderr.take());
-    let status = wait(&mut child, limit);
-    Finished {
-        code: status.and_then(|s| s.code()),
-        stdout: stdout.join().expect("reading ends"),
-        stderr: stderr.join().expect("reading ends"),
-        timed_out: status.is_none(),
+pub fn finish(command: Command, limit: Duration) -> Finished {
+    Running::start(command).end(limit)
+}
+
+/// A run under way, its output read aside. One that a failing test leaves behind is ended.
+#[derive(Debug)]
+pub struct Running {
+    child: Child,
+    stdout: Option<thread::JoinHandle<String>>,
+    stderr: Option<thread::JoinHandle<String>>,
+}
+
+impl Running {
+    /// Starts `command` with nothing on its standard input.
+    pub fn start(mut command: Command) -> Self {
+        command.stdin(Stdio::null()).stdout(Stdio::piped());
+        let mut running = Self::start_with_stdout(command);
+        running.stdout = Some(read_aside(running.child.stdout.take()));
+        running
+    }
+
+    /// The same with the standard output that `command` has, which nobody reads.
+    pub fn start_with_stdout(mut command: Command) -> Self {
+        command.stdin(Stdio::null()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("the program starts");
+        let stderr = Some(read_aside(child.stderr.take()));
+        Self { child, stdout: None, stderr }
+    }
+
+    /// Sends a signal: `INT`, `KILL`.
+    #[cfg(unix)]
+    pub fn signal(&self, name: &str) {
+        let sent = Command::new("kill").args(["-s", name, &self.child.id().to_string()]).status();
+        assert!(sent.is_ok_and(|s| s.success()), "the program was there to be sent {name}");
+    }
+
+    /// Waits until `condition` holds; fails when the program ends before, or after [`LIMIT`].
+    #[allow(clippy::disallowed_methods, reason = "a limit on waiting, nothing is measured")]
+    pub fn wait_until(&mut self, what: &str, condition: impl Fn() -> bool) {
+        let start = Instant::now();
+        while !condition() {
+            let ended = self.child.try_wait().expect("the program can be waited for");
+            assert!(ended.is_none(), "the program ended before {what}: {ended:?}");
+            assert!(start.elapsed() < LIMIT, "no sign of {what}");
+            thread::sleep(Duration::from_millis(2));
+        }
+    }
+
+    /// Waits for the end, or ends it at `limit`.
+    pub fn end(mut self, limit: Duration) -> Finished {
+        let status = wait(&mut self.child, limit);
+        let text = |reader: Option<thread::JoinHandle<String>>| reader.map(|r| r.join().expect("reading ends"));
+        Finished {
+            code: status.and_then(|s| s.code()),
+            stdout: text(self.stdout.take()).unwrap_or_default(),
+            stderr: text(self.stderr.take()).unwrap_or_default(),
+            timed_out: status.is_none(),
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // After `end` there is nobody left, which is what is wanted.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 

@@ -3,6 +3,8 @@
 mod architecture;
 mod cli;
 mod helper;
+mod interruption;
 mod kernels;
+mod outputs;
 mod simulated;
 mod source;

@@ -145,6 +145,11 @@ pub fn stop_signals() -> Vec<i32> {
     [libc::SIGINT, libc::SIGTERM, libc::SIGHUP].into_iter().filter(|signal| !ignored(signal)).collect()
 }
 
+/// The signal that ends a process whose file grows beyond its limit, unless it is handled.
+pub fn file_limit_signal() -> Option<i32> {
+    Some(libc::SIGXFSZ)
+}
+
 /// Turns the -1 of a system call into its error.
 fn check(result: libc::c_int) -> io::Result<()> {
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }

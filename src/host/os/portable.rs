@@ -77,6 +77,11 @@ pub fn stop_signals() -> Vec<i32> {
     vec![signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM]
 }
 
+/// Systems without such a signal, or where it is not known.
+pub fn file_limit_signal() -> Option<i32> {
+    None
+}
+
 /// Memory from the allocator, without guards.
 #[derive(Debug)]
 pub struct Region {

@@ -75,8 +75,8 @@ fn a_report_as_lines_has_the_points_of_the_journal() {
     let lines = by_name("jsonl").unwrap().render(&ran.report, &Options::default()).unwrap();
     let points = |text: &str| -> Vec<_> {
         let point = |line: &str| match serde_json::from_str(line).unwrap() {
-            JournalLine::Point(p) => Some(p.point),
-            JournalLine::Run { .. } => None,
+            JournalLine::Point(p) if p.finished => Some(p.point),
+            _ => None,
         };
         let mut points: Vec<_> = text.lines().filter_map(point).collect();
         points.sort_by_key(|p| p.id);
