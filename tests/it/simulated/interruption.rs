@@ -2,6 +2,7 @@
 
 use super::lab::{self, Notes, Ran, profile, run_with};
 use super::machines::{self, Simulated};
+use memgauge::engine::Sampling;
 use memgauge::experiments::Detail;
 use memgauge::plan::Request;
 use memgauge::results::{JournalLine, Outcome, Point, RunStatus, SCHEMA_VERSION, VerdictGrade};
@@ -18,7 +19,7 @@ fn machine() -> Simulated {
 
 fn request(on: &Simulated) -> Request {
     let mut request = profile(Detail::Brief, on);
-    request.sampling.target = 0.0;
+    request.sampling = Sampling { per_round: 5, target: 0.0, ..request.sampling };
     request.cooldown = Nanos::from_millis(1.0);
     request
 }
