@@ -1,6 +1,7 @@
 //! The integration tests, one binary: what holds between rooms and what a user sees of the program.
 
 mod architecture;
+mod bad_places;
 mod cli;
 mod helper;
 mod interruption;
