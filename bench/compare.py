@@ -54,7 +54,7 @@ def default_sizes(caches, threads):
     last = max(caches.values(), default=32 << 20)
     if "L3" in caches:
         # A virtual machine may report more of the cache than it lets one use.
-        share = min(caches["L3"] // 2 // threads, 8 * caches.get("L2", caches["L3"]))
+        share = min(caches["L3"] // 2 // threads, 4 * caches.get("L2", caches["L3"]))
         if share > 2 * caches.get("L2", 0):
             sizes["L3"] = share
     # Every thread has that much, so that any number of threads fulfils the rule.
@@ -126,29 +126,33 @@ def alternate(cell, contestants, args, cpus):
     return alternations
 
 
-def best_figure(shot):
-    """The best variant of a shot and its rate, `None` where the shot gave nothing."""
-    figures = shot.get("figures")
-    return max(figures.items(), key=lambda item: item[1]) if figures else None
+def best_variant(alternations, name):
+    """The variant of a program with the highest median over the alternations, with its rate in each (`None` where it
+    gave none). Chosen over all of them: the largest of several noisy figures of one moment is no program's speed."""
+    figures = [shots.get(name, {}).get("figures") or {} for shots in alternations]
+    variants = sorted({variant for shot in figures for variant in shot})
+    rates = {v: [shot.get(v) for shot in figures] for v in variants}
+    found = {v: [r for r in rates[v] if r is not None] for v in variants}
+    # One that gave figures more often comes first: a single lucky figure is no median.
+    best = max(variants, key=lambda v: (len(found[v]), statistics.median(found[v])), default=None)
+    return (best, rates[best]) if best else None
 
 
 def summarize(cell, alternations, ours="memgauge"):
     """Medians of all programs and the ratio of ours to the best of the others within each alternation."""
-    rates, variants, reasons, ratios = {}, {}, {}, []
-    for shots in alternations:
-        bests = {name: best_figure(shot) for name, shot in shots.items()}
-        for name, best in bests.items():
-            if best:
-                variants.setdefault(name, []).append(best[0])
-                rates.setdefault(name, []).append(best[1])
-            else:
-                reasons.setdefault(name, shots[name]["reason"])
-        others = [best[1] for name, best in bests.items() if best and name != ours]
-        if bests.get(ours) and others:
-            ratios.append(bests[ours][1] / max(others))
+    names = sorted({name for shots in alternations for name in shots})
+    chosen = {name: best for name in names if (best := best_variant(alternations, name))}
+    spreads = {name: spread([r for r in rates if r is not None]) for name, (_, rates) in chosen.items()}
+    others = [name for name in chosen if name != ours]
+    best = max(others, key=lambda name: spreads[name]["median"], default=None)
+    ratios = []
+    if best and ours in chosen:
+        pairs = zip(chosen[ours][1], chosen[best][1])
+        ratios = [mine / theirs for mine, theirs in pairs if mine is not None and theirs is not None]
+    reasons = {name: shots[name]["reason"] for shots in alternations for name in shots if "reason" in shots[name]}
     return {
         "level": cell.level, "operation": cell.operation, "threads": cell.threads, "bytes_per_thread": cell.size,
-        "programs": {name: {**spread(r), "variants": sorted(set(variants[name]))} for name, r in rates.items()},
+        "programs": {name: {**spreads[name], "variants": [variant]} for name, (variant, _) in chosen.items()},
         "ratio_to_best": spread(ratios) if ratios else None,
         "no_result": reasons,
         "alternations": alternations,
@@ -323,8 +327,8 @@ def bandwidth_table(document):
         ])
     head = ["level", "operation", "threads", "per thread", "memgauge GB/s", "others GB/s", "ratio to the best"]
     return heading(document) + markdown(head, rows) + (
-        "\nMedians over the alternations, payload bytes (a copy counts read and write), best variant of each program in "
-        "each alternation. The ratio is the median of the ratios within the alternations, with their range and the "
+        "\nMedians over the alternations, payload bytes (a copy counts read and write), best variant of each program "
+        "by its median. The ratio is the median of the ratios within the alternations, with their range and the "
         "order-statistic interval of the median.\n")
 
 

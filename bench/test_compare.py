@@ -125,7 +125,7 @@ class Requests(unittest.TestCase):
 
     def test_default_sizes_fit_their_levels(self):
         caches = {"L1": 48 << 10, "L2": 1 << 20, "L3": 32 << 20}
-        self.assertEqual(compare.default_sizes(caches, 2)["L3"], 8 << 20)
+        self.assertEqual(compare.default_sizes(caches, 2)["L3"], 4 << 20)
         self.assertEqual(compare.default_sizes(caches, 2)["DRAM"], 128 << 20)
         self.assertNotIn("L3", compare.default_sizes(caches, 16))
         self.assertEqual(set(compare.default_sizes({}, 1)), {"DRAM"})

@@ -3,11 +3,11 @@
 #![forbid(unsafe_code)]
 
 use crate::engine::{Machine, MemoryPlan, Sampling, Work};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::experiments::{Bound, Draft, Experiment, Scope};
-use crate::results::{Coordinate, Coordinates, Outcome};
+use crate::results::{Coordinate, Coordinates, HostFacts, Outcome};
 use crate::units::{Bytes, BytesPerSecond, Nanos};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What is asked for.
 pub struct Request {
@@ -101,73 +101,90 @@ const WARM_UPS: f64 = 3.0;
 /// What a turn of a point takes beside its samples: taking memory, readings of faults, steal and core clock.
 const PER_TURN: Nanos = Nanos(3e6);
 
+/// What a sample takes beside its length: waking the threads, finding the chunk.
+const PER_SAMPLE: Nanos = Nanos(0.12e6);
+
 /// What one node of a chain takes to write and to verify with one thread.
 const PER_NODE: Nanos = Nanos(45.0);
 
 /// Samples and rounds below which a point says nothing.
 const FEWEST_PER_ROUND: u32 = 4;
 const FEWEST_ROUNDS: u32 = 3;
-const SHORTEST_SAMPLE: Nanos = Nanos(1e6);
+const SHORTEST_SAMPLE: Nanos = Nanos(0.2e6);
 
-/// Lists that ask for no more points than this are drafted before they are counted: what they name twice counts once.
-const DRAFTED_ANYWAY: usize = 10_000;
+/// Points left out that are named one by one.
+const MOST_NAMED: usize = 10;
 
 /// Makes the plan. Nothing is measured but how fast fresh memory becomes usable.
 pub fn make(request: Request, machine: &mut dyn Machine) -> Result<Plan> {
     let cost = Cost { fault: machine.fault_rate(), threads: request.cpus.len().max(1) as f64 };
     let mut points = draft_points(&request, machine)?;
-    let usable = machine.facts().memory.usable.get().copied().unwrap_or(Bytes(u64::MAX));
     let adjusted = adjustments(&request, machine);
-    let mut shortened = Vec::new();
+    let facts = machine.facts();
+    let layout = Layout {
+        facts,
+        usable: facts.memory.usable.get().copied().unwrap_or(Bytes(u64::MAX)),
+        alone: points.iter().map(|p| MemoryPlan::of(p.work.as_ref().ok(), facts, false)).collect(),
+    };
+    let too_large: Vec<usize> = (0..points.len()).filter(|&i| layout.alone[i].total() > layout.usable).collect();
+    let memory_reason = format!("does not fit into the {} of memory that may be used", layout.usable);
+    let mut shortened = leave_out(&mut points, &too_large, &memory_reason);
     let mut sampling = request.sampling;
-    loop {
-        let phases = phases(&points, machine, usable);
-        if let Some(largest) = too_large(&points, &phases, usable) {
-            skip(&mut points[largest], format!("does not fit into the {usable} of memory that may be used"));
-            continue;
-        }
-        let estimate = estimate(&points, &phases, &request, &sampling, cost);
-        if estimate <= request.budget {
-            return Ok(Plan { phases, points, sampling, estimate, shortened, adjusted, request });
-        }
-        if let Some(shorter) = shorten(&sampling, request.samples_fixed) {
-            sampling = shorter;
-            continue;
-        }
-        let Some(next) = most_expendable(&points) else {
-            shortened.push(format!("even one point takes longer than the budget of {}", request.budget));
-            return Ok(Plan { phases, points, sampling, estimate, shortened, adjusted, request });
-        };
-        shortened.push(format!("left out {}", describe(&points[next].coordinates)));
-        skip(
-            &mut points[next],
-            format!("does not fit into the budget of {}; allow more with --budget", request.budget),
-        );
+    let time = |points: &[PlannedPoint], left_out: &[usize], sampling: &Sampling| {
+        let phases = layout.phases(points, left_out);
+        let estimate = estimate(points, &phases, &request, sampling, cost);
+        (phases, estimate)
+    };
+    let (mut phases, mut total) = time(&points, &[], &sampling);
+    while total > request.budget
+        && let Some(shorter) = shorten(&sampling, request.samples_fixed)
+    {
+        sampling = shorter;
+        total = estimate(&points, &phases, &request, &sampling, cost);
     }
+    if sampling != request.sampling {
+        shortened.push(describe_sampling(&sampling, &request.sampling));
+    }
+    if total > request.budget {
+        // Each point left out makes the rest take less time, so that the fewest to leave out are found by halving.
+        let order = least_needed_first(&points);
+        let (mut fewest, mut most) = (1, order.len().saturating_sub(1));
+        while fewest < most {
+            let middle = fewest.midpoint(most);
+            let fits = time(&points, &order[..middle], &sampling).1 <= request.budget;
+            (fewest, most) = if fits { (fewest, middle) } else { (middle + 1, most) };
+        }
+        let left_out = &order[..most];
+        (phases, total) = time(&points, left_out, &sampling);
+        let reason = format!("does not fit into the budget of {}; allow more with --budget", request.budget);
+        shortened.extend(leave_out(&mut points, left_out, &reason));
+    }
+    if total > request.budget && !phases.is_empty() {
+        shortened.push(format!("even one point takes longer than the budget of {}", request.budget));
+    }
+    Ok(Plan { phases, points, sampling, estimate: total, shortened, adjusted, request })
 }
 
 /// What the experiments have to say about their points.
 fn adjustments(request: &Request, machine: &dyn Machine) -> Vec<String> {
-    let scope = Scope { machine, cpus: &request.cpus, seed: request.seed };
+    let scope = Scope { machine, cpus: &request.cpus, seed: request.seed, most_points: request.max_points };
     let mut all: Vec<String> = request.experiments.iter().flat_map(|e| e.adjustments(&scope)).collect();
     let mut seen = BTreeSet::new();
     all.retain(|sentence| seen.insert(sentence.clone()));
     all
 }
 
-/// The points of all experiments and repeats, each once: a list may name the same thing twice.
+/// The points of all experiments and repeats. What lies at the same place as a point before it is the same question
+/// asked twice and left out.
 fn draft_points(request: &Request, machine: &dyn Machine) -> Result<Vec<PlannedPoint>> {
-    let scope = Scope { machine, cpus: &request.cpus, seed: request.seed };
+    let most_points = request.max_points;
+    let scope = Scope { machine, cpus: &request.cpus, seed: request.seed, most_points };
     let mut drafts: Vec<(usize, Draft)> = Vec::new();
     for (index, experiment) in request.experiments.iter().enumerate() {
-        // Drafts of a list that is far too long would themselves fill the memory.
-        if experiment.asked() > DRAFTED_ANYWAY {
-            refuse_above(request, experiment.asked())?;
-        }
         let mut seen = BTreeSet::new();
         let new = experiment.draft(&scope)?.into_iter().filter(|draft| seen.insert(draft.coordinates.clone()));
         drafts.extend(new.map(|draft| (index, draft)));
-        refuse_above(request, drafts.len())?;
+        scope.room_for(drafts.len().saturating_mul(request.repeat.max(1) as usize))?;
     }
     let repeats = (0..request.repeat.max(1)).flat_map(|repeat| drafts.iter().cloned().map(move |d| (repeat, d)));
     let plan = |(id, (repeat, (experiment, draft))): (usize, (u32, (usize, Draft)))| {
@@ -181,68 +198,103 @@ fn draft_points(request: &Request, machine: &dyn Machine) -> Result<Vec<PlannedP
     Ok(repeats.enumerate().map(plan).collect())
 }
 
-/// Fails when `count` points, as often as they are repeated, are more than the request allows.
-fn refuse_above(request: &Request, count: usize) -> Result<()> {
-    let count = count.saturating_mul(request.repeat as usize);
-    if count <= request.max_points {
-        return Ok(());
-    }
-    Err(Error::usage(format!(
-        "too many points: {count} or more; {} are allowed; type fewer values or --max-points {count}",
-        request.max_points
-    )))
+/// Which points share memory.
+struct Layout<'a> {
+    facts: &'a HostFacts,
+    usable: Bytes,
+    /// What each point needs if it is alone.
+    alone: Vec<MemoryPlan>,
 }
 
-/// Which points share memory: all of a repeat where that fits, else streams and chains of each kind of pages apart.
-fn phases(points: &[PlannedPoint], machine: &dyn Machine, usable: Bytes) -> Vec<Phase> {
-    let facts = machine.facts();
-    let phase = |members: Vec<usize>, chains_share: bool| {
+impl Layout<'_> {
+    /// All points of a repeat share memory where that fits, else those of each kind of work and pages, else as many
+    /// as fit. The points `left_out` are in no phase.
+    fn phases(&self, points: &[PlannedPoint], left_out: &[usize]) -> Vec<Phase> {
+        let left_out: BTreeSet<usize> = left_out.iter().copied().collect();
+        let wanted: Vec<usize> =
+            (0..points.len()).filter(|i| points[*i].work.is_ok() && !left_out.contains(i)).collect();
+        let mut phases = Vec::new();
+        for repeat in by_key(&wanted, |i| points[i].coordinates.get("repeat")) {
+            let whole = self.phase(points, repeat.clone(), false);
+            if whole.memory.total() <= self.usable {
+                phases.push(whole);
+                continue;
+            }
+            let kind = |i: usize| points[i].work.as_ref().ok().map(|w| (matches!(w, Work::Chase(_)), w.pages()));
+            for part in by_key(&repeat, kind) {
+                let own = self.phase(points, part.clone(), false);
+                if own.memory.total() <= self.usable {
+                    phases.push(own);
+                } else {
+                    phases.extend(self.pack(&part).into_iter().map(|group| self.phase(points, group, true)));
+                }
+            }
+        }
+        phases
+    }
+
+    fn phase(&self, points: &[PlannedPoint], members: Vec<usize>, chains_share: bool) -> Phase {
         let works = members.iter().filter_map(|&i| points[i].work.as_ref().ok());
-        Phase { memory: MemoryPlan::of(works, facts, chains_share), points: members, chains_share }
-    };
-    let mut phases = Vec::new();
-    for members in by_key(points, |p| p.coordinates.get("repeat").cloned()) {
-        let whole = phase(members.clone(), false);
-        if whole.memory.total() <= usable {
-            phases.push(whole);
-            continue;
-        }
-        let kind = |p: &PlannedPoint| p.work.as_ref().ok().map(|w| (matches!(w, Work::Chase(_)), w.pages()));
-        for part in by_key(points, kind) {
-            let part: Vec<usize> = part.into_iter().filter(|i| members.contains(i)).collect();
-            let own = phase(part.clone(), false);
-            phases.push(if own.memory.total() <= usable { own } else { phase(part, true) });
-        }
+        let memory = MemoryPlan::of(works, self.facts, chains_share);
+        Phase { memory, points: members, chains_share }
     }
-    phases.retain(|p| !p.points.is_empty());
-    phases
+
+    /// Groups of neighbours, each as large as fits when all of it uses the same memory.
+    fn pack(&self, members: &[usize]) -> Vec<Vec<usize>> {
+        let mut groups: Vec<Vec<usize>> = Vec::new();
+        let mut used: BTreeMap<_, Bytes> = BTreeMap::new();
+        for &index in members {
+            let mut with = used.clone();
+            for (key, &bytes) in &self.alone[index].mappings {
+                let size = with.entry(*key).or_default();
+                *size = (*size).max(bytes);
+            }
+            match groups.last_mut().filter(|_| with.values().copied().sum::<Bytes>() <= self.usable) {
+                Some(group) => {
+                    group.push(index);
+                    used = with;
+                }
+                None => {
+                    groups.push(vec![index]);
+                    used = self.alone[index].mappings.clone();
+                }
+            }
+        }
+        groups
+    }
 }
 
-/// Positions of the points that have a work, grouped by `key` in the order in which keys first appear.
-fn by_key<K: PartialEq>(points: &[PlannedPoint], key: impl Fn(&PlannedPoint) -> K) -> Vec<Vec<usize>> {
+/// `members` grouped by `key` in the order in which keys first appear.
+fn by_key<K: PartialEq>(members: &[usize], key: impl Fn(usize) -> K) -> Vec<Vec<usize>> {
     let mut groups: Vec<(K, Vec<usize>)> = Vec::new();
-    for (index, point) in points.iter().enumerate().filter(|(_, p)| p.work.is_ok()) {
-        let k = key(point);
+    for &index in members {
+        let k = key(index);
         match groups.iter_mut().find(|(known, _)| *known == k) {
-            Some((_, members)) => members.push(index),
+            Some((_, group)) => group.push(index),
             None => groups.push((k, vec![index])),
         }
     }
-    groups.into_iter().map(|(_, members)| members).collect()
-}
-
-/// The point with the largest working set of a phase that does not fit.
-fn too_large(points: &[PlannedPoint], phases: &[Phase], usable: Bytes) -> Option<usize> {
-    let phase = phases.iter().find(|phase| phase.memory.total() > usable)?;
-    phase.points.iter().copied().max_by_key(|&i| working_set(&points[i]))
+    groups.into_iter().map(|(_, group)| group).collect()
 }
 
 fn working_set(point: &PlannedPoint) -> Bytes {
     point.work.as_ref().map(Work::working_set).unwrap_or_default()
 }
 
-fn skip(point: &mut PlannedPoint, reason: String) {
-    point.work = Err(Outcome::Skipped { reason });
+/// Skips the points at `positions` for `reason` and says so, the first few by name.
+fn leave_out(points: &mut [PlannedPoint], positions: &[usize], reason: &str) -> Vec<String> {
+    let mut said = Vec::new();
+    for (count, &position) in positions.iter().enumerate() {
+        let point = &mut points[position];
+        point.work = Err(Outcome::Skipped { reason: reason.to_owned() });
+        if count < MOST_NAMED {
+            said.push(format!("left out {}", describe(&point.coordinates)));
+        }
+    }
+    if positions.len() > MOST_NAMED {
+        said.push(format!("left out {} more points", positions.len() - MOST_NAMED));
+    }
+    said
 }
 
 /// The next shorter way to sample, `None` where nothing can be given up.
@@ -260,24 +312,38 @@ fn shorten(sampling: &Sampling, samples_fixed: bool) -> Option<Sampling> {
     Some(shorter)
 }
 
-/// What goes first when time is short: what is least needed, of that what takes most memory. The last point stays.
-fn most_expendable(points: &[PlannedPoint]) -> Option<usize> {
-    let left = points.iter().enumerate().filter(|(_, p)| p.work.is_ok());
-    if left.clone().count() <= 1 {
-        return None;
-    }
-    left.max_by_key(|(_, p)| (p.expendable, working_set(p))).map(|(index, _)| index)
+/// The points that have a work, in the order in which they go when time is short: what is least needed first, of that
+/// what takes most memory.
+fn least_needed_first(points: &[PlannedPoint]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..points.len()).filter(|&i| points[i].work.is_ok()).collect();
+    order.sort_by_key(|&i| std::cmp::Reverse((points[i].expendable, working_set(&points[i]), i)));
+    order
 }
 
-/// `copy DRAM, 2 threads`
+/// `copy DRAM (2 threads, thp pages)`
 fn describe(coordinates: &Coordinates) -> String {
     let of = |axis: &str| coordinates.get(axis).map(ToString::to_string).unwrap_or_default();
-    format!("{} {} ({} threads, {} pages)", of("operation"), of("level"), of("threads"), of("pages"))
+    let threads = of("threads");
+    let plural = if threads == "1" { "" } else { "s" };
+    let size = match coordinates.get("size_bytes") {
+        Some(Coordinate::Number(bytes)) => format!(" {}", Bytes(*bytes)),
+        _ => String::new(),
+    };
+    format!("{} {}{size} ({threads} thread{plural}, {} pages)", of("operation"), of("level"), of("pages"))
+}
+
+/// `3 rounds of 4 samples of 1 ms instead of 6 of 10 of 5 ms`
+fn describe_sampling(short: &Sampling, full: &Sampling) -> String {
+    format!(
+        "{} rounds of {} samples of {} instead of {} of {} of {}",
+        short.rounds, short.per_round, short.length, full.rounds, full.per_round, full.length
+    )
 }
 
 /// Expected time of the whole plan.
 fn estimate(points: &[PlannedPoint], phases: &[Phase], request: &Request, sampling: &Sampling, cost: Cost) -> Nanos {
-    let turn = PER_TURN + request.cooldown + sampling.length * (f64::from(sampling.per_round) + WARM_UPS);
+    let turn =
+        PER_TURN + request.cooldown + (sampling.length + PER_SAMPLE) * (f64::from(sampling.per_round) + WARM_UPS);
     let of_phase = |phase: &Phase| {
         let mapping = Nanos::from_secs(phase.memory.total().0 as f64 / cost.fault.0);
         let built = if phase.chains_share { f64::from(sampling.rounds) } else { 1.0 };

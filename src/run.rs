@@ -10,7 +10,7 @@ use crate::results::{
     Report, RunStatus, SCHEMA_VERSION, Tool,
 };
 use crate::units::{BytesPerSecond, Hertz, Nanos};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What is told while a run is under way.
 pub trait Observer {
@@ -43,7 +43,11 @@ struct Run<'a> {
     started: Nanos,
     turns: (u64, u64),
     journal_trouble: Option<String>,
-    overdrawn: bool,
+    last_level: u64,
+    /// Whether the run ended before all that was planned was done.
+    interrupted: bool,
+    /// Points with fewer rounds than planned because the budget was used up.
+    overdrawn: BTreeSet<usize>,
 }
 
 /// Carries out `plan`. Always ends with a report: what was interrupted or failed says so in it. `started` is when the
@@ -58,6 +62,7 @@ pub fn execute(
     let mut provenance = provenance(plan, machine, invocation);
     let turns = plan.phases.iter().map(|p| p.points.len() as u64).sum::<u64>() * u64::from(plan.sampling.rounds);
     let logs = vec![PointLog::default(); plan.points.len()];
+    let last_level = machine.facts().topology.last_level_total(&plan.request.cpus).0;
     let mut run = Run {
         plan,
         machine,
@@ -67,7 +72,9 @@ pub fn execute(
         started,
         turns: (0, turns),
         journal_trouble: None,
-        overdrawn: false,
+        last_level,
+        interrupted: false,
+        overdrawn: BTreeSet::new(),
     };
     run.write(&JournalLine::Run { schema_version: SCHEMA_VERSION, provenance: Box::new(provenance.clone()) });
     for (index, point) in plan.points.iter().enumerate() {
@@ -78,16 +85,15 @@ pub fn execute(
     for phase in &plan.phases {
         run.phase(phase);
     }
-    let findings = run.findings();
+    let mut findings = run.findings();
     let datasets = run.datasets();
     provenance.finished = run.machine.wall_clock();
-    let status = status(&datasets);
+    let status = status(&datasets, run.interrupted);
     let summary = PlanSummary { real: Some(run.machine.now() - started), ..summary(plan) };
-    let mut findings_all = findings;
     for (experiment, dataset) in plan.request.experiments.iter().zip(&datasets) {
-        findings_all.extend(experiment.findings(dataset));
+        findings.extend(experiment.findings(dataset));
     }
-    Report { schema_version: SCHEMA_VERSION, status, provenance, plan: summary, datasets, findings: findings_all }
+    Report { schema_version: SCHEMA_VERSION, status, provenance, plan: summary, datasets, findings }
 }
 
 /// What was planned, in the report's terms.
@@ -107,36 +113,40 @@ impl Run<'_> {
     /// Maps the memory of a phase and takes round after round of its points, each round starting one point later, so
     /// that drift does not look like a difference between points.
     fn phase(&mut self, phase: &Phase) {
-        self.tell("mapping memory");
-        let mapped = self.machine.map(&phase.memory);
-        if let Err(trouble) = mapped {
-            for &index in &phase.points {
-                self.settle(index, trouble.clone().into());
-            }
-            return;
-        }
+        // What nobody will measure in is not mapped: that can take longer than all the rest.
+        let mapped = if self.machine.interrupted() || self.is_overdrawn() {
+            Ok(())
+        } else {
+            self.tell("mapping memory");
+            self.machine.map(&phase.memory)
+        };
         for round in 0..self.plan.sampling.rounds {
             let mut order = phase.points.clone();
             order.rotate_left(round as usize % phase.points.len().max(1));
             for index in order {
-                self.turn(index);
+                self.turns.0 += 1;
+                if mapped.is_ok() {
+                    self.turn(index);
+                }
             }
         }
         for &index in &phase.points {
-            self.conclude(index);
+            match &mapped {
+                Ok(()) => self.conclude(index),
+                Err(trouble) => self.settle(index, trouble.clone().into()),
+            }
         }
     }
 
     /// One round of one point, unless it has what it needs or the run is over.
     fn turn(&mut self, index: usize) {
-        self.turns.0 += 1;
         let point = &self.plan.points[index];
         let Ok(work) = &point.work else { return };
-        if self.machine.interrupted() || self.logs[index].finished(work, &self.plan.sampling) {
+        if self.outcomes.contains_key(&index) || self.machine.interrupted() {
             return;
         }
-        if self.machine.now() - self.started > self.plan.request.budget * GRACE {
-            self.overdrawn = true;
+        if self.is_overdrawn() {
+            self.overdrawn.insert(index);
             return;
         }
         self.tell(&doing(point));
@@ -144,9 +154,32 @@ impl Run<'_> {
             return;
         }
         sample_round(self.machine, work, &self.plan.sampling, &mut self.logs[index]);
-        if self.logs[index].finished(work, &self.plan.sampling) {
+        if self.logs[index].finished(&self.plan.sampling) {
             self.conclude(index);
+        } else if !self.logs[index].is_empty() {
+            // Rounds of all points alternate: without this, a run that is killed would lose them all.
+            let so_far = self.judged(index, &self.logs[index], work);
+            self.write_point(index, &so_far, false);
         }
+    }
+
+    /// The outcome that the log of a point amounts to.
+    fn judged(&self, index: usize, log: &PointLog, work: &Work) -> Outcome {
+        let point = &self.plan.points[index];
+        let limit = limit(point.bound, self.machine.facts(), work);
+        let limit: Option<&dyn Fn(Hertz) -> Limit> = limit.as_ref().map(|l| l as _);
+        let frame = Frame {
+            clock_error: self.machine.clock().error,
+            last_level_cache: (self.last_level > 0).then_some(self.last_level),
+            limit,
+            seed: derive(self.plan.request.seed, "bootstrap", point.id),
+        };
+        conclude(log, work, &frame)
+    }
+
+    /// Whether no more rounds are to be taken because the budget is used up.
+    fn is_overdrawn(&self) -> bool {
+        self.machine.now() - self.started > self.plan.request.budget * GRACE
     }
 
     /// Settles the outcome of a point from its log, once.
@@ -156,30 +189,28 @@ impl Run<'_> {
         if self.outcomes.contains_key(&index) {
             return;
         }
-        let log = &self.logs[index];
+        let log = &mut self.logs[index];
+        if self.machine.interrupted() && !log.finished(&self.plan.sampling) {
+            log.cut_short();
+        }
         let untouched = log.rounds() == 0 && !log.failed();
-        let outcome = if untouched && self.overdrawn && !self.machine.interrupted() {
+        let outcome = if untouched && self.overdrawn.remove(&index) && !log.was_cut_short() {
             let reason = format!("the budget of {} was used up; allow more with --budget", self.plan.request.budget);
             Outcome::Skipped { reason }
-        } else if untouched && self.machine.interrupted() && log.is_empty() {
-            Outcome::Interrupted { reason: "the run was interrupted before this point".to_owned() }
         } else {
-            let limit = limit(point.bound, self.machine.facts(), work);
-            let limit: Option<&dyn Fn(Hertz) -> Limit> = limit.as_ref().map(|l| l as _);
-            let last_level = self.machine.facts().topology.last_level_total(&self.plan.request.cpus).0;
-            let frame = Frame {
-                clock_error: self.machine.clock().error,
-                last_level_cache: (last_level > 0).then_some(last_level),
-                limit,
-                seed: derive(self.plan.request.seed, "bootstrap", point.id),
-            };
-            conclude(log, work, &frame)
+            self.interrupted |= log.was_cut_short();
+            self.judged(index, &self.logs[index], work)
         };
         self.settle(index, outcome);
     }
 
     /// Notes the outcome of a point and writes it down at once.
     fn settle(&mut self, index: usize, outcome: Outcome) {
+        self.write_point(index, &outcome, true);
+        self.outcomes.insert(index, outcome);
+    }
+
+    fn write_point(&mut self, index: usize, outcome: &Outcome, finished: bool) {
         let planned = &self.plan.points[index];
         let experiment = &self.plan.request.experiments[planned.experiment];
         let point = Point { id: planned.id, coordinates: planned.coordinates.clone(), outcome: outcome.clone() };
@@ -187,10 +218,10 @@ impl Run<'_> {
             experiment: experiment.name().to_owned(),
             quantity: experiment.quantity(),
             axes: axes(self.plan, experiment.as_ref()),
+            finished,
             point,
         };
         self.write(&JournalLine::Point(Box::new(line)));
-        self.outcomes.insert(index, outcome);
     }
 
     fn write(&mut self, line: &JournalLine) {
@@ -199,12 +230,13 @@ impl Run<'_> {
         }
     }
 
-    /// Tells how far the run is, by turns and by time, whichever is further behind.
+    /// Tells how far the run is by turns, and what is left by the plan's estimate of these. A run that is slower than
+    /// planned still ends when its budget does.
     fn tell(&mut self, doing: &str) {
-        let by_turns = self.turns.0 as f64 / self.turns.1.max(1) as f64;
+        let done = (self.turns.0 as f64 / self.turns.1.max(1) as f64).clamp(0.0, 1.0);
         let spent = self.machine.now() - self.started;
-        let left = (self.plan.estimate - spent).max(Nanos::ZERO);
-        self.observer.progress(by_turns.clamp(0.0, 1.0), left, doing);
+        let allowed = (self.plan.request.budget * GRACE - spent).max(Nanos::ZERO);
+        self.observer.progress(done, (self.plan.estimate * (1.0 - done)).min(allowed), doing);
     }
 
     fn datasets(&mut self) -> Vec<Dataset> {
@@ -236,6 +268,14 @@ impl Run<'_> {
         findings.extend(self.plan.adjusted.iter().map(|text| sentence("adjusted", format!("{text}."))));
         if let Some(trouble) = &self.journal_trouble {
             findings.push(sentence("journal", format!("The journal could not be written: {trouble}.")));
+        }
+        if !self.overdrawn.is_empty() {
+            let (count, budget) = (self.overdrawn.len(), self.plan.request.budget);
+            let text = format!(
+                "The budget of {budget} was used up before all rounds were done: {count} points have fewer samples than \
+                 planned; allow more with --budget."
+            );
+            findings.push(sentence("budget", text));
         }
         findings
     }
@@ -311,16 +351,12 @@ fn limit(bound: Bound, facts: &HostFacts, work: &Work) -> Option<impl Fn(Hertz) 
     })
 }
 
-fn status(datasets: &[Dataset]) -> RunStatus {
-    let outcomes = || datasets.iter().flat_map(|d| &d.points).map(|p| &p.outcome);
-    let cut = |o: &Outcome| match o {
-        Outcome::Interrupted { .. } => true,
-        Outcome::Measured(m) => m.verdict.reasons.iter().any(|r| r.contains("interrupted")),
-        _ => false,
-    };
+/// `interrupted` says that a point with samples was to have more of them.
+fn status(datasets: &[Dataset], interrupted: bool) -> RunStatus {
+    let any = |of: fn(&Outcome) -> bool| datasets.iter().flat_map(|d| &d.points).any(|p| of(&p.outcome));
     match () {
-        () if outcomes().any(cut) => RunStatus::Interrupted,
-        () if outcomes().any(|o| matches!(o, Outcome::Failed { .. })) => RunStatus::Partial,
+        () if interrupted || any(|o| matches!(o, Outcome::Interrupted { .. })) => RunStatus::Interrupted,
+        () if any(|o| matches!(o, Outcome::Failed { .. })) => RunStatus::Partial,
         () => RunStatus::Complete,
     }
 }

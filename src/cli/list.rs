@@ -5,7 +5,7 @@ use super::output::to_stdout;
 use crate::error::{Error, Result};
 use crate::experiments::EXPERIMENTS;
 use crate::host::facts::{SystemFiles, discover};
-use crate::kernels::{Chain, KernelRow, all_rows};
+use crate::kernels::{Chain, KernelRow, adds_digest, all_rows};
 use crate::render;
 use serde::Serialize;
 
@@ -57,15 +57,17 @@ pub fn kernels() -> Vec<KernelEntry> {
         unavailable: row.kernel().err(),
         digest: row.digest(),
     };
-    let chase = KernelEntry {
-        name: "chase".to_owned(),
-        does: "follow pointers, each load needs the one before it".to_owned(),
+    let plain = |name: &str, does: &str, digest: Option<String>| KernelEntry {
+        name: name.to_owned(),
+        does: does.to_owned(),
         bits: usize::BITS,
         needs: "any processor".to_owned(),
         unavailable: None,
-        digest: Chain::kernel_digest(),
+        digest,
     };
-    all_rows().into_iter().map(entry).chain([chase]).collect()
+    let chase = plain("chase", "follow pointers, each load needs the one before it", Chain::kernel_digest());
+    let add = plain("add", "dependent register additions: the core clock", adds_digest());
+    all_rows().into_iter().map(entry).chain([chase, add]).collect()
 }
 
 fn kernel_table() -> String {

@@ -32,9 +32,9 @@ pub fn run(options: &RunOptions, words: Vec<String>) -> Result<u8> {
     let detail = options.profile.detail();
     let experiments = EXPERIMENTS.iter().filter(|e| wanted(e.name)).map(|e| (e.in_profile)(detail)).collect();
     let sampling = match options.profile {
-        Profile::Quick => Sampling { length: Nanos::from_millis(2.0), per_round: 6, rounds: ROUNDS, target: 0.01 },
-        Profile::Default => Sampling { length: Nanos::from_millis(5.0), per_round: 10, rounds: ROUNDS, target: 0.005 },
-        Profile::Full => Sampling { length: Nanos::from_millis(10.0), per_round: 10, rounds: 8, target: 0.002 },
+        Profile::Quick => sampling(10, ROUNDS, 0.01),
+        Profile::Default => sampling(25, ROUNDS, 0.005),
+        Profile::Full => sampling(40, 8, 0.002),
     };
     let defaults = Defaults { profile: options.profile.name(), budget: options.profile.budget(), sampling };
     measure(experiments, &options.common, &defaults, words)
@@ -51,9 +51,15 @@ pub fn latency(options: LatencyOptions, words: Vec<String>) -> Result<u8> {
 }
 
 fn single(experiment: Box<dyn Experiment>, options: &CommonOptions, words: Vec<String>) -> Result<u8> {
-    let sampling = Sampling { length: Nanos::from_millis(5.0), per_round: 10, rounds: ROUNDS, target: 0.005 };
-    let defaults = Defaults { profile: experiment.name(), budget: SINGLE_BUDGET, sampling };
+    let defaults =
+        Defaults { profile: experiment.name(), budget: SINGLE_BUDGET, sampling: sampling(25, ROUNDS, 0.005) };
     measure(vec![experiment], options, &defaults, words)
+}
+
+/// Samples of one millisecond: shorter than the 4 ms (1 ms at most) between two timer interrupts, so that the median
+/// sample has none in it, and 10^4 times longer than a reading of the counter.
+fn sampling(per_round: u32, rounds: u32, target: f64) -> Sampling {
+    Sampling { length: Nanos::from_millis(1.0), per_round, rounds, target }
 }
 
 /// What a command does where the user does not say.

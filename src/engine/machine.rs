@@ -5,7 +5,7 @@ use crate::host::memory::PageMode;
 use crate::kernels::{Operation, Width};
 use crate::results::{ClockFacts, HostFacts, KernelUsed, Outcome, PageEvidence};
 use crate::units::{Bytes, BytesPerSecond, Hertz, Nanos};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Threads that stream through memory of their own, all at once.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -72,6 +72,17 @@ impl Work {
     }
 }
 
+impl Work {
+    /// What walking everything once amounts to, as [`Observation::amount`] counts: payload bytes or hops. The working
+    /// set counts all streams, and so does the payload.
+    pub fn pass(&self) -> u64 {
+        match self {
+            Work::Stream(_) => self.working_set().0,
+            Work::Chase(w) => w.bytes.0 / w.stride.0.max(1),
+        }
+    }
+}
+
 /// Why something was not done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Trouble {
@@ -114,6 +125,8 @@ pub struct Observation {
     pub involuntary_switches: Option<u64>,
     /// Whether every thread was on its CPU before and after, `None` where not readable.
     pub affinity_held: Option<bool>,
+    /// Core clock of the first thread's CPU right before and after, `None` where it cannot be established.
+    pub core: Option<Hertz>,
 }
 
 /// What a mapping is for; streams and chains never share memory.
@@ -158,9 +171,10 @@ impl MemoryPlan {
     /// What `works` need. Streams of different works use the same memory; every chain has its own, unless
     /// `chains_share`, when they are built anew each time in memory for the largest.
     pub fn of<'a>(works: impl IntoIterator<Item = &'a Work>, facts: &HostFacts, chains_share: bool) -> Self {
-        let node = |cpu: u32| facts.topology.node_of(cpu).unwrap_or(0);
+        let nodes: BTreeMap<u32, u32> = facts.topology.cpus.iter().filter_map(|c| Some((c.id, c.node?))).collect();
+        let node = |cpu: u32| nodes.get(&cpu).copied().unwrap_or(0);
         let mut mappings: BTreeMap<MemoryKey, Bytes> = BTreeMap::new();
-        let mut chains: Vec<&ChaseWork> = Vec::new();
+        let mut chains: BTreeSet<&ChaseWork> = BTreeSet::new();
         for work in works {
             match work {
                 Work::Stream(w) => {
@@ -174,8 +188,7 @@ impl MemoryPlan {
                         *size = (*size).max(bytes);
                     }
                 }
-                Work::Chase(w) if !chains.contains(&w) => {
-                    chains.push(w);
+                Work::Chase(w) if chains.insert(w) => {
                     let size = mappings.entry((MemoryUse::Chains, w.pages, node(w.cpu))).or_default();
                     *size = if chains_share { (*size).max(slot(w.bytes)) } else { *size + slot(w.bytes) };
                 }

@@ -7,7 +7,8 @@ use super::{Clock, Team};
 use crate::host::memory::{PageReading, Window};
 use crate::host::noise::ThreadNoise;
 use crate::host::{counter, pin};
-use crate::kernels::{BLOCK_BYTES, Chain, HOPS_PER_BLOCK, StreamKernel, StreamWalk};
+use crate::kernels::{ADDS_PER_BLOCK, BLOCK_BYTES, Chain, HOPS_PER_BLOCK, StreamKernel, StreamWalk, dependent_adds};
+use crate::units::Hertz;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -106,8 +107,14 @@ impl Run for ChaseRun {
     }
 }
 
+/// Blocks of additions that show the core clock beside each sample: about 20 us. The clock of a core that shares its
+/// power with others wanders by percents within a round.
+const CLOCK_BLOCKS: u64 = 640;
+
 /// What one thread saw.
 struct Seen {
+    /// Ticks that the additions took before and after.
+    clock: u64,
     stamps: Stamps,
     noise: Option<ThreadNoise>,
     on_its_cpu: Option<bool>,
@@ -154,6 +161,10 @@ fn take_once<R: Run>(
     let stamps: Vec<Stamps> = seen.iter().map(|s| s.stamps.clone()).collect();
     let common = if seen.len() == cpus.len() { common_window(&stamps) } else { None };
     let Some(common) = common else { return Ok(None) };
+    let core = seen.first().filter(|s| s.clock > 0).map(|s| {
+        let cycles = (2 * CLOCK_BLOCKS * ADDS_PER_BLOCK) as f64;
+        Hertz(cycles / clock.nanos(s.clock).secs())
+    });
     let sum = |of: fn(&ThreadNoise) -> u64| seen.iter().map(|s| s.noise.as_ref().map(of)).sum::<Option<u64>>();
     Ok(Some(Observation {
         elapsed: clock.nanos(common.ticks),
@@ -165,12 +176,14 @@ fn take_once<R: Run>(
             .map(|s| s.on_its_cpu)
             .collect::<Option<Vec<bool>>>()
             .map(|all| !all.contains(&false)),
+        core,
     }))
 }
 
 /// Finds out how much work makes a chunk, waits for the others, and times chunks until the sample is long enough.
 fn measure(blocks: &mut Blocks<'_>, member: Member, barrier: &StartBarrier, length: Length) -> Seen {
     let mut ticks = Vec::with_capacity(MOST_STAMPS);
+    let clock_before = core_ticks();
     let chunk = blocks_per_chunk(blocks, (length.ticks / CHUNKS).max(1));
     let here = || pin::current_cpu().map(|cpu| cpu == member.cpu);
     let before = here();
@@ -184,7 +197,15 @@ fn measure(blocks: &mut Blocks<'_>, member: Member, barrier: &StartBarrier, leng
     }
     let noise = noise.and_then(|earlier| ThreadNoise::of_this_thread().map(|later| later.since(earlier)));
     let on_its_cpu = before.zip(here()).map(|(before, after)| before && after);
-    Seen { stamps: Stamps { ticks, chunk }, noise, on_its_cpu }
+    let clock = clock_before + core_ticks();
+    Seen { clock, stamps: Stamps { ticks, chunk }, noise, on_its_cpu }
+}
+
+/// Ticks that a known number of cycles takes now.
+fn core_ticks() -> u64 {
+    let start = counter::ticks();
+    dependent_adds(CLOCK_BLOCKS);
+    counter::ticks().saturating_sub(start)
 }
 
 /// Doubles the work until it takes a quarter of a chunk, then scales up. What it does also warms the caches.

@@ -3,7 +3,7 @@
 use super::judge::judge;
 use super::machine::{Machine, Observation, Trouble, Work};
 use crate::results::{Evidence, Limit, Measured, Outcome, PageEvidence, Sample, Summary};
-use crate::stats;
+use crate::stats::{self, StopRule};
 use crate::units::{Hertz, Nanos};
 use std::collections::BTreeMap;
 
@@ -23,8 +23,11 @@ pub struct Sampling {
 /// Rounds before the stop rule may end a point: the drift between fewer shows nothing.
 const FEWEST_ROUNDS: u32 = 3;
 
-/// Samples discarded at most at the start of a round.
+/// Samples discarded at most at the start of a round, once the working set has been walked.
 const MOST_WARM_UPS: usize = 8;
+
+/// Time spent at most on walking a working set that could lie in a cache before it is sampled.
+const LONGEST_WALK: Nanos = Nanos(100e6);
 
 /// Two samples in a row that differ by less than this are warm.
 const WARM: f64 = 0.02;
@@ -38,28 +41,35 @@ pub struct PointLog {
     stolen: Option<Nanos>,
     pages: Option<(PageEvidence, Vec<String>)>,
     rounds: u32,
+    enough: bool,
     trouble: Option<Trouble>,
 }
 
 impl PointLog {
     /// Whether no more rounds are wanted: the interval is inside the target, all rounds are done, or it failed.
-    pub fn finished(&self, work: &Work, sampling: &Sampling) -> bool {
-        if self.rounds >= sampling.rounds || self.failed() {
-            return true;
-        }
-        if self.rounds < FEWEST_ROUNDS.min(sampling.rounds) {
-            return false;
-        }
-        let groups = self.clean_groups(work);
-        let middle = stats::median(&groups.concat());
-        let interval = stats::block_median_interval(&groups, 1);
-        let width = interval.zip(middle).and_then(|(i, m)| i.relative_half_width(m));
-        width.is_some_and(|w| w <= sampling.target)
+    pub fn finished(&self, sampling: &Sampling) -> bool {
+        self.rounds >= sampling.rounds || self.failed() || self.enough
+    }
+
+    /// Whether the interval of the median is inside the target.
+    fn is_enough(&self, work: &Work, sampling: &Sampling) -> bool {
+        let rule = StopRule { relative_width: sampling.target, minimum: 1, maximum: usize::MAX };
+        self.rounds >= FEWEST_ROUNDS && sampling.target > 0.0 && rule.enough(&self.clean_groups(work))
     }
 
     /// Whether a round went wrong for a reason other than interruption.
     pub fn failed(&self) -> bool {
         matches!(self.trouble, Some(Trouble::Failed(_) | Trouble::Unsupported(_)))
+    }
+
+    /// Notes that the run ended before all rounds of the point were done.
+    pub fn cut_short(&mut self) {
+        self.trouble.get_or_insert(Trouble::Interrupted);
+    }
+
+    /// Whether the run ended before all rounds of the point were done.
+    pub fn was_cut_short(&self) -> bool {
+        self.trouble == Some(Trouble::Interrupted)
     }
 
     /// Rounds done.
@@ -115,11 +125,19 @@ fn try_round(machine: &mut dyn Machine, work: &Work, sampling: &Sampling, log: &
     }
     result?;
     log.rounds += 1;
+    log.enough = log.is_enough(work, sampling);
     Ok(())
 }
 
-/// Takes samples that do not count until two in a row agree.
+/// Takes samples that do not count: until a working set that a cache could hold has been walked once, then until two
+/// in a row agree.
 fn warm_up(machine: &mut dyn Machine, work: &Work, length: Nanos) -> Result<(), Trouble> {
+    let cached = work.working_set() <= machine.facts().topology.last_level_total(work.cpus());
+    let end = machine.now() + LONGEST_WALK;
+    let mut left = if cached { work.pass() } else { 0 };
+    while left > 0 && machine.now() < end {
+        left = left.saturating_sub(machine.sample(work, length)?.amount);
+    }
     let mut last = value(work, &machine.sample(work, length)?);
     for _ in 1..MOST_WARM_UPS {
         let this = value(work, &machine.sample(work, length)?);
@@ -183,11 +201,12 @@ pub fn conclude(log: &PointLog, work: &Work, frame: &Frame<'_>) -> Outcome {
     summary.clean_samples = log.samples.len() as u64 - dirty;
     let evidence = evidence(log, work, frame, dirty, &summary);
     let core = core_clock(log);
+    let cycles = core_cycles(log, work);
     let limit = frame.limit.zip(core).map(|(limit, core)| limit(core));
     let elapsed = log.samples.iter().map(|(_, o)| o.elapsed).sum::<Nanos>();
     let interrupted = trouble == Some(Trouble::Interrupted);
     let verdict = judge(&summary, &evidence, limit.as_ref(), elapsed.0, interrupted);
-    let also = also(work, &summary, core);
+    let also = also(work, &summary, cycles);
     let samples = log.samples.iter().map(|(round, o)| sample(work, *round, o)).collect();
     Outcome::Measured(Box::new(Measured { summary, also, limit, samples, evidence, verdict }))
 }
@@ -197,7 +216,8 @@ fn all_values(log: &PointLog, work: &Work) -> Vec<f64> {
 }
 
 fn sample(work: &Work, round: u32, o: &Observation) -> Sample {
-    Sample { value: value(work, o), elapsed_ns: o.elapsed.0, work: o.amount, round, dirty: dirt(o) }
+    let core_hz = o.core.map(|hz| hz.0);
+    Sample { value: value(work, o), elapsed_ns: o.elapsed.0, work: o.amount, core_hz, round, dirty: dirt(o) }
 }
 
 /// The samples in a few figures; `clean_samples` is the caller's to fill in.
@@ -220,12 +240,19 @@ fn summarise(groups: &[Vec<f64>], work: &Work, seed: u64) -> Option<Summary> {
 
 /// The core clock during the point, `None` where it could not be established.
 fn core_clock(log: &PointLog) -> Option<Hertz> {
-    let readings: Vec<f64> = log.core_before.iter().chain(&log.core_after).copied().collect();
-    stats::median(&readings).map(Hertz)
+    let beside: Vec<f64> = log.samples.iter().filter_map(|(_, o)| o.core).map(|hz| hz.0).collect();
+    stats::median(&beside).map(Hertz)
+}
+
+/// Median over the clean samples of the core cycles that a hop took, each by the clock beside it.
+fn core_cycles(log: &PointLog, work: &Work) -> Option<f64> {
+    let clean = log.samples.iter().filter(|(_, o)| dirt(o).is_none());
+    let cycles: Option<Vec<f64>> = clean.map(|(_, o)| o.core.map(|hz| hz.cycles_in(Nanos(value(work, o))))).collect();
+    stats::median(&cycles?)
 }
 
 /// The same quantity under other conventions.
-fn also(work: &Work, summary: &Summary, core: Option<Hertz>) -> BTreeMap<String, f64> {
+fn also(work: &Work, summary: &Summary, core_cycles: Option<f64>) -> BTreeMap<String, f64> {
     match work {
         Work::Stream(w) => {
             let contract = w.operation.contract();
@@ -235,10 +262,7 @@ fn also(work: &Work, summary: &Summary, core: Option<Hertz>) -> BTreeMap<String,
                 ("bus_estimate".to_owned(), window * contract.bus_factor() as f64),
             ])
         }
-        Work::Chase(_) => {
-            let cycles = core.map(|hz| ("core_cycles".to_owned(), hz.cycles_in(Nanos(summary.median))));
-            cycles.into_iter().collect()
-        }
+        Work::Chase(_) => core_cycles.map(|cycles| ("core_cycles".to_owned(), cycles)).into_iter().collect(),
     }
 }
 
@@ -253,8 +277,8 @@ fn evidence(log: &PointLog, work: &Work, frame: &Frame<'_>, dirty: u64, summary:
         page_faults: all(|o| o.page_faults),
         involuntary_switches: all(|o| o.involuntary_switches),
         stolen_ns: log.stolen.map(|s| s.0),
-        core_hz_before: stats::median(&log.core_before),
-        core_hz_after: stats::median(&log.core_after),
+        core_hz_before: stats::median(&log.core_before[..log.core_before.len().div_ceil(2)]),
+        core_hz_after: stats::median(&log.core_after[log.core_after.len() / 2..]),
         working_set_bytes: Some(work.working_set().0),
         last_level_cache_bytes: frame.last_level_cache,
         clock_error: Some(frame.clock_error),

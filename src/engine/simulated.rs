@@ -5,11 +5,14 @@
 //! a cache are shared as the topology says; memory has a bandwidth that all threads share.
 
 use super::SplitMix64;
-use super::machine::{ChaseWork, Machine, MemoryPlan, Observation, StreamWork, Trouble, Work, page_bytes};
+use super::machine::{
+    ChaseWork, Machine, MemoryKey, MemoryPlan, MemoryUse, Observation, StreamWork, Trouble, Work, page_bytes, slot,
+};
 use crate::host::memory::PageMode;
-use crate::kernels::Operation;
-use crate::results::{ClockFacts, HostFacts, KernelUsed, PageEvidence};
+use crate::kernels::{Operation, Width};
+use crate::results::{CacheKind, ClockFacts, HostFacts, KernelUsed, PageEvidence};
 use crate::units::{Bytes, BytesPerSecond, Hertz, Nanos};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What a level costs.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -64,7 +67,18 @@ pub struct SimulatedMachine {
     random: SplitMix64,
     samples: u64,
     mapped: MemoryPlan,
+    mappings: u64,
+    chains: BTreeSet<ChaseWork>,
+    taken: BTreeMap<MemoryKey, Bytes>,
+    prepared: Option<Prepared>,
     stop_at: Option<Nanos>,
+}
+
+/// What the next samples are of, and what they amount to in a nanosecond.
+#[derive(Debug)]
+struct Prepared {
+    work: Work,
+    per_nano: f64,
 }
 
 impl SimulatedMachine {
@@ -78,8 +92,20 @@ impl SimulatedMachine {
             overhead: Nanos(1.0),
             core: Some(model.core),
         };
-        let random = SplitMix64::new(seed);
-        Self { facts, model, clock, now: Nanos::ZERO, random, samples: 0, mapped: MemoryPlan::default(), stop_at: None }
+        Self {
+            facts,
+            model,
+            clock,
+            now: Nanos::ZERO,
+            random: SplitMix64::new(seed),
+            samples: 0,
+            mapped: MemoryPlan::default(),
+            mappings: 0,
+            chains: BTreeSet::new(),
+            taken: BTreeMap::new(),
+            prepared: None,
+            stop_at: None,
+        }
     }
 
     /// Behaves as if the user had pressed Ctrl-C at this simulated time.
@@ -90,6 +116,11 @@ impl SimulatedMachine {
     /// What is mapped now.
     pub fn mapped(&self) -> &MemoryPlan {
         &self.mapped
+    }
+
+    /// How often memory was mapped.
+    pub fn mappings(&self) -> u64 {
+        self.mappings
     }
 
     /// Samples taken so far, discarded ones among them.
@@ -112,15 +143,66 @@ impl SimulatedMachine {
     }
 
     /// The level that serves `bytes` per thread for threads on `cpus`: the nearest one of which every instance holds
-    /// the working sets of the threads that share it.
+    /// the working sets of the threads that share it. Where CPUs differ, the furthest of any.
     pub fn level(&self, cpus: &[u32], bytes: Bytes) -> usize {
-        let caches = cpus.first().map(|&cpu| self.facts.topology.data_caches(cpu)).unwrap_or_default();
-        let holds = |cache: &&crate::results::Cache| {
-            let sharing = cpus.iter().filter(|cpu| cache.cpus.0.contains(cpu)).count().max(1) as u64;
-            bytes.0.saturating_mul(sharing) <= cache.size.0
-        };
-        let level = caches.iter().position(holds).unwrap_or(caches.len());
-        level.min(self.model.levels.len() - 1)
+        let memory = self.model.levels.len() - 1;
+        let mut levels: BTreeMap<u32, usize> = cpus.iter().map(|&cpu| (cpu, memory)).collect();
+        for cache in self.facts.topology.caches.iter().filter(|c| c.kind != CacheKind::Instruction) {
+            let sharing: Vec<u32> = cache.cpus.0.iter().copied().filter(|cpu| levels.contains_key(cpu)).collect();
+            if bytes.0.saturating_mul(sharing.len() as u64) > cache.size.0 {
+                continue;
+            }
+            for cpu in sharing {
+                levels.entry(cpu).and_modify(|level| *level = (*level).min(cache.level as usize - 1));
+            }
+        }
+        levels.into_values().max().unwrap_or(memory)
+    }
+
+    fn node_of(&self, cpu: u32) -> u32 {
+        self.facts.topology.node_of(cpu).unwrap_or(0)
+    }
+
+    /// Refuses streams for which too little is mapped.
+    fn take_streams(&self, work: &StreamWork) -> Result<(), Trouble> {
+        let mut needed: BTreeMap<u32, Bytes> = BTreeMap::new();
+        for &cpu in &work.cpus {
+            let sum = needed.entry(self.node_of(cpu)).or_default();
+            *sum = *sum + slot(work.bytes);
+        }
+        let lacks = |(node, bytes): (&u32, &Bytes)| self.mapping((MemoryUse::Streams, work.pages, *node)) < *bytes;
+        if needed.iter().any(lacks) {
+            Err(Trouble::Failed("no memory was planned for streams".to_owned()))
+        } else {
+            Ok(())
+        }
+    }
+
+    fn mapping(&self, key: MemoryKey) -> Bytes {
+        self.mapped.mappings.get(&key).copied().unwrap_or_default()
+    }
+
+    /// Builds a chain as the real machine does: in the next free piece of its mapping or, when none is left, in the
+    /// first after all chains there are given up. Writing and verifying go through it once each.
+    fn build(&mut self, work: &ChaseWork) -> Result<(), Trouble> {
+        if self.chains.contains(work) {
+            return Ok(());
+        }
+        let key = (MemoryUse::Chains, work.pages, self.node_of(work.cpu));
+        let (needed, size) = (slot(work.bytes), self.mapping(key));
+        if needed > size {
+            return Err(Trouble::Failed("no memory was planned for a chain".to_owned()));
+        }
+        let mut taken = self.taken.get(&key).copied().unwrap_or_default();
+        if taken + needed > size {
+            taken = Bytes(0);
+            let topology = &self.facts.topology;
+            self.chains.retain(|w| (w.pages, topology.node_of(w.cpu).unwrap_or(0)) != (key.1, key.2));
+        }
+        self.taken.insert(key, taken + needed);
+        self.chains.insert(work.clone());
+        let rate = self.model.levels.last().map_or(1e9, |memory| memory.read.0);
+        self.advance(Nanos::from_secs(2.0 * work.bytes.0 as f64 / rate))
     }
 
     fn stream_rate(&self, work: &StreamWork) -> f64 {
@@ -183,15 +265,18 @@ impl Machine for SimulatedMachine {
     }
 
     fn fault_rate(&mut self) -> BytesPerSecond {
+        // The trial takes its time; an interruption during it is seen by whoever asks next.
+        let _ = self.advance(Nanos::from_secs(Bytes::mib(16).0 as f64 / self.model.fault.0));
         self.model.fault
     }
 
     fn kernel(&self, work: &Work) -> Result<KernelUsed, String> {
         let name = match work {
-            Work::Stream(w) if w.operation == Operation::CopyNt && w.width == crate::kernels::Width::Bits(64) => {
+            Work::Stream(w) if w.operation == Operation::CopyNt && w.width == Width::Bits(64) => {
                 return Err("the simulated machine has no 64-bit non-temporal copy".to_owned());
             }
-            Work::Stream(w) => format!("{}/simulated", w.operation),
+            Work::Stream(StreamWork { operation, width: Width::Best, .. }) => format!("{operation}/simulated"),
+            Work::Stream(w) => format!("{}/simulated-{}", w.operation, w.width),
             Work::Chase(_) => "chase/simulated".to_owned(),
         };
         Ok(KernelUsed { name, digest: "0000000000000000".to_owned() })
@@ -203,31 +288,43 @@ impl Machine for SimulatedMachine {
             return Err(Trouble::Failed(format!("{} do not fit into {usable}", plan.total())));
         }
         self.mapped = plan.clone();
+        self.mappings += 1;
+        self.chains.clear();
+        self.taken.clear();
+        self.prepared = None;
         self.advance(Nanos::from_secs(plan.total().0 as f64 / self.model.fault.0))
     }
 
     fn prepare(&mut self, work: &Work) -> Result<(), Trouble> {
-        match work {
-            // Building and verifying write and read the chain once each.
-            Work::Chase(w) => self.advance(Nanos::from_secs(w.bytes.0 as f64 / self.model.fault.0)),
-            Work::Stream(_) => self.advance(Nanos::from_micros(10.0)),
-        }
+        self.prepared = None;
+        let per_nano = match work {
+            Work::Stream(w) => {
+                self.take_streams(w)?;
+                self.stream_rate(w) / 1e9
+            }
+            Work::Chase(w) => {
+                self.build(w)?;
+                1.0 / self.chase_nanos(w)
+            }
+        };
+        self.prepared = Some(Prepared { work: work.clone(), per_nano });
+        self.advance(Nanos::from_micros(10.0))
     }
 
     fn sample(&mut self, work: &Work, length: Nanos) -> Result<Observation, Trouble> {
+        let Some(per_nano) = self.prepared.as_ref().filter(|p| p.work == *work).map(|p| p.per_nano) else {
+            return Err(Trouble::Failed("a sample was asked for before its work was prepared".to_owned()));
+        };
         let (factor, spike) = self.disturbance();
         let elapsed = length * factor;
         self.advance(elapsed)?;
-        let amount = match work {
-            Work::Stream(w) => self.stream_rate(w) * length.secs(),
-            Work::Chase(w) => length.0 / self.chase_nanos(w),
-        };
         Ok(Observation {
             elapsed,
-            amount: amount.round().max(1.0) as u64,
+            amount: (per_nano * length.0).round().max(1.0) as u64,
             page_faults: Some(0),
             involuntary_switches: Some(u64::from(spike)),
             affinity_held: Some(true),
+            core: self.core_clock(work.cpus().first().copied().unwrap_or(0)),
         })
     }
 
@@ -237,20 +334,21 @@ impl Machine for SimulatedMachine {
 
     fn pages(&mut self, work: &Work) -> (PageEvidence, Vec<String>) {
         let asked = page_bytes(work.pages(), &self.facts);
-        let node = work.cpus().first().and_then(|&cpu| self.facts.topology.node_of(cpu)).unwrap_or(0);
+        let nodes: BTreeSet<u32> = work.cpus().iter().map(|&cpu| self.node_of(cpu)).collect();
+        let nodes: Vec<u32> = nodes.into_iter().collect();
         let granted = if work.pages() == PageMode::Base { 1.0 } else { self.model.granted };
         let evidence = PageEvidence {
             asked_bytes: Some(asked.0),
             granted_share: Some(granted),
             granted_bytes: Some(if granted >= 0.5 { asked.0 } else { self.facts.pages.base.0 }),
             resident_share: Some(1.0),
-            nodes: Some(vec![node]),
-            expected_nodes: Some(vec![node]),
+            nodes: Some(nodes.clone()),
+            expected_nodes: Some(nodes),
         };
         (evidence, Vec::new())
     }
 
-    fn stolen(&mut self, _cpus: &[u32]) -> Option<Nanos> {
-        Some(self.now * self.model.noise.steal)
+    fn stolen(&mut self, cpus: &[u32]) -> Option<Nanos> {
+        Some(self.now * (self.model.noise.steal * cpus.len() as f64))
     }
 }

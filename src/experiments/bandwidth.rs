@@ -2,8 +2,9 @@
 //!
 //! Method, accounting and limits: docs/method/bandwidth.md.
 
-use super::hierarchy::{Levels, MEMORY};
-use super::{Bound, Detail, Draft, Experiment, PageModes, Scope, axis, bytes_axis, product};
+use super::hierarchy::{Levels, MEMORY, Target};
+use super::steps::steps;
+use super::{Bound, Detail, Draft, Experiment, PageModes, Scope, axis, bytes_axis};
 use crate::engine::{StreamWork, Work};
 use crate::error::{Error, Result};
 use crate::host::memory::PageMode;
@@ -106,8 +107,9 @@ impl Bandwidth {
         }
     }
 
-    /// Sizes to measure with their level: the user's, or what the hierarchy suggests.
-    fn sizes(&self, scope: &Scope<'_>, levels: &Levels, threads: usize) -> Result<Vec<(Bytes, String)>> {
+    /// Working sets to measure: the user's, or what the hierarchy suggests.
+    fn targets(&self, scope: &Scope<'_>, levels: &Levels, threads: usize) -> Result<Vec<Target>> {
+        let named = |&size: &Bytes| Target { size, level: levels.name(size), hidden: None };
         if let Some(sizes) = &self.settings.sizes {
             let fits = |size: &Bytes| size.0.saturating_mul(threads as u64) <= scope.usable().0;
             if let Some(size) = sizes.0.iter().find(|size| !fits(size)) {
@@ -116,15 +118,12 @@ impl Bandwidth {
                     scope.usable()
                 )));
             }
-            return Ok(sizes.0.iter().map(|&size| (size, levels.name(size))).collect());
+            return Ok(sizes.0.iter().map(named).collect());
         }
-        let sizes = match self.detail {
-            Detail::Sweep => levels.sweep(levels.memory),
-            Detail::Brief | Detail::Levels => {
-                (0..levels.caches.len()).map(|i| levels.inside(i)).chain([levels.memory]).collect()
-            }
-        };
-        Ok(sizes.into_iter().map(|size| (size, levels.name(size))).collect())
+        Ok(match self.detail {
+            Detail::Sweep => levels.sweep(levels.memory).iter().map(named).collect(),
+            Detail::Brief | Detail::Levels => levels.targets(),
+        })
     }
 
     fn draft_point(&self, scope: &Scope<'_>, work: StreamWork, level: &str) -> Draft {
@@ -198,24 +197,25 @@ impl Experiment for Bandwidth {
         names.map(axis).into_iter().chain([bytes_axis("size_bytes")]).collect()
     }
 
-    fn asked(&self) -> usize {
-        let s = &self.settings;
-        let sizes = s.sizes.as_ref().map_or(1, |list| list.0.len());
-        product(&[sizes, s.ops.0.len(), s.threads.0.len(), s.width.0.len(), s.pages.0.len()])
-    }
-
     fn draft(&self, scope: &Scope<'_>) -> Result<Vec<Draft>> {
         let mut drafts = Vec::new();
         for threads in self.thread_counts(scope)? {
             let cpus = &scope.cpus[..threads];
             let levels = Levels::new(scope.facts(), cpus, scope.last_level());
-            for (size, level) in self.sizes(scope, &levels, threads)? {
-                for &operation in self.settings.ops.0.iter().filter(|&&op| self.wanted(op, &level)) {
-                    let bytes = whole_blocks(operation, size)?;
+            for target in self.targets(scope, &levels, threads)? {
+                for &operation in &self.settings.ops.0 {
+                    let bytes = whole_blocks(operation, target.size)?;
+                    // Whole blocks may be a little less than was asked for, and lie in another level.
+                    let level = if target.hidden.is_some() { target.level.clone() } else { levels.name(bytes) };
+                    if !self.wanted(operation, &level) {
+                        continue;
+                    }
                     for &width in &self.settings.width.0 {
                         for &pages in &self.settings.pages.0 {
+                            scope.room_for(drafts.len() + 1)?;
                             let work = StreamWork { operation, width, pages, cpus: cpus.to_vec(), bytes };
-                            drafts.push(self.draft_point(scope, work, &level));
+                            let draft = self.draft_point(scope, work, &level);
+                            drafts.push(draft.unless(target.hidden.as_ref()));
                         }
                     }
                 }
@@ -242,7 +242,12 @@ impl Experiment for Bandwidth {
     }
 
     fn findings(&self, dataset: &Dataset) -> Vec<Finding> {
-        [scaling(dataset), non_temporal(dataset)].into_iter().flatten().collect()
+        let kernel = dataset.points.first().and_then(|p| p.name("kernel"));
+        let curve = |p: &Point| {
+            p.name("operation") == Some("read") && p.number("threads") == Some(1) && p.name("kernel") == kernel
+        };
+        let steps = steps(dataset, "Read bandwidth of one thread", curve);
+        [scaling(dataset), non_temporal(dataset), steps].into_iter().flatten().collect()
     }
 }
 

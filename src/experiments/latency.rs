@@ -2,8 +2,9 @@
 //!
 //! Method and limits: docs/method/latency.md.
 
-use super::hierarchy::{Levels, MEMORY};
-use super::{Bound, Detail, Draft, Experiment, PageModes, Scope, axis, bytes_axis, product};
+use super::hierarchy::{Levels, MEMORY, Target};
+use super::steps::steps;
+use super::{Bound, Detail, Draft, Experiment, PageModes, Scope, axis, bytes_axis};
 use crate::engine::{ChaseWork, Work, derive, slot};
 use crate::error::{Error, Result};
 use crate::host::memory::PageMode;
@@ -66,21 +67,21 @@ impl Latency {
         }
     }
 
-    fn sizes(&self, scope: &Scope<'_>, levels: &Levels) -> Result<Vec<Bytes>> {
+    /// Working sets to measure: the user's, or what the hierarchy suggests.
+    fn targets(&self, scope: &Scope<'_>, levels: &Levels) -> Result<Vec<Target>> {
+        let named = |&size: &Bytes| Target { size, level: levels.name(size), hidden: None };
         let Some(sizes) = &self.settings.sizes else {
             return Ok(match self.detail {
-                Detail::Sweep => levels.sweep(levels.memory),
-                Detail::Brief | Detail::Levels => {
-                    (0..levels.caches.len()).map(|i| levels.inside(i)).chain([levels.memory]).collect()
-                }
+                Detail::Sweep => levels.sweep(levels.memory).iter().map(named).collect(),
+                Detail::Brief | Detail::Levels => levels.targets(),
             });
         };
-        match sizes.0.iter().find(|&&size| slot(size) > scope.usable()) {
+        match sizes.0.iter().find(|&&size| size > scope.usable()) {
             Some(size) => Err(Error::usage(format!(
                 "too much memory: {size}; {} may be used; type smaller --sizes",
                 scope.usable()
             ))),
-            None => Ok(sizes.0.clone()),
+            None => Ok(sizes.0.iter().map(named).collect()),
         }
     }
 
@@ -100,19 +101,22 @@ impl Latency {
         &self,
         scope: &Scope<'_>,
         levels: &Levels,
-        (cpu, size, stride, line): (u32, Bytes, Bytes, Bytes),
+        (cpu, target, stride, line): (u32, &Target, Bytes, Bytes),
     ) -> Result<Vec<Draft>> {
+        let size = target.size;
         if size < stride {
             return Err(Error::usage(format!(
                 "too small a size: {size}; a chain needs room for one node of {stride}; type --sizes {} or more",
                 stride.0
             )));
         }
-        let level = levels.name(footprint(size, stride, line));
+        let hidden = target.hidden.as_ref();
+        let level = hidden.map_or_else(|| levels.name(footprint(size, stride, line)), |_| target.level.clone());
         let seed = derive(scope.seed, "chain", size.0 ^ (stride.0 << 48));
         let bytes = size.round_down(stride.0);
         let pages = self.settings.pages.0.iter().filter(|&&pages| self.wanted(pages, &level));
-        Ok(pages.map(|&pages| draft_point(scope, ChaseWork { pages, cpu, bytes, stride, seed }, &level)).collect())
+        let work = |&pages: &PageMode| ChaseWork { pages, cpu, bytes, stride, seed };
+        Ok(pages.map(|pages| draft_point(scope, work(pages), &level).unless(hidden)).collect())
     }
 
     /// Whether a profile measures `level` in `pages`: what small pages cost is a question about memory.
@@ -168,20 +172,15 @@ impl Experiment for Latency {
         names.map(axis).into_iter().chain(sizes.map(bytes_axis)).collect()
     }
 
-    fn asked(&self) -> usize {
-        let s = &self.settings;
-        let sizes = |list: &Option<SizeList>| list.as_ref().map_or(1, |list| list.0.len());
-        product(&[sizes(&s.sizes), sizes(&s.stride), s.cpu.as_ref().map_or(1, |list| list.0.len()), s.pages.0.len()])
-    }
-
     fn draft(&self, scope: &Scope<'_>) -> Result<Vec<Draft>> {
         let mut drafts = Vec::new();
         for cpu in self.walkers(scope)? {
             let levels = Levels::new(scope.facts(), &[cpu], scope.last_level());
             let line = line_of(scope, cpu);
-            for size in self.sizes(scope, &levels)? {
+            for target in self.targets(scope, &levels)? {
                 for stride in self.strides(line)? {
-                    drafts.extend(self.draft_size(scope, &levels, (cpu, size, stride, line))?);
+                    drafts.extend(self.draft_size(scope, &levels, (cpu, &target, stride, line))?);
+                    scope.room_for(drafts.len())?;
                 }
             }
         }
@@ -202,27 +201,33 @@ impl Experiment for Latency {
     }
 
     fn findings(&self, dataset: &Dataset) -> Vec<Finding> {
-        page_walk(dataset).into_iter().collect()
+        let stride = dataset.points.first().and_then(|p| p.number("stride_bytes"));
+        let pages = dataset.points.first().and_then(|p| p.name("pages"));
+        let curve = |p: &Point| p.number("stride_bytes") == stride && p.name("pages") == pages;
+        [page_walk(dataset), steps(dataset, "Latency", curve)].into_iter().flatten().collect()
     }
 }
 
-/// What 4 KiB pages cost a load from memory, against huge pages of which nearly all were granted.
+/// What base pages cost a load from memory, against huge pages of which nearly all were granted.
 fn page_walk(dataset: &Dataset) -> Option<Finding> {
     let of = |pages: &str| {
         let matches = |p: &&Point| p.name("level") == Some(MEMORY) && p.name("pages") == Some(pages);
-        let measured = |p: &Point| p.outcome.measured().map(|m| (m.summary.median, m.evidence.pages.granted_share));
-        dataset.points.iter().filter(matches).max_by_key(|p| p.number("size_bytes")).and_then(measured)
+        let largest = dataset.points.iter().filter(matches).max_by_key(|p| p.number("size_bytes"))?;
+        let measured = largest.outcome.measured()?;
+        Some((measured.summary.median, &measured.evidence.pages))
     };
-    let (small, _) = of("4k")?;
-    let (huge, granted) = of("thp").or_else(|| of("huge"))?;
-    if granted.unwrap_or(0.0) < 0.9 {
+    let (small, base) = of("4k")?;
+    let (large, huge) = of("thp").or_else(|| of("huge"))?;
+    if huge.granted_share.unwrap_or(0.0) < 0.9 {
         return None;
     }
+    // The base page is what the system says it is, whatever the option is called.
+    let base = Bytes(base.asked_bytes.unwrap_or(4096));
     let text = format!(
-        "A load from memory takes {small:.0} ns in 4 KiB pages and {huge:.0} ns in huge pages: finding the page costs \
+        "A load from memory takes {small:.0} ns in {base} pages and {large:.0} ns in huge pages: finding the page costs \
          {:.0} ns.",
-        small - huge
+        small - large
     );
-    let values = BTreeMap::from([("base_pages_ns".to_owned(), small), ("huge_pages_ns".to_owned(), huge)]);
+    let values = BTreeMap::from([("base_pages_ns".to_owned(), small), ("huge_pages_ns".to_owned(), large)]);
     Some(Finding { kind: "page-walk-cost".to_owned(), text, values })
 }

@@ -7,12 +7,13 @@ pub mod bandwidth;
 mod hierarchy;
 pub mod latency;
 mod pages;
+mod steps;
 
-pub use hierarchy::{Level, Levels};
+pub use hierarchy::{Level, Levels, Target};
 pub use pages::PageModes;
 
 use crate::engine::{Machine, Work};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::results::{Axis, Coordinates, Dataset, Finding, HostFacts, Outcome, Quantity};
 use crate::units::Bytes;
 
@@ -35,9 +36,23 @@ pub struct Scope<'a> {
     pub cpus: &'a [u32],
     /// Seed of every random choice.
     pub seed: u64,
+    /// More points than this are refused.
+    pub most_points: usize,
 }
 
 impl Scope<'_> {
+    /// Refuses `count` points where fewer are allowed. To be asked while points are drafted: lists that multiply make
+    /// more of them than memory holds.
+    pub fn room_for(&self, count: usize) -> Result<()> {
+        if count <= self.most_points {
+            return Ok(());
+        }
+        Err(Error::usage(format!(
+            "too many points: {count} or more; {} are allowed; type fewer values or a larger --max-points",
+            self.most_points
+        )))
+    }
+
     /// What is known about the machine.
     pub fn facts(&self) -> &HostFacts {
         self.machine.facts()
@@ -72,8 +87,18 @@ pub struct Draft {
     pub work: std::result::Result<Work, Outcome>,
     /// What the value cannot exceed.
     pub bound: Bound,
-    /// When time is short, points of the highest number go first; 0 is never left out.
+    /// When time is short, points of the highest number go first.
     pub expendable: u8,
+}
+
+impl Draft {
+    /// Skipped for the reason `hidden`, if there is one; what the machine cannot do at all stays unsupported.
+    fn unless(mut self, hidden: Option<&String>) -> Self {
+        if let Some(reason) = hidden.filter(|_| !matches!(self.work, Err(Outcome::Unsupported { .. }))) {
+            self.work = Err(Outcome::Skipped { reason: reason.clone() });
+        }
+        self
+    }
 }
 
 /// One question about the machine, with the settings that make it precise.
@@ -86,9 +111,6 @@ pub trait Experiment {
 
     /// The axes of its dataset.
     fn axes(&self) -> Vec<Axis>;
-
-    /// How many points the user's lists multiply to, without making them.
-    fn asked(&self) -> usize;
 
     /// The points to measure, in the order of tables. Fails on settings that this machine cannot meet.
     fn draft(&self, scope: &Scope<'_>) -> Result<Vec<Draft>>;
@@ -123,11 +145,6 @@ pub static EXPERIMENTS: [Row; 2] = [
         in_profile: |detail| Box::new(latency::Latency::in_profile(detail)),
     },
 ];
-
-/// The product of the lengths of lists, as large as can be counted.
-fn product(lengths: &[usize]) -> usize {
-    lengths.iter().fold(1, |product, &length| product.saturating_mul(length))
-}
 
 /// An axis without a unit.
 fn axis(name: &str) -> Axis {

@@ -14,3 +14,9 @@ pub fn dependent_adds(blocks: u64) {
         unsafe { (native::ADD)(blocks) }
     }
 }
+
+/// Digest of the machine code that adds.
+pub fn adds_digest() -> Option<String> {
+    // SAFETY: it is a kernel.
+    unsafe { super::digest::digest_of(native::ADD as *const u8) }
+}

@@ -8,19 +8,16 @@
 use sha2::{Digest, Sha256};
 
 /// Ends every kernel's code; no instruction sequence of ours contains it.
-pub(super) const END_MARK: &[u8; 16] = b"memgauge-row-end";
+const END_MARK: &[u8; 16] = b"memgauge-row-end";
 
 /// No kernel is longer than this.
 const LONGEST_CODE: usize = 16 << 10;
 
-/// The bytes of the body of the kernel at `code`, `None` where the end mark is missing.
-pub(super) fn body_of(code: *const u8) -> Option<Vec<u8>> {
-    let start = (code as usize).next_multiple_of(64) as *const u8;
+/// What comes before the end mark; `None` where the mark is missing.
+fn before_mark(code: impl Iterator<Item = u8>) -> Option<Vec<u8>> {
     let mut body = Vec::new();
-    while body.len() < LONGEST_CODE {
-        // SAFETY: reads machine code of this program from the start of a kernel on; every kernel ends with the mark
-        // (a test holds it), so reading stops inside the program's own text.
-        body.push(unsafe { start.add(body.len()).read() });
+    for byte in code.take(LONGEST_CODE) {
+        body.push(byte);
         if body.ends_with(END_MARK) {
             body.truncate(body.len() - END_MARK.len());
             return Some(body);
@@ -29,8 +26,115 @@ pub(super) fn body_of(code: *const u8) -> Option<Vec<u8>> {
     None
 }
 
-/// The first 16 hexadecimal digits of SHA-256 over the kernel's body.
-pub fn digest_of(code: *const u8) -> Option<String> {
-    let hash = Sha256::digest(body_of(code)?);
-    Some(hash.iter().take(8).map(|byte| format!("{byte:02x}")).collect())
+/// The bytes of the body of the kernel at `code`, `None` where the end mark is missing.
+///
+/// # Safety
+/// `code` is the address of a kernel of this program, whose skeleton ends with the mark.
+unsafe fn body_of(code: *const u8) -> Option<Vec<u8>> {
+    let start = (code as usize).next_multiple_of(64) as *const u8;
+    // SAFETY: the caller's kernel lies in the program's text from `start` on, and reading stops at its mark.
+    before_mark((0..).map(|i| unsafe { start.add(i).read() }))
+}
+
+/// The first 16 hexadecimal digits of SHA-256 over `body`.
+fn digest(body: &[u8]) -> String {
+    Sha256::digest(body).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Digest of the body of the kernel at `code`, `None` where the end mark is missing.
+///
+/// # Safety
+/// `code` is the address of a kernel of this program, whose skeleton ends with the mark.
+pub(super) unsafe fn digest_of(code: *const u8) -> Option<String> {
+    // SAFETY: the caller promises the same.
+    unsafe { body_of(code) }.map(|body| digest(&body))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernels::sets::Row;
+    use crate::kernels::{Chain, all_rows, native};
+    use std::collections::BTreeSet;
+
+    /// Name and body of every kernel of this architecture, those included that cannot be executed here.
+    fn bodies() -> Vec<(String, Vec<u8>)> {
+        let rows = all_rows().into_iter().filter_map(|row| match row.row {
+            Row::Code(code) => Some((row.name(), code as *const u8)),
+            Row::Unsupported(_) => None,
+        });
+        let others = [("chase".to_owned(), native::CHASE as *const u8), ("add".to_owned(), native::ADD as *const u8)];
+        // SAFETY: all are kernels.
+        rows.chain(others).map(|(name, code)| (name.clone(), unsafe { body_of(code) }.expect(&name))).collect()
+    }
+
+    #[test]
+    fn every_body_is_found_and_whole() {
+        for (name, body) in bodies() {
+            // The head, padding to the loop's own boundary, the loop, and a way out.
+            assert!(body.len() > 64 && body.len() < LONGEST_CODE / 4, "{name}: {} bytes", body.len());
+            let text = String::from_utf8_lossy(&body);
+            assert!(!text.contains("memgauge"), "{name}: runs on into another kernel");
+        }
+    }
+
+    /// Which NOPs the assembler pads with depends on `-C target-cpu`.
+    #[test]
+    fn no_body_holds_padding_of_the_assemblers_choice() {
+        for (name, body) in bodies() {
+            let nop = body.windows(2).position(|bytes| matches!(bytes, [0x0f, 0x1f] | [0x66, 0x90]));
+            assert_eq!(nop, None, "{name}: a NOP of several bytes");
+        }
+    }
+
+    #[test]
+    fn digests_are_distinct_and_stable() {
+        let all = bodies();
+        let digests: BTreeSet<String> = all.iter().map(|(_, body)| digest(body)).collect();
+        assert_eq!(digests.len(), all.len(), "two kernels are the same code");
+        assert!(digests.iter().all(|d| d.len() == 16 && d.chars().all(|c| c.is_ascii_hexdigit())), "{digests:?}");
+        for row in all_rows() {
+            assert_eq!(row.digest(), row.digest());
+            assert!(digests.contains(&row.digest().unwrap()), "{}", row.name());
+            if let Ok(kernel) = row.kernel() {
+                assert_eq!(Some(kernel.digest()), row.digest(), "{}", row.name());
+            }
+        }
+        assert!(digests.contains(&Chain::kernel_digest().unwrap()));
+    }
+
+    #[test]
+    fn any_changed_byte_changes_the_digest() {
+        for (name, body) in bodies() {
+            let (original, mut changed) = (digest(&body), body.clone());
+            for place in 0..body.len() {
+                changed[place] ^= 0x40;
+                assert_ne!(digest(&changed), original, "{name}: byte {place}");
+                changed[place] = body[place];
+            }
+            changed.push(0x90);
+            assert_ne!(digest(&changed), original, "{name}: one byte more");
+            assert_ne!(digest(&body[..body.len() - 1]), original, "{name}: one byte less");
+        }
+    }
+
+    #[test]
+    fn the_body_ends_at_the_first_mark() {
+        let found = |bytes: &[u8]| before_mark(bytes.iter().copied());
+        assert_eq!(found(b"\xc3memgauge-row-end and more"), Some(vec![0xc3]));
+        assert_eq!(found(b"abmemgauge-row-endcdmemgauge-row-end"), Some(b"ab".to_vec()));
+        assert_eq!(found(b"memgaugememgauge-row-end"), Some(b"memgauge".to_vec()));
+        assert_eq!(found(b"memgauge-row-end"), Some(vec![]));
+        for unmarked in [&b""[..], b"memgauge-row-en", b"memgauge-row-enD"] {
+            assert_eq!(found(unmarked), None);
+        }
+        assert_eq!(before_mark(std::iter::repeat(0x90)), None, "the search has an end");
+    }
+
+    /// Against the examples of FIPS 180-4.
+    #[test]
+    fn the_digest_is_sha_256_cut_short() {
+        assert_eq!(digest(b""), "e3b0c44298fc1c14");
+        assert_eq!(digest(b"abc"), "ba7816bf8f01cfea");
+    }
 }

@@ -25,10 +25,9 @@ mod x86_64;
 #[cfg(target_arch = "x86_64")]
 use x86_64 as native;
 
-pub use calibrate::{ADDS_PER_BLOCK, dependent_adds};
+pub use calibrate::{ADDS_PER_BLOCK, adds_digest, dependent_adds};
 pub use chase::{Chain, ClosedPart, HOPS_PER_BLOCK, UnverifiedChain};
 pub use contract::{CONTRACTS, Contract, Operation, Policy};
-pub use digest::digest_of;
 pub use oracle::apply as oracle;
 pub use sets::{KernelRow, Set, SetId, Width, all_rows, select};
 pub use stream::{BLOCK_BYTES, StreamKernel, StreamWalk};

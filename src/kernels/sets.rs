@@ -112,7 +112,8 @@ impl KernelRow {
     /// Digest of the machine code, `None` for an unsupported row.
     pub fn digest(&self) -> Option<String> {
         match self.row {
-            Row::Code(code) => super::digest::digest_of(code as *const u8),
+            // SAFETY: a row's code is a kernel.
+            Row::Code(code) => unsafe { super::digest::digest_of(code as *const u8) },
             Row::Unsupported(_) => None,
         }
     }

@@ -72,9 +72,14 @@ impl StreamKernel {
     /// Goes on for `blocks` blocks from where `walk` stands, wrapping at the end of the window.
     ///
     /// What is timed is the body of this call. Non-temporal kernels end with a store fence.
+    ///
+    /// # Panics
+    /// The walk was made for another contract.
     pub fn run(&self, walk: &mut StreamWalk<'_>, blocks: u64) {
         assert!(std::ptr::eq(walk.contract, self.contract()), "a walk belongs to the contract it was made for");
         walk.call.blocks = blocks;
+        // Zero blocks load nothing; the code then writes nothing back.
+        walk.call.checksum = 0;
         // SAFETY: `StreamWalk::new` checked that both streams lie inside the window that it borrows, that lengths are
         // block multiples and addresses aligned, and the code keeps `offset` below `window`; the row's instructions
         // were found executable in `new`. The memory is otherwise only accessed atomically (see `Window`).
@@ -93,7 +98,9 @@ pub struct StreamWalk<'w> {
 impl<'w> StreamWalk<'w> {
     /// A walk of `contract` over `part` (bytes relative to `window`), which holds all its streams one after another.
     ///
-    /// The part must start on a 64-byte boundary and its length be a multiple of `BLOCK_BYTES` times the streams.
+    /// # Errors
+    /// The part is empty or leaves the window, starts on no 64-byte boundary, or its length is no multiple of
+    /// `BLOCK_BYTES` times the streams.
     pub fn new(contract: &'static Contract, window: &'w Window, part: Range<usize>) -> Result<Self> {
         let streams = contract.streams() as usize;
         let length = part.end.saturating_sub(part.start);

@@ -67,9 +67,9 @@ pub struct Evidence {
     pub involuntary_switches: Option<u64>,
     /// Time that the hypervisor took away from the CPUs used during the samples, in ns.
     pub stolen_ns: Option<f64>,
-    /// Core clock in Hz before the first sample of each round, on the first CPU, median over rounds.
+    /// Core clock in Hz before the first sample of a round, on the first CPU, median over the earlier half of rounds.
     pub core_hz_before: Option<f64>,
-    /// The same after the last sample of each round.
+    /// The same after the last sample of a round, median over the later half of rounds.
     pub core_hz_after: Option<f64>,
     /// Memory that the threads of the point walked through, all together, in bytes.
     pub working_set_bytes: Option<u64>,

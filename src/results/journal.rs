@@ -28,6 +28,8 @@ pub struct JournalPoint {
     pub quantity: Quantity,
     /// The axes of its dataset.
     pub axes: Vec<Axis>,
+    /// Whether the point has all its rounds. A point is written after each round; the last line with its id counts.
+    pub finished: bool,
     /// The point.
     pub point: Point,
 }

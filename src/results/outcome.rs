@@ -119,6 +119,8 @@ pub struct Sample {
     pub elapsed_ns: f64,
     /// What was done in the window: payload bytes of all threads (bandwidth), steps of the chain (latency).
     pub work: u64,
+    /// Core clock right before and after on the first CPU, `null` where it could not be established.
+    pub core_hz: Option<f64>,
     /// Number of the round in which it was taken, from 0.
     pub round: u32,
     /// Why it is left out of the summary, `null` for a clean sample.

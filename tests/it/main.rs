@@ -5,5 +5,7 @@ mod bad_places;
 mod cli;
 mod helper;
 mod interruption;
+mod kernels;
 mod outputs;
+mod simulated;
 mod source;

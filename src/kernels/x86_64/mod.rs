@@ -2,6 +2,8 @@
 
 mod skeleton;
 mod stream;
+#[cfg(test)]
+mod tests;
 
 pub(super) use skeleton::{add as ADD_CODE, chase as CHASE_CODE};
 

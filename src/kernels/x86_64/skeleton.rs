@@ -1,6 +1,17 @@
 //! The loops that all rows of x86-64 share. A row names its instructions, the skeleton walks.
+//!
+//! Every loop starts on a line of the instruction cache. What fills the gap before it is jumped over and named here: the
+//! assembler's own padding differs with the processor that is compiled for, and with it would the digest.
 
+use crate::kernels::stream::StreamCall;
 use core::arch::naked_asm;
+use core::mem::offset_of;
+
+// The offsets in the skeletons and rows.
+const _: () = assert!(offset_of!(StreamCall, lead) == 0 && offset_of!(StreamCall, delta) == 8);
+const _: () = assert!(offset_of!(StreamCall, window) == 16 && offset_of!(StreamCall, offset) == 24);
+const _: () = assert!(offset_of!(StreamCall, blocks) == 32 && offset_of!(StreamCall, pattern) == 40);
+const _: () = assert!(offset_of!(StreamCall, checksum) == 48);
 
 /// A streaming kernel: `fn(&mut StreamCall)`, System V register convention on every system.
 ///
@@ -36,7 +47,8 @@ macro_rules! stream {
                 "add rdx, rsi\n",
                 "add rax, rsi\n",
                 $start, "\n",
-                ".p2align 6\n",
+                "jmp 2f\n",
+                ".p2align 6, 0xcc\n",
                 "2:\n",
                 $turn, "\n",
                 ".irp d, ", $at, "\n",
@@ -69,7 +81,8 @@ pub(in crate::kernels) unsafe extern "sysv64" fn chase(start: usize, blocks: u64
         ".p2align 6",
         "test rsi, rsi",
         "jz 3f",
-        ".p2align 6",
+        "jmp 2f",
+        ".p2align 6, 0xcc",
         "2:",
         ".rept 64",
         "mov rdi, [rdi]",
@@ -92,7 +105,8 @@ pub(in crate::kernels) unsafe extern "sysv64" fn add(blocks: u64) {
         ".p2align 6",
         "xor eax, eax",
         "mov ecx, 3",
-        ".p2align 6",
+        "jmp 2f",
+        ".p2align 6, 0xcc",
         "2:",
         ".rept 128",
         "add rax, rcx",

@@ -16,6 +16,7 @@ pub fn measured(median: f64) -> Measured {
         value: median * factor,
         elapsed_ns: 50e6,
         work: 1 << 30,
+        core_hz: Some(5.0e9),
         round: 0,
         dirty: dirty.map(str::to_owned),
     };

@@ -9,7 +9,14 @@ const MIB: f64 = 1_048_576.0;
 
 /// A bandwidth point whose payload ran at `mib_s` MiB/s at best, over `passes` passes in half a second.
 fn bandwidth(operation: &str, size: u64, threads: u64, mib_s: f64, passes: u64) -> Point {
-    let sample = Sample { value: 1.0, elapsed_ns: 0.25e9, work: size * threads * passes / 2, round: 0, dirty: None };
+    let sample = Sample {
+        value: 1.0,
+        elapsed_ns: 0.25e9,
+        work: size * threads * passes / 2,
+        core_hz: None,
+        round: 0,
+        dirty: None,
+    };
     let stolen = Sample { work: 1 << 50, elapsed_ns: 9e9, dirty: Some("stolen".into()), ..sample.clone() };
     let best = mib_s * MIB;
     let summary = Summary { median: best * 0.9, best, ci_low: best * 0.8, ci_high: best, mad: 0.0, clean_samples: 2 };
@@ -30,7 +37,8 @@ fn bandwidth(operation: &str, size: u64, threads: u64, mib_s: f64, passes: u64) 
 
 /// A latency point with samples of 9, 10 and 11 times a tenth of `ns`.
 fn latency(size: u64, ns: f64) -> Point {
-    let sample = |f: f64| Sample { value: ns * f, elapsed_ns: 1e8, work: 1 << 20, round: 0, dirty: None };
+    let sample =
+        |f: f64| Sample { value: ns * f, elapsed_ns: 1e8, work: 1 << 20, core_hz: None, round: 0, dirty: None };
     let m = Measured { samples: [0.9, 1.0, 1.1].map(sample).to_vec(), ..measured(ns) };
     point(0, &[("size_bytes", Coordinate::Number(size)), ("threads", Coordinate::Number(1))], outcome(m))
 }

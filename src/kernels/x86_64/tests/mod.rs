@@ -1,0 +1,25 @@
+//! What only machine code can get wrong: the caller's registers, and every single access to memory.
+
+mod registers;
+#[cfg(target_os = "linux")]
+mod trace;
+
+use crate::host::memory::{Mapping, PageMode, Window};
+use crate::kernels::stream::StreamCode;
+use crate::kernels::{KernelRow, all_rows, sets::Row};
+use crate::units::Bytes;
+
+/// At least `bytes` of base pages between guards.
+fn memory(bytes: usize) -> Window {
+    let mapping = Mapping::new(Bytes(bytes as u64), PageMode::Base, Bytes(0)).unwrap();
+    mapping.take(0..mapping.len()).unwrap()
+}
+
+/// Every streaming kernel that can be executed here, with its code.
+fn executable() -> Vec<(KernelRow, StreamCode)> {
+    let code = |row: KernelRow| match row.row {
+        Row::Code(code) => row.set.available().is_ok().then_some((row, code)),
+        Row::Unsupported(_) => None,
+    };
+    all_rows().into_iter().filter_map(code).collect()
+}

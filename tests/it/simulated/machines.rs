@@ -1,0 +1,297 @@
+//! The machines: facts as discovery would give them, and what things cost.
+
+use memgauge::engine::{CostModel, LevelCost, NoiseModel, SimulatedMachine};
+use memgauge::results::{
+    Cache, CacheKind, Cpu, CpuFacts, Environment, Fact, HostFacts, MemoryFacts, Node, PageFacts, SystemFacts, Topology,
+};
+use memgauge::units::{Bytes, BytesPerSecond, CpuList, Hertz, Nanos};
+
+/// A machine, and what the default profile is to find on it.
+#[derive(Clone)]
+pub struct Simulated {
+    /// Names it in failures.
+    pub name: &'static str,
+    pub facts: HostFacts,
+    pub model: CostModel,
+    /// The CPUs of a run, in the order in which threads are placed.
+    pub cpus: Vec<u32>,
+    /// The levels that a profile has a point in for every thread count, measured or not.
+    pub levels: &'static [&'static str],
+}
+
+impl Simulated {
+    pub fn machine(&self, seed: u64) -> SimulatedMachine {
+        SimulatedMachine::new(self.facts.clone(), self.model.clone(), seed)
+    }
+
+    pub fn usable(&self) -> Bytes {
+        *self.facts.memory.usable.get().unwrap()
+    }
+
+    pub fn last_level(&self) -> Bytes {
+        self.facts.topology.last_level_total(&self.cpus)
+    }
+}
+
+pub const LEVELS: &[&str] = &["L1", "L2", "L3", "DRAM"];
+
+/// Bytes per second and nanoseconds of L1, L2, L3 and memory on every machine here.
+pub const READ: [f64; 4] = [200e9, 100e9, 40e9, 15e9];
+pub const LATENCY: [f64; 4] = [1.0, 3.5, 12.0, 95.0];
+pub const MEMORY_TOTAL: f64 = 25e9;
+pub const CORE: f64 = 4e9;
+pub const PAGE_WALK: f64 = 30.0;
+
+/// Costs for a machine with `caches` levels of cache.
+pub fn model(caches: usize) -> CostModel {
+    let cost = |i: usize| LevelCost { read: BytesPerSecond(READ[i]), latency: Nanos(LATENCY[i]) };
+    CostModel {
+        levels: (0..caches).chain([3]).map(cost).collect(),
+        memory_total: BytesPerSecond(MEMORY_TOTAL),
+        core: Hertz(CORE),
+        fault: BytesPerSecond(8e9),
+        page_walk: Nanos(PAGE_WALK),
+        tlb_reach: Bytes::mib(6),
+        granted: 1.0,
+        noise: NoiseModel::default(),
+    }
+}
+
+fn unknown<T>() -> Fact<T> {
+    Fact::unknown("not told to a simulated machine")
+}
+
+fn known<T>(value: T) -> Fact<T> {
+    Fact::known(value, "simulated")
+}
+
+/// A machine with these CPUs and caches and `usable` memory.
+fn facts(cpus: Vec<Cpu>, caches: Vec<Cache>, usable: Bytes) -> HostFacts {
+    let mut nodes: Vec<u32> = cpus.iter().filter_map(|c| c.node).collect();
+    nodes.dedup();
+    let on = |node: u32| CpuList(cpus.iter().filter(|c| c.node == Some(node)).map(|c| c.id).collect());
+    let distances = |node: u32| nodes.iter().map(|&other| if other == node { 10 } else { 21 }).collect();
+    let memory = Some(Bytes(usable.0 / nodes.len() as u64));
+    let nodes = nodes.iter().map(|&id| Node { id, cpus: on(id), memory, distances: distances(id) }).collect();
+    HostFacts {
+        cpu: CpuFacts {
+            architecture: "x86_64".to_owned(),
+            vendor: unknown(),
+            model_name: known("Simulated".to_owned()),
+            signature: unknown(),
+            microarchitecture: unknown(),
+            features: unknown(),
+            l1_ports: unknown(),
+            counter: unknown(),
+            counter_invariant: unknown(),
+        },
+        topology: Topology {
+            cpus,
+            cpus_source: "simulated".to_owned(),
+            caches,
+            caches_source: "simulated".to_owned(),
+            nodes,
+            nodes_source: "simulated".to_owned(),
+        },
+        memory: MemoryFacts {
+            total: known(usable),
+            available: known(usable),
+            cgroup: unknown(),
+            rlimit: unknown(),
+            usable: known(usable),
+        },
+        pages: PageFacts {
+            base: Bytes(4096),
+            thp_mode: known("madvise".to_owned()),
+            thp_size: known(Bytes::mib(2)),
+            huge_pools: unknown(),
+        },
+        system: SystemFacts {
+            os: "linux".to_owned(),
+            kernel: unknown(),
+            hostname: known("simulated".to_owned()),
+            virtualization: unknown(),
+            container: unknown(),
+            cpu_quota: unknown(),
+        },
+        environment: Environment {
+            governor: unknown(),
+            turbo: unknown(),
+            smt: unknown(),
+            numa_balancing: unknown(),
+            load: unknown(),
+            mitigations: unknown(),
+        },
+    }
+}
+
+/// `count` CPUs from `first` on, `per_core` neighbours to a core, `per_node` to a node.
+fn cpus(first: u32, count: u32, per_core: u32, per_node: u32) -> Vec<Cpu> {
+    let core = |id: u32| (id - first) / per_core * per_core + first;
+    let cpu = |id: u32| Cpu {
+        id,
+        allowed: true,
+        core: Some(core(id)),
+        package: Some(0),
+        node: Some(id / per_node),
+        siblings: (core(id)..core(id) + per_core).collect(),
+    };
+    (first..first + count).map(cpu).collect()
+}
+
+/// Caches of one level for `count` CPUs from `first` on, one for every `sharing` of them.
+fn caches(level: u32, size: Bytes, first: u32, count: u32, sharing: u32) -> Vec<Cache> {
+    let cache = |at: u32| Cache {
+        level,
+        kind: if level == 1 { CacheKind::Data } else { CacheKind::Unified },
+        size,
+        line: Some(Bytes(64)),
+        ways: Some(16),
+        cpus: CpuList((at..(at + sharing).min(first + count)).collect()),
+    };
+    (first..first + count).step_by(sharing as usize).map(cache).collect()
+}
+
+/// A machine of one kind of core: `count` CPUs, `per_core` to a core, with 48 KiB and 1 MiB of their own and an L3 of
+/// `last` for every `sharing` CPUs.
+fn uniform(name: &'static str, (count, per_core): (u32, u32), (last, sharing): (Bytes, u32)) -> Simulated {
+    let mut all = caches(1, Bytes::kib(48), 0, count, per_core);
+    all.extend(caches(2, Bytes::mib(1), 0, count, per_core));
+    if last.0 > 0 {
+        all.extend(caches(3, last, 0, count, sharing));
+    }
+    let usable = Bytes::gib(24.max(u64::from(count)));
+    let facts = facts(cpus(0, count, per_core, sharing.max(1)), all, usable);
+    // The first of every core comes before the second of any.
+    let mut order = facts.topology.allowed();
+    order.sort_by_key(|cpu| (cpu % per_core, *cpu));
+    let (caches, levels) = if last.0 > 0 { (3, LEVELS) } else { (2, &["L1", "L2", "DRAM"][..]) };
+    Simulated { name, facts, model: model(caches), cpus: order, levels }
+}
+
+/// Two cores with 32 MiB of L3 between them.
+pub fn plain() -> Simulated {
+    uniform("two cores", (2, 1), (Bytes::mib(32), 2))
+}
+
+/// A virtual machine that is told of a whole server's L3 and gets its memory slowly.
+pub fn large_l3_vm() -> Simulated {
+    let mut machine = uniform("two cores of a server", (2, 1), (Bytes::mib(480), 2));
+    machine.model.fault = BytesPerSecond(0.5e9);
+    machine
+}
+
+/// 8 cores with two threads each, 8 smaller ones in clusters of four.
+pub fn hybrid() -> Simulated {
+    let mut all = cpus(0, 16, 2, 100);
+    all.extend(cpus(16, 8, 1, 100));
+    let mut levels = caches(1, Bytes::kib(48), 0, 16, 2);
+    levels.extend(caches(1, Bytes::kib(32), 16, 8, 1));
+    levels.extend(caches(2, Bytes::mib(2), 0, 16, 2));
+    levels.extend(caches(2, Bytes::mib(4), 16, 8, 4));
+    levels.extend(caches(3, Bytes::mib(36), 0, 24, 24));
+    let order = (0..16).step_by(2).chain(16..24).chain((1..16).step_by(2)).collect();
+    let facts = facts(all, levels, Bytes::gib(24));
+    Simulated { name: "two kinds of cores", facts, model: model(3), cpus: order, levels: LEVELS }
+}
+
+/// Two sockets of four nodes each.
+pub fn eight_nodes() -> Simulated {
+    uniform("eight nodes", (64, 1), (Bytes::mib(32), 8))
+}
+
+/// A node of memory without CPUs beside an ordinary one.
+pub fn memory_node() -> Simulated {
+    let mut machine = plain();
+    machine.name = "a node without cpus";
+    let far = Node { id: 1, cpus: CpuList(Vec::new()), memory: Some(Bytes::gib(64)), distances: vec![21, 10] };
+    machine.facts.topology.nodes[0].distances = vec![10, 21];
+    machine.facts.topology.nodes.push(far);
+    machine
+}
+
+/// 1.1 GB of L3 in twelve pieces.
+pub fn huge_l3() -> Simulated {
+    uniform("1.1 GB of L3", (384, 2), (Bytes::mib(96), 32))
+}
+
+/// As many CPUs as anyone has.
+pub fn many_cpus() -> Simulated {
+    uniform("1024 cpus", (1024, 2), (Bytes::mib(64), 64))
+}
+
+/// Two levels of cache.
+pub fn no_l3() -> Simulated {
+    uniform("no L3", (4, 1), (Bytes(0), 4))
+}
+
+/// A system that tells nothing about caches.
+pub fn unknown_caches() -> Simulated {
+    let mut machine = plain();
+    machine.name = "unknown caches";
+    machine.facts.topology.caches.clear();
+    machine.model = model(0);
+    machine.levels = &["unknown"];
+    machine
+}
+
+/// A container that may use little memory.
+pub fn container(name: &'static str, usable: Bytes) -> Simulated {
+    let mut machine = plain();
+    machine.name = name;
+    machine.facts.memory.usable = known(usable);
+    machine.facts.memory.cgroup = known(usable);
+    machine
+}
+
+/// 16 KiB base pages and no larger ones.
+pub fn large_base_pages() -> Simulated {
+    let mut machine = plain();
+    machine.name = "16 KiB pages";
+    machine.facts.pages.base = Bytes::kib(16);
+    machine.facts.pages.thp_mode = known("never".to_owned());
+    machine.facts.pages.thp_size = unknown();
+    machine.model.granted = 0.0;
+    machine
+}
+
+/// One CPU that the process may use of 64.
+pub fn one_allowed() -> Simulated {
+    let mut machine = eight_nodes();
+    machine.name = "one allowed cpu";
+    for cpu in &mut machine.facts.topology.cpus {
+        cpu.allowed = cpu.id == 37;
+    }
+    machine.cpus = vec![37];
+    machine
+}
+
+/// A thread on every CPU has less L3 than L2.
+pub fn small_l3_slices() -> Simulated {
+    uniform("less L3 than L2", (64, 1), (Bytes::mib(32), 64))
+}
+
+/// For sizes in tests.
+pub fn mib(n: u64) -> Bytes {
+    Bytes::mib(n)
+}
+
+/// Every machine.
+pub fn all() -> Vec<Simulated> {
+    vec![
+        plain(),
+        large_l3_vm(),
+        hybrid(),
+        eight_nodes(),
+        memory_node(),
+        huge_l3(),
+        many_cpus(),
+        no_l3(),
+        unknown_caches(),
+        container("144 MiB", Bytes::mib(144)),
+        container("20 MiB", Bytes::mib(20)),
+        large_base_pages(),
+        one_allowed(),
+        small_l3_slices(),
+    ]
+}

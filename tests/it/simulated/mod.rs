@@ -1,0 +1,12 @@
+//! Planner, sampling, experiments, run and renderers on machines that exist only as facts and costs: exact answers on
+//! topologies that no test machine has, without waiting. Nothing here asserts on the time of the machine it runs on.
+
+mod interruption;
+mod lab;
+mod levels;
+mod limits;
+mod machines;
+mod noise;
+mod profile;
+mod rendering;
+mod values;
