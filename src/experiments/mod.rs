@@ -48,7 +48,7 @@ impl Scope<'_> {
             return Ok(());
         }
         Err(Error::usage(format!(
-            "too many points: {count} or more; {} are allowed; type fewer values or a larger --max-points",
+            "too many points: {count} or more; {} are allowed; type fewer values or --max-points {count}",
             self.most_points
         )))
     }
