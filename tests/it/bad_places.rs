@@ -3,7 +3,7 @@
 //! What a system does not allow (no root, a tool is missing) is skipped, and the reason is printed.
 #![cfg(target_os = "linux")]
 
-use crate::helper::{Finished, LIMIT, cpus, finish, folder, json, names, program, read};
+use crate::helper::{Finished, LIMIT, cpus, finish, folder, json, names, program, read, skipped};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -24,7 +24,7 @@ fn shell(line: &str, folder: &Path) -> Finished {
 fn possible(test: &str, line: &str) -> bool {
     let run = shell(line, folder().path());
     if run.code != Some(0) {
-        eprintln!("skipped: {test}: `{line}` does not work here: {}", run.stderr.trim());
+        skipped(test, &format!("`{line}` does not work here: {}", run.stderr.trim()));
     }
     run.code == Some(0)
 }
@@ -275,9 +275,7 @@ impl Drop for Group {
 #[test]
 fn a_control_group_of_256_mib_is_kept_to() {
     let Some(group) = Group::new(256 << 20) else {
-        eprintln!(
-            "skipped: a control group of 256 MiB: cannot make one, which takes root and a writable /sys/fs/cgroup"
-        );
+        skipped("a control group of 256 MiB", "cannot make one, which takes root and a writable /sys/fs/cgroup");
         return;
     };
     let folder = folder();
