@@ -112,8 +112,8 @@ const FEWEST_PER_ROUND: u32 = 4;
 const FEWEST_ROUNDS: u32 = 3;
 const SHORTEST_SAMPLE: Nanos = Nanos(0.2e6);
 
-/// Points left out that are named one by one.
-const MOST_NAMED: usize = 10;
+/// Points left out and sizes rounded that are named one by one.
+const MOST_NAMED: usize = 5;
 
 /// Makes the plan. Nothing is measured but how fast fresh memory becomes usable.
 pub fn make(request: Request, machine: &mut dyn Machine) -> Result<Plan> {
@@ -165,12 +165,18 @@ pub fn make(request: Request, machine: &mut dyn Machine) -> Result<Plan> {
     Ok(Plan { phases, points, sampling, estimate: total, shortened, adjusted, request })
 }
 
-/// What the experiments have to say about their points.
+/// What the experiments have to say about their points, the first few one by one: a range by factors may round all of
+/// its members.
 fn adjustments(request: &Request, machine: &dyn Machine) -> Vec<String> {
     let scope = Scope { machine, cpus: &request.cpus, seed: request.seed, most_points: request.max_points };
     let mut all: Vec<String> = request.experiments.iter().flat_map(|e| e.adjustments(&scope)).collect();
     let mut seen = BTreeSet::new();
     all.retain(|sentence| seen.insert(sentence.clone()));
+    let more = all.len().saturating_sub(MOST_NAMED);
+    all.truncate(MOST_NAMED);
+    if more > 0 {
+        all.push(format!("{more} more sizes were rounded down"));
+    }
     all
 }
 

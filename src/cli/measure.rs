@@ -59,7 +59,7 @@ fn single(experiment: Box<dyn Experiment>, options: &CommonOptions, words: Vec<S
 /// Samples of one millisecond: shorter than the 4 ms (1 ms at most) between two timer interrupts, so that the median
 /// sample has none in it, and 10^4 times longer than a reading of the counter.
 fn sampling(per_round: u32, rounds: u32, target: f64) -> Sampling {
-    Sampling { length: Nanos::from_millis(1.0), per_round, rounds, target }
+    Sampling { length: Nanos::from_millis(1.0), per_round, rounds, target, most: None }
 }
 
 /// What a command does where the user does not say.
@@ -112,10 +112,7 @@ fn request(
     }
     let mut sampling = defaults.sampling;
     if let Some(samples) = options.samples {
-        // Spread over rounds as far as it goes; the target of 0 keeps the stop rule out.
-        sampling.rounds = ROUNDS.min(samples);
-        sampling.per_round = samples.div_ceil(sampling.rounds);
-        sampling.target = 0.0;
+        sampling = sampling.exactly(samples);
     }
     Ok(Request {
         profile: defaults.profile.to_owned(),

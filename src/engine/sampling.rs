@@ -16,8 +16,25 @@ pub struct Sampling {
     pub per_round: u32,
     /// Rounds at most.
     pub rounds: u32,
-    /// Half the width of the confidence interval relative to the median that is good enough to stop.
+    /// Half the width of the confidence interval relative to the median that is good enough to stop; 0 for never.
     pub target: f64,
+    /// Samples of a point at most, where that is not what all its rounds make.
+    pub most: Option<u32>,
+}
+
+impl Sampling {
+    /// `samples` of each point, no more and no fewer, spread over as many of the rounds as it takes.
+    pub fn exactly(self, samples: u32) -> Self {
+        let rounds = self.rounds.min(samples).max(1);
+        let per_round = samples.div_ceil(rounds);
+        Self { per_round, rounds: samples.div_ceil(per_round.max(1)), target: 0.0, most: Some(samples), ..self }
+    }
+
+    /// Samples of a round before which `taken` were taken.
+    fn in_round(&self, taken: usize) -> u32 {
+        let left = self.most.map_or(u32::MAX, |most| most.saturating_sub(u32::try_from(taken).unwrap_or(u32::MAX)));
+        self.per_round.min(left)
+    }
 }
 
 /// Rounds before the stop rule may end a point: the drift between fewer shows nothing.
@@ -108,7 +125,7 @@ fn try_round(machine: &mut dyn Machine, work: &Work, sampling: &Sampling, log: &
     let stolen_before = machine.stolen(work.cpus());
     let round = log.rounds;
     let mut result = Ok(());
-    for _ in 0..sampling.per_round {
+    for _ in 0..sampling.in_round(log.samples.len()) {
         match machine.sample(work, sampling.length) {
             Ok(observation) => log.samples.push((round, observation)),
             Err(trouble) => {

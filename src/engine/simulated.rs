@@ -23,6 +23,12 @@ pub struct LevelCost {
     pub latency: Nanos,
 }
 
+/// What a work takes beside its samples whenever its turn comes: memory, readings before and after.
+const TAKING_UP: Nanos = Nanos(2.5e6);
+
+/// What a sample takes beside its length: threads wake and meet.
+const STARTING: Nanos = Nanos(0.1e6);
+
 /// What disturbs samples.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct NoiseModel {
@@ -308,7 +314,7 @@ impl Machine for SimulatedMachine {
             }
         };
         self.prepared = Some(Prepared { work: work.clone(), per_nano });
-        self.advance(Nanos::from_micros(10.0))
+        self.advance(TAKING_UP)
     }
 
     fn sample(&mut self, work: &Work, length: Nanos) -> Result<Observation, Trouble> {
@@ -317,7 +323,7 @@ impl Machine for SimulatedMachine {
         };
         let (factor, spike) = self.disturbance();
         let elapsed = length * factor;
-        self.advance(elapsed)?;
+        self.advance(elapsed + STARTING)?;
         Ok(Observation {
             elapsed,
             amount: (per_nano * length.0).round().max(1.0) as u64,

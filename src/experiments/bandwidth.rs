@@ -148,12 +148,9 @@ impl Bandwidth {
                 Draft { coordinates: fill(&name), work: Err(Outcome::Unsupported { reason }), bound, expendable }
             }
             Ok(kernel) if memory > scope.usable().0 => {
-                let reason = format!(
-                    "{} for {} threads do not fit into the {} that may be used",
-                    work.bytes,
-                    work.cpus.len(),
-                    scope.usable()
-                );
+                let (bytes, threads, usable) = (work.bytes, work.cpus.len(), scope.usable());
+                let each = if threads == 1 { String::new() } else { format!(" for each of {threads} threads") };
+                let reason = format!("{bytes}{each} do not fit into the {usable} that may be used");
                 Draft { coordinates: fill(&kernel.name), work: Err(Outcome::Skipped { reason }), bound, expendable }
             }
             Ok(kernel) => Draft { coordinates: fill(&kernel.name), work: Ok(Work::Stream(work)), bound, expendable },

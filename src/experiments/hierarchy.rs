@@ -82,7 +82,7 @@ impl Levels {
     /// every core, its share of the last cache may be no larger than the core's own.
     pub fn hidden(&self, index: usize) -> Option<String> {
         let (level, above) = (&self.caches[index], self.above(index)?);
-        (self.inside(index).0 < above.share.0 / 4 * 5).then(|| {
+        (self.inside(index).0 < (above.share.0 / 4).saturating_mul(5)).then(|| {
             format!(
                 "a thread has {} of {} and {} of {}: nothing lies in the one that the other does not hold",
                 level.share, level.name, above.share, above.name
@@ -126,7 +126,7 @@ impl Levels {
         let mut sizes: Vec<Bytes> = Vec::new();
         for (index, level) in self.caches.iter().enumerate() {
             let share = level.share.0;
-            let above = [share / 4 * 5, share.saturating_mul(2)];
+            let above = [(share / 4).saturating_mul(5), share.saturating_mul(2)];
             sizes.push(self.inside(index));
             sizes.extend([share / 4, share / 2, share / 4 * 3, share].into_iter().chain(above).map(Bytes));
         }

@@ -3,6 +3,7 @@
 use crate::units::{Bytes, CpuList, Hertz};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A fact and its source. Where it is unknown, `value` is `null` and `source` says why.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -154,13 +155,19 @@ impl Topology {
 
     /// Size of all last-level caches that the CPUs in `cpus` use, together.
     pub fn last_level_total(&self, cpus: &[u32]) -> Bytes {
-        let mut seen: Vec<&Cache> = Vec::new();
-        for last in cpus.iter().filter_map(|&cpu| self.data_caches(cpu).last().copied()) {
-            if !seen.iter().any(|c| std::ptr::eq(*c, last)) {
-                seen.push(last);
+        let used: BTreeSet<u32> = cpus.iter().copied().collect();
+        // One pass over the caches: machines with a thousand CPUs have thousands of them.
+        let mut last: BTreeMap<u32, usize> = BTreeMap::new();
+        for (index, cache) in self.caches.iter().enumerate().filter(|(_, c)| c.kind != CacheKind::Instruction) {
+            for cpu in cache.cpus.0.iter().filter(|cpu| used.contains(cpu)) {
+                let known = last.entry(*cpu).or_insert(index);
+                if cache.level >= self.caches[*known].level {
+                    *known = index;
+                }
             }
         }
-        seen.iter().map(|c| c.size).sum()
+        let instances: BTreeSet<usize> = last.into_values().collect();
+        instances.into_iter().map(|index| self.caches[index].size).sum()
     }
 
     /// The NUMA node of `cpu`.

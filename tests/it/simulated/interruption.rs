@@ -1,1 +1,161 @@
-//! todo
+//! A run that ends early keeps what it has, and says what it lacks.
+
+use super::lab::{self, Notes, Ran, profile, run_with};
+use super::machines::{self, Simulated};
+use memgauge::experiments::Detail;
+use memgauge::plan::Request;
+use memgauge::results::{JournalLine, Outcome, Point, RunStatus, SCHEMA_VERSION, VerdictGrade};
+use memgauge::units::Nanos;
+
+const TIMES: u32 = 20;
+
+/// A machine on which nothing stops early, and in whose memory not everything fits at once.
+fn machine() -> Simulated {
+    let mut on = machines::container("200 MiB", machines::mib(200));
+    on.model.noise.jitter = 0.02;
+    on
+}
+
+fn request(on: &Simulated) -> Request {
+    let mut request = profile(Detail::Brief, on);
+    request.sampling.target = 0.0;
+    request.cooldown = Nanos::from_millis(1.0);
+    request
+}
+
+fn complete(on: &Simulated) -> Ran {
+    let ran = lab::run(on, request(on));
+    assert_eq!(ran.report.status, RunStatus::Complete);
+    assert!(ran.plan.phases.len() > 1);
+    ran
+}
+
+/// Runs that end at times spread over that of a complete one.
+fn interrupted(on: &Simulated) -> impl Iterator<Item = Ran> {
+    let whole = complete(on).report.plan.real.expect("a finished run");
+    (0..TIMES).map(move |i| {
+        let stop = whole * ((f64::from(i) + 0.5) / f64::from(TIMES));
+        run_with(on, request(on), Notes::default(), Some(stop))
+    })
+}
+
+fn places(ran: &Ran) -> Vec<(u64, String)> {
+    ran.points().map(|p| (p.id, format!("{:?}", p.coordinates))).collect()
+}
+
+#[test]
+fn a_report_is_complete_in_shape_whenever_the_run_ends() {
+    let on = machine();
+    let whole = complete(&on);
+    let (mut cut, mut missing, mut done) = (0, 0, 0);
+    for ran in interrupted(&on) {
+        assert_eq!(ran.report.status, RunStatus::Interrupted);
+        assert_eq!(places(&ran), places(&whole));
+        for (point, full) in ran.points().zip(whole.points()) {
+            match &point.outcome {
+                Outcome::Measured(m) if m.samples.len() == lab::measured(full).samples.len() => {
+                    assert_eq!(&point.outcome, &full.outcome);
+                    done += 1;
+                }
+                Outcome::Measured(m) => {
+                    assert!(!m.samples.is_empty());
+                    assert_eq!(m.verdict.grade, VerdictGrade::Doubtful, "{:?}", point.coordinates);
+                    assert!(m.verdict.reasons[0].contains("interrupted"), "{:?}", m.verdict.reasons);
+                    cut += 1;
+                }
+                Outcome::Interrupted { reason } => {
+                    assert!(reason.contains("interrupted"));
+                    missing += 1;
+                }
+                other => panic!("{:?}: {other:?}", point.coordinates),
+            }
+        }
+    }
+    assert!(cut > 50 && missing > 50 && done > 50, "{cut} {missing} {done}");
+}
+
+#[test]
+fn nothing_is_mapped_after_the_end() {
+    let on = machine();
+    for ran in interrupted(&on) {
+        // The first phase whose mapping was cut short is the last.
+        let mapped = ran.machine.mappings() as usize;
+        assert!(mapped <= ran.plan.phases.len());
+        let reached = &ran.plan.phases[..mapped];
+        for point in ran.points().filter(|p| p.outcome.measured().is_some()) {
+            assert!(reached.iter().any(|phase| phase.points.contains(&(point.id as usize))));
+        }
+    }
+}
+
+/// The points of a journal after its first line has been checked.
+fn journal(ran: &Ran) -> Vec<Point> {
+    let lines: Vec<JournalLine> = ran.notes.journal.iter().map(|l| serde_json::from_str(l).expect("a line")).collect();
+    match &lines[0] {
+        JournalLine::Run { schema_version, provenance } => {
+            assert_eq!(*schema_version, SCHEMA_VERSION);
+            assert_eq!(provenance.host, ran.report.provenance.host);
+            assert_eq!(provenance.seed, ran.report.provenance.seed);
+        }
+        other => panic!("{other:?}"),
+    }
+    let point = |line: JournalLine| match line {
+        JournalLine::Point(p) => {
+            let dataset = ran.report.datasets.iter().find(|d| d.experiment == p.experiment).expect("its dataset");
+            assert_eq!((&p.quantity, &p.axes), (&dataset.quantity, &dataset.axes));
+            p.point
+        }
+        other => panic!("{other:?}"),
+    };
+    lines.into_iter().skip(1).map(point).collect()
+}
+
+#[test]
+fn the_journal_has_every_point_once_as_it_is_in_the_report() {
+    let on = machine();
+    for ran in interrupted(&on).chain([complete(&on)]) {
+        let mut written = journal(&ran);
+        written.sort_by_key(|p| p.id);
+        assert_eq!(written, ran.points().cloned().collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn points_that_need_no_measuring_are_journaled_first() {
+    let on = machines::container("20 MiB", machines::mib(20));
+    let ran = lab::run(&on, profile(Detail::Levels, &on));
+    let written = journal(&ran);
+    let first = written.iter().take_while(|p| p.outcome.measured().is_none()).count();
+    assert!(first > 0 && written[first..].iter().all(|p| p.outcome.measured().is_some()));
+}
+
+#[test]
+fn a_journal_that_cannot_be_written_is_a_finding() {
+    let on = machine();
+    let whole = complete(&on);
+    let notes = Notes { disk_full: true, ..Notes::default() };
+    let mut ran = run_with(&on, request(&on), notes, None);
+    assert_eq!(ran.notes.journal, whole.notes.journal);
+    let (at, finding) = ran.report.findings.iter().enumerate().find(|(_, f)| f.kind == "journal").unwrap();
+    assert!(finding.text.contains("no space left on device"), "{}", finding.text);
+    ran.report.findings.remove(at);
+    assert_eq!(ran.report, whole.report);
+}
+
+#[test]
+fn the_status_is_not_read_out_of_words() {
+    let mut on = machine();
+    // A reason that happens to hold the word, from a source that a machine names as it likes.
+    on.facts.system.hostname.value = Some("interrupted".to_owned());
+    on.facts.topology.cpus_source = "interrupted".to_owned();
+    assert_eq!(complete(&on).report.status, RunStatus::Complete);
+}
+
+#[test]
+fn an_interruption_after_the_last_sample_changes_nothing() {
+    let on = machine();
+    let whole = complete(&on);
+    let late = whole.report.plan.real.unwrap() + Nanos(1.0);
+    let ran = run_with(&on, request(&on), Notes::default(), Some(late));
+    assert_eq!(ran.report, whole.report);
+}

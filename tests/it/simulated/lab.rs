@@ -14,7 +14,7 @@ pub const SEED: u64 = 7;
 
 /// What the command line asks for by default.
 pub fn sampling() -> Sampling {
-    Sampling { length: Nanos::from_millis(5.0), per_round: 10, rounds: 6, target: 0.005 }
+    Sampling { length: Nanos::from_millis(1.0), per_round: 25, rounds: 6, target: 0.005, most: None }
 }
 
 /// A profile of all experiments within 60 s.

@@ -25,7 +25,7 @@ impl Simulated {
     }
 
     pub fn usable(&self) -> Bytes {
-        *self.facts.memory.usable.get().unwrap()
+        *self.facts.memory.usable.get().expect("a limit")
     }
 
     pub fn last_level(&self) -> Bytes {

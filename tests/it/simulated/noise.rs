@@ -1,1 +1,165 @@
-//! todo
+//! What disturbs samples is seen, said and, where it can be, left out.
+
+use super::lab::{self, Ran, bandwidth, latency, profile, request};
+use super::machines::{self, LATENCY, READ, Simulated};
+use memgauge::engine::{NoiseModel, Sampling};
+use memgauge::experiments::Detail;
+use memgauge::results::{RunStatus, VerdictGrade};
+use memgauge::units::Nanos;
+
+/// The plain machine with some noise.
+fn noisy(change: impl FnOnce(&mut NoiseModel)) -> Simulated {
+    let mut on = machines::plain();
+    change(&mut on.model.noise);
+    on
+}
+
+/// One point of each experiment, all rounds of it.
+fn all_rounds(on: &Simulated) -> Ran {
+    let experiments = vec![bandwidth("--sizes 16KiB --ops read --threads 1,2"), latency("--sizes 16KiB")];
+    let mut request = request(experiments, on);
+    request.sampling = Sampling { length: Nanos::from_millis(5.0), per_round: 10, rounds: 6, target: 0.0, most: None };
+    lab::run(on, request)
+}
+
+/// That every point is doubtful for this reason and no other.
+fn assert_doubtful(ran: &Ran, words: &str) {
+    assert_eq!(ran.report.status, RunStatus::Complete);
+    for point in ran.points() {
+        let m = lab::measured(point);
+        assert_eq!(m.verdict.grade, VerdictGrade::Doubtful, "{:?}", point.coordinates);
+        assert!(m.verdict.reasons.iter().all(|r| r.contains(words)), "{:?}", m.verdict.reasons);
+    }
+}
+
+#[test]
+fn without_noise_everything_is_solid_and_ends_early() {
+    let on = machines::plain();
+    let ran = lab::run(&on, profile(Detail::Levels, &on));
+    for point in ran.points() {
+        let m = lab::measured(point);
+        assert_eq!(m.verdict.grade, VerdictGrade::Solid, "{:?}", m.verdict.reasons);
+        // Three rounds: the fewest that show a drift.
+        assert_eq!(m.samples.len(), 75);
+        assert_eq!(m.samples.iter().map(|s| s.round).max(), Some(2));
+        assert_eq!(m.evidence.dirty_samples, 0);
+    }
+}
+
+#[test]
+fn jitter_widens_the_interval_around_the_truth() {
+    let mut spreads = Vec::new();
+    for jitter in [0.01, 0.04] {
+        let ran = all_rounds(&noisy(|noise| noise.jitter = jitter));
+        for (place, undisturbed) in [("threads=1 operation=read", READ[0]), ("operation=chase", 1.0 / LATENCY[0])] {
+            let m = ran.measured(place);
+            assert_eq!(m.samples.len(), 60);
+            // A sample takes up to `jitter` longer, half of that in the middle.
+            let truth = undisturbed / (1.0 + jitter / 2.0);
+            let truth = if place.contains("chase") { 1.0 / truth } else { truth };
+            assert!(m.summary.ci_low <= truth && truth <= m.summary.ci_high, "{place}: {:?}, {truth}", m.summary);
+            let spread = m.evidence.relative_spread.unwrap();
+            let half = (m.summary.ci_high - m.summary.ci_low) / 2.0 / m.summary.median;
+            assert!((spread - half).abs() < 1e-12 && spread > 0.0 && spread < jitter);
+            assert_eq!(m.verdict.grade, VerdictGrade::Solid, "{:?}", m.verdict.reasons);
+            spreads.push(spread);
+        }
+    }
+    assert!(spreads[2] > spreads[0] && spreads[3] > spreads[1], "{spreads:?}");
+}
+
+#[test]
+fn a_wide_interval_is_doubtful() {
+    let ran = all_rounds(&noisy(|noise| noise.jitter = 1.0));
+    assert_doubtful(&ran, "known to ±");
+}
+
+#[test]
+fn spikes_are_kept_but_left_out_of_the_headline() {
+    let ran = all_rounds(&noisy(|noise| noise.spike_every = 7));
+    for (place, truth) in [("threads=2 operation=read", READ[0] * 2.0), ("operation=chase", LATENCY[0])] {
+        let m = ran.measured(place);
+        let dirty: Vec<_> = m.samples.iter().filter(|s| s.dirty.is_some()).collect();
+        assert!(dirty.len() >= 6 && dirty.len() <= 12, "{}", dirty.len());
+        assert_eq!(m.samples.len(), 60);
+        assert_eq!(m.evidence.dirty_samples, dirty.len() as u64);
+        assert_eq!(m.summary.clean_samples, 60 - dirty.len() as u64);
+        for sample in dirty {
+            assert!((sample.elapsed_ns / 15e6 - 1.0).abs() < 1e-9);
+            assert_eq!(sample.dirty.as_deref(), Some("1 involuntary context switches"));
+        }
+        for figure in [m.summary.median, m.summary.best, m.summary.ci_low, m.summary.ci_high] {
+            assert!((figure / truth - 1.0).abs() < 1e-4, "{place}: {figure}");
+        }
+        assert_eq!(m.verdict.grade, VerdictGrade::Solid, "{:?}", m.verdict.reasons);
+    }
+}
+
+#[test]
+fn where_every_sample_is_disturbed_the_number_is_doubtful() {
+    let ran = all_rounds(&noisy(|noise| noise.spike_every = 1));
+    for point in ran.points() {
+        let m = lab::measured(point);
+        assert_eq!((m.summary.clean_samples, m.evidence.dirty_samples), (0, 60));
+        assert!(m.verdict.reasons.iter().any(|r| r == "60 of 60 samples were disturbed"), "{:?}", m.verdict);
+    }
+}
+
+#[test]
+fn stolen_time_is_the_hypervisors() {
+    let ran = all_rounds(&noisy(|noise| noise.steal = 0.05));
+    assert_doubtful(&ran, "the hypervisor took 5% of the time");
+    let ran = all_rounds(&noisy(|noise| noise.steal = 0.005));
+    assert!(ran.points().all(|p| lab::measured(p).verdict.grade == VerdictGrade::Solid));
+}
+
+#[test]
+fn a_slow_drift_of_the_core_clock_is_named() {
+    // 10% per second: too little to be seen within a round of 50 ms, plain between the first and the last.
+    let ran = all_rounds(&noisy(|noise| noise.drift = 0.1));
+    for point in ran.points() {
+        let m = lab::measured(point);
+        let reasons = &m.verdict.reasons;
+        assert!(reasons.iter().any(|r| r.contains("the core clock moved from")), "{reasons:?}");
+        assert!(m.evidence.core_hz_after < m.evidence.core_hz_before);
+    }
+    let ran = all_rounds(&noisy(|noise| noise.drift = 0.001));
+    assert!(ran.points().all(|p| lab::measured(p).verdict.grade == VerdictGrade::Solid));
+}
+
+#[test]
+fn other_pages_than_asked_for_are_named() {
+    let mut on = machines::plain();
+    on.model.granted = 0.4;
+    let ran = lab::run(&on, request(vec![bandwidth("--sizes 1MiB"), latency("--sizes 1MiB")], &on));
+    assert_doubtful(&ran, "40% of the memory is in 2 MiB pages");
+}
+
+#[test]
+fn a_fixed_number_of_samples_is_taken_exactly() {
+    for samples in [1u32, 3, 6, 7, 20, 61] {
+        let on = machines::plain();
+        let mut request = request(vec![bandwidth("--sizes 16KiB,1MiB"), latency("--sizes 16KiB")], &on);
+        request.sampling = request.sampling.exactly(samples);
+        request.samples_fixed = true;
+        let ran = lab::run(&on, request);
+        for point in ran.points() {
+            assert_eq!(lab::measured(point).samples.len(), samples as usize);
+        }
+    }
+}
+
+#[test]
+fn a_fixed_number_of_samples_survives_a_small_budget() {
+    let on = machines::plain();
+    let mut request = request(vec![bandwidth("--sizes 16KiB --ops read")], &on);
+    request.sampling = request.sampling.exactly(50);
+    request.samples_fixed = true;
+    request.budget = Nanos(0.3e9);
+    let ran = lab::run(&on, request);
+    for point in ran.points().filter(|p| p.outcome.measured().is_some()) {
+        assert_eq!(lab::measured(point).samples.len(), 50);
+        assert!(lab::measured(point).samples[0].elapsed_ns < 1e6);
+    }
+    assert!(!ran.plan.shortened.is_empty());
+}

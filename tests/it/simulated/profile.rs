@@ -59,13 +59,14 @@ fn no_point_is_missing_without_a_word() {
 #[test]
 fn what_is_called_memory_is_beyond_all_caches() {
     for on in machines::all() {
+        let last_level = on.last_level().0;
         for detail in [Detail::Brief, Detail::Levels, Detail::Sweep] {
             let plan = lab::plan(&on, profile(detail, &on)).unwrap();
             for point in &plan.points {
                 let Ok(work) = &point.work else { continue };
                 let level = point.coordinates["level"].to_string();
-                let beyond = work.working_set().0 >= 4 * on.last_level().0;
-                assert_eq!(level == "DRAM", beyond && on.last_level().0 > 0, "{}: {work:?}", on.name);
+                let beyond = work.working_set().0 >= 4 * last_level;
+                assert_eq!(level == "DRAM", beyond && last_level > 0, "{}: {work:?}", on.name);
             }
         }
     }
