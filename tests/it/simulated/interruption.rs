@@ -2,6 +2,7 @@
 
 use super::lab::{self, Notes, Ran, profile, run_with};
 use super::machines::{self, Simulated};
+use memgauge::engine::Sampling;
 use memgauge::experiments::Detail;
 use memgauge::plan::Request;
 use memgauge::results::{JournalLine, Outcome, Point, RunStatus, SCHEMA_VERSION, VerdictGrade};
@@ -18,7 +19,7 @@ fn machine() -> Simulated {
 
 fn request(on: &Simulated) -> Request {
     let mut request = profile(Detail::Brief, on);
-    request.sampling.target = 0.0;
+    request.sampling = Sampling { per_round: 5, target: 0.0, ..request.sampling };
     request.cooldown = Nanos::from_millis(1.0);
     request
 }
@@ -88,9 +89,10 @@ fn nothing_is_mapped_after_the_end() {
     }
 }
 
-/// The points of a journal after its first line has been checked.
-fn journal(ran: &Ran) -> Vec<Point> {
-    let lines: Vec<JournalLine> = ran.notes.journal.iter().map(|l| serde_json::from_str(l).expect("a line")).collect();
+/// The points of a journal after its first line has been checked, each with whether it is finished.
+fn journal(ran: &Ran) -> Vec<(bool, Point)> {
+    let lines: Vec<JournalLine> =
+        ran.notes.journal.iter().map(|l| serde_json::from_str(l).expect("a line of a journal")).collect();
     match &lines[0] {
         JournalLine::Run { schema_version, provenance } => {
             assert_eq!(*schema_version, SCHEMA_VERSION);
@@ -103,7 +105,7 @@ fn journal(ran: &Ran) -> Vec<Point> {
         JournalLine::Point(p) => {
             let dataset = ran.report.datasets.iter().find(|d| d.experiment == p.experiment).expect("its dataset");
             assert_eq!((&p.quantity, &p.axes), (&dataset.quantity, &dataset.axes));
-            p.point
+            (p.finished, p.point)
         }
         other => panic!("{other:?}"),
     };
@@ -111,13 +113,34 @@ fn journal(ran: &Ran) -> Vec<Point> {
 }
 
 #[test]
-fn the_journal_has_every_point_once_as_it_is_in_the_report() {
+fn the_journal_ends_every_point_as_it_is_in_the_report() {
     let on = machine();
     for ran in interrupted(&on).chain([complete(&on)]) {
-        let mut written = journal(&ran);
-        written.sort_by_key(|p| p.id);
-        assert_eq!(written, ran.points().cloned().collect::<Vec<_>>());
+        let lines = journal(&ran);
+        let mut finished: Vec<Point> = lines.iter().filter(|(done, _)| *done).map(|(_, p)| p.clone()).collect();
+        finished.sort_by_key(|p| p.id);
+        assert_eq!(finished, ran.points().cloned().collect::<Vec<_>>());
+        for (index, (done, point)) in lines.iter().enumerate() {
+            let last = lines.iter().rposition(|(_, other)| other.id == point.id);
+            assert_eq!(*done, last == Some(index), "{:?}", point.coordinates);
+        }
     }
+}
+
+#[test]
+fn a_journal_cut_anywhere_holds_the_rounds_done_until_then() {
+    let on = machine();
+    let ran = complete(&on);
+    let mut rounds = vec![0; ran.plan.points.len()];
+    for (_, point) in journal(&ran) {
+        let samples = &lab::measured(&point).samples;
+        let whole = &lab::measured(ran.points().nth(point.id as usize).expect("a point")).samples;
+        rounds[point.id as usize] += 1;
+        // Each line has one round more than the one before, and all that were taken until then.
+        assert_eq!(samples.len(), rounds[point.id as usize] * ran.plan.sampling.per_round as usize);
+        assert!(whole.starts_with(samples));
+    }
+    assert!(rounds.iter().all(|&n| n == ran.plan.sampling.rounds as usize));
 }
 
 #[test]
@@ -125,8 +148,8 @@ fn points_that_need_no_measuring_are_journaled_first() {
     let on = machines::container("20 MiB", machines::mib(20));
     let ran = lab::run(&on, profile(Detail::Levels, &on));
     let written = journal(&ran);
-    let first = written.iter().take_while(|p| p.outcome.measured().is_none()).count();
-    assert!(first > 0 && written[first..].iter().all(|p| p.outcome.measured().is_some()));
+    let first = written.iter().take_while(|(_, p)| p.outcome.measured().is_none()).count();
+    assert!(first > 0 && written[first..].iter().all(|(_, p)| p.outcome.measured().is_some()));
 }
 
 #[test]

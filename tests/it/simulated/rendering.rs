@@ -14,7 +14,7 @@ fn reports() -> Vec<(String, Report)> {
     let mut all: Vec<(String, Report)> = Vec::new();
     let mut add = |name: &str, ran: Ran| all.push((name.to_owned(), ran.report));
     for on in machines::all() {
-        add(on.name, lab::run(&on, profile(Detail::Levels, &on)));
+        add(on.name, lab::run(&on, profile(Detail::Brief, &on)));
     }
     let plain = machines::plain();
     let mut noisy = plain.clone();
@@ -75,8 +75,8 @@ fn a_report_as_lines_has_the_points_of_the_journal() {
     let lines = by_name("jsonl").unwrap().render(&ran.report, &Options::default()).unwrap();
     let points = |text: &str| -> Vec<_> {
         let point = |line: &str| match serde_json::from_str(line).unwrap() {
-            JournalLine::Point(p) => Some(p.point),
-            JournalLine::Run { .. } => None,
+            JournalLine::Point(p) if p.finished => Some(p.point),
+            _ => None,
         };
         let mut points: Vec<_> = text.lines().filter_map(point).collect();
         points.sort_by_key(|p| p.id);
@@ -91,7 +91,7 @@ fn the_same_seed_gives_the_same_bytes() {
     on.model.noise.jitter = 0.05;
     on.model.noise.spike_every = 9;
     let render = |seed: u64| {
-        let ran = lab::run(&on, Request { seed, ..profile(Detail::Levels, &on) });
+        let ran = lab::run(&on, Request { seed, ..profile(Detail::Brief, &on) });
         by_name("json").unwrap().render(&ran.report, &Options::default()).unwrap()
     };
     assert!(render(1) == render(1));
