@@ -295,9 +295,22 @@ fn sentence(kind: &str, text: String) -> Finding {
     Finding { kind: kind.to_owned(), text, values: BTreeMap::new() }
 }
 
+/// What the run was planned by although the system hides it (/proc or /sys masked): each with what was taken instead.
+fn fallbacks(facts: &HostFacts) -> impl Iterator<Item = Finding> {
+    let taken = [
+        ("CPUs", &facts.topology.cpus_source),
+        ("caches", &facts.topology.caches_source),
+        ("memory", &facts.memory.total.source),
+    ];
+    // How `host` words a source that stands in for the usual one.
+    let instead = |source: &str| source.contains("nothing usable") || source.contains("does not tell");
+    let told = taken.into_iter().filter(move |(_, source)| instead(source));
+    told.map(|(what, source)| sentence("fallback", format!("The system does not tell all about its {what}: {source}.")))
+}
+
 /// Conditions of the machine that move results, each with what to do about it.
 fn environment(facts: &HostFacts, cpus: usize) -> Vec<Finding> {
-    let mut findings = Vec::new();
+    let mut findings: Vec<Finding> = fallbacks(facts).collect();
     if let Some(&quota) = facts.system.cpu_quota.get().filter(|&&q| q < cpus as f64) {
         let text = format!(
             "The control group allows {quota:.1} cpus' worth of time, the run uses {cpus}: threads will be throttled; \

@@ -5,12 +5,18 @@ use crate::units::{CpuList, Nanos, ParseError};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
+/// What the exit codes mean, for `--help` and the man page.
+pub const EXIT_CODES: &str = "\
+Exit codes: 0 all was measured as planned; 1 something failed, was interrupted, could not be saved, or (with --strict) is \
+less than solid, and the report says what; 2 the request cannot be carried out as typed, and nothing was measured. \
+A reader that closes the pipe is no error.";
+
 /// Measures the memory system of this machine and says how far each number can be trusted.
 ///
 /// Without a command it runs the default profile: the whole hierarchy in at most 60 s, a table, a saved report.
 #[derive(Debug, Parser)]
 #[command(name = "memgauge", version, max_term_width = 100, args_conflicts_with_subcommands = true)]
-#[command(infer_long_args = false, disable_help_subcommand = true)]
+#[command(infer_long_args = false, disable_help_subcommand = true, after_long_help = EXIT_CODES)]
 pub struct Cli {
     /// What to do
     #[command(subcommand)]

@@ -1,6 +1,6 @@
 //! `memgauge generate`: what is made from the tables that the code uses.
 
-use super::args::{Cli, Generated};
+use super::args::{Cli, EXIT_CODES, Generated};
 use super::list::kernel_page;
 use super::output::to_stdout;
 use crate::error::{Error, Result};
@@ -34,6 +34,7 @@ fn man() -> Result<Vec<u8>> {
     man.render_synopsis_section(&mut page).map_err(failed)?;
     man.render_description_section(&mut page).map_err(failed)?;
     man.render_options_section(&mut page).map_err(failed)?;
+    man.render_subcommands_section(&mut page).map_err(failed)?;
     for sub in command.get_subcommands() {
         page.extend_from_slice(format!(".SH \"MEMGAUGE {}\"\n", sub.get_name().to_uppercase()).as_bytes());
         let man = clap_mangen::Man::new(sub.clone());
@@ -41,9 +42,29 @@ fn man() -> Result<Vec<u8>> {
         man.render_synopsis_section(&mut section).map_err(failed)?;
         man.render_description_section(&mut section).map_err(failed)?;
         man.render_options_section(&mut section).map_err(failed)?;
+        if sub.has_subcommands() {
+            man.render_subcommands_section(&mut section).map_err(failed)?;
+        }
         // Sections of a command are subsections of its part of the page.
         let text = String::from_utf8_lossy(&section).replace(".SH ", ".SS ");
         page.extend_from_slice(text.as_bytes());
     }
-    Ok(page)
+    let page = String::from_utf8_lossy(&page).lines().map(without_reference).collect::<String>();
+    Ok((page + &closing()).into_bytes())
+}
+
+/// A line of the page with its newline; a reference to a command's own page, of which there is none, is its name.
+fn without_reference(line: &str) -> String {
+    let name = line.strip_prefix("memgauge\\-").and_then(|rest| rest.strip_suffix("(1)"));
+    name.map_or_else(|| format!("{line}\n"), |name| format!("memgauge {}\n", name.replace("\\-", " ")))
+}
+
+/// What holds for every command.
+fn closing() -> String {
+    let codes = EXIT_CODES.trim_start_matches("Exit codes: ").replace('-', "\\-");
+    format!(
+        ".SH \"EXIT STATUS\"\n{codes}\n.SH FILES\n.TP\nmemgauge\\-report\\-TIME.json\nThe report, in the working directory \
+         unless \\-\\-output names another file.\n.TP\nREPORT.journal.jsonl\nFinished points while a run is under way; \
+         it stays where a run was killed, and goes when the report is saved.\n"
+    )
 }

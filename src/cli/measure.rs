@@ -3,7 +3,7 @@
 use super::args::{BandwidthOptions, CommonOptions, LatencyOptions, Profile, RunOptions};
 use super::output::{Destination, tell, to_stdout};
 use super::progress::Progress;
-use crate::engine::{RealMachine, Sampling};
+use crate::engine::{Machine, RealMachine, Sampling};
 use crate::error::{Error, Result};
 use crate::experiments::{EXPERIMENTS, Experiment, bandwidth, latency};
 use crate::host::counter;
@@ -92,6 +92,8 @@ fn measure(
         tell(&format!("memgauge: note: {text}"));
     }
     let mut progress = Progress::new(destination.journal());
+    let model = machine.facts().cpu.model_name.get().map_or("unknown processor", String::as_str);
+    progress.announce(&format!("machine: {model}, {} cpus\n{}", plan.request.cpus.len(), plan_line(&plan)));
     let invocation = Invocation { version: env!("CARGO_PKG_VERSION").to_owned(), command_line: words };
     let report = run::execute(&plan, &mut machine, &mut progress, &invocation, started);
     drop(machine);
@@ -152,11 +154,11 @@ fn choose_cpus(facts: &HostFacts, asked: Option<&CpuList>) -> Result<Vec<u32>> {
     if cpus.is_empty() { Err(Error::failure("this process may run on no cpu that is known")) } else { Ok(cpus) }
 }
 
-/// The plan in words, for `--dry-run`.
-fn describe(plan: &Plan, destination: &Destination) -> String {
+/// What will be done, in one line.
+fn plan_line(plan: &Plan) -> String {
     let summary = run::summary(plan);
-    let mut text = format!(
-        "plan: {} points, about {} of a budget of {}, {} of memory at a time, {} rounds of {} samples of {}\n",
+    format!(
+        "plan: {} points, about {} of a budget of {}, {} of memory at a time, {} rounds of {} samples of {}",
         summary.points,
         summary.planned,
         summary.budget,
@@ -164,7 +166,13 @@ fn describe(plan: &Plan, destination: &Destination) -> String {
         plan.sampling.rounds,
         plan.sampling.per_round,
         plan.sampling.length,
-    );
+    )
+}
+
+/// The plan in words, for `--dry-run`.
+fn describe(plan: &Plan, destination: &Destination) -> String {
+    let summary = run::summary(plan);
+    let mut text = plan_line(plan) + "\n";
     let shortened = summary.shortened.iter().map(|line| ("shortened", line));
     for (what, line) in plan.adjusted.iter().map(|line| ("note", line)).chain(shortened) {
         text += &format!("{what}: {line}\n");

@@ -47,6 +47,13 @@ impl Progress {
         Self { bar, journal }
     }
 
+    /// Says what will be done before it is, on a terminal; the result says it again.
+    pub fn announce(&self, text: &str) {
+        if self.bar.is_some() {
+            tell(text);
+        }
+    }
+
     /// Takes the bar away. The journal goes too when its report was saved.
     pub fn finish(self, report_saved: bool) {
         if let Some(bar) = self.bar {

@@ -1,7 +1,7 @@
 //! Pinned threads that live as long as the run, and the barrier that starts them together.
 
 use crate::error::{Error, Result};
-use crate::host::pin;
+use crate::host::{memory, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -15,6 +15,9 @@ pub struct Member {
     /// The CPU it is pinned to.
     pub cpu: u32,
 }
+
+/// Address space of a thread's stack: far more than a sample needs, and little with a thousand threads.
+const STACK: usize = 512 << 10;
 
 type Job = Box<dyn FnOnce() + Send>;
 
@@ -34,6 +37,7 @@ struct Worker {
 impl Team {
     /// Starts a thread on each of `cpus`. Fails if one of them cannot be pinned there.
     pub fn new(cpus: &[u32]) -> Result<Self> {
+        memory::share_one_heap();
         let workers = cpus.iter().map(|&cpu| Worker::start(cpu)).collect::<Result<Vec<_>>>()?;
         Ok(Self { workers })
     }
@@ -75,6 +79,7 @@ impl Worker {
         let (pinned, outcome) = channel();
         let thread = std::thread::Builder::new()
             .name(format!("cpu{cpu}"))
+            .stack_size(STACK)
             .spawn(move || {
                 let pin = pin::pin_current_thread(cpu);
                 let held = pin.is_ok();

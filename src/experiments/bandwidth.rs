@@ -45,7 +45,8 @@ pub struct Settings {
     #[arg(long, value_name = "LIST", default_value = "read,write,copy")]
     pub ops: Operations,
 
-    /// Working set of each thread, all streams of the operation together: 32KiB,1MiB or 4KiB..1GiB or 4KiB..64KiB:4KiB
+    /// Working set of each thread, all streams of the operation together, rounded down to whole blocks of 512 B
+    /// of each stream: 32KiB,1MiB or 4KiB..1GiB or 4KiB..64KiB:4KiB
     /// [default: a sweep over the detected hierarchy]
     #[arg(long, value_name = "LIST", alias = "size")]
     pub sizes: Option<SizeList>,

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 /// Where to follow pointers, and how.
 #[derive(Debug, Clone, PartialEq, Eq, clap::Args)]
 pub struct Settings {
-    /// Memory that the chain spans: 32KiB,1MiB or 4KiB..1GiB [default: a sweep over the detected hierarchy]
+    /// Memory that the chain spans, rounded down to whole strides: 32KiB,1MiB or 4KiB..1GiB [default: a sweep over the detected hierarchy]
     #[arg(long, value_name = "LIST", alias = "size")]
     pub sizes: Option<SizeList>,
 

@@ -69,6 +69,12 @@ impl FromStr for PageMode {
     }
 }
 
+/// Lets all threads started from now on allocate from one heap. Where address space is limited (`ulimit -v`), a heap for
+/// each thread takes from what measurements were promised; the measuring loops allocate nothing.
+pub fn share_one_heap() {
+    os::share_one_heap();
+}
+
 /// Anonymous memory of this process, fenced by inaccessible guards on both sides (where the system can: see
 /// [`Mapping::guard`]): a window that starts at 0 or ends at [`Mapping::len`] lies flush against one, so that an
 /// overrun by a single byte ends the process instead of going unnoticed.

@@ -116,9 +116,9 @@ impl<'w> StreamWalk<'w> {
                 window.len()
             )));
         }
-        // A copy's streams lie a multiple of 4 KiB apart where they are that long, so that a load is as far as can be
-        // behind the last store with the same low address bits (4K aliasing, Intel Optimization Manual, 15.8 "Memory
-        // disambiguation"); the walk is one block shorter than the part at most.
+        // The streams of a copy lie one after the other. Where a stream is a multiple of 4 KiB long, a load is as far as
+        // can be behind the last store with the same low 12 address bits, by which processors first compare them (4 KiB
+        // aliasing, Intel's optimization manual); the planner's own sizes are such multiples.
         let delta = if streams > 1 { stream } else { 0 };
         let call = StreamCall {
             lead,

@@ -1,6 +1,6 @@
 //! Runs the program as a user would, in a folder of its own, and never waits for it longer than a limit.
 
-use std::io::Read;
+use std::io::{Read, Write};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
@@ -76,6 +76,11 @@ pub fn json(text: &str) -> serde_json::Value {
     serde_json::from_str(text).expect("JSON")
 }
 
+/// Says that a test, or a part of one, is not done here and why; past the capture of output, so that it is always seen.
+pub fn skipped(test: &str, why: &str) {
+    let _ = writeln!(std::io::stderr(), "skipped: {test}: {why}");
+}
+
 /// Writes a file into `folder`.
 pub fn put(folder: &Path, name: &str, bytes: &[u8]) {
     std::fs::write(folder.join(name), bytes).expect("a file can be written");
@@ -114,7 +119,7 @@ impl Running {
     /// Sends a signal: `INT`, `KILL`.
     #[cfg(unix)]
     pub fn signal(&self, name: &str) {
-        let sent = Command::new("kill").args(["-s", name, &self.child.id().to_string()]).status();
+        let sent = Command::new("sh").args(["-c", &format!("kill -s {name} {}", self.child.id())]).status();
         assert!(sent.is_ok_and(|s| s.success()), "the program was there to be sent {name}");
     }
 

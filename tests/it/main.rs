@@ -1,7 +1,9 @@
 //! The integration tests, one binary: what holds between rooms and what a user sees of the program.
 
 mod architecture;
+mod bad_places;
 mod cli;
+mod generated;
 mod helper;
 mod interruption;
 mod kernels;

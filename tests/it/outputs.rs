@@ -1,7 +1,7 @@
 //! Real runs, kept short: every format, where results go, what a saved report can become. What was measured is not
 //! looked at, only that it is there and in its form.
 
-use crate::helper::{Finished, folder, json, memgauge, names, put, read, typed};
+use crate::helper::{Finished, folder, json, memgauge, names, put, read, skipped, typed};
 use serde_json::Value;
 
 /// A run with three points, one of each kind, that takes a moment.
@@ -212,7 +212,7 @@ fn pages_from_a_pool_that_is_empty_fail_with_the_cure() {
     let pool = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let empty = |line: &str| line.split_whitespace().nth(1) == Some("0");
     if !pool.lines().any(|l| l.starts_with("HugePages_Free:") && empty(l)) {
-        eprintln!("skipped: huge pages are reserved here, or it is not known");
+        skipped("an empty pool of huge pages", "huge pages are reserved here, or it is not known");
         return;
     }
     let folder = folder();

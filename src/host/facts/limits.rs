@@ -54,8 +54,9 @@ fn available(files: &SystemFiles, meminfo: &str) -> Fact<Bytes> {
         Some(there) => Fact::known(
             Bytes(there),
             format!(
-                "{NODES}: free and reclaimable, far below the {} of {MEMINFO} (a balloon holds the rest?)",
-                Bytes(bytes)
+                "{NODES}: free and reclaimable, far below the {} of {} (a balloon holds the rest?)",
+                Bytes(bytes),
+                source.split([',', ';']).next().unwrap_or(&source)
             ),
         ),
         None => Fact::known(Bytes(bytes), source),

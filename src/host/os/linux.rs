@@ -145,6 +145,15 @@ pub fn stop_signals() -> Vec<i32> {
     [libc::SIGINT, libc::SIGTERM, libc::SIGHUP].into_iter().filter(|signal| !ignored(signal)).collect()
 }
 
+/// Keeps the C library from reserving 64 MiB or more of address space for the heap of each thread.
+pub fn share_one_heap() {
+    // SAFETY: mallopt changes a setting of the allocator under the allocator's own lock; 1 is a number of arenas.
+    #[cfg(target_env = "gnu")]
+    unsafe {
+        libc::mallopt(libc::M_ARENA_MAX, 1);
+    }
+}
+
 /// The signal that ends a process whose file grows beyond its limit, unless it is handled.
 pub fn file_limit_signal() -> Option<i32> {
     Some(libc::SIGXFSZ)

@@ -77,6 +77,9 @@ pub fn stop_signals() -> Vec<i32> {
     vec![signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM]
 }
 
+/// Nothing is known to need it.
+pub fn share_one_heap() {}
+
 /// Systems without such a signal, or where it is not known.
 pub fn file_limit_signal() -> Option<i32> {
     None

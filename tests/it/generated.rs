@@ -1,0 +1,68 @@
+//! The committed copies of what the program generates from its own tables.
+//!
+//! Written anew by `cargo test --test it renew_generated_files -- --ignored`.
+
+use crate::helper::{folder, typed};
+use std::path::{Path, PathBuf};
+
+/// What `memgauge generate` is asked for, and the file that holds it.
+const GENERATED: &[(&str, &str)] = &[
+    ("man", "docs/memgauge.1"),
+    ("schema", "docs/report.schema.json"),
+    ("kernels", "docs/kernels.md"),
+    ("completions bash", "docs/completions/memgauge.bash"),
+    ("completions zsh", "docs/completions/_memgauge"),
+    ("completions fish", "docs/completions/memgauge.fish"),
+];
+
+/// Kernels differ between instruction sets; their page is written on this one.
+const KERNELS_OF: &str = "x86_64";
+
+fn path(file: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(file)
+}
+
+/// What the program prints now, for each file that can be compared on this machine.
+fn generated() -> impl Iterator<Item = (&'static str, String)> {
+    let here = |(what, _): &&(&str, &str)| *what != "kernels" || std::env::consts::ARCH == KERNELS_OF;
+    GENERATED.iter().filter(here).map(|(what, file)| {
+        let run = typed(&format!("generate {what}"), folder().path());
+        assert!(run.code == Some(0) && run.stderr.is_empty() && !run.stdout.is_empty(), "{what}: {run:?}");
+        (*file, run.stdout)
+    })
+}
+
+#[test]
+fn committed_copies_are_what_the_program_prints() {
+    let differs = |(file, text): &(&str, String)| {
+        let kept = std::fs::read_to_string(path(file)).unwrap_or_default().replace("\r\n", "\n");
+        kept != *text
+    };
+    let stale: Vec<&str> = generated().filter(differs).map(|(file, _)| file).collect();
+    assert!(stale.is_empty(), "out of date: {stale:?}; cargo test --test it renew_generated_files -- --ignored");
+}
+
+#[test]
+fn every_option_is_in_the_man_page_and_the_completions() {
+    let help = typed("bandwidth --help", folder().path()).stdout;
+    let options: Vec<&str> = help.split_whitespace().filter(|w| w.starts_with("--")).collect();
+    assert!(options.len() > 10, "{help}");
+    for file in ["docs/memgauge.1", "docs/completions/memgauge.bash", "docs/completions/_memgauge"] {
+        // Roff writes a hyphen that is to be copied as `\-`.
+        let text = std::fs::read_to_string(path(file)).expect("a generated file").replace("\\-", "-");
+        for option in &options {
+            let option = option.trim_end_matches([',', ';', ']', ')']);
+            assert!(text.contains(option), "{file} lacks {option}");
+        }
+    }
+}
+
+#[test]
+#[ignore = "writes the files that the other tests compare with"]
+fn renew_generated_files() {
+    for (file, text) in generated() {
+        let path = path(file);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder can be made");
+        std::fs::write(path, text).expect("a file can be written");
+    }
+}
