@@ -37,8 +37,8 @@ impl Sampling {
     }
 }
 
-/// Rounds before the stop rule may end a point: the drift between fewer shows nothing.
-const FEWEST_ROUNDS: u32 = 3;
+/// Rounds before the stop rule may end a point: fewer have no 95% interval of the median where rounds differ.
+const FEWEST_ROUNDS: u32 = 6;
 
 /// Samples discarded at most at the start of a round, once the working set has been walked.
 const MOST_WARM_UPS: usize = 8;

@@ -35,13 +35,16 @@ fn assert_doubtful(ran: &Ran, words: &str) {
 #[test]
 fn without_noise_everything_is_solid_and_ends_early() {
     let on = machines::plain();
-    let ran = lab::run(&on, profile(Detail::Levels, &on));
+    let mut request = profile(Detail::Levels, &on);
+    request.sampling.rounds = 9;
+    let per_round = request.sampling.per_round as usize;
+    let ran = lab::run(&on, request);
     for point in ran.points() {
         let m = lab::measured(point);
         assert_eq!(m.verdict.grade, VerdictGrade::Solid, "{:?}", m.verdict.reasons);
-        // Three rounds: the fewest that show a drift.
-        assert_eq!(m.samples.len(), 75);
-        assert_eq!(m.samples.iter().map(|s| s.round).max(), Some(2));
+        // Six rounds: the fewest that have a 95% interval of their median.
+        assert_eq!(m.samples.len(), 6 * per_round);
+        assert_eq!(m.samples.iter().map(|s| s.round).max(), Some(5));
         assert_eq!(m.evidence.dirty_samples, 0);
     }
 }
