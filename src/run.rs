@@ -322,7 +322,7 @@ fn environment(facts: &HostFacts, cpus: usize) -> Vec<Finding> {
         let text = "Transparent huge pages are off: figures for large sizes include page walks.".to_owned();
         findings.push(sentence("no-huge-pages", text));
     }
-    if let Some(&load) = facts.environment.load.get().filter(|&&load| load > 0.5) {
+    if let Some(&load) = facts.environment.load.get().filter(|&&load| load > 1.0) {
         let text = format!("The load average was {load:.1} at the start: others use this machine too.");
         findings.push(sentence("load", text));
     }
