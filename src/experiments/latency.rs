@@ -3,7 +3,6 @@
 //! Method and limits: docs/method/latency.md.
 
 use super::hierarchy::{Levels, MEMORY, Target};
-use super::steps::steps;
 use super::{Bound, Detail, Draft, Experiment, PageModes, Scope, axis, bytes_axis};
 use crate::engine::{ChaseWork, Work, derive, slot};
 use crate::error::{Error, Result};
@@ -201,10 +200,7 @@ impl Experiment for Latency {
     }
 
     fn findings(&self, dataset: &Dataset) -> Vec<Finding> {
-        let stride = dataset.points.first().and_then(|p| p.number("stride_bytes"));
-        let pages = dataset.points.first().and_then(|p| p.name("pages"));
-        let curve = |p: &Point| p.number("stride_bytes") == stride && p.name("pages") == pages;
-        [page_walk(dataset), steps(dataset, "Latency", curve)].into_iter().flatten().collect()
+        page_walk(dataset).into_iter().collect()
     }
 }
 
