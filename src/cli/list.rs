@@ -5,7 +5,7 @@ use super::output::to_stdout;
 use crate::error::{Error, Result};
 use crate::experiments::EXPERIMENTS;
 use crate::host::facts::{SystemFiles, discover};
-use crate::kernels::{Chain, KernelRow, adds_digest, all_rows};
+use crate::kernels::{KernelRow, adds_digest, all_rows, chase_digest};
 use crate::render;
 use serde::Serialize;
 
@@ -14,7 +14,8 @@ use serde::Serialize;
 pub struct KernelEntry {
     name: String,
     does: String,
-    bits: u32,
+    /// Width of the registers, `any` where the processor chooses it.
+    bits: String,
     needs: String,
     /// `null` where it runs here, else why not.
     unavailable: Option<String>,
@@ -52,20 +53,20 @@ pub fn kernels() -> Vec<KernelEntry> {
     let entry = |row: KernelRow| KernelEntry {
         name: row.name(),
         does: row.operation.contract().help.to_owned(),
-        bits: row.set.bits,
-        needs: row.set.needs.to_owned(),
+        bits: row.set.width(),
+        needs: row.needs(),
         unavailable: row.kernel().err(),
         digest: row.digest(),
     };
     let plain = |name: &str, does: &str, digest: Option<String>| KernelEntry {
         name: name.to_owned(),
         does: does.to_owned(),
-        bits: usize::BITS,
+        bits: usize::BITS.to_string(),
         needs: "any processor".to_owned(),
         unavailable: None,
         digest,
     };
-    let chase = plain("chase", "follow pointers, each load needs the one before it", Chain::kernel_digest());
+    let chase = plain("chase", "follow pointers, each load needs the one before it", chase_digest(1, false));
     let add = plain("add", "dependent register additions: the core clock", adds_digest());
     all_rows().into_iter().map(entry).chain([chase, add]).collect()
 }
@@ -75,7 +76,7 @@ fn kernel_table() -> String {
         .into_iter()
         .map(|k| {
             let here = k.unavailable.unwrap_or_else(|| "yes".to_owned());
-            vec![k.name, k.bits.to_string(), k.needs, here, k.digest.unwrap_or_default(), k.does]
+            vec![k.name, k.bits, k.needs, here, k.digest.unwrap_or_default(), k.does]
         })
         .collect();
     render::list_table(&["kernel", "bits", "needs", "available here", "digest", "does"], &rows)

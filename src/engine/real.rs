@@ -205,8 +205,7 @@ impl Machine for RealMachine {
                 Ok(KernelUsed { name: kernel.name(), digest: kernel.digest() })
             }
             Work::Chase(_) => {
-                let digest = Chain::kernel_digest().unwrap_or_default();
-                Ok(KernelUsed { name: "chase".to_owned(), digest })
+                Ok(KernelUsed { name: kernels::chase_name(1, false), digest: kernels::chase_digest(1, false) })
             }
         }
     }

@@ -102,7 +102,9 @@ impl Run for ChaseRun {
 
     fn with_share(&self, _index: usize, measure: &mut dyn FnMut(&mut Blocks<'_>)) {
         if let Ok(mut chain) = self.chain.lock() {
-            measure(&mut |blocks| chain.walk(blocks));
+            measure(&mut |blocks| {
+                chain.walk(blocks);
+            });
         }
     }
 }

@@ -285,7 +285,7 @@ impl Machine for SimulatedMachine {
             Work::Stream(w) => format!("{}/simulated-{}", w.operation, w.width),
             Work::Chase(_) => "chase/simulated".to_owned(),
         };
-        Ok(KernelUsed { name, digest: "0000000000000000".to_owned() })
+        Ok(KernelUsed { name, digest: Some("0000000000000000".to_owned()) })
     }
 
     fn map(&mut self, plan: &MemoryPlan) -> Result<(), Trouble> {

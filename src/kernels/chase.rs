@@ -1,5 +1,7 @@
-//! Pointer chains: built through atomics by any number of threads, proven to stay inside their memory, then walked.
+//! Pointer chains: built through atomics by any number of threads, proven to stay inside their memory, then walked by
+//! one walker or by several at once.
 
+use super::abi::kernel_fn;
 use super::native;
 use crate::error::{Error, Result};
 use crate::host::memory::{PageReading, Window};
@@ -7,8 +9,58 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Hops in one turn of the chase loop.
+/// Hops in one turn of the chase loop with one walker.
 pub const HOPS_PER_BLOCK: u64 = 64;
+
+/// Hops of each walker in one turn of the chase loop with several.
+const HOPS_OF_EACH: u64 = 8;
+
+/// Walkers at most.
+pub const MOST_WALKERS: usize = 32;
+
+/// What the assembly is given and gives back; the layout is part of every skeleton.
+#[repr(C)]
+#[derive(Debug)]
+pub(super) struct ChaseCall {
+    /// Where each walker stands; only those that the code is for are used.
+    pub positions: [usize; MOST_WALKERS],
+    /// Turns of the loop.
+    pub blocks: usize,
+    /// Wrapping sum of the words behind the pointers, for code that loads them.
+    pub payload: usize,
+}
+
+/// The machine code for one number of walkers, with or without payload.
+pub(super) type ChaseCode = kernel_fn!(&mut ChaseCall);
+
+/// Hops of all walkers together in one turn of the loop.
+pub fn hops_per_block(walkers: usize) -> u64 {
+    if walkers <= 1 { HOPS_PER_BLOCK } else { HOPS_OF_EACH * walkers as u64 }
+}
+
+/// Name of the kernel for `walkers`, with or without payload.
+pub fn chase_name(walkers: usize, payload: bool) -> String {
+    let name = if walkers <= 1 { "chase".to_owned() } else { format!("chase-{walkers}") };
+    if payload { name + "-payload" } else { name }
+}
+
+/// The code for `walkers` (1 to [`MOST_WALKERS`]; others are brought into range).
+fn code_for(walkers: usize, payload: bool) -> ChaseCode {
+    let codes = if payload { &native::CHASES_WITH_PAYLOAD } else { &native::CHASES };
+    codes[walkers.clamp(1, MOST_WALKERS) - 1]
+}
+
+/// Digest of the machine code for `walkers`.
+pub fn chase_digest(walkers: usize, payload: bool) -> Option<String> {
+    // SAFETY: it is a kernel.
+    unsafe { super::digest::digest_of(code_for(walkers, payload) as *const u8) }
+}
+
+/// The machine code for `walkers`.
+pub fn chase_code(walkers: usize, payload: bool) -> Option<Vec<u8>> {
+    // SAFETY: it is a kernel.
+    unsafe { super::digest::body_of(code_for(walkers, payload) as *const u8) }
+}
 
 /// Memory in which a chain is being built: node `i` lies at `i` × stride.
 #[derive(Debug)]
@@ -88,8 +140,8 @@ impl UnverifiedChain {
         if covered < self.nodes {
             return Err(Error::failure("the chain in memory is not the one that was written; its memory is faulty"));
         }
-        let position = self.window.address();
-        Ok(Chain { built: self, position })
+        let positions = vec![self.window.address()];
+        Ok(Chain { built: self, positions, payload: false })
     }
 }
 
@@ -105,7 +157,9 @@ pub struct ClosedPart {
 #[derive(Debug)]
 pub struct Chain {
     built: UnverifiedChain,
-    position: usize,
+    /// Where each walker stands: at least one.
+    positions: Vec<usize>,
+    payload: bool,
 }
 
 impl Chain {
@@ -125,18 +179,58 @@ impl Chain {
         self.built.window.inspect(node_samples)
     }
 
-    /// The node that the walk stands on.
+    /// The node that the first walker stands on.
     pub fn node(&self) -> u64 {
-        ((self.position - self.built.window.address()) / self.built.stride) as u64
+        self.walkers().next().unwrap_or(0)
     }
 
-    /// Goes on for `blocks` × [`HOPS_PER_BLOCK`] hops from where the last walk ended.
+    /// The nodes that the walkers stand on.
+    pub fn walkers(&self) -> impl Iterator<Item = u64> {
+        self.positions.iter().map(|p| ((p - self.built.window.address()) / self.built.stride) as u64)
+    }
+
+    /// Lets one walker start from each of `nodes`. They are independent as long as none catches up with another: nodes
+    /// that lie far apart on the cycle are the caller's business. With `payload` each hop also loads the word behind
+    /// the pointer (of the same node), which no later hop waits for.
+    ///
+    /// # Errors
+    /// No node or more than [`MOST_WALKERS`], a node that is not in the chain, or a payload where nodes have no room
+    /// for one.
+    pub fn start(&mut self, nodes: &[u64], payload: bool) -> Result<()> {
+        let room = !payload || self.built.stride >= 2 * size_of::<u64>();
+        if nodes.is_empty() || nodes.len() > MOST_WALKERS || nodes.iter().any(|&n| n >= self.built.nodes) || !room {
+            return Err(Error::failure(format!(
+                "cannot walk {} nodes of {} B from {} of them at once; 1 to {MOST_WALKERS} walkers are possible, with \
+                 payload in nodes of 16 B or more",
+                self.built.nodes,
+                self.built.stride,
+                nodes.len()
+            )));
+        }
+        let address = |&node: &u64| self.built.window.address() + node as usize * self.built.stride;
+        self.positions = nodes.iter().map(address).collect();
+        self.payload = payload;
+        Ok(())
+    }
+
+    /// Goes on for `blocks` × [`hops_per_block`] hops from where the last walk ended; returns the sum of the payload,
+    /// 0 without.
     ///
     /// What is timed is the body of this call.
-    pub fn walk(&mut self, blocks: u64) {
-        // SAFETY: `position` is a node, and `check` found that every node points to a node of this window. Nobody
-        // else can write there: the window is owned by this chain and not handed out for writing.
-        self.position = unsafe { (native::CHASE)(self.position, blocks) };
+    pub fn walk(&mut self, blocks: u64) -> usize {
+        let (mut left, count) = (blocks, self.positions.len());
+        let mut call = ChaseCall { positions: [0; MOST_WALKERS], blocks: 0, payload: 0 };
+        call.positions[..count].copy_from_slice(&self.positions);
+        while left > 0 {
+            call.blocks = usize::try_from(left).unwrap_or(usize::MAX);
+            left -= call.blocks as u64;
+            // SAFETY: the positions are nodes, and `check` found that every node points to a node of this window; a
+            // payload lies inside its node (see `start`). Nobody else can write there: the window is owned by this
+            // chain and not handed out for writing. The code uses baseline instructions only.
+            unsafe { code_for(count, self.payload)(&mut call) };
+        }
+        self.positions.copy_from_slice(&call.positions[..count]);
+        call.payload
     }
 
     /// Takes the chain apart; its memory may be written again.
@@ -145,9 +239,8 @@ impl Chain {
     }
 
     /// Digest of the machine code that walks.
-    pub fn kernel_digest() -> Option<String> {
-        // SAFETY: it is a kernel.
-        unsafe { super::digest::digest_of(native::CHASE as *const u8) }
+    pub fn kernel_digest(&self) -> Option<String> {
+        chase_digest(self.positions.len(), self.payload)
     }
 }
 

@@ -6,28 +6,59 @@
 //! contract, so the compiler refuses a set that leaves one out; what an instruction set cannot do is an explicit
 //! [`Row::Unsupported`] with its reason.
 
+mod abi;
 mod calibrate;
 mod chase;
 mod contract;
 mod digest;
+mod handoff;
+mod instructions;
+mod libc;
+mod locks;
 mod oracle;
 mod sets;
 mod stream;
+mod table;
 
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(target_arch = "aarch64")]
+#[path = "aarch64/mod.rs"]
+mod native;
+#[cfg(target_arch = "arm")]
+#[path = "arm/mod.rs"]
+mod native;
+#[cfg(target_arch = "riscv64")]
+#[path = "riscv64/mod.rs"]
+mod native;
+#[cfg(target_arch = "x86")]
+#[path = "x86/mod.rs"]
+mod native;
+#[cfg(target_arch = "x86_64")]
+#[path = "x86_64/mod.rs"]
+mod native;
+
+#[cfg(not(any(
+    target_arch = "aarch64",
+    target_arch = "arm",
+    target_arch = "riscv64",
+    target_arch = "x86",
+    target_arch = "x86_64"
+)))]
 compile_error!(
-    "memgauge has kernels for x86-64 only so far; other instruction sets need a folder of rows in src/kernels"
+    "memgauge has no kernels for this architecture; other instruction sets need a folder of rows in src/kernels"
 );
 
-#[cfg(target_arch = "x86_64")]
-mod x86_64;
-
-#[cfg(target_arch = "x86_64")]
-use x86_64 as native;
-
-pub use calibrate::{ADDS_PER_BLOCK, adds_digest, dependent_adds};
-pub use chase::{Chain, ClosedPart, HOPS_PER_BLOCK, UnverifiedChain};
-pub use contract::{CONTRACTS, Contract, Operation, Policy};
-pub use oracle::apply as oracle;
-pub use sets::{KernelRow, Set, SetId, Width, all_rows, select};
-pub use stream::{BLOCK_BYTES, StreamKernel, StreamWalk};
+pub use calibrate::{ADDS_PER_BLOCK, adds_code, adds_digest, dependent_adds};
+pub use chase::{
+    Chain, ClosedPart, HOPS_PER_BLOCK, MOST_WALKERS, UnverifiedChain, chase_code, chase_digest, chase_name,
+    hops_per_block,
+};
+pub use contract::{CONTRACTS, Contract, Does, Family, Operation, Policy, Ruler, Visits};
+pub use handoff::HandOff;
+pub use instructions::{
+    Instruction, InstructionKernel, ListedInstruction, Scratch, Timing, all_instructions, instruction,
+};
+pub use locks::{ListedLock, LockKernel, LockOperation, SharedLine, all_locks, lock};
+pub use oracle::{apply as oracle, visit};
+pub use sets::{KernelRow, Set, SetId, Width, all_rows, select, sets};
+pub use stream::{BLOCK_BYTES, PREFETCH_DISTANCE, StreamKernel, StreamWalk};
+pub use table::{IndexTable, LINE_BYTES};

@@ -1,36 +1,51 @@
 //! Streaming kernels: the only safe way to run one.
 
-use super::sets::Row;
+use super::abi::kernel_fn;
+use super::contract::Visits;
+use super::sets::{Row, lacks};
+use super::table::IndexTable;
 use super::{Contract, KernelRow, SetId};
 use crate::error::{Error, Result};
 use crate::host::memory::Window;
 use std::ops::Range;
 
-/// What one turn of every streaming loop covers, on every instruction set. Windows are multiples of it.
+/// What one turn of every streaming loop covers in each stream, on every instruction set. Windows are multiples of it.
 pub const BLOCK_BYTES: u64 = 512;
 
-/// What the assembly is given and gives back; the layout is part of every skeleton.
+/// How far ahead kernels that prefetch do so unless told otherwise.
+pub const PREFETCH_DISTANCE: u64 = 2048;
+
+/// What the assembly is given and gives back; the layout is part of every skeleton: eight words of the machine's own
+/// width, then two of 64 bits.
 #[repr(C)]
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct StreamCall {
-    /// First byte of the stream that leads: the source where something is loaded, else the target.
+    /// First byte of the first stream. The streams that are loaded come first.
     pub lead: usize,
-    /// Distance in bytes from a byte of the lead to the same byte of the second stream.
+    /// Distance in bytes from a byte of one stream to the same byte of the next one.
     pub delta: usize,
-    /// Length of each stream in bytes, a multiple of `BLOCK_BYTES`.
+    /// Length of each stream in bytes, a multiple of `BLOCK_BYTES`. For orders by a table the length of the table in
+    /// bytes, a multiple of what one turn uses: 32 where it names lines, 4 where it names chunks.
     pub window: usize,
-    /// Where in the window to go on, a multiple of `BLOCK_BYTES` below `window`.
+    /// Where to go on: distance in bytes from the start of the window to the next block in visiting order (for
+    /// `Backward`, from its end to the end of that block); for orders by a table, from the start of the table.
     pub offset: usize,
     /// Blocks to do.
-    pub blocks: u64,
-    /// Stored to every word by kernels that only write.
+    pub blocks: usize,
+    /// First entry of the table: 32-bit numbers of the 64-byte line in the stream at which a piece starts.
+    pub table: usize,
+    /// How far ahead to prefetch, in bytes.
+    pub distance: usize,
+    /// Keeps the words behind it in the same place on all 32-bit systems.
+    pub spare: usize,
+    /// What is stored, combined or multiplied with.
     pub pattern: u64,
     /// Wrapping sum of the words loaded, for kernels that add them up.
     pub checksum: u64,
 }
 
 /// The machine code of one streaming kernel.
-pub(super) type StreamCode = unsafe extern "sysv64" fn(&mut StreamCall);
+pub(super) type StreamCode = kernel_fn!(&mut StreamCall);
 
 /// A streaming kernel that this processor and operating system can run.
 #[derive(Debug, Clone, Copy)]
@@ -42,9 +57,14 @@ pub struct StreamKernel {
 impl StreamKernel {
     /// The kernel of `row` if its instructions may be executed here; the reason why not otherwise.
     pub(super) fn new(row: KernelRow) -> std::result::Result<Self, String> {
+        if let Row::Unsupported(reason) = row.row {
+            return Err(reason.to_owned());
+        }
         row.set.available()?;
         match row.row {
-            Row::Code(code) => Ok(Self { row, code }),
+            Row::Code(code) | Row::Comparator(code) => Ok(Self { row, code }),
+            Row::Needs(present, _, code) if present() => Ok(Self { row, code }),
+            Row::Needs(_, needs, _) => Err(lacks(needs)),
             Row::Unsupported(reason) => Err(reason.to_owned()),
         }
     }
@@ -54,9 +74,9 @@ impl StreamKernel {
         self.row.name()
     }
 
-    /// Digest of its machine code.
-    pub fn digest(&self) -> String {
-        self.row.digest().unwrap_or_default()
+    /// Digest of its machine code; `None` for code of the C library.
+    pub fn digest(&self) -> Option<String> {
+        self.row.digest()
     }
 
     /// What it promises.
@@ -64,7 +84,7 @@ impl StreamKernel {
         self.row.operation.contract()
     }
 
-    /// The register width it uses.
+    /// The registers it uses.
     pub fn set(&self) -> SetId {
         self.row.set.id
     }
@@ -77,13 +97,24 @@ impl StreamKernel {
     /// The walk was made for another contract.
     pub fn run(&self, walk: &mut StreamWalk<'_>, blocks: u64) {
         assert!(std::ptr::eq(walk.contract, self.contract()), "a walk belongs to the contract it was made for");
-        walk.call.blocks = blocks;
-        // Zero blocks load nothing; the code then writes nothing back.
-        walk.call.checksum = 0;
-        // SAFETY: `StreamWalk::new` checked that both streams lie inside the window that it borrows, that lengths are
-        // block multiples and addresses aligned, and the code keeps `offset` below `window`; the row's instructions
-        // were found executable in `new`. The memory is otherwise only accessed atomically (see `Window`).
-        unsafe { (self.code)(&mut walk.call) }
+        let (mut left, mut sum) = (blocks, 0u64);
+        loop {
+            // One turn, except on 32-bit systems for counts that take minutes.
+            walk.call.blocks = usize::try_from(left).unwrap_or(usize::MAX);
+            // Zero blocks load nothing; the code then writes nothing back.
+            walk.call.checksum = 0;
+            left -= walk.call.blocks as u64;
+            // SAFETY: `StreamWalk::new` checked that all streams lie inside the window that it borrows, that lengths are
+            // block multiples and addresses aligned, and the code keeps `offset` below `window`; a table names pieces
+            // of this very length of stream only and is borrowed too. The row's instructions were found executable in
+            // `new`. The memory is otherwise only accessed atomically (see `Window`).
+            unsafe { (self.code)(&mut walk.call) };
+            sum = sum.wrapping_add(walk.call.checksum);
+            if left == 0 {
+                walk.call.checksum = sum;
+                return;
+            }
+        }
     }
 }
 
@@ -92,6 +123,8 @@ impl StreamKernel {
 pub struct StreamWalk<'w> {
     call: StreamCall,
     contract: &'static Contract,
+    /// Table bytes that one block uses; 0 where there is no table.
+    per_block: usize,
     window: std::marker::PhantomData<&'w Window>,
 }
 
@@ -100,8 +133,42 @@ impl<'w> StreamWalk<'w> {
     ///
     /// # Errors
     /// The part is empty or leaves the window, starts on no 64-byte boundary, or its length is no multiple of
-    /// `BLOCK_BYTES` times the streams.
+    /// `BLOCK_BYTES` times the streams. The contract visits its blocks in the order of a table.
     pub fn new(contract: &'static Contract, window: &'w Window, part: Range<usize>) -> Result<Self> {
+        if contract.by_table() {
+            return Err(Error::failure(format!("cannot walk {} without a table of its order", contract.name)));
+        }
+        Self::of_streams(contract, window, part)
+    }
+
+    /// A walk over `part` in the order of `table`.
+    ///
+    /// # Errors
+    /// As for [`StreamWalk::new`]; or the contract has an order of its own, or the table is for other pieces or for
+    /// streams of another length.
+    pub fn by_table(
+        contract: &'static Contract,
+        window: &'w Window,
+        part: Range<usize>,
+        table: &'w IndexTable,
+    ) -> Result<Self> {
+        let mut walk = Self::of_streams(contract, window, part)?;
+        if table.visits() != contract.visits || table.stream_bytes() != walk.call.window as u64 {
+            return Err(Error::failure(format!(
+                "cannot walk {} by a table of {:?} in streams of {} B; its streams are of {} B",
+                contract.name,
+                table.visits(),
+                table.stream_bytes(),
+                walk.call.window
+            )));
+        }
+        walk.per_block = if contract.visits == Visits::Lines { 32 } else { 4 };
+        walk.call.table = table.address();
+        walk.call.window = table.bytes();
+        Ok(walk)
+    }
+
+    fn of_streams(contract: &'static Contract, window: &'w Window, part: Range<usize>) -> Result<Self> {
         let streams = contract.streams() as usize;
         let length = part.end.saturating_sub(part.start);
         let stream = length / streams;
@@ -126,15 +193,19 @@ impl<'w> StreamWalk<'w> {
             window: stream,
             offset: 0,
             blocks: 0,
-            pattern: 0x1234_5678_9abc_def1,
+            table: 0,
+            distance: PREFETCH_DISTANCE as usize,
+            spare: 0,
+            pattern: if contract.on_doubles() { DOUBLE_PATTERN } else { PATTERN },
             checksum: 0,
         };
-        Ok(Self { call, contract, window: std::marker::PhantomData })
+        Ok(Self { call, contract, per_block: 0, window: std::marker::PhantomData })
     }
 
     /// Blocks in one pass over the window.
     pub fn blocks_per_pass(&self) -> u64 {
-        self.call.window as u64 / BLOCK_BYTES
+        let per_block = if self.per_block > 0 { self.per_block } else { BLOCK_BYTES as usize };
+        (self.call.window / per_block) as u64
     }
 
     /// Sum of the words loaded by the last run of a kernel that adds them up, else 0.
@@ -142,19 +213,31 @@ impl<'w> StreamWalk<'w> {
         self.call.checksum
     }
 
-    /// Stores `pattern` from now on (kernels that only write).
+    /// Stores, combines or multiplies with `pattern` from now on.
     pub fn set_pattern(&mut self, pattern: u64) {
         self.call.pattern = pattern;
     }
 
-    /// How far into the window the walk stands, in bytes.
+    /// Prefetches `distance` bytes ahead from now on, in kernels that prefetch.
+    pub fn set_distance(&mut self, distance: u64) {
+        self.call.distance = usize::try_from(distance).unwrap_or(usize::MAX / 2);
+    }
+
+    /// How far the walk stands: for [`StreamWalk::resume_at`].
     pub fn offset(&self) -> usize {
         self.call.offset
     }
 
     /// Goes on at `offset`, which an earlier walk of the same shape ended with; elsewhere it starts at 0.
     pub fn resume_at(&mut self, offset: usize) {
-        let valid = offset < self.call.window && offset.is_multiple_of(BLOCK_BYTES as usize);
+        let step = if self.per_block > 0 { self.per_block } else { BLOCK_BYTES as usize };
+        let valid = offset < self.call.window && offset.is_multiple_of(step);
         self.call.offset = if valid { offset } else { 0 };
     }
 }
+
+/// What kernels store unless told otherwise: every byte differs, none is zero.
+const PATTERN: u64 = 0x1234_5678_9abc_def1;
+
+/// 3.0, STREAM's scalar.
+const DOUBLE_PATTERN: u64 = 3.0f64.to_bits();

@@ -75,7 +75,7 @@ pub struct KernelUsed {
     /// Its name in `memgauge list kernels`.
     pub name: String,
     /// Digest of its machine code.
-    pub digest: String,
+    pub digest: Option<String>,
 }
 
 /// The clock behind every figure.

@@ -10,8 +10,9 @@ use core::mem::offset_of;
 // The offsets in the skeletons and rows.
 const _: () = assert!(offset_of!(StreamCall, lead) == 0 && offset_of!(StreamCall, delta) == 8);
 const _: () = assert!(offset_of!(StreamCall, window) == 16 && offset_of!(StreamCall, offset) == 24);
-const _: () = assert!(offset_of!(StreamCall, blocks) == 32 && offset_of!(StreamCall, pattern) == 40);
-const _: () = assert!(offset_of!(StreamCall, checksum) == 48);
+const _: () = assert!(offset_of!(StreamCall, blocks) == 32 && offset_of!(StreamCall, table) == 40);
+const _: () = assert!(offset_of!(StreamCall, distance) == 48 && offset_of!(StreamCall, pattern) == 64);
+const _: () = assert!(offset_of!(StreamCall, checksum) == 72);
 
 /// A streaming kernel: `fn(&mut StreamCall)`, System V register convention on every system.
 ///
@@ -71,36 +72,11 @@ macro_rules! stream {
 }
 pub(super) use stream;
 
-/// A pointer chase: `fn(start, blocks) -> address`.
-///
-/// In: `rdi` = address of a node, `rsi` = blocks of 64 hops. Out: `rax` = where it got to.
-/// Clobbers: rdi, rsi, flags. Memory: reads 8 bytes at each node. Timed: the hops, each needs the one before it.
-#[unsafe(naked)]
-pub(in crate::kernels) unsafe extern "sysv64" fn chase(start: usize, blocks: u64) -> usize {
-    naked_asm!(
-        ".p2align 6",
-        "test rsi, rsi",
-        "jz 3f",
-        "jmp 2f",
-        ".p2align 6, 0xcc",
-        "2:",
-        ".rept 64",
-        "mov rdi, [rdi]",
-        ".endr",
-        "dec rsi",
-        "jnz 2b",
-        "3:",
-        "mov rax, rdi",
-        "ret",
-        ".ascii \"memgauge-row-end\"",
-    )
-}
-
 /// Dependent additions: `fn(blocks)`, 128 to a block.
 ///
 /// In: `rdi` = blocks, at least 1. Clobbers: rax, rcx, rdi, flags. Memory: none. Timed: one addition per cycle.
 #[unsafe(naked)]
-pub(in crate::kernels) unsafe extern "sysv64" fn add(blocks: u64) {
+pub(in crate::kernels) unsafe extern "sysv64" fn add(blocks: usize) {
     naked_asm!(
         ".p2align 6",
         "xor eax, eax",

@@ -60,14 +60,14 @@ stream! {
         turn: "",
         each: concat!("add r8, [rax + \\d]\n", "add r9, [rax + \\d + 8]\n", "add r10, [rax + \\d + 16]\n", "add r11, [rax + \\d + 24]\n"),
         at: every_32!(),
-        end: concat!("add r8, r9\n", "add r10, r11\n", "add r8, r10\n", "mov [rdi + 48], r8\n"),
+        end: concat!("add r8, r9\n", "add r10, r11\n", "add r8, r10\n", "mov [rdi + 72], r8\n"),
     }
 }
 
 stream! {
     /// 64-bit stores.
     write_scalar {
-        start: "mov r8, [rdi + 40]",
+        start: "mov r8, [rdi + 64]",
         turn: "",
         each: "mov [rax + \\d], r8",
         at: every_8!(),
@@ -78,7 +78,7 @@ stream! {
 stream! {
     /// 64-bit non-temporal stores.
     write_nt_scalar {
-        start: "mov r8, [rdi + 40]",
+        start: "mov r8, [rdi + 64]",
         turn: "",
         each: "movnti [rax + \\d], r8",
         at: every_8!(),
@@ -126,14 +126,14 @@ stream! {
         turn: "",
         each: concat!("paddq xmm0, [rax + \\d]\n", "paddq xmm1, [rax + \\d + 16]\n", "paddq xmm2, [rax + \\d + 32]\n", "paddq xmm3, [rax + \\d + 48]\n"),
         at: every_64!(),
-        end: concat!("paddq xmm0, xmm1\n", "paddq xmm2, xmm3\n", "paddq xmm0, xmm2\n", "pshufd xmm1, xmm0, 0x4e\n", "paddq xmm0, xmm1\n", "movq rcx, xmm0\n", "mov [rdi + 48], rcx\n"),
+        end: concat!("paddq xmm0, xmm1\n", "paddq xmm2, xmm3\n", "paddq xmm0, xmm2\n", "pshufd xmm1, xmm0, 0x4e\n", "paddq xmm0, xmm1\n", "movq rcx, xmm0\n", "mov [rdi + 72], rcx\n"),
     }
 }
 
 stream! {
     /// 128-bit stores.
     write_sse2 {
-        start: concat!("movq xmm0, qword ptr [rdi + 40]\n", "punpcklqdq xmm0, xmm0\n"),
+        start: concat!("movq xmm0, qword ptr [rdi + 64]\n", "punpcklqdq xmm0, xmm0\n"),
         turn: "",
         each: "movdqa [rax + \\d], xmm0",
         at: every_16!(),
@@ -144,7 +144,7 @@ stream! {
 stream! {
     /// 128-bit non-temporal stores.
     write_nt_sse2 {
-        start: concat!("movq xmm0, qword ptr [rdi + 40]\n", "punpcklqdq xmm0, xmm0\n"),
+        start: concat!("movq xmm0, qword ptr [rdi + 64]\n", "punpcklqdq xmm0, xmm0\n"),
         turn: "",
         each: "movntdq [rax + \\d], xmm0",
         at: every_16!(),
@@ -192,14 +192,14 @@ stream! {
         turn: "",
         each: concat!("vpaddq ymm0, ymm0, [rax + \\d]\n", "vpaddq ymm1, ymm1, [rax + \\d + 32]\n", "vpaddq ymm2, ymm2, [rax + \\d + 64]\n", "vpaddq ymm3, ymm3, [rax + \\d + 96]\n"),
         at: every_128!(),
-        end: concat!("vpaddq ymm0, ymm0, ymm1\n", "vpaddq ymm2, ymm2, ymm3\n", "vpaddq ymm0, ymm0, ymm2\n", "vextracti128 xmm1, ymm0, 1\n", "vpaddq xmm0, xmm0, xmm1\n", "vpshufd xmm1, xmm0, 0x4e\n", "vpaddq xmm0, xmm0, xmm1\n", "vmovq rcx, xmm0\n", "mov [rdi + 48], rcx\n", "vzeroupper\n"),
+        end: concat!("vpaddq ymm0, ymm0, ymm1\n", "vpaddq ymm2, ymm2, ymm3\n", "vpaddq ymm0, ymm0, ymm2\n", "vextracti128 xmm1, ymm0, 1\n", "vpaddq xmm0, xmm0, xmm1\n", "vpshufd xmm1, xmm0, 0x4e\n", "vpaddq xmm0, xmm0, xmm1\n", "vmovq rcx, xmm0\n", "mov [rdi + 72], rcx\n", "vzeroupper\n"),
     }
 }
 
 stream! {
     /// 256-bit stores.
     write_avx2 {
-        start: "vpbroadcastq ymm0, qword ptr [rdi + 40]",
+        start: "vpbroadcastq ymm0, qword ptr [rdi + 64]",
         turn: "",
         each: "vmovdqa [rax + \\d], ymm0",
         at: every_32!(),
@@ -210,7 +210,7 @@ stream! {
 stream! {
     /// 256-bit non-temporal stores.
     write_nt_avx2 {
-        start: "vpbroadcastq ymm0, qword ptr [rdi + 40]",
+        start: "vpbroadcastq ymm0, qword ptr [rdi + 64]",
         turn: "",
         each: "vmovntdq [rax + \\d], ymm0",
         at: every_32!(),
@@ -258,14 +258,14 @@ stream! {
         turn: "",
         each: concat!("vpaddq zmm0, zmm0, [rax + \\d]\n", "vpaddq zmm1, zmm1, [rax + \\d + 64]\n", "vpaddq zmm2, zmm2, [rax + \\d + 128]\n", "vpaddq zmm3, zmm3, [rax + \\d + 192]\n"),
         at: every_256!(),
-        end: concat!("vpaddq zmm0, zmm0, zmm1\n", "vpaddq zmm2, zmm2, zmm3\n", "vpaddq zmm0, zmm0, zmm2\n", "vextracti64x4 ymm1, zmm0, 1\n", "vpaddq ymm0, ymm0, ymm1\n", "vextracti128 xmm1, ymm0, 1\n", "vpaddq xmm0, xmm0, xmm1\n", "vpshufd xmm1, xmm0, 0x4e\n", "vpaddq xmm0, xmm0, xmm1\n", "vmovq rcx, xmm0\n", "mov [rdi + 48], rcx\n", "vzeroupper\n"),
+        end: concat!("vpaddq zmm0, zmm0, zmm1\n", "vpaddq zmm2, zmm2, zmm3\n", "vpaddq zmm0, zmm0, zmm2\n", "vextracti64x4 ymm1, zmm0, 1\n", "vpaddq ymm0, ymm0, ymm1\n", "vextracti128 xmm1, ymm0, 1\n", "vpaddq xmm0, xmm0, xmm1\n", "vpshufd xmm1, xmm0, 0x4e\n", "vpaddq xmm0, xmm0, xmm1\n", "vmovq rcx, xmm0\n", "mov [rdi + 72], rcx\n", "vzeroupper\n"),
     }
 }
 
 stream! {
     /// 512-bit stores.
     write_avx512 {
-        start: "vpbroadcastq zmm0, qword ptr [rdi + 40]",
+        start: "vpbroadcastq zmm0, qword ptr [rdi + 64]",
         turn: "",
         each: "vmovdqa64 [rax + \\d], zmm0",
         at: every_64!(),
@@ -276,7 +276,7 @@ stream! {
 stream! {
     /// 512-bit non-temporal stores.
     write_nt_avx512 {
-        start: "vpbroadcastq zmm0, qword ptr [rdi + 40]",
+        start: "vpbroadcastq zmm0, qword ptr [rdi + 64]",
         turn: "",
         each: "vmovntdq [rax + \\d], zmm0",
         at: every_64!(),

@@ -89,7 +89,7 @@ fn topology() -> Topology {
 
 /// A run on that machine.
 pub fn provenance(command_line: &[&str]) -> Provenance {
-    let kernel = |name: &str, digest: &str| KernelUsed { name: name.into(), digest: digest.into() };
+    let kernel = |name: &str, digest: &str| KernelUsed { name: name.into(), digest: Some(digest.into()) };
     Provenance {
         tool: Tool { name: "memgauge".into(), version: "0.1.0".into(), machine: "native".into() },
         command_line: command_line.iter().map(|a| (*a).to_owned()).collect(),

@@ -242,7 +242,7 @@ pub fn hostile() -> Report {
     provenance.tool.version = HOSTILE.into();
     provenance.seed = HOSTILE.into();
     provenance.kernels[0].name = HOSTILE.into();
-    provenance.kernels[0].digest = long.clone();
+    provenance.kernels[0].digest = Some(long.clone());
     let host = &mut provenance.host;
     host.cpu.model_name.value = Some(HOSTILE.into());
     host.cpu.microarchitecture.source = long.clone();

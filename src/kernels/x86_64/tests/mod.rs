@@ -6,7 +6,7 @@ mod trace;
 
 use crate::host::memory::{Mapping, PageMode, Window};
 use crate::kernels::stream::StreamCode;
-use crate::kernels::{KernelRow, all_rows, sets::Row};
+use crate::kernels::{KernelRow, all_rows};
 use crate::units::Bytes;
 
 /// At least `bytes` of base pages between guards.
@@ -17,9 +17,6 @@ fn memory(bytes: usize) -> Window {
 
 /// Every streaming kernel that can be executed here, with its code.
 fn executable() -> Vec<(KernelRow, StreamCode)> {
-    let code = |row: KernelRow| match row.row {
-        Row::Code(code) => row.set.available().is_ok().then_some((row, code)),
-        Row::Unsupported(_) => None,
-    };
+    let code = |row: KernelRow| row.kernel().ok().and(row.row.ruler()).map(|code| (row, code));
     all_rows().into_iter().filter_map(code).collect()
 }

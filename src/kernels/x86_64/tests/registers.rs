@@ -2,8 +2,9 @@
 
 use super::{executable, memory};
 use crate::kernels::stream::StreamCall;
-use crate::kernels::x86_64::{ADD, CHASE};
-use crate::kernels::{BLOCK_BYTES, Operation};
+use crate::kernels::chase::{ChaseCall, ChaseCode};
+use crate::kernels::native::{ADD, CHASES, CHASES_WITH_PAYLOAD};
+use crate::kernels::{BLOCK_BYTES, MOST_WALKERS, Operation};
 use core::arch::naked_asm;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -130,7 +131,8 @@ unsafe fn assert_preserved(name: &str, code: usize, first: usize, second: u64) {
 fn call(operation: Operation, address: usize) -> StreamCall {
     let window = 3 * BLOCK_BYTES as usize;
     let delta = if operation.contract().streams() > 1 { window } else { 0 };
-    StreamCall { lead: address, delta, window, offset: 512, blocks: 4, pattern: 7, checksum: 0 }
+    let rest = StreamCall { lead: 0, delta: 0, window: 0, offset: 0, blocks: 0, table: 0, distance: 0, spare: 0, pattern: 7, checksum: 0 };
+    StreamCall { lead: address, delta, window, offset: 512, blocks: 4, ..rest }
 }
 
 #[test]
@@ -160,9 +162,11 @@ fn streaming_kernels_preserve_the_registers_of_the_caller() {
 fn chase_and_add_preserve_the_registers_of_the_caller() {
     let window = memory(4096);
     window.words()[0].store(window.address() as u64, Relaxed);
-    for blocks in [0, 2] {
+    for code in CHASES.into_iter().chain(CHASES_WITH_PAYLOAD) {
+        let code: ChaseCode = code;
+        let mut call = ChaseCall { positions: [window.address(); MOST_WALKERS], blocks: 2, payload: 0 };
         // SAFETY: the node points to itself.
-        unsafe { assert_preserved("chase", CHASE as usize, window.address(), blocks) };
+        unsafe { assert_preserved("chase", code as usize, &raw mut call as usize, 0) };
     }
     // SAFETY: takes at least one block and uses registers only.
     unsafe { assert_preserved("add", ADD as usize, 2, 0) };
@@ -180,7 +184,7 @@ fn wide_kernels_leave_no_upper_halves_behind() {
         // SAFETY: as above, and AVX2 is there.
         unsafe { upper_halves(code as usize, &mut call, &mut left) };
         // The narrow ones do not touch them, which shows that the probe sees a missing VZEROUPPER.
-        let expected = if row.set.bits > 128 { 0 } else { u64::MAX };
+        let expected = if row.set.bits() > Some(128) { 0 } else { u64::MAX };
         assert_eq!(left, [[expected; 2]; 16], "{}", row.name());
     }
 }

@@ -157,7 +157,7 @@ fn trace_stream(row: &KernelRow, window: &Window, part: Range<usize>, (offset, b
     let pages = window.address()..window.address() + window.len();
     let all = record(&pages, || kernel.run(&mut walk, blocks as u64));
     let (stores, loads): (Vec<Access>, Vec<Access>) = all.into_iter().partition(|access| access.stores);
-    let (width, length) = (row.set.bits as usize / 8, part.len() / contract.streams() as usize);
+    let (width, length) = (row.set.bits().unwrap() as usize / 8, part.len() / contract.streams() as usize);
     let first = window.address() + part.start;
     let streams = [first..first + length, first + length..first + 2 * length];
     for (accesses, promised, stream) in
@@ -212,7 +212,9 @@ fn child_that_traces_a_chase() {
         let closed = chain.check(0..chain.nodes()).unwrap();
         let mut chain: Chain = chain.finish(vec![closed]).unwrap();
         let hops = 2 * HOPS_PER_BLOCK;
-        let all = record(&pages, || chain.walk(2));
+        let all = record(&pages, || {
+            chain.walk(2);
+        });
         let expected: Vec<Access> = (0..hops)
             .map(|hop| start + (hop * 3 % NODES) as usize * stride)
             .map(|address| Access { address, bytes: 8, stores: false, non_temporal: false })

@@ -1,0 +1,49 @@
+//! The C library's memset and memcpy over a walk: comparators, labelled as such, outside the ruler.
+//!
+//! Whole runs up to the end of the window go to one call, as a program would make it.
+
+use super::stream::{BLOCK_BYTES, StreamCall};
+
+/// Calls `run(start, length)` for each run of bytes of the walk and moves it on.
+fn runs(call: &mut StreamCall, mut run: impl FnMut(usize, usize)) {
+    let mut left = call.blocks;
+    while left > 0 {
+        let blocks = left.min((call.window - call.offset) / BLOCK_BYTES as usize);
+        let length = blocks * BLOCK_BYTES as usize;
+        run(call.lead + call.offset, length);
+        call.offset = if call.offset + length == call.window { 0 } else { call.offset + length };
+        left -= blocks;
+    }
+}
+
+/// Defines a comparator with the convention of kernels.
+macro_rules! comparator {
+    ($(#[$doc:meta])* $name:ident, $call:ident, $start:ident, $length:ident, $body:expr) => {
+        $(#[$doc])*
+        #[cfg(target_arch = "x86_64")]
+        pub(super) unsafe extern "sysv64" fn $name($call: &mut StreamCall) {
+            let copy = *$call;
+            runs($call, |$start, $length| { let $call = &copy; $body });
+        }
+        $(#[$doc])*
+        #[cfg(not(target_arch = "x86_64"))]
+        pub(super) unsafe extern "C" fn $name($call: &mut StreamCall) {
+            let copy = *$call;
+            runs($call, |$start, $length| { let $call = &copy; $body });
+        }
+    };
+}
+
+comparator! {
+    /// memset with the low byte of the pattern.
+    set, call, start, length,
+    // SAFETY: the caller of a kernel vouches for the streams (see `StreamKernel::run`); this is the C library's memset.
+    unsafe { (start as *mut u8).write_bytes(call.pattern as u8, length) }
+}
+
+comparator! {
+    /// memcpy from the first stream to the second.
+    copy, call, start, length,
+    // SAFETY: as above; the streams do not overlap, so this is the C library's memcpy.
+    unsafe { ((start + call.delta) as *mut u8).copy_from_nonoverlapping(start as *const u8, length) }
+}
