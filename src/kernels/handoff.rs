@@ -1,8 +1,8 @@
 //! A cache line handed to and fro between two threads: the kernels of core-to-core latency.
 
 use super::abi::kernel_fn;
-use super::native;
 use super::locks::SharedLine;
+use super::native;
 use crate::units::ParseError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -186,8 +186,11 @@ pub struct ListedInstruction {
 pub fn all_instructions() -> Vec<ListedInstruction> {
     let of = |instruction: Instruction| {
         let [throughput, latency] = native::INSTRUCTIONS.rows(instruction);
-        [(Timing::Throughput, throughput), (Timing::Latency, latency)]
-            .map(|(timing, row)| ListedInstruction { instruction, timing, row })
+        [(Timing::Throughput, throughput), (Timing::Latency, latency)].map(|(timing, row)| ListedInstruction {
+            instruction,
+            timing,
+            row,
+        })
     };
     Instruction::ALL.into_iter().flat_map(of).collect()
 }

@@ -222,8 +222,7 @@ impl LockKernel {
         while left > 0 {
             let part = usize::try_from(left).unwrap_or(usize::MAX);
             let word = (&raw const line.word) as usize;
-            let mut call =
-                LockCall { word, turns: part, inside: inside as usize, between: between as usize, vain: 0 };
+            let mut call = LockCall { word, turns: part, inside: inside as usize, between: between as usize, vain: 0 };
             // SAFETY: the code accesses the two words of the line, which is borrowed and whose words are atomics, by
             // atomic instructions or single aligned loads and stores; its instructions were found executable.
             unsafe { code(&mut call) };

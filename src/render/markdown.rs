@@ -62,8 +62,13 @@ fn list(lines: &[Labelled]) -> String {
 /// What is needed to repeat the run and to say whether another one used the same ruler.
 fn provenance(provenance: &Provenance) -> String {
     let tool = &provenance.tool;
-    let kernels: Vec<String> =
-        provenance.kernels.iter().map(|k| format!("{} {}", shorten(&k.name, 60), shorten(k.digest.as_deref().unwrap_or("(not of this program)"), 80))).collect();
+    let kernels: Vec<String> = provenance
+        .kernels
+        .iter()
+        .map(|k| {
+            format!("{} {}", shorten(&k.name, 60), shorten(k.digest.as_deref().unwrap_or("(not of this program)"), 80))
+        })
+        .collect();
     let kernels = if kernels.is_empty() { "none".to_owned() } else { kernels.join(", ") };
     let line = format!(
         "{} {} ({}), started {}, finished {}, seed {}, command line: {}. Kernels: {kernels}.",

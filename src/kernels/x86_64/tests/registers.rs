@@ -1,9 +1,9 @@
 //! Kernels leave the caller's registers alone (System V ABI, AMD64 supplement, 3.2.1 and 3.2.3).
 
 use super::{executable, memory};
-use crate::kernels::stream::StreamCall;
 use crate::kernels::chase::{ChaseCall, ChaseCode};
 use crate::kernels::native::{ADD, CHASES, CHASES_WITH_PAYLOAD};
+use crate::kernels::stream::StreamCall;
 use crate::kernels::{BLOCK_BYTES, MOST_WALKERS, Operation};
 use core::arch::naked_asm;
 use std::sync::atomic::Ordering::Relaxed;
@@ -131,7 +131,18 @@ unsafe fn assert_preserved(name: &str, code: usize, first: usize, second: u64) {
 fn call(operation: Operation, address: usize) -> StreamCall {
     let window = 3 * BLOCK_BYTES as usize;
     let delta = if operation.contract().streams() > 1 { window } else { 0 };
-    let rest = StreamCall { lead: 0, delta: 0, window: 0, offset: 0, blocks: 0, table: 0, distance: 0, spare: 0, pattern: 7, checksum: 0 };
+    let rest = StreamCall {
+        lead: 0,
+        delta: 0,
+        window: 0,
+        offset: 0,
+        blocks: 0,
+        table: 0,
+        distance: 0,
+        spare: 0,
+        pattern: 7,
+        checksum: 0,
+    };
     StreamCall { lead: address, delta, window, offset: 512, blocks: 4, ..rest }
 }
 
