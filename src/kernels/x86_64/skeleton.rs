@@ -16,21 +16,51 @@ const _: () = assert!(offset_of!(StreamCall, checksum) == 72);
 
 /// The registers and fields that rows of both x86 architectures name; see the skeletons for who holds what when.
 macro_rules! x86 {
-    (position) => { "rax" };
-    (second) => { "r9" };
-    (third) => { "r8" };
-    (delta) => { "r10" };
-    (distance) => { "r11" };
-    (chunk second) => { "r9" };
-    (line) => { "rsi + r8" };
-    (second line) => { "r11 + r8" };
-    (get second) => { "lea r9, [rax + r10]" };
-    (get second and third) => { "lea r9, [rax + r10]\nlea r8, [rax + 2 * r10]" };
-    (get chunk second) => { "lea r9, [rax + r10]" };
-    (get distance) => { "mov r11, [rdi + 48]" };
-    (pattern) => { "[rdi + 64]" };
-    (return low half of xmm0) => { "movq rcx, xmm0\nmov [rdi + 72], rcx\n" };
-    (return low half of xmm0 by vmovq) => { "vmovq rcx, xmm0\nmov [rdi + 72], rcx\n" };
+    (position) => {
+        "rax"
+    };
+    (second) => {
+        "r9"
+    };
+    (third) => {
+        "r8"
+    };
+    (delta) => {
+        "r10"
+    };
+    (distance) => {
+        "r11"
+    };
+    (chunk second) => {
+        "r9"
+    };
+    (line) => {
+        "rsi + r8"
+    };
+    (second line) => {
+        "r11 + r8"
+    };
+    (get second) => {
+        "lea r9, [rax + r10]"
+    };
+    (get second and third) => {
+        "lea r9, [rax + r10]\nlea r8, [rax + 2 * r10]"
+    };
+    (get chunk second) => {
+        "lea r9, [rax + r10]"
+    };
+    (get distance) => {
+        "mov r11, [rdi + 48]"
+    };
+    (pattern) => {
+        "[rdi + 64]"
+    };
+    (return low half of xmm0) => {
+        "movq rcx, xmm0\nmov [rdi + 72], rcx\n"
+    };
+    (return low half of xmm0 by vmovq) => {
+        "vmovq rcx, xmm0\nmov [rdi + 72], rcx\n"
+    };
 }
 pub(in crate::kernels) use x86;
 

@@ -74,7 +74,17 @@ pub(in crate::kernels) use double_rows;
 macro_rules! four {
     ($before:literal, $base:expr, $width:literal, $after:literal) => {
         concat!(
-            ".irp i, 1,2,3,4\n", $before, "[", $base, " + \\d + ", $width, " * \\i - ", $width, "]", $after, "\n.endr\n"
+            ".irp i, 1,2,3,4\n",
+            $before,
+            "[",
+            $base,
+            " + \\d + ",
+            $width,
+            " * \\i - ",
+            $width,
+            "]",
+            $after,
+            "\n.endr\n"
         )
     };
 }
