@@ -20,6 +20,8 @@ mod oracle;
 mod sets;
 mod stream;
 mod table;
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+mod x86_shared;
 
 #[cfg(target_arch = "aarch64")]
 #[path = "aarch64/mod.rs"]
