@@ -12,6 +12,7 @@ pub(super) fn datasets_of<'a>(report: &'a Report, quantity: &'a str) -> impl Ite
 pub(super) fn table_unit(unit: &str) -> (f64, &str) {
     match unit {
         "B/s" => (1e-9, "GB/s"),
+        "1/s" => (1e-6, "million/s"),
         other => (1.0, other),
     }
 }
