@@ -3,6 +3,8 @@
 
 pub(in crate::kernels) mod doubles;
 pub(in crate::kernels) mod offsets;
+#[cfg(test)]
+pub(in crate::kernels) mod tests;
 pub(in crate::kernels) mod vectors;
 
 use super::sets::Row;
