@@ -1,10 +1,13 @@
 //! Kernels leave the caller's registers alone (System V ABI, AMD64 supplement, 3.2.1 and 3.2.3).
 
 use crate::kernels::chase::{ChaseCall, ChaseCode};
-use crate::kernels::native::{ADD, CHASES, CHASES_WITH_PAYLOAD};
+use crate::kernels::handoff::HandOffCall;
+use crate::kernels::instructions::InstructionCall;
+use crate::kernels::locks::LockCall;
+use crate::kernels::native::{ADD, CHASES, CHASES_WITH_PAYLOAD, HANDOFF, LOCK_SETS, WORK};
 use crate::kernels::stream::StreamCall;
 use crate::kernels::x86_shared::tests::{executable, memory};
-use crate::kernels::{BLOCK_BYTES, MOST_WALKERS, Operation, Visits};
+use crate::kernels::{BLOCK_BYTES, MOST_WALKERS, Operation, Scratch, SharedLine, Visits, all_instructions};
 use core::arch::naked_asm;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -90,7 +93,7 @@ unsafe extern "sysv64" fn probe(code: usize, first: usize, second: u64, seen: &m
 /// Calls `code(call)` with all bits set in the upper halves of ymm0 to ymm15, and stores what is left of them. Needs
 /// AVX2.
 #[unsafe(naked)]
-unsafe extern "sysv64" fn upper_halves(code: usize, call: &mut StreamCall, left: &mut [[u64; 2]; 16]) {
+unsafe extern "sysv64" fn upper_halves(code: usize, call: usize, left: &mut [[u64; 2]; 16]) {
     naked_asm!(
         "push rbx",
         "mov rbx, rdx",
@@ -197,6 +200,40 @@ fn chase_and_add_preserve_the_registers_of_the_caller() {
     unsafe { assert_preserved("add", ADD as usize, 2, 0) };
 }
 
+#[test]
+fn instruction_kernels_preserve_the_registers_of_the_caller() {
+    for listed in all_instructions() {
+        let (Ok(_), Some(code)) = (listed.kernel(), listed.address()) else { continue };
+        let mut scratch = Scratch::new();
+        let mut call = InstructionCall { turns: 2, scratch: (&raw mut *scratch) as usize };
+        // SAFETY: the kernel can be executed here, and the scratch memory is what it expects.
+        unsafe { assert_preserved(&listed.name(), code as usize, &raw mut call as usize, 0) };
+    }
+}
+
+#[test]
+fn locks_and_hand_offs_preserve_the_registers_of_the_caller() {
+    let line = SharedLine::default();
+    let word = (&raw const line.word) as usize;
+    for set in &LOCK_SETS {
+        for code in [set.atomic_add, set.exchange, set.compare_and_swap, set.spin_lock, set.fence] {
+            line.word.store(0, Relaxed);
+            let mut call = LockCall { word, turns: 2, inside: 2, between: 3, vain: 0 };
+            // SAFETY: the two words of the line are atomics, and the lock is free.
+            unsafe { assert_preserved("lock", code as usize, &raw mut call as usize, 0) };
+        }
+    }
+    for code in [HANDOFF.store_load, HANDOFF.compare_and_swap, HANDOFF.exchange] {
+        line.word.store(5, Relaxed);
+        let mut call = HandOffCall { word, expected: 5, turns: 2, patience: 3 };
+        // SAFETY: the word is an atomic; the second answer is waited for in vain.
+        unsafe { assert_preserved("hand-off", code as usize, &raw mut call as usize, 0) };
+        assert_eq!((line.word.load(Relaxed), call.expected, call.turns), (6, 7, 1));
+    }
+    // SAFETY: takes at least one and uses registers only.
+    unsafe { assert_preserved("work", WORK as usize, 2, 0) };
+}
+
 /// A dirty upper half slows down all SSE code that follows (Intel Optimization Manual, "Mixing AVX code with SSE code").
 #[test]
 fn wide_kernels_leave_no_upper_halves_behind() {
@@ -207,9 +244,18 @@ fn wide_kernels_leave_no_upper_halves_behind() {
     for (row, code) in executable() {
         let ((mut call, _), mut left) = (call(row.operation, window.address()), [[1; 2]; 16]);
         // SAFETY: as above, and AVX2 is there.
-        unsafe { upper_halves(code as usize, &mut call, &mut left) };
+        unsafe { upper_halves(code as usize, &raw mut call as usize, &mut left) };
         // The narrow ones do not touch them, which shows that the probe sees a missing VZEROUPPER.
         let expected = if row.set.bits() > Some(128) { 0 } else { u64::MAX };
         assert_eq!(left, [[expected; 2]; 16], "{}", row.name());
+    }
+    for listed in all_instructions() {
+        let (Ok(_), Some(code), Some(text)) = (listed.kernel(), listed.address(), listed.assembly()) else { continue };
+        let (mut scratch, mut left) = (Scratch::new(), [[1; 2]; 16]);
+        let mut call = InstructionCall { turns: 2, scratch: (&raw mut *scratch) as usize };
+        // SAFETY: as above.
+        unsafe { upper_halves(code as usize, &raw mut call as usize, &mut left) };
+        let expected = if text.contains("ymm") || text.contains("zmm") { 0 } else { u64::MAX };
+        assert_eq!(left, [[expected; 2]; 16], "{}", listed.name());
     }
 }

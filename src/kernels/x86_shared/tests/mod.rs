@@ -3,6 +3,8 @@
 #[cfg(target_os = "linux")]
 mod decode;
 #[cfg(target_os = "linux")]
+mod steps;
+#[cfg(target_os = "linux")]
 mod trace;
 
 use crate::host::memory::{Mapping, PageMode, Window};

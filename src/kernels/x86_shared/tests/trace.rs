@@ -117,9 +117,9 @@ fn accesses([address, error, instruction, source, destination]: [usize; 5]) -> V
     vec![Access { address, bytes, stores: error & STORE != 0, non_temporal }]
 }
 
-/// Runs the ignored test `name` of this module, alone in a process.
-fn passes_alone(name: &str) {
-    let module = module_path!().split_once("::").unwrap().1;
+/// Runs the ignored test `name` of `module`, alone in a process.
+pub fn passes_alone(module: &str, name: &str) {
+    let module = module.split_once("::").unwrap().1;
     let output = std::process::Command::new(std::env::current_exe().unwrap())
         .args(["--ignored", "--exact", &format!("{module}::{name}")])
         .output()
@@ -240,7 +240,7 @@ fn child_that_traces_streams() {
 /// accesses of the width and the kind that the row names.
 #[test]
 fn every_byte_is_accessed_exactly_as_often_as_promised() {
-    passes_alone("child_that_traces_streams");
+    passes_alone(module_path!(), "child_that_traces_streams");
 }
 
 #[test]
@@ -269,5 +269,5 @@ fn child_that_traces_a_chase() {
 
 #[test]
 fn a_chase_loads_one_word_of_each_node_in_the_order_of_the_chain() {
-    passes_alone("child_that_traces_a_chase");
+    passes_alone(module_path!(), "child_that_traces_a_chase");
 }
