@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use crate::engine::{Machine, MemoryPlan, Sampling, Work};
+use crate::engine::{Machine, MemoryPlan, Sampling, Work, race_samples};
 use crate::error::Result;
 use crate::experiments::{Bound, Draft, Experiment, Scope};
 use crate::results::{Coordinate, Coordinates, HostFacts, Outcome};
@@ -47,6 +47,8 @@ pub struct PlannedPoint {
     /// What the value cannot exceed.
     pub bound: Bound,
     expendable: u8,
+    /// Kernels that the work leaves the choice of.
+    candidates: usize,
 }
 
 /// Points whose memory is mapped at the same time.
@@ -199,7 +201,8 @@ fn draft_points(request: &Request, machine: &dyn Machine) -> Result<Vec<PlannedP
             coordinates.insert("repeat".to_owned(), Coordinate::Number(u64::from(repeat)));
         }
         let Draft { work, bound, expendable, .. } = draft;
-        PlannedPoint { id: id as u64, experiment, coordinates, work, bound, expendable }
+        let candidates = work.as_ref().map_or(0, |work| machine.candidates(work).len());
+        PlannedPoint { id: id as u64, experiment, coordinates, work, bound, expendable, candidates }
     };
     Ok(repeats.enumerate().map(plan).collect())
 }
@@ -358,7 +361,12 @@ fn estimate(points: &[PlannedPoint], phases: &[Phase], request: &Request, sampli
             _ => None,
         });
         let turns = phase.points.len() as f64 * f64::from(sampling.rounds);
-        mapping + chains.sum() + turn * turns
+        let raced = phase.points.iter().map(|&i| points[i].candidates);
+        let races = raced.map(|n| {
+            let prepared = if n < 2 { 0.0 } else { n as f64 };
+            PER_TURN * prepared + (sampling.length + PER_SAMPLE) * race_samples(n)
+        });
+        mapping + chains.sum() + races.sum() + turn * turns
     };
     FIXED + phases.iter().map(of_phase).sum()
 }

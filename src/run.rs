@@ -6,8 +6,8 @@ use crate::engine::{Frame, Machine, PointLog, Work, conclude, derive, sample_rou
 use crate::experiments::{Bound, Experiment};
 use crate::plan::{Phase, Plan, PlannedPoint};
 use crate::results::{
-    Dataset, Finding, HostFacts, JournalLine, JournalPoint, KernelUsed, Limit, Outcome, PlanSummary, Point, Provenance,
-    Report, RunStatus, SCHEMA_VERSION, Tool,
+    Coordinate, Dataset, Finding, HostFacts, JournalLine, JournalPoint, KernelUsed, Limit, Outcome, PlanSummary, Point,
+    Provenance, Report, RunStatus, SCHEMA_VERSION, Tool,
 };
 use crate::units::{BytesPerSecond, Hertz, Nanos};
 use std::collections::{BTreeMap, BTreeSet};
@@ -86,7 +86,11 @@ pub fn execute(
         run.phase(phase);
     }
     let mut findings = run.findings();
-    let datasets = run.datasets();
+    provenance.kernels = run.kernels();
+    let mut datasets = run.datasets();
+    for (experiment, dataset) in plan.request.experiments.iter().zip(&mut datasets) {
+        experiment.finish(dataset);
+    }
     provenance.finished = run.machine.wall_clock();
     let status = status(&datasets, run.interrupted);
     let summary = PlanSummary { real: Some(run.machine.now() - started), ..summary(plan) };
@@ -166,7 +170,7 @@ impl Run<'_> {
     /// The outcome that the log of a point amounts to.
     fn judged(&self, index: usize, log: &PointLog, work: &Work) -> Outcome {
         let point = &self.plan.points[index];
-        let limit = limit(point.bound, self.machine.facts(), work);
+        let limit = limit(point.bound, self.machine.facts(), log.work(work));
         let limit: Option<&dyn Fn(Hertz) -> Limit> = limit.as_ref().map(|l| l as _);
         let frame = Frame {
             clock_error: self.machine.clock().error,
@@ -213,7 +217,7 @@ impl Run<'_> {
     fn write_point(&mut self, index: usize, outcome: &Outcome, finished: bool) {
         let planned = &self.plan.points[index];
         let experiment = &self.plan.request.experiments[planned.experiment];
-        let point = Point { id: planned.id, coordinates: planned.coordinates.clone(), outcome: outcome.clone() };
+        let point = point_of(planned, outcome.clone());
         let line = JournalPoint {
             experiment: experiment.name().to_owned(),
             quantity: experiment.quantity(),
@@ -239,6 +243,12 @@ impl Run<'_> {
         self.observer.progress(done, (self.plan.estimate * (1.0 - done)).min(allowed), doing);
     }
 
+    /// The kernels that were timed: those that were chosen, where there was a choice.
+    fn kernels(&self) -> Vec<KernelUsed> {
+        let points = self.plan.points.iter().zip(&self.logs);
+        used_kernels(self.machine, points.filter_map(|(point, log)| Some(log.work(point.work.as_ref().ok()?))))
+    }
+
     fn datasets(&mut self) -> Vec<Dataset> {
         let plan = self.plan;
         let mut datasets: Vec<Dataset> = plan
@@ -256,7 +266,7 @@ impl Run<'_> {
             let interrupted =
                 || Outcome::Interrupted { reason: "the run was interrupted before this point".to_owned() };
             let outcome = self.outcomes.remove(&index).unwrap_or_else(interrupted);
-            let point = Point { id: planned.id, coordinates: planned.coordinates.clone(), outcome };
+            let point = point_of(planned, outcome);
             datasets[planned.experiment].points.push(point);
         }
         datasets
@@ -279,6 +289,15 @@ impl Run<'_> {
         }
         findings
     }
+}
+
+/// A point with what came of it. Where the kernel was chosen by measuring, it is the one that won.
+fn point_of(planned: &PlannedPoint, outcome: Outcome) -> Point {
+    let mut coordinates = planned.coordinates.clone();
+    if let Some(choice) = outcome.measured().and_then(|m| m.choice.as_ref()) {
+        coordinates.insert("kernel".to_owned(), Coordinate::Name(choice.kernel.clone()));
+    }
+    Point { id: planned.id, coordinates, outcome }
 }
 
 /// The axes of an experiment in this plan.
@@ -332,7 +351,10 @@ fn environment(facts: &HostFacts, cpus: usize) -> Vec<Finding> {
 /// What is being done at a point, for the progress line.
 fn doing(point: &PlannedPoint) -> String {
     let of = |axis: &str| point.coordinates.get(axis).map(ToString::to_string).unwrap_or_default();
-    format!("{} {} x{}", of("operation"), of("level"), of("threads"))
+    let words = [of("operation"), of("order"), of("timing"), of("level")];
+    let words: Vec<&str> = words.iter().map(String::as_str).filter(|w| !w.is_empty()).collect();
+    let threads = of("threads");
+    format!("{}{}{threads}", words.join(" "), if threads.is_empty() { "" } else { " x" })
 }
 
 /// The bound of a point as a function of the core clock, with its source.
@@ -361,13 +383,20 @@ fn status(datasets: &[Dataset], interrupted: bool) -> RunStatus {
     }
 }
 
-fn provenance(plan: &Plan, machine: &dyn Machine, invocation: &Invocation) -> Provenance {
+/// The kernels of `works`, each once.
+fn used_kernels<'a>(machine: &dyn Machine, works: impl Iterator<Item = &'a Work>) -> Vec<KernelUsed> {
     let mut kernels: Vec<KernelUsed> = Vec::new();
-    for kernel in plan.points.iter().filter_map(|p| machine.kernel(p.work.as_ref().ok()?).ok()) {
+    for kernel in works.filter_map(|work| machine.kernel(work).ok()) {
         if !kernels.contains(&kernel) {
             kernels.push(kernel);
         }
     }
+    kernels
+}
+
+fn provenance(plan: &Plan, machine: &dyn Machine, invocation: &Invocation) -> Provenance {
+    let works = plan.points.iter().filter_map(|p| p.work.as_ref().ok());
+    let kernels = used_kernels(machine, works);
     Provenance {
         tool: Tool {
             name: "memgauge".to_owned(),

@@ -1,6 +1,6 @@
 //! The options, one documented field each. Help, man page, completions and tests come from this table.
 
-use crate::experiments::{Detail, bandwidth, latency};
+use crate::experiments::{Detail, bandwidth, instructions, latency, locks, patterns};
 use crate::units::{CpuList, Nanos, ParseError};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -36,6 +36,12 @@ pub enum Command {
     Bandwidth(BandwidthOptions),
     /// Time of a load that needs the one before it
     Latency(LatencyOptions),
+    /// What the order of accesses costs: reverse, strided, random
+    Patterns(PatternOptions),
+    /// Instructions per core cycle, and how long one waits for another
+    Instructions(InstructionOptions),
+    /// Atomic operations, locks and fences on shared and separate lines
+    Locks(LockOptions),
     /// What can be measured here, and what cannot and why
     List(ListOptions),
     /// Show a saved report in another format
@@ -91,7 +97,7 @@ pub struct RunOptions {
     #[arg(long, value_enum, default_value = "default")]
     pub profile: Profile,
 
-    /// Only these experiments of the profile: bandwidth,latency
+    /// Only these experiments: bandwidth,latency,patterns,instructions,locks [default: those of the profile]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub only: Vec<String>,
 
@@ -118,6 +124,42 @@ pub struct LatencyOptions {
     /// Where to follow pointers, and how
     #[command(flatten)]
     pub settings: latency::Settings,
+
+    /// Options of every measurement
+    #[command(flatten)]
+    pub common: CommonOptions,
+}
+
+/// Options of `patterns`.
+#[derive(Debug, Args)]
+pub struct PatternOptions {
+    /// In which orders to go through memory
+    #[command(flatten)]
+    pub settings: patterns::Settings,
+
+    /// Options of every measurement
+    #[command(flatten)]
+    pub common: CommonOptions,
+}
+
+/// Options of `instructions`.
+#[derive(Debug, Args)]
+pub struct InstructionOptions {
+    /// Which instructions to time, and where
+    #[command(flatten)]
+    pub settings: instructions::Settings,
+
+    /// Options of every measurement
+    #[command(flatten)]
+    pub common: CommonOptions,
+}
+
+/// Options of `locks`.
+#[derive(Debug, Args)]
+pub struct LockOptions {
+    /// What threads do, and on which lines
+    #[command(flatten)]
+    pub settings: locks::Settings,
 
     /// Options of every measurement
     #[command(flatten)]
@@ -205,6 +247,13 @@ pub enum ListFormat {
 pub struct ListOptions {
     /// What to list
     pub what: Listed,
+
+    /// One kernel only: read/avx512
+    pub name: Option<String>,
+
+    /// The machine code of that kernel, in hexadecimal: what is timed
+    #[arg(long, requires = "name")]
+    pub code: bool,
 
     /// Format on standard output
     #[arg(long, value_enum, default_value = "table")]

@@ -1,11 +1,14 @@
 //! The measuring commands: from options to a request, a plan, a run and its result.
 
-use super::args::{BandwidthOptions, CommonOptions, LatencyOptions, Profile, RunOptions};
+use super::args::{
+    BandwidthOptions, CommonOptions, InstructionOptions, LatencyOptions, LockOptions, PatternOptions, Profile,
+    RunOptions,
+};
 use super::output::{Destination, tell, to_stdout};
 use super::progress::Progress;
 use crate::engine::{Machine, RealMachine, Sampling};
 use crate::error::{Error, Result};
-use crate::experiments::{EXPERIMENTS, Experiment, bandwidth, latency};
+use crate::experiments::{EXPERIMENTS, Experiment, Row, bandwidth, instructions, latency, locks, patterns};
 use crate::host::counter;
 use crate::host::facts::{SystemFiles, discover};
 use crate::host::interrupt::StopFlag;
@@ -28,9 +31,12 @@ pub fn run(options: &RunOptions, words: Vec<String>) -> Result<u8> {
         let why = ParseError::unknown_name(unknown, &names, "experiments");
         return Err(Error::usage(format!("unknown experiment: {why}")));
     }
-    let wanted = |name: &str| options.only.is_empty() || options.only.iter().any(|only| only == name);
     let detail = options.profile.detail();
-    let experiments = EXPERIMENTS.iter().filter(|e| wanted(e.name)).map(|e| (e.in_profile)(detail)).collect();
+    let wanted = |e: &&Row| match options.only.as_slice() {
+        [] => e.least <= detail,
+        only => only.iter().any(|name| name == e.name),
+    };
+    let experiments = EXPERIMENTS.iter().filter(wanted).map(|e| (e.in_profile)(detail)).collect();
     let sampling = match options.profile {
         Profile::Quick => sampling(10, ROUNDS, 0.01),
         Profile::Default => sampling(25, ROUNDS, 0.005),
@@ -48,6 +54,21 @@ pub fn bandwidth(options: BandwidthOptions, words: Vec<String>) -> Result<u8> {
 /// `memgauge latency`
 pub fn latency(options: LatencyOptions, words: Vec<String>) -> Result<u8> {
     single(Box::new(latency::Latency::new(options.settings)), &options.common, words)
+}
+
+/// `memgauge patterns`
+pub fn patterns(options: PatternOptions, words: Vec<String>) -> Result<u8> {
+    single(Box::new(patterns::Patterns::new(options.settings)), &options.common, words)
+}
+
+/// `memgauge instructions`
+pub fn instructions(options: InstructionOptions, words: Vec<String>) -> Result<u8> {
+    single(Box::new(instructions::InstructionTimes::new(options.settings)), &options.common, words)
+}
+
+/// `memgauge locks`
+pub fn locks(options: LockOptions, words: Vec<String>) -> Result<u8> {
+    single(Box::new(locks::Locks::new(options.settings)), &options.common, words)
 }
 
 fn single(experiment: Box<dyn Experiment>, options: &CommonOptions, words: Vec<String>) -> Result<u8> {

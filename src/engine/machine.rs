@@ -1,87 +1,11 @@
 //! What the engine asks of a machine: the real one and the simulated one answer alike.
 
+use super::work::{ChaseWork, Work};
 use crate::error::Error;
 use crate::host::memory::PageMode;
-use crate::kernels::{Operation, Width};
 use crate::results::{ClockFacts, HostFacts, KernelUsed, Outcome, PageEvidence};
 use crate::units::{Bytes, BytesPerSecond, Hertz, Nanos};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// Threads that stream through memory of their own, all at once.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct StreamWork {
-    /// What is done to the memory.
-    pub operation: Operation,
-    /// With which registers.
-    pub width: Width,
-    /// In which pages.
-    pub pages: PageMode,
-    /// One thread on each of these CPUs.
-    pub cpus: Vec<u32>,
-    /// Working set of each thread, all streams of the operation together.
-    pub bytes: Bytes,
-}
-
-/// One thread that follows pointers.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ChaseWork {
-    /// In which pages.
-    pub pages: PageMode,
-    /// The CPU that walks.
-    pub cpu: u32,
-    /// Memory that the chain spans.
-    pub bytes: Bytes,
-    /// Distance between neighbouring nodes in memory.
-    pub stride: Bytes,
-    /// Seed of the order of nodes.
-    pub seed: u64,
-}
-
-/// Something whose speed can be sampled.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Work {
-    /// Bandwidth.
-    Stream(StreamWork),
-    /// Latency.
-    Chase(ChaseWork),
-}
-
-impl Work {
-    /// The CPUs that it runs on.
-    pub fn cpus(&self) -> &[u32] {
-        match self {
-            Work::Stream(w) => &w.cpus,
-            Work::Chase(w) => std::slice::from_ref(&w.cpu),
-        }
-    }
-
-    /// The pages that it asks for.
-    pub fn pages(&self) -> PageMode {
-        match self {
-            Work::Stream(w) => w.pages,
-            Work::Chase(w) => w.pages,
-        }
-    }
-
-    /// Memory that its threads walk through, all together.
-    pub fn working_set(&self) -> Bytes {
-        match self {
-            Work::Stream(w) => Bytes(w.bytes.0.saturating_mul(w.cpus.len() as u64)),
-            Work::Chase(w) => w.bytes,
-        }
-    }
-}
-
-impl Work {
-    /// What walking everything once amounts to, as [`Observation::amount`] counts: payload bytes or hops. The working
-    /// set counts all streams, and so does the payload.
-    pub fn pass(&self) -> u64 {
-        match self {
-            Work::Stream(_) => self.working_set().0,
-            Work::Chase(w) => w.bytes.0 / w.stride.0.max(1),
-        }
-    }
-}
 
 /// Why something was not done.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -117,7 +41,7 @@ impl From<Trouble> for Outcome {
 pub struct Observation {
     /// Length of the common window.
     pub elapsed: Nanos,
-    /// Payload bytes (stream) or hops (chase) of all threads inside the window.
+    /// Payload bytes (stream), hops (chase), instructions or operations of all threads inside the window.
     pub amount: u64,
     /// Page faults of the measuring threads, `None` where not readable.
     pub page_faults: Option<u64>,
@@ -174,25 +98,25 @@ impl MemoryPlan {
         let nodes: BTreeMap<u32, u32> = facts.topology.cpus.iter().filter_map(|c| Some((c.id, c.node?))).collect();
         let node = |cpu: u32| nodes.get(&cpu).copied().unwrap_or(0);
         let mut mappings: BTreeMap<MemoryKey, Bytes> = BTreeMap::new();
-        let mut chains: BTreeSet<&ChaseWork> = BTreeSet::new();
+        let mut chains: BTreeSet<ChaseWork> = BTreeSet::new();
         for work in works {
             match work {
                 Work::Stream(w) => {
                     let mut here: BTreeMap<u32, Bytes> = BTreeMap::new();
                     for &cpu in &w.cpus {
                         let sum = here.entry(node(cpu)).or_default();
-                        *sum = *sum + slot(w.bytes);
+                        *sum = *sum + w.slot();
                     }
                     for (node, bytes) in here {
                         let size = mappings.entry((MemoryUse::Streams, w.pages, node)).or_default();
                         *size = (*size).max(bytes);
                     }
                 }
-                Work::Chase(w) if chains.insert(w) => {
+                Work::Chase(w) if chains.insert(w.chain()) => {
                     let size = mappings.entry((MemoryUse::Chains, w.pages, node(w.cpu))).or_default();
                     *size = if chains_share { (*size).max(slot(w.bytes)) } else { *size + slot(w.bytes) };
                 }
-                Work::Chase(_) => {}
+                Work::Chase(_) | Work::Instruction(_) | Work::Lock(_) => {}
             }
         }
         for ((_, pages, _), size) in &mut mappings {
@@ -235,6 +159,10 @@ pub trait Machine {
 
     /// The kernel that would do `work`, or the reason why there is none here.
     fn kernel(&self, work: &Work) -> Result<KernelUsed, String>;
+
+    /// The works that a work leaves the choice of, of which the fastest is to be found by measuring: itself where it
+    /// leaves none.
+    fn candidates(&self, work: &Work) -> Vec<Work>;
 
     /// Maps and faults in what `plan` says and gives up what was mapped before.
     fn map(&mut self, plan: &MemoryPlan) -> Result<(), Trouble>;

@@ -4,26 +4,30 @@
 
 #![forbid(unsafe_code)]
 
+mod candidates;
 mod chain;
 mod clock;
 mod judge;
 mod machine;
 mod pages;
 mod permutation;
+mod race;
 mod real;
+mod runs;
 mod sample;
 mod sampling;
 mod simulated;
 mod team;
 mod window;
+mod work;
 
 pub use crate::stats::{SplitMix64, derive};
 pub use clock::Clock;
-pub use machine::{
-    ChaseWork, Machine, MemoryKey, MemoryPlan, MemoryUse, Observation, StreamWork, Trouble, Work, page_bytes, slot,
-};
+pub use machine::{Machine, MemoryKey, MemoryPlan, MemoryUse, Observation, Trouble, page_bytes, slot};
 pub use permutation::Permutation;
+pub use race::race_samples;
 pub use real::RealMachine;
 pub use sampling::{Frame, PointLog, Sampling, conclude, sample_round};
 pub use simulated::{CostModel, LevelCost, NoiseModel, SimulatedMachine};
 pub use team::{Member, Team};
+pub use work::{ChaseWork, InstructionWork, LockWork, StreamWork, TableOrder, Work};

@@ -1,10 +1,10 @@
 //! The machine that this process runs on.
 
-use super::machine::{
-    ChaseWork, Machine, MemoryKey, MemoryPlan, MemoryUse, Observation, StreamWork, Trouble, Work, page_bytes, slot,
-};
-use super::sample::{ChaseRun, Length, StreamRun, take};
-use super::{Clock, Team, chain};
+use super::machine::{Machine, MemoryKey, MemoryPlan, MemoryUse, Observation, Trouble, page_bytes, slot};
+use super::runs::{ChaseRun, InstructionRun, LockRun, Share, StreamRun};
+use super::sample::{Length, Run, take};
+use super::work::{ChaseWork, StreamWork, Work};
+use super::{Clock, Permutation, Team, candidates, chain};
 use crate::error::Result;
 use crate::host::facts::SystemFiles;
 use crate::host::interrupt::StopFlag;
@@ -33,7 +33,7 @@ pub struct RealMachine {
     stop: StopFlag,
     mappings: BTreeMap<MemoryKey, Arena>,
     chains: BTreeMap<ChaseWork, Arc<Mutex<Chain>>>,
-    prepared: Option<Prepared>,
+    prepared: Option<(Work, Prepared)>,
 }
 
 /// A mapping, faulted in, with how much of it chains have taken.
@@ -44,10 +44,12 @@ struct Arena {
 }
 
 /// What the next samples run on.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 enum Prepared {
-    Stream { work: StreamWork, run: Arc<StreamRun> },
-    Chase { work: ChaseWork, run: Arc<ChaseRun> },
+    Stream(Arc<StreamRun>),
+    Chase(Arc<ChaseRun>),
+    Instruction(Arc<InstructionRun>),
+    Lock(Arc<LockRun>),
 }
 
 impl RealMachine {
@@ -88,6 +90,10 @@ impl RealMachine {
         if done.into_iter().all(|d| d) { Ok(()) } else { Err(Trouble::Interrupted) }
     }
 
+    fn take<R: Run>(&self, work: &Work, run: &Arc<R>, length: Length) -> std::result::Result<Observation, Trouble> {
+        take(&self.team, work.cpus(), run, length, &self.clock)
+    }
+
     /// The CPUs of the run that lie on `node`; all of them for a node without CPUs of the run.
     fn cpus_on(&self, node: u32) -> Vec<u32> {
         let on = |cpu: &u32| self.node_of(*cpu) == node;
@@ -106,29 +112,60 @@ impl RealMachine {
     fn prepare_stream(&mut self, work: &StreamWork) -> std::result::Result<Prepared, Trouble> {
         let kernel = kernels::select(work.operation, work.width).map_err(Trouble::Unsupported)?;
         let mut used: BTreeMap<u32, usize> = BTreeMap::new();
-        let mut windows: Vec<Window> = Vec::new();
+        let mut windows: Vec<(Window, Option<Window>)> = Vec::new();
         for &cpu in &work.cpus {
             let node = self.node_of(cpu);
             let start = *used.get(&node).unwrap_or(&0);
-            used.insert(node, start + slot(work.bytes).to_usize());
+            used.insert(node, start + work.slot().to_usize());
             let arena = self.arena((MemoryUse::Streams, work.pages, node))?;
-            windows.push(arena.mapping.take(start..start + work.bytes.to_usize())?);
+            let window = arena.mapping.take(start..start + work.bytes.to_usize())?;
+            let (table, length) = (start + slot(work.bytes).to_usize(), work.table_bytes() as usize);
+            let table = if length > 0 { Some(arena.mapping.take(table..table + length)?) } else { None };
+            windows.push((window, table));
         }
-        let run = Arc::new(StreamRun::new(kernel, windows));
-        Ok(Prepared::Stream { work: work.clone(), run })
+        let shares = self.shares(work, windows)?;
+        Ok(Prepared::Stream(Arc::new(StreamRun::new(kernel, shares, work.distance.0))))
+    }
+
+    /// The threads' shares, each made by the thread itself: tables and numbers are written near it.
+    fn shares(
+        &self,
+        work: &StreamWork,
+        windows: Vec<(Window, Option<Window>)>,
+    ) -> std::result::Result<Vec<Share>, Trouble> {
+        let windows: Vec<Mutex<Option<(Window, Option<Window>)>>> =
+            windows.into_iter().map(|w| Mutex::new(Some(w))).collect();
+        let owned = work.clone();
+        let shares = self.team.run(&work.cpus, move |member| {
+            let mine = windows.get(member.index).and_then(|w| w.lock().ok()?.take());
+            mine.map(|(window, table)| Share::new(&owned, window, table))
+        })?;
+        let missing = || Trouble::Failed("a thread found no memory".to_owned());
+        shares.into_iter().map(|share| Ok(share.ok_or_else(missing)??)).collect()
     }
 
     fn prepare_chase(&mut self, work: &ChaseWork) -> std::result::Result<Prepared, Trouble> {
-        if !self.chains.contains_key(work) {
-            let key = (MemoryUse::Chains, work.pages, self.node_of(work.cpu));
-            let window = self.chain_memory(key, work)?;
+        let key = work.chain();
+        if !self.chains.contains_key(&key) {
+            let memory = (MemoryUse::Chains, work.pages, self.node_of(work.cpu));
+            let window = self.chain_memory(memory, work)?;
             let unverified = UnverifiedChain::new(window, work.stride.to_usize())?;
             let built = chain::build(unverified, work.seed, &self.team, &self.cpus, &self.stop)?;
-            self.chains.insert(work.clone(), Arc::new(Mutex::new(built)));
+            self.chains.insert(key.clone(), Arc::new(Mutex::new(built)));
         }
-        let chain = self.chains.get(work).cloned();
-        let chain = chain.ok_or_else(|| Trouble::Failed("the chain was not kept".to_owned()))?;
-        Ok(Prepared::Chase { work: work.clone(), run: Arc::new(ChaseRun::new(chain)) })
+        let lost = || Trouble::Failed("the chain was not kept".to_owned());
+        let chain = self.chains.get(&key).cloned().ok_or_else(lost)?;
+        let count = u64::from(work.walkers.max(1));
+        // As far from each other as the cycle allows, so that none finds in a cache what another one has fetched.
+        let order = Permutation::new(work.nodes(), work.seed);
+        let nodes: Vec<u64> = (0..count).map(|i| order.apply(i * work.nodes() / count)).collect();
+        let mut guard = chain.lock().map_err(|_| lost())?;
+        // Walkers that go on where they stopped keep their distances.
+        if guard.walkers().count() as u64 != count || guard.payload() != work.payload {
+            guard.start(&nodes, work.payload)?;
+        }
+        drop(guard);
+        Ok(Prepared::Chase(Arc::new(ChaseRun::new(chain, count as usize))))
     }
 
     /// Memory for a chain: the next free piece, or, when none is left, the first after all chains there are given up.
@@ -199,15 +236,29 @@ impl Machine for RealMachine {
     }
 
     fn kernel(&self, work: &Work) -> std::result::Result<KernelUsed, String> {
-        match work {
+        let (name, digest) = match work {
             Work::Stream(w) => {
                 let kernel = kernels::select(w.operation, w.width)?;
-                Ok(KernelUsed { name: kernel.name(), digest: kernel.digest() })
+                (kernel.name(), kernel.digest())
             }
-            Work::Chase(_) => {
-                Ok(KernelUsed { name: kernels::chase_name(1, false), digest: kernels::chase_digest(1, false) })
+            Work::Chase(w) => {
+                let walkers = w.walkers as usize;
+                (kernels::chase_name(walkers, w.payload), kernels::chase_digest(walkers, w.payload))
             }
-        }
+            Work::Instruction(w) => {
+                let kernel = kernels::instruction(w.instruction, w.timing)?;
+                (kernel.name(), kernel.digest())
+            }
+            Work::Lock(w) => {
+                let kernel = kernels::lock(w.operation)?;
+                (kernel.name(), kernel.digest())
+            }
+        };
+        Ok(KernelUsed { name, digest })
+    }
+
+    fn candidates(&self, work: &Work) -> Vec<Work> {
+        candidates::of(work)
     }
 
     fn map(&mut self, plan: &MemoryPlan) -> std::result::Result<(), Trouble> {
@@ -232,10 +283,20 @@ impl Machine for RealMachine {
         if self.stop.is_set() {
             return Err(Trouble::Interrupted);
         }
-        self.prepared = Some(match work {
+        let prepared = match work {
             Work::Stream(w) => self.prepare_stream(w)?,
             Work::Chase(w) => self.prepare_chase(w)?,
-        });
+            Work::Instruction(w) => {
+                let kernel = kernels::instruction(w.instruction, w.timing).map_err(Trouble::Unsupported)?;
+                Prepared::Instruction(Arc::new(InstructionRun::new(kernel)))
+            }
+            Work::Lock(w) => {
+                let kernel = kernels::lock(w.operation).map_err(Trouble::Unsupported)?;
+                let lines = if w.shared { 1 } else { w.cpus.len() };
+                Prepared::Lock(Arc::new(LockRun::new(kernel, lines, (w.inside, w.between))))
+            }
+        };
+        self.prepared = Some((work.clone(), prepared));
         Ok(())
     }
 
@@ -244,14 +305,14 @@ impl Machine for RealMachine {
             return Err(Trouble::Interrupted);
         }
         let length = Length { ticks: self.clock.ticks(length.max(self.clock.shortest())) };
-        match (&self.prepared, work) {
-            (Some(Prepared::Stream { work: ready, run }), Work::Stream(asked)) if ready == asked => {
-                take(&self.team, &asked.cpus, run, length, &self.clock)
-            }
-            (Some(Prepared::Chase { work: ready, run }), Work::Chase(asked)) if ready == asked => {
-                take(&self.team, &[asked.cpu], run, length, &self.clock)
-            }
-            _ => Err(Trouble::Failed("a sample was asked for before its work was prepared".to_owned())),
+        let Some((_, prepared)) = self.prepared.as_ref().filter(|(ready, _)| ready == work) else {
+            return Err(Trouble::Failed("a sample was asked for before its work was prepared".to_owned()));
+        };
+        match prepared {
+            Prepared::Stream(run) => self.take(work, run, length),
+            Prepared::Chase(run) => self.take(work, run, length),
+            Prepared::Instruction(run) => self.take(work, run, length),
+            Prepared::Lock(run) => self.take(work, run, length),
         }
     }
 
@@ -274,14 +335,15 @@ impl Machine for RealMachine {
 
     fn pages(&mut self, work: &Work) -> (PageEvidence, Vec<String>) {
         let readings: Vec<PageReading> = match &self.prepared {
-            Some(Prepared::Stream { run, .. }) => run.inspect(NODE_SAMPLES),
-            Some(Prepared::Chase { run, .. }) => run.inspect(NODE_SAMPLES),
-            None => Vec::new(),
+            Some((_, Prepared::Stream(run))) => run.inspect(NODE_SAMPLES),
+            Some((_, Prepared::Chase(run))) => run.inspect(NODE_SAMPLES),
+            Some((_, Prepared::Instruction(_) | Prepared::Lock(_))) | None => Vec::new(),
         };
+        let Some(pages) = work.pages() else { return (PageEvidence::default(), Vec::new()) };
         let mut expected: Vec<u32> = work.cpus().iter().map(|&cpu| self.node_of(cpu)).collect();
         expected.sort_unstable();
         expected.dedup();
-        super::pages::evidence(&readings, page_bytes(work.pages(), &self.facts), expected)
+        super::pages::evidence(&readings, page_bytes(pages, &self.facts), expected)
     }
 
     fn stolen(&mut self, cpus: &[u32]) -> Option<Nanos> {

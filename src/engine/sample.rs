@@ -4,13 +4,11 @@ use super::machine::{Observation, Trouble};
 use super::team::{Member, StartBarrier};
 use super::window::{Stamps, common_window};
 use super::{Clock, Team};
-use crate::host::memory::{PageReading, Window};
 use crate::host::noise::ThreadNoise;
 use crate::host::{counter, pin};
-use crate::kernels::{ADDS_PER_BLOCK, BLOCK_BYTES, Chain, HOPS_PER_BLOCK, StreamKernel, StreamWalk, dependent_adds};
+use crate::kernels::{ADDS_PER_BLOCK, dependent_adds};
 use crate::units::Hertz;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 /// Chunks in a sample: enough that the ends of the common window are placed well and an interruption stays in one
 /// chunk, few enough that reading the counter costs nothing.
@@ -27,86 +25,15 @@ pub struct Length {
 }
 
 /// Does a number of blocks of a thread's share.
-type Blocks<'a> = dyn FnMut(u64) + 'a;
+pub type Blocks<'a> = dyn FnMut(u64) + 'a;
 
 /// Work that the threads of a sample do, each its own share.
 pub trait Run: Send + Sync + 'static {
-    /// What one block of the kernel counts as: payload bytes or hops.
+    /// What one block of the kernel counts as: payload bytes, hops, instructions or operations.
     fn amount_per_block(&self) -> u64;
 
     /// Calls `measure` with the means to do a number of blocks of the share of thread `index`.
     fn with_share(&self, index: usize, measure: &mut dyn FnMut(&mut Blocks<'_>));
-}
-
-/// Threads that stream through windows of their own.
-#[derive(Debug)]
-pub struct StreamRun {
-    kernel: StreamKernel,
-    windows: Vec<Window>,
-    /// Where each thread stopped, so that the next sample goes on there.
-    offsets: Vec<AtomicUsize>,
-}
-
-impl StreamRun {
-    /// A thread for each of `windows`.
-    pub fn new(kernel: StreamKernel, windows: Vec<Window>) -> Self {
-        let offsets = windows.iter().map(|_| AtomicUsize::new(0)).collect();
-        Self { kernel, windows, offsets }
-    }
-
-    /// What the system says about each window.
-    pub fn inspect(&self, node_samples: usize) -> Vec<PageReading> {
-        self.windows.iter().map(|w| w.inspect(node_samples)).collect()
-    }
-}
-
-impl Run for StreamRun {
-    fn amount_per_block(&self) -> u64 {
-        BLOCK_BYTES * self.kernel.contract().payload_factor()
-    }
-
-    fn with_share(&self, index: usize, measure: &mut dyn FnMut(&mut Blocks<'_>)) {
-        let window = &self.windows[index];
-        // The planner rounds sizes to whole blocks, so a window always makes a walk; without one, nothing is measured
-        // and the sample fails with "no common window".
-        if let Ok(mut walk) = StreamWalk::new(self.kernel.contract(), window, 0..window.len()) {
-            walk.resume_at(self.offsets[index].load(Ordering::Relaxed));
-            measure(&mut |blocks| self.kernel.run(&mut walk, blocks));
-            self.offsets[index].store(walk.offset(), Ordering::Relaxed);
-        }
-    }
-}
-
-/// One thread that walks a chain.
-#[derive(Debug)]
-pub struct ChaseRun {
-    chain: Arc<Mutex<Chain>>,
-}
-
-impl ChaseRun {
-    /// Goes on where the last walk of `chain` ended.
-    pub fn new(chain: Arc<Mutex<Chain>>) -> Self {
-        Self { chain }
-    }
-
-    /// What the system says about the chain's memory.
-    pub fn inspect(&self, node_samples: usize) -> Vec<PageReading> {
-        self.chain.lock().map(|chain| vec![chain.inspect(node_samples)]).unwrap_or_default()
-    }
-}
-
-impl Run for ChaseRun {
-    fn amount_per_block(&self) -> u64 {
-        HOPS_PER_BLOCK
-    }
-
-    fn with_share(&self, _index: usize, measure: &mut dyn FnMut(&mut Blocks<'_>)) {
-        if let Ok(mut chain) = self.chain.lock() {
-            measure(&mut |blocks| {
-                chain.walk(blocks);
-            });
-        }
-    }
 }
 
 /// Blocks of additions that show the core clock beside each sample: about 20 us. The clock of a core that shares its

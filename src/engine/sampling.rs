@@ -1,7 +1,9 @@
 //! From a work to a number: warm-up, samples in rounds, the stop rule, and what is concluded from them.
 
 use super::judge::judge;
-use super::machine::{Machine, Observation, Trouble, Work};
+use super::machine::{Machine, Observation, Trouble};
+use super::race::{Chosen, race};
+use super::work::Work;
 use crate::results::{Evidence, Limit, Measured, Outcome, PageEvidence, Sample, Summary};
 use crate::stats::{self, StopRule};
 use crate::units::{Hertz, Nanos};
@@ -60,9 +62,21 @@ pub struct PointLog {
     rounds: u32,
     enough: bool,
     trouble: Option<Trouble>,
+    chosen: Option<Chosen>,
 }
 
 impl PointLog {
+    /// What is measured at a point that asks for `asked`: the same, with the kernel that was found fastest where it
+    /// left the choice.
+    pub fn work<'a>(&'a self, asked: &'a Work) -> &'a Work {
+        self.chosen.as_ref().map_or(asked, |chosen| &chosen.work)
+    }
+
+    /// Name of the kernel that was found fastest, `None` where there was no choice.
+    pub fn winner(&self) -> Option<&str> {
+        Some(&self.chosen.as_ref()?.choice.as_ref()?.kernel)
+    }
+
     /// Whether no more rounds are wanted: the interval is inside the target, all rounds are done, or it failed.
     pub fn finished(&self, sampling: &Sampling) -> bool {
         self.rounds >= sampling.rounds || self.failed() || self.enough
@@ -117,9 +131,13 @@ pub fn sample_round(machine: &mut dyn Machine, work: &Work, sampling: &Sampling,
     }
 }
 
-fn try_round(machine: &mut dyn Machine, work: &Work, sampling: &Sampling, log: &mut PointLog) -> Result<(), Trouble> {
+fn try_round(machine: &mut dyn Machine, asked: &Work, sampling: &Sampling, log: &mut PointLog) -> Result<(), Trouble> {
+    if log.chosen.is_none() {
+        log.chosen = Some(race(machine, asked, sampling.length)?);
+    }
+    let work = &log.work(asked).clone();
     machine.prepare(work)?;
-    warm_up(machine, work, sampling.length)?;
+    warm_up(machine, work, sampling.length, MOST_WARM_UPS)?;
     let first_cpu = work.cpus().first().copied().unwrap_or(0);
     log.core_before.extend(machine.core_clock(first_cpu).map(|hz| hz.0));
     let stolen_before = machine.stolen(work.cpus());
@@ -147,8 +165,8 @@ fn try_round(machine: &mut dyn Machine, work: &Work, sampling: &Sampling, log: &
 }
 
 /// Takes samples that do not count: until a working set that a cache could hold has been walked once, then until two
-/// in a row agree.
-fn warm_up(machine: &mut dyn Machine, work: &Work, length: Nanos) -> Result<(), Trouble> {
+/// in a row agree or `most` were taken.
+pub fn warm_up(machine: &mut dyn Machine, work: &Work, length: Nanos, most: usize) -> Result<(), Trouble> {
     let cached = work.working_set() <= machine.facts().topology.last_level_total(work.cpus());
     let end = machine.now() + LONGEST_WALK;
     let mut left = if cached { work.pass() } else { 0 };
@@ -156,7 +174,7 @@ fn warm_up(machine: &mut dyn Machine, work: &Work, length: Nanos) -> Result<(), 
         left = left.saturating_sub(machine.sample(work, length)?.amount);
     }
     let mut last = value(work, &machine.sample(work, length)?);
-    for _ in 1..MOST_WARM_UPS {
+    for _ in 1..most {
         let this = value(work, &machine.sample(work, length)?);
         if (this / last - 1.0).abs() < WARM {
             break;
@@ -166,12 +184,9 @@ fn warm_up(machine: &mut dyn Machine, work: &Work, length: Nanos) -> Result<(), 
     Ok(())
 }
 
-/// The quantity that an observation of `work` shows: payload bytes per second, or ns per hop.
+/// The quantity that an observation of `work` shows.
 fn value(work: &Work, o: &Observation) -> f64 {
-    match work {
-        Work::Stream(_) => o.amount as f64 / o.elapsed.secs(),
-        Work::Chase(_) => o.elapsed.0 / o.amount.max(1) as f64,
-    }
+    work.value(o.amount, o.elapsed.secs())
 }
 
 /// Why a sample is left out of the summary.
@@ -203,7 +218,8 @@ pub struct Frame<'a> {
 }
 
 /// What came of a point.
-pub fn conclude(log: &PointLog, work: &Work, frame: &Frame<'_>) -> Outcome {
+pub fn conclude(log: &PointLog, asked: &Work, frame: &Frame<'_>) -> Outcome {
+    let work = log.work(asked);
     let trouble = log.trouble.clone();
     if log.samples.is_empty() || log.failed() {
         return trouble.unwrap_or(Trouble::Failed("no sample was taken".to_owned())).into();
@@ -225,7 +241,8 @@ pub fn conclude(log: &PointLog, work: &Work, frame: &Frame<'_>) -> Outcome {
     let verdict = judge(&summary, &evidence, limit.as_ref(), elapsed.0, interrupted);
     let also = also(work, &summary, cycles);
     let samples = log.samples.iter().map(|(round, o)| sample(work, *round, o)).collect();
-    Outcome::Measured(Box::new(Measured { summary, also, limit, samples, evidence, verdict }))
+    let choice = log.chosen.as_ref().and_then(|chosen| chosen.choice.clone());
+    Outcome::Measured(Box::new(Measured { summary, also, choice, limit, samples, evidence, verdict }))
 }
 
 fn all_values(log: &PointLog, work: &Work) -> Vec<f64> {
@@ -241,10 +258,7 @@ fn sample(work: &Work, round: u32, o: &Observation) -> Sample {
 fn summarise(groups: &[Vec<f64>], work: &Work, seed: u64) -> Option<Summary> {
     let all = groups.concat();
     let interval = stats::block_median_interval(groups, seed)?;
-    let best = match work {
-        Work::Stream(_) => all.iter().copied().reduce(f64::max),
-        Work::Chase(_) => all.iter().copied().reduce(f64::min),
-    }?;
+    let best = all.iter().copied().reduce(if work.higher_is_better() { f64::max } else { f64::min })?;
     Some(Summary {
         median: stats::median(&all)?,
         best,
@@ -261,8 +275,11 @@ fn core_clock(log: &PointLog) -> Option<Hertz> {
     stats::median(&beside).map(Hertz)
 }
 
-/// Median over the clean samples of the core cycles that a hop took, each by the clock beside it.
+/// Median over the clean samples of the core cycles that a hop or an instruction took, each by the clock beside it.
 fn core_cycles(log: &PointLog, work: &Work) -> Option<f64> {
+    if work.higher_is_better() {
+        return None;
+    }
     let clean = log.samples.iter().filter(|(_, o)| dirt(o).is_none());
     let cycles: Option<Vec<f64>> = clean.map(|(_, o)| o.core.map(|hz| hz.cycles_in(Nanos(value(work, o))))).collect();
     stats::median(&cycles?)
@@ -280,6 +297,15 @@ fn also(work: &Work, summary: &Summary, core_cycles: Option<f64>) -> BTreeMap<St
             ])
         }
         Work::Chase(_) => core_cycles.map(|cycles| ("core_cycles".to_owned(), cycles)).into_iter().collect(),
+        Work::Instruction(_) => {
+            let cycles = core_cycles.map(|c| [("core_cycles".to_owned(), c), ("per_cycle".to_owned(), 1.0 / c)]);
+            let per_second = ("per_second".to_owned(), 1e9 / summary.median);
+            cycles.into_iter().flatten().chain([per_second]).collect()
+        }
+        Work::Lock(w) => {
+            let each = w.cpus.len() as f64 * 1e9 / summary.median;
+            BTreeMap::from([("ns_per_operation".to_owned(), each)])
+        }
     }
 }
 
@@ -296,7 +322,7 @@ fn evidence(log: &PointLog, work: &Work, frame: &Frame<'_>, dirty: u64, summary:
         stolen_ns: log.stolen.map(|s| s.0),
         core_hz_before: stats::median(&log.core_before[..log.core_before.len().div_ceil(2)]),
         core_hz_after: stats::median(&log.core_after[log.core_after.len() / 2..]),
-        working_set_bytes: Some(work.working_set().0),
+        working_set_bytes: work.pages().map(|_| work.working_set().0),
         last_level_cache_bytes: frame.last_level_cache,
         clock_error: Some(frame.clock_error),
         dirty_samples: dirty,

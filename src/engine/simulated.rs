@@ -5,11 +5,10 @@
 //! a cache are shared as the topology says; memory has a bandwidth that all threads share.
 
 use super::SplitMix64;
-use super::machine::{
-    ChaseWork, Machine, MemoryKey, MemoryPlan, MemoryUse, Observation, StreamWork, Trouble, Work, page_bytes, slot,
-};
+use super::machine::{Machine, MemoryKey, MemoryPlan, MemoryUse, Observation, Trouble, page_bytes, slot};
+use super::work::{ChaseWork, InstructionWork, LockWork, StreamWork, Work};
 use crate::host::memory::PageMode;
-use crate::kernels::{Operation, Width};
+use crate::kernels::{LockOperation, Operation, SetId, Timing, Visits, Width};
 use crate::results::{CacheKind, ClockFacts, HostFacts, KernelUsed, PageEvidence};
 use crate::units::{Bytes, BytesPerSecond, Hertz, Nanos};
 use std::collections::{BTreeMap, BTreeSet};
@@ -59,6 +58,9 @@ pub struct CostModel {
     pub tlb_reach: Bytes,
     /// Share of memory that is granted in the pages asked for.
     pub granted: f64,
+    /// Kernels that `--width best` has the choice of, and the share of the model's bandwidth that each reaches; with
+    /// none there is no choice.
+    pub choices: Vec<(SetId, f64)>,
     /// What disturbs samples.
     pub noise: NoiseModel,
 }
@@ -174,7 +176,7 @@ impl SimulatedMachine {
         let mut needed: BTreeMap<u32, Bytes> = BTreeMap::new();
         for &cpu in &work.cpus {
             let sum = needed.entry(self.node_of(cpu)).or_default();
-            *sum = *sum + slot(work.bytes);
+            *sum = *sum + work.slot();
         }
         let lacks = |(node, bytes): (&u32, &Bytes)| self.mapping((MemoryUse::Streams, work.pages, *node)) < *bytes;
         if needed.iter().any(lacks) {
@@ -191,7 +193,7 @@ impl SimulatedMachine {
     /// Builds a chain as the real machine does: in the next free piece of its mapping or, when none is left, in the
     /// first after all chains there are given up. Writing and verifying go through it once each.
     fn build(&mut self, work: &ChaseWork) -> Result<(), Trouble> {
-        if self.chains.contains(work) {
+        if self.chains.contains(&work.chain()) {
             return Ok(());
         }
         let key = (MemoryUse::Chains, work.pages, self.node_of(work.cpu));
@@ -206,7 +208,7 @@ impl SimulatedMachine {
             self.chains.retain(|w| (w.pages, topology.node_of(w.cpu).unwrap_or(0)) != (key.1, key.2));
         }
         self.taken.insert(key, taken + needed);
-        self.chains.insert(work.clone());
+        self.chains.insert(work.chain());
         let rate = self.model.levels.last().map_or(1e9, |memory| memory.read.0);
         self.advance(Nanos::from_secs(2.0 * work.bytes.0 as f64 / rate))
     }
@@ -221,13 +223,34 @@ impl SimulatedMachine {
         let one = self.model.levels[level].read.0 * if contract.loads > 0 && contract.stores > 0 { 1.0 } else { store };
         let all = one * work.cpus.len() as f64;
         let all = if memory { all.min(self.model.memory_total.0 * store.max(0.75)) } else { all };
-        all * allocate
+        let choice = self.model.choices.iter().find(|(id, _)| work.width == Width::Set(*id)).map_or(1.0, |c| c.1);
+        let order = match (contract.visits, &work.order) {
+            (Visits::Backward, _) => 0.98,
+            (_, Some(super::TableOrder::Strided(stride))) => (64.0 / stride.0 as f64).max(0.05),
+            (_, Some(super::TableOrder::Random(block, _))) => block.0 as f64 / (block.0 as f64 + 256.0),
+            _ => 1.0,
+        };
+        all * allocate * choice * order
+    }
+
+    /// Instructions of one cycle each, four at once where none waits.
+    fn instruction_rate(&self, work: &InstructionWork) -> f64 {
+        self.model.core.0 * if work.timing == Timing::Throughput { 4.0 } else { 1.0 }
+    }
+
+    /// Operations of 20 cycles each and what is done inside and between, one after the other on a shared line.
+    fn lock_rate(&self, work: &LockWork) -> f64 {
+        let one = if work.operation == LockOperation::Fence { 30.0 } else { 20.0 };
+        let rate = self.model.core.0 / (one + f64::from(work.inside) + f64::from(work.between));
+        if work.shared { rate } else { rate * work.cpus.len() as f64 }
     }
 
     fn chase_nanos(&self, work: &ChaseWork) -> f64 {
         let level = self.level(&[work.cpu], work.bytes);
         let walk = work.pages == PageMode::Base && work.bytes > self.model.tlb_reach;
-        self.model.levels[level].latency.0 + if walk { self.model.page_walk.0 } else { 0.0 }
+        let one = self.model.levels[level].latency.0 + if walk { self.model.page_walk.0 } else { 0.0 };
+        // Each level answers as many loads at once as cover ten of its neighbours' latencies.
+        (one / f64::from(work.walkers.max(1))).max(one / 10.0)
     }
 
     /// How much longer than the model says this sample takes, and whether it is a spike.
@@ -283,9 +306,21 @@ impl Machine for SimulatedMachine {
             }
             Work::Stream(StreamWork { operation, width: Width::Best, .. }) => format!("{operation}/simulated"),
             Work::Stream(w) => format!("{}/simulated-{}", w.operation, w.width),
+            Work::Chase(w) if w.walkers > 1 => format!("chase-{}/simulated", w.walkers),
             Work::Chase(_) => "chase/simulated".to_owned(),
+            Work::Instruction(w) => format!("{}/{}", w.instruction, w.timing),
+            Work::Lock(w) => format!("{}/simulated", w.operation),
         };
         Ok(KernelUsed { name, digest: Some("0000000000000000".to_owned()) })
+    }
+
+    fn candidates(&self, work: &Work) -> Vec<Work> {
+        let Work::Stream(stream) = work else { return vec![work.clone()] };
+        if stream.width != Width::Best || self.model.choices.is_empty() {
+            return vec![work.clone()];
+        }
+        let with = |(id, _): &(SetId, f64)| StreamWork { width: Width::Set(*id), ..stream.clone() };
+        self.model.choices.iter().map(with).map(Work::Stream).collect()
     }
 
     fn map(&mut self, plan: &MemoryPlan) -> Result<(), Trouble> {
@@ -312,6 +347,8 @@ impl Machine for SimulatedMachine {
                 self.build(w)?;
                 1.0 / self.chase_nanos(w)
             }
+            Work::Instruction(w) => self.instruction_rate(w) / 1e9,
+            Work::Lock(w) => self.lock_rate(w) / 1e9,
         };
         self.prepared = Some(Prepared { work: work.clone(), per_nano });
         self.advance(TAKING_UP)
@@ -339,10 +376,11 @@ impl Machine for SimulatedMachine {
     }
 
     fn pages(&mut self, work: &Work) -> (PageEvidence, Vec<String>) {
-        let asked = page_bytes(work.pages(), &self.facts);
+        let Some(pages) = work.pages() else { return (PageEvidence::default(), Vec::new()) };
+        let asked = page_bytes(pages, &self.facts);
         let nodes: BTreeSet<u32> = work.cpus().iter().map(|&cpu| self.node_of(cpu)).collect();
         let nodes: Vec<u32> = nodes.into_iter().collect();
-        let granted = if work.pages() == PageMode::Base { 1.0 } else { self.model.granted };
+        let granted = if pages == PageMode::Base { 1.0 } else { self.model.granted };
         let evidence = PageEvidence {
             asked_bytes: Some(asked.0),
             granted_share: Some(granted),

@@ -3,45 +3,22 @@
 //! Method, accounting and limits: docs/method/bandwidth.md.
 
 use super::hierarchy::{Levels, MEMORY, Target};
+use super::lists::{Asked, Operations, PageModes, Widths, is_comparator, thread_counts};
 use super::steps::steps;
-use super::{Bound, Detail, Draft, Experiment, PageModes, Scope, axis, bytes_axis};
+use super::{Bound, Detail, Draft, Experiment, Scope, axis, bytes_axis};
 use crate::engine::{StreamWork, Work};
 use crate::error::{Error, Result};
 use crate::host::memory::PageMode;
-use crate::kernels::{BLOCK_BYTES, Operation, Width};
+use crate::kernels::{BLOCK_BYTES, Operation, PREFETCH_DISTANCE, Policy, Width};
 use crate::results::{Axis, Coordinate, Coordinates, Dataset, Finding, Outcome, Point, Quantity};
-use crate::units::{Bytes, ParseError, SizeList, ThreadCount, ThreadList, parse_list};
+use crate::units::{Bytes, SizeList, ThreadCount, ThreadList};
 use std::collections::BTreeMap;
-use std::str::FromStr;
-
-/// Operations: `read`, `write,write-nt`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Operations(pub Vec<Operation>);
-
-impl FromStr for Operations {
-    type Err = ParseError;
-
-    fn from_str(text: &str) -> std::result::Result<Self, ParseError> {
-        parse_list(text, str::parse).map(Operations)
-    }
-}
-
-/// Register widths: `512`, `128,256,best`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Widths(pub Vec<Width>);
-
-impl FromStr for Widths {
-    type Err = ParseError;
-
-    fn from_str(text: &str) -> std::result::Result<Self, ParseError> {
-        parse_list(text, str::parse).map(Widths)
-    }
-}
 
 /// What to stream through, and how.
 #[derive(Debug, Clone, PartialEq, Eq, clap::Args)]
 pub struct Settings {
-    /// Operations: read, read-sum, write, write-nt, copy, copy-nt
+    /// Operations, as `memgauge list kernels` names them: read, read-nt, write, write-nt, copy, copy-nt, update, scale,
+    /// add, triad, touch ...; read-best, write-best, copy-best try every kernel that answers the same question
     #[arg(long, value_name = "LIST", default_value = "read,write,copy")]
     pub ops: Operations,
 
@@ -55,13 +32,17 @@ pub struct Settings {
     #[arg(long, value_name = "LIST", default_value = "1,all")]
     pub threads: ThreadList,
 
-    /// Register widths in bits: 64, 128, 256, 512, best (the widest there is)
+    /// Registers: 64, 128, 256, 512 bits, a set (sse2, avx2, neon), widest, best (the fastest at each point)
     #[arg(long, value_name = "LIST", default_value = "best")]
     pub width: Widths,
 
     /// Pages: 4k, thp (transparent huge pages), huge (reserved huge pages)
     #[arg(long, value_name = "LIST", default_value = "thp")]
     pub pages: PageModes,
+
+    /// How far ahead operations that prefetch do so: 512,2KiB
+    #[arg(long, value_name = "LIST", default_value = "2KiB")]
+    pub prefetch_distance: SizeList,
 }
 
 /// The experiment.
@@ -85,27 +66,14 @@ impl Bandwidth {
             Detail::Levels | Detail::Sweep => vec![Read, Write, Copy, WriteNt, CopyNt],
         };
         let settings = Settings {
-            ops: Operations(ops),
+            ops: Operations(ops.into_iter().map(Asked::Exactly).collect()),
+            prefetch_distance: SizeList(vec![Bytes(PREFETCH_DISTANCE)]),
             sizes: None,
             threads: ThreadList(vec![ThreadCount::Exactly(1), ThreadCount::All]),
             width: Widths(vec![Width::Best]),
             pages: PageModes(vec![PageMode::Transparent]),
         };
         Self { settings, detail }
-    }
-
-    /// The thread counts asked for, rising, each once.
-    fn thread_counts(&self, scope: &Scope<'_>) -> Result<Vec<usize>> {
-        let available = scope.cpus.len();
-        let mut counts: Vec<usize> = self.settings.threads.0.iter().map(|t| t.resolve(available)).collect();
-        counts.sort_unstable();
-        counts.dedup();
-        match counts.iter().find(|&&n| n > available) {
-            Some(n) => Err(Error::usage(format!(
-                "too many threads: {n}; {available} cpus may be used; type --threads all for one thread on each"
-            ))),
-            None => Ok(counts),
-        }
     }
 
     /// Working sets to measure: the user's, or what the hierarchy suggests.
@@ -127,54 +95,78 @@ impl Bandwidth {
         })
     }
 
-    fn draft_point(&self, scope: &Scope<'_>, work: StreamWork, level: &str) -> Draft {
-        let coordinates = |kernel: &str, pages: PageMode, size: Bytes, threads: usize, operation: Operation| {
-            Coordinates::from([
-                ("operation".to_owned(), Coordinate::Name(operation.to_string())),
-                ("kernel".to_owned(), Coordinate::Name(kernel.to_owned())),
-                ("level".to_owned(), Coordinate::Name(level.to_owned())),
-                ("size_bytes".to_owned(), Coordinate::Number(size.0)),
-                ("threads".to_owned(), Coordinate::Number(threads as u64)),
-                ("pages".to_owned(), Coordinate::Name(pages.to_string())),
-            ])
-        };
-        let bound = if level == "L1" { Bound::L1Ports } else { Bound::Unknown };
-        let expendable = if level == "between" || work.operation.contract().name.ends_with("-nt") { 1 } else { 0 };
-        let fill = |kernel: &str| coordinates(kernel, work.pages, work.bytes, work.cpus.len(), work.operation);
-        let memory = crate::engine::slot(work.bytes).0.saturating_mul(work.cpus.len() as u64);
-        match scope.machine.kernel(&Work::Stream(work.clone())) {
-            Err(reason) => {
-                let name = format!("{}/{}", work.operation, work.width);
-                Draft { coordinates: fill(&name), work: Err(Outcome::Unsupported { reason }), bound, expendable }
-            }
-            Ok(kernel) if memory > scope.usable().0 => {
-                let (bytes, threads, usable) = (work.bytes, work.cpus.len(), scope.usable());
-                let each = if threads == 1 { String::new() } else { format!(" for each of {threads} threads") };
-                let reason = format!("{bytes}{each} do not fit into the {usable} that may be used");
-                Draft { coordinates: fill(&kernel.name), work: Err(Outcome::Skipped { reason }), bound, expendable }
-            }
-            Ok(kernel) => Draft { coordinates: fill(&kernel.name), work: Ok(Work::Stream(work)), bound, expendable },
-        }
-    }
-
     /// Whether a profile measures `operation` at `level`: what non-temporal stores do is a question about memory.
     fn wanted(&self, operation: Operation, level: &str) -> bool {
-        let non_temporal = operation.contract().name.ends_with("-nt");
-        self.settings.sizes.is_some() || self.detail != Detail::Levels || !non_temporal || level == MEMORY
+        let past_caches = operation.contract().policy != Policy::Temporal;
+        self.settings.sizes.is_some() || self.detail != Detail::Levels || !past_caches || level == MEMORY
+    }
+
+    /// Every combination of width, pages and prefetch distance for one operation, size and number of threads.
+    fn works(&self, asked: Asked, cpus: &[u32], bytes: Bytes) -> Vec<StreamWork> {
+        let s = &self.settings;
+        let prefetches = asked.operation().contract().prefetches;
+        let distances = if prefetches { s.prefetch_distance.0.clone() } else { vec![Bytes(PREFETCH_DISTANCE)] };
+        let mut works = Vec::new();
+        for &width in &s.width.0 {
+            for (&pages, &distance) in s.pages.0.iter().flat_map(|p| distances.iter().map(move |d| (p, d))) {
+                let plain = StreamWork::new(asked.operation(), width, pages, cpus, bytes);
+                works.push(StreamWork { any_of_family: matches!(asked, Asked::BestOf(_)), distance, ..plain });
+            }
+        }
+        works
     }
 }
 
-/// Whole blocks of each stream of `operation`: the step of its working sets, and the smallest.
-fn step(operation: Operation) -> u64 {
-    BLOCK_BYTES * u64::from(operation.contract().streams())
+fn coordinates(work: &StreamWork, asked: Asked, kernel: &str, level: &str) -> Coordinates {
+    let name = |text: &str| Coordinate::Name(text.to_owned());
+    let mut coordinates = Coordinates::from([
+        ("operation".to_owned(), name(&asked.to_string())),
+        ("kernel".to_owned(), name(kernel)),
+        ("width".to_owned(), name(&work.width.to_string())),
+        ("level".to_owned(), name(level)),
+        ("size_bytes".to_owned(), Coordinate::Number(work.bytes.0)),
+        ("threads".to_owned(), Coordinate::Number(work.cpus.len() as u64)),
+        ("pages".to_owned(), name(&work.pages.to_string())),
+    ]);
+    if work.contract().prefetches {
+        coordinates.insert("prefetch_bytes".to_owned(), Coordinate::Number(work.distance.0));
+    }
+    coordinates
 }
 
-/// The largest working set of `operation` that is not larger than `size`: whole blocks of each stream.
-fn whole_blocks(operation: Operation, size: Bytes) -> Result<Bytes> {
-    let smallest = step(operation);
+fn draft_point(scope: &Scope<'_>, work: StreamWork, asked: Asked, level: &str) -> Draft {
+    // What the C library does at a size is its own choice: non-temporal stores, string instructions, other ports.
+    let by_ports = level == "L1" && !is_comparator(work.operation);
+    let bound = if by_ports { Bound::L1Ports } else { Bound::Unknown };
+    let extra = level == "between" || work.contract().policy != Policy::Temporal;
+    let memory = work.slot().0.saturating_mul(work.cpus.len() as u64);
+    let kernel = scope.machine.kernel(&Work::Stream(work.clone()));
+    let unsupported = format!("{}/{}", work.operation, work.width);
+    let name = kernel.as_ref().map_or(unsupported, |k| k.name.clone());
+    let coordinates = coordinates(&work, asked, &name, level);
+    let work = match kernel {
+        Err(reason) => Err(Outcome::Unsupported { reason }),
+        Ok(_) if memory > scope.usable().0 => {
+            let (bytes, threads, usable) = (work.bytes, work.cpus.len(), scope.usable());
+            let each = if threads == 1 { String::new() } else { format!(" for each of {threads} threads") };
+            Err(Outcome::Skipped { reason: format!("{bytes}{each} do not fit into the {usable} that may be used") })
+        }
+        Ok(_) => Ok(Work::Stream(work)),
+    };
+    Draft { coordinates, work, bound, expendable: u8::from(extra) }
+}
+
+/// Whole blocks of each stream of what is asked for: the step of its working sets, and the smallest.
+fn step(asked: Asked) -> u64 {
+    BLOCK_BYTES * u64::from(asked.streams())
+}
+
+/// The largest working set of what is asked for that is not larger than `size`: whole blocks of each stream.
+fn whole_blocks(asked: Asked, size: Bytes) -> Result<Bytes> {
+    let smallest = step(asked);
     if size.0 < smallest {
         return Err(Error::usage(format!(
-            "too small a size: {size}; the smallest working set of {operation} is {}; type --sizes {smallest} or more",
+            "too small a size: {size}; the smallest working set of {asked} is {}; type --sizes {smallest} or more",
             Bytes(smallest)
         )));
     }
@@ -191,30 +183,26 @@ impl Experiment for Bandwidth {
     }
 
     fn axes(&self) -> Vec<Axis> {
-        let names = ["operation", "kernel", "level", "threads", "pages"];
-        names.map(axis).into_iter().chain([bytes_axis("size_bytes")]).collect()
+        let names = ["operation", "kernel", "width", "level", "threads", "pages"];
+        names.map(axis).into_iter().chain(["size_bytes", "prefetch_bytes"].map(bytes_axis)).collect()
     }
 
     fn draft(&self, scope: &Scope<'_>) -> Result<Vec<Draft>> {
         let mut drafts = Vec::new();
-        for threads in self.thread_counts(scope)? {
+        for threads in thread_counts(&self.settings.threads, scope)? {
             let cpus = &scope.cpus[..threads];
             let levels = Levels::new(scope.facts(), cpus, scope.last_level());
             for target in self.targets(scope, &levels, threads)? {
-                for &operation in &self.settings.ops.0 {
-                    let bytes = whole_blocks(operation, target.size)?;
+                for &asked in &self.settings.ops.0 {
+                    let bytes = whole_blocks(asked, target.size)?;
                     // Whole blocks may be a little less than was asked for, and lie in another level.
                     let level = if target.hidden.is_some() { target.level.clone() } else { levels.name(bytes) };
-                    if !self.wanted(operation, &level) {
+                    if !self.wanted(asked.operation(), &level) {
                         continue;
                     }
-                    for &width in &self.settings.width.0 {
-                        for &pages in &self.settings.pages.0 {
-                            scope.room_for(drafts.len() + 1)?;
-                            let work = StreamWork { operation, width, pages, cpus: cpus.to_vec(), bytes };
-                            let draft = self.draft_point(scope, work, &level);
-                            drafts.push(draft.unless(target.hidden.as_ref()));
-                        }
+                    for work in self.works(asked, cpus, bytes) {
+                        scope.room_for(drafts.len() + 1)?;
+                        drafts.push(draft_point(scope, work, asked, &level).unless(target.hidden.as_ref()));
                     }
                 }
             }
@@ -224,25 +212,25 @@ impl Experiment for Bandwidth {
 
     fn adjustments(&self, _scope: &Scope<'_>) -> Vec<String> {
         let asked = self.settings.sizes.iter().flat_map(|list| &list.0);
-        let mut rounded: BTreeMap<(Bytes, Bytes), Vec<&str>> = BTreeMap::new();
+        let mut rounded: BTreeMap<(Bytes, Bytes), Vec<String>> = BTreeMap::new();
         for (&size, &operation) in asked.flat_map(|size| self.settings.ops.0.iter().map(move |op| (size, op))) {
             let names = rounded.entry((size, size.round_down(step(operation)))).or_default();
-            let name = operation.contract().name;
+            let name = operation.to_string();
             if !names.contains(&name) {
                 names.push(name);
             }
         }
         let differ = rounded.into_iter().filter(|((asked, used), _)| asked != used);
-        let tell = |((asked, used), names): ((Bytes, Bytes), Vec<&str>)| {
+        let tell = |((asked, used), names): ((Bytes, Bytes), Vec<String>)| {
             format!("{} B were rounded down to {} B for {}: whole blocks only", asked.0, used.0, names.join(", "))
         };
         differ.map(tell).collect()
     }
 
     fn findings(&self, dataset: &Dataset) -> Vec<Finding> {
-        let kernel = dataset.points.first().and_then(|p| p.name("kernel"));
+        let width = dataset.points.first().and_then(|p| p.name("width"));
         let curve = |p: &Point| {
-            p.name("operation") == Some("read") && p.number("threads") == Some(1) && p.name("kernel") == kernel
+            p.name("operation") == Some("read") && p.number("threads") == Some(1) && p.name("width") == width
         };
         let steps = steps(dataset, "Read bandwidth of one thread", curve);
         [scaling(dataset), non_temporal(dataset), steps].into_iter().flatten().collect()

@@ -3,7 +3,9 @@
 //! Method and limits: docs/method/latency.md.
 
 use super::hierarchy::{Levels, MEMORY, Target};
-use super::{Bound, Detail, Draft, Experiment, PageModes, Scope, axis, bytes_axis};
+use super::instructions::chosen_cpus;
+use super::lists::PageModes;
+use super::{Bound, Detail, Draft, Experiment, Scope, axis, bytes_axis};
 use crate::engine::{ChaseWork, Work, derive, slot};
 use crate::error::{Error, Result};
 use crate::host::memory::PageMode;
@@ -51,19 +53,6 @@ impl Latency {
             Detail::Levels | Detail::Sweep => vec![PageMode::Transparent, PageMode::Base],
         };
         Self { settings: Settings { sizes: None, stride: None, pages: PageModes(pages), cpu: None }, detail }
-    }
-
-    /// The CPUs that walk.
-    fn walkers(&self, scope: &Scope<'_>) -> Result<Vec<u32>> {
-        let first = scope.cpus.first().copied().unwrap_or(0);
-        let asked = self.settings.cpu.as_ref().map_or_else(|| vec![first], |list| list.0.clone());
-        match asked.iter().find(|cpu| !scope.cpus.contains(cpu)) {
-            Some(cpu) => {
-                let allowed = CpuList(scope.cpus.to_vec());
-                Err(Error::usage(format!("cpu not available: {cpu}; this run may use {allowed}; type --cpu {first}")))
-            }
-            None => Ok(asked),
-        }
     }
 
     /// Working sets to measure: the user's, or what the hierarchy suggests.
@@ -114,7 +103,7 @@ impl Latency {
         let seed = derive(scope.seed, "chain", size.0 ^ (stride.0 << 48));
         let bytes = size.round_down(stride.0);
         let pages = self.settings.pages.0.iter().filter(|&&pages| self.wanted(pages, &level));
-        let work = |&pages: &PageMode| ChaseWork { pages, cpu, bytes, stride, seed };
+        let work = |&pages: &PageMode| ChaseWork { pages, cpu, bytes, stride, seed, walkers: 1, payload: false };
         Ok(pages.map(|pages| draft_point(scope, work(pages), &level).unless(hidden)).collect())
     }
 
@@ -173,7 +162,7 @@ impl Experiment for Latency {
 
     fn draft(&self, scope: &Scope<'_>) -> Result<Vec<Draft>> {
         let mut drafts = Vec::new();
-        for cpu in self.walkers(scope)? {
+        for cpu in chosen_cpus(self.settings.cpu.as_ref(), scope)? {
             let levels = Levels::new(scope.facts(), &[cpu], scope.last_level());
             let line = line_of(scope, cpu);
             for target in self.targets(scope, &levels)? {

@@ -5,12 +5,19 @@
 
 pub mod bandwidth;
 mod hierarchy;
+pub mod instructions;
 pub mod latency;
-mod pages;
+mod lists;
+pub mod locks;
+pub mod patterns;
 mod steps;
 
 pub use hierarchy::{Level, Levels, Target};
-pub use pages::PageModes;
+pub use lists::{
+    Asked, Count, Counts, Instructions, LineSharing, Lines, LockOperations, Operations, OrderKind, Orders, PageModes,
+    Timings, Widths,
+};
+pub use patterns::OrderedOperations;
 
 use crate::engine::{Machine, Work};
 use crate::error::{Error, Result};
@@ -18,7 +25,7 @@ use crate::results::{Axis, Coordinates, Dataset, Finding, HostFacts, Outcome, Qu
 use crate::units::Bytes;
 
 /// How much of a machine is looked at when the user names no sizes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Detail {
     /// One point well inside each level: fewest points that tell the levels apart.
     Brief,
@@ -118,6 +125,9 @@ pub trait Experiment {
     /// Where the points differ from what was asked for, a sentence each: sizes that were rounded.
     fn adjustments(&self, scope: &Scope<'_>) -> Vec<String>;
 
+    /// Adds to measured points what only all of them together show: shares of one of them.
+    fn finish(&self, _dataset: &mut Dataset) {}
+
     /// What is worth a sentence about the measured points.
     fn findings(&self, dataset: &Dataset) -> Vec<Finding>;
 }
@@ -128,21 +138,43 @@ pub struct Row {
     pub name: &'static str,
     /// The question it answers.
     pub question: &'static str,
+    /// The least detailed profile that it is part of unless asked for by name.
+    pub least: Detail,
     /// The experiment as part of a profile.
     pub in_profile: fn(Detail) -> Box<dyn Experiment>,
 }
 
 /// Every experiment, in the order of profiles and lists.
-pub static EXPERIMENTS: [Row; 2] = [
+pub static EXPERIMENTS: [Row; 5] = [
     Row {
         name: "bandwidth",
         question: "how many bytes per second do threads read, write and copy at each level of the hierarchy?",
+        least: Detail::Brief,
         in_profile: |detail| Box::new(bandwidth::Bandwidth::in_profile(detail)),
     },
     Row {
         name: "latency",
         question: "how long does a load take that needs the one before it, at each level of the hierarchy?",
+        least: Detail::Brief,
         in_profile: |detail| Box::new(latency::Latency::in_profile(detail)),
+    },
+    Row {
+        name: "patterns",
+        question: "what do reverse, strided and random orders reach of the forward bandwidth?",
+        least: Detail::Sweep,
+        in_profile: |detail| Box::new(patterns::Patterns::in_profile(detail)),
+    },
+    Row {
+        name: "instructions",
+        question: "how many of an instruction does a core do, and how long does one wait for another?",
+        least: Detail::Sweep,
+        in_profile: |detail| Box::new(instructions::InstructionTimes::in_profile(detail)),
+    },
+    Row {
+        name: "locks",
+        question: "how many atomic operations, locks and fences do threads do on shared and separate lines?",
+        least: Detail::Sweep,
+        in_profile: |detail| Box::new(locks::Locks::in_profile(detail)),
     },
 ];
 

@@ -189,6 +189,11 @@ impl Chain {
         self.positions.iter().map(|p| ((p - self.built.window.address()) / self.built.stride) as u64)
     }
 
+    /// Whether walks load the words behind the pointers too.
+    pub fn payload(&self) -> bool {
+        self.payload
+    }
+
     /// Lets one walker start from each of `nodes`. They are independent as long as none catches up with another: nodes
     /// that lie far apart on the cycle are the caller's business. With `payload` each hop also loads the word behind
     /// the pointer (of the same node), which no later hop waits for.

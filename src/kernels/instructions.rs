@@ -44,6 +44,18 @@ impl fmt::Display for Timing {
     }
 }
 
+impl FromStr for Timing {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        match text.trim() {
+            "throughput" => Ok(Timing::Throughput),
+            "latency" => Ok(Timing::Latency),
+            other => Err(ParseError::unknown_name(other, &["throughput", "latency"], "timings")),
+        }
+    }
+}
+
 /// What an architecture has for one instruction and one way to time it.
 #[derive(Debug, Clone, Copy)]
 #[allow(dead_code, reason = "not every architecture has rows of every kind")]

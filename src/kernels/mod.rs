@@ -8,6 +8,7 @@
 
 mod abi;
 mod calibrate;
+mod catalogue;
 mod chase;
 mod contract;
 mod digest;
@@ -19,6 +20,8 @@ mod oracle;
 mod sets;
 mod stream;
 mod table;
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+mod x86_shared;
 
 #[cfg(target_arch = "aarch64")]
 #[path = "aarch64/mod.rs"]
@@ -48,6 +51,7 @@ compile_error!(
 );
 
 pub use calibrate::{ADDS_PER_BLOCK, adds_code, adds_digest, dependent_adds};
+pub use catalogue::{Listing, catalogue};
 pub use chase::{
     Chain, ClosedPart, HOPS_PER_BLOCK, MOST_WALKERS, UnverifiedChain, chase_code, chase_digest, chase_name,
     hops_per_block,

@@ -7,7 +7,7 @@ use crate::results::{Dataset, Measured, Point, Report};
 use std::collections::BTreeSet;
 
 /// The columns that every file has, in this order; new ones are added at the end only.
-pub(super) const COLUMNS: [&str; 26] = [
+pub(super) const COLUMNS: [&str; 30] = [
     "experiment",
     "quantity",
     "unit",
@@ -34,6 +34,10 @@ pub(super) const COLUMNS: [&str; 26] = [
     "repeat",
     "mad",
     "dirty_samples",
+    "share_of_forward",
+    "per_cycle",
+    "per_second",
+    "ns_per_operation",
 ];
 
 /// `csv`: long form, base units.

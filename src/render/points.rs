@@ -3,7 +3,7 @@
 use super::figures::{axis_title, coordinate, percent, share, spread, table_unit, trust, value, varying_axes};
 use super::grid::{Column, Grid};
 use super::page::Block;
-use crate::results::{Dataset, Point};
+use crate::results::{Dataset, Measured, Point};
 use crate::units::significant;
 
 /// The points of a dataset in the order of the plan.
@@ -16,6 +16,9 @@ pub(super) fn block(dataset: &Dataset) -> Block {
         Column::right(format!("{name}\n{unit}")),
         Column::right(format!("best\n{unit}")),
         Column::right("core\ncycles"),
+        Column::right("per\ncycle"),
+        Column::right("ns each\nthread"),
+        Column::right("of\nforward %"),
         Column::right("limit\n%"),
         Column::right("spread\n± %"),
         Column::right("samples"),
@@ -41,18 +44,26 @@ fn axis_column(dataset: &Dataset, axis: &str) -> Column {
 }
 
 /// The cells behind the axes, empty where a column may be left out.
-fn figures(dataset: &Dataset, point: &Point, factor: f64) -> [String; 7] {
+fn figures(dataset: &Dataset, point: &Point, factor: f64) -> [String; 10] {
     let word = trust(point).to_owned();
     match point.outcome.measured() {
-        None => ["-", "-", "", "", "", "", &word].map(str::to_owned),
+        None => ["-", "-", "", "", "", "", "", "", "", &word].map(str::to_owned),
         Some(m) => [
             value(Some(point), factor),
             significant(m.summary.best * factor),
-            m.also.get("core_cycles").map(|c| significant(*c)).unwrap_or_default(),
+            also(m, "core_cycles").map(significant).unwrap_or_default(),
+            also(m, "per_cycle").map(significant).unwrap_or_default(),
+            also(m, "ns_per_operation").map(significant).unwrap_or_default(),
+            percent(also(m, "share_of_forward").map(|share| share * 100.0)),
             percent(share(m, dataset.quantity.higher_is_better)),
             percent(spread(m)),
             m.summary.clean_samples.to_string(),
             word,
         ],
     }
+}
+
+/// The point's quantity under another convention.
+fn also(measured: &Measured, name: &str) -> Option<f64> {
+    measured.also.get(name).copied()
 }

@@ -19,6 +19,6 @@ pub use host::{
     SystemFacts, Topology,
 };
 pub use journal::{JournalLine, JournalPoint};
-pub use outcome::{Limit, Measured, Outcome, Sample, Summary};
+pub use outcome::{Candidate, Choice, Limit, Measured, Outcome, Sample, Summary};
 pub use report::{ClockFacts, Finding, KernelUsed, PlanSummary, Provenance, Report, RunStatus, SCHEMA_VERSION, Tool};
 pub use store::{LARGEST_REPORT, is_replaceable, read_report, write_atomically};

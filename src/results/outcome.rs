@@ -72,8 +72,11 @@ pub struct Measured {
     pub summary: Summary,
     /// The same quantity under other conventions, by name and in base units. Bandwidth: `single_count` (each byte of
     /// the window once, as tools do that count a copy once) and `bus_estimate` (with write-allocate traffic), in B/s.
-    /// Latency: `core_cycles`.
+    /// Latency: `core_cycles`. Instructions: `core_cycles`, `per_cycle`, `per_second`. Locks: `ns_per_operation` (of one thread).
     pub also: BTreeMap<String, f64>,
+    /// Which kernel was found fastest before the samples, and what the others reached; `null` where there was no choice.
+    #[serde(default)]
+    pub choice: Option<Choice>,
     /// The upper bound on the summary's value with its source, `null` where none is known.
     pub limit: Option<Limit>,
     /// Every sample taken, dirty ones among them, in the order taken.
@@ -82,6 +85,28 @@ pub struct Measured {
     pub evidence: Evidence,
     /// What follows from the evidence.
     pub verdict: Verdict,
+}
+
+/// A choice among kernels that do the same work.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Choice {
+    /// The kernel that the samples are of.
+    pub kernel: String,
+    /// Every kernel that was tried, the fastest first.
+    pub candidates: Vec<Candidate>,
+}
+
+/// A kernel that was tried.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Candidate {
+    /// Its name in `memgauge list kernels`.
+    pub kernel: String,
+    /// How far ahead it prefetched, `null` for one that does not.
+    pub prefetch_distance_bytes: Option<u64>,
+    /// Median of a few short samples, in the dataset's unit: to choose by, not to quote.
+    pub median: f64,
+    /// How many.
+    pub samples: u64,
 }
 
 /// What the value cannot exceed (bandwidth) or fall below (latency).
@@ -117,7 +142,8 @@ pub struct Sample {
     pub value: f64,
     /// Length of the common window that was counted.
     pub elapsed_ns: f64,
-    /// What was done in the window: payload bytes of all threads (bandwidth), steps of the chain (latency).
+    /// What was done in the window: payload bytes of all threads (bandwidth), steps of the chain (latency),
+    /// instructions, operations on locks.
     pub work: u64,
     /// Core clock right before and after on the first CPU, `null` where it could not be established.
     pub core_hz: Option<f64>,

@@ -12,11 +12,13 @@ const _: () = assert!(offset_of!(ChaseCall, blocks) == 256 && offset_of!(ChaseCa
 ///
 /// In: `rdi` = `ChaseCall`. Out: positions and payload in the call.
 /// Clobbers: rax, rcx, rdx, rsi, r8 to r11, flags; rbx, rbp, r12 to r15 are put back.
-/// Memory: reads 8 bytes at each node, with payload 8 more behind them; the positions of walkers from the thirteenth
-/// on lie in the call, which the store buffer forwards (about 4 cycles a hop more, far below a miss).
+/// Memory: reads 8 bytes at each node, with payload 8 more behind them; where there are more walkers than registers, the
+/// positions of the twelfth and those behind it stay in the call, which the store buffer forwards (about 4 cycles a hop
+/// more, far below a miss).
 /// Timed: the hops; those of one walker each need the one before.
 ///
-/// The walkers' registers in order: rax, rcx, rdx, rsi, r8, r9, r10, rbx, rbp, r12, r13, r14. r15 counts, r11 adds up.
+/// The walkers' registers in order: rax, rcx, rdx, rsi, r8, r9, r10, rbx, rbp, r12, r13, r14; with more than twelve
+/// walkers r14 takes turns for the rest. r15 counts, r11 adds up.
 #[unsafe(naked)]
 unsafe extern "sysv64" fn chase<const WALKERS: usize, const PAYLOAD: usize>(call: &mut ChaseCall) {
     naked_asm!(
@@ -31,7 +33,7 @@ unsafe extern "sysv64" fn chase<const WALKERS: usize, const PAYLOAD: usize>(call
         "xor r11d, r11d",
         ".set place, 0",
         ".irp r, rax,rcx,rdx,rsi,r8,r9,r10,rbx,rbp,r12,r13,r14",
-        ".if place < {walkers}",
+        ".if place < {held}",
         "mov \\r, [rdi + 8 * place]",
         ".endif",
         ".set place, place + 1",
@@ -42,7 +44,7 @@ unsafe extern "sysv64" fn chase<const WALKERS: usize, const PAYLOAD: usize>(call
         ".rept {hops}",
         ".set place, 0",
         ".irp r, rax,rcx,rdx,rsi,r8,r9,r10,rbx,rbp,r12,r13,r14",
-        ".if place < {walkers}",
+        ".if place < {held}",
         ".if {payload}",
         "add r11, [\\r + 8]",
         ".endif",
@@ -50,12 +52,22 @@ unsafe extern "sysv64" fn chase<const WALKERS: usize, const PAYLOAD: usize>(call
         ".endif",
         ".set place, place + 1",
         ".endr",
+        ".set place, {held}",
+        ".rept {walkers} - {held}",
+        "mov r14, [rdi + 8 * place]",
+        ".if {payload}",
+        "add r11, [r14 + 8]",
+        ".endif",
+        "mov r14, [r14]",
+        "mov [rdi + 8 * place], r14",
+        ".set place, place + 1",
+        ".endr",
         ".endr",
         "dec r15",
         "jnz 2b",
         ".set place, 0",
         ".irp r, rax,rcx,rdx,rsi,r8,r9,r10,rbx,rbp,r12,r13,r14",
-        ".if place < {walkers}",
+        ".if place < {held}",
         "mov [rdi + 8 * place], \\r",
         ".endif",
         ".set place, place + 1",
@@ -70,6 +82,7 @@ unsafe extern "sysv64" fn chase<const WALKERS: usize, const PAYLOAD: usize>(call
         "ret",
         ".ascii \"memgauge-row-end\"",
         walkers = const WALKERS,
+        held = const if WALKERS > 12 { 11 } else { WALKERS },
         hops = const if WALKERS == 1 { 64 } else { 8 },
         payload = const PAYLOAD,
     )

@@ -14,25 +14,77 @@ const _: () = assert!(offset_of!(StreamCall, blocks) == 32 && offset_of!(StreamC
 const _: () = assert!(offset_of!(StreamCall, distance) == 48 && offset_of!(StreamCall, pattern) == 64);
 const _: () = assert!(offset_of!(StreamCall, checksum) == 72);
 
+/// The registers and fields that rows of both x86 architectures name; see the skeletons for who holds what when.
+macro_rules! x86 {
+    (position) => {
+        "rax"
+    };
+    (second) => {
+        "r9"
+    };
+    (third) => {
+        "r8"
+    };
+    (delta) => {
+        "r10"
+    };
+    (distance) => {
+        "r11"
+    };
+    (chunk second) => {
+        "r9"
+    };
+    (line) => {
+        "rsi + r8"
+    };
+    (second line) => {
+        "r11 + r8"
+    };
+    (get second) => {
+        "lea r9, [rax + r10]"
+    };
+    (get second and third) => {
+        "lea r9, [rax + r10]\nlea r8, [rax + 2 * r10]"
+    };
+    (get chunk second) => {
+        "lea r9, [rax + r10]"
+    };
+    (get distance) => {
+        "mov r11, [rdi + 48]"
+    };
+    (pattern) => {
+        "[rdi + 64]"
+    };
+    (return low half of xmm0) => {
+        "movq rcx, xmm0\nmov [rdi + 72], rcx\n"
+    };
+    (return low half of xmm0 by vmovq) => {
+        "vmovq rcx, xmm0\nmov [rdi + 72], rcx\n"
+    };
+}
+pub(in crate::kernels) use x86;
+
 /// A streaming kernel: `fn(&mut StreamCall)`, System V register convention on every system.
 ///
 /// In: `rdi` = `StreamCall` (see its fields for the offsets used here).
 /// Out: `offset` (and `checksum` where the row has one) in the call.
-/// Clobbers: rax, rcx, rdx, rsi, rdi, r8 to r11, flags, vector registers 0 to 7: all the caller's to save.
-/// Memory: only what the contract says, between the loads of the call's fields and the stores to them. No fence in the
-/// loop.
+/// Clobbers: rax, rcx, rdx, rsi, rdi, r8 to r11, flags, vector registers 0 to 7: all the caller's to save; rbx and rbp,
+/// where an order has to use them, are put back.
+/// Memory: only what the contract says and the table that gives the order, between the loads of the call's fields and the
+/// stores to them. No fence in the loop.
 /// Timed: the loop; entry and exit cost about as much as one mispredicted branch and happen once per call.
 ///
-/// In a row, `\d` is the offset within the block, `rax` the position in the leading stream, and `r9`, where the row
-/// sets it in `turn`, the position in the second one.
+/// What an order fills in: `enter` turns `rax` = offset and `rdx` = length into what its turns need, `find` finds the
+/// block, `step` goes on and wraps, `leave` stores the offset. In a row, `\d` is what `at` lists. `start`, `turn`, `each`
+/// and `end` are the row's; `rcx` counts blocks, `rsi` is the first stream's start, `r10` the distance between streams.
 ///
 /// One turn is 512 bytes. The wrap at the end of the window is a compare and a conditional move: the branch at the end
 /// of a nested loop would be mispredicted once per pass, which costs 8% of an L1-sized pass. The dependency from one
 /// position to the next is three cycles, below the four that the widest core needs for the loads of a block.
-macro_rules! stream {
+macro_rules! walk {
     ($(#[$doc:meta])* $name:ident {
         start: $start:expr, turn: $turn:expr, each: $each:expr, at: $at:expr, end: $end:expr $(,)?
-    }) => {
+    } enter: $enter:expr, find: $find:expr, step: $step:expr, leave: $leave:expr) => {
         $(#[$doc])*
         #[unsafe(naked)]
         pub(in crate::kernels) unsafe extern "sysv64" fn $name(call: &mut crate::kernels::stream::StreamCall) {
@@ -45,23 +97,20 @@ macro_rules! stream {
                 "mov r10, [rdi + 8]\n", // delta
                 "mov rdx, [rdi + 16]\n", // window
                 "mov rax, [rdi + 24]\n", // offset
-                "add rdx, rsi\n",
-                "add rax, rsi\n",
+                $enter, "\n",
                 $start, "\n",
                 "jmp 2f\n",
                 ".p2align 6, 0xcc\n",
                 "2:\n",
+                $find, "\n",
                 $turn, "\n",
                 ".irp d, ", $at, "\n",
                 $each, "\n",
                 ".endr\n",
-                "add rax, 512\n",
-                "cmp rax, rdx\n",
-                "cmove rax, rsi\n",
+                $step, "\n",
                 "dec rcx\n",
                 "jnz 2b\n",
-                "sub rax, rsi\n",
-                "mov [rdi + 24], rax\n",
+                $leave, "\n",
                 $end, "\n",
                 "3:\n",
                 "ret\n",
@@ -70,7 +119,118 @@ macro_rules! stream {
         }
     };
 }
-pub(super) use stream;
+pub(in crate::kernels) use walk;
+
+/// From low to high addresses: `rax` is the position in the leading stream, `rdx` its end. A row may set `r9` and `r8` to
+/// the positions in the streams behind it.
+macro_rules! forward {
+    ($($row:tt)*) => {
+        $crate::kernels::native::skeleton::walk! { $($row)*
+            enter: "add rdx, rsi\nadd rax, rsi",
+            find: "",
+            step: "add rax, 512\ncmp rax, rdx\ncmove rax, rsi",
+            leave: "sub rax, rsi\nmov [rdi + 24], rax"
+        }
+    };
+}
+pub(in crate::kernels) use forward;
+
+/// From high to low addresses: `rax` is the end of the block, `rdx` that of the window.
+macro_rules! backward {
+    ($($row:tt)*) => {
+        $crate::kernels::native::skeleton::walk! { $($row)*
+            enter: "add rdx, rsi\nneg rax\nadd rax, rdx",
+            find: "",
+            step: "sub rax, 512\ncmp rax, rsi\ncmove rax, rdx",
+            leave: "sub rdx, rax\nmov [rdi + 24], rdx"
+        }
+    };
+}
+pub(in crate::kernels) use backward;
+
+/// Blocks in the order of a table: `rax` is the position in the leading stream as in `forward`; `rbx` is the place in the
+/// table, `rbp` its start, `rdx` its end. The next entry does not wait for the block.
+macro_rules! chunks {
+    ($($row:tt)*) => {
+        $crate::kernels::native::skeleton::walk! { $($row)*
+            enter: "push rbx\npush rbp\nmov rbp, [rdi + 40]\nlea rbx, [rbp + rax]\nadd rdx, rbp",
+            find: "mov eax, [rbx]\nshl rax, 6\nadd rax, rsi",
+            step: "add rbx, 4\ncmp rbx, rdx\ncmove rbx, rbp",
+            leave: "sub rbx, rbp\nmov [rdi + 24], rbx\npop rbp\npop rbx"
+        }
+    };
+}
+pub(in crate::kernels) use chunks;
+
+/// Lines in the order of a table, eight a turn: `rax` is the place in the table, `rbx` its start, `rdx` its end. Within
+/// `each`, `rsi + r8` is the line in the leading stream, `r11 + r8` in the second one; r9 and r10 are free. An addition
+/// less per line is worth more than addresses without an index.
+macro_rules! lines {
+    ($(#[$doc:meta])* $name:ident { start: $start:expr, each: $each:expr, end: $end:expr $(,)? }) => {
+        $crate::kernels::native::skeleton::walk! { $(#[$doc])* $name {
+                start: $start,
+                turn: "",
+                each: concat!("mov r8d, [rax + \\d]\nshl r8, 6\n", $each),
+                at: "0,4,8,12,16,20,24,28",
+                end: $end,
+            }
+            enter: "push rbx\nmov rbx, [rdi + 40]\nadd rax, rbx\nadd rdx, rbx\nlea r11, [rsi + r10]",
+            find: "",
+            step: "add rax, 32\ncmp rax, rdx\ncmove rax, rbx",
+            leave: "sub rax, rbx\nmov [rdi + 24], rax\npop rbx"
+        }
+    };
+}
+pub(in crate::kernels) use lines;
+
+/// A string instruction for each run of blocks up to the end of the window: a program would not cut it into pieces, and
+/// its start costs tens of cycles.
+///
+/// In: `rdi` = `StreamCall`. Out: `offset` in the call. Clobbers: rax, rcx, rdx, rsi, rdi, r8 to r11, flags. The direction
+/// flag is clear, as the convention has it. Timed: the string instructions; the walk around one is a few cycles.
+///
+/// `rdi` is the position in the leading stream, `r10` its start, `r11` its end, `r9` the blocks left, `r8` the call; `run`
+/// moves `rdi` on by `rcx` bytes.
+macro_rules! strings {
+    ($(#[$doc:meta])* $name:ident { start: $start:expr, run: $run:expr $(,)? }) => {
+        $(#[$doc])*
+        #[unsafe(naked)]
+        pub(in crate::kernels) unsafe extern "sysv64" fn $name(call: &mut crate::kernels::stream::StreamCall) {
+            core::arch::naked_asm!(concat!(
+                ".p2align 6\n",
+                "mov r8, rdi\n",
+                "mov r9, [r8 + 32]\n", // blocks
+                "mov r10, [r8]\n", // lead
+                "mov r11, [r8 + 16]\n", // window
+                "mov rdi, [r8 + 24]\n", // offset
+                "add r11, r10\n",
+                "add rdi, r10\n",
+                $start, "\n",
+                "test r9, r9\n",
+                "jz 3f\n",
+                "2:\n",
+                "mov rcx, r11\n",
+                "sub rcx, rdi\n",
+                "shr rcx, 9\n",
+                "cmp rcx, r9\n",
+                "cmova rcx, r9\n",
+                "sub r9, rcx\n",
+                "shl rcx, 9\n",
+                $run, "\n",
+                "cmp rdi, r11\n",
+                "cmove rdi, r10\n",
+                "test r9, r9\n",
+                "jnz 2b\n",
+                "sub rdi, r10\n",
+                "mov [r8 + 24], rdi\n",
+                "3:\n",
+                "ret\n",
+                ".ascii \"memgauge-row-end\"\n",
+            ))
+        }
+    };
+}
+pub(in crate::kernels) use strings;
 
 /// Dependent additions: `fn(blocks)`, 128 to a block.
 ///

@@ -30,6 +30,7 @@ pub fn measured(median: f64) -> Measured {
             clean_samples: 3,
         },
         also: [].into(),
+        choice: None,
         limit: None,
         samples: vec![sample(0.99, None), sample(1.0, None), sample(1.01, None), sample(0.5, Some("time was stolen"))],
         evidence: Evidence {

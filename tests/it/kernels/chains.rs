@@ -2,8 +2,13 @@
 
 use super::fenced;
 use memgauge::host::memory::{Mapping, PageMode, Window};
-use memgauge::kernels::{ADDS_PER_BLOCK, Chain, HOPS_PER_BLOCK, UnverifiedChain, dependent_adds};
+use memgauge::kernels::{
+    ADDS_PER_BLOCK, Chain, HOPS_PER_BLOCK, MOST_WALKERS, UnverifiedChain, chase_digest, dependent_adds, hops_per_block,
+};
+use memgauge::stats::SplitMix64;
 use memgauge::units::Bytes;
+use std::collections::BTreeSet;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// Exactly `bytes` at the end of a mapping: what lies behind is a guard.
 fn flush(bytes: usize) -> Window {
@@ -130,6 +135,76 @@ fn proofs_of_another_chain_are_worth_nothing() {
     let one = ring(flush(4096), 64, 1);
     let halves = vec![one.check(0..32).expect("linked"), other.check(32..64).expect("linked")];
     assert!(one.finish(halves).is_err());
+}
+
+/// A chain of `nodes` nodes of `stride` bytes in which node i points to node `next[i]`, and the words behind the pointers.
+fn with_payload(next: &[u64], stride: usize) -> (Chain, Vec<usize>) {
+    let window = flush(next.len() * stride);
+    let mut random = SplitMix64::new(stride as u64);
+    let payload: Vec<u64> = next.iter().map(|_| random.next_u64()).collect();
+    for (node, word) in payload.iter().enumerate() {
+        window.words()[node * stride / 8 + 1].store(*word, Relaxed);
+    }
+    let chain = UnverifiedChain::new(window, stride).expect("a chain");
+    for (from, to) in next.iter().enumerate() {
+        chain.link(from as u64, *to);
+    }
+    // What is loaded is a word of the machine's own width at 8 bytes behind the pointer's start.
+    let loaded =
+        |word: u64| if cfg!(target_endian = "big") { (word >> (64 - usize::BITS)) as usize } else { word as usize };
+    (closed(chain), payload.into_iter().map(loaded).collect())
+}
+
+/// Where `hops` hops from `node` on lead, and the sum of the payload of the nodes that are left.
+fn hop(next: &[u64], payload: &[usize], node: u64, hops: u64) -> (u64, usize) {
+    (0..hops).fold((node, 0), |(at, sum), _| (next[at as usize], sum.wrapping_add(payload[at as usize])))
+}
+
+#[test]
+fn several_walkers_end_where_each_would_alone() {
+    const NODES: usize = 104; // whole lines with any stride
+    let mut random = SplitMix64::new(17);
+    // Any map of nodes to nodes: walkers may meet, which makes no difference to where they go.
+    let next: Vec<u64> = (0..NODES).map(|_| random.next_u64() % NODES as u64).collect();
+    for stride in [16, 64, 72] {
+        let (mut chain, payload) = with_payload(&next, stride);
+        for walkers in 1..=MOST_WALKERS {
+            let each = hops_per_block(walkers) / walkers as u64;
+            for with in [false, true] {
+                let starts: Vec<u64> = (0..walkers).map(|_| random.next_u64() % NODES as u64).collect();
+                chain.start(&starts, with).expect("nodes of the chain");
+                let mut at = starts;
+                for blocks in [0, 1, 2, 5] {
+                    let ends: Vec<(u64, usize)> =
+                        at.iter().map(|&node| hop(&next, &payload, node, each * blocks)).collect();
+                    let sum = ends.iter().fold(0usize, |sum, end| sum.wrapping_add(end.1));
+                    at = ends.iter().map(|end| end.0).collect();
+                    let what = format!("{walkers} walkers, payload {with}, {blocks} blocks, stride {stride}");
+                    assert_eq!(chain.walk(blocks), if with { sum } else { 0 }, "{what}");
+                    assert_eq!(chain.walkers().collect::<Vec<_>>(), at, "{what}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn walkers_that_are_none_are_refused() {
+    let mut chain = closed(ring(flush(4096), 8, 1));
+    assert!(chain.start(&[0], true).is_err(), "a node of 8 B has no room for a payload");
+    let mut chain = closed(ring(flush(4096), 64, 1));
+    for wrong in [&[][..], &[64], &[0, 1, u64::MAX], &[0; MOST_WALKERS + 1]] {
+        let message = chain.start(wrong, false).expect_err("no start").to_string();
+        assert!(message.contains("64 nodes of 64 B"), "{message}");
+    }
+    assert_eq!(chain.walkers().collect::<Vec<_>>(), [0], "a refused start changes nothing");
+}
+
+#[test]
+fn every_number_of_walkers_has_code_of_its_own() {
+    let digests = |payload: bool| (1..=MOST_WALKERS).filter_map(move |walkers| chase_digest(walkers, payload));
+    let all: BTreeSet<String> = digests(false).chain(digests(true)).collect();
+    assert_eq!(all.len(), 2 * MOST_WALKERS);
 }
 
 #[test]

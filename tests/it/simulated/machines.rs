@@ -46,6 +46,7 @@ pub const PAGE_WALK: f64 = 30.0;
 pub fn model(caches: usize) -> CostModel {
     let cost = |i: usize| LevelCost { read: BytesPerSecond(READ[i]), latency: Nanos(LATENCY[i]) };
     CostModel {
+        choices: Vec::new(),
         levels: (0..caches).chain([3]).map(cost).collect(),
         memory_total: BytesPerSecond(MEMORY_TOTAL),
         core: Hertz(CORE),

@@ -105,7 +105,7 @@ fn chains_follow_the_seed() {
         let plan = lab::plan(&on, Request { seed, ..profile(Detail::Sweep, &on) }).unwrap();
         let chain = |work: &Work| match work {
             Work::Chase(w) => Some(w.seed),
-            Work::Stream(_) => None,
+            _ => None,
         };
         plan.points.iter().filter_map(|p| chain(p.work.as_ref().ok()?)).collect()
     };

@@ -1,0 +1,282 @@
+//! What can be sampled: every kind of work with its settings.
+
+use super::Permutation;
+use super::machine::slot;
+use crate::host::memory::PageMode;
+use crate::kernels::{
+    BLOCK_BYTES, Contract, IndexTable, Instruction, LINE_BYTES, LockOperation, Operation, PREFETCH_DISTANCE, Timing,
+    Visits, Width,
+};
+use crate::results::HostFacts;
+use crate::units::Bytes;
+
+/// The order in which a table names the pieces of a stream.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum TableOrder {
+    /// One after the other: shows what the table itself costs.
+    Forward,
+    /// Every so many bytes, a multiple of 64; each further pass starts one line later, until all lines were visited.
+    Strided(Bytes),
+    /// Blocks of so many bytes, 64 to 4096 and a power of two, in the order of a permutation with this seed.
+    Random(Bytes, u64),
+}
+
+/// Threads that stream through memory of their own, all at once.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct StreamWork {
+    /// What is done to the memory.
+    pub operation: Operation,
+    /// With which registers.
+    pub width: Width,
+    /// Whether any kernel that answers the same question may be chosen, not only one of the operation.
+    pub any_of_family: bool,
+    /// In which pages.
+    pub pages: PageMode,
+    /// One thread on each of these CPUs.
+    pub cpus: Vec<u32>,
+    /// Working set of each thread, all streams of the operation together, without the table of an order.
+    pub bytes: Bytes,
+    /// For operations that follow a table.
+    pub order: Option<TableOrder>,
+    /// How far ahead operations that prefetch do so.
+    pub distance: Bytes,
+}
+
+impl StreamWork {
+    /// `operation` on `bytes` for each of `cpus` at `width`, in the operation's own order.
+    pub fn new(operation: Operation, width: Width, pages: PageMode, cpus: &[u32], bytes: Bytes) -> Self {
+        let distance = Bytes(PREFETCH_DISTANCE);
+        Self { operation, width, any_of_family: false, pages, cpus: cpus.to_vec(), bytes, order: None, distance }
+    }
+
+    /// What its operation promises.
+    pub fn contract(&self) -> &'static Contract {
+        self.operation.contract()
+    }
+
+    /// Length of each stream of a thread.
+    pub fn stream_bytes(&self) -> u64 {
+        self.bytes.0 / u64::from(self.contract().streams())
+    }
+
+    /// Bytes of the table of each thread, 0 where it follows none.
+    pub fn table_bytes(&self) -> u64 {
+        if self.order.is_some() { IndexTable::bytes_for(self.contract().visits, self.stream_bytes()) } else { 0 }
+    }
+
+    /// Bytes of the mapping that each thread takes up.
+    pub fn slot(&self) -> Bytes {
+        match self.table_bytes() {
+            0 => slot(self.bytes),
+            table => slot(self.bytes) + slot(Bytes(table)),
+        }
+    }
+}
+
+impl TableOrder {
+    /// Which piece comes at which place, for streams of `stream` bytes in pieces of `visits`: to be called with 0, 1,
+    /// 2, ... in turn.
+    pub fn pieces(&self, visits: Visits, stream: u64) -> Box<dyn FnMut(u64) -> u64> {
+        let piece = if visits == Visits::Lines { LINE_BYTES } else { BLOCK_BYTES };
+        match *self {
+            TableOrder::Forward => Box::new(|i| i),
+            TableOrder::Strided(stride) => {
+                let (step, pieces) = ((stride.0 / piece).max(1), stream / piece);
+                let (mut phase, mut next) = (0, 0);
+                Box::new(move |_| {
+                    let this = next;
+                    next += step;
+                    if next >= pieces {
+                        phase += 1;
+                        next = phase;
+                    }
+                    this
+                })
+            }
+            TableOrder::Random(block, seed) => {
+                let in_block = (block.0 / piece).max(1);
+                let permutation = Permutation::new(stream / piece / in_block, seed);
+                Box::new(move |i| permutation.apply(i / in_block) * in_block + i % in_block)
+            }
+        }
+    }
+}
+
+/// One thread that follows pointers.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ChaseWork {
+    /// In which pages.
+    pub pages: PageMode,
+    /// The CPU that walks.
+    pub cpu: u32,
+    /// Memory that the chain spans.
+    pub bytes: Bytes,
+    /// Distance between neighbouring nodes in memory.
+    pub stride: Bytes,
+    /// Seed of the order of nodes.
+    pub seed: u64,
+    /// Walkers on the chain at once, which wait for their own loads only.
+    pub walkers: u32,
+    /// Whether each hop also loads the word behind the pointer.
+    pub payload: bool,
+}
+
+impl ChaseWork {
+    /// The same chain with one walker: how many walk on it is no matter of its memory.
+    pub fn chain(&self) -> Self {
+        Self { walkers: 1, payload: false, ..self.clone() }
+    }
+
+    /// Number of nodes.
+    pub fn nodes(&self) -> u64 {
+        self.bytes.0 / self.stride.0.max(1)
+    }
+}
+
+/// One thread that repeats an instruction.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct InstructionWork {
+    /// Which one.
+    pub instruction: Instruction,
+    /// Independent ones, or each waiting for the one before.
+    pub timing: Timing,
+    /// The CPU that does it.
+    pub cpu: u32,
+}
+
+/// Threads that repeat an operation on a shared line, or each on its own.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LockWork {
+    /// What they do.
+    pub operation: LockOperation,
+    /// One thread on each of these CPUs.
+    pub cpus: Vec<u32>,
+    /// Whether all do it on the same line.
+    pub shared: bool,
+    /// Dependent additions inside.
+    pub inside: u32,
+    /// Dependent additions between one operation and the next.
+    pub between: u32,
+}
+
+/// Something whose speed can be sampled.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Work {
+    /// Bandwidth.
+    Stream(StreamWork),
+    /// Latency.
+    Chase(ChaseWork),
+    /// Instructions.
+    Instruction(InstructionWork),
+    /// Locks.
+    Lock(LockWork),
+}
+
+impl Work {
+    /// The CPUs that it runs on.
+    pub fn cpus(&self) -> &[u32] {
+        match self {
+            Work::Stream(w) => &w.cpus,
+            Work::Chase(w) => std::slice::from_ref(&w.cpu),
+            Work::Instruction(w) => std::slice::from_ref(&w.cpu),
+            Work::Lock(w) => &w.cpus,
+        }
+    }
+
+    /// The pages that it asks for, `None` where it walks through no memory.
+    pub fn pages(&self) -> Option<PageMode> {
+        match self {
+            Work::Stream(w) => Some(w.pages),
+            Work::Chase(w) => Some(w.pages),
+            Work::Instruction(_) | Work::Lock(_) => None,
+        }
+    }
+
+    /// Memory that its threads walk through, all together.
+    pub fn working_set(&self) -> Bytes {
+        match self {
+            Work::Stream(w) => Bytes(w.bytes.0.saturating_mul(w.cpus.len() as u64)),
+            Work::Chase(w) => w.bytes,
+            Work::Instruction(_) | Work::Lock(_) => Bytes(0),
+        }
+    }
+
+    /// What walking everything once amounts to, as [`super::Observation::amount`] counts: payload bytes, hops,
+    /// instructions or operations.
+    pub fn pass(&self) -> u64 {
+        match self {
+            Work::Stream(w) => w.stream_bytes() * w.contract().payload_factor() * w.cpus.len() as u64,
+            Work::Chase(w) => w.nodes(),
+            Work::Instruction(_) | Work::Lock(_) => 0,
+        }
+    }
+
+    /// The quantity that `amount` in `seconds` shows: per second, or ns for each.
+    pub fn value(&self, amount: u64, seconds: f64) -> f64 {
+        if self.higher_is_better() { amount as f64 / seconds } else { seconds * 1e9 / amount.max(1) as f64 }
+    }
+
+    /// Whether its quantity is a rate rather than a time.
+    pub fn higher_is_better(&self) -> bool {
+        matches!(self, Work::Stream(_) | Work::Lock(_))
+    }
+
+    /// The node on which its first CPU lies by `facts`.
+    pub fn node(&self, facts: &HostFacts) -> u32 {
+        self.cpus().first().and_then(|&cpu| facts.topology.node_of(cpu)).unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pieces(order: &TableOrder, visits: Visits, stream: u64) -> Vec<u64> {
+        let count = stream / if visits == Visits::Lines { 64 } else { 512 };
+        let mut at = order.pieces(visits, stream);
+        (0..count).map(&mut at).collect()
+    }
+
+    #[test]
+    fn every_order_visits_every_piece_once() {
+        let orders = [
+            TableOrder::Forward,
+            TableOrder::Strided(Bytes(64)),
+            TableOrder::Strided(Bytes(192)),
+            TableOrder::Strided(Bytes(4096)),
+            TableOrder::Strided(Bytes(1 << 20)),
+            TableOrder::Random(Bytes(64), 1),
+            TableOrder::Random(Bytes(256), 2),
+        ];
+        for (order, stream) in orders.iter().flat_map(|o| [512, 4096, 12 * 512, 65536].map(|s| (o, s))) {
+            let mut all = pieces(order, Visits::Lines, stream);
+            all.sort_unstable();
+            assert_eq!(all, (0..stream / 64).collect::<Vec<u64>>(), "{order:?} in {stream} B");
+        }
+        for block in [512, 1024, 4096] {
+            let mut all = pieces(&TableOrder::Random(Bytes(block), 3), Visits::Chunks, 16384);
+            all.sort_unstable();
+            assert_eq!(all, (0..32).collect::<Vec<u64>>(), "blocks of {block} B");
+        }
+    }
+
+    #[test]
+    fn a_strided_pass_is_followed_by_one_that_starts_a_line_later() {
+        let order = pieces(&TableOrder::Strided(Bytes(256)), Visits::Lines, 1024);
+        assert_eq!(order, [0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15]);
+    }
+
+    #[test]
+    fn the_pieces_of_a_random_block_follow_each_other() {
+        for (order, whole) in [
+            (pieces(&TableOrder::Random(Bytes(256), 7), Visits::Lines, 65536), 4),
+            (pieces(&TableOrder::Random(Bytes(4096), 7), Visits::Chunks, 65536), 8),
+        ] {
+            for block in order.chunks(whole) {
+                assert!(block.windows(2).all(|pair| pair[1] == pair[0] + 1) && block[0].is_multiple_of(whole as u64));
+            }
+            let forward: Vec<u64> = (0..order.len() as u64).collect();
+            assert_ne!(order, forward);
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! Lists of names as options, and thread counts on this machine.
+
+use super::Scope;
+use crate::error::{Error, Result};
+use crate::host::memory::PageMode;
+use crate::kernels::{CONTRACTS, Contract, Family, Instruction, LockOperation, Operation, Ruler, Timing, Width};
+use crate::units::{ParseError, ThreadList, parse_list};
+use std::fmt;
+use std::str::FromStr;
+
+/// Defines lists of things that are read one by one.
+macro_rules! lists {
+    ($($(#[$doc:meta])* $name:ident of $one:ty;)*) => {
+        $($(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        pub struct $name(pub Vec<$one>);
+
+        impl FromStr for $name {
+            type Err = ParseError;
+
+            fn from_str(text: &str) -> std::result::Result<Self, ParseError> {
+                parse_list(text, str::parse).map($name)
+            }
+        })*
+    };
+}
+
+lists! {
+    /// Operations: `read`, `write,write-nt`, `read-best`.
+    Operations of Asked;
+    /// Register widths: `512`, `128,256,best`, `avx2`.
+    Widths of Width;
+    /// Page modes: `4k`, `thp`, `huge`, or several.
+    PageModes of PageMode;
+    /// Instructions by name.
+    Instructions of Instruction;
+    /// Ways to time instructions.
+    Timings of Timing;
+    /// Operations on locks.
+    LockOperations of LockOperation;
+    /// Whether threads share a line.
+    Lines of LineSharing;
+    /// Orders of access.
+    Orders of OrderKind;
+    /// Plain numbers.
+    Counts of Count;
+}
+
+/// A plain number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Count(pub u32);
+
+impl FromStr for Count {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> std::result::Result<Self, ParseError> {
+        /// More than this is a typing error.
+        const MOST: u32 = 1_000_000;
+        let number = text.trim().parse().ok().filter(|n| *n <= MOST);
+        number.map(Count).ok_or_else(|| ParseError::new(text.trim(), format!("a whole number from 0 to {MOST}")))
+    }
+}
+
+/// What a user asks a bandwidth of: an operation, or the best of all kernels that answer the same question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Asked {
+    /// This one.
+    Exactly(Operation),
+    /// `read-best`: the operation that stands for its family.
+    BestOf(Operation),
+}
+
+/// Families of which there is more than one kernel, by the operation that stands for each.
+const FAMILIES: [(&str, Operation); 7] = [
+    ("read-best", Operation::Read),
+    ("write-best", Operation::Write),
+    ("copy-best", Operation::Copy),
+    ("touch-best", Operation::Touch),
+    ("scale-best", Operation::Scale),
+    ("add-best", Operation::Add),
+    ("triad-best", Operation::Triad),
+];
+
+impl Asked {
+    /// The operation that it is planned as.
+    pub fn operation(self) -> Operation {
+        match self {
+            Asked::Exactly(operation) | Asked::BestOf(operation) => operation,
+        }
+    }
+
+    /// Streams that a working set has to hold whole blocks of: for a family, of any of its members.
+    pub fn streams(self) -> u32 {
+        let own = self.operation().contract();
+        match self {
+            Asked::Exactly(_) => own.streams(),
+            Asked::BestOf(_) => {
+                let same = |c: &&Contract| c.family == own.family && c.visits == own.visits;
+                // All are 1, 2, 3 or 4, and those of a family divide each other.
+                CONTRACTS.iter().filter(same).map(Contract::streams).max().unwrap_or(1)
+            }
+        }
+    }
+
+    /// The family it belongs to.
+    pub fn family(self) -> Family {
+        self.operation().contract().family
+    }
+}
+
+impl fmt::Display for Asked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Asked::Exactly(operation) => operation.fmt(f),
+            Asked::BestOf(operation) => {
+                f.pad(FAMILIES.iter().find(|(_, o)| o == operation).map_or("best", |(name, _)| name))
+            }
+        }
+    }
+}
+
+impl FromStr for Asked {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> std::result::Result<Self, ParseError> {
+        let text = text.trim();
+        if let Some((_, operation)) = FAMILIES.iter().find(|(name, _)| *name == text) {
+            return Ok(Asked::BestOf(*operation));
+        }
+        let plain = || CONTRACTS.iter().filter(|c| !c.by_table());
+        if let Some(contract) = plain().find(|c| c.name == text) {
+            return Ok(Asked::Exactly(contract.operation));
+        }
+        let names: Vec<&str> = plain().map(|c| c.name).chain(FAMILIES.map(|(name, _)| name)).collect();
+        Err(ParseError::unknown_name(text, &names, "operations"))
+    }
+}
+
+/// Whether an operation is a comparator rather than one of this program's kernels.
+pub fn is_comparator(operation: Operation) -> bool {
+    operation.contract().ruler == Ruler::CLibrary
+}
+
+/// Defines an enum of names.
+macro_rules! names {
+    ($(#[$doc:meta])* $name:ident, $what:literal: $($variant:ident $text:literal $help:literal,)*) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum $name {
+            $(#[doc = $help] $variant,)*
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.pad(match self { $($name::$variant => $text,)* })
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = ParseError;
+
+            fn from_str(text: &str) -> std::result::Result<Self, ParseError> {
+                match text.trim() {
+                    $($text => Ok($name::$variant),)*
+                    other => Err(ParseError::unknown_name(other, &[$($text),*], $what)),
+                }
+            }
+        }
+    };
+}
+
+names! {
+    /// Whether threads work on one cache line or each on its own.
+    LineSharing, "lines":
+    Shared "shared" "All threads on one line.",
+    Separate "separate" "Each thread on a line of its own.",
+}
+
+names! {
+    /// In which order a window is visited.
+    OrderKind, "orders":
+    Forward "forward" "From low to high addresses.",
+    Reverse "reverse" "From high to low addresses.",
+    Strided "strided" "One line in so many bytes, then the next line of each, until all were visited.",
+    Random "random" "Blocks in the order of a seeded permutation.",
+}
+
+/// The thread counts asked for, rising, each once.
+pub fn thread_counts(list: &ThreadList, scope: &Scope<'_>) -> Result<Vec<usize>> {
+    let available = scope.cpus.len();
+    let mut counts: Vec<usize> = list.0.iter().map(|t| t.resolve(available)).collect();
+    counts.sort_unstable();
+    counts.dedup();
+    match counts.iter().find(|&&n| n > available) {
+        Some(n) => Err(Error::usage(format!(
+            "too many threads: {n}; {available} cpus may be used; type --threads all for one thread on each"
+        ))),
+        None => Ok(counts),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_asked_is_read_as_it_is_printed() {
+        let exactly = CONTRACTS.iter().filter(|c| !c.by_table()).map(|c| Asked::Exactly(c.operation));
+        for asked in exactly.chain(FAMILIES.map(|(_, o)| Asked::BestOf(o))) {
+            assert_eq!(asked.to_string().parse(), Ok(asked));
+        }
+        for no in ["read-lines", "copy-chunks", "best", "", "Read"] {
+            assert!(no.parse::<Asked>().is_err(), "{no}");
+        }
+    }
+
+    #[test]
+    fn a_family_takes_whole_blocks_of_every_member() {
+        for (_, operation) in FAMILIES {
+            let asked = Asked::BestOf(operation);
+            for contract in CONTRACTS.iter().filter(|c| c.family == asked.family() && !c.by_table()) {
+                assert!(asked.streams().is_multiple_of(contract.streams()), "{}", contract.name);
+            }
+        }
+        assert_eq!((Asked::BestOf(Operation::Read).streams(), Asked::Exactly(Operation::Read).streams()), (4, 1));
+    }
+
+    #[test]
+    fn timings_and_counts() {
+        assert_eq!("latency,throughput".parse(), Ok(Timings(vec![Timing::Latency, Timing::Throughput])));
+        assert_eq!("0,10".parse(), Ok(Counts(vec![Count(0), Count(10)])));
+        for no in ["-1", "1e3", "", "1000001", "1,"] {
+            assert!(no.parse::<Counts>().is_err(), "{no}");
+        }
+    }
+}

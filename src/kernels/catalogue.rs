@@ -1,0 +1,169 @@
+//! Every kernel of this build as it is listed: name, need, digest, machine code.
+
+use super::calibrate::{adds_code, adds_digest};
+use super::chase::{MOST_WALKERS, chase_code, chase_digest, chase_name};
+use super::handoff::HandOff;
+use super::instructions::{ListedInstruction, all_instructions};
+use super::locks::{ListedLock, LockOperation, all_locks};
+use super::sets::{KernelRow, all_rows};
+use super::{Ruler, Timing};
+
+/// A kernel as listed.
+#[derive(Debug, Clone)]
+pub struct Listing {
+    /// What it belongs to: `streaming`, `chase`, `instruction`, `lock`, `hand-off`, `calibration`.
+    pub family: &'static str,
+    /// The name in reports.
+    pub name: String,
+    /// The name without the set or timing.
+    pub operation: String,
+    /// What it does, in words.
+    pub does: String,
+    /// Width of its registers in bits, `any` where the processor chooses it.
+    pub bits: String,
+    /// What the processor and the system must support, in words.
+    pub needs: String,
+    /// Why it cannot run here, `None` where it can.
+    pub unavailable: Option<String>,
+    /// Whether the instruction set cannot do it at all.
+    pub unsupported: bool,
+    /// Digest of its machine code; `None` where there is none, or where it is not this program's.
+    pub digest: Option<String>,
+    /// Its machine code, where it has a digest.
+    pub code: Option<Vec<u8>>,
+}
+
+/// Every kernel of this build.
+pub fn catalogue() -> Vec<Listing> {
+    let streams = all_rows().into_iter().map(stream);
+    let walkers = (1..=MOST_WALKERS).flat_map(|n| [(n, false), (n, true)]);
+    let instructions = all_instructions().into_iter().map(instruction);
+    let all = streams.chain(walkers.map(chase)).chain(instructions).chain(all_locks().into_iter().map(lock));
+    all.chain(HandOff::ALL.map(handoff)).chain([add()]).collect()
+}
+
+/// The width of general registers.
+fn own_bits() -> String {
+    usize::BITS.to_string()
+}
+
+fn stream(row: KernelRow) -> Listing {
+    let contract = row.operation.contract();
+    Listing {
+        family: if contract.ruler == Ruler::Own { "streaming" } else { "comparator" },
+        name: row.name(),
+        operation: contract.name.to_owned(),
+        does: contract.help.to_owned(),
+        bits: row.set.width(),
+        needs: row.needs(),
+        unavailable: row.kernel().err(),
+        unsupported: row.unsupported().is_some(),
+        digest: row.digest(),
+        code: row.code(),
+    }
+}
+
+fn chase((walkers, payload): (usize, bool)) -> Listing {
+    let mut does = "follow pointers, each load needs the one before it".to_owned();
+    if walkers > 1 {
+        does = format!("{walkers} walkers follow pointers, each waits for its own loads only");
+    }
+    if payload {
+        does += "; load the word behind each pointer too";
+    }
+    Listing {
+        family: "chase",
+        name: chase_name(walkers, payload),
+        operation: "chase".to_owned(),
+        does,
+        bits: own_bits(),
+        needs: "any processor".to_owned(),
+        unavailable: None,
+        unsupported: false,
+        digest: chase_digest(walkers, payload),
+        code: chase_code(walkers, payload),
+    }
+}
+
+fn instruction(listed: ListedInstruction) -> Listing {
+    let timed = match listed.timing {
+        Timing::Throughput => "independent ones",
+        Timing::Latency => "each waits for the one before",
+    };
+    let assembly = listed.assembly().map(|text| format!(" [{text}]")).unwrap_or_default();
+    Listing {
+        family: "instruction",
+        name: listed.name(),
+        operation: listed.instruction.name().to_owned(),
+        does: format!("{}; {timed}{assembly}", listed.instruction.help()),
+        bits: own_bits(),
+        needs: if listed.needs().is_empty() { "any processor" } else { listed.needs() }.to_owned(),
+        unavailable: listed.kernel().err(),
+        unsupported: listed.unsupported().is_some(),
+        digest: listed.digest(),
+        code: listed.code(),
+    }
+}
+
+fn lock(listed: ListedLock) -> Listing {
+    Listing {
+        family: if listed.operation == LockOperation::Mutex { "comparator" } else { "lock" },
+        name: listed.name(),
+        operation: listed.operation.name().to_owned(),
+        does: listed.operation.help().to_owned(),
+        bits: own_bits(),
+        needs: if listed.needs().is_empty() { "any processor" } else { listed.needs() }.to_owned(),
+        unavailable: listed.kernel().err(),
+        unsupported: false,
+        digest: listed.digest(),
+        code: listed.code(),
+    }
+}
+
+fn handoff(handoff: HandOff) -> Listing {
+    Listing {
+        family: "hand-off",
+        name: format!("hand-off/{handoff}"),
+        operation: "hand-off".to_owned(),
+        does: handoff.help().to_owned(),
+        bits: own_bits(),
+        needs: "any processor".to_owned(),
+        unavailable: None,
+        unsupported: false,
+        digest: handoff.digest(),
+        code: handoff.code(),
+    }
+}
+
+fn add() -> Listing {
+    Listing {
+        family: "calibration",
+        name: "dependent-adds".to_owned(),
+        operation: "dependent-adds".to_owned(),
+        does: "dependent register additions: the core clock".to_owned(),
+        bits: own_bits(),
+        needs: "any processor".to_owned(),
+        unavailable: None,
+        unsupported: false,
+        digest: adds_digest(),
+        code: adds_code(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn names_are_unique_and_all_that_can_run_of_this_program_has_code() {
+        let all = catalogue();
+        let names: BTreeSet<&str> = all.iter().map(|l| l.name.as_str()).collect();
+        assert_eq!(names.len(), all.len(), "two kernels have one name");
+        for l in &all {
+            let own = l.family != "comparator" && !l.unsupported;
+            assert_eq!((l.digest.is_some(), l.code.is_some()), (own, own), "{}", l.name);
+            assert!(!l.unsupported || l.unavailable.is_some(), "{} has no reason", l.name);
+        }
+    }
+}

@@ -1,0 +1,496 @@
+//! The vector rows of x86 and x86-64: SSE2, AVX, AVX2, AVX-512F.
+//!
+//! Loads that are not used may all go to one register: each renames it, none waits for another. Sums and copies use
+//! four registers per group, so that no addition waits for the one before it and loads run ahead of the stores.
+
+use super::doubles::{double_rows, four};
+use super::offsets::{every_16, every_32, every_64, every_128, every_256};
+use super::{LIBC, STRINGS, WHOLE_LINES, ZERO};
+use crate::kernels::contract::StreamRows;
+use crate::kernels::native::skeleton::{backward, chunks, forward, lines, x86};
+use crate::kernels::sets::Row;
+
+/// `\d` bytes and `\i` registers of `$width` bytes above `$base`.
+macro_rules! up {
+    ($base:expr, $width:literal) => {
+        concat!("[", $base, " + \\d + ", $width, " * \\i]")
+    };
+}
+
+/// The same below `$base`.
+macro_rules! down {
+    ($base:expr, $width:literal) => {
+        concat!("[", $base, " - \\d - ", $width, " * \\i - ", $width, "]")
+    };
+}
+
+/// `\i` registers of `$width` bytes above `$base`.
+macro_rules! within {
+    ($base:expr, $width:literal) => {
+        concat!("[", $base, " + ", $width, " * \\i]")
+    };
+}
+
+/// An instruction for each `\i` of a list.
+macro_rules! each {
+    ($list:expr, $($text:expr),*) => {
+        concat!(".irp i, ", $list, "\n", $($text,)* "\n.endr\n")
+    };
+}
+
+/// Loads to registers `\i` of a list, then stores from them.
+macro_rules! moves {
+    ($list:expr, $register:literal, $load:literal $from:expr, $store:literal $to:expr) => {
+        concat!(
+            each!($list, $load, " ", $register, "\\i, ", $from),
+            each!($list, $store, " ", $to, ", ", $register, "\\i"),
+        )
+    };
+}
+
+/// The rows that differ between kinds of registers by names only.
+macro_rules! vector_rows {
+    (
+        width: $width:literal, register: $r:literal, accesses: $accesses:expr, groups: $groups:expr, line: $line:literal,
+        load: $load:literal, store: $store:literal, nt: $nt:literal,
+        pattern: $pattern:expr, xor: ($xor:literal, $xor_end:literal), leave: $leave:literal $(,)?
+    ) => {
+        load_rows! { $width, $r, $accesses, $line, $load, $leave }
+        store_rows! { $width, $r, $accesses, $line, $store, $nt, $pattern, $leave }
+        copy_rows! { $width, $r, $groups, $line, $load, $store, $nt, $leave }
+        forward! {
+            /// Loads, exclusive or, stores, four at a time.
+            update {
+                start: $pattern,
+                turn: "",
+                each: concat!(
+                    four!($xor, x86!(position), $width, $xor_end),
+                    ".irp i, 1,2,3,4\n",
+                    $store, " [", x86!(position), " + \\d + ", $width, " * \\i - ", $width, "], ", $r, "\\i\n.endr\n",
+                ),
+                at: $groups,
+                end: $leave,
+            }
+        }
+    };
+}
+
+macro_rules! load_rows {
+    ($width:literal, $r:literal, $accesses:expr, $line:literal, $load:literal, $leave:literal) => {
+        forward! {
+            /// Loads.
+            read {
+                start: "",
+                turn: "",
+                each: concat!($load, " ", $r, "0, [", x86!(position), " + \\d]"),
+                at: $accesses,
+                end: $leave,
+            }
+        }
+        forward! {
+            /// Loads, each line prefetched.
+            read_prefetch {
+                start: x86!(get distance),
+                turn: "",
+                each: concat!(
+                    "prefetcht0 [", x86!(position), " + ", x86!(distance), " + \\d]\n",
+                    each!($line, $load, " ", $r, "0, ", up!(x86!(position), $width)),
+                ),
+                at: every_64!(),
+                end: $leave,
+            }
+        }
+        forward! {
+            /// Loads from four streams by turns.
+            read_4 {
+                start: "",
+                turn: x86!(get second),
+                each: concat!(
+                    $load, " ", $r, "0, [", x86!(position), " + \\d]\n",
+                    $load, " ", $r, "0, [", x86!(second), " + \\d]\n",
+                    $load, " ", $r, "0, [", x86!(position), " + 2 * ", x86!(delta), " + \\d]\n",
+                    $load, " ", $r, "0, [", x86!(second), " + 2 * ", x86!(delta), " + \\d]\n",
+                ),
+                at: $accesses,
+                end: $leave,
+            }
+        }
+        backward! {
+            /// Loads.
+            read_reverse {
+                start: "",
+                turn: "",
+                each: concat!($load, " ", $r, "0, [", x86!(position), " - \\d - ", $width, "]"),
+                at: $accesses,
+                end: $leave,
+            }
+        }
+        lines! {
+            /// Loads.
+            read_lines {
+                start: "",
+                each: each!($line, $load, " ", $r, "0, ", within!(x86!(line), $width)),
+                end: $leave,
+            }
+        }
+        chunks! {
+            /// Loads.
+            read_chunks {
+                start: "",
+                turn: "",
+                each: concat!($load, " ", $r, "0, [", x86!(position), " + \\d]"),
+                at: $accesses,
+                end: $leave,
+            }
+        }
+    };
+}
+
+macro_rules! store_rows {
+    (
+        $width:literal, $r:literal, $accesses:expr, $line:literal, $store:literal, $nt:literal, $pattern:expr,
+        $leave:literal
+    ) => {
+        forward! {
+            /// Stores.
+            write {
+                start: $pattern,
+                turn: "",
+                each: concat!($store, " [", x86!(position), " + \\d], ", $r, "0"),
+                at: $accesses,
+                end: $leave,
+            }
+        }
+        forward! {
+            /// Non-temporal stores.
+            write_nt {
+                start: $pattern,
+                turn: "",
+                each: concat!($nt, " [", x86!(position), " + \\d], ", $r, "0"),
+                at: $accesses,
+                end: concat!("sfence\n", $leave),
+            }
+        }
+        backward! {
+            /// Stores.
+            write_reverse {
+                start: $pattern,
+                turn: "",
+                each: concat!($store, " [", x86!(position), " - \\d - ", $width, "], ", $r, "0"),
+                at: $accesses,
+                end: $leave,
+            }
+        }
+        lines! {
+            /// Stores.
+            write_lines {
+                start: $pattern,
+                each: each!($line, $store, " ", within!(x86!(line), $width), ", ", $r, "0"),
+                end: $leave,
+            }
+        }
+        chunks! {
+            /// Stores.
+            write_chunks {
+                start: $pattern,
+                turn: "",
+                each: concat!($store, " [", x86!(position), " + \\d], ", $r, "0"),
+                at: $accesses,
+                end: $leave,
+            }
+        }
+    };
+}
+
+macro_rules! copy_rows {
+    (
+        $width:literal, $r:literal, $groups:expr, $line:literal, $load:literal, $store:literal, $nt:literal, $leave:literal
+    ) => {
+        forward! {
+            /// Loads and stores.
+            copy {
+                start: "",
+                turn: x86!(get second),
+                each: moves!("0,1,2,3", $r, $load up!(x86!(position), $width), $store up!(x86!(second), $width)),
+                at: $groups,
+                end: $leave,
+            }
+        }
+        forward! {
+            /// Loads and non-temporal stores.
+            copy_nt {
+                start: "",
+                turn: x86!(get second),
+                each: moves!("0,1,2,3", $r, $load up!(x86!(position), $width), $nt up!(x86!(second), $width)),
+                at: $groups,
+                end: concat!("sfence\n", $leave),
+            }
+        }
+        backward! {
+            /// Loads and stores.
+            copy_reverse {
+                start: "",
+                turn: x86!(get second),
+                each: moves!("0,1,2,3", $r, $load down!(x86!(position), $width), $store down!(x86!(second), $width)),
+                at: $groups,
+                end: $leave,
+            }
+        }
+        lines! {
+            /// Loads and stores.
+            copy_lines {
+                start: "",
+                each: moves!($line, $r, $load within!(x86!(line), $width), $store within!(x86!(second line), $width)),
+                end: $leave,
+            }
+        }
+        chunks! {
+            /// Loads and stores.
+            copy_chunks {
+                start: "",
+                turn: x86!(get chunk second),
+                each: moves!("0,1,2,3", $r, $load up!(x86!(position), $width), $store up!(x86!(chunk second), $width)),
+                at: $groups,
+                end: $leave,
+            }
+        }
+    };
+}
+
+/// Loads that are non-temporal where memory is not cached; to write-back memory they are ordinary ones (Intel SDM vol. 1,
+/// 12.10.3).
+macro_rules! non_temporal_loads {
+    ($width:literal, $r:literal, $accesses:expr, $line:literal, $load:literal, $leave:literal) => {
+        forward! {
+            /// Non-temporal loads.
+            read_nt {
+                start: "",
+                turn: "",
+                each: concat!($load, " ", $r, "0, [", x86!(position), " + \\d]"),
+                at: $accesses,
+                end: $leave,
+            }
+        }
+        forward! {
+            /// Non-temporal loads, each line prefetched past the caches.
+            read_nta {
+                start: x86!(get distance),
+                turn: "",
+                each: concat!(
+                    "prefetchnta [", x86!(position), " + ", x86!(distance), " + \\d]\n",
+                    each!($line, $load, " ", $r, "0, ", up!(x86!(position), $width)),
+                ),
+                at: every_64!(),
+                end: $leave,
+            }
+        }
+    };
+}
+
+/// One load per line, of the register's width.
+macro_rules! touches {
+    ($r:literal, $load:literal, $leave:literal) => {
+        forward! {
+            /// Loads from each line.
+            touch {
+                start: "",
+                turn: "",
+                each: concat!($load, " ", $r, "0, [", x86!(position), " + \\d]"),
+                at: every_64!(),
+                end: $leave,
+            }
+        }
+        forward! {
+            /// Loads from each line, which are prefetched.
+            touch_prefetch {
+                start: x86!(get distance),
+                turn: "",
+                each: concat!(
+                    "prefetcht0 [", x86!(position), " + ", x86!(distance), " + \\d]\n",
+                    $load, " ", $r, "0, [", x86!(position), " + \\d]",
+                ),
+                at: every_64!(),
+                end: $leave,
+            }
+        }
+    };
+}
+
+/// Additions from memory in four registers, brought together by `$total`.
+macro_rules! sums {
+    ($width:literal, $groups:expr, $clear:literal, $add:literal, $total:expr) => {
+        forward! {
+            /// Loads, added up in four registers.
+            read_sum {
+                start: each!("0,1,2,3", $clear),
+                turn: "",
+                each: each!("0,1,2,3", $add, up!(x86!(position), $width)),
+                at: $groups,
+                end: $total,
+            }
+        }
+    };
+}
+
+/// All rows of a module of them. What differs between sets comes in.
+macro_rules! rows {
+    ($($field:ident: $row:expr),* $(,)?) => {
+        /// A row for every contract.
+        pub(in crate::kernels) const ROWS: StreamRows = StreamRows {
+            $($field: $row,)*
+            read: Row::Code(read),
+            read_prefetch: Row::Code(read_prefetch),
+            read_4: Row::Code(read_4),
+            write: Row::Code(write),
+            write_nt: Row::Code(write_nt),
+            write_rep: STRINGS,
+            write_zero: ZERO,
+            write_libc: LIBC,
+            update: Row::Code(update),
+            copy: Row::Code(copy),
+            copy_nt: Row::Code(copy_nt),
+            copy_rep: STRINGS,
+            copy_libc: LIBC,
+            scale: Row::Code(scale),
+            scale_nt: Row::Code(scale_nt),
+            add: Row::Code(add),
+            add_nt: Row::Code(add_nt),
+            triad: Row::Code(triad),
+            triad_nt: Row::Code(triad_nt),
+            read_reverse: Row::Code(read_reverse),
+            write_reverse: Row::Code(write_reverse),
+            copy_reverse: Row::Code(copy_reverse),
+            read_lines: Row::Code(read_lines),
+            write_lines: Row::Code(write_lines),
+            copy_lines: Row::Code(copy_lines),
+            read_chunks: Row::Code(read_chunks),
+            write_chunks: Row::Code(write_chunks),
+            copy_chunks: Row::Code(copy_chunks),
+        };
+    };
+}
+
+/// Why there is no non-temporal load in AVX.
+const NEEDS_AVX2: &str = "256-bit non-temporal loads need AVX2";
+
+/// 128 bits.
+pub(in crate::kernels) mod sse2 {
+    use super::*;
+
+    vector_rows! {
+        width: "16", register: "xmm", accesses: every_16!(), groups: every_64!(), line: "0,1,2,3",
+        load: "movdqa", store: "movdqa", nt: "movntdq",
+        pattern: concat!("movq xmm0, qword ptr ", x86!(pattern), "\npunpcklqdq xmm0, xmm0"),
+        xor: ("movdqa xmm\\i, ", "\npxor xmm\\i, xmm0"), leave: "",
+    }
+    double_rows! {
+        width: "16", groups: every_64!(),
+        pattern: concat!("movq xmm0, qword ptr ", x86!(pattern), "\npunpcklqdq xmm0, xmm0"),
+        load: "movapd xmm\\i, ", mul: ("movapd xmm\\i, ", "\nmulpd xmm\\i, xmm0"), add: "addpd xmm\\i, ",
+        store: ("movapd ", ", xmm\\i"), nt: ("movntpd ", ", xmm\\i"), leave: "",
+    }
+    non_temporal_loads! { "16", "xmm", every_16!(), "0,1,2,3", "movntdqa", "" }
+    touches! { "xmm", "movdqa", "" }
+    sums! { "16", every_64!(), "pxor xmm\\i, xmm\\i", "paddq xmm\\i, ", concat!(
+        "paddq xmm0, xmm1\npaddq xmm2, xmm3\npaddq xmm0, xmm2\npshufd xmm1, xmm0, 0x4e\npaddq xmm0, xmm1\n",
+        x86!(return low half of xmm0),
+    ) }
+
+    fn sse41() -> bool {
+        is_x86_feature_detected!("sse4.1")
+    }
+
+    rows! {
+        read_sum: Row::Code(read_sum),
+        read_nt: Row::Needs(sse41, "SSE4.1", read_nt),
+        read_nta: Row::Needs(sse41, "SSE4.1", read_nta),
+        touch: Row::Code(touch),
+        touch_prefetch: Row::Code(touch_prefetch),
+    }
+}
+
+/// 256 bits, floating-point instructions only.
+pub(in crate::kernels) mod avx {
+    use super::*;
+
+    vector_rows! {
+        width: "32", register: "ymm", accesses: every_32!(), groups: every_128!(), line: "0,1",
+        load: "vmovaps", store: "vmovaps", nt: "vmovntps",
+        pattern: concat!("vbroadcastsd ymm0, qword ptr ", x86!(pattern)),
+        xor: ("vxorps ymm\\i, ymm0, ", ""), leave: "vzeroupper",
+    }
+    double_rows! {
+        width: "32", groups: every_128!(), pattern: concat!("vbroadcastsd ymm0, qword ptr ", x86!(pattern)),
+        load: "vmovapd ymm\\i, ", mul: ("vmulpd ymm\\i, ymm0, ", ""), add: "vaddpd ymm\\i, ymm\\i, ",
+        store: ("vmovapd ", ", ymm\\i"), nt: ("vmovntpd ", ", ymm\\i"), leave: "vzeroupper",
+    }
+    touches! { "ymm", "vmovaps", "vzeroupper" }
+
+    rows! {
+        read_sum: Row::Unsupported("256-bit integer additions need AVX2"),
+        read_nt: Row::Unsupported(NEEDS_AVX2),
+        read_nta: Row::Unsupported(NEEDS_AVX2),
+        touch: Row::Code(touch),
+        touch_prefetch: Row::Code(touch_prefetch),
+    }
+}
+
+/// 256 bits.
+pub(in crate::kernels) mod avx2 {
+    use super::avx::{add, add_nt, scale, scale_nt, triad, triad_nt};
+    use super::*;
+
+    vector_rows! {
+        width: "32", register: "ymm", accesses: every_32!(), groups: every_128!(), line: "0,1",
+        load: "vmovdqa", store: "vmovdqa", nt: "vmovntdq",
+        pattern: concat!("vpbroadcastq ymm0, qword ptr ", x86!(pattern)),
+        xor: ("vpxor ymm\\i, ymm0, ", ""), leave: "vzeroupper",
+    }
+    non_temporal_loads! { "32", "ymm", every_32!(), "0,1", "vmovntdqa", "vzeroupper" }
+    touches! { "ymm", "vmovdqa", "vzeroupper" }
+    sums! { "32", every_128!(), "vpxor xmm\\i, xmm\\i, xmm\\i", "vpaddq ymm\\i, ymm\\i, ", concat!(
+        "vpaddq ymm0, ymm0, ymm1\nvpaddq ymm2, ymm2, ymm3\nvpaddq ymm0, ymm0, ymm2\nvextracti128 xmm1, ymm0, 1\n",
+        "vpaddq xmm0, xmm0, xmm1\nvpshufd xmm1, xmm0, 0x4e\nvpaddq xmm0, xmm0, xmm1\n",
+        x86!(return low half of xmm0 by vmovq), "vzeroupper\n",
+    ) }
+
+    rows! {
+        read_sum: Row::Code(read_sum),
+        read_nt: Row::Code(read_nt),
+        read_nta: Row::Code(read_nta),
+        touch: Row::Code(touch),
+        touch_prefetch: Row::Code(touch_prefetch),
+    }
+}
+
+/// 512 bits: a register is a line.
+pub(in crate::kernels) mod avx512 {
+    use super::*;
+
+    vector_rows! {
+        width: "64", register: "zmm", accesses: every_64!(), groups: every_256!(), line: "0",
+        load: "vmovdqa64", store: "vmovdqa64", nt: "vmovntdq",
+        pattern: concat!("vpbroadcastq zmm0, qword ptr ", x86!(pattern)),
+        xor: ("vpxorq zmm\\i, zmm0, ", ""), leave: "vzeroupper",
+    }
+    double_rows! {
+        width: "64", groups: every_256!(), pattern: concat!("vbroadcastsd zmm0, qword ptr ", x86!(pattern)),
+        load: "vmovapd zmm\\i, ", mul: ("vmulpd zmm\\i, zmm0, ", ""), add: "vaddpd zmm\\i, zmm\\i, ",
+        store: ("vmovapd ", ", zmm\\i"), nt: ("vmovntpd ", ", zmm\\i"), leave: "vzeroupper",
+    }
+    non_temporal_loads! { "64", "zmm", every_64!(), "0", "vmovntdqa", "vzeroupper" }
+    sums! { "64", every_256!(), "vpxor xmm\\i, xmm\\i, xmm\\i", "vpaddq zmm\\i, zmm\\i, ", concat!(
+        "vpaddq zmm0, zmm0, zmm1\nvpaddq zmm2, zmm2, zmm3\nvpaddq zmm0, zmm0, zmm2\nvextracti64x4 ymm1, zmm0, 1\n",
+        "vpaddq ymm0, ymm0, ymm1\nvextracti128 xmm1, ymm0, 1\nvpaddq xmm0, xmm0, xmm1\n",
+        "vpshufd xmm1, xmm0, 0x4e\nvpaddq xmm0, xmm0, xmm1\n",
+        x86!(return low half of xmm0 by vmovq), "vzeroupper\n",
+    ) }
+
+    rows! {
+        read_sum: Row::Code(read_sum),
+        read_nt: Row::Code(read_nt),
+        read_nta: Row::Code(read_nta),
+        touch: WHOLE_LINES,
+        touch_prefetch: WHOLE_LINES,
+    }
+}
