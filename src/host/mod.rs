@@ -1,10 +1,11 @@
 //! The machine: facts about it and powers over it.
 //!
 //! `facts` says what there is, `memory` maps and reads back pages, `pin` places threads, `counter` is the clock,
-//! `noise` counts what disturbed a thread, `interrupt` is the wish to stop. Every system call is in `os`, every
+//! `cpu` says which instructions may be used, `noise` counts what disturbed a thread, `interrupt` is the wish to stop. Every system call is in `os`, every
 //! processor instruction that needs `unsafe` in `processor` and `counter`; the rest is safe code on top of them.
 
 pub mod counter;
+pub mod cpu;
 pub mod facts;
 pub mod interrupt;
 pub mod memory;

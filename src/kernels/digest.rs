@@ -81,7 +81,8 @@ mod tests {
         }
     }
 
-    /// Which NOPs the assembler pads with depends on `-C target-cpu`.
+    /// Which NOPs the assembler pads with depends on `-C target-cpu`. Elsewhere these bytes may be part of anything.
+    #[cfg(any(target_arch = "x86_64", target_arch = "x86"))]
     #[test]
     fn no_body_holds_padding_of_the_assemblers_choice() {
         for (name, body) in bodies() {

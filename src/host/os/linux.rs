@@ -159,6 +159,38 @@ pub fn file_limit_signal() -> Option<i32> {
     Some(libc::SIGXFSZ)
 }
 
+/// The word of hardware capabilities that the kernel hands to every program.
+pub fn hardware_capabilities() -> u64 {
+    // SAFETY: looks a number up in a table that the C library keeps.
+    #[allow(clippy::useless_conversion)] // 32 bits wide on 32-bit systems
+    u64::from(unsafe { libc::getauxval(libc::AT_HWCAP) })
+}
+
+/// Bytes that `cbo.zero` sets to zero, by riscv_hwprobe (Linux 6.4 and later; the keys are in
+/// Documentation/arch/riscv/hwprobe.rst).
+#[cfg(target_arch = "riscv64")]
+pub fn zeroed_block() -> Option<u64> {
+    const HWPROBE: libc::c_long = 258;
+    const EXTENSIONS: i64 = 4;
+    const ZICBOZ: u64 = 1 << 6;
+    const BLOCK_SIZE: i64 = 6;
+    // Pairs of key and value; a key that the kernel does not know comes back as -1.
+    let mut pairs = [(EXTENSIONS, 0u64), (BLOCK_SIZE, 0u64)].map(|(key, value)| [key as u64, value]);
+    // SAFETY: the kernel writes to the pairs only; no CPU set means all CPUs; no flags.
+    let result = unsafe {
+        libc::syscall(HWPROBE, pairs.as_mut_ptr(), pairs.len(), 0usize, std::ptr::null::<libc::c_ulong>(), 0u32)
+    };
+    let [[first, extensions], [second, block]] = pairs;
+    let told = result == 0 && first == EXTENSIONS as u64 && second == BLOCK_SIZE as u64;
+    (told && extensions & ZICBOZ != 0).then_some(block)
+}
+
+/// Only RISC-V has it.
+#[cfg(not(target_arch = "riscv64"))]
+pub fn zeroed_block() -> Option<u64> {
+    None
+}
+
 /// Turns the -1 of a system call into its error.
 fn check(result: libc::c_int) -> io::Result<()> {
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }

@@ -85,6 +85,16 @@ pub fn file_limit_signal() -> Option<i32> {
     None
 }
 
+/// Not handed out.
+pub fn hardware_capabilities() -> u64 {
+    0
+}
+
+/// Not told.
+pub fn zeroed_block() -> Option<u64> {
+    None
+}
+
 /// Memory from the allocator, without guards.
 #[derive(Debug)]
 pub struct Region {

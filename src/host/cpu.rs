@@ -1,0 +1,14 @@
+//! What kernels have to ask the system before they execute instructions beyond the baseline.
+
+use super::os;
+
+/// The system's word of hardware capabilities (`AT_HWCAP`); 0 where it hands out none. What a bit means depends on the
+/// architecture; a bit is set only where the system supports the registers too.
+pub fn capabilities() -> u64 {
+    os::hardware_capabilities()
+}
+
+/// Bytes that RISC-V's `cbo.zero` sets to zero; `None` where programs may not use it or nothing tells.
+pub fn zeroed_block() -> Option<u64> {
+    os::zeroed_block()
+}
