@@ -18,8 +18,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let cpus = facts.topology.allowed();
     let mut machine = RealMachine::new(facts, files, &cpus, StopFlag::never())?;
     for seed in 0..rounds {
-        let work =
-            Work::Chase(ChaseWork { pages: PageMode::Transparent, cpu: cpus[0], bytes, stride: Bytes(64), seed });
+        let work = Work::Chase(ChaseWork {
+            pages: PageMode::Transparent,
+            cpu: cpus[0],
+            bytes,
+            stride: Bytes(64),
+            seed,
+            walkers: 1,
+            payload: false,
+        });
         let plan = MemoryPlan::of([&work], machine.facts(), false);
         let start = machine.now();
         machine.map(&plan).map_err(|trouble| format!("{trouble:?}"))?;

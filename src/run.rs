@@ -372,7 +372,7 @@ fn limit(bound: Bound, facts: &HostFacts, work: &Work) -> Option<impl Fn(Hertz) 
     // Loads and stores go through different ports at the same time; the slower direction decides.
     let cycles = |streams: u32, width: u32| f64::from(streams) / f64::from(width.max(1));
     let per_byte = cycles(contract.loads, ports.load_bytes).max(cycles(contract.stores, ports.store_bytes));
-    let bytes_per_cycle = f64::from(contract.streams()) / per_byte * stream.cpus.len() as f64;
+    let bytes_per_cycle = contract.payload_factor() as f64 / per_byte * stream.cpus.len() as f64;
     let threads = stream.cpus.len();
     Some(move |core: Hertz| Limit {
         value: BytesPerSecond(core.0 * bytes_per_cycle).0,

@@ -9,7 +9,7 @@ use super::{Bound, Detail, Draft, Experiment, Scope, axis, bytes_axis};
 use crate::engine::{StreamWork, Work};
 use crate::error::{Error, Result};
 use crate::host::memory::PageMode;
-use crate::kernels::{BLOCK_BYTES, Operation, PREFETCH_DISTANCE, Policy, Width};
+use crate::kernels::{BLOCK_BYTES, Family, Operation, PREFETCH_DISTANCE, Policy, Width};
 use crate::results::{Axis, Coordinate, Coordinates, Dataset, Finding, Outcome, Point, Quantity};
 use crate::units::{Bytes, SizeList, ThreadCount, ThreadList};
 use std::collections::BTreeMap;
@@ -136,7 +136,8 @@ fn coordinates(work: &StreamWork, asked: Asked, kernel: &str, level: &str) -> Co
 
 fn draft_point(scope: &Scope<'_>, work: StreamWork, asked: Asked, level: &str) -> Draft {
     // What the C library does at a size is its own choice: non-temporal stores, string instructions, other ports.
-    let by_ports = level == "L1" && !is_comparator(work.operation);
+    // And `touch` counts lines of which it loads a word.
+    let by_ports = level == "L1" && !is_comparator(work.operation) && work.contract().family != Family::Touch;
     let bound = if by_ports { Bound::L1Ports } else { Bound::Unknown };
     let extra = level == "between" || work.contract().policy != Policy::Temporal;
     let memory = work.slot().0.saturating_mul(work.cpus.len() as u64);

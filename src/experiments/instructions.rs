@@ -79,7 +79,7 @@ impl Experiment for InstructionTimes {
     }
 
     fn axes(&self) -> Vec<Axis> {
-        ["group", "operation", "timing", "assembly", "kernel", "cpu"].map(axis).to_vec()
+        ["group", "operation", "timing", "assembly", "cpu"].map(axis).to_vec()
     }
 
     fn draft(&self, scope: &Scope<'_>) -> Result<Vec<Draft>> {

@@ -4,11 +4,12 @@
 
 use super::hierarchy::{Levels, MEMORY, Target};
 use super::instructions::chosen_cpus;
-use super::lists::PageModes;
+use super::lists::{Count, Counts, PageModes};
 use super::{Bound, Detail, Draft, Experiment, Scope, axis, bytes_axis};
 use crate::engine::{ChaseWork, Work, derive, slot};
 use crate::error::{Error, Result};
 use crate::host::memory::PageMode;
+use crate::kernels::{MOST_WALKERS, chase_name};
 use crate::results::{Axis, Coordinate, Coordinates, Dataset, Finding, Outcome, Point, Quantity};
 use crate::units::{Bytes, CpuList, SizeList};
 use std::collections::BTreeMap;
@@ -27,6 +28,14 @@ pub struct Settings {
     /// Pages: 4k, thp (transparent huge pages), huge (reserved huge pages)
     #[arg(long, value_name = "LIST", default_value = "thp")]
     pub pages: PageModes,
+
+    /// Chains followed at once by one thread, 1 to 32: how many misses a core keeps in flight
+    #[arg(long, value_name = "LIST", default_value = "1")]
+    pub chains: Counts,
+
+    /// Load the word behind each pointer too, which no later load waits for
+    #[arg(long)]
+    pub payload: bool,
 
     /// CPUs that walk, one after another [default: the first of the run]
     #[arg(long, value_name = "LIST")]
@@ -52,7 +61,10 @@ impl Latency {
             Detail::Brief => vec![PageMode::Transparent],
             Detail::Levels | Detail::Sweep => vec![PageMode::Transparent, PageMode::Base],
         };
-        Self { settings: Settings { sizes: None, stride: None, pages: PageModes(pages), cpu: None }, detail }
+        let chains = Counts(vec![Count(1)]);
+        let settings =
+            Settings { sizes: None, stride: None, pages: PageModes(pages), chains, payload: false, cpu: None };
+        Self { settings, detail }
     }
 
     /// Working sets to measure: the user's, or what the hierarchy suggests.
@@ -102,9 +114,30 @@ impl Latency {
         let level = hidden.map_or_else(|| levels.name(footprint(size, stride, line)), |_| target.level.clone());
         let seed = derive(scope.seed, "chain", size.0 ^ (stride.0 << 48));
         let bytes = size.round_down(stride.0);
+        let chains = self.chains(stride)?;
+        let payload = self.settings.payload;
         let pages = self.settings.pages.0.iter().filter(|&&pages| self.wanted(pages, &level));
-        let work = |&pages: &PageMode| ChaseWork { pages, cpu, bytes, stride, seed, walkers: 1, payload: false };
-        Ok(pages.map(|pages| draft_point(scope, work(pages), &level).unless(hidden)).collect())
+        let works = pages.flat_map(|&pages| {
+            let walkers = |&walkers: &u32| ChaseWork { pages, cpu, bytes, stride, seed, walkers, payload };
+            chains.iter().map(walkers).collect::<Vec<ChaseWork>>()
+        });
+        Ok(works.map(|work| draft_point(scope, work, &level).unless(hidden)).collect())
+    }
+
+    /// How many chains to follow at once.
+    fn chains(&self, stride: Bytes) -> Result<Vec<u32>> {
+        let counts: Vec<u32> = self.settings.chains.0.iter().map(|count| count.0).collect();
+        if let Some(bad) = counts.iter().find(|&&count| count == 0 || count as usize > MOST_WALKERS) {
+            return Err(Error::usage(format!(
+                "chains not possible: {bad}; one thread follows 1 to {MOST_WALKERS} at once; type --chains 1,{MOST_WALKERS}"
+            )));
+        }
+        if self.settings.payload && stride.0 < 16 {
+            return Err(Error::usage(format!(
+                "no room for a payload: nodes of {stride}; a pointer and a payload take 16 B; type --stride 64"
+            )));
+        }
+        Ok(counts)
     }
 
     /// Whether a profile measures `level` in `pages`: what small pages cost is a question about memory.
@@ -126,7 +159,8 @@ fn line_of(scope: &Scope<'_>, cpu: u32) -> Bytes {
 fn draft_point(scope: &Scope<'_>, work: ChaseWork, level: &str) -> Draft {
     let coordinates = Coordinates::from([
         ("operation".to_owned(), Coordinate::Name("chase".to_owned())),
-        ("kernel".to_owned(), Coordinate::Name("chase".to_owned())),
+        ("kernel".to_owned(), Coordinate::Name(chase_name(work.walkers as usize, work.payload))),
+        ("chains".to_owned(), Coordinate::Number(u64::from(work.walkers))),
         ("level".to_owned(), Coordinate::Name(level.to_owned())),
         ("size_bytes".to_owned(), Coordinate::Number(work.bytes.0)),
         ("stride_bytes".to_owned(), Coordinate::Number(work.stride.0)),
@@ -137,9 +171,12 @@ fn draft_point(scope: &Scope<'_>, work: ChaseWork, level: &str) -> Draft {
     let expendable = if level == "between" || work.pages == PageMode::Base { 1 } else { 0 };
     let fits = slot(work.bytes) <= scope.usable();
     let reason = || format!("{} do not fit into the {} that may be used", work.bytes, scope.usable());
+    let crowded = work.nodes() < u64::from(work.walkers);
+    let few = || format!("{} chains at once need as many nodes; {} has {}", work.walkers, work.bytes, work.nodes());
     let work = match scope.machine.kernel(&Work::Chase(work.clone())) {
         Err(reason) => Err(Outcome::Unsupported { reason }),
         Ok(_) if !fits => Err(Outcome::Skipped { reason: reason() }),
+        Ok(_) if crowded => Err(Outcome::Skipped { reason: few() }),
         Ok(_) => Ok(Work::Chase(work)),
     };
     Draft { coordinates, work, bound: Bound::Unknown, expendable }
@@ -155,7 +192,7 @@ impl Experiment for Latency {
     }
 
     fn axes(&self) -> Vec<Axis> {
-        let names = ["operation", "kernel", "level", "threads", "cpu", "pages"];
+        let names = ["operation", "chains", "kernel", "level", "threads", "cpu", "pages"];
         let sizes = ["size_bytes", "stride_bytes"];
         names.map(axis).into_iter().chain(sizes.map(bytes_axis)).collect()
     }
@@ -189,14 +226,39 @@ impl Experiment for Latency {
     }
 
     fn findings(&self, dataset: &Dataset) -> Vec<Finding> {
-        page_walk(dataset).into_iter().collect()
+        [page_walk(dataset), parallelism(dataset)].into_iter().flatten().collect()
     }
+}
+
+/// What following several chains at once gains in the largest working set where that was measured.
+fn parallelism(dataset: &Dataset) -> Option<Finding> {
+    let several = |p: &&Point| p.number("chains").is_some_and(|n| n > 1) && p.outcome.measured().is_some();
+    let largest = dataset.points.iter().filter(several).max_by_key(|p| p.number("size_bytes"))?;
+    let place = |p: &Point| {
+        let mut place = p.coordinates.clone();
+        (place.remove("chains"), place.remove("kernel"));
+        place
+    };
+    let here = dataset.points.iter().filter(|p| place(p) == place(largest));
+    let values: Vec<(u64, f64)> =
+        here.filter_map(|p| Some((p.number("chains")?, p.outcome.measured()?.summary.median))).collect();
+    let (_, one) = *values.iter().find(|(chains, _)| *chains == 1)?;
+    let (chains, best) = values.iter().copied().min_by(|a, b| a.1.total_cmp(&b.1))?;
+    let size = Bytes(largest.number("size_bytes")?);
+    let text = format!(
+        "Following {chains} chains at once takes {best:.1} ns a load in {size}, one takes {one:.1} ns: one thread has up \
+         to {:.1} loads under way.",
+        one / best
+    );
+    let values = BTreeMap::from([("one_ns".to_owned(), one), ("best_ns".to_owned(), best)]);
+    (chains > 1).then(|| Finding { kind: "memory-level-parallelism".to_owned(), text, values })
 }
 
 /// What base pages cost a load from memory, against huge pages of which nearly all were granted.
 fn page_walk(dataset: &Dataset) -> Option<Finding> {
     let of = |pages: &str| {
-        let matches = |p: &&Point| p.name("level") == Some(MEMORY) && p.name("pages") == Some(pages);
+        let alone = |p: &Point| p.number("chains").is_none_or(|n| n == 1);
+        let matches = |p: &&Point| p.name("level") == Some(MEMORY) && p.name("pages") == Some(pages) && alone(p);
         let largest = dataset.points.iter().filter(matches).max_by_key(|p| p.number("size_bytes"))?;
         let measured = largest.outcome.measured()?;
         Some((measured.summary.median, &measured.evidence.pages))

@@ -111,7 +111,7 @@ impl Experiment for Locks {
     }
 
     fn axes(&self) -> Vec<Axis> {
-        ["operation", "kernel", "lines", "threads", "inside", "between"].map(axis).to_vec()
+        ["operation", "lines", "threads", "inside", "between"].map(axis).to_vec()
     }
 
     fn draft(&self, scope: &Scope<'_>) -> Result<Vec<Draft>> {

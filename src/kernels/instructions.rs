@@ -250,7 +250,8 @@ impl ListedInstruction {
         unsafe { super::digest::digest_of(self.address()?) }
     }
 
-    fn address(&self) -> Option<*const u8> {
+    /// Where its machine code is, `None` for an unsupported row.
+    pub(super) fn address(&self) -> Option<*const u8> {
         match self.row {
             InstructionRow::Code(code, ..) | InstructionRow::Needs(_, _, code, ..) => Some(code as *const u8),
             InstructionRow::Unsupported(_) => None,

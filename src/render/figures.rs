@@ -12,6 +12,7 @@ pub(super) fn datasets_of<'a>(report: &'a Report, quantity: &'a str) -> impl Ite
 pub(super) fn table_unit(unit: &str) -> (f64, &str) {
     match unit {
         "B/s" => (1e-9, "GB/s"),
+        "1/s" => (1e-6, "million/s"),
         other => (1.0, other),
     }
 }
@@ -98,9 +99,11 @@ pub(super) fn coordinate(axis: &str, coordinate: &Coordinate) -> String {
     }
 }
 
-/// The axes along which points of `dataset` differ or that some lack, in the order of its axes, then of names.
+/// The axes along which points of `dataset` differ or that some lack, in the order of its axes, then of names. The
+/// kernel is shown where the dataset names it: elsewhere it follows from the other axes.
 pub(super) fn varying_axes(dataset: &Dataset) -> Vec<&str> {
-    axes(dataset).into_iter().filter(|axis| distinct(dataset, axis) > 1).collect()
+    let named = |axis: &&str| *axis != "kernel" || dataset.axes.iter().any(|a| a.name == "kernel");
+    axes(dataset).into_iter().filter(|axis| distinct(dataset, axis) > 1).filter(named).collect()
 }
 
 /// The axes on which all points share one coordinate, with it.

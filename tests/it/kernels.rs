@@ -3,6 +3,8 @@
 
 mod chains;
 mod choice;
+mod instructions;
+mod locks;
 mod streams;
 
 use memgauge::host::memory::{Mapping, PageMode, Window};

@@ -1,6 +1,7 @@
 //! The rows of x86-64: general registers, SSE2, AVX, AVX2, AVX-512F.
 
 mod chase;
+pub(super) mod instructions;
 mod locks;
 mod scalar;
 pub(super) mod skeleton;
@@ -22,7 +23,7 @@ pub(super) static ADD: kernel_fn!(usize) = skeleton::add;
 pub(super) static WORK: kernel_fn!(usize) = locks::work;
 
 /// Every instruction.
-pub(super) static INSTRUCTIONS: InstructionRows = InstructionRows::UNWRITTEN;
+pub(super) static INSTRUCTIONS: InstructionRows = super::x86_shared::instructions::ROWS;
 
 /// By rising width. `is_x86_feature_detected!` includes the operating system's part (XGETBV), so a set that is present
 /// cannot raise an illegal instruction.

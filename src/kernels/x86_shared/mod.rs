@@ -2,7 +2,10 @@
 //! addresses come from each architecture's `x86!`, loops from its skeletons.
 
 pub(in crate::kernels) mod doubles;
+pub(in crate::kernels) mod instructions;
 pub(in crate::kernels) mod offsets;
+#[cfg(test)]
+pub(in crate::kernels) mod tests;
 pub(in crate::kernels) mod vectors;
 
 use super::sets::Row;

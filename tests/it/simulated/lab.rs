@@ -4,7 +4,7 @@ use super::machines::Simulated;
 use clap::{Args, Command, FromArgMatches};
 use memgauge::engine::{Machine, Sampling, SimulatedMachine};
 use memgauge::error::Result;
-use memgauge::experiments::{Detail, EXPERIMENTS, Experiment, bandwidth, latency};
+use memgauge::experiments::{Detail, EXPERIMENTS, Experiment, bandwidth, instructions, latency, locks, patterns};
 use memgauge::plan::{self, Plan, Request};
 use memgauge::results::{JournalLine, Measured, Outcome, Point, Report};
 use memgauge::run::{self, Invocation, Observer};
@@ -17,9 +17,10 @@ pub fn sampling() -> Sampling {
     Sampling { length: Nanos::from_millis(1.0), per_round: 25, rounds: 6, target: 0.005, most: None }
 }
 
-/// A profile of all experiments within 60 s.
+/// A profile of bandwidth and latency within 60 s.
 pub fn profile(detail: Detail, on: &Simulated) -> Request {
-    request(EXPERIMENTS.iter().map(|row| (row.in_profile)(detail)).collect(), on)
+    let rows = EXPERIMENTS.iter().filter(|row| row.least == Detail::Brief);
+    request(rows.map(|row| (row.in_profile)(detail)).collect(), on)
 }
 
 pub fn request(experiments: Vec<Box<dyn Experiment>>, on: &Simulated) -> Request {
@@ -45,6 +46,21 @@ pub fn bandwidth(options: &str) -> Box<dyn Experiment> {
 /// `memgauge latency` with these options.
 pub fn latency(options: &str) -> Box<dyn Experiment> {
     Box::new(latency::Latency::new(parse(options)))
+}
+
+/// `memgauge patterns` with these options.
+pub fn patterns(options: &str) -> Box<dyn Experiment> {
+    Box::new(patterns::Patterns::new(parse(options)))
+}
+
+/// `memgauge instructions` with these options.
+pub fn instructions(options: &str) -> Box<dyn Experiment> {
+    Box::new(instructions::InstructionTimes::new(parse(options)))
+}
+
+/// `memgauge locks` with these options.
+pub fn locks(options: &str) -> Box<dyn Experiment> {
+    Box::new(locks::Locks::new(parse(options)))
 }
 
 fn parse<T: Args + FromArgMatches>(options: &str) -> T {

@@ -1,22 +1,3 @@
-//! What only machine code can get wrong: the caller's registers, and every single access to memory.
+//! The caller's registers. What the instructions do to memory is tested in `x86_shared`.
 
 mod registers;
-#[cfg(target_os = "linux")]
-mod trace;
-
-use crate::host::memory::{Mapping, PageMode, Window};
-use crate::kernels::stream::StreamCode;
-use crate::kernels::{KernelRow, all_rows};
-use crate::units::Bytes;
-
-/// At least `bytes` of base pages between guards.
-fn memory(bytes: usize) -> Window {
-    let mapping = Mapping::new(Bytes(bytes as u64), PageMode::Base, Bytes(0)).unwrap();
-    mapping.take(0..mapping.len()).unwrap()
-}
-
-/// Every streaming kernel that can be executed here, with its code.
-fn executable() -> Vec<(KernelRow, StreamCode)> {
-    let code = |row: KernelRow| row.kernel().ok().and(row.row.ruler()).map(|code| (row, code));
-    all_rows().into_iter().filter_map(code).collect()
-}
