@@ -330,6 +330,13 @@ fn fallbacks(facts: &HostFacts) -> impl Iterator<Item = Finding> {
 /// Conditions of the machine that move results, each with what to do about it.
 fn environment(facts: &HostFacts, cpus: usize) -> Vec<Finding> {
     let mut findings: Vec<Finding> = fallbacks(facts).collect();
+    if let Some(name) = facts.system.emulation.get().filter(|name| *name != "none") {
+        let text = format!(
+            "The instructions are emulated by {name}: all figures are those of the emulator, and say nothing about a processor \
+             that executes them itself."
+        );
+        findings.push(sentence("emulated", text));
+    }
     if let Some(&quota) = facts.system.cpu_quota.get().filter(|&&q| q < cpus as f64) {
         let text = format!(
             "The control group allows {quota:.1} cpus' worth of time, the run uses {cpus}: threads will be throttled; \

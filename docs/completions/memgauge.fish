@@ -27,7 +27,7 @@ end
 complete -c memgauge -n "__fish_memgauge_needs_command" -l profile -d 'What to measure and for how long' -r -f -a "quick\t'One point in each level, some seconds'
 default\t'The whole hierarchy in at most 60 s'
 full\t'Sweeps over sizes, some minutes'"
-complete -c memgauge -n "__fish_memgauge_needs_command" -l only -d 'Only these experiments of the profile: bandwidth,latency' -r
+complete -c memgauge -n "__fish_memgauge_needs_command" -l only -d 'Only these experiments: bandwidth,latency,patterns,instructions,locks [default: those of the profile]' -r
 complete -c memgauge -n "__fish_memgauge_needs_command" -l cpus -d 'CPUs to use, in this order: 0-3,8 [default: all that are allowed, physical cores first]' -r
 complete -c memgauge -n "__fish_memgauge_needs_command" -l budget -d 'Time for everything: 90s, 2min [default: the profile\'s, or 60s for a single experiment]' -r
 complete -c memgauge -n "__fish_memgauge_needs_command" -l samples -d 'Samples of each point, at least 3 [default: as many as the interval and the budget ask for]' -r
@@ -46,13 +46,16 @@ complete -c memgauge -n "__fish_memgauge_needs_command" -s V -l version -d 'Prin
 complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "run" -d 'Measure with a profile (the default command)'
 complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "bandwidth" -d 'Bytes per second that threads read, write and copy'
 complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "latency" -d 'Time of a load that needs the one before it'
+complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "patterns" -d 'What the order of accesses costs: reverse, strided, random'
+complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "instructions" -d 'Instructions per core cycle, and how long one waits for another'
+complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "locks" -d 'Atomic operations, locks and fences on shared and separate lines'
 complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "list" -d 'What can be measured here, and what cannot and why'
 complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "report" -d 'Show a saved report in another format'
 complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "generate" -d 'Write the man page, completions, report schema or kernel list'
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l profile -d 'What to measure and for how long' -r -f -a "quick\t'One point in each level, some seconds'
 default\t'The whole hierarchy in at most 60 s'
 full\t'Sweeps over sizes, some minutes'"
-complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l only -d 'Only these experiments of the profile: bandwidth,latency' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l only -d 'Only these experiments: bandwidth,latency,patterns,instructions,locks [default: those of the profile]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l cpus -d 'CPUs to use, in this order: 0-3,8 [default: all that are allowed, physical cores first]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l budget -d 'Time for everything: 90s, 2min [default: the profile\'s, or 60s for a single experiment]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l samples -d 'Samples of each point, at least 3 [default: as many as the interval and the budget ask for]' -r
@@ -67,11 +70,12 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l scores -d 'Wit
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l strict -d 'Exit with 1 if any number is less than solid'
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -s v -l verbose -d 'Tables with every reason and every dataset'
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l ops -d 'Operations: read, read-sum, write, write-nt, copy, copy-nt' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l ops -d 'Operations, as `memgauge list kernels` names them: read, read-nt, write, write-nt, copy, copy-nt, update, scale, add, triad, touch ...; read-best, write-best, copy-best try every kernel that answers the same question' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l sizes -d 'Working set of each thread, all streams of the operation together, rounded down to whole blocks of 512 B of each stream: 32KiB,1MiB or 4KiB..1GiB or 4KiB..64KiB:4KiB [default: a sweep over the detected hierarchy]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l threads -d 'Threads, one per CPU: 1,2,all or 1..8' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l width -d 'Register widths in bits: 64, 128, 256, 512, best (the widest there is)' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l width -d 'Registers: 64, 128, 256, 512 bits, a set (sse2, avx2, neon), widest, best (the fastest at each point)' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l pages -d 'Pages: 4k, thp (transparent huge pages), huge (reserved huge pages)' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l prefetch-distance -d 'How far ahead operations that prefetch do so: 512,2KiB' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l cpus -d 'CPUs to use, in this order: 0-3,8 [default: all that are allowed, physical cores first]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l budget -d 'Time for everything: 90s, 2min [default: the profile\'s, or 60s for a single experiment]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l samples -d 'Samples of each point, at least 3 [default: as many as the interval and the budget ask for]' -r
@@ -104,8 +108,67 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l scores -d 
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l strict -d 'Exit with 1 if any number is less than solid'
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -s v -l verbose -d 'Tables with every reason and every dataset'
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -s h -l help -d 'Print help'
+complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l ops -d 'Operations: read, write, copy' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l orders -d 'Orders: forward, reverse, strided, random' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l stride -d 'Distances of strided accesses of 64 B, multiples of 64' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l blocks -d 'Blocks of random orders: powers of two from 64 to 4KiB' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l sizes -d 'Working set of each thread, all streams together, rounded down to whole blocks of each stream [default: one size inside each level, at most 256 MiB]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l threads -d 'Threads, one per CPU: 1,2,all or 1..8' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l width -d 'Registers: 64, 128, 256, 512 bits, a set (sse2, avx2, neon), widest, best (the fastest here)' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l pages -d 'Pages: 4k, thp (transparent huge pages), huge (reserved huge pages)' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l cpus -d 'CPUs to use, in this order: 0-3,8 [default: all that are allowed, physical cores first]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l budget -d 'Time for everything: 90s, 2min [default: the profile\'s, or 60s for a single experiment]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l samples -d 'Samples of each point, at least 3 [default: as many as the interval and the budget ask for]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l seed -d 'Seed of every random choice [default: from the clock, and told in the report]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l repeat -d 'Carry out the whole plan this many times, with fresh memory each time' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l cooldown -d 'Pause before each point\'s turn: 100ms' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l max-points -d 'Refuse plans with more points than this' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l format -d 'Format on standard output: table, json, jsonl, csv, markdown, sc-membench' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -s o -l output -d 'Write the result to FILE, format by extension (.json .jsonl .csv .md .txt); - is standard output and saves nothing' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l dry-run -d 'Print the plan with its time and memory, and measure nothing'
+complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
+complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l strict -d 'Exit with 1 if any number is less than solid'
+complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -s v -l verbose -d 'Tables with every reason and every dataset'
+complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -s h -l help -d 'Print help'
+complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l ops -d 'Instructions by name; `memgauge list kernels` has all of them [default: all that this architecture has]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l timing -d 'What to time: throughput (independent ones), latency (each waits for the one before)' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l cpu -d 'The CPU to time them on [default: the first of the run]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l cpus -d 'CPUs to use, in this order: 0-3,8 [default: all that are allowed, physical cores first]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l budget -d 'Time for everything: 90s, 2min [default: the profile\'s, or 60s for a single experiment]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l samples -d 'Samples of each point, at least 3 [default: as many as the interval and the budget ask for]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l seed -d 'Seed of every random choice [default: from the clock, and told in the report]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l repeat -d 'Carry out the whole plan this many times, with fresh memory each time' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l cooldown -d 'Pause before each point\'s turn: 100ms' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l max-points -d 'Refuse plans with more points than this' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l format -d 'Format on standard output: table, json, jsonl, csv, markdown, sc-membench' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -s o -l output -d 'Write the result to FILE, format by extension (.json .jsonl .csv .md .txt); - is standard output and saves nothing' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l dry-run -d 'Print the plan with its time and memory, and measure nothing'
+complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
+complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l strict -d 'Exit with 1 if any number is less than solid'
+complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -s v -l verbose -d 'Tables with every reason and every dataset'
+complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -s h -l help -d 'Print help'
+complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l ops -d 'Operations: atomic-add, exchange, compare-and-swap, spin-lock, mutex (the standard library\'s, a comparator), fence' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l threads -d 'Threads, one per CPU: 1,2,all or 1..8' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l lines -d 'Cache lines: shared (all threads on one), separate (each on its own)' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l inside -d 'Dependent additions while a lock is held, or right after an operation without one: 0,10' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l between -d 'Dependent additions between one operation and the next: 0,1000' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l cpus -d 'CPUs to use, in this order: 0-3,8 [default: all that are allowed, physical cores first]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l budget -d 'Time for everything: 90s, 2min [default: the profile\'s, or 60s for a single experiment]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l samples -d 'Samples of each point, at least 3 [default: as many as the interval and the budget ask for]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l seed -d 'Seed of every random choice [default: from the clock, and told in the report]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l repeat -d 'Carry out the whole plan this many times, with fresh memory each time' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l cooldown -d 'Pause before each point\'s turn: 100ms' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l max-points -d 'Refuse plans with more points than this' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l format -d 'Format on standard output: table, json, jsonl, csv, markdown, sc-membench' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -s o -l output -d 'Write the result to FILE, format by extension (.json .jsonl .csv .md .txt); - is standard output and saves nothing' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l dry-run -d 'Print the plan with its time and memory, and measure nothing'
+complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
+complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l strict -d 'Exit with 1 if any number is less than solid'
+complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -s v -l verbose -d 'Tables with every reason and every dataset'
+complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -s h -l help -d 'Print help'
 complete -c memgauge -n "__fish_memgauge_using_subcommand list" -l format -d 'Format on standard output' -r -f -a "table\t'For people'
 json\t'For programs'"
+complete -c memgauge -n "__fish_memgauge_using_subcommand list" -l code -d 'The machine code of that kernel, in hexadecimal: what is timed'
 complete -c memgauge -n "__fish_memgauge_using_subcommand list" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c memgauge -n "__fish_memgauge_using_subcommand report" -l format -d 'Format on standard output: table, json, jsonl, csv, markdown, sc-membench' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand report" -s o -l output -d 'Write to FILE, format by extension; - is standard output' -r -F

@@ -26,6 +26,7 @@ const NODE_SAMPLES: usize = 64;
 #[derive(Debug)]
 pub struct RealMachine {
     facts: HostFacts,
+    description: String,
     files: SystemFiles,
     clock: Clock,
     team: Arc<Team>,
@@ -57,8 +58,13 @@ impl RealMachine {
     pub fn new(facts: HostFacts, files: SystemFiles, cpus: &[u32], stop: StopFlag) -> Result<Self> {
         let team = Arc::new(Team::new(cpus)?);
         let clock = Clock::calibrate();
+        let description = match facts.system.emulation.get().filter(|name| *name != "none") {
+            Some(name) => format!("emulated ({name})"),
+            None => "native".to_owned(),
+        };
         let mut machine = Self {
             facts,
+            description,
             files,
             clock,
             team,
@@ -195,7 +201,7 @@ impl Machine for RealMachine {
     }
 
     fn description(&self) -> &str {
-        "native"
+        &self.description
     }
 
     fn now(&self) -> Nanos {

@@ -8,16 +8,25 @@ use std::time::Duration;
 /// The raw counter, in ticks of unknown length that the engine calibrates.
 ///
 /// On x86 this is the time-stamp counter, read after a load fence: all earlier loads have their data by then, while
-/// earlier stores may still be on their way to the cache (Intel SDM vol. 2B, RDTSC). Elsewhere it is the monotonic
-/// clock in ns.
+/// earlier stores may still be on their way to the cache (Intel SDM vol. 2B, RDTSC). On 64-bit Arm it is the virtual
+/// counter, read after an ISB, which waits for all earlier instructions to be complete but for their stores (Arm ARM,
+/// CNTVCT_EL0: without it the counter may be read early). On 64-bit RISC-V it is the `time` register, which Linux lets
+/// programs read, after a fence that waits for all earlier loads. Elsewhere it is the monotonic clock in ns.
+///
+/// The counters of Arm and RISC-V tick at tens of MHz to 1 GHz: the engine makes samples as long as their step demands.
 #[inline]
 pub fn ticks() -> u64 {
     raw_ticks()
 }
 
-/// What [`ticks`] reads: `tsc` or `monotonic`.
+/// What [`ticks`] reads: `tsc`, `cntvct`, `rdtime` or `monotonic`.
 pub fn ticks_name() -> &'static str {
-    if cfg!(any(target_arch = "x86_64", target_arch = "x86")) { "tsc" } else { "monotonic" }
+    match () {
+        () if cfg!(any(target_arch = "x86_64", target_arch = "x86")) => "tsc",
+        () if cfg!(target_arch = "aarch64") => "cntvct",
+        () if cfg!(target_arch = "riscv64") => "rdtime",
+        () => "monotonic",
+    }
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -40,7 +49,27 @@ fn raw_ticks() -> u64 {
     }
 }
 
-#[cfg(not(any(target_arch = "x86_64", target_arch = "x86")))]
+#[cfg(target_arch = "aarch64")]
+#[inline]
+fn raw_ticks() -> u64 {
+    let ticks: u64;
+    // SAFETY: every system with programs on 64-bit Arm lets them read the virtual counter; memory is not touched, but the
+    // compiler must not move accesses across (no `nomem`).
+    unsafe { std::arch::asm!("isb", "mrs {}, cntvct_el0", out(reg) ticks, options(nostack, preserves_flags)) };
+    ticks
+}
+
+#[cfg(target_arch = "riscv64")]
+#[inline]
+fn raw_ticks() -> u64 {
+    let ticks: u64;
+    // SAFETY: RV64GC has the register (Zicntr), and systems emulate it for programs where the core does not; memory is
+    // not touched, but the compiler must not move accesses across (no `nomem`).
+    unsafe { std::arch::asm!("fence r, r", "rdtime {}", out(reg) ticks, options(nostack, preserves_flags)) };
+    ticks
+}
+
+#[cfg(not(any(target_arch = "x86_64", target_arch = "x86", target_arch = "aarch64", target_arch = "riscv64")))]
 #[inline]
 fn raw_ticks() -> u64 {
     os::monotonic_ns()

@@ -49,6 +49,7 @@ pub struct OwnCache {
 }
 
 /// Whether there is a hypervisor, and which.
+#[allow(dead_code, reason = "not every architecture tells")]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Hypervisor {
     /// The processor says that there is none.

@@ -151,6 +151,7 @@ impl Rows {
         self.fact("kernel", &system.kernel, String::clone);
         self.fact("host name", &system.hostname, String::clone);
         self.fact("virtualised by", &system.virtualization, String::clone);
+        self.fact("emulated by", &system.emulation, String::clone);
         self.fact("container", &system.container, String::clone);
         self.fact("CPU quota", &system.cpu_quota, |q| format!("{} CPUs", significant(*q)));
     }

@@ -226,6 +226,8 @@ pub struct SystemFacts {
     pub hostname: Fact<String>,
     /// Hypervisor, or `none` where the processor says that there is none.
     pub virtualization: Fact<String>,
+    /// What executes the program's instructions in place of the processor, or `none`: `qemu-user`, `Rosetta 2`.
+    pub emulation: Fact<String>,
     /// Whether this process runs in a container, and which kind.
     pub container: Fact<String>,
     /// CPUs' worth of time that the control groups allow; absent where there is no quota.

@@ -44,6 +44,11 @@ impl SystemFiles {
         self.read(path)?.parse().ok()
     }
 
+    /// What the link `path` leads to, as it is written in the link.
+    pub fn link(&self, path: &str) -> Option<String> {
+        std::fs::read_link(self.locate(path)).ok().map(|target| target.to_string_lossy().into_owned())
+    }
+
     /// Names of the entries of a folder in rising order; none where it is missing.
     pub fn names(&self, folder: &str) -> Vec<String> {
         let Ok(entries) = std::fs::read_dir(self.locate(folder)) else { return Vec::new() };

@@ -42,7 +42,7 @@ pub fn discover(files: &SystemFiles) -> CpuFacts {
         features,
         counter: counter(files),
         counter_invariant: match processor::counter_invariant() {
-            Some(invariant) => Fact::known(invariant, "CPUID leaf 80000007h"),
+            Some((invariant, source)) => Fact::known(invariant, source),
             None => Fact::unknown("the processor does not tell"),
         },
     }

@@ -1,7 +1,7 @@
 //! The system around the processor: pages, kernel, virtualization, settings that move results.
 
 use super::cgroup;
-use super::files::SystemFiles;
+use super::files::{SystemFiles, field};
 use crate::host::os;
 use crate::host::processor::{self, Hypervisor};
 use crate::results::{Environment, Fact, HugePool, PageFacts, SystemFacts, Topology};
@@ -62,6 +62,7 @@ pub fn system(files: &SystemFiles) -> SystemFacts {
         kernel: named("/proc/sys/kernel/osrelease", os::kernel_release),
         hostname: named("/proc/sys/kernel/hostname", os::host_name),
         virtualization: virtualization(files),
+        emulation: emulation(files),
         container: container(files),
         cpu_quota: match cgroup::cpu_quota(files) {
             Some((cpus, source)) => Fact::known(cpus, source),
@@ -84,6 +85,37 @@ fn virtualization(files: &SystemFiles) -> Fact<String> {
         }
         None if machine.is_empty() => Fact::unknown(format!("the processor does not tell, and {DMI} is missing")),
         None => Fact::unknown(format!("the processor does not tell; {DMI} says {machine}")),
+    }
+}
+
+/// What executes the instructions in place of the processor.
+fn emulation(files: &SystemFiles) -> Fact<String> {
+    const OWN: &str = "/proc/self/exe";
+    const THREAD: &str = "/proc/thread-self/exe";
+    const CPUINFO: &str = "/proc/cpuinfo";
+    if os::translated() {
+        return Fact::known("Rosetta 2".to_owned(), "sysctl.proc_translated");
+    }
+    // An emulator answers for the path that programs look at, and lets the kernel answer for the other one.
+    let executables = (files.link(OWN), files.link(THREAD));
+    if let (Some(told), Some(executed)) = &executables
+        && told != executed
+    {
+        let name = executed.rsplit('/').next().unwrap_or_default();
+        let name = if name.starts_with("qemu-") { "qemu-user" } else { name };
+        return Fact::known(name.to_owned(), format!("{THREAD} is {executed}"));
+    }
+    let on_x86 = cfg!(any(target_arch = "x86_64", target_arch = "x86"));
+    let cpuinfo = files.read(CPUINFO).unwrap_or_default();
+    if !on_x86 && field(&cpuinfo, "cpu family").is_some() && field(&cpuinfo, "flags").is_some() {
+        return Fact::known("an emulator".to_owned(), format!("{CPUINFO} describes an x86 processor"));
+    }
+    match (processor::hypervisor(), executables) {
+        (Some(Hypervisor::Present(name)), _) if name == "QEMU" => {
+            Fact::known("QEMU (TCG)".to_owned(), "CPUID leaf 40000000h")
+        }
+        (_, (Some(_), Some(_))) => Fact::known("none".to_owned(), format!("{OWN} and {THREAD} are the same")),
+        _ => Fact::unknown(format!("no {OWN} and {THREAD} to compare")),
     }
 }
 

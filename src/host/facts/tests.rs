@@ -486,3 +486,9 @@ fn this_machine_is_described_consistently() {
     assert_eq!(facts.system.os, std::env::consts::OS);
     assert!(!facts.cpu.architecture.is_empty());
 }
+
+#[test]
+fn what_executes_the_instructions_is_not_made_up() {
+    let emulation = Tree::new().memory().discover().system.emulation;
+    assert_eq!(emulation.value.filter(|name| name != "QEMU (TCG)"), None, "{}", emulation.source);
+}

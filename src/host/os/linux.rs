@@ -162,8 +162,9 @@ pub fn file_limit_signal() -> Option<i32> {
 /// The word of hardware capabilities that the kernel hands to every program.
 pub fn hardware_capabilities() -> u64 {
     // SAFETY: looks a number up in a table that the C library keeps.
+    let word = unsafe { libc::getauxval(libc::AT_HWCAP) };
     #[allow(clippy::useless_conversion)] // 32 bits wide on 32-bit systems
-    u64::from(unsafe { libc::getauxval(libc::AT_HWCAP) })
+    u64::from(word)
 }
 
 /// Bytes that `cbo.zero` sets to zero, by riscv_hwprobe (Linux 6.4 and later; the keys are in
@@ -189,6 +190,11 @@ pub fn zeroed_block() -> Option<u64> {
 #[cfg(not(target_arch = "riscv64"))]
 pub fn zeroed_block() -> Option<u64> {
     None
+}
+
+/// Linux has no word for it.
+pub fn translated() -> bool {
+    false
 }
 
 /// Turns the -1 of a system call into its error.

@@ -95,6 +95,11 @@ pub fn zeroed_block() -> Option<u64> {
     None
 }
 
+/// Not told.
+pub fn translated() -> bool {
+    false
+}
+
 /// Memory from the allocator, without guards.
 #[derive(Debug)]
 pub struct Region {

@@ -62,8 +62,9 @@ pub fn counter_rate() -> Option<(Hertz, &'static str)> {
 }
 
 /// Whether the counter runs at one rate in all power states.
-pub fn counter_invariant() -> Option<bool> {
-    CpuId::new().get_advanced_power_mgmt_info().map(|info| info.has_invariant_tsc())
+pub fn counter_invariant() -> Option<(bool, &'static str)> {
+    let invariant = CpuId::new().get_advanced_power_mgmt_info()?.has_invariant_tsc();
+    Some((invariant, "CPUID leaf 80000007h"))
 }
 
 /// Whether there is a hypervisor, by the bit that processors never set themselves.

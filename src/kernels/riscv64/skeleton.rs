@@ -15,10 +15,11 @@ const _: () = assert!(offset_of!(StreamCall, blocks) == 32 && offset_of!(StreamC
 const _: () = assert!(offset_of!(StreamCall, distance) == 48 && offset_of!(StreamCall, pattern) == 64);
 const _: () = assert!(offset_of!(StreamCall, checksum) == 72);
 
-/// Before the first instruction of every kernel.
+/// Before the first instruction of every kernel. The extensions of RV64G are named because the assembler forgets those of
+/// the target when it links with optimization (LTO).
 macro_rules! begin {
     () => {
-        ".option push\n.option norvc\n.option norelax\n.p2align 6\n"
+        ".option push\n.option norvc\n.option norelax\n.option arch, +m, +a, +f, +d\n.p2align 6\n"
     };
 }
 

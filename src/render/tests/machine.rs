@@ -44,6 +44,7 @@ pub fn host() -> HostFacts {
             kernel: text("6.12.0", "uname"),
             hostname: text("bench", "uname"),
             virtualization: text("KVM", "CPUID leaf 0x40000000"),
+            emulation: text("none", "/proc/self/exe is what runs"),
             container: text("none", "no marker of a container found"),
             cpu_quota: Fact::unknown("no quota is set"),
         },

@@ -112,6 +112,7 @@ fn facts(cpus: Vec<Cpu>, caches: Vec<Cache>, usable: Bytes) -> HostFacts {
             kernel: unknown(),
             hostname: known("simulated".to_owned()),
             virtualization: unknown(),
+            emulation: unknown(),
             container: unknown(),
             cpu_quota: unknown(),
         },

@@ -31,7 +31,7 @@ struct Seen {
 #[unsafe(naked)]
 unsafe extern "C" fn probe(code: usize, argument: usize, seen: &mut Seen) {
     naked_asm!(concat!(
-        ".option push\n.option norvc\n",
+        ".option push\n.option norvc\n.option arch, +d\n",
         "addi sp, sp, -224\n",
         "sd ra, 0(sp)\n",
         "sd a2, 8(sp)\n",
