@@ -6,10 +6,10 @@
 
 mod chain;
 mod clock;
+mod cycle;
 mod judge;
 mod machine;
 mod pages;
-mod permutation;
 mod real;
 mod sample;
 mod sampling;
@@ -22,7 +22,6 @@ pub use clock::Clock;
 pub use machine::{
     ChaseWork, Machine, MemoryKey, MemoryPlan, MemoryUse, Observation, StreamWork, Trouble, Work, page_bytes, slot,
 };
-pub use permutation::Permutation;
 pub use real::RealMachine;
 pub use sampling::{Frame, PointLog, Sampling, conclude, sample_round};
 pub use simulated::{CostModel, LevelCost, NoiseModel, SimulatedMachine};

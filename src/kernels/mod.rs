@@ -13,6 +13,7 @@ mod digest;
 mod oracle;
 mod sets;
 mod stream;
+mod widest;
 
 #[cfg(not(target_arch = "x86_64"))]
 compile_error!(
@@ -31,3 +32,4 @@ pub use contract::{CONTRACTS, Contract, Operation, Policy};
 pub use oracle::apply as oracle;
 pub use sets::{KernelRow, Set, SetId, Width, all_rows, select};
 pub use stream::{BLOCK_BYTES, StreamKernel, StreamWalk};
+pub use widest::{Vectorizable, with_widest_vectors};
