@@ -239,7 +239,7 @@ mod tests {
     const SEEDS: [u64; 4] = [0, 1, 42, u64::MAX];
 
     /// Sizes at which the order is examined: either number of rounds, powers of two and others.
-    const EXAMINED: [u64; 4] = [1 << 16, 100_000, 1 << 18, 300_001];
+    const EXAMINED: [u64; 4] = [1 << 16, 100_000, 300_001, 1 << 20];
 
     /// What each node points to.
     fn pointers(cycle: &Cycle) -> Vec<u64> {
@@ -306,6 +306,18 @@ mod tests {
     }
 
     #[test]
+    fn vectors_give_what_plain_code_gives() {
+        for nodes in [1000, 1 << 20, (1 << 33) + 5] {
+            let cycle = Cycle::new(nodes, 9);
+            let (mut plain, mut vectors) = ([0; BATCH], [0; BATCH]);
+            cycle.successors_of_batch(100, &mut plain);
+            cycle.successors(100, &mut vectors);
+            assert_eq!(plain, vectors, "{nodes}");
+            assert_eq!(cycle.passed_over_by_batch(100, &plain), cycle.passed_over(100, &plain), "{nodes}");
+        }
+    }
+
+    #[test]
     fn seeds_and_sizes_give_different_orders() {
         let first = |nodes, seed| {
             let mut next = vec![0; 64];
@@ -344,7 +356,7 @@ mod tests {
     }
 
     fn examine(check: impl Fn(&str, &[u64])) {
-        for (nodes, seed) in EXAMINED.iter().flat_map(|&nodes| (0..3).map(move |seed| (nodes, seed))) {
+        for (nodes, seed) in EXAMINED.iter().flat_map(|&nodes| (0..2).map(move |seed| (nodes, seed))) {
             check(&format!("{nodes} nodes, seed {seed}"), &walk(&Cycle::new(nodes, seed)));
         }
     }
@@ -352,7 +364,7 @@ mod tests {
     #[test]
     fn successors_are_spread_evenly() {
         examine(|name, order| {
-            for hops in [1, 2, 3, 8] {
+            for hops in [1, 2, 8] {
                 let excess = excess_of_position_table(order, hops);
                 assert!(excess.abs() < 5.0, "{name}, {hops} hops: {excess}");
             }
@@ -362,7 +374,7 @@ mod tests {
     #[test]
     fn successors_are_seldom_near() {
         examine(|name, order| {
-            for hops in 1..=8 {
+            for hops in [1, 2, 4, 8] {
                 // 64 nodes of a cache line each share a page of 4 KiB; by chance 64 of n successors do.
                 let near = order.windows(hops + 1).filter(|w| w[0] / 64 == w[hops] / 64).count();
                 // Mean 63 and about Poisson: 5 standard deviations.
