@@ -337,6 +337,13 @@ fn environment(facts: &HostFacts, cpus: usize) -> Vec<Finding> {
         );
         findings.push(sentence("emulated", text));
     }
+    if facts.system.pinning.get() == Some(&false) {
+        let text =
+            "This system lets nobody choose the CPU of a thread: threads may wander, and CPU numbers are those asked \
+                    for, not those used."
+                .to_owned();
+        findings.push(sentence("not-pinned", text));
+    }
     if let Some(&quota) = facts.system.cpu_quota.get().filter(|&&q| q < cpus as f64) {
         let text = format!(
             "The control group allows {quota:.1} cpus' worth of time, the run uses {cpus}: threads will be throttled; \

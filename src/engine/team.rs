@@ -81,7 +81,8 @@ impl Worker {
             .name(format!("cpu{cpu}"))
             .stack_size(STACK)
             .spawn(move || {
-                let pin = pin::pin_current_thread(cpu);
+                // Where no thread can be pinned, the system's choice is all there is; the report says so.
+                let pin = if pin::can_pin() { pin::pin_current_thread(cpu) } else { Ok(()) };
                 let held = pin.is_ok();
                 let _ = pinned.send(pin);
                 if held {

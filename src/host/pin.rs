@@ -4,6 +4,11 @@ use super::os;
 use crate::error::{Error, Result};
 use crate::units::CpuList;
 
+/// Whether this system lets a program choose the CPU of a thread.
+pub fn can_pin() -> bool {
+    os::CAN_PIN
+}
+
 /// Makes the calling thread run on `cpu` only, and reads back that this is so.
 ///
 /// # Errors

@@ -191,7 +191,7 @@ pub struct ListedInstruction {
     pub instruction: Instruction,
     /// How it is timed.
     pub timing: Timing,
-    pub(super) row: InstructionRow,
+    row: InstructionRow,
 }
 
 /// Every instruction of this architecture with both ways to time it.

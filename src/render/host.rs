@@ -152,6 +152,7 @@ impl Rows {
         self.fact("host name", &system.hostname, String::clone);
         self.fact("virtualised by", &system.virtualization, String::clone);
         self.fact("emulated by", &system.emulation, String::clone);
+        self.fact("threads can be pinned", &system.pinning, yes_or_no);
         self.fact("container", &system.container, String::clone);
         self.fact("CPU quota", &system.cpu_quota, |q| format!("{} CPUs", significant(*q)));
     }

@@ -228,6 +228,8 @@ pub struct SystemFacts {
     pub virtualization: Fact<String>,
     /// What executes the program's instructions in place of the processor, or `none`: `qemu-user`, `Rosetta 2`.
     pub emulation: Fact<String>,
+    /// Whether the system lets a program choose the CPU of a thread.
+    pub pinning: Fact<bool>,
     /// Whether this process runs in a container, and which kind.
     pub container: Fact<String>,
     /// CPUs' worth of time that the control groups allow; absent where there is no quota.

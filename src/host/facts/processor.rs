@@ -12,10 +12,8 @@ const CPUINFO: &str = "/proc/cpuinfo";
 pub fn discover(files: &SystemFiles) -> CpuFacts {
     let cpuinfo = files.read(CPUINFO).unwrap_or_default();
     let vendor = own_or(processor::vendor(), &cpuinfo, &["vendor_id", "CPU implementer", "mvendorid"]);
-    let (signature, signature_source) = match processor::signature() {
-        Some(signature) => (Some(signature), "CPUID leaf 1"),
-        None => (signature_of(&cpuinfo), CPUINFO),
-    };
+    // Not from /proc/cpuinfo: it has them for x86 only, and in an emulated program they are those of another processor.
+    let signature = processor::signature();
     let features = match processor::features() {
         Some(features) => Fact::known(features, "processor flags that the operating system supports too"),
         None => Fact::unknown("no way to ask this architecture here"),
@@ -36,8 +34,8 @@ pub fn discover(files: &SystemFiles) -> CpuFacts {
         },
         vendor,
         signature: match signature {
-            Some(signature) => Fact::known(signature.to_string(), signature_source),
-            None => Fact::unknown(format!("neither CPUID nor {CPUINFO} tells family and model")),
+            Some(signature) => Fact::known(signature.to_string(), "CPUID leaf 1"),
+            None => Fact::unknown("the processor has no CPUID that tells family and model"),
         },
         features,
         counter: counter(files),
@@ -57,12 +55,6 @@ fn own_or(own: Option<String>, cpuinfo: &str, keys: &[&str]) -> Fact<String> {
         Some(value) => Fact::known(value.to_owned(), CPUINFO),
         None => Fact::unknown(format!("neither CPUID nor {CPUINFO} tells")),
     }
-}
-
-/// Family, model and stepping in /proc/cpuinfo, which has them for x86 only.
-fn signature_of(cpuinfo: &str) -> Option<Signature> {
-    let number = |key| field(cpuinfo, key)?.parse().ok();
-    Some(Signature { family: number("cpu family")?, model: number("model")?, stepping: number("stepping")? })
 }
 
 fn name_of(design: Option<&Microarchitecture>, signature: Option<Signature>) -> Fact<String> {

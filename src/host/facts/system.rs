@@ -2,8 +2,8 @@
 
 use super::cgroup;
 use super::files::{SystemFiles, field};
-use crate::host::os;
 use crate::host::processor::{self, Hypervisor};
+use crate::host::{os, pin};
 use crate::results::{Environment, Fact, HugePool, PageFacts, SystemFacts, Topology};
 use crate::units::Bytes;
 use std::collections::BTreeSet;
@@ -63,6 +63,7 @@ pub fn system(files: &SystemFiles) -> SystemFacts {
         hostname: named("/proc/sys/kernel/hostname", os::host_name),
         virtualization: virtualization(files),
         emulation: emulation(files),
+        pinning: Fact::known(pin::can_pin(), "what this system offers"),
         container: container(files),
         cpu_quota: match cgroup::cpu_quota(files) {
             Some((cpus, source)) => Fact::known(cpus, source),

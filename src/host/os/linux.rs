@@ -43,6 +43,9 @@ pub fn allowed_cpus() -> Option<Vec<u32>> {
     (result == 0).then(|| (0..CPU_BITS as u32).filter(set).collect())
 }
 
+/// Linux places threads.
+pub const CAN_PIN: bool = true;
+
 /// Lets the calling thread run on `cpu` only.
 pub fn pin_to(cpu: u32) -> io::Result<()> {
     let mut mask = vec![0u64; CPU_BITS / 64];

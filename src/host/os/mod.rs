@@ -2,16 +2,30 @@
 //!
 //! What a system lacks is `None` or an error of kind `Unsupported`, never an invented value.
 
-#[cfg(target_os = "linux")]
+#[cfg(any(target_os = "linux", target_os = "android"))]
 mod linux;
-#[cfg(target_os = "linux")]
+#[cfg(any(target_os = "linux", target_os = "android"))]
 pub use linux::*;
 
-// Compiled in tests on Linux too, so that it cannot rot where nobody looks.
-#[cfg(any(not(target_os = "linux"), test))]
-#[cfg_attr(target_os = "linux", allow(dead_code))]
+#[cfg(any(target_os = "macos", target_os = "freebsd"))]
+mod unix;
+#[cfg(any(target_os = "macos", target_os = "freebsd"))]
+pub use unix::*;
+
+#[cfg(windows)]
+mod windows;
+#[cfg(windows)]
+pub use windows::*;
+
+// Compiled in tests on Linux too, so that it cannot rot where nobody looks. Systems with a file of their own take from it
+// what they lack.
+#[cfg(any(not(any(target_os = "linux", target_os = "android")), test))]
+#[cfg_attr(
+    any(target_os = "linux", target_os = "android", target_os = "macos", target_os = "freebsd", windows),
+    allow(dead_code)
+)]
 mod portable;
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(any(target_os = "linux", target_os = "android", target_os = "macos", target_os = "freebsd", windows)))]
 pub use portable::*;
 
 /// What the page tables say about a range of memory, in bytes.

@@ -29,6 +29,9 @@ pub fn allowed_cpus() -> Option<Vec<u32>> {
     None
 }
 
+/// The standard library cannot place threads.
+pub const CAN_PIN: bool = false;
+
 /// Not offered by the standard library.
 pub fn pin_to(_cpu: u32) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())

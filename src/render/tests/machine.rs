@@ -45,6 +45,7 @@ pub fn host() -> HostFacts {
             hostname: text("bench", "uname"),
             virtualization: text("KVM", "CPUID leaf 0x40000000"),
             emulation: text("none", "/proc/self/exe is what runs"),
+            pinning: Fact::known(true, "this system"),
             container: text("none", "no marker of a container found"),
             cpu_quota: Fact::unknown("no quota is set"),
         },

@@ -113,6 +113,7 @@ fn facts(cpus: Vec<Cpu>, caches: Vec<Cache>, usable: Bytes) -> HostFacts {
             hostname: known("simulated".to_owned()),
             virtualization: unknown(),
             emulation: unknown(),
+            pinning: unknown(),
             container: unknown(),
             cpu_quota: unknown(),
         },

@@ -5,7 +5,7 @@ use super::{executable, memory};
 use crate::host::memory::Window;
 use crate::kernels::chase::ChaseCall;
 use crate::kernels::handoff::HandOffCall;
-use crate::kernels::instructions::{InstructionCall, InstructionRow};
+use crate::kernels::instructions::InstructionCall;
 use crate::kernels::locks::LockCall;
 use crate::kernels::native::{ADD, CHASES, CHASES_WITH_PAYLOAD, HANDOFF, LOCK_SETS, WORK};
 use crate::kernels::stream::StreamCall;
@@ -179,7 +179,7 @@ fn locks_and_hand_offs_preserve_the_registers_of_the_caller() {
 fn instructions_preserve_the_registers_of_the_caller() {
     let window = memory(4096);
     for listed in all_instructions().into_iter().filter(|listed| listed.kernel().is_ok()) {
-        let (InstructionRow::Code(code, ..) | InstructionRow::Needs(_, _, code, ..)) = listed.row else { continue };
+        let code = listed.address().unwrap();
         let mut call = InstructionCall { turns: 2, scratch: window.address() };
         // SAFETY: the window is as long as the scratch memory, and the kernel can be executed here.
         unsafe { assert_preserved(&listed.name(), code as usize, &raw mut call as usize) };
