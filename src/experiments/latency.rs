@@ -3,6 +3,7 @@
 //! Method and limits: docs/method/latency.md.
 
 use super::hierarchy::{Levels, MEMORY, Target};
+use super::steps::rises;
 use super::{Bound, Detail, Draft, Experiment, PageModes, Scope, axis, bytes_axis};
 use crate::engine::{ChaseWork, Work, derive, slot};
 use crate::error::{Error, Result};
@@ -200,7 +201,11 @@ impl Experiment for Latency {
     }
 
     fn findings(&self, dataset: &Dataset) -> Vec<Finding> {
-        page_walk(dataset).into_iter().collect()
+        let axes = ["cpu", "pages", "stride_bytes"];
+        let place = |p: &Point| axes.map(|axis| p.coordinates.get(axis).cloned());
+        let first = dataset.points.first().map(place);
+        let rises = rises(dataset, |p| Some(place(p)) == first);
+        page_walk(dataset).into_iter().chain(rises).collect()
     }
 }
 

@@ -9,4 +9,5 @@ mod machines;
 mod noise;
 mod profile;
 mod rendering;
+mod shapes;
 mod values;
