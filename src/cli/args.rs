@@ -248,11 +248,11 @@ pub struct ListOptions {
     /// What to list
     pub what: Listed,
 
-    /// One kernel only: read/avx512
+    /// One kernel only, or those of one operation or family: read/avx512, triad, lock
     pub name: Option<String>,
 
-    /// The machine code of that kernel, in hexadecimal: what is timed
-    #[arg(long, requires = "name")]
+    /// The machine code of the kernels, in hexadecimal: what is timed
+    #[arg(long)]
     pub code: bool,
 
     /// Format on standard output

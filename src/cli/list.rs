@@ -47,6 +47,9 @@ pub fn list(options: &ListOptions) -> Result<()> {
             "too much: {name}; only kernels have names; type memgauge list kernels {name}"
         )));
     }
+    if options.code && options.what != Listed::Kernels {
+        return Err(Error::usage("no code: only kernels have machine code; type memgauge list kernels --code"));
+    }
     let text = match options.what {
         Listed::Kernels => {
             let chosen = chosen(options.name.as_deref())?;

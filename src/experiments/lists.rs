@@ -183,6 +183,7 @@ names! {
     Reverse "reverse" "From high to low addresses.",
     Strided "strided" "One line in so many bytes, then the next line of each, until all were visited.",
     Random "random" "Blocks in the order of a seeded permutation.",
+    Indexed "indexed" "From low to high addresses, but by a table: what tables cost.",
 }
 
 /// The thread counts asked for, rising, each once.

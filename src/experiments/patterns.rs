@@ -48,7 +48,7 @@ pub struct Settings {
     #[arg(long, value_name = "LIST", default_value = "read,write,copy")]
     pub ops: OrderedOperations,
 
-    /// Orders: forward, reverse, strided, random
+    /// Orders: forward, reverse, strided, random, indexed (forward by the tables of the others: what those cost)
     #[arg(long, value_name = "LIST", default_value = "forward,reverse,strided,random")]
     pub orders: Orders,
 
@@ -97,7 +97,7 @@ impl Order {
     fn name(self) -> String {
         match self.kind {
             OrderKind::Forward | OrderKind::Reverse => self.kind.to_string(),
-            OrderKind::Strided | OrderKind::Random => format!("{} {}", self.kind, self.bytes),
+            OrderKind::Strided | OrderKind::Random | OrderKind::Indexed => format!("{} {}", self.kind, self.bytes),
         }
     }
 
@@ -112,14 +112,15 @@ impl Order {
             OrderKind::Forward => forward,
             OrderKind::Reverse => reverse,
             OrderKind::Strided => lines,
-            OrderKind::Random if self.bytes.0 < BLOCK_BYTES => lines,
-            OrderKind::Random => chunks,
+            OrderKind::Random | OrderKind::Indexed if self.bytes.0 < BLOCK_BYTES => lines,
+            OrderKind::Random | OrderKind::Indexed => chunks,
         }
     }
 
     fn table(self, seed: u64) -> Option<TableOrder> {
         match self.kind {
             OrderKind::Forward | OrderKind::Reverse => None,
+            OrderKind::Indexed => Some(TableOrder::Forward),
             OrderKind::Strided => Some(TableOrder::Strided(self.bytes)),
             OrderKind::Random => Some(TableOrder::Random(self.bytes, derive(seed, "pattern", self.bytes.0))),
         }
@@ -178,6 +179,9 @@ impl Patterns {
                 OrderKind::Forward | OrderKind::Reverse => orders.push(Order { kind, bytes: Bytes(0) }),
                 OrderKind::Strided => orders.extend(s.stride.0.iter().map(|&bytes| Order { kind, bytes })),
                 OrderKind::Random => orders.extend(s.blocks.0.iter().map(|&bytes| Order { kind, bytes })),
+                OrderKind::Indexed => {
+                    orders.extend([LINE_BYTES, BLOCK_BYTES].map(|piece| Order { kind, bytes: Bytes(piece) }));
+                }
             }
         }
         Ok(orders)

@@ -96,6 +96,9 @@ fn an_order_of_too_few_accesses_is_skipped_with_the_reason() {
         (point.outcome.status(), point.outcome.reason().unwrap_or_default().to_owned())
     };
     assert_eq!(reason("strided 64 B").0, "measured");
+    let indexed = run(patterns("--ops read --orders forward,indexed --sizes 32KiB"));
+    let orders: Vec<_> = indexed.points().filter_map(|p| p.name("order")).collect();
+    assert_eq!(orders, ["forward", "indexed 64 B", "indexed 512 B"]);
     let (status, why) = reason("strided 2 MiB");
     assert_eq!(status, "skipped");
     assert_eq!(why, "strided 2 MiB leaves 0 accesses of a pass in 32 KiB; 16 are needed");
