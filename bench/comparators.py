@@ -70,8 +70,12 @@ LIKWID_KERNELS = {
     "copy": r"copy",
     "write-nt": r"store_mem",
     "copy-nt": r"copy_mem",
+    "update": r"update",
+    # likwid-bench calls STREAM's triad `stream`; its own `triad` has four streams.
+    "triad": r"stream",
+    "triad-nt": r"stream_mem",
 }
-LIKWID_SETS = r"(_(sse|avx|avx512|neon|sve\d*|vsx|vmx))?"
+LIKWID_SETS = r"(_(sse|avx|avx512|neon|sve\d*|vsx|vmx))?(_fma)?"
 
 
 def likwid_kernels(listing, operation):
@@ -310,6 +314,7 @@ class Memgauge:
     def __init__(self, binary, width="best"):
         self.binary, self.width = binary, width
         self.trust = []
+        self.kernels = {}
 
     def version(self):
         return run([self.binary, "--version"])[0].strip()
@@ -326,7 +331,9 @@ class Memgauge:
             command += ["--cpus", ",".join(str(cpu) for cpu in cpus)]
         rows = pick(parse_memgauge(run(command)[0]), cell)
         self.trust += [(cell.name, row.get("trust", ""), row.get("reason", "")) for row in rows]
-        return {row.get("kernel") or row["operation"]: float(row["value"]) for row in rows}
+        # With `best` the kernel is the program's choice of the moment: one variant, whichever won.
+        self.kernels.setdefault(cell.name, []).extend(row.get("kernel", "") for row in rows)
+        return {f"--width {self.width}": float(row["value"]) for row in rows}
 
 
 def comparators():

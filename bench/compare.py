@@ -22,8 +22,8 @@ from comparators import Cell, NoResult
 
 ROOT = Path(__file__).resolve().parent.parent
 LEVELS = ("L1", "L2", "L3", "DRAM")
-OPERATIONS = ("read", "write", "copy")
-PAST_CACHES = ("write-nt", "copy-nt")
+OPERATIONS = ("read", "write", "copy", "update", "triad")
+PAST_CACHES = ("write-nt", "copy-nt", "triad-nt")
 # How far the median of figures that come in whole cycles may lie from one and still count as whole.
 WHOLE_CYCLE = 0.05
 
@@ -210,7 +210,7 @@ def bandwidth(args):
     document = {
         "what": "bandwidth against other programs", "unit": "payload bytes per second",
         "versions": versions(contestants), "machine": machine(), "settings": settings(args), "cells": cells,
-        "memgauge_trust": sorted(set(contestants[0].trust)),
+        "memgauge_trust": sorted(set(contestants[0].trust)), "memgauge_kernels": contestants[0].kernels,
     }
     return document, bandwidth_table(document)
 

@@ -338,7 +338,7 @@ _memgauge() {
             return 0
             ;;
         memgauge__subcmd__latency)
-            opts="-o -v -h --sizes --stride --pages --cpu --cpus --budget --samples --seed --repeat --cooldown --max-points --dry-run --format --output --scores --strict --verbose --help"
+            opts="-o -v -h --sizes --stride --pages --chains --payload --cpu --cpus --budget --samples --seed --repeat --cooldown --max-points --dry-run --format --output --scores --strict --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -353,6 +353,10 @@ _memgauge() {
                     return 0
                     ;;
                 --pages)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --chains)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -93,6 +93,7 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -s h -l hel
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l sizes -d 'Memory that the chain spans, rounded down to whole strides: 32KiB,1MiB or 4KiB..1GiB [default: a sweep over the detected hierarchy]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l stride -d 'Distance between neighbouring nodes in memory, multiples of 8 [default: the cache line]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l pages -d 'Pages: 4k, thp (transparent huge pages), huge (reserved huge pages)' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l chains -d 'Chains followed at once by one thread, 1 to 32: how many misses a core keeps in flight' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l cpu -d 'CPUs that walk, one after another [default: the first of the run]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l cpus -d 'CPUs to use, in this order: 0-3,8 [default: all that are allowed, physical cores first]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l budget -d 'Time for everything: 90s, 2min [default: the profile\'s, or 60s for a single experiment]' -r
@@ -103,6 +104,7 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l cooldown -
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l max-points -d 'Refuse plans with more points than this' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l format -d 'Format on standard output: table, json, jsonl, csv, markdown, sc-membench' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -s o -l output -d 'Write the result to FILE, format by extension (.json .jsonl .csv .md .txt); - is standard output and saves nothing' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l payload -d 'Load the word behind each pointer too, which no later load waits for'
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l dry-run -d 'Print the plan with its time and memory, and measure nothing'
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l strict -d 'Exit with 1 if any number is less than solid'

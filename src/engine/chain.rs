@@ -1,61 +1,48 @@
 //! Builds pointer chains at memory speed and proves that they are one cycle.
 //!
-//! Node `j` points to `P(P⁻¹(j) + 1 mod n)` for a keyed bijection `P` of the nodes: the n-cycle, conjugated, so one
-//! cycle over all nodes whatever the key. Every node's successor can be computed by itself, so any number of threads
-//! write the chain in the order of addresses.
+//! Both passes go through the nodes in the order of their addresses, in as many parts as there are threads: the first
+//! writes each node's successor on a [`Cycle`], the second reads all pointers back from memory.
 //!
-//! The proof walks what is in memory: the cycle is cut into segments of known first and last node and length, every
-//! thread follows several at once (one walk alone would take as long as the measurement), every segment must end where
-//! the next begins after exactly its length, and the sum of a hash over all nodes walked must be that over all nodes.
+//! The proof. Every node has a state, computed from the node alone; think of the `span` possible states as places on a
+//! circle. A pointer goes forward on it by one place and those that it passes over, 1 to `span` together. Whatever the
+//! pointers are, following them ends in a loop, and around a loop they go forward by whole turns, at least one. So when
+//! all pointers together go forward by one turn, there is one loop only, and as nothing is left for a node outside of
+//! it, it goes through all of them. This holds whatever the states are: a fault in how they are computed could only make
+//! the check fail.
 
+use super::cycle::{BATCH, Cycle};
 use super::machine::Trouble;
-use super::{Permutation, Team};
+use super::team::Team;
 use crate::host::interrupt::StopFlag;
 use crate::kernels::{Chain, ClosedPart, UnverifiedChain};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Segments that one thread follows at once: enough misses in flight to be limited by bandwidth, not by latency.
-const WALKERS: usize = 16;
-
-/// Nodes between two looks at the stop flag.
-const STRETCH: u64 = 1 << 16;
-
 /// Builds and verifies the chain with the threads of `cpus`.
 pub fn build(chain: UnverifiedChain, seed: u64, team: &Team, cpus: &[u32], stop: &StopFlag) -> Result<Chain, Trouble> {
     let chain = Arc::new(chain);
-    let order = Arc::new(Permutation::new(chain.nodes(), seed));
+    let cycle = Arc::new(Cycle::new(chain.nodes(), seed));
     let parts = cpus.len() as u64;
-    let (shared, keyed, stopper) = (Arc::clone(&chain), Arc::clone(&order), stop.clone());
-    let sums = team.run(cpus, move |member| {
+    let (shared, keyed, stopper) = (Arc::clone(&chain), Arc::clone(&cycle), stop.clone());
+    let written = team.run(cpus, move |member| {
         write_part(&shared, &keyed, part(shared.nodes(), member.index as u64, parts), &stopper)
     })?;
-    let written = total(sums)?;
-
+    if written.contains(&None) {
+        return Err(Trouble::Interrupted);
+    }
+    let vacant = cycle.vacant();
     let (shared, stopper) = (Arc::clone(&chain), stop.clone());
     let proofs = team.run(cpus, move |member| {
-        let mine = part(shared.nodes(), member.index as u64, parts);
-        let walked = follow_part(&shared, &order, mine.clone(), &stopper)?;
-        Some((walked, shared.check(mine)))
+        check_part(&shared, &cycle, part(shared.nodes(), member.index as u64, parts), &stopper)
     })?;
-    let mut closed: Vec<ClosedPart> = Vec::new();
-    let mut walked = Some(0u64);
-    for proof in proofs {
-        let (sum, part) = proof.ok_or(Trouble::Interrupted)?;
-        walked = walked.zip(sum).map(|(a, b)| a.wrapping_add(b));
-        closed.extend(part);
-    }
-    if walked != Some(written) {
+    let proofs = proofs.into_iter().collect::<Option<Vec<Proof>>>().ok_or(Trouble::Interrupted)?;
+    let passed: u128 = proofs.iter().map(|proof| proof.passed).sum();
+    if passed != u128::from(vacant) {
         return Err(Trouble::Failed("the chain in memory is not one cycle over all nodes".to_owned()));
     }
+    let closed: Vec<ClosedPart> = proofs.into_iter().flat_map(|proof| proof.closed).collect();
     let chain = Arc::into_inner(chain).ok_or_else(|| Trouble::Failed("a thread kept the chain".to_owned()))?;
     Ok(chain.finish(closed)?)
-}
-
-/// The sums of all parts together; `None` among them means that the run was interrupted.
-fn total(sums: Vec<Option<u64>>) -> Result<u64, Trouble> {
-    let sums = sums.into_iter().collect::<Option<Vec<u64>>>().ok_or(Trouble::Interrupted)?;
-    Ok(sums.into_iter().fold(0, u64::wrapping_add))
 }
 
 /// Part `index` of `parts` of the numbers below `n`.
@@ -64,68 +51,39 @@ fn part(n: u64, index: u64, parts: u64) -> Range<u64> {
     at(index)..at(index + 1)
 }
 
-/// A hash whose sum over a set of nodes tells the set (multiply and xor-shift, as in SplitMix64).
-fn hash(node: u64) -> u64 {
-    let x = (node.wrapping_add(0x9e37_79b9_7f4a_7c15)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    x ^ (x >> 31)
-}
-
-/// Writes the nodes of `nodes` in the order of their addresses; the sum of their hashes, `None` when interrupted.
-fn write_part(chain: &UnverifiedChain, order: &Permutation, nodes: Range<u64>, stop: &StopFlag) -> Option<u64> {
-    let mut sum = 0u64;
-    for node in nodes {
-        if node.is_multiple_of(STRETCH) && stop.is_set() {
+/// Writes the nodes of `nodes` in the order of their addresses; `None` when interrupted.
+fn write_part(chain: &UnverifiedChain, cycle: &Cycle, nodes: Range<u64>, stop: &StopFlag) -> Option<()> {
+    let mut next = [0; BATCH];
+    let mut first = nodes.start;
+    while first < nodes.end {
+        if stop.is_set() {
             return None;
         }
-        chain.link(node, order.successor(node));
-        sum = sum.wrapping_add(hash(node));
+        let next = &mut next[..(nodes.end - first).min(BATCH as u64) as usize];
+        cycle.successors(first, next);
+        (first..).zip(next.iter()).for_each(|(node, &to)| chain.link(node, to));
+        first += next.len() as u64;
     }
-    Some(sum)
+    Some(())
 }
 
-/// Follows the positions `positions` of the cycle in memory: the sum of the hashes of the nodes walked, `Some(None)`
-/// where a segment does not end where it must, `None` when interrupted.
-fn follow_part(
-    chain: &UnverifiedChain,
-    order: &Permutation,
-    positions: Range<u64>,
-    stop: &StopFlag,
-) -> Option<Option<u64>> {
-    let length = positions.end - positions.start;
-    let segment = |i: usize| {
-        let r = part(length, i as u64, WALKERS as u64);
-        positions.start + r.start..positions.start + r.end
-    };
-    let last = |i: usize| order.apply(segment(i).end % chain.nodes());
-    let mut node: [u64; WALKERS] = std::array::from_fn(|i| order.apply(segment(i).start % chain.nodes()));
-    let common = (0..WALKERS).map(|i| segment(i).end - segment(i).start).min().unwrap_or(0);
-    let mut sum = 0u64;
-    for step in 0..common {
-        if step.is_multiple_of(STRETCH) && stop.is_set() {
-            return None;
-        }
-        for n in &mut node {
-            sum = sum.wrapping_add(hash(*n));
-            match chain.next(*n) {
-                Some(next) => *n = next,
-                None => return Some(None),
-            }
-        }
-    }
-    for (i, n) in node.iter_mut().enumerate() {
-        // Segments differ in length by one at most.
-        if segment(i).end - segment(i).start > common {
-            sum = sum.wrapping_add(hash(*n));
-            match chain.next(*n) {
-                Some(next) => *n = next,
-                None => return Some(None),
-            }
-        }
-        if *n != last(i) {
-            return Some(None);
-        }
-    }
-    Some(Some(sum))
+/// What was found out about a part of the nodes.
+#[derive(Debug)]
+struct Proof {
+    /// That they point to nodes; `None` where one does not.
+    closed: Option<ClosedPart>,
+    /// States that their pointers pass over, together.
+    passed: u128,
+}
+
+/// Reads the pointers of `nodes` back from memory; `None` when interrupted.
+fn check_part(chain: &UnverifiedChain, cycle: &Cycle, nodes: Range<u64>, stop: &StopFlag) -> Option<Proof> {
+    let mut passed = 0;
+    let closed = chain.check_with(nodes, |first, next| {
+        passed += cycle.passed_over(first, next);
+        !stop.is_set()
+    });
+    (!stop.is_set()).then_some(Proof { closed, passed })
 }
 
 #[cfg(test)]
@@ -175,14 +133,42 @@ mod tests {
     #[test]
     fn a_chain_that_is_not_one_cycle_is_refused() {
         let chain = memory(100 * 64);
-        let order = Permutation::new(100, 3);
+        let cycle = Cycle::new(100, 3);
         let stop = StopFlag::never();
-        let sum = write_part(&chain, &order, 0..100, &stop).unwrap();
-        assert_eq!(follow_part(&chain, &order, 0..100, &stop), Some(Some(sum)));
-        // A short cut past one node.
-        let skipped = order.successor(42);
-        chain.link(42, order.successor(skipped));
-        assert_eq!(follow_part(&chain, &order, 0..100, &stop), Some(None));
+        let passed = || check_part(&chain, &cycle, 0..100, &stop).unwrap().passed;
+        write_part(&chain, &cycle, 0..100, &stop).unwrap();
+        assert_eq!(passed(), u128::from(cycle.vacant()));
+        let right = |node| {
+            let mut next = [0];
+            cycle.successors(node, &mut next);
+            next[0]
+        };
+        let (next, far) = (right(42), right(right(42)));
+        // A short cut past one node, two cycles, and a node that points to itself.
+        for (from, to) in [(42, far), (42, 42), (far, next), (next, next)] {
+            chain.link(from, to);
+            assert_ne!(passed(), u128::from(cycle.vacant()), "{from} -> {to}");
+            chain.link(from, right(from));
+        }
+        assert_eq!(passed(), u128::from(cycle.vacant()));
+    }
+
+    #[test]
+    fn of_all_pointers_that_there_can_be_only_the_cycle_is_accepted() {
+        for nodes in 1u64..=6 {
+            let cycle = Cycle::new(nodes, 11);
+            let mut right = vec![0; nodes as usize];
+            cycle.successors(0, &mut right);
+            let mut accepted = 0;
+            for code in 0..nodes.pow(nodes as u32) {
+                let pointers: Vec<u64> = (0..nodes).map(|node| code / nodes.pow(node as u32) % nodes).collect();
+                if cycle.passed_over(0, &pointers) == u128::from(cycle.vacant()) {
+                    assert_eq!(pointers, right);
+                    accepted += 1;
+                }
+            }
+            assert_eq!(accepted, 1, "{nodes}");
+        }
     }
 
     #[test]

@@ -1,10 +1,11 @@
 //! The machine that this process runs on.
 
+use super::cycle::Cycle;
 use super::machine::{Machine, MemoryKey, MemoryPlan, MemoryUse, Observation, Trouble, page_bytes, slot};
 use super::runs::{ChaseRun, InstructionRun, LockRun, Share, StreamRun};
 use super::sample::{Length, Run, take};
 use super::work::{ChaseWork, StreamWork, Work};
-use super::{Clock, Permutation, Team, candidates, chain};
+use super::{Clock, Team, candidates, chain};
 use crate::error::Result;
 use crate::host::facts::SystemFiles;
 use crate::host::interrupt::StopFlag;
@@ -163,8 +164,8 @@ impl RealMachine {
         let chain = self.chains.get(&key).cloned().ok_or_else(lost)?;
         let count = u64::from(work.walkers.max(1));
         // As far from each other as the cycle allows, so that none finds in a cache what another one has fetched.
-        let order = Permutation::new(work.nodes(), work.seed);
-        let nodes: Vec<u64> = (0..count).map(|i| order.apply(i * work.nodes() / count)).collect();
+        let cycle = Cycle::new(work.nodes(), work.seed);
+        let nodes: Vec<u64> = (0..count).map(|i| cycle.at(i, count)).collect();
         let mut guard = chain.lock().map_err(|_| lost())?;
         // Walkers that go on where they stopped keep their distances.
         if guard.walkers().count() as u64 != count || guard.payload() != work.payload {

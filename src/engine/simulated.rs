@@ -52,6 +52,9 @@ pub struct CostModel {
     pub core: Hertz,
     /// Rate at which all threads together fault memory in.
     pub fault: BytesPerSecond,
+    /// Whether a chain larger than a cache still finds there what the cache holds of it, as with random replacement;
+    /// else all of it lies behind.
+    pub partial_hits: bool,
     /// What a base page costs a dependent load beyond `tlb_reach`.
     pub page_walk: Nanos,
     /// Memory that the TLBs cover with base pages.
@@ -248,9 +251,23 @@ impl SimulatedMachine {
     fn chase_nanos(&self, work: &ChaseWork) -> f64 {
         let level = self.level(&[work.cpu], work.bytes);
         let walk = work.pages == PageMode::Base && work.bytes > self.model.tlb_reach;
-        let one = self.model.levels[level].latency.0 + if walk { self.model.page_walk.0 } else { 0.0 };
+        let load = if self.model.partial_hits { self.mean_load(work) } else { self.model.levels[level].latency.0 };
+        let one = load + if walk { self.model.page_walk.0 } else { 0.0 };
         // Each level answers as many loads at once as cover ten of its neighbours' latencies.
         (one / f64::from(work.walkers.max(1))).max(one / 10.0)
+    }
+
+    /// The mean over the nodes of a chain when every cache holds as much of it as it can.
+    fn mean_load(&self, work: &ChaseWork) -> f64 {
+        let caches = self.facts.topology.data_caches(work.cpu);
+        let ends = caches.iter().map(|cache| (cache.size.0 as f64 / work.bytes.0 as f64).min(1.0)).chain([1.0]);
+        let mut held = 0.0;
+        let mut mean = 0.0;
+        for (end, level) in ends.zip(&self.model.levels) {
+            mean += (end - held).max(0.0) * level.latency.0;
+            held = end.max(held);
+        }
+        mean
     }
 
     /// How much longer than the model says this sample takes, and whether it is a spike.

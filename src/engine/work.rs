@@ -1,6 +1,6 @@
 //! What can be sampled: every kind of work with its settings.
 
-use super::Permutation;
+use super::cycle::Cycle;
 use super::machine::slot;
 use crate::host::memory::PageMode;
 use crate::kernels::{
@@ -95,8 +95,14 @@ impl TableOrder {
             }
             TableOrder::Random(block, seed) => {
                 let in_block = (block.0 / piece).max(1);
-                let permutation = Permutation::new(stream / piece / in_block, seed);
-                Box::new(move |i| permutation.apply(i / in_block) * in_block + i % in_block)
+                let mut order = Cycle::new(stream / piece / in_block, seed).order();
+                let mut start = 0;
+                Box::new(move |i| {
+                    if i.is_multiple_of(in_block) {
+                        start = order.next() * in_block;
+                    }
+                    start + i % in_block
+                })
             }
         }
     }

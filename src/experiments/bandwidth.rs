@@ -234,7 +234,7 @@ impl Experiment for Bandwidth {
             p.name("operation") == Some("read") && p.number("threads") == Some(1) && p.name("width") == width
         };
         let steps = steps(dataset, "Read bandwidth of one thread", curve);
-        [scaling(dataset), non_temporal(dataset), steps].into_iter().flatten().collect()
+        [saturation(dataset).or_else(|| scaling(dataset)), non_temporal(dataset), steps].into_iter().flatten().collect()
     }
 }
 
@@ -251,6 +251,65 @@ fn in_memory<'a>(dataset: &'a Dataset, operation: &str, threads: u64) -> Option<
 
 fn value(point: &Point) -> Option<f64> {
     point.outcome.measured().map(|m| m.summary.median)
+}
+
+/// Close to the best is this share of it.
+const SATURATED: f64 = 0.95;
+
+/// The fewest threads that are close to the best of all in memory, for each operation of which three counts or more were
+/// measured: which they are, with "about" where their interval leaves it open.
+fn saturation(dataset: &Dataset) -> Option<Finding> {
+    let operations: Vec<&str> = unique(dataset.points.iter().filter_map(|p| p.name("operation")));
+    let most = dataset.points.iter().filter_map(|p| p.number("threads")).max()?;
+    let mut words = Vec::new();
+    let mut values = BTreeMap::new();
+    for operation in operations {
+        let Some((fewest, certain, best)) = fewest_threads(dataset, operation) else { continue };
+        let about = if certain { "" } else { "about " };
+        let best_gb = best / 1e9;
+        words.push(match words.is_empty() {
+            true => format!(
+                "{about}{fewest} of {most} threads reach 95% of the highest {operation} bandwidth of memory \
+                 ({best_gb:.1} GB/s)"
+            ),
+            false => format!("{about}{fewest} that of {operation} ({best_gb:.1} GB/s)"),
+        });
+        values.insert(format!("{operation}_threads"), fewest as f64);
+        values.insert(format!("{operation}_best"), best);
+    }
+    let text = capitalized(&words.join(", "));
+    (!words.is_empty()).then(|| Finding { kind: "memory-saturation".to_owned(), text: format!("{text}."), values })
+}
+
+/// The fewest threads that are close to the best in memory with `operation`, whether their interval is all there, and the
+/// best; `None` where fewer than three counts were measured.
+fn fewest_threads(dataset: &Dataset, operation: &str) -> Option<(u64, bool, f64)> {
+    let mut counts = unique(dataset.points.iter().filter_map(|p| p.number("threads")));
+    counts.sort_unstable();
+    let summary = |count: u64| Some((count, in_memory(dataset, operation, count)?.outcome.measured()?.summary));
+    let measured: Vec<_> = counts.into_iter().filter_map(summary).collect();
+    if measured.len() < 3 {
+        return None;
+    }
+    let best = measured.iter().map(|(_, summary)| summary.median).max_by(f64::total_cmp)?;
+    let (count, summary) = measured.iter().find(|(_, summary)| summary.ci_high >= SATURATED * best)?;
+    Some((*count, summary.ci_low >= SATURATED * best, best))
+}
+
+/// Each of `items` once, in the order of their first appearance.
+fn unique<T: PartialEq>(items: impl Iterator<Item = T>) -> Vec<T> {
+    items.fold(Vec::new(), |mut seen, item| {
+        if !seen.contains(&item) {
+            seen.push(item);
+        }
+        seen
+    })
+}
+
+/// `text` with a capital first letter.
+fn capitalized(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
 /// What all threads read from memory against what one does.

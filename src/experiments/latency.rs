@@ -5,6 +5,7 @@
 use super::hierarchy::{Levels, MEMORY, Target};
 use super::instructions::chosen_cpus;
 use super::lists::{Count, Counts, PageModes};
+use super::steps::rises;
 use super::{Bound, Detail, Draft, Experiment, Scope, axis, bytes_axis};
 use crate::engine::{ChaseWork, Work, derive, slot};
 use crate::error::{Error, Result};
@@ -226,7 +227,11 @@ impl Experiment for Latency {
     }
 
     fn findings(&self, dataset: &Dataset) -> Vec<Finding> {
-        [page_walk(dataset), parallelism(dataset)].into_iter().flatten().collect()
+        let axes = ["cpu", "pages", "stride_bytes", "chains"];
+        let place = |p: &Point| axes.map(|axis| p.coordinates.get(axis).cloned());
+        let first = dataset.points.first().map(place);
+        let rises = rises(dataset, |p| Some(place(p)) == first);
+        page_walk(dataset).into_iter().chain(parallelism(dataset)).chain(rises).collect()
     }
 }
 

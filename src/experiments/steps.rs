@@ -1,7 +1,7 @@
 //! Where a curve over sizes steps: the capacities that the machine really has, as far as one curve shows them.
 
 use crate::results::{Dataset, Finding, Point};
-use crate::stats;
+use crate::stats::{self, Knee};
 use crate::units::Bytes;
 use std::collections::BTreeMap;
 
@@ -11,25 +11,65 @@ const STEP: f64 = 0.2;
 /// Fewer sizes than this make no curve.
 const FEWEST_SIZES: usize = 8;
 
-/// The sizes after which the values of the points that `belongs` picks leave their level, as one sentence about `what`.
-/// `None` where there are too few sizes or no step.
-pub fn steps(dataset: &Dataset, what: &str, belongs: impl Fn(&Point) -> bool) -> Option<Finding> {
-    let value = |p: &Point| Some((p.number("size_bytes")?, p.outcome.measured()?.summary.median));
-    // Several points of one size (strides, repeats) are not one curve.
-    let curve: BTreeMap<u64, f64> = dataset.points.iter().filter(|p| belongs(p)).filter_map(value).collect();
+/// The points that `belongs` picks by rising size, with where their values step; `None` where there are too few sizes or
+/// no step.
+fn knees(dataset: &Dataset, belongs: impl Fn(&Point) -> bool) -> Option<(Vec<(Bytes, &Point)>, Vec<Knee>)> {
+    let placed = |p| Some((Point::number(p, "size_bytes")?, p)).filter(|_| p.outcome.measured().is_some());
+    // Several points of one size (repeats) are not one curve.
+    let curve: BTreeMap<u64, &Point> = dataset.points.iter().filter(|p| belongs(p)).filter_map(placed).collect();
     if curve.len() < FEWEST_SIZES {
         return None;
     }
-    let sizes: Vec<u64> = curve.keys().copied().collect();
-    let x: Vec<f64> = sizes.iter().map(|&size| size as f64).collect();
-    let y: Vec<f64> = curve.values().copied().collect();
+    let x: Vec<f64> = curve.keys().map(|&size| size as f64).collect();
+    let y: Vec<f64> = curve.values().filter_map(|p| Some(p.outcome.measured()?.summary.median)).collect();
+    let knees = stats::knees(&x, &y, STEP);
+    let curve = curve.into_iter().map(|(size, point)| (Bytes(size), point)).collect();
+    (!knees.is_empty()).then_some((curve, knees))
+}
+
+/// The sizes after which the values of the points that `belongs` picks leave their level, as one sentence about `what`.
+/// `None` where there are too few sizes or no step.
+pub fn steps(dataset: &Dataset, what: &str, belongs: impl Fn(&Point) -> bool) -> Option<Finding> {
+    let (curve, knees) = knees(dataset, belongs)?;
     let mut values = BTreeMap::new();
     let mut words = Vec::new();
-    for knee in stats::knees(&x, &y, STEP) {
-        let last = Bytes(*sizes.get(knee.index.checked_sub(1)?)?);
-        words.push(format!("{last} (x{:.2})", knee.ratio));
-        values.insert(format!("step_after_{}_bytes", last.0), knee.ratio);
+    for knee in knees {
+        let (last, _) = curve.get(knee.index.checked_sub(1)?)?;
+        words.push(format!("{last} (x{:.2})", knee.ratio()));
+        values.insert(format!("step_after_{}_bytes", last.0), knee.ratio());
     }
     let text = format!("{what} leaves a level after {}.", words.join(", "));
-    (!words.is_empty()).then(|| Finding { kind: "steps".to_owned(), text, values })
+    Some(Finding { kind: "steps".to_owned(), text, values })
+}
+
+/// Between which sizes the latency of the points that `belongs` picks goes from one level to the next, as one sentence.
+/// `None` where there are too few sizes or no step.
+pub fn rises(dataset: &Dataset, belongs: impl Fn(&Point) -> bool) -> Option<Finding> {
+    let (curve, knees) = knees(dataset, belongs)?;
+    let mut values = BTreeMap::new();
+    let mut words = Vec::new();
+    for knee in knees {
+        let passed = curve.get(knee.index.checked_sub(1)?..=knee.settled)?;
+        let ((last, _), (next, _)) = (passed.first()?, passed.last()?);
+        let verb = if knee.after > knee.before { "rises" } else { "falls" };
+        let ends = ended(passed.iter().filter_map(|(_, point)| point.name("level")));
+        words.push(format!("{verb} from {:.1} to {:.1} ns between {last} and {next}{ends}", knee.before, knee.after));
+        values.insert(format!("step_after_{}_bytes", last.0), knee.ratio());
+        values.insert(format!("ns_from_{}_bytes", next.0), knee.after);
+    }
+    let text = format!("Latency {}.", words.join(", "));
+    Some(Finding { kind: "latency-steps".to_owned(), text, values })
+}
+
+/// What to say of the caches that end along `levels`, the levels of the points passed: all but that of the last point.
+fn ended<'a>(levels: impl Iterator<Item = &'a str>) -> String {
+    let mut names: Vec<&str> = levels.collect();
+    let last = names.last().copied();
+    names.dedup();
+    names.retain(|&name| Some(name) != last && name.starts_with('L'));
+    match names[..] {
+        [] => String::new(),
+        [one] => format!(" ({one} ends)"),
+        _ => format!(" ({} end)", names.join(" and ")),
+    }
 }

@@ -62,6 +62,9 @@ pub fn chase_code(walkers: usize, payload: bool) -> Option<Vec<u8>> {
     unsafe { super::digest::body_of(code_for(walkers, payload) as *const u8) }
 }
 
+/// Pointers that are read before they are looked at together.
+const NODES_AT_ONCE: usize = 256;
+
 /// Memory in which a chain is being built: node `i` lies at `i` × stride.
 #[derive(Debug)]
 pub struct UnverifiedChain {
@@ -122,8 +125,28 @@ impl UnverifiedChain {
     ///
     /// Links made later cannot break what was found: they join nodes of the chain.
     pub fn check(&self, part: Range<u64>) -> Option<ClosedPart> {
-        let closed = part.end <= self.nodes && part.clone().all(|node| self.next(node).is_some());
-        closed.then(|| ClosedPart { part, identity: Arc::clone(&self.identity) })
+        self.check_with(part, |_, _| true)
+    }
+
+    /// As [`check`](Self::check), and tells `see` what was read, in the order of addresses: the first of some nodes in a
+    /// row, and what they point to. Ends with `None` where `see` says so, too.
+    pub fn check_with(&self, part: Range<u64>, mut see: impl FnMut(u64, &[u64]) -> bool) -> Option<ClosedPart> {
+        if part.end > self.nodes {
+            return None;
+        }
+        let mut pointers = [0; NODES_AT_ONCE];
+        let mut first = part.start;
+        while first < part.end {
+            let pointers = &mut pointers[..(part.end - first).min(NODES_AT_ONCE as u64) as usize];
+            for (pointer, node) in pointers.iter_mut().zip(first..) {
+                *pointer = self.next(node)?;
+            }
+            if !see(first, pointers) {
+                return None;
+            }
+            first += pointers.len() as u64;
+        }
+        Some(ClosedPart { part, identity: Arc::clone(&self.identity) })
     }
 
     /// A chain that may be walked: `parts` must cover every node. That all nodes form one cycle is the builder's to

@@ -8,26 +8,40 @@ const SHORTEST_LEVEL: usize = 2;
 /// How many points to either side of a change are compared.
 const WINDOW: usize = 3;
 
-/// A step of a curve: the first point that has left the level before.
+/// A step of a curve from one level to another.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Knee {
-    /// Index of that point.
+    /// Index of the first point that has left the level before.
     pub index: usize,
     /// Its x.
     pub x: f64,
+    /// Index of the first point on the level after: that of `index` where the step takes no further points.
+    pub settled: usize,
+    /// y of the level before.
+    pub before: f64,
+    /// y of the level after.
+    pub after: f64,
+}
+
+impl Knee {
     /// The level after divided by the level before: above 1 for a step up.
-    pub ratio: f64,
+    pub fn ratio(&self) -> f64 {
+        self.after / self.before
+    }
 }
 
 /// The steps of the curve `y` over increasing `x`, in order: levels that differ by more than `threshold` (0.2: a factor
 /// of 1.2 either way) within a few points and stay different for at least two. A transition that takes several points is
-/// one step, which begins where the curve leaves the level before. Neither a single stray point nor a slow drift is a
-/// step. Empty where `x` is not increasing, lengths differ, any `y` is not finite and above 0, or `threshold` is not
-/// finite and above 0.
+/// one step, which begins where the curve leaves the level before; two transitions are two as soon as there are two
+/// points between them at which the curve is flat against both. Neither a single stray point nor a slow drift is a step.
+/// Empty where `x` is not increasing, lengths differ, any `y` is not finite and above 0, or `threshold` is not finite
+/// and above 0.
 ///
 /// Source: binary segmentation (Scott and Knott, Biometrics 30, 1974) of log y, by absolute deviations from the
 /// segments' medians so that stray points weigh little (Fryzlewicz, Annals of Statistics 42, 2014, discusses its
-/// limits: both neighbours of a change are looked at here, as on whole segments a dip would cancel out).
+/// limits: both neighbours of a change are looked at here, as on whole segments a dip would cancel out). A level's value
+/// is the median of the closest half of its segment, since the rest may belong to the transitions on both sides (the
+/// shorth: Andrews et al., Robust Estimates of Location, 1972; here of neighbours on the curve).
 pub fn knees(x: &[f64], y: &[f64], threshold: f64) -> Vec<Knee> {
     let usable = x.len() == y.len()
         && x.iter().all(|v| v.is_finite())
@@ -47,12 +61,15 @@ pub fn knees(x: &[f64], y: &[f64], threshold: f64) -> Vec<Knee> {
         .iter()
         .enumerate()
         .filter_map(|(at, step)| {
-            let before = steps.get(at.wrapping_sub(1)).map_or(0, |s| s.end);
-            let after = steps.get(at + 1).map_or(logs.len(), |s| s.begin);
-            let old = median(logs.get(before..step.begin)?)?;
-            let change = median(logs.get(step.end..after)?)? - old;
-            let index = onset(&logs[before..step.begin], old, change.signum() * least / 2.0) + before;
-            (change.abs() >= least).then(|| Knee { index, x: x[index], ratio: change.exp() })
+            let from = steps.get(at.wrapping_sub(1)).map_or(0, |s| s.end);
+            let to = steps.get(at + 1).map_or(logs.len(), |s| s.begin);
+            let (left, right) = (logs.get(from..step.begin)?, logs.get(step.end..to)?);
+            let (before, after) = (level(left)?, level(right)?);
+            let margin = (after - before).signum() * least / 2.0;
+            let index = onset(left, before, margin) + from;
+            let settled = arrival(right, after, margin) + step.end;
+            let knee = Knee { index, x: x[index], settled, before: before.exp(), after: after.exp() };
+            ((after - before).abs() >= least).then_some(knee)
         })
         .collect()
 }
@@ -119,25 +136,46 @@ fn join_ramps(logs: &[f64], changes: &[usize], least: f64) -> Vec<Step> {
         let to = changes.get(at + 1).copied().unwrap_or(logs.len());
         let direction = step_at(&logs[from..to], change - from).signum();
         match steps.last_mut() {
-            Some(step) if is_ramp(&logs[step.end..change], direction, least) => step.end = change,
+            Some(step) if is_ramp(logs, (step, change), direction, least) => step.end = change,
             _ => steps.push(Step { begin: change, end: change }),
         }
     }
     steps
 }
 
-/// Whether the points go on in `direction` at a third of the `least` step or more per point, on average.
-fn is_ramp(points: &[f64], direction: f64, least: f64) -> bool {
-    match points {
-        [first, .., last] => (last - first) * direction / (points.len() - 1) as f64 >= least / 3.0,
-        _ => false,
-    }
+/// Whether the points between `step` and the next `change` go on in `direction` and are nowhere flat: nowhere below a
+/// quarter of the slope on either side, nor of the `least` step, per point.
+fn is_ramp(logs: &[f64], (step, change): (&Step, usize), direction: f64, least: f64) -> bool {
+    let slope = |at: usize| (logs[at + 1] - logs[at]) * direction;
+    let steepest = |range: std::ops::Range<usize>| range.map(slope).fold(0.0, f64::max);
+    let last = logs.len() - 1;
+    (step.end..change - 1).all(|at| {
+        let sides = steepest(step.begin - 1..at).min(steepest(at + 1..last.min(change + WINDOW - 1)));
+        slope(at) > sides.max(least) / 4.0
+    })
 }
 
-/// Where the points at the end of `level` begin that have already left it by `margin` (negative for downwards).
-fn onset(level: &[f64], value: f64, margin: f64) -> usize {
-    let left = |v: &f64| (v - value) * margin.signum() >= margin.abs();
-    level.iter().rposition(|v| !left(v)).map_or(level.len(), |last| last + 1)
+/// The value of the level that most of `segment` lies on: the median of those neighbours, half of all, that differ
+/// least.
+fn level(segment: &[f64]) -> Option<f64> {
+    let range = |part: &&[f64]| {
+        let (low, high) = part.iter().fold((f64::MAX, f64::MIN), |(low, high), &v| (low.min(v), high.max(v)));
+        high - low
+    };
+    let half = segment.len().div_ceil(2).max(SHORTEST_LEVEL).min(segment.len()).max(1);
+    segment.windows(half).min_by(|a, b| range(a).total_cmp(&range(b))).and_then(median)
+}
+
+/// Where the points at the end of `segment` begin that have already left its `level` by `margin` (negative for
+/// downwards).
+fn onset(segment: &[f64], level: f64, margin: f64) -> usize {
+    let left = |v: &f64| (v - level) * margin.signum() >= margin.abs();
+    segment.iter().rposition(|v| !left(v)).map_or(segment.len(), |last| last + 1)
+}
+
+/// The first point of `segment` that has come as near to its `level` as `margin` (negative for downwards).
+fn arrival(segment: &[f64], level: f64, margin: f64) -> usize {
+    segment.iter().position(|v| (level - v) * margin.signum() < margin.abs()).unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -151,7 +189,7 @@ mod tests {
         let x: Vec<f64> = (0..y.len()).map(|i| 2f64.powi(i as i32)).collect();
         let knees = knees(&x, y, 0.2);
         assert!(knees.iter().all(|k| k.x == x[k.index]));
-        knees.iter().map(|k| (k.index, (k.ratio * 100.0).round() / 100.0)).collect()
+        knees.iter().map(|k| (k.index, (k.ratio() * 100.0).round() / 100.0)).collect()
     }
 
     #[test]
@@ -171,6 +209,58 @@ mod tests {
         assert_eq!(found(&curve), [(4, 0.5)]);
         let long = [1.0, 1.0, 1.0, 1.0, 1.3, 1.7, 2.2, 2.9, 3.8, 4.9, 6.4, 8.0, 8.0, 8.0, 8.0];
         assert_eq!(found(&long), [(4, 8.0)]);
+    }
+
+    /// Where each step begins and ends, and the level after it.
+    fn transitions(y: &[f64]) -> Vec<(usize, usize, f64)> {
+        let x: Vec<f64> = (0..y.len()).map(|i| i as f64).collect();
+        knees(&x, y, 0.2).iter().map(|k| (k.index, k.settled, (k.after * 100.0).round() / 100.0)).collect()
+    }
+
+    #[test]
+    fn levels_joined_by_ramps_are_one_step_each() {
+        let curve = [
+            1.0, 1.0, 1.0, 1.1, 1.7, 2.9, 3.5, 3.5, 3.5, 3.6, 4.8, 7.5, 11.0, 12.0, 12.0, 12.1, 20.0, 45.0, 80.0, 95.0,
+            95.0, 95.0,
+        ];
+        assert_eq!(transitions(&curve), [(3, 6, 3.5), (10, 12, 12.0), (16, 19, 95.0)]);
+        let down: Vec<f64> = curve.iter().map(|v| 1000.0 / v).collect();
+        assert_eq!(transitions(&down).iter().map(|t| (t.0, t.1)).collect::<Vec<_>>(), [(3, 6), (10, 12), (16, 19)]);
+    }
+
+    #[test]
+    fn two_points_make_a_level_between_ramps() {
+        let curve = [1.0, 1.0, 1.0, 2.0, 3.5, 3.5, 6.0, 11.0, 12.0, 12.3, 40.0, 90.0, 95.0, 95.0];
+        assert_eq!(transitions(&curve), [(3, 4, 3.5), (6, 8, 12.15), (10, 11, 95.0)]);
+    }
+
+    #[test]
+    fn a_sloping_level_between_steeper_ramps_is_one() {
+        let curve = [1.0, 1.0, 1.0, 1.0, 2.5, 6.0, 6.3, 6.6, 6.9, 20.0, 60.0, 65.0, 65.0, 65.0];
+        let found = transitions(&curve);
+        assert_eq!(found.iter().map(|t| t.0).collect::<Vec<_>>(), [4, 9], "{found:?}");
+    }
+
+    #[test]
+    fn a_curve_seen_on_a_contested_machine_has_the_levels_that_it_shows() {
+        // A chase on an AMD Zen 5 whose L3 the neighbours use: none of it is left, and L2 wears off long before it ends.
+        let curve = [
+            1.107, 1.107, 1.101, 1.181, 3.844, 3.880, 3.895, 4.450, 5.953, 8.058, 9.714, 13.55, 126.4, 140.2, 145.2,
+            152.3, 154.5, 155.8, 158.8, 170.6,
+        ];
+        assert_eq!(transitions(&curve).iter().map(|t| (t.0, t.1)).collect::<Vec<_>>(), [(4, 4), (7, 14)]);
+    }
+
+    #[test]
+    fn noise_does_not_break_ramps() {
+        let levels =
+            [1.0, 1.0, 1.0, 1.0, 1.7, 2.9, 3.5, 3.5, 3.5, 3.5, 5.0, 8.0, 12.0, 12.0, 12.0, 30.0, 70.0, 95.0, 95.0];
+        let mut random = SplitMix64::new(9);
+        for trial in 0..500 {
+            let noisy: Vec<f64> = levels.iter().map(|l| l * (1.0 + 0.02 * normal(&mut random))).collect();
+            let found: Vec<(usize, usize)> = transitions(&noisy).iter().map(|t| (t.0, t.1)).collect();
+            assert_eq!(found, [(4, 6), (10, 12), (15, 17)], "{trial}: {noisy:?}");
+        }
     }
 
     #[test]

@@ -172,7 +172,9 @@ fn the_same_seed_makes_the_same_plan() {
     let coordinates = |file: &str| {
         ends_well(&typed(&format!("{SHORT} --seed 5 -o {file}"), folder.path()));
         let report = json(&read(&folder.path().join(file)));
-        let points = report["datasets"][0]["points"].as_array().expect("points").clone();
+        let mut points = report["datasets"][0]["points"].as_array().expect("points").clone();
+        // Which kernel wins is measured.
+        points.iter_mut().for_each(|p| p["coordinates"]["kernel"] = "any".into());
         points.iter().map(|p| p["coordinates"].clone()).collect::<Vec<_>>()
     };
     assert_eq!(coordinates("a.json"), coordinates("b.json"));
@@ -190,7 +192,7 @@ fn a_dry_run_measures_and_saves_nothing() {
 #[test]
 fn lists_are_for_people_and_for_programs() {
     let folder = folder();
-    for (what, key) in [("kernels", "digest"), ("experiments", "question")] {
+    for (what, key) in [("kernels", "does"), ("experiments", "question")] {
         let table = typed(&format!("list {what}"), folder.path());
         ends_well(&table);
         assert!(table.stdout.contains(key), "{table:?}");
@@ -198,6 +200,12 @@ fn lists_are_for_people_and_for_programs() {
         ends_well(&list);
         let entries = json(&list.stdout);
         assert!(entries.as_array().is_some_and(|all| all.iter().all(|e| e[key].is_string())), "{list:?}");
+    }
+    let kernels = json(&typed("list kernels --format json", folder.path()).stdout);
+    for k in kernels.as_array().expect("kernels") {
+        let own = k["family"] != "comparator" && k["unsupported"] == false;
+        assert!(k["digest"].is_string() == own && k["code"].is_null(), "{k}");
+        assert!(k["unsupported"] == false || k["unavailable"].is_string(), "{k}");
     }
     let host = typed("list host --format json", folder.path());
     ends_well(&host);
@@ -222,4 +230,29 @@ fn pages_from_a_pool_that_is_empty_fail_with_the_cure() {
     assert!(run.stderr.starts_with("memgauge: 1 of 1 points failed") && run.stderr.lines().count() == 1, "{run:?}");
     assert!(run.stderr.contains("reserve them as root: echo") && run.stdout.contains("nr_hugepages"), "{run:?}");
     assert_eq!(json(&read(&folder.path().join("r.json")))["status"], "partial");
+}
+
+/// The digest that a list tells is that of the code that it prints.
+#[test]
+fn the_code_of_a_kernel_is_printed_with_its_digest() {
+    use sha2::{Digest, Sha256};
+    let folder = folder();
+    for name in ["read/scalar", "add/latency", "chase-7-payload", "hand-off/exchange", "dependent-adds"] {
+        let list = typed(&format!("list kernels {name} --code --format json"), folder.path());
+        ends_well(&list);
+        let entry = json(&list.stdout)[0].clone();
+        let hex = entry["code"].as_str().expect("code");
+        let bytes = (0..hex.len() / 2).map(|i| u8::from_str_radix(&hex[2 * i..2 * i + 2], 16).expect("a byte"));
+        let sum = Sha256::digest(bytes.collect::<Vec<u8>>());
+        let digest: String = sum.iter().take(8).map(|b| format!("{b:02x}")).collect();
+        assert_eq!(entry["digest"], digest, "{name}");
+        let text = typed(&format!("list kernels {name} --code"), folder.path());
+        ends_well(&text);
+        let shown: String = text.stdout.lines().filter(|l| !l.starts_with('#')).flat_map(str::split_whitespace).collect();
+        assert_eq!(shown, hex, "{name}");
+    }
+    let several = json(&typed("list kernels triad --format json", folder.path()).stdout);
+    assert!(several.as_array().is_some_and(|all| all.len() >= 2 && all.iter().all(|k| k["family"] == "streaming")));
+    let libc = typed("list kernels copy-libc --code", folder.path());
+    assert!(libc.stdout.contains("no machine code: it is not this program's code"), "{libc:?}");
 }

@@ -112,6 +112,7 @@ macro_rules! string_loads {
     };
 }
 
+#[cfg(target_arch = "x86_64")] // for its 64-bit rows
 pub(in crate::kernels) use {chain, chained, on_general, on_vectors, rounds, string_loads};
 
 string_loads! { string_loads_8, "lodsb" }

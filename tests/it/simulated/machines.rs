@@ -52,6 +52,7 @@ pub fn model(caches: usize) -> CostModel {
         core: Hertz(CORE),
         fault: BytesPerSecond(8e9),
         page_walk: Nanos(PAGE_WALK),
+        partial_hits: false,
         tlb_reach: Bytes::mib(6),
         granted: 1.0,
         noise: NoiseModel::default(),
@@ -218,6 +219,13 @@ pub fn huge_l3() -> Simulated {
     uniform("1.1 GB of L3", (384, 2), (Bytes::mib(96), 32))
 }
 
+/// Eight cores that share memory which three of them saturate.
+pub fn eight_cores() -> Simulated {
+    let mut machine = uniform("eight cores", (8, 1), (Bytes::mib(32), 8));
+    machine.model.memory_total = BytesPerSecond(2.9 * READ[3]);
+    machine
+}
+
 /// As many CPUs as anyone has.
 pub fn many_cpus() -> Simulated {
     uniform("1024 cpus", (1024, 2), (Bytes::mib(64), 64))
@@ -288,6 +296,7 @@ pub fn all() -> Vec<Simulated> {
         eight_nodes(),
         memory_node(),
         huge_l3(),
+        eight_cores(),
         many_cpus(),
         no_l3(),
         unknown_caches(),

@@ -10,4 +10,5 @@ mod machines;
 mod noise;
 mod profile;
 mod rendering;
+mod shapes;
 mod values;

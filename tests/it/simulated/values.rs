@@ -130,17 +130,3 @@ fn more_than_the_ports_carry_is_rejected() {
     }
     assert!(ran.points().filter(|p| p.name("level") != Some("L1")).all(|p| lab::measured(p).limit.is_none()));
 }
-
-#[test]
-fn a_sweep_says_after_which_size_each_level_ends() {
-    let on = machines::plain();
-    let ran = lab::run(&on, request(vec![bandwidth("--ops read --threads 1")], &on));
-    let capacities = [48u64 << 10, 1 << 20, 32 << 20];
-    for (capacity, level) in capacities.iter().zip(0..) {
-        let ratio = ran.finding("steps", &format!("step_after_{capacity}_bytes"));
-        assert_close(ratio, READ[level + 1] / READ[level], "step");
-    }
-    // Three sizes are no curve.
-    let ran = lab::run(&on, request(vec![bandwidth("--ops read --threads 1 --sizes 16KiB,512KiB,64MiB")], &on));
-    assert!(!ran.has_finding("steps"));
-}

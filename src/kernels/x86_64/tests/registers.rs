@@ -1,15 +1,10 @@
 //! Kernels leave the caller's registers alone (System V ABI, AMD64 supplement, 3.2.1 and 3.2.3).
 
-use crate::kernels::chase::{ChaseCall, ChaseCode};
-use crate::kernels::handoff::HandOffCall;
 use crate::kernels::instructions::InstructionCall;
-use crate::kernels::locks::LockCall;
-use crate::kernels::native::{ADD, CHASES, CHASES_WITH_PAYLOAD, HANDOFF, LOCK_SETS, WORK};
-use crate::kernels::stream::StreamCall;
+use crate::kernels::x86_shared::tests::calls::{self, STREAMS, call};
 use crate::kernels::x86_shared::tests::{executable, memory};
-use crate::kernels::{BLOCK_BYTES, MOST_WALKERS, Operation, Scratch, SharedLine, Visits, all_instructions};
+use crate::kernels::{Scratch, all_instructions};
 use core::arch::naked_asm;
-use std::sync::atomic::Ordering::Relaxed;
 
 /// What `probe` puts into rbx, rbp, r12, r13, r14 and r15.
 const GIVEN: [u64; 6] = [0x1b1b_0001, 0x1b1b_0002, 0x1b1b_0003, 0x1b1b_0004, 0x1b1b_0005, 0x1b1b_0006];
@@ -36,9 +31,9 @@ struct Seen {
     given_control: u16,
 }
 
-/// Calls `code(first, second)` with known values in everything that a callee has to preserve.
+/// Calls `code(argument)` with known values in everything that a callee has to preserve.
 #[unsafe(naked)]
-unsafe extern "sysv64" fn probe(code: usize, first: usize, second: u64, seen: &mut Seen) {
+unsafe extern "sysv64" fn probe(code: usize, argument: usize, seen: &mut Seen) {
     naked_asm!(
         "push rbx",
         "push rbp",
@@ -46,6 +41,7 @@ unsafe extern "sysv64" fn probe(code: usize, first: usize, second: u64, seen: &m
         "push r13",
         "push r14",
         "push r15",
+        "mov rcx, rdx",
         "push rcx", // seven pushes and the return address: the stack is aligned for the call
         "stmxcsr [rcx + 72]",
         "fnstenv [rcx + 80]",
@@ -62,7 +58,6 @@ unsafe extern "sysv64" fn probe(code: usize, first: usize, second: u64, seen: &m
         "mov r15d, 0x1b1b0006",
         "mov rax, rdi",
         "mov rdi, rsi",
-        "mov rsi, rdx",
         "call rax",
         "mov rcx, [rsp]",
         "mov [rcx], rbx",
@@ -112,14 +107,14 @@ unsafe extern "sysv64" fn upper_halves(code: usize, call: usize, left: &mut [[u6
     )
 }
 
-/// Calls `code(first, second)` and complains in the name of `name` about everything that changed.
+/// Calls `code(argument)` and complains in the name of `name` about everything that changed.
 ///
 /// # Safety
 /// The call must be sound.
-unsafe fn assert_preserved(name: &str, code: usize, first: usize, second: u64) {
+unsafe fn assert_preserved(name: &str, code: usize, argument: usize) {
     let mut seen = Seen { given_mxcsr: GIVEN_MXCSR, given_control: GIVEN_CONTROL, ..Seen::default() };
     // SAFETY: the caller vouches for the call; `probe` itself writes to `seen` only.
-    unsafe { probe(code, first, second, &mut seen) };
+    unsafe { probe(code, argument, &mut seen) };
     assert_eq!(seen.saved, GIVEN, "{name}: rbx, rbp, r12 to r15");
     assert_eq!(seen.stack[0], seen.stack[1], "{name}: the stack pointer");
     assert_eq!(seen.flags & 1 << 10, 0, "{name}: the direction flag");
@@ -129,37 +124,6 @@ unsafe fn assert_preserved(name: &str, code: usize, first: usize, second: u64) {
     assert_eq!(control, Some(u32::from(GIVEN_CONTROL)), "the probe itself");
     // The last four words are where the last x87 instruction was: the caller's, and not kept by every processor.
     assert_eq!(seen.x87[0][..3], seen.x87[1][..3], "{name}: x87 control, status and tag words");
-}
-
-/// Orders of three blocks by lines and by chunks.
-static LINES: [u32; 24] = [9, 3, 0, 23, 8, 16, 1, 2, 4, 5, 6, 7, 10, 11, 12, 13, 14, 15, 17, 18, 19, 20, 21, 22];
-static CHUNKS: [u32; 3] = [16, 0, 8];
-
-/// Bytes that the streams of a call take at most.
-const STREAMS: usize = 4 * 3 * BLOCK_BYTES as usize;
-
-/// A call for `operation` in memory of three blocks a stream, that wraps once; and the offset that it ends with.
-fn call(operation: Operation, address: usize) -> (StreamCall, usize) {
-    let stream = 3 * BLOCK_BYTES as usize;
-    let contract = operation.contract();
-    let (table, window) = match contract.visits {
-        Visits::Lines => (LINES.as_ptr() as usize, size_of_val(&LINES)),
-        Visits::Chunks => (CHUNKS.as_ptr() as usize, size_of_val(&CHUNKS)),
-        Visits::Forward | Visits::Backward => (0, stream),
-    };
-    let call = StreamCall {
-        lead: address,
-        delta: if contract.streams() > 1 { stream } else { 0 },
-        window,
-        offset: window / 3,
-        blocks: 4,
-        table,
-        distance: 100,
-        spare: 0,
-        pattern: 7,
-        checksum: 0,
-    };
-    (call, window / 3 * 2)
 }
 
 #[test]
@@ -173,65 +137,22 @@ fn the_layout_is_what_the_probe_expects() {
 
 #[test]
 fn streaming_kernels_preserve_the_registers_of_the_caller() {
-    let window = memory(STREAMS);
-    for (row, code) in executable() {
-        for blocks in [0, 4] {
-            let (call, end) = call(row.operation, window.address());
-            let mut call = StreamCall { blocks, ..call };
-            let offset = if blocks == 0 { call.offset } else { end };
-            // SAFETY: the kernel can be executed here, and all streams lie in the window.
-            unsafe { assert_preserved(&row.name(), code as usize, &raw mut call as usize, 0) };
-            assert_eq!(call.offset, offset, "{}: it did run", row.name());
-        }
-    }
+    calls::streaming(assert_preserved);
 }
 
 #[test]
 fn chase_and_add_preserve_the_registers_of_the_caller() {
-    let window = memory(4096);
-    window.words()[0].store(window.address() as u64, Relaxed);
-    for code in CHASES.into_iter().chain(CHASES_WITH_PAYLOAD) {
-        let code: ChaseCode = code;
-        let mut call = ChaseCall { positions: [window.address(); MOST_WALKERS], blocks: 2, payload: 0 };
-        // SAFETY: the node points to itself.
-        unsafe { assert_preserved("chase", code as usize, &raw mut call as usize, 0) };
-    }
-    // SAFETY: takes at least one block and uses registers only.
-    unsafe { assert_preserved("add", ADD as usize, 2, 0) };
+    calls::chases(assert_preserved);
 }
 
 #[test]
 fn instruction_kernels_preserve_the_registers_of_the_caller() {
-    for listed in all_instructions() {
-        let (Ok(_), Some(code)) = (listed.kernel(), listed.address()) else { continue };
-        let mut scratch = Scratch::new();
-        let mut call = InstructionCall { turns: 2, scratch: (&raw mut *scratch) as usize };
-        // SAFETY: the kernel can be executed here, and the scratch memory is what it expects.
-        unsafe { assert_preserved(&listed.name(), code as usize, &raw mut call as usize, 0) };
-    }
+    calls::instructions(assert_preserved);
 }
 
 #[test]
 fn locks_and_hand_offs_preserve_the_registers_of_the_caller() {
-    let line = SharedLine::default();
-    let word = (&raw const line.word) as usize;
-    for set in &LOCK_SETS {
-        for code in [set.atomic_add, set.exchange, set.compare_and_swap, set.spin_lock, set.fence] {
-            line.word.store(0, Relaxed);
-            let mut call = LockCall { word, turns: 2, inside: 2, between: 3, vain: 0 };
-            // SAFETY: the two words of the line are atomics, and the lock is free.
-            unsafe { assert_preserved("lock", code as usize, &raw mut call as usize, 0) };
-        }
-    }
-    for code in [HANDOFF.store_load, HANDOFF.compare_and_swap, HANDOFF.exchange] {
-        line.word.store(5, Relaxed);
-        let mut call = HandOffCall { word, expected: 5, turns: 2, patience: 3 };
-        // SAFETY: the word is an atomic; the second answer is waited for in vain.
-        unsafe { assert_preserved("hand-off", code as usize, &raw mut call as usize, 0) };
-        assert_eq!((line.word.load(Relaxed), call.expected, call.turns), (6, 7, 1));
-    }
-    // SAFETY: takes at least one and uses registers only.
-    unsafe { assert_preserved("work", WORK as usize, 2, 0) };
+    calls::locks(assert_preserved);
 }
 
 /// A dirty upper half slows down all SSE code that follows (Intel Optimization Manual, "Mixing AVX code with SSE code").

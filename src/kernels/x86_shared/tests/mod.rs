@@ -1,5 +1,6 @@
 //! What only machine code can get wrong: every single access to memory, every single instruction.
 
+pub(in crate::kernels) mod calls;
 #[cfg(target_os = "linux")]
 mod decode;
 #[cfg(target_os = "linux")]

@@ -260,7 +260,7 @@ fn child_that_traces_a_chase() {
         });
         let expected: Vec<Access> = (0..hops)
             .map(|hop| start + (hop * 3 % NODES) as usize * stride)
-            .map(|address| Access { address, bytes: 8, stores: false, non_temporal: false })
+            .map(|address| Access { address, bytes: size_of::<usize>(), stores: false, non_temporal: false })
             .collect();
         assert_eq!(all, expected, "stride {stride}");
         assert_eq!(chain.node(), hops * 3 % NODES);
