@@ -55,7 +55,7 @@ fn online(files: &SystemFiles) -> (BTreeSet<u32>, String) {
     }
     match os::allowed_cpus().filter(|cpus| !cpus.is_empty()) {
         Some(cpus) => {
-            (cpus.into_iter().collect(), "sched_getaffinity (no list of CPUs: only those allowed)".to_owned())
+            (cpus.into_iter().collect(), format!("{} (no list of CPUs: only those allowed)", os::AFFINITY_CALL))
         }
         None => {
             let count = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
@@ -71,7 +71,7 @@ fn allowed(files: &SystemFiles) -> (Option<BTreeSet<u32>>, &'static str) {
         let list: CpuList = field(&status, "Cpus_allowed_list")?.parse().ok()?;
         Some((Some(list.0.into_iter().collect()), "/proc/self/status"))
     };
-    let called = || Some((Some(os::allowed_cpus()?.into_iter().collect()), "sched_getaffinity"));
+    let called = || Some((Some(os::allowed_cpus()?.into_iter().collect()), os::AFFINITY_CALL));
     let unknown = (None, "all, since the system does not tell");
     if files.is_real() { called().or_else(recorded) } else { recorded() }.unwrap_or(unknown)
 }

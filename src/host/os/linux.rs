@@ -34,6 +34,9 @@ pub fn free_memory() -> Option<u64> {
     u64::try_from(pages).ok()?.checked_mul(page_size() as u64)
 }
 
+/// The call that tells which CPUs a thread may run on.
+pub const AFFINITY_CALL: &str = "sched_getaffinity";
+
 /// CPUs that the calling thread may run on, in rising order.
 pub fn allowed_cpus() -> Option<Vec<u32>> {
     let mut mask = vec![0u64; CPU_BITS / 64];

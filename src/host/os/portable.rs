@@ -29,6 +29,9 @@ pub fn allowed_cpus() -> Option<Vec<u32>> {
     None
 }
 
+/// The call that tells which CPUs a thread may run on.
+pub const AFFINITY_CALL: &str = "none";
+
 /// The standard library cannot place threads.
 pub const CAN_PIN: bool = false;
 

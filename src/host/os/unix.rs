@@ -48,10 +48,10 @@ pub const CAN_PIN: bool = false;
 
 /// macOS: see [`CAN_PIN`].
 #[cfg(target_os = "macos")]
-pub use super::portable::{allowed_cpus, pin_to};
+pub use super::portable::{AFFINITY_CALL, allowed_cpus, pin_to};
 
 #[cfg(target_os = "freebsd")]
-pub use self::cpuset::{CAN_PIN, allowed_cpus, pin_to};
+pub use self::cpuset::{AFFINITY_CALL, CAN_PIN, allowed_cpus, pin_to};
 
 /// cpuset_getaffinity(2) of the calling thread.
 #[cfg(target_os = "freebsd")]
@@ -61,6 +61,9 @@ mod cpuset {
 
     /// FreeBSD places threads.
     pub const CAN_PIN: bool = true;
+
+    /// The call that tells which CPUs a thread may run on.
+    pub const AFFINITY_CALL: &str = "cpuset_getaffinity";
 
     /// The calling thread.
     const THIS_THREAD: libc::id_t = -1;

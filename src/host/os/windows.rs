@@ -47,6 +47,9 @@ pub fn free_memory() -> Option<u64> {
     memory().map(|(_, available)| available)
 }
 
+/// The call that tells which CPUs a thread may run on.
+pub const AFFINITY_CALL: &str = "SetThreadAffinityMask";
+
 /// The CPUs of a mask, in rising order.
 fn cpus(mask: usize) -> Vec<u32> {
     (0..usize::BITS).filter(|cpu| mask >> cpu & 1 == 1).collect()
