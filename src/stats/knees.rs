@@ -236,9 +236,12 @@ mod tests {
 
     #[test]
     fn a_sloping_level_between_steeper_ramps_is_one() {
-        let curve = [1.0, 1.0, 1.0, 1.0, 2.5, 6.0, 6.3, 6.6, 6.9, 20.0, 60.0, 65.0, 65.0, 65.0];
+        // A slope of an eighth per point would be part of a transition of no more than twice that.
+        let curve = [1.0, 1.0, 1.0, 1.0, 2.5, 6.0, 6.8, 7.7, 8.7, 30.0, 90.0, 95.0, 95.0, 95.0];
         let found = transitions(&curve);
-        assert_eq!(found.iter().map(|t| t.0).collect::<Vec<_>>(), [4, 9], "{found:?}");
+        assert!(found.len() == 2 && found[0].0 == 4 && (7..=9).contains(&found[1].0), "{found:?}");
+        let gentle = [1.0, 1.0, 1.0, 1.0, 1.3, 1.7, 1.93, 2.18, 2.47, 3.2, 4.0, 4.0, 4.0, 4.0];
+        assert_eq!(transitions(&gentle).len(), 1);
     }
 
     #[test]
