@@ -114,10 +114,11 @@ pub fn monotonic_ns() -> u64 {
 
 /// Page faults and context switches of the calling thread since it started.
 pub fn thread_noise() -> Option<ThreadNoise> {
+    const RUSAGE_THREAD: libc::c_int = 1; // the crate leaves it out on Android
     let mut usage = MaybeUninit::<libc::rusage>::uninit();
     // SAFETY: the kernel fills the whole structure when it returns 0, and it is read only then.
     let usage = unsafe {
-        if libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr()) != 0 {
+        if libc::getrusage(RUSAGE_THREAD, usage.as_mut_ptr()) != 0 {
             return None;
         }
         usage.assume_init()
