@@ -45,6 +45,9 @@ struct Arena {
     taken: u64,
 }
 
+/// What a thread streams through, and where the table of its order lies.
+type Memory = (Window, Option<Window>);
+
 /// What the next samples run on.
 #[derive(Debug, Clone)]
 enum Prepared {
@@ -119,7 +122,7 @@ impl RealMachine {
     fn prepare_stream(&mut self, work: &StreamWork) -> std::result::Result<Prepared, Trouble> {
         let kernel = kernels::select(work.operation, work.width).map_err(Trouble::Unsupported)?;
         let mut used: BTreeMap<u32, usize> = BTreeMap::new();
-        let mut windows: Vec<(Window, Option<Window>)> = Vec::new();
+        let mut windows: Vec<Memory> = Vec::new();
         for &cpu in &work.cpus {
             let node = self.node_of(cpu);
             let start = *used.get(&node).unwrap_or(&0);
@@ -138,9 +141,9 @@ impl RealMachine {
     fn shares(
         &self,
         work: &StreamWork,
-        windows: Vec<(Window, Option<Window>)>,
+        windows: Vec<Memory>,
     ) -> std::result::Result<Vec<Share>, Trouble> {
-        let windows: Vec<Mutex<Option<(Window, Option<Window>)>>> =
+        let windows: Vec<Mutex<Option<Memory>>> =
             windows.into_iter().map(|w| Mutex::new(Some(w))).collect();
         let owned = work.clone();
         let shares = self.team.run(&work.cpus, move |member| {

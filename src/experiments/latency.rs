@@ -241,7 +241,9 @@ fn parallelism(dataset: &Dataset) -> Option<Finding> {
     let largest = dataset.points.iter().filter(several).max_by_key(|p| p.number("size_bytes"))?;
     let place = |p: &Point| {
         let mut place = p.coordinates.clone();
-        (place.remove("chains"), place.remove("kernel"));
+        for axis in ["chains", "kernel"] {
+            place.remove(axis);
+        }
         place
     };
     let here = dataset.points.iter().filter(|p| place(p) == place(largest));

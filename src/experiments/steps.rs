@@ -11,9 +11,12 @@ const STEP: f64 = 0.2;
 /// Fewer sizes than this make no curve.
 const FEWEST_SIZES: usize = 8;
 
+/// Points by size.
+type Curve<'a> = Vec<(Bytes, &'a Point)>;
+
 /// The points that `belongs` picks by rising size, with where their values step; `None` where there are too few sizes or
 /// no step.
-fn knees(dataset: &Dataset, belongs: impl Fn(&Point) -> bool) -> Option<(Vec<(Bytes, &Point)>, Vec<Knee>)> {
+fn knees(dataset: &Dataset, belongs: impl Fn(&Point) -> bool) -> Option<(Curve<'_>, Vec<Knee>)> {
     let placed = |p| Some((Point::number(p, "size_bytes")?, p)).filter(|_| p.outcome.measured().is_some());
     // Several points of one size (repeats) are not one curve.
     let curve: BTreeMap<u64, &Point> = dataset.points.iter().filter(|p| belongs(p)).filter_map(placed).collect();
