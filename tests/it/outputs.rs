@@ -248,7 +248,8 @@ fn the_code_of_a_kernel_is_printed_with_its_digest() {
         assert_eq!(entry["digest"], digest, "{name}");
         let text = typed(&format!("list kernels {name} --code"), folder.path());
         ends_well(&text);
-        let shown: String = text.stdout.lines().filter(|l| !l.starts_with('#')).flat_map(str::split_whitespace).collect();
+        let shown: String =
+            text.stdout.lines().filter(|l| !l.starts_with('#')).flat_map(str::split_whitespace).collect();
         assert_eq!(shown, hex, "{name}");
     }
     let several = json(&typed("list kernels triad --format json", folder.path()).stdout);
