@@ -170,13 +170,13 @@ backward! {
 }
 lines! {
     /// Loads.
-    read_lines { start: "", each: words!("mov ebp, [esi + ebx + \\i]"), end: "" }
+    read_lines { start: "", each: words!("mov ebp, [ebx + \\i]"), end: "" }
 }
 lines! {
     /// Stores.
     write_lines {
         start: "mov edi, [ebp + 32]\nmov edx, [ebp + 36]",
-        each: pairs!("mov [esi + ebx + \\i], edi\nmov [esi + ebx + \\i + 4], edx"),
+        each: pairs!("mov [ebx + \\i], edi\nmov [ebx + \\i + 4], edx"),
         end: "",
     }
 }
@@ -184,9 +184,7 @@ lines! {
     /// Loads and stores.
     copy_lines {
         start: "",
-        each: pairs!(
-            "mov edx, [esi + ebx + \\i]\nmov ebp, [esi + ebx + \\i + 4]\nmov [edi + ebx + \\i], edx\nmov [edi + ebx + \\i + 4], ebp"
-        ),
+        each: concat!(x86!(get second line), "\n", words!("mov ebp, [ebx + \\i]\nmov [edx + \\i], ebp")),
         end: "",
     }
 }

@@ -35,10 +35,10 @@ macro_rules! x86 {
         "edx"
     };
     (line) => {
-        "esi + ebx"
+        "ebx"
     };
     (second line) => {
-        "edi + ebx"
+        "edx"
     };
     (get second) => {
         "lea ebx, [eax + edi]"
@@ -48,6 +48,9 @@ macro_rules! x86 {
     };
     (get chunk second) => {
         "lea edx, [eax + edi]"
+    };
+    (get second line) => {
+        "lea edx, [ebx + edi]"
     };
     (get distance) => {
         "mov ebp, [ebp + 24]"
@@ -173,18 +176,18 @@ macro_rules! chunks {
 pub(in crate::kernels) use chunks;
 
 /// Lines in the order of a table, eight a turn: `eax` is the place in the table, whose start and end are on the stack.
-/// Within `each`, `esi + ebx` is the line in the leading stream, `edi + ebx` in the second one; a row has edx and ebp, and
-/// edi if it has one stream. `ebp` is the call in `start`.
+/// Within `each`, `ebx` is the line in the leading stream; edx, where a row sets it the line in the second one, and ebp are
+/// free, and edi if there is one stream. `ebp` is the call in `start`.
 macro_rules! lines {
     ($(#[$doc:meta])* $name:ident { start: $start:expr, each: $each:expr, end: $end:expr $(,)? }) => {
         $crate::kernels::native::skeleton::walk! { $(#[$doc])* $name {
                 start: $start,
                 turn: "",
-                each: concat!("mov ebx, [eax + \\d]\nshl ebx, 6\n", $each),
+                each: concat!("mov ebx, [eax + \\d]\nshl ebx, 6\nadd ebx, esi\n", $each),
                 at: "0,4,8,12,16,20,24,28",
                 end: $end,
             }
-            enter: "mov ebx, [ebp + 20]\nadd edx, ebx\nadd eax, ebx\npush ebx\npush edx\nadd edi, esi",
+            enter: "mov ebx, [ebp + 20]\nadd edx, ebx\nadd eax, ebx\npush ebx\npush edx",
             find: "",
             step: "add eax, 32\ncmp eax, [esp]\ncmove eax, [esp + 4]",
             leave: "pop edx\npop ebx\nsub eax, ebx"

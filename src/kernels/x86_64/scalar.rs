@@ -153,13 +153,13 @@ backward! {
 }
 lines! {
     /// Loads.
-    read_lines { start: "", each: ".irp i, 0,8,16,24,32,40,48,56\nmov r9, [rsi + r8 + \\i]\n.endr", end: "" }
+    read_lines { start: "", each: ".irp i, 0,8,16,24,32,40,48,56\nmov r11, [r8 + \\i]\n.endr", end: "" }
 }
 lines! {
     /// Stores.
     write_lines {
-        start: "mov r10, [rdi + 64]",
-        each: ".irp i, 0,8,16,24,32,40,48,56\nmov [rsi + r8 + \\i], r10\n.endr",
+        start: "mov r11, [rdi + 64]",
+        each: ".irp i, 0,8,16,24,32,40,48,56\nmov [r8 + \\i], r11\n.endr",
         end: "",
     }
 }
@@ -168,8 +168,8 @@ lines! {
     copy_lines {
         start: "",
         each: concat!(
-            ".irp i, 0,16,32,48\nmov r9, [rsi + r8 + \\i]\nmov r10, [rsi + r8 + \\i + 8]\n",
-            "mov [r11 + r8 + \\i], r9\nmov [r11 + r8 + \\i + 8], r10\n.endr",
+            x86!(get second line),
+            "\n.irp i, 0,8,16,24,32,40,48,56\nmov r11, [r8 + \\i]\nmov [r9 + \\i], r11\n.endr",
         ),
         end: "",
     }

@@ -240,7 +240,10 @@ macro_rules! copy_rows {
             /// Loads and stores.
             copy_lines {
                 start: "",
-                each: moves!($line, $r, $load within!(x86!(line), $width), $store within!(x86!(second line), $width)),
+                each: concat!(
+                    x86!(get second line), "\n",
+                    moves!($line, $r, $load within!(x86!(line), $width), $store within!(x86!(second line), $width)),
+                ),
                 end: $leave,
             }
         }
