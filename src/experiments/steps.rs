@@ -11,12 +11,17 @@ const STEP: f64 = 0.2;
 /// Fewer sizes than this make no curve.
 const FEWEST_SIZES: usize = 8;
 
-/// Points by size.
-type Curve<'a> = Vec<(Bytes, &'a Point)>;
+/// A curve over sizes that steps.
+struct Stepped<'a> {
+    /// By rising size.
+    points: Vec<(Bytes, &'a Point)>,
+    /// At least one.
+    knees: Vec<Knee>,
+}
 
-/// The points that `belongs` picks by rising size, with where their values step; `None` where there are too few sizes or
+/// The points that `belongs` picks, with where their values step; `None` where there are too few sizes or
 /// no step.
-fn knees(dataset: &Dataset, belongs: impl Fn(&Point) -> bool) -> Option<(Curve<'_>, Vec<Knee>)> {
+fn knees(dataset: &Dataset, belongs: impl Fn(&Point) -> bool) -> Option<Stepped<'_>> {
     let placed = |p| Some((Point::number(p, "size_bytes")?, p)).filter(|_| p.outcome.measured().is_some());
     // Several points of one size (repeats) are not one curve.
     let curve: BTreeMap<u64, &Point> = dataset.points.iter().filter(|p| belongs(p)).filter_map(placed).collect();
@@ -26,18 +31,18 @@ fn knees(dataset: &Dataset, belongs: impl Fn(&Point) -> bool) -> Option<(Curve<'
     let x: Vec<f64> = curve.keys().map(|&size| size as f64).collect();
     let y: Vec<f64> = curve.values().filter_map(|p| Some(p.outcome.measured()?.summary.median)).collect();
     let knees = stats::knees(&x, &y, STEP);
-    let curve = curve.into_iter().map(|(size, point)| (Bytes(size), point)).collect();
-    (!knees.is_empty()).then_some((curve, knees))
+    let points = curve.into_iter().map(|(size, point)| (Bytes(size), point)).collect();
+    (!knees.is_empty()).then_some(Stepped { points, knees })
 }
 
 /// The sizes after which the values of the points that `belongs` picks leave their level, as one sentence about `what`.
 /// `None` where there are too few sizes or no step.
 pub fn steps(dataset: &Dataset, what: &str, belongs: impl Fn(&Point) -> bool) -> Option<Finding> {
-    let (curve, knees) = knees(dataset, belongs)?;
+    let Stepped { points, knees } = knees(dataset, belongs)?;
     let mut values = BTreeMap::new();
     let mut words = Vec::new();
     for knee in knees {
-        let (last, _) = curve.get(knee.index.checked_sub(1)?)?;
+        let (last, _) = points.get(knee.index.checked_sub(1)?)?;
         words.push(format!("{last} (x{:.2})", knee.ratio()));
         values.insert(format!("step_after_{}_bytes", last.0), knee.ratio());
     }
@@ -48,11 +53,11 @@ pub fn steps(dataset: &Dataset, what: &str, belongs: impl Fn(&Point) -> bool) ->
 /// Between which sizes the latency of the points that `belongs` picks goes from one level to the next, as one sentence.
 /// `None` where there are too few sizes or no step.
 pub fn rises(dataset: &Dataset, belongs: impl Fn(&Point) -> bool) -> Option<Finding> {
-    let (curve, knees) = knees(dataset, belongs)?;
+    let Stepped { points, knees } = knees(dataset, belongs)?;
     let mut values = BTreeMap::new();
     let mut words = Vec::new();
     for knee in knees {
-        let passed = curve.get(knee.index.checked_sub(1)?..=knee.settled)?;
+        let passed = points.get(knee.index.checked_sub(1)?..=knee.settled)?;
         let ((last, _), (next, _)) = (passed.first()?, passed.last()?);
         let verb = if knee.after > knee.before { "rises" } else { "falls" };
         let ends = ended(passed.iter().filter_map(|(_, point)| point.name("level")));
