@@ -138,13 +138,8 @@ impl RealMachine {
     }
 
     /// The threads' shares, each made by the thread itself: tables and numbers are written near it.
-    fn shares(
-        &self,
-        work: &StreamWork,
-        windows: Vec<Memory>,
-    ) -> std::result::Result<Vec<Share>, Trouble> {
-        let windows: Vec<Mutex<Option<Memory>>> =
-            windows.into_iter().map(|w| Mutex::new(Some(w))).collect();
+    fn shares(&self, work: &StreamWork, windows: Vec<Memory>) -> std::result::Result<Vec<Share>, Trouble> {
+        let windows: Vec<Mutex<Option<Memory>>> = windows.into_iter().map(|w| Mutex::new(Some(w))).collect();
         let owned = work.clone();
         let shares = self.team.run(&work.cpus, move |member| {
             let mine = windows.get(member.index).and_then(|w| w.lock().ok()?.take());
