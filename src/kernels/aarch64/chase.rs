@@ -8,6 +8,31 @@ use core::mem::offset_of;
 // The offsets in the skeleton.
 const _: () = assert!(offset_of!(ChaseCall, blocks) == 256 && offset_of!(ChaseCall, payload) == 264);
 
+/// The hop of a walker in register `\r`, then of one whose position is `\place` in the call, with and without payload.
+macro_rules! hop {
+    (register) => {
+        ".if {payload}\n ldr x30, [\\r, 8]\n ldr \\r, [\\r]\n add x2, x2, x30\n .else\n ldr \\r, [\\r]\n .endif"
+    };
+    (call) => {
+        "ldr x3, [x0, 8 * \\place]\n .if {payload}\n ldr x30, [x3, 8]\n ldr x3, [x3]\n add x2, x2, x30\n .else\n ldr x3, [x3]\n .endif\n str x3, [x0, 8 * \\place]"
+    };
+}
+
+/// `$text` for every walker that has a register, `\r`.
+macro_rules! each_walker {
+    ($text:expr) => {
+        concat!(
+            ".set memgauge_place, 0\n",
+            ".irp r, x4,x5,x6,x7,x8,x9,x10,x11,x12,x13,x14,x15,x16,x17,x19,x20,x21,x22,x23,x24,x25,x26,x27,x28\n",
+            ".if memgauge_place < {walkers}\n",
+            $text,
+            "\n.endif\n",
+            ".set memgauge_place, memgauge_place + 1\n",
+            ".endr\n",
+        )
+    };
+}
+
 /// A pointer chase: `fn(&mut ChaseCall)`.
 ///
 /// In: `x0` = `ChaseCall`. Out: positions and payload in the call.
@@ -30,54 +55,22 @@ unsafe extern "C" fn chase<const WALKERS: usize, const PAYLOAD: usize>(call: &mu
         "ldr x1, [x0, 256]",
         "mov x2, 0",
         "mov x3, x0",
-        ".set memgauge_place, 0",
-        ".irp r, x4,x5,x6,x7,x8,x9,x10,x11,x12,x13,x14,x15,x16,x17,x19,x20,x21,x22,x23,x24,x25,x26,x27,x28",
-        ".if memgauge_place < {walkers}",
-        "ldr \\r, [x3], 8",
-        ".endif",
-        ".set memgauge_place, memgauge_place + 1",
-        ".endr",
+        each_walker!("ldr \\r, [x3], 8"),
         "b 2f",
         ".p2align 6, 0xcc",
         "2:",
         ".rept {hops}",
-        ".set memgauge_place, 0",
-        ".irp r, x4,x5,x6,x7,x8,x9,x10,x11,x12,x13,x14,x15,x16,x17,x19,x20,x21,x22,x23,x24,x25,x26,x27,x28",
-        ".if memgauge_place < {walkers}",
-        ".if {payload}",
-        "ldr x30, [\\r, 8]",
-        "ldr \\r, [\\r]",
-        "add x2, x2, x30",
-        ".else",
-        "ldr \\r, [\\r]",
-        ".endif",
-        ".endif",
-        ".set memgauge_place, memgauge_place + 1",
-        ".endr",
+        each_walker!(hop!(register)),
         ".irp place, 24,25,26,27,28,29,30,31",
         ".if \\place < {walkers}",
-        "ldr x3, [x0, 8 * \\place]",
-        ".if {payload}",
-        "ldr x30, [x3, 8]",
-        "ldr x3, [x3]",
-        "add x2, x2, x30",
-        ".else",
-        "ldr x3, [x3]",
-        ".endif",
-        "str x3, [x0, 8 * \\place]",
+        hop!(call),
         ".endif",
         ".endr",
         ".endr",
         "subs x1, x1, 1",
         "b.ne 2b",
         "mov x3, x0",
-        ".set memgauge_place, 0",
-        ".irp r, x4,x5,x6,x7,x8,x9,x10,x11,x12,x13,x14,x15,x16,x17,x19,x20,x21,x22,x23,x24,x25,x26,x27,x28",
-        ".if memgauge_place < {walkers}",
-        "str \\r, [x3], 8",
-        ".endif",
-        ".set memgauge_place, memgauge_place + 1",
-        ".endr",
+        each_walker!("str \\r, [x3], 8"),
         "ldr x1, [x0, 264]",
         "add x1, x1, x2",
         "str x1, [x0, 264]",

@@ -8,6 +8,31 @@ use core::mem::offset_of;
 // The offsets in the skeleton.
 const _: () = assert!(offset_of!(ChaseCall, blocks) == 128 && offset_of!(ChaseCall, payload) == 132);
 
+/// The hop of a walker in register `\r`, then of one whose position is `\place` in the call, with and without payload.
+macro_rules! hop {
+    (register) => {
+        ".if {payload}\n ldr r14, [\\r, #8]\n ldr \\r, [\\r]\n add r2, r2, r14\n .else\n ldr \\r, [\\r]\n .endif"
+    };
+    (call) => {
+        "ldr r3, [r0, #4 * \\place]\n .if {payload}\n ldr r14, [r3, #8]\n ldr r3, [r3]\n add r2, r2, r14\n .else\n ldr r3, [r3]\n .endif\n str r3, [r0, #4 * \\place]"
+    };
+}
+
+/// `$text` for every walker that has a register, `\r`.
+macro_rules! each_walker {
+    ($text:expr) => {
+        concat!(
+            ".set memgauge_place, 0\n",
+            ".irp r, r4,r5,r6,r7,r8,r9,r10,r11,r12\n",
+            ".if memgauge_place < {walkers}\n",
+            $text,
+            "\n.endif\n",
+            ".set memgauge_place, memgauge_place + 1\n",
+            ".endr\n",
+        )
+    };
+}
+
 /// A pointer chase: `fn(&mut ChaseCall)`.
 ///
 /// In: `r0` = `ChaseCall`. Out: positions and payload in the call.
@@ -25,54 +50,22 @@ unsafe extern "C" fn chase<const WALKERS: usize, const PAYLOAD: usize>(call: &mu
         "ldr r1, [r0, #128]",
         "mov r2, #0",
         "mov r3, r0",
-        ".set memgauge_place, 0",
-        ".irp r, r4,r5,r6,r7,r8,r9,r10,r11,r12",
-        ".if memgauge_place < {walkers}",
-        "ldr \\r, [r3], #4",
-        ".endif",
-        ".set memgauge_place, memgauge_place + 1",
-        ".endr",
+        each_walker!("ldr \\r, [r3], #4"),
         "b 2f",
         ".p2align 6, 0xcc",
         "2:",
         ".rept {hops}",
-        ".set memgauge_place, 0",
-        ".irp r, r4,r5,r6,r7,r8,r9,r10,r11,r12",
-        ".if memgauge_place < {walkers}",
-        ".if {payload}",
-        "ldr r14, [\\r, #8]",
-        "ldr \\r, [\\r]",
-        "add r2, r2, r14",
-        ".else",
-        "ldr \\r, [\\r]",
-        ".endif",
-        ".endif",
-        ".set memgauge_place, memgauge_place + 1",
-        ".endr",
+        each_walker!(hop!(register)),
         ".irp place, 9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31",
         ".if \\place < {walkers}",
-        "ldr r3, [r0, #4 * \\place]",
-        ".if {payload}",
-        "ldr r14, [r3, #8]",
-        "ldr r3, [r3]",
-        "add r2, r2, r14",
-        ".else",
-        "ldr r3, [r3]",
-        ".endif",
-        "str r3, [r0, #4 * \\place]",
+        hop!(call),
         ".endif",
         ".endr",
         ".endr",
         "subs r1, r1, #1",
         "bne 2b",
         "mov r3, r0",
-        ".set memgauge_place, 0",
-        ".irp r, r4,r5,r6,r7,r8,r9,r10,r11,r12",
-        ".if memgauge_place < {walkers}",
-        "str \\r, [r3], #4",
-        ".endif",
-        ".set memgauge_place, memgauge_place + 1",
-        ".endr",
+        each_walker!("str \\r, [r3], #4"),
         "ldr r1, [r0, #132]",
         "add r1, r1, r2",
         "str r1, [r0, #132]",
