@@ -149,10 +149,6 @@ macro_rules! contracts {
         }
 
         impl StreamRows {
-            /// Temporary, while the rows are being written.
-            #[allow(dead_code)]
-            pub(super) const UNWRITTEN: StreamRows = StreamRows { $($field: Row::Unsupported("not written yet"),)* };
-
             /// The row of `operation`.
             pub(super) fn row(&self, operation: Operation) -> Row {
                 match operation {

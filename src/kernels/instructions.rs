@@ -110,11 +110,6 @@ macro_rules! instructions {
         }
 
         impl InstructionRows {
-            /// Temporary, while the rows are being written.
-            #[allow(dead_code)]
-            pub(super) const UNWRITTEN: InstructionRows =
-                InstructionRows { $($field: [InstructionRow::Unsupported("not written yet"); 2],)* };
-
             fn rows(&self, instruction: Instruction) -> [InstructionRow; 2] {
                 match instruction {
                     $(Instruction::$variant => self.$field,)*
