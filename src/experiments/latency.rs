@@ -30,7 +30,7 @@ pub struct Settings {
     #[arg(long, value_name = "LIST", default_value = "thp")]
     pub pages: PageModes,
 
-    /// Chains followed at once by one thread, 1 to 32: how many misses a core keeps in flight
+    /// Chains followed at once by one thread, 1,2,4 or 1..32: how many misses a core keeps in flight
     #[arg(long, value_name = "LIST", default_value = "1")]
     pub chains: Counts,
 

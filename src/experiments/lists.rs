@@ -42,8 +42,28 @@ lists! {
     Lines of LineSharing;
     /// Orders of access.
     Orders of OrderKind;
-    /// Plain numbers.
-    Counts of Count;
+}
+
+/// Plain numbers: `0,10`, `1..32`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Counts(pub Vec<Count>);
+
+impl FromStr for Counts {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> std::result::Result<Self, ParseError> {
+        /// Longer ranges are a typing error.
+        const LONGEST: u32 = 1000;
+        let range = |text: &str| -> std::result::Result<Vec<Count>, ParseError> {
+            let Some((first, last)) = text.split_once("..") else { return Ok(vec![text.parse()?]) };
+            let (Count(first), Count(last)) = (first.parse()?, last.parse()?);
+            if first > last || last - first >= LONGEST {
+                return Err(ParseError::new(text, format!("a range rises and has at most {LONGEST} members: 1..32")));
+            }
+            Ok((first..=last).map(Count).collect())
+        };
+        parse_list(text, range).map(|lists| Counts(lists.concat()))
+    }
 }
 
 /// A plain number.
@@ -230,7 +250,8 @@ mod tests {
     fn timings_and_counts() {
         assert_eq!("latency,throughput".parse(), Ok(Timings(vec![Timing::Latency, Timing::Throughput])));
         assert_eq!("0,10".parse(), Ok(Counts(vec![Count(0), Count(10)])));
-        for no in ["-1", "1e3", "", "1000001", "1,"] {
+        assert_eq!("7,1..3".parse(), Ok(Counts([7, 1, 2, 3].map(Count).to_vec())));
+        for no in ["-1", "1e3", "", "1000001", "1,", "3..1", "1..", "..2", "0..1000"] {
             assert!(no.parse::<Counts>().is_err(), "{no}");
         }
     }

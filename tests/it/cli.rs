@@ -47,6 +47,7 @@ const USAGE: &[Row] = &[
     ("locks --threads 99999", 2, Err, "too many threads: 99999"),
     ("latency --chains 0", 2, Err, "chains not possible: 0; one thread follows 1 to 32 at once"),
     ("latency --chains 33", 2, Err, "chains not possible: 33"),
+    ("latency --chains 32..1", 2, Err, "a range rises"),
     ("latency --payload --stride 8", 2, Err, "no room for a payload: nodes of 8 B"),
     ("list kernels reed/scalar", 2, Err, "did you mean 'read/scalar'?"),
     ("list host read/scalar", 2, Err, "only kernels have names"),
