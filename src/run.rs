@@ -2,12 +2,12 @@
 
 #![forbid(unsafe_code)]
 
-use crate::engine::{Frame, Machine, PointLog, Work, conclude, derive, sample_round};
+use crate::engine::{Frame, Machine, PointLog, Work, conclude, sample_round};
 use crate::experiments::{Bound, Experiment};
 use crate::plan::{Phase, Plan, PlannedPoint};
 use crate::results::{
     Coordinate, Dataset, Finding, HostFacts, JournalLine, JournalPoint, KernelUsed, Limit, Outcome, PlanSummary, Point,
-    Provenance, Report, RunStatus, SCHEMA_VERSION, Tool,
+    Provenance, Report, ReportVerdict, RunStatus, SCHEMA_VERSION, Tool,
 };
 use crate::units::{BytesPerSecond, Hertz, Nanos};
 use std::collections::{BTreeMap, BTreeSet};
@@ -76,7 +76,7 @@ pub fn execute(
         interrupted: false,
         overdrawn: BTreeSet::new(),
     };
-    run.write(&JournalLine::Run { schema_version: SCHEMA_VERSION, provenance: Box::new(provenance.clone()) });
+    run.write(&JournalLine::head(&provenance, &summary(plan), unmeasured_datasets(plan)));
     for (index, point) in plan.points.iter().enumerate() {
         if let Err(outcome) = &point.work {
             run.settle(index, outcome.clone());
@@ -97,7 +97,8 @@ pub fn execute(
     for (experiment, dataset) in plan.request.experiments.iter().zip(&datasets) {
         findings.extend(experiment.findings(dataset));
     }
-    Report { schema_version: SCHEMA_VERSION, status, provenance, plan: summary, datasets, findings }
+    let verdict = ReportVerdict::of(&datasets);
+    Report { schema_version: SCHEMA_VERSION, status, verdict, provenance, plan: summary, datasets, findings }
 }
 
 /// What was planned, in the report's terms.
@@ -171,12 +172,13 @@ impl Run<'_> {
     fn judged(&self, index: usize, log: &PointLog, work: &Work) -> Outcome {
         let point = &self.plan.points[index];
         let limit = limit(point.bound, self.machine.facts(), log.work(work));
-        let limit: Option<&dyn Fn(Hertz) -> Limit> = limit.as_ref().map(|l| l as _);
+        let limit = limit.map(|limit| move |core: Option<Hertz>| core.map(&limit));
+        let limit: Option<&dyn Fn(Option<Hertz>) -> Option<Limit>> = limit.as_ref().map(|l| l as _);
         let frame = Frame {
             clock_error: self.machine.clock().error,
             last_level_cache: (self.last_level > 0).then_some(self.last_level),
             limit,
-            seed: derive(self.plan.request.seed, "bootstrap", point.id),
+            machine_cpus: self.machine.facts().topology.cpus.len(),
         };
         conclude(log, work, &frame)
     }
@@ -250,26 +252,12 @@ impl Run<'_> {
     }
 
     fn datasets(&mut self) -> Vec<Dataset> {
-        let plan = self.plan;
-        let mut datasets: Vec<Dataset> = plan
-            .request
-            .experiments
-            .iter()
-            .map(|e| Dataset {
-                experiment: e.name().to_owned(),
-                quantity: e.quantity(),
-                axes: axes(plan, e.as_ref()),
-                points: Vec::new(),
-            })
-            .collect();
-        for (index, planned) in plan.points.iter().enumerate() {
+        let mut outcomes = std::mem::take(&mut self.outcomes);
+        datasets(self.plan, |index| {
             let interrupted =
                 || Outcome::Interrupted { reason: "the run was interrupted before this point".to_owned() };
-            let outcome = self.outcomes.remove(&index).unwrap_or_else(interrupted);
-            let point = point_of(planned, outcome);
-            datasets[planned.experiment].points.push(point);
-        }
-        datasets
+            outcomes.remove(&index).unwrap_or_else(interrupted)
+        })
     }
 
     /// What is worth a sentence about the machine and the run rather than about one experiment.
@@ -289,6 +277,26 @@ impl Run<'_> {
         }
         findings
     }
+}
+
+/// The datasets of a plan with the outcome of each of its points.
+fn datasets(plan: &Plan, mut outcome: impl FnMut(usize) -> Outcome) -> Vec<Dataset> {
+    let empty = |e: &Box<dyn Experiment>| Dataset {
+        experiment: e.name().to_owned(),
+        quantity: e.quantity(),
+        axes: axes(plan, e.as_ref()),
+        points: Vec::new(),
+    };
+    let mut datasets: Vec<Dataset> = plan.request.experiments.iter().map(empty).collect();
+    for (index, planned) in plan.points.iter().enumerate() {
+        datasets[planned.experiment].points.push(point_of(planned, outcome(index)));
+    }
+    datasets
+}
+
+/// The datasets of a plan before anything is measured.
+fn unmeasured_datasets(plan: &Plan) -> Vec<Dataset> {
+    datasets(plan, |_| Outcome::Interrupted { reason: "the run ended before this point".to_owned() })
 }
 
 /// A point with what came of it. Where the kernel was chosen by measuring, it is the one that won.

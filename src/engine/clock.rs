@@ -11,7 +11,12 @@ const WATCH: Nanos = Nanos(10e6);
 #[derive(Debug, Clone, PartialEq)]
 pub struct Clock {
     facts: ClockFacts,
+    /// Both clocks at the end of the calibration.
+    start: (Nanos, u64),
 }
+
+/// The rates of the two clocks are compared over this time at least: readings are known to some 100 ns.
+const SHORTEST_WATCH: Nanos = Nanos(100e6);
 
 impl Clock {
     /// Calibrates twice over 10 ms; the difference is the error that is reported.
@@ -28,7 +33,17 @@ impl Clock {
             overhead,
             core: None,
         };
-        Self { facts }
+        Self { facts, start: both() }
+    }
+
+    /// How far the counter's rate since the calibration lies from it, relative; `None` in the first tenth of a second.
+    /// A counter that is not the clock it was (the machine was moved to another host, a core lost its
+    /// synchronisation) shows here.
+    pub fn drift(&self) -> Option<f64> {
+        let (time, ticks) = both();
+        let elapsed = time - self.start.0;
+        let counted = self.nanos(ticks.saturating_sub(self.start.1));
+        (elapsed >= SHORTEST_WATCH).then(|| (counted.0 / elapsed.0 - 1.0).abs())
     }
 
     /// Length of `ticks`.

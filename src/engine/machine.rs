@@ -1,9 +1,11 @@
 //! What the engine asks of a machine: the real one and the simulated one answer alike.
 
+use super::window::Gaps;
 use super::work::{ChaseWork, Work};
 use crate::error::Error;
 use crate::host::memory::PageMode;
-use crate::results::{ClockFacts, HostFacts, KernelUsed, Outcome, PageEvidence};
+use crate::host::noise::ThreadNoise;
+use crate::results::{ClockFacts, HostFacts, KernelUsed, Outcome, PageEvidence, Surroundings};
 use crate::units::{Bytes, BytesPerSecond, Hertz, Nanos};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -43,12 +45,13 @@ pub struct Observation {
     pub elapsed: Nanos,
     /// Payload bytes (stream), hops (chase), instructions or operations of all threads inside the window.
     pub amount: u64,
-    /// Page faults of the measuring threads, `None` where not readable.
-    pub page_faults: Option<u64>,
-    /// Involuntary context switches of the measuring threads, `None` where not readable.
-    pub involuntary_switches: Option<u64>,
-    /// Whether every thread was on its CPU before and after, `None` where not readable.
-    pub affinity_held: Option<bool>,
+    /// Page faults and context switches of the measuring threads, all together; `None` where not readable.
+    pub noise: Option<ThreadNoise>,
+    /// Time in gaps inside the sample, all threads together, and the longest of them.
+    pub gaps: Gaps,
+    /// The CPU that each thread was found on at the start or, where that differs from its own, at the end; `None` where
+    /// not readable.
+    pub found_on: Option<Vec<u32>>,
     /// Core clock of the first thread's CPU right before and after, `None` where it cannot be established.
     pub core: Option<Hertz>,
 }
@@ -179,6 +182,11 @@ pub trait Machine {
     /// What the system says about the pages of the work that was prepared last, and what it does not say.
     fn pages(&mut self, work: &Work) -> (PageEvidence, Vec<String>);
 
-    /// Time that the hypervisor has taken from `cpus` so far, `None` where not readable.
-    fn stolen(&mut self, cpus: &[u32]) -> Option<Nanos>;
+    /// What has happened on the machine, and on `cpus`, until now: counts and times since some start. The differences
+    /// of two readings are what happened between them.
+    fn surroundings(&mut self, cpus: &[u32]) -> Surroundings;
+
+    /// How far the raw counter's rate since its calibration lies from it, relative; `None` where too little time has
+    /// passed to tell.
+    fn clock_drift(&mut self) -> Option<f64>;
 }

@@ -4,10 +4,13 @@
 
 #![forbid(unsafe_code)]
 
+mod advice;
 mod candidates;
 mod chain;
 mod clock;
+mod conclusion;
 mod cycle;
+mod dirt;
 mod judge;
 mod machine;
 mod pages;
@@ -16,7 +19,9 @@ mod real;
 mod runs;
 mod sample;
 mod sampling;
+mod shape;
 mod simulated;
+mod surroundings;
 mod team;
 mod window;
 mod work;
@@ -26,7 +31,9 @@ pub use clock::Clock;
 pub use machine::{Machine, MemoryKey, MemoryPlan, MemoryUse, Observation, Trouble, page_bytes, slot};
 pub use race::race_samples;
 pub use real::RealMachine;
-pub use sampling::{Frame, PointLog, Sampling, conclude, sample_round};
-pub use simulated::{CostModel, LevelCost, NoiseModel, SimulatedMachine};
+pub use conclusion::{Frame, conclude};
+pub use sampling::{PointLog, Sampling, sample_round};
+pub use simulated::{CostModel, LevelCost, NoiseModel, SimulatedMachine, Spike};
+pub use window::Gaps;
 pub use team::{Member, Team};
 pub use work::{ChaseWork, InstructionWork, LockWork, StreamWork, TableOrder, Work};

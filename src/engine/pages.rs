@@ -27,6 +27,7 @@ pub fn evidence(readings: &[PageReading], asked: Bytes, expected_nodes: Vec<u32>
         resident_share: worst(|r| r.resident_share),
         nodes,
         expected_nodes: Some(expected_nodes),
+        non_zero: readings.iter().map(|r| r.non_zero).collect::<Option<Vec<bool>>>().map(|all| !all.contains(&false)),
     };
     (evidence, unchecked)
 }

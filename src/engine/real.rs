@@ -10,9 +10,10 @@ use crate::error::Result;
 use crate::host::facts::SystemFiles;
 use crate::host::interrupt::StopFlag;
 use crate::host::memory::{Mapping, PageMode, PageReading, Window};
-use crate::host::{counter, noise};
+use crate::host::counter;
+use crate::host::noise::Watch;
 use crate::kernels::{self, Chain, UnverifiedChain, dependent_adds};
-use crate::results::{ClockFacts, HostFacts, KernelUsed, PageEvidence};
+use crate::results::{ClockFacts, HostFacts, KernelUsed, PageEvidence, Surroundings};
 use crate::units::{Bytes, BytesPerSecond, Hertz, Nanos};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -28,7 +29,7 @@ const NODE_SAMPLES: usize = 64;
 pub struct RealMachine {
     facts: HostFacts,
     description: String,
-    files: SystemFiles,
+    watch: Watch,
     clock: Clock,
     team: Arc<Team>,
     cpus: Vec<u32>,
@@ -69,7 +70,7 @@ impl RealMachine {
         let mut machine = Self {
             facts,
             description,
-            files,
+            watch: Watch::new(files),
             clock,
             team,
             cpus: cpus.to_vec(),
@@ -351,7 +352,11 @@ impl Machine for RealMachine {
         super::pages::evidence(&readings, page_bytes(pages, &self.facts), expected)
     }
 
-    fn stolen(&mut self, cpus: &[u32]) -> Option<Nanos> {
-        noise::stolen(&self.files, cpus)
+    fn surroundings(&mut self, cpus: &[u32]) -> Surroundings {
+        self.watch.read(cpus)
+    }
+
+    fn clock_drift(&mut self) -> Option<f64> {
+        self.clock.drift()
     }
 }

@@ -2,7 +2,7 @@
 
 use super::machine::{Observation, Trouble};
 use super::team::{Member, StartBarrier};
-use super::window::{Stamps, common_window};
+use super::window::{Gaps, Stamps, common_window, gap_ticks};
 use super::{Clock, Team};
 use crate::host::noise::ThreadNoise;
 use crate::host::{counter, pin};
@@ -46,7 +46,8 @@ struct Seen {
     clock: u64,
     stamps: Stamps,
     noise: Option<ThreadNoise>,
-    on_its_cpu: Option<bool>,
+    /// Where it was found, see [`Observation::found_on`].
+    found_on: Option<u32>,
 }
 
 /// Tries at a sample: a thread that the system kept from its CPU for the whole length leaves no common window.
@@ -94,17 +95,14 @@ fn take_once<R: Run>(
         let cycles = (2 * CLOCK_BLOCKS * ADDS_PER_BLOCK) as f64;
         Hertz(cycles / clock.nanos(s.clock).secs())
     });
-    let sum = |of: fn(&ThreadNoise) -> u64| seen.iter().map(|s| s.noise.as_ref().map(of)).sum::<Option<u64>>();
+    let noise = seen.iter().map(|s| s.noise).collect::<Option<Vec<_>>>();
+    let gaps = stamps.iter().map(gap_ticks).fold((0, 0), |sum, gap| (sum.0 + gap.0, gap.1.max(sum.1)));
     Ok(Some(Observation {
         elapsed: clock.nanos(common.ticks),
         amount: (common.amount * per_block as f64).round() as u64,
-        page_faults: sum(|n| n.minor_faults + n.major_faults),
-        involuntary_switches: sum(|n| n.involuntary_switches),
-        affinity_held: seen
-            .iter()
-            .map(|s| s.on_its_cpu)
-            .collect::<Option<Vec<bool>>>()
-            .map(|all| !all.contains(&false)),
+        noise: noise.map(|all| all.into_iter().fold(ThreadNoise::default(), ThreadNoise::plus)),
+        gaps: Gaps { total: clock.nanos(gaps.0), longest: clock.nanos(gaps.1) },
+        found_on: seen.iter().map(|s| s.found_on).collect(),
         core,
     }))
 }
@@ -114,8 +112,7 @@ fn measure(blocks: &mut Blocks<'_>, member: Member, barrier: &StartBarrier, leng
     let mut ticks = Vec::with_capacity(MOST_STAMPS);
     let clock_before = core_ticks();
     let chunk = blocks_per_chunk(blocks, (length.ticks / CHUNKS).max(1));
-    let here = || pin::current_cpu().map(|cpu| cpu == member.cpu);
-    let before = here();
+    let before = pin::current_cpu();
     barrier.wait();
     let noise = ThreadNoise::of_this_thread();
     ticks.push(counter::ticks());
@@ -125,9 +122,10 @@ fn measure(blocks: &mut Blocks<'_>, member: Member, barrier: &StartBarrier, leng
         ticks.push(counter::ticks());
     }
     let noise = noise.and_then(|earlier| ThreadNoise::of_this_thread().map(|later| later.since(earlier)));
-    let on_its_cpu = before.zip(here()).map(|(before, after)| before && after);
+    let after = pin::current_cpu();
+    let found_on = if before == Some(member.cpu) { after } else { before };
     let clock = clock_before + core_ticks();
-    Seen { clock, stamps: Stamps { ticks, chunk }, noise, on_its_cpu }
+    Seen { clock, stamps: Stamps { ticks, chunk }, noise, found_on }
 }
 
 /// Ticks that a known number of cycles takes now.

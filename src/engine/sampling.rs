@@ -1,12 +1,13 @@
 //! From a work to a number: warm-up, samples in rounds, the stop rule, and what is concluded from them.
 
-use super::judge::judge;
+use super::dirt;
 use super::machine::{Machine, Observation, Trouble};
 use super::race::{Chosen, race};
+use super::surroundings::{between, together};
 use super::work::Work;
-use crate::results::{Evidence, Limit, Measured, Outcome, PageEvidence, Sample, Summary};
-use crate::stats::{self, StopRule};
-use crate::units::{Hertz, Nanos};
+use crate::results::{PageEvidence, Surroundings};
+use crate::stats::StopRule;
+use crate::units::Nanos;
 use std::collections::BTreeMap;
 
 /// How a point is sampled.
@@ -51,18 +52,28 @@ const LONGEST_WALK: Nanos = Nanos(100e6);
 /// Two samples in a row that differ by less than this are warm.
 const WARM: f64 = 0.02;
 
+/// A sample with where it belongs.
+#[derive(Debug, Clone)]
+pub(super) struct Taken {
+    pub round: u32,
+    pub allocation: u32,
+    pub seen: Observation,
+}
+
 /// What has been seen of a point so far.
 #[derive(Debug, Clone, Default)]
 pub struct PointLog {
-    samples: Vec<(u32, Observation)>,
-    core_before: Vec<f64>,
-    core_after: Vec<f64>,
-    stolen: Option<Nanos>,
-    pages: Option<(PageEvidence, Vec<String>)>,
+    pub(super) samples: Vec<Taken>,
+    pub(super) core_before: Vec<f64>,
+    pub(super) core_after: Vec<f64>,
+    pub(super) surroundings: Option<Surroundings>,
+    pub(super) clock_drift: Option<f64>,
+    pub(super) allocation: u32,
+    pub(super) pages: Option<(PageEvidence, Vec<String>)>,
     rounds: u32,
     enough: bool,
-    trouble: Option<Trouble>,
-    chosen: Option<Chosen>,
+    pub(super) trouble: Option<Trouble>,
+    pub(super) chosen: Option<Chosen>,
 }
 
 impl PointLog {
@@ -108,18 +119,35 @@ impl PointLog {
         self.rounds
     }
 
+    /// Says that the next rounds are taken in a fresh allocation of the memory.
+    pub fn reallocated(&mut self) {
+        self.allocation += 1;
+    }
+
     /// Whether no sample was taken yet.
     pub fn is_empty(&self) -> bool {
         self.samples.is_empty()
     }
 
-    /// Values of the clean samples by round.
-    fn clean_groups(&self, work: &Work) -> Vec<Vec<f64>> {
-        let mut groups: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
-        for (round, o) in self.samples.iter().filter(|(_, o)| dirt(o).is_none()) {
-            groups.entry(*round).or_default().push(value(work, o));
+    /// Values of the clean samples by allocation and round.
+    pub(super) fn clean_groups(&self, work: &Work) -> Vec<Vec<Vec<f64>>> {
+        self.groups(work, |taken| dirt::of(work, &taken.seen).is_empty())
+    }
+
+    /// Values of the samples that are `wanted` by allocation and round.
+    pub(super) fn groups(&self, work: &Work, wanted: impl Fn(&Taken) -> bool) -> Vec<Vec<Vec<f64>>> {
+        let mut groups: BTreeMap<u32, BTreeMap<u32, Vec<f64>>> = BTreeMap::new();
+        for taken in self.samples.iter().filter(|taken| wanted(taken)) {
+            let rounds = groups.entry(taken.allocation).or_default();
+            rounds.entry(taken.round).or_default().push(value(work, &taken.seen));
         }
-        groups.into_values().collect()
+        groups.into_values().map(|rounds| rounds.into_values().collect()).collect()
+    }
+
+    /// Notes what happened around a round.
+    fn note(&mut self, around: &Surroundings, clock_drift: Option<f64>) {
+        self.surroundings = Some(self.surroundings.as_ref().map_or_else(|| around.clone(), |s| together(s, around)));
+        self.clock_drift = clock_drift.into_iter().chain(self.clock_drift).reduce(f64::max);
     }
 }
 
@@ -140,20 +168,19 @@ fn try_round(machine: &mut dyn Machine, asked: &Work, sampling: &Sampling, log: 
     warm_up(machine, work, sampling.length, MOST_WARM_UPS)?;
     let first_cpu = work.cpus().first().copied().unwrap_or(0);
     log.core_before.extend(machine.core_clock(first_cpu).map(|hz| hz.0));
-    let stolen_before = machine.stolen(work.cpus());
+    let before = machine.surroundings(work.cpus());
     let round = log.rounds;
     let mut result = Ok(());
     for _ in 0..sampling.in_round(log.samples.len()) {
         match machine.sample(work, sampling.length) {
-            Ok(observation) => log.samples.push((round, observation)),
+            Ok(seen) => log.samples.push(Taken { round, allocation: log.allocation, seen }),
             Err(trouble) => {
                 result = Err(trouble);
                 break;
             }
         }
     }
-    let stolen = stolen_before.zip(machine.stolen(work.cpus())).map(|(before, after)| after - before);
-    log.stolen = stolen.map(|s| log.stolen.unwrap_or(Nanos::ZERO) + s);
+    log.note(&between(&before, &machine.surroundings(work.cpus())), machine.clock_drift());
     log.core_after.extend(machine.core_clock(first_cpu).map(|hz| hz.0));
     if log.pages.is_none() {
         log.pages = Some(machine.pages(work));
@@ -185,149 +212,6 @@ pub fn warm_up(machine: &mut dyn Machine, work: &Work, length: Nanos, most: usiz
 }
 
 /// The quantity that an observation of `work` shows.
-fn value(work: &Work, o: &Observation) -> f64 {
+pub(super) fn value(work: &Work, o: &Observation) -> f64 {
     work.value(o.amount, o.elapsed.secs())
-}
-
-/// Why a sample is left out of the summary.
-fn dirt(o: &Observation) -> Option<String> {
-    let mut reasons = Vec::new();
-    if o.affinity_held == Some(false) {
-        reasons.push("a thread was moved to another cpu".to_owned());
-    }
-    if let Some(n) = o.involuntary_switches.filter(|&n| n > 0) {
-        reasons.push(format!("{n} involuntary context switches"));
-    }
-    if let Some(n) = o.page_faults.filter(|&n| n > 0) {
-        reasons.push(format!("{n} page faults"));
-    }
-    (!reasons.is_empty()).then(|| reasons.join(", "))
-}
-
-/// What the outcome needs to know beyond the samples.
-#[derive(Clone, Copy)]
-pub struct Frame<'a> {
-    /// Relative error of the clock's calibration.
-    pub clock_error: f64,
-    /// Last-level cache of the CPUs used, all instances together.
-    pub last_level_cache: Option<u64>,
-    /// Upper bound on the value as a function of the core clock.
-    pub limit: Option<&'a dyn Fn(Hertz) -> Limit>,
-    /// Seed of the bootstrap.
-    pub seed: u64,
-}
-
-/// What came of a point.
-pub fn conclude(log: &PointLog, asked: &Work, frame: &Frame<'_>) -> Outcome {
-    let work = log.work(asked);
-    let trouble = log.trouble.clone();
-    if log.samples.is_empty() || log.failed() {
-        return trouble.unwrap_or(Trouble::Failed("no sample was taken".to_owned())).into();
-    }
-    let clean = log.clean_groups(work);
-    // With no clean sample there is still what was seen: the verdict says what it is worth.
-    let groups = if clean.is_empty() { vec![all_values(log, work)] } else { clean };
-    let Some(mut summary) = summarise(&groups, work, frame.seed) else {
-        return Outcome::Failed { reason: "the samples have no finite median".to_owned() };
-    };
-    let dirty = log.samples.iter().filter(|(_, o)| dirt(o).is_some()).count() as u64;
-    summary.clean_samples = log.samples.len() as u64 - dirty;
-    let evidence = evidence(log, work, frame, dirty, &summary);
-    let core = core_clock(log);
-    let cycles = core_cycles(log, work);
-    let limit = frame.limit.zip(core).map(|(limit, core)| limit(core));
-    let elapsed = log.samples.iter().map(|(_, o)| o.elapsed).sum::<Nanos>();
-    let interrupted = trouble == Some(Trouble::Interrupted);
-    let verdict = judge(&summary, &evidence, limit.as_ref(), elapsed.0, interrupted);
-    let also = also(work, &summary, cycles);
-    let samples = log.samples.iter().map(|(round, o)| sample(work, *round, o)).collect();
-    let choice = log.chosen.as_ref().and_then(|chosen| chosen.choice.clone());
-    Outcome::Measured(Box::new(Measured { summary, also, choice, limit, samples, evidence, verdict }))
-}
-
-fn all_values(log: &PointLog, work: &Work) -> Vec<f64> {
-    log.samples.iter().map(|(_, o)| value(work, o)).collect()
-}
-
-fn sample(work: &Work, round: u32, o: &Observation) -> Sample {
-    let core_hz = o.core.map(|hz| hz.0);
-    Sample { value: value(work, o), elapsed_ns: o.elapsed.0, work: o.amount, core_hz, round, dirty: dirt(o) }
-}
-
-/// The samples in a few figures; `clean_samples` is the caller's to fill in.
-fn summarise(groups: &[Vec<f64>], work: &Work, seed: u64) -> Option<Summary> {
-    let all = groups.concat();
-    let interval = stats::block_median_interval(groups, seed)?;
-    let best = all.iter().copied().reduce(if work.higher_is_better() { f64::max } else { f64::min })?;
-    Some(Summary {
-        median: stats::median(&all)?,
-        best,
-        ci_low: interval.low,
-        ci_high: interval.high,
-        mad: stats::mad(&all)?,
-        clean_samples: 0,
-    })
-}
-
-/// The core clock during the point, `None` where it could not be established.
-fn core_clock(log: &PointLog) -> Option<Hertz> {
-    let beside: Vec<f64> = log.samples.iter().filter_map(|(_, o)| o.core).map(|hz| hz.0).collect();
-    stats::median(&beside).map(Hertz)
-}
-
-/// Median over the clean samples of the core cycles that a hop or an instruction took, each by the clock beside it.
-fn core_cycles(log: &PointLog, work: &Work) -> Option<f64> {
-    if work.higher_is_better() {
-        return None;
-    }
-    let clean = log.samples.iter().filter(|(_, o)| dirt(o).is_none());
-    let cycles: Option<Vec<f64>> = clean.map(|(_, o)| o.core.map(|hz| hz.cycles_in(Nanos(value(work, o))))).collect();
-    stats::median(&cycles?)
-}
-
-/// The same quantity under other conventions.
-fn also(work: &Work, summary: &Summary, core_cycles: Option<f64>) -> BTreeMap<String, f64> {
-    match work {
-        Work::Stream(w) => {
-            let contract = w.operation.contract();
-            let window = summary.median / contract.payload_factor() as f64;
-            BTreeMap::from([
-                ("single_count".to_owned(), window),
-                ("bus_estimate".to_owned(), window * contract.bus_factor() as f64),
-            ])
-        }
-        Work::Chase(_) => core_cycles.map(|cycles| ("core_cycles".to_owned(), cycles)).into_iter().collect(),
-        Work::Instruction(_) => {
-            let cycles = core_cycles.map(|c| [("core_cycles".to_owned(), c), ("per_cycle".to_owned(), 1.0 / c)]);
-            let per_second = ("per_second".to_owned(), 1e9 / summary.median);
-            cycles.into_iter().flatten().chain([per_second]).collect()
-        }
-        Work::Lock(w) => {
-            let each = w.cpus.len() as f64 * 1e9 / summary.median;
-            BTreeMap::from([("ns_per_operation".to_owned(), each)])
-        }
-    }
-}
-
-fn evidence(log: &PointLog, work: &Work, frame: &Frame<'_>, dirty: u64, summary: &Summary) -> Evidence {
-    let all = |of: fn(&Observation) -> Option<u64>| log.samples.iter().map(|(_, o)| of(o)).sum::<Option<u64>>();
-    let held: Option<Vec<bool>> = log.samples.iter().map(|(_, o)| o.affinity_held).collect();
-    let (pages, unchecked) = log.pages.clone().unwrap_or_default();
-    Evidence {
-        cpus: work.cpus().to_vec(),
-        affinity_held: held.map(|h| !h.contains(&false)),
-        pages,
-        page_faults: all(|o| o.page_faults),
-        involuntary_switches: all(|o| o.involuntary_switches),
-        stolen_ns: log.stolen.map(|s| s.0),
-        core_hz_before: stats::median(&log.core_before[..log.core_before.len().div_ceil(2)]),
-        core_hz_after: stats::median(&log.core_after[log.core_after.len() / 2..]),
-        working_set_bytes: work.pages().map(|_| work.working_set().0),
-        last_level_cache_bytes: frame.last_level_cache,
-        clock_error: Some(frame.clock_error),
-        dirty_samples: dirty,
-        relative_spread: Some((summary.ci_high - summary.ci_low) / 2.0 / summary.median.abs())
-            .filter(|s| s.is_finite()),
-        unchecked,
-    }
 }

@@ -6,10 +6,12 @@
 
 use super::SplitMix64;
 use super::machine::{Machine, MemoryKey, MemoryPlan, MemoryUse, Observation, Trouble, page_bytes, slot};
+use super::window::Gaps;
 use super::work::{ChaseWork, InstructionWork, LockWork, StreamWork, Work};
 use crate::host::memory::PageMode;
 use crate::kernels::{LockOperation, Operation, SetId, Timing, Visits, Width};
-use crate::results::{CacheKind, ClockFacts, HostFacts, KernelUsed, PageEvidence};
+use crate::host::noise::ThreadNoise;
+use crate::results::{CacheKind, ClockFacts, HostFacts, KernelUsed, PageEvidence, Surroundings};
 use crate::units::{Bytes, BytesPerSecond, Hertz, Nanos};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,15 +30,43 @@ const TAKING_UP: Nanos = Nanos(2.5e6);
 /// What a sample takes beside its length: threads wake and meet.
 const STARTING: Nanos = Nanos(0.1e6);
 
+/// What happens in a sample that takes longer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Spike {
+    /// Another program gets the CPU.
+    #[default]
+    Switch,
+    /// The thread is stopped and continued.
+    Stop,
+    /// Memory that was taken away is faulted in again.
+    Fault,
+    /// The thread is moved to another CPU.
+    Move,
+    /// Nothing that the system counts: the hypervisor runs somebody else.
+    Gap,
+}
+
 /// What disturbs samples.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct NoiseModel {
     /// Relative size of a uniform disturbance of every sample: 0.01 makes samples differ by up to 1%.
     pub jitter: f64,
-    /// Every so many samples one takes three times as long and counts an involuntary switch; 0 for never.
+    /// Every so many samples one takes three times as long, for the reason in `spike`; 0 for never.
     pub spike_every: u64,
+    /// What happens in such a sample.
+    pub spike: Spike,
     /// Share of all time that the hypervisor takes.
     pub steal: f64,
+    /// Share of all time for which a quota keeps threads from running.
+    pub throttled: f64,
+    /// CPUs' worth of time that others use.
+    pub others: f64,
+    /// Share of all time in which somebody waits for memory.
+    pub memory_pressure: f64,
+    /// How often the processor slows itself down because of heat.
+    pub throttles_per_second: f64,
+    /// How far the raw counter is off its calibration.
+    pub counter_drift: f64,
     /// Relative slow-down per second of simulated time: a machine that heats up.
     pub drift: f64,
 }
@@ -378,12 +408,25 @@ impl Machine for SimulatedMachine {
         let (factor, spike) = self.disturbance();
         let elapsed = length * factor;
         self.advance(elapsed + STARTING)?;
+        let is = |kind: Spike| spike && self.model.noise.spike == kind;
+        let noise = ThreadNoise {
+            minor_faults: u64::from(is(Spike::Fault)),
+            major_faults: 0,
+            voluntary_switches: u64::from(is(Spike::Stop)),
+            involuntary_switches: u64::from(is(Spike::Switch)),
+        };
+        // Whatever interrupts a sample leaves a gap in it; a move alone does not.
+        let gap = if spike && !is(Spike::Move) { length * 2.0 } else { Nanos::ZERO };
+        let mut found_on = work.cpus().to_vec();
+        if let Some(first) = found_on.first_mut().filter(|_| is(Spike::Move)) {
+            *first += 1;
+        }
         Ok(Observation {
             elapsed,
             amount: (per_nano * length.0).round().max(1.0) as u64,
-            page_faults: Some(0),
-            involuntary_switches: Some(u64::from(spike)),
-            affinity_held: Some(true),
+            noise: Some(noise),
+            gaps: Gaps { total: gap, longest: gap },
+            found_on: Some(found_on),
             core: self.core_clock(work.cpus().first().copied().unwrap_or(0)),
         })
     }
@@ -405,11 +448,28 @@ impl Machine for SimulatedMachine {
             resident_share: Some(1.0),
             nodes: Some(nodes.clone()),
             expected_nodes: Some(nodes),
+            non_zero: Some(true),
         };
         (evidence, Vec::new())
     }
 
-    fn stolen(&mut self, cpus: &[u32]) -> Option<Nanos> {
-        Some(self.now * (self.model.noise.steal * cpus.len() as f64))
+    fn surroundings(&mut self, cpus: &[u32]) -> Surroundings {
+        let noise = self.model.noise;
+        let share = |of: f64| Some(self.now.0 * of);
+        Surroundings {
+            elapsed_ns: self.now.0,
+            stolen_ns: share(noise.steal * cpus.len() as f64),
+            throttled_ns: share(noise.throttled),
+            others_ns: share(noise.others),
+            cpu_pressure_ns: share(noise.others.min(1.0)),
+            memory_pressure_ns: share(noise.memory_pressure),
+            interrupts: Some((self.now.secs() * 250.0) as u64),
+            thermal_throttles: Some((self.now.secs() * noise.throttles_per_second) as u64),
+            highest_celsius: Some(50.0),
+        }
+    }
+
+    fn clock_drift(&mut self) -> Option<f64> {
+        Some(self.model.noise.counter_drift)
     }
 }

@@ -1,5 +1,7 @@
 //! The common window: only what every thread did between the latest start and the earliest end counts.
 
+use crate::units::Nanos;
+
 /// What one thread did: the raw counter before the first chunk and after each.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Stamps {
@@ -38,6 +40,30 @@ fn inside(thread: &Stamps, start: u64, end: u64) -> f64 {
     thread.ticks.windows(2).map(share).sum::<f64>() * thread.chunk as f64
 }
 
+/// Time in which a thread got nowhere although it had work: somebody else had its CPU, or the whole machine stood still.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Gaps {
+    /// All of them together.
+    pub total: Nanos,
+    /// The longest.
+    pub longest: Nanos,
+}
+
+/// A chunk that takes this many times as long as the median chunk of its thread was interrupted: what contention between
+/// threads does to single chunks stays far below it, and a timer interrupt too.
+const GAP: u64 = 3;
+
+/// Ticks that single chunks took beyond [`GAP`] medians: all together, and the longest. This sees what the system
+/// does not count: a hypervisor or firmware that takes the processor away.
+pub fn gap_ticks(thread: &Stamps) -> (u64, u64) {
+    let mut lengths: Vec<u64> = thread.ticks.windows(2).map(|pair| pair[1].saturating_sub(pair[0])).collect();
+    let Some(middle) = lengths.len().checked_sub(1).map(|last| last / 2) else { return (0, 0) };
+    let (_, &mut median, _) = lengths.select_nth_unstable(middle);
+    let allowed = median.saturating_mul(GAP);
+    let beyond = lengths.iter().filter(|&&length| length > allowed).map(|length| length - median);
+    beyond.fold((0, 0), |(total, longest), gap| (total + gap, longest.max(gap)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -64,6 +90,16 @@ mod tests {
         assert_eq!(common_window(&[stamps(&[0, 10], 1), stamps(&[10, 20], 1)]), None);
         assert_eq!(common_window(&[stamps(&[0, 10], 1), stamps(&[], 1)]), None);
         assert_eq!(common_window(&[]), None);
+    }
+
+    #[test]
+    fn a_gap_is_what_a_chunk_took_beyond_the_median() {
+        assert_eq!(gap_ticks(&stamps(&[0, 10, 20, 30, 40], 1)), (0, 0));
+        assert_eq!(gap_ticks(&stamps(&[0, 10, 20, 50, 60], 1)), (0, 0), "three times is still no gap");
+        assert_eq!(gap_ticks(&stamps(&[0, 10, 20, 60, 70, 170], 1)), (30 + 90, 90));
+        for few in [&[][..], &[5], &[5, 9]] {
+            assert_eq!(gap_ticks(&stamps(few, 1)), (0, 0));
+        }
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! What disturbed a thread or a CPU, counted by the system.
 
 use super::facts::SystemFiles;
-use super::os;
+use super::{counter, os};
+use crate::results::Surroundings;
 use crate::units::Nanos;
 
 /// Page faults and context switches of one thread since it started (`getrusage(RUSAGE_THREAD)`).
@@ -23,6 +24,16 @@ impl ThreadNoise {
         os::thread_noise()
     }
 
+    /// Both together: those of two threads.
+    pub fn plus(self, other: ThreadNoise) -> ThreadNoise {
+        ThreadNoise {
+            minor_faults: self.minor_faults.saturating_add(other.minor_faults),
+            major_faults: self.major_faults.saturating_add(other.major_faults),
+            voluntary_switches: self.voluntary_switches.saturating_add(other.voluntary_switches),
+            involuntary_switches: self.involuntary_switches.saturating_add(other.involuntary_switches),
+        }
+    }
+
     /// What was added since `earlier`, a reading of the same thread.
     pub fn since(&self, earlier: ThreadNoise) -> ThreadNoise {
         ThreadNoise {
@@ -30,6 +41,28 @@ impl ThreadNoise {
             major_faults: self.major_faults.saturating_sub(earlier.major_faults),
             voluntary_switches: self.voluntary_switches.saturating_sub(earlier.voluntary_switches),
             involuntary_switches: self.involuntary_switches.saturating_sub(earlier.involuntary_switches),
+        }
+    }
+}
+
+/// Reads what happens on the machine beside a run. Finds the files once.
+#[derive(Debug)]
+pub struct Watch {
+    files: SystemFiles,
+}
+
+impl Watch {
+    /// Over what `files` tell.
+    pub fn new(files: SystemFiles) -> Self {
+        Self { files }
+    }
+
+    /// All counts and times until now; those of single CPUs for `cpus`, all of them together.
+    pub fn read(&self, cpus: &[u32]) -> Surroundings {
+        Surroundings {
+            elapsed_ns: counter::monotonic().0,
+            stolen_ns: stolen(&self.files, cpus).map(|time| time.0),
+            ..Surroundings::default()
         }
     }
 }

@@ -127,7 +127,7 @@ fn figure(measured: &Measured, column: &str) -> Option<String> {
         "page_bytes" => measured.evidence.pages.granted_bytes.map(|b| b.to_string()),
         "limit" => measured.limit.as_ref().map(|l| l.value.to_string()),
         "trust" => Some(measured.verdict.grade.word().to_owned()),
-        "reason" => Some(measured.verdict.reasons.join("; ")),
+        "reason" => Some(measured.verdict.text()),
         name => measured.also.get(name).map(ToString::to_string),
     }
 }

@@ -3,7 +3,7 @@
 use super::json::{cannot_write, check, inert};
 use super::{Options, Renderer};
 use crate::error::Result;
-use crate::results::{JournalLine, JournalPoint, Report};
+use crate::results::{JournalLine, JournalPoint, Report, unmeasured};
 
 /// `jsonl`: the run, then its points.
 pub(super) struct JsonLines;
@@ -23,8 +23,7 @@ impl Renderer for JsonLines {
 
     fn render_finite(&self, report: &Report, _options: &Options) -> Result<Vec<u8>> {
         check(report)?;
-        let run =
-            JournalLine::Run { schema_version: report.schema_version, provenance: Box::new(report.provenance.clone()) };
+        let run = JournalLine::head(&report.provenance, &report.plan, unmeasured(&report.datasets));
         let mut out = line(&run)?;
         for dataset in &report.datasets {
             for point in &dataset.points {

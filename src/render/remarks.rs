@@ -46,7 +46,7 @@ fn doubts(outcome: &Outcome) -> Vec<(&'static str, &str)> {
         None => Vec::new(),
         Some(v) if v.grade == VerdictGrade::Solid => Vec::new(),
         Some(v) if v.reasons.is_empty() => vec![(v.grade.word(), "no reason was given")],
-        Some(v) => v.reasons.iter().map(|reason| (v.grade.word(), reason.as_str())).collect(),
+        Some(v) => v.reasons.iter().map(|reason| (v.grade.word(), reason.text.as_str())).collect(),
     }
 }
 

@@ -13,12 +13,14 @@ mod report;
 mod store;
 
 pub use dataset::{Axis, Coordinate, Coordinates, Dataset, Point, Quantity};
-pub use evidence::{Evidence, PageEvidence, Verdict, VerdictGrade};
+pub use evidence::{
+    Cause, CauseCount, Evidence, PageEvidence, Reason, ReportVerdict, Surroundings, Verdict, VerdictGrade,
+};
 pub use host::{
     Cache, CacheKind, Cpu, CpuFacts, Environment, Fact, HostFacts, HugePool, MemoryFacts, Node, PageFacts, PortWidth,
     SystemFacts, Topology,
 };
-pub use journal::{JournalLine, JournalPoint};
+pub use journal::{JournalLine, JournalPoint, unmeasured};
 pub use outcome::{Candidate, Choice, Limit, Measured, Outcome, Sample, Summary};
 pub use report::{ClockFacts, Finding, KernelUsed, PlanSummary, Provenance, Report, RunStatus, SCHEMA_VERSION, Tool};
 pub use store::{LARGEST_REPORT, is_replaceable, read_report, write_atomically};

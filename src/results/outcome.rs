@@ -149,6 +149,16 @@ pub struct Sample {
     pub core_hz: Option<f64>,
     /// Number of the round in which it was taken, from 0.
     pub round: u32,
+    /// Number of the allocation of its memory, from 0.
+    #[serde(default)]
+    pub allocation: u32,
+    /// Time in gaps inside it, all threads together: what single chunks took longer than three times the median chunk;
+    /// left out where there was none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gaps_ns: Option<f64>,
+    /// The CPU that each thread was found on; left out where each was on its own and where the system does not tell.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cpus: Vec<u32>,
     /// Why it is left out of the summary, `null` for a clean sample.
     pub dirty: Option<String>,
 }

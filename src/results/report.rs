@@ -1,12 +1,12 @@
 //! The report: one JSON document that holds everything about a run.
 
-use super::{Dataset, HostFacts};
+use super::{Dataset, HostFacts, ReportVerdict};
 use crate::units::{Bytes, Hertz, Nanos};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Version of the report's schema; rises when a reader of the old one would misread the new one.
-pub const SCHEMA_VERSION: u32 = 1;
+pub const SCHEMA_VERSION: u32 = 2;
 
 /// A run and all that came of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -15,6 +15,8 @@ pub struct Report {
     pub schema_version: u32,
     /// Whether everything planned was measured.
     pub status: RunStatus,
+    /// How far the numbers can be trusted, all together.
+    pub verdict: ReportVerdict,
     /// How to repeat the run and what it ran on.
     pub provenance: Provenance,
     /// What was planned, and how long it really took.

@@ -6,12 +6,14 @@
 
 mod bootstrap;
 mod knees;
+mod levels;
 mod order;
 mod random;
 mod stop;
 
 pub use bootstrap::{block_median_interval, ratio_interval};
 pub use knees::{Knee, knees};
+pub use levels::{Drift, Headline, Modes, drift, headline, modes, placement};
 pub use order::{Interval, mad, median, median_interval, quantile};
 pub use random::{SplitMix64, derive};
 pub use stop::StopRule;

@@ -1,7 +1,7 @@
 //! When there are enough samples.
 
-use super::bootstrap::block_median_interval;
-use super::order::{COVERAGE, median, median_interval};
+use super::levels::{Headline, headline};
+use super::order::COVERAGE;
 
 /// Samples are taken until the median is known well enough, but never fewer than a minimum nor more than a maximum.
 ///
@@ -21,24 +21,16 @@ impl StopRule {
     /// Whether the samples so far, by round, are enough. Fewer than six have no 95% interval and can be enough by the
     /// maximum only, and so can samples that are not finite. The intervals are those of [`median_interval`] and
     /// [`block_median_interval`]: rounds that differ ask for more samples than rounds that agree.
-    pub fn enough(&self, groups: &[Vec<f64>]) -> bool {
-        let count: usize = groups.iter().map(Vec::len).sum();
-        count >= self.maximum || (count >= self.minimum && self.precise(groups).unwrap_or(false))
+    pub fn enough(&self, allocations: &[Vec<Vec<f64>>]) -> bool {
+        let count: usize = allocations.iter().flatten().map(Vec::len).sum();
+        count >= self.maximum || (count >= self.minimum && self.precise(allocations).unwrap_or(false))
     }
 
     /// Whether the interval is inside the target, `None` where there is none.
-    fn precise(&self, groups: &[Vec<f64>]) -> Option<bool> {
-        let samples = groups.concat();
-        let middle = median(&samples)?;
-        let narrow = |low: f64, high: f64| high / 2.0 - low / 2.0 <= self.relative_width * middle.abs();
-        // The plain interval costs next to nothing and is never the wider one.
-        let plain = median_interval(&samples)?;
-        if plain.attained < COVERAGE || !narrow(plain.low, plain.high) {
-            return Some(false);
-        }
-        // Any seed would do; a fixed one makes the same samples stop at the same point.
-        let blocks = block_median_interval(groups, 0)?;
-        Some(narrow(blocks.low, blocks.high))
+    fn precise(&self, allocations: &[Vec<Vec<f64>>]) -> Option<bool> {
+        let Headline { median, interval } = headline(allocations)?;
+        let narrow = interval.high / 2.0 - interval.low / 2.0 <= self.relative_width * median.abs();
+        Some(interval.attained >= COVERAGE && narrow)
     }
 }
 
@@ -50,11 +42,15 @@ mod tests {
 
     const RULE: StopRule = StopRule { relative_width: 0.01, minimum: 7, maximum: 60 };
 
+    fn enough(rule: StopRule, rounds: &[Vec<f64>]) -> bool {
+        rule.enough(&[rounds.to_vec()])
+    }
+
     /// How many samples `rule` takes, in rounds of 5, of values around 100.
     fn taken(rule: StopRule, between: f64, within: f64) -> usize {
         let mut random = SplitMix64::new(4);
         let mut groups = Vec::new();
-        while !rule.enough(&groups) {
+        while !enough(rule, &groups) {
             let level = 100.0 + between * normal(&mut random);
             groups.push((0..5).map(|_| level + within * normal(&mut random)).collect());
         }
@@ -75,20 +71,20 @@ mod tests {
     #[test]
     fn fewer_than_six_samples_are_not_precise() {
         let rule = StopRule { minimum: 1, ..RULE };
-        assert!(!rule.enough(&[vec![100.0; 5]]));
-        assert!(rule.enough(&[vec![100.0; 6]]));
-        assert!(StopRule { maximum: 3, ..rule }.enough(&[vec![1.0, 2.0, 3.0]]));
+        assert!(!enough(rule, &[vec![100.0; 5]]));
+        assert!(enough(rule, &[vec![100.0; 6]]));
+        assert!(enough(StopRule { maximum: 3, ..rule }, &[vec![1.0, 2.0, 3.0]]));
     }
 
     #[test]
     fn nothing_and_nonsense() {
-        assert!(!RULE.enough(&[]));
-        assert!(!RULE.enough(&[vec![], vec![f64::NAN; 20]]));
-        assert!(!RULE.enough(&[vec![f64::INFINITY; 20]]));
-        assert!(RULE.enough(&[vec![f64::NAN; 60]]));
-        assert!(RULE.enough(&[vec![0.0; 20]])); // exactly known
-        assert!(!RULE.enough(&[(0..20).map(|i| f64::from(i % 2 * 2 - 1)).collect()])); // median 0
-        assert!(!StopRule { relative_width: f64::NAN, ..RULE }.enough(&[vec![1.0; 20]]));
-        assert!(StopRule { maximum: 0, ..RULE }.enough(&[]));
+        assert!(!enough(RULE, &[]));
+        assert!(!enough(RULE, &[vec![], vec![f64::NAN; 20]]));
+        assert!(!enough(RULE, &[vec![f64::INFINITY; 20]]));
+        assert!(enough(RULE, &[vec![f64::NAN; 60]]));
+        assert!(enough(RULE, &[vec![0.0; 20]])); // exactly known
+        assert!(!enough(RULE, &[(0..20).map(|i| f64::from(i % 2 * 2 - 1)).collect()])); // median 0
+        assert!(!enough(StopRule { relative_width: f64::NAN, ..RULE }, &[vec![1.0; 20]]));
+        assert!(enough(StopRule { maximum: 0, ..RULE }, &[]));
     }
 }

@@ -16,6 +16,8 @@ pub struct PageReading {
     pub granted_bytes: Option<Bytes>,
     /// Share (0 to 1) of the window that is resident in memory of its own.
     pub resident_share: Option<f64>,
+    /// Whether none of the window lies on the system's shared page of zeros.
+    pub non_zero: Option<bool>,
     /// Nodes that the sampled pages lie on, in rising order.
     pub nodes: Option<Vec<u32>>,
     /// What could not be read, and why; also where a reading covers more than the window.
@@ -39,6 +41,7 @@ pub(super) struct Question {
 struct Share {
     resident: Option<f64>,
     huge: Option<f64>,
+    non_zero: Option<bool>,
 }
 
 /// Answers with the best source there is: page tables, else smaps and mincore.
@@ -47,6 +50,7 @@ pub(super) fn read(asked: &Question, node_samples: usize) -> PageReading {
     let share = from_page_tables(asked, &mut unchecked).unwrap_or_else(|| Share {
         resident: resident_share(asked, &mut unchecked),
         huge: huge_share_of_smaps(asked, &SystemFiles::real(), &mut unchecked),
+        non_zero: None,
     });
     let base = os::page_size() as u64;
     let granted_bytes = match share.huge {
@@ -60,6 +64,7 @@ pub(super) fn read(asked: &Question, node_samples: usize) -> PageReading {
         granted_share: share.huge.map(|huge| if asked.mode == PageMode::Base { 1.0 - huge } else { huge }),
         granted_bytes,
         resident_share: share.resident,
+        non_zero: share.non_zero,
         nodes: nodes(asked, node_samples, &mut unchecked),
         unchecked,
     }
@@ -82,7 +87,8 @@ fn from_page_tables(asked: &Question, unchecked: &mut Vec<String>) -> Option<Sha
     if huge.is_none() {
         unchecked.push("page size: nothing of the window is resident".to_owned());
     }
-    Some(Share { resident: Some(counts.present as f64 / range.len() as f64), huge })
+    let resident = Some(counts.present as f64 / range.len() as f64);
+    Some(Share { resident, huge, non_zero: Some(counts.zero == 0) })
 }
 
 /// The resident share by mincore.

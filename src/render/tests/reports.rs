@@ -2,8 +2,8 @@
 
 use super::machine::provenance;
 use crate::results::{
-    Axis, Coordinate, Coordinates, Dataset, Evidence, Finding, Limit, Measured, Outcome, PageEvidence, PlanSummary,
-    Point, Quantity, Report, RunStatus, SCHEMA_VERSION, Sample, Summary, Verdict, VerdictGrade,
+    Axis, Cause, Coordinate, Coordinates, Dataset, Evidence, Finding, Limit, Measured, Outcome, PageEvidence, PlanSummary,
+    Point, Quantity, Reason, Report, ReportVerdict, RunStatus, SCHEMA_VERSION, Sample, Summary, Verdict, VerdictGrade,
 };
 use crate::units::{Bytes, Nanos};
 
@@ -18,6 +18,9 @@ pub fn measured(median: f64) -> Measured {
         work: 1 << 30,
         core_hz: Some(5.0e9),
         round: 0,
+        allocation: 0,
+        gaps_ns: None,
+        cpus: Vec::new(),
         dirty: dirty.map(str::to_owned),
     };
     Measured {
@@ -45,9 +48,14 @@ pub fn measured(median: f64) -> Measured {
     }
 }
 
+/// A reason with this text.
+fn reason(text: &str) -> Reason {
+    Reason { cause: Cause::Spread, text: text.to_owned(), advice: "type --budget 5min".to_owned() }
+}
+
 /// The same with a judgement.
 pub fn judged(mut measured: Measured, grade: VerdictGrade, reasons: &[&str]) -> Measured {
-    measured.verdict = Verdict { grade, reasons: reasons.iter().map(|r| (*r).to_owned()).collect() };
+    measured.verdict = Verdict { grade, reasons: reasons.iter().map(|r| reason(r)).collect() };
     measured
 }
 
@@ -88,6 +96,7 @@ pub fn report(profile: &str, datasets: Vec<Dataset>) -> Report {
     Report {
         schema_version: SCHEMA_VERSION,
         status: RunStatus::Complete,
+        verdict: ReportVerdict::of(&datasets),
         provenance: provenance(&["memgauge", "run", "--profile", profile]),
         plan: PlanSummary {
             profile: profile.into(),
@@ -257,7 +266,7 @@ pub fn hostile() -> Report {
         point.coordinates.insert(HOSTILE.into(), name(text));
         point.coordinates.insert("value".into(), name("an axis called like a column"));
         match &mut point.outcome {
-            Outcome::Measured(m) => m.verdict = Verdict { grade: VerdictGrade::Doubtful, reasons: vec![text.into()] },
+            Outcome::Measured(m) => m.verdict = Verdict { grade: VerdictGrade::Doubtful, reasons: vec![reason(text)] },
             other => *other = Outcome::Failed { reason: text.into() },
         }
     }

@@ -140,7 +140,7 @@ fn wild(wild: f64) -> Report {
         m.limit = Some(Limit { value: wild, source: "nowhere".into() });
         m.samples[0].value = wild;
         m.samples[1].elapsed_ns = wild;
-        m.evidence.stolen_ns = Some(wild);
+        m.evidence.surroundings.stolen_ns = Some(wild);
         m.evidence.relative_spread = Some(wild);
         m.evidence.clock_error = Some(wild);
         m.evidence.pages.granted_share = Some(wild);

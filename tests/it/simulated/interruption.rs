@@ -61,7 +61,7 @@ fn a_report_is_complete_in_shape_whenever_the_run_ends() {
                 Outcome::Measured(m) => {
                     assert!(!m.samples.is_empty());
                     assert_eq!(m.verdict.grade, VerdictGrade::Doubtful, "{:?}", point.coordinates);
-                    assert!(m.verdict.reasons[0].contains("interrupted"), "{:?}", m.verdict.reasons);
+                    assert!(m.verdict.reasons[0].text.contains("interrupted"), "{:?}", m.verdict.reasons);
                     cut += 1;
                 }
                 Outcome::Interrupted { reason } => {
@@ -93,7 +93,7 @@ fn journal(ran: &Ran) -> Vec<(bool, Point)> {
     let lines: Vec<JournalLine> =
         ran.notes.journal.iter().map(|l| serde_json::from_str(l).expect("a line of a journal")).collect();
     match &lines[0] {
-        JournalLine::Run { schema_version, provenance } => {
+        JournalLine::Run { schema_version, provenance, .. } => {
             assert_eq!(*schema_version, SCHEMA_VERSION);
             assert_eq!(provenance.host, ran.report.provenance.host);
             assert_eq!(provenance.seed, ran.report.provenance.seed);

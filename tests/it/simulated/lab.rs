@@ -144,7 +144,7 @@ pub fn measured(point: &Point) -> &Measured {
 /// The reasons of every point that is not solid or not there.
 pub fn reasons(outcome: &Outcome) -> String {
     match outcome {
-        Outcome::Measured(m) => m.verdict.reasons.join("; "),
+        Outcome::Measured(m) => m.verdict.text(),
         other => other.reason().unwrap_or_default().to_owned(),
     }
 }

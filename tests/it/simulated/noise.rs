@@ -28,7 +28,7 @@ fn assert_doubtful(ran: &Ran, words: &str) {
     for point in ran.points() {
         let m = lab::measured(point);
         assert_eq!(m.verdict.grade, VerdictGrade::Doubtful, "{:?}", point.coordinates);
-        assert!(m.verdict.reasons.iter().all(|r| r.contains(words)), "{:?}", m.verdict.reasons);
+        assert!(m.verdict.reasons.iter().all(|r| r.text.contains(words)), "{:?}", m.verdict.reasons);
     }
 }
 
@@ -104,7 +104,7 @@ fn where_every_sample_is_disturbed_the_number_is_doubtful() {
     for point in ran.points() {
         let m = lab::measured(point);
         assert_eq!((m.summary.clean_samples, m.evidence.dirty_samples), (0, 60));
-        assert!(m.verdict.reasons.iter().any(|r| r == "60 of 60 samples were disturbed"), "{:?}", m.verdict);
+        assert!(m.verdict.reasons.iter().any(|r| r.text == "60 of 60 samples were disturbed by other programs"), "{:?}", m.verdict);
     }
 }
 
@@ -123,7 +123,7 @@ fn a_slow_drift_of_the_core_clock_is_named() {
     for point in ran.points() {
         let m = lab::measured(point);
         let reasons = &m.verdict.reasons;
-        assert!(reasons.iter().any(|r| r.contains("the core clock moved from")), "{reasons:?}");
+        assert!(reasons.iter().any(|r| r.text.contains("the core clock moved from")), "{reasons:?}");
         assert!(m.evidence.core_hz_after < m.evidence.core_hz_before);
     }
     let ran = all_rounds(&noisy(|noise| noise.drift = 0.001));

@@ -1,0 +1,55 @@
+//! What to do about each cause of doubt.
+
+use crate::results::Cause;
+
+/// What to type or to change so that the number becomes solid; empty where nothing is known to help.
+pub fn for_cause(cause: Cause) -> &'static str {
+    match cause {
+        Cause::AboveLimit => "report it: the limit or the measurement is wrong; check --dram-peak if that is the limit",
+        Cause::BelowFasterLevel => "measure again; if it stays, compare --pages 4k and --pages thp",
+        Cause::Interrupted => "let the run end, or continue it with --resume",
+        Cause::Moved => "keep tools that set affinities (taskset, cgroup cpusets) away during the run",
+        Cause::PageSize => "allow huge pages: echo madvise > /sys/kernel/mm/transparent_hugepage/enabled; or type --pages 4k",
+        Cause::NotResident => "leave more memory free, or type smaller --sizes",
+        Cause::Node => "free memory on the node of the threads, or choose --cpus on the node that has some",
+        Cause::Disturbed => "stop other programs, or type --cpus with cpus that they do not use",
+        Cause::FewSamples => "allow more time with --budget, or more --samples",
+        Cause::Stolen => "use a machine with dedicated cpus, or measure when its neighbours are quiet; --repeat 5 shows the range",
+        Cause::Throttled => "raise the cpu quota of the container, or type --threads 1",
+        Cause::Others => "stop other programs, or measure when the machine is idle",
+        Cause::MemoryPressure => "leave more memory free, or type smaller --sizes",
+        Cause::Stopped => "do not stop the run (Ctrl-Z, SIGSTOP, a paused machine); measure again",
+        Cause::CoreClock => "set the performance governor, or warm the machine up first; --cooldown 0s",
+        Cause::Heat => "improve cooling, or pause between points: --cooldown 500ms",
+        Cause::Counter => "measure again; if it stays, the machine's counter is no clock",
+        Cause::Drift => "measure again after a while; if it stays, look for heat and for programs that start and end",
+        Cause::Bimodal => "type --reallocate 6 to see whether memory decides it, --repeat 6 whether time does",
+        Cause::Placement => "type --reallocate 6 for an interval over allocations, or --pages huge",
+        Cause::Spread => "allow more time with --budget, more --samples, or a quieter machine",
+    }
+}
+
+/// By what samples were disturbed, to follow the words that they were.
+pub fn by_what(cause: Cause) -> &'static str {
+    match cause {
+        Cause::Moved => " by moves to other cpus",
+        Cause::Others => " by other programs",
+        Cause::Stopped => " by stops of the process",
+        Cause::NotResident => " by page faults",
+        Cause::Stolen => " by gaps that the system does not count",
+        _ => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn advice_fits_on_a_line() {
+        for cause in [Cause::PageSize, Cause::Stolen, Cause::AboveLimit, Cause::Drift] {
+            let text = for_cause(cause);
+            assert!(!text.is_empty() && text.len() < 120 && !text.contains('\n'), "{text}");
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! What comes of a point: its samples in a few figures, the evidence for them, the verdict.
+
+use super::dirt;
+use super::judge::{Grounds, judge};
+use super::machine::Trouble;
+use super::sampling::{PointLog, Taken, value};
+use super::shape::Shape;
+use super::work::Work;
+use crate::host::noise::ThreadNoise;
+use crate::results::{Evidence, Limit, Measured, Outcome, Sample, Summary};
+use crate::stats;
+use crate::units::{Hertz, Nanos};
+use std::collections::BTreeMap;
+
+/// What the outcome needs to know beyond the samples.
+#[derive(Clone, Copy)]
+pub struct Frame<'a> {
+    /// Relative error of the clock's calibration.
+    pub clock_error: f64,
+    /// Last-level cache of the CPUs used, all instances together.
+    pub last_level_cache: Option<u64>,
+    /// Upper bound on the value as a function of the core clock, `None` where that is not known.
+    pub limit: Option<&'a dyn Fn(Option<Hertz>) -> Option<Limit>>,
+    /// CPUs of the machine.
+    pub machine_cpus: usize,
+}
+
+/// What came of a point.
+pub fn conclude(log: &PointLog, asked: &Work, frame: &Frame<'_>) -> Outcome {
+    let work = log.work(asked);
+    let trouble = log.trouble.clone();
+    if log.samples.is_empty() || log.failed() {
+        return trouble.unwrap_or(Trouble::Failed("no sample was taken".to_owned())).into();
+    }
+    let clean = log.clean_groups(work);
+    // With no clean sample there is still what was seen: the verdict says what it is worth.
+    let groups = if clean.is_empty() { log.groups(work, |_| true) } else { clean };
+    let Some(mut summary) = summarise(&groups, work) else {
+        return Outcome::Failed { reason: "the samples have no finite median".to_owned() };
+    };
+    let dirty = log.samples.iter().filter(|t| !dirt::of(work, &t.seen).is_empty()).count() as u64;
+    summary.clean_samples = log.samples.len() as u64 - dirty;
+    let evidence = evidence(log, work, frame, dirty, &summary);
+    let limit = frame.limit.and_then(|limit| limit(core_clock(log)));
+    let grounds = Grounds {
+        summary: &summary,
+        evidence: &evidence,
+        shape: &Shape::of(&groups),
+        dirt: dirt::main_cause(work, log.samples.iter().map(|t| &t.seen)),
+        limit: limit.as_ref(),
+        machine_cpus: frame.machine_cpus,
+        interrupted: trouble == Some(Trouble::Interrupted),
+    };
+    let verdict = judge(&grounds);
+    let also = also(work, &summary, core_cycles(log, work));
+    let samples = log.samples.iter().map(|taken| sample(work, taken)).collect();
+    let choice = log.chosen.as_ref().and_then(|chosen| chosen.choice.clone());
+    Outcome::Measured(Box::new(Measured { summary, also, choice, limit, samples, evidence, verdict }))
+}
+
+fn sample(work: &Work, taken: &Taken) -> Sample {
+    let seen = &taken.seen;
+    let dirt = dirt::of(work, seen);
+    let elsewhere = seen.found_on.clone().filter(|_| dirt::moves(work, seen) > 0);
+    Sample {
+        value: value(work, seen),
+        elapsed_ns: seen.elapsed.0,
+        work: seen.amount,
+        core_hz: seen.core.map(|hz| hz.0),
+        round: taken.round,
+        allocation: taken.allocation,
+        gaps_ns: Some(seen.gaps.total.0).filter(|&ns| ns > 0.0),
+        cpus: elsewhere.unwrap_or_default(),
+        dirty: (!dirt.is_empty()).then(|| dirt.into_iter().map(|(_, text)| text).collect::<Vec<_>>().join(", ")),
+    }
+}
+
+/// The samples in a few figures; `clean_samples` is the caller's to fill in.
+fn summarise(groups: &[Vec<Vec<f64>>], work: &Work) -> Option<Summary> {
+    let all = groups.concat().concat();
+    let headline = stats::headline(groups)?;
+    let best = all.iter().copied().reduce(if work.higher_is_better() { f64::max } else { f64::min })?;
+    Some(Summary {
+        median: headline.median,
+        best,
+        ci_low: headline.interval.low,
+        ci_high: headline.interval.high,
+        mad: stats::mad(&all)?,
+        clean_samples: 0,
+    })
+}
+
+/// The core clocks beside the clean samples.
+fn core_clocks(log: &PointLog, work: &Work) -> Vec<f64> {
+    let clean = log.samples.iter().filter(|t| dirt::of(work, &t.seen).is_empty());
+    clean.filter_map(|t| t.seen.core).map(|hz| hz.0).collect()
+}
+
+/// The core clock during the point, `None` where it could not be established.
+fn core_clock(log: &PointLog) -> Option<Hertz> {
+    let beside: Vec<f64> = log.samples.iter().filter_map(|t| t.seen.core).map(|hz| hz.0).collect();
+    stats::median(&beside).map(Hertz)
+}
+
+/// Median over the clean samples of the core cycles that a hop or an instruction took, each by the clock beside it.
+fn core_cycles(log: &PointLog, work: &Work) -> Option<f64> {
+    if work.higher_is_better() {
+        return None;
+    }
+    let clean = log.samples.iter().map(|t| &t.seen).filter(|seen| dirt::of(work, seen).is_empty());
+    let cycles: Option<Vec<f64>> = clean.map(|o| o.core.map(|hz| hz.cycles_in(Nanos(value(work, o))))).collect();
+    stats::median(&cycles?)
+}
+
+/// The same quantity under other conventions.
+fn also(work: &Work, summary: &Summary, core_cycles: Option<f64>) -> BTreeMap<String, f64> {
+    match work {
+        Work::Stream(w) => {
+            let contract = w.operation.contract();
+            let window = summary.median / contract.payload_factor() as f64;
+            BTreeMap::from([
+                ("single_count".to_owned(), window),
+                ("bus_estimate".to_owned(), window * contract.bus_factor() as f64),
+            ])
+        }
+        Work::Chase(_) => core_cycles.map(|cycles| ("core_cycles".to_owned(), cycles)).into_iter().collect(),
+        Work::Instruction(_) => {
+            let cycles = core_cycles.map(|c| [("core_cycles".to_owned(), c), ("per_cycle".to_owned(), 1.0 / c)]);
+            let per_second = ("per_second".to_owned(), 1e9 / summary.median);
+            cycles.into_iter().flatten().chain([per_second]).collect()
+        }
+        Work::Lock(w) => {
+            let each = w.cpus.len() as f64 * 1e9 / summary.median;
+            BTreeMap::from([("ns_per_operation".to_owned(), each)])
+        }
+    }
+}
+
+fn evidence(log: &PointLog, work: &Work, frame: &Frame<'_>, dirty: u64, summary: &Summary) -> Evidence {
+    let seen = || log.samples.iter().map(|t| &t.seen);
+    let noise: Option<Vec<ThreadNoise>> = seen().map(|o| o.noise).collect();
+    let noise = noise.map(|all| all.into_iter().fold(ThreadNoise::default(), ThreadNoise::plus));
+    let readable = seen().all(|o| o.found_on.is_some());
+    let migrations = readable.then(|| seen().map(|o| dirt::moves(work, o)).sum::<u64>());
+    let (pages, unchecked) = log.pages.clone().unwrap_or_default();
+    let core = core_clocks(log, work);
+    Evidence {
+        cpus: work.cpus().to_vec(),
+        affinity_held: migrations.map(|count| count == 0),
+        migrations,
+        pages,
+        minor_faults: noise.map(|n| n.minor_faults),
+        major_faults: noise.map(|n| n.major_faults),
+        voluntary_switches: noise.map(|n| n.voluntary_switches),
+        involuntary_switches: noise.map(|n| n.involuntary_switches),
+        gaps_ns: Some(seen().map(|o| o.gaps.total.0).sum()),
+        longest_gap_ns: seen().map(|o| o.gaps.longest.0).reduce(f64::max),
+        surroundings: log.surroundings.clone().unwrap_or_default(),
+        core_hz_before: stats::median(&log.core_before[..log.core_before.len().div_ceil(2)]),
+        core_hz_least: core.iter().copied().reduce(f64::min),
+        core_hz_most: core.iter().copied().reduce(f64::max),
+        core_hz_after: stats::median(&log.core_after[log.core_after.len() / 2..]),
+        working_set_bytes: work.pages().map(|_| work.working_set().0),
+        last_level_cache_bytes: frame.last_level_cache,
+        clock_error: Some(frame.clock_error),
+        clock_drift: log.clock_drift,
+        dirty_samples: dirty,
+        allocations: u64::from(log.allocation) + 1,
+        relative_spread: Some((summary.ci_high - summary.ci_low) / 2.0 / summary.median.abs())
+            .filter(|s| s.is_finite()),
+        unchecked,
+    }
+}

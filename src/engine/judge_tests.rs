@@ -1,0 +1,135 @@
+//! Each check names its cause, and nothing else does.
+
+use super::*;
+use crate::results::PageEvidence;
+use crate::stats::{Drift, Modes};
+
+struct Case {
+    summary: Summary,
+    evidence: Evidence,
+    shape: Shape,
+    dirt: Option<Cause>,
+    interrupted: bool,
+}
+
+fn good() -> Case {
+    let summary = Summary { median: 100.0, best: 101.0, ci_low: 99.0, ci_high: 101.0, mad: 0.5, clean_samples: 20 };
+    let pages = PageEvidence {
+        asked_bytes: Some(2 << 20),
+        granted_share: Some(1.0),
+        resident_share: Some(1.0),
+        nodes: Some(vec![0]),
+        expected_nodes: Some(vec![0]),
+        non_zero: Some(true),
+        ..Default::default()
+    };
+    let surroundings = Surroundings {
+        elapsed_ns: 1e9,
+        stolen_ns: Some(0.0),
+        throttled_ns: Some(0.0),
+        others_ns: Some(0.0),
+        memory_pressure_ns: Some(0.0),
+        thermal_throttles: Some(0),
+        ..Default::default()
+    };
+    let evidence = Evidence {
+        cpus: vec![0],
+        affinity_held: Some(true),
+        pages,
+        surroundings,
+        longest_gap_ns: Some(1e5),
+        core_hz_before: Some(4e9),
+        core_hz_after: Some(4e9),
+        clock_error: Some(1e-6),
+        clock_drift: Some(1e-6),
+        relative_spread: Some(0.01),
+        ..Default::default()
+    };
+    Case { summary, evidence, shape: Shape::default(), dirt: None, interrupted: false }
+}
+
+fn verdict(case: &Case, limit: Option<f64>) -> Verdict {
+    let limit = limit.map(|value| Limit { value, source: "L1 ports".to_owned() });
+    judge(&Grounds {
+        summary: &case.summary,
+        evidence: &case.evidence,
+        shape: &case.shape,
+        dirt: case.dirt,
+        limit: limit.as_ref(),
+        machine_cpus: 2,
+        interrupted: case.interrupted,
+    })
+}
+
+#[test]
+fn an_undisturbed_point_is_solid() {
+    assert_eq!(verdict(&good(), None).grade, VerdictGrade::Solid);
+    assert_eq!(verdict(&good(), Some(99.0)).grade, VerdictGrade::Solid);
+    let nothing_known = Case { evidence: Evidence::default(), ..good() };
+    assert_eq!(verdict(&nothing_known, None).grade, VerdictGrade::Solid);
+}
+
+#[test]
+fn each_cause_is_named() {
+    type Spoil = fn(&mut Case);
+    let cases: [(Spoil, Cause, &str); 22] = [
+        (|c| c.interrupted = true, Cause::Interrupted, "interrupted"),
+        (|c| c.evidence.affinity_held = Some(false), Cause::Moved, "on other cpus"),
+        (|c| c.evidence.pages.granted_share = Some(0.4), Cause::PageSize, "40% of the memory is in 2 MiB pages"),
+        (|c| c.evidence.pages.resident_share = Some(0.5), Cause::NotResident, "50% of the memory is resident"),
+        (|c| c.evidence.pages.non_zero = Some(false), Cause::NotResident, "page of zeros"),
+        (|c| c.evidence.pages.nodes = Some(vec![0, 1]), Cause::Node, "memory on node [0, 1], threads on node [0]"),
+        (|c| c.evidence.dirty_samples = 21, Cause::Disturbed, "21 of 41 samples were disturbed"),
+        (
+            |c| (c.evidence.dirty_samples, c.dirt) = (21, Some(Cause::Others)),
+            Cause::Others,
+            "21 of 41 samples were disturbed by other programs",
+        ),
+        (|c| c.summary.clean_samples = 3, Cause::FewSamples, "only 3 clean samples"),
+        (|c| c.evidence.surroundings.stolen_ns = Some(5e7), Cause::Stolen, "took 5% of the time"),
+        (|c| c.evidence.surroundings.throttled_ns = Some(4e8), Cause::Throttled, "quota stopped threads for 40%"),
+        (|c| c.evidence.surroundings.others_ns = Some(1e9), Cause::Others, "other programs used 1.0 cpus"),
+        (|c| c.evidence.surroundings.memory_pressure_ns = Some(2e8), Cause::MemoryPressure, "memory 20% of the time"),
+        (|c| c.evidence.core_hz_after = Some(3e9), Cause::CoreClock, "moved from 4.00 GHz to 3.00 GHz"),
+        (|c| c.evidence.surroundings.thermal_throttles = Some(2), Cause::Heat, "throttled itself 2 times"),
+        (|c| c.evidence.clock_error = Some(0.01), Cause::Counter, "less than 0.1%"),
+        (|c| c.evidence.clock_drift = Some(0.02), Cause::Counter, "off its calibration by 2.0%"),
+        (|c| c.evidence.longest_gap_ns = Some(2e9), Cause::Stopped, "stood still for 2 s"),
+        (|c| c.shape.drift = Some(Drift { total: -0.2, p: 0.001 }), Cause::Drift, "fell by 20%"),
+        (
+            |c| c.shape.modes = Some(Modes { low: 80.0, high: 100.0, share_high: 0.6 }),
+            Cause::Bimodal,
+            "25% apart, 60% of them high",
+        ),
+        (|c| c.shape.placement = Some(1.2), Cause::Placement, "allocations differ by 20%"),
+        (|c| c.evidence.relative_spread = Some(0.2), Cause::Spread, "±20%"),
+    ];
+    for (spoil, cause, words) in cases {
+        let mut case = good();
+        spoil(&mut case);
+        let verdict = verdict(&case, None);
+        assert_eq!(verdict.grade, VerdictGrade::Doubtful, "{cause:?}");
+        assert_eq!(verdict.reasons.len(), 1, "{:?}", verdict.reasons);
+        assert_eq!(verdict.reasons[0].cause, cause);
+        assert!(verdict.text().contains(words), "{}", verdict.text());
+        assert!(!verdict.reasons[0].advice.is_empty() && verdict.names(cause));
+    }
+}
+
+#[test]
+fn small_disturbances_are_none() {
+    let mut case = good();
+    let around = &mut case.evidence.surroundings;
+    (around.stolen_ns, around.throttled_ns, around.others_ns) = (Some(9e6), Some(9e6), Some(2e8));
+    around.memory_pressure_ns = Some(4e7);
+    case.shape.drift = Some(Drift { total: 0.04, p: 0.001 });
+    case.evidence.dirty_samples = 20;
+    assert_eq!(verdict(&case, None).grade, VerdictGrade::Solid);
+}
+
+#[test]
+fn more_than_the_limit_is_rejected() {
+    let verdict = verdict(&good(), Some(50.0));
+    assert_eq!(verdict.grade, VerdictGrade::Rejected);
+    assert_eq!((verdict.text().as_str(), verdict.reasons[0].cause), ("200% of the L1 ports", Cause::AboveLimit));
+}
