@@ -94,7 +94,7 @@ fn each_cause_is_named() {
         (|c| c.evidence.surroundings.thermal_throttles = Some(2), Cause::Heat, "throttled itself 2 times"),
         (|c| c.evidence.clock_error = Some(0.01), Cause::Counter, "less than 0.1%"),
         (|c| c.evidence.clock_drift = Some(0.02), Cause::Counter, "off its calibration by 2.0%"),
-        (|c| c.evidence.longest_gap_ns = Some(2e9), Cause::Stopped, "stood still for 2 s"),
+        (|c| c.evidence.longest_gap_ns = Some(2e9), Cause::Stopped, "stood still for 2.00 s"),
         (|c| c.shape.drift = Some(Drift { total: -0.2, p: 0.001 }), Cause::Drift, "fell by 20%"),
         (
             |c| c.shape.modes = Some(Modes { low: 80.0, high: 100.0, share_high: 0.6 }),

@@ -4,7 +4,7 @@ use super::Options;
 use super::figures::{coordinate, varying_axes};
 use super::page::Labelled;
 use super::text::shorten;
-use crate::results::{Dataset, Outcome, Point, Report, VerdictGrade};
+use crate::results::{self, Cause, Dataset, Outcome, Point, Report, VerdictGrade};
 use std::collections::BTreeSet;
 
 /// Reasons of one kind that fit on the screen; `verbose` shows all.
@@ -15,18 +15,47 @@ const MOST_POINTS: usize = 4;
 /// A reason with the points that it concerns.
 struct Reason<'a> {
     kind: &'static str,
+    /// That of the first point: others may have other numbers in it.
     text: &'a str,
+    /// What to do about it, empty where nothing is known.
+    advice: &'a str,
     points: Vec<String>,
+}
+
+/// How far the numbers can be trusted, all together; nothing where there are none.
+fn verdict(report: &Report) -> Option<Labelled> {
+    let counts = &report.verdict.points;
+    let all: u64 = counts.values().sum();
+    let counts: Vec<String> = counts.iter().map(|(grade, count)| format!("{count} {}", grade.word())).collect();
+    (all > 0).then(|| {
+        ("verdict".to_owned(), format!("{}, of {all} numbers: {}", report.verdict.grade.word(), counts.join(", ")))
+    })
+}
+
+/// Why a point is not there or not solid. Reasons of one key are one line.
+struct Said<'a> {
+    kind: &'static str,
+    key: Key<'a>,
+    text: &'a str,
+    advice: &'a str,
+}
+
+/// What makes reasons alike: their words, or the cause that they name.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Key<'a> {
+    Text(&'a str),
+    Cause(Cause),
 }
 
 /// Everything below the tables: missing points, findings, doubts, where the report was saved.
 pub(super) fn remarks(report: &Report, options: &Options) -> Vec<Labelled> {
     let length = if options.verbose { 1000 } else { 200 };
     let mut remarks = lines(collect(report, missing), options);
+    remarks.extend(verdict(report));
     for finding in &report.findings {
         remarks.push(("finding".to_owned(), shorten(&finding.text, length)));
     }
-    let mut doubts = collect(report, doubts);
+    let mut doubts = collect(report, |outcome| doubts(outcome, options.verbose));
     doubts.sort_by_key(|r| r.kind != VerdictGrade::Rejected.word());
     remarks.extend(lines(doubts, options));
     if let Some(path) = &options.saved_to {
@@ -36,30 +65,38 @@ pub(super) fn remarks(report: &Report, options: &Options) -> Vec<Labelled> {
 }
 
 /// Why a point has no number.
-fn missing(outcome: &Outcome) -> Vec<(&'static str, &str)> {
-    outcome.reason().map(|reason| (outcome.status(), reason)).into_iter().collect()
+fn missing(outcome: &Outcome) -> Vec<Said<'_>> {
+    let said = |text| Said { kind: outcome.status(), key: Key::Text(text), text, advice: "" };
+    outcome.reason().map(said).into_iter().collect()
 }
 
-/// Why a number is not solid.
-fn doubts(outcome: &Outcome) -> Vec<(&'static str, &str)> {
-    match outcome.measured().map(|m| &m.verdict) {
-        None => Vec::new(),
-        Some(v) if v.grade == VerdictGrade::Solid => Vec::new(),
-        Some(v) if v.reasons.is_empty() => vec![(v.grade.word(), "no reason was given")],
-        Some(v) => v.reasons.iter().map(|reason| (v.grade.word(), reason.text.as_str())).collect(),
+/// Why a number is not solid; `each` text by itself or by cause.
+fn doubts<'a>(outcome: &'a Outcome, each: bool) -> Vec<Said<'a>> {
+    const NONE_GIVEN: &str = "no reason was given";
+    let Some(verdict) = outcome.measured().map(|m| &m.verdict).filter(|v| v.grade != VerdictGrade::Solid) else {
+        return Vec::new();
+    };
+    let kind = verdict.grade.word();
+    if verdict.reasons.is_empty() {
+        return vec![Said { kind, key: Key::Text(NONE_GIVEN), text: NONE_GIVEN, advice: "" }];
     }
+    let said = |r: &'a results::Reason| {
+        let key = if each { Key::Text(&r.text) } else { Key::Cause(r.cause) };
+        Said { kind, key, text: &r.text, advice: &r.advice }
+    };
+    verdict.reasons.iter().map(said).collect()
 }
 
 /// Every reason once, in order of appearance.
-fn collect<'a>(report: &'a Report, reasons: impl Fn(&'a Outcome) -> Vec<(&'static str, &'a str)>) -> Vec<Reason<'a>> {
+fn collect<'a>(report: &'a Report, reasons: impl Fn(&'a Outcome) -> Vec<Said<'a>>) -> Vec<Reason<'a>> {
     let mut all: Vec<Reason> = Vec::new();
     let mut places = std::collections::HashMap::new();
     for dataset in &report.datasets {
         let axes = telling_axes(dataset);
         for point in &dataset.points {
-            for (kind, text) in reasons(&point.outcome) {
-                let place = *places.entry((kind, text)).or_insert_with(|| {
-                    all.push(Reason { kind, text, points: Vec::new() });
+            for Said { kind, key, text, advice } in reasons(&point.outcome) {
+                let place = *places.entry((kind, key)).or_insert_with(|| {
+                    all.push(Reason { kind, text, advice, points: Vec::new() });
                     all.len() - 1
                 });
                 all[place].points.push(label(dataset, point, &axes));
@@ -85,17 +122,16 @@ fn lines(reasons: Vec<Reason>, options: &Options) -> Vec<Labelled> {
     let (most, points, length) =
         if options.verbose { (usize::MAX, usize::MAX, 1000) } else { (MOST_REASONS, MOST_POINTS, 300) };
     let total = reasons.len();
-    let mut lines: Vec<Labelled> = reasons
-        .into_iter()
-        .take(most)
-        .map(|r| {
-            let mut names = r.points.iter().take(points).cloned().collect::<Vec<_>>().join(", ");
-            if r.points.len() > points {
-                names.push_str(&format!(" and {} more", r.points.len() - points));
-            }
-            (r.kind.to_owned(), format!("{}: {names}", shorten(r.text, length)))
-        })
-        .collect();
+    let one = |r: Reason| {
+        let mut names = r.points.iter().take(points).cloned().collect::<Vec<_>>().join(", ");
+        if r.points.len() > points {
+            names.push_str(&format!(" and {} more", r.points.len() - points));
+        }
+        let line = (r.kind.to_owned(), format!("{}: {names}", shorten(r.text, length)));
+        let advice = (!r.advice.is_empty()).then(|| ("advice".to_owned(), shorten(r.advice, length)));
+        [Some(line), advice]
+    };
+    let mut lines: Vec<Labelled> = reasons.into_iter().take(most).flat_map(one).flatten().collect();
     if total > most {
         lines.push((String::new(), format!("and {} more reasons; --verbose shows them", total - most)));
     }

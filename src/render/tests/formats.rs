@@ -224,12 +224,12 @@ fn the_schema_accepts_our_reports_and_refuses_broken_ones() {
         (median, serde_json::json!("612")),
         ("/datasets/0/points/0/outcome/status", serde_json::json!("perhaps")),
         ("/datasets/0/points/0/outcome/verdict/grade", serde_json::json!("fine")),
-        ("/schema_version", serde_json::json!(2)),
+        ("/schema_version", serde_json::json!(3)),
         ("/provenance", serde_json::json!({})),
     ] {
         let mut broken = good.clone();
         *broken.pointer_mut(place).unwrap() = value;
         assert!(!validator.is_valid(&broken), "{place}");
     }
-    assert_eq!(schema["$id"], "urn:memgauge:report:1");
+    assert_eq!(schema["$id"], "urn:memgauge:report:2");
 }
