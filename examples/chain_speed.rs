@@ -29,7 +29,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         });
         let plan = MemoryPlan::of([&work], machine.facts(), false);
         let start = machine.now();
-        machine.map(&plan).map_err(|trouble| format!("{trouble:?}"))?;
+        machine.map(&plan, false).map_err(|trouble| format!("{trouble:?}"))?;
         let touched = machine.now();
         machine.prepare(&work).map_err(|trouble| format!("{trouble:?}"))?;
         let built = machine.now();

@@ -27,6 +27,8 @@ pub struct Request {
     pub seed: u64,
     /// How often the whole plan is carried out.
     pub repeat: u32,
+    /// Fresh allocations of the memory that the rounds of a point are spread over.
+    pub reallocate: u32,
     /// Pause before each point's turn.
     pub cooldown: Nanos,
     /// More points than this are refused.
@@ -60,6 +62,8 @@ pub struct Phase {
     pub points: Vec<usize>,
     /// Whether chains are built anew each round, because all of them do not fit at once.
     pub chains_share: bool,
+    /// Whether fresh memory can be mapped before the old is given up.
+    pub beside: bool,
 }
 
 /// What will be done.
@@ -74,6 +78,10 @@ pub struct Plan {
     pub sampling: Sampling,
     /// Expected time.
     pub estimate: Nanos,
+    /// Expected time of a turn of a point.
+    pub turn: Nanos,
+    /// Rate at which fresh memory becomes usable.
+    pub fault: BytesPerSecond,
     /// What was shortened or left out, in words.
     pub shortened: Vec<String>,
     /// Where points differ from what was asked for, in words.
@@ -83,7 +91,12 @@ pub struct Plan {
 impl Plan {
     /// Memory mapped at the same time, at most.
     pub fn memory(&self) -> Bytes {
-        self.phases.iter().map(|phase| phase.memory.total()).max().unwrap_or_default()
+        let twice = |phase: &Phase| phase.beside && self.request.reallocate > 1;
+        let of = |phase: &Phase| {
+            let one = phase.memory.total();
+            if twice(phase) { one + one } else { one }
+        };
+        self.phases.iter().map(of).max().unwrap_or_default()
     }
 }
 
@@ -131,7 +144,7 @@ pub fn make(request: Request, machine: &mut dyn Machine) -> Result<Plan> {
     let too_large: Vec<usize> = (0..points.len()).filter(|&i| layout.alone[i].total() > layout.usable).collect();
     let memory_reason = format!("does not fit into the {} of memory that may be used", layout.usable);
     let mut shortened = leave_out(&mut points, &too_large, &memory_reason);
-    let mut sampling = request.sampling;
+    let mut sampling = request.sampling.over(request.reallocate);
     let time = |points: &[PlannedPoint], left_out: &[usize], sampling: &Sampling| {
         let phases = layout.phases(points, left_out);
         let estimate = estimate(points, &phases, &request, sampling, cost);
@@ -139,13 +152,14 @@ pub fn make(request: Request, machine: &mut dyn Machine) -> Result<Plan> {
     };
     let (mut phases, mut total) = time(&points, &[], &sampling);
     while total > request.budget
-        && let Some(shorter) = shorten(&sampling, request.samples_fixed)
+        && let Some(shorter) = shorten(&sampling, &request)
     {
         sampling = shorter;
         total = estimate(&points, &phases, &request, &sampling, cost);
     }
-    if sampling != request.sampling {
-        shortened.push(describe_sampling(&sampling, &request.sampling));
+    let full = request.sampling.over(request.reallocate);
+    if sampling != full {
+        shortened.push(describe_sampling(&sampling, &full));
     }
     if total > request.budget {
         // Each point left out makes the rest take less time, so that the fewest to leave out are found by halving.
@@ -164,7 +178,8 @@ pub fn make(request: Request, machine: &mut dyn Machine) -> Result<Plan> {
     if total > request.budget && !phases.is_empty() {
         shortened.push(format!("even one point takes longer than the budget of {}", request.budget));
     }
-    Ok(Plan { phases, points, sampling, estimate: total, shortened, adjusted, request })
+    let (turn, fault) = (turn(&request, &sampling), cost.fault);
+    Ok(Plan { phases, points, sampling, estimate: total, turn, fault, shortened, adjusted, request })
 }
 
 /// What the experiments have to say about their points, the first few one by one: a range by factors may round all of
@@ -245,7 +260,8 @@ impl Layout<'_> {
     fn phase(&self, points: &[PlannedPoint], members: Vec<usize>, chains_share: bool) -> Phase {
         let works = members.iter().filter_map(|&i| points[i].work.as_ref().ok());
         let memory = MemoryPlan::of(works, self.facts, chains_share);
-        Phase { memory, points: members, chains_share }
+        let beside = memory.total().0.saturating_mul(2) <= self.usable.0;
+        Phase { memory, points: members, chains_share, beside }
     }
 
     /// Groups of neighbours, each as large as fits when all of it uses the same memory.
@@ -307,13 +323,14 @@ fn leave_out(points: &mut [PlannedPoint], positions: &[usize], reason: &str) -> 
 }
 
 /// The next shorter way to sample, `None` where nothing can be given up.
-fn shorten(sampling: &Sampling, samples_fixed: bool) -> Option<Sampling> {
+fn shorten(sampling: &Sampling, request: &Request) -> Option<Sampling> {
     let mut shorter = *sampling;
+    let samples_fixed = request.samples_fixed;
     if sampling.per_round > FEWEST_PER_ROUND && !samples_fixed {
         shorter.per_round -= 1;
     } else if sampling.length > SHORTEST_SAMPLE {
         shorter.length = (sampling.length * 0.8).max(SHORTEST_SAMPLE);
-    } else if sampling.rounds > FEWEST_ROUNDS && !samples_fixed {
+    } else if sampling.rounds > FEWEST_ROUNDS.max(request.reallocate) && !samples_fixed {
         shorter.rounds -= 1;
     } else {
         return None;
@@ -349,13 +366,18 @@ fn describe_sampling(short: &Sampling, full: &Sampling) -> String {
     )
 }
 
+/// Expected time of one turn of a point.
+fn turn(request: &Request, sampling: &Sampling) -> Nanos {
+    PER_TURN + request.cooldown + (sampling.length + PER_SAMPLE) * (f64::from(sampling.per_round) + WARM_UPS)
+}
+
 /// Expected time of the whole plan.
 fn estimate(points: &[PlannedPoint], phases: &[Phase], request: &Request, sampling: &Sampling, cost: Cost) -> Nanos {
-    let turn =
-        PER_TURN + request.cooldown + (sampling.length + PER_SAMPLE) * (f64::from(sampling.per_round) + WARM_UPS);
+    let turn = turn(request, sampling);
+    let allocations = f64::from(request.reallocate.max(1));
     let of_phase = |phase: &Phase| {
-        let mapping = Nanos::from_secs(phase.memory.total().0 as f64 / cost.fault.0);
-        let built = if phase.chains_share { f64::from(sampling.rounds) } else { 1.0 };
+        let mapping = Nanos::from_secs(phase.memory.total().0 as f64 / cost.fault.0) * allocations;
+        let built = if phase.chains_share { f64::from(sampling.rounds) } else { allocations };
         let chains = phase.points.iter().filter_map(|&i| match &points[i].work {
             Ok(Work::Chase(w)) => Some(PER_NODE * ((w.bytes.0 / w.stride.0) as f64 * built / cost.threads)),
             _ => None,

@@ -2,14 +2,17 @@
 
 #![forbid(unsafe_code)]
 
-use crate::engine::{Frame, Machine, PointLog, Work, conclude, sample_round};
+mod conditions;
+
+use crate::engine::{Frame, Machine, MemoryPlan, PointLog, Trouble, Work, conclude, sample_round};
 use crate::experiments::{Bound, Experiment};
 use crate::plan::{Phase, Plan, PlannedPoint};
 use crate::results::{
-    Coordinate, Dataset, Finding, HostFacts, JournalLine, JournalPoint, KernelUsed, Limit, Outcome, PlanSummary, Point,
-    Provenance, Report, ReportVerdict, RunStatus, SCHEMA_VERSION, Tool,
+    Cause, Coordinate, Dataset, Finding, HostFacts, JournalLine, JournalPoint, KernelUsed, Limit, Outcome, PlanSummary,
+    Point, Provenance, Report, ReportVerdict, RunStatus, SCHEMA_VERSION, Tool,
 };
 use crate::units::{BytesPerSecond, Hertz, Nanos};
+use conditions::{environment, sentence};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What is told while a run is under way.
@@ -48,7 +51,16 @@ struct Run<'a> {
     interrupted: bool,
     /// Points with fewer rounds than planned because the budget was used up.
     overdrawn: BTreeSet<usize>,
+    /// Time that may still be spent on second chances.
+    spare: Nanos,
 }
+
+/// Share of the planned time that is added at most to look again at points that came out badly.
+const SPARE: f64 = 0.1;
+
+/// Fresh allocations at most for a second look, and rounds in each.
+const SECOND_LOOKS: u32 = 5;
+const ROUNDS_OF_A_LOOK: u32 = 3;
 
 /// Carries out `plan`. Always ends with a report: what was interrupted or failed says so in it. `started` is when the
 /// run began by the machine's clock, so that planning counts too.
@@ -75,6 +87,7 @@ pub fn execute(
         last_level,
         interrupted: false,
         overdrawn: BTreeSet::new(),
+        spare: plan.estimate * SPARE,
     };
     run.write(&JournalLine::head(&provenance, &summary(plan), unmeasured_datasets(plan)));
     for (index, point) in plan.points.iter().enumerate() {
@@ -116,16 +129,17 @@ pub fn summary(plan: &Plan) -> PlanSummary {
 
 impl Run<'_> {
     /// Maps the memory of a phase and takes round after round of its points, each round starting one point later, so
-    /// that drift does not look like a difference between points.
+    /// that drift does not look like a difference between points. Where several allocations are asked for, the
+    /// rounds are spread over them.
     fn phase(&mut self, phase: &Phase) {
-        // What nobody will measure in is not mapped: that can take longer than all the rest.
-        let mapped = if self.machine.interrupted() || self.is_overdrawn() {
-            Ok(())
-        } else {
-            self.tell("mapping memory");
-            self.machine.map(&phase.memory)
-        };
-        for round in 0..self.plan.sampling.rounds {
+        let rounds = self.plan.sampling.rounds;
+        let per_allocation = rounds.div_ceil(self.plan.request.reallocate.max(1));
+        let mut mapped = Ok(());
+        for round in 0..rounds {
+            if round % per_allocation == 0 && mapped.is_ok() {
+                mapped = self.allocate(&phase.memory, phase.beside && round > 0);
+                phase.points.iter().filter(|_| round > 0).for_each(|&index| self.logs[index].reallocated());
+            }
             let mut order = phase.points.clone();
             order.rotate_left(round as usize % phase.points.len().max(1));
             for index in order {
@@ -135,12 +149,62 @@ impl Run<'_> {
                 }
             }
         }
+        if mapped.is_ok() && !phase.chains_share {
+            self.look_again(phase);
+        }
         for &index in &phase.points {
             match &mapped {
-                Ok(()) => self.conclude(index),
-                Err(trouble) => self.settle(index, trouble.clone().into()),
+                Err(trouble) if self.logs[index].is_empty() => self.settle(index, trouble.clone().into()),
+                _ => self.conclude(index),
             }
         }
+    }
+
+    /// Maps memory, unless nobody will measure in it: that can take longer than all the rest.
+    fn allocate(&mut self, memory: &MemoryPlan, beside: bool) -> Result<(), Trouble> {
+        if self.machine.interrupted() || self.is_overdrawn() {
+            return Ok(());
+        }
+        self.tell("mapping memory");
+        self.machine.map(memory, beside)
+    }
+
+    /// Takes further rounds, in fresh allocations, of points whose interval is wide or whose values are of two kinds:
+    /// where memory lies may be the reason, and then allocations differ. Ends when the spare time does.
+    fn look_again(&mut self, phase: &Phase) {
+        for _ in 0..SECOND_LOOKS {
+            let points = self.suspects(phase);
+            let works: Vec<&Work> = points.iter().filter_map(|&i| self.plan.points[i].work.as_ref().ok()).collect();
+            let memory = MemoryPlan::of(works.iter().copied(), self.machine.facts(), false);
+            let start = self.machine.now();
+            let mapping = Nanos::from_secs(memory.total().0 as f64 / self.plan.fault.0);
+            let turns = self.plan.turn * (points.len() as f64 * f64::from(ROUNDS_OF_A_LOOK));
+            if points.is_empty() || mapping + turns > self.spare || self.allocate(&memory, phase.beside).is_err() {
+                return;
+            }
+            for &index in &points {
+                self.logs[index].reallocated();
+            }
+            for index in (0..ROUNDS_OF_A_LOOK).flat_map(|_| points.clone()) {
+                self.turn(index);
+            }
+            self.spare = self.spare - (self.machine.now() - start);
+        }
+    }
+
+    /// The points of a phase that a second look may help.
+    fn suspects(&self, phase: &Phase) -> Vec<usize> {
+        let weak = |&&index: &&usize| {
+            let Ok(work) = &self.plan.points[index].work else { return false };
+            let log = &self.logs[index];
+            let settled = self.outcomes.contains_key(&index) || log.is_empty() || log.failed();
+            !settled && work.pages().is_some() && {
+                let outcome = self.judged(index, log, work);
+                let verdict = outcome.measured().map(|m| &m.verdict);
+                verdict.is_some_and(|v| v.names(Cause::Spread) || v.names(Cause::Bimodal) || v.names(Cause::Placement))
+            }
+        };
+        phase.points.iter().filter(weak).copied().collect()
     }
 
     /// One round of one point, unless it has what it needs or the run is over.
@@ -159,7 +223,7 @@ impl Run<'_> {
             return;
         }
         sample_round(self.machine, work, &self.plan.sampling, &mut self.logs[index]);
-        if self.logs[index].finished(&self.plan.sampling) {
+        if self.logs[index].needs_no_more() {
             self.conclude(index);
         } else if !self.logs[index].is_empty() {
             // Rounds of all points alternate: without this, a run that is killed would lose them all.
@@ -281,13 +345,13 @@ impl Run<'_> {
 
 /// The datasets of a plan with the outcome of each of its points.
 fn datasets(plan: &Plan, mut outcome: impl FnMut(usize) -> Outcome) -> Vec<Dataset> {
-    let empty = |e: &Box<dyn Experiment>| Dataset {
+    let empty = |e: &dyn Experiment| Dataset {
         experiment: e.name().to_owned(),
         quantity: e.quantity(),
-        axes: axes(plan, e.as_ref()),
+        axes: axes(plan, e),
         points: Vec::new(),
     };
-    let mut datasets: Vec<Dataset> = plan.request.experiments.iter().map(empty).collect();
+    let mut datasets: Vec<Dataset> = plan.request.experiments.iter().map(|e| empty(e.as_ref())).collect();
     for (index, planned) in plan.points.iter().enumerate() {
         datasets[planned.experiment].points.push(point_of(planned, outcome(index)));
     }
@@ -315,59 +379,6 @@ fn axes(plan: &Plan, experiment: &dyn Experiment) -> Vec<crate::results::Axis> {
         axes.push(crate::results::Axis { name: "repeat".to_owned(), unit: None });
     }
     axes
-}
-
-/// A finding without numbers.
-fn sentence(kind: &str, text: String) -> Finding {
-    Finding { kind: kind.to_owned(), text, values: BTreeMap::new() }
-}
-
-/// What the run was planned by although the system hides it (/proc or /sys masked): each with what was taken instead.
-fn fallbacks(facts: &HostFacts) -> impl Iterator<Item = Finding> {
-    let taken = [
-        ("CPUs", &facts.topology.cpus_source),
-        ("caches", &facts.topology.caches_source),
-        ("memory", &facts.memory.total.source),
-    ];
-    // How `host` words a source that stands in for the usual one.
-    let instead = |source: &str| source.contains("nothing usable") || source.contains("does not tell");
-    let told = taken.into_iter().filter(move |(_, source)| instead(source));
-    told.map(|(what, source)| sentence("fallback", format!("The system does not tell all about its {what}: {source}.")))
-}
-
-/// Conditions of the machine that move results, each with what to do about it.
-fn environment(facts: &HostFacts, cpus: usize) -> Vec<Finding> {
-    let mut findings: Vec<Finding> = fallbacks(facts).collect();
-    if let Some(name) = facts.system.emulation.get().filter(|name| *name != "none") {
-        let text = format!(
-            "The instructions are emulated by {name}: all figures are those of the emulator, and say nothing about a processor \
-             that executes them itself."
-        );
-        findings.push(sentence("emulated", text));
-    }
-    if facts.system.pinning.get() == Some(&false) {
-        let text =
-            "This system lets nobody choose the CPU of a thread: threads may wander, and CPU numbers are those asked \
-                    for, not those used."
-                .to_owned();
-        findings.push(sentence("not-pinned", text));
-    }
-    if let Some(&quota) = facts.system.cpu_quota.get().filter(|&&q| q < cpus as f64) {
-        let text = format!(
-            "The control group allows {quota:.1} cpus' worth of time, the run uses {cpus}: threads will be throttled; \
-             type --threads 1 or raise the quota."
-        );
-        findings.push(sentence("cpu-quota", text));
-    }
-    if facts.pages.thp_mode.get().is_some_and(|mode| mode == "never") {
-        let text = "Transparent huge pages are off: figures for large sizes include page walks.".to_owned();
-        findings.push(sentence("no-huge-pages", text));
-    }
-    if let Some(&load) = facts.environment.load.get().filter(|&&load| load > 1.0) {
-        let text = format!("The load average was {load:.1} at the start: others use this machine too.");
-        findings.push(sentence("load", text));
-    }
-    findings
 }
 
 /// What is being done at a point, for the progress line.

@@ -189,6 +189,10 @@ pub struct CommonOptions {
     #[arg(long, value_name = "N", default_value = "1", help_heading = "Measuring", value_parser = whole_number::<u32>(1, 1000))]
     pub repeat: u32,
 
+    /// Spread the rounds of every point over this many fresh allocations of its memory: an interval over placements
+    #[arg(long, value_name = "N", default_value = "1", help_heading = "Measuring", value_parser = whole_number::<u32>(1, 1000))]
+    pub reallocate: u32,
+
     /// Pause before each point's turn: 100ms
     #[arg(long, value_name = "TIME", default_value = "0s", help_heading = "Measuring")]
     pub cooldown: Nanos,

@@ -146,6 +146,7 @@ fn request(
         samples_fixed: options.samples.is_some(),
         seed: options.seed.unwrap_or_else(counter::seed),
         repeat: options.repeat,
+        reallocate: options.reallocate,
         cooldown: options.cooldown,
         max_points: options.max_points,
     })

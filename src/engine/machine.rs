@@ -167,8 +167,9 @@ pub trait Machine {
     /// leaves none.
     fn candidates(&self, work: &Work) -> Vec<Work>;
 
-    /// Maps and faults in what `plan` says and gives up what was mapped before.
-    fn map(&mut self, plan: &MemoryPlan) -> Result<(), Trouble>;
+    /// Maps and faults in what `plan` says and gives up what was mapped before: `beside` it only afterwards, so that the
+    /// system cannot hand out the same memory again.
+    fn map(&mut self, plan: &MemoryPlan, beside: bool) -> Result<(), Trouble>;
 
     /// Makes ready to sample `work`: takes its memory, builds its chain.
     fn prepare(&mut self, work: &Work) -> Result<(), Trouble>;

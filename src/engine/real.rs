@@ -267,10 +267,11 @@ impl Machine for RealMachine {
         candidates::of(work)
     }
 
-    fn map(&mut self, plan: &MemoryPlan) -> std::result::Result<(), Trouble> {
+    fn map(&mut self, plan: &MemoryPlan, beside: bool) -> std::result::Result<(), Trouble> {
         self.prepared = None;
         self.chains.clear();
-        self.mappings.clear();
+        let old = std::mem::take(&mut self.mappings);
+        let _old = beside.then_some(old);
         for (&key, &bytes) in &plan.mappings {
             let (_, pages, node) = key;
             let mapping = Mapping::new(bytes, pages, page_bytes(pages, &self.facts))?;

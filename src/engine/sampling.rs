@@ -33,6 +33,14 @@ impl Sampling {
         Self { per_round, rounds: samples.div_ceil(per_round.max(1)), target: 0.0, most: Some(samples), ..self }
     }
 
+    /// With rounds in each of so many allocations, all of which are taken.
+    pub fn over(self, allocations: u32) -> Self {
+        match allocations {
+            0 | 1 => self,
+            _ => Self { rounds: self.rounds.max(allocations).next_multiple_of(allocations), target: 0.0, ..self },
+        }
+    }
+
     /// Samples of a round before which `taken` were taken.
     fn in_round(&self, taken: usize) -> u32 {
         let left = self.most.map_or(u32::MAX, |most| most.saturating_sub(u32::try_from(taken).unwrap_or(u32::MAX)));
@@ -69,6 +77,8 @@ pub struct PointLog {
     pub(super) surroundings: Option<Surroundings>,
     pub(super) clock_drift: Option<f64>,
     pub(super) allocation: u32,
+    /// The allocation that the pages were read back of last.
+    pages_of: Option<u32>,
     pub(super) pages: Option<(PageEvidence, Vec<String>)>,
     rounds: u32,
     enough: bool,
@@ -91,6 +101,11 @@ impl PointLog {
     /// Whether no more rounds are wanted: the interval is inside the target, all rounds are done, or it failed.
     pub fn finished(&self, sampling: &Sampling) -> bool {
         self.rounds >= sampling.rounds || self.failed() || self.enough
+    }
+
+    /// Whether further rounds would add nothing: the interval is inside the target, or it failed.
+    pub fn needs_no_more(&self) -> bool {
+        self.failed() || self.enough
     }
 
     /// Whether the interval of the median is inside the target.
@@ -144,6 +159,19 @@ impl PointLog {
         groups.into_values().map(|rounds| rounds.into_values().collect()).collect()
     }
 
+    /// Reads back the pages of an allocation, once; of several the one with the least of the pages asked for counts.
+    fn read_pages(&mut self, machine: &mut dyn Machine, work: &Work) {
+        if self.pages_of == Some(self.allocation) {
+            return;
+        }
+        self.pages_of = Some(self.allocation);
+        let new = machine.pages(work);
+        let worse = |old: &(PageEvidence, Vec<String>)| new.0.granted_share < old.0.granted_share;
+        if self.pages.as_ref().is_none_or(worse) {
+            self.pages = Some(new);
+        }
+    }
+
     /// Notes what happened around a round.
     fn note(&mut self, around: &Surroundings, clock_drift: Option<f64>) {
         self.surroundings = Some(self.surroundings.as_ref().map_or_else(|| around.clone(), |s| together(s, around)));
@@ -182,9 +210,7 @@ fn try_round(machine: &mut dyn Machine, asked: &Work, sampling: &Sampling, log: 
     }
     log.note(&between(&before, &machine.surroundings(work.cpus())), machine.clock_drift());
     log.core_after.extend(machine.core_clock(first_cpu).map(|hz| hz.0));
-    if log.pages.is_none() {
-        log.pages = Some(machine.pages(work));
-    }
+    log.read_pages(machine, work);
     result?;
     log.rounds += 1;
     log.enough = log.is_enough(work, sampling);

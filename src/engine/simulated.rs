@@ -5,6 +5,7 @@
 //! a cache are shared as the topology says; memory has a bandwidth that all threads share.
 
 use super::SplitMix64;
+use super::disturbances::{NoiseModel, Spike};
 use super::machine::{Machine, MemoryKey, MemoryPlan, MemoryUse, Observation, Trouble, page_bytes, slot};
 use super::window::Gaps;
 use super::work::{ChaseWork, InstructionWork, LockWork, StreamWork, Work};
@@ -29,47 +30,6 @@ const TAKING_UP: Nanos = Nanos(2.5e6);
 
 /// What a sample takes beside its length: threads wake and meet.
 const STARTING: Nanos = Nanos(0.1e6);
-
-/// What happens in a sample that takes longer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Spike {
-    /// Another program gets the CPU.
-    #[default]
-    Switch,
-    /// The thread is stopped and continued.
-    Stop,
-    /// Memory that was taken away is faulted in again.
-    Fault,
-    /// The thread is moved to another CPU.
-    Move,
-    /// Nothing that the system counts: the hypervisor runs somebody else.
-    Gap,
-}
-
-/// What disturbs samples.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct NoiseModel {
-    /// Relative size of a uniform disturbance of every sample: 0.01 makes samples differ by up to 1%.
-    pub jitter: f64,
-    /// Every so many samples one takes three times as long, for the reason in `spike`; 0 for never.
-    pub spike_every: u64,
-    /// What happens in such a sample.
-    pub spike: Spike,
-    /// Share of all time that the hypervisor takes.
-    pub steal: f64,
-    /// Share of all time for which a quota keeps threads from running.
-    pub throttled: f64,
-    /// CPUs' worth of time that others use.
-    pub others: f64,
-    /// Share of all time in which somebody waits for memory.
-    pub memory_pressure: f64,
-    /// How often the processor slows itself down because of heat.
-    pub throttles_per_second: f64,
-    /// How far the raw counter is off its calibration.
-    pub counter_drift: f64,
-    /// Relative slow-down per second of simulated time: a machine that heats up.
-    pub drift: f64,
-}
 
 /// What things cost on the simulated machine.
 #[derive(Debug, Clone, PartialEq)]
@@ -307,7 +267,8 @@ impl SimulatedMachine {
         let uniform = self.random.below(1 << 32) as f64 / (1u64 << 32) as f64;
         let spike = noise.spike_every > 0 && self.samples.is_multiple_of(noise.spike_every);
         let drift = 1.0 + noise.drift * self.now.secs();
-        ((1.0 + noise.jitter * uniform) * drift * if spike { 3.0 } else { 1.0 }, spike)
+        let place = if self.mappings.is_multiple_of(2) { 1.0 + noise.placement } else { 1.0 };
+        ((1.0 + noise.jitter * uniform) * drift * place * if spike { 3.0 } else { 1.0 }, spike)
     }
 }
 
@@ -370,10 +331,11 @@ impl Machine for SimulatedMachine {
         self.model.choices.iter().map(with).map(Work::Stream).collect()
     }
 
-    fn map(&mut self, plan: &MemoryPlan) -> Result<(), Trouble> {
+    fn map(&mut self, plan: &MemoryPlan, beside: bool) -> Result<(), Trouble> {
         let usable = self.facts.memory.usable.get().copied().unwrap_or(Bytes(u64::MAX));
-        if plan.total() > usable {
-            return Err(Trouble::Failed(format!("{} do not fit into {usable}", plan.total())));
+        let all = plan.total() + if beside { self.mapped.total() } else { Bytes(0) };
+        if all > usable {
+            return Err(Trouble::Failed(format!("{all} do not fit into {usable}")));
         }
         self.mapped = plan.clone();
         self.mappings += 1;

@@ -33,6 +33,7 @@ pub fn request(experiments: Vec<Box<dyn Experiment>>, on: &Simulated) -> Request
         samples_fixed: false,
         seed: SEED,
         repeat: 1,
+        reallocate: 1,
         cooldown: Nanos::ZERO,
         max_points: 1000,
     }

@@ -11,4 +11,5 @@ mod noise;
 mod profile;
 mod rendering;
 mod shapes;
+mod trust;
 mod values;

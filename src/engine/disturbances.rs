@@ -1,0 +1,44 @@
+//! What disturbs the simulated machine.
+
+/// What happens in a sample that takes longer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Spike {
+    /// Another program gets the CPU.
+    #[default]
+    Switch,
+    /// The thread is stopped and continued.
+    Stop,
+    /// Memory that was taken away is faulted in again.
+    Fault,
+    /// The thread is moved to another CPU.
+    Move,
+    /// Nothing that the system counts: the hypervisor runs somebody else.
+    Gap,
+}
+
+/// What disturbs samples.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct NoiseModel {
+    /// Relative size of a uniform disturbance of every sample: 0.01 makes samples differ by up to 1%.
+    pub jitter: f64,
+    /// Every so many samples one takes three times as long, for the reason in `spike`; 0 for never.
+    pub spike_every: u64,
+    /// What happens in such a sample.
+    pub spike: Spike,
+    /// Share of all time that the hypervisor takes.
+    pub steal: f64,
+    /// Share of all time for which a quota keeps threads from running.
+    pub throttled: f64,
+    /// CPUs' worth of time that others use.
+    pub others: f64,
+    /// Share of all time in which somebody waits for memory.
+    pub memory_pressure: f64,
+    /// How often the processor slows itself down because of heat.
+    pub throttles_per_second: f64,
+    /// How far the raw counter is off its calibration.
+    pub counter_drift: f64,
+    /// How much longer everything takes in every second mapping of memory, relative.
+    pub placement: f64,
+    /// Relative slow-down per second of simulated time: a machine that heats up.
+    pub drift: f64,
+}

@@ -1,0 +1,117 @@
+//! Every fault that can be put into a machine is named as what it is, by its cause, with advice; and nothing else is.
+
+use super::lab::{self, Ran, bandwidth, latency, request};
+use super::machines::{self, Simulated};
+use memgauge::engine::{NoiseModel, Sampling, Spike};
+use memgauge::results::{Cause, RunStatus, VerdictGrade};
+use memgauge::units::Nanos;
+
+/// A run of two points of each experiment on the plain machine with some noise, all rounds of it.
+fn with(change: impl FnOnce(&mut Simulated)) -> Ran {
+    with_allocations(1, change)
+}
+
+fn with_allocations(allocations: u32, change: impl FnOnce(&mut Simulated)) -> Ran {
+    let mut on = machines::plain();
+    on.model.noise = NoiseModel { jitter: 0.01, ..NoiseModel::default() };
+    change(&mut on);
+    let experiments = vec![bandwidth("--sizes 16KiB,1MiB --ops read --threads 1,2"), latency("--sizes 16KiB,1MiB")];
+    let mut request = request(experiments, &on);
+    request.reallocate = allocations;
+    request.sampling = Sampling { length: Nanos::from_millis(1.0), per_round: 20, rounds: 6, target: 0.0, most: None };
+    lab::run(&on, request)
+}
+
+/// The causes that the points name.
+fn causes(ran: &Ran) -> Vec<Cause> {
+    let mut all: Vec<Cause> =
+        ran.points().flat_map(|p| lab::measured(p).verdict.reasons.iter().map(|r| r.cause)).collect();
+    all.sort();
+    all.dedup();
+    all
+}
+
+/// Makes a fault.
+type Spoil = fn(&mut Simulated);
+
+#[test]
+fn without_a_fault_nothing_is_doubted() {
+    let ran = with(|_| ());
+    assert_eq!(causes(&ran), []);
+    assert_eq!(ran.report.verdict.grade, VerdictGrade::Solid);
+    assert_eq!(ran.report.verdict.points.get(&VerdictGrade::Solid), Some(&ran.points().count().try_into().unwrap()));
+}
+
+#[test]
+fn each_fault_is_named_as_what_it_is() {
+    let spike = |on: &mut Simulated, every: u64, kind: Spike| {
+        on.model.noise.spike_every = every;
+        on.model.noise.spike = kind;
+    };
+    fn every_sample(on: &mut Simulated, kind: Spike) {
+        (on.model.noise.spike_every, on.model.noise.spike) = (1, kind);
+    }
+    let cases: [(Spoil, &[Cause]); 11] = [
+        (|on| every_sample(on, Spike::Switch), &[Cause::Others, Cause::FewSamples]),
+        (|on| every_sample(on, Spike::Stop), &[Cause::Stopped, Cause::FewSamples]),
+        (|on| every_sample(on, Spike::Fault), &[Cause::NotResident, Cause::FewSamples]),
+        (|on| every_sample(on, Spike::Move), &[Cause::Moved, Cause::FewSamples]),
+        (|on| every_sample(on, Spike::Gap), &[Cause::Stolen, Cause::FewSamples]),
+        (|on| on.model.noise.steal = 0.05, &[Cause::Stolen]),
+        (|on| on.model.noise.throttled = 0.3, &[Cause::Throttled]),
+        (|on| on.model.noise.others = 1.0, &[Cause::Others]),
+        (|on| on.model.noise.memory_pressure = 0.4, &[Cause::MemoryPressure]),
+        (|on| on.model.noise.throttles_per_second = 400.0, &[Cause::Heat]),
+        (|on| on.model.noise.counter_drift = 0.02, &[Cause::Counter]),
+    ];
+    for (spoil, expected) in cases {
+        let ran = with(spoil);
+        let mut expected = expected.to_vec();
+        expected.sort();
+        assert_eq!(causes(&ran), expected);
+        assert_eq!((ran.report.status, ran.report.verdict.grade), (RunStatus::Complete, VerdictGrade::Doubtful));
+        let first = &ran.report.verdict.causes[0];
+        assert!(expected.contains(&first.cause) && !first.advice.is_empty());
+        assert_eq!(first.points, ran.points().count() as u64);
+    }
+    // Now and then is no reason to doubt what is left, and what is left out is counted and kept.
+    for kind in [Spike::Switch, Spike::Stop, Spike::Fault, Spike::Move, Spike::Gap] {
+        let ran = with(|on| spike(on, 5, kind));
+        for point in ran.points() {
+            let m = lab::measured(point);
+            let dirty = m.samples.iter().filter(|s| s.dirty.is_some()).count() as u64;
+            assert!(dirty >= 20 && dirty == m.evidence.dirty_samples, "{kind:?}: {dirty}");
+            assert_eq!(m.summary.clean_samples + dirty, m.samples.len() as u64);
+            if kind != Spike::Move {
+                assert_eq!(m.verdict.grade, VerdictGrade::Solid, "{kind:?}: {}", m.verdict.text());
+            }
+        }
+    }
+}
+
+#[test]
+fn pages_of_another_size_are_named() {
+    assert_eq!(causes(&with(|on| on.model.granted = 0.4)), [Cause::PageSize]);
+}
+
+#[test]
+fn a_drift_of_the_values_is_named_beside_that_of_the_clock() {
+    let ran = with(|on| on.model.noise.drift = 0.5);
+    assert_eq!(causes(&ran), [Cause::CoreClock, Cause::Drift]);
+}
+
+#[test]
+fn allocations_that_differ_are_told_from_noise() {
+    let ran = with_allocations(6, |on| on.model.noise.placement = 0.2);
+    for point in ran.points() {
+        let m = lab::measured(point);
+        assert_eq!(m.evidence.allocations, 6);
+        assert_eq!(m.samples.iter().map(|s| s.allocation).max(), Some(5));
+        assert!(m.verdict.names(Cause::Placement), "{}", m.verdict.text());
+        // The interval is one over allocations, not over the samples of any.
+        let truth = [m.samples[0].value, m.samples[m.samples.len() - 1].value];
+        assert!(truth.iter().all(|v| m.summary.ci_low <= v * 1.02 && v * 0.98 <= m.summary.ci_high), "{:?}", m.summary);
+    }
+    let ran = with_allocations(6, |_| ());
+    assert_eq!(causes(&ran), []);
+}
