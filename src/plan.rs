@@ -29,6 +29,8 @@ pub struct Request {
     pub repeat: u32,
     /// Fresh allocations of the memory that the rounds of a point are spread over.
     pub reallocate: u32,
+    /// What the user says that the memory carries at most.
+    pub dram_peak: Option<BytesPerSecond>,
     /// Pause before each point's turn.
     pub cooldown: Nanos,
     /// More points than this are refused.

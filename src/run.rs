@@ -3,15 +3,16 @@
 #![forbid(unsafe_code)]
 
 mod conditions;
+mod limits;
 
 use crate::engine::{Frame, Machine, MemoryPlan, PointLog, Trouble, Work, conclude, sample_round};
-use crate::experiments::{Bound, Experiment};
+use crate::experiments::Experiment;
 use crate::plan::{Phase, Plan, PlannedPoint};
 use crate::results::{
-    Cause, Coordinate, Dataset, Finding, HostFacts, JournalLine, JournalPoint, KernelUsed, Limit, Outcome, PlanSummary,
-    Point, Provenance, Report, ReportVerdict, RunStatus, SCHEMA_VERSION, Tool,
+    Cause, Coordinate, Dataset, Finding, JournalLine, JournalPoint, KernelUsed, Outcome, PlanSummary, Point,
+    Provenance, Report, ReportVerdict, RunStatus, SCHEMA_VERSION, Tool,
 };
-use crate::units::{BytesPerSecond, Hertz, Nanos};
+use crate::units::{Hertz, Nanos};
 use conditions::{environment, sentence};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -235,13 +236,17 @@ impl Run<'_> {
     /// The outcome that the log of a point amounts to.
     fn judged(&self, index: usize, log: &PointLog, work: &Work) -> Outcome {
         let point = &self.plan.points[index];
-        let limit = limit(point.bound, self.machine.facts(), log.work(work));
-        let limit = limit.map(|limit| move |core: Option<Hertz>| core.map(&limit));
-        let limit: Option<&dyn Fn(Option<Hertz>) -> Option<Limit>> = limit.as_ref().map(|l| l as _);
+        let bound = limits::Question {
+            bound: point.bound,
+            facts: self.machine.facts(),
+            work: log.work(work),
+            memory: self.plan.request.dram_peak,
+        };
+        let limit = |core: Option<Hertz>| bound.limit(core);
         let frame = Frame {
             clock_error: self.machine.clock().error,
             last_level_cache: (self.last_level > 0).then_some(self.last_level),
-            limit,
+            limit: Some(&limit),
             machine_cpus: self.machine.facts().topology.cpus.len(),
         };
         conclude(log, work, &frame)
@@ -388,22 +393,6 @@ fn doing(point: &PlannedPoint) -> String {
     let words: Vec<&str> = words.iter().map(String::as_str).filter(|w| !w.is_empty()).collect();
     let threads = of("threads");
     format!("{}{}{threads}", words.join(" "), if threads.is_empty() { "" } else { " x" })
-}
-
-/// The bound of a point as a function of the core clock, with its source.
-fn limit(bound: Bound, facts: &HostFacts, work: &Work) -> Option<impl Fn(Hertz) -> Limit + 'static> {
-    let ports = (bound == Bound::L1Ports).then(|| facts.cpu.l1_ports.get().copied()).flatten()?;
-    let Work::Stream(stream) = work else { return None };
-    let contract = stream.operation.contract();
-    // Loads and stores go through different ports at the same time; the slower direction decides.
-    let cycles = |streams: u32, width: u32| f64::from(streams) / f64::from(width.max(1));
-    let per_byte = cycles(contract.loads, ports.load_bytes).max(cycles(contract.stores, ports.store_bytes));
-    let bytes_per_cycle = contract.payload_factor() as f64 / per_byte * stream.cpus.len() as f64;
-    let threads = stream.cpus.len();
-    Some(move |core: Hertz| Limit {
-        value: BytesPerSecond(core.0 * bytes_per_cycle).0,
-        source: format!("{core} x {bytes_per_cycle:.0} B that {threads} core(s) pass to and from L1 per cycle"),
-    })
 }
 
 /// `interrupted` says that a point with samples was to have more of them.

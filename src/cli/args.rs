@@ -1,7 +1,7 @@
 //! The options, one documented field each. Help, man page, completions and tests come from this table.
 
 use crate::experiments::{Detail, bandwidth, instructions, latency, locks, patterns};
-use crate::units::{CpuList, Nanos, ParseError};
+use crate::units::{BytesPerSecond, CpuList, Nanos, ParseError};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -192,6 +192,10 @@ pub struct CommonOptions {
     /// Spread the rounds of every point over this many fresh allocations of its memory: an interval over placements
     #[arg(long, value_name = "N", default_value = "1", help_heading = "Measuring", value_parser = whole_number::<u32>(1, 1000))]
     pub reallocate: u32,
+
+    /// What the memory carries at most, for shares and plausibility: 204.8GB/s [default: from the memory modules, if readable]
+    #[arg(long, value_name = "RATE", help_heading = "Measuring")]
+    pub dram_peak: Option<BytesPerSecond>,
 
     /// Pause before each point's turn: 100ms
     #[arg(long, value_name = "TIME", default_value = "0s", help_heading = "Measuring")]

@@ -147,6 +147,7 @@ fn request(
         seed: options.seed.unwrap_or_else(counter::seed),
         repeat: options.repeat,
         reallocate: options.reallocate,
+        dram_peak: options.dram_peak,
         cooldown: options.cooldown,
         max_points: options.max_points,
     })

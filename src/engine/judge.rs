@@ -34,9 +34,6 @@ const DRIFT: f64 = 0.05;
 /// Fewer clean samples than this have no 95% interval of the median (1 - 2/2^n < 0.95).
 const FEWEST_SAMPLES: u64 = 6;
 
-/// A value above its limit by more than the limit's own error (the core clock is known to about 1%).
-const ABOVE_LIMIT: f64 = 1.03;
-
 /// What the verdict rests on.
 #[derive(Debug, Clone, Copy)]
 pub struct Grounds<'a> {
@@ -59,9 +56,9 @@ pub struct Grounds<'a> {
 /// Judges a point.
 pub fn judge(grounds: &Grounds<'_>) -> Verdict {
     let mut verdict = Verdict { grade: VerdictGrade::Solid, reasons: Vec::new() };
-    if let Some(limit) = grounds.limit.filter(|l| grounds.summary.median > l.value * ABOVE_LIMIT) {
+    if let Some(limit) = grounds.limit.filter(|l| grounds.summary.median > l.value * l.tolerance) {
         let share = grounds.summary.median / limit.value * 100.0;
-        verdict.add(VerdictGrade::Rejected, reason(Cause::AboveLimit, format!("{share:.0}% of the {}", limit.source)));
+        verdict.add(VerdictGrade::Rejected, reason(Cause::AboveLimit, format!("{share:.0}% of {}", limit.source)));
         return verdict;
     }
     let mut reasons = Vec::new();

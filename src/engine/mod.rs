@@ -31,6 +31,7 @@ pub use crate::stats::{SplitMix64, derive};
 pub use clock::Clock;
 pub use conclusion::{Frame, conclude};
 pub use disturbances::{NoiseModel, Spike};
+pub use judge::reason;
 pub use machine::{Machine, MemoryKey, MemoryPlan, MemoryUse, Observation, Trouble, page_bytes, slot};
 pub use race::race_samples;
 pub use real::RealMachine;

@@ -138,7 +138,11 @@ fn draft_point(scope: &Scope<'_>, work: StreamWork, asked: Asked, level: &str) -
     // What the C library does at a size is its own choice: non-temporal stores, string instructions, other ports.
     // And `touch` counts lines of which it loads a word.
     let by_ports = level == "L1" && !is_comparator(work.operation) && work.contract().family != Family::Touch;
-    let bound = if by_ports { Bound::L1Ports } else { Bound::Unknown };
+    let bound = match level {
+        "L1" if by_ports => Bound::L1Ports,
+        MEMORY => Bound::Memory,
+        _ => Bound::Unknown,
+    };
     let extra = level == "between" || work.contract().policy != Policy::Temporal;
     let memory = work.slot().0.saturating_mul(work.cpus.len() as u64);
     let kernel = scope.machine.kernel(&Work::Stream(work.clone()));

@@ -5,6 +5,7 @@
 use super::hierarchy::{Levels, MEMORY, Target};
 use super::instructions::chosen_cpus;
 use super::lists::{Count, Counts, PageModes};
+use super::plausible::reject_below_faster;
 use super::steps::rises;
 use super::{Bound, Detail, Draft, Experiment, Scope, axis, bytes_axis};
 use crate::engine::{ChaseWork, Work, derive, slot};
@@ -224,6 +225,10 @@ impl Experiment for Latency {
             format!("{} B were rounded down to {} B: whole nodes of {} B only", size.0, used.0, stride.0)
         };
         differ.map(tell).collect()
+    }
+
+    fn finish(&self, dataset: &mut Dataset) {
+        reject_below_faster(dataset);
     }
 
     fn findings(&self, dataset: &Dataset) -> Vec<Finding> {

@@ -10,6 +10,7 @@ pub mod latency;
 mod lists;
 pub mod locks;
 pub mod patterns;
+mod plausible;
 mod steps;
 
 pub use hierarchy::{Level, Levels, Target};
@@ -83,6 +84,8 @@ pub enum Bound {
     Unknown,
     /// What the paths between the cores and their L1 data caches carry.
     L1Ports,
+    /// What the memory modules carry.
+    Memory,
 }
 
 /// A point that an experiment wants measured.

@@ -116,6 +116,14 @@ pub struct Limit {
     pub value: f64,
     /// Where the limit comes from, in words.
     pub source: String,
+    /// Values up to so many times the limit are not rejected: its own error, and what caches may hold of the memory.
+    #[serde(default = "exactly")]
+    pub tolerance: f64,
+}
+
+/// No tolerance.
+fn exactly() -> f64 {
+    1.0
 }
 
 /// The clean samples of a point in a few figures, in the dataset's unit.

@@ -178,6 +178,18 @@ impl BytesPerSecond {
     }
 }
 
+impl FromStr for BytesPerSecond {
+    type Err = ParseError;
+
+    /// Reads a size with or without `/s`: `204.8GB/s`, `25GB`. Above zero.
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        let wrong = || ParseError::new(text, "a rate is a size per second above zero: 25GB/s, 204.8GB/s");
+        let size = text.trim().strip_suffix("/s").unwrap_or(text.trim());
+        let bytes: Bytes = size.parse().map_err(|_| wrong())?;
+        if bytes.0 > 0 { Ok(BytesPerSecond(bytes.0 as f64)) } else { Err(wrong()) }
+    }
+}
+
 impl fmt::Display for BytesPerSecond {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} GB/s", significant(self.gigabytes()))
@@ -244,6 +256,12 @@ mod tests {
         assert_eq!(shown, ["0.12", "1.00", "12.3", "100", "536"]);
         assert_eq!(Nanos(1234.0).to_string(), "1.23 us");
         assert_eq!(BytesPerSecond(17.2e9).to_string(), "17.2 GB/s");
+        for (text, rate) in [("25GB", 25e9), (" 204.8GB/s ", 204.8e9), ("1KiB/s", 1024.0)] {
+            assert_eq!(text.parse(), Ok(BytesPerSecond(rate)), "{text}");
+        }
+        for text in ["", "0", "0GB/s", "/s", "GB/s", "-1GB/s", "nan", "25 GB/h"] {
+            assert!(text.parse::<BytesPerSecond>().is_err(), "{text}");
+        }
         assert_eq!(Hertz(4.19e9).to_string(), "4.19 GHz");
     }
 }

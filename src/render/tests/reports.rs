@@ -176,7 +176,7 @@ fn bandwidth_outcome(level: &str, operation: &str, threads: u64, value: f64) -> 
     m.also.insert("bus_estimate".into(), if operation == "read" { value } else { value * 1.5 });
     if level == "L1" && operation == "read" {
         let source = "128 B per cycle at 4.95 GHz".to_owned();
-        m.limit = Some(Limit { value: 633.6e9 * threads as f64, source });
+        m.limit = Some(Limit { value: 633.6e9 * threads as f64, source, tolerance: 1.03 });
     }
     match (level, operation, threads) {
         ("L2", "write", 2) => outcome(judged(m, VerdictGrade::Doubtful, &["the core clock fell by 4% during samples"])),

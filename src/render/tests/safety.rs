@@ -137,7 +137,7 @@ fn wild(wild: f64) -> Report {
             *figure = wild;
         }
         m.also.insert("core_cycles".into(), wild);
-        m.limit = Some(Limit { value: wild, source: "nowhere".into() });
+        m.limit = Some(Limit { value: wild, source: "nowhere".into(), tolerance: 1.0 });
         m.samples[0].value = wild;
         m.samples[1].elapsed_ns = wild;
         m.evidence.surroundings.stolen_ns = Some(wild);
@@ -189,7 +189,7 @@ fn extreme_figures_are_rendered() {
             point.coordinates.insert("size_bytes".into(), crate::results::Coordinate::Number(0));
             point.coordinates.insert("threads".into(), crate::results::Coordinate::Number(u64::MAX));
             let mut m = reports::measured(value);
-            m.limit = Some(Limit { value, source: "nowhere".into() });
+            m.limit = Some(Limit { value, source: "nowhere".into(), tolerance: 1.0 });
             m.summary.clean_samples = 0;
             m.samples.clear();
             point.outcome = reports::outcome(m);

@@ -34,6 +34,7 @@ pub fn request(experiments: Vec<Box<dyn Experiment>>, on: &Simulated) -> Request
         seed: SEED,
         repeat: 1,
         reallocate: 1,
+        dram_peak: None,
         cooldown: Nanos::ZERO,
         max_points: 1000,
     }

@@ -4,7 +4,7 @@ use super::lab::{self, Ran, bandwidth, latency, request};
 use super::machines::{self, Simulated};
 use memgauge::engine::{NoiseModel, Sampling, Spike};
 use memgauge::results::{Cause, RunStatus, VerdictGrade};
-use memgauge::units::Nanos;
+use memgauge::units::{BytesPerSecond, Nanos};
 
 /// A run of two points of each experiment on the plain machine with some noise, all rounds of it.
 fn with(change: impl FnOnce(&mut Simulated)) -> Ran {
@@ -114,4 +114,51 @@ fn allocations_that_differ_are_told_from_noise() {
     }
     let ran = with_allocations(6, |_| ());
     assert_eq!(causes(&ran), []);
+}
+
+#[test]
+fn more_than_the_memory_carries_is_rejected_by_the_users_figure() {
+    let measured = |peak: f64| {
+        let on = machines::plain();
+        let mut request = request(vec![bandwidth("--ops read --threads 1")], &on);
+        request.dram_peak = Some(BytesPerSecond(peak));
+        lab::run(&on, request)
+    };
+    let real = machines::READ[3];
+    let ran = measured(real * 2.0);
+    let in_memory: Vec<_> = ran.points().filter(|p| p.name("level") == Some("DRAM")).collect();
+    assert!(!in_memory.is_empty());
+    for point in &in_memory {
+        let m = lab::measured(point);
+        let limit = m.limit.as_ref().expect("a limit");
+        assert!(limit.source.contains("--dram-peak") && (m.summary.median / limit.value - 0.5).abs() < 0.01);
+        assert_eq!(m.verdict.grade, VerdictGrade::Solid, "{}", m.verdict.text());
+    }
+    let ran = measured(real / 2.0);
+    for point in ran.points() {
+        let m = lab::measured(point);
+        let expected = if point.name("level") == Some("DRAM") { VerdictGrade::Rejected } else { VerdictGrade::Solid };
+        assert_eq!(m.verdict.grade, expected, "{}", m.verdict.text());
+        assert!(expected == VerdictGrade::Solid || m.verdict.text().starts_with("200% of the memory's"));
+    }
+    assert_eq!(ran.report.verdict.grade, VerdictGrade::Rejected);
+}
+
+#[test]
+fn a_latency_below_that_of_a_faster_level_is_rejected() {
+    let on = |third: f64| {
+        let mut on = machines::plain();
+        on.model.levels[2].latency = Nanos(third);
+        let request = request(vec![latency("--sizes 16KiB,512KiB,8MiB,64MiB")], &on);
+        lab::run(&on, request)
+    };
+    assert_eq!(causes(&on(machines::LATENCY[2])), []);
+    // A third level that answers sooner than the second.
+    let ran = on(machines::LATENCY[1] * 0.5);
+    assert_eq!(causes(&ran), [Cause::BelowFasterLevel]);
+    let rejected: Vec<_> = ran.points().filter(|p| lab::measured(p).verdict.grade == VerdictGrade::Rejected).collect();
+    assert_eq!(rejected.len(), 1);
+    assert_eq!(rejected[0].number("size_bytes"), Some(8 << 20));
+    // One that is only a little sooner is the clock's doing.
+    assert_eq!(causes(&on(machines::LATENCY[1] * 0.95)), []);
 }
