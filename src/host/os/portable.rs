@@ -73,6 +73,11 @@ pub fn thread_noise() -> Option<ThreadNoise> {
     None
 }
 
+/// Not told by the standard library.
+pub fn process_cpu_ns() -> Option<u64> {
+    None
+}
+
 /// There is no `/proc/stat`.
 pub fn jiffies_per_second() -> Option<f64> {
     None
