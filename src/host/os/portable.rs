@@ -111,6 +111,11 @@ pub fn translated() -> bool {
     false
 }
 
+/// There is nothing like it, or it is not known.
+pub fn elevated() -> bool {
+    false
+}
+
 /// Memory from the allocator, without guards.
 #[derive(Debug)]
 pub struct Region {

@@ -109,7 +109,7 @@ mod cpuset {
     }
 }
 
-/// The soft limits on address space and on private writable memory.
+/// The soft limits on address space, on private writable memory and on locked memory.
 pub fn memory_limits() -> Vec<MemoryLimit> {
     let limit = |resource| {
         let mut limit = MaybeUninit::<libc::rlimit>::uninit();
@@ -118,7 +118,17 @@ pub fn memory_limits() -> Vec<MemoryLimit> {
         let soft = limit.map(|limit| limit.rlim_cur).filter(|&soft| soft != libc::RLIM_INFINITY);
         soft.and_then(|soft| u64::try_from(soft).ok())
     };
-    vec![("RLIMIT_AS", limit(libc::RLIMIT_AS)), ("RLIMIT_DATA", limit(libc::RLIMIT_DATA))]
+    vec![
+        ("RLIMIT_AS", limit(libc::RLIMIT_AS)),
+        ("RLIMIT_DATA", limit(libc::RLIMIT_DATA)),
+        ("RLIMIT_MEMLOCK", limit(libc::RLIMIT_MEMLOCK)),
+    ]
+}
+
+/// Whether the program has rights that its caller lacks: it is set-user-ID or set-group-ID.
+pub fn elevated() -> bool {
+    // SAFETY: no arguments; return numbers.
+    unsafe { libc::getuid() != libc::geteuid() || libc::getgid() != libc::getegid() }
 }
 
 /// One of the names that uname tells.

@@ -188,7 +188,7 @@ fn the_processors_own_sensor_comes_first() {
 #[test]
 fn nothing_is_told_where_there_are_no_files() {
     let read = watch(&tree(&[])).read(&[0, 1]);
-    assert!(read.elapsed_ns > 0.0);
+    assert!(read.elapsed_ns >= 0.0);
     assert_eq!(read, Surroundings { elapsed_ns: read.elapsed_ns, ..Surroundings::default() });
 }
 
