@@ -19,10 +19,11 @@ use std::io::Write;
 /// Runs the program with `arguments` (the program's name first) and returns its exit code: 0 all measured; 1 a step
 /// failed, was interrupted or (with `--strict`) was not solid; 2 the request cannot be carried out as typed.
 pub fn main(arguments: Vec<OsString>) -> u8 {
+    let refused = crate::host::privilege::refuse_elevated();
     // Without the handler all is as it was; there is nothing that a user could do about it.
     let _ = crate::host::interrupt::report_file_limit();
     let words = arguments.iter().map(|a| a.to_string_lossy().into_owned()).collect();
-    let outcome = Parsed::of(&arguments).and_then(|parsed| match parsed {
+    let outcome = refused.and_then(|()| Parsed::of(&arguments)).and_then(|parsed| match parsed {
         Parsed::Text(text) => output::to_stdout(text.as_bytes()).map(|()| 0),
         Parsed::Request(cli) => dispatch(*cli, words),
     });

@@ -10,6 +10,7 @@ mod processor;
 mod system;
 mod topology;
 
+pub use cgroup::Throttle;
 pub use files::SystemFiles;
 pub(crate) use files::{field, kilobytes};
 

@@ -3,6 +3,7 @@
 mod architecture;
 mod bad_places;
 mod cli;
+mod containment;
 mod generated;
 mod helper;
 mod interruption;

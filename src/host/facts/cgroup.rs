@@ -197,6 +197,44 @@ pub fn cpu_quota(files: &SystemFiles) -> Option<(f64, String)> {
     quotas.min_by(|a, b| a.0.total_cmp(&b.0))
 }
 
+/// A group whose quota of CPU time may keep threads from running.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Throttle {
+    version: Version,
+    /// Its `cpu.stat`.
+    path: String,
+}
+
+impl Throttle {
+    /// This process's group and its ancestors, as far as they count it: the v2 root and groups without the controller
+    /// do not.
+    pub fn all(files: &SystemFiles) -> Vec<Throttle> {
+        let groups = hierarchies(files, "cpu").into_iter().flat_map(|hierarchy| {
+            let of = move |folder| Throttle { version: hierarchy.version, path: format!("{folder}/cpu.stat") };
+            hierarchy.folders.into_iter().map(of)
+        });
+        groups.filter(|group| group.nanoseconds(files).is_some()).collect()
+    }
+
+    /// Time for which the quotas of all `groups` kept threads from running until now, all CPUs together, in ns. A sum
+    /// and not the maximum: a group that was throttled for long would hide what another adds. `None` where nobody
+    /// counts, or a file went away.
+    pub fn sum(groups: &[Throttle], files: &SystemFiles) -> Option<f64> {
+        let times = groups.iter().map(|group| group.nanoseconds(files));
+        times.collect::<Option<Vec<f64>>>().filter(|times| !times.is_empty()).map(|times| times.iter().sum())
+    }
+
+    fn nanoseconds(&self, files: &SystemFiles) -> Option<f64> {
+        let text = files.read(&self.path)?;
+        let (key, unit) = match self.version {
+            Version::V1 => ("throttled_time ", 1.0),
+            Version::V2 => ("throttled_usec ", 1e3),
+        };
+        let value = text.lines().find_map(|line| line.strip_prefix(key))?;
+        Some(value.trim().parse::<u64>().ok()? as f64 * unit)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

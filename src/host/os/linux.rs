@@ -66,7 +66,7 @@ pub fn running_cpu() -> Option<u32> {
     u32::try_from(unsafe { libc::sched_getcpu() }).ok()
 }
 
-/// The soft limits on address space and on private writable memory.
+/// The soft limits on address space, on private writable memory and on locked memory.
 pub fn memory_limits() -> Vec<MemoryLimit> {
     let limit = |resource| {
         let mut limit = MaybeUninit::<libc::rlimit>::uninit();
@@ -75,7 +75,11 @@ pub fn memory_limits() -> Vec<MemoryLimit> {
     };
     #[allow(clippy::useless_conversion)] // 32 bits wide on 32-bit systems
     let finite = |value: Option<libc::rlim_t>| value.filter(|&v| v != libc::RLIM_INFINITY).map(u64::from);
-    vec![("RLIMIT_AS", finite(limit(libc::RLIMIT_AS))), ("RLIMIT_DATA", finite(limit(libc::RLIMIT_DATA)))]
+    vec![
+        ("RLIMIT_AS", finite(limit(libc::RLIMIT_AS))),
+        ("RLIMIT_DATA", finite(limit(libc::RLIMIT_DATA))),
+        ("RLIMIT_MEMLOCK", finite(limit(libc::RLIMIT_MEMLOCK))),
+    ]
 }
 
 /// Release of the kernel, `6.1.0-18-amd64`.
@@ -110,6 +114,14 @@ pub fn monotonic_ns() -> u64 {
     // SAFETY: the kernel writes one timespec.
     unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC_RAW, &mut time) };
     (time.tv_sec as u64).wrapping_mul(1_000_000_000).wrapping_add(time.tv_nsec as u64)
+}
+
+/// CPU time that this process has used, all threads together, in ns.
+pub fn process_cpu_ns() -> Option<u64> {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the kernel writes one timespec.
+    let result = unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &mut time) };
+    (result == 0).then(|| (time.tv_sec as u64).wrapping_mul(1_000_000_000).wrapping_add(time.tv_nsec as u64))
 }
 
 /// Page faults and context switches of the calling thread since it started.
@@ -202,6 +214,29 @@ pub fn zeroed_block() -> Option<u64> {
 /// Linux has no word for it.
 pub fn translated() -> bool {
     false
+}
+
+/// Whether the program has rights that its caller lacks: it is set-user-ID or set-group-ID, or its file has capabilities.
+///
+/// The kernel's word for it (AT_SECURE, getauxval(3)) alone is too much: security modules say it too where a program
+/// only changes its domain, as services and containers do.
+pub fn elevated() -> bool {
+    // SAFETY: looks a number up in a table that the C library keeps.
+    let secure = unsafe { libc::getauxval(libc::AT_SECURE) } != 0;
+    // SAFETY: no arguments; return numbers.
+    let (user, group) = unsafe { ((libc::getuid(), libc::geteuid()), (libc::getgid(), libc::getegid())) };
+    secure && (user.0 != user.1 || group.0 != group.1 || (user.1 != 0 && permitted_capabilities() != 0))
+}
+
+/// The capabilities that this process may use, as a mask; 0 where the kernel does not tell (capget(2)).
+fn permitted_capabilities() -> u64 {
+    const VERSION_3: u32 = 0x2008_0522;
+    let mut header = [VERSION_3, 0];
+    // Effective, permitted, inheritable; the low half first.
+    let mut data = [[0u32; 3]; 2];
+    // SAFETY: the kernel reads and writes the header of two words, and writes two records of three words.
+    let result = unsafe { libc::syscall(libc::SYS_capget, header.as_mut_ptr(), data.as_mut_ptr()) };
+    if result == 0 { u64::from(data[0][1]) | u64::from(data[1][1]) << 32 } else { 0 }
 }
 
 /// Turns the -1 of a system call into its error.

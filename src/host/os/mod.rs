@@ -39,5 +39,5 @@ pub struct PageCounts {
     pub zero: u64,
 }
 
-/// A limit on this process's memory: its name, and the soft limit in bytes where there is one.
+/// A limit on this process's memory: its name (`RLIMIT_AS`), and the soft limit in bytes where there is one.
 pub type MemoryLimit = (&'static str, Option<u64>);

@@ -73,6 +73,11 @@ pub fn thread_noise() -> Option<ThreadNoise> {
     None
 }
 
+/// Not told by the standard library.
+pub fn process_cpu_ns() -> Option<u64> {
+    None
+}
+
 /// There is no `/proc/stat`.
 pub fn jiffies_per_second() -> Option<f64> {
     None
@@ -103,6 +108,11 @@ pub fn zeroed_block() -> Option<u64> {
 
 /// Not told.
 pub fn translated() -> bool {
+    false
+}
+
+/// There is nothing like it, or it is not known.
+pub fn elevated() -> bool {
     false
 }
 

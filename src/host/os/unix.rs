@@ -109,7 +109,7 @@ mod cpuset {
     }
 }
 
-/// The soft limits on address space and on private writable memory.
+/// The soft limits on address space, on private writable memory and on locked memory.
 pub fn memory_limits() -> Vec<MemoryLimit> {
     let limit = |resource| {
         let mut limit = MaybeUninit::<libc::rlimit>::uninit();
@@ -118,7 +118,17 @@ pub fn memory_limits() -> Vec<MemoryLimit> {
         let soft = limit.map(|limit| limit.rlim_cur).filter(|&soft| soft != libc::RLIM_INFINITY);
         soft.and_then(|soft| u64::try_from(soft).ok())
     };
-    vec![("RLIMIT_AS", limit(libc::RLIMIT_AS)), ("RLIMIT_DATA", limit(libc::RLIMIT_DATA))]
+    vec![
+        ("RLIMIT_AS", limit(libc::RLIMIT_AS)),
+        ("RLIMIT_DATA", limit(libc::RLIMIT_DATA)),
+        ("RLIMIT_MEMLOCK", limit(libc::RLIMIT_MEMLOCK)),
+    ]
+}
+
+/// Whether the program has rights that its caller lacks: it is set-user-ID or set-group-ID.
+pub fn elevated() -> bool {
+    // SAFETY: no arguments; return numbers.
+    unsafe { libc::getuid() != libc::geteuid() || libc::getgid() != libc::getegid() }
 }
 
 /// One of the names that uname tells.
@@ -154,6 +164,14 @@ pub fn monotonic_ns() -> u64 {
     // SAFETY: the kernel writes one timespec.
     unsafe { libc::clock_gettime(CLOCK, &mut time) };
     (time.tv_sec as u64).wrapping_mul(1_000_000_000).wrapping_add(time.tv_nsec as u64)
+}
+
+/// CPU time that this process has used, all threads together, in ns.
+pub fn process_cpu_ns() -> Option<u64> {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the kernel writes one timespec.
+    let result = unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &mut time) };
+    (result == 0).then(|| (time.tv_sec as u64).wrapping_mul(1_000_000_000).wrapping_add(time.tv_nsec as u64))
 }
 
 /// The signal that ends a process whose file grows beyond its limit, unless it is handled.
