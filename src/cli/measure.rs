@@ -213,7 +213,9 @@ fn describe(plan: &Plan, destination: &Destination) -> String {
         let place: Vec<String> = point.coordinates.iter().map(|(axis, at)| format!("{axis}={at}")).collect();
         let outcome = match &point.work {
             Ok(_) => String::new(),
-            Err(outcome) => format!("  {}: {}", outcome.status(), outcome.reason().unwrap_or_default()),
+            Err(outcome) => outcome
+                .reason()
+                .map_or_else(|| "  measured before".to_owned(), |why| format!("  {}: {why}", outcome.status())),
         };
         text += &format!("  {}{outcome}\n", place.join(" "));
     }
