@@ -98,6 +98,7 @@ fn journals_that_are_none_are_refused() {
         assert!(lines[0].contains(old), "{old}");
         lines[0].replacen(old, new, 1)
     };
+    const ID: &str = "\"id\":1,\"coordinates\"";
     let long = "x".repeat(1 << 20);
     let rows: [(String, &str); 14] = [
         (lines[1].clone(), "a journal without its first line"),
@@ -107,12 +108,12 @@ fn journals_that_are_none_are_refused() {
         ("{\"line\":7}".to_owned(), "a journal without its first line"),
         (format!("{{\"line\":\"{long}\"}}"), "a journal without its first line"),
         (edited("\"schema_version\":", "\"schema_version\":99"), "is newer than this program's"),
-        (edited("\"id\":1,", "\"id\":0,"), "two of its points have the number 0"),
-        (edited("\"id\":1,", "\"id\":-1,"), "invalid value"),
-        (edited("\"id\":1,", "\"id\":1e999,"), "its first line"),
-        (edited("\"id\":1,", "\"id\":NaN,"), "a journal without its first line"),
+        (edited(ID, "\"id\":0,\"coordinates\""), "two of its points have the number 0"),
+        (edited(ID, "\"id\":-1,\"coordinates\""), "invalid value"),
+        (edited(ID, "\"id\":1e999,\"coordinates\""), "its first line"),
+        (edited(ID, "\"id\":NaN,\"coordinates\""), "a journal without its first line"),
         (edited("\"status\":\"interrupted\"", &format!("\"status\":\"{long}\"")), "unknown variant"),
-        (edited("\"id\":1,", &format!("\"id\":{}1{},", "[".repeat(9000), "]".repeat(9000))), "its first line"),
+        (edited(ID, &format!("\"id\":{}1{},\"coordinates\"", "[".repeat(9000), "]".repeat(9000))), "its first line"),
         (format!("{}\n{}", lines[0], lines[0]), "holds more than one run"),
     ];
     let folder = folder();

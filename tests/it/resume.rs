@@ -11,13 +11,14 @@ const RUN: &str = "bandwidth --ops read --sizes 16KiB --threads 1 --samples 3 --
 
 const JOURNAL: &str = "r.json.journal.jsonl";
 
-/// Starts a run whose report will be `r.json`, and ends it with `signal` once its journal has `lines` lines.
-fn ended(words: &str, signal: &str, lines: usize, folder: &Path) -> Finished {
+/// Starts a run whose report will be `r.json`, and ends it with `signal` once its journal has `points` finished ones.
+fn ended(words: &str, signal: &str, points: usize, folder: &Path) -> Finished {
     let mut command = program(folder);
     command.args(words.split_whitespace());
     let mut running = Running::start(command);
     let journal = folder.join(JOURNAL);
-    let there = || std::fs::read_to_string(&journal).is_ok_and(|text| text.matches('\n').count() >= lines);
+    let there =
+        || std::fs::read_to_string(&journal).is_ok_and(|text| text.matches("\"finished\":true").count() >= points);
     running.wait_until("its journal", there);
     running.signal(signal);
     let run = running.end(LIMIT);
@@ -60,12 +61,12 @@ fn continued(file: &str, kept: &BTreeMap<u64, Value>, folder: &Path) -> Value {
 fn a_killed_run_is_continued_and_so_is_its_continuation() {
     let folder = folder();
     let at = folder.path();
-    ended(&format!("{RUN} --seed 5 -o r.json"), "KILL", 8, at);
+    ended(&format!("{RUN} --seed 5 -o r.json"), "KILL", 3, at);
     let first = finished(at);
     assert!(first.len() >= 2 && first.len() < 20, "{}", first.len());
     let head = json(read(&at.join(JOURNAL)).lines().next().expect("a first line"));
     // The continuation is killed too: it has what the first part had, and more.
-    ended(&format!("{RUN} --resume {JOURNAL}"), "KILL", 1 + first.len() + 4, at);
+    ended(&format!("{RUN} --resume {JOURNAL}"), "KILL", first.len() + 2, at);
     let second = finished(at);
     assert!(second.len() > first.len(), "{} {}", first.len(), second.len());
     assert!(first.iter().all(|(id, point)| &second[id] == point));
@@ -81,7 +82,7 @@ fn a_killed_run_is_continued_and_so_is_its_continuation() {
 #[test]
 fn an_interrupted_report_is_continued() {
     let folder = folder();
-    ended(&format!("{RUN} -o r.json"), "INT", 8, folder.path());
+    ended(&format!("{RUN} -o r.json"), "INT", 3, folder.path());
     assert_eq!(names(folder.path()), ["r.json"]);
     let report = json(&read(&folder.path().join("r.json")));
     let whole = |p: &Value| p["outcome"]["status"] == "measured" && !p.to_string().contains("\"interrupted\"");
@@ -98,7 +99,7 @@ fn an_interrupted_report_is_continued() {
 fn a_continuation_that_cannot_write_leaves_what_there_was() {
     let folder = folder();
     let at = folder.path();
-    ended(&format!("{RUN} -o r.json"), "KILL", 8, at);
+    ended(&format!("{RUN} -o r.json"), "KILL", 3, at);
     let before = read(&at.join(JOURNAL));
     let mut command = program(at);
     command.args(["-c", &format!("exec prlimit --fsize=2000 \"$M\" {RUN} --resume {JOURNAL}")]);
@@ -115,7 +116,7 @@ fn a_continuation_that_cannot_write_leaves_what_there_was() {
 fn another_request_or_machine_is_refused() {
     let folder = folder();
     let at = folder.path();
-    ended(&format!("{RUN} --seed 5 -o r.json"), "KILL", 4, at);
+    ended(&format!("{RUN} --seed 5 -o r.json"), "KILL", 1, at);
     let text = read(&at.join(JOURNAL));
     let same = format!("type memgauge {RUN} --seed 5 -o r.json --resume {JOURNAL}");
     let other = [
@@ -153,7 +154,7 @@ fn another_request_or_machine_is_refused() {
 #[test]
 fn a_dry_run_says_what_is_left() {
     let folder = folder();
-    ended(&format!("{RUN} -o r.json"), "KILL", 8, folder.path());
+    ended(&format!("{RUN} -o r.json"), "KILL", 3, folder.path());
     let done = finished(folder.path()).len();
     let run = typed(&format!("{RUN} --resume {JOURNAL} --dry-run"), folder.path());
     assert_eq!(run.code, Some(0), "{run:?}");
