@@ -32,6 +32,21 @@ pub struct Invocation {
     pub version: String,
     /// Arguments as typed, the program's name first.
     pub command_line: Vec<String>,
+    /// The run that this one continues.
+    pub past: Option<Past>,
+}
+
+/// What is known of the run that another one continues, beside the points taken over from it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Past {
+    /// When it was started, RFC 3339, UTC.
+    pub started: String,
+    /// When it was continued before.
+    pub resumed: Vec<String>,
+    /// The kernels that it used.
+    pub kernels: Vec<KernelUsed>,
+    /// Points taken over from it that need not be measured again.
+    pub settled: u64,
 }
 
 /// A run stops taking rounds when it has used this much more than its budget.
@@ -73,7 +88,9 @@ pub fn execute(
     started: Nanos,
 ) -> Report {
     let mut provenance = provenance(plan, machine, invocation);
-    let turns = plan.phases.iter().map(|p| p.points.len() as u64).sum::<u64>() * u64::from(plan.sampling.rounds);
+    let rounds = u64::from(plan.sampling.rounds);
+    let settled = invocation.past.as_ref().map_or(0, |past| past.settled) * rounds;
+    let turns = settled + plan.phases.iter().map(|p| p.points.len() as u64).sum::<u64>() * rounds;
     let logs = vec![PointLog::default(); plan.points.len()];
     let last_level = machine.facts().topology.last_level_total(&plan.request.cpus).0;
     let mut run = Run {
@@ -83,7 +100,7 @@ pub fn execute(
         logs,
         outcomes: BTreeMap::new(),
         started,
-        turns: (0, turns),
+        turns: (settled, turns),
         journal_trouble: None,
         last_level,
         interrupted: false,
@@ -100,7 +117,8 @@ pub fn execute(
         run.phase(phase);
     }
     let mut findings = run.findings();
-    provenance.kernels = run.kernels();
+    findings.extend(invocation.past.as_ref().map(|past| continued(past, plan)));
+    provenance.kernels = run.kernels(invocation.past.as_ref());
     let mut datasets = run.datasets();
     for (experiment, dataset) in plan.request.experiments.iter().zip(&mut datasets) {
         experiment.finish(dataset);
@@ -112,7 +130,10 @@ pub fn execute(
         findings.extend(experiment.findings(dataset));
     }
     let verdict = ReportVerdict::of(&datasets);
-    Report { schema_version: SCHEMA_VERSION, status, verdict, provenance, plan: summary, datasets, findings }
+    let schema_version = SCHEMA_VERSION;
+    let report = Report { schema_version, status, verdict, provenance, plan: summary, datasets, findings };
+    run.write(&JournalLine::end(&report));
+    report
 }
 
 /// What was planned, in the report's terms.
@@ -315,9 +336,14 @@ impl Run<'_> {
     }
 
     /// The kernels that were timed: those that were chosen, where there was a choice.
-    fn kernels(&self) -> Vec<KernelUsed> {
+    /// Those of an earlier part of the run come first.
+    fn kernels(&self, past: Option<&Past>) -> Vec<KernelUsed> {
         let points = self.plan.points.iter().zip(&self.logs);
-        used_kernels(self.machine, points.filter_map(|(point, log)| Some(log.work(point.work.as_ref().ok()?))))
+        let used =
+            used_kernels(self.machine, points.filter_map(|(point, log)| Some(log.work(point.work.as_ref().ok()?))));
+        let mut kernels = past.map(|past| past.kernels.clone()).unwrap_or_default();
+        kernels.extend(used.into_iter().filter(|k| !past.is_some_and(|past| past.kernels.contains(k))));
+        kernels
     }
 
     fn datasets(&mut self) -> Vec<Dataset> {
@@ -386,6 +412,15 @@ fn axes(plan: &Plan, experiment: &dyn Experiment) -> Vec<crate::results::Axis> {
     axes
 }
 
+/// That a report is of a run in several pieces.
+fn continued(past: &Past, plan: &Plan) -> Finding {
+    let (settled, all, started) = (past.settled, plan.points.len(), &past.started);
+    let text = format!(
+        "{settled} of {all} points are from the run started at {started}, the others from when it was continued."
+    );
+    sentence("resumed", text)
+}
+
 /// What is being done at a point, for the progress line.
 fn doing(point: &PlannedPoint) -> String {
     let of = |axis: &str| point.coordinates.get(axis).map(ToString::to_string).unwrap_or_default();
@@ -419,6 +454,14 @@ fn used_kernels<'a>(machine: &dyn Machine, works: impl Iterator<Item = &'a Work>
 fn provenance(plan: &Plan, machine: &dyn Machine, invocation: &Invocation) -> Provenance {
     let works = plan.points.iter().filter_map(|p| p.work.as_ref().ok());
     let kernels = used_kernels(machine, works);
+    let now = machine.wall_clock();
+    let (started, resumed) = match invocation.past.clone() {
+        None => (now.clone(), Vec::new()),
+        Some(Past { started, mut resumed, .. }) => {
+            resumed.push(now.clone());
+            (started, resumed)
+        }
+    };
     Provenance {
         tool: Tool {
             name: "memgauge".to_owned(),
@@ -427,8 +470,9 @@ fn provenance(plan: &Plan, machine: &dyn Machine, invocation: &Invocation) -> Pr
         },
         command_line: invocation.command_line.clone(),
         seed: plan.request.seed.to_string(),
-        started: machine.wall_clock(),
-        finished: machine.wall_clock(),
+        started,
+        resumed,
+        finished: now,
         kernels,
         clock: machine.clock().clone(),
         host: machine.facts().clone(),

@@ -209,6 +209,10 @@ pub struct CommonOptions {
     #[arg(long, help_heading = "Measuring")]
     pub dry_run: bool,
 
+    /// Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl) or its report (.json)
+    #[arg(long, value_name = "FILE", help_heading = "Measuring")]
+    pub resume: Option<PathBuf>,
+
     /// Format on standard output: table, json, jsonl, csv, markdown, sc-membench
     #[arg(long, value_name = "FORMAT", help_heading = "Output")]
     pub format: Option<String>,
@@ -271,7 +275,7 @@ pub struct ListOptions {
 /// Options of `report`.
 #[derive(Debug, Args)]
 pub struct ReportOptions {
-    /// A saved report
+    /// A saved report, or the journal of a run
     pub file: PathBuf,
 
     /// Format on standard output: table, json, jsonl, csv, markdown, sc-membench

@@ -6,6 +6,7 @@ use super::args::{
 };
 use super::output::{Destination, tell, to_stdout};
 use super::progress::Progress;
+use super::resume::{Resume, quoted};
 use crate::engine::{Machine, RealMachine, Sampling};
 use crate::error::{Error, Result};
 use crate::experiments::{EXPERIMENTS, Experiment, Row, bandwidth, instructions, latency, locks, patterns};
@@ -16,6 +17,7 @@ use crate::plan::{self, Plan, Request};
 use crate::results::{HostFacts, Outcome, Point, Report, RunStatus, VerdictGrade};
 use crate::run::{self, Invocation};
 use crate::units::{CpuList, Nanos, ParseError};
+use std::path::Path;
 
 /// Rounds over all points where the user does not fix the samples.
 /// Six are the fewest of which the range covers the median of rounds with 95%.
@@ -100,27 +102,36 @@ fn measure(
     let files = SystemFiles::real();
     let facts = discover(&files);
     let cpus = choose_cpus(&facts, options.cpus.as_ref())?;
-    let request = request(experiments, options, defaults, cpus)?;
+    let resume = options.resume.as_deref().map(Resume::open).transpose()?;
+    let mut request = request(experiments, options, defaults, cpus)?;
+    if let Some(resume) = &resume {
+        request.seed = resume.seed(options.seed)?;
+    }
     let stamp = counter::wall_clock_stamp();
-    let destination = Destination::of(options, &stamp)?;
+    let destination = Destination::of(options, &stamp, resume.as_ref().map(Resume::place))?;
     let stop = StopFlag::on_signals()?;
     let mut machine = RealMachine::new(facts, files, &request.cpus, stop)?;
-    let plan = plan::make(request, &mut machine)?;
+    let mut plan = plan::make(request, &mut machine)?;
+    let past = resume.map(|resume| resume.into_past(&mut plan, &machine)).transpose()?;
     if options.dry_run {
         return to_stdout(describe(&plan, &destination).as_bytes()).map(|()| 0);
     }
     for text in plan.adjusted.iter().filter(|_| !destination.shows_findings()) {
         tell(&format!("memgauge: note: {text}"));
     }
-    let mut progress = Progress::new(destination.journal());
+    let known = plan.points.iter().filter(|point| point.work.is_err()).count();
+    let mut progress = Progress::new(destination.journal(), known + 1);
     let model = machine.facts().cpu.model_name.get().map_or("unknown processor", String::as_str);
     progress.announce(&format!("machine: {model}, {} cpus\n{}", plan.request.cpus.len(), plan_line(&plan)));
-    let invocation = Invocation { version: env!("CARGO_PKG_VERSION").to_owned(), command_line: words };
+    let invocation = Invocation { version: env!("CARGO_PKG_VERSION").to_owned(), command_line: words, past };
     let report = run::execute(&plan, &mut machine, &mut progress, &invocation, started);
     drop(machine);
     let (saved, delivered) = destination.deliver(&report);
-    progress.finish(saved);
-    delivered.map(|()| exit_code(&report, options.strict))
+    // A table of half a run cannot be continued.
+    let readable = destination.readable().filter(|_| saved);
+    let whole = saved && (readable.is_some() || report.status != RunStatus::Interrupted);
+    let journal = progress.finish(whole);
+    delivered.map(|()| exit_code(&report, options.strict, journal.as_deref().or(readable)))
 }
 
 fn request(
@@ -204,7 +215,9 @@ fn describe(plan: &Plan, destination: &Destination) -> String {
         let place: Vec<String> = point.coordinates.iter().map(|(axis, at)| format!("{axis}={at}")).collect();
         let outcome = match &point.work {
             Ok(_) => String::new(),
-            Err(outcome) => format!("  {}: {}", outcome.status(), outcome.reason().unwrap_or_default()),
+            Err(outcome) => outcome
+                .reason()
+                .map_or_else(|| "  measured before".to_owned(), |why| format!("  {}: {why}", outcome.status())),
         };
         text += &format!("  {}{outcome}\n", place.join(" "));
     }
@@ -212,15 +225,18 @@ fn describe(plan: &Plan, destination: &Destination) -> String {
     text
 }
 
-/// 0 where all was measured as planned, else 1 with a line that says why.
-fn exit_code(report: &Report, strict: bool) -> u8 {
+/// 0 where all was measured as planned, else 1 with a line that says why. `unfinished` is what a run can be continued from.
+fn exit_code(report: &Report, strict: bool, unfinished: Option<&Path>) -> u8 {
     let points = || report.datasets.iter().flat_map(|d| &d.points);
     let failed = |p: &&Point| matches!(p.outcome, Outcome::Failed { .. });
     let measured = || points().filter_map(|p| p.outcome.measured());
     let why = |p: Option<&Point>| p.and_then(|p| p.outcome.reason()).unwrap_or("there were no points").to_owned();
     let count = points().count();
     let trouble = match report.status {
-        RunStatus::Interrupted => "interrupted: what was measured until then is in the result".to_owned(),
+        RunStatus::Interrupted => {
+            let how = unfinished.map(|file| format!("; continue with --resume {}", quoted(&file.to_string_lossy())));
+            format!("interrupted: what was measured until then is in the result{}", how.unwrap_or_default())
+        }
         RunStatus::Partial => {
             let failures = points().filter(failed).count();
             format!("{failures} of {count} points failed: {}", why(points().find(failed)))

@@ -9,6 +9,8 @@ mod measure;
 mod output;
 mod progress;
 mod refusal;
+mod resume;
+mod saved;
 
 use crate::error::{Error, Kind, Result};
 use args::{Cli, Command};

@@ -1,9 +1,10 @@
 //! Where results go: standard output, a file, the saved report.
 
 use super::args::{CommonOptions, ReportOptions};
+use super::saved;
 use crate::error::{Error, Result};
 use crate::render::{self, Options, Renderer};
-use crate::results::{Report, is_replaceable, read_report, write_atomically};
+use crate::results::{Report, is_replaceable, write_atomically};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -39,12 +40,13 @@ impl std::fmt::Debug for Destination {
 
 impl Destination {
     /// As the options say; `stamp` is the time in the name of a report that the user did not name.
-    pub fn of(options: &CommonOptions, stamp: &str) -> Result<Self> {
+    /// `place` is where the report of a continued run was.
+    pub fn of(options: &CommonOptions, stamp: &str, place: Option<&Path>) -> Result<Self> {
         let shown = Options { scores: options.scores, verbose: options.verbose, ..Options::default() };
         let chosen = options.format.as_deref().map(render::by_name).transpose()?;
         check_scores(options.scores, chosen)?;
         let table = || render::by_name("table");
-        match options.output.as_deref() {
+        match options.output.as_deref().or(place) {
             Some(path) if is_stdout(path) => {
                 Ok(Self { stdout: Some(chosen.map_or_else(table, Ok)?), file: None, options: shown })
             }
@@ -91,14 +93,18 @@ impl Destination {
         is_replaceable(path).then(|| journal_of(path))
     }
 
+    /// The saved result, if `--resume` can read it.
+    pub fn readable(&self) -> Option<&Path> {
+        let (path, format) = self.file.as_ref()?;
+        (["json", "jsonl"].contains(&format.name()) && is_replaceable(path)).then_some(path)
+    }
+
     /// Saves the report, then prints it; tells first whether it was saved. What cannot be saved is still printed.
     pub fn deliver(&self, report: &Report) -> (bool, Result<()>) {
         let mut options = self.options.clone();
         let mut saved = Ok(());
         if let Some((path, format)) = &self.file {
-            saved = format
-                .render(report, &options)
-                .and_then(|bytes| write_atomically(path, &bytes).map_err(|e| cannot_write(path, &e)));
+            saved = format.render(report, &options).and_then(|bytes| save(path, &bytes));
             if saved.is_ok() {
                 options.saved_to = Some(path.display().to_string());
             }
@@ -118,11 +124,20 @@ fn show(report: &Report, format: &dyn Renderer, options: &Options) -> Result<()>
     Ok(())
 }
 
+/// What the name of a journal has behind that of its report.
+const JOURNAL: &str = ".journal.jsonl";
+
 /// The journal of the run whose report is `path`.
 fn journal_of(path: &Path) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_os_string();
-    name.push(".journal.jsonl");
+    name.push(JOURNAL);
     path.with_file_name(name)
+}
+
+/// Where the report of the run belongs that `path` is the journal or the report of.
+pub fn report_of(path: &Path) -> PathBuf {
+    let name = path.file_name().and_then(|name| name.to_str()).and_then(|name| name.strip_suffix(JOURNAL));
+    name.filter(|name| !name.is_empty()).map_or_else(|| path.to_owned(), |name| path.with_file_name(name))
 }
 
 /// A name for a report that neither a report nor the journal of another run has: two runs may start in one second.
@@ -178,6 +193,22 @@ fn check_writable(path: &Path) -> Result<()> {
     }
 }
 
+/// Writes a result. Where its folder went away meanwhile, the working directory takes it; that is still an error.
+fn save(path: &Path, bytes: &[u8]) -> Result<()> {
+    let Err(trouble) = write_atomically(path, bytes) else { return Ok(()) };
+    let instead = path.file_name().map(Path::new).filter(|name| *name != path && !name.exists());
+    let vanished = trouble.kind() == std::io::ErrorKind::NotFound;
+    match instead.filter(|name| vanished && write_atomically(name, bytes).is_ok()) {
+        None => Err(cannot_write(path, &trouble)),
+        Some(name) => Err(Error::failure(format!(
+            "cannot save the result: '{}': {}; it is in the working directory, as '{}'",
+            path.display(),
+            reason(&trouble),
+            name.display()
+        ))),
+    }
+}
+
 /// The result could be made but not saved.
 fn cannot_write(path: &Path, error: &std::io::Error) -> Error {
     let (path, why) = (path.display(), reason(error));
@@ -186,18 +217,19 @@ fn cannot_write(path: &Path, error: &std::io::Error) -> Error {
 
 /// What the system says, without the number that it has for it.
 fn reason(error: &std::io::Error) -> String {
-    let text = error.to_string();
-    text.split(" (os error").next().unwrap_or(&text).to_lowercase()
+    reason_in(&error.to_string()).to_lowercase()
+}
+
+/// The same where it is text already, with what else may have gone wrong.
+pub fn reason_in(text: &str) -> &str {
+    text.split(" (os error").next().unwrap_or(text)
 }
 
 /// `memgauge report FILE`
 pub fn report(options: &ReportOptions) -> Result<()> {
     let chosen = options.format.as_deref().map(render::by_name).transpose()?;
     check_scores(options.scores, chosen)?;
-    let report = read_report(&options.file).map_err(|e| {
-        let file = options.file.display();
-        Error::usage(format!("cannot read the report: '{file}': {e}; type the name of a saved report, .json"))
-    })?;
+    let report = saved::read(&options.file)?;
     let settings = Options { scores: options.scores, verbose: options.verbose, ..Options::default() };
     match options.output.as_deref() {
         Some(path) if !is_stdout(path) => {

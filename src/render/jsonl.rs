@@ -5,7 +5,7 @@ use super::{Options, Renderer};
 use crate::error::Result;
 use crate::results::{JournalLine, JournalPoint, Report, unmeasured};
 
-/// `jsonl`: the run, then its points.
+/// `jsonl`: the run, then its points, then its end.
 pub(super) struct JsonLines;
 
 impl Renderer for JsonLines {
@@ -18,7 +18,7 @@ impl Renderer for JsonLines {
     }
 
     fn help(&self) -> &'static str {
-        "one JSON object per line: the run first, then each point with its samples and evidence"
+        "one JSON object per line: the run first, then each point with its samples and evidence, then the end"
     }
 
     fn render_finite(&self, report: &Report, _options: &Options) -> Result<Vec<u8>> {
@@ -36,6 +36,7 @@ impl Renderer for JsonLines {
                 })))?);
             }
         }
+        out.push_str(&line(&JournalLine::end(report))?);
         Ok(out.into_bytes())
     }
 }

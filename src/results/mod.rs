@@ -20,7 +20,7 @@ pub use host::{
     Cache, CacheKind, Cpu, CpuFacts, Environment, Fact, HostFacts, HugePool, MemoryFacts, Node, PageFacts, PortWidth,
     SystemFacts, Topology,
 };
-pub use journal::{JournalLine, JournalPoint, unmeasured};
+pub use journal::{Journal, JournalLine, JournalPoint, LARGEST_JOURNAL, RunEnd, read_journal, unmeasured};
 pub use outcome::{Candidate, Choice, Limit, Measured, Outcome, Sample, Summary};
 pub use report::{ClockFacts, Finding, KernelUsed, PlanSummary, Provenance, Report, RunStatus, SCHEMA_VERSION, Tool};
-pub use store::{LARGEST_REPORT, is_replaceable, read_report, write_atomically};
+pub use store::{LARGEST_REPORT, Saved, is_replaceable, parse_saved, read_report, read_saved, write_atomically};

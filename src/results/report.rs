@@ -52,6 +52,9 @@ pub struct Provenance {
     pub started: String,
     /// End of the run, RFC 3339, UTC.
     pub finished: String,
+    /// When it was continued with `--resume`, RFC 3339, UTC; left out of a run in one piece.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub resumed: Vec<String>,
     /// The kernels that were used.
     pub kernels: Vec<KernelUsed>,
     /// The clock.

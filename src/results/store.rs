@@ -1,9 +1,10 @@
 //! Reports on disk: written whole or not at all, read with a limit on their size.
 
+use super::journal::{Journal, is_journal_line, read_journal};
 use super::{Report, SCHEMA_VERSION};
 use crate::units::Bytes;
 use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::io::{self, BufRead, Read, Write};
 use std::path::{Path, PathBuf};
 
 /// A larger file is not one of ours.
@@ -51,23 +52,72 @@ fn temporary_name(path: &Path) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// Reads a report. Errors name what is wrong with the file, not where in our code it was noticed.
+/// A report or a journal as it was read back.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Saved {
+    /// A report.
+    Report(Box<Report>),
+    /// A journal.
+    Journal(Box<Journal>),
+}
+
+impl Saved {
+    /// The report, or what a journal has of it.
+    pub fn into_report(self) -> Report {
+        match self {
+            Saved::Report(report) => *report,
+            Saved::Journal(journal) => journal.report,
+        }
+    }
+}
+
+/// Reads a report, or what a journal has of it. Errors name what is wrong with the file, not where in our code it was
+/// noticed.
 pub fn read_report(path: &Path) -> Result<Report, String> {
+    read_saved(path).map(Saved::into_report)
+}
+
+/// Reads a report or a journal; the content tells which. Errors as those of [`read_report`].
+pub fn read_saved(path: &Path) -> Result<Saved, String> {
     let file = File::open(path).map_err(|e| e.to_string())?;
-    let mut text = String::new();
+    parse_saved(io::BufReader::new(file))
+}
+
+/// The same from anything that can be read.
+pub fn parse_saved(mut input: impl BufRead) -> Result<Saved, String> {
+    let mut bytes = Vec::new();
     let limit = LARGEST_REPORT.0;
-    let read = file.take(limit + 1).read_to_string(&mut text).map_err(|e| e.to_string())?;
-    if read as u64 > limit {
+    input.by_ref().take(limit + 1).read_until(b'\n', &mut bytes).map_err(|e| e.to_string())?;
+    if is_journal_line(&bytes) {
+        return read_journal(bytes.as_slice().chain(input)).map(|journal| Saved::Journal(Box::new(journal)));
+    }
+    let left = limit + 1 - (bytes.len() as u64).min(limit + 1);
+    input.take(left).read_to_end(&mut bytes).map_err(|e| e.to_string())?;
+    if bytes.len() as u64 > limit {
         return Err(format!("larger than {LARGEST_REPORT}, not a report"));
     }
-    let version: SchemaProbe = serde_json::from_str(&text).map_err(|e| format!("not a memgauge report: {e}"))?;
+    let none = |e: serde_json::Error| brief(format!("not a memgauge report: {e}"));
+    let version: SchemaProbe = serde_json::from_slice(&bytes).map_err(none)?;
     if version.schema_version > SCHEMA_VERSION {
-        return Err(format!(
-            "schema version {} is newer than this program's {SCHEMA_VERSION}; update memgauge",
-            version.schema_version
-        ));
+        return Err(newer(version.schema_version));
     }
-    serde_json::from_str(&text).map_err(|e| format!("not a memgauge report: {e}"))
+    serde_json::from_slice(&bytes).map(|report| Saved::Report(Box::new(report))).map_err(none)
+}
+
+/// What is said of a file from a later version of the program.
+pub(super) fn newer(version: u32) -> String {
+    format!("schema version {version} is newer than this program's {SCHEMA_VERSION}; update memgauge")
+}
+
+/// `text` cut where it quotes more of the file than anybody wants to see; the end, with the place, stays.
+pub(super) fn brief(text: String) -> String {
+    const START: usize = 140;
+    const END: usize = 60;
+    let all: Vec<char> = text.chars().collect();
+    if all.len() <= START + END {
+        return text;
+    }
+    all[..START].iter().chain(&['…']).chain(&all[all.len() - END..]).collect()
 }
 
 /// The one field that every version of the schema has.

@@ -3,7 +3,8 @@
 //! What a system does not allow (no root, a tool is missing) is skipped, and the reason is printed.
 #![cfg(target_os = "linux")]
 
-use crate::helper::{Finished, LIMIT, cpus, finish, folder, json, names, program, read, skipped};
+use crate::helper::{Finished, LIMIT, Running, cpus, finish, folder, json, names, program, read, skipped};
+use memgauge::results::SCHEMA_VERSION;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -43,7 +44,7 @@ fn fails_in_one_line(what: &str, run: &Finished) {
 
 fn is_report(path: &Path) -> serde_json::Value {
     let report = json(&read(path));
-    assert_eq!(report["schema_version"], 1);
+    assert_eq!(report["schema_version"], SCHEMA_VERSION);
     report
 }
 
@@ -119,7 +120,7 @@ fn a_limit_on_file_sizes_does_not_cost_the_result() {
         return;
     }
     let folder = folder();
-    ends_with(0, &shell(&format!("\"$M\" {SHORT} -o r.json"), folder.path()));
+    ends_with(0, &shell(&format!("\"$M\" {SHORT} --repeat 4 -o r.json"), folder.path()));
     let run = shell("exec prlimit --fsize=700 \"$M\" report r.json -o again.json", folder.path());
     fails_in_one_line("cannot save the result: 'again.json'", &run);
     assert_eq!(names(folder.path()), ["r.json"]);
@@ -137,6 +138,10 @@ fn a_limit_on_file_sizes_does_not_cost_the_result() {
             let text = read(&folder.path().join(file));
             assert!(text.ends_with('\n') && text.lines().all(|l| json(l).is_object()), "whole lines stay");
             assert!(run.stderr.contains("the points finished while there was room are in"), "{run:?}");
+            let words = format!("\"$M\" {SHORT} --repeat 4 --resume r.json.journal.jsonl");
+            ends_with(0, &shell(&words, folder.path()));
+            assert_eq!(outcomes(&folder.path().join("r.json")), (8, 0, 0));
+            assert_eq!(names(folder.path()), ["r.json"]);
         }
     }
 }
@@ -248,8 +253,8 @@ struct Group {
 
 impl Group {
     /// A group with a limit of `bytes`, in version 1 or 2 of control groups; `None` where that is not allowed.
-    fn new(bytes: u64) -> Option<Group> {
-        let name = format!("memgauge-test-{}", std::process::id());
+    fn new(name: &str, bytes: u64) -> Option<Group> {
+        let name = format!("memgauge-test-{name}-{}", std::process::id());
         let kinds = [("/sys/fs/cgroup/memory", "memory.limit_in_bytes"), ("/sys/fs/cgroup", "memory.max")];
         for (root, limit) in kinds {
             let group = Group { folder: Path::new(root).join(&name), limit };
@@ -279,7 +284,7 @@ impl Drop for Group {
 
 #[test]
 fn a_control_group_of_256_mib_is_kept_to() {
-    let Some(group) = Group::new(256 << 20) else {
+    let Some(group) = Group::new("limit", 256 << 20) else {
         skipped("a control group of 256 MiB", "cannot make one, which takes root and a writable /sys/fs/cgroup");
         return;
     };
@@ -299,6 +304,62 @@ fn a_control_group_of_256_mib_is_kept_to() {
     ends_with(2, &run);
     assert!(run.stderr.contains("too much memory: 300 MiB"), "{run:?}");
     assert_eq!(group.kills(), 0);
+}
+
+/// The kernel ends a run that goes beyond its group's memory without a word: the journal has what was finished.
+#[test]
+fn a_run_killed_for_want_of_memory_can_be_continued() {
+    let Some(group) = Group::new("kill", 24 << 20) else {
+        skipped(
+            "a kill for want of memory",
+            "cannot make a control group: that takes root and a writable /sys/fs/cgroup",
+        );
+        return;
+    };
+    let folder = folder();
+    let words =
+        "bandwidth --ops read --sizes 64MiB --threads 1 --pages 4k --samples 3 --repeat 3 --cooldown 100ms --budget 1h";
+    let mut command = program(folder.path());
+    command.args(words.split(' ')).args(["-o", "r.json"]);
+    let mut running = Running::start(command);
+    let journal = folder.path().join("r.json.journal.jsonl");
+    // The run, and the three rounds of the first of three points: each has memory of its own.
+    running.wait_until("a point", || fs::read_to_string(&journal).is_ok_and(|text| text.matches('\n').count() >= 2));
+    // What is mapped already stays where it was counted, what comes next counts here.
+    fs::write(group.folder.join("cgroup.procs"), running.id().to_string()).expect("it can be moved");
+    let run = running.end(LIMIT);
+    assert_eq!((run.code, run.timed_out, group.kills()), (None, false, 1), "{run:?}");
+    assert_eq!(names(folder.path()), ["r.json.journal.jsonl"]);
+    let shown = shell("\"$M\" report r.json.journal.jsonl --format csv", folder.path());
+    ends_with(0, &shown);
+    assert_eq!(shown.stdout.lines().filter(|line| line.contains(",measured,")).count(), 1, "{shown:?}");
+    ends_with(0, &shell(&format!("\"$M\" {words} --resume r.json.journal.jsonl"), folder.path()));
+    assert_eq!(outcomes(&folder.path().join("r.json")), (3, 0, 0));
+    assert_eq!(names(folder.path()), ["r.json"]);
+}
+
+#[test]
+fn a_folder_that_goes_away_does_not_cost_the_report() {
+    let folder = folder();
+    fs::create_dir(folder.path().join("sub")).expect("a folder");
+    let mut command = program(folder.path());
+    let words = SHORT.replace("2s", "1h");
+    command.args(format!("{words} --repeat 9 --cooldown 20ms -o sub/r.json").split_whitespace());
+    let mut running = Running::start(command);
+    let journal = folder.path().join("sub/r.json.journal.jsonl");
+    running.wait_until("the journal", || journal.exists());
+    fs::remove_dir_all(folder.path().join("sub")).expect("it can be removed");
+    let run = running.end(LIMIT);
+    fails_in_one_line("cannot save the result: 'sub/r.json': no such file or directory; it is in", &run);
+    assert!(run.stdout.contains("GB/s"), "the result is still printed: {run:?}");
+    assert_eq!(names(folder.path()), ["r.json"]);
+    assert_eq!(outcomes(&folder.path().join("r.json")), (18, 0, 0));
+    // Without a place of its own in the working directory it is printed only.
+    fs::create_dir(folder.path().join("sub")).expect("a folder");
+    let short = format!("mv sub gone & \"$M\" {SHORT} -o sub/r.json --cooldown 100ms");
+    let run = shell(&short, folder.path());
+    ends_with(if run.stderr.starts_with("memgauge: cannot write") { 2 } else { 1 }, &run);
+    assert_eq!(names(folder.path()), ["gone", "r.json"]);
 }
 
 #[test]

@@ -142,6 +142,14 @@ const USAGE: &[Row] = &[
     ("report", 2, Err, "argument missing: FILE"),
     ("report missing.json", 2, Err, "cannot read the report: 'missing.json'"),
     ("report .", 2, Err, "cannot read the report: '.'"),
+    (
+        "latency --resume missing.jsonl",
+        2,
+        Err,
+        "cannot read the report: 'missing.jsonl': No such file or directory; reports",
+    ),
+    ("latency --resume .", 2, Err, "cannot read the report: '.'"),
+    ("latency --resume=", 2, Err, "no value for --resume"),
     ("report one.json two.json", 2, Err, "word too many: 'two.json'"),
 ];
 

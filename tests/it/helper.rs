@@ -116,6 +116,12 @@ impl Running {
         Self { child, stdout: None, stderr }
     }
 
+    /// Its number.
+    #[cfg(unix)]
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Sends a signal: `INT`, `KILL`.
     #[cfg(unix)]
     pub fn signal(&self, name: &str) {

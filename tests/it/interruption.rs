@@ -1,10 +1,11 @@
 //! Signals to a real run: it ends soon, and nothing that was finished is lost.
 #![cfg(unix)]
 
-use crate::helper::{Finished, LIMIT, Running, folder, json, names, program, read};
+use crate::helper::{Finished, LIMIT, Running, finish, folder, json, names, program, read, skipped};
+use memgauge::results::SCHEMA_VERSION;
 use serde_json::Value;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
@@ -36,7 +37,8 @@ fn wait_for_journal(running: &mut Running, folder: &Path, lines: usize) {
 fn ended_well(run: &Finished, folder: &Path) -> Vec<Value> {
     assert!(!run.timed_out && !run.panicked(), "{run:?}");
     assert_eq!(run.code, Some(1), "{run:?}");
-    assert_eq!(run.stderr, "memgauge: interrupted: what was measured until then is in the result\n");
+    let line = "memgauge: interrupted: what was measured until then is in the result; continue with --resume r.json\n";
+    assert_eq!(run.stderr, line);
     assert!(run.stdout.contains("INTERRUPTED") && run.stdout.contains("r.json"), "{run:?}");
     assert_eq!(names(folder), ["r.json"], "the report is saved and the journal gone");
     let report = json(&read(&folder.join("r.json")));
@@ -59,6 +61,47 @@ fn each_signal_ends_a_run_soon_and_keeps_what_is_finished() {
         let reason = |p: &Value| p["outcome"]["reason"].as_str().is_some_and(|r| r.contains("interrupted"));
         assert!(points.iter().filter(|p| p["outcome"]["status"] == "interrupted").all(reason));
     }
+}
+
+/// As in scripts and schedulers. Sent to the whole group, the signal can come twice, of which the second would end it at once.
+#[test]
+fn a_timeout_leaves_the_report() {
+    if !Command::new("timeout").arg("--version").stdout(Stdio::null()).status().is_ok_and(|s| s.success()) {
+        skipped("a timeout", "there is no `timeout` here");
+        return;
+    }
+    let folder = folder();
+    let mut command = Command::new("timeout");
+    let words = LONG.split_whitespace();
+    command.args(["--foreground", "-s", "TERM", "1", env!("CARGO_BIN_EXE_memgauge")]).args(words);
+    let mut run = finish(
+        {
+            command.current_dir(folder.path());
+            command
+        },
+        LIMIT,
+    );
+    assert_eq!(run.code, Some(124), "{run:?}");
+    run.code = Some(1);
+    ended_well(&run, folder.path());
+}
+
+/// A table cannot be continued: its journal stays beside it.
+#[test]
+fn what_cannot_be_read_back_keeps_its_journal() {
+    let folder = folder();
+    let mut command = program(folder.path());
+    command.args(LONG.replace("r.json", "r.csv").split_whitespace());
+    let mut running = Running::start(command);
+    let journal = folder.path().join("r.csv.journal.jsonl");
+    let there = || std::fs::read_to_string(&journal).is_ok_and(|text| text.matches('\n').count() >= 4);
+    running.wait_until("its journal", there);
+    running.signal("INT");
+    let run = running.end(SOON);
+    assert!(run.code == Some(1) && run.stderr.ends_with("continue with --resume r.csv.journal.jsonl\n"), "{run:?}");
+    assert_eq!(names(folder.path()), ["r.csv", "r.csv.journal.jsonl"]);
+    let last = read(&journal).lines().last().map(json).expect("a last line");
+    assert_eq!((last["line"].as_str(), last["status"].as_str()), (Some("end"), Some("interrupted")));
 }
 
 #[test]
@@ -126,7 +169,10 @@ fn a_killed_run_leaves_its_finished_points() {
     let text = read(&folder.path().join(JOURNAL));
     // A line that was being written is the only one that may be broken.
     let whole: Vec<Value> = text[..=text.rfind('\n').expect("a line")].lines().map(json).collect();
-    assert_eq!((whole[0]["line"].as_str(), whole[0]["schema_version"].as_u64()), (Some("run"), Some(1)));
+    assert_eq!(
+        (whole[0]["line"].as_str(), whole[0]["schema_version"].as_u64()),
+        (Some("run"), Some(u64::from(SCHEMA_VERSION)))
+    );
     assert!(whole[0]["provenance"]["command_line"].is_array());
     assert!(whole.len() >= 4 && whole[1..].iter().all(|l| l["point"]["outcome"]["status"] == "measured"));
 }

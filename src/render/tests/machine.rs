@@ -97,6 +97,7 @@ pub fn provenance(command_line: &[&str]) -> Provenance {
         command_line: command_line.iter().map(|a| (*a).to_owned()).collect(),
         seed: "11400714819323198485".into(),
         started: "2026-01-02T03:04:05Z".into(),
+        resumed: Vec::new(),
         finished: "2026-01-02T03:04:46Z".into(),
         kernels: vec![kernel("read-avx512", "5d41402abc4b2a76"), kernel("chase", "b9719d911017c592")],
         clock: ClockFacts {

@@ -5,7 +5,9 @@ use super::machines::{self, Simulated};
 use memgauge::engine::Sampling;
 use memgauge::experiments::Detail;
 use memgauge::plan::Request;
-use memgauge::results::{JournalLine, Outcome, Point, RunStatus, SCHEMA_VERSION, VerdictGrade};
+use memgauge::results::{
+    Cause, JournalLine, Measured, Outcome, Point, RunStatus, SCHEMA_VERSION, VerdictGrade, read_journal,
+};
 use memgauge::units::Nanos;
 
 const TIMES: u32 = 20;
@@ -88,10 +90,11 @@ fn nothing_is_mapped_after_the_end() {
     }
 }
 
-/// The points of a journal after its first line has been checked, each with whether it is finished.
+/// The points of a journal after its first and last lines have been checked, each with whether it is finished.
 fn journal(ran: &Ran) -> Vec<(bool, Point)> {
-    let lines: Vec<JournalLine> =
+    let mut lines: Vec<JournalLine> =
         ran.notes.journal.iter().map(|l| serde_json::from_str(l).expect("a line of a journal")).collect();
+    assert_eq!(lines.pop(), Some(JournalLine::end(&ran.report)));
     match &lines[0] {
         JournalLine::Run { schema_version, provenance, .. } => {
             assert_eq!(*schema_version, SCHEMA_VERSION);
@@ -127,6 +130,37 @@ fn the_journal_ends_every_point_as_it_is_in_the_report() {
 }
 
 #[test]
+fn a_journal_read_back_is_the_report() {
+    let on = machine();
+    for ran in interrupted(&on).chain([complete(&on)]) {
+        let read = |lines: &[String]| read_journal(lines.join("\n").as_bytes()).expect("a journal");
+        let mut journal = read(&ran.notes.journal);
+        assert!(journal.ended && journal.notes.is_empty(), "{:?}", journal.notes);
+        assert_eq!(journal.report, ran.report);
+        // Killed before the last line.
+        journal = read(&ran.notes.journal[..ran.notes.journal.len() - 1]);
+        assert_eq!((journal.ended, journal.report.status), (false, RunStatus::Interrupted));
+        assert_eq!(journal.report.datasets, ran.report.datasets);
+        assert_eq!(journal.report.verdict, ran.report.verdict);
+    }
+}
+
+#[test]
+fn a_journal_of_half_rounds_says_so() {
+    let on = machine();
+    let ran = complete(&on);
+    // All points have a line for their first round, and none for their last.
+    let half = read_journal(ran.notes.journal[..=ran.plan.phases[0].points.len()].join("\n").as_bytes());
+    let report = half.expect("a journal").report;
+    let measured: Vec<&Measured> =
+        report.datasets.iter().flat_map(|d| &d.points).filter_map(|p| p.outcome.measured()).collect();
+    assert_eq!(measured.len(), ran.plan.phases[0].points.len());
+    for measured in measured {
+        assert!(measured.verdict.names(Cause::Interrupted) && measured.verdict.grade != VerdictGrade::Solid);
+    }
+}
+
+#[test]
 fn a_journal_cut_anywhere_holds_the_rounds_done_until_then() {
     let on = machine();
     let ran = complete(&on);
@@ -157,7 +191,8 @@ fn a_journal_that_cannot_be_written_is_a_finding() {
     let whole = complete(&on);
     let notes = Notes { disk_full: true, ..Notes::default() };
     let mut ran = run_with(&on, request(&on), notes, None);
-    assert_eq!(ran.notes.journal, whole.notes.journal);
+    let but_end = |ran: &Ran| ran.notes.journal.split_last().expect("a last line").1.to_vec();
+    assert_eq!(but_end(&ran), but_end(&whole));
     let (at, finding) = ran.report.findings.iter().enumerate().find(|(_, f)| f.kind == "journal").unwrap();
     assert!(finding.text.contains("no space left on device"), "{}", finding.text);
     ran.report.findings.remove(at);

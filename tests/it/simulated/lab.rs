@@ -164,7 +164,7 @@ pub fn run_with(on: &Simulated, request: Request, mut notes: Notes, stop: Option
     let started = machine.now();
     let plan = plan::make(request, &mut machine).expect("a plan");
     let command_line = vec!["memgauge".to_owned(), "run".to_owned()];
-    let invocation = Invocation { version: "0.0.0".to_owned(), command_line };
+    let invocation = Invocation { version: "0.0.0".to_owned(), command_line, past: None };
     let report = run::execute(&plan, &mut machine, &mut notes, &invocation, started);
     Ran { plan, report, notes, machine }
 }

@@ -1,0 +1,43 @@
+//! Saved results as they are read back: reports, and journals of runs that did not get to one.
+
+use super::output::{reason_in, tell};
+use crate::error::{Error, Result};
+use crate::experiments::{Detail, EXPERIMENTS};
+use crate::results::{Journal, Report, Saved, read_saved};
+use std::path::Path;
+
+/// The report at `path`, or what the journal there has of one; says what that lacks.
+pub fn read(path: &Path) -> Result<Report> {
+    let saved = read_saved(path).map_err(|e| {
+        let (file, why) = (path.display(), reason_in(&e));
+        Error::usage(format!(
+            "cannot read the report: '{file}': {why}; reports (.json) and journals (.jsonl) can be read; type the name of one"
+        ))
+    })?;
+    Ok(match saved {
+        Saved::Report(report) => *report,
+        Saved::Journal(journal) => {
+            for note in &journal.notes {
+                tell(&format!("memgauge: note: {note}"));
+            }
+            completed(*journal)
+        }
+    })
+}
+
+/// Adds to the report of a journal what its run would have: what only all points together show.
+fn completed(journal: Journal) -> Report {
+    let Journal { mut report, ended, .. } = journal;
+    let mut findings = Vec::new();
+    for dataset in &mut report.datasets {
+        let Some(row) = EXPERIMENTS.iter().find(|row| row.name == dataset.experiment) else { continue };
+        // No setting has a part in what an experiment reads out of points.
+        let experiment = (row.in_profile)(Detail::Brief);
+        experiment.finish(dataset);
+        if !ended {
+            findings.extend(experiment.findings(dataset));
+        }
+    }
+    report.findings.extend(findings);
+    report
+}
