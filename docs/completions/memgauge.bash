@@ -62,7 +62,7 @@ _memgauge() {
 
     case "${cmd}" in
         memgauge)
-            opts="-o -v -h -V --profile --only --cpus --budget --samples --seed --repeat --reallocate --cooldown --max-points --dry-run --format --output --scores --strict --verbose --help --version run bandwidth latency patterns instructions locks list report generate"
+            opts="-o -v -h -V --profile --only --cpus --budget --samples --seed --repeat --reallocate --dram-peak --cooldown --max-points --dry-run --resume --format --output --scores --strict --verbose --help --version run bandwidth latency patterns instructions locks list report generate"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -100,11 +100,19 @@ _memgauge() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --dram-peak)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --cooldown)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --max-points)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --resume)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -128,7 +136,7 @@ _memgauge() {
             return 0
             ;;
         memgauge__subcmd__bandwidth)
-            opts="-o -v -h --ops --sizes --threads --width --pages --prefetch-distance --cpus --budget --samples --seed --repeat --reallocate --cooldown --max-points --dry-run --format --output --scores --strict --verbose --help"
+            opts="-o -v -h --ops --sizes --threads --width --pages --prefetch-distance --cpus --budget --samples --seed --repeat --reallocate --dram-peak --cooldown --max-points --dry-run --resume --format --output --scores --strict --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -182,11 +190,19 @@ _memgauge() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --dram-peak)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --cooldown)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --max-points)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --resume)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -280,7 +296,7 @@ _memgauge() {
             return 0
             ;;
         memgauge__subcmd__instructions)
-            opts="-o -v -h --ops --timing --cpu --cpus --budget --samples --seed --repeat --reallocate --cooldown --max-points --dry-run --format --output --scores --strict --verbose --help"
+            opts="-o -v -h --ops --timing --cpu --cpus --budget --samples --seed --repeat --reallocate --dram-peak --cooldown --max-points --dry-run --resume --format --output --scores --strict --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -322,11 +338,19 @@ _memgauge() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --dram-peak)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --cooldown)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --max-points)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --resume)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -350,7 +374,7 @@ _memgauge() {
             return 0
             ;;
         memgauge__subcmd__latency)
-            opts="-o -v -h --sizes --stride --pages --chains --payload --cpu --cpus --budget --samples --seed --repeat --reallocate --cooldown --max-points --dry-run --format --output --scores --strict --verbose --help"
+            opts="-o -v -h --sizes --stride --pages --chains --payload --cpu --cpus --budget --samples --seed --repeat --reallocate --dram-peak --cooldown --max-points --dry-run --resume --format --output --scores --strict --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -400,11 +424,19 @@ _memgauge() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --dram-peak)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --cooldown)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --max-points)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --resume)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -446,7 +478,7 @@ _memgauge() {
             return 0
             ;;
         memgauge__subcmd__locks)
-            opts="-o -v -h --ops --threads --lines --inside --between --cpus --budget --samples --seed --repeat --reallocate --cooldown --max-points --dry-run --format --output --scores --strict --verbose --help"
+            opts="-o -v -h --ops --threads --lines --inside --between --cpus --budget --samples --seed --repeat --reallocate --dram-peak --cooldown --max-points --dry-run --resume --format --output --scores --strict --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -496,11 +528,19 @@ _memgauge() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --dram-peak)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --cooldown)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --max-points)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --resume)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -524,7 +564,7 @@ _memgauge() {
             return 0
             ;;
         memgauge__subcmd__patterns)
-            opts="-o -v -h --ops --orders --stride --blocks --sizes --threads --width --pages --cpus --budget --samples --seed --repeat --reallocate --cooldown --max-points --dry-run --format --output --scores --strict --verbose --help"
+            opts="-o -v -h --ops --orders --stride --blocks --sizes --threads --width --pages --cpus --budget --samples --seed --repeat --reallocate --dram-peak --cooldown --max-points --dry-run --resume --format --output --scores --strict --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -586,11 +626,19 @@ _memgauge() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --dram-peak)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --cooldown)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --max-points)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --resume)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -640,7 +688,7 @@ _memgauge() {
             return 0
             ;;
         memgauge__subcmd__run)
-            opts="-o -v -h --profile --only --cpus --budget --samples --seed --repeat --reallocate --cooldown --max-points --dry-run --format --output --scores --strict --verbose --help"
+            opts="-o -v -h --profile --only --cpus --budget --samples --seed --repeat --reallocate --dram-peak --cooldown --max-points --dry-run --resume --format --output --scores --strict --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -678,11 +726,19 @@ _memgauge() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --dram-peak)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --cooldown)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --max-points)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --resume)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

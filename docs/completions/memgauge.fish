@@ -1,6 +1,6 @@
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_memgauge_global_optspecs
-    string join \n profile= only= cpus= budget= samples= seed= repeat= reallocate= cooldown= max-points= dry-run format= o/output= scores strict v/verbose h/help V/version
+    string join \n profile= only= cpus= budget= samples= seed= repeat= reallocate= dram-peak= cooldown= max-points= dry-run resume= format= o/output= scores strict v/verbose h/help V/version
 end
 
 function __fish_memgauge_needs_command
@@ -34,8 +34,10 @@ complete -c memgauge -n "__fish_memgauge_needs_command" -l samples -d 'Samples o
 complete -c memgauge -n "__fish_memgauge_needs_command" -l seed -d 'Seed of every random choice [default: from the clock, and told in the report]' -r
 complete -c memgauge -n "__fish_memgauge_needs_command" -l repeat -d 'Carry out the whole plan this many times, with fresh memory each time' -r
 complete -c memgauge -n "__fish_memgauge_needs_command" -l reallocate -d 'Spread the rounds of every point over this many fresh allocations of its memory: an interval over placements' -r
+complete -c memgauge -n "__fish_memgauge_needs_command" -l dram-peak -d 'What the memory carries at most, for shares and plausibility: 204.8GB/s [default: from the memory modules, if readable]' -r
 complete -c memgauge -n "__fish_memgauge_needs_command" -l cooldown -d 'Pause before each point\'s turn: 100ms' -r
 complete -c memgauge -n "__fish_memgauge_needs_command" -l max-points -d 'Refuse plans with more points than this' -r
+complete -c memgauge -n "__fish_memgauge_needs_command" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl) or its report (.json)' -r -F
 complete -c memgauge -n "__fish_memgauge_needs_command" -l format -d 'Format on standard output: table, json, jsonl, csv, markdown, sc-membench' -r
 complete -c memgauge -n "__fish_memgauge_needs_command" -s o -l output -d 'Write the result to FILE, format by extension (.json .jsonl .csv .md .txt); - is standard output and saves nothing' -r -F
 complete -c memgauge -n "__fish_memgauge_needs_command" -l dry-run -d 'Print the plan with its time and memory, and measure nothing'
@@ -63,8 +65,10 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l samples -d 'Sa
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l seed -d 'Seed of every random choice [default: from the clock, and told in the report]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l repeat -d 'Carry out the whole plan this many times, with fresh memory each time' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l reallocate -d 'Spread the rounds of every point over this many fresh allocations of its memory: an interval over placements' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l dram-peak -d 'What the memory carries at most, for shares and plausibility: 204.8GB/s [default: from the memory modules, if readable]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l cooldown -d 'Pause before each point\'s turn: 100ms' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l max-points -d 'Refuse plans with more points than this' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl) or its report (.json)' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l format -d 'Format on standard output: table, json, jsonl, csv, markdown, sc-membench' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -s o -l output -d 'Write the result to FILE, format by extension (.json .jsonl .csv .md .txt); - is standard output and saves nothing' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l dry-run -d 'Print the plan with its time and memory, and measure nothing'
@@ -84,8 +88,10 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l samples 
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l seed -d 'Seed of every random choice [default: from the clock, and told in the report]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l repeat -d 'Carry out the whole plan this many times, with fresh memory each time' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l reallocate -d 'Spread the rounds of every point over this many fresh allocations of its memory: an interval over placements' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l dram-peak -d 'What the memory carries at most, for shares and plausibility: 204.8GB/s [default: from the memory modules, if readable]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l cooldown -d 'Pause before each point\'s turn: 100ms' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l max-points -d 'Refuse plans with more points than this' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl) or its report (.json)' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l format -d 'Format on standard output: table, json, jsonl, csv, markdown, sc-membench' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -s o -l output -d 'Write the result to FILE, format by extension (.json .jsonl .csv .md .txt); - is standard output and saves nothing' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l dry-run -d 'Print the plan with its time and memory, and measure nothing'
@@ -104,8 +110,10 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l samples -d
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l seed -d 'Seed of every random choice [default: from the clock, and told in the report]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l repeat -d 'Carry out the whole plan this many times, with fresh memory each time' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l reallocate -d 'Spread the rounds of every point over this many fresh allocations of its memory: an interval over placements' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l dram-peak -d 'What the memory carries at most, for shares and plausibility: 204.8GB/s [default: from the memory modules, if readable]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l cooldown -d 'Pause before each point\'s turn: 100ms' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l max-points -d 'Refuse plans with more points than this' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl) or its report (.json)' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l format -d 'Format on standard output: table, json, jsonl, csv, markdown, sc-membench' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -s o -l output -d 'Write the result to FILE, format by extension (.json .jsonl .csv .md .txt); - is standard output and saves nothing' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l payload -d 'Load the word behind each pointer too, which no later load waits for'
@@ -128,8 +136,10 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l samples -
 complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l seed -d 'Seed of every random choice [default: from the clock, and told in the report]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l repeat -d 'Carry out the whole plan this many times, with fresh memory each time' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l reallocate -d 'Spread the rounds of every point over this many fresh allocations of its memory: an interval over placements' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l dram-peak -d 'What the memory carries at most, for shares and plausibility: 204.8GB/s [default: from the memory modules, if readable]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l cooldown -d 'Pause before each point\'s turn: 100ms' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l max-points -d 'Refuse plans with more points than this' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl) or its report (.json)' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l format -d 'Format on standard output: table, json, jsonl, csv, markdown, sc-membench' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -s o -l output -d 'Write the result to FILE, format by extension (.json .jsonl .csv .md .txt); - is standard output and saves nothing' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l dry-run -d 'Print the plan with its time and memory, and measure nothing'
@@ -146,8 +156,10 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l sampl
 complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l seed -d 'Seed of every random choice [default: from the clock, and told in the report]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l repeat -d 'Carry out the whole plan this many times, with fresh memory each time' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l reallocate -d 'Spread the rounds of every point over this many fresh allocations of its memory: an interval over placements' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l dram-peak -d 'What the memory carries at most, for shares and plausibility: 204.8GB/s [default: from the memory modules, if readable]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l cooldown -d 'Pause before each point\'s turn: 100ms' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l max-points -d 'Refuse plans with more points than this' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl) or its report (.json)' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l format -d 'Format on standard output: table, json, jsonl, csv, markdown, sc-membench' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -s o -l output -d 'Write the result to FILE, format by extension (.json .jsonl .csv .md .txt); - is standard output and saves nothing' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l dry-run -d 'Print the plan with its time and memory, and measure nothing'
@@ -166,8 +178,10 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l samples -d '
 complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l seed -d 'Seed of every random choice [default: from the clock, and told in the report]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l repeat -d 'Carry out the whole plan this many times, with fresh memory each time' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l reallocate -d 'Spread the rounds of every point over this many fresh allocations of its memory: an interval over placements' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l dram-peak -d 'What the memory carries at most, for shares and plausibility: 204.8GB/s [default: from the memory modules, if readable]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l cooldown -d 'Pause before each point\'s turn: 100ms' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l max-points -d 'Refuse plans with more points than this' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl) or its report (.json)' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l format -d 'Format on standard output: table, json, jsonl, csv, markdown, sc-membench' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -s o -l output -d 'Write the result to FILE, format by extension (.json .jsonl .csv .md .txt); - is standard output and saves nothing' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l dry-run -d 'Print the plan with its time and memory, and measure nothing'

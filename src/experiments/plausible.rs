@@ -1,7 +1,7 @@
 //! What cannot be true of the points of a dataset taken together.
 
 use crate::engine::reason;
-use crate::results::{Cause, Coordinate, Dataset, Outcome, VerdictGrade};
+use crate::results::{Cause, Coordinates, Dataset, Outcome, VerdictGrade};
 use crate::units::Bytes;
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ const BELOW: f64 = 0.9;
 /// Rejects every latency that is below that of a smaller working set which differs in nothing else: what holds less lies
 /// in a level at least as fast. The intervals must be apart too, and only numbers that were not doubted bear witness.
 pub fn reject_below_faster(dataset: &mut Dataset) {
-    let mut places: BTreeMap<Vec<(String, Coordinate)>, Vec<(u64, usize)>> = BTreeMap::new();
+    let mut places: BTreeMap<Coordinates, Vec<(u64, usize)>> = BTreeMap::new();
     for (index, point) in dataset.points.iter().enumerate() {
         let Some(size) = point.number("size_bytes") else { continue };
         let others = point.coordinates.iter().filter(|(axis, _)| !["size_bytes", "level"].contains(&axis.as_str()));
