@@ -117,3 +117,64 @@ fn merge(groups: &[Vec<f64>], count: usize) -> Vec<Vec<f64>> {
     let bound = |block: usize| block * groups.len() / count.max(1);
     (0..count).map(|block| groups.get(bound(block)..bound(block + 1)).unwrap_or_default().concat()).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn interval(rounds: &[Vec<f64>]) -> Interval {
+        headline(&[rounds.to_vec()]).unwrap().interval
+    }
+
+    #[test]
+    fn few_rounds_attain_less_and_reach_every_round() {
+        for (count, attained) in [(2, 0.5), (3, 0.75), (4, 0.875), (5, 0.9375)] {
+            let drawn: Vec<Vec<f64>> = (0..count).map(|r| vec![f64::from(r); 9]).collect();
+            assert_eq!(interval(&drawn), Interval { low: 0.0, high: f64::from(count - 1), attained });
+        }
+    }
+
+    #[test]
+    fn a_single_round_and_empty_ones() {
+        let samples: Vec<f64> = (0..20).map(f64::from).collect();
+        assert_eq!(Some(interval(std::slice::from_ref(&samples))), median_interval(&samples));
+        assert_eq!(Some(interval(&[vec![], samples.clone(), vec![]])), median_interval(&samples));
+        assert_eq!(headline(&[vec![], vec![samples.clone()]]), headline(&[vec![samples]]));
+        assert_eq!((headline(&[]), headline(&[vec![], vec![vec![]]])), (None, None));
+        for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            assert_eq!(headline(&[vec![vec![1.0, 2.0], vec![bad]]]), None);
+        }
+    }
+
+    #[test]
+    fn extremes_have_an_interval_and_equal_samples_a_point() {
+        let same = interval(&vec![vec![0.1; 5]; 30]);
+        assert_eq!((same.low, same.high), (0.1, 0.1));
+        for extremes in [[-f64::MAX, f64::MAX], [f64::MAX, f64::MAX], [0.0, f64::MIN_POSITIVE]] {
+            for count in [2, 6, 7, 30, 200] {
+                let rising: Vec<Vec<f64>> = (0..count).map(|i| vec![extremes[i * 2 / count]; 3]).collect();
+                let interval = interval(&rising);
+                assert!(interval.low.is_finite() && interval.high.is_finite() && interval.low <= interval.high);
+                assert!(headline(&[rising.clone(), rising.clone(), rising]).is_some());
+            }
+        }
+    }
+
+    #[test]
+    fn the_scale_does_not_matter_and_the_order_within_rounds_neither() {
+        let rounds: Vec<Vec<f64>> = (0..9).map(|i| vec![f64::from(i * 7 % 9), 3.0, f64::from(i)]).collect();
+        let scaled: Vec<Vec<f64>> = rounds.iter().map(|r| r.iter().rev().map(|s| s * 8.0).collect()).collect();
+        let (one, eight) = (interval(&rounds), interval(&scaled));
+        assert_eq!((one.low * 8.0, one.high * 8.0, one.attained), (eight.low, eight.high, 0.95));
+    }
+
+    #[test]
+    fn groups_are_merged_evenly_and_none_is_lost() {
+        let groups: Vec<Vec<f64>> = (0..25).map(|i| vec![f64::from(i)]).collect();
+        let lengths: Vec<usize> = merge(&groups, 6).iter().map(Vec::len).collect();
+        assert_eq!(lengths, [4, 4, 4, 4, 4, 5]);
+        assert_eq!(merge(&groups, 6).concat(), groups.concat());
+        assert_eq!((merge(&groups, 0).len(), merge(&[], 0).len(), merged(&groups).len()), (0, 0, 25));
+        assert_eq!(merged(&vec![vec![1.0]; 1000]).len(), MOST_GROUPS);
+    }
+}

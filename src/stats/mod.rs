@@ -5,6 +5,8 @@
 #![forbid(unsafe_code)]
 
 mod bootstrap;
+#[cfg(test)]
+mod coverage_tests;
 mod knees;
 mod levels;
 mod modes;

@@ -7,15 +7,16 @@ const LEAST_RATIO: f64 = 1.1;
 
 /// Fewer of a kind than this share, or this count, are outliers.
 const LEAST_SHARE: f64 = 0.1;
-const LEAST_COUNT: usize = 5;
+const LEAST_COUNT: usize = 8;
 
-/// Separation that halves of evenly spread values reach, 12^(1/2), and a little; what few independent samples add to
-/// it by chance, times their number.
-const SEPARATION: f64 = 3.55;
-const BY_CHANCE: f64 = 45.0;
+/// The separation that the sides have to have with nothing between them (halves of evenly spread values, the hump
+/// that is easiest to take for two, have 12^(1/2) and no valley), and what few independent samples add to it by chance,
+/// times their number. A full valley asks for 1 more.
+const SEPARATION: f64 = 3.1;
+const BY_CHANCE: f64 = 80.0;
 
 /// Samples halfway between the kinds, as a share of those around the middle of the rarer kind, at most.
-const VALLEY: f64 = 0.65;
+const VALLEY: f64 = 0.7;
 
 /// Two kinds of values.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -30,7 +31,7 @@ pub struct Modes {
 
 /// Two kinds of values among samples in time order, in any unit: the split with the least sum of squares within
 /// its sides, where the sides are further apart than those of any single hump would be, there is a valley between
-/// them, each has 10% of the samples and five at least, and the middle of one is 1.1 times that of the other. Samples that
+/// them, each has 10% of the samples and eight at least, and the middle of one is 1.1 times that of the other. Samples that
 /// are like their neighbours count for fewer, so that six rounds at six levels are not two kinds. `None` otherwise,
 /// for values not above 0 and for any that is not finite.
 ///
@@ -42,8 +43,9 @@ pub fn modes(samples: &[f64]) -> Option<Modes> {
     let split = best_split(&ordered)?;
     let (lows, highs) = ordered.split_at_checked(split.at)?;
     let (low, high) = (median(lows)?, median(highs)?);
-    let apart = split.separation > SEPARATION + BY_CHANCE / independent(samples);
-    let two = apart && high >= low * LEAST_RATIO && valley(&ordered, low, high) < VALLEY;
+    let valley = valley(&ordered, low, high);
+    let apart = split.separation > SEPARATION + BY_CHANCE / independent(samples) + valley;
+    let two = apart && valley < VALLEY && high >= low * LEAST_RATIO;
     two.then_some(Modes { low, high, share_high: highs.len() as f64 / ordered.len() as f64 })
 }
 
@@ -134,4 +136,88 @@ fn independent(samples: &[f64]) -> f64 {
     let neighbours: f64 = off.iter().zip(off.iter().skip(1)).map(|(a, b)| a * b).sum();
     let alike = (neighbours / all - 1.0 / n.sqrt()).max(0.0);
     n * (1.0 - alike) / (1.0 + alike)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::SplitMix64;
+    use super::super::order::tests::{exponential, normal};
+    use super::*;
+
+    /// Share of cases in which `count` samples show two kinds; `draw` gives one by its number.
+    fn found(count: usize, trials: usize, mut draw: impl FnMut(usize, &mut SplitMix64) -> f64) -> f64 {
+        let mut random = SplitMix64::new(51);
+        let mut one = || {
+            let samples: Vec<f64> = (0..count).map(|i| draw(i, &mut random)).collect();
+            usize::from(modes(&samples).is_some())
+        };
+        (0..trials).map(|_| one()).sum::<usize>() as f64 / trials as f64
+    }
+
+    #[test]
+    fn one_kind_is_rarely_taken_for_two() {
+        for count in [30, 60, 150] {
+            let each = count / 6;
+            let mut level = 0.0;
+            let cases = [
+                ("normal", found(count, 1000, |_, r| 10.0 + normal(r))),
+                ("exponential", found(count, 1000, |_, r| 0.001 + exponential(r))),
+                ("lognormal", found(count, 1000, |_, r| (0.5 * normal(r)).exp())),
+                ("uniform", found(count, 1000, |_, r| 1.0 + r.fraction())),
+                ("drift", found(count, 1000, |i, r| 20.0 + 5.0 * i as f64 / count as f64 + normal(r))),
+            ];
+            for (name, share) in cases {
+                assert!(share < 0.006, "{name}, {count} samples: {share}");
+            }
+            let by_round = found(count, 1000, |i, r| {
+                level = if i % each == 0 { 10.0 + normal(r) } else { level };
+                level + 0.1 * normal(r)
+            });
+            assert!(by_round < 0.03, "{count} samples: {by_round}");
+        }
+    }
+
+    #[test]
+    fn two_kinds_are_found() {
+        let mixed = |count, apart: f64| {
+            found(count, 500, move |_, r| 20.0 + normal(r) + if r.fraction() < 0.4 { apart } else { 0.0 })
+        };
+        assert!(mixed(625, 4.0) > 0.98 && mixed(150, 4.0) > 0.6 && mixed(150, 5.0) > 0.98 && mixed(60, 6.0) > 0.97);
+        let mut high = false;
+        let by_round = found(150, 500, |i, r| {
+            high = if i % 25 == 0 { r.fraction() < 0.4 } else { high };
+            20.0 + 0.1 * normal(r) + if high { 5.0 } else { 0.0 }
+        });
+        assert!(by_round > 0.9, "{by_round}"); // all six rounds are of one kind in 5%
+    }
+
+    #[test]
+    fn the_kinds_are_the_ones_mixed() {
+        let mut random = SplitMix64::new(52);
+        let mut samples: Vec<f64> = (0..100).map(|i| if i < 40 { 80.0 } else { 100.0 } + normal(&mut random)).collect();
+        random.shuffle(&mut samples);
+        let found = modes(&samples).unwrap();
+        assert!((found.low - 80.0).abs() < 1.0 && (found.high - 100.0).abs() < 1.0 && found.share_high == 0.6);
+        let near: Vec<f64> = samples.iter().map(|s| s + 200.0).collect();
+        assert_eq!(modes(&near), None); // 7% apart
+        let huge: Vec<f64> = samples.iter().map(|s| s * 1e300).collect();
+        assert_eq!(modes(&huge).map(|m| m.share_high), Some(0.6));
+    }
+
+    #[test]
+    fn outliers_are_no_kind_and_nonsense_has_none() {
+        let few = |count: usize| -> Vec<f64> { (0..100).map(|i| if i % 100 < count { 2.0 } else { 1.0 }).collect() };
+        assert_eq!(modes(&few(9)), None);
+        let mut tenth = few(12);
+        SplitMix64::new(1).shuffle(&mut tenth);
+        assert_eq!(modes(&tenth), Some(Modes { low: 1.0, high: 2.0, share_high: 0.12 }));
+        assert_eq!((modes(&[]), modes(&[1.0, 2.0]), modes(&[1.0; 100])), (None, None, None));
+        let shifted = |by: f64| tenth.iter().map(|s| s + by).collect::<Vec<f64>>();
+        assert_eq!(
+            (modes(&shifted(-1.0)), modes(&shifted(f64::NAN)), modes(&shifted(f64::INFINITY))),
+            (None, None, None)
+        );
+        let wide: Vec<f64> = tenth.iter().map(|&s| if s > 1.0 { f64::MAX } else { f64::MIN_POSITIVE }).collect();
+        let _ = modes(&wide);
+    }
 }

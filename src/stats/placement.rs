@@ -21,7 +21,8 @@ const LEAST_WITHIN: usize = 3;
 /// Source: Fisher's analysis of covariance on the medians of rounds, with time as the covariate (Scheffé, "The
 /// analysis of variance", chapter 6), at 0.5%.
 pub fn placement(allocations: &[Vec<Vec<f64>>]) -> Option<f64> {
-    let all: Option<Vec<f64>> = allocations.iter().map(|a| a.concat()).filter(|a| !a.is_empty()).map(|a| median(&a)).collect();
+    let all: Option<Vec<f64>> =
+        allocations.iter().map(|a| a.concat()).filter(|a| !a.is_empty()).map(|a| median(&a)).collect();
     let all = all?;
     let lowest = all.iter().copied().reduce(f64::min).filter(|&low| low > 0.0)?;
     let ratio = all.iter().copied().reduce(f64::max)? / lowest;
@@ -111,4 +112,86 @@ fn incomplete_beta(x: f64, a: f64, b: f64) -> f64 {
     };
     let part = integral(x.clamp(0.0, 1.0).sqrt().asin());
     (part / integral(std::f64::consts::FRAC_PI_2)).clamp(0.0, 1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::SplitMix64;
+    use super::super::order::tests::{exponential, normal};
+    use super::*;
+
+    /// Share of cases in which allocations are told apart: `shape` allocations and rounds, the last allocation
+    /// `apart` above 20, `rise` over all rounds, and noise of 1.
+    fn found(shape: [usize; 2], apart: f64, rise: f64, noise: fn(&mut SplitMix64) -> f64) -> f64 {
+        let mut random = SplitMix64::new(41);
+        let trials = 1000;
+        let mut one = || {
+            let mut level = |a: usize, r: usize| {
+                let time = (a * shape[1] + r) as f64 / (shape[0] * shape[1] - 1) as f64;
+                20.0 + rise * time + noise(&mut random) + if a + 1 == shape[0] { apart } else { 0.0 }
+            };
+            let mut allocation = |a| (0..shape[1]).map(|r| vec![level(a, r); 2]).collect();
+            let drawn: Vec<Vec<Vec<f64>>> = (0..shape[0]).map(&mut allocation).collect();
+            usize::from(placement(&drawn).is_some())
+        };
+        (0..trials).map(|_| one()).sum::<usize>() as f64 / trials as f64
+    }
+
+    #[test]
+    fn allocations_that_are_alike_are_rarely_told_apart() {
+        for shape in [[2, 3], [3, 2], [2, 6], [4, 3]] {
+            let skewed: fn(&mut SplitMix64) -> f64 = |r| 2.0 * exponential(r);
+            for (rise, noise) in [(0.0, normal as fn(&mut SplitMix64) -> f64), (0.0, skewed), (10.0, normal)] {
+                let found = found(shape, 0.0, rise, noise);
+                assert!(found <= 0.012, "{shape:?} {rise}: {found}");
+            }
+        }
+    }
+
+    #[test]
+    fn allocations_that_differ_are_told_apart() {
+        assert!(found([2, 3], 30.0, 0.0, normal) > 0.98);
+        assert!(found([2, 6], 10.0, 0.0, normal) > 0.98);
+        assert!(found([4, 6], 5.0, 0.0, normal) > 0.95);
+        assert!(found([4, 6], 0.1, 0.0, normal) < 0.02);
+    }
+
+    #[test]
+    fn the_ratio_is_that_of_the_medians() {
+        let rounds = |level: f64| vec![vec![level], vec![level + 0.01], vec![level - 0.01]];
+        assert_eq!(placement(&[rounds(10.0), rounds(12.0), vec![]]), Some(1.2));
+        assert_eq!(placement(&[rounds(100.0), rounds(102.9)]), None);
+        assert!(differ(&[rounds(100.0), rounds(102.9)]));
+    }
+
+    #[test]
+    fn no_answer_for_little_or_nonsense() {
+        let three = |level: f64| vec![vec![level]; 3];
+        assert_eq!((placement(&[]), placement(&[three(1.0)]), placement(&[vec![], vec![]])), (None, None, None));
+        // One round each: allocations and rounds cannot be told apart.
+        let single: Vec<Vec<Vec<f64>>> = (1..9).map(|level| vec![vec![f64::from(level)]]).collect();
+        assert_eq!(placement(&single), None);
+        assert_eq!((placement(&[three(0.0), three(1.0)]), placement(&[three(-1.0), three(1.0)])), (None, None));
+        assert_eq!(
+            (placement(&[three(f64::NAN), three(1.0)]), differ(&[three(f64::INFINITY), three(1.0)])),
+            (None, false)
+        );
+        // Equal rounds within, and none between.
+        assert_eq!(placement(&[three(1.0), three(1.0)]), None);
+        assert_eq!(placement(&[three(1.0), three(2.0)]), Some(2.0));
+        assert_eq!(placement(&[three(1e300), three(2e300)]), Some(2.0));
+        assert_eq!(placement(&[three(f64::MIN_POSITIVE), three(f64::MAX)]), None);
+    }
+
+    #[test]
+    fn chances_are_the_tabled_ones() {
+        // Quantiles of F from tables: 1 and 4, 2 and 3, 1 and 10, 5 and 60 degrees of freedom.
+        for (ratio, between, within, p) in
+            [(7.709, 1, 4, 0.05), (30.82, 2, 3, 0.01), (10.04, 1, 10, 0.01), (3.339, 5, 60, 0.01)]
+        {
+            let found = f_by_chance(ratio, 1.0, between, within);
+            assert!((found - p).abs() < p / 100.0, "{ratio}: {found}");
+        }
+        assert_eq!((f_by_chance(0.0, 0.0, 1, 4), f_by_chance(1.0, 0.0, 1, 4)), (1.0, 0.0));
+    }
 }

@@ -107,3 +107,86 @@ pub(super) fn neighbours_alike(levels: &[f64], deviations: f64) -> bool {
     let neighbours: f64 = ranks.iter().zip(ranks.iter().skip(1)).map(|(a, b)| a * b).sum();
     neighbours > all * (deviations / n.sqrt() - 1.0 / n)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::SplitMix64;
+    use super::super::order::tests::{exponential, normal};
+    use super::*;
+
+    fn rounds(levels: &[f64]) -> Vec<Vec<Vec<f64>>> {
+        vec![levels.iter().map(|&level| vec![level; 3]).collect()]
+    }
+
+    #[test]
+    fn chances_are_the_counted_ones() {
+        // By hand: 2 of the 24 orders of four are monotone, 8 of them at most one exchange off; of six 2 of 720.
+        assert!((trend_by_chance(&[1.0, 2.0, 3.0, 4.0]) - 2.0 / 24.0).abs() < 1e-12);
+        assert!((trend_by_chance(&[4.0, 3.0, 1.0, 2.0]) - 8.0 / 24.0).abs() < 1e-12);
+        assert!((trend_by_chance(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]) - 2.0 / 720.0).abs() < 1e-12);
+        assert_eq!((trend_by_chance(&[]), trend_by_chance(&[1.0]), trend_by_chance(&[2.0; 9])), (1.0, 1.0, 1.0));
+        // Beyond twelve the normal distribution: 72 more pairs of 13 rise than fall, less 1 for continuity.
+        assert!((two_sided(1.96) - 0.05).abs() < 1e-5 && (two_sided(0.0) - 1.0).abs() < 1e-6);
+        let levels: Vec<f64> = (0..13).map(|i| f64::from(if i < 3 { 2 - i } else { i })).collect();
+        assert!((trend_by_chance(&levels) - two_sided(71.0 / (13.0 * 12.0 * 31.0f64 / 18.0).sqrt())).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_trend_is_found_with_its_size_and_sign() {
+        let levels: Vec<f64> = (0..6).map(|i| 100.0 + f64::from(i)).collect();
+        let found = drift(&rounds(&levels)).unwrap();
+        assert!((found.total - 5.0 / 102.5).abs() < 1e-12 && found.p < 0.01);
+        let falling: Vec<f64> = levels.iter().rev().copied().collect();
+        assert!((drift(&rounds(&falling)).unwrap().total + 5.0 / 102.5).abs() < 1e-12);
+        // The time goes on from one allocation to the next.
+        let halves: Vec<Vec<Vec<f64>>> = levels.chunks(3).map(|half| rounds(half).concat()).collect();
+        assert_eq!(drift(&halves), Some(found));
+        // One wild round does not move it.
+        let mut wild: Vec<f64> = (0..12).map(|i| 100.0 + f64::from(i)).collect();
+        wild[5] = 900.0;
+        assert!((drift(&rounds(&wild)).unwrap().total - 0.103).abs() < 0.01);
+    }
+
+    #[test]
+    fn chance_is_rarely_taken_for_a_trend_and_a_trend_rarely_missed() {
+        let mut random = SplitMix64::new(31);
+        let mut found = |count: usize, rise: f64, skewed: bool| {
+            let trials = 2000;
+            let one = |_| {
+                let step = rise / (count - 1) as f64;
+                let mut level = |i| {
+                    let noise = if skewed { exponential(&mut random) } else { normal(&mut random) };
+                    100.0 + noise + step * i as f64
+                };
+                usize::from(drift(&rounds(&(0..count).map(&mut level).collect::<Vec<f64>>())).is_some())
+            };
+            (0..trials).map(one).sum::<usize>() as f64 / trials as f64
+        };
+        for count in [6, 8, 12, 13, 25] {
+            assert!(found(count, 0.0, false) < 0.015 && found(count, 0.0, true) < 0.015, "{count}");
+        }
+        assert!(found(6, 10.0, false) > 0.55 && found(8, 10.0, false) > 0.95);
+        assert!(found(12, 6.0, false) > 0.95 && found(25, 4.0, false) > 0.95);
+    }
+
+    #[test]
+    fn no_trend_in_little_or_nonsense() {
+        assert_eq!((drift(&[]), drift(&[vec![], vec![vec![]]])), (None, None));
+        assert_eq!(drift(&rounds(&[1.0, 2.0, 3.0, 4.0, 5.0])), None);
+        assert_eq!(drift(&rounds(&[5.0; 30])), None);
+        for bad in [f64::NAN, f64::INFINITY] {
+            assert_eq!(drift(&rounds(&[1.0, 2.0, 3.0, 4.0, 5.0, bad])), None);
+        }
+        assert_eq!(drift(&rounds(&[-f64::MAX, -1.0, -0.5, 0.5, 1.0, f64::MAX])), None);
+        assert_eq!((slope(&[]), slope(&[1.0]), slope(&[1.0, 3.0, 5.0])), (None, None, Some(2.0)));
+        let many: Vec<f64> = (0..5000).map(f64::from).collect();
+        assert!((drift(&rounds(&many)).unwrap().total - 2.0).abs() < 0.1);
+    }
+
+    #[test]
+    fn neighbours_are_alike_in_waves_only() {
+        let wave: Vec<f64> = (0..24).map(|i| f64::from(i % 12 - 6).abs()).collect();
+        let saw: Vec<f64> = (0..24).map(|i| f64::from(i % 2)).collect();
+        assert!(neighbours_alike(&wave, 1.0) && !neighbours_alike(&saw, 0.0) && !neighbours_alike(&[3.0; 24], 0.5));
+    }
+}
