@@ -1,54 +1,180 @@
 //! Samples in levels: allocations of the memory, rounds within each, samples within each round.
 
-use super::bootstrap::block_median_interval;
-use super::order::{Interval, median};
+use super::order::{COVERAGE, Interval, interpolated_interval, interval_rank, median, median_interval, sorted};
+use super::placement::differ;
+use super::trend::{neighbours_alike, slope, trend_by_chance};
+
+/// From this many independent values on, their range has a coverage of 95% for the median.
+const ENOUGH: usize = 6;
+
+/// At most this many groups are looked at one by one, which bounds the cost: pairs of them are compared.
+const MOST_GROUPS: usize = 64;
+
+/// A trend that chance explains less often than this is taken out before the interval is made.
+const TREND: f64 = 0.05;
+
+/// Standard deviations of the serial correlation of independent values beyond which neighbours are merged, and beyond
+/// which what a trend leaves is no noise, so that the trend was none. Both low: to merge independent rounds costs a
+/// little width, to miss dependent ones costs coverage.
+const MERGE: f64 = 0.5;
+const NOT_A_TREND: f64 = 1.0;
 
 /// The middle of all samples, and where the true one lies.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Headline {
     /// Median of all samples.
     pub median: f64,
-    /// Where the median of the process that they come from lies.
+    /// Where the level lies that half of all such rounds would be above; the median is always inside.
     pub interval: Interval,
 }
 
-/// A trend.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Drift {
-    /// Change from the first round to the last relative to the middle: 0.05 is 5% up.
-    pub total: f64,
-    /// Probability that rounds without a trend show one as plain.
-    pub p: f64,
-}
-
-/// Two kinds of values.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Modes {
-    /// The middle of the low ones.
-    pub low: f64,
-    /// The middle of the high ones.
-    pub high: f64,
-    /// Share of the high ones.
-    pub share_high: f64,
-}
-
-/// The middle of samples by allocation and round, and its 95% interval.
+/// The middle of samples and its 95% interval, `allocations[allocation][round][sample]` in time order, in any unit.
+///
+/// The interval is that of the sign test on the medians of the rounds, or of the allocations where there are six or
+/// more: it asks nothing of the distribution, and differences between rounds or dependence within them are as good as
+/// none. A trend is taken out first, and rounds that are like their neighbours are merged. Two to five allocations that
+/// differ give the range of their medians, two to five rounds the range of theirs and at least [`median_interval`] of
+/// all samples; `attained` is then the 0.5, 0.75, 0.875, 0.9375 that such a range holds. A single round says nothing
+/// of others and is taken as independent samples. Empty rounds are left out; `None` for no samples or any that is not
+/// finite.
+///
+/// Sources: Hettmansperger and Sheather 1986 (see [`interpolated_interval`]); Sen 1968 (slope, see `trend`); Flyvbjerg
+/// and Petersen, "Error estimates on averages of correlated data", Journal of Chemical Physics 91 (1989) (merging).
+/// docs/method/statistics.md has the coverages measured.
 pub fn headline(allocations: &[Vec<Vec<f64>>]) -> Option<Headline> {
-    let rounds = allocations.concat();
-    Some(Headline { median: median(&rounds.concat())?, interval: block_median_interval(&rounds, 0)? })
+    let rounds: Vec<Vec<f64>> = allocations.iter().flatten().filter(|r| !r.is_empty()).cloned().collect();
+    let by_allocation: Vec<Vec<f64>> =
+        allocations.iter().map(|rounds| rounds.concat()).filter(|a| !a.is_empty()).collect();
+    let all = rounds.concat();
+    let median = median(&all)?;
+    let interval = match by_allocation.len() {
+        ENOUGH.. => of_many(&by_allocation)?,
+        2.. if differ(allocations) => of_few(&by_allocation)?,
+        _ if rounds.len() >= ENOUGH => of_many(&rounds)?,
+        _ if rounds.len() > 1 => hull(of_few(&rounds)?, median_interval(&all)?),
+        _ => median_interval(&all)?,
+    };
+    let interval = Interval { low: interval.low.min(median), high: interval.high.max(median), ..interval };
+    Some(Headline { median, interval })
 }
 
-/// A trend over the rounds.
-pub fn drift(_allocations: &[Vec<Vec<f64>>]) -> Option<Drift> {
-    None
+/// The range of the medians of `groups`, and how often the range of so few contains the level of all.
+fn of_few(groups: &[Vec<f64>]) -> Option<Interval> {
+    let levels = sorted(&levels(groups)?)?;
+    Some(Interval { low: *levels.first()?, high: *levels.last()?, attained: interval_rank(levels.len()).1 })
 }
 
-/// Two kinds of values among samples.
-pub fn modes(_samples: &[f64]) -> Option<Modes> {
-    None
+/// From the lower of the low ends to the higher of the high ones, with the lower confidence.
+fn hull(a: Interval, b: Interval) -> Interval {
+    Interval { low: a.low.min(b.low), high: a.high.max(b.high), attained: a.attained.min(b.attained) }
 }
 
-/// The highest median of an allocation relative to the lowest, where allocations differ beyond what their rounds do.
-pub fn placement(_allocations: &[Vec<Vec<f64>>]) -> Option<f64> {
-    None
+/// The interval from six groups or more in time order.
+fn of_many(groups: &[Vec<f64>]) -> Option<Interval> {
+    let groups = merged(groups);
+    let straight = without_trend(&groups);
+    let trend = straight.is_some();
+    let groups = straight.unwrap_or(groups);
+    let mut levels = levels(&groups)?;
+    while levels.len() / 2 >= ENOUGH && neighbours_alike(&levels, MERGE) {
+        levels = self::levels(&merge(&groups, levels.len() / 2))?;
+    }
+    let interval = interpolated_interval(&levels)?;
+    // A slope fitted to the same rounds takes some of their spread with it.
+    let margin = if trend { (interval.high / 2.0 - interval.low / 2.0) / (levels.len() - 2) as f64 } else { 0.0 };
+    let (low, high) = (interval.low - margin, interval.high + margin);
+    Some(if low.is_finite() && high.is_finite() { Interval { low, high, ..interval } } else { interval })
+}
+
+/// The groups with their trend taken out around the middle of the time; `None` where there is none, or where what is
+/// left still wanders, which is then no straight line.
+fn without_trend(groups: &[Vec<f64>]) -> Option<Vec<Vec<f64>>> {
+    let before = levels(groups)?;
+    if trend_by_chance(&before) >= TREND {
+        return None;
+    }
+    let slope = slope(&before)?;
+    let middle = (groups.len() - 1) as f64 / 2.0;
+    let shift = |(i, group): (usize, &Vec<f64>)| group.iter().map(|s| s - slope * (i as f64 - middle)).collect();
+    let straight: Vec<Vec<f64>> = groups.iter().enumerate().map(shift).collect();
+    let after = levels(&straight)?;
+    let wanders = after.len() >= 2 * ENOUGH && neighbours_alike(&after, NOT_A_TREND);
+    (!wanders).then_some(straight)
+}
+
+/// The median of each group; `None` where one has none.
+fn levels(groups: &[Vec<f64>]) -> Option<Vec<f64>> {
+    groups.iter().map(|g| median(g)).collect()
+}
+
+/// The groups, merged with their neighbours where they are more than [`MOST_GROUPS`].
+pub(super) fn merged(groups: &[Vec<f64>]) -> Vec<Vec<f64>> {
+    merge(groups, groups.len().min(MOST_GROUPS))
+}
+
+/// `count` groups of neighbours, as even as can be.
+fn merge(groups: &[Vec<f64>], count: usize) -> Vec<Vec<f64>> {
+    let bound = |block: usize| block * groups.len() / count.max(1);
+    (0..count).map(|block| groups.get(bound(block)..bound(block + 1)).unwrap_or_default().concat()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn interval(rounds: &[Vec<f64>]) -> Interval {
+        headline(&[rounds.to_vec()]).unwrap().interval
+    }
+
+    #[test]
+    fn few_rounds_attain_less_and_reach_every_round() {
+        for (count, attained) in [(2, 0.5), (3, 0.75), (4, 0.875), (5, 0.9375)] {
+            let drawn: Vec<Vec<f64>> = (0..count).map(|r| vec![f64::from(r); 9]).collect();
+            assert_eq!(interval(&drawn), Interval { low: 0.0, high: f64::from(count - 1), attained });
+        }
+    }
+
+    #[test]
+    fn a_single_round_and_empty_ones() {
+        let samples: Vec<f64> = (0..20).map(f64::from).collect();
+        assert_eq!(Some(interval(std::slice::from_ref(&samples))), median_interval(&samples));
+        assert_eq!(Some(interval(&[vec![], samples.clone(), vec![]])), median_interval(&samples));
+        assert_eq!(headline(&[vec![], vec![samples.clone()]]), headline(&[vec![samples]]));
+        assert_eq!((headline(&[]), headline(&[vec![], vec![vec![]]])), (None, None));
+        for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            assert_eq!(headline(&[vec![vec![1.0, 2.0], vec![bad]]]), None);
+        }
+    }
+
+    #[test]
+    fn extremes_have_an_interval_and_equal_samples_a_point() {
+        let same = interval(&vec![vec![0.1; 5]; 30]);
+        assert_eq!((same.low, same.high), (0.1, 0.1));
+        for extremes in [[-f64::MAX, f64::MAX], [f64::MAX, f64::MAX], [0.0, f64::MIN_POSITIVE]] {
+            for count in [2, 6, 7, 30, 200] {
+                let rising: Vec<Vec<f64>> = (0..count).map(|i| vec![extremes[i * 2 / count]; 3]).collect();
+                let interval = interval(&rising);
+                assert!(interval.low.is_finite() && interval.high.is_finite() && interval.low <= interval.high);
+                assert!(headline(&[rising.clone(), rising.clone(), rising]).is_some());
+            }
+        }
+    }
+
+    #[test]
+    fn the_scale_does_not_matter_and_the_order_within_rounds_neither() {
+        let rounds: Vec<Vec<f64>> = (0..9).map(|i| vec![f64::from(i * 7 % 9), 3.0, f64::from(i)]).collect();
+        let scaled: Vec<Vec<f64>> = rounds.iter().map(|r| r.iter().rev().map(|s| s * 8.0).collect()).collect();
+        let (one, eight) = (interval(&rounds), interval(&scaled));
+        assert_eq!((one.low * 8.0, one.high * 8.0, one.attained), (eight.low, eight.high, 0.95));
+    }
+
+    #[test]
+    fn groups_are_merged_evenly_and_none_is_lost() {
+        let groups: Vec<Vec<f64>> = (0..25).map(|i| vec![f64::from(i)]).collect();
+        let lengths: Vec<usize> = merge(&groups, 6).iter().map(Vec::len).collect();
+        assert_eq!(lengths, [4, 4, 4, 4, 4, 5]);
+        assert_eq!(merge(&groups, 6).concat(), groups.concat());
+        assert_eq!((merge(&groups, 0).len(), merge(&[], 0).len(), merged(&groups).len()), (0, 0, 25));
+        assert_eq!(merged(&vec![vec![1.0]; 1000]).len(), MOST_GROUPS);
+    }
 }

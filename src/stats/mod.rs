@@ -5,15 +5,23 @@
 #![forbid(unsafe_code)]
 
 mod bootstrap;
+#[cfg(test)]
+mod coverage_tests;
 mod knees;
 mod levels;
+mod modes;
 mod order;
+mod placement;
 mod random;
 mod stop;
+mod trend;
 
-pub use bootstrap::{block_median_interval, ratio_interval};
+pub use bootstrap::ratio_interval;
 pub use knees::{Knee, knees};
-pub use levels::{Drift, Headline, Modes, drift, headline, modes, placement};
+pub use levels::{Headline, headline};
+pub use modes::{Modes, modes};
 pub use order::{Interval, mad, median, median_interval, quantile};
+pub use placement::placement;
 pub use random::{SplitMix64, derive};
 pub use stop::StopRule;
+pub use trend::{Drift, drift};

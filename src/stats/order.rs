@@ -67,6 +67,34 @@ pub fn median_interval(samples: &[f64]) -> Option<Interval> {
     Some(Interval { low: *sorted.get(rank)?, high: *sorted.get(sorted.len() - 1 - rank)?, attained })
 }
 
+/// The interval of [`median_interval`] with its ends moved inwards to a coverage of 95%: to the point between the
+/// neighbouring order statistics where that of a smooth distribution would be. `None` for fewer than six samples, which
+/// have no 95% interval, and for any that is not finite.
+///
+/// Source: Hettmansperger and Sheather, "Confidence intervals based on interpolated order statistics", Statistics &
+/// Probability Letters 4 (1986); Nyblom, "Note on interpolated order statistics", the same 14 (1992): off by less than
+/// 1% for distributions from the uniform to the Cauchy.
+pub(super) fn interpolated_interval(samples: &[f64]) -> Option<Interval> {
+    let sorted = sorted(samples)?;
+    let n = sorted.len();
+    let (rank, outer) = interval_rank(n);
+    if outer < COVERAGE {
+        return None;
+    }
+    let count = (rank + 1) as f64;
+    // Probability of `count` of n samples below the median, in logarithms as in `interval_rank`.
+    let ways: f64 = (0..=rank).map(|k| ((n - k) as f64 / (k + 1) as f64).ln()).sum();
+    let step = 2.0 * (ways - n as f64 * std::f64::consts::LN_2).exp();
+    let spare = ((outer - COVERAGE) / step).clamp(0.0, 1.0);
+    let above = n as f64 - count;
+    let share = (above * spare / (count + (above - count) * spare)).clamp(0.0, 1.0);
+    Some(Interval {
+        low: between(*sorted.get(rank)?, *sorted.get(rank + 1)?, share),
+        high: between(*sorted.get(n - 2 - rank)?, *sorted.get(n - 1 - rank)?, 1.0 - share),
+        attained: COVERAGE,
+    })
+}
+
 /// The rank from 0 of the interval's ends among `n` sorted samples, and the coverage: the number of samples below the
 /// true median is binomial with probability 1/2.
 pub(super) fn interval_rank(n: usize) -> (usize, f64) {

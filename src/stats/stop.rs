@@ -18,9 +18,10 @@ pub struct StopRule {
 }
 
 impl StopRule {
-    /// Whether the samples so far, by round, are enough. Fewer than six have no 95% interval and can be enough by the
-    /// maximum only, and so can samples that are not finite. The intervals are those of [`median_interval`] and
-    /// [`block_median_interval`]: rounds that differ ask for more samples than rounds that agree.
+    /// Whether the samples so far, by allocation and round, are enough: by the width of the interval of
+    /// [`headline`], so that rounds that differ ask for more rounds. Samples with no 95% interval can be enough by the
+    /// maximum only: two to five rounds, two to five allocations that differ, fewer than six samples of one round, and
+    /// samples that are not finite.
     pub fn enough(&self, allocations: &[Vec<Vec<f64>>]) -> bool {
         let count: usize = allocations.iter().flatten().map(Vec::len).sum();
         count >= self.maximum || (count >= self.minimum && self.precise(allocations).unwrap_or(false))
@@ -59,13 +60,25 @@ mod tests {
 
     #[test]
     fn steady_samples_stop_at_the_minimum_and_wild_ones_at_the_maximum() {
-        assert_eq!(taken(RULE, 0.0, 0.0), 10);
+        // Two to five rounds have no 95% interval.
+        assert_eq!(taken(RULE, 0.0, 0.0), 30);
+        assert_eq!(taken(StopRule { minimum: 41, ..RULE }, 0.0, 0.0), 45);
         assert_eq!(taken(RULE, 0.0, 30.0), 60);
-        let middling = taken(StopRule { maximum: 3000, ..RULE }, 0.0, 2.0);
-        assert!((15..150).contains(&middling), "{middling}");
+        let many = StopRule { maximum: 3000, ..RULE };
+        let middling = taken(many, 0.0, 3.0);
+        assert!((35..300).contains(&middling), "{middling}");
         // The same spread costs more where it lies between rounds.
-        let by_round = taken(StopRule { maximum: 3000, ..RULE }, 2.0, 0.0);
-        assert!(by_round > middling * 5 / 4, "{by_round} {middling}");
+        let by_round = taken(many, 3.0, 0.0);
+        assert!(by_round > middling * 2, "{by_round} {middling}");
+    }
+
+    #[test]
+    fn few_allocations_that_differ_are_never_precise() {
+        let allocation = |level: f64| vec![vec![level; 5]; 6];
+        let rule = StopRule { maximum: 1000, ..RULE };
+        assert!(rule.enough(&[allocation(100.0), allocation(100.0)]));
+        assert!(!rule.enough(&[allocation(100.0), allocation(100.5)]));
+        assert!(rule.enough(&[100.0, 100.5, 100.2, 100.3, 100.4, 100.1].map(allocation)));
     }
 
     #[test]
