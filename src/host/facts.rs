@@ -3,10 +3,12 @@
 //! `/proc` and `/sys` come first, since they know about the whole machine; where they are missing, masked or odd, the
 //! processor and system calls answer, and the source of the fact says so.
 
+mod bus;
 mod cgroup;
 mod files;
 mod limits;
 mod processor;
+mod smbios;
 mod system;
 mod topology;
 

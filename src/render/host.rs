@@ -3,7 +3,8 @@
 use super::grid::{Column, Grid};
 use super::text::counted;
 use crate::results::{
-    Cache, CacheKind, Cpu, CpuFacts, Environment, Fact, HostFacts, MemoryFacts, Node, PageFacts, SystemFacts, Topology,
+    Cache, CacheKind, Cpu, CpuFacts, Environment, Fact, HostFacts, MemoryBus, MemoryFacts, Node, PageFacts, Swap,
+    SystemFacts, Topology,
 };
 use crate::units::{CpuList, significant};
 use std::collections::{BTreeMap, BTreeSet};
@@ -132,6 +133,20 @@ impl Rows {
         self.fact("control groups leave", &memory.cgroup, ToString::to_string);
         self.fact("resource limits leave", &memory.rlimit, ToString::to_string);
         self.fact("usable", &memory.usable, ToString::to_string);
+        self.fact("overcommit", &memory.overcommit, String::clone);
+        self.fact("lock limit", &memory.lock_limit, ToString::to_string);
+        let swap =
+            |s: &Swap| if s.total.0 == 0 { "none".to_owned() } else { format!("{} of {} used", s.used, s.total) };
+        self.fact("swap", &memory.swap, swap);
+        let bus = |b: &MemoryBus| {
+            format!(
+                "{}, {}, {}",
+                b.peak,
+                counted(b.channels as usize, "channel"),
+                counted(b.modules as usize, "module")
+            )
+        };
+        self.fact("bus peak", &memory.bus, bus);
     }
 
     fn pages(&mut self, pages: &PageFacts) {
@@ -139,6 +154,7 @@ impl Rows {
         self.text("base page", pages.base.to_string(), "the system");
         self.fact("transparent huge pages", &pages.thp_mode, String::clone);
         self.fact("transparent huge page size", &pages.thp_size, ToString::to_string);
+        self.fact("huge page defrag", &pages.thp_defrag, String::clone);
         self.fact("huge page pools", &pages.huge_pools, |pools| {
             let one = |p: &crate::results::HugePool| format!("{}: {} of {} free", p.size, p.free, p.total);
             if pools.is_empty() { "none".to_owned() } else { pools.iter().map(one).collect::<Vec<_>>().join(", ") }
@@ -154,6 +170,7 @@ impl Rows {
         self.fact("emulated by", &system.emulation, String::clone);
         self.fact("threads can be pinned", &system.pinning, yes_or_no);
         self.fact("container", &system.container, String::clone);
+        self.fact("rights of another", &system.elevated, yes_or_no);
         self.fact("CPU quota", &system.cpu_quota, |q| format!("{} CPUs", significant(*q)));
     }
 

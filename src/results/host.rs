@@ -1,6 +1,6 @@
 //! Facts about the machine, each with where it came from.
 
-use crate::units::{Bytes, CpuList, Hertz};
+use crate::units::{Bytes, BytesPerSecond, CpuList, Hertz};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,6 +28,13 @@ impl<T> Fact<T> {
     /// The value, if it is known.
     pub fn get(&self) -> Option<&T> {
         self.value.as_ref()
+    }
+}
+
+/// What a report of an earlier version does not have.
+impl<T> Default for Fact<T> {
+    fn default() -> Self {
+        Fact::unknown("not in the reports of the version that wrote this one")
     }
 }
 
@@ -189,6 +196,38 @@ pub struct MemoryFacts {
     pub rlimit: Fact<Bytes>,
     /// What a run may map at most: the least of these less a reserve.
     pub usable: Fact<Bytes>,
+    /// How the system answers requests for more memory than it has: `heuristic`, `always`, `strict`.
+    #[serde(default)]
+    pub overcommit: Fact<String>,
+    /// The soft limit on locked memory (RLIMIT_MEMLOCK).
+    #[serde(default)]
+    pub lock_limit: Fact<Bytes>,
+    /// Room for memory on storage.
+    #[serde(default)]
+    pub swap: Fact<Swap>,
+    /// The channels to the memory modules.
+    #[serde(default)]
+    pub bus: Fact<MemoryBus>,
+}
+
+/// Room for memory on storage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Swap {
+    /// All of it; 0 where there is none.
+    pub total: Bytes,
+    /// The part in use.
+    pub used: Bytes,
+}
+
+/// What the memory modules can transfer, as the firmware describes them; all sockets together.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MemoryBus {
+    /// Channels with memory.
+    pub channels: u32,
+    /// Modules in them.
+    pub modules: u32,
+    /// The sum over the channels of data width times configured transfers per second: no program can move more.
+    pub peak: BytesPerSecond,
 }
 
 /// A pool of reserved huge pages.
@@ -211,6 +250,10 @@ pub struct PageFacts {
     pub thp_mode: Fact<String>,
     /// Size of a transparent huge page.
     pub thp_size: Fact<Bytes>,
+    /// What the system does for a transparent huge page where none is free: `always`, `defer`, `defer+madvise`, `madvise`,
+    /// `never`.
+    #[serde(default)]
+    pub thp_defrag: Fact<String>,
     /// Pools of explicit huge pages.
     pub huge_pools: Fact<Vec<HugePool>>,
 }
@@ -232,6 +275,9 @@ pub struct SystemFacts {
     pub pinning: Fact<bool>,
     /// Whether this process runs in a container, and which kind.
     pub container: Fact<String>,
+    /// Whether the program ran with rights that its caller lacks (set-user-ID, set-group-ID, file capabilities).
+    #[serde(default)]
+    pub elevated: Fact<bool>,
     /// CPUs' worth of time that the control groups allow; absent where there is no quota.
     pub cpu_quota: Fact<f64>,
 }

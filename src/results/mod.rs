@@ -17,8 +17,8 @@ pub use evidence::{
     Cause, CauseCount, Evidence, PageEvidence, Reason, ReportVerdict, Surroundings, Verdict, VerdictGrade,
 };
 pub use host::{
-    Cache, CacheKind, Cpu, CpuFacts, Environment, Fact, HostFacts, HugePool, MemoryFacts, Node, PageFacts, PortWidth,
-    SystemFacts, Topology,
+    Cache, CacheKind, Cpu, CpuFacts, Environment, Fact, HostFacts, HugePool, MemoryBus, MemoryFacts, Node, PageFacts,
+    PortWidth, Swap, SystemFacts, Topology,
 };
 pub use journal::{Journal, JournalLine, JournalPoint, LARGEST_JOURNAL, RunEnd, read_journal, unmeasured};
 pub use outcome::{Candidate, Choice, Limit, Measured, Outcome, Sample, Summary};

@@ -32,11 +32,16 @@ impl SystemFiles {
     /// The text of `path` (as it is on the machine described) without surrounding space. `None` where it is missing,
     /// unreadable or empty; bytes that are no text are replaced.
     pub fn read(&self, path: &str) -> Option<String> {
-        let mut bytes = Vec::new();
-        let file = std::fs::File::open(self.locate(path)).ok()?;
-        file.take(LONGEST).read_to_end(&mut bytes).ok()?;
+        let bytes = self.read_bytes(path).ok()?;
         let text = String::from_utf8_lossy(&bytes).trim().to_owned();
         (!text.is_empty()).then_some(text)
+    }
+
+    /// All bytes of `path`, and why there are none.
+    pub fn read_bytes(&self, path: &str) -> std::io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        std::fs::File::open(self.locate(path))?.take(LONGEST).read_to_end(&mut bytes)?;
+        Ok(bytes)
     }
 
     /// The text of `path` as a number or another type that reads itself; `None` also where it does not.

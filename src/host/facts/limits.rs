@@ -1,12 +1,15 @@
 //! Memory: how much there is, and how much of it a run may use.
 
-use super::cgroup;
 use super::files::{SystemFiles, field, kilobytes};
+use super::{bus, cgroup};
 use crate::host::os;
-use crate::results::{Fact, MemoryFacts};
-use crate::units::Bytes;
+use crate::results::{Fact, MemoryFacts, Swap};
+use crate::units::{Bytes, CpuList};
+use std::collections::BTreeSet;
 
 const MEMINFO: &str = "/proc/meminfo";
+
+const LIMITS: &str = "/proc/self/limits";
 
 const NODES: &str = "/sys/devices/system/node";
 
@@ -21,6 +24,13 @@ pub fn memory(files: &SystemFiles) -> MemoryFacts {
         (None, Some(bytes)) => Fact::known(Bytes(bytes), format!("sysconf, since {MEMINFO} does not tell")),
         (None, None) => Fact::unknown(format!("neither {MEMINFO} nor the system tells")),
     };
+    let swap = match (field(&meminfo, "SwapTotal").and_then(kilobytes), field(&meminfo, "SwapFree").and_then(kilobytes))
+    {
+        (Some(total), Some(free)) => {
+            Fact::known(Swap { total: Bytes(total), used: Bytes(total.saturating_sub(free)) }, MEMINFO)
+        }
+        _ => Fact::unknown(format!("{MEMINFO} does not tell")),
+    };
     let available = available(files, &meminfo);
     let cgroup = match cgroup::memory_left(files) {
         Some(found) => Fact::known(found.left, found.source),
@@ -29,7 +39,41 @@ pub fn memory(files: &SystemFiles) -> MemoryFacts {
     };
     let rlimit = rlimit(files);
     let usable = usable(&[("available", &available), ("control group", &cgroup), ("process limit", &rlimit)]);
-    MemoryFacts { total, available, cgroup, rlimit, usable }
+    let (overcommit, lock_limit, bus) = (overcommit(files), lock_limit(files), bus::bus(files));
+    MemoryFacts { total, available, cgroup, rlimit, usable, overcommit, lock_limit, swap, bus }
+}
+
+const OVERCOMMIT: &str = "/proc/sys/vm/overcommit_memory";
+
+/// The system's answer to requests for more than there is (Documentation/mm/overcommit-accounting.rst).
+fn overcommit(files: &SystemFiles) -> Fact<String> {
+    let name = match files.read(OVERCOMMIT).as_deref() {
+        Some("0") => "heuristic",
+        Some("1") => "always",
+        Some("2") => "strict",
+        Some(_) => return Fact::unknown(format!("no known mode in {OVERCOMMIT}")),
+        None => return Fact::unknown(format!("no {OVERCOMMIT}")),
+    };
+    Fact::known(name.to_owned(), OVERCOMMIT)
+}
+
+/// The soft limit on locked memory.
+fn lock_limit(files: &SystemFiles) -> Fact<Bytes> {
+    match soft_limit(files, "Max locked memory", "RLIMIT_MEMLOCK") {
+        (Some(limit), source) => Fact::known(Bytes(limit), source),
+        (None, source) => Fact::unknown(format!("no limit is set (RLIMIT_MEMLOCK, {source})")),
+    }
+}
+
+/// A soft limit of this process in bytes, `None` for none, and who tells: the row `title` of the table in /proc, else the
+/// system call's `name`.
+fn soft_limit(files: &SystemFiles, title: &str, name: &str) -> (Option<u64>, &'static str) {
+    let table = files.read(LIMITS).unwrap_or_default();
+    match table.lines().find_map(|line| line.strip_prefix(title)?.split_whitespace().next()) {
+        Some("unlimited") => (None, LIMITS),
+        Some(word) if word.parse::<u64>().is_ok() => (word.parse().ok(), LIMITS),
+        _ => (os::memory_limits().into_iter().find(|(of, _)| *of == name).and_then(|(_, l)| l), "getrlimit"),
+    }
 }
 
 /// What can be had now without pushing others out.
@@ -45,12 +89,16 @@ fn available(files: &SystemFiles, meminfo: &str) -> Fact<Bytes> {
         (None, None, None) => return Fact::unknown(format!("neither {MEMINFO} nor the system tells")),
     };
     // With strict accounting a mapping counts at once, touched or not.
-    let strict = files.read("/proc/sys/vm/overcommit_memory").as_deref() == Some("2");
+    let strict = files.read(OVERCOMMIT).as_deref() == Some("2");
     let commit = value("CommitLimit").zip(value("Committed_AS")).map(|(limit, held)| limit.saturating_sub(held));
     if let Some(left) = commit.filter(|&left| strict && left < bytes) {
         return Fact::known(Bytes(left), format!("{MEMINFO}, CommitLimit - Committed_AS (strict overcommit)"));
     }
-    match reclaimable_on_nodes(files).filter(|&there| there < bytes / 10 * 9) {
+    if let Some((there, nodes)) = on_allowed_nodes(files).filter(|(there, _)| *there < bytes) {
+        let source = format!("{NODES}: free and reclaimable on the nodes allowed ({nodes}, Mems_allowed_list)");
+        return Fact::known(Bytes(there), source);
+    }
+    match reclaimable_on(files, &node_ids(files)).filter(|&there| there < bytes / 10 * 9) {
         Some(there) => Fact::known(
             Bytes(there),
             format!(
@@ -63,12 +111,28 @@ fn available(files: &SystemFiles, meminfo: &str) -> Fact<Bytes> {
     }
 }
 
-/// Memory that the nodes hold free or can get back at once, all together. In a virtual machine with a balloon
+/// Memory on the nodes that a cpuset leaves to this process, and these; `None` where it may use all nodes.
+fn on_allowed_nodes(files: &SystemFiles) -> Option<(u64, CpuList)> {
+    let status = files.read("/proc/self/status")?;
+    let allowed: CpuList = field(&status, "Mems_allowed_list")?.parse().ok()?;
+    let (all, allowed) = (node_ids(files), BTreeSet::from_iter(allowed.0));
+    let usable: BTreeSet<u32> = all.intersection(&allowed).copied().collect();
+    if usable.len() == all.len() || usable.is_empty() {
+        return None;
+    }
+    Some((reclaimable_on(files, &usable)?, CpuList(usable.into_iter().collect())))
+}
+
+/// The nodes that there are.
+fn node_ids(files: &SystemFiles) -> BTreeSet<u32> {
+    files.names(NODES).into_iter().filter_map(|name| name.strip_prefix("node")?.parse().ok()).collect()
+}
+
+/// Memory that `nodes` hold free or can get back at once, all together. In a virtual machine with a balloon
 /// /proc/meminfo may count memory that the host would first have to return. `None` unless every node tells.
-fn reclaimable_on_nodes(files: &SystemFiles) -> Option<u64> {
-    let ids = files.names(NODES).into_iter().filter_map(|name| name.strip_prefix("node")?.parse::<u32>().ok());
+fn reclaimable_on(files: &SystemFiles, nodes: &BTreeSet<u32>) -> Option<u64> {
     let mut sum = None;
-    for id in ids {
+    for id in nodes {
         let meminfo = files.read(&format!("{NODES}/node{id}/meminfo"))?;
         for key in ["MemFree", "Active(file)", "Inactive(file)", "SReclaimable"] {
             let bytes = field(&meminfo, &format!("Node {id} {key}")).and_then(kilobytes)?;
@@ -81,17 +145,11 @@ fn reclaimable_on_nodes(files: &SystemFiles) -> Option<u64> {
 /// What RLIMIT_AS and RLIMIT_DATA leave, the tighter of them.
 fn rlimit(files: &SystemFiles) -> Fact<Bytes> {
     let status = files.read("/proc/self/status").unwrap_or_default();
-    let table = files.read("/proc/self/limits").unwrap_or_default();
     let mut told = Vec::new();
     for (title, name, held) in
         [("Max address space", "RLIMIT_AS", "VmSize"), ("Max data size", "RLIMIT_DATA", "VmData")]
     {
-        let soft = table.lines().find_map(|line| line.strip_prefix(title)?.split_whitespace().next());
-        let (limit, source) = match soft {
-            Some("unlimited") => (None, "/proc/self/limits"),
-            Some(word) if word.parse::<u64>().is_ok() => (word.parse().ok(), "/proc/self/limits"),
-            _ => (os::memory_limits().into_iter().find(|(of, _)| *of == name).and_then(|(_, l)| l), "getrlimit"),
-        };
+        let (limit, source) = soft_limit(files, title, name);
         let used = field(&status, held).and_then(kilobytes);
         if let Some(limit) = limit {
             let held = used.map_or_else(|| "use unknown".to_owned(), |used| format!("{} in use", Bytes(used)));

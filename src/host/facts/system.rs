@@ -3,7 +3,7 @@
 use super::cgroup;
 use super::files::{SystemFiles, field};
 use crate::host::processor::{self, Hypervisor};
-use crate::host::{os, pin};
+use crate::host::{os, pin, privilege};
 use crate::results::{Environment, Fact, HugePool, PageFacts, SystemFacts, Topology};
 use crate::units::Bytes;
 use std::collections::BTreeSet;
@@ -15,12 +15,13 @@ const POOLS: &str = "/sys/kernel/mm/hugepages";
 /// Page sizes.
 pub fn pages(files: &SystemFiles) -> PageFacts {
     let enabled = format!("{THP}/enabled");
-    let mode = files.read(&enabled).and_then(|text| Some(text.split_once('[')?.1.split_once(']')?.0.to_owned()));
+    let defrag = format!("{THP}/defrag");
+    let chosen = |path: &str| Some(files.read(path)?.split_once('[')?.1.split_once(']')?.0.to_owned());
     let size_path = format!("{THP}/hpage_pmd_size");
     let size = files.read_as::<u64>(&size_path).filter(|size| size.is_power_of_two());
     PageFacts {
         base: Bytes(os::page_size() as u64),
-        thp_mode: match mode {
+        thp_mode: match chosen(&enabled) {
             Some(mode) => Fact::known(mode, enabled),
             None => {
                 Fact::unknown(format!("no mode in {enabled}: the kernel lacks transparent huge pages, or hides it"))
@@ -29,6 +30,10 @@ pub fn pages(files: &SystemFiles) -> PageFacts {
         thp_size: match size {
             Some(size) => Fact::known(Bytes(size), size_path),
             None => Fact::unknown(format!("no size in {size_path}")),
+        },
+        thp_defrag: match chosen(&defrag) {
+            Some(mode) => Fact::known(mode, defrag),
+            None => Fact::unknown(format!("no mode in {defrag}")),
         },
         huge_pools: huge_pools(files),
     }
@@ -65,6 +70,7 @@ pub fn system(files: &SystemFiles) -> SystemFacts {
         emulation: emulation(files),
         pinning: Fact::known(pin::can_pin(), "what this system offers"),
         container: container(files),
+        elevated: Fact::known(privilege::is_elevated(), "rights of the process and of its caller"),
         cpu_quota: match cgroup::cpu_quota(files) {
             Some((cpus, source)) => Fact::known(cpus, source),
             None => Fact::unknown("no CPU quota in the control groups"),

@@ -2,7 +2,7 @@
 
 use crate::results::{
     Cache, CacheKind, ClockFacts, Cpu, CpuFacts, Environment, Fact, HostFacts, HugePool, KernelUsed, MemoryFacts, Node,
-    PageFacts, PortWidth, Provenance, SystemFacts, Tool, Topology,
+    PageFacts, PortWidth, Provenance, Swap, SystemFacts, Tool, Topology,
 };
 use crate::units::{Bytes, CpuList, Hertz, Nanos};
 
@@ -32,11 +32,16 @@ pub fn host() -> HostFacts {
             cgroup: Fact::unknown("no limit is set"),
             rlimit: Fact::unknown("no limit is set"),
             usable: Fact::known(Bytes::gib(24), "available less a reserve of a fifth"),
+            overcommit: text("heuristic", "/proc/sys/vm/overcommit_memory"),
+            lock_limit: Fact::known(Bytes::mib(8), "/proc/self/limits"),
+            swap: Fact::known(Swap { total: Bytes::gib(2), used: Bytes::mib(1) }, "/proc/meminfo"),
+            bus: Fact::unknown("/sys/firmware/dmi/tables/DMI may be read by root only"),
         },
         pages: PageFacts {
             base: Bytes(4096),
             thp_mode: text("madvise", "/sys/kernel/mm/transparent_hugepage/enabled"),
             thp_size: Fact::known(Bytes::mib(2), "/sys/kernel/mm/transparent_hugepage/hpage_pmd_size"),
+            thp_defrag: text("madvise", "/sys/kernel/mm/transparent_hugepage/defrag"),
             huge_pools: Fact::known(vec![HugePool { size: Bytes::gib(1), total: 4, free: 3 }], "/sys/kernel/mm"),
         },
         system: SystemFacts {
@@ -47,6 +52,7 @@ pub fn host() -> HostFacts {
             emulation: text("none", "/proc/self/exe is what runs"),
             pinning: Fact::known(true, "this system"),
             container: text("none", "no marker of a container found"),
+            elevated: Fact::known(false, "rights of the process and of its caller"),
             cpu_quota: Fact::unknown("no quota is set"),
         },
         environment: Environment {

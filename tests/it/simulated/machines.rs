@@ -101,11 +101,16 @@ fn facts(cpus: Vec<Cpu>, caches: Vec<Cache>, usable: Bytes) -> HostFacts {
             cgroup: unknown(),
             rlimit: unknown(),
             usable: known(usable),
+            overcommit: unknown(),
+            lock_limit: unknown(),
+            swap: unknown(),
+            bus: unknown(),
         },
         pages: PageFacts {
             base: Bytes(4096),
             thp_mode: known("madvise".to_owned()),
             thp_size: known(Bytes::mib(2)),
+            thp_defrag: unknown(),
             huge_pools: unknown(),
         },
         system: SystemFacts {
@@ -116,6 +121,7 @@ fn facts(cpus: Vec<Cpu>, caches: Vec<Cache>, usable: Bytes) -> HostFacts {
             emulation: unknown(),
             pinning: unknown(),
             container: unknown(),
+            elevated: unknown(),
             cpu_quota: unknown(),
         },
         environment: Environment {

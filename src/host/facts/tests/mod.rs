@@ -1,82 +1,15 @@
 //! Recorded machines: what is found out about each, and that nothing is made up where files are missing.
 
+mod firmware;
+mod limits;
+mod machines;
+mod mutations;
+mod tree;
+
 use super::*;
 use crate::results::{Cache, CacheKind, Node, Topology};
 use crate::units::{Bytes, CpuList};
-
-/// A recorded tree, built file by file.
-struct Tree(tempfile::TempDir);
-
-impl Tree {
-    fn new() -> Self {
-        Tree(tempfile::tempdir().unwrap())
-    }
-
-    fn file(self, path: &str, text: &str) -> Self {
-        let path = self.0.path().join(path.trim_start_matches('/'));
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, text).unwrap();
-        self
-    }
-
-    fn files(&self) -> SystemFiles {
-        SystemFiles::under(self.0.path())
-    }
-
-    fn discover(&self) -> HostFacts {
-        discover(&self.files())
-    }
-
-    fn cpu(self, cpu: u32, core: u32, package: u32, siblings: &str) -> Self {
-        let folder = format!("/sys/devices/system/cpu/cpu{cpu}/topology");
-        self.file(&format!("{folder}/core_id"), &format!("{core}\n"))
-            .file(&format!("{folder}/physical_package_id"), &format!("{package}\n"))
-            .file(&format!("{folder}/core_cpus_list"), &format!("{siblings}\n"))
-    }
-
-    fn cache(self, cpu: u32, index: u32, what: (u32, &str, &str), shared: &str) -> Self {
-        let folder = format!("/sys/devices/system/cpu/cpu{cpu}/cache/index{index}");
-        self.file(&format!("{folder}/level"), &format!("{}\n", what.0))
-            .file(&format!("{folder}/type"), &format!("{}\n", what.1))
-            .file(&format!("{folder}/size"), &format!("{}\n", what.2))
-            .file(&format!("{folder}/coherency_line_size"), "64\n")
-            .file(&format!("{folder}/ways_of_associativity"), "8\n")
-            .file(&format!("{folder}/shared_cpu_list"), &format!("{shared}\n"))
-    }
-
-    fn node(self, id: u32, cpus: &str, kilobytes: u64, distances: &str) -> Self {
-        let folder = format!("/sys/devices/system/node/node{id}");
-        self.file(&format!("{folder}/cpulist"), &format!("{cpus}\n"))
-            .file(&format!("{folder}/distance"), &format!("{distances}\n"))
-            .file(
-                &format!("{folder}/meminfo"),
-                &format!("Node {id} MemTotal:       {kilobytes} kB\nNode {id} MemFree: 1 kB\n"),
-            )
-    }
-
-    /// Plenty of memory and no limits of the process.
-    fn memory(self) -> Self {
-        self.file("/proc/meminfo", "MemTotal: 16777216 kB\nMemFree: 1 kB\nMemAvailable:   8388608 kB\n").file(
-            "/proc/self/limits",
-            "Limit  Soft Limit  Hard Limit  Units\nMax data size   unlimited unlimited bytes\n\
-             Max address space   unlimited  unlimited  bytes\n",
-        )
-    }
-}
-
-/// A virtual machine with two CPUs, as on a small cloud instance.
-fn two_cpus() -> Tree {
-    let mut tree = Tree::new().memory().file("/sys/devices/system/cpu/online", "0-1\n").node(0, "0-1", 16777216, "10");
-    for cpu in 0..2 {
-        tree = tree
-            .cpu(cpu, cpu, 0, &cpu.to_string())
-            .cache(cpu, 0, (1, "Data", "48K"), &cpu.to_string())
-            .cache(cpu, 1, (1, "Instruction", "32K"), &cpu.to_string())
-            .cache(cpu, 2, (2, "Unified", "1024K"), &cpu.to_string())
-            .cache(cpu, 3, (3, "Unified", "32768K"), "0-1");
-    }
-    tree.file("/proc/self/status", "Name:\tx\nCpus_allowed_list:\t1\nVmSize: 1024 kB\nVmData: 512 kB\n")
-}
+use tree::{Tree, overwrite, two_cpus};
 
 /// The caches of a kind and level.
 fn caches(topology: &Topology, level: u32, kind: CacheKind) -> Vec<&Cache> {
@@ -184,14 +117,6 @@ fn everywhere() -> Tree {
         tree = tree.file(path, "");
     }
     tree
-}
-
-/// Puts `text` into every file below `folder`.
-fn overwrite(folder: &std::path::Path, text: &str) {
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() { overwrite(&path, text) } else { std::fs::write(path, text).unwrap() }
-    }
 }
 
 #[test]
@@ -407,54 +332,6 @@ fn groups_are_found_where_they_usually_are_without_mountinfo() {
         .file("/sys/fs/cgroup/memory/x/memory.limit_in_bytes", "1048576\n")
         .discover();
     assert_eq!(facts.memory.cgroup.value, Some(Bytes::mib(1)));
-}
-
-#[test]
-fn limits_of_the_process_count_what_it_has() {
-    let facts = two_cpus()
-        .file(
-            "/proc/self/limits",
-            "Max data size             2147483648           unlimited            bytes\nMax address space         1073741824           unlimited            bytes\n",
-        )
-        .discover();
-    assert_eq!(facts.memory.rlimit.value, Some(Bytes::mib(1023)), "{:?}", facts.memory.rlimit);
-    assert!(facts.memory.rlimit.source.contains("RLIMIT_AS"));
-    assert!(facts.memory.usable.source.starts_with("process limit"), "{:?}", facts.memory.usable);
-}
-
-#[test]
-fn strict_overcommit_bounds_what_is_available() {
-    let meminfo =
-        "MemTotal: 16777216 kB\nMemAvailable: 8388608 kB\nCommitLimit: 4194304 kB\nCommitted_AS: 1048576 kB\n";
-    let tree = two_cpus().file("/proc/meminfo", meminfo).file("/proc/sys/vm/overcommit_memory", "2\n");
-    assert_eq!(tree.discover().memory.available.value, Some(Bytes::gib(3)));
-    let tree = tree.file("/proc/sys/vm/overcommit_memory", "0\n");
-    assert_eq!(tree.discover().memory.available.value, Some(Bytes::gib(8)));
-}
-
-#[test]
-fn old_kernels_have_no_estimate_of_available_memory() {
-    let meminfo = "MemTotal: 4096 kB\nMemFree: 1000 kB\nBuffers: 20 kB\nCached: 4 kB\n";
-    let available = two_cpus().file("/proc/meminfo", meminfo).discover().memory.available;
-    assert_eq!((available.value, available.source.contains("Cached")), (Some(Bytes::mib(1)), true));
-}
-
-#[test]
-fn memory_that_a_balloon_holds_is_not_available() {
-    let node = |id: u32, free: u64| {
-        format!(
-            "Node {id} MemTotal: 4194304 kB\nNode {id} MemFree: {free} kB\nNode {id} Active(file): 100 kB\n\
-             Node {id} Inactive(file): 20 kB\nNode {id} SReclaimable: 4 kB\n"
-        )
-    };
-    let path = |id: u32| format!("/sys/devices/system/node/node{id}/meminfo");
-    let tree =
-        two_cpus().node(1, "", 1, "10 20").file(&path(0), &node(0, 900)).file(&path(1), &node(1, 1048576 - 1148));
-    assert_eq!(tree.discover().memory.available.value, Some(Bytes::gib(1)));
-    let tree = tree.file(&path(0), &node(0, 8 << 20));
-    assert_eq!(tree.discover().memory.available.value, Some(Bytes::gib(8)), "the nodes have enough");
-    let tree = tree.file(&path(0), "Node 0 MemFree: 1 kB\n");
-    assert_eq!(tree.discover().memory.available.value, Some(Bytes::gib(8)), "a node does not tell");
 }
 
 #[test]
