@@ -33,12 +33,16 @@ impl Sampling {
         Self { per_round, rounds: samples.div_ceil(per_round.max(1)), target: 0.0, most: Some(samples), ..self }
     }
 
-    /// With rounds in each of so many allocations, all of which are taken.
+    /// With rounds in each of so many allocations, all of which are taken: enough of them to tell whether allocations
+    /// differ by more than rounds do.
     pub fn over(self, allocations: u32) -> Self {
-        match allocations {
-            0 | 1 => self,
-            _ => Self { rounds: self.rounds.max(allocations).next_multiple_of(allocations), target: 0.0, ..self },
-        }
+        let each = match allocations {
+            0 | 1 => return self,
+            2 => 3,
+            _ => 2,
+        };
+        let rounds = self.rounds.max(allocations.saturating_mul(each)).next_multiple_of(allocations);
+        Self { rounds, target: 0.0, ..self }
     }
 
     /// Samples of a round before which `taken` were taken.

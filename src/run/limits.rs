@@ -42,7 +42,12 @@ impl Question<'_> {
 
     /// Every payload byte crosses the memory bus, but those that the last caches hold from one pass to the next.
     fn memory(&self) -> Option<Limit> {
-        let (peak, source) = (self.memory?, "--dram-peak");
+        let modules = &self.facts.memory.bus;
+        let (peak, source) = match (self.memory, modules.get()) {
+            (Some(peak), _) => (peak, "--dram-peak"),
+            (None, Some(bus)) => (bus.peak, modules.source.as_str()),
+            (None, None) => return None,
+        };
         let cached = self.facts.topology.last_level_total(self.work.cpus()).0 as f64;
         let held = (cached / (self.work.working_set().0 as f64).max(1.0)).min(0.9);
         Some(Limit { value: peak.0, source: format!("the memory's {peak} ({source})"), tolerance: 1.0 / (1.0 - held) })

@@ -48,7 +48,8 @@ fn json_lines_are_a_journal() {
     let report = reports::default_profile();
     let text = render("jsonl", &report, &Options::default());
     let lines: Vec<JournalLine> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_eq!(lines.len(), 1 + 28);
+    assert_eq!(lines.len(), 1 + 28 + 1);
+    assert!(matches!(&lines[29], JournalLine::End { .. }), "{:?}", lines[29]);
     assert!(matches!(&lines[0], JournalLine::Run { provenance, .. } if **provenance == report.provenance));
     let JournalLine::Point(last) = &lines[28] else { panic!("{:?}", lines[28]) };
     assert_eq!(last.experiment, "latency");
