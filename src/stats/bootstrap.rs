@@ -95,7 +95,7 @@ mod tests {
     fn ratio_interval_holds_what_it_promises() {
         for n in [7, 12, 40] {
             let mut random = SplitMix64::new(11);
-            let trials = 400;
+            let trials = 200;
             let held = (0..trials)
                 .filter(|&seed| {
                     let a: Vec<f64> = (0..n).map(|_| 90.0 + exponential(&mut random)).collect();

@@ -1,6 +1,6 @@
 //! Samples in levels: allocations of the memory, rounds within each, samples within each round.
 
-use super::order::{COVERAGE, Interval, interpolated_interval, interval_rank, median, median_interval, sorted};
+use super::order::{Interval, interpolated_interval, interval_rank, median, median_interval, sorted};
 use super::placement::differ;
 use super::trend::{neighbours_alike, slope, trend_by_chance};
 

@@ -102,7 +102,7 @@ fn f_by_chance(mean_between: f64, mean_within: f64, between: usize, within: usiz
 /// The regularised incomplete beta function, `a` and `b` halves of whole numbers, at `x` of [0, 1]: by integration of
 /// t^(a-1) (1-t)^(b-1) in t = sin^2, which is smooth for them.
 fn incomplete_beta(x: f64, a: f64, b: f64) -> f64 {
-    const STEPS: usize = 400;
+    const STEPS: usize = 200;
     let weight = |angle: f64| angle.sin().powf(2.0 * a - 1.0) * angle.cos().max(0.0).powf(2.0 * b - 1.0);
     // Simpson's rule.
     let integral = |to: f64| {
@@ -124,7 +124,7 @@ mod tests {
     /// `apart` above 20, `rise` over all rounds, and noise of 1.
     fn found(shape: [usize; 2], apart: f64, rise: f64, noise: fn(&mut SplitMix64) -> f64) -> f64 {
         let mut random = SplitMix64::new(41);
-        let trials = 1000;
+        let trials = 600;
         let mut one = || {
             let mut level = |a: usize, r: usize| {
                 let time = (a * shape[1] + r) as f64 / (shape[0] * shape[1] - 1) as f64;

@@ -151,7 +151,7 @@ mod tests {
     fn chance_is_rarely_taken_for_a_trend_and_a_trend_rarely_missed() {
         let mut random = SplitMix64::new(31);
         let mut found = |count: usize, rise: f64, skewed: bool| {
-            let trials = 2000;
+            let trials = 1000;
             let one = |_| {
                 let step = rise / (count - 1) as f64;
                 let mut level = |i| {
