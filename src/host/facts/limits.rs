@@ -31,7 +31,7 @@ pub fn memory(files: &SystemFiles) -> MemoryFacts {
         }
         _ => Fact::unknown(format!("{MEMINFO} does not tell")),
     };
-    let available = available(files, &meminfo);
+    let available = available(files, &meminfo, total.value);
     let cgroup = match cgroup::memory_left(files) {
         Some(found) => Fact::known(found.left, found.source),
         None if cgroup::hierarchies(files, "memory").is_empty() => Fact::unknown("no control groups for memory"),
@@ -77,7 +77,7 @@ fn soft_limit(files: &SystemFiles, title: &str, name: &str) -> (Option<u64>, &'s
 }
 
 /// What can be had now without pushing others out.
-fn available(files: &SystemFiles, meminfo: &str) -> Fact<Bytes> {
+fn available(files: &SystemFiles, meminfo: &str, total: Option<Bytes>) -> Fact<Bytes> {
     let value = |key: &str| field(meminfo, key).and_then(kilobytes);
     let (bytes, source) = match (value("MemAvailable"), value("MemFree"), os::free_memory()) {
         (Some(bytes), _, _) => (bytes, format!("{MEMINFO}, MemAvailable")),
@@ -88,6 +88,7 @@ fn available(files: &SystemFiles, meminfo: &str) -> Fact<Bytes> {
         (None, None, Some(bytes)) => (bytes, format!("sysconf, since {MEMINFO} does not tell; free memory only")),
         (None, None, None) => return Fact::unknown(format!("neither {MEMINFO} nor the system tells")),
     };
+    let bytes = total.map_or(bytes, |total| bytes.min(total.0));
     // With strict accounting a mapping counts at once, touched or not.
     let strict = files.read(OVERCOMMIT).as_deref() == Some("2");
     let commit = value("CommitLimit").zip(value("Committed_AS")).map(|(limit, held)| limit.saturating_sub(held));

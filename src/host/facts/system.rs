@@ -18,7 +18,7 @@ pub fn pages(files: &SystemFiles) -> PageFacts {
     let defrag = format!("{THP}/defrag");
     let chosen = |path: &str| Some(files.read(path)?.split_once('[')?.1.split_once(']')?.0.to_owned());
     let size_path = format!("{THP}/hpage_pmd_size");
-    let size = files.read_as::<u64>(&size_path).filter(|size| size.is_power_of_two());
+    let size = files.read_as::<u64>(&size_path).filter(|size| size.is_power_of_two() && *size > os::page_size() as u64);
     PageFacts {
         base: Bytes(os::page_size() as u64),
         thp_mode: match chosen(&enabled) {
@@ -44,8 +44,9 @@ fn huge_pools(files: &SystemFiles) -> Fact<Vec<HugePool>> {
     let pool = |name: &String| {
         let kilobytes: u64 = name.strip_prefix("hugepages-")?.strip_suffix("kB")?.parse().ok()?;
         let number = |file: &str| files.read_as::<u64>(&format!("{POOLS}/{name}/{file}"));
-        let size = Bytes(kilobytes.checked_mul(1024).filter(|&size| size > 0)?);
-        Some(HugePool { size, total: number("nr_hugepages")?, free: number("free_hugepages")? })
+        let size = Bytes(kilobytes.checked_mul(1024).filter(|size| size.is_power_of_two())?);
+        let (total, free) = (number("nr_hugepages")?, number("free_hugepages")?);
+        (free <= total).then_some(HugePool { size, total, free })
     };
     let mut pools: Vec<HugePool> = files.names(POOLS).iter().filter_map(pool).collect();
     pools.sort_by_key(|pool| pool.size);

@@ -47,7 +47,11 @@ fn list(files: &SystemFiles, path: &str) -> Option<BTreeSet<u32>> {
 fn online(files: &SystemFiles) -> (BTreeSet<u32>, String) {
     let path = format!("{CPUS}/online");
     if let Some(cpus) = list(files, &path) {
-        return (cpus, path);
+        // A CPU has a folder, unless they are all masked.
+        let folders: BTreeSet<u32> =
+            files.names(CPUS).iter().filter_map(|name| name.strip_prefix("cpu")?.parse().ok()).collect();
+        let there: BTreeSet<u32> = cpus.intersection(&folders).copied().collect();
+        return (if there.is_empty() { cpus } else { there }, path);
     }
     let blocks = cpuinfo_blocks(files);
     if !blocks.is_empty() {
@@ -133,7 +137,8 @@ fn caches(files: &SystemFiles, online: &BTreeSet<u32>) -> (Vec<Cache>, String) {
         for index in 0..MOST_CACHES {
             let folder = format!("{CPUS}/cpu{cpu}/cache/index{index}");
             let Some(level) = files.read_as::<u32>(&format!("{folder}/level")) else { break };
-            let Some(kind) = files.read(&format!("{folder}/type")).and_then(|text| cache_kind(&text)) else {
+            let kind = files.read(&format!("{folder}/type")).and_then(|text| cache_kind(&text));
+            let Some(kind) = kind.filter(|_| level > 0) else {
                 unreadable += 1;
                 continue;
             };
@@ -223,8 +228,12 @@ fn nodes(files: &SystemFiles, online: &BTreeSet<u32>, memory: Option<Bytes>) -> 
         files.names(NODES).iter().filter_map(|name| name.strip_prefix("node")?.parse().ok()).collect();
     let mut odd = 0;
     let mut nodes = Vec::new();
+    let mut left = online.clone();
     for &id in &ids {
-        let cpus = list(files, &format!("{NODES}/node{id}/cpulist")).unwrap_or_default();
+        // A CPU is on one node: the first that names it.
+        let named = list(files, &format!("{NODES}/node{id}/cpulist")).unwrap_or_default();
+        let cpus: Vec<u32> = named.intersection(&left).copied().collect();
+        left.retain(|cpu| !named.contains(cpu));
         let meminfo = files.read(&format!("{NODES}/node{id}/meminfo")).unwrap_or_default();
         let text = files.read(&format!("{NODES}/node{id}/distance")).unwrap_or_default();
         let distances: Option<Vec<u32>> = text.split_whitespace().map(|word| word.parse().ok()).collect();
@@ -232,7 +241,7 @@ fn nodes(files: &SystemFiles, online: &BTreeSet<u32>, memory: Option<Bytes>) -> 
         odd += usize::from(distances.is_none());
         nodes.push(Node {
             id,
-            cpus: CpuList(cpus.intersection(online).copied().collect()),
+            cpus: CpuList(cpus),
             memory: field(&meminfo, &format!("Node {id} MemTotal")).and_then(kilobytes).map(Bytes),
             distances: distances.unwrap_or_default(),
         });
