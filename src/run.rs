@@ -336,14 +336,11 @@ impl Run<'_> {
     }
 
     /// The kernels that were timed: those that were chosen, where there was a choice.
-    /// Those of an earlier part of the run come first.
     fn kernels(&self, past: Option<&Past>) -> Vec<KernelUsed> {
         let points = self.plan.points.iter().zip(&self.logs);
         let used =
             used_kernels(self.machine, points.filter_map(|(point, log)| Some(log.work(point.work.as_ref().ok()?))));
-        let mut kernels = past.map(|past| past.kernels.clone()).unwrap_or_default();
-        kernels.extend(used.into_iter().filter(|k| !past.is_some_and(|past| past.kernels.contains(k))));
-        kernels
+        with_past(used, past)
     }
 
     fn datasets(&mut self) -> Vec<Dataset> {
@@ -451,9 +448,17 @@ fn used_kernels<'a>(machine: &dyn Machine, works: impl Iterator<Item = &'a Work>
     kernels
 }
 
+/// The kernels of an earlier part of the run, then what `used` has beside them.
+fn with_past(used: Vec<KernelUsed>, past: Option<&Past>) -> Vec<KernelUsed> {
+    let mut kernels = past.map(|past| past.kernels.clone()).unwrap_or_default();
+    let new: Vec<KernelUsed> = used.into_iter().filter(|k| !kernels.contains(k)).collect();
+    kernels.extend(new);
+    kernels
+}
+
 fn provenance(plan: &Plan, machine: &dyn Machine, invocation: &Invocation) -> Provenance {
     let works = plan.points.iter().filter_map(|p| p.work.as_ref().ok());
-    let kernels = used_kernels(machine, works);
+    let kernels = with_past(used_kernels(machine, works), invocation.past.as_ref());
     let now = machine.wall_clock();
     let (started, resumed) = match invocation.past.clone() {
         None => (now.clone(), Vec::new()),

@@ -88,6 +88,10 @@ fn lines_that_do_not_belong_are_counted_and_said() {
     let (report, notes) = with(4, &again);
     assert!(notes.is_empty() && report.datasets[0].points[0].outcome.reason() == Some("later"), "{notes:?}");
     assert_eq!(with(3, "  ").0, whole);
+    let mut other = lines.clone();
+    let at = other[4].find("\"kernels\":").expect("the kernels used");
+    other[4].replace_range(at.., "\"kernels\":[]}");
+    assert!(journal(&other).expect("a journal").0.provenance.kernels.is_empty(), "the end knows what was used");
     assert_eq!(report.verdict.points.values().sum::<u64>(), 3, "the verdict of the run's own end");
 }
 

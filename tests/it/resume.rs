@@ -49,7 +49,7 @@ fn continued(file: &str, kept: &BTreeMap<u64, Value>, folder: &Path) -> Value {
     assert_eq!(report["status"], "complete");
     let points = points(&report);
     assert_eq!(points.len(), 30);
-    assert!(points.values().all(|p| p["outcome"]["status"] == "measured"));
+    assert!(points.values().all(|p| p["outcome"]["samples"].as_array().is_some_and(|all| all.len() >= 3)));
     for (id, point) in kept {
         assert_eq!(&points[id], point, "a point that was finished is as it was");
     }

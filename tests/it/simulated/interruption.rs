@@ -2,12 +2,14 @@
 
 use super::lab::{self, Notes, Ran, profile, run_with};
 use super::machines::{self, Simulated};
-use memgauge::engine::Sampling;
+use memgauge::engine::{Machine, Sampling};
 use memgauge::experiments::Detail;
-use memgauge::plan::Request;
+use memgauge::plan::{self, Request};
 use memgauge::results::{
-    Cause, JournalLine, Measured, Outcome, Point, RunStatus, SCHEMA_VERSION, VerdictGrade, read_journal,
+    Cause, JournalLine, KernelUsed, Measured, Outcome, Point, Report, RunStatus, SCHEMA_VERSION, VerdictGrade,
+    read_journal,
 };
+use memgauge::run::{self, Invocation, Past};
 use memgauge::units::Nanos;
 
 const TIMES: u32 = 20;
@@ -215,4 +217,40 @@ fn an_interruption_after_the_last_sample_changes_nothing() {
     let late = whole.report.plan.real.unwrap() + Nanos(1.0);
     let ran = run_with(&on, request(&on), Notes::default(), Some(late));
     assert_eq!(ran.report, whole.report);
+}
+
+#[test]
+fn a_continued_run_has_the_outcomes_of_both_parts() {
+    let on = machine();
+    let whole = complete(&on);
+    let mut machine = on.machine(lab::SEED);
+    let mut plan = plan::make(request(&on), &mut machine).expect("a plan");
+    // As if the first phase had been measured before, by a kernel of its own.
+    let known = plan.phases.remove(0).points;
+    for &index in &known {
+        plan.points[index].work = Err(whole.points().nth(index).expect("a point").outcome.clone());
+    }
+    let old = KernelUsed { name: "old".to_owned(), digest: None };
+    let started = "1999-12-31T23:59:59Z".to_owned();
+    let settled = known.len() as u64;
+    let past = Past { started: started.clone(), resumed: vec!["then".to_owned()], kernels: vec![old.clone()], settled };
+    let invocation = Invocation { version: "0.0.0".to_owned(), command_line: vec![], past: Some(past) };
+    let mut notes = Notes::default();
+    let begin = machine.now();
+    let report = run::execute(&plan, &mut machine, &mut notes, &invocation, begin);
+    assert_eq!(report.status, RunStatus::Complete);
+    assert_eq!(machine.mappings() as usize, plan.phases.len());
+    let outcome = |report: &Report, id: usize| {
+        report.datasets.iter().flat_map(|d| &d.points).nth(id).map(|point| point.outcome.clone()).expect("a point")
+    };
+    assert!(known.iter().all(|&id| outcome(&report, id) == outcome(&whole.report, id)));
+    assert_eq!(places(&Ran { plan, report: report.clone(), notes: Notes::default(), machine }), places(&whole));
+    // Killed at once or not, nothing of the first part is lost.
+    for lines in [known.len() + 1, notes.journal.len()] {
+        let read = read_journal(notes.journal[..lines].join("\n").as_bytes()).expect("a journal").report;
+        assert!(known.iter().all(|&id| outcome(&read, id) == outcome(&whole.report, id)));
+        assert_eq!((&read.provenance.started, read.provenance.resumed.len()), (&started, 2));
+        assert_eq!(read.provenance.kernels[0], old);
+    }
+    assert!(notes.progress[0].0 > 0.0, "what was done before counts");
 }
