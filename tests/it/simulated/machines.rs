@@ -67,6 +67,21 @@ fn known<T>(value: T) -> Fact<T> {
     Fact::known(value, "simulated")
 }
 
+/// Memory of which all is usable.
+fn memory_facts(usable: Bytes) -> MemoryFacts {
+    MemoryFacts {
+        total: known(usable),
+        available: known(usable),
+        cgroup: unknown(),
+        rlimit: unknown(),
+        usable: known(usable),
+        overcommit: unknown(),
+        lock_limit: unknown(),
+        swap: unknown(),
+        bus: unknown(),
+    }
+}
+
 /// A machine with these CPUs and caches and `usable` memory.
 fn facts(cpus: Vec<Cpu>, caches: Vec<Cache>, usable: Bytes) -> HostFacts {
     let mut nodes: Vec<u32> = cpus.iter().filter_map(|c| c.node).collect();
@@ -95,17 +110,7 @@ fn facts(cpus: Vec<Cpu>, caches: Vec<Cache>, usable: Bytes) -> HostFacts {
             nodes,
             nodes_source: "simulated".to_owned(),
         },
-        memory: MemoryFacts {
-            total: known(usable),
-            available: known(usable),
-            cgroup: unknown(),
-            rlimit: unknown(),
-            usable: known(usable),
-            overcommit: unknown(),
-            lock_limit: unknown(),
-            swap: unknown(),
-            bus: unknown(),
-        },
+        memory: memory_facts(usable),
         pages: PageFacts {
             base: Bytes(4096),
             thp_mode: known("madvise".to_owned()),

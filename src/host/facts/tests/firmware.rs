@@ -63,8 +63,11 @@ fn bus(table: &[u8]) -> Fact<MemoryBus> {
     Tree::new().file("/sys/firmware/dmi/tables/DMI", table).discover().memory.bus
 }
 
+/// Locator and bank.
+type Names = (&'static str, &'static str);
+
 /// Channels and GB/s of modules with these locators and banks.
-fn named(names: &[(&str, &str)]) -> Option<(u32, f64)> {
+fn named(names: &[Names]) -> Option<(u32, f64)> {
     let modules: Vec<Module> = names.iter().map(|&(locator, bank)| Module { locator, bank, ..DDR5 }).collect();
     bus(&table(&modules)).value.map(|bus| (bus.channels, bus.peak.gigabytes()))
 }
@@ -72,7 +75,7 @@ fn named(names: &[(&str, &str)]) -> Option<(u32, f64)> {
 #[test]
 fn channels_are_told_by_their_names() {
     const ONE: f64 = 38.4; // 8 bytes x 4800 MT/s
-    let cases: [(&[(&str, &str)], Option<u32>); 16] = [
+    let cases: [(&[Names], Option<u32>); 16] = [
         (&[("DIMM 0", "P0 CHANNEL A"), ("DIMM 1", "P0 CHANNEL A"), ("DIMM 0", "P0 CHANNEL B")], Some(2)),
         (&[("DIMM 0", "P0 CHANNEL A"), ("DIMM 0", "P1 CHANNEL A")], Some(2)),
         (&[("P0_DIMM_1", "CHANNEL A"), ("P1_DIMM_1", "CHANNEL A")], Some(2)),

@@ -43,10 +43,9 @@ fn memory_that_a_balloon_holds_is_not_available() {
         )
     };
     let path = |id: u32| format!("/sys/devices/system/node/node{id}/meminfo");
-    let tree =
-        two_cpus().node(1, "", 1, "10 20").file(&path(0), &node(0, 900)).file(&path(1), &node(1, 1048576 - 1148));
+    let tree = two_cpus().node(1, "", 1, "10 20").file(&path(0), node(0, 900)).file(&path(1), node(1, 1048576 - 1148));
     assert_eq!(tree.discover().memory.available.value, Some(Bytes::gib(1)));
-    let tree = tree.file(&path(0), &node(0, 8 << 20));
+    let tree = tree.file(&path(0), node(0, 8 << 20));
     assert_eq!(tree.discover().memory.available.value, Some(Bytes::gib(8)), "the nodes have enough");
     let tree = tree.file(&path(0), "Node 0 MemFree: 1 kB\n");
     assert_eq!(tree.discover().memory.available.value, Some(Bytes::gib(8)), "a node does not tell");

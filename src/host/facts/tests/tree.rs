@@ -39,28 +39,28 @@ impl Tree {
 
     pub fn cpu(self, cpu: u32, core: u32, package: u32, siblings: &str) -> Self {
         let folder = format!("/sys/devices/system/cpu/cpu{cpu}/topology");
-        self.file(&format!("{folder}/core_id"), &format!("{core}\n"))
-            .file(&format!("{folder}/physical_package_id"), &format!("{package}\n"))
-            .file(&format!("{folder}/core_cpus_list"), &format!("{siblings}\n"))
+        self.file(&format!("{folder}/core_id"), format!("{core}\n"))
+            .file(&format!("{folder}/physical_package_id"), format!("{package}\n"))
+            .file(&format!("{folder}/core_cpus_list"), format!("{siblings}\n"))
     }
 
     pub fn cache(self, cpu: u32, index: u32, what: (u32, &str, &str), shared: &str) -> Self {
         let folder = format!("/sys/devices/system/cpu/cpu{cpu}/cache/index{index}");
-        self.file(&format!("{folder}/level"), &format!("{}\n", what.0))
-            .file(&format!("{folder}/type"), &format!("{}\n", what.1))
-            .file(&format!("{folder}/size"), &format!("{}\n", what.2))
+        self.file(&format!("{folder}/level"), format!("{}\n", what.0))
+            .file(&format!("{folder}/type"), format!("{}\n", what.1))
+            .file(&format!("{folder}/size"), format!("{}\n", what.2))
             .file(&format!("{folder}/coherency_line_size"), "64\n")
             .file(&format!("{folder}/ways_of_associativity"), "8\n")
-            .file(&format!("{folder}/shared_cpu_list"), &format!("{shared}\n"))
+            .file(&format!("{folder}/shared_cpu_list"), format!("{shared}\n"))
     }
 
     pub fn node(self, id: u32, cpus: &str, kilobytes: u64, distances: &str) -> Self {
         let folder = format!("/sys/devices/system/node/node{id}");
-        self.file(&format!("{folder}/cpulist"), &format!("{cpus}\n"))
-            .file(&format!("{folder}/distance"), &format!("{distances}\n"))
+        self.file(&format!("{folder}/cpulist"), format!("{cpus}\n"))
+            .file(&format!("{folder}/distance"), format!("{distances}\n"))
             .file(
                 &format!("{folder}/meminfo"),
-                &format!("Node {id} MemTotal:       {kilobytes} kB\nNode {id} MemFree: 1 kB\n"),
+                format!("Node {id} MemTotal:       {kilobytes} kB\nNode {id} MemFree: 1 kB\n"),
             )
     }
 
