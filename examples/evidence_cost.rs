@@ -6,6 +6,7 @@ use memgauge::host::facts::SystemFiles;
 use memgauge::host::noise::{ThreadNoise, Watch};
 use memgauge::host::{counter, pin};
 use memgauge::units::Nanos;
+use std::io::Write;
 
 /// Readings of the counter inside a sample: before the first chunk and after each of 16.
 const STAMPS: u64 = 17;
@@ -26,7 +27,8 @@ fn cost(times: usize, mut call: impl FnMut()) -> Nanos {
     Nanos(batches[batches.len() / 2])
 }
 
-fn main() {
+fn main() -> std::io::Result<()> {
+    let mut out = std::io::stdout().lock();
     let stamp = cost(200, || {
         std::hint::black_box(counter::ticks());
     });
@@ -43,7 +45,20 @@ fn main() {
     let inside = stamp * STAMPS as f64;
     let beside = (noise + cpu) * 2.0;
     let percent = |time: Nanos| time.0 / SAMPLE.0 * 100.0;
-    println!("inside a sample: {STAMPS} readings of the counter, {stamp} each: {inside}, {:.3}% of 1 ms", percent(inside));
-    println!("beside a sample: 2 readings of faults and switches ({noise}), 2 of the cpu ({cpu}): {beside}, {:.3}%", percent(beside));
-    println!("around a round of 25 samples: 2 readings of the system, {around} each: {:.3}% of 25 ms", percent(around * 2.0) / 25.0);
+    writeln!(
+        out,
+        "inside a sample: {STAMPS} readings of the counter, {stamp} each: {inside}, {:.3}% of 1 ms",
+        percent(inside)
+    )?;
+    writeln!(
+        out,
+        "beside a sample: 2 readings of faults and switches ({noise}), 2 of the cpu ({cpu}): {beside}, {:.3}%",
+        percent(beside)
+    )?;
+    writeln!(
+        out,
+        "around a round of 25 samples: 2 readings of the system, {around} each: {:.3}% of 25 ms",
+        percent(around * 2.0) / 25.0
+    )?;
+    Ok(())
 }

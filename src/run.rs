@@ -13,7 +13,7 @@ use crate::results::{
     Provenance, Report, ReportVerdict, RunStatus, SCHEMA_VERSION, Tool,
 };
 use crate::units::{Hertz, Nanos};
-use conditions::{environment, sentence};
+use conditions::{environment, interruptions, sentence, shapes};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What is told while a run is under way.
@@ -129,6 +129,7 @@ pub fn execute(
     for (experiment, dataset) in plan.request.experiments.iter().zip(&datasets) {
         findings.extend(experiment.findings(dataset));
     }
+    findings.extend(shapes(&datasets).into_iter().chain(interruptions(&datasets)));
     let verdict = ReportVerdict::of(&datasets);
     let schema_version = SCHEMA_VERSION;
     let report = Report { schema_version, status, verdict, provenance, plan: summary, datasets, findings };

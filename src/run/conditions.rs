@@ -1,6 +1,6 @@
 //! Conditions of the machine that move results: a sentence each, with what to do about it.
 
-use crate::results::{Finding, HostFacts};
+use crate::results::{Cause, Dataset, Evidence, Finding, HostFacts};
 use std::collections::BTreeMap;
 
 /// A finding without numbers.
@@ -54,4 +54,55 @@ pub(super) fn environment(facts: &HostFacts, cpus: usize) -> Vec<Finding> {
         findings.push(sentence("load", text));
     }
     findings
+}
+
+/// What the values of many points have in common over time or over memory, a sentence for each.
+pub(super) fn shapes(datasets: &[Dataset]) -> Vec<Finding> {
+    let told = [
+        (Cause::Drift, "drift", "drifted while they were measured"),
+        (Cause::Bimodal, "bimodal", "have values of two kinds"),
+        (Cause::Placement, "placement", "depend on where their memory lies"),
+    ];
+    let points = || datasets.iter().flat_map(|d| &d.points).filter_map(|p| p.outcome.measured());
+    let all = points().count();
+    let one = |(cause, kind, what): (Cause, &str, &str)| {
+        let reasons: Vec<&str> = points()
+            .filter_map(|m| m.verdict.reasons.iter().find(|r| r.cause == cause))
+            .map(|r| r.text.as_str())
+            .collect();
+        let first = *reasons.first()?;
+        let count = reasons.len();
+        let mut finding = sentence(kind, format!("{count} of {all} points {what} (the first: {first})."));
+        finding.values.insert("points".to_owned(), count as f64);
+        Some(finding)
+    };
+    told.into_iter().filter_map(one).collect()
+}
+
+/// What kept samples out of the headlines, all points together; nothing where hardly any were.
+pub(super) fn interruptions(datasets: &[Dataset]) -> Option<Finding> {
+    const WORTH_A_WORD: f64 = 0.05;
+    let points = || datasets.iter().flat_map(|d| &d.points).filter_map(|p| p.outcome.measured());
+    let dirty: u64 = points().map(|m| m.evidence.dirty_samples).sum();
+    let all = dirty.saturating_add(points().map(|m| m.summary.clean_samples).sum());
+    if (dirty as f64) < WORTH_A_WORD * all as f64 || dirty == 0 {
+        return None;
+    }
+    let sum = |of: fn(&Evidence) -> Option<u64>| points().filter_map(|m| of(&m.evidence)).sum::<u64>();
+    let counts = [
+        (sum(|e| e.involuntary_switches), "context switches"),
+        (sum(|e| e.voluntary_switches), "stops"),
+        (sum(|e| e.minor_faults), "minor page faults"),
+        (sum(|e| e.major_faults), "major page faults"),
+        (sum(|e| e.migrations), "moves to other cpus"),
+    ];
+    let told: Vec<String> = counts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
+    let by = if told.is_empty() { "gaps that the system does not count".to_owned() } else { told.join(", ") };
+    let mut finding = sentence(
+        "interruptions",
+        format!("{dirty} of {all} samples were disturbed and are left out of the figures: {by}."),
+    );
+    finding.values.insert("dirty_samples".to_owned(), dirty as f64);
+    finding.values.insert("samples".to_owned(), all as f64);
+    Some(finding)
 }

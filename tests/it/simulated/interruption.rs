@@ -170,6 +170,10 @@ fn a_journal_cut_anywhere_holds_the_rounds_done_until_then() {
     for (_, point) in journal(&ran) {
         let samples = &lab::measured(&point).samples;
         let whole = &lab::measured(ran.points().nth(point.id as usize).expect("a point")).samples;
+        // The last line of a point says that there will be no more of it.
+        if samples.len() == whole.len() && rounds[point.id as usize] == ran.plan.sampling.rounds as usize {
+            continue;
+        }
         rounds[point.id as usize] += 1;
         // Each line has one round more than the one before, and all that were taken until then.
         assert_eq!(samples.len(), rounds[point.id as usize] * ran.plan.sampling.per_round as usize);

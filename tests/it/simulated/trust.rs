@@ -31,6 +31,11 @@ fn causes(ran: &Ran) -> Vec<Cause> {
     all
 }
 
+/// Whether a finding of this kind is in the report.
+fn finds(ran: &Ran, kind: &str) -> bool {
+    ran.report.findings.iter().any(|f| f.kind == kind)
+}
+
 /// Makes a fault.
 type Spoil = fn(&mut Simulated);
 
@@ -82,6 +87,7 @@ fn each_fault_is_named_as_what_it_is() {
             let dirty = m.samples.iter().filter(|s| s.dirty.is_some()).count() as u64;
             assert!(dirty >= 20 && dirty == m.evidence.dirty_samples, "{kind:?}: {dirty}");
             assert_eq!(m.summary.clean_samples + dirty, m.samples.len() as u64);
+            assert!(finds(&ran, "interruptions"));
             if kind != Spike::Move {
                 assert_eq!(m.verdict.grade, VerdictGrade::Solid, "{kind:?}: {}", m.verdict.text());
             }
@@ -98,6 +104,7 @@ fn pages_of_another_size_are_named() {
 fn a_drift_of_the_values_is_named_beside_that_of_the_clock() {
     let ran = with(|on| on.model.noise.drift = 0.5);
     assert_eq!(causes(&ran), [Cause::CoreClock, Cause::Drift]);
+    assert!(finds(&ran, "drift") && !finds(&ran, "interruptions") && !finds(&ran, "placement"));
 }
 
 #[test]
@@ -112,6 +119,7 @@ fn allocations_that_differ_are_told_from_noise() {
         let truth = [m.samples[0].value, m.samples[m.samples.len() - 1].value];
         assert!(truth.iter().all(|v| m.summary.ci_low <= v * 1.02 && v * 0.98 <= m.summary.ci_high), "{:?}", m.summary);
     }
+    assert!(finds(&ran, "placement"));
     let ran = with_allocations(6, |_| ());
     assert_eq!(causes(&ran), []);
 }
