@@ -28,12 +28,12 @@ mod work;
 
 pub use crate::stats::{SplitMix64, derive};
 pub use clock::Clock;
-pub use conclusion::{Frame, conclude};
 pub use machine::{Machine, MemoryKey, MemoryPlan, MemoryUse, Observation, Trouble, page_bytes, slot};
 pub use race::race_samples;
 pub use real::RealMachine;
+pub use conclusion::{Frame, conclude};
 pub use sampling::{PointLog, Sampling, sample_round};
 pub use simulated::{CostModel, LevelCost, NoiseModel, SimulatedMachine, Spike};
-pub use team::{Member, Team};
 pub use window::Gaps;
+pub use team::{Member, Team};
 pub use work::{ChaseWork, InstructionWork, LockWork, StreamWork, TableOrder, Work};
