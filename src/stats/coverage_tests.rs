@@ -188,6 +188,15 @@ fn intervals_hold_the_truth_of_wandering_bimodal_and_drifting_samples() {
     assert_held(&KINDS[8..]);
 }
 
+#[test]
+fn rounds_that_wander_are_merged() {
+    let wave =
+        |phi: fn(usize, usize, &mut SplitMix64) -> Rounds| Kind { name: "", draw: phi, truth: |_| 0.0, held: PROMISED };
+    let slow = held(&wave(|n, k, r| wandering(0.6, n, k, r)), 25, 3, 400);
+    let slower = held(&wave(|n, k, r| wandering(0.8, n, k, r)), 50, 3, 400);
+    assert!(slow > 84.0 && slower > 80.0, "{slow} {slower}");
+}
+
 /// `count` allocations of three rounds of five, that differ by `apart` times the spread of samples.
 fn allocations(count: usize, apart: f64, random: &mut SplitMix64) -> Vec<Rounds> {
     (0..count)

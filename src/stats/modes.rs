@@ -15,9 +15,6 @@ const LEAST_COUNT: usize = 8;
 const SEPARATION: f64 = 3.1;
 const BY_CHANCE: f64 = 80.0;
 
-/// Samples halfway between the kinds, as a share of those around the middle of the rarer kind, at most.
-const VALLEY: f64 = 0.7;
-
 /// Two kinds of values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Modes {
@@ -45,7 +42,7 @@ pub fn modes(samples: &[f64]) -> Option<Modes> {
     let (low, high) = (median(lows)?, median(highs)?);
     let valley = valley(&ordered, low, high);
     let apart = split.separation > SEPARATION + BY_CHANCE / independent(samples) + valley;
-    let two = apart && valley < VALLEY && high >= low * LEAST_RATIO;
+    let two = apart && high >= low * LEAST_RATIO;
     two.then_some(Modes { low, high, share_high: highs.len() as f64 / ordered.len() as f64 })
 }
 
