@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release --example chain_speed -- 2GiB 5` prints one line per round; docs/performance.md quotes it.
 
-use memgauge::engine::{ChaseWork, Machine, MemoryPlan, RealMachine, Work};
+use memgauge::engine::{ChainShape, ChaseWork, Machine, MemoryPlan, RealMachine, Work};
 use memgauge::host::facts::{SystemFiles, discover};
 use memgauge::host::interrupt::StopFlag;
 use memgauge::host::memory::PageMode;
@@ -23,6 +23,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             cpu: cpus[0],
             bytes,
             stride: Bytes(64),
+            shape: ChainShape::GlobalRandom,
             seed,
             walkers: 1,
             payload: false,

@@ -9,12 +9,16 @@ pub fn for_cause(cause: Cause) -> &'static str {
         Cause::BelowFasterLevel => "measure again; if it stays, compare --pages 4k and --pages thp",
         Cause::Interrupted => "let the run end, or continue it with --resume",
         Cause::Moved => "keep tools that set affinities (taskset, cgroup cpusets) away during the run",
-        Cause::PageSize => "allow huge pages: echo madvise > /sys/kernel/mm/transparent_hugepage/enabled; or type --pages 4k",
+        Cause::PageSize => {
+            "allow huge pages: echo madvise > /sys/kernel/mm/transparent_hugepage/enabled; or type --pages 4k"
+        }
         Cause::NotResident => "leave more memory free, or type smaller --sizes",
         Cause::Node => "free memory on the node of the threads, or choose --cpus on the node that has some",
         Cause::Disturbed => "stop other programs, or type --cpus with cpus that they do not use",
         Cause::FewSamples => "allow more time with --budget, or more --samples",
-        Cause::Stolen => "use a machine with dedicated cpus, or measure when its neighbours are quiet; --repeat 5 shows the range",
+        Cause::Stolen => {
+            "use a machine with dedicated cpus, or measure when its neighbours are quiet; --repeat 5 shows the range"
+        }
         Cause::Throttled => "raise the cpu quota of the container, or type --threads 1",
         Cause::Others => "stop other programs, or measure when the machine is idle",
         Cause::MemoryPressure => "leave more memory free, or type smaller --sizes",

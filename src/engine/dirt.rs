@@ -53,14 +53,23 @@ pub fn main_cause<'a>(work: &Work, seen: impl Iterator<Item = &'a Observation>) 
 mod tests {
     use super::super::window::Gaps;
     use super::*;
-    use crate::engine::ChaseWork;
+    use crate::engine::{ChainShape, ChaseWork};
     use crate::host::memory::PageMode;
     use crate::host::noise::ThreadNoise;
     use crate::units::{Bytes, Nanos};
 
     fn work() -> Work {
         let (bytes, stride, pages) = (Bytes::kib(16), Bytes(64), PageMode::Base);
-        Work::Chase(ChaseWork { bytes, stride, pages, cpu: 3, walkers: 1, payload: false, seed: 1 })
+        Work::Chase(ChaseWork {
+            bytes,
+            stride,
+            shape: ChainShape::GlobalRandom,
+            pages,
+            cpu: 3,
+            walkers: 1,
+            payload: false,
+            seed: 1,
+        })
     }
 
     fn seen(noise: ThreadNoise, gap: f64, on: u32) -> Observation {

@@ -2,9 +2,9 @@
 
 use super::advice;
 use super::shape::Shape;
-use crate::results::{Cause, Evidence, Limit, Reason, Summary, Verdict, VerdictGrade};
 #[cfg(test)]
 use crate::results::Surroundings;
+use crate::results::{Cause, Evidence, Limit, Reason, Summary, Verdict, VerdictGrade};
 use crate::units::{Bytes, Hertz, Nanos};
 
 /// Less of the memory than this in the pages asked for makes the number one of mixed pages.
@@ -95,10 +95,8 @@ fn placement(evidence: &Evidence) -> Vec<Reason> {
     if let (Some(share), Some(asked)) = (pages.granted_share, pages.asked_bytes)
         && share < GRANTED
     {
-        reasons.push(reason(
-            Cause::PageSize,
-            format!("{:.0}% of the memory is in {} pages", share * 100.0, Bytes(asked)),
-        ));
+        reasons
+            .push(reason(Cause::PageSize, format!("{:.0}% of the memory is in {} pages", share * 100.0, Bytes(asked))));
     }
     if let Some(share) = pages.resident_share.filter(|&s| s < 0.99) {
         reasons.push(reason(Cause::NotResident, format!("{:.0}% of the memory is resident", share * 100.0)));

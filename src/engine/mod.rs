@@ -39,4 +39,4 @@ pub use sampling::{PointLog, Sampling, sample_round};
 pub use simulated::{CostModel, LevelCost, SimulatedMachine};
 pub use team::{Member, Team};
 pub use window::Gaps;
-pub use work::{ChaseWork, InstructionWork, LockWork, StreamWork, TableOrder, Work};
+pub use work::{ChainShape, ChaseWork, InstructionWork, LockWork, StreamWork, TableOrder, Work};

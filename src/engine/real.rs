@@ -4,13 +4,13 @@ use super::cycle::Cycle;
 use super::machine::{Machine, MemoryKey, MemoryPlan, MemoryUse, Observation, Trouble, page_bytes, slot};
 use super::runs::{ChaseRun, InstructionRun, LockRun, Share, StreamRun};
 use super::sample::{Length, Run, take};
-use super::work::{ChaseWork, StreamWork, Work};
+use super::work::{ChainShape, ChaseWork, StreamWork, Work};
 use super::{Clock, Team, candidates, chain};
 use crate::error::Result;
+use crate::host::counter;
 use crate::host::facts::SystemFiles;
 use crate::host::interrupt::StopFlag;
 use crate::host::memory::{Mapping, PageMode, PageReading, Window};
-use crate::host::counter;
 use crate::host::noise::Watch;
 use crate::kernels::{self, Chain, UnverifiedChain, dependent_adds};
 use crate::results::{ClockFacts, HostFacts, KernelUsed, PageEvidence, Surroundings};
@@ -151,6 +151,9 @@ impl RealMachine {
     }
 
     fn prepare_chase(&mut self, work: &ChaseWork) -> std::result::Result<Prepared, Trouble> {
+        if work.shape != ChainShape::GlobalRandom {
+            return Err(Trouble::Unsupported("chains of this shape cannot be built yet".to_owned()));
+        }
         let key = work.chain();
         if !self.chains.contains_key(&key) {
             let memory = (MemoryUse::Chains, work.pages, self.node_of(work.cpu));

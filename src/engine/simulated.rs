@@ -10,8 +10,8 @@ use super::machine::{Machine, MemoryKey, MemoryPlan, MemoryUse, Observation, Tro
 use super::window::Gaps;
 use super::work::{ChaseWork, InstructionWork, LockWork, StreamWork, Work};
 use crate::host::memory::PageMode;
-use crate::kernels::{LockOperation, Operation, SetId, Timing, Visits, Width};
 use crate::host::noise::ThreadNoise;
+use crate::kernels::{LockOperation, Operation, SetId, Timing, Visits, Width};
 use crate::results::{CacheKind, ClockFacts, HostFacts, KernelUsed, PageEvidence, Surroundings};
 use crate::units::{Bytes, BytesPerSecond, Hertz, Nanos};
 use std::collections::{BTreeMap, BTreeSet};

@@ -108,6 +108,25 @@ impl TableOrder {
     }
 }
 
+/// The order in which a chain goes through its nodes. Whatever the shape, it is one cycle over all of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum ChainShape {
+    /// A random cycle over all nodes: no window has a meaning to it.
+    #[default]
+    GlobalRandom,
+    /// All nodes of a window of so many bytes before the next window: random inside each, and in a random order of windows.
+    RandomBox(Bytes),
+    /// The same random order inside every window, windows by rising address.
+    SameRandomInBox(Bytes),
+    /// A random order of its own inside every window, windows by rising address.
+    DiffRandomInBox(Bytes),
+    /// By rising address.
+    Sequential,
+    /// One node in every page of so many bytes, on a line of it that differs from page to page; pages in random order.
+    /// The stride is that of lines, so that [`ChaseWork::nodes`] counts pages.
+    OnePerPage(Bytes),
+}
+
 /// One thread that follows pointers.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ChaseWork {
@@ -119,6 +138,8 @@ pub struct ChaseWork {
     pub bytes: Bytes,
     /// Distance between neighbouring nodes in memory.
     pub stride: Bytes,
+    /// In which order.
+    pub shape: ChainShape,
     /// Seed of the order of nodes.
     pub seed: u64,
     /// Walkers on the chain at once, which wait for their own loads only.
@@ -135,7 +156,10 @@ impl ChaseWork {
 
     /// Number of nodes.
     pub fn nodes(&self) -> u64 {
-        self.bytes.0 / self.stride.0.max(1)
+        match self.shape {
+            ChainShape::OnePerPage(page) => self.bytes.0 / page.0.max(1),
+            _ => self.bytes.0 / self.stride.0.max(1),
+        }
     }
 }
 

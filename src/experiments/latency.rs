@@ -8,7 +8,7 @@ use super::lists::{Count, Counts, PageModes};
 use super::plausible::reject_below_faster;
 use super::steps::rises;
 use super::{Bound, Detail, Draft, Experiment, Scope, axis, bytes_axis};
-use crate::engine::{ChaseWork, Work, derive, slot};
+use crate::engine::{ChainShape, ChaseWork, Work, derive, slot};
 use crate::error::{Error, Result};
 use crate::host::memory::PageMode;
 use crate::kernels::{MOST_WALKERS, chase_name};
@@ -120,7 +120,16 @@ impl Latency {
         let payload = self.settings.payload;
         let pages = self.settings.pages.0.iter().filter(|&&pages| self.wanted(pages, &level));
         let works = pages.flat_map(|&pages| {
-            let walkers = |&walkers: &u32| ChaseWork { pages, cpu, bytes, stride, seed, walkers, payload };
+            let walkers = |&walkers: &u32| ChaseWork {
+                pages,
+                cpu,
+                bytes,
+                stride,
+                shape: ChainShape::GlobalRandom,
+                seed,
+                walkers,
+                payload,
+            };
             chains.iter().map(walkers).collect::<Vec<ChaseWork>>()
         });
         Ok(works.map(|work| draft_point(scope, work, &level).unless(hidden)).collect())

@@ -2,8 +2,9 @@
 
 use super::machine::provenance;
 use crate::results::{
-    Axis, Cause, Coordinate, Coordinates, Dataset, Evidence, Finding, Limit, Measured, Outcome, PageEvidence, PlanSummary,
-    Point, Quantity, Reason, Report, ReportVerdict, RunStatus, SCHEMA_VERSION, Sample, Summary, Verdict, VerdictGrade,
+    Axis, Cause, Coordinate, Coordinates, Dataset, Evidence, Finding, Limit, Measured, Outcome, PageEvidence,
+    PlanSummary, Point, Quantity, Reason, Report, ReportVerdict, RunStatus, SCHEMA_VERSION, Sample, Summary, Verdict,
+    VerdictGrade,
 };
 use crate::units::{Bytes, Nanos};
 

@@ -40,8 +40,17 @@ fn bandwidth(operation: &str, size: u64, threads: u64, mib_s: f64, passes: u64) 
 
 /// A latency point with samples of 9, 10 and 11 times a tenth of `ns`.
 fn latency(size: u64, ns: f64) -> Point {
-    let sample =
-        |f: f64| Sample { value: ns * f, elapsed_ns: 1e8, work: 1 << 20, core_hz: None, round: 0, allocation: 0, gaps_ns: None, cpus: Vec::new(), dirty: None };
+    let sample = |f: f64| Sample {
+        value: ns * f,
+        elapsed_ns: 1e8,
+        work: 1 << 20,
+        core_hz: None,
+        round: 0,
+        allocation: 0,
+        gaps_ns: None,
+        cpus: Vec::new(),
+        dirty: None,
+    };
     let m = Measured { samples: [0.9, 1.0, 1.1].map(sample).to_vec(), ..measured(ns) };
     point(0, &[("size_bytes", Coordinate::Number(size)), ("threads", Coordinate::Number(1))], outcome(m))
 }

@@ -104,7 +104,11 @@ fn where_every_sample_is_disturbed_the_number_is_doubtful() {
     for point in ran.points() {
         let m = lab::measured(point);
         assert_eq!((m.summary.clean_samples, m.evidence.dirty_samples), (0, 60));
-        assert!(m.verdict.reasons.iter().any(|r| r.text == "60 of 60 samples were disturbed by other programs"), "{:?}", m.verdict);
+        assert!(
+            m.verdict.reasons.iter().any(|r| r.text == "60 of 60 samples were disturbed by other programs"),
+            "{:?}",
+            m.verdict
+        );
     }
 }
 
