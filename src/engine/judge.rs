@@ -19,6 +19,9 @@ const OTHERS: (f64, f64) = (0.25, 0.02);
 /// More of the time than this spent waiting for memory by anybody: the system reclaims or swaps.
 const MEMORY_PRESSURE: f64 = 0.05;
 
+/// An interval that holds less often than this: that of five rounds does in 94%, that of four in 88%.
+const LEAST_CONFIDENCE: f64 = 0.9;
+
 /// A core clock that moved by more than this during the samples.
 const CLOCK_MOVED: f64 = 0.05;
 
@@ -122,6 +125,11 @@ fn samples(grounds: &Grounds<'_>) -> Vec<Reason> {
         let cause = grounds.dirt.unwrap_or(Cause::Disturbed);
         let by = advice::by_what(cause);
         reasons.push(reason(cause, format!("{dirty} of {all} samples were disturbed{by}")));
+    }
+    let confidence = grounds.summary.confidence;
+    if confidence < LEAST_CONFIDENCE && clean >= FEWEST_SAMPLES {
+        let text = format!("too few rounds: the interval holds in {:.0}% of cases", confidence * 100.0);
+        reasons.push(reason(Cause::FewSamples, text));
     }
     if clean < FEWEST_SAMPLES {
         reasons.push(reason(Cause::FewSamples, format!("only {clean} clean samples")));

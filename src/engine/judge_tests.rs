@@ -13,7 +13,15 @@ struct Case {
 }
 
 fn good() -> Case {
-    let summary = Summary { median: 100.0, best: 101.0, ci_low: 99.0, ci_high: 101.0, mad: 0.5, clean_samples: 20 };
+    let summary = Summary {
+        median: 100.0,
+        best: 101.0,
+        ci_low: 99.0,
+        ci_high: 101.0,
+        confidence: 0.95,
+        mad: 0.5,
+        clean_samples: 20,
+    };
     let pages = PageEvidence {
         asked_bytes: Some(2 << 20),
         granted_share: Some(1.0),
@@ -72,7 +80,7 @@ fn an_undisturbed_point_is_solid() {
 #[test]
 fn each_cause_is_named() {
     type Spoil = fn(&mut Case);
-    let cases: [(Spoil, Cause, &str); 22] = [
+    let cases: [(Spoil, Cause, &str); 23] = [
         (|c| c.interrupted = true, Cause::Interrupted, "interrupted"),
         (|c| c.evidence.affinity_held = Some(false), Cause::Moved, "on other cpus"),
         (|c| c.evidence.pages.granted_share = Some(0.4), Cause::PageSize, "40% of the memory is in 2 MiB pages"),
@@ -85,6 +93,7 @@ fn each_cause_is_named() {
             Cause::Others,
             "21 of 41 samples were disturbed by other programs",
         ),
+        (|c| c.summary.confidence = 0.75, Cause::FewSamples, "holds in 75% of cases"),
         (|c| c.summary.clean_samples = 3, Cause::FewSamples, "only 3 clean samples"),
         (|c| c.evidence.surroundings.stolen_ns = Some(5e7), Cause::Stolen, "took 5% of the time"),
         (|c| c.evidence.surroundings.throttled_ns = Some(4e8), Cause::Throttled, "quota stopped threads for 40%"),

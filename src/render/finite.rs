@@ -35,8 +35,14 @@ pub(super) fn unwritable(report: &Report) -> Option<&'static str> {
 fn repair_point(point: &mut Point) {
     let Outcome::Measured(measured) = &mut point.outcome else { return };
     let s = measured.summary;
-    let figures =
-        [("median", s.median), ("best", s.best), ("ci_low", s.ci_low), ("ci_high", s.ci_high), ("mad", s.mad)];
+    let figures = [
+        ("median", s.median),
+        ("best", s.best),
+        ("ci_low", s.ci_low),
+        ("ci_high", s.ci_high),
+        ("confidence", s.confidence),
+        ("mad", s.mad),
+    ];
     match figures.iter().find(|(_, value)| !value.is_finite()) {
         Some((name, _)) => {
             let reason = format!("the samples gave no finite {name}");

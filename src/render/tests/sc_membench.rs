@@ -22,7 +22,15 @@ fn bandwidth(operation: &str, size: u64, threads: u64, mib_s: f64, passes: u64) 
     };
     let stolen = Sample { work: 1 << 50, elapsed_ns: 9e9, dirty: Some("stolen".into()), ..sample.clone() };
     let best = mib_s * MIB;
-    let summary = Summary { median: best * 0.9, best, ci_low: best * 0.8, ci_high: best, mad: 0.0, clean_samples: 2 };
+    let summary = Summary {
+        median: best * 0.9,
+        best,
+        ci_low: best * 0.8,
+        ci_high: best,
+        confidence: 0.95,
+        mad: 0.0,
+        clean_samples: 2,
+    };
     let single = if operation == "copy" { 0.5 } else { 1.0 };
     let m = Measured {
         summary,
