@@ -3,7 +3,10 @@
 use super::os;
 use crate::error::{Error, Result};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// Signals within this time are one wish, in ns.
+const ONE_WISH: u64 = 200_000_000;
 
 /// Set once somebody wants the run to end; every clone is the same flag.
 #[derive(Debug, Clone)]
@@ -11,19 +14,30 @@ pub struct StopFlag(Arc<AtomicBool>);
 
 impl StopFlag {
     /// A flag that the first SIGINT, SIGTERM or SIGHUP sets; a second one ends the process at once with exit code
-    /// 128 + its number. A signal that is ignored already (`nohup`) stays ignored. Call it once in a process.
+    /// 128 + its number, unless it comes within [`ONE_WISH`]: `timeout` signals the process and its group, a closed
+    /// terminal is told by kernel and shell. A signal that is ignored already (`nohup`) stays ignored. Call it once in a process.
     ///
     /// # Errors
     /// The system refused to install a handler.
     pub fn on_signals() -> Result<StopFlag> {
         let flag = StopFlag::never();
+        let first = Arc::new(AtomicU64::new(0));
         for signal in os::stop_signals() {
             let wrong = |e: std::io::Error| {
                 Error::failure(format!("cannot listen for signal {signal}: {e}; another handler may be in the way"))
             };
-            // In this order: the shutdown must see the flag as it was before this signal set it.
-            signal_hook::flag::register_conditional_shutdown(signal, 128 + signal, flag.0.clone()).map_err(wrong)?;
-            signal_hook::flag::register(signal, flag.0.clone()).map_err(wrong)?;
+            let (first, flag) = (Arc::clone(&first), flag.clone());
+            let heard = move || {
+                let now = os::monotonic_ns().max(1);
+                match first.compare_exchange(0, now, Ordering::SeqCst, Ordering::SeqCst) {
+                    Ok(_) => flag.set(),
+                    Err(before) if now.saturating_sub(before) < ONE_WISH => {}
+                    Err(_) => signal_hook::low_level::exit(128 + signal),
+                }
+            };
+            // SAFETY: the handler does what handlers may do: it reads a clock, changes atomics and calls _exit. It neither
+            // allocates nor locks nor panics.
+            unsafe { signal_hook::low_level::register(signal, heard) }.map_err(wrong)?;
         }
         Ok(flag)
     }
@@ -77,6 +91,9 @@ mod tests {
         let flag = StopFlag::on_signals().unwrap();
         signal_hook::low_level::raise(signal_hook::consts::SIGINT).unwrap();
         assert!(flag.is_set());
+        // At once it is the same wish, said twice.
+        signal_hook::low_level::raise(signal_hook::consts::SIGHUP).unwrap();
+        std::thread::sleep(std::time::Duration::from_nanos(ONE_WISH + 50_000_000));
         signal_hook::low_level::raise(signal_hook::consts::SIGTERM).unwrap();
         unreachable!("the second signal ends the process");
     }

@@ -140,7 +140,7 @@ impl FromStr for CpuList {
             let first = number(first).ok_or_else(wrong)?;
             let last = number(last).filter(|&l| l >= first).ok_or_else(wrong)?;
             let (used, size) = group.split_once('/').ok_or_else(wrong)?;
-            let used = number(used).ok_or_else(wrong)?;
+            let used = number(used).filter(|&u| u > 0).ok_or_else(wrong)?;
             let size = number(size).filter(|&s| s > 0 && used <= s).ok_or_else(wrong)?;
             cpus.extend((first..=last).filter(|cpu| (cpu - first) % size < used));
         }
@@ -155,7 +155,7 @@ impl fmt::Display for CpuList {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut start = 0;
         for i in 0..self.0.len() {
-            if self.0.get(i + 1) == Some(&(self.0[i] + 1)) {
+            if self.0.get(i + 1).is_some_and(|&next| self.0[i].checked_add(1) == Some(next)) {
                 continue;
             }
             let comma = if start == 0 { "" } else { "," };

@@ -73,7 +73,7 @@ fn a_timeout_leaves_the_report() {
     let folder = folder();
     let mut command = Command::new("timeout");
     let words = LONG.split_whitespace();
-    command.args(["--foreground", "-s", "TERM", "1", env!("CARGO_BIN_EXE_memgauge")]).args(words);
+    command.args(["-s", "TERM", "1", env!("CARGO_BIN_EXE_memgauge")]).args(words);
     let mut run = finish(
         {
             command.current_dir(folder.path());
@@ -151,7 +151,7 @@ fn a_second_signal_ends_at_once() {
     wait_for_journal(&mut running, folder.path(), 1);
     running.signal("INT");
     running.wait_until("the saved report", || folder.path().join("r.json").exists());
-    thread::sleep(Duration::from_millis(100));
+    thread::sleep(Duration::from_millis(400));
     running.signal("INT");
     let run = running.end(SOON);
     assert_eq!((run.code, run.panicked()), (Some(130), false), "{run:?}");
