@@ -50,8 +50,8 @@ fn ended_well(run: &Finished, folder: &Path) -> Vec<Value> {
 fn each_signal_ends_a_run_soon_and_keeps_what_is_finished() {
     for signal in ["INT", "TERM", "HUP"] {
         let folder = folder();
-        // The run, then two points with a line for each of their three rounds.
-        let running = started(LONG, folder.path(), 7);
+        // The run, then two points with a line for each of their three rounds and a last one.
+        let running = started(LONG, folder.path(), 9);
         running.signal(signal);
         let points = ended_well(&running.end(SOON), folder.path());
         let with = |status: &str| points.iter().filter(|p| p["outcome"]["status"] == status).count();
