@@ -121,7 +121,7 @@ def cpu_hog(binary):
 
 def memory_hog(binary):
     words = ["bandwidth", "--ops", "copy", "--sizes", "256MiB", "--threads", "1", "--cpus", "1", "--samples", "100000",
-             "--budget", "1h", "-o", "/dev/null"]
+             "--budget", "1h", "--format", "csv", "-o", "-"]
     if os.cpu_count() < 2:
         raise Skipped("needs two cpus")
     with processes([binary, *words], 1):

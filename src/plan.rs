@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use crate::engine::{Machine, MemoryPlan, Sampling, Work, race_samples};
+use crate::engine::{LONGEST_WALK, Machine, MemoryPlan, Sampling, Work, race_samples};
 use crate::error::Result;
 use crate::experiments::{Bound, Draft, Experiment, Scope};
 use crate::results::{Coordinate, Coordinates, HostFacts, Outcome};
@@ -66,6 +66,8 @@ pub struct Phase {
     pub chains_share: bool,
     /// Whether fresh memory can be mapped before the old is given up.
     pub beside: bool,
+    /// Expected time.
+    pub estimate: Nanos,
 }
 
 /// What will be done.
@@ -80,8 +82,6 @@ pub struct Plan {
     pub sampling: Sampling,
     /// Expected time.
     pub estimate: Nanos,
-    /// Expected time of a turn of a point.
-    pub turn: Nanos,
     /// Rate at which fresh memory becomes usable.
     pub fault: BytesPerSecond,
     /// What was shortened or left out, in words.
@@ -107,19 +107,29 @@ impl Plan {
 struct Cost {
     fault: BytesPerSecond,
     threads: f64,
+    last_level: Bytes,
 }
 
 /// What the start of a run takes: calibration, reading back pages, writing the report.
-const FIXED: Nanos = Nanos(0.15e9);
+const FIXED: Nanos = Nanos(0.1e9);
 
-/// Samples that warming up takes on average.
+/// Samples that warming up takes on average, in caches and beyond.
 const WARM_UPS: f64 = 3.0;
+const WARM_UPS_IN_MEMORY: f64 = 6.0;
 
 /// What a turn of a point takes beside its samples: taking memory, readings of faults, steal and core clock.
 const PER_TURN: Nanos = Nanos(3e6);
 
 /// What a sample takes beside its length: waking the threads, finding the chunk.
 const PER_SAMPLE: Nanos = Nanos(0.12e6);
+
+/// What a thread walks through and what a hop takes, in the last cache or a little beyond.
+const WALKED: BytesPerSecond = BytesPerSecond(40e9);
+const PER_HOP: Nanos = Nanos(60.0);
+
+/// What an entry of a table of pieces takes to make, and a number of a stream of doubles: each turn makes them anew.
+const PER_ENTRY: Nanos = Nanos(4.0);
+const PER_NUMBER: Nanos = Nanos(1.0);
 
 /// What one node of a chain takes to write and to verify with one thread.
 const PER_NODE: Nanos = Nanos(45.0);
@@ -134,7 +144,11 @@ const MOST_NAMED: usize = 5;
 
 /// Makes the plan. Nothing is measured but how fast fresh memory becomes usable.
 pub fn make(request: Request, machine: &mut dyn Machine) -> Result<Plan> {
-    let cost = Cost { fault: machine.fault_rate(), threads: request.cpus.len().max(1) as f64 };
+    let cost = Cost {
+        fault: machine.fault_rate(),
+        threads: request.cpus.len().max(1) as f64,
+        last_level: machine.facts().topology.last_level_total(&request.cpus),
+    };
     let mut points = draft_points(&request, machine)?;
     let adjusted = adjustments(&request, machine);
     let facts = machine.facts();
@@ -180,8 +194,10 @@ pub fn make(request: Request, machine: &mut dyn Machine) -> Result<Plan> {
     if total > request.budget && !phases.is_empty() {
         shortened.push(format!("even one point takes longer than the budget of {}", request.budget));
     }
-    let (turn, fault) = (turn(&request, &sampling), cost.fault);
-    Ok(Plan { phases, points, sampling, estimate: total, turn, fault, shortened, adjusted, request })
+    for phase in &mut phases {
+        phase.estimate = phase_time(&points, phase, &request, &sampling, cost);
+    }
+    Ok(Plan { phases, points, sampling, estimate: total, fault: cost.fault, shortened, adjusted, request })
 }
 
 /// What the experiments have to say about their points, the first few one by one: a range by factors may round all of
@@ -263,7 +279,7 @@ impl Layout<'_> {
         let works = members.iter().filter_map(|&i| points[i].work.as_ref().ok());
         let memory = MemoryPlan::of(works, self.facts, chains_share);
         let beside = memory.total().0.saturating_mul(2) <= self.usable.0;
-        Phase { memory, points: members, chains_share, beside }
+        Phase { memory, points: members, chains_share, beside, estimate: Nanos::ZERO }
     }
 
     /// Groups of neighbours, each as large as fits when all of it uses the same memory.
@@ -368,29 +384,50 @@ fn describe_sampling(short: &Sampling, full: &Sampling) -> String {
     )
 }
 
-/// Expected time of one turn of a point.
-fn turn(request: &Request, sampling: &Sampling) -> Nanos {
-    PER_TURN + request.cooldown + (sampling.length + PER_SAMPLE) * (f64::from(sampling.per_round) + WARM_UPS)
-}
-
 /// Expected time of the whole plan.
 fn estimate(points: &[PlannedPoint], phases: &[Phase], request: &Request, sampling: &Sampling, cost: Cost) -> Nanos {
-    let turn = turn(request, sampling);
+    FIXED + phases.iter().map(|phase| phase_time(points, phase, request, sampling, cost)).sum()
+}
+
+/// Expected time of a phase.
+fn phase_time(points: &[PlannedPoint], phase: &Phase, request: &Request, sampling: &Sampling, cost: Cost) -> Nanos {
     let allocations = f64::from(request.reallocate.max(1));
-    let of_phase = |phase: &Phase| {
-        let mapping = Nanos::from_secs(phase.memory.total().0 as f64 / cost.fault.0) * allocations;
-        let built = if phase.chains_share { f64::from(sampling.rounds) } else { allocations };
-        let chains = phase.points.iter().filter_map(|&i| match &points[i].work {
-            Ok(Work::Chase(w)) => Some(PER_NODE * ((w.bytes.0 / w.stride.0) as f64 * built / cost.threads)),
-            _ => None,
-        });
-        let turns = phase.points.len() as f64 * f64::from(sampling.rounds);
-        let raced = phase.points.iter().map(|&i| points[i].candidates);
-        let races = raced.map(|n| {
-            let prepared = if n < 2 { 0.0 } else { n as f64 };
-            PER_TURN * prepared + (sampling.length + PER_SAMPLE) * race_samples(n)
-        });
-        mapping + chains.sum() + races.sum() + turn * turns
+    let mapping = Nanos::from_secs(phase.memory.total().0 as f64 / cost.fault.0) * allocations;
+    let built = if phase.chains_share { f64::from(sampling.rounds) } else { allocations };
+    let one = |point: &PlannedPoint| {
+        let Ok(work) = &point.work else { return Nanos::ZERO };
+        let chain = match work {
+            Work::Chase(w) => PER_NODE * (w.nodes() as f64 * built / cost.threads),
+            _ => Nanos::ZERO,
+        };
+        let prepared = if point.candidates < 2 { 0.0 } else { point.candidates as f64 };
+        let race = PER_TURN * prepared + (sampling.length + PER_SAMPLE) * race_samples(point.candidates);
+        chain + race + turn(work, request, sampling, cost.last_level) * f64::from(sampling.rounds)
     };
-    FIXED + phases.iter().map(of_phase).sum()
+    mapping + phase.points.iter().map(|&i| one(&points[i])).sum()
+}
+
+/// Expected time of one turn of a point: what a cache may hold is walked once first, and beyond the caches samples take
+/// longer to agree.
+fn turn(work: &Work, request: &Request, sampling: &Sampling, last_level: Bytes) -> Nanos {
+    let held = work.working_set() <= last_level;
+    let walk = match work {
+        Work::Stream(_) => Nanos::from_secs(work.pass() as f64 / WALKED.0 / work.cpus().len().max(1) as f64),
+        Work::Chase(_) => PER_HOP * work.pass() as f64,
+        Work::Instruction(_) | Work::Lock(_) => Nanos::ZERO,
+    };
+    let walk = if held { walk.min(LONGEST_WALK) } else { Nanos::ZERO };
+    let made = match work {
+        Work::Stream(w) => {
+            let numbers = if w.contract().on_doubles() { w.bytes.0 / 8 } else { 0 };
+            PER_ENTRY * (w.table_bytes() / 8) as f64 + PER_NUMBER * numbers as f64
+        }
+        _ => Nanos::ZERO,
+    };
+    let warm_ups = if held { WARM_UPS } else { WARM_UPS_IN_MEMORY };
+    PER_TURN
+        + request.cooldown
+        + made
+        + walk
+        + (sampling.length + PER_SAMPLE) * (f64::from(sampling.per_round) + warm_ups)
 }

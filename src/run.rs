@@ -4,13 +4,14 @@
 
 mod conditions;
 mod limits;
+mod more;
 
 use crate::engine::{Frame, Machine, MemoryPlan, PointLog, Trouble, Work, conclude, sample_round};
 use crate::experiments::Experiment;
 use crate::plan::{Phase, Plan, PlannedPoint};
 use crate::results::{
-    Cause, Coordinate, Dataset, Finding, JournalLine, JournalPoint, KernelUsed, Outcome, PlanSummary, Point,
-    Provenance, Report, ReportVerdict, RunStatus, SCHEMA_VERSION, Tool,
+    Coordinate, Dataset, Finding, JournalLine, JournalPoint, KernelUsed, Outcome, PlanSummary, Point, Provenance,
+    Report, ReportVerdict, RunStatus, SCHEMA_VERSION, Tool,
 };
 use crate::units::{Hertz, Nanos};
 use conditions::{environment, interruptions, sentence, shapes};
@@ -67,16 +68,9 @@ struct Run<'a> {
     interrupted: bool,
     /// Points with fewer rounds than planned because the budget was used up.
     overdrawn: BTreeSet<usize>,
-    /// Time that may still be spent on second chances.
-    spare: Nanos,
+    /// When the phase under way is to be done.
+    deadline: Nanos,
 }
-
-/// Share of the planned time that is added at most to look again at points that came out badly.
-const SPARE: f64 = 0.1;
-
-/// Fresh allocations at most for a second look, and rounds in each.
-const SECOND_LOOKS: u32 = 5;
-const ROUNDS_OF_A_LOOK: u32 = 3;
 
 /// Carries out `plan`. Always ends with a report: what was interrupted or failed says so in it. `started` is when the
 /// run began by the machine's clock, so that planning counts too.
@@ -105,7 +99,7 @@ pub fn execute(
         last_level,
         interrupted: false,
         overdrawn: BTreeSet::new(),
-        spare: plan.estimate * SPARE,
+        deadline: started,
     };
     run.write(&JournalLine::head(&provenance, &summary(plan), unmeasured_datasets(plan)));
     for (index, point) in plan.points.iter().enumerate() {
@@ -113,7 +107,11 @@ pub fn execute(
             run.settle(index, outcome.clone());
         }
     }
+    // The phases' expected times and what comes before the first and after the last one.
+    let beside = plan.estimate - plan.phases.iter().map(|phase| phase.estimate).sum::<Nanos>();
+    run.deadline = started + beside;
     for phase in &plan.phases {
+        run.deadline = run.deadline + phase.estimate;
         run.phase(phase);
     }
     let mut findings = run.findings();
@@ -172,7 +170,8 @@ impl Run<'_> {
                 }
             }
         }
-        if mapped.is_ok() && !phase.chains_share {
+        if mapped.is_ok() && self.plan.sampling.most.is_none() {
+            self.go_on(phase);
             self.look_again(phase);
         }
         for &index in &phase.points {
@@ -190,44 +189,6 @@ impl Run<'_> {
         }
         self.tell("mapping memory");
         self.machine.map(memory, beside)
-    }
-
-    /// Takes further rounds, in fresh allocations, of points whose interval is wide or whose values are of two kinds:
-    /// where memory lies may be the reason, and then allocations differ. Ends when the spare time does.
-    fn look_again(&mut self, phase: &Phase) {
-        for _ in 0..SECOND_LOOKS {
-            let points = self.suspects(phase);
-            let works: Vec<&Work> = points.iter().filter_map(|&i| self.plan.points[i].work.as_ref().ok()).collect();
-            let memory = MemoryPlan::of(works.iter().copied(), self.machine.facts(), false);
-            let start = self.machine.now();
-            let mapping = Nanos::from_secs(memory.total().0 as f64 / self.plan.fault.0);
-            let turns = self.plan.turn * (points.len() as f64 * f64::from(ROUNDS_OF_A_LOOK));
-            if points.is_empty() || mapping + turns > self.spare || self.allocate(&memory, phase.beside).is_err() {
-                return;
-            }
-            for &index in &points {
-                self.logs[index].reallocated();
-            }
-            for index in (0..ROUNDS_OF_A_LOOK).flat_map(|_| points.clone()) {
-                self.turn(index);
-            }
-            self.spare = self.spare - (self.machine.now() - start);
-        }
-    }
-
-    /// The points of a phase that a second look may help.
-    fn suspects(&self, phase: &Phase) -> Vec<usize> {
-        let weak = |&&index: &&usize| {
-            let Ok(work) = &self.plan.points[index].work else { return false };
-            let log = &self.logs[index];
-            let settled = self.outcomes.contains_key(&index) || log.is_empty() || log.failed();
-            !settled && work.pages().is_some() && {
-                let outcome = self.judged(index, log, work);
-                let verdict = outcome.measured().map(|m| &m.verdict);
-                verdict.is_some_and(|v| v.names(Cause::Spread) || v.names(Cause::Bimodal) || v.names(Cause::Placement))
-            }
-        };
-        phase.points.iter().filter(weak).copied().collect()
     }
 
     /// One round of one point, unless it has what it needs or the run is over.

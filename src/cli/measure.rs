@@ -19,9 +19,10 @@ use crate::run::{self, Invocation};
 use crate::units::{CpuList, Nanos, ParseError};
 use std::path::Path;
 
-/// Rounds over all points where the user does not fix the samples.
-/// Six are the fewest of which the range covers the median of rounds with 95%.
-const ROUNDS: u32 = 6;
+/// Rounds over all points where the user does not fix the samples. The interval comes from the medians of rounds: that of
+/// 20 lies between the 6th lowest and the 6th highest, so that five bad rounds do not move it, and is half as wide as
+/// that of six rounds with three times the samples, which take as long.
+const ROUNDS: u32 = 20;
 
 /// Budget of a single experiment.
 const SINGLE_BUDGET: Nanos = Nanos(60e9);
@@ -40,9 +41,9 @@ pub fn run(options: &RunOptions, words: Vec<String>) -> Result<u8> {
     };
     let experiments = EXPERIMENTS.iter().filter(wanted).map(|e| (e.in_profile)(detail)).collect();
     let sampling = match options.profile {
-        Profile::Quick => sampling(10, ROUNDS, 0.01),
-        Profile::Default => sampling(25, ROUNDS, 0.005),
-        Profile::Full => sampling(40, 8, 0.002),
+        Profile::Quick => sampling(6, 10, 0.01),
+        Profile::Default => sampling(8, ROUNDS, 0.005),
+        Profile::Full => sampling(12, ROUNDS, 0.002),
     };
     let defaults = Defaults { profile: options.profile.name(), budget: options.profile.budget(), sampling };
     measure(experiments, &options.common, &defaults, words)
@@ -74,8 +75,7 @@ pub fn locks(options: LockOptions, words: Vec<String>) -> Result<u8> {
 }
 
 fn single(experiment: Box<dyn Experiment>, options: &CommonOptions, words: Vec<String>) -> Result<u8> {
-    let defaults =
-        Defaults { profile: experiment.name(), budget: SINGLE_BUDGET, sampling: sampling(25, ROUNDS, 0.005) };
+    let defaults = Defaults { profile: experiment.name(), budget: SINGLE_BUDGET, sampling: sampling(8, ROUNDS, 0.005) };
     measure(vec![experiment], options, &defaults, words)
 }
 

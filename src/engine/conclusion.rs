@@ -49,6 +49,7 @@ pub fn conclude(log: &PointLog, asked: &Work, frame: &Frame<'_>) -> Outcome {
         dirt: dirt::main_cause(work, log.samples.iter().map(|t| &t.seen)),
         limit: limit.as_ref(),
         machine_cpus: frame.machine_cpus,
+        rounds: log.rounds(),
         interrupted: trouble == Some(Trouble::Interrupted),
     };
     let verdict = judge(&grounds);

@@ -16,6 +16,9 @@ const TAKEN: f64 = 0.01;
 /// CPUs' worth of time that others may use beside a run: this, and that share of the CPUs of the machine.
 const OTHERS: (f64, f64) = (0.25, 0.02);
 
+/// Steps in which the system counts CPU time.
+const JIFFY: Nanos = Nanos(10e6);
+
 /// More of the time than this spent waiting for memory by anybody: the system reclaims or swaps.
 const MEMORY_PRESSURE: f64 = 0.05;
 
@@ -30,6 +33,9 @@ const CALIBRATION: f64 = 0.001;
 
 /// A median known to less than this (half the interval's width relative to it).
 const SPREAD: f64 = 0.05;
+
+/// Where values are of two kinds, a minority above this share leaves open which of them the median shows.
+const MINORITY: f64 = 0.3;
 
 /// Values that rose or fell by more than this from the first to the last round, and not by chance.
 const DRIFT: f64 = 0.05;
@@ -52,6 +58,8 @@ pub struct Grounds<'a> {
     pub limit: Option<&'a Limit>,
     /// CPUs of the machine.
     pub machine_cpus: usize,
+    /// Rounds that the samples come from.
+    pub rounds: u32,
     /// Whether its rounds were cut short.
     pub interrupted: bool,
 }
@@ -154,7 +162,9 @@ fn company(grounds: &Grounds<'_>) -> Vec<Reason> {
         reasons.push(reason(Cause::Throttled, text));
     }
     let others = share(around.others_ns);
-    if others > OTHERS.0 + OTHERS.1 * grounds.machine_cpus as f64 {
+    // Each reading is off by half a jiffy of every CPU, and each round has two.
+    let error = JIFFY.0 * (grounds.rounds as f64 * grounds.machine_cpus as f64 / 6.0).sqrt() / elapsed;
+    if others > OTHERS.0 + OTHERS.1 * grounds.machine_cpus as f64 + 3.0 * error {
         reasons.push(reason(Cause::Others, format!("other programs used {others:.1} cpus")));
     }
     let pressure = share(around.memory_pressure_ns);
@@ -201,7 +211,7 @@ fn shape(shape: &Shape) -> Vec<Reason> {
         let text = format!("values {direction} by {:.0}% over its rounds", drift.total.abs() * 100.0);
         reasons.push(reason(Cause::Drift, text));
     }
-    if let Some(modes) = shape.modes {
+    if let Some(modes) = shape.modes.filter(|m| m.share_high.min(1.0 - m.share_high) > MINORITY) {
         let apart = (modes.high / modes.low - 1.0) * 100.0;
         let text = format!("values of two kinds, {apart:.0}% apart, {:.0}% of them high", modes.share_high * 100.0);
         reasons.push(reason(Cause::Bimodal, text));

@@ -65,6 +65,7 @@ fn verdict(case: &Case, limit: Option<f64>) -> Verdict {
         dirt: case.dirt,
         limit: limit.as_ref(),
         machine_cpus: 2,
+        rounds: 6,
         interrupted: case.interrupted,
     })
 }

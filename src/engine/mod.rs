@@ -35,7 +35,7 @@ pub use judge::reason;
 pub use machine::{Machine, MemoryKey, MemoryPlan, MemoryUse, Observation, Trouble, page_bytes, slot};
 pub use race::race_samples;
 pub use real::RealMachine;
-pub use sampling::{PointLog, Sampling, sample_round};
+pub use sampling::{LONGEST_WALK, PointLog, Sampling, sample_round};
 pub use simulated::{CostModel, LevelCost, SimulatedMachine};
 pub use team::{Member, Team};
 pub use window::Gaps;

@@ -59,7 +59,7 @@ const FEWEST_ROUNDS: u32 = 6;
 const MOST_WARM_UPS: usize = 8;
 
 /// Time spent at most on walking a working set that could lie in a cache before it is sampled.
-const LONGEST_WALK: Nanos = Nanos(100e6);
+pub const LONGEST_WALK: Nanos = Nanos(100e6);
 
 /// Two samples in a row that differ by less than this are warm.
 const WARM: f64 = 0.02;

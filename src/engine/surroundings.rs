@@ -11,7 +11,8 @@ pub fn between(before: &Surroundings, after: &Surroundings) -> Surroundings {
         elapsed_ns: (after.elapsed_ns - before.elapsed_ns).max(0.0),
         stolen_ns: time(|s| s.stolen_ns),
         throttled_ns: time(|s| s.throttled_ns),
-        others_ns: time(|s| s.others_ns),
+        // The difference of two clocks of which one goes in steps: cut off at zero, errors would add up.
+        others_ns: before.others_ns.zip(after.others_ns).map(|(b, a)| a - b),
         cpu_pressure_ns: time(|s| s.cpu_pressure_ns),
         memory_pressure_ns: time(|s| s.memory_pressure_ns),
         interrupts: count(|s| s.interrupts),
@@ -53,6 +54,8 @@ mod tests {
     fn differences_and_sums_keep_the_unknown() {
         let first = between(&reading(10.0, Some(5.0), Some(9)), &reading(30.0, Some(7.0), Some(4)));
         assert_eq!(first, reading(20.0, Some(2.0), Some(0)));
+        let others = |ns| Surroundings { others_ns: Some(ns), ..Surroundings::default() };
+        assert_eq!(between(&others(20.0), &others(10.0)).others_ns, Some(-10.0));
         let second = between(&reading(40.0, None, Some(4)), &reading(45.0, Some(7.0), Some(6)));
         assert_eq!(second, reading(5.0, None, Some(2)));
         assert_eq!(together(&first, &second), reading(25.0, None, Some(2)));

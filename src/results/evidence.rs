@@ -190,7 +190,8 @@ pub struct Surroundings {
     pub stolen_ns: Option<f64>,
     /// Time for which the control group's quota kept threads from running, all CPUs together.
     pub throttled_ns: Option<f64>,
-    /// CPU time that others used, on all CPUs of the system together (steps of 10 ms).
+    /// CPU time that others used, on all CPUs of the system together: steps of 10 ms in each round, so that little use of
+    /// short rounds can come out below zero.
     pub others_ns: Option<f64>,
     /// Time in which some task of the system waited for a CPU (pressure stall information).
     pub cpu_pressure_ns: Option<f64>,
