@@ -111,7 +111,7 @@ pub fn execute(
     let beside = plan.estimate - plan.phases.iter().map(|phase| phase.estimate).sum::<Nanos>();
     run.deadline = started + beside;
     for phase in &plan.phases {
-        run.deadline = run.deadline + phase.estimate;
+        run.deadline += phase.estimate;
         run.phase(phase);
     }
     let mut findings = run.findings();

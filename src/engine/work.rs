@@ -235,7 +235,10 @@ impl Work {
     /// instructions or operations.
     pub fn pass(&self) -> u64 {
         match self {
-            Work::Stream(w) => w.stream_bytes() * w.contract().payload_factor() * w.cpus.len() as u64,
+            Work::Stream(w) => {
+                let one = w.stream_bytes().saturating_mul(w.contract().payload_factor());
+                one.saturating_mul(w.cpus.len() as u64)
+            }
             Work::Chase(w) => w.nodes(),
             Work::Instruction(_) | Work::Lock(_) => 0,
         }

@@ -111,7 +111,17 @@ impl Running {
     /// The same with the standard output that `command` has, which nobody reads.
     pub fn start_with_stdout(mut command: Command) -> Self {
         command.stdin(Stdio::null()).stderr(Stdio::piped());
-        let mut child = command.spawn().expect("the program starts");
+        // A copy of the program made a moment ago may still be open for writing in a process that another test forks.
+        let busy = |e: &std::io::Error| e.kind() == std::io::ErrorKind::ExecutableFileBusy;
+        let mut child = command.spawn();
+        for _ in 0..100 {
+            if !child.as_ref().is_err_and(busy) {
+                break;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            child = command.spawn();
+        }
+        let mut child = child.expect("the program starts");
         let stderr = Some(read_aside(child.stderr.take()));
         Self { child, stdout: None, stderr }
     }
