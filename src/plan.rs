@@ -381,7 +381,7 @@ fn estimate(points: &[PlannedPoint], phases: &[Phase], request: &Request, sampli
         let mapping = Nanos::from_secs(phase.memory.total().0 as f64 / cost.fault.0) * allocations;
         let built = if phase.chains_share { f64::from(sampling.rounds) } else { allocations };
         let chains = phase.points.iter().filter_map(|&i| match &points[i].work {
-            Ok(Work::Chase(w)) => Some(PER_NODE * ((w.bytes.0 / w.stride.0) as f64 * built / cost.threads)),
+            Ok(Work::Chase(w)) => Some(PER_NODE * (w.nodes() as f64 * built / cost.threads)),
             _ => None,
         });
         let turns = phase.points.len() as f64 * f64::from(sampling.rounds);
