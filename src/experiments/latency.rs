@@ -345,7 +345,7 @@ fn parallelism(dataset: &Dataset) -> Option<Finding> {
 }
 
 /// A load from memory, by one chain in the largest working set measured so: its time, and what the pages are.
-fn from_memory<'a>(dataset: &'a Dataset, belongs: impl Fn(&Point) -> bool) -> Option<(f64, &'a PageEvidence)> {
+fn from_memory(dataset: &Dataset, belongs: impl Fn(&Point) -> bool) -> Option<(f64, &PageEvidence)> {
     let alone = |p: &Point| p.number("chains").is_none_or(|n| n == 1);
     let matches = |p: &&Point| p.name("level") == Some(MEMORY) && alone(p) && belongs(p);
     let largest = dataset.points.iter().filter(matches).max_by_key(|p| p.number("size_bytes"))?;
