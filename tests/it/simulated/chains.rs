@@ -5,6 +5,7 @@ use super::machines::{self, LATENCY, PAGE_WALK, Simulated};
 use memgauge::engine::{ChainShape, ChaseWork, Machine, MemoryPlan, Work};
 use memgauge::experiments::{Detail, Experiment};
 use memgauge::host::memory::PageMode;
+use memgauge::render::{Options, by_name};
 use memgauge::results::{Outcome, VerdictGrade};
 use memgauge::units::{Bytes, Nanos};
 
@@ -176,4 +177,20 @@ fn memory_that_lies_elsewhere_is_rejected() {
     let verdict = &lab::measured(&dataset.points[0]).verdict;
     assert_eq!(verdict.grade, VerdictGrade::Rejected);
     assert!(verdict.text().contains("memory on node [3, 5], node 5 was asked for"), "{}", verdict.text());
+}
+
+#[test]
+fn the_row_of_memory_shows_random_order_even_where_packed_is_faster() {
+    let on = machines::plain();
+    let mut report = lab::run(&on, profile(Detail::Levels, &on)).report;
+    let points = report.datasets.iter_mut().flat_map(|d| &mut d.points);
+    for point in points.filter(|p| p.coordinates.contains_key("window_bytes")) {
+        let Outcome::Measured(measured) = &mut point.outcome else { panic!("{point:?}") };
+        measured.summary.median = 7.77;
+    }
+    for format in ["table", "sc-membench"] {
+        let bytes = by_name(format).expect(format).render(&report, &Options::default()).expect(format);
+        let text = String::from_utf8(bytes).expect("text");
+        assert!(!text.contains("7.77") && text.contains("95"), "{format}: {text}");
+    }
 }
