@@ -21,6 +21,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let work = Work::Chase(ChaseWork {
             pages: PageMode::Transparent,
             cpu: cpus[0],
+            node: None,
             bytes,
             stride: Bytes(64),
             shape: ChainShape::GlobalRandom,

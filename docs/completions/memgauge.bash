@@ -374,7 +374,7 @@ _memgauge() {
             return 0
             ;;
         memgauge__subcmd__latency)
-            opts="-o -v -h --sizes --stride --pages --chains --payload --cpu --cpus --budget --samples --seed --repeat --reallocate --dram-peak --cooldown --max-points --dry-run --resume --format --output --scores --strict --verbose --help"
+            opts="-o -v -h --sizes --stride --pages --chain-mode --locality --chains --payload --cpu --node --cpus --budget --samples --seed --repeat --reallocate --dram-peak --cooldown --max-points --dry-run --resume --format --output --scores --strict --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -392,11 +392,23 @@ _memgauge() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --chain-mode)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --locality)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --chains)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --cpu)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --node)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -102,8 +102,11 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -s h -l hel
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l sizes -d 'Memory that the chain spans, rounded down to whole strides: 32KiB,1MiB or 4KiB..1GiB [default: a sweep over the detected hierarchy]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l stride -d 'Distance between neighbouring nodes in memory, multiples of 8 [default: the cache line]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l pages -d 'Pages: 4k, thp (transparent huge pages), huge (reserved huge pages)' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l chain-mode -d 'Orders of the chain: global-random, random-box, same-random-in-box, diff-random-in-box, sequential' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l locality -d 'Window of the orders that finish one before they go on to the next (...-box): a multiple of the stride [default: 1MiB]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l chains -d 'Chains followed at once by one thread, 1,2,4 or 1..32: how many misses a core keeps in flight' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l cpu -d 'CPUs that walk, one after another [default: the first of the run]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l node -d 'NUMA node of the memory [default: that of the CPU]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l cpus -d 'CPUs to use, in this order: 0-3,8 [default: all that are allowed, physical cores first]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l budget -d 'Time for everything: 90s, 2min [default: the profile\'s, or 60s for a single experiment]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l samples -d 'Samples of each point, at least 3 [default: as many as the interval and the budget ask for]' -r

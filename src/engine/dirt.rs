@@ -66,6 +66,7 @@ mod tests {
             shape: ChainShape::GlobalRandom,
             pages,
             cpu: 3,
+            node: None,
             walkers: 1,
             payload: false,
             seed: 1,

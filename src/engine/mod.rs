@@ -14,6 +14,7 @@ mod dirt;
 mod disturbances;
 mod judge;
 mod machine;
+mod order;
 mod pages;
 mod race;
 mod real;

@@ -1,7 +1,7 @@
 //! The machine that this process runs on.
 
-use super::cycle::Cycle;
 use super::machine::{Machine, MemoryKey, MemoryPlan, MemoryUse, Observation, Trouble, page_bytes, slot};
+use super::order::ChainOrder;
 use super::runs::{ChaseRun, InstructionRun, LockRun, Share, StreamRun};
 use super::sample::{Length, Run, take};
 use super::work::{ChainShape, ChaseWork, StreamWork, Work};
@@ -151,23 +151,17 @@ impl RealMachine {
     }
 
     fn prepare_chase(&mut self, work: &ChaseWork) -> std::result::Result<Prepared, Trouble> {
-        if work.shape != ChainShape::GlobalRandom {
-            return Err(Trouble::Unsupported("chains of this shape cannot be built yet".to_owned()));
-        }
-        let key = work.chain();
+        let (key, order) = (work.chain(), ChainOrder::of(work));
         if !self.chains.contains_key(&key) {
-            let memory = (MemoryUse::Chains, work.pages, self.node_of(work.cpu));
-            let window = self.chain_memory(memory, work)?;
-            let unverified = UnverifiedChain::new(window, work.stride.to_usize())?;
-            let built = chain::build(unverified, work.seed, &self.team, &self.cpus, &self.stop)?;
+            let unverified = self.unverified(work)?;
+            let built = chain::build(unverified, order.clone(), &self.team, &self.cpus, &self.stop)?;
             self.chains.insert(key.clone(), Arc::new(Mutex::new(built)));
         }
         let lost = || Trouble::Failed("the chain was not kept".to_owned());
         let chain = self.chains.get(&key).cloned().ok_or_else(lost)?;
         let count = u64::from(work.walkers.max(1));
         // As far from each other as the cycle allows, so that none finds in a cache what another one has fetched.
-        let cycle = Cycle::new(work.nodes(), work.seed);
-        let nodes: Vec<u64> = (0..count).map(|i| cycle.at(i, count)).collect();
+        let nodes: Vec<u64> = (0..count).map(|i| order.at(i, count)).collect();
         let mut guard = chain.lock().map_err(|_| lost())?;
         // Walkers that go on where they stopped keep their distances.
         if guard.walkers().count() as u64 != count || guard.payload() != work.payload {
@@ -177,18 +171,42 @@ impl RealMachine {
         Ok(Prepared::Chase(Arc::new(ChaseRun::new(chain, count as usize))))
     }
 
+    /// Memory for the nodes of `work`, still to be linked.
+    fn unverified(&mut self, work: &ChaseWork) -> std::result::Result<UnverifiedChain, Trouble> {
+        let base = self.facts.pages.base;
+        let window = |machine: &mut Self| {
+            machine.chain_memory((MemoryUse::Chains, work.pages, work.memory_node(&machine.facts)), work)
+        };
+        Ok(match work.shape {
+            ChainShape::OnePerPage(page) if page.0 == 0 || !page.0.is_multiple_of(base.0.max(1)) => {
+                let text = format!("{page} are no pages: pages here are multiples of {base}");
+                return Err(Trouble::Unsupported(text));
+            }
+            ChainShape::OnePerPage(page) => {
+                UnverifiedChain::one_per_page(window(self)?, page.to_usize(), work.stride.to_usize(), work.seed)?
+            }
+            _ => UnverifiedChain::new(window(self)?, work.stride.to_usize())?,
+        })
+    }
+
     /// Memory for a chain: the next free piece, or, when none is left, the first after all chains there are given up.
     fn chain_memory(&mut self, key: MemoryKey, work: &ChaseWork) -> std::result::Result<Window, Trouble> {
-        let needed = slot(work.bytes).0;
+        let needed = work.slot().0;
         let arena = self.arena(key)?;
         if arena.taken + needed > arena.mapping.len() as u64 {
             arena.taken = 0;
             let (pages, node) = (key.1, key.2);
             let facts = self.facts.clone();
-            self.chains.retain(|w, _| (w.pages, facts.topology.node_of(w.cpu).unwrap_or(0)) != (pages, node));
+            self.chains.retain(|w, _| (w.pages, w.memory_node(&facts)) != (pages, node));
         }
         let arena = self.arena(key)?;
-        let start = arena.taken as usize;
+        let start = match work.shape {
+            ChainShape::OnePerPage(page) => {
+                let address = arena.mapping.address();
+                (address + arena.taken as usize).next_multiple_of(page.to_usize()) - address
+            }
+            _ => arena.taken as usize,
+        };
         arena.taken += needed;
         Ok(arena.mapping.take(start..start + work.bytes.to_usize())?)
     }
@@ -350,7 +368,10 @@ impl Machine for RealMachine {
             Some((_, Prepared::Instruction(_) | Prepared::Lock(_))) | None => Vec::new(),
         };
         let Some(pages) = work.pages() else { return (PageEvidence::default(), Vec::new()) };
-        let mut expected: Vec<u32> = work.cpus().iter().map(|&cpu| self.node_of(cpu)).collect();
+        let mut expected: Vec<u32> = match work {
+            Work::Chase(w) => vec![w.memory_node(&self.facts)],
+            _ => work.cpus().iter().map(|&cpu| self.node_of(cpu)).collect(),
+        };
         expected.sort_unstable();
         expected.dedup();
         super::pages::evidence(&readings, page_bytes(pages, &self.facts), expected)

@@ -6,9 +6,9 @@
 
 use super::SplitMix64;
 use super::disturbances::{NoiseModel, Spike};
-use super::machine::{Machine, MemoryKey, MemoryPlan, MemoryUse, Observation, Trouble, page_bytes, slot};
+use super::machine::{Machine, MemoryKey, MemoryPlan, MemoryUse, Observation, Trouble, page_bytes};
 use super::window::Gaps;
-use super::work::{ChaseWork, InstructionWork, LockWork, StreamWork, Work};
+use super::work::{ChainShape, ChaseWork, InstructionWork, LockWork, StreamWork, Work};
 use crate::host::memory::PageMode;
 use crate::host::noise::ThreadNoise;
 use crate::kernels::{LockOperation, Operation, SetId, Timing, Visits, Width};
@@ -189,21 +189,20 @@ impl SimulatedMachine {
         if self.chains.contains(&work.chain()) {
             return Ok(());
         }
-        let key = (MemoryUse::Chains, work.pages, self.node_of(work.cpu));
-        let (needed, size) = (slot(work.bytes), self.mapping(key));
+        let key = (MemoryUse::Chains, work.pages, work.memory_node(&self.facts));
+        let (needed, size) = (work.slot(), self.mapping(key));
         if needed > size {
             return Err(Trouble::Failed("no memory was planned for a chain".to_owned()));
         }
         let mut taken = self.taken.get(&key).copied().unwrap_or_default();
         if taken + needed > size {
             taken = Bytes(0);
-            let topology = &self.facts.topology;
-            self.chains.retain(|w| (w.pages, topology.node_of(w.cpu).unwrap_or(0)) != (key.1, key.2));
+            self.chains.retain(|w| (w.pages, w.memory_node(&self.facts)) != (key.1, key.2));
         }
         self.taken.insert(key, taken + needed);
         self.chains.insert(work.chain());
         let rate = self.model.levels.last().map_or(1e9, |memory| memory.read.0);
-        self.advance(Nanos::from_secs(2.0 * work.bytes.0 as f64 / rate))
+        self.advance(Nanos::from_secs(2.0 * work.touched().0 as f64 / rate))
     }
 
     fn stream_rate(&self, work: &StreamWork) -> f64 {
@@ -239,18 +238,33 @@ impl SimulatedMachine {
     }
 
     fn chase_nanos(&self, work: &ChaseWork) -> f64 {
-        let level = self.level(&[work.cpu], work.bytes);
-        let walk = work.pages == PageMode::Base && work.bytes > self.model.tlb_reach;
+        let level = self.level(&[work.cpu], work.touched());
         let load = if self.model.partial_hits { self.mean_load(work) } else { self.model.levels[level].latency.0 };
-        let one = load + if walk { self.model.page_walk.0 } else { 0.0 };
+        let one = match work.shape {
+            // Prefetchers are ahead of the walk: a miss is shared by the eight loads that they have under way.
+            ChainShape::Sequential => (load / 8.0).max(self.model.levels[0].latency.0),
+            _ => load + if self.walks(work) { self.model.page_walk.0 } else { 0.0 },
+        };
         // Each level answers as many loads at once as cover ten of its neighbours' latencies.
         (one / f64::from(work.walkers.max(1))).max(one / 10.0)
+    }
+
+    /// Whether a load of `work` waits for a page to be found: those of a window that the TLBs cover share one search.
+    fn walks(&self, work: &ChaseWork) -> bool {
+        let covered = match work.shape {
+            ChainShape::GlobalRandom | ChainShape::OnePerPage(_) => work.bytes,
+            ChainShape::RandomBox(window)
+            | ChainShape::SameRandomInBox(window)
+            | ChainShape::DiffRandomInBox(window) => window.min(work.bytes),
+            ChainShape::Sequential => Bytes(0),
+        };
+        work.pages == PageMode::Base && covered > self.model.tlb_reach
     }
 
     /// The mean over the nodes of a chain when every cache holds as much of it as it can.
     fn mean_load(&self, work: &ChaseWork) -> f64 {
         let caches = self.facts.topology.data_caches(work.cpu);
-        let ends = caches.iter().map(|cache| (cache.size.0 as f64 / work.bytes.0 as f64).min(1.0)).chain([1.0]);
+        let ends = caches.iter().map(|cache| (cache.size.0 as f64 / work.touched().0 as f64).min(1.0)).chain([1.0]);
         let mut held = 0.0;
         let mut mean = 0.0;
         for (end, level) in ends.zip(&self.model.levels) {
@@ -400,8 +414,10 @@ impl Machine for SimulatedMachine {
     fn pages(&mut self, work: &Work) -> (PageEvidence, Vec<String>) {
         let Some(pages) = work.pages() else { return (PageEvidence::default(), Vec::new()) };
         let asked = page_bytes(pages, &self.facts);
-        let nodes: BTreeSet<u32> = work.cpus().iter().map(|&cpu| self.node_of(cpu)).collect();
-        let nodes: Vec<u32> = nodes.into_iter().collect();
+        let nodes: Vec<u32> = match work {
+            Work::Chase(w) => vec![w.memory_node(&self.facts)],
+            _ => work.cpus().iter().map(|&cpu| self.node_of(cpu)).collect::<BTreeSet<u32>>().into_iter().collect(),
+        };
         let granted = if pages == PageMode::Base { 1.0 } else { self.model.granted };
         let evidence = PageEvidence {
             asked_bytes: Some(asked.0),

@@ -134,6 +134,8 @@ pub struct ChaseWork {
     pub pages: PageMode,
     /// The CPU that walks.
     pub cpu: u32,
+    /// The NUMA node of the memory; that of the CPU without.
+    pub node: Option<u32>,
     /// Memory that the chain spans.
     pub bytes: Bytes,
     /// Distance between neighbouring nodes in memory.
@@ -154,11 +156,32 @@ impl ChaseWork {
         Self { walkers: 1, payload: false, ..self.clone() }
     }
 
+    /// The NUMA node that its memory shall lie on by `facts`.
+    pub fn memory_node(&self, facts: &HostFacts) -> u32 {
+        self.node.or_else(|| facts.topology.node_of(self.cpu)).unwrap_or(0)
+    }
+
     /// Number of nodes.
     pub fn nodes(&self) -> u64 {
         match self.shape {
             ChainShape::OnePerPage(page) => self.bytes.0 / page.0.max(1),
             _ => self.bytes.0 / self.stride.0.max(1),
+        }
+    }
+
+    /// Memory that a pass goes through: of pages with a node each only one line.
+    pub fn touched(&self) -> Bytes {
+        match self.shape {
+            ChainShape::OnePerPage(_) => Bytes(self.nodes().saturating_mul(self.stride.0)),
+            _ => self.bytes,
+        }
+    }
+
+    /// Bytes of the mapping that it takes up: pages with a node each start at multiples of their size.
+    pub fn slot(&self) -> Bytes {
+        match self.shape {
+            ChainShape::OnePerPage(page) => self.bytes.round_up(page.0.max(1)) + page,
+            _ => slot(self.bytes),
         }
     }
 }
@@ -226,7 +249,7 @@ impl Work {
     pub fn working_set(&self) -> Bytes {
         match self {
             Work::Stream(w) => Bytes(w.bytes.0.saturating_mul(w.cpus.len() as u64)),
-            Work::Chase(w) => w.bytes,
+            Work::Chase(w) => w.touched(),
             Work::Instruction(_) | Work::Lock(_) => Bytes(0),
         }
     }

@@ -2,17 +2,20 @@
 //!
 //! Method and limits: docs/method/latency.md.
 
+use super::chain_modes::{named, packed_window, shapes};
 use super::hierarchy::{Levels, MEMORY, Target};
 use super::instructions::chosen_cpus;
-use super::lists::{Count, Counts, PageModes};
+use super::lists::{ChainMode, ChainModes, Count, Counts, PageModes};
 use super::plausible::reject_below_faster;
 use super::steps::rises;
 use super::{Bound, Detail, Draft, Experiment, Scope, axis, bytes_axis};
-use crate::engine::{ChainShape, ChaseWork, Work, derive, slot};
+use crate::engine::{ChainShape, ChaseWork, Work, derive, reason};
 use crate::error::{Error, Result};
 use crate::host::memory::PageMode;
 use crate::kernels::{MOST_WALKERS, chase_name};
-use crate::results::{Axis, Coordinate, Coordinates, Dataset, Finding, Outcome, Point, Quantity};
+use crate::results::{
+    Axis, Cause, Coordinate, Coordinates, Dataset, Finding, Outcome, PageEvidence, Point, Quantity, VerdictGrade,
+};
 use crate::units::{Bytes, CpuList, SizeList};
 use std::collections::BTreeMap;
 
@@ -31,6 +34,14 @@ pub struct Settings {
     #[arg(long, value_name = "LIST", default_value = "thp")]
     pub pages: PageModes,
 
+    /// Orders of the chain: global-random, random-box, same-random-in-box, diff-random-in-box, sequential
+    #[arg(long, value_name = "LIST", default_value = "global-random")]
+    pub chain_mode: ChainModes,
+
+    /// Window of the orders that finish one before they go on to the next (...-box): a multiple of the stride [default: 1MiB]
+    #[arg(long, value_name = "SIZE")]
+    pub locality: Option<Bytes>,
+
     /// Chains followed at once by one thread, 1,2,4 or 1..32: how many misses a core keeps in flight
     #[arg(long, value_name = "LIST", default_value = "1")]
     pub chains: Counts,
@@ -42,6 +53,10 @@ pub struct Settings {
     /// CPUs that walk, one after another [default: the first of the run]
     #[arg(long, value_name = "LIST")]
     pub cpu: Option<CpuList>,
+
+    /// NUMA node of the memory [default: that of the CPU]
+    #[arg(long, value_name = "N")]
+    pub node: Option<Count>,
 }
 
 /// The experiment.
@@ -49,12 +64,17 @@ pub struct Settings {
 pub struct Latency {
     settings: Settings,
     detail: Detail,
+    /// Memory in packed order is measured too, in working sets of at most this much.
+    packed: Option<Bytes>,
 }
+
+/// Working sets in packed order that the default profile measures at most: they take time to build.
+const MOST_PACKED: Bytes = Bytes(1 << 30);
 
 impl Latency {
     /// With the user's settings.
     pub fn new(settings: Settings) -> Self {
-        Self { settings, detail: Detail::Sweep }
+        Self { settings, detail: Detail::Sweep, packed: None }
     }
 
     /// As part of a profile.
@@ -63,10 +83,23 @@ impl Latency {
             Detail::Brief => vec![PageMode::Transparent],
             Detail::Levels | Detail::Sweep => vec![PageMode::Transparent, PageMode::Base],
         };
-        let chains = Counts(vec![Count(1)]);
-        let settings =
-            Settings { sizes: None, stride: None, pages: PageModes(pages), chains, payload: false, cpu: None };
-        Self { settings, detail }
+        let packed = match detail {
+            Detail::Brief => None,
+            Detail::Levels => Some(MOST_PACKED),
+            Detail::Sweep => Some(Bytes(u64::MAX)),
+        };
+        let settings = Settings {
+            sizes: None,
+            stride: None,
+            pages: PageModes(pages),
+            chain_mode: ChainModes(vec![ChainMode::GlobalRandom]),
+            locality: None,
+            chains: Counts(vec![Count(1)]),
+            payload: false,
+            cpu: None,
+            node: None,
+        };
+        Self { settings, detail, packed }
     }
 
     /// Working sets to measure: the user's, or what the hierarchy suggests.
@@ -98,7 +131,7 @@ impl Latency {
         }
     }
 
-    /// The points of one CPU, size and stride: one for each kind of pages.
+    /// The points of one CPU, size and stride: one for each kind of pages, order and number of chains.
     fn draft_size(
         &self,
         scope: &Scope<'_>,
@@ -115,24 +148,36 @@ impl Latency {
         let hidden = target.hidden.as_ref();
         let level = hidden.map_or_else(|| levels.name(footprint(size, stride, line)), |_| target.level.clone());
         let seed = derive(scope.seed, "chain", size.0 ^ (stride.0 << 48));
-        let bytes = size.round_down(stride.0);
+        let (bytes, payload) = (size.round_down(stride.0), self.settings.payload);
+        let node = self.node(scope)?;
+        let work = |pages, shape, walkers| ChaseWork { pages, cpu, node, bytes, stride, shape, seed, walkers, payload };
+        let shapes = shapes(&self.settings.chain_mode, self.settings.locality, stride)?;
         let chains = self.chains(stride)?;
-        let payload = self.settings.payload;
-        let pages = self.settings.pages.0.iter().filter(|&&pages| self.wanted(pages, &level));
-        let works = pages.flat_map(|&pages| {
-            let walkers = |&walkers: &u32| ChaseWork {
-                pages,
-                cpu,
-                bytes,
-                stride,
-                shape: ChainShape::GlobalRandom,
-                seed,
-                walkers,
-                payload,
-            };
-            chains.iter().map(walkers).collect::<Vec<ChaseWork>>()
-        });
-        Ok(works.map(|work| draft_point(scope, work, &level).unless(hidden)).collect())
+        let mut works = Vec::new();
+        for &pages in self.settings.pages.0.iter().filter(|&&pages| self.wanted(pages, &level)) {
+            for &shape in &shapes {
+                works.extend(chains.iter().map(|&walkers| work(pages, shape, walkers)));
+            }
+        }
+        if level == MEMORY && size == levels.memory && self.packed.is_some_and(|most| size <= most) {
+            let window = packed_window(scope.facts().pages.base).round_up(stride.0);
+            works.push(work(PageMode::Base, ChainShape::RandomBox(window), 1));
+        }
+        Ok(works.into_iter().map(|work| draft_point(scope, work, &level).unless(hidden)).collect())
+    }
+
+    /// The NUMA node that the user wants the memory on.
+    fn node(&self, scope: &Scope<'_>) -> Result<Option<u32>> {
+        let Some(Count(asked)) = self.settings.node else { return Ok(None) };
+        let nodes = &scope.facts().topology.nodes;
+        let ids: Vec<u32> = nodes.iter().filter(|n| n.memory != Some(Bytes(0))).map(|n| n.id).collect();
+        // A system that tells of no nodes has one.
+        let ids = if ids.is_empty() { vec![0] } else { ids };
+        if ids.contains(&asked) {
+            return Ok(Some(asked));
+        }
+        let (first, all) = (ids[0], CpuList(ids));
+        Err(Error::usage(format!("node not available: {asked}; nodes with memory are {all}; type --node {first}")))
     }
 
     /// How many chains to follow at once.
@@ -168,7 +213,8 @@ fn line_of(scope: &Scope<'_>, cpu: u32) -> Bytes {
 }
 
 fn draft_point(scope: &Scope<'_>, work: ChaseWork, level: &str) -> Draft {
-    let coordinates = Coordinates::from([
+    let (mode, window) = named(work.shape);
+    let mut coordinates = Coordinates::from([
         ("operation".to_owned(), Coordinate::Name("chase".to_owned())),
         ("kernel".to_owned(), Coordinate::Name(chase_name(work.walkers as usize, work.payload))),
         ("chains".to_owned(), Coordinate::Number(u64::from(work.walkers))),
@@ -178,9 +224,16 @@ fn draft_point(scope: &Scope<'_>, work: ChaseWork, level: &str) -> Draft {
         ("threads".to_owned(), Coordinate::Number(1)),
         ("cpu".to_owned(), Coordinate::Number(u64::from(work.cpu))),
         ("pages".to_owned(), Coordinate::Name(work.pages.to_string())),
+        ("chain_mode".to_owned(), Coordinate::Name(mode.to_string())),
     ]);
-    let expendable = if level == "between" || work.pages == PageMode::Base { 1 } else { 0 };
-    let fits = slot(work.bytes) <= scope.usable();
+    coordinates.extend(work.node.map(|node| ("node".to_owned(), Coordinate::Number(u64::from(node)))));
+    coordinates.extend(window.map(|window| ("window_bytes".to_owned(), Coordinate::Number(window.0))));
+    let expendable = match mode {
+        ChainMode::GlobalRandom if level != "between" && work.pages != PageMode::Base => 0,
+        ChainMode::GlobalRandom => 1,
+        _ => 2,
+    };
+    let fits = work.slot() <= scope.usable();
     let reason = || format!("{} do not fit into the {} that may be used", work.bytes, scope.usable());
     let crowded = work.nodes() < u64::from(work.walkers);
     let few = || format!("{} chains at once need as many nodes; {} has {}", work.walkers, work.bytes, work.nodes());
@@ -203,9 +256,11 @@ impl Experiment for Latency {
     }
 
     fn axes(&self) -> Vec<Axis> {
-        let names = ["operation", "chains", "kernel", "level", "threads", "cpu", "pages"];
-        let sizes = ["size_bytes", "stride_bytes"];
-        names.map(axis).into_iter().chain(sizes.map(bytes_axis)).collect()
+        let names = ["operation", "chains", "kernel", "level", "threads", "cpu", "pages", "chain_mode"];
+        let node = self.settings.node.map(|_| axis("node"));
+        let windows = self.packed.is_some() || self.settings.chain_mode.0.iter().any(|mode| mode.has_windows());
+        let sizes = ["size_bytes", "stride_bytes"].into_iter().chain(windows.then_some("window_bytes"));
+        names.map(axis).into_iter().chain(node).chain(sizes.map(bytes_axis)).collect()
     }
 
     fn draft(&self, scope: &Scope<'_>) -> Result<Vec<Draft>> {
@@ -238,14 +293,28 @@ impl Experiment for Latency {
 
     fn finish(&self, dataset: &mut Dataset) {
         reject_below_faster(dataset);
+        reject_elsewhere(dataset);
     }
 
     fn findings(&self, dataset: &Dataset) -> Vec<Finding> {
-        let axes = ["cpu", "pages", "stride_bytes", "chains"];
+        let axes = ["cpu", "pages", "stride_bytes", "chains", "chain_mode", "window_bytes"];
         let place = |p: &Point| axes.map(|axis| p.coordinates.get(axis).cloned());
         let first = dataset.points.first().map(place);
         let rises = rises(dataset, |p| Some(place(p)) == first);
-        page_walk(dataset).into_iter().chain(parallelism(dataset)).chain(rises).collect()
+        memory_in_pages(dataset).into_iter().chain(parallelism(dataset)).chain(rises).collect()
+    }
+}
+
+/// Rejects what was measured in memory on another NUMA node than the one asked for.
+fn reject_elsewhere(dataset: &mut Dataset) {
+    for point in &mut dataset.points {
+        let Some(asked) = point.number("node") else { continue };
+        let Outcome::Measured(measured) = &mut point.outcome else { continue };
+        let nodes = measured.evidence.pages.nodes.clone().unwrap_or_default();
+        if nodes.iter().any(|&node| u64::from(node) != asked) {
+            let text = format!("memory on node {nodes:?}, node {asked} was asked for");
+            measured.verdict.add(VerdictGrade::Rejected, reason(Cause::Node, text));
+        }
     }
 }
 
@@ -275,27 +344,49 @@ fn parallelism(dataset: &Dataset) -> Option<Finding> {
     (chains > 1).then(|| Finding { kind: "memory-level-parallelism".to_owned(), text, values })
 }
 
-/// What base pages cost a load from memory, against huge pages of which nearly all were granted.
-fn page_walk(dataset: &Dataset) -> Option<Finding> {
-    let of = |pages: &str| {
-        let alone = |p: &Point| p.number("chains").is_none_or(|n| n == 1);
-        let matches = |p: &&Point| p.name("level") == Some(MEMORY) && p.name("pages") == Some(pages) && alone(p);
-        let largest = dataset.points.iter().filter(matches).max_by_key(|p| p.number("size_bytes"))?;
-        let measured = largest.outcome.measured()?;
-        Some((measured.summary.median, &measured.evidence.pages))
+/// A load from memory, by one chain in the largest working set measured so: its time, and what the pages are.
+fn from_memory(dataset: &Dataset, belongs: impl Fn(&Point) -> bool) -> Option<(f64, &PageEvidence)> {
+    let alone = |p: &Point| p.number("chains").is_none_or(|n| n == 1);
+    let matches = |p: &&Point| p.name("level") == Some(MEMORY) && alone(p) && belongs(p);
+    let largest = dataset.points.iter().filter(matches).max_by_key(|p| p.number("size_bytes"))?;
+    let measured = largest.outcome.measured()?;
+    Some((measured.summary.median, &measured.evidence.pages))
+}
+
+/// What base pages cost a load from memory: against huge pages of which nearly all were granted, and against the packed
+/// order, which looks for a page once for all of its lines.
+fn memory_in_pages(dataset: &Dataset) -> Option<Finding> {
+    let random = |p: &Point, pages: &str| {
+        p.name("pages") == Some(pages) && p.name("chain_mode").is_none_or(|mode| mode == "global-random")
     };
-    let (small, base) = of("4k")?;
-    let (large, huge) = of("thp").or_else(|| of("huge"))?;
-    if huge.granted_share.unwrap_or(0.0) < 0.9 {
-        return None;
-    }
+    let (small, base) = from_memory(dataset, |p| random(p, "4k"))?;
     // The base page is what the system says it is, whatever the option is called.
     let base = Bytes(base.asked_bytes.unwrap_or(4096));
-    let text = format!(
-        "A load from memory takes {small:.0} ns in {base} pages and {large:.0} ns in huge pages: finding the page costs \
-         {:.0} ns.",
-        small - large
-    );
-    let values = BTreeMap::from([("base_pages_ns".to_owned(), small), ("huge_pages_ns".to_owned(), large)]);
-    Some(Finding { kind: "page-walk-cost".to_owned(), text, values })
+    let least = packed_window(base).0;
+    let near = |p: &Point| p.number("window_bytes").is_some_and(|window| window < 2 * least);
+    let packed = from_memory(dataset, |p| {
+        p.name("pages") == Some("4k") && p.name("chain_mode") == Some("random-box") && near(p)
+    });
+    let packed = packed.map(|(packed, _)| packed);
+    let large = from_memory(dataset, |p| random(p, "thp")).or_else(|| from_memory(dataset, |p| random(p, "huge")));
+    let large = large.filter(|(_, huge)| huge.granted_share.unwrap_or(0.0) >= 0.9).map(|(large, _)| large);
+    let start = format!("A load from memory takes {small:.0} ns in {base} pages");
+    let within = format!("in random order within {} at a time", Bytes(least));
+    let (kind, text) = match (large, packed) {
+        (Some(large), packed) => {
+            let cost =
+                format!("{start} and {large:.0} ns in huge pages: finding the page costs {:.0} ns.", small - large);
+            let packed = packed.map(|packed| format!(" Packed, {within}, it takes {packed:.0} ns."));
+            ("page-walk-cost", cost + &packed.unwrap_or_default())
+        }
+        (None, Some(packed)) => {
+            let cost = small - packed;
+            let both = format!("finding the page and opening a row of the memory cost {cost:.0} ns together.");
+            ("page-locality", format!("{start} and {packed:.0} ns packed, {within}: {both}"))
+        }
+        (None, None) => return None,
+    };
+    let figures = [("base_pages_ns", Some(small)), ("huge_pages_ns", large), ("packed_ns", packed)];
+    let values = figures.into_iter().filter_map(|(name, ns)| Some((name.to_owned(), ns?))).collect();
+    Some(Finding { kind: kind.to_owned(), text, values })
 }

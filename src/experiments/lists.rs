@@ -42,6 +42,8 @@ lists! {
     Lines of LineSharing;
     /// Orders of access.
     Orders of OrderKind;
+    /// Orders of chains.
+    ChainModes of ChainMode;
 }
 
 /// Plain numbers: `0,10`, `1..32`.
@@ -204,6 +206,16 @@ names! {
     Strided "strided" "One line in so many bytes, then the next line of each, until all were visited.",
     Random "random" "Blocks in the order of a seeded permutation.",
     Indexed "indexed" "From low to high addresses, but by a table: what tables cost.",
+}
+
+names! {
+    /// In which order a chain goes through its nodes.
+    ChainMode, "chain modes":
+    GlobalRandom "global-random" "All nodes in one random order.",
+    RandomBox "random-box" "Window by window, windows and the nodes of each in random order.",
+    SameRandomInBox "same-random-in-box" "Windows by rising address, the same random order inside each.",
+    DiffRandomInBox "diff-random-in-box" "Windows by rising address, a random order of its own inside each.",
+    Sequential "sequential" "By rising address.",
 }
 
 /// The thread counts asked for, rising, each once.

@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 pub mod bandwidth;
+mod chain_modes;
 mod hierarchy;
 pub mod instructions;
 pub mod latency;
@@ -15,8 +16,8 @@ mod steps;
 
 pub use hierarchy::{Level, Levels, Target};
 pub use lists::{
-    Asked, Count, Counts, Instructions, LineSharing, Lines, LockOperations, Operations, OrderKind, Orders, PageModes,
-    Timings, Widths,
+    Asked, ChainMode, ChainModes, Count, Counts, Instructions, LineSharing, Lines, LockOperations, Operations,
+    OrderKind, Orders, PageModes, Timings, Widths,
 };
 pub use patterns::OrderedOperations;
 

@@ -130,6 +130,11 @@ impl Mapping {
         self.region.length()
     }
 
+    /// Where it starts: at a multiple of its page.
+    pub fn address(&self) -> usize {
+        self.region.start().as_ptr() as usize
+    }
+
     /// Never: a mapping has at least one page.
     pub fn is_empty(&self) -> bool {
         self.len() == 0

@@ -65,11 +65,37 @@ pub fn chase_code(walkers: usize, payload: bool) -> Option<Vec<u8>> {
 /// Pointers that are read before they are looked at together.
 const NODES_AT_ONCE: usize = 256;
 
-/// Memory in which a chain is being built: node `i` lies at `i` × stride.
+/// On which line of its page each node lies, where there is one in each page: on the same one they would share a few
+/// sets of every cache.
+#[derive(Debug, Clone, Copy)]
+struct Scatter {
+    /// Lines of a page.
+    lines: usize,
+    /// Bytes of a line.
+    line: usize,
+    seed: u64,
+}
+
+impl Scatter {
+    /// Bytes from the start of its page to node `node`: a hash of it (the finaliser of Appleby's MurmurHash3) chooses
+    /// among all lines.
+    fn offset(self, node: u64) -> usize {
+        let mut hash = self.seed ^ node.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        hash = (hash ^ hash >> 33).wrapping_mul(0xff51_afd7_ed55_8ccd);
+        hash = (hash ^ hash >> 33).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
+        hash ^= hash >> 33;
+        ((u128::from(hash) * self.lines as u128) >> u64::BITS) as usize * self.line
+    }
+}
+
+/// Memory in which a chain is being built: node `i` lies at `i` × stride or, where each has a page, somewhere in page `i`.
 #[derive(Debug)]
 pub struct UnverifiedChain {
     window: Window,
     stride: usize,
+    scatter: Option<Scatter>,
+    /// Bytes of a node: the stride or, where each has a page, a line.
+    node_bytes: usize,
     /// log2 of the stride where it is a power of two: a division per hop would slow down verification.
     shift: Option<u32>,
     nodes: u64,
@@ -91,7 +117,32 @@ impl UnverifiedChain {
             )));
         }
         let shift = stride.is_power_of_two().then(|| stride.trailing_zeros());
-        Ok(Self { window, stride, shift, nodes: nodes as u64, identity: Arc::new(()) })
+        let (scatter, node_bytes, nodes) = (None, stride, nodes as u64);
+        Ok(Self { window, stride, scatter, node_bytes, shift, nodes, identity: Arc::new(()) })
+    }
+
+    /// A chain of one node in each page of `page` bytes, on a line of `line` bytes of it that a hash with `seed` chooses.
+    /// Nothing else of the pages is touched.
+    ///
+    /// # Errors
+    /// The window does not start at a multiple of the page or has not one page; the page is no multiple of 8 or has no
+    /// line; the line is 0 or no multiple of 8.
+    pub fn one_per_page(window: Window, page: usize, line: usize, seed: u64) -> Result<Self> {
+        let lines = page.checked_div(line).unwrap_or(0);
+        if lines == 0 || !line.is_multiple_of(8) || page == 0 || !window.address().is_multiple_of(page) {
+            return Err(Error::failure(format!(
+                "cannot put a node into each page: lines of {line} B in pages of {page} B; a line is a multiple of 8 that \
+                 fits at least once, and memory starts at a multiple of the page"
+            )));
+        }
+        let chain = Self::new(window, page)?;
+        Ok(Self { scatter: Some(Scatter { lines, line, seed }), node_bytes: line, ..chain })
+    }
+
+    /// Bytes from the start of the window to node `node`, below `nodes()`: a multiple of 8, and the whole node lies in the
+    /// window.
+    fn place(&self, node: u64) -> usize {
+        node as usize * self.stride + self.scatter.map_or(0, |scatter| scatter.offset(node))
     }
 
     /// Number of nodes.
@@ -106,19 +157,20 @@ impl UnverifiedChain {
     pub fn link(&self, from: u64, to: u64) {
         assert!(from < self.nodes && to < self.nodes, "a link joins two nodes of the chain");
         let words = self.window.words();
-        let target = self.window.address() + to as usize * self.stride;
-        words[from as usize * self.stride / 8].store(target as u64, Relaxed);
+        let target = self.window.address() + self.place(to);
+        words[self.place(from) / 8].store(target as u64, Relaxed);
     }
 
     /// The node that node `from`, below `nodes()`, points to; `None` where it points to none of this chain's nodes.
     pub fn next(&self, from: u64) -> Option<u64> {
-        let pointer = self.window.words().get(from as usize * self.stride / 8)?.load(Relaxed) as usize;
+        let pointer = self.window.words().get(self.place(from) / 8)?.load(Relaxed) as usize;
         let distance = pointer.checked_sub(self.window.address())?;
         let node = match self.shift {
             Some(shift) => distance >> shift,
             None => distance / self.stride,
         };
-        (node * self.stride == distance && (node as u64) < self.nodes).then_some(node as u64)
+        let node = node as u64;
+        (node < self.nodes && self.place(node) == distance).then_some(node)
     }
 
     /// Looks at every pointer of the nodes in `part`; `None` if one leads out of this chain.
@@ -163,7 +215,7 @@ impl UnverifiedChain {
         if covered < self.nodes {
             return Err(Error::failure("the chain in memory is not the one that was written; its memory is faulty"));
         }
-        let positions = vec![self.window.address()];
+        let positions = vec![self.window.address() + self.place(0)];
         Ok(Chain { built: self, positions, payload: false })
     }
 }
@@ -225,17 +277,17 @@ impl Chain {
     /// No node or more than [`MOST_WALKERS`], a node that is not in the chain, or a payload where nodes have no room
     /// for one.
     pub fn start(&mut self, nodes: &[u64], payload: bool) -> Result<()> {
-        let room = !payload || self.built.stride >= 2 * size_of::<u64>();
+        let room = !payload || self.built.node_bytes >= 2 * size_of::<u64>();
         if nodes.is_empty() || nodes.len() > MOST_WALKERS || nodes.iter().any(|&n| n >= self.built.nodes) || !room {
             return Err(Error::failure(format!(
                 "cannot walk {} nodes of {} B from {} of them at once; 1 to {MOST_WALKERS} walkers are possible, with \
                  payload in nodes of 16 B or more",
                 self.built.nodes,
-                self.built.stride,
+                self.built.node_bytes,
                 nodes.len()
             )));
         }
-        let address = |&node: &u64| self.built.window.address() + node as usize * self.built.stride;
+        let address = |&node: &u64| self.built.window.address() + self.built.place(node);
         self.positions = nodes.iter().map(address).collect();
         self.payload = payload;
         Ok(())
@@ -314,5 +366,71 @@ mod tests {
         window.words()[0].store(0xdead, Relaxed);
         let second = UnverifiedChain::new(window, 64).unwrap();
         assert!(second.finish(vec![spare]).is_err(), "its first walk would follow a wild pointer");
+    }
+
+    /// Pages of 4 KiB with a node in each.
+    fn pages(count: usize, seed: u64) -> UnverifiedChain {
+        UnverifiedChain::one_per_page(memory(count * 4096), 4096, 64, seed).unwrap()
+    }
+
+    #[test]
+    fn one_node_lies_in_every_page_on_lines_of_all_kinds() {
+        let chain = pages(4096, 3);
+        assert_eq!(chain.nodes(), 4096);
+        let mut lines = [0u32; 64];
+        for node in 0..4096 {
+            let place = chain.place(node);
+            assert_eq!((place / 4096, place % 64), (node as usize, 0));
+            lines[place % 4096 / 64] += 1;
+        }
+        // 64 on each by chance, give or take 8.
+        assert!(lines.iter().all(|&count| (24..=104).contains(&count)), "{lines:?}");
+        assert!((0..64).any(|node| chain.place(node) != pages(64, 4).place(node)), "seeds differ");
+    }
+
+    #[test]
+    fn in_pages_only_the_nodes_are_written_and_only_pointers_to_nodes_are_accepted() {
+        let chain = pages(16, 9);
+        let before: Vec<u64> = chain.window.words().iter().map(|word| word.load(Relaxed)).collect();
+        (0..16).for_each(|node| chain.link(node, (node + 1) % 16));
+        let words = chain.window.words().iter().map(|word| word.load(Relaxed));
+        let written: Vec<usize> =
+            words.zip(before).enumerate().filter(|(_, (a, b))| a != b).map(|(at, _)| at).collect();
+        assert_eq!(written, (0..16).map(|node| chain.place(node) / 8).collect::<Vec<_>>());
+        assert!(chain.check(0..16).is_some());
+        let start = chain.window.address();
+        let other = (chain.place(5) + 64) % 4096 + 5 * 4096;
+        for wrong in [0, 8, start + other, start + chain.place(5) + 8, start + 16 * 4096 + chain.place(0), usize::MAX] {
+            chain.window.words()[chain.place(3) / 8].store(wrong as u64, Relaxed);
+            assert_eq!(chain.next(3), None, "{wrong:#x} from {start:#x}");
+            assert!(chain.check(0..16).is_none());
+        }
+    }
+
+    #[test]
+    fn a_walk_over_pages_goes_from_node_to_node() {
+        let chain = pages(10, 2);
+        (0..10).for_each(|node| chain.link(node, (node + 3) % 10));
+        let proof = chain.check(0..10).unwrap();
+        let mut chain = chain.finish(vec![proof]).unwrap();
+        assert_eq!((chain.node(), chain.stride()), (0, 4096));
+        chain.walk(1);
+        assert_eq!(chain.node(), HOPS_PER_BLOCK * 3 % 10);
+        chain.start(&[7, 1], true).unwrap();
+        chain.walk(1);
+        assert_eq!(chain.walkers().collect::<Vec<_>>(), [(7 + 8 * 3) % 10, (1 + 8 * 3) % 10]);
+    }
+
+    #[test]
+    fn pages_that_cannot_have_a_node_each_are_refused() {
+        let one = |bytes, page, line| UnverifiedChain::one_per_page(memory(bytes), page, line, 1);
+        assert_eq!(one(8192, 4096, 4096).unwrap().nodes(), 2);
+        assert_eq!(one(8192, 4096, 24).unwrap().nodes(), 2);
+        for (bytes, page, line) in [(8192, 4096, 0), (8192, 4096, 12), (8192, 0, 64), (8192, 64, 128), (4096, 8192, 64)]
+        {
+            assert!(one(bytes, page, line).is_err(), "{bytes} {page} {line}");
+        }
+        let mapping = Mapping::new(Bytes(16384), PageMode::Base, Bytes(0)).unwrap();
+        assert!(UnverifiedChain::one_per_page(mapping.take(64..8256).unwrap(), 4096, 64, 1).is_err(), "not aligned");
     }
 }

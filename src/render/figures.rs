@@ -8,6 +8,11 @@ pub(super) fn datasets_of<'a>(report: &'a Report, quantity: &'a str) -> impl Ite
     report.datasets.iter().filter(move |d| d.experiment == quantity && d.quantity.name == quantity)
 }
 
+/// Whether a latency is that of a chain in random order over all of its memory, the one that is meant by default.
+pub(super) fn in_random_order(point: &Point) -> bool {
+    point.name("chain_mode").is_none_or(|mode| mode == "global-random")
+}
+
 /// The factor from a base unit to the one that tables use, and that one's name.
 pub(super) fn table_unit(unit: &str) -> (f64, &str) {
     match unit {

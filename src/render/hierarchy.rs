@@ -1,6 +1,6 @@
 //! The memory hierarchy on one screen: a row for each level.
 
-use super::figures::{best, datasets_of, percent, share, spread, value};
+use super::figures::{best, datasets_of, in_random_order, percent, share, spread, value};
 use super::grid::{Column, Grid};
 use super::page::Block;
 use super::text::shorten;
@@ -73,7 +73,7 @@ impl<'a> Source<'a> {
         let there = |op: &&str| bandwidth.iter().any(|p| p.name("operation") == Some(op));
         Source {
             operations: OPERATIONS.into_iter().filter(there).collect(),
-            latency: points("latency").collect(),
+            latency: points("latency").filter(|p| in_random_order(p)).collect(),
             bandwidth,
             threads,
         }

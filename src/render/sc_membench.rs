@@ -4,7 +4,7 @@
 //! heading says mb, a copy counts its buffer once, bandwidth is the best of the tries, latency the median.
 //! It has no column for trust, so that rejected points are left out here.
 
-use super::figures::datasets_of;
+use super::figures::{datasets_of, in_random_order};
 use super::sc_scores::scores;
 use super::{Options, Renderer};
 use crate::error::Result;
@@ -65,7 +65,7 @@ pub(super) fn rows(report: &Report) -> BTreeMap<Key, Row> {
     for point in datasets_of(report, "bandwidth").flat_map(|d| &d.points) {
         keep_best(&mut rows, bandwidth(point));
     }
-    for point in datasets_of(report, "latency").flat_map(|d| &d.points) {
+    for point in datasets_of(report, "latency").flat_map(|d| &d.points).filter(|p| in_random_order(p)) {
         keep_best(&mut rows, latency(point));
     }
     rows

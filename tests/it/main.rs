@@ -2,6 +2,7 @@
 
 mod architecture;
 mod bad_places;
+mod chains;
 mod cli;
 mod containment;
 mod generated;

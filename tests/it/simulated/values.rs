@@ -56,7 +56,11 @@ fn latency_is_that_of_the_level_and_cycles_are_those_of_the_core() {
         assert_close(m.summary.median, nanos, level);
         assert_close(m.also["core_cycles"], nanos * CORE / 1e9, level);
     }
-    assert_close(ran.median("operation=chase level=DRAM pages=4k"), LATENCY[3] + PAGE_WALK, "4k");
+    assert_close(
+        ran.median("operation=chase level=DRAM pages=4k chain_mode=global-random"),
+        LATENCY[3] + PAGE_WALK,
+        "4k",
+    );
 }
 
 #[test]

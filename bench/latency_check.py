@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""Holds memgauge's latencies against a pointer chase that shares nothing with it.
+
+`independent_chase.rs` and memgauge measure the same sizes in 4 KiB pages on the same CPU in turn, in alternating order; what is
+compared is the ratio within each alternation. A median ratio further from 1 than `--within` ends with 1. Nothing else
+should run on the machine meanwhile. Standard library and rustc only.
+"""
+
+import argparse
+import os
+import statistics
+import sys
+from pathlib import Path
+
+import compare
+import comparators as programs
+from comparators import NoResult
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def build(binary):
+    """The independent program, compiled anew where its source is younger."""
+    source = ROOT / "bench" / "independent_chase.rs"
+    if not binary.exists() or binary.stat().st_mtime < source.stat().st_mtime:
+        binary.parent.mkdir(parents=True, exist_ok=True)
+        programs.run(["rustc", "-O", "--edition", "2024", "-o", str(binary), str(source)])
+    return binary
+
+
+def independent(binary, size, cpu):
+    """Its ns per load in `size` bytes."""
+    text, _ = programs.run([str(binary), str(size)], {cpu})
+    return float(text.split()[1])
+
+
+def memgauge(args, size):
+    shot = compare.latency_shot(args, size, "4k")
+    if "ns" not in shot:
+        raise NoResult(shot["reason"])
+    return shot["ns"]
+
+
+def check(args, level, size, cpu):
+    """Ratios of memgauge to the independent program, one for each alternation, and the medians of both."""
+    pairs = []
+    for turn in range(args.alternations):
+        both = {}
+        for name in ("ours", "theirs") if turn % 2 == 0 else ("theirs", "ours"):
+            both[name] = memgauge(args, size) if name == "ours" else independent(args.chase, size, cpu)
+        pairs.append(both)
+    ratios = [pair["ours"] / pair["theirs"] for pair in pairs]
+    ours, theirs = (statistics.median(pair[name] for pair in pairs) for name in ("ours", "theirs"))
+    print(
+        f"{level:5} {compare.size_text(size):>10}  memgauge {ours:8.3f} ns  independent {theirs:8.3f} ns  ratio "
+        f"{statistics.median(ratios):.4f} ({min(ratios):.4f} to {max(ratios):.4f})", flush=True)
+    return statistics.median(ratios)
+
+
+def arguments(given):
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
+    parser.add_argument("--binary", default=str(ROOT / "target/release/memgauge"), help="memgauge")
+    parser.add_argument("--chase", type=Path, default=ROOT / "target/independent_chase", help="where to compile the other to")
+    parser.add_argument("--alternations", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=2.0, help="time of each of memgauge's turns")
+    parser.add_argument("--sizes", help="L1=24KiB,DRAM=256MiB instead of what the caches suggest")
+    parser.add_argument("--within", type=float, default=0.03, help="how far a median ratio may lie from 1")
+    return parser.parse_args(given)
+
+
+def main(given=None):
+    args = arguments(given)
+    cpu = min(os.sched_getaffinity(0))
+    sizes = {**compare.default_sizes(compare.cache_sizes(), 1), **compare.parse_sizes(args.sizes)}
+    try:
+        build(args.chase)
+        ratios = {level: check(args, level, size, cpu) for level, size in sizes.items()}
+    except NoResult as reason:
+        sys.exit(f"latency_check.py: no figure: {reason}")
+    far = [level for level, ratio in ratios.items() if abs(ratio - 1) > args.within]
+    if far:
+        print(f"further than {args.within:.0%} from 1: {', '.join(far)}")
+    return 1 if far else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
