@@ -357,6 +357,9 @@ fn describe(coordinates: &Coordinates) -> String {
         Some(Coordinate::Number(bytes)) => format!(" {}", Bytes(*bytes)),
         _ => String::new(),
     };
+    if coordinates.contains_key("from") {
+        return format!("{} from {} to {}", of("operation"), of("from"), of("to"));
+    }
     format!("{} {}{size} ({threads} thread{plural}, {} pages)", of("operation"), of("level"), of("pages"))
 }
 

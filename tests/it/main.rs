@@ -4,6 +4,7 @@ mod architecture;
 mod bad_places;
 mod cli;
 mod containment;
+mod core_to_core;
 mod generated;
 mod helper;
 mod interruption;
