@@ -31,7 +31,8 @@ fn flat() -> Simulated {
 /// The groups of each division, as they are told.
 fn groups(ran: &Ran) -> Vec<String> {
     let told = ran.report.findings.iter().filter(|f| f.kind == "clusters").map(|f| f.text.clone());
-    told.map(|text| text.split(": ").nth(1).unwrap().split(" (").next().unwrap().to_owned()).collect()
+    let list = |text: String| Some(text.split_once(": ")?.1.split_once(" (")?.0.to_owned());
+    told.filter_map(list).collect()
 }
 
 fn assert_close(value: f64, expected: f64, what: &str) {
