@@ -226,7 +226,12 @@ mod tests {
 
     /// The groups, level by level, of `count` CPUs whose round trips are `ns`, with up to `noise` relative either way.
     fn found(count: u32, noise: f64, ns: impl Fn(u32, u32) -> f64) -> Vec<Vec<Vec<u32>>> {
-        let mut random = SplitMix64::new(5);
+        found_with(5, count, noise, ns)
+    }
+
+    /// The same with this seed of the noise.
+    fn found_with(seed: u64, count: u32, noise: f64, ns: impl Fn(u32, u32) -> f64) -> Vec<Vec<Vec<u32>>> {
+        let mut random = SplitMix64::new(seed);
         let mut noisy = |ns: f64| ns * (1.0 + noise * (2.0 * random.fraction() - 1.0));
         let mut spans = BTreeMap::new();
         for (a, b) in (0..count).flat_map(|a| (a + 1..count).map(move |b| (a, b))) {
@@ -263,6 +268,10 @@ mod tests {
                 assert!(found(count, noise, |_, _| 80.0).is_empty(), "{count} with {noise}");
             }
         }
+        // Few pairs come to lie apart by chance more easily.
+        for (seed, count) in (0..200).flat_map(|seed| [(seed, 3), (seed, 4)]) {
+            assert!(found_with(seed, count, 0.1, |_, _| 80.0).is_empty(), "{count}, seed {seed}");
+        }
         // A mesh: latency grows with distance, without a gap.
         assert!(found(32, 0.03, |a, b| 60.0 + 2.0 * f64::from(a.abs_diff(b))).is_empty());
     }
@@ -271,6 +280,9 @@ mod tests {
     fn slow_pairs_here_and_there_are_no_groups() {
         let odd = |a: u32, b: u32| if (a * 7 + b * 3).is_multiple_of(5) { 200.0 } else { 80.0 };
         assert!(found(16, 0.02, odd).is_empty());
+        // Near is not near where the neighbour of a neighbour is far.
+        let chain = |a: u32, b: u32| if b == a + 1 && b < 3 { 40.0 } else { 100.0 };
+        assert!(found(4, 0.02, chain).is_empty());
     }
 
     #[test]
