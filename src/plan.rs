@@ -373,6 +373,9 @@ fn describe(coordinates: &Coordinates) -> String {
         Some(Coordinate::Number(bytes)) => format!(" {}", Bytes(*bytes)),
         _ => String::new(),
     };
+    if coordinates.contains_key("from") {
+        return format!("{} from {} to {}", of("operation"), of("from"), of("to"));
+    }
     format!("{} {}{size} ({threads} thread{plural}, {} pages)", of("operation"), of("level"), of("pages"))
 }
 
@@ -414,7 +417,7 @@ fn turn(work: &Work, request: &Request, sampling: &Sampling, last_level: Bytes) 
     let walk = match work {
         Work::Stream(_) => Nanos::from_secs(work.pass() as f64 / WALKED.0 / work.cpus().len().max(1) as f64),
         Work::Chase(_) => PER_HOP * work.pass() as f64,
-        Work::Instruction(_) | Work::Lock(_) => Nanos::ZERO,
+        Work::Instruction(_) | Work::Lock(_) | Work::HandOff(_) => Nanos::ZERO,
     };
     let walk = if held { walk.min(LONGEST_WALK) } else { Nanos::ZERO };
     let made = match work {

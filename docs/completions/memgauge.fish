@@ -27,7 +27,7 @@ end
 complete -c memgauge -n "__fish_memgauge_needs_command" -l profile -d 'What to measure and for how long' -r -f -a "quick\t'One point in each level, some seconds'
 default\t'The whole hierarchy in at most 60 s'
 full\t'Sweeps over sizes, some minutes'"
-complete -c memgauge -n "__fish_memgauge_needs_command" -l only -d 'Only these experiments: bandwidth,latency,patterns,instructions,locks [default: those of the profile]' -r
+complete -c memgauge -n "__fish_memgauge_needs_command" -l only -d 'Only these experiments: bandwidth,latency,core-to-core,patterns,instructions,locks [default: those of the profile]' -r
 complete -c memgauge -n "__fish_memgauge_needs_command" -l cpus -d 'CPUs to use, in this order: 0-3,8 [default: all that are allowed, physical cores first]' -r
 complete -c memgauge -n "__fish_memgauge_needs_command" -l budget -d 'Time for everything: 90s, 2min [default: the profile\'s, or 60s for a single experiment]' -r
 complete -c memgauge -n "__fish_memgauge_needs_command" -l samples -d 'Samples of each point, at least 3 [default: as many as the interval and the budget ask for]' -r
@@ -49,6 +49,7 @@ complete -c memgauge -n "__fish_memgauge_needs_command" -s V -l version -d 'Prin
 complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "run" -d 'Measure with a profile (the default command)'
 complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "bandwidth" -d 'Bytes per second that threads read, write and copy'
 complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "latency" -d 'Time of a load that needs the one before it'
+complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "core-to-core" -d 'Time from one core to another and back'
 complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "patterns" -d 'What the order of accesses costs: reverse, strided, random'
 complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "instructions" -d 'Instructions per core cycle, and how long one waits for another'
 complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "locks" -d 'Atomic operations, locks and fences on shared and separate lines'
@@ -58,7 +59,7 @@ complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "generate" -d 'Wri
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l profile -d 'What to measure and for how long' -r -f -a "quick\t'One point in each level, some seconds'
 default\t'The whole hierarchy in at most 60 s'
 full\t'Sweeps over sizes, some minutes'"
-complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l only -d 'Only these experiments: bandwidth,latency,patterns,instructions,locks [default: those of the profile]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l only -d 'Only these experiments: bandwidth,latency,core-to-core,patterns,instructions,locks [default: those of the profile]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l cpus -d 'CPUs to use, in this order: 0-3,8 [default: all that are allowed, physical cores first]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l budget -d 'Time for everything: 90s, 2min [default: the profile\'s, or 60s for a single experiment]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l samples -d 'Samples of each point, at least 3 [default: as many as the interval and the budget ask for]' -r
@@ -125,6 +126,26 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l scores -d 
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l strict -d 'Exit with 1 if any number is less than solid'
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -s v -l verbose -d 'Tables with every reason and every dataset'
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -s h -l help -d 'Print help'
+complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l kernel -d 'How the line is handed over: compare-and-swap, store-load, exchange' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l pairs -d 'Pairs of CPUs: 0-1 (each of them starts in turn), 0:1 (only cpu 0 starts) [default: all, or a choice of --max-points]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l lines -d 'Cache lines that a pair hands over in turn, 2 to 4096, half of them first touched by each of the two' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l cpus -d 'CPUs to use, in this order: 0-3,8 [default: all that are allowed, physical cores first]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l budget -d 'Time for everything: 90s, 2min [default: the profile\'s, or 60s for a single experiment]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l samples -d 'Samples of each point, at least 3 [default: as many as the interval and the budget ask for]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l seed -d 'Seed of every random choice [default: from the clock, and told in the report]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l repeat -d 'Carry out the whole plan this many times, with fresh memory each time' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l reallocate -d 'Spread the rounds of every point over this many fresh allocations of its memory: an interval over placements' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l dram-peak -d 'What the memory carries at most, for shares and plausibility: 204.8GB/s [default: from the memory modules, if readable]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l cooldown -d 'Pause before each point\'s turn: 100ms' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l max-points -d 'Refuse plans with more points than this' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl) or its report (.json)' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l format -d 'Format on standard output: table, json, jsonl, csv, markdown, sc-membench' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -s o -l output -d 'Write the result to FILE, format by extension (.json .jsonl .csv .md .txt); - is standard output and saves nothing' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l dry-run -d 'Print the plan with its time and memory, and measure nothing'
+complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
+complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l strict -d 'Exit with 1 if any number is less than solid'
+complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -s v -l verbose -d 'Tables with every reason and every dataset'
+complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -s h -l help -d 'Print help'
 complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l ops -d 'Operations: read, write, copy' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l orders -d 'Orders: forward, reverse, strided, random, indexed (forward by the tables of the others: what those cost)' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l stride -d 'Distances of strided accesses of 64 B, multiples of 64' -r

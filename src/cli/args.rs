@@ -1,6 +1,6 @@
 //! The options, one documented field each. Help, man page, completions and tests come from this table.
 
-use crate::experiments::{Detail, bandwidth, instructions, latency, locks, patterns};
+use crate::experiments::{Detail, bandwidth, core_to_core, instructions, latency, locks, patterns};
 use crate::units::{BytesPerSecond, CpuList, Nanos, ParseError};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -36,6 +36,8 @@ pub enum Command {
     Bandwidth(BandwidthOptions),
     /// Time of a load that needs the one before it
     Latency(LatencyOptions),
+    /// Time from one core to another and back
+    CoreToCore(CoreToCoreOptions),
     /// What the order of accesses costs: reverse, strided, random
     Patterns(PatternOptions),
     /// Instructions per core cycle, and how long one waits for another
@@ -97,7 +99,7 @@ pub struct RunOptions {
     #[arg(long, value_enum, default_value = "default")]
     pub profile: Profile,
 
-    /// Only these experiments: bandwidth,latency,patterns,instructions,locks [default: those of the profile]
+    /// Only these experiments: bandwidth,latency,core-to-core,patterns,instructions,locks [default: those of the profile]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub only: Vec<String>,
 
@@ -124,6 +126,18 @@ pub struct LatencyOptions {
     /// Where to follow pointers, and how
     #[command(flatten)]
     pub settings: latency::Settings,
+
+    /// Options of every measurement
+    #[command(flatten)]
+    pub common: CommonOptions,
+}
+
+/// Options of `core-to-core`.
+#[derive(Debug, Args)]
+pub struct CoreToCoreOptions {
+    /// Which CPUs hand a line over, and how
+    #[command(flatten)]
+    pub settings: core_to_core::Settings,
 
     /// Options of every measurement
     #[command(flatten)]

@@ -1,15 +1,17 @@
 //! The measuring commands: from options to a request, a plan, a run and its result.
 
 use super::args::{
-    BandwidthOptions, CommonOptions, InstructionOptions, LatencyOptions, LockOptions, PatternOptions, Profile,
-    RunOptions,
+    BandwidthOptions, CommonOptions, CoreToCoreOptions, InstructionOptions, LatencyOptions, LockOptions,
+    PatternOptions, Profile, RunOptions,
 };
 use super::output::{Destination, tell, to_stdout};
 use super::progress::Progress;
 use super::resume::{Resume, quoted};
 use crate::engine::{Machine, RealMachine, Sampling};
 use crate::error::{Error, Result};
-use crate::experiments::{EXPERIMENTS, Experiment, Row, bandwidth, instructions, latency, locks, patterns};
+use crate::experiments::{
+    EXPERIMENTS, Experiment, Row, bandwidth, core_to_core, instructions, latency, locks, patterns,
+};
 use crate::host::counter;
 use crate::host::facts::{SystemFiles, discover};
 use crate::host::interrupt::StopFlag;
@@ -57,6 +59,11 @@ pub fn bandwidth(options: BandwidthOptions, words: Vec<String>) -> Result<u8> {
 /// `memgauge latency`
 pub fn latency(options: LatencyOptions, words: Vec<String>) -> Result<u8> {
     single(Box::new(latency::Latency::new(options.settings)), &options.common, words)
+}
+
+/// `memgauge core-to-core`
+pub fn core_to_core(options: CoreToCoreOptions, words: Vec<String>) -> Result<u8> {
+    single(Box::new(core_to_core::CoreToCore::new(options.settings)), &options.common, words)
 }
 
 /// `memgauge patterns`

@@ -104,7 +104,7 @@ fn core_clock(log: &PointLog) -> Option<Hertz> {
     stats::median(&beside).map(Hertz)
 }
 
-/// Median over the clean samples of the core cycles that a hop or an instruction took, each by the clock beside it.
+/// Median over the clean samples of the core cycles that a hop, an instruction or a round trip took, each by the clock beside it.
 fn core_cycles(log: &PointLog, work: &Work) -> Option<f64> {
     if work.higher_is_better() {
         return None;
@@ -130,6 +130,10 @@ fn also(work: &Work, summary: &Summary, core_cycles: Option<f64>) -> BTreeMap<St
             let cycles = core_cycles.map(|c| [("core_cycles".to_owned(), c), ("per_cycle".to_owned(), 1.0 / c)]);
             let per_second = ("per_second".to_owned(), 1e9 / summary.median);
             cycles.into_iter().flatten().chain([per_second]).collect()
+        }
+        Work::HandOff(_) => {
+            let one_way = ("one_way_ns".to_owned(), summary.median / 2.0);
+            core_cycles.map(|cycles| ("core_cycles".to_owned(), cycles)).into_iter().chain([one_way]).collect()
         }
         Work::Lock(w) => {
             let each = w.cpus.len() as f64 * 1e9 / summary.median;

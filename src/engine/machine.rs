@@ -43,7 +43,7 @@ impl From<Trouble> for Outcome {
 pub struct Observation {
     /// Length of the common window.
     pub elapsed: Nanos,
-    /// Payload bytes (stream), hops (chase), instructions or operations of all threads inside the window.
+    /// Payload bytes (stream), hops (chase), instructions, operations of all threads, or round trips inside the window.
     pub amount: u64,
     /// Page faults and context switches of the measuring threads, all together; `None` where not readable.
     pub noise: Option<ThreadNoise>,
@@ -121,7 +121,7 @@ impl MemoryPlan {
                         .or_default();
                     *size = if chains_share { (*size).max(w.slot()) } else { *size + w.slot() };
                 }
-                Work::Chase(_) | Work::Instruction(_) | Work::Lock(_) => {}
+                Work::Chase(_) | Work::Instruction(_) | Work::Lock(_) | Work::HandOff(_) => {}
             }
         }
         for ((_, pages, _), size) in &mut mappings {

@@ -1,10 +1,11 @@
 //! The machine that this process runs on.
 
+use super::handoff::{self, HandOffRun};
 use super::machine::{Machine, MemoryKey, MemoryPlan, MemoryUse, Observation, Trouble, page_bytes, slot};
 use super::order::ChainOrder;
 use super::runs::{ChaseRun, InstructionRun, LockRun, Share, StreamRun};
 use super::sample::{Length, Run, take};
-use super::work::{ChainShape, ChaseWork, StreamWork, Work};
+use super::work::{ChainShape, ChaseWork, HandOffWork, StreamWork, Work};
 use super::{Clock, Team, candidates, chain};
 use crate::error::Result;
 use crate::host::counter;
@@ -56,6 +57,7 @@ enum Prepared {
     Chase(Arc<ChaseRun>),
     Instruction(Arc<InstructionRun>),
     Lock(Arc<LockRun>),
+    HandOff(Arc<HandOffRun>),
 }
 
 impl RealMachine {
@@ -189,6 +191,15 @@ impl RealMachine {
         })
     }
 
+    /// Lines in memory that each of the two has mapped and touched itself, fresh whenever the work is taken up.
+    fn prepare_hand_off(&self, work: &HandOffWork) -> std::result::Result<Prepared, Trouble> {
+        let lines = work.lines;
+        let halves = self.team.run(&work.cpus, move |member| handoff::map_half(lines, member.index))?;
+        let halves = halves.into_iter().collect::<Result<Vec<Window>>>()?;
+        let patience = self.clock.ticks(handoff::LONGEST_WAIT);
+        Ok(Prepared::HandOff(Arc::new(HandOffRun::new(work, halves, self.stop.clone(), patience))))
+    }
+
     /// Memory for a chain: the next free piece, or, when none is left, the first after all chains there are given up.
     fn chain_memory(&mut self, key: MemoryKey, work: &ChaseWork) -> std::result::Result<Window, Trouble> {
         let needed = work.slot().0;
@@ -280,6 +291,7 @@ impl Machine for RealMachine {
                 let kernel = kernels::lock(w.operation)?;
                 (kernel.name(), kernel.digest())
             }
+            Work::HandOff(w) => (w.kernel.kernel_name(), w.kernel.digest()),
         };
         Ok(KernelUsed { name, digest })
     }
@@ -323,6 +335,7 @@ impl Machine for RealMachine {
                 let lines = if w.shared { 1 } else { w.cpus.len() };
                 Prepared::Lock(Arc::new(LockRun::new(kernel, lines, (w.inside, w.between))))
             }
+            Work::HandOff(w) => self.prepare_hand_off(w)?,
         };
         self.prepared = Some((work.clone(), prepared));
         Ok(())
@@ -341,6 +354,11 @@ impl Machine for RealMachine {
             Prepared::Chase(run) => self.take(work, run, length),
             Prepared::Instruction(run) => self.take(work, run, length),
             Prepared::Lock(run) => self.take(work, run, length),
+            // A wait that the user ends leaves a sample that is not whole.
+            Prepared::HandOff(run) => {
+                let taken = self.take(work, run, length);
+                taken.map_err(|trouble| if self.stop.is_set() { Trouble::Interrupted } else { trouble })
+            }
         }
     }
 
@@ -365,7 +383,7 @@ impl Machine for RealMachine {
         let readings: Vec<PageReading> = match &self.prepared {
             Some((_, Prepared::Stream(run))) => run.inspect(NODE_SAMPLES),
             Some((_, Prepared::Chase(run))) => run.inspect(NODE_SAMPLES),
-            Some((_, Prepared::Instruction(_) | Prepared::Lock(_))) | None => Vec::new(),
+            Some((_, Prepared::Instruction(_) | Prepared::Lock(_) | Prepared::HandOff(_))) | None => Vec::new(),
         };
         let Some(pages) = work.pages() else { return (PageEvidence::default(), Vec::new()) };
         let mut expected: Vec<u32> = match work {

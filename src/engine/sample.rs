@@ -29,11 +29,28 @@ pub type Blocks<'a> = dyn FnMut(u64) + 'a;
 
 /// Work that the threads of a sample do, each its own share.
 pub trait Run: Send + Sync + 'static {
-    /// What one block of the kernel counts as: payload bytes, hops, instructions or operations.
+    /// What one block of the kernel counts as: payload bytes, hops, instructions, operations or round trips.
     fn amount_per_block(&self) -> u64;
 
     /// Calls `measure` with the means to do a number of blocks of the share of thread `index`.
     fn with_share(&self, index: usize, measure: &mut dyn FnMut(&mut Blocks<'_>));
+
+    /// Makes ready for the next sample, before any of its threads starts.
+    fn begin(&self) {}
+
+    /// Whether thread `index` only answers another one, see [`Run::answer`]: what it does is not timed, because it is
+    /// part of what the other one times.
+    fn answers(&self, _index: usize) -> bool {
+        false
+    }
+
+    /// Answers until the sample is over.
+    fn answer(&self, _index: usize) {}
+
+    /// Whether all was done that the threads of the last sample timed.
+    fn is_whole(&self) -> bool {
+        true
+    }
 }
 
 /// Blocks of additions that show the core clock beside each sample: about 20 us. The clock of a core that shares its
@@ -44,7 +61,8 @@ const CLOCK_BLOCKS: u64 = 640;
 struct Seen {
     /// Ticks that the additions took before and after.
     clock: u64,
-    stamps: Stamps,
+    /// `None` for a thread that only answered.
+    stamps: Option<Stamps>,
     noise: Option<ThreadNoise>,
     /// Where it was found, see [`Observation::found_on`].
     found_on: Option<u32>,
@@ -80,16 +98,24 @@ fn take_once<R: Run>(
     length: Length,
     clock: &Clock,
 ) -> Result<Option<Observation>, Trouble> {
-    let barrier = StartBarrier::new(cpus.len());
+    let timed = (0..cpus.len()).filter(|&index| !run.answers(index)).count();
+    let barrier = StartBarrier::new(timed);
     let per_block = run.amount_per_block();
+    run.begin();
+    let shared = Arc::clone(&run);
     let seen = team.run(cpus, move |member| {
+        let run = &shared;
+        if run.answers(member.index) {
+            return Some(attend(member, || run.answer(member.index)));
+        }
         let mut seen = None;
         run.with_share(member.index, &mut |blocks| seen = Some(measure(blocks, member, &barrier, length)));
         seen
     })?;
     let seen: Vec<Seen> = seen.into_iter().flatten().collect();
-    let stamps: Vec<Stamps> = seen.iter().map(|s| s.stamps.clone()).collect();
-    let common = if seen.len() == cpus.len() { common_window(&stamps) } else { None };
+    let stamps: Vec<Stamps> = seen.iter().filter_map(|s| s.stamps.clone()).collect();
+    let all = stamps.len() == timed && seen.len() == cpus.len() && run.is_whole();
+    let common = if all { common_window(&stamps) } else { None };
     let Some(common) = common else { return Ok(None) };
     let core = seen.first().filter(|s| s.clock > 0).map(|s| {
         let cycles = (2 * CLOCK_BLOCKS * ADDS_PER_BLOCK) as f64;
@@ -122,10 +148,23 @@ fn measure(blocks: &mut Blocks<'_>, member: Member, barrier: &StartBarrier, leng
         ticks.push(counter::ticks());
     }
     let noise = noise.and_then(|earlier| ThreadNoise::of_this_thread().map(|later| later.since(earlier)));
-    let after = pin::current_cpu();
-    let found_on = if before == Some(member.cpu) { after } else { before };
+    let found_on = found_on(before, member);
     let clock = clock_before + core_ticks();
-    Seen { clock, stamps: Stamps { ticks, chunk }, noise, found_on }
+    Seen { clock, stamps: Some(Stamps { ticks, chunk }), noise, found_on }
+}
+
+/// Watches a thread that only answers.
+fn attend(member: Member, answer: impl FnOnce()) -> Seen {
+    let before = pin::current_cpu();
+    let noise = ThreadNoise::of_this_thread();
+    answer();
+    let noise = noise.and_then(|earlier| ThreadNoise::of_this_thread().map(|later| later.since(earlier)));
+    Seen { clock: 0, stamps: None, noise, found_on: found_on(before, member) }
+}
+
+/// Where a thread is now, or where it was `before` if that was elsewhere than on its own CPU.
+fn found_on(before: Option<u32>, member: Member) -> Option<u32> {
+    if before == Some(member.cpu) { pin::current_cpu() } else { before }
 }
 
 /// Ticks that a known number of cycles takes now.

@@ -6,13 +6,14 @@
 
 use super::SplitMix64;
 use super::disturbances::{NoiseModel, Spike};
+use super::handoff_cost::HandOffCost;
 use super::machine::{Machine, MemoryKey, MemoryPlan, MemoryUse, Observation, Trouble, page_bytes};
 use super::window::Gaps;
 use super::work::{ChainShape, ChaseWork, InstructionWork, LockWork, StreamWork, Work};
 use crate::host::memory::PageMode;
 use crate::host::noise::ThreadNoise;
 use crate::kernels::{LockOperation, Operation, SetId, Timing, Visits, Width};
-use crate::results::{CacheKind, ClockFacts, HostFacts, KernelUsed, PageEvidence, Surroundings};
+use crate::results::{CacheKind, ClockFacts, HostFacts, KernelUsed, PageEvidence, Places, Surroundings};
 use crate::units::{Bytes, BytesPerSecond, Hertz, Nanos};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -54,6 +55,8 @@ pub struct CostModel {
     /// Kernels that `--width best` has the choice of, and the share of the model's bandwidth that each reaches; with
     /// none there is no choice.
     pub choices: Vec<(SetId, f64)>,
+    /// What CPUs need to hand a line over.
+    pub hand_off: HandOffCost,
     /// What disturbs samples.
     pub noise: NoiseModel,
 }
@@ -62,6 +65,7 @@ pub struct CostModel {
 #[derive(Debug)]
 pub struct SimulatedMachine {
     facts: HostFacts,
+    places: Places,
     model: CostModel,
     clock: ClockFacts,
     now: Nanos,
@@ -94,6 +98,7 @@ impl SimulatedMachine {
             core: Some(model.core),
         };
         Self {
+            places: Places::of(&facts.topology),
             facts,
             model,
             clock,
@@ -332,6 +337,7 @@ impl Machine for SimulatedMachine {
             Work::Chase(_) => "chase/simulated".to_owned(),
             Work::Instruction(w) => format!("{}/{}", w.instruction, w.timing),
             Work::Lock(w) => format!("{}/simulated", w.operation),
+            Work::HandOff(w) => w.kernel.kernel_name(),
         };
         Ok(KernelUsed { name, digest: Some("0000000000000000".to_owned()) })
     }
@@ -372,6 +378,10 @@ impl Machine for SimulatedMachine {
             }
             Work::Instruction(w) => self.instruction_rate(w) / 1e9,
             Work::Lock(w) => self.lock_rate(w) / 1e9,
+            Work::HandOff(w) => {
+                let [from, to] = w.cpus;
+                1.0 / self.model.hand_off.round_trip(self.places.relation(from, to), from, to).0
+            }
         };
         self.prepared = Some(Prepared { work: work.clone(), per_nano });
         self.advance(TAKING_UP)

@@ -4,8 +4,8 @@ use super::cycle::Cycle;
 use super::machine::slot;
 use crate::host::memory::PageMode;
 use crate::kernels::{
-    BLOCK_BYTES, Contract, IndexTable, Instruction, LINE_BYTES, LockOperation, Operation, PREFETCH_DISTANCE, Timing,
-    Visits, Width,
+    BLOCK_BYTES, Contract, HandOff, IndexTable, Instruction, LINE_BYTES, LockOperation, Operation, PREFETCH_DISTANCE,
+    Timing, Visits, Width,
 };
 use crate::results::HostFacts;
 use crate::units::Bytes;
@@ -212,6 +212,17 @@ pub struct LockWork {
     pub between: u32,
 }
 
+/// Two threads that hand a value to and fro.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct HandOffWork {
+    /// How they take and answer it.
+    pub kernel: HandOff,
+    /// The CPU of the one that starts every round trip, and that of the one that answers.
+    pub cpus: [u32; 2],
+    /// Cache lines that serve in turn, half of them first touched by each of the two.
+    pub lines: u32,
+}
+
 /// Something whose speed can be sampled.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Work {
@@ -223,6 +234,8 @@ pub enum Work {
     Instruction(InstructionWork),
     /// Locks.
     Lock(LockWork),
+    /// Core to core.
+    HandOff(HandOffWork),
 }
 
 impl Work {
@@ -233,6 +246,7 @@ impl Work {
             Work::Chase(w) => std::slice::from_ref(&w.cpu),
             Work::Instruction(w) => std::slice::from_ref(&w.cpu),
             Work::Lock(w) => &w.cpus,
+            Work::HandOff(w) => &w.cpus,
         }
     }
 
@@ -241,7 +255,7 @@ impl Work {
         match self {
             Work::Stream(w) => Some(w.pages),
             Work::Chase(w) => Some(w.pages),
-            Work::Instruction(_) | Work::Lock(_) => None,
+            Work::Instruction(_) | Work::Lock(_) | Work::HandOff(_) => None,
         }
     }
 
@@ -250,12 +264,12 @@ impl Work {
         match self {
             Work::Stream(w) => Bytes(w.bytes.0.saturating_mul(w.cpus.len() as u64)),
             Work::Chase(w) => w.touched(),
-            Work::Instruction(_) | Work::Lock(_) => Bytes(0),
+            Work::Instruction(_) | Work::Lock(_) | Work::HandOff(_) => Bytes(0),
         }
     }
 
     /// What walking everything once amounts to, as [`super::Observation::amount`] counts: payload bytes, hops,
-    /// instructions or operations.
+    /// instructions, operations or round trips.
     pub fn pass(&self) -> u64 {
         match self {
             Work::Stream(w) => {
@@ -263,7 +277,7 @@ impl Work {
                 one.saturating_mul(w.cpus.len() as u64)
             }
             Work::Chase(w) => w.nodes(),
-            Work::Instruction(_) | Work::Lock(_) => 0,
+            Work::Instruction(_) | Work::Lock(_) | Work::HandOff(_) => 0,
         }
     }
 

@@ -3,7 +3,9 @@
 use super::Scope;
 use crate::error::{Error, Result};
 use crate::host::memory::PageMode;
-use crate::kernels::{CONTRACTS, Contract, Family, Instruction, LockOperation, Operation, Ruler, Timing, Width};
+use crate::kernels::{
+    CONTRACTS, Contract, Family, HandOff, Instruction, LockOperation, Operation, Ruler, Timing, Width,
+};
 use crate::units::{ParseError, ThreadList, parse_list};
 use std::fmt;
 use std::str::FromStr;
@@ -44,6 +46,34 @@ lists! {
     Orders of OrderKind;
     /// Orders of chains.
     ChainModes of ChainMode;
+    /// Ways to hand a line over.
+    HandOffs of HandOff;
+    /// Pairs of CPUs.
+    Pairs of Pair;
+}
+
+/// Two CPUs of which the first starts every round trip: `0:1`; `0-1` for both of them in turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Pair {
+    /// The one that starts.
+    pub from: u32,
+    /// The one that answers.
+    pub to: u32,
+    /// Whether the other way round is asked for too.
+    pub both: bool,
+}
+
+impl FromStr for Pair {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> std::result::Result<Self, ParseError> {
+        let wrong = || ParseError::new(text, "a pair is two different cpus: 0-1, or 0:1 where only cpu 0 starts");
+        let both = text.contains('-');
+        let (from, to) = text.split_once(if both { '-' } else { ':' }).ok_or_else(wrong)?;
+        let cpu = |text: &str| text.trim().parse::<u32>().ok().filter(|&n| n < 1 << 20);
+        let (from, to) = cpu(from).zip(cpu(to)).filter(|(from, to)| from != to).ok_or_else(wrong)?;
+        Ok(Self { from, to, both })
+    }
 }
 
 /// Plain numbers: `0,10`, `1..32`.
@@ -256,6 +286,15 @@ mod tests {
             }
         }
         assert_eq!((Asked::BestOf(Operation::Read).streams(), Asked::Exactly(Operation::Read).streams()), (4, 1));
+    }
+
+    #[test]
+    fn pairs_of_cpus() {
+        let pair = |from, to, both| Pair { from, to, both };
+        assert_eq!("0-1, 3:2".parse(), Ok(Pairs(vec![pair(0, 1, true), pair(3, 2, false)])));
+        for no in ["", "0", "0-0", "1:1", "0-", "-1", "0-1-2", "0:1:2", "0-1:2", "a-b", "0-99999999", "0-1,"] {
+            assert!(no.parse::<Pairs>().is_err(), "{no}");
+        }
     }
 
     #[test]

@@ -5,19 +5,22 @@
 
 pub mod bandwidth;
 mod chain_modes;
+mod clusters;
+pub mod core_to_core;
 mod hierarchy;
 pub mod instructions;
 pub mod latency;
 mod lists;
 pub mod locks;
+mod pairs;
 pub mod patterns;
 mod plausible;
 mod steps;
 
 pub use hierarchy::{Level, Levels, Target};
 pub use lists::{
-    Asked, ChainMode, ChainModes, Count, Counts, Instructions, LineSharing, Lines, LockOperations, Operations,
-    OrderKind, Orders, PageModes, Timings, Widths,
+    Asked, ChainMode, ChainModes, Count, Counts, HandOffs, Instructions, LineSharing, Lines, LockOperations,
+    Operations, OrderKind, Orders, PageModes, Pair, Pairs, Timings, Widths,
 };
 pub use patterns::OrderedOperations;
 
@@ -149,7 +152,7 @@ pub struct Row {
 }
 
 /// Every experiment, in the order of profiles and lists.
-pub static EXPERIMENTS: [Row; 5] = [
+pub static EXPERIMENTS: [Row; 6] = [
     Row {
         name: "bandwidth",
         question: "how many bytes per second do threads read, write and copy at each level of the hierarchy?",
@@ -161,6 +164,12 @@ pub static EXPERIMENTS: [Row; 5] = [
         question: "how long does a load take that needs the one before it, at each level of the hierarchy?",
         least: Detail::Brief,
         in_profile: |detail| Box::new(latency::Latency::in_profile(detail)),
+    },
+    Row {
+        name: "core-to-core",
+        question: "how long does a value take from one core to another and back, for every pair of cores?",
+        least: Detail::Levels,
+        in_profile: |detail| Box::new(core_to_core::CoreToCore::in_profile(detail)),
     },
     Row {
         name: "patterns",

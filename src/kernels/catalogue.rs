@@ -123,7 +123,7 @@ fn lock(listed: ListedLock) -> Listing {
 fn handoff(handoff: HandOff) -> Listing {
     Listing {
         family: "hand-off",
-        name: format!("hand-off/{handoff}"),
+        name: handoff.kernel_name(),
         operation: "hand-off".to_owned(),
         does: handoff.help().to_owned(),
         bits: own_bits(),

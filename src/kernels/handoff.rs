@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
+use std::sync::atomic::AtomicU64;
 
 /// What the assembly is given and gives back; the layout is part of every skeleton: words of the machine's own width.
 #[repr(C)]
@@ -69,6 +70,11 @@ impl HandOff {
         }
     }
 
+    /// The name in `memgauge list kernels`.
+    pub fn kernel_name(self) -> String {
+        format!("hand-off/{self}")
+    }
+
     /// Its machine code.
     pub fn code(self) -> Option<Vec<u8>> {
         // SAFETY: the code is a kernel.
@@ -86,13 +92,33 @@ impl HandOff {
     ///
     /// Two threads that call it with values one apart hand the line to and fro. What is timed is the body of this call.
     pub fn run(self, line: &SharedLine, expected: usize, turns: usize, patience: usize) -> usize {
+        let word = (&raw const line.word) as usize;
+        let call = HandOffCall { word, expected, turns, patience };
+        // SAFETY: the word of the line is borrowed, aligned and atomic.
+        unsafe { self.call(call) }
+    }
+
+    /// The same with a word in memory that was mapped, the only one that is used of its line. Where the machine's words
+    /// are shorter than 8 bytes it is the first of them.
+    pub fn run_on(self, word: &AtomicU64, expected: usize, turns: usize, patience: usize) -> usize {
+        let word = word.as_ptr() as usize;
+        let call = HandOffCall { word, expected, turns, patience };
+        // SAFETY: the word is borrowed, aligned and atomic, and no shorter than what the code accesses.
+        unsafe { self.call(call) }
+    }
+
+    /// Carries out `call`; the answers given.
+    ///
+    /// # Safety
+    /// The word that the call names must be aligned, alive and atomic to everybody else.
+    unsafe fn call(self, mut call: HandOffCall) -> usize {
+        let turns = call.turns;
         if turns == 0 {
             return 0;
         }
-        let word = (&raw const line.word) as usize;
-        let mut call = HandOffCall { word, expected, turns, patience: patience.max(1) };
-        // SAFETY: the code accesses the word of the line, which is borrowed and atomic, by atomic instructions or single
-        // aligned loads and stores; baseline instructions only; it ends when its patience does.
+        call.patience = call.patience.max(1);
+        // SAFETY: the code accesses the word, which the caller answers for, by atomic instructions or single aligned loads
+        // and stores; baseline instructions only; it ends when its patience does.
         unsafe { (self.assembly())(&mut call) };
         turns - call.turns.min(turns)
     }

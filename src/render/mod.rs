@@ -15,6 +15,7 @@ mod host;
 mod json;
 mod jsonl;
 mod markdown;
+mod matrix;
 mod page;
 mod points;
 mod remarks;

@@ -3,7 +3,7 @@
 use super::figures::{axis_title, coordinate, fixed_axes};
 use super::grid::Grid;
 use super::text::{counted, shorten};
-use super::{Options, hierarchy, points, remarks};
+use super::{Options, hierarchy, matrix, points, remarks};
 use crate::results::{CacheKind, Dataset, Report, RunStatus, Topology};
 use crate::units::{Bytes, CpuList};
 use std::collections::{BTreeMap, BTreeSet};
@@ -44,6 +44,8 @@ pub(super) fn page(report: &Report, options: &Options) -> Page {
     for dataset in report.datasets.iter().filter(|d| !whole || !hierarchy::shows(d)) {
         if whole && !options.verbose {
             others.push(format!("{} {}", dataset.experiment, counted(dataset.points.len(), "point")));
+        } else if matrix::applies(dataset) {
+            blocks.extend(matrix::blocks(dataset, &title(dataset), options.verbose));
         } else {
             blocks.push(Block { title: title(dataset), ..points::block(dataset) });
         }

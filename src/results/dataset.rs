@@ -47,7 +47,8 @@ impl std::fmt::Display for Coordinate {
 /// The coordinates of a point by axis name.
 ///
 /// Axes used by the memory experiments: `operation`, `kernel`, `level`, `size_bytes` (per thread, all streams of the
-/// operation together), `threads`, `pages` (as asked for: `4k`, `thp`, `huge`), `stride_bytes`, `repeat`.
+/// operation together), `threads`, `pages` (as asked for: `4k`, `thp`, `huge`), `stride_bytes`, `repeat`. Between CPUs: `from`, `to` and
+/// `relation` (`same-core`, `shared-l2`, `shared-l3`, `same-package`, `cross-package`, `unknown`).
 pub type Coordinates = BTreeMap<String, Coordinate>;
 
 /// One point: where it lies and what came of it.

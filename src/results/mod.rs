@@ -9,6 +9,7 @@ mod evidence;
 mod host;
 mod journal;
 mod outcome;
+mod relation;
 mod report;
 mod store;
 
@@ -22,5 +23,6 @@ pub use host::{
 };
 pub use journal::{Journal, JournalLine, JournalPoint, LARGEST_JOURNAL, RunEnd, read_journal, unmeasured};
 pub use outcome::{Candidate, Choice, Limit, Measured, Outcome, Sample, Summary};
+pub use relation::{Group, Places, Relation};
 pub use report::{ClockFacts, Finding, KernelUsed, PlanSummary, Provenance, Report, RunStatus, SCHEMA_VERSION, Tool};
 pub use store::{LARGEST_REPORT, Saved, is_replaceable, parse_saved, read_report, read_saved, write_atomically};

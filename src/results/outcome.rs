@@ -73,6 +73,7 @@ pub struct Measured {
     /// The same quantity under other conventions, by name and in base units. Bandwidth: `single_count` (each byte of
     /// the window once, as tools do that count a copy once) and `bus_estimate` (with write-allocate traffic), in B/s.
     /// Latency: `core_cycles`. Instructions: `core_cycles`, `per_cycle`, `per_second`. Locks: `ns_per_operation` (of one thread).
+    /// Core to core: `one_way_ns` (half the round trip), `core_cycles`.
     pub also: BTreeMap<String, f64>,
     /// Which kernel was found fastest before the samples, and what the others reached; `null` where there was no choice.
     #[serde(default)]
@@ -159,7 +160,7 @@ pub struct Sample {
     /// Length of the common window that was counted.
     pub elapsed_ns: f64,
     /// What was done in the window: payload bytes of all threads (bandwidth), steps of the chain (latency),
-    /// instructions, operations on locks.
+    /// instructions, operations on locks, round trips.
     pub work: u64,
     /// Core clock right before and after on the first CPU, `null` where it could not be established.
     pub core_hz: Option<f64>,

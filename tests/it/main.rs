@@ -5,6 +5,7 @@ mod bad_places;
 mod chains;
 mod cli;
 mod containment;
+mod core_to_core;
 mod generated;
 mod helper;
 mod interruption;

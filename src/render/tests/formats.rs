@@ -234,3 +234,24 @@ fn the_schema_accepts_our_reports_and_refuses_broken_ones() {
     }
     assert_eq!(schema["$id"], "urn:memgauge:report:2");
 }
+
+#[test]
+fn points_between_things_are_a_matrix() {
+    let text = render("table", &reports::matrix(3), &Options::default());
+    let rows = |text: &str| -> Vec<Vec<String>> {
+        let words = |line: &str| line.split_whitespace().map(str::to_owned).collect();
+        text.lines().map(words).collect()
+    };
+    let has = |row: &[&str]| rows(&text).iter().any(|r| r == row);
+    assert!(has(&["from", "/", "to", "0", "1", "2"]), "{text}");
+    // The diagonal is empty.
+    assert!(has(&["0", "16", "82"]) || has(&["0", "16.0", "82.0"]), "{text}");
+    assert!(text.contains("operation compare-and-swap") && text.contains("operation exchange"), "{text}");
+    assert!(text.contains("90.2?") && text.contains("? doubtful"), "{text}");
+    let large = render("table", &reports::matrix(24), &Options::default());
+    assert!(!large.contains("from / to") && large.contains("same-core") && large.contains("--verbose"), "{large}");
+    let verbose = Options { verbose: true, ..Options::default() };
+    assert!(render("table", &reports::matrix(24), &verbose).contains("from / to"));
+    let csv = render("csv", &reports::matrix(24), &Options::default());
+    assert_eq!(csv.lines().count(), 1 + 2 * 24 * 23, "every pair");
+}

@@ -12,12 +12,16 @@ fn outputs() -> Vec<(String, Vec<u8>)> {
         ("latency", reports::single_experiment()),
         ("empty", reports::empty()),
         ("interrupted", reports::interrupted()),
+        ("matrix", reports::matrix(3)),
+        ("matrix-large", reports::matrix(24)),
     ];
     let mut outputs = Vec::new();
     for (case, report) in &cases {
         for renderer in RENDERERS {
             // Long, and nothing that the default report does not show already.
-            if renderer.name().starts_with("json") && *case != "latency" {
+            let others = ["table", "markdown"];
+            let long = renderer.name().starts_with("json") && *case != "latency";
+            if long || case.starts_with("matrix") && !others.contains(&renderer.name()) {
                 continue;
             }
             outputs.push((format!("{case}.{}", renderer.name()), renderer.render(report, &saved).unwrap()));

@@ -214,6 +214,36 @@ pub fn single_experiment() -> Report {
     report("latency", vec![dataset("latency", points)])
 }
 
+/// `memgauge core-to-core` with two kernels on so many CPUs, each pair of numbers a core of its own; one pair was not
+/// measured, and one is doubtful.
+pub fn matrix(cpus: u64) -> Report {
+    let mut points = Vec::new();
+    let pairs = || (0..cpus).flat_map(|from| (0..cpus).map(move |to| (from, to))).filter(|(from, to)| from != to);
+    for (operation, factor) in [("compare-and-swap", 1.0), ("exchange", 1.1)] {
+        for (from, to) in pairs() {
+            let near = from / 2 == to / 2;
+            let coordinates = [
+                ("operation", name(operation)),
+                ("kernel", name(&format!("hand-off/{operation}"))),
+                ("from", Coordinate::Number(from)),
+                ("to", Coordinate::Number(to)),
+                ("relation", name(if near { "same-core" } else { "shared-l3" })),
+            ];
+            let m = measured(factor * if near { 16.0 } else { 80.0 + (from + to) as f64 });
+            let outcome = match (operation, from, to) {
+                ("exchange", 0, 2) => Outcome::Interrupted { reason: "Ctrl-C".into() },
+                ("exchange", 2, 0) => outcome(judged(m, VerdictGrade::Doubtful, &["only 3 clean samples"])),
+                _ => outcome(m),
+            };
+            points.push(point(points.len() as u64, &coordinates, outcome));
+        }
+    }
+    let axis = |name: &str| Axis { name: name.into(), unit: None };
+    let quantity = Quantity { name: "round trip".into(), unit: "ns".into(), higher_is_better: false };
+    let axes = ["operation", "from", "to", "relation"].map(axis).to_vec();
+    report("core-to-core", vec![Dataset { experiment: "core-to-core".into(), quantity, axes, points }])
+}
+
 /// Nothing at all.
 pub fn empty() -> Report {
     report("default", Vec::new())

@@ -4,7 +4,9 @@ use super::machines::Simulated;
 use clap::{Args, Command, FromArgMatches};
 use memgauge::engine::{Machine, Sampling, SimulatedMachine};
 use memgauge::error::Result;
-use memgauge::experiments::{Detail, EXPERIMENTS, Experiment, bandwidth, instructions, latency, locks, patterns};
+use memgauge::experiments::{
+    Detail, EXPERIMENTS, Experiment, bandwidth, core_to_core, instructions, latency, locks, patterns,
+};
 use memgauge::plan::{self, Plan, Request};
 use memgauge::results::{JournalLine, Measured, Outcome, Point, Report};
 use memgauge::run::{self, Invocation, Observer};
@@ -48,6 +50,11 @@ pub fn bandwidth(options: &str) -> Box<dyn Experiment> {
 /// `memgauge latency` with these options.
 pub fn latency(options: &str) -> Box<dyn Experiment> {
     Box::new(latency::Latency::new(parse(options)))
+}
+
+/// `memgauge core-to-core` with these options.
+pub fn core_to_core(options: &str) -> Box<dyn Experiment> {
+    Box::new(core_to_core::CoreToCore::new(parse(options)))
 }
 
 /// `memgauge patterns` with these options.

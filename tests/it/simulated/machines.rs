@@ -1,6 +1,6 @@
 //! The machines: facts as discovery would give them, and what things cost.
 
-use memgauge::engine::{CostModel, LevelCost, NoiseModel, SimulatedMachine};
+use memgauge::engine::{CostModel, HandOffCost, LevelCost, NoiseModel, SimulatedMachine};
 use memgauge::results::{
     Cache, CacheKind, Cpu, CpuFacts, Environment, Fact, HostFacts, MemoryFacts, Node, PageFacts, SystemFacts, Topology,
 };
@@ -55,6 +55,7 @@ pub fn model(caches: usize) -> CostModel {
         partial_hits: false,
         tlb_reach: Bytes::mib(6),
         granted: 1.0,
+        hand_off: HandOffCost::default(),
         noise: NoiseModel::default(),
     }
 }
@@ -234,6 +235,15 @@ pub fn huge_l3() -> Simulated {
 pub fn eight_cores() -> Simulated {
     let mut machine = uniform("eight cores", (8, 1), (Bytes::mib(32), 8));
     machine.model.memory_total = BytesPerSecond(2.9 * READ[3]);
+    machine
+}
+
+/// Two sockets of two clusters of four CPUs, two to a core.
+pub fn two_sockets() -> Simulated {
+    let mut machine = uniform("two sockets", (16, 2), (Bytes::mib(32), 4));
+    for cpu in &mut machine.facts.topology.cpus {
+        cpu.package = Some(cpu.id / 8);
+    }
     machine
 }
 
