@@ -2,14 +2,14 @@
 
 use super::args::{
     BandwidthOptions, CommonOptions, InstructionOptions, LatencyOptions, LockOptions, PatternOptions, Profile,
-    RunOptions,
+    RunOptions, TlbOptions,
 };
 use super::output::{Destination, tell, to_stdout};
 use super::progress::Progress;
 use super::resume::{Resume, quoted};
 use crate::engine::{Machine, RealMachine, Sampling};
 use crate::error::{Error, Result};
-use crate::experiments::{EXPERIMENTS, Experiment, Row, bandwidth, instructions, latency, locks, patterns};
+use crate::experiments::{EXPERIMENTS, Experiment, Row, bandwidth, instructions, latency, locks, patterns, tlb};
 use crate::host::counter;
 use crate::host::facts::{SystemFiles, discover};
 use crate::host::interrupt::StopFlag;
@@ -61,6 +61,13 @@ pub fn latency(options: LatencyOptions, words: Vec<String>) -> Result<u8> {
 /// `memgauge patterns`
 pub fn patterns(options: PatternOptions, words: Vec<String>) -> Result<u8> {
     single(Box::new(patterns::Patterns::new(options.settings)), &options.common, words)
+}
+
+/// `memgauge tlb`: few samples in many rounds, since differences are taken round by round.
+pub fn tlb(options: TlbOptions, words: Vec<String>) -> Result<u8> {
+    let experiment = Box::new(tlb::Tlb::new(options.settings));
+    let defaults = Defaults { profile: "tlb", budget: SINGLE_BUDGET, sampling: sampling(4, 12, 0.005) };
+    measure(vec![experiment], &options.common, &defaults, words)
 }
 
 /// `memgauge instructions`

@@ -117,7 +117,7 @@ impl MemoryPlan {
                 }
                 Work::Chase(w) if chains.insert(w.chain()) => {
                     let size = mappings.entry((MemoryUse::Chains, w.pages, node(w.cpu))).or_default();
-                    *size = if chains_share { (*size).max(slot(w.bytes)) } else { *size + slot(w.bytes) };
+                    *size = if chains_share { (*size).max(w.slot()) } else { *size + w.slot() };
                 }
                 Work::Chase(_) | Work::Instruction(_) | Work::Lock(_) => {}
             }

@@ -24,6 +24,7 @@ mod shape;
 mod simulated;
 mod surroundings;
 mod team;
+mod translation;
 mod window;
 mod work;
 
@@ -38,5 +39,6 @@ pub use real::RealMachine;
 pub use sampling::{PointLog, Sampling, sample_round};
 pub use simulated::{CostModel, LevelCost, SimulatedMachine};
 pub use team::{Member, Team};
+pub use translation::TlbLevel;
 pub use window::Gaps;
 pub use work::{ChainShape, ChaseWork, InstructionWork, LockWork, StreamWork, TableOrder, Work};

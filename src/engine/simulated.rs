@@ -6,9 +6,10 @@
 
 use super::SplitMix64;
 use super::disturbances::{NoiseModel, Spike};
-use super::machine::{Machine, MemoryKey, MemoryPlan, MemoryUse, Observation, Trouble, page_bytes, slot};
+use super::machine::{Machine, MemoryKey, MemoryPlan, MemoryUse, Observation, Trouble, page_bytes};
+use super::translation::{TlbLevel, translation};
 use super::window::Gaps;
-use super::work::{ChaseWork, InstructionWork, LockWork, StreamWork, Work};
+use super::work::{ChainShape, ChaseWork, InstructionWork, LockWork, StreamWork, Work};
 use crate::host::memory::PageMode;
 use crate::host::noise::ThreadNoise;
 use crate::kernels::{LockOperation, Operation, SetId, Timing, Visits, Width};
@@ -49,6 +50,8 @@ pub struct CostModel {
     pub page_walk: Nanos,
     /// Memory that the TLBs cover with base pages.
     pub tlb_reach: Bytes,
+    /// TLBs, nearest first, beside that one.
+    pub tlbs: Vec<TlbLevel>,
     /// Share of memory that is granted in the pages asked for.
     pub granted: f64,
     /// Kernels that `--width best` has the choice of, and the share of the model's bandwidth that each reaches; with
@@ -190,7 +193,7 @@ impl SimulatedMachine {
             return Ok(());
         }
         let key = (MemoryUse::Chains, work.pages, self.node_of(work.cpu));
-        let (needed, size) = (slot(work.bytes), self.mapping(key));
+        let (needed, size) = (work.slot(), self.mapping(key));
         if needed > size {
             return Err(Trouble::Failed("no memory was planned for a chain".to_owned()));
         }
@@ -203,7 +206,7 @@ impl SimulatedMachine {
         self.taken.insert(key, taken + needed);
         self.chains.insert(work.chain());
         let rate = self.model.levels.last().map_or(1e9, |memory| memory.read.0);
-        self.advance(Nanos::from_secs(2.0 * work.bytes.0 as f64 / rate))
+        self.advance(Nanos::from_secs(2.0 * work.touched().0 as f64 / rate))
     }
 
     fn stream_rate(&self, work: &StreamWork) -> f64 {
@@ -239,18 +242,29 @@ impl SimulatedMachine {
     }
 
     fn chase_nanos(&self, work: &ChaseWork) -> f64 {
-        let level = self.level(&[work.cpu], work.bytes);
+        let level = self.level(&[work.cpu], work.touched());
         let walk = work.pages == PageMode::Base && work.bytes > self.model.tlb_reach;
         let load = if self.model.partial_hits { self.mean_load(work) } else { self.model.levels[level].latency.0 };
-        let one = load + if walk { self.model.page_walk.0 } else { 0.0 };
+        let one = load + self.translation(work) + if walk { self.model.page_walk.0 } else { 0.0 };
         // Each level answers as many loads at once as cover ten of its neighbours' latencies.
         (one / f64::from(work.walkers.max(1))).max(one / 10.0)
+    }
+
+    /// What the TLBs add to a load.
+    fn translation(&self, work: &ChaseWork) -> f64 {
+        let huge = work.pages != PageMode::Base && self.model.granted >= 0.5;
+        let page = page_bytes(if huge { work.pages } else { PageMode::Base }, &self.facts);
+        let pages = match work.shape {
+            ChainShape::OnePerPage(_) => work.nodes(),
+            _ => work.bytes.0.div_ceil(page.0.max(1)),
+        };
+        translation(&self.model.tlbs, pages, huge, self.model.partial_hits)
     }
 
     /// The mean over the nodes of a chain when every cache holds as much of it as it can.
     fn mean_load(&self, work: &ChaseWork) -> f64 {
         let caches = self.facts.topology.data_caches(work.cpu);
-        let ends = caches.iter().map(|cache| (cache.size.0 as f64 / work.bytes.0 as f64).min(1.0)).chain([1.0]);
+        let ends = caches.iter().map(|cache| (cache.size.0 as f64 / work.touched().0 as f64).min(1.0)).chain([1.0]);
         let mut held = 0.0;
         let mut mean = 0.0;
         for (end, level) in ends.zip(&self.model.levels) {

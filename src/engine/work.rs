@@ -161,6 +161,22 @@ impl ChaseWork {
             _ => self.bytes.0 / self.stride.0.max(1),
         }
     }
+
+    /// Memory that a pass goes through: of pages with a node each only one line.
+    pub fn touched(&self) -> Bytes {
+        match self.shape {
+            ChainShape::OnePerPage(_) => Bytes(self.nodes().saturating_mul(self.stride.0)),
+            _ => self.bytes,
+        }
+    }
+
+    /// Bytes of the mapping that it takes up: pages with a node each start at multiples of their size.
+    pub fn slot(&self) -> Bytes {
+        match self.shape {
+            ChainShape::OnePerPage(page) => self.bytes.round_up(page.0.max(1)) + page,
+            _ => slot(self.bytes),
+        }
+    }
 }
 
 /// One thread that repeats an instruction.
@@ -226,7 +242,7 @@ impl Work {
     pub fn working_set(&self) -> Bytes {
         match self {
             Work::Stream(w) => Bytes(w.bytes.0.saturating_mul(w.cpus.len() as u64)),
-            Work::Chase(w) => w.bytes,
+            Work::Chase(w) => w.touched(),
             Work::Instruction(_) | Work::Lock(_) => Bytes(0),
         }
     }

@@ -12,11 +12,12 @@ pub mod locks;
 pub mod patterns;
 mod plausible;
 mod steps;
+pub mod tlb;
 
 pub use hierarchy::{Level, Levels, Target};
 pub use lists::{
-    Asked, Count, Counts, Instructions, LineSharing, Lines, LockOperations, Operations, OrderKind, Orders, PageModes,
-    Timings, Widths,
+    Asked, Count, Counts, Density, Instructions, LineSharing, Lines, LockOperations, Operations, OrderKind, Orders,
+    PageModes, Timings, Widths,
 };
 pub use patterns::OrderedOperations;
 
@@ -128,6 +129,12 @@ pub trait Experiment {
     /// Where the points differ from what was asked for, a sentence each: sizes that were rounded.
     fn adjustments(&self, scope: &Scope<'_>) -> Vec<String>;
 
+    /// Whether its chains are built anew whenever their turn comes, in memory for the largest of them: where all of them
+    /// together would take many times that.
+    fn rebuilds_chains(&self) -> bool {
+        false
+    }
+
     /// Adds to measured points what only all of them together show: shares of one of them.
     fn finish(&self, _dataset: &mut Dataset) {}
 
@@ -148,7 +155,7 @@ pub struct Row {
 }
 
 /// Every experiment, in the order of profiles and lists.
-pub static EXPERIMENTS: [Row; 5] = [
+pub static EXPERIMENTS: [Row; 6] = [
     Row {
         name: "bandwidth",
         question: "how many bytes per second do threads read, write and copy at each level of the hierarchy?",
@@ -166,6 +173,12 @@ pub static EXPERIMENTS: [Row; 5] = [
         question: "what do reverse, strided and random orders reach of the forward bandwidth?",
         least: Detail::Sweep,
         in_profile: |detail| Box::new(patterns::Patterns::in_profile(detail)),
+    },
+    Row {
+        name: "tlb",
+        question: "how many pages does each TLB cover, and what does a miss in it cost?",
+        least: Detail::Sweep,
+        in_profile: |detail| Box::new(tlb::Tlb::in_profile(detail)),
     },
     Row {
         name: "instructions",

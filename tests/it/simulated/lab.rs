@@ -4,7 +4,7 @@ use super::machines::Simulated;
 use clap::{Args, Command, FromArgMatches};
 use memgauge::engine::{Machine, Sampling, SimulatedMachine};
 use memgauge::error::Result;
-use memgauge::experiments::{Detail, EXPERIMENTS, Experiment, bandwidth, instructions, latency, locks, patterns};
+use memgauge::experiments::{Detail, EXPERIMENTS, Experiment, bandwidth, instructions, latency, locks, patterns, tlb};
 use memgauge::plan::{self, Plan, Request};
 use memgauge::results::{JournalLine, Measured, Outcome, Point, Report};
 use memgauge::run::{self, Invocation, Observer};
@@ -53,6 +53,11 @@ pub fn latency(options: &str) -> Box<dyn Experiment> {
 /// `memgauge patterns` with these options.
 pub fn patterns(options: &str) -> Box<dyn Experiment> {
     Box::new(patterns::Patterns::new(parse(options)))
+}
+
+/// `memgauge tlb` with these options.
+pub fn tlb(options: &str) -> Box<dyn Experiment> {
+    Box::new(tlb::Tlb::new(parse(options)))
 }
 
 /// `memgauge instructions` with these options.
