@@ -202,8 +202,9 @@ impl Scan<'_> {
             return Look::Fallen;
         }
         // Where one step after another is as long as the usual one, it is the tail of the rise before.
-        let edge = (at..=at + 1).filter_map(|i| self.middles.get(i)).copied().fold(f64::MIN, f64::max);
-        if rise <= floor || edge - self.middles[self.level.last()] <= floor {
+        let near: Vec<f64> = self.level.members.iter().rev().take(PERSISTENT).map(|&i| self.middles[i]).collect();
+        let edge = self.middles[at] - median(&near).unwrap_or(f64::INFINITY);
+        if rise <= floor || edge <= floor {
             return Look::Flat;
         }
         let plain = self.above(0, at).is_some_and(|(_, interval)| interval.low > floor);
