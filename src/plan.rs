@@ -53,6 +53,8 @@ pub struct PlannedPoint {
     expendable: u8,
     /// Kernels that the work leaves the choice of.
     candidates: usize,
+    /// Whether its chain is built anew at each of its turns.
+    rebuilt: bool,
 }
 
 /// Points whose memory is mapped at the same time.
@@ -62,7 +64,8 @@ pub struct Phase {
     pub memory: MemoryPlan,
     /// Positions in the plan's points.
     pub points: Vec<usize>,
-    /// Whether chains are built anew each round, because all of them do not fit at once.
+    /// Whether chains are built anew each round, because all of them do not fit at once or would take far more memory
+    /// than the largest.
     pub chains_share: bool,
     /// Whether fresh memory can be mapped before the old is given up.
     pub beside: bool,
@@ -235,7 +238,8 @@ fn draft_points(request: &Request, machine: &dyn Machine) -> Result<Vec<PlannedP
         }
         let Draft { work, bound, expendable, .. } = draft;
         let candidates = work.as_ref().map_or(0, |work| machine.candidates(work).len());
-        PlannedPoint { id: id as u64, experiment, coordinates, work, bound, expendable, candidates }
+        let rebuilt = request.experiments[experiment].rebuilds_chains();
+        PlannedPoint { id: id as u64, experiment, coordinates, work, bound, expendable, candidates, rebuilt }
     };
     Ok(repeats.enumerate().map(plan).collect())
 }
@@ -250,21 +254,23 @@ struct Layout<'a> {
 
 impl Layout<'_> {
     /// All points of a repeat share memory where that fits, else those of each kind of work and pages, else as many
-    /// as fit. The points `left_out` are in no phase.
+    /// as fit; those whose chains are rebuilt are apart from the others. The points `left_out` are in no phase.
     fn phases(&self, points: &[PlannedPoint], left_out: &[usize]) -> Vec<Phase> {
         let left_out: BTreeSet<usize> = left_out.iter().copied().collect();
         let wanted: Vec<usize> =
             (0..points.len()).filter(|i| points[*i].work.is_ok() && !left_out.contains(i)).collect();
         let mut phases = Vec::new();
-        for repeat in by_key(&wanted, |i| points[i].coordinates.get("repeat")) {
-            let whole = self.phase(points, repeat.clone(), false);
+        let repeats = by_key(&wanted, |i| (points[i].coordinates.get("repeat"), points[i].rebuilt));
+        for repeat in repeats {
+            let rebuilt = repeat.first().is_some_and(|&i| points[i].rebuilt);
+            let whole = self.phase(points, repeat.clone(), rebuilt);
             if whole.memory.total() <= self.usable {
                 phases.push(whole);
                 continue;
             }
             let kind = |i: usize| points[i].work.as_ref().ok().map(|w| (matches!(w, Work::Chase(_)), w.pages()));
             for part in by_key(&repeat, kind) {
-                let own = self.phase(points, part.clone(), false);
+                let own = self.phase(points, part.clone(), rebuilt);
                 if own.memory.total() <= self.usable {
                     phases.push(own);
                 } else {

@@ -27,7 +27,7 @@ end
 complete -c memgauge -n "__fish_memgauge_needs_command" -l profile -d 'What to measure and for how long' -r -f -a "quick\t'One point in each level, some seconds'
 default\t'The whole hierarchy in at most 60 s'
 full\t'Sweeps over sizes, some minutes'"
-complete -c memgauge -n "__fish_memgauge_needs_command" -l only -d 'Only these experiments: bandwidth,latency,core-to-core,patterns,instructions,locks [default: those of the profile]' -r
+complete -c memgauge -n "__fish_memgauge_needs_command" -l only -d 'Only these experiments: bandwidth,latency,core-to-core,patterns,tlb,instructions,locks [default: those of the profile]' -r
 complete -c memgauge -n "__fish_memgauge_needs_command" -l cpus -d 'CPUs to use, in this order: 0-3,8 [default: all that are allowed, physical cores first]' -r
 complete -c memgauge -n "__fish_memgauge_needs_command" -l budget -d 'Time for everything: 90s, 2min [default: the profile\'s, or 60s for a single experiment]' -r
 complete -c memgauge -n "__fish_memgauge_needs_command" -l samples -d 'Samples of each point, at least 3 [default: as many as the interval and the budget ask for]' -r
@@ -51,6 +51,7 @@ complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "bandwidth" -d 'By
 complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "latency" -d 'Time of a load that needs the one before it'
 complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "core-to-core" -d 'Time from one core to another and back'
 complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "patterns" -d 'What the order of accesses costs: reverse, strided, random'
+complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "tlb" -d 'Entries and reach of each TLB, and what a miss costs'
 complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "instructions" -d 'Instructions per core cycle, and how long one waits for another'
 complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "locks" -d 'Atomic operations, locks and fences on shared and separate lines'
 complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "list" -d 'What can be measured here, and what cannot and why'
@@ -59,7 +60,7 @@ complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "generate" -d 'Wri
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l profile -d 'What to measure and for how long' -r -f -a "quick\t'One point in each level, some seconds'
 default\t'The whole hierarchy in at most 60 s'
 full\t'Sweeps over sizes, some minutes'"
-complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l only -d 'Only these experiments: bandwidth,latency,core-to-core,patterns,instructions,locks [default: those of the profile]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l only -d 'Only these experiments: bandwidth,latency,core-to-core,patterns,tlb,instructions,locks [default: those of the profile]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l cpus -d 'CPUs to use, in this order: 0-3,8 [default: all that are allowed, physical cores first]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l budget -d 'Time for everything: 90s, 2min [default: the profile\'s, or 60s for a single experiment]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l samples -d 'Samples of each point, at least 3 [default: as many as the interval and the budget ask for]' -r
@@ -171,6 +172,27 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l scores -d
 complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l strict -d 'Exit with 1 if any number is less than solid'
 complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -s v -l verbose -d 'Tables with every reason and every dataset'
 complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -s h -l help -d 'Print help'
+complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l pages -d 'Pages: 4k (base pages), thp (transparent huge pages), huge (reserved huge pages) [default: all that there are]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l density -d 'Numbers of pages to try: low (2 per doubling), medium (4), high (8)' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l max-pages -d 'The most pages to spread a chain over [default: 65536 base pages, 2048 larger ones]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l cpu -d 'CPUs to look at, one after another [default: the first of the run]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l cpus -d 'CPUs to use, in this order: 0-3,8 [default: all that are allowed, physical cores first]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l budget -d 'Time for everything: 90s, 2min [default: the profile\'s, or 60s for a single experiment]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l samples -d 'Samples of each point, at least 3 [default: as many as the interval and the budget ask for]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l seed -d 'Seed of every random choice [default: from the clock, and told in the report]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l repeat -d 'Carry out the whole plan this many times, with fresh memory each time' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l reallocate -d 'Spread the rounds of every point over this many fresh allocations of its memory: an interval over placements' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l dram-peak -d 'What the memory carries at most, for shares and plausibility: 204.8GB/s [default: from the memory modules, if readable]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l cooldown -d 'Pause before each point\'s turn: 100ms' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l max-points -d 'Refuse plans with more points than this' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl) or its report (.json)' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l format -d 'Format on standard output: table, json, jsonl, csv, markdown, sc-membench' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -s o -l output -d 'Write the result to FILE, format by extension (.json .jsonl .csv .md .txt); - is standard output and saves nothing' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l dry-run -d 'Print the plan with its time and memory, and measure nothing'
+complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
+complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l strict -d 'Exit with 1 if any number is less than solid'
+complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -s v -l verbose -d 'Tables with every reason and every dataset'
+complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -s h -l help -d 'Print help'
 complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l ops -d 'Instructions by name; `memgauge list kernels` has all of them [default: all that this architecture has]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l timing -d 'What to time: throughput (independent ones), latency (each waits for the one before)' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l cpu -d 'The CPU to time them on [default: the first of the run]' -r

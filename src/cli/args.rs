@@ -1,6 +1,6 @@
 //! The options, one documented field each. Help, man page, completions and tests come from this table.
 
-use crate::experiments::{Detail, bandwidth, core_to_core, instructions, latency, locks, patterns};
+use crate::experiments::{Detail, bandwidth, core_to_core, instructions, latency, locks, patterns, tlb};
 use crate::units::{BytesPerSecond, CpuList, Nanos, ParseError};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -40,6 +40,8 @@ pub enum Command {
     CoreToCore(CoreToCoreOptions),
     /// What the order of accesses costs: reverse, strided, random
     Patterns(PatternOptions),
+    /// Entries and reach of each TLB, and what a miss costs
+    Tlb(TlbOptions),
     /// Instructions per core cycle, and how long one waits for another
     Instructions(InstructionOptions),
     /// Atomic operations, locks and fences on shared and separate lines
@@ -99,7 +101,7 @@ pub struct RunOptions {
     #[arg(long, value_enum, default_value = "default")]
     pub profile: Profile,
 
-    /// Only these experiments: bandwidth,latency,core-to-core,patterns,instructions,locks [default: those of the profile]
+    /// Only these experiments: bandwidth,latency,core-to-core,patterns,tlb,instructions,locks [default: those of the profile]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub only: Vec<String>,
 
@@ -150,6 +152,18 @@ pub struct PatternOptions {
     /// In which orders to go through memory
     #[command(flatten)]
     pub settings: patterns::Settings,
+
+    /// Options of every measurement
+    #[command(flatten)]
+    pub common: CommonOptions,
+}
+
+/// Options of `tlb`.
+#[derive(Debug, Args)]
+pub struct TlbOptions {
+    /// Which TLBs to look for, and how closely
+    #[command(flatten)]
+    pub settings: tlb::Settings,
 
     /// Options of every measurement
     #[command(flatten)]

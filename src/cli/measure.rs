@@ -2,7 +2,7 @@
 
 use super::args::{
     BandwidthOptions, CommonOptions, CoreToCoreOptions, InstructionOptions, LatencyOptions, LockOptions,
-    PatternOptions, Profile, RunOptions,
+    PatternOptions, Profile, RunOptions, TlbOptions,
 };
 use super::output::{Destination, tell, to_stdout};
 use super::progress::Progress;
@@ -10,7 +10,7 @@ use super::resume::{Resume, quoted};
 use crate::engine::{Machine, RealMachine, Sampling};
 use crate::error::{Error, Result};
 use crate::experiments::{
-    EXPERIMENTS, Experiment, Row, bandwidth, core_to_core, instructions, latency, locks, patterns,
+    EXPERIMENTS, Experiment, Row, bandwidth, core_to_core, instructions, latency, locks, patterns, tlb,
 };
 use crate::host::counter;
 use crate::host::facts::{SystemFiles, discover};
@@ -69,6 +69,13 @@ pub fn core_to_core(options: CoreToCoreOptions, words: Vec<String>) -> Result<u8
 /// `memgauge patterns`
 pub fn patterns(options: PatternOptions, words: Vec<String>) -> Result<u8> {
     single(Box::new(patterns::Patterns::new(options.settings)), &options.common, words)
+}
+
+/// `memgauge tlb`: few samples in many rounds, since differences are taken round by round.
+pub fn tlb(options: TlbOptions, words: Vec<String>) -> Result<u8> {
+    let experiment = Box::new(tlb::Tlb::new(options.settings));
+    let defaults = Defaults { profile: "tlb", budget: SINGLE_BUDGET, sampling: sampling(4, 12, 0.005) };
+    measure(vec![experiment], &options.common, &defaults, words)
 }
 
 /// `memgauge instructions`

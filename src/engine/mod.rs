@@ -27,6 +27,7 @@ mod shape;
 mod simulated;
 mod surroundings;
 mod team;
+mod translation;
 mod window;
 mod work;
 
@@ -42,5 +43,6 @@ pub use real::RealMachine;
 pub use sampling::{LONGEST_WALK, PointLog, Sampling, sample_round};
 pub use simulated::{CostModel, LevelCost, SimulatedMachine};
 pub use team::{Member, Team};
+pub use translation::TlbLevel;
 pub use window::Gaps;
 pub use work::{ChainShape, ChaseWork, HandOffWork, InstructionWork, LockWork, StreamWork, TableOrder, Work};

@@ -8,6 +8,7 @@ use super::SplitMix64;
 use super::disturbances::{NoiseModel, Spike};
 use super::handoff_cost::HandOffCost;
 use super::machine::{Machine, MemoryKey, MemoryPlan, MemoryUse, Observation, Trouble, page_bytes};
+use super::translation::{TlbLevel, translation};
 use super::window::Gaps;
 use super::work::{ChainShape, ChaseWork, InstructionWork, LockWork, StreamWork, Work};
 use crate::host::memory::PageMode;
@@ -50,6 +51,8 @@ pub struct CostModel {
     pub page_walk: Nanos,
     /// Memory that the TLBs cover with base pages.
     pub tlb_reach: Bytes,
+    /// TLBs, nearest first, beside that one.
+    pub tlbs: Vec<TlbLevel>,
     /// Share of memory that is granted in the pages asked for.
     pub granted: f64,
     /// Kernels that `--width best` has the choice of, and the share of the model's bandwidth that each reaches; with
@@ -248,7 +251,7 @@ impl SimulatedMachine {
         let one = match work.shape {
             // Prefetchers are ahead of the walk: a miss is shared by the eight loads that they have under way.
             ChainShape::Sequential => (load / 8.0).max(self.model.levels[0].latency.0),
-            _ => load + if self.walks(work) { self.model.page_walk.0 } else { 0.0 },
+            _ => load + self.translation(work) + if self.walks(work) { self.model.page_walk.0 } else { 0.0 },
         };
         // Each level answers as many loads at once as cover ten of its neighbours' latencies.
         (one / f64::from(work.walkers.max(1))).max(one / 10.0)
@@ -264,6 +267,17 @@ impl SimulatedMachine {
             ChainShape::Sequential => Bytes(0),
         };
         work.pages == PageMode::Base && covered > self.model.tlb_reach
+    }
+
+    /// What the TLBs add to a load.
+    fn translation(&self, work: &ChaseWork) -> f64 {
+        let huge = work.pages != PageMode::Base && self.model.granted >= 0.5;
+        let page = page_bytes(if huge { work.pages } else { PageMode::Base }, &self.facts);
+        let pages = match work.shape {
+            ChainShape::OnePerPage(_) => work.nodes(),
+            _ => work.bytes.0.div_ceil(page.0.max(1)),
+        };
+        translation(&self.model.tlbs, pages, huge, self.model.partial_hits)
     }
 
     /// The mean over the nodes of a chain when every cache holds as much of it as it can.

@@ -208,7 +208,7 @@ fn footprint(size: Bytes, stride: Bytes, line: Bytes) -> Bytes {
 }
 
 /// The cache line of `cpu`, the usual one where it is unknown.
-fn line_of(scope: &Scope<'_>, cpu: u32) -> Bytes {
+pub(super) fn line_of(scope: &Scope<'_>, cpu: u32) -> Bytes {
     scope.facts().topology.data_caches(cpu).first().and_then(|c| c.line).unwrap_or(Bytes(64))
 }
 

@@ -262,6 +262,25 @@ pub fn thread_counts(list: &ThreadList, scope: &Scope<'_>) -> Result<Vec<usize>>
     }
 }
 
+names! {
+    /// How closely a curve is looked at.
+    Density, "densities":
+    Low "low" "2 places in each doubling.",
+    Medium "medium" "4 places in each doubling.",
+    High "high" "8 places in each doubling.",
+}
+
+impl Density {
+    /// Places in each doubling.
+    pub fn steps(self) -> u32 {
+        match self {
+            Density::Low => 2,
+            Density::Medium => 4,
+            Density::High => 8,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

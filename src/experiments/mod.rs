@@ -16,10 +16,11 @@ mod pairs;
 pub mod patterns;
 mod plausible;
 mod steps;
+pub mod tlb;
 
 pub use hierarchy::{Level, Levels, Target};
 pub use lists::{
-    Asked, ChainMode, ChainModes, Count, Counts, HandOffs, Instructions, LineSharing, Lines, LockOperations,
+    Asked, ChainMode, ChainModes, Count, Counts, Density, HandOffs, Instructions, LineSharing, Lines, LockOperations,
     Operations, OrderKind, Orders, PageModes, Pair, Pairs, Timings, Widths,
 };
 pub use patterns::OrderedOperations;
@@ -132,6 +133,12 @@ pub trait Experiment {
     /// Where the points differ from what was asked for, a sentence each: sizes that were rounded.
     fn adjustments(&self, scope: &Scope<'_>) -> Vec<String>;
 
+    /// Whether its chains are built anew whenever their turn comes, in memory for the largest of them: where all of them
+    /// together would take many times that.
+    fn rebuilds_chains(&self) -> bool {
+        false
+    }
+
     /// Adds to measured points what only all of them together show: shares of one of them.
     fn finish(&self, _dataset: &mut Dataset) {}
 
@@ -152,7 +159,7 @@ pub struct Row {
 }
 
 /// Every experiment, in the order of profiles and lists.
-pub static EXPERIMENTS: [Row; 6] = [
+pub static EXPERIMENTS: [Row; 7] = [
     Row {
         name: "bandwidth",
         question: "how many bytes per second do threads read, write and copy at each level of the hierarchy?",
@@ -176,6 +183,12 @@ pub static EXPERIMENTS: [Row; 6] = [
         question: "what do reverse, strided and random orders reach of the forward bandwidth?",
         least: Detail::Sweep,
         in_profile: |detail| Box::new(patterns::Patterns::in_profile(detail)),
+    },
+    Row {
+        name: "tlb",
+        question: "how many pages does each TLB cover, and what does a miss in it cost?",
+        least: Detail::Sweep,
+        in_profile: |detail| Box::new(tlb::Tlb::in_profile(detail)),
     },
     Row {
         name: "instructions",

@@ -5,7 +5,7 @@ use clap::{Args, Command, FromArgMatches};
 use memgauge::engine::{Machine, Sampling, SimulatedMachine};
 use memgauge::error::Result;
 use memgauge::experiments::{
-    Detail, EXPERIMENTS, Experiment, bandwidth, core_to_core, instructions, latency, locks, patterns,
+    Detail, EXPERIMENTS, Experiment, bandwidth, core_to_core, instructions, latency, locks, patterns, tlb,
 };
 use memgauge::plan::{self, Plan, Request};
 use memgauge::results::{JournalLine, Measured, Outcome, Point, Report};
@@ -60,6 +60,11 @@ pub fn core_to_core(options: &str) -> Box<dyn Experiment> {
 /// `memgauge patterns` with these options.
 pub fn patterns(options: &str) -> Box<dyn Experiment> {
     Box::new(patterns::Patterns::new(parse(options)))
+}
+
+/// `memgauge tlb` with these options.
+pub fn tlb(options: &str) -> Box<dyn Experiment> {
+    Box::new(tlb::Tlb::new(parse(options)))
 }
 
 /// `memgauge instructions` with these options.

@@ -54,6 +54,7 @@ pub fn model(caches: usize) -> CostModel {
         page_walk: Nanos(PAGE_WALK),
         partial_hits: false,
         tlb_reach: Bytes::mib(6),
+        tlbs: Vec::new(),
         granted: 1.0,
         hand_off: HandOffCost::default(),
         noise: NoiseModel::default(),

@@ -13,5 +13,6 @@ mod noise;
 mod profile;
 mod rendering;
 mod shapes;
+mod tlbs;
 mod trust;
 mod values;

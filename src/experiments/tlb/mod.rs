@@ -1,0 +1,227 @@
+//! How many pages do the TLBs cover, and what does a miss in each cost?
+//!
+//! Method and limits: docs/method/tlb.md.
+
+mod analysis;
+mod findings;
+#[cfg(test)]
+mod tests;
+
+use super::instructions::chosen_cpus;
+use super::latency::line_of;
+use super::lists::{Count, Density, PageModes};
+use super::{Bound, Detail, Draft, Experiment, Scope, axis, bytes_axis};
+use crate::engine::{ChainShape, ChaseWork, MemoryPlan, Work, derive, page_bytes};
+use crate::error::{Error, Result};
+use crate::host::memory::PageMode;
+use crate::kernels::chase_name;
+use crate::results::{Axis, Coordinate, Coordinates, Dataset, Finding, HostFacts, Outcome, Quantity};
+use crate::units::{Bytes, CpuList};
+
+/// Which TLBs to look for, and how closely.
+#[derive(Debug, Clone, PartialEq, Eq, clap::Args)]
+pub struct Settings {
+    /// Pages: 4k (base pages), thp (transparent huge pages), huge (reserved huge pages) [default: all that there are]
+    #[arg(long, value_name = "LIST")]
+    pub pages: Option<PageModes>,
+
+    /// Numbers of pages to try: low (2 per doubling), medium (4), high (8)
+    #[arg(long, value_name = "DENSITY", default_value = "medium")]
+    pub density: Density,
+
+    /// The most pages to spread a chain over [default: 65536 base pages, 2048 larger ones]
+    #[arg(long, value_name = "N")]
+    pub max_pages: Option<Count>,
+
+    /// CPUs to look at, one after another [default: the first of the run]
+    #[arg(long, value_name = "LIST")]
+    pub cpu: Option<CpuList>,
+}
+
+/// The chain with one node in each page, as an operation.
+pub(super) const SPREAD: &str = "spread";
+
+/// The chain with as many nodes on neighbouring lines.
+pub(super) const PACKED: &str = "packed";
+
+/// The fewest pages: no first-level TLB is known to have fewer entries.
+const FEWEST: u64 = 8;
+
+/// The most base pages: second-level TLBs have up to 4096 entries, and what lies behind them shows beyond.
+const MOST_BASE: u64 = 65536;
+
+/// Base pages by default are no more than this, however large each is.
+const MOST_BASE_BYTES: u64 = 1 << 30;
+
+/// Larger pages by default: 4 GiB of 2 MiB ones.
+const MOST_LARGE: u64 = 2048;
+
+/// The experiment.
+#[derive(Debug, Clone)]
+pub struct Tlb {
+    settings: Settings,
+}
+
+/// One number of pages of one kind.
+#[derive(Debug, Clone, Copy)]
+struct Spot {
+    cpu: u32,
+    pages: PageMode,
+    page: Bytes,
+    line: Bytes,
+    entries: u64,
+}
+
+impl Tlb {
+    /// With the user's settings.
+    pub fn new(settings: Settings) -> Self {
+        Self { settings }
+    }
+
+    /// As part of a profile.
+    pub fn in_profile(detail: Detail) -> Self {
+        let density = if detail == Detail::Sweep { Density::Medium } else { Density::Low };
+        Self::new(Settings { pages: None, density, max_pages: None, cpu: None })
+    }
+
+    /// The numbers of pages to try, in pages of `page` bytes.
+    fn numbers(&self, pages: PageMode, page: Bytes) -> Result<Vec<u64>> {
+        let most = match (self.settings.max_pages, pages) {
+            (Some(Count(most)), _) if u64::from(most) < FEWEST => {
+                return Err(Error::usage(format!(
+                    "too few pages: {most}; a chain is spread over {FEWEST} pages or more; type --max-pages 4096"
+                )));
+            }
+            (Some(Count(most)), _) => u64::from(most),
+            (None, PageMode::Base) => (MOST_BASE_BYTES / page.0.max(1)).clamp(MOST_LARGE, MOST_BASE),
+            (None, _) => MOST_LARGE,
+        };
+        let steps = self.settings.density.steps();
+        let number = |i: u32| (FEWEST as f64 * (f64::from(i) / f64::from(steps)).exp2()).round() as u64;
+        let mut numbers: Vec<u64> = (0..).map(number).take_while(|&n| n <= most).collect();
+        numbers.dedup();
+        Ok(numbers)
+    }
+}
+
+/// The kinds of pages that this machine has.
+fn available(facts: &HostFacts) -> Vec<PageMode> {
+    let transparent = facts.pages.thp_mode.get().is_some_and(|mode| mode != "never");
+    let reserved = facts.pages.huge_pools.get().is_some_and(|pools| pools.iter().any(|pool| pool.free > 0));
+    let larger = [(PageMode::Transparent, transparent), (PageMode::Huge, reserved)];
+    let larger = larger.into_iter().filter(|(_, there)| *there).map(|(pages, _)| pages);
+    [PageMode::Base].into_iter().chain(larger).collect()
+}
+
+impl Spot {
+    /// The spread chain and the packed one, with orders of their own in each pass.
+    fn works(&self, seed: u64, pass: u64) -> [ChaseWork; 2] {
+        let Spot { cpu, pages, page, line, entries } = *self;
+        let chain = |name: &str, bytes: Bytes, shape: ChainShape| {
+            let seed = derive(seed, name, entries ^ (pass << 48));
+            ChaseWork { pages, cpu, bytes, stride: line, shape, seed, walkers: 1, payload: false, node: None }
+        };
+        [
+            chain(SPREAD, Bytes(entries.saturating_mul(page.0)), ChainShape::OnePerPage(page)),
+            chain(PACKED, Bytes(entries.saturating_mul(line.0)), ChainShape::GlobalRandom),
+        ]
+    }
+
+    /// Why the spread chain cannot lie in this machine's memory, `None` where it can.
+    fn too_large(&self, scope: &Scope<'_>, spread: &ChaseWork) -> Option<String> {
+        let facts = scope.facts();
+        let needed = MemoryPlan::of([&Work::Chase(spread.clone())], facts, true).total();
+        let (entries, page) = (self.entries, self.page);
+        if needed > scope.usable() {
+            let usable = scope.usable();
+            return Some(format!("{entries} pages of {page} do not fit into the {usable} that may be used"));
+        }
+        let pool = facts.pages.huge_pools.get().and_then(|pools| pools.iter().find(|pool| pool.size == page));
+        let free = pool.filter(|_| self.pages == PageMode::Huge)?.free;
+        let lacking = needed.0 > free.saturating_mul(page.0);
+        lacking.then(|| {
+            format!("{entries} pages of {page} and room to align them are more than the {free} free ones of the pool")
+        })
+    }
+
+    /// Both chains of both passes, each beside its partner so that they are measured one right after the other.
+    fn draft(&self, scope: &Scope<'_>) -> Vec<Draft> {
+        let mut drafts = Vec::new();
+        for pass in 0..2 {
+            let works = self.works(scope.seed, pass);
+            let skipped = self.too_large(scope, &works[0]);
+            // When time is short, what takes most memory goes first, and its partner with it.
+            let expendable = 2 + works[0].bytes.0.max(1).ilog2() as u8;
+            for (operation, work) in [SPREAD, PACKED].into_iter().zip(works) {
+                let coordinates = self.coordinates(operation, pass, &work);
+                let work = match scope.machine.kernel(&Work::Chase(work.clone())) {
+                    Err(reason) => Err(Outcome::Unsupported { reason }),
+                    Ok(_) => match skipped.clone() {
+                        Some(reason) => Err(Outcome::Skipped { reason }),
+                        None => Ok(Work::Chase(work)),
+                    },
+                };
+                drafts.push(Draft { coordinates, work, bound: Bound::Unknown, expendable });
+            }
+        }
+        drafts
+    }
+
+    fn coordinates(&self, operation: &str, pass: u64, work: &ChaseWork) -> Coordinates {
+        let number = Coordinate::Number;
+        Coordinates::from([
+            ("operation".to_owned(), Coordinate::Name(operation.to_owned())),
+            ("kernel".to_owned(), Coordinate::Name(chase_name(1, false))),
+            ("pages".to_owned(), Coordinate::Name(self.pages.to_string())),
+            ("entries".to_owned(), number(self.entries)),
+            ("pass".to_owned(), number(pass)),
+            ("size_bytes".to_owned(), number(work.bytes.0)),
+            ("threads".to_owned(), number(1)),
+            ("cpu".to_owned(), number(u64::from(self.cpu))),
+        ])
+    }
+}
+
+impl Experiment for Tlb {
+    fn name(&self) -> &'static str {
+        "tlb"
+    }
+
+    fn quantity(&self) -> Quantity {
+        Quantity { name: "latency".to_owned(), unit: "ns".to_owned(), higher_is_better: false }
+    }
+
+    fn axes(&self) -> Vec<Axis> {
+        let names = ["pages", "entries", "operation", "pass", "kernel", "threads", "cpu"];
+        names.map(axis).into_iter().chain([bytes_axis("size_bytes")]).collect()
+    }
+
+    fn draft(&self, scope: &Scope<'_>) -> Result<Vec<Draft>> {
+        let facts = scope.facts();
+        let modes = self.settings.pages.as_ref().map_or_else(|| available(facts), |pages| pages.0.clone());
+        let mut drafts = Vec::new();
+        for cpu in chosen_cpus(self.settings.cpu.as_ref(), scope)? {
+            let line = line_of(scope, cpu);
+            for &pages in &modes {
+                let page = page_bytes(pages, facts);
+                for entries in self.numbers(pages, page)? {
+                    drafts.extend(Spot { cpu, pages, page, line, entries }.draft(scope));
+                    scope.room_for(drafts.len())?;
+                }
+            }
+        }
+        Ok(drafts)
+    }
+
+    fn adjustments(&self, _scope: &Scope<'_>) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn rebuilds_chains(&self) -> bool {
+        true
+    }
+
+    fn findings(&self, dataset: &Dataset) -> Vec<Finding> {
+        findings::findings(dataset)
+    }
+}
