@@ -16,7 +16,7 @@ const MOST_ROWS: usize = 20;
 /// Whether a dataset is one between things: it says so, and has a point with both ends.
 pub(super) fn applies(dataset: &Dataset) -> bool {
     let named = |end: &&str| dataset.axes.iter().any(|axis| axis.name == *end);
-    ENDS.iter().all(|end| named(end)) && dataset.points.iter().any(|point| ends(point).is_some())
+    ENDS.iter().all(named) && dataset.points.iter().any(|point| ends(point).is_some())
 }
 
 /// A matrix for each combination of what is no matter of the two ends, headed by `title`; of one that is too large only
