@@ -153,13 +153,12 @@ fn measure(blocks: &mut Blocks<'_>, member: Member, barrier: &StartBarrier, leng
     Seen { clock, stamps: Some(Stamps { ticks, chunk }), noise, found_on }
 }
 
-/// Watches a thread that only answers.
+/// Watches a thread that only answers. Its switches do not count: it begins before the timed part and ends after it, when the
+/// thread that asked for the sample is still about; what takes it away in between is a gap of the one that is timed.
 fn attend(member: Member, answer: impl FnOnce()) -> Seen {
     let before = pin::current_cpu();
-    let noise = ThreadNoise::of_this_thread();
     answer();
-    let noise = noise.and_then(|earlier| ThreadNoise::of_this_thread().map(|later| later.since(earlier)));
-    Seen { clock: 0, stamps: None, noise, found_on: found_on(before, member) }
+    Seen { clock: 0, stamps: None, noise: Some(ThreadNoise::default()), found_on: found_on(before, member) }
 }
 
 /// Where a thread is now, or where it was `before` if that was elsewhere than on its own CPU.
