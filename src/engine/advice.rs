@@ -15,7 +15,7 @@ pub fn for_cause(cause: Cause) -> &'static str {
         Cause::NotResident => "leave more memory free, or type smaller --sizes",
         Cause::Node => "free memory on the node of the threads, or choose --cpus on the node that has some",
         Cause::Disturbed => "stop other programs, or type --cpus with cpus that they do not use",
-        Cause::FewSamples => "allow more time with --budget, or more --samples",
+        Cause::FewSamples => "type more --samples, and a --budget that has room for them",
         Cause::Stolen => {
             "use a machine with dedicated cpus, or measure when its neighbours are quiet; --repeat 5 shows the range"
         }
@@ -29,7 +29,7 @@ pub fn for_cause(cause: Cause) -> &'static str {
         Cause::Drift => "measure again after a while; if it stays, look for heat and for programs that start and end",
         Cause::Bimodal => "type --reallocate 6 to see whether memory decides it, --repeat 6 whether time does",
         Cause::Placement => "type --reallocate 6 for an interval over allocations, or --pages huge",
-        Cause::Spread => "allow more time with --budget, more --samples, or a quieter machine",
+        Cause::Spread => "type --samples 500 (they come in more rounds), or find a quieter machine",
     }
 }
 

@@ -26,9 +26,9 @@ pub struct Sampling {
 }
 
 impl Sampling {
-    /// `samples` of each point, no more and no fewer, spread over as many of the rounds as it takes.
+    /// `samples` of each point, no more and no fewer: in more rounds where they are many, since intervals come from rounds.
     pub fn exactly(self, samples: u32) -> Self {
-        let rounds = self.rounds.min(samples).max(1);
+        let rounds = self.rounds.max(samples.div_ceil(self.per_round.max(1))).min(samples).max(1);
         let per_round = samples.div_ceil(rounds);
         Self { per_round, rounds: samples.div_ceil(per_round.max(1)), target: 0.0, most: Some(samples), ..self }
     }

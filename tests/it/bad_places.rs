@@ -12,7 +12,7 @@ use std::process::Command;
 const PROGRAM: &str = env!("CARGO_BIN_EXE_memgauge");
 
 /// A run of a moment.
-const SHORT: &str = "bandwidth --ops read,copy --sizes 16KiB --threads 1 --samples 3 --budget 2s";
+const SHORT: &str = "bandwidth --ops read,copy --sizes 16KiB --threads 1 --samples 3 --budget 20s";
 
 /// Runs `line` in a shell in `folder`, with the program's path as `$M`.
 fn shell(line: &str, folder: &Path) -> Finished {
