@@ -292,8 +292,10 @@ def parse_memgauge(text):
     return rows
 
 
-def pick(rows, cell, operation):
-    """The measured rows of a cell by kernel and how far they can be trusted; a reason where there is none."""
+def pick(rows, cell, operation=None):
+    """The measured rows of a cell, or of another operation that answers its question; a reason where there is none."""
+    operation = operation or cell.operation
+
     def belongs(row):
         return (row["operation"], row["threads"]) == (operation, str(cell.threads))
 
