@@ -111,7 +111,11 @@ fn take_over(plan: &mut Plan, facts: &HostFacts, mut known: BTreeMap<u64, Outcom
     }
     let points = &plan.points;
     for phase in &mut plan.phases {
+        let all = phase.points.len().max(1) as f64;
         phase.points.retain(|&index| points[index].work.is_ok());
+        let left = phase.estimate * (phase.points.len() as f64 / all);
+        plan.estimate = plan.estimate - (phase.estimate - left);
+        phase.estimate = left;
         let works = phase.points.iter().filter_map(|&index| points[index].work.as_ref().ok());
         phase.memory = MemoryPlan::of(works, facts, phase.chains_share);
     }

@@ -28,7 +28,8 @@ pub struct Sampling {
 impl Sampling {
     /// `samples` of each point, no more and no fewer: in more rounds where they are many, since intervals come from rounds.
     pub fn exactly(self, samples: u32) -> Self {
-        let rounds = self.rounds.max(samples.div_ceil(self.per_round.max(1))).min(samples).max(1);
+        let wanted = samples.div_ceil(self.per_round.max(1)).min(MOST_ROUNDS);
+        let rounds = self.rounds.max(wanted).min(samples).max(1);
         let per_round = samples.div_ceil(rounds);
         Self { per_round, rounds: samples.div_ceil(per_round.max(1)), target: 0.0, most: Some(samples), ..self }
     }
@@ -51,6 +52,9 @@ impl Sampling {
         self.per_round.min(left)
     }
 }
+
+/// Rounds that a fixed number of samples is spread over at most: each is a line of the journal with all samples so far.
+const MOST_ROUNDS: u32 = 100;
 
 /// Rounds before the stop rule may end a point: fewer have no 95% interval of the median where rounds differ.
 const FEWEST_ROUNDS: u32 = 6;

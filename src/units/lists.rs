@@ -121,6 +121,9 @@ impl FromStr for ThreadList {
     }
 }
 
+/// No machine has more CPUs.
+const MOST_CPUS: u32 = 1 << 20;
+
 /// CPU numbers in the kernel's notation: `0-3,8`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
@@ -132,8 +135,10 @@ impl FromStr for CpuList {
     /// Keeps the order given, drops repeats; also reads the kernel's `0-15:2/4` groups.
     fn from_str(text: &str) -> Result<Self, ParseError> {
         let wrong = || ParseError::new(text, "a CPU list is numbers and ranges: 0-3,8");
-        let number = |t: &str| t.trim().parse::<u32>().ok().filter(|&n| n < 1 << 20);
+        let number = |t: &str| t.trim().parse::<u32>().ok().filter(|&n| n < MOST_CPUS);
         let mut cpus: Vec<u32> = Vec::new();
+        // Of all ranges together: a short text can name the same million again and again.
+        let mut named = 0;
         for entry in text.trim().split(',') {
             let (range, group) = entry.split_once(':').unwrap_or((entry, "1/1"));
             let (first, last) = range.split_once('-').unwrap_or((range, range));
@@ -142,6 +147,10 @@ impl FromStr for CpuList {
             let (used, size) = group.split_once('/').ok_or_else(wrong)?;
             let used = number(used).filter(|&u| u > 0).ok_or_else(wrong)?;
             let size = number(size).filter(|&s| s > 0 && used <= s).ok_or_else(wrong)?;
+            named += last - first + 1;
+            if named > MOST_CPUS {
+                return Err(wrong());
+            }
             cpus.extend((first..=last).filter(|cpu| (cpu - first) % size < used));
         }
         let mut seen = std::collections::BTreeSet::new();
@@ -208,7 +217,9 @@ mod tests {
             assert_eq!(list.0, cpus);
             assert_eq!(list.to_string(), shown);
         }
-        for text in ["", "a", "3-1", "-1", "0-", "1:", "0-3:2", "0-3:5/4", "99999999999", "0-99999999"] {
+        for text in
+            ["", "a", "3-1", "-1", "0-", "1:", "0-3:2", "0-3:5/4", "99999999999", "0-99999999", "0-600000,0-600000"]
+        {
             assert!(text.parse::<CpuList>().is_err(), "{text}");
         }
     }
