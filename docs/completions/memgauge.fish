@@ -56,6 +56,7 @@ complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "instructions" -d 
 complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "locks" -d 'Atomic operations, locks and fences on shared and separate lines'
 complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "list" -d 'What can be measured here, and what cannot and why'
 complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "report" -d 'Show a saved report in another format'
+complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "compare" -d 'Say what differs between saved reports beyond chance'
 complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "generate" -d 'Write the man page, completions, report schema or kernel list'
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l profile -d 'What to measure and for how long' -r -f -a "quick\t'One point in each level, some seconds'
 default\t'The whole hierarchy in at most 60 s'
@@ -244,6 +245,14 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand report" -s o -l output
 complete -c memgauge -n "__fish_memgauge_using_subcommand report" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
 complete -c memgauge -n "__fish_memgauge_using_subcommand report" -s v -l verbose -d 'Tables with every reason and every dataset'
 complete -c memgauge -n "__fish_memgauge_using_subcommand report" -s h -l help -d 'Print help'
+complete -c memgauge -n "__fish_memgauge_using_subcommand compare" -l floor -d 'Differences up to this share do not matter: 3%, 0.5%' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand compare" -l fail-on -d 'Exit with 1 where a point comes out like this' -r -f -a "worse\t'Any point that is worse'
+cannot-tell\t'Any point that is worse or of which it cannot be told'"
+complete -c memgauge -n "__fish_memgauge_using_subcommand compare" -l format -d 'Format on standard output: table, markdown, json' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand compare" -s o -l output -d 'Write to FILE, format by extension (.txt .md .json); - is standard output' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand compare" -l any-kernel -d 'Compare what different kernels reached, too: the fastest one is chosen anew in every run'
+complete -c memgauge -n "__fish_memgauge_using_subcommand compare" -s v -l verbose -d 'Every point, those that are the same too, and every reason'
+complete -c memgauge -n "__fish_memgauge_using_subcommand compare" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c memgauge -n "__fish_memgauge_using_subcommand generate; and not __fish_seen_subcommand_from man completions schema kernels" -s h -l help -d 'Print help'
 complete -c memgauge -n "__fish_memgauge_using_subcommand generate; and not __fish_seen_subcommand_from man completions schema kernels" -f -a "man" -d 'The man page, in roff'
 complete -c memgauge -n "__fish_memgauge_using_subcommand generate; and not __fish_seen_subcommand_from man completions schema kernels" -f -a "completions" -d 'Completions for a shell'

@@ -1,5 +1,6 @@
 //! The options, one documented field each. Help, man page, completions and tests come from this table.
 
+use crate::analysis::Share;
 use crate::experiments::{Detail, bandwidth, core_to_core, instructions, latency, locks, patterns, tlb};
 use crate::units::{BytesPerSecond, CpuList, Nanos, ParseError};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -50,6 +51,8 @@ pub enum Command {
     List(ListOptions),
     /// Show a saved report in another format
     Report(ReportOptions),
+    /// Say what differs between saved reports beyond chance
+    Compare(CompareOptions),
     /// Write the man page, completions, report schema or kernel list
     Generate(GenerateOptions),
 }
@@ -319,6 +322,50 @@ pub struct ReportOptions {
     pub scores: bool,
 
     /// Tables with every reason and every dataset
+    #[arg(long, short)]
+    pub verbose: bool,
+}
+
+/// What makes a comparison end with exit code 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FailOn {
+    /// Any point that is worse
+    Worse,
+    /// Any point that is worse or of which it cannot be told
+    CannotTell,
+}
+
+/// Options of `compare`.
+#[derive(Debug, Args)]
+pub struct CompareOptions {
+    /// The report that the others are compared with
+    pub before: PathBuf,
+
+    /// The reports to compare with it
+    #[arg(required = true)]
+    pub after: Vec<PathBuf>,
+
+    /// Differences up to this share do not matter: 3%, 0.5%
+    #[arg(long, value_name = "SHARE", default_value = "3%")]
+    pub floor: Share,
+
+    /// Compare what different kernels reached, too: the fastest one is chosen anew in every run
+    #[arg(long)]
+    pub any_kernel: bool,
+
+    /// Exit with 1 where a point comes out like this
+    #[arg(long, value_enum)]
+    pub fail_on: Option<FailOn>,
+
+    /// Format on standard output: table, markdown, json
+    #[arg(long, value_name = "FORMAT")]
+    pub format: Option<String>,
+
+    /// Write to FILE, format by extension (.txt .md .json); - is standard output
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+
+    /// Every point, those that are the same too, and every reason
     #[arg(long, short)]
     pub verbose: bool,
 }

@@ -225,6 +225,19 @@ pub fn reason_in(text: &str) -> &str {
     text.split(" (os error").next().unwrap_or(text)
 }
 
+/// Writes what `make` gives to the file at `path`, or to standard output where that is none or a name of it; `make` is told
+/// which file it is. Tells whether it was a file.
+pub fn put(path: Option<&Path>, make: impl FnOnce(Option<&Path>) -> Result<Vec<u8>>) -> Result<bool> {
+    match path.filter(|path| !is_stdout(path)) {
+        Some(path) => {
+            check_no_folder(path)?;
+            check_writable(path)?;
+            write_atomically(path, &make(Some(path))?).map_err(|e| cannot_write(path, &e)).map(|()| true)
+        }
+        None => to_stdout(&make(None)?).map(|()| false),
+    }
+}
+
 /// `memgauge report FILE`
 pub fn report(options: &ReportOptions) -> Result<()> {
     let chosen = options.format.as_deref().map(render::by_name).transpose()?;

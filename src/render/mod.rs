@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+mod comparison;
 mod csv;
 mod figures;
 mod finite;
@@ -27,6 +28,9 @@ mod table;
 mod tests;
 mod text;
 
+pub use comparison::{
+    COMPARISON_FORMATS, ComparisonFormat, comparison_format, comparison_format_of, comparison_summary,
+};
 pub use host::host_table;
 pub use schema::schema;
 

@@ -4,7 +4,6 @@
 //! and no answer is `None` (or an empty list).
 #![forbid(unsafe_code)]
 
-mod bootstrap;
 #[cfg(test)]
 mod coverage_tests;
 mod knees;
@@ -13,15 +12,16 @@ mod modes;
 mod order;
 mod placement;
 mod random;
+mod ratio;
 mod stop;
 mod trend;
 
-pub use bootstrap::ratio_interval;
 pub use knees::{Knee, knees};
 pub use levels::{Headline, headline};
 pub use modes::{Modes, modes};
 pub use order::{Interval, mad, median, median_interval, quantile};
 pub use placement::placement;
 pub use random::{SplitMix64, derive};
+pub use ratio::{Ratio, ratio_interval};
 pub use stop::StopRule;
 pub use trend::{Drift, drift};

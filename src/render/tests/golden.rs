@@ -32,6 +32,10 @@ fn outputs() -> Vec<(String, Vec<u8>)> {
     outputs.push(("default.scores".into(), sc_membench.notes(&cases[0].1, &scores).unwrap().into_bytes()));
     let verbose = Options { verbose: true, width: Some(72), ..Options::default() };
     outputs.push(("default-verbose-72.table".into(), RENDERERS[0].render(&cases[0].1, &verbose).unwrap()));
+    for format in super::super::COMPARISON_FORMATS.iter().filter(|f| f.name != "json") {
+        let bytes = format.render(&[super::comparisons::slower()], &Options::default()).unwrap();
+        outputs.push((format!("slower.comparison.{}", format.name), bytes));
+    }
     outputs.push(("host.txt".into(), host_table(&machine::host()).into_bytes()));
     let rows = [["read-sse2", "16 B loads"], ["copy-avx512", "64 B loads and stores"]];
     let rows: Vec<Vec<String>> = rows.iter().map(|r| r.iter().map(|c| (*c).to_owned()).collect()).collect();

@@ -26,7 +26,7 @@ fn every_output(report: &Report) -> Vec<(String, String)> {
 }
 
 /// What must not be in any output.
-fn is_harmful(c: char) -> bool {
+pub fn is_harmful(c: char) -> bool {
     let turns = matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     (c.is_control() && c != '\n') || turns || matches!(c, '\u{2028}' | '\u{2029}')
 }

@@ -2,6 +2,7 @@
 //! topologies that no test machine has, without waiting. Nothing here asserts on the time of the machine it runs on.
 
 mod chains;
+mod comparing;
 mod core_to_core;
 mod families;
 mod interruption;
