@@ -248,7 +248,7 @@ pub struct CommonOptions {
     #[arg(long, value_name = "FORMAT", help_heading = "Output")]
     pub format: Option<String>,
 
-    /// Write the result to FILE, format by extension (.json .jsonl .csv .md .txt); - is standard output and saves nothing
+    /// Write the result to FILE, format by extension (.json .jsonl .csv .md .txt .html .svg .png); - is standard output and saves nothing
     #[arg(long, short, value_name = "FILE", help_heading = "Output")]
     pub output: Option<PathBuf>,
 
@@ -303,17 +303,35 @@ pub struct ListOptions {
     pub format: ListFormat,
 }
 
+/// The ground of pictures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Theme {
+    /// Dark on white
+    Light,
+    /// Light on black
+    Dark,
+}
+
 /// Options of `report`.
 #[derive(Debug, Args)]
 pub struct ReportOptions {
-    /// A saved report, or the journal of a run
-    pub file: PathBuf,
+    /// Saved reports, or journals of runs; several are drawn over each other
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
 
-    /// Format on standard output: table, json, jsonl, csv, markdown, sc-membench
+    /// The experiment to draw: in the terminal, or as .svg or .png; the first one where pictures are not told which
+    #[arg(long, value_name = "EXPERIMENT")]
+    pub chart: Option<String>,
+
+    /// The ground of pictures
+    #[arg(long, value_enum, default_value = "light")]
+    pub theme: Theme,
+
+    /// Format on standard output: table, json, jsonl, csv, markdown, sc-membench, html, svg, png
     #[arg(long, value_name = "FORMAT")]
     pub format: Option<String>,
 
-    /// Write to FILE, format by extension; - is standard output
+    /// Write to FILE, format by extension (.html .svg .png .md .csv .json .jsonl .txt); - is standard output
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
 
