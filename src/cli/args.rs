@@ -327,7 +327,7 @@ pub struct ReportOptions {
     #[arg(long, value_enum, default_value = "light")]
     pub theme: Theme,
 
-    /// Format on standard output: table, json, jsonl, csv, markdown, sc-membench, html, svg, png
+    /// Format on standard output: table, json, jsonl, csv, markdown, sc-membench, openmetrics, html, svg, png
     #[arg(long, value_name = "FORMAT")]
     pub format: Option<String>,
 

@@ -19,6 +19,7 @@ mod json;
 mod jsonl;
 mod markdown;
 mod matrix;
+mod openmetrics;
 mod page;
 mod points;
 mod remarks;
@@ -134,6 +135,7 @@ pub const RENDERERS: &[&dyn Renderer] = &[
     &csv::Csv,
     &markdown::Markdown,
     &sc_membench::ScMembench,
+    &openmetrics::OpenMetrics,
     &html::Html,
     &chart::Svg,
     &chart::Png,

@@ -127,20 +127,20 @@ fn of(i: usize, names: &[String]) -> String {
 
 /// Machine, plan, and how far the numbers can be trusted.
 fn card(i: usize, names: &[String], named: &NamedReport, options: &Options) -> String {
-    let shown = page(&named.report, &Options { verbose: true, saved_to: None, ..options.clone() });
-    let verdict = &named.report.verdict;
-    let counts: Vec<String> = verdict.points.iter().map(|(grade, n)| format!("{n} {}", grade.word())).collect();
-    let trust = escape(&format!(
-        "{}: {}",
-        verdict.grade.word(),
-        if counts.is_empty() { "no point was measured".to_owned() } else { counts.join(", ") + " points" }
-    ));
+    let with = |verbose: bool| page(&named.report, &Options { verbose, saved_to: None, ..options.clone() });
+    let (brief, whole) = (with(false), with(true));
+    let more = match whole.remarks.len() > brief.remarks.len() {
+        true => format!("<details><summary>Every reason in full</summary>{}</details>\n", list(&whole.remarks)),
+        false => String::new(),
+    };
+    // What is below on the page need not be asked for.
+    let remarks: Vec<Labelled> = brief.remarks.into_iter().filter(|(word, _)| word != "also").collect();
     format!(
-        "<section id=\"machine-{i}\" class=\"card\">\n<h2>Machine{}</h2>\n{}<h3>Trust</h3>\n<p>{trust}</p>\n{}\
+        "<section id=\"machine-{i}\" class=\"card\">\n<h2>Machine{}</h2>\n{}<h3>Trust and findings</h3>\n{}{more}\
          <details><summary>Everything that was found out about the machine</summary><pre>{}</pre></details>\n</section>\n",
         of(i, names),
-        list(&shown.facts),
-        list(&shown.remarks),
+        list(&brief.facts),
+        list(&remarks),
         escape_lines(&host_table(&named.report.provenance.host))
     )
 }

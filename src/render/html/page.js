@@ -87,7 +87,7 @@
     return {
       paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", font: { color: look().ink, family: "system-ui, sans-serif" },
       margin: { t: 32, r: 16, b: 60, l: 64 }, hovermode: "closest", hoverlabel: { align: "left" },
-      legend: narrow ? { orientation: "h", y: -0.25 } : {},
+      legend: narrow ? { orientation: "h", y: -0.5 } : {}, modebar: { bgcolor: "rgba(0,0,0,0)", color: look().ink },
     };
   }
 
@@ -141,7 +141,7 @@
         if (several && trace.meta !== undefined && !of.has(trace.meta)) trace.visible = false;
         else if (off.has(i)) trace.visible = "legendonly";
       });
-      return Plotly.react(place, all, layout, CONFIG);
+      return Plotly.react(place, all, layout, { ...CONFIG, displayModeBar: narrow ? false : "hover" });
     };
     // The same switches as in the legend, for keyboards and screen readers.
     const switches = figure.querySelector(".series");

@@ -36,6 +36,11 @@ fn outputs() -> Vec<(String, Vec<u8>)> {
     outputs.push(("default.scores".into(), sc_membench.notes(&cases[0].1, &scores).unwrap().into_bytes()));
     let verbose = Options { verbose: true, width: Some(72), ..Options::default() };
     outputs.push(("default-verbose-72.table".into(), RENDERERS[0].render(&cases[0].1, &verbose).unwrap()));
+    for (case, name) in [(0, "bandwidth"), (1, "latency"), (4, "core-to-core")] {
+        let options = Options { chart: Some(name.into()), ..Options::default() };
+        outputs
+            .push((format!("{}.{name}.chart", cases[case].0), RENDERERS[0].render(&cases[case].1, &options).unwrap()));
+    }
     for format in super::super::COMPARISON_FORMATS.iter().filter(|f| f.name != "json") {
         let bytes = format.render(&[super::comparisons::slower()], &Options::default()).unwrap();
         outputs.push((format!("slower.comparison.{}", format.name), bytes));
