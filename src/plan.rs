@@ -203,10 +203,15 @@ pub fn make(request: Request, machine: &mut dyn Machine) -> Result<Plan> {
     Ok(Plan { phases, points, sampling, estimate: total, fault: cost.fault, shortened, adjusted, request })
 }
 
+fn names(request: &Request) -> Vec<&'static str> {
+    request.experiments.iter().map(|e| e.name()).collect()
+}
+
 /// What the experiments have to say about their points, the first few one by one: a range by factors may round all of
 /// its members.
 fn adjustments(request: &Request, machine: &dyn Machine) -> Vec<String> {
-    let scope = Scope { machine, cpus: &request.cpus, seed: request.seed, most_points: request.max_points };
+    let (experiments, most_points) = (&*names(request), request.max_points);
+    let scope = Scope { machine, cpus: &request.cpus, experiments, seed: request.seed, most_points };
     let mut all: Vec<String> = request.experiments.iter().flat_map(|e| e.adjustments(&scope)).collect();
     let mut seen = BTreeSet::new();
     all.retain(|sentence| seen.insert(sentence.clone()));
@@ -221,8 +226,8 @@ fn adjustments(request: &Request, machine: &dyn Machine) -> Vec<String> {
 /// The points of all experiments and repeats. What lies at the same place as a point before it is the same question
 /// asked twice and left out.
 fn draft_points(request: &Request, machine: &dyn Machine) -> Result<Vec<PlannedPoint>> {
-    let most_points = request.max_points;
-    let scope = Scope { machine, cpus: &request.cpus, seed: request.seed, most_points };
+    let (experiments, most_points) = (&*names(request), request.max_points);
+    let scope = Scope { machine, cpus: &request.cpus, experiments, seed: request.seed, most_points };
     let mut drafts: Vec<(usize, Draft)> = Vec::new();
     for (index, experiment) in request.experiments.iter().enumerate() {
         let mut seen = BTreeSet::new();
@@ -438,5 +443,5 @@ fn turn(work: &Work, request: &Request, sampling: &Sampling, last_level: Bytes) 
         + request.cooldown
         + made
         + walk
-        + (sampling.length + PER_SAMPLE) * (f64::from(sampling.per_round) + warm_ups)
+        + (sampling.length * work.stretch() + PER_SAMPLE) * (f64::from(sampling.per_round) + warm_ups)
 }

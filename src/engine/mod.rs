@@ -24,6 +24,7 @@ mod runs;
 mod sample;
 mod sampling;
 mod shape;
+mod sharing;
 mod simulated;
 mod surroundings;
 mod team;
@@ -41,6 +42,7 @@ pub use machine::{Machine, MemoryKey, MemoryPlan, MemoryUse, Observation, Troubl
 pub use race::race_samples;
 pub use real::RealMachine;
 pub use sampling::{LONGEST_WALK, PointLog, Sampling, sample_round};
+pub use sharing::SharingModel;
 pub use simulated::{CostModel, LevelCost, SimulatedMachine};
 pub use team::{Member, Team};
 pub use translation::TlbLevel;

@@ -129,6 +129,7 @@ fn take_once<R: Run>(
         noise: noise.map(|all| all.into_iter().fold(ThreadNoise::default(), ThreadNoise::plus)),
         gaps: Gaps { total: clock.nanos(gaps.0), longest: clock.nanos(gaps.1) },
         found_on: seen.iter().map(|s| s.found_on).collect(),
+        fairness: Some(common.fairness),
         core,
     }))
 }

@@ -8,6 +8,7 @@ use super::SplitMix64;
 use super::disturbances::{NoiseModel, Spike};
 use super::handoff_cost::HandOffCost;
 use super::machine::{Machine, MemoryKey, MemoryPlan, MemoryUse, Observation, Trouble, page_bytes};
+use super::sharing::SharingModel;
 use super::translation::{TlbLevel, translation};
 use super::window::Gaps;
 use super::work::{ChainShape, ChaseWork, InstructionWork, LockWork, StreamWork, Work};
@@ -58,6 +59,8 @@ pub struct CostModel {
     /// Kernels that `--width best` has the choice of, and the share of the model's bandwidth that each reaches; with
     /// none there is no choice.
     pub choices: Vec<(SetId, f64)>,
+    /// What threads that share something get of it.
+    pub sharing: SharingModel,
     /// What CPUs need to hand a line over.
     pub hand_off: HandOffCost,
     /// What disturbs samples.
@@ -87,6 +90,7 @@ pub struct SimulatedMachine {
 struct Prepared {
     work: Work,
     per_nano: f64,
+    fairness: f64,
 }
 
 impl SimulatedMachine {
@@ -213,7 +217,8 @@ impl SimulatedMachine {
         self.advance(Nanos::from_secs(2.0 * work.touched().0 as f64 / rate))
     }
 
-    fn stream_rate(&self, work: &StreamWork) -> f64 {
+    /// What all threads of `work` stream per second, and what the slowest does of what the fastest does.
+    fn stream_rate(&self, work: &StreamWork) -> (f64, f64) {
         let level = self.level(&work.cpus, work.bytes);
         let memory = level + 1 == self.model.levels.len();
         let contract = work.operation.contract();
@@ -221,8 +226,8 @@ impl SimulatedMachine {
         let store = if contract.stores > 0 { 0.5 } else { 1.0 };
         let allocate = if memory { contract.payload_factor() as f64 / contract.bus_factor() as f64 } else { 1.0 };
         let one = self.model.levels[level].read.0 * if contract.loads > 0 && contract.stores > 0 { 1.0 } else { store };
-        let all = one * work.cpus.len() as f64;
-        let all = if memory { all.min(self.model.memory_total.0 * store.max(0.75)) } else { all };
+        let total = memory.then_some((self.model.memory_total, store.max(0.75)));
+        let (all, fairness) = self.model.sharing.rates(&self.facts.topology, &work.cpus, one, total);
         let choice = self.model.choices.iter().find(|(id, _)| work.width == Width::Set(*id)).map_or(1.0, |c| c.1);
         let order = match (contract.visits, &work.order) {
             (Visits::Backward, _) => 0.98,
@@ -230,7 +235,7 @@ impl SimulatedMachine {
             (_, Some(super::TableOrder::Random(block, _))) => block.0 as f64 / (block.0 as f64 + 256.0),
             _ => 1.0,
         };
-        all * allocate * choice * order
+        (all * allocate * choice * order, fairness)
     }
 
     /// Instructions of one cycle each, four at once where none waits.
@@ -358,11 +363,14 @@ impl Machine for SimulatedMachine {
 
     fn candidates(&self, work: &Work) -> Vec<Work> {
         let Work::Stream(stream) = work else { return vec![work.clone()] };
-        if stream.width != Width::Best || self.model.choices.is_empty() {
-            return vec![work.clone()];
-        }
-        let with = |(id, _): &(SetId, f64)| StreamWork { width: Width::Set(*id), ..stream.clone() };
-        self.model.choices.iter().map(with).map(Work::Stream).collect()
+        let kernels = |stream: StreamWork| -> Vec<Work> {
+            if stream.width != Width::Best || self.model.choices.is_empty() {
+                return vec![Work::Stream(stream)];
+            }
+            let with = |(id, _): &(SetId, f64)| StreamWork { width: Width::Set(*id), ..stream.clone() };
+            self.model.choices.iter().map(with).map(Work::Stream).collect()
+        };
+        stream.counts().into_iter().flat_map(kernels).collect()
     }
 
     fn map(&mut self, plan: &MemoryPlan, beside: bool) -> Result<(), Trouble> {
@@ -381,10 +389,13 @@ impl Machine for SimulatedMachine {
 
     fn prepare(&mut self, work: &Work) -> Result<(), Trouble> {
         self.prepared = None;
+        let mut fairness = 1.0;
         let per_nano = match work {
             Work::Stream(w) => {
                 self.take_streams(w)?;
-                self.stream_rate(w) / 1e9
+                let (rate, shares) = self.stream_rate(w);
+                fairness = shares;
+                rate / 1e9
             }
             Work::Chase(w) => {
                 self.build(w)?;
@@ -397,14 +408,16 @@ impl Machine for SimulatedMachine {
                 1.0 / self.model.hand_off.round_trip(self.places.relation(from, to), from, to).0
             }
         };
-        self.prepared = Some(Prepared { work: work.clone(), per_nano });
+        self.prepared = Some(Prepared { work: work.clone(), per_nano, fairness });
         self.advance(TAKING_UP)
     }
 
     fn sample(&mut self, work: &Work, length: Nanos) -> Result<Observation, Trouble> {
-        let Some(per_nano) = self.prepared.as_ref().filter(|p| p.work == *work).map(|p| p.per_nano) else {
+        let ready = self.prepared.as_ref().filter(|p| p.work == *work);
+        let Some((per_nano, fairness)) = ready.map(|p| (p.per_nano, p.fairness)) else {
             return Err(Trouble::Failed("a sample was asked for before its work was prepared".to_owned()));
         };
+        let length = length * work.stretch();
         let (factor, spike) = self.disturbance();
         let elapsed = length * factor;
         self.advance(elapsed + STARTING)?;
@@ -427,6 +440,7 @@ impl Machine for SimulatedMachine {
             noise: Some(noise),
             gaps: Gaps { total: gap, longest: gap },
             found_on: Some(found_on),
+            fairness: Some(fairness),
             core: self.core_clock(work.cpus().first().copied().unwrap_or(0)),
         })
     }

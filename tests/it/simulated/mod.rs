@@ -12,6 +12,7 @@ mod machines;
 mod noise;
 mod profile;
 mod rendering;
+mod scaling;
 mod shapes;
 mod tlbs;
 mod trust;
