@@ -353,7 +353,6 @@ pub fn all() -> Vec<Simulated> {
         huge_l3(),
         eight_cores(),
         many_cpus(),
-        two_sockets_of_96(),
         no_l3(),
         unknown_caches(),
         container("144 MiB", Bytes::mib(144)),

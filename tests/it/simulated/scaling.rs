@@ -63,9 +63,9 @@ fn every_count_of_few_cpus_is_measured_and_the_knee_found() {
         assert_eq!(ran.point(&place).name("placement"), Some("spread"));
         assert_eq!(ran.measured(&place).also.get("fairness").copied(), (threads > 1).then_some(1.0));
     }
-    let text = "3 of 8 threads (spread) reach 95% of the highest read bandwidth of memory (43.5 GB/s with 3), 8 that of \
-                write (16.3 GB/s with 8";
-    assert!(told(&ran, "scaling-spread").starts_with(text), "{}", told(&ran, "scaling-spread"));
+    let text = "3 of 8 threads (spread) reach 95% of the highest read bandwidth of memory (43.5 GB/s with 3), 5 that of \
+                write (16.3 GB/s with 5), 3 that of copy (21.8 GB/s with 3).";
+    assert_eq!(told(&ran, "scaling-spread"), text);
     let value = |name: &str| ran.finding("scaling-spread", name);
     assert_eq!((value("read_threads"), value("read_best_threads"), value("read_certain")), (3.0, 3.0, 1.0));
     assert_close(value("read_best"), 2.9 * READ[3], "best");
@@ -121,8 +121,9 @@ fn threads_behind_a_full_cache_get_less_than_their_fellows() {
     assert_close(fairness("placement=spread threads=48"), 1.0, "spread");
     assert_eq!(ran.point("placement=compact threads=24").number("cores"), Some(12));
     assert_eq!(ran.point("placement=spread threads=24").number("cores"), None);
-    assert_close(ran.finding("unfair", "fairness"), (70.0 / 16.0) / (60.0 / 8.0), "the worst");
-    assert_eq!(ran.finding("unfair", "threads"), 24.0);
+    // The worst: a node with 96 threads has 150 GB/s, the first cluster of the next one 70 for its 16.
+    assert_close(ran.finding("unfair", "fairness"), (150.0 / 96.0) / (70.0 / 16.0), "the worst");
+    assert!([112.0, 208.0, 304.0].contains(&ran.finding("unfair", "threads")));
 }
 
 #[test]
@@ -287,8 +288,9 @@ fn noise_does_not_make_memory_saturate_earlier_by_more_than_a_step() {
     on.model.noise.jitter = 0.1;
     on.model.noise.spike_every = 7;
     let ladder = [24, 32, 48, 64, 80];
-    for seed in 0..12 {
-        let ran = run_on(on.machine(seed), request(vec![scaling("")], &on), Notes::default(), None);
+    for seed in 0..8 {
+        let experiment = scaling("--threads 1,8,16,24,32,48,64,80,96,192");
+        let ran = run_on(on.machine(seed), request(vec![experiment], &on), Notes::default(), None);
         let found = ran.finding("scaling-spread", "read_threads") as u64;
         let step = ladder.iter().position(|&n| n == found).unwrap_or_else(|| panic!("{seed}: {found}"));
         assert!((1..=3).contains(&step), "{seed}: {found}");
@@ -428,8 +430,9 @@ fn the_default_profile_has_a_short_ladder() {
 
 #[test]
 fn every_machine_has_its_curve() {
-    for on in machines::all() {
-        let ran = run(&on, "--placement spread,compact --oversubscribe --ops read,triad");
+    let few = |on: &Simulated| on.cpus.len() < 100;
+    for on in machines::all().into_iter().filter(few) {
+        let ran = run(&on, "--placement spread,compact --oversubscribe --ops triad");
         for point in ran.points() {
             let said = point.outcome.measured().is_some() || !lab::reasons(&point.outcome).is_empty();
             assert!(said && !matches!(point.outcome, Outcome::Failed { .. }), "{}: {point:?}", on.name);
