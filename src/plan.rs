@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use crate::engine::{LONGEST_WALK, Machine, MemoryPlan, Sampling, Work, race_samples};
+use crate::engine::{LONGEST_WALK, Machine, MemoryPlan, Sampling, Windows, Work, race_samples};
 use crate::error::Result;
 use crate::experiments::{Bound, Draft, Experiment, Scope};
 use crate::results::{Coordinate, Coordinates, HostFacts, Outcome};
@@ -62,6 +62,8 @@ pub struct PlannedPoint {
     candidates: usize,
     /// Whether its chain is built anew at each of its turns.
     rebuilt: bool,
+    /// Short windows whose distribution is taken too.
+    pub windows: Option<Windows>,
     /// Which stage of its experiment it stands in for, 0 being the first; `None` for a point that was drafted.
     pub stage: Option<usize>,
 }
@@ -142,6 +144,9 @@ const PER_HOP: Nanos = Nanos(60.0);
 /// What an entry of a table of pieces takes to make, and a number of a stream of doubles: each turn makes them anew.
 const PER_ENTRY: Nanos = Nanos(4.0);
 const PER_NUMBER: Nanos = Nanos(1.0);
+
+/// What a short window takes in multiples of its length: the core clock is read beside every sixteen of them.
+const PER_WINDOW: f64 = 2.0;
 
 /// What one node of a chain takes to write and to verify with one thread.
 const PER_NODE: Nanos = Nanos(45.0);
@@ -255,7 +260,9 @@ fn draft_points(request: &Request, machine: &dyn Machine) -> Result<Vec<PlannedP
             let candidates = work.as_ref().map_or(0, |work| machine.candidates(work).len());
             let (id, experiment) = (points.len() as u64, *experiment);
             let rebuilt = request.experiments[experiment].rebuilds_chains();
+            let windows = request.experiments[experiment].windows();
             points.push(PlannedPoint {
+                windows,
                 id,
                 experiment,
                 coordinates,
@@ -439,7 +446,8 @@ fn phase_time(points: &[PlannedPoint], phase: &Phase, request: &Request, samplin
         };
         let prepared = if point.candidates < 2 { 0.0 } else { point.candidates as f64 };
         let race = PER_TURN * prepared + (sampling.length + PER_SAMPLE) * race_samples(point.candidates);
-        chain + race + turn(work, request, sampling, cost.last_level) * f64::from(sampling.rounds)
+        let windows = point.windows.map_or(Nanos::ZERO, |w| w.length * f64::from(w.count) * PER_WINDOW);
+        chain + race + windows + turn(work, request, sampling, cost.last_level) * f64::from(sampling.rounds)
     };
     mapping + phase.points.iter().map(|&i| one(&points[i])).sum()
 }

@@ -90,7 +90,8 @@ pub fn execute(
     let rounds = u64::from(plan.sampling.rounds);
     let settled = invocation.past.as_ref().map_or(0, |past| past.settled) * rounds;
     let turns = settled + plan.phases.iter().map(|p| p.points.len() as u64).sum::<u64>() * rounds;
-    let logs = vec![PointLog::default(); plan.points.len()];
+    let log = |point: &PlannedPoint| PointLog::new(point.windows);
+    let logs = plan.points.iter().map(log).collect();
     let last_level = machine.facts().topology.last_level_total(&plan.request.cpus).0;
     let mut run = Run {
         plan,

@@ -25,7 +25,7 @@ pub use lists::{
 };
 pub use patterns::OrderedOperations;
 
-use crate::engine::{Machine, Work};
+use crate::engine::{Machine, Windows, Work};
 use crate::error::{Error, Result};
 use crate::results::{Axis, Coordinates, Dataset, Finding, HostFacts, Outcome, Quantity};
 use crate::units::Bytes;
@@ -149,6 +149,11 @@ pub trait Experiment {
     /// many of its stand-ins as the plan has room for. Stand-ins that are not needed vanish.
     fn place(&self, _scope: &Scope<'_>, _stage: usize, _most: usize, _measured: &Dataset) -> Vec<Draft> {
         Vec::new()
+    }
+
+    /// The short windows whose distribution is taken beside the samples of each point.
+    fn windows(&self) -> Option<Windows> {
+        None
     }
 
     /// Adds to measured points what only all of them together show: shares of one of them.
