@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use crate::engine::{LONGEST_WALK, Machine, MemoryPlan, Sampling, Work, race_samples};
+use crate::engine::{LONGEST_WALK, Machine, MemoryPlan, Sampling, Windows, Work, race_samples};
 use crate::error::Result;
 use crate::experiments::{Bound, Draft, Experiment, Scope};
 use crate::results::{Coordinate, Coordinates, HostFacts, Outcome};
@@ -37,6 +37,14 @@ pub struct Request {
     pub max_points: usize,
 }
 
+impl Request {
+    /// What its experiments plan for on `machine`.
+    pub fn scope<'a>(&'a self, machine: &'a dyn Machine) -> Scope<'a> {
+        let experiments = self.experiments.iter().map(|e| e.name()).collect();
+        Scope { machine, cpus: &self.cpus, experiments, seed: self.seed, most_points: self.max_points }
+    }
+}
+
 /// A point that will be measured, or whose outcome is already known.
 #[derive(Debug, Clone)]
 pub struct PlannedPoint {
@@ -55,6 +63,10 @@ pub struct PlannedPoint {
     candidates: usize,
     /// Whether its chain is built anew at each of its turns.
     rebuilt: bool,
+    /// Short windows whose distribution is taken too.
+    pub windows: Option<Windows>,
+    /// Which stage of its experiment it stands in for, 0 being the first; `None` for a point that was drafted.
+    pub stage: Option<usize>,
 }
 
 /// Points whose memory is mapped at the same time.
@@ -134,6 +146,9 @@ const PER_HOP: Nanos = Nanos(60.0);
 const PER_ENTRY: Nanos = Nanos(4.0);
 const PER_NUMBER: Nanos = Nanos(1.0);
 
+/// What a short window takes in multiples of its length: the core clock is read beside every sixteen of them.
+const PER_WINDOW: f64 = 2.0;
+
 /// What one node of a chain takes to write and to verify with one thread.
 const PER_NODE: Nanos = Nanos(45.0);
 
@@ -203,15 +218,10 @@ pub fn make(request: Request, machine: &mut dyn Machine) -> Result<Plan> {
     Ok(Plan { phases, points, sampling, estimate: total, fault: cost.fault, shortened, adjusted, request })
 }
 
-fn names(request: &Request) -> Vec<&'static str> {
-    request.experiments.iter().map(|e| e.name()).collect()
-}
-
 /// What the experiments have to say about their points, the first few one by one: a range by factors may round all of
 /// its members.
 fn adjustments(request: &Request, machine: &dyn Machine) -> Vec<String> {
-    let (experiments, most_points) = (&*names(request), request.max_points);
-    let scope = Scope { machine, cpus: &request.cpus, experiments, seed: request.seed, most_points };
+    let scope = request.scope(machine);
     let mut all: Vec<String> = request.experiments.iter().flat_map(|e| e.adjustments(&scope)).collect();
     let mut seen = BTreeSet::new();
     all.retain(|sentence| seen.insert(sentence.clone()));
@@ -223,30 +233,50 @@ fn adjustments(request: &Request, machine: &dyn Machine) -> Vec<String> {
     all
 }
 
-/// The points of all experiments and repeats. What lies at the same place as a point before it is the same question
-/// asked twice and left out.
+/// The points of all experiments and repeats, then the stand-ins of each stage. What lies at the same place as a point
+/// before it is the same question asked twice and left out.
 fn draft_points(request: &Request, machine: &dyn Machine) -> Result<Vec<PlannedPoint>> {
-    let (experiments, most_points) = (&*names(request), request.max_points);
-    let scope = Scope { machine, cpus: &request.cpus, experiments, seed: request.seed, most_points };
-    let mut drafts: Vec<(usize, Draft)> = Vec::new();
+    let scope = request.scope(machine);
+    let repeats = request.repeat.max(1);
+    // By stage: all that were drafted, then stand-ins.
+    let mut stages: BTreeMap<Option<usize>, Vec<(usize, Draft)>> = BTreeMap::new();
     for (index, experiment) in request.experiments.iter().enumerate() {
         let mut seen = BTreeSet::new();
         let new = experiment.draft(&scope)?.into_iter().filter(|draft| seen.insert(draft.coordinates.clone()));
-        drafts.extend(new.map(|draft| (index, draft)));
-        scope.room_for(drafts.len().saturating_mul(request.repeat.max(1) as usize))?;
-    }
-    let repeats = (0..request.repeat.max(1)).flat_map(|repeat| drafts.iter().cloned().map(move |d| (repeat, d)));
-    let plan = |(id, (repeat, (experiment, draft))): (usize, (u32, (usize, Draft)))| {
-        let mut coordinates = draft.coordinates;
-        if request.repeat > 1 {
-            coordinates.insert("repeat".to_owned(), Coordinate::Number(u64::from(repeat)));
+        stages.entry(None).or_default().extend(new.map(|draft| (index, draft)));
+        for (stage, drafts) in experiment.reserve(&scope)?.into_iter().enumerate() {
+            stages.entry(Some(stage)).or_default().extend(drafts.into_iter().map(|draft| (index, draft)));
         }
-        let Draft { work, bound, expendable, .. } = draft;
-        let candidates = work.as_ref().map_or(0, |work| machine.candidates(work).len());
-        let rebuilt = request.experiments[experiment].rebuilds_chains();
-        PlannedPoint { id: id as u64, experiment, coordinates, work, bound, expendable, candidates, rebuilt }
-    };
-    Ok(repeats.enumerate().map(plan).collect())
+        scope.room_for(stages.values().map(Vec::len).sum::<usize>().saturating_mul(repeats as usize))?;
+    }
+    let mut points = Vec::new();
+    for (stage, drafts) in stages {
+        for (repeat, (experiment, draft)) in (0..repeats).flat_map(|repeat| drafts.iter().map(move |d| (repeat, d))) {
+            let mut coordinates = draft.coordinates.clone();
+            if request.repeat > 1 {
+                coordinates.insert("repeat".to_owned(), Coordinate::Number(u64::from(repeat)));
+            }
+            let &Draft { bound, expendable, .. } = draft;
+            let work = draft.work.clone();
+            let candidates = work.as_ref().map_or(0, |work| machine.candidates(work).len());
+            let (id, experiment) = (points.len() as u64, *experiment);
+            let rebuilt = request.experiments[experiment].rebuilds_chains();
+            let windows = request.experiments[experiment].windows();
+            points.push(PlannedPoint {
+                windows,
+                id,
+                experiment,
+                coordinates,
+                work,
+                bound,
+                expendable,
+                candidates,
+                rebuilt,
+                stage,
+            });
+        }
+    }
+    Ok(points)
 }
 
 /// Which points share memory.
@@ -259,13 +289,14 @@ struct Layout<'a> {
 
 impl Layout<'_> {
     /// All points of a repeat share memory where that fits, else those of each kind of work and pages, else as many
-    /// as fit; those whose chains are rebuilt are apart from the others. The points `left_out` are in no phase.
+    /// as fit; those whose chains are rebuilt are apart from the others, and so is each stage of stand-ins. The points
+    /// `left_out` are in no phase.
     fn phases(&self, points: &[PlannedPoint], left_out: &[usize]) -> Vec<Phase> {
         let left_out: BTreeSet<usize> = left_out.iter().copied().collect();
         let wanted: Vec<usize> =
             (0..points.len()).filter(|i| points[*i].work.is_ok() && !left_out.contains(i)).collect();
         let mut phases = Vec::new();
-        let repeats = by_key(&wanted, |i| (points[i].coordinates.get("repeat"), points[i].rebuilt));
+        let repeats = by_key(&wanted, |i| (points[i].coordinates.get("repeat"), points[i].rebuilt, points[i].stage));
         for repeat in repeats {
             let rebuilt = repeat.first().is_some_and(|&i| points[i].rebuilt);
             let whole = self.phase(points, repeat.clone(), rebuilt);
@@ -416,7 +447,8 @@ fn phase_time(points: &[PlannedPoint], phase: &Phase, request: &Request, samplin
         };
         let prepared = if point.candidates < 2 { 0.0 } else { point.candidates as f64 };
         let race = PER_TURN * prepared + (sampling.length + PER_SAMPLE) * race_samples(point.candidates);
-        chain + race + turn(work, request, sampling, cost.last_level) * f64::from(sampling.rounds)
+        let windows = point.windows.map_or(Nanos::ZERO, |w| w.length * f64::from(w.count) * PER_WINDOW);
+        chain + race + windows + turn(work, request, sampling, cost.last_level) * f64::from(sampling.rounds)
     };
     mapping + phase.points.iter().map(|&i| one(&points[i])).sum()
 }

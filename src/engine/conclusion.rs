@@ -55,6 +55,7 @@ pub fn conclude(log: &PointLog, asked: &Work, frame: &Frame<'_>) -> Outcome {
     let verdict = judge(&grounds);
     let mut also = also(work, &summary, core_cycles(log, work));
     also.extend(fairness(log, work).map(|share| ("fairness".to_owned(), share)));
+    also.extend(log.in_windows.figures());
     let samples = log.samples.iter().map(|taken| sample(work, taken)).collect();
     let choice = log.chosen.as_ref().and_then(|chosen| chosen.choice.clone());
     Outcome::Measured(Box::new(Measured { summary, also, choice, limit, samples, evidence, verdict }))

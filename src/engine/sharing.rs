@@ -1,5 +1,8 @@
 //! What threads of the simulated machine that share a CPU, a core, a cluster or a node get of it.
 
+use super::simulated::CostModel;
+use super::work::{StreamWork, TableOrder};
+use crate::kernels::{Visits, Width};
 use crate::results::{CacheKind, Cpu, Topology};
 use crate::units::BytesPerSecond;
 use std::collections::BTreeMap;
@@ -19,6 +22,27 @@ pub struct SharingModel {
     pub slower: Option<(Vec<u32>, f64)>,
     /// Share of its time that a CPU with several threads loses by switching between them.
     pub switching: f64,
+}
+
+/// What all threads of `work` stream per second where `level` serves them, and what the slowest does of what the fastest
+/// does.
+pub fn stream_rate(model: &CostModel, topology: &Topology, work: &StreamWork, level: usize) -> (f64, f64) {
+    let memory = level + 1 == model.levels.len();
+    let contract = work.operation.contract();
+    // A store is half as fast as a load; what write-allocate adds is only felt in memory.
+    let store = if contract.stores > 0 { 0.5 } else { 1.0 };
+    let allocate = if memory { contract.payload_factor() as f64 / contract.bus_factor() as f64 } else { 1.0 };
+    let one = model.levels[level].read.0 * if contract.loads > 0 && contract.stores > 0 { 1.0 } else { store };
+    let total = memory.then_some((model.memory_total, store.max(0.75)));
+    let (all, fairness) = model.sharing.rates(topology, &work.cpus, one, total);
+    let choice = model.choices.iter().find(|(id, _)| work.width == Width::Set(*id)).map_or(1.0, |c| c.1);
+    let order = match (contract.visits, &work.order) {
+        (Visits::Backward, _) => 0.98,
+        (_, Some(TableOrder::Strided(stride))) => (64.0 / stride.0 as f64).max(0.05),
+        (_, Some(TableOrder::Random(block, _))) => block.0 as f64 / (block.0 as f64 + 256.0),
+        _ => 1.0,
+    };
+    (all * allocate * choice * order, fairness)
 }
 
 impl SharingModel {

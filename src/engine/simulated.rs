@@ -8,13 +8,14 @@ use super::SplitMix64;
 use super::disturbances::{NoiseModel, Spike};
 use super::handoff_cost::HandOffCost;
 use super::machine::{Machine, MemoryKey, MemoryPlan, MemoryUse, Observation, Trouble, page_bytes};
-use super::sharing::SharingModel;
+use super::sample::CHUNKS;
+use super::sharing::{SharingModel, stream_rate};
 use super::translation::{TlbLevel, translation};
-use super::window::Gaps;
+use super::window::{Chunks, Gaps};
 use super::work::{ChainShape, ChaseWork, InstructionWork, LockWork, StreamWork, Work};
 use crate::host::memory::PageMode;
 use crate::host::noise::ThreadNoise;
-use crate::kernels::{LockOperation, Operation, SetId, Timing, Visits, Width};
+use crate::kernels::{LockOperation, Operation, SetId, Timing, Width};
 use crate::results::{CacheKind, ClockFacts, HostFacts, KernelUsed, PageEvidence, Places, Surroundings};
 use crate::units::{Bytes, BytesPerSecond, Hertz, Nanos};
 use std::collections::{BTreeMap, BTreeSet};
@@ -217,27 +218,6 @@ impl SimulatedMachine {
         self.advance(Nanos::from_secs(2.0 * work.touched().0 as f64 / rate))
     }
 
-    /// What all threads of `work` stream per second, and what the slowest does of what the fastest does.
-    fn stream_rate(&self, work: &StreamWork) -> (f64, f64) {
-        let level = self.level(&work.cpus, work.bytes);
-        let memory = level + 1 == self.model.levels.len();
-        let contract = work.operation.contract();
-        // A store is half as fast as a load; what write-allocate adds is only felt in memory.
-        let store = if contract.stores > 0 { 0.5 } else { 1.0 };
-        let allocate = if memory { contract.payload_factor() as f64 / contract.bus_factor() as f64 } else { 1.0 };
-        let one = self.model.levels[level].read.0 * if contract.loads > 0 && contract.stores > 0 { 1.0 } else { store };
-        let total = memory.then_some((self.model.memory_total, store.max(0.75)));
-        let (all, fairness) = self.model.sharing.rates(&self.facts.topology, &work.cpus, one, total);
-        let choice = self.model.choices.iter().find(|(id, _)| work.width == Width::Set(*id)).map_or(1.0, |c| c.1);
-        let order = match (contract.visits, &work.order) {
-            (Visits::Backward, _) => 0.98,
-            (_, Some(super::TableOrder::Strided(stride))) => (64.0 / stride.0 as f64).max(0.05),
-            (_, Some(super::TableOrder::Random(block, _))) => block.0 as f64 / (block.0 as f64 + 256.0),
-            _ => 1.0,
-        };
-        (all * allocate * choice * order, fairness)
-    }
-
     /// Instructions of one cycle each, four at once where none waits.
     fn instruction_rate(&self, work: &InstructionWork) -> f64 {
         self.model.core.0 * if work.timing == Timing::Throughput { 4.0 } else { 1.0 }
@@ -308,6 +288,16 @@ impl SimulatedMachine {
         let place = if self.mappings.is_multiple_of(2) { 1.0 + noise.placement } else { 1.0 };
         ((1.0 + noise.jitter * uniform) * drift * place * if spike { 3.0 } else { 1.0 }, spike)
     }
+}
+
+/// The chunks of a sample: equal ones, but that a gap lies in the last.
+fn chunks(amount: u64, elapsed: Nanos, gap: Nanos) -> Chunks {
+    let each = (elapsed - gap) * (1.0 / CHUNKS as f64);
+    let mut lengths = vec![each; CHUNKS as usize];
+    if let Some(last) = lengths.last_mut() {
+        *last += gap;
+    }
+    Chunks { amount: (amount / CHUNKS).max(1), lengths }
 }
 
 impl Machine for SimulatedMachine {
@@ -393,7 +383,8 @@ impl Machine for SimulatedMachine {
         let per_nano = match work {
             Work::Stream(w) => {
                 self.take_streams(w)?;
-                let (rate, shares) = self.stream_rate(w);
+                let level = self.level(&w.cpus, w.bytes);
+                let (rate, shares) = stream_rate(&self.model, &self.facts.topology, w, level);
                 fairness = shares;
                 rate / 1e9
             }
@@ -434,9 +425,11 @@ impl Machine for SimulatedMachine {
         if let Some(first) = found_on.first_mut().filter(|_| is(Spike::Move)) {
             *first += 1;
         }
+        let amount = (per_nano * length.0).round().max(1.0) as u64;
         Ok(Observation {
             elapsed,
-            amount: (per_nano * length.0).round().max(1.0) as u64,
+            amount,
+            chunks: chunks(amount, elapsed, gap),
             noise: Some(noise),
             gaps: Gaps { total: gap, longest: gap },
             found_on: Some(found_on),

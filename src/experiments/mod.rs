@@ -28,7 +28,7 @@ pub use lists::{
 };
 pub use patterns::OrderedOperations;
 
-use crate::engine::{Machine, Work};
+use crate::engine::{Machine, Windows, Work};
 use crate::error::{Error, Result};
 use crate::results::{Axis, Coordinates, Dataset, Finding, HostFacts, Outcome, Quantity};
 use crate::units::Bytes;
@@ -51,7 +51,7 @@ pub struct Scope<'a> {
     /// The CPUs of the run, in the order in which threads are placed.
     pub cpus: &'a [u32],
     /// Names of all experiments of the run.
-    pub experiments: &'a [&'static str],
+    pub experiments: Vec<&'static str>,
     /// Seed of every random choice.
     pub seed: u64,
     /// More points than this are refused.
@@ -142,6 +142,23 @@ pub trait Experiment {
     /// together would take many times that.
     fn rebuilds_chains(&self) -> bool {
         false
+    }
+
+    /// Stand-ins for points that are placed once others are measured, a list for each stage: each as long to measure and
+    /// as large in memory as any point that [`Experiment::place`] may put there.
+    fn reserve(&self, _scope: &Scope<'_>) -> Result<Vec<Vec<Draft>>> {
+        Ok(Vec::new())
+    }
+
+    /// The points of `stage`, the first after the drafted ones being 0, from what was `measured` before: at most `most`, as
+    /// many of its stand-ins as the plan has room for. Stand-ins that are not needed vanish.
+    fn place(&self, _scope: &Scope<'_>, _stage: usize, _most: usize, _measured: &Dataset) -> Vec<Draft> {
+        Vec::new()
+    }
+
+    /// The short windows whose distribution is taken beside the samples of each point.
+    fn windows(&self) -> Option<Windows> {
+        None
     }
 
     /// Adds to measured points what only all of them together show: shares of one of them.

@@ -21,7 +21,7 @@ use crate::units::{Bytes, CpuList};
 /// Which TLBs to look for, and how closely.
 #[derive(Debug, Clone, PartialEq, Eq, clap::Args)]
 pub struct Settings {
-    /// Pages: 4k (base pages), thp (transparent huge pages), huge (reserved huge pages) [default: all that there are]
+    /// Pages: 4k (base pages), thp (transparent huge pages), huge (reserved huge pages), huge-1GiB (of one of several pools) [default: all that there are]
     #[arg(long, value_name = "LIST")]
     pub pages: Option<PageModes>,
 
@@ -46,6 +46,10 @@ pub(super) const PACKED: &str = "packed";
 
 /// The fewest pages: no first-level TLB is known to have fewer entries.
 const FEWEST: u64 = 8;
+
+/// Of pages this large the first TLB has few entries (4 on many cores), and machines few pages.
+const GIGANTIC: Bytes = Bytes(1 << 29);
+const FEWEST_GIGANTIC: u64 = 2;
 
 /// The most base pages: second-level TLBs have up to 4096 entries, and what lies behind them shows beyond.
 const MOST_BASE: u64 = 65536;
@@ -97,20 +101,21 @@ impl Tlb {
             (None, _) => MOST_LARGE,
         };
         let steps = self.settings.density.steps();
-        let number = |i: u32| (FEWEST as f64 * (f64::from(i) / f64::from(steps)).exp2()).round() as u64;
+        let first = if page >= GIGANTIC { FEWEST_GIGANTIC } else { FEWEST };
+        let number = |i: u32| (first as f64 * (f64::from(i) / f64::from(steps)).exp2()).round() as u64;
         let mut numbers: Vec<u64> = (0..).map(number).take_while(|&n| n <= most).collect();
         numbers.dedup();
         Ok(numbers)
     }
 }
 
-/// The kinds of pages that this machine has.
+/// The kinds of pages that this machine has: of reserved ones, each pool that has any free.
 fn available(facts: &HostFacts) -> Vec<PageMode> {
     let transparent = facts.pages.thp_mode.get().is_some_and(|mode| mode != "never");
-    let reserved = facts.pages.huge_pools.get().is_some_and(|pools| pools.iter().any(|pool| pool.free > 0));
-    let larger = [(PageMode::Transparent, transparent), (PageMode::Huge, reserved)];
-    let larger = larger.into_iter().filter(|(_, there)| *there).map(|(pages, _)| pages);
-    [PageMode::Base].into_iter().chain(larger).collect()
+    let pools = facts.pages.huge_pools.get().map(Vec::as_slice).unwrap_or_default();
+    let reserved = pools.iter().filter(|pool| pool.free > 0).map(|pool| PageMode::Pool(pool.size));
+    let transparent = transparent.then_some(PageMode::Transparent);
+    [PageMode::Base].into_iter().chain(transparent).chain(reserved).collect()
 }
 
 impl Spot {
@@ -137,7 +142,7 @@ impl Spot {
             return Some(format!("{entries} pages of {page} do not fit into the {usable} that may be used"));
         }
         let pool = facts.pages.huge_pools.get().and_then(|pools| pools.iter().find(|pool| pool.size == page));
-        let free = pool.filter(|_| self.pages == PageMode::Huge)?.free;
+        let free = pool.filter(|_| self.pages.is_reserved())?.free;
         let lacking = needed.0 > free.saturating_mul(page.0);
         lacking.then(|| {
             format!("{entries} pages of {page} and room to align them are more than the {free} free ones of the pool")

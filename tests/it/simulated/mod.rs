@@ -3,6 +3,7 @@
 
 mod chains;
 mod core_to_core;
+mod distribution;
 mod families;
 mod interruption;
 mod lab;
@@ -14,6 +15,7 @@ mod profile;
 mod rendering;
 mod scaling;
 mod shapes;
+mod stages;
 mod tlbs;
 mod trust;
 mod values;
