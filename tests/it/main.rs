@@ -13,5 +13,6 @@ mod journals;
 mod kernels;
 mod outputs;
 mod resume;
+mod scaling;
 mod simulated;
 mod source;
