@@ -101,7 +101,7 @@ impl FromStr for ThreadList {
     type Err = ParseError;
 
     fn from_str(text: &str) -> Result<Self, ParseError> {
-        let allowed = "thread counts are numbers from 1 on or 'all': 1,2,all or 1..8";
+        let allowed = "thread counts are numbers from 1 on, 'all' or (for bandwidth) 'best': 1,2,all or 1..8";
         let number = |t: &str| match t.trim().parse::<usize>() {
             Ok(n) if n >= 1 => Ok(n),
             _ => Err(ParseError::new(t, allowed)),
