@@ -11,12 +11,12 @@ use super::instructions::chosen_cpus;
 use super::latency::line_of;
 use super::lists::{Count, Density, PageModes};
 use super::{Bound, Detail, Draft, Experiment, Scope, axis, bytes_axis};
-use crate::engine::{ChainShape, ChaseWork, MemoryPlan, Work, derive, page_bytes};
+use crate::engine::{ChainShape, ChaseWork, MemoryPlan, Sampling, Work, derive, page_bytes};
 use crate::error::{Error, Result};
 use crate::host::memory::PageMode;
 use crate::kernels::chase_name;
 use crate::results::{Axis, Coordinate, Coordinates, Dataset, Finding, HostFacts, Outcome, Quantity};
-use crate::units::{Bytes, CpuList};
+use crate::units::{Bytes, CpuList, Nanos};
 
 /// Which TLBs to look for, and how closely.
 #[derive(Debug, Clone, PartialEq, Eq, clap::Args)]
@@ -57,6 +57,11 @@ const MOST_BASE: u64 = 65536;
 /// Base pages by default are no more than this, however large each is.
 const MOST_BASE_BYTES: u64 = 1 << 30;
 
+/// In the default profile: base pages beyond every second-level TLB in use, rounds, and the length of a sample.
+const BRIEF_PAGES: u32 = 8192;
+const BRIEF_ROUNDS: u32 = 8;
+const BRIEF_SAMPLE: Nanos = Nanos(0.3e6);
+
 /// Larger pages by default: 4 GiB of 2 MiB ones.
 const MOST_LARGE: u64 = 2048;
 
@@ -64,6 +69,8 @@ const MOST_LARGE: u64 = 2048;
 #[derive(Debug, Clone)]
 pub struct Tlb {
     settings: Settings,
+    /// Whether it has little time.
+    brief: bool,
 }
 
 /// One number of pages of one kind.
@@ -79,13 +86,16 @@ struct Spot {
 impl Tlb {
     /// With the user's settings.
     pub fn new(settings: Settings) -> Self {
-        Self { settings }
+        Self { settings, brief: false }
     }
 
     /// As part of a profile.
     pub fn in_profile(detail: Detail) -> Self {
-        let density = if detail == Detail::Sweep { Density::Medium } else { Density::Low };
-        Self::new(Settings { pages: None, density, max_pages: None, cpu: None })
+        let brief = detail != Detail::Sweep;
+        let density = if brief { Density::Low } else { Density::Medium };
+        let pages = brief.then(|| PageModes(vec![PageMode::Base]));
+        let max_pages = brief.then_some(Count(BRIEF_PAGES));
+        Self { settings: Settings { pages, density, max_pages, cpu: None }, brief }
     }
 
     /// The numbers of pages to try, in pages of `page` bytes.
@@ -220,6 +230,19 @@ impl Experiment for Tlb {
 
     fn adjustments(&self, _scope: &Scope<'_>) -> Vec<String> {
         Vec::new()
+    }
+
+    fn is_auxiliary(&self) -> bool {
+        true
+    }
+
+    /// Few samples: what a boundary rests on is many points that agree. In the default profile they are short ones, of which
+    /// hundreds of loads are still enough.
+    fn sampling(&self, general: Sampling) -> Sampling {
+        let (per_round, rounds) = if self.brief { (2, BRIEF_ROUNDS) } else { (4, 12) };
+        let length = if self.brief { general.length.min(BRIEF_SAMPLE) } else { general.length };
+        let (per_round, rounds) = (general.per_round.min(per_round), general.rounds.min(rounds));
+        Sampling { length, per_round, rounds, target: 0.0, ..general }
     }
 
     fn rebuilds_chains(&self) -> bool {
