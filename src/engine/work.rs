@@ -181,9 +181,7 @@ impl ChaseWork {
     /// Memory that a pass goes through: of pages with a node each only one line, of blocks with two at most two.
     pub fn touched(&self) -> Bytes {
         match self.shape {
-            ChainShape::OnePerPage(_) | ChainShape::Pairs { .. } => {
-                Bytes(self.nodes().saturating_mul(self.stride.0))
-            }
+            ChainShape::OnePerPage(_) | ChainShape::Pairs { .. } => Bytes(self.nodes().saturating_mul(self.stride.0)),
             _ => self.bytes,
         }
     }

@@ -170,9 +170,12 @@ impl<'a> Group<'a> {
         let End { capacity, low, high } = end;
         let load = self.load(level.latency);
         let text = format!(
-            "{}{} holds {capacity} ({low} to {high}), a load takes {load}; the system {reports}.",
+            "{}{} holds {} ({} to {}), a load takes {load}; the system {reports}.",
             self.name(index),
-            self.on
+            self.on,
+            rounded(capacity),
+            rounded(low),
+            rounded(high)
         );
         let values = [
             ("level", Some(cache.map_or(index as u32 + 1, |cache| cache.level).into())),
@@ -197,7 +200,9 @@ impl<'a> Group<'a> {
         let (last, largest) = (self.levels.last()?, self.curve.last()?.size);
         let load = self.load(last.latency);
         // A cache that is as large as all that was measured has no end to be seen.
-        let larger = self.unseen_larger().map(|cache| format!(" or L{}, of which the system reports {}", cache.level, cache.size));
+        let larger = self
+            .unseen_larger()
+            .map(|cache| format!(" or L{}, of which the system reports {}", cache.level, cache.size));
         let text = format!(
             "Behind the caches{} a load takes {load} in up to {largest}: memory{}.",
             self.on,
@@ -217,7 +222,8 @@ impl<'a> Group<'a> {
         let Some(cache) = self.pairs().get(index).copied().flatten() else {
             let text = format!(
                 "A level{} ends at {} that the system does not report: a cache of a larger machine, or no cache.",
-                self.on, end.capacity
+                self.on,
+                rounded(end.capacity)
             );
             let values = [("capacity_bytes", Some(end.capacity.0 as f64))];
             return (!self.reported.is_empty()).then(|| finding("cache-disagrees", text, &values));
@@ -242,7 +248,7 @@ impl<'a> Group<'a> {
             () if low > size * TOLERANCE => "the system reports another cache, or a part of it",
             () => return None,
         };
-        let (measured, reported) = (end.capacity, cache.size);
+        let (measured, reported) = (rounded(end.capacity), cache.size);
         let text = format!("{name}{} holds {measured} by timing and {reported} by the system: {why}.", self.on);
         Some(finding("cache-disagrees", text, &values))
     }
@@ -259,7 +265,8 @@ impl<'a> Group<'a> {
     fn unseen(&self) -> Option<Finding> {
         let larger = self.unseen_larger().map(|cache| cache.level);
         let pairs = self.pairs();
-        let seen = |cache: &Cache| pairs.iter().flatten().any(|c| c.level == cache.level) || larger == Some(cache.level);
+        let seen =
+            |cache: &Cache| pairs.iter().flatten().any(|c| c.level == cache.level) || larger == Some(cache.level);
         let missing: Vec<String> = self
             .reported
             .iter()
@@ -274,6 +281,17 @@ impl<'a> Group<'a> {
         let enough = !missing.is_empty() && !self.curve.is_empty();
         enough.then(|| finding("cache-disagrees", text, &[("missing", Some(missing.len() as f64))]))
     }
+}
+
+/// A measured size in three digits: `31.3 KiB`, `1.04 MiB`, `33 MiB`.
+fn rounded(size: Bytes) -> String {
+    let units = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"), (1, "B")];
+    let (unit, name) = units.into_iter().find(|(unit, _)| size.0 >= *unit).unwrap_or((1, "B"));
+    let value = size.0 as f64 / unit as f64;
+    let digits = if value < 10.0 { 2 } else { usize::from(value < 100.0) };
+    let text = format!("{value:.digits$}");
+    let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    format!("{text} {name}")
 }
 
 /// A finding with the values that are known.

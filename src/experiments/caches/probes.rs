@@ -95,7 +95,8 @@ pub fn place(group: &Group, scope: &Scope<'_>, levels: &[MeasuredLevel], most: u
 /// Pairs at every distance in a working set that has left the cache of `inner` and, if it can, not the one of `outer`.
 fn pairs(group: &Group, inner: Bytes, outer: Option<Bytes>) -> Vec<Probe> {
     let roomy = outer.is_none_or(|outer| outer.0 / inner.0.max(1) >= LARGER);
-    let lines = if roomy { inner.0 * OUTSIDE } else { ((inner.0 as f64) * outer.unwrap_or(inner).0 as f64).sqrt() as u64 };
+    let lines =
+        if roomy { inner.0 * OUTSIDE } else { ((inner.0 as f64) * outer.unwrap_or(inner).0 as f64).sqrt() as u64 };
     let bytes = Bytes(lines / group.line.0.max(1) / 2 * BLOCK.0);
     let one = |exponent: u32| {
         let distance = Bytes(8 << exponent);

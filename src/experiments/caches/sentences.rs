@@ -35,10 +35,8 @@ fn points<'a>(group: &Group<'a>, operation: &str, index: usize) -> Vec<&'a Point
 }
 
 fn pairs_of(group: &Group<'_>, index: usize) -> Option<Pairs> {
-    let by_distance: BTreeMap<u64, f64> = points(group, PAIR, index)
-        .into_iter()
-        .filter_map(|p| Some((p.number("distance_bytes")?, value(p)?)))
-        .collect();
+    let by_distance: BTreeMap<u64, f64> =
+        points(group, PAIR, index).into_iter().filter_map(|p| Some((p.number("distance_bytes")?, value(p)?))).collect();
     let loads: Vec<(Bytes, f64)> = by_distance.into_iter().map(|(distance, load)| (Bytes(distance), load)).collect();
     (loads.len() > 2).then(|| pairs(&loads, group.levels.first().map_or(0.0, |level| level.latency)))
 }
