@@ -1,7 +1,7 @@
 //! From a curve over sizes to levels, and from the probes to what caches do. Pure functions; the rules and their constants
 //! are explained in docs/method/caches.md.
 
-use crate::stats::{cache_ends, knees};
+use crate::stats::{CacheEnd, Knee, cache_ends, knees};
 use crate::units::Bytes;
 
 /// One size of a curve.
@@ -52,12 +52,41 @@ const STEP: f64 = 0.2;
 /// What a fit has to confirm of it.
 const CONFIRMED: f64 = 0.15;
 
+/// Each cache is at least so many times as large as the one before.
+const APART: f64 = 2.0;
+
+/// Between two ends a curve rises by less than this, relatively, over half a doubling somewhere: else they are one.
+const FLAT: f64 = 0.15;
+
+/// Half a doubling, less what rounding to lines takes.
+const HALF: f64 = 1.4;
+
+/// The curve without what is lower again further on: a larger working set finds no more in any cache, so that this is a
+/// disturbance. One place that is low alone counts for nothing.
+fn settled(curve: &[Spot]) -> Vec<Spot> {
+    let mut low = f64::INFINITY;
+    let mut spots: Vec<Spot> = Vec::with_capacity(curve.len());
+    for (at, spot) in curve.iter().enumerate().rev() {
+        if let Some(next) = curve.get(at + 1) {
+            let both = curve.get(at + 2).map_or(next.latency, |after| next.latency.max(after.latency));
+            low = low.min(both);
+        }
+        spots.push(Spot { latency: spot.latency.min(low), ..*spot });
+    }
+    spots.reverse();
+    spots
+}
+
 /// The rises of a curve, by size.
 pub fn rises(curve: &[Spot]) -> Vec<Rise> {
+    rises_of(&settled(curve))
+}
+
+fn rises_of(curve: &[Spot]) -> Vec<Rise> {
     let coarse: Vec<&Spot> = curve.iter().filter(|spot| spot.coarse).collect();
     let x: Vec<f64> = coarse.iter().map(|spot| spot.size.0 as f64).collect();
     let y: Vec<f64> = coarse.iter().map(|spot| spot.latency).collect();
-    let rise = |knee: &crate::stats::Knee| {
+    let rise = |knee: &Knee| {
         let (last, first) = (coarse.get(knee.index.checked_sub(1)?)?.size, coarse.get(knee.index)?.size);
         let settled = coarse.get(knee.settled)?.size;
         (knee.after > knee.before).then_some(Rise { last, first, settled })
@@ -67,10 +96,20 @@ pub fn rises(curve: &[Spot]) -> Vec<Rise> {
 
 /// The levels of a `curve` of rising sizes, nearest first: at least one, unless the curve is empty or nonsense.
 pub fn levels(curve: &[Spot]) -> Vec<MeasuredLevel> {
+    let curve = settled(curve);
     let x: Vec<f64> = curve.iter().map(|spot| spot.size.0 as f64).collect();
     let y: Vec<f64> = curve.iter().map(|spot| spot.latency).collect();
-    let ranges: Vec<(f64, f64)> = rises(curve).iter().map(|r| (r.last.0 as f64, r.settled.0 as f64)).collect();
+    let mut ranges: Vec<(f64, f64)> = rises_of(&curve).iter().map(|r| (r.last.0 as f64, r.settled.0 as f64)).collect();
     let mut ends = cache_ends(&x, &y, &ranges);
+    // Each turn has one rise less.
+    while let Some(at) = ends.windows(2).position(|pair| !two_levels(&curve, &pair[0], &pair[1])) {
+        if ends.len() < ranges.len() {
+            break;
+        }
+        ranges[at].1 = ranges[at + 1].1;
+        ranges.remove(at + 1);
+        ends = cache_ends(&x, &y, &ranges);
+    }
     ends.retain(|end| end.after > end.before * (1.0 + CONFIRMED));
     let bytes = |size: f64| Bytes(size.round() as u64);
     let mut levels: Vec<MeasuredLevel> = Vec::new();
@@ -82,6 +121,20 @@ pub fn levels(curve: &[Spot]) -> Vec<MeasuredLevel> {
     let last = ends.last().map(|end| end.after).or_else(flat);
     levels.extend(last.map(|latency| MeasuredLevel { latency, end: None }));
     levels
+}
+
+/// Whether something lies between two ends that is a level: they are far enough from each other, and somewhere between them
+/// the curve is nearly flat.
+fn two_levels(curve: &[Spot], one: &CacheEnd, other: &CacheEnd) -> bool {
+    let between: Vec<&Spot> = curve
+        .iter()
+        .filter(|spot| spot.coarse && (one.capacity..=other.capacity).contains(&(spot.size.0 as f64)))
+        .collect();
+    let half = |from: &&&Spot| {
+        let wide = |to: &&&Spot| to.size.0 as f64 >= from.size.0 as f64 * HALF;
+        between.iter().find(wide).is_some_and(|to| to.latency < from.latency * (1.0 + FLAT))
+    };
+    other.capacity >= one.capacity * APART && between.iter().any(|from| half(&from))
 }
 
 /// Which of the `reported` sizes belongs to each of those `found`, both rising: one after the other where there are as many;

@@ -4,7 +4,7 @@ use super::analysis::{End, MeasuredLevel, Spot, levels, matched};
 use super::{SWEEP, sentences};
 use crate::host::memory::PageMode;
 use crate::results::{Cache, Coordinate, Dataset, Finding, Measured, Point, Topology, VerdictGrade};
-use crate::stats::median;
+use crate::stats::{median, quantile};
 use crate::units::Bytes;
 use std::collections::BTreeMap;
 
@@ -58,9 +58,10 @@ fn measured(point: &Point) -> Option<&Measured> {
     point.outcome.measured().filter(|m| m.verdict.grade != VerdictGrade::Rejected)
 }
 
-/// The value of a point that counts.
+/// The value of a point that counts: the lower quartile of its clean samples, since what disturbs a load makes it longer.
 pub fn value(point: &Point) -> Option<f64> {
-    Some(measured(point)?.summary.median)
+    let clean = measured(point)?.samples.iter().filter(|sample| sample.dirty.is_none());
+    quantile(&clean.map(|sample| sample.value).collect::<Vec<f64>>(), 0.25)
 }
 
 fn curve_of<'a>(points: impl Iterator<Item = &'a Point>) -> Vec<Spot> {
