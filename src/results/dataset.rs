@@ -47,7 +47,9 @@ impl std::fmt::Display for Coordinate {
 /// The coordinates of a point by axis name.
 ///
 /// Axes used by the memory experiments: `operation`, `kernel`, `level`, `size_bytes` (per thread, all streams of the
-/// operation together), `threads`, `pages` (as asked for: `4k`, `thp`, `huge`), `stride_bytes`, `repeat`. Between CPUs: `from`, `to` and
+/// operation together), `threads`, `pages` (as asked for: `4k`, `thp`, `huge`), `stride_bytes`, `repeat`. TLBs and caches: `entries`,
+/// `pass` (0 to discover, 1 to confirm or to look more closely), `nodes` (that share a set), `distance_bytes` (between the two of
+/// a pair), `cache_bytes` (the cache that a probe is about). Between CPUs: `from`, `to` and
 /// `relation` (`same-core`, `shared-l2`, `shared-l3`, `same-package`, `cross-package`, `unknown`).
 pub type Coordinates = BTreeMap<String, Coordinate>;
 
