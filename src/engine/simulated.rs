@@ -9,8 +9,9 @@ use super::cache_cost::CacheCost;
 use super::disturbances::{NoiseModel, Spike};
 use super::handoff_cost::HandOffCost;
 use super::machine::{Machine, MemoryKey, MemoryPlan, MemoryUse, Observation, Trouble, page_bytes};
+use super::sample::CHUNKS;
 use super::translation::{TlbLevel, translation};
-use super::window::Gaps;
+use super::window::{Chunks, Gaps};
 use super::work::{ChainShape, ChaseWork, InstructionWork, LockWork, StreamWork, Work};
 use crate::host::memory::PageMode;
 use crate::host::noise::ThreadNoise;
@@ -293,6 +294,16 @@ impl SimulatedMachine {
     }
 }
 
+/// The chunks of a sample: equal ones, but that a gap lies in the last.
+fn chunks(amount: u64, elapsed: Nanos, gap: Nanos) -> Chunks {
+    let each = (elapsed - gap) * (1.0 / CHUNKS as f64);
+    let mut lengths = vec![each; CHUNKS as usize];
+    if let Some(last) = lengths.last_mut() {
+        *last += gap;
+    }
+    Chunks { amount: (amount / CHUNKS).max(1), lengths }
+}
+
 impl Machine for SimulatedMachine {
     fn facts(&self) -> &HostFacts {
         &self.facts
@@ -409,9 +420,11 @@ impl Machine for SimulatedMachine {
         if let Some(first) = found_on.first_mut().filter(|_| is(Spike::Move)) {
             *first += 1;
         }
+        let amount = (per_nano * length.0).round().max(1.0) as u64;
         Ok(Observation {
             elapsed,
-            amount: (per_nano * length.0).round().max(1.0) as u64,
+            amount,
+            chunks: chunks(amount, elapsed, gap),
             noise: Some(noise),
             gaps: Gaps { total: gap, longest: gap },
             found_on: Some(found_on),

@@ -18,7 +18,7 @@ use super::instructions::chosen_cpus;
 use super::latency::line_of;
 use super::lists::{Density, PageModes};
 use super::{Bound, Detail, Draft, Experiment, Scope, axis, bytes_axis};
-use crate::engine::{ChainShape, ChaseWork, Work, derive, page_bytes};
+use crate::engine::{ChainShape, ChaseWork, Sampling, Work, derive, page_bytes};
 use crate::error::{Error, Result};
 use crate::host::memory::PageMode;
 use crate::kernels::chase_name;
@@ -69,6 +69,10 @@ const PART: u64 = 4;
 
 /// The largest one is this many times the last-level cache that the system reports.
 const BEYOND: u64 = 4;
+
+/// Samples of a point in a round, and rounds.
+const PER_ROUND: u32 = 4;
+const ROUNDS: u32 = 6;
 
 /// The experiment.
 #[derive(Debug, Clone)]
@@ -253,6 +257,16 @@ impl Experiment for Caches {
 
     fn adjustments(&self, _scope: &Scope<'_>) -> Vec<String> {
         Vec::new()
+    }
+
+    fn is_auxiliary(&self) -> bool {
+        true
+    }
+
+    /// Few samples: what an end rests on is many points that agree.
+    fn sampling(&self, general: Sampling) -> Sampling {
+        let (per_round, rounds) = (general.per_round.min(PER_ROUND), general.rounds.min(ROUNDS));
+        Sampling { per_round, rounds, target: 0.0, ..general }
     }
 
     fn rebuilds_chains(&self) -> bool {

@@ -4,6 +4,7 @@
 mod caches;
 mod chains;
 mod core_to_core;
+mod distribution;
 mod families;
 mod interruption;
 mod lab;
