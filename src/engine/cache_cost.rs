@@ -84,7 +84,8 @@ impl CostModel {
             () => 0.0,
         };
         let (line, ways) = (self.caches.line.0.max(1), u64::from(cache.ways.unwrap_or(0)));
-        let sparse = matches!(work.shape, ChainShape::GlobalRandom | ChainShape::Sequential) && work.stride.0 > line;
+        let scattered = matches!(work.shape, ChainShape::OnePerPage(_) | ChainShape::Pairs { .. });
+        let sparse = !scattered && work.stride.0 > line;
         if !self.caches.sets || !sparse {
             return fits(holds, self.lines(work).saturating_mul(line));
         }

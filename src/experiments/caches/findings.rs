@@ -136,7 +136,7 @@ impl<'a> Group<'a> {
 
     /// The share of huge pages that were granted, where fewer than asked for.
     pub fn lacking(&self) -> Option<f64> {
-        let huge = self.points.iter().filter(|p| p.name("pages") != Some(PageMode::Base.name()));
+        let huge = self.points.iter().filter(|p| p.name("pages") != Some(PageMode::Base.to_string().as_str()));
         let granted = huge.filter_map(|p| measured(p)?.evidence.pages.granted_share);
         granted.min_by(f64::total_cmp).filter(|granted| *granted < GRANTED)
     }

@@ -70,6 +70,9 @@ const PART: u64 = 4;
 /// The largest one is this many times the last-level cache that the system reports.
 const BEYOND: u64 = 4;
 
+/// What is gone through in huge pages before anything else is.
+const WINDOW: Bytes = Bytes(1 << 20);
+
 /// Samples of a point in a round, and rounds.
 const PER_ROUND: u32 = 4;
 const ROUNDS: u32 = 6;
@@ -152,12 +155,12 @@ fn usual(facts: &HostFacts) -> PageMode {
 }
 
 impl Group {
-    /// The order in which to go through a large working set: in base pages all of a few pages before the next, so that
-    /// TLBs hardly show.
+    /// The order in which to go through a large working set: all of a few pages before the next, so that TLBs hardly show. A
+    /// virtual machine's huge pages may be small ones of the host: windows of them are no larger than a second-level TLB covers.
     fn order(&self) -> ChainShape {
         match self.pages {
             PageMode::Base => ChainShape::RandomBox(packed_window(self.base)),
-            _ => ChainShape::GlobalRandom,
+            _ => ChainShape::RandomBox(WINDOW),
         }
     }
 

@@ -17,6 +17,7 @@ const BLOCK: Bytes = Bytes(2048);
 /// A working set of so many times a cache hardly finds anything there, and lies in the next one where that is so much
 /// larger again.
 const OUTSIDE: u64 = 4;
+const LEAST_OUTSIDE: u64 = 2;
 const LARGER: u64 = 6;
 
 /// The strides that a prefetcher is asked about: a line and each twice the one before.
@@ -56,8 +57,8 @@ fn stand_in_probes(group: &Group) -> Vec<Probe> {
     add(WAYS, span(4 << 20), Bytes(64 << 10), ways);
     add(PAIR, span(32 << 20), Bytes(BLOCK.0 / 2), u64::from(DISTANCES));
     add(WAYS, span(64 << 20), WIDEST, ways);
-    add(PAIR, most, Bytes(BLOCK.0 / 2), u64::from(DISTANCES));
-    add(STRIDE, most, Bytes(BLOCK.0 / 2), u64::from(2 * STRIDES));
+    add(PAIR, most, BLOCK, u64::from(DISTANCES));
+    add(STRIDE, most, BLOCK, u64::from(2 * STRIDES));
     probes.sort_by_key(|probe| (probe.work.bytes, probe.work.nodes()));
     probes
 }
@@ -97,7 +98,12 @@ fn pairs(group: &Group, inner: Bytes, outer: Option<Bytes>) -> Vec<Probe> {
     let roomy = outer.is_none_or(|outer| outer.0 / inner.0.max(1) >= LARGER);
     let lines =
         if roomy { inner.0 * OUTSIDE } else { ((inner.0 as f64) * outer.unwrap_or(inner).0 as f64).sqrt() as u64 };
-    let bytes = Bytes(lines / group.line.0.max(1) / 2 * BLOCK.0);
+    // As many nodes as were planned for, unless they would hardly leave the cache.
+    let blocks = (lines / group.line.0.max(1) / 2).min(group.most.0 / BLOCK.0 / 2);
+    if blocks * 2 * group.line.0 < lines.min(inner.0 * LEAST_OUTSIDE) / 16 * 15 {
+        return Vec::new();
+    }
+    let bytes = Bytes(blocks * BLOCK.0);
     let one = |exponent: u32| {
         let distance = Bytes(8 << exponent);
         let work = group.chase(PAIR, bytes, group.line, ChainShape::Pairs { block: BLOCK, distance });
