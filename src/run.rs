@@ -133,7 +133,7 @@ pub fn execute(
     let status = status(&datasets, run.interrupted);
     let summary = PlanSummary { real: Some(run.machine.now() - started), ..summary(plan) };
     for (experiment, dataset) in plan.request.experiments.iter().zip(&datasets) {
-        findings.extend(experiment.findings(dataset));
+        findings.extend(experiment.findings_on(run.machine.facts(), dataset));
     }
     findings.extend(shapes(&datasets).into_iter().chain(interruptions(&datasets)));
     let verdict = ReportVerdict::of(&datasets);

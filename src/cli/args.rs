@@ -1,6 +1,8 @@
 //! The options, one documented field each. Help, man page, completions and tests come from this table.
 
-use crate::experiments::{Detail, bandwidth, core_to_core, instructions, latency, locks, patterns, scaling, tlb};
+use crate::experiments::{
+    Detail, bandwidth, caches, core_to_core, instructions, latency, locks, patterns, scaling, tlb,
+};
 use crate::units::{BytesPerSecond, CpuList, Nanos, ParseError};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -44,6 +46,8 @@ pub enum Command {
     Patterns(PatternOptions),
     /// Entries and reach of each TLB, and what a miss costs
     Tlb(TlbOptions),
+    /// How many caches there are, what each holds, and how they behave
+    Caches(CacheOptions),
     /// Instructions per core cycle, and how long one waits for another
     Instructions(InstructionOptions),
     /// Atomic operations, locks and fences on shared and separate lines
@@ -103,7 +107,7 @@ pub struct RunOptions {
     #[arg(long, value_enum, default_value = "default")]
     pub profile: Profile,
 
-    /// Only these experiments: bandwidth,latency,scaling,core-to-core,patterns,tlb,instructions,locks [default: those of the profile]
+    /// Only these experiments: bandwidth,latency,scaling,core-to-core,patterns,tlb,caches,instructions,locks [default: those of the profile]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub only: Vec<String>,
 
@@ -178,6 +182,18 @@ pub struct TlbOptions {
     /// Which TLBs to look for, and how closely
     #[command(flatten)]
     pub settings: tlb::Settings,
+
+    /// Options of every measurement
+    #[command(flatten)]
+    pub common: CommonOptions,
+}
+
+/// Options of `caches`.
+#[derive(Debug, Args)]
+pub struct CacheOptions {
+    /// Which caches to look for, and how closely
+    #[command(flatten)]
+    pub settings: caches::Settings,
 
     /// Options of every measurement
     #[command(flatten)]

@@ -1,7 +1,7 @@
 //! The measuring commands: from options to a request, a plan, a run and its result.
 
 use super::args::{
-    BandwidthOptions, CommonOptions, CoreToCoreOptions, InstructionOptions, LatencyOptions, LockOptions,
+    BandwidthOptions, CacheOptions, CommonOptions, CoreToCoreOptions, InstructionOptions, LatencyOptions, LockOptions,
     PatternOptions, Profile, RunOptions, ScalingOptions, TlbOptions,
 };
 use super::output::{Destination, tell, to_stdout};
@@ -10,7 +10,8 @@ use super::resume::{Resume, quoted};
 use crate::engine::{Machine, RealMachine, Sampling};
 use crate::error::{Error, Result};
 use crate::experiments::{
-    EXPERIMENTS, Experiment, Row, bandwidth, core_to_core, instructions, latency, locks, patterns, scaling, tlb,
+    Density, EXPERIMENTS, Experiment, Row, bandwidth, caches, core_to_core, instructions, latency, locks, patterns,
+    scaling, tlb,
 };
 use crate::host::counter;
 use crate::host::facts::{SystemFiles, discover};
@@ -28,6 +29,9 @@ const ROUNDS: u32 = 20;
 
 /// Budget of a single experiment.
 const SINGLE_BUDGET: Nanos = Nanos(60e9);
+
+/// Budget of the caches.
+const CACHES_BUDGET: Nanos = Nanos(20e9);
 
 /// `memgauge run`, and `memgauge` without a command.
 pub fn run(options: &RunOptions, words: Vec<String>) -> Result<u8> {
@@ -79,6 +83,14 @@ pub fn patterns(options: PatternOptions, words: Vec<String>) -> Result<u8> {
 /// `memgauge tlb`
 pub fn tlb(options: TlbOptions, words: Vec<String>) -> Result<u8> {
     single(Box::new(tlb::Tlb::new(options.settings)), &options.common, words)
+}
+
+/// `memgauge caches`: done in 20 s unless a close look is asked for.
+pub fn caches(options: CacheOptions, words: Vec<String>) -> Result<u8> {
+    let budget = if options.settings.density == Density::High { SINGLE_BUDGET } else { CACHES_BUDGET };
+    let experiment = Box::new(caches::Caches::new(options.settings));
+    let defaults = Defaults { profile: "caches", budget, sampling: sampling(8, ROUNDS, 0.005) };
+    measure(vec![experiment], &options.common, &defaults, words)
 }
 
 /// `memgauge instructions`

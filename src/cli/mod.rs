@@ -76,6 +76,7 @@ fn dispatch(cli: Cli, words: Vec<String>) -> Result<u8> {
         Some(Command::CoreToCore(options)) => measure::core_to_core(options, words),
         Some(Command::Patterns(options)) => measure::patterns(options, words),
         Some(Command::Tlb(options)) => measure::tlb(options, words),
+        Some(Command::Caches(options)) => measure::caches(options, words),
         Some(Command::Instructions(options)) => measure::instructions(options, words),
         Some(Command::Locks(options)) => measure::locks(options, words),
         Some(Command::List(options)) => list::list(&options).map(|()| 0),

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod advice;
+mod cache_cost;
 mod candidates;
 mod chain;
 mod clock;
@@ -34,6 +35,7 @@ mod window;
 mod work;
 
 pub use crate::stats::{SplitMix64, derive};
+pub use cache_cost::CacheCost;
 pub use clock::Clock;
 pub use conclusion::{Frame, conclude};
 pub use distribution::Windows;

@@ -192,6 +192,10 @@ impl RealMachine {
             ChainShape::OnePerPage(page) => {
                 UnverifiedChain::one_per_page(window(self)?, page.to_usize(), work.stride.to_usize(), work.seed)?
             }
+            ChainShape::Pairs { block, distance } => {
+                let apart = (distance.to_usize(), work.stride.to_usize());
+                UnverifiedChain::pairs(window(self)?, block.to_usize(), apart, work.seed)?
+            }
             _ => UnverifiedChain::new(window(self)?, work.stride.to_usize())?,
         })
     }

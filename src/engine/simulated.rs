@@ -5,6 +5,7 @@
 //! a cache are shared as the topology says; memory has a bandwidth that all threads share.
 
 use super::SplitMix64;
+use super::cache_cost::CacheCost;
 use super::disturbances::{NoiseModel, Spike};
 use super::handoff_cost::HandOffCost;
 use super::machine::{Machine, MemoryKey, MemoryPlan, MemoryUse, Observation, Trouble, page_bytes};
@@ -62,6 +63,8 @@ pub struct CostModel {
     pub choices: Vec<(SetId, f64)>,
     /// What threads that share something get of it.
     pub sharing: SharingModel,
+    /// How caches replace, prefetch and differ from what is reported.
+    pub caches: CacheCost,
     /// What CPUs need to hand a line over.
     pub hand_off: HandOffCost,
     /// What disturbs samples.
@@ -231,11 +234,9 @@ impl SimulatedMachine {
     }
 
     fn chase_nanos(&self, work: &ChaseWork) -> f64 {
-        let level = self.level(&[work.cpu], work.touched());
-        let load = if self.model.partial_hits { self.mean_load(work) } else { self.model.levels[level].latency.0 };
+        let load = self.model.load(&self.facts.topology.data_caches(work.cpu), work);
         let one = match work.shape {
-            // Prefetchers are ahead of the walk: a miss is shared by the eight loads that they have under way.
-            ChainShape::Sequential => (load / 8.0).max(self.model.levels[0].latency.0),
+            ChainShape::Sequential => load,
             _ => load + self.translation(work) + if self.walks(work) { self.model.page_walk.0 } else { 0.0 },
         };
         // Each level answers as many loads at once as cover ten of its neighbours' latencies.
@@ -245,7 +246,7 @@ impl SimulatedMachine {
     /// Whether a load of `work` waits for a page to be found: those of a window that the TLBs cover share one search.
     fn walks(&self, work: &ChaseWork) -> bool {
         let covered = match work.shape {
-            ChainShape::GlobalRandom | ChainShape::OnePerPage(_) => work.bytes,
+            ChainShape::GlobalRandom | ChainShape::OnePerPage(_) | ChainShape::Pairs { .. } => work.bytes,
             ChainShape::RandomBox(window)
             | ChainShape::SameRandomInBox(window)
             | ChainShape::DiffRandomInBox(window) => window.min(work.bytes),
@@ -263,19 +264,6 @@ impl SimulatedMachine {
             _ => work.bytes.0.div_ceil(page.0.max(1)),
         };
         translation(&self.model.tlbs, pages, huge, self.model.partial_hits)
-    }
-
-    /// The mean over the nodes of a chain when every cache holds as much of it as it can.
-    fn mean_load(&self, work: &ChaseWork) -> f64 {
-        let caches = self.facts.topology.data_caches(work.cpu);
-        let ends = caches.iter().map(|cache| (cache.size.0 as f64 / work.touched().0 as f64).min(1.0)).chain([1.0]);
-        let mut held = 0.0;
-        let mut mean = 0.0;
-        for (end, level) in ends.zip(&self.model.levels) {
-            mean += (end - held).max(0.0) * level.latency.0;
-            held = end.max(held);
-        }
-        mean
     }
 
     /// How much longer than the model says this sample takes, and whether it is a spike.

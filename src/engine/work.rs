@@ -153,6 +153,14 @@ pub enum ChainShape {
     /// One node in every page of so many bytes, on a line of it that differs from page to page; pages in random order.
     /// The stride is that of lines, so that [`ChaseWork::nodes`] counts pages.
     OnePerPage(Bytes),
+    /// Blocks in random order, and in each two nodes right after each other: one on a line that differs from block to block,
+    /// the other `distance` beside it, inside the same aligned piece of twice the distance. The stride is that of lines.
+    Pairs {
+        /// Bytes of a block, a power of two, at least twice the distance.
+        block: Bytes,
+        /// Bytes between the two, a power of two.
+        distance: Bytes,
+    },
 }
 
 /// One thread that follows pointers.
@@ -193,14 +201,15 @@ impl ChaseWork {
     pub fn nodes(&self) -> u64 {
         match self.shape {
             ChainShape::OnePerPage(page) => self.bytes.0 / page.0.max(1),
+            ChainShape::Pairs { block, .. } => self.bytes.0 / block.0.max(1) * 2,
             _ => self.bytes.0 / self.stride.0.max(1),
         }
     }
 
-    /// Memory that a pass goes through: of pages with a node each only one line.
+    /// Memory that a pass goes through: of pages with a node each only one line, of blocks with two at most two.
     pub fn touched(&self) -> Bytes {
         match self.shape {
-            ChainShape::OnePerPage(_) => Bytes(self.nodes().saturating_mul(self.stride.0)),
+            ChainShape::OnePerPage(_) | ChainShape::Pairs { .. } => Bytes(self.nodes().saturating_mul(self.stride.0)),
             _ => self.bytes,
         }
     }

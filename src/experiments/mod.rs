@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 pub mod bandwidth;
+pub mod caches;
 mod chain_modes;
 mod clusters;
 pub mod core_to_core;
@@ -177,6 +178,11 @@ pub trait Experiment {
 
     /// What is worth a sentence about the measured points.
     fn findings(&self, dataset: &Dataset) -> Vec<Finding>;
+
+    /// The same on a machine of which `facts` are reported, to stand beside what was measured.
+    fn findings_on(&self, _facts: &HostFacts, dataset: &Dataset) -> Vec<Finding> {
+        self.findings(dataset)
+    }
 }
 
 /// An experiment as listed, and how a profile sets it up.
@@ -192,7 +198,7 @@ pub struct Row {
 }
 
 /// Every experiment, in the order of profiles and lists.
-pub static EXPERIMENTS: [Row; 8] = [
+pub static EXPERIMENTS: [Row; 9] = [
     Row {
         name: "bandwidth",
         question: "how many bytes per second do threads read, write and copy at each level of the hierarchy?",
@@ -228,6 +234,12 @@ pub static EXPERIMENTS: [Row; 8] = [
         question: "how many pages does each TLB cover, and what does a miss in it cost?",
         least: Detail::Levels,
         in_profile: |detail| Box::new(tlb::Tlb::in_profile(detail)),
+    },
+    Row {
+        name: "caches",
+        question: "how many caches are there, what does each hold, and how do they fetch and replace lines?",
+        least: Detail::Sweep,
+        in_profile: |detail| Box::new(caches::Caches::in_profile(detail)),
     },
     Row {
         name: "instructions",

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod bootstrap;
+mod capacity;
 #[cfg(test)]
 mod coverage_tests;
 mod knees;
@@ -17,6 +18,7 @@ mod stop;
 mod trend;
 
 pub use bootstrap::ratio_interval;
+pub use capacity::{CacheEnd, cache_ends};
 pub use knees::{Knee, knees};
 pub use levels::{Headline, headline};
 pub use modes::{Modes, modes};

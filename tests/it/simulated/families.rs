@@ -180,6 +180,6 @@ fn only_the_full_profile_asks_about_orders_instructions_and_locks() {
     assert_eq!(of(Detail::Levels), ["bandwidth", "latency", "scaling", "core-to-core", "tlb"]);
     assert_eq!(
         of(Detail::Sweep),
-        ["bandwidth", "latency", "scaling", "core-to-core", "patterns", "tlb", "instructions", "locks"]
+        ["bandwidth", "latency", "scaling", "core-to-core", "patterns", "tlb", "caches", "instructions", "locks"]
     );
 }

@@ -5,7 +5,8 @@ use clap::{Args, Command, FromArgMatches};
 use memgauge::engine::{Machine, Sampling, SimulatedMachine};
 use memgauge::error::Result;
 use memgauge::experiments::{
-    Detail, EXPERIMENTS, Experiment, bandwidth, core_to_core, instructions, latency, locks, patterns, scaling, tlb,
+    Detail, EXPERIMENTS, Experiment, bandwidth, caches, core_to_core, instructions, latency, locks, patterns, scaling,
+    tlb,
 };
 use memgauge::plan::{self, Plan, Request};
 use memgauge::results::{JournalLine, Measured, Outcome, Point, Report};
@@ -70,6 +71,11 @@ pub fn patterns(options: &str) -> Box<dyn Experiment> {
 /// `memgauge tlb` with these options.
 pub fn tlb(options: &str) -> Box<dyn Experiment> {
     Box::new(tlb::Tlb::new(parse(options)))
+}
+
+/// `memgauge caches` with these options.
+pub fn caches(options: &str) -> Box<dyn Experiment> {
+    Box::new(caches::Caches::new(parse(options)))
 }
 
 /// `memgauge instructions` with these options.

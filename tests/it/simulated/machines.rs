@@ -1,6 +1,6 @@
 //! The machines: facts as discovery would give them, and what things cost.
 
-use memgauge::engine::{CostModel, HandOffCost, LevelCost, NoiseModel, SharingModel, SimulatedMachine};
+use memgauge::engine::{CacheCost, CostModel, HandOffCost, LevelCost, NoiseModel, SharingModel, SimulatedMachine};
 use memgauge::results::{
     Cache, CacheKind, Cpu, CpuFacts, Environment, Fact, HostFacts, MemoryFacts, Node, PageFacts, SystemFacts, Topology,
 };
@@ -56,6 +56,7 @@ pub fn model(caches: usize) -> CostModel {
         tlb_reach: Bytes::mib(6),
         tlbs: Vec::new(),
         granted: 1.0,
+        caches: CacheCost::default(),
         hand_off: HandOffCost::default(),
         sharing: SharingModel::default(),
         noise: NoiseModel::default(),
