@@ -27,7 +27,7 @@ end
 complete -c memgauge -n "__fish_memgauge_needs_command" -l profile -d 'What to measure and for how long' -r -f -a "quick\t'One point in each level, some seconds'
 default\t'The whole hierarchy in at most 60 s'
 full\t'Sweeps over sizes, some minutes'"
-complete -c memgauge -n "__fish_memgauge_needs_command" -l only -d 'Only these experiments: bandwidth,latency,core-to-core,patterns,tlb,instructions,locks [default: those of the profile]' -r
+complete -c memgauge -n "__fish_memgauge_needs_command" -l only -d 'Only these experiments: bandwidth,latency,scaling,core-to-core,patterns,tlb,caches,instructions,locks [default: those of the profile]' -r
 complete -c memgauge -n "__fish_memgauge_needs_command" -l cpus -d 'CPUs to use, in this order: 0-3,8 [default: all that are allowed, physical cores first]' -r
 complete -c memgauge -n "__fish_memgauge_needs_command" -l budget -d 'Time for everything: 90s, 2min [default: the profile\'s, or 60s for a single experiment]' -r
 complete -c memgauge -n "__fish_memgauge_needs_command" -l samples -d 'Samples of each point, at least 3 [default: as many as the interval and the budget ask for]' -r
@@ -49,9 +49,11 @@ complete -c memgauge -n "__fish_memgauge_needs_command" -s V -l version -d 'Prin
 complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "run" -d 'Measure with a profile (the default command)'
 complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "bandwidth" -d 'Bytes per second that threads read, write and copy'
 complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "latency" -d 'Time of a load that needs the one before it'
+complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "scaling" -d 'Bandwidth over the number of threads: how many memory needs, where to place them'
 complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "core-to-core" -d 'Time from one core to another and back'
 complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "patterns" -d 'What the order of accesses costs: reverse, strided, random'
 complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "tlb" -d 'Entries and reach of each TLB, and what a miss costs'
+complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "caches" -d 'How many caches there are, what each holds, and how they behave'
 complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "instructions" -d 'Instructions per core cycle, and how long one waits for another'
 complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "locks" -d 'Atomic operations, locks and fences on shared and separate lines'
 complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "list" -d 'What can be measured here, and what cannot and why'
@@ -61,7 +63,7 @@ complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "generate" -d 'Wri
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l profile -d 'What to measure and for how long' -r -f -a "quick\t'One point in each level, some seconds'
 default\t'The whole hierarchy in at most 60 s'
 full\t'Sweeps over sizes, some minutes'"
-complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l only -d 'Only these experiments: bandwidth,latency,core-to-core,patterns,tlb,instructions,locks [default: those of the profile]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l only -d 'Only these experiments: bandwidth,latency,scaling,core-to-core,patterns,tlb,caches,instructions,locks [default: those of the profile]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l cpus -d 'CPUs to use, in this order: 0-3,8 [default: all that are allowed, physical cores first]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l budget -d 'Time for everything: 90s, 2min [default: the profile\'s, or 60s for a single experiment]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l samples -d 'Samples of each point, at least 3 [default: as many as the interval and the budget ask for]' -r
@@ -81,9 +83,9 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand run" -s v -l verbose -
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l ops -d 'Operations, as `memgauge list kernels` names them: read, read-nt, write, write-nt, copy, copy-nt, update, scale, add, triad, touch ...; read-best, write-best, copy-best try every kernel that answers the same question' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l sizes -d 'Working set of each thread, all streams of the operation together, rounded down to whole blocks of 512 B of each stream: 32KiB,1MiB or 4KiB..1GiB or 4KiB..64KiB:4KiB [default: a sweep over the detected hierarchy]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l threads -d 'Threads, one per CPU: 1,2,all or 1..8' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l threads -d 'Threads, one per CPU: 1,2,all or 1..8; best finds the fastest number at each point' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l width -d 'Registers: 64, 128, 256, 512 bits, a set (sse2, avx2, neon), widest, best (the fastest at each point)' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l pages -d 'Pages: 4k, thp (transparent huge pages), huge (reserved huge pages)' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l pages -d 'Pages: 4k, thp (transparent huge pages), huge (reserved huge pages), huge-1GiB (of one of several pools)' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l prefetch-distance -d 'How far ahead operations that prefetch do so: 512,2KiB' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l cpus -d 'CPUs to use, in this order: 0-3,8 [default: all that are allowed, physical cores first]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l budget -d 'Time for everything: 90s, 2min [default: the profile\'s, or 60s for a single experiment]' -r
@@ -104,10 +106,12 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -s v -l ver
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -s h -l help -d 'Print help'
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l sizes -d 'Memory that the chain spans, rounded down to whole strides: 32KiB,1MiB or 4KiB..1GiB [default: a sweep over the detected hierarchy]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l stride -d 'Distance between neighbouring nodes in memory, multiples of 8 [default: the cache line]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l pages -d 'Pages: 4k, thp (transparent huge pages), huge (reserved huge pages)' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l pages -d 'Pages: 4k, thp (transparent huge pages), huge (reserved huge pages), huge-1GiB (of one of several pools)' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l chain-mode -d 'Orders of the chain: global-random, random-box, same-random-in-box, diff-random-in-box, sequential' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l locality -d 'Window of the orders that finish one before they go on to the next (...-box): a multiple of the stride [default: 1MiB]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l chains -d 'Chains followed at once by one thread, 1,2,4 or 1..32: how many misses a core keeps in flight' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l windows -d 'Beside the headline, the distribution over so many short windows, 100 to 1000000: p50 to p99.9 and the longest' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l window -d 'Length of such a window, 1us to 10ms' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l cpu -d 'CPUs that walk, one after another [default: the first of the run]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l node -d 'NUMA node of the memory [default: that of the CPU]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l cpus -d 'CPUs to use, in this order: 0-3,8 [default: all that are allowed, physical cores first]' -r
@@ -128,6 +132,31 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l scores -d 
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l strict -d 'Exit with 1 if any number is less than solid'
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -s v -l verbose -d 'Tables with every reason and every dataset'
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -s h -l help -d 'Print help'
+complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l ops -d 'Operations, as `memgauge list kernels` names them: read, write, copy, triad, touch, write-nt ...; read-best and the like' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l threads -d 'Threads: 1,2,all or 1..8 [default: every number up to 32 CPUs; above, a ladder with every socket, node, cluster and core]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l placement -d 'Which CPU gets the next thread: spread (another socket, node, cluster and core first), compact (the nearest first)' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l sizes -d 'Working set of each thread, all streams of the operation together: 32KiB,1MiB [default: memory]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l model-size -d 'Size of a language model\'s weights, for a ceiling on tokens per second: 8GB' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l width -d 'Registers: 64, 128, 256, 512 bits, a set (sse2, avx2, neon), widest, best (the fastest at each point)' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l pages -d 'Pages: 4k, thp (transparent huge pages), huge (reserved huge pages)' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l cpus -d 'CPUs to use, in this order: 0-3,8 [default: all that are allowed, physical cores first]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l budget -d 'Time for everything: 90s, 2min [default: the profile\'s, or 60s for a single experiment]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l samples -d 'Samples of each point, at least 3 [default: as many as the interval and the budget ask for]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l seed -d 'Seed of every random choice [default: from the clock, and told in the report]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l repeat -d 'Carry out the whole plan this many times, with fresh memory each time' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l reallocate -d 'Spread the rounds of every point over this many fresh allocations of its memory: an interval over placements' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l dram-peak -d 'What the memory carries at most, for shares and plausibility: 204.8GB/s [default: from the memory modules, if readable]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l cooldown -d 'Pause before each point\'s turn: 100ms' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l max-points -d 'Refuse plans with more points than this' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl) or its report (.json)' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l format -d 'Format on standard output: table, json, jsonl, csv, markdown, sc-membench' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -s o -l output -d 'Write the result to FILE, format by extension (.json .jsonl .csv .md .txt); - is standard output and saves nothing' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l oversubscribe -d 'Also two threads on each CPU: what more threads than CPUs cost'
+complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l dry-run -d 'Print the plan with its time and memory, and measure nothing'
+complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
+complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l strict -d 'Exit with 1 if any number is less than solid'
+complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -s v -l verbose -d 'Tables with every reason and every dataset'
+complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -s h -l help -d 'Print help'
 complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l kernel -d 'How the line is handed over: compare-and-swap, store-load, exchange' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l pairs -d 'Pairs of CPUs: 0-1 (each of them starts in turn), 0:1 (only cpu 0 starts) [default: all, or a choice of --max-points]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l lines -d 'Cache lines that a pair hands over in turn, 2 to 4096, half of them first touched by each of the two' -r
@@ -155,7 +184,7 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l blocks -d
 complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l sizes -d 'Working set of each thread, all streams together, rounded down to whole blocks of each stream [default: one size inside each level, at most 256 MiB]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l threads -d 'Threads, one per CPU: 1,2,all or 1..8' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l width -d 'Registers: 64, 128, 256, 512 bits, a set (sse2, avx2, neon), widest, best (the fastest here)' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l pages -d 'Pages: 4k, thp (transparent huge pages), huge (reserved huge pages)' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l pages -d 'Pages: 4k, thp (transparent huge pages), huge (reserved huge pages), huge-1GiB (of one of several pools)' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l cpus -d 'CPUs to use, in this order: 0-3,8 [default: all that are allowed, physical cores first]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l budget -d 'Time for everything: 90s, 2min [default: the profile\'s, or 60s for a single experiment]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l samples -d 'Samples of each point, at least 3 [default: as many as the interval and the budget ask for]' -r
@@ -173,7 +202,7 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l scores -d
 complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l strict -d 'Exit with 1 if any number is less than solid'
 complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -s v -l verbose -d 'Tables with every reason and every dataset'
 complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -s h -l help -d 'Print help'
-complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l pages -d 'Pages: 4k (base pages), thp (transparent huge pages), huge (reserved huge pages) [default: all that there are]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l pages -d 'Pages: 4k (base pages), thp (transparent huge pages), huge (reserved huge pages), huge-1GiB (of one of several pools) [default: all that there are]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l density -d 'Numbers of pages to try: low (2 per doubling), medium (4), high (8)' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l max-pages -d 'The most pages to spread a chain over [default: 65536 base pages, 2048 larger ones]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l cpu -d 'CPUs to look at, one after another [default: the first of the run]' -r
@@ -194,6 +223,27 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l scores -d 'Wit
 complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l strict -d 'Exit with 1 if any number is less than solid'
 complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -s v -l verbose -d 'Tables with every reason and every dataset'
 complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -s h -l help -d 'Print help'
+complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l density -d 'Sizes to try: low (2 per doubling), medium (4), high (8)' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l max-size -d 'The largest working set [default: 4 times the reported last-level cache, from 256MiB to 1GiB where there is room]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l pages -d 'Pages: 4k (base pages), thp (transparent huge pages), huge (reserved huge pages) [default: thp where the system has them]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l cpu -d 'CPUs to look at, one after another [default: the first of the run]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l cpus -d 'CPUs to use, in this order: 0-3,8 [default: all that are allowed, physical cores first]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l budget -d 'Time for everything: 90s, 2min [default: the profile\'s, or 60s for a single experiment]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l samples -d 'Samples of each point, at least 3 [default: as many as the interval and the budget ask for]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l seed -d 'Seed of every random choice [default: from the clock, and told in the report]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l repeat -d 'Carry out the whole plan this many times, with fresh memory each time' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l reallocate -d 'Spread the rounds of every point over this many fresh allocations of its memory: an interval over placements' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l dram-peak -d 'What the memory carries at most, for shares and plausibility: 204.8GB/s [default: from the memory modules, if readable]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l cooldown -d 'Pause before each point\'s turn: 100ms' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l max-points -d 'Refuse plans with more points than this' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl) or its report (.json)' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l format -d 'Format on standard output: table, json, jsonl, csv, markdown, sc-membench' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -s o -l output -d 'Write the result to FILE, format by extension (.json .jsonl .csv .md .txt); - is standard output and saves nothing' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l dry-run -d 'Print the plan with its time and memory, and measure nothing'
+complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
+complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l strict -d 'Exit with 1 if any number is less than solid'
+complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -s v -l verbose -d 'Tables with every reason and every dataset'
+complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -s h -l help -d 'Print help'
 complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l ops -d 'Instructions by name; `memgauge list kernels` has all of them [default: all that this architecture has]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l timing -d 'What to time: throughput (independent ones), latency (each waits for the one before)' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l cpu -d 'The CPU to time them on [default: the first of the run]' -r

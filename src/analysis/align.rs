@@ -1,6 +1,6 @@
 //! Which points of two reports ask the same question with the same ruler.
 
-use crate::results::{Coordinates, Dataset, Outcome, Point, Provenance, Report, VerdictGrade};
+use crate::results::{Coordinates, Dataset, Outcome, Point, Provenance, Report, VerdictGrade, headline};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -45,11 +45,11 @@ type Places<'a> = BTreeMap<Coordinates, Vec<&'a Point>>;
 
 /// Pairs the points of two reports: same experiment, quantity, unit and coordinates, kernel included, and the same machine code
 /// of that kernel. With `any_kernel` those measured by different kernels are paired too, and say so; what is in
-/// neither list was measured in neither report. In the order of the first report.
+/// neither list was measured in neither report, or serves findings only. In the order of the first report.
 pub fn align<'a>(before: &'a Report, after: &'a Report, any_kernel: bool) -> (Vec<Aligned<'a>>, Vec<Unaligned>) {
     let mut pairs = Pairs { rulers: Rulers::of(before, after), any_kernel, ..Pairs::default() };
     let mut seen = Vec::new();
-    for dataset in &before.datasets {
+    for dataset in headline(&before.datasets) {
         let same = |d: &&Dataset| d.experiment == dataset.experiment && d.quantity == dataset.quantity;
         let Some(other) = after.datasets.iter().find(same) else {
             pairs.all_alone(dataset, "only in the first report");
@@ -58,7 +58,7 @@ pub fn align<'a>(before: &'a Report, after: &'a Report, any_kernel: bool) -> (Ve
         seen.push(std::ptr::from_ref(other));
         pairs.dataset(dataset, other);
     }
-    for dataset in after.datasets.iter().filter(|d| !seen.contains(&std::ptr::from_ref(*d))) {
+    for dataset in headline(&after.datasets).filter(|d| !seen.contains(&std::ptr::from_ref(*d))) {
         pairs.all_alone(dataset, "only in the second report");
     }
     (pairs.aligned, pairs.unaligned)

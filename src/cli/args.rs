@@ -1,7 +1,9 @@
 //! The options, one documented field each. Help, man page, completions and tests come from this table.
 
 use crate::analysis::Share;
-use crate::experiments::{Detail, bandwidth, core_to_core, instructions, latency, locks, patterns, tlb};
+use crate::experiments::{
+    Detail, bandwidth, caches, core_to_core, instructions, latency, locks, patterns, scaling, tlb,
+};
 use crate::units::{BytesPerSecond, CpuList, Nanos, ParseError};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -37,12 +39,16 @@ pub enum Command {
     Bandwidth(BandwidthOptions),
     /// Time of a load that needs the one before it
     Latency(LatencyOptions),
+    /// Bandwidth over the number of threads: how many memory needs, where to place them
+    Scaling(ScalingOptions),
     /// Time from one core to another and back
     CoreToCore(CoreToCoreOptions),
     /// What the order of accesses costs: reverse, strided, random
     Patterns(PatternOptions),
     /// Entries and reach of each TLB, and what a miss costs
     Tlb(TlbOptions),
+    /// How many caches there are, what each holds, and how they behave
+    Caches(CacheOptions),
     /// Instructions per core cycle, and how long one waits for another
     Instructions(InstructionOptions),
     /// Atomic operations, locks and fences on shared and separate lines
@@ -104,7 +110,7 @@ pub struct RunOptions {
     #[arg(long, value_enum, default_value = "default")]
     pub profile: Profile,
 
-    /// Only these experiments: bandwidth,latency,core-to-core,patterns,tlb,instructions,locks [default: those of the profile]
+    /// Only these experiments: bandwidth,latency,scaling,core-to-core,patterns,tlb,caches,instructions,locks [default: those of the profile]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub only: Vec<String>,
 
@@ -131,6 +137,18 @@ pub struct LatencyOptions {
     /// Where to follow pointers, and how
     #[command(flatten)]
     pub settings: latency::Settings,
+
+    /// Options of every measurement
+    #[command(flatten)]
+    pub common: CommonOptions,
+}
+
+/// Options of `scaling`.
+#[derive(Debug, Args)]
+pub struct ScalingOptions {
+    /// Which numbers of threads stream, where, and through what
+    #[command(flatten)]
+    pub settings: scaling::Settings,
 
     /// Options of every measurement
     #[command(flatten)]
@@ -167,6 +185,18 @@ pub struct TlbOptions {
     /// Which TLBs to look for, and how closely
     #[command(flatten)]
     pub settings: tlb::Settings,
+
+    /// Options of every measurement
+    #[command(flatten)]
+    pub common: CommonOptions,
+}
+
+/// Options of `caches`.
+#[derive(Debug, Args)]
+pub struct CacheOptions {
+    /// Which caches to look for, and how closely
+    #[command(flatten)]
+    pub settings: caches::Settings,
 
     /// Options of every measurement
     #[command(flatten)]

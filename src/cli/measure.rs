@@ -1,8 +1,8 @@
 //! The measuring commands: from options to a request, a plan, a run and its result.
 
 use super::args::{
-    BandwidthOptions, CommonOptions, CoreToCoreOptions, InstructionOptions, LatencyOptions, LockOptions,
-    PatternOptions, Profile, RunOptions, TlbOptions,
+    BandwidthOptions, CacheOptions, CommonOptions, CoreToCoreOptions, InstructionOptions, LatencyOptions, LockOptions,
+    PatternOptions, Profile, RunOptions, ScalingOptions, TlbOptions,
 };
 use super::output::{Destination, tell, to_stdout};
 use super::progress::Progress;
@@ -10,7 +10,8 @@ use super::resume::{Resume, quoted};
 use crate::engine::{Machine, RealMachine, Sampling};
 use crate::error::{Error, Result};
 use crate::experiments::{
-    EXPERIMENTS, Experiment, Row, bandwidth, core_to_core, instructions, latency, locks, patterns, tlb,
+    Density, EXPERIMENTS, Experiment, Row, bandwidth, caches, core_to_core, instructions, latency, locks, patterns,
+    scaling, tlb,
 };
 use crate::host::counter;
 use crate::host::facts::{SystemFiles, discover};
@@ -28,6 +29,9 @@ const ROUNDS: u32 = 20;
 
 /// Budget of a single experiment.
 const SINGLE_BUDGET: Nanos = Nanos(60e9);
+
+/// Budget of the caches.
+const CACHES_BUDGET: Nanos = Nanos(20e9);
 
 /// `memgauge run`, and `memgauge` without a command.
 pub fn run(options: &RunOptions, words: Vec<String>) -> Result<u8> {
@@ -61,6 +65,11 @@ pub fn latency(options: LatencyOptions, words: Vec<String>) -> Result<u8> {
     single(Box::new(latency::Latency::new(options.settings)), &options.common, words)
 }
 
+/// `memgauge scaling`
+pub fn scaling(options: ScalingOptions, words: Vec<String>) -> Result<u8> {
+    single(Box::new(scaling::Scaling::new(options.settings)), &options.common, words)
+}
+
 /// `memgauge core-to-core`
 pub fn core_to_core(options: CoreToCoreOptions, words: Vec<String>) -> Result<u8> {
     single(Box::new(core_to_core::CoreToCore::new(options.settings)), &options.common, words)
@@ -71,10 +80,16 @@ pub fn patterns(options: PatternOptions, words: Vec<String>) -> Result<u8> {
     single(Box::new(patterns::Patterns::new(options.settings)), &options.common, words)
 }
 
-/// `memgauge tlb`: few samples in many rounds, since differences are taken round by round.
+/// `memgauge tlb`
 pub fn tlb(options: TlbOptions, words: Vec<String>) -> Result<u8> {
-    let experiment = Box::new(tlb::Tlb::new(options.settings));
-    let defaults = Defaults { profile: "tlb", budget: SINGLE_BUDGET, sampling: sampling(4, 12, 0.005) };
+    single(Box::new(tlb::Tlb::new(options.settings)), &options.common, words)
+}
+
+/// `memgauge caches`: done in 20 s unless a close look is asked for.
+pub fn caches(options: CacheOptions, words: Vec<String>) -> Result<u8> {
+    let budget = if options.settings.density == Density::High { SINGLE_BUDGET } else { CACHES_BUDGET };
+    let experiment = Box::new(caches::Caches::new(options.settings));
+    let defaults = Defaults { profile: "caches", budget, sampling: sampling(8, ROUNDS, 0.005) };
     measure(vec![experiment], &options.common, &defaults, words)
 }
 
@@ -133,7 +148,7 @@ fn measure(
     for text in plan.adjusted.iter().filter(|_| !destination.shows_findings()) {
         tell(&format!("memgauge: note: {text}"));
     }
-    let known = plan.points.iter().filter(|point| point.work.is_err()).count();
+    let known = plan.points.iter().filter(|point| point.stage.is_none() && point.work.is_err()).count();
     let mut progress = Progress::new(destination.journal(), known + 1);
     let model = machine.facts().cpu.model_name.get().map_or("unknown processor", String::as_str);
     progress.announce(&format!("machine: {model}, {} cpus\n{}", plan.request.cpus.len(), plan_line(&plan)));
@@ -233,7 +248,8 @@ fn describe(plan: &Plan, destination: &Destination) -> String {
                 .reason()
                 .map_or_else(|| "  measured before".to_owned(), |why| format!("  {}: {why}", outcome.status())),
         };
-        text += &format!("  {}{outcome}\n", place.join(" "));
+        let later = if point.stage.is_some() { "  to be placed by what is measured" } else { "" };
+        text += &format!("  {}{outcome}{later}\n", place.join(" "));
     }
     text += &format!("result: {}\n", destination.describe());
     text
@@ -259,11 +275,14 @@ fn exit_code(report: &Report, strict: bool, unfinished: Option<&Path>) -> u8 {
             format!("nothing was measured: {}", why(points().next()))
         }
         RunStatus::Complete => {
-            let weak = measured().filter(|m| m.verdict.grade != VerdictGrade::Solid).count();
+            let grades = &report.verdict.points;
+            let (weak, all) = grades.iter().fold((0, 0), |(weak, all), (grade, n)| {
+                (weak + if *grade == VerdictGrade::Solid { 0 } else { *n }, all + n)
+            });
             if !strict || weak == 0 {
                 return 0;
             }
-            format!("{weak} of {count} points are less than solid: their reasons are in the result")
+            format!("{weak} of {all} points are less than solid: their reasons are in the result")
         }
     };
     tell(&format!("memgauge: {trouble}"));

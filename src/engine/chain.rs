@@ -123,12 +123,20 @@ mod tests {
             ChainShape::DiffRandomInBox(window),
             ChainShape::Sequential,
             ChainShape::OnePerPage(Bytes(page as u64)),
+            ChainShape::Pairs { block: Bytes(1024), distance: Bytes(128) },
         ];
         let chain = |shape| match shape {
             ChainShape::OnePerPage(_) => {
                 let length = nodes as usize * page;
                 let mapping = Mapping::new(Bytes(length as u64), PageMode::Base, Bytes::mib(2)).unwrap();
                 UnverifiedChain::one_per_page(mapping.take(0..length).unwrap(), page, 64, 5).unwrap()
+            }
+            // Of an odd number of nodes the last one has no partner, which only an order can have.
+            ChainShape::Pairs { block, distance } if nodes.is_multiple_of(2) => {
+                let length = nodes as usize / 2 * block.to_usize();
+                let mapping = Mapping::new(Bytes(length as u64), PageMode::Base, Bytes::mib(2)).unwrap();
+                let window = mapping.take(0..length).unwrap();
+                UnverifiedChain::pairs(window, block.to_usize(), (distance.to_usize(), 64), 5).unwrap()
             }
             _ => memory(nodes as usize * 64),
         };

@@ -5,12 +5,14 @@
 #![forbid(unsafe_code)]
 
 mod advice;
+mod cache_cost;
 mod candidates;
 mod chain;
 mod clock;
 mod conclusion;
 mod cycle;
 mod dirt;
+mod distribution;
 mod disturbances;
 mod handoff;
 mod handoff_cost;
@@ -24,6 +26,7 @@ mod runs;
 mod sample;
 mod sampling;
 mod shape;
+mod sharing;
 mod simulated;
 mod surroundings;
 mod team;
@@ -32,8 +35,10 @@ mod window;
 mod work;
 
 pub use crate::stats::{SplitMix64, derive};
+pub use cache_cost::CacheCost;
 pub use clock::Clock;
 pub use conclusion::{Frame, conclude};
+pub use distribution::Windows;
 pub use disturbances::{NoiseModel, Spike};
 pub use handoff_cost::HandOffCost;
 pub use judge::reason;
@@ -41,8 +46,9 @@ pub use machine::{Machine, MemoryKey, MemoryPlan, MemoryUse, Observation, Troubl
 pub use race::race_samples;
 pub use real::RealMachine;
 pub use sampling::{LONGEST_WALK, PointLog, Sampling, sample_round};
+pub use sharing::SharingModel;
 pub use simulated::{CostModel, LevelCost, SimulatedMachine};
 pub use team::{Member, Team};
 pub use translation::TlbLevel;
-pub use window::Gaps;
+pub use window::{Chunks, Gaps};
 pub use work::{ChainShape, ChaseWork, HandOffWork, InstructionWork, LockWork, StreamWork, TableOrder, Work};

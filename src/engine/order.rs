@@ -29,6 +29,8 @@ enum Kind {
     Rising,
     /// Window by window.
     Windows(Box<Windows>),
+    /// Two by two: the cycle of the pairs.
+    Pairs(Cycle),
 }
 
 /// The order of a chain that goes through all nodes of a window before it goes on to the next.
@@ -74,6 +76,7 @@ impl ChainOrder {
             ChainShape::RandomBox(window) => windows(window, true, false),
             ChainShape::SameRandomInBox(window) => windows(window, false, true),
             ChainShape::DiffRandomInBox(window) => windows(window, false, false),
+            ChainShape::Pairs { .. } => Kind::Pairs(Cycle::new(nodes.div_ceil(2), seed)),
         };
         Self { nodes, kind }
     }
@@ -89,6 +92,7 @@ impl ChainOrder {
             Kind::Random(cycle) => cycle.last_place(),
             Kind::Rising => self.nodes.next_power_of_two() - 1,
             Kind::Windows(windows) => windows.last_place(),
+            Kind::Pairs(cycle) => 2 * cycle.last_place() + 1,
         }
     }
 
@@ -110,6 +114,7 @@ impl ChainOrder {
                 next.iter_mut().zip(first..).for_each(|(next, node)| *next = after(node));
             }
             Kind::Windows(windows) => windows.successors(first, next),
+            Kind::Pairs(cycle) => self.successors_of_pairs(cycle, first, next),
         }
     }
 
@@ -126,6 +131,10 @@ impl ChainOrder {
                 (first..).zip(next).map(passed).sum()
             }
             Kind::Windows(windows) => windows.passed_over(first, next),
+            Kind::Pairs(cycle) => {
+                let batches = next.chunks(BATCH).zip((first..).step_by(BATCH));
+                batches.map(|(next, first)| self.passed_over_by_pairs(cycle, first, next)).sum()
+            }
         }
     }
 
@@ -135,7 +144,39 @@ impl ChainOrder {
             Kind::Random(cycle) => cycle.at(place, of),
             Kind::Rising => share(u128::from(self.nodes), place, of) as u64,
             Kind::Windows(windows) => windows.at(place, of),
+            Kind::Pairs(cycle) => 2 * cycle.at(place, of),
         }
+    }
+
+    /// The second of a pair comes after the first; after it, the first of the next pair.
+    fn successors_of_pairs(&self, cycle: &Cycle, first: u64, next: &mut [u64]) {
+        let mut pairs = [0; BATCH];
+        for (next, first) in next.chunks_mut(BATCH).zip((first..).step_by(BATCH)) {
+            let (from, last) = (first / 2, (first + next.len() as u64 - 1) / 2);
+            // A batch that begins with the second of a pair touches one pair more than half its nodes, still below BATCH.
+            let pairs = &mut pairs[..(last - from + 1) as usize];
+            cycle.successors(from, pairs);
+            for (next, node) in next.iter_mut().zip(first..) {
+                let alone = node + 1 >= self.nodes;
+                *next = if node % 2 == 0 && !alone { node + 1 } else { 2 * pairs[(node / 2 - from) as usize] };
+            }
+        }
+    }
+
+    /// The same as [`ChainOrder::passed_over`] of at most [`BATCH`] nodes: a node's place is twice that of its pair, one more
+    /// for the second.
+    fn passed_over_by_pairs(&self, cycle: &Cycle, first: u64, next: &[u64]) -> u128 {
+        let (mut from, mut to) = ([0; BATCH], [0; BATCH]);
+        let (from, to) = (&mut from[..next.len()], &mut to[..next.len()]);
+        from.iter_mut().zip(first..).for_each(|(pair, node)| *pair = node / 2);
+        to.iter_mut().zip(next).for_each(|(pair, node)| *pair = node / 2);
+        cycle.places(from);
+        cycle.places(to);
+        let place = |pair: u64, node: u64| 2 * pair + node % 2;
+        let passed = |(((from, to), next), node): (((&u64, &u64), &u64), u64)| {
+            between(place(*from, node), place(*to, *next), self.last_place())
+        };
+        from.iter().zip(to.iter()).zip(next).zip(first..).map(passed).sum()
     }
 }
 

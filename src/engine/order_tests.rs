@@ -12,7 +12,8 @@ fn boxes(nodes: u64) -> [ChainShape; 3] {
 
 /// Every shape, those with windows in windows of `window` nodes.
 fn shapes(window: u64) -> Vec<ChainShape> {
-    let plain = [ChainShape::GlobalRandom, ChainShape::Sequential, ChainShape::OnePerPage(Bytes(4096))];
+    let pairs = ChainShape::Pairs { block: Bytes(2048), distance: Bytes(128) };
+    let plain = [ChainShape::GlobalRandom, ChainShape::Sequential, ChainShape::OnePerPage(Bytes(4096)), pairs];
     boxes(window).into_iter().chain(plain).collect()
 }
 
@@ -118,6 +119,18 @@ fn the_nodes_of_a_window_follow_each_other() {
             let random = matches!(shape, ChainShape::RandomBox(_));
             assert_eq!(windows == rising, !random, "{shape:?}, {nodes} nodes: {windows:?}");
         }
+    }
+}
+
+#[test]
+fn the_two_of_a_pair_follow_each_other_and_pairs_are_in_random_order() {
+    for nodes in [2, 3, 100, 513, 2000] {
+        let order = order(ChainShape::Pairs { block: Bytes(2048), distance: Bytes(8) }, nodes);
+        let walked = walk(&order, order.at(0, 1));
+        let seconds = walked.windows(2).filter(|pair| pair[0] % 2 == 0 && pair[1] == pair[0] + 1).count() as u64;
+        assert_eq!(seconds, nodes / 2, "{nodes} nodes");
+        let hops = walked.windows(2).filter(|pair| pair[0] % 2 == 1 && pair[1] == pair[0] + 1).count() as u64;
+        assert!(nodes < 100 || hops < nodes / 20, "{nodes} nodes: {hops} pairs follow their neighbour");
     }
 }
 

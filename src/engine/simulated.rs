@@ -5,15 +5,18 @@
 //! a cache are shared as the topology says; memory has a bandwidth that all threads share.
 
 use super::SplitMix64;
+use super::cache_cost::CacheCost;
 use super::disturbances::{NoiseModel, Spike};
 use super::handoff_cost::HandOffCost;
 use super::machine::{Machine, MemoryKey, MemoryPlan, MemoryUse, Observation, Trouble, page_bytes};
+use super::sample::CHUNKS;
+use super::sharing::{SharingModel, stream_rate};
 use super::translation::{TlbLevel, translation};
-use super::window::Gaps;
+use super::window::{Chunks, Gaps};
 use super::work::{ChainShape, ChaseWork, InstructionWork, LockWork, StreamWork, Work};
 use crate::host::memory::PageMode;
 use crate::host::noise::ThreadNoise;
-use crate::kernels::{LockOperation, Operation, SetId, Timing, Visits, Width};
+use crate::kernels::{LockOperation, Operation, SetId, Timing, Width};
 use crate::results::{CacheKind, ClockFacts, HostFacts, KernelUsed, PageEvidence, Places, Surroundings};
 use crate::units::{Bytes, BytesPerSecond, Hertz, Nanos};
 use std::collections::{BTreeMap, BTreeSet};
@@ -58,6 +61,10 @@ pub struct CostModel {
     /// Kernels that `--width best` has the choice of, and the share of the model's bandwidth that each reaches; with
     /// none there is no choice.
     pub choices: Vec<(SetId, f64)>,
+    /// What threads that share something get of it.
+    pub sharing: SharingModel,
+    /// How caches replace, prefetch and differ from what is reported.
+    pub caches: CacheCost,
     /// What CPUs need to hand a line over.
     pub hand_off: HandOffCost,
     /// What disturbs samples.
@@ -87,6 +94,7 @@ pub struct SimulatedMachine {
 struct Prepared {
     work: Work,
     per_nano: f64,
+    fairness: f64,
 }
 
 impl SimulatedMachine {
@@ -213,26 +221,6 @@ impl SimulatedMachine {
         self.advance(Nanos::from_secs(2.0 * work.touched().0 as f64 / rate))
     }
 
-    fn stream_rate(&self, work: &StreamWork) -> f64 {
-        let level = self.level(&work.cpus, work.bytes);
-        let memory = level + 1 == self.model.levels.len();
-        let contract = work.operation.contract();
-        // A store is half as fast as a load; what write-allocate adds is only felt in memory.
-        let store = if contract.stores > 0 { 0.5 } else { 1.0 };
-        let allocate = if memory { contract.payload_factor() as f64 / contract.bus_factor() as f64 } else { 1.0 };
-        let one = self.model.levels[level].read.0 * if contract.loads > 0 && contract.stores > 0 { 1.0 } else { store };
-        let all = one * work.cpus.len() as f64;
-        let all = if memory { all.min(self.model.memory_total.0 * store.max(0.75)) } else { all };
-        let choice = self.model.choices.iter().find(|(id, _)| work.width == Width::Set(*id)).map_or(1.0, |c| c.1);
-        let order = match (contract.visits, &work.order) {
-            (Visits::Backward, _) => 0.98,
-            (_, Some(super::TableOrder::Strided(stride))) => (64.0 / stride.0 as f64).max(0.05),
-            (_, Some(super::TableOrder::Random(block, _))) => block.0 as f64 / (block.0 as f64 + 256.0),
-            _ => 1.0,
-        };
-        all * allocate * choice * order
-    }
-
     /// Instructions of one cycle each, four at once where none waits.
     fn instruction_rate(&self, work: &InstructionWork) -> f64 {
         self.model.core.0 * if work.timing == Timing::Throughput { 4.0 } else { 1.0 }
@@ -246,11 +234,9 @@ impl SimulatedMachine {
     }
 
     fn chase_nanos(&self, work: &ChaseWork) -> f64 {
-        let level = self.level(&[work.cpu], work.touched());
-        let load = if self.model.partial_hits { self.mean_load(work) } else { self.model.levels[level].latency.0 };
+        let load = self.model.load(&self.facts.topology.data_caches(work.cpu), work);
         let one = match work.shape {
-            // Prefetchers are ahead of the walk: a miss is shared by the eight loads that they have under way.
-            ChainShape::Sequential => (load / 8.0).max(self.model.levels[0].latency.0),
+            ChainShape::Sequential => load,
             _ => load + self.translation(work) + if self.walks(work) { self.model.page_walk.0 } else { 0.0 },
         };
         // Each level answers as many loads at once as cover ten of its neighbours' latencies.
@@ -260,7 +246,7 @@ impl SimulatedMachine {
     /// Whether a load of `work` waits for a page to be found: those of a window that the TLBs cover share one search.
     fn walks(&self, work: &ChaseWork) -> bool {
         let covered = match work.shape {
-            ChainShape::GlobalRandom | ChainShape::OnePerPage(_) => work.bytes,
+            ChainShape::GlobalRandom | ChainShape::OnePerPage(_) | ChainShape::Pairs { .. } => work.bytes,
             ChainShape::RandomBox(window)
             | ChainShape::SameRandomInBox(window)
             | ChainShape::DiffRandomInBox(window) => window.min(work.bytes),
@@ -280,19 +266,6 @@ impl SimulatedMachine {
         translation(&self.model.tlbs, pages, huge, self.model.partial_hits)
     }
 
-    /// The mean over the nodes of a chain when every cache holds as much of it as it can.
-    fn mean_load(&self, work: &ChaseWork) -> f64 {
-        let caches = self.facts.topology.data_caches(work.cpu);
-        let ends = caches.iter().map(|cache| (cache.size.0 as f64 / work.touched().0 as f64).min(1.0)).chain([1.0]);
-        let mut held = 0.0;
-        let mut mean = 0.0;
-        for (end, level) in ends.zip(&self.model.levels) {
-            mean += (end - held).max(0.0) * level.latency.0;
-            held = end.max(held);
-        }
-        mean
-    }
-
     /// How much longer than the model says this sample takes, and whether it is a spike.
     fn disturbance(&mut self) -> (f64, bool) {
         let noise = self.model.noise;
@@ -303,6 +276,16 @@ impl SimulatedMachine {
         let place = if self.mappings.is_multiple_of(2) { 1.0 + noise.placement } else { 1.0 };
         ((1.0 + noise.jitter * uniform) * drift * place * if spike { 3.0 } else { 1.0 }, spike)
     }
+}
+
+/// The chunks of a sample: equal ones, but that a gap lies in the last.
+fn chunks(amount: u64, elapsed: Nanos, gap: Nanos) -> Chunks {
+    let each = (elapsed - gap) * (1.0 / CHUNKS as f64);
+    let mut lengths = vec![each; CHUNKS as usize];
+    if let Some(last) = lengths.last_mut() {
+        *last += gap;
+    }
+    Chunks { amount: (amount / CHUNKS).max(1), lengths }
 }
 
 impl Machine for SimulatedMachine {
@@ -358,11 +341,14 @@ impl Machine for SimulatedMachine {
 
     fn candidates(&self, work: &Work) -> Vec<Work> {
         let Work::Stream(stream) = work else { return vec![work.clone()] };
-        if stream.width != Width::Best || self.model.choices.is_empty() {
-            return vec![work.clone()];
-        }
-        let with = |(id, _): &(SetId, f64)| StreamWork { width: Width::Set(*id), ..stream.clone() };
-        self.model.choices.iter().map(with).map(Work::Stream).collect()
+        let kernels = |stream: StreamWork| -> Vec<Work> {
+            if stream.width != Width::Best || self.model.choices.is_empty() {
+                return vec![Work::Stream(stream)];
+            }
+            let with = |(id, _): &(SetId, f64)| StreamWork { width: Width::Set(*id), ..stream.clone() };
+            self.model.choices.iter().map(with).map(Work::Stream).collect()
+        };
+        stream.counts().into_iter().flat_map(kernels).collect()
     }
 
     fn map(&mut self, plan: &MemoryPlan, beside: bool) -> Result<(), Trouble> {
@@ -381,10 +367,14 @@ impl Machine for SimulatedMachine {
 
     fn prepare(&mut self, work: &Work) -> Result<(), Trouble> {
         self.prepared = None;
+        let mut fairness = 1.0;
         let per_nano = match work {
             Work::Stream(w) => {
                 self.take_streams(w)?;
-                self.stream_rate(w) / 1e9
+                let level = self.level(&w.cpus, w.bytes);
+                let (rate, shares) = stream_rate(&self.model, &self.facts.topology, w, level);
+                fairness = shares;
+                rate / 1e9
             }
             Work::Chase(w) => {
                 self.build(w)?;
@@ -397,14 +387,16 @@ impl Machine for SimulatedMachine {
                 1.0 / self.model.hand_off.round_trip(self.places.relation(from, to), from, to).0
             }
         };
-        self.prepared = Some(Prepared { work: work.clone(), per_nano });
+        self.prepared = Some(Prepared { work: work.clone(), per_nano, fairness });
         self.advance(TAKING_UP)
     }
 
     fn sample(&mut self, work: &Work, length: Nanos) -> Result<Observation, Trouble> {
-        let Some(per_nano) = self.prepared.as_ref().filter(|p| p.work == *work).map(|p| p.per_nano) else {
+        let ready = self.prepared.as_ref().filter(|p| p.work == *work);
+        let Some((per_nano, fairness)) = ready.map(|p| (p.per_nano, p.fairness)) else {
             return Err(Trouble::Failed("a sample was asked for before its work was prepared".to_owned()));
         };
+        let length = length * work.stretch();
         let (factor, spike) = self.disturbance();
         let elapsed = length * factor;
         self.advance(elapsed + STARTING)?;
@@ -421,12 +413,15 @@ impl Machine for SimulatedMachine {
         if let Some(first) = found_on.first_mut().filter(|_| is(Spike::Move)) {
             *first += 1;
         }
+        let amount = (per_nano * length.0).round().max(1.0) as u64;
         Ok(Observation {
             elapsed,
-            amount: (per_nano * length.0).round().max(1.0) as u64,
+            amount,
+            chunks: chunks(amount, elapsed, gap),
             noise: Some(noise),
             gaps: Gaps { total: gap, longest: gap },
             found_on: Some(found_on),
+            fairness: Some(fairness),
             core: self.core_clock(work.cpus().first().copied().unwrap_or(0)),
         })
     }

@@ -18,6 +18,8 @@ pub struct Common {
     pub ticks: u64,
     /// Work of all threads in the window; chunks that straddle its ends count by the share of their time inside.
     pub amount: f64,
+    /// What the thread that did least did of what the one that did most did.
+    pub fairness: f64,
 }
 
 /// Counts the common window of `threads`. `None` if there is none: a thread did nothing, or one had ended before
@@ -26,8 +28,10 @@ pub fn common_window(threads: &[Stamps]) -> Option<Common> {
     let start = threads.iter().map(|t| t.ticks.first().copied()).collect::<Option<Vec<u64>>>()?.into_iter().max()?;
     let end = threads.iter().map(|t| t.ticks.last().copied()).collect::<Option<Vec<u64>>>()?.into_iter().min()?;
     let ticks = end.checked_sub(start).filter(|&t| t > 0)?;
-    let amount = threads.iter().map(|t| inside(t, start, end)).sum();
-    Some(Common { ticks, amount })
+    let amounts: Vec<f64> = threads.iter().map(|t| inside(t, start, end)).collect();
+    let (least, most) = amounts.iter().fold((f64::INFINITY, 0.0), |(l, m), &a| (a.min(l), a.max(m)));
+    let fairness = if most > 0.0 { least / most } else { 1.0 };
+    Some(Common { ticks, amount: amounts.iter().sum(), fairness })
 }
 
 /// Work of one thread between two readings of the counter.
@@ -38,6 +42,15 @@ fn inside(thread: &Stamps, start: u64, end: u64) -> f64 {
         if length == 0 { 0.0 } else { overlap as f64 / length as f64 }
     };
     thread.ticks.windows(2).map(share).sum::<f64>() * thread.chunk as f64
+}
+
+/// The equal parts in which a thread did its work.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Chunks {
+    /// Work in each, as [`super::Observation::amount`] counts.
+    pub amount: u64,
+    /// What each took, in order.
+    pub lengths: Vec<Nanos>,
 }
 
 /// Time in which a thread got nowhere although it had work: somebody else had its CPU, or the whole machine stood still.
@@ -75,14 +88,14 @@ mod tests {
     #[test]
     fn one_thread_counts_all_it_did() {
         let common = common_window(&[stamps(&[100, 110, 130], 7)]).unwrap();
-        assert_eq!(common, Common { ticks: 30, amount: 14.0 });
+        assert_eq!(common, Common { ticks: 30, amount: 14.0, fairness: 1.0 });
     }
 
     #[test]
     fn work_before_the_last_start_and_after_the_first_end_is_left_out() {
         // The second thread starts halfway through the first one's first chunk and ends after it.
         let common = common_window(&[stamps(&[0, 10, 20], 4), stamps(&[5, 15, 25], 8)]).unwrap();
-        assert_eq!(common, Common { ticks: 15, amount: 2.0 + 4.0 + 8.0 + 4.0 });
+        assert_eq!(common, Common { ticks: 15, amount: 2.0 + 4.0 + 8.0 + 4.0, fairness: 0.5 });
     }
 
     #[test]
@@ -107,6 +120,7 @@ mod tests {
         // A fast and a slow thread over the same window: rates add up.
         let fast = stamps(&(0..=100).collect::<Vec<u64>>(), 10);
         let slow = stamps(&[0, 50, 100], 50);
-        assert_eq!(common_window(&[fast, slow]).unwrap().amount, 1000.0 + 100.0);
+        let common = common_window(&[fast, slow]).unwrap();
+        assert_eq!((common.amount, common.fairness), (1000.0 + 100.0, 0.1));
     }
 }

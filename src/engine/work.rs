@@ -9,6 +9,10 @@ use crate::kernels::{
 };
 use crate::results::HostFacts;
 use crate::units::Bytes;
+use std::collections::BTreeSet;
+
+/// A sample of 1 ms becomes one of 16 ms: systems let a thread run for about 3 ms where another one waits.
+const TURNS: f64 = 16.0;
 
 /// The order in which a table names the pieces of a stream.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -32,7 +36,7 @@ pub struct StreamWork {
     pub any_of_family: bool,
     /// In which pages.
     pub pages: PageMode,
-    /// One thread on each of these CPUs.
+    /// One thread on each of these CPUs; on one that is named twice, two.
     pub cpus: Vec<u32>,
     /// Working set of each thread, all streams of the operation together, without the table of an order.
     pub bytes: Bytes,
@@ -40,13 +44,37 @@ pub struct StreamWork {
     pub order: Option<TableOrder>,
     /// How far ahead operations that prefetch do so.
     pub distance: Bytes,
+    /// Numbers of threads of which the fastest may be chosen, with the working set of each of them: on so many of the
+    /// CPUs, the first ones. Empty where all of them are asked for.
+    pub counts: Vec<(usize, Bytes)>,
 }
 
 impl StreamWork {
     /// `operation` on `bytes` for each of `cpus` at `width`, in the operation's own order.
     pub fn new(operation: Operation, width: Width, pages: PageMode, cpus: &[u32], bytes: Bytes) -> Self {
         let distance = Bytes(PREFETCH_DISTANCE);
-        Self { operation, width, any_of_family: false, pages, cpus: cpus.to_vec(), bytes, order: None, distance }
+        Self {
+            operation,
+            width,
+            any_of_family: false,
+            pages,
+            cpus: cpus.to_vec(),
+            bytes,
+            order: None,
+            distance,
+            counts: Vec::new(),
+        }
+    }
+
+    /// The works with the numbers of threads that may be chosen; itself where there is no choice.
+    pub fn counts(&self) -> Vec<StreamWork> {
+        let with = |&(count, bytes): &(usize, Bytes)| Self {
+            cpus: self.cpus.iter().copied().take(count).collect(),
+            bytes,
+            counts: Vec::new(),
+            ..self.clone()
+        };
+        if self.counts.is_empty() { vec![self.clone()] } else { self.counts.iter().map(with).collect() }
     }
 
     /// What its operation promises.
@@ -125,6 +153,14 @@ pub enum ChainShape {
     /// One node in every page of so many bytes, on a line of it that differs from page to page; pages in random order.
     /// The stride is that of lines, so that [`ChaseWork::nodes`] counts pages.
     OnePerPage(Bytes),
+    /// Blocks in random order, and in each two nodes right after each other: one on a line that differs from block to block,
+    /// the other `distance` beside it, inside the same aligned piece of twice the distance. The stride is that of lines.
+    Pairs {
+        /// Bytes of a block, a power of two, at least twice the distance.
+        block: Bytes,
+        /// Bytes between the two, a power of two.
+        distance: Bytes,
+    },
 }
 
 /// One thread that follows pointers.
@@ -165,14 +201,15 @@ impl ChaseWork {
     pub fn nodes(&self) -> u64 {
         match self.shape {
             ChainShape::OnePerPage(page) => self.bytes.0 / page.0.max(1),
+            ChainShape::Pairs { block, .. } => self.bytes.0 / block.0.max(1) * 2,
             _ => self.bytes.0 / self.stride.0.max(1),
         }
     }
 
-    /// Memory that a pass goes through: of pages with a node each only one line.
+    /// Memory that a pass goes through: of pages with a node each only one line, of blocks with two at most two.
     pub fn touched(&self) -> Bytes {
         match self.shape {
-            ChainShape::OnePerPage(_) => Bytes(self.nodes().saturating_mul(self.stride.0)),
+            ChainShape::OnePerPage(_) | ChainShape::Pairs { .. } => Bytes(self.nodes().saturating_mul(self.stride.0)),
             _ => self.bytes,
         }
     }
@@ -248,6 +285,17 @@ impl Work {
             Work::Lock(w) => &w.cpus,
             Work::HandOff(w) => &w.cpus,
         }
+    }
+
+    /// Whether a CPU has several of its threads, which take turns.
+    pub fn is_oversubscribed(&self) -> bool {
+        let Work::Stream(w) = self else { return false };
+        w.cpus.iter().collect::<BTreeSet<_>>().len() < w.cpus.len()
+    }
+
+    /// Samples take this many times as long as those of other works: threads that take turns have to have had several.
+    pub fn stretch(&self) -> f64 {
+        if self.is_oversubscribed() { TURNS } else { 1.0 }
     }
 
     /// The pages that it asks for, `None` where it walks through no memory.

@@ -35,7 +35,9 @@ impl ChainMode {
 /// The mode and the window of a chain of this shape.
 pub fn named(shape: ChainShape) -> (ChainMode, Option<Bytes>) {
     match shape {
-        ChainShape::GlobalRandom | ChainShape::OnePerPage(_) => (ChainMode::GlobalRandom, None),
+        ChainShape::GlobalRandom | ChainShape::OnePerPage(_) | ChainShape::Pairs { .. } => {
+            (ChainMode::GlobalRandom, None)
+        }
         ChainShape::RandomBox(window) => (ChainMode::RandomBox, Some(window)),
         ChainShape::SameRandomInBox(window) => (ChainMode::SameRandomInBox, Some(window)),
         ChainShape::DiffRandomInBox(window) => (ChainMode::DiffRandomInBox, Some(window)),

@@ -4,9 +4,11 @@
 #![forbid(unsafe_code)]
 
 pub mod bandwidth;
+pub mod caches;
 mod chain_modes;
 mod clusters;
 pub mod core_to_core;
+mod curve;
 mod hierarchy;
 pub mod instructions;
 pub mod latency;
@@ -14,18 +16,20 @@ mod lists;
 pub mod locks;
 mod pairs;
 pub mod patterns;
+mod placement;
 mod plausible;
+pub mod scaling;
 mod steps;
 pub mod tlb;
 
 pub use hierarchy::{Level, Levels, Target};
 pub use lists::{
     Asked, ChainMode, ChainModes, Count, Counts, Density, HandOffs, Instructions, LineSharing, Lines, LockOperations,
-    Operations, OrderKind, Orders, PageModes, Pair, Pairs, Timings, Widths,
+    Operations, OrderKind, Orders, PageModes, Pair, Pairs, Placement, Placements, Timings, Widths,
 };
 pub use patterns::OrderedOperations;
 
-use crate::engine::{Machine, Work};
+use crate::engine::{Machine, Sampling, Windows, Work};
 use crate::error::{Error, Result};
 use crate::results::{Axis, Coordinates, Dataset, Finding, HostFacts, Outcome, Quantity};
 use crate::units::Bytes;
@@ -47,6 +51,8 @@ pub struct Scope<'a> {
     pub machine: &'a dyn Machine,
     /// The CPUs of the run, in the order in which threads are placed.
     pub cpus: &'a [u32],
+    /// Names of all experiments of the run.
+    pub experiments: Vec<&'static str>,
     /// Seed of every random choice.
     pub seed: u64,
     /// More points than this are refused.
@@ -139,11 +145,44 @@ pub trait Experiment {
         false
     }
 
+    /// Stand-ins for points that are placed once others are measured, a list for each stage: each as long to measure and
+    /// as large in memory as any point that [`Experiment::place`] may put there.
+    fn reserve(&self, _scope: &Scope<'_>) -> Result<Vec<Vec<Draft>>> {
+        Ok(Vec::new())
+    }
+
+    /// The points of `stage`, the first after the drafted ones being 0, from what was `measured` before: at most `most`, as
+    /// many of its stand-ins as the plan has room for. Stand-ins that are not needed vanish.
+    fn place(&self, _scope: &Scope<'_>, _stage: usize, _most: usize, _measured: &Dataset) -> Vec<Draft> {
+        Vec::new()
+    }
+
+    /// Whether its points only serve its findings, see [`Dataset::auxiliary`].
+    fn is_auxiliary(&self) -> bool {
+        false
+    }
+
+    /// How its points are sampled where points in `general` are so: other numbers of samples and rounds where many points
+    /// tell something together. Never applied to samples that the user fixed.
+    fn sampling(&self, general: Sampling) -> Sampling {
+        general
+    }
+
+    /// The short windows whose distribution is taken beside the samples of each point.
+    fn windows(&self) -> Option<Windows> {
+        None
+    }
+
     /// Adds to measured points what only all of them together show: shares of one of them.
     fn finish(&self, _dataset: &mut Dataset) {}
 
     /// What is worth a sentence about the measured points.
     fn findings(&self, dataset: &Dataset) -> Vec<Finding>;
+
+    /// The same on a machine of which `facts` are reported, to stand beside what was measured.
+    fn findings_on(&self, _facts: &HostFacts, dataset: &Dataset) -> Vec<Finding> {
+        self.findings(dataset)
+    }
 }
 
 /// An experiment as listed, and how a profile sets it up.
@@ -159,7 +198,7 @@ pub struct Row {
 }
 
 /// Every experiment, in the order of profiles and lists.
-pub static EXPERIMENTS: [Row; 7] = [
+pub static EXPERIMENTS: [Row; 9] = [
     Row {
         name: "bandwidth",
         question: "how many bytes per second do threads read, write and copy at each level of the hierarchy?",
@@ -171,6 +210,12 @@ pub static EXPERIMENTS: [Row; 7] = [
         question: "how long does a load take that needs the one before it, at each level of the hierarchy?",
         least: Detail::Brief,
         in_profile: |detail| Box::new(latency::Latency::in_profile(detail)),
+    },
+    Row {
+        name: "scaling",
+        question: "how does bandwidth grow with the number of threads, and how many does memory need?",
+        least: Detail::Levels,
+        in_profile: |detail| Box::new(scaling::Scaling::in_profile(detail)),
     },
     Row {
         name: "core-to-core",
@@ -187,8 +232,14 @@ pub static EXPERIMENTS: [Row; 7] = [
     Row {
         name: "tlb",
         question: "how many pages does each TLB cover, and what does a miss in it cost?",
-        least: Detail::Sweep,
+        least: Detail::Levels,
         in_profile: |detail| Box::new(tlb::Tlb::in_profile(detail)),
+    },
+    Row {
+        name: "caches",
+        question: "how many caches are there, what does each hold, and how do they fetch and replace lines?",
+        least: Detail::Sweep,
+        in_profile: |detail| Box::new(caches::Caches::in_profile(detail)),
     },
     Row {
         name: "instructions",

@@ -97,6 +97,8 @@ pub struct UnverifiedChain {
     window: Window,
     stride: usize,
     scatter: Option<Scatter>,
+    /// Bytes between the two nodes of a page, where there are two.
+    pair: Option<usize>,
     /// Bytes of a node: the stride or, where each has a page, a line.
     node_bytes: usize,
     /// log2 of the stride where it is a power of two: a division per hop would slow down verification.
@@ -121,7 +123,7 @@ impl UnverifiedChain {
         }
         let shift = stride.is_power_of_two().then(|| stride.trailing_zeros());
         let (scatter, node_bytes, nodes) = (None, stride, nodes as u64);
-        Ok(Self { window, stride, scatter, node_bytes, shift, nodes, identity: Arc::new(()) })
+        Ok(Self { window, stride, scatter, pair: None, node_bytes, shift, nodes, identity: Arc::new(()) })
     }
 
     /// A chain of one node in each page of `page` bytes, on a line of `line` bytes of it that a hash with `seed` chooses.
@@ -142,10 +144,42 @@ impl UnverifiedChain {
         Ok(Self { scatter: Some(Scatter { lines, line, seed }), node_bytes: line, ..chain })
     }
 
+    /// A chain of two nodes in each block of `block` bytes: one on a line of `line` bytes of it that a hash with `seed`
+    /// chooses, the other `distance` before or behind it, so that both lie in one aligned piece of twice the distance.
+    /// Node `2 i` and node `2 i + 1` share block `i`.
+    ///
+    /// # Errors
+    /// As of [`one_per_page`](Self::one_per_page) with the block as page; the block is no power of two; the distance is
+    /// none, below 8 or more than half a block.
+    pub fn pairs(window: Window, block: usize, (distance, line): (usize, usize), seed: u64) -> Result<Self> {
+        if !block.is_power_of_two() || !distance.is_power_of_two() || distance < 8 || distance > block / 2 {
+            return Err(Error::failure(format!(
+                "cannot put two nodes into each block: {distance} B apart in blocks of {block} B; both are powers of two, and                  the distance is 8 B to half a block"
+            )));
+        }
+        let chain = Self::one_per_page(window, block, line, seed)?;
+        let (nodes, node_bytes) = (2 * chain.nodes, line.min(distance));
+        Ok(Self { pair: Some(distance), nodes, node_bytes, ..chain })
+    }
+
     /// Bytes from the start of the window to node `node`, below `nodes()`: a multiple of 8, and the whole node lies in the
     /// window.
     fn place(&self, node: u64) -> usize {
-        node as usize * self.stride + self.scatter.map_or(0, |scatter| scatter.offset(node))
+        let (page, other) = match self.pair {
+            Some(distance) => (node / 2, (node % 2) as usize * distance),
+            None => (node, 0),
+        };
+        page as usize * self.stride + (self.scatter.map_or(0, |scatter| scatter.offset(page)) ^ other)
+    }
+
+    /// The node that lies `distance` bytes behind the start of the window, `None` where there is none.
+    fn node_at(&self, distance: usize) -> Option<u64> {
+        let page = match self.shift {
+            Some(shift) => distance >> shift,
+            None => distance / self.stride,
+        } as u64;
+        let (first, second) = if self.pair.is_some() { (2 * page, 2 * page + 1) } else { (page, page) };
+        [first, second].into_iter().find(|&node| node < self.nodes && self.place(node) == distance)
     }
 
     /// Number of nodes.
@@ -167,13 +201,7 @@ impl UnverifiedChain {
     /// The node that node `from`, below `nodes()`, points to; `None` where it points to none of this chain's nodes.
     pub fn next(&self, from: u64) -> Option<u64> {
         let pointer = self.window.words().get(self.place(from) / 8)?.load(Relaxed) as usize;
-        let distance = pointer.checked_sub(self.window.address())?;
-        let node = match self.shift {
-            Some(shift) => distance >> shift,
-            None => distance / self.stride,
-        };
-        let node = node as u64;
-        (node < self.nodes && self.place(node) == distance).then_some(node)
+        self.node_at(pointer.checked_sub(self.window.address())?)
     }
 
     /// Looks at every pointer of the nodes in `part`; `None` if one leads out of this chain.
@@ -264,7 +292,7 @@ impl Chain {
 
     /// The nodes that the walkers stand on.
     pub fn walkers(&self) -> impl Iterator<Item = u64> {
-        self.positions.iter().map(|p| ((p - self.built.window.address()) / self.built.stride) as u64)
+        self.positions.iter().filter_map(|p| self.built.node_at(p - self.built.window.address()))
     }
 
     /// Whether walks load the words behind the pointers too.

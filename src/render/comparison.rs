@@ -94,6 +94,7 @@ fn as_dataset(group: &PairGroup) -> Dataset {
         quantity: group.quantity.clone(),
         axes: group.axes.clone(),
         points: group.pairs.iter().map(point).collect(),
+        auxiliary: false,
     }
 }
 

@@ -89,33 +89,16 @@ impl Families {
         };
         let labels = labels(dataset, point);
         let s = &measured.summary;
-        let what = clean(&dataset.quantity.name);
-        self.add(named(""), unit, format!("{what}, median"), (&labels, point.id), s.median * factor);
-        self.add(
-            named("low"),
-            unit,
-            format!("{what}, lower end of the interval"),
-            (&labels, point.id),
-            s.ci_low * factor,
-        );
-        self.add(
-            named("high"),
-            unit,
-            format!("{what}, upper end of the interval"),
-            (&labels, point.id),
-            s.ci_high * factor,
-        );
+        let (what, at) = (clean(&dataset.quantity.name), (labels.as_str(), point.id));
+        self.add((named(""), unit), format!("{what}, median"), at, s.median * factor);
+        self.add((named("low"), unit), format!("{what}, lower end of the interval"), at, s.ci_low * factor);
+        self.add((named("high"), unit), format!("{what}, upper end of the interval"), at, s.ci_high * factor);
         let solid = if measured.verdict.grade == VerdictGrade::Solid { 1.0 } else { 0.0 };
-        self.add(
-            format!("{name}_solid"),
-            "",
-            format!("{what}, whether nothing speaks against it"),
-            (&labels, point.id),
-            solid,
-        );
+        self.add((format!("{name}_solid"), ""), format!("{what}, whether nothing speaks against it"), at, solid);
     }
 
-    fn add(&mut self, name: String, unit: &'static str, help: String, at: (&str, u64), value: f64) {
+    /// A sample of the family called `name`.
+    fn add(&mut self, (name, unit): (String, &'static str), help: String, at: (&str, u64), value: f64) {
         let (labels, id) = at;
         let family = self.families.entry(name.clone()).or_default();
         (family.unit, family.help) = (unit, help);

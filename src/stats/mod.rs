@@ -4,6 +4,7 @@
 //! and no answer is `None` (or an empty list).
 #![forbid(unsafe_code)]
 
+mod capacity;
 #[cfg(test)]
 mod coverage_tests;
 mod knees;
@@ -16,6 +17,7 @@ mod ratio;
 mod stop;
 mod trend;
 
+pub use capacity::{CacheEnd, cache_ends};
 pub use knees::{Knee, knees};
 pub use levels::{Headline, headline};
 pub use modes::{Modes, modes};

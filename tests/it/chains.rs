@@ -33,6 +33,8 @@ fn chains_of_every_shape_share_a_mapping() {
         ChainShape::OnePerPage(base),
         ChainShape::OnePerPage(Bytes(base.0 * 2)),
         ChainShape::OnePerPage(Bytes(2 << 20)),
+        ChainShape::Pairs { block: Bytes(2048), distance: Bytes(8) },
+        ChainShape::Pairs { block: Bytes(2048), distance: Bytes(1024) },
     ];
     for pages in [PageMode::Base, PageMode::Transparent] {
         let bytes = |shape: &ChainShape| if let ChainShape::OnePerPage(page) = shape { page.0 * 5 } else { 100_032 };

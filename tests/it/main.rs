@@ -14,5 +14,6 @@ mod journals;
 mod kernels;
 mod outputs;
 mod resume;
+mod scaling;
 mod simulated;
 mod source;

@@ -44,6 +44,9 @@ impl Heat {
     }
 }
 
+/// The points of one map: the report, what they share, themselves.
+type Group<'a> = (usize, Vec<Option<&'a Coordinate>>, Vec<&'a crate::results::Point>);
+
 /// A heat map for each report and each combination of what is neither end, with what its title has more than that of all;
 /// none where points do not lie between ends.
 pub(super) fn heats(parts: &[Part<'_>], merged: &Dataset, names: &[String], factor: f64) -> Vec<(String, Heat)> {
@@ -54,7 +57,7 @@ pub(super) fn heats(parts: &[Part<'_>], merged: &Dataset, names: &[String], fact
         return Vec::new();
     }
     let others = others(merged, axes);
-    let mut groups: Vec<(usize, Vec<Option<&Coordinate>>, Vec<&crate::results::Point>)> = Vec::new();
+    let mut groups: Vec<Group<'_>> = Vec::new();
     for part in parts {
         let measured = part.dataset.points.iter().filter(|p| p.outcome.measured().is_some());
         for point in measured.filter(|p| ends(&p.coordinates, axes).is_some()) {
@@ -67,7 +70,7 @@ pub(super) fn heats(parts: &[Part<'_>], merged: &Dataset, names: &[String], fact
             }
         }
     }
-    let named = |(report, key, points): (usize, Vec<Option<&Coordinate>>, Vec<_>)| {
+    let named = |(report, key, points): Group<'_>| {
         let told =
             others.iter().zip(key).filter_map(|(axis, c)| Some(format!(", {}", shorten(&coordinate(axis, c?), 40))));
         let from = (names.len() > 1).then(|| format!(", {}", names[report]));

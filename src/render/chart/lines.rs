@@ -146,14 +146,17 @@ fn word(axis: &str, at: &Coordinate) -> String {
     coordinate(axis, at)
 }
 
+/// What tells a series from the others of its report.
+type Key = Vec<Option<Coordinate>>;
+
 /// Series as they come up.
 struct Collector<'a> {
     left_out: usize,
     others: &'a [&'a str],
     names: &'a [String],
     series: Vec<Series>,
-    keys: BTreeMap<(usize, Vec<Option<Coordinate>>), usize>,
-    colors: Vec<(Option<Coordinate>, Vec<Vec<Option<Coordinate>>>)>,
+    keys: BTreeMap<(usize, Key), usize>,
+    colors: Vec<(Option<Coordinate>, Vec<Key>)>,
 }
 
 impl Collector<'_> {

@@ -55,7 +55,7 @@ impl Scale {
         }
         // One value only, or values too far apart for their difference.
         if !(high - low).is_finite() || high <= low {
-            (low, high) = (low.min(0.0), low.abs().max(1.0).min(f64::MAX / 4.0) * 1.1);
+            (low, high) = (low.min(0.0), low.abs().clamp(1.0, f64::MAX / 4.0) * 1.1);
         }
         let mut scale = Scale { title, low, high, log, ticks: Vec::new() };
         scale.ticks = scale.round_values(numbers).into_iter().map(|v| (v, label(v, numbers))).collect();

@@ -78,6 +78,7 @@ pub fn dataset(quantity: &str, points: Vec<Point>) -> Dataset {
         },
         axes: ["operation", "kernel", "level", "size_bytes", "threads", "pages"].map(axis).to_vec(),
         points,
+        auxiliary: false,
     }
 }
 
@@ -241,7 +242,10 @@ pub fn matrix(cpus: u64) -> Report {
     let axis = |name: &str| Axis { name: name.into(), unit: None };
     let quantity = Quantity { name: "round trip".into(), unit: "ns".into(), higher_is_better: false };
     let axes = ["operation", "from", "to", "relation"].map(axis).to_vec();
-    report("core-to-core", vec![Dataset { experiment: "core-to-core".into(), quantity, axes, points }])
+    report(
+        "core-to-core",
+        vec![Dataset { experiment: "core-to-core".into(), quantity, axes, points, auxiliary: false }],
+    )
 }
 
 /// Hand-offs between the cores of a large machine, one operation, without samples.
@@ -256,7 +260,10 @@ pub fn large_machine(cpus: u64) -> Report {
     }
     let axes = ["from", "to"].map(|name| Axis { name: name.into(), unit: None }).to_vec();
     let quantity = Quantity { name: "round trip".into(), unit: "ns".into(), higher_is_better: false };
-    report("core-to-core", vec![Dataset { experiment: "core-to-core".into(), quantity, axes, points }])
+    report(
+        "core-to-core",
+        vec![Dataset { experiment: "core-to-core".into(), quantity, axes, points, auxiliary: false }],
+    )
 }
 
 /// Bandwidth from every node to the memory of every node.
@@ -273,7 +280,7 @@ pub fn eight_nodes() -> Report {
     }
     let axes = ["cpu_node", "memory_node", "operation"].map(|name| Axis { name: name.into(), unit: None }).to_vec();
     let quantity = Quantity { name: "bandwidth".into(), unit: "B/s".into(), higher_is_better: true };
-    report("numa", vec![Dataset { experiment: "numa".into(), quantity, axes, points }])
+    report("numa", vec![Dataset { experiment: "numa".into(), quantity, axes, points, auxiliary: false }])
 }
 
 /// Nothing at all.

@@ -5,7 +5,8 @@ use clap::{Args, Command, FromArgMatches};
 use memgauge::engine::{Machine, Sampling, SimulatedMachine};
 use memgauge::error::Result;
 use memgauge::experiments::{
-    Detail, EXPERIMENTS, Experiment, bandwidth, core_to_core, instructions, latency, locks, patterns, tlb,
+    Detail, EXPERIMENTS, Experiment, bandwidth, caches, core_to_core, instructions, latency, locks, patterns, scaling,
+    tlb,
 };
 use memgauge::plan::{self, Plan, Request};
 use memgauge::results::{JournalLine, Measured, Outcome, Point, Report};
@@ -52,6 +53,11 @@ pub fn latency(options: &str) -> Box<dyn Experiment> {
     Box::new(latency::Latency::new(parse(options)))
 }
 
+/// `memgauge scaling` with these options.
+pub fn scaling(options: &str) -> Box<dyn Experiment> {
+    Box::new(scaling::Scaling::new(parse(options)))
+}
+
 /// `memgauge core-to-core` with these options.
 pub fn core_to_core(options: &str) -> Box<dyn Experiment> {
     Box::new(core_to_core::CoreToCore::new(parse(options)))
@@ -65,6 +71,11 @@ pub fn patterns(options: &str) -> Box<dyn Experiment> {
 /// `memgauge tlb` with these options.
 pub fn tlb(options: &str) -> Box<dyn Experiment> {
     Box::new(tlb::Tlb::new(parse(options)))
+}
+
+/// `memgauge caches` with these options.
+pub fn caches(options: &str) -> Box<dyn Experiment> {
+    Box::new(caches::Caches::new(parse(options)))
 }
 
 /// `memgauge instructions` with these options.
@@ -168,8 +179,11 @@ pub fn run(on: &Simulated, request: Request) -> Ran {
     run_with(on, request, Notes::default(), None)
 }
 
-pub fn run_with(on: &Simulated, request: Request, mut notes: Notes, stop: Option<Nanos>) -> Ran {
-    let mut machine = on.machine(SEED);
+pub fn run_with(on: &Simulated, request: Request, notes: Notes, stop: Option<Nanos>) -> Ran {
+    run_on(on.machine(SEED), request, notes, stop)
+}
+
+pub fn run_on(mut machine: SimulatedMachine, request: Request, mut notes: Notes, stop: Option<Nanos>) -> Ran {
     if let Some(stop) = stop {
         machine.interrupt_at(stop);
     }

@@ -1,9 +1,11 @@
 //! Planner, sampling, experiments, run and renderers on machines that exist only as facts and costs: exact answers on
 //! topologies that no test machine has, without waiting. Nothing here asserts on the time of the machine it runs on.
 
+mod caches;
 mod chains;
 mod comparing;
 mod core_to_core;
+mod distribution;
 mod families;
 mod interruption;
 mod lab;
@@ -13,7 +15,9 @@ mod machines;
 mod noise;
 mod profile;
 mod rendering;
+mod scaling;
 mod shapes;
+mod stages;
 mod tlbs;
 mod trust;
 mod values;

@@ -1,0 +1,237 @@
+//! From a curve over sizes to levels, and from the probes to what caches do. Pure functions; the rules and their constants
+//! are explained in docs/method/caches.md.
+
+use crate::stats::{CacheEnd, Knee, cache_ends, knees};
+use crate::units::Bytes;
+
+/// One size of a curve.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Spot {
+    /// The working set.
+    pub size: Bytes,
+    /// A load of it, in ns.
+    pub latency: f64,
+    /// Whether it is of the even grid on which levels are discovered.
+    pub coarse: bool,
+}
+
+/// A level of the hierarchy as timing shows it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MeasuredLevel {
+    /// A load that finds its line there, in ns.
+    pub latency: f64,
+    /// Where it ends; `None` for the last one seen, which is memory unless a cache is larger than all that was measured.
+    pub end: Option<End>,
+}
+
+/// Where a level ends.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct End {
+    /// The working set that explains the curve best.
+    pub capacity: Bytes,
+    /// The least one that explains it about as well.
+    pub low: Bytes,
+    /// The largest one that does.
+    pub high: Bytes,
+}
+
+/// A rise of the curve as the coarse grid shows it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rise {
+    /// The last size before it.
+    pub last: Bytes,
+    /// The first size in it.
+    pub first: Bytes,
+    /// The first size behind it.
+    pub settled: Bytes,
+}
+
+/// Levels of a hierarchy differ by at least this, relatively.
+const STEP: f64 = 0.2;
+
+/// What a fit has to confirm of it.
+const CONFIRMED: f64 = 0.15;
+
+/// Each cache is at least so many times as large as the one before.
+const APART: f64 = 2.0;
+
+/// Between two ends a curve rises by less than this, relatively, over half a doubling somewhere: else they are one.
+const FLAT: f64 = 0.15;
+
+/// Half a doubling, less what rounding to lines takes.
+const HALF: f64 = 1.4;
+
+/// The curve without what is lower again further on: a larger working set finds no more in any cache, so that this is a
+/// disturbance. One place that is low alone counts for nothing.
+fn settled(curve: &[Spot]) -> Vec<Spot> {
+    let mut low = f64::INFINITY;
+    let mut spots: Vec<Spot> = Vec::with_capacity(curve.len());
+    for (at, spot) in curve.iter().enumerate().rev() {
+        if let Some(next) = curve.get(at + 1) {
+            let both = curve.get(at + 2).map_or(next.latency, |after| next.latency.max(after.latency));
+            low = low.min(both);
+        }
+        spots.push(Spot { latency: spot.latency.min(low), ..*spot });
+    }
+    spots.reverse();
+    spots
+}
+
+/// The rises of a curve, by size.
+pub fn rises(curve: &[Spot]) -> Vec<Rise> {
+    rises_of(&settled(curve))
+}
+
+fn rises_of(curve: &[Spot]) -> Vec<Rise> {
+    let coarse: Vec<&Spot> = curve.iter().filter(|spot| spot.coarse).collect();
+    let x: Vec<f64> = coarse.iter().map(|spot| spot.size.0 as f64).collect();
+    let y: Vec<f64> = coarse.iter().map(|spot| spot.latency).collect();
+    let rise = |knee: &Knee| {
+        let (last, first) = (coarse.get(knee.index.checked_sub(1)?)?.size, coarse.get(knee.index)?.size);
+        let settled = coarse.get(knee.settled)?.size;
+        (knee.after > knee.before).then_some(Rise { last, first, settled })
+    };
+    knees(&x, &y, STEP).iter().filter_map(rise).collect()
+}
+
+/// The levels of a `curve` of rising sizes, nearest first: at least one, unless the curve is empty or nonsense.
+pub fn levels(curve: &[Spot]) -> Vec<MeasuredLevel> {
+    let curve = settled(curve);
+    let x: Vec<f64> = curve.iter().map(|spot| spot.size.0 as f64).collect();
+    let y: Vec<f64> = curve.iter().map(|spot| spot.latency).collect();
+    let mut ranges: Vec<(f64, f64)> = rises_of(&curve).iter().map(|r| (r.last.0 as f64, r.settled.0 as f64)).collect();
+    let mut ends = cache_ends(&x, &y, &ranges);
+    // Each turn has one rise less.
+    while let Some(at) = ends.windows(2).position(|pair| !two_levels(&curve, &pair[0], &pair[1])) {
+        if ends.len() < ranges.len() {
+            break;
+        }
+        ranges[at].1 = ranges[at + 1].1;
+        ranges.remove(at + 1);
+        ends = cache_ends(&x, &y, &ranges);
+    }
+    ends.retain(|end| end.after > end.before * (1.0 + CONFIRMED));
+    let bytes = |size: f64| Bytes(size.round() as u64);
+    let mut levels: Vec<MeasuredLevel> = Vec::new();
+    for end in &ends {
+        let [capacity, low, high] = [end.capacity, end.low, end.high].map(bytes);
+        levels.push(MeasuredLevel { latency: end.before, end: Some(End { capacity, low, high }) });
+    }
+    let flat = || crate::stats::median(&y);
+    let last = ends.last().map(|end| end.after).or_else(flat);
+    levels.extend(last.map(|latency| MeasuredLevel { latency, end: None }));
+    levels
+}
+
+/// Whether something lies between two ends that is a level: they are far enough from each other, and somewhere between them
+/// the curve is nearly flat.
+fn two_levels(curve: &[Spot], one: &CacheEnd, other: &CacheEnd) -> bool {
+    let between: Vec<&Spot> = curve
+        .iter()
+        .filter(|spot| spot.coarse && (one.capacity..=other.capacity).contains(&(spot.size.0 as f64)))
+        .collect();
+    let half = |from: &&&Spot| {
+        let wide = |to: &&&Spot| to.size.0 as f64 >= from.size.0 as f64 * HALF;
+        between.iter().find(wide).is_some_and(|to| to.latency < from.latency * (1.0 + FLAT))
+    };
+    other.capacity >= one.capacity * APART && between.iter().any(|from| half(&from))
+}
+
+/// Which of the `reported` sizes belongs to each of those `found`, both rising: one after the other where there are as many;
+/// else so that sizes differ as little as can be, by factors, and none is left over of the fewer.
+pub fn matched(found: &[Bytes], reported: &[Bytes]) -> Vec<Option<usize>> {
+    let apart = |a: Bytes, b: Bytes| (a.0.max(1) as f64 / b.0.max(1) as f64).log2().abs();
+    // By what is left of both: the least cost, and whether the first two belong together, or one of them is left over.
+    fn best(
+        found: &[Bytes],
+        reported: &[Bytes],
+        spare: (usize, usize),
+        apart: &dyn Fn(Bytes, Bytes) -> f64,
+    ) -> (f64, Vec<Option<usize>>) {
+        let (Some((&f, more)), Some((&r, others))) = (found.split_first(), reported.split_first()) else {
+            return (0.0, vec![None; found.len()]);
+        };
+        let shift = |pairs: Vec<Option<usize>>| pairs.into_iter().map(|at| at.map(|at| at + 1));
+        let (cost, pairs) = best(more, others, spare, apart);
+        let mut least = (cost + apart(f, r), std::iter::once(Some(0)).chain(shift(pairs)).collect());
+        if spare.0 > 0 {
+            let (cost, pairs) = best(more, reported, (spare.0 - 1, 0), apart);
+            if cost < least.0 {
+                least = (cost, std::iter::once(None).chain(pairs).collect());
+            }
+        }
+        if spare.1 > 0 {
+            let (cost, pairs) = best(found, others, (0, spare.1 - 1), apart);
+            if cost < least.0 {
+                least = (cost, shift(pairs).collect());
+            }
+        }
+        least
+    }
+    // No hierarchy is deeper; what a system reports beyond that is not worth the time.
+    let (found_few, reported) = (&found[..found.len().min(DEEPEST)], &reported[..reported.len().min(DEEPEST)]);
+    let spare = (found_few.len().saturating_sub(reported.len()), reported.len().saturating_sub(found_few.len()));
+    let mut pairs = best(found_few, reported, spare, &apart).1;
+    pairs.resize(found.len(), None);
+    pairs
+}
+
+/// Levels that are looked at when they are matched.
+const DEEPEST: usize = 8;
+
+/// The share of a load that the second of a pair may cost more than one in the nearest cache, and be free; and the share below
+/// which it is fetched ahead.
+const FREE: f64 = 0.15;
+const AHEAD: f64 = 0.8;
+
+/// What pairs of nodes at rising distances show.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Pairs {
+    /// The line: twice the largest distance at which the second of two loads is free.
+    pub line: Option<Bytes>,
+    /// The largest distance within which the second load costs less than the first, though it is on another line; with
+    /// what it costs of the first one.
+    pub ahead: Option<(Bytes, f64)>,
+}
+
+/// What `pairs` of distance and mean load show where the nearest cache takes `near`: distances rise. A pair inside a line
+/// takes (first + near) / 2, one far apart takes what two loads take.
+pub fn pairs(pairs: &[(Bytes, f64)], near: f64) -> Pairs {
+    let Some(&(largest, apart)) = pairs.last() else { return Pairs::default() };
+    let second = |load: f64| (2.0 * load - apart - near) / (apart - near).max(f64::MIN_POSITIVE);
+    let free = pairs.iter().take_while(|(_, load)| second(*load) < FREE).last().map(|(distance, _)| *distance);
+    // Free at every distance, or at none: nothing is known of a line.
+    let Some(free) = free.filter(|&free| free < largest && apart > near * (1.0 + STEP)) else {
+        return Pairs::default();
+    };
+    let beyond = pairs.iter().skip_while(|(distance, _)| *distance <= free);
+    let ahead = beyond.take_while(|(_, load)| second(*load) < AHEAD).last();
+    let ahead = ahead.map(|&(distance, load)| (distance, second(load).max(0.0)));
+    Pairs { line: Some(Bytes(2 * free.0)), ahead }
+}
+
+/// A stride is followed by a prefetcher where it takes less than this share of random order.
+pub const FOLLOWED: f64 = 0.7;
+
+/// The largest of the rising `strides` up to which all are followed, and the least that is not: each with the share of
+/// random order that it takes.
+pub fn followed(strides: &[(Bytes, f64)]) -> (Option<Bytes>, Option<Bytes>) {
+    let up_to = strides.iter().take_while(|(_, share)| *share < FOLLOWED).last().map(|(stride, _)| *stride);
+    let not = strides.iter().find(|(_, share)| *share >= FOLLOWED).map(|(stride, _)| *stride);
+    (up_to, not)
+}
+
+/// The share of the way to the next level from which on a set is taken to be full: one line more than its 16 ways misses
+/// once in 17 loads under the mildest replacement.
+const FULL: f64 = 0.05;
+
+/// The ways of a cache, from the least to the most, by loads of rising numbers of nodes that share a set: `here` is a load
+/// from the cache, `behind` one from the next. `None` where the set never filled, or always was.
+pub fn ways(loads: &[(u64, f64)], here: f64, behind: f64) -> Option<(u64, u64)> {
+    let full = here + FULL * (behind - here);
+    let first = loads.iter().position(|(_, load)| *load > full)?;
+    let (last, more) = (loads.get(first.checked_sub(1)?)?.0, loads.get(first)?.0);
+    // What is full stays full.
+    let stays = loads.iter().skip(first).all(|(_, load)| *load > full);
+    stays.then_some((last, more.saturating_sub(1)))
+}

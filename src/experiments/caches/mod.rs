@@ -1,0 +1,286 @@
+//! How many caches are there, what does each hold, and how do they behave?
+//!
+//! Method and limits: docs/method/caches.md.
+
+mod analysis;
+mod findings;
+mod grid;
+mod probes;
+mod sentences;
+#[cfg(test)]
+mod tests;
+
+pub use analysis::{End, MeasuredLevel, Spot, levels};
+pub use findings::measured_levels;
+
+use super::chain_modes::packed_window;
+use super::instructions::chosen_cpus;
+use super::latency::line_of;
+use super::lists::{Density, PageModes};
+use super::{Bound, Detail, Draft, Experiment, Scope, axis, bytes_axis};
+use crate::engine::{ChainShape, ChaseWork, Sampling, Work, derive, page_bytes};
+use crate::error::{Error, Result};
+use crate::host::memory::PageMode;
+use crate::kernels::chase_name;
+use crate::results::{Axis, Coordinate, Coordinates, Dataset, Finding, HostFacts, Outcome, Quantity};
+use crate::units::{Bytes, CpuList};
+
+/// Which caches to look for, and how closely.
+#[derive(Debug, Clone, PartialEq, Eq, clap::Args)]
+pub struct Settings {
+    /// Sizes to try: low (2 per doubling), medium (4), high (8)
+    #[arg(long, value_name = "DENSITY", default_value = "medium")]
+    pub density: Density,
+
+    /// The largest working set [default: 4 times the reported last-level cache, from 256MiB to 1GiB where there is room]
+    #[arg(long, value_name = "SIZE")]
+    pub max_size: Option<Bytes>,
+
+    /// Pages: 4k (base pages), thp (transparent huge pages), huge (reserved huge pages) [default: thp where the system has them]
+    #[arg(long, value_name = "LIST")]
+    pub pages: Option<PageModes>,
+
+    /// CPUs to look at, one after another [default: the first of the run]
+    #[arg(long, value_name = "LIST")]
+    pub cpu: Option<CpuList>,
+}
+
+/// Chains over working sets of rising size, as an operation.
+pub(super) const SWEEP: &str = "sweep";
+
+/// Pairs of nodes at a distance.
+pub(super) const PAIR: &str = "pair";
+
+/// Nodes one stride after the other, and the same ones in random order.
+pub(super) const STRIDE: &str = "stride";
+
+/// Few nodes at a stride that puts them into one set.
+pub(super) const WAYS: &str = "ways";
+
+/// The smallest working set: no first-level cache is known to be smaller.
+const LEAST: Bytes = Bytes(4096);
+
+/// The largest one by default is no less than this where there is plenty of memory, and no more than that.
+const ROOMY: Bytes = Bytes(256 << 20);
+const MOST: Bytes = Bytes(1 << 30);
+
+/// The largest one by default is no more than this part of what may be used.
+const PART: u64 = 4;
+
+/// The largest one is this many times the last-level cache that the system reports.
+const BEYOND: u64 = 4;
+
+/// What is gone through in huge pages before anything else is.
+const WINDOW: Bytes = Bytes(1 << 20);
+
+/// Samples of a point in a round, and rounds.
+const PER_ROUND: u32 = 4;
+const ROUNDS: u32 = 6;
+
+/// The experiment.
+#[derive(Debug, Clone)]
+pub struct Caches {
+    settings: Settings,
+}
+
+/// What one curve is of.
+#[derive(Debug, Clone, Copy)]
+struct Group {
+    cpu: u32,
+    pages: PageMode,
+    line: Bytes,
+    base: Bytes,
+    huge: Bytes,
+    /// The largest working set.
+    most: Bytes,
+    seed: u64,
+}
+
+impl Caches {
+    /// With the user's settings.
+    pub fn new(settings: Settings) -> Self {
+        Self { settings }
+    }
+
+    /// As part of a profile.
+    pub fn in_profile(detail: Detail) -> Self {
+        let density = if detail == Detail::Sweep { Density::Medium } else { Density::Low };
+        Self::new(Settings { density, max_size: None, pages: None, cpu: None })
+    }
+
+    /// Every CPU and kind of pages to look at.
+    fn groups(&self, scope: &Scope<'_>) -> Result<Vec<Group>> {
+        let facts = scope.facts();
+        let modes = self.settings.pages.as_ref().map_or_else(|| vec![usual(facts)], |pages| pages.0.clone());
+        let mut groups = Vec::new();
+        for cpu in chosen_cpus(self.settings.cpu.as_ref(), scope)? {
+            let most = self.largest(scope, cpu)?;
+            groups.extend(modes.iter().map(|&pages| Group {
+                cpu,
+                pages,
+                line: line_of(scope, cpu),
+                base: facts.pages.base,
+                huge: page_bytes(pages, facts),
+                most,
+                seed: scope.seed,
+            }));
+        }
+        Ok(groups)
+    }
+
+    /// The largest working set.
+    fn largest(&self, scope: &Scope<'_>, cpu: u32) -> Result<Bytes> {
+        let usable = scope.usable();
+        if let Some(asked) = self.settings.max_size {
+            let least = Bytes(LEAST.0 * 8);
+            return if asked > usable || asked < least {
+                Err(Error::usage(format!(
+                    "largest working set not possible: {asked}; {least} to the {usable} that may be used; type --max-size {}",
+                    ROOMY.min(usable)
+                )))
+            } else {
+                Ok(asked.round_down(line_of(scope, cpu).0))
+            };
+        }
+        let last = scope.facts().topology.data_caches(cpu).last().map_or(0, |cache| cache.size.0);
+        let wanted = last.saturating_mul(BEYOND).clamp(ROOMY.0, MOST.0);
+        Ok(Bytes(wanted.min(usable.0 / PART).max(LEAST.0 * 8)).round_down(LEAST.0))
+    }
+}
+
+/// The pages in which chains do not show what TLBs cost, where the system has them.
+fn usual(facts: &HostFacts) -> PageMode {
+    let never = facts.pages.thp_mode.get().is_none_or(|mode| mode == "never");
+    if never { PageMode::Base } else { PageMode::Transparent }
+}
+
+impl Group {
+    /// The order in which to go through a large working set: all of a few pages before the next, so that TLBs hardly show. A
+    /// virtual machine's huge pages may be small ones of the host: windows of them are no larger than a second-level TLB covers.
+    fn order(&self) -> ChainShape {
+        match self.pages {
+            PageMode::Base => ChainShape::RandomBox(packed_window(self.base)),
+            _ => ChainShape::RandomBox(WINDOW),
+        }
+    }
+
+    fn chase(&self, operation: &str, bytes: Bytes, stride: Bytes, shape: ChainShape) -> ChaseWork {
+        let seed = derive(self.seed, operation, bytes.0 ^ (stride.0 << 48));
+        let Group { cpu, pages, .. } = *self;
+        ChaseWork { pages, cpu, bytes, stride, shape, seed, walkers: 1, payload: false, node: None }
+    }
+
+    /// A working set of so many bytes; `pass` 0 to discover, 1 to look more closely.
+    fn sweep(&self, scope: &Scope<'_>, size: Bytes, pass: u64) -> Draft {
+        let work = self.chase(SWEEP, size, self.line, self.order());
+        self.draft(scope, SWEEP, work, &[("pass", pass)])
+    }
+
+    fn draft(&self, scope: &Scope<'_>, operation: &str, work: ChaseWork, more: &[(&str, u64)]) -> Draft {
+        let name = |text: &str| Coordinate::Name(text.to_owned());
+        let mode = super::chain_modes::named(work.shape).0;
+        let mut coordinates = Coordinates::from([
+            ("operation".to_owned(), name(operation)),
+            ("kernel".to_owned(), Coordinate::Name(chase_name(1, false))),
+            ("pages".to_owned(), Coordinate::Name(self.pages.to_string())),
+            ("chain_mode".to_owned(), Coordinate::Name(mode.to_string())),
+            ("size_bytes".to_owned(), Coordinate::Number(work.bytes.0)),
+            ("stride_bytes".to_owned(), Coordinate::Number(work.stride.0)),
+            ("threads".to_owned(), Coordinate::Number(1)),
+            ("cpu".to_owned(), Coordinate::Number(u64::from(self.cpu))),
+        ]);
+        coordinates.extend(more.iter().map(|(axis, number)| ((*axis).to_owned(), Coordinate::Number(*number))));
+        let fits = work.slot() <= scope.usable();
+        // What is asked first is needed most; of that, small working sets are.
+        let rank = [SWEEP, PAIR, STRIDE, WAYS].iter().position(|o| *o == operation).unwrap_or(0).min(1) as u8;
+        let expendable = 2 + 64 * rank + work.bytes.0.max(1).ilog2() as u8;
+        let reason = || format!("{} do not fit into the {} that may be used", work.bytes, scope.usable());
+        let work = match scope.machine.kernel(&Work::Chase(work.clone())) {
+            Err(reason) => Err(Outcome::Unsupported { reason }),
+            Ok(_) if !fits => Err(Outcome::Skipped { reason: reason() }),
+            Ok(_) => Ok(Work::Chase(work)),
+        };
+        Draft { coordinates, work, bound: Bound::Unknown, expendable }
+    }
+}
+
+impl Experiment for Caches {
+    fn name(&self) -> &'static str {
+        "caches"
+    }
+
+    fn quantity(&self) -> Quantity {
+        Quantity { name: "latency".to_owned(), unit: "ns".to_owned(), higher_is_better: false }
+    }
+
+    fn axes(&self) -> Vec<Axis> {
+        let names = ["operation", "pages", "chain_mode", "pass", "nodes", "kernel", "threads", "cpu"];
+        let sizes = ["size_bytes", "stride_bytes", "distance_bytes", "cache_bytes"];
+        names.map(axis).into_iter().chain(sizes.map(bytes_axis)).collect()
+    }
+
+    fn draft(&self, scope: &Scope<'_>) -> Result<Vec<Draft>> {
+        let mut drafts = Vec::new();
+        for group in self.groups(scope)? {
+            let sizes = grid::coarse(LEAST, group.most, self.settings.density.steps(), group.line);
+            drafts.extend(sizes.into_iter().map(|size| group.sweep(scope, size, 0)));
+            scope.room_for(drafts.len())?;
+        }
+        Ok(drafts)
+    }
+
+    fn reserve(&self, scope: &Scope<'_>) -> Result<Vec<Vec<Draft>>> {
+        let (mut closer, mut probes) = (Vec::new(), Vec::new());
+        for group in self.groups(scope)? {
+            let sizes = grid::stand_ins(group.most);
+            closer.extend(sizes.into_iter().map(|size| group.sweep(scope, size, 1)));
+            probes.extend(probes::stand_ins(&group, scope));
+            scope.room_for(closer.len() + probes.len())?;
+        }
+        Ok(vec![closer, probes])
+    }
+
+    fn place(&self, scope: &Scope<'_>, stage: usize, most: usize, measured: &Dataset) -> Vec<Draft> {
+        // What could be drafted can be asked again.
+        let groups = self.groups(scope).unwrap_or_default();
+        let each = most / groups.len().max(1);
+        let place = |group: &Group| {
+            let curve = findings::curve(measured, group.cpu, &group.pages.to_string());
+            match stage {
+                0 => {
+                    let sizes = grid::closer(&curve, &grid::stand_ins(group.most), each, group.line);
+                    sizes.into_iter().map(|size| group.sweep(scope, size, 1)).collect()
+                }
+                1 => probes::place(group, scope, &levels(&curve), each),
+                _ => Vec::new(),
+            }
+        };
+        groups.iter().flat_map(place).collect()
+    }
+
+    fn adjustments(&self, _scope: &Scope<'_>) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn is_auxiliary(&self) -> bool {
+        true
+    }
+
+    /// Few samples: what an end rests on is many points that agree.
+    fn sampling(&self, general: Sampling) -> Sampling {
+        let (per_round, rounds) = (general.per_round.min(PER_ROUND), general.rounds.min(ROUNDS));
+        Sampling { per_round, rounds, target: 0.0, ..general }
+    }
+
+    fn rebuilds_chains(&self) -> bool {
+        true
+    }
+
+    fn findings(&self, dataset: &Dataset) -> Vec<Finding> {
+        findings::findings(dataset, None)
+    }
+
+    fn findings_on(&self, facts: &HostFacts, dataset: &Dataset) -> Vec<Finding> {
+        findings::findings(dataset, Some(&facts.topology))
+    }
+}

@@ -1,0 +1,172 @@
+//! What the probes of a run say: lines, prefetchers, ways.
+
+use super::analysis::{Pairs, followed, pairs, ways};
+use super::findings::{Group, finding, value};
+use super::{PAIR, STRIDE, WAYS};
+use crate::results::{Cache, Finding, Point};
+use crate::units::Bytes;
+use std::collections::BTreeMap;
+
+/// What shares no set and still takes this share of the way to the next level longer is no matter of sets.
+const NO_MATTER: f64 = 0.15;
+
+/// Everything that the probes of `group` say.
+pub fn of(group: &Group<'_>) -> Vec<Finding> {
+    let caches = group.ends().len();
+    let shown: Vec<(usize, Pairs)> = (0..caches).filter_map(|index| Some((index, pairs_of(group, index)?))).collect();
+    let mut findings: Vec<Finding> = line(group, &shown).into_iter().chain(neighbours(group, &shown)).collect();
+    findings.extend((0..caches).filter_map(|index| strides(group, index)));
+    findings.extend((0..caches).filter_map(|index| sets(group, index)));
+    findings
+}
+
+/// Points of an operation about the cache at `index`.
+fn points<'a>(group: &Group<'a>, operation: &str, index: usize) -> Vec<&'a Point> {
+    // The cache that a probe was made for is the one found before the last points of the sweep came: the nearest one.
+    let ends = group.ends();
+    let nearest = |bytes: u64| {
+        let apart = |capacity: Bytes| (capacity.0.max(1) as f64 / bytes.max(1) as f64).log2().abs();
+        (0..ends.len()).min_by(|a, b| apart(ends[*a].capacity).total_cmp(&apart(ends[*b].capacity)))
+    };
+    let about = |p: &&&Point| {
+        p.name("operation") == Some(operation) && p.number("cache_bytes").and_then(nearest) == Some(index)
+    };
+    group.points.iter().filter(about).copied().collect()
+}
+
+fn pairs_of(group: &Group<'_>, index: usize) -> Option<Pairs> {
+    let by_distance: BTreeMap<u64, f64> =
+        points(group, PAIR, index).into_iter().filter_map(|p| Some((p.number("distance_bytes")?, value(p)?))).collect();
+    let loads: Vec<(Bytes, f64)> = by_distance.into_iter().map(|(distance, load)| (Bytes(distance), load)).collect();
+    (loads.len() > 2).then(|| pairs(&loads, group.levels.first().map_or(0.0, |level| level.latency)))
+}
+
+/// The line, by the nearest cache that shows one.
+fn line(group: &Group<'_>, shown: &[(usize, Pairs)]) -> Option<Finding> {
+    let line = shown.iter().find_map(|(_, pairs)| pairs.line)?;
+    let reported = group.reported.first().and_then(|cache| cache.line);
+    let reports = reported.map_or("no line".to_owned(), |reported| format!("lines of {reported}"));
+    let text = format!("Lines{} are {line}; the system reports {reports}.", group.on);
+    let values = [("line_bytes", Some(line.0 as f64)), ("reported_bytes", reported.map(|r| r.0 as f64))];
+    let kind = if reported.is_some_and(|reported| reported != line) { "cache-disagrees" } else { "cache-line" };
+    Some(finding(kind, text, &values))
+}
+
+/// What is fetched beside a line, behind the furthest cache that was asked.
+fn neighbours(group: &Group<'_>, shown: &[(usize, Pairs)]) -> Option<Finding> {
+    let (index, pairs) = shown.iter().rev().find(|(_, pairs)| pairs.line.is_some())?;
+    let (line, behind) = (pairs.line?, group.name(*index));
+    let on = &group.on;
+    let (text, reach, share) = match pairs.ahead {
+        Some((distance, share)) if distance == line => (
+            format!(
+                "Behind {behind}{on} lines are fetched in pairs: the other one of {} costs {:.0}% of a miss.",
+                Bytes(2 * line.0),
+                share * 100.0
+            ),
+            distance.0 * 2,
+            Some(share),
+        ),
+        Some((distance, share)) => (
+            format!(
+                "Behind {behind}{on} neighbours are fetched with a line: one {distance} away costs {:.0}% of a miss.",
+                share * 100.0
+            ),
+            distance.0 * 2,
+            Some(share),
+        ),
+        None => (format!("Behind {behind}{on} no neighbour is fetched with a line."), line.0, None),
+    };
+    let values = [("fetched_bytes", Some(reach as f64)), ("share_of_miss", share)];
+    Some(finding("cache-adjacent", text, &values))
+}
+
+/// Which strides are fetched ahead, behind the cache at `index`.
+fn strides(group: &Group<'_>, index: usize) -> Option<Finding> {
+    let mut both: BTreeMap<u64, [Option<f64>; 2]> = BTreeMap::new();
+    for point in points(group, STRIDE, index) {
+        let which = usize::from(point.name("chain_mode") != Some("sequential"));
+        both.entry(point.number("stride_bytes")?).or_default()[which] = value(point);
+    }
+    let share = |(stride, loads): (u64, [Option<f64>; 2])| Some((Bytes(stride), loads[0]? / loads[1]?));
+    let shares: Vec<(Bytes, f64)> = both.into_iter().filter_map(share).collect();
+    let (least, at_least) = *shares.first()?;
+    let (up_to, not) = followed(&shares);
+    let text = match (up_to, not) {
+        (Some(up_to), Some(not)) => format!("up to {up_to} are fetched ahead, {not} is not"),
+        (Some(up_to), None) => format!("up to {up_to}, the largest tried, are fetched ahead"),
+        (None, _) => format!("are not fetched ahead, not even {least}"),
+    };
+    let text = format!(
+        "Behind {}{} strides {text} ({least} takes {:.0}% of random order).",
+        group.name(index),
+        group.on,
+        at_least * 100.0
+    );
+    let values = [
+        ("followed_bytes", up_to.map(|b| b.0 as f64)),
+        ("not_followed_bytes", not.map(|b| b.0 as f64)),
+        ("share_of_random", Some(at_least)),
+    ];
+    Some(finding("cache-stride-prefetch", text, &values))
+}
+
+/// The ways of the cache at `index`; of those that were not asked, why.
+fn sets(group: &Group<'_>, index: usize) -> Option<Finding> {
+    let cache = group.pairs().get(index).copied().flatten();
+    let reported = cache.and_then(|cache| cache.ways);
+    let name = group.name(index);
+    let unknown = |why: &str| {
+        let text = format!("The ways of {name}{} are not known: {why}.", group.on);
+        Some(finding("cache-ways-unknown", text, &[("level", Some((index + 1) as f64))]))
+    };
+    if index >= 2 {
+        return unknown("its sets are chosen by a hash of the address on most processors");
+    }
+    let probes = points(group, WAYS, index);
+    let Some(stride) = probes.iter().filter_map(|p| p.number("stride_bytes")).min() else {
+        return unknown("it was not asked, for want of memory or of contiguous memory");
+    };
+    if index > 0 && group.lacking().is_some() {
+        return unknown("its sets follow physical addresses, and huge pages were not granted");
+    }
+    let (mut loads, mut control) = (BTreeMap::new(), None);
+    for point in &probes {
+        let (Some(nodes), Some(load)) = (point.number("nodes"), value(point)) else { continue };
+        if point.number("stride_bytes") == Some(stride) {
+            loads.insert(nodes, load);
+        } else {
+            control = Some(load);
+        }
+    }
+    let (here, behind) = (group.levels.get(index)?.latency, group.levels.get(index + 1)?.latency);
+    let nearest = group.levels.first()?.latency;
+    if control.is_none_or(|load| load > nearest + NO_MATTER * (behind - nearest)) {
+        return unknown("as many lines in different sets take as long");
+    }
+    let loads: Vec<(u64, f64)> = loads.into_iter().collect();
+    let Some((least, most)) = ways(&loads, here, behind) else {
+        return unknown("no number of lines at one distance fills a set");
+    };
+    Some(known(group, (index, cache), (least, most), reported))
+}
+
+/// `L1 has 8 ways; the system reports 8.`
+fn known(
+    group: &Group<'_>,
+    (index, cache): (usize, Option<&Cache>),
+    (least, most): (u64, u64),
+    reported: Option<u32>,
+) -> Finding {
+    let ways = if least == most { format!("{least}") } else { format!("{least} to {most}") };
+    let reports = reported.map_or("none".to_owned(), |reported| reported.to_string());
+    let text = format!("{}{} has {ways} ways; the system reports {reports}.", group.name(index), group.on);
+    let values = [
+        ("level", Some(cache.map_or(index as u32 + 1, |cache| cache.level).into())),
+        ("ways", Some(least as f64)),
+        ("ways_at_most", Some(most as f64)),
+        ("reported_ways", reported.map(f64::from)),
+    ];
+    let differs = reported.is_some_and(|reported| !(least..=most).contains(&u64::from(reported)));
+    finding(if differs { "cache-disagrees" } else { "cache-ways" }, text, &values)
+}
