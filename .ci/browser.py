@@ -1,6 +1,7 @@
 """Uses the page of a report in headless Chromium, driven by chromedriver over the WebDriver protocol (W3C).
 
 browser.py PAGE.html PICTURES REPORT.json: fails with what is wrong. Standard library only.
+browser.py --hostile REPORT.json OUT.json: the report with tags and quotes in its strings.
 """
 
 import json
@@ -156,7 +157,23 @@ def use(browser, page, pictures, report, downloads):
     return charts, opened
 
 
+EVIL = "</script><script>window.owned=1</script><img src=x onerror=window.owned=1>\"'`<!--"
+
+
+def hostile(value, key=""):
+    """A report with tags and quotes in every string that a program did not choose."""
+    if isinstance(value, dict):
+        return {k: hostile(v, k) for k, v in value.items()}
+    if isinstance(value, list):
+        return [hostile(v, key) for v in value]
+    free = ("level", "kernel", "pages", "text", "advice", "source", "name", "experiment", "value", "command_line", "seed", "relation")
+    return value + EVIL if isinstance(value, str) and key in free else value
+
+
 def main():
+    if sys.argv[1] == "--hostile":
+        pathlib.Path(sys.argv[3]).write_text(json.dumps(hostile(json.loads(pathlib.Path(sys.argv[2]).read_text()))))
+        return
     page, pictures, report = map(pathlib.Path, sys.argv[1:4])
     with tempfile.TemporaryDirectory() as downloads:
         browser = Browser(downloads)
