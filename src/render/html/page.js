@@ -87,7 +87,7 @@
     return {
       paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", font: { color: look().ink, family: "system-ui, sans-serif" },
       margin: { t: 32, r: 16, b: 60, l: 64 }, hovermode: "closest", hoverlabel: { align: "left" },
-      legend: narrow ? { orientation: "h", y: -0.5 } : {}, modebar: { bgcolor: "rgba(0,0,0,0)", color: look().ink },
+      legend: narrow ? { orientation: "h", y: -0.5 } : {}, modebar: { bgcolor: "rgba(0,0,0,0)", color: look().ink, activecolor: "#0072b2" },
     };
   }
 
