@@ -1,6 +1,6 @@
 //! The machines: facts as discovery would give them, and what things cost.
 
-use memgauge::engine::{CostModel, HandOffCost, LevelCost, NoiseModel, SimulatedMachine};
+use memgauge::engine::{CostModel, HandOffCost, LevelCost, LoadCost, NoiseModel, SimulatedMachine};
 use memgauge::results::{
     Cache, CacheKind, Cpu, CpuFacts, Environment, Fact, HostFacts, MemoryFacts, Node, PageFacts, SystemFacts, Topology,
 };
@@ -57,6 +57,7 @@ pub fn model(caches: usize) -> CostModel {
         tlbs: Vec::new(),
         granted: 1.0,
         hand_off: HandOffCost::default(),
+        load: LoadCost::default(),
         noise: NoiseModel::default(),
     }
 }
