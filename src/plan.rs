@@ -37,6 +37,13 @@ pub struct Request {
     pub max_points: usize,
 }
 
+impl Request {
+    /// What its experiments plan for on `machine`.
+    pub fn scope<'a>(&'a self, machine: &'a dyn Machine) -> Scope<'a> {
+        Scope { machine, cpus: &self.cpus, seed: self.seed, most_points: self.max_points }
+    }
+}
+
 /// A point that will be measured, or whose outcome is already known.
 #[derive(Debug, Clone)]
 pub struct PlannedPoint {
@@ -55,6 +62,8 @@ pub struct PlannedPoint {
     candidates: usize,
     /// Whether its chain is built anew at each of its turns.
     rebuilt: bool,
+    /// Which stage of its experiment it stands in for, 0 being the first; `None` for a point that was drafted.
+    pub stage: Option<usize>,
 }
 
 /// Points whose memory is mapped at the same time.
@@ -206,7 +215,7 @@ pub fn make(request: Request, machine: &mut dyn Machine) -> Result<Plan> {
 /// What the experiments have to say about their points, the first few one by one: a range by factors may round all of
 /// its members.
 fn adjustments(request: &Request, machine: &dyn Machine) -> Vec<String> {
-    let scope = Scope { machine, cpus: &request.cpus, seed: request.seed, most_points: request.max_points };
+    let scope = request.scope(machine);
     let mut all: Vec<String> = request.experiments.iter().flat_map(|e| e.adjustments(&scope)).collect();
     let mut seen = BTreeSet::new();
     all.retain(|sentence| seen.insert(sentence.clone()));
@@ -218,30 +227,48 @@ fn adjustments(request: &Request, machine: &dyn Machine) -> Vec<String> {
     all
 }
 
-/// The points of all experiments and repeats. What lies at the same place as a point before it is the same question
-/// asked twice and left out.
+/// The points of all experiments and repeats, then the stand-ins of each stage. What lies at the same place as a point
+/// before it is the same question asked twice and left out.
 fn draft_points(request: &Request, machine: &dyn Machine) -> Result<Vec<PlannedPoint>> {
-    let most_points = request.max_points;
-    let scope = Scope { machine, cpus: &request.cpus, seed: request.seed, most_points };
-    let mut drafts: Vec<(usize, Draft)> = Vec::new();
+    let scope = request.scope(machine);
+    let repeats = request.repeat.max(1);
+    // By stage: all that were drafted, then stand-ins.
+    let mut stages: BTreeMap<Option<usize>, Vec<(usize, Draft)>> = BTreeMap::new();
     for (index, experiment) in request.experiments.iter().enumerate() {
         let mut seen = BTreeSet::new();
         let new = experiment.draft(&scope)?.into_iter().filter(|draft| seen.insert(draft.coordinates.clone()));
-        drafts.extend(new.map(|draft| (index, draft)));
-        scope.room_for(drafts.len().saturating_mul(request.repeat.max(1) as usize))?;
-    }
-    let repeats = (0..request.repeat.max(1)).flat_map(|repeat| drafts.iter().cloned().map(move |d| (repeat, d)));
-    let plan = |(id, (repeat, (experiment, draft))): (usize, (u32, (usize, Draft)))| {
-        let mut coordinates = draft.coordinates;
-        if request.repeat > 1 {
-            coordinates.insert("repeat".to_owned(), Coordinate::Number(u64::from(repeat)));
+        stages.entry(None).or_default().extend(new.map(|draft| (index, draft)));
+        for (stage, drafts) in experiment.reserve(&scope)?.into_iter().enumerate() {
+            stages.entry(Some(stage)).or_default().extend(drafts.into_iter().map(|draft| (index, draft)));
         }
-        let Draft { work, bound, expendable, .. } = draft;
-        let candidates = work.as_ref().map_or(0, |work| machine.candidates(work).len());
-        let rebuilt = request.experiments[experiment].rebuilds_chains();
-        PlannedPoint { id: id as u64, experiment, coordinates, work, bound, expendable, candidates, rebuilt }
-    };
-    Ok(repeats.enumerate().map(plan).collect())
+        scope.room_for(stages.values().map(Vec::len).sum::<usize>().saturating_mul(repeats as usize))?;
+    }
+    let mut points = Vec::new();
+    for (stage, drafts) in stages {
+        for (repeat, (experiment, draft)) in (0..repeats).flat_map(|repeat| drafts.iter().map(move |d| (repeat, d))) {
+            let mut coordinates = draft.coordinates.clone();
+            if request.repeat > 1 {
+                coordinates.insert("repeat".to_owned(), Coordinate::Number(u64::from(repeat)));
+            }
+            let &Draft { bound, expendable, .. } = draft;
+            let work = draft.work.clone();
+            let candidates = work.as_ref().map_or(0, |work| machine.candidates(work).len());
+            let (id, experiment) = (points.len() as u64, *experiment);
+            let rebuilt = request.experiments[experiment].rebuilds_chains();
+            points.push(PlannedPoint {
+                id,
+                experiment,
+                coordinates,
+                work,
+                bound,
+                expendable,
+                candidates,
+                rebuilt,
+                stage,
+            });
+        }
+    }
+    Ok(points)
 }
 
 /// Which points share memory.
@@ -254,13 +281,14 @@ struct Layout<'a> {
 
 impl Layout<'_> {
     /// All points of a repeat share memory where that fits, else those of each kind of work and pages, else as many
-    /// as fit; those whose chains are rebuilt are apart from the others. The points `left_out` are in no phase.
+    /// as fit; those whose chains are rebuilt are apart from the others, and so is each stage of stand-ins. The points
+    /// `left_out` are in no phase.
     fn phases(&self, points: &[PlannedPoint], left_out: &[usize]) -> Vec<Phase> {
         let left_out: BTreeSet<usize> = left_out.iter().copied().collect();
         let wanted: Vec<usize> =
             (0..points.len()).filter(|i| points[*i].work.is_ok() && !left_out.contains(i)).collect();
         let mut phases = Vec::new();
-        let repeats = by_key(&wanted, |i| (points[i].coordinates.get("repeat"), points[i].rebuilt));
+        let repeats = by_key(&wanted, |i| (points[i].coordinates.get("repeat"), points[i].rebuilt, points[i].stage));
         for repeat in repeats {
             let rebuilt = repeat.first().is_some_and(|&i| points[i].rebuilt);
             let whole = self.phase(points, repeat.clone(), rebuilt);

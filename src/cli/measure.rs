@@ -133,7 +133,7 @@ fn measure(
     for text in plan.adjusted.iter().filter(|_| !destination.shows_findings()) {
         tell(&format!("memgauge: note: {text}"));
     }
-    let known = plan.points.iter().filter(|point| point.work.is_err()).count();
+    let known = plan.points.iter().filter(|point| point.stage.is_none() && point.work.is_err()).count();
     let mut progress = Progress::new(destination.journal(), known + 1);
     let model = machine.facts().cpu.model_name.get().map_or("unknown processor", String::as_str);
     progress.announce(&format!("machine: {model}, {} cpus\n{}", plan.request.cpus.len(), plan_line(&plan)));
@@ -233,7 +233,8 @@ fn describe(plan: &Plan, destination: &Destination) -> String {
                 .reason()
                 .map_or_else(|| "  measured before".to_owned(), |why| format!("  {}: {why}", outcome.status())),
         };
-        text += &format!("  {}{outcome}\n", place.join(" "));
+        let later = if point.stage.is_some() { "  to be placed by what is measured" } else { "" };
+        text += &format!("  {}{outcome}{later}\n", place.join(" "));
     }
     text += &format!("result: {}\n", destination.describe());
     text

@@ -139,6 +139,18 @@ pub trait Experiment {
         false
     }
 
+    /// Stand-ins for points that are placed once others are measured, a list for each stage: each as long to measure and
+    /// as large in memory as any point that [`Experiment::place`] may put there.
+    fn reserve(&self, _scope: &Scope<'_>) -> Result<Vec<Vec<Draft>>> {
+        Ok(Vec::new())
+    }
+
+    /// The points of `stage`, the first after the drafted ones being 0, from what was `measured` before: at most `most`, as
+    /// many of its stand-ins as the plan has room for. Stand-ins that are not needed vanish.
+    fn place(&self, _scope: &Scope<'_>, _stage: usize, _most: usize, _measured: &Dataset) -> Vec<Draft> {
+        Vec::new()
+    }
+
     /// Adds to measured points what only all of them together show: shares of one of them.
     fn finish(&self, _dataset: &mut Dataset) {}
 

@@ -13,6 +13,7 @@ mod noise;
 mod profile;
 mod rendering;
 mod shapes;
+mod stages;
 mod tlbs;
 mod trust;
 mod values;
