@@ -1,6 +1,8 @@
 //! The options, one documented field each. Help, man page, completions and tests come from this table.
 
-use crate::experiments::{Detail, bandwidth, core_to_core, instructions, latency, locks, patterns, tlb};
+use crate::experiments::{
+    Detail, bandwidth, core_to_core, instructions, latency, loaded_latency, locks, patterns, tlb,
+};
 use crate::units::{BytesPerSecond, CpuList, Nanos, ParseError};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -38,6 +40,8 @@ pub enum Command {
     Latency(LatencyOptions),
     /// Time from one core to another and back
     CoreToCore(CoreToCoreOptions),
+    /// Time of a load while other CPUs use the memory, from idle to saturation
+    LoadedLatency(LoadedLatencyOptions),
     /// What the order of accesses costs: reverse, strided, random
     Patterns(PatternOptions),
     /// Entries and reach of each TLB, and what a miss costs
@@ -101,7 +105,7 @@ pub struct RunOptions {
     #[arg(long, value_enum, default_value = "default")]
     pub profile: Profile,
 
-    /// Only these experiments: bandwidth,latency,core-to-core,patterns,tlb,instructions,locks [default: those of the profile]
+    /// Only these experiments: bandwidth,latency,core-to-core,loaded-latency,patterns,tlb,instructions,locks [default: those of the profile]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub only: Vec<String>,
 
@@ -140,6 +144,18 @@ pub struct CoreToCoreOptions {
     /// Which CPUs hand a line over, and how
     #[command(flatten)]
     pub settings: core_to_core::Settings,
+
+    /// Options of every measurement
+    #[command(flatten)]
+    pub common: CommonOptions,
+}
+
+/// Options of `loaded-latency`.
+#[derive(Debug, Args)]
+pub struct LoadedLatencyOptions {
+    /// What to load the memory with, and where
+    #[command(flatten)]
+    pub settings: loaded_latency::Settings,
 
     /// Options of every measurement
     #[command(flatten)]

@@ -4,6 +4,7 @@
 //! and no answer is `None` (or an empty list).
 #![forbid(unsafe_code)]
 
+mod bends;
 mod bootstrap;
 #[cfg(test)]
 mod coverage_tests;
@@ -16,6 +17,7 @@ mod random;
 mod stop;
 mod trend;
 
+pub use bends::{first_passing, knee_below_chord, unevenness};
 pub use bootstrap::ratio_interval;
 pub use knees::{Knee, knees};
 pub use levels::{Headline, headline};
