@@ -284,7 +284,7 @@ fn places(settings: &Settings, scope: &Scope<'_>, cpu: u32, remote: bool) -> Res
     let line = line_of(scope, cpu);
     let levels = Levels::new(scope.facts(), &[cpu], scope.last_level());
     let size = settings.size.unwrap_or(levels.memory);
-    if size < line || size > scope.usable() {
+    if size < line || settings.size.is_some_and(|size| size > scope.usable()) {
         return Err(Error::usage(format!(
             "size not possible: {size}; a chain takes {line} to {}; type --size 256MiB",
             scope.usable()

@@ -218,6 +218,11 @@ pub fn eight_nodes() -> Simulated {
     uniform("eight nodes", (64, 1), (Bytes::mib(32), 8))
 }
 
+/// Two nodes of so many cores.
+pub fn two_nodes_of(cores: u32) -> Simulated {
+    uniform("two nodes", (2 * cores, 1), (Bytes::mib(384), cores))
+}
+
 /// A node of memory without CPUs beside an ordinary one.
 pub fn memory_node() -> Simulated {
     let mut machine = plain();

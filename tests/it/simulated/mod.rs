@@ -8,6 +8,7 @@ mod interruption;
 mod lab;
 mod levels;
 mod limits;
+mod loaded;
 mod machines;
 mod noise;
 mod profile;
