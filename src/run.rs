@@ -7,7 +7,7 @@ mod limits;
 mod more;
 mod stages;
 
-use crate::engine::{Frame, Machine, MemoryPlan, PointLog, Trouble, Work, conclude, sample_round};
+use crate::engine::{Frame, Machine, MemoryPlan, PointLog, Sampling, Trouble, Work, conclude, sample_round};
 use crate::experiments::Experiment;
 use crate::plan::{Phase, Plan, PlannedPoint};
 use crate::results::{
@@ -87,10 +87,11 @@ pub fn execute(
     started: Nanos,
 ) -> Report {
     let mut provenance = provenance(plan, machine, invocation);
-    let rounds = u64::from(plan.sampling.rounds);
-    let settled = invocation.past.as_ref().map_or(0, |past| past.settled) * rounds;
-    let turns = settled + plan.phases.iter().map(|p| p.points.len() as u64).sum::<u64>() * rounds;
-    let logs = vec![PointLog::default(); plan.points.len()];
+    let rounds = |i: usize| u64::from(plan.sampling_of(&plan.points[i]).rounds);
+    let settled = invocation.past.as_ref().map_or(0, |past| past.settled) * u64::from(plan.sampling.rounds);
+    let turns = settled + plan.phases.iter().flat_map(|p| &p.points).map(|&i| rounds(i)).sum::<u64>();
+    let log = |point: &PlannedPoint| PointLog::new(point.windows);
+    let logs = plan.points.iter().map(log).collect();
     let last_level = machine.facts().topology.last_level_total(&plan.request.cpus).0;
     let mut run = Run {
         plan,
@@ -158,9 +159,9 @@ pub fn summary(plan: &Plan) -> PlanSummary {
 impl Run<'_> {
     /// Maps the memory of a phase and takes round after round of its points, each round starting one point later, so
     /// that drift does not look like a difference between points. Where several allocations are asked for, the
-    /// rounds are spread over them.
+    /// rounds are spread over them; points of fewer rounds than others have theirs spread over the whole phase.
     fn phase(&mut self, phase: &Phase) {
-        let rounds = self.plan.sampling.rounds;
+        let rounds = phase.points.iter().map(|&i| self.sampling_of(i).rounds).max().unwrap_or(0);
         let per_allocation = rounds.div_ceil(self.plan.request.reallocate.max(1));
         let mut mapped = Ok(());
         self.place_points(phase);
@@ -172,6 +173,11 @@ impl Run<'_> {
             let mut order = phase.points.clone();
             order.rotate_left(round as usize % phase.points.len().max(1));
             for index in order {
+                let own = self.sampling_of(index).rounds;
+                let done = |rounds_begun: u32| u64::from(rounds_begun) * u64::from(own) / u64::from(rounds);
+                if done(round + 1) == done(round) {
+                    continue;
+                }
                 self.turns.0 += 1;
                 if mapped.is_ok() {
                     self.turn(index);
@@ -190,6 +196,11 @@ impl Run<'_> {
                 _ => self.conclude(index),
             }
         }
+    }
+
+    /// How a point is sampled.
+    fn sampling_of(&self, index: usize) -> Sampling {
+        self.plan.sampling_of(&self.points[index])
     }
 
     /// Maps memory, unless nobody will measure in it: that can take longer than all the rest.
@@ -215,7 +226,8 @@ impl Run<'_> {
         if self.plan.request.cooldown > Nanos::ZERO && self.machine.pause(self.plan.request.cooldown).is_err() {
             return;
         }
-        sample_round(self.machine, &work, &self.plan.sampling, &mut self.logs[index]);
+        let sampling = self.sampling_of(index);
+        sample_round(self.machine, &work, &sampling, &mut self.logs[index]);
         if self.logs[index].needs_no_more() {
             self.conclude(index);
         } else if !self.logs[index].is_empty() {
@@ -256,8 +268,9 @@ impl Run<'_> {
         if self.outcomes.contains_key(&index) {
             return;
         }
+        let sampling = self.sampling_of(index);
         let log = &mut self.logs[index];
-        if self.machine.interrupted() && !log.finished(&self.plan.sampling) {
+        if self.machine.interrupted() && !log.finished(&sampling) {
             log.cut_short();
         }
         let untouched = log.rounds() == 0 && !log.failed();
@@ -351,6 +364,7 @@ fn datasets(plan: &Plan, points: &[PlannedPoint], mut outcome: impl FnMut(usize)
         quantity: e.quantity(),
         axes: axes(plan, e),
         points: Vec::new(),
+        auxiliary: e.is_auxiliary(),
     };
     let mut datasets: Vec<Dataset> = plan.request.experiments.iter().map(|e| empty(e.as_ref())).collect();
     for (index, planned) in points.iter().enumerate() {

@@ -82,11 +82,9 @@ pub fn patterns(options: PatternOptions, words: Vec<String>) -> Result<u8> {
     single(Box::new(patterns::Patterns::new(options.settings)), &options.common, words)
 }
 
-/// `memgauge tlb`: few samples in many rounds, since differences are taken round by round.
+/// `memgauge tlb`
 pub fn tlb(options: TlbOptions, words: Vec<String>) -> Result<u8> {
-    let experiment = Box::new(tlb::Tlb::new(options.settings));
-    let defaults = Defaults { profile: "tlb", budget: SINGLE_BUDGET, sampling: sampling(4, 12, 0.005) };
-    measure(vec![experiment], &options.common, &defaults, words)
+    single(Box::new(tlb::Tlb::new(options.settings)), &options.common, words)
 }
 
 /// `memgauge instructions`
@@ -271,11 +269,14 @@ fn exit_code(report: &Report, strict: bool, unfinished: Option<&Path>) -> u8 {
             format!("nothing was measured: {}", why(points().next()))
         }
         RunStatus::Complete => {
-            let weak = measured().filter(|m| m.verdict.grade != VerdictGrade::Solid).count();
+            let grades = &report.verdict.points;
+            let (weak, all) = grades.iter().fold((0, 0), |(weak, all), (grade, n)| {
+                (weak + if *grade == VerdictGrade::Solid { 0 } else { *n }, all + n)
+            });
             if !strict || weak == 0 {
                 return 0;
             }
-            format!("{weak} of {count} points are less than solid: their reasons are in the result")
+            format!("{weak} of {all} points are less than solid: their reasons are in the result")
         }
     };
     tell(&format!("memgauge: {trouble}"));

@@ -94,7 +94,7 @@ pub enum ProbeRun {
     /// Latency.
     Chase(Arc<ChaseRun>),
     /// Bandwidth.
-    Stream(TrafficShare),
+    Stream(Box<TrafficShare>),
 }
 
 /// A probe on the first thread, traffic on the others.

@@ -1,7 +1,7 @@
 //! What the engine asks of a machine: the real one and the simulated one answer alike.
 
 use super::traffic::{LoadedWork, Traffic};
-use super::window::Gaps;
+use super::window::{Chunks, Gaps};
 use super::work::{ChaseWork, Work};
 use crate::error::Error;
 use crate::host::memory::PageMode;
@@ -65,6 +65,8 @@ pub struct Observation {
     /// The CPU that each thread was found on at the start or, where that differs from its own, at the end; `None` where
     /// not readable.
     pub found_on: Option<Vec<u32>>,
+    /// The parts in which the first thread did its work.
+    pub chunks: Chunks,
     /// Core clock of the first thread's CPU right before and after, `None` where it cannot be established.
     pub core: Option<Hertz>,
 }
@@ -88,17 +90,16 @@ pub struct MemoryPlan {
     pub mappings: BTreeMap<MemoryKey, Bytes>,
 }
 
-/// The mapping that `traffic` of a CPU on node `own` streams through.
-pub fn traffic_key(traffic: &Traffic, own: u32) -> MemoryKey {
-    (MemoryUse::Streams, traffic.pages, traffic.node.unwrap_or(own))
+/// The mapping that `traffic` streams through.
+pub fn traffic_key(traffic: &Traffic, facts: &HostFacts) -> MemoryKey {
+    (MemoryUse::Streams, traffic.pages, traffic.memory_node(facts))
 }
 
 /// The memory that the streams of `work` need, by mapping.
 pub fn traffic_memory(work: &LoadedWork, facts: &HostFacts) -> BTreeMap<MemoryKey, Bytes> {
     let mut needed: BTreeMap<MemoryKey, Bytes> = BTreeMap::new();
     for traffic in work.streaming() {
-        let own = facts.topology.node_of(traffic.cpu).unwrap_or(0);
-        let sum = needed.entry(traffic_key(traffic, own)).or_default();
+        let sum = needed.entry(traffic_key(traffic, facts)).or_default();
         *sum = *sum + traffic.slot();
     }
     needed
@@ -113,6 +114,7 @@ pub fn page_bytes(mode: PageMode, facts: &HostFacts) -> Bytes {
     match mode {
         PageMode::Base => facts.pages.base,
         PageMode::Transparent => huge,
+        PageMode::Pool(size) => size,
         // The smallest pool: gigabyte pages are asked for by nobody who does not say so.
         PageMode::Huge => facts.pages.huge_pools.get().and_then(|p| p.iter().map(|p| p.size).min()).unwrap_or(huge),
     }

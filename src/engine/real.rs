@@ -180,7 +180,7 @@ impl RealMachine {
         super::contention::refuse(work)?;
         let mut used: BTreeMap<MemoryKey, usize> = BTreeMap::new();
         let mut share = |machine: &mut Self, traffic: &Traffic| -> std::result::Result<TrafficShare, Trouble> {
-            let key = traffic_key(traffic, machine.node_of(traffic.cpu));
+            let key = traffic_key(traffic, &machine.facts);
             let mapping = Arc::clone(&machine.arena(key)?.mapping);
             let next = used.entry(key).or_default();
             let take = |length: usize| {
@@ -192,7 +192,7 @@ impl RealMachine {
         };
         let probe = match work.probe() {
             Probe::Chase(chase) => ProbeRun::Chase(self.prepare_chase(chase)?),
-            Probe::Stream(stream) => ProbeRun::Stream(share(self, stream)?),
+            Probe::Stream(stream) => ProbeRun::Stream(Box::new(share(self, stream)?)),
         };
         let traffic = work.traffic().iter().map(|t| share(self, t)).collect::<std::result::Result<_, Trouble>>()?;
         Ok(Prepared::Loaded(Arc::new(LoadedRun::new(probe, traffic))))

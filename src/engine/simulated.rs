@@ -6,7 +6,7 @@
 
 use super::SplitMix64;
 use super::contention::{self, LoadCost, Sets};
-use super::disturbances::{NoiseModel, Spike};
+use super::disturbances::{NoiseModel, Spike, chunks};
 use super::handoff_cost::HandOffCost;
 use super::machine::{
     Beside, Machine, MemoryKey, MemoryPlan, MemoryUse, Observation, Trouble, page_bytes, traffic_memory,
@@ -436,10 +436,12 @@ impl Machine for SimulatedMachine {
         if let Some(first) = found_on.first_mut().filter(|_| is(Spike::Move)) {
             *first += 1;
         }
+        let amount = (per_nano * length.0).round().max(1.0) as u64;
         Ok(Observation {
             elapsed,
-            amount: (per_nano * length.0).round().max(1.0) as u64,
+            amount,
             traffic: beside.map(|b| Beside { payload: b.payload * length.0, bus: b.bus * length.0 }),
+            chunks: chunks(amount, elapsed, gap),
             noise: Some(noise),
             gaps: Gaps { total: gap, longest: gap },
             found_on: Some(found_on),

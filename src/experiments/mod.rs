@@ -26,7 +26,7 @@ pub use lists::{
 };
 pub use patterns::OrderedOperations;
 
-use crate::engine::{Machine, Work};
+use crate::engine::{Machine, Sampling, Windows, Work};
 use crate::error::{Error, Result};
 use crate::results::{Axis, Coordinates, Dataset, Finding, HostFacts, Outcome, Quantity};
 use crate::units::Bytes;
@@ -152,6 +152,22 @@ pub trait Experiment {
         Vec::new()
     }
 
+    /// Whether its points only serve its findings, see [`Dataset::auxiliary`].
+    fn is_auxiliary(&self) -> bool {
+        false
+    }
+
+    /// How its points are sampled where points in `general` are so: other numbers of samples and rounds where many points
+    /// tell something together. Never applied to samples that the user fixed.
+    fn sampling(&self, general: Sampling) -> Sampling {
+        general
+    }
+
+    /// The short windows whose distribution is taken beside the samples of each point.
+    fn windows(&self) -> Option<Windows> {
+        None
+    }
+
     /// Adds to measured points what only all of them together show: shares of one of them.
     fn finish(&self, _dataset: &mut Dataset) {}
 
@@ -206,7 +222,7 @@ pub static EXPERIMENTS: [Row; 8] = [
     Row {
         name: "tlb",
         question: "how many pages does each TLB cover, and what does a miss in it cost?",
-        least: Detail::Sweep,
+        least: Detail::Levels,
         in_profile: |detail| Box::new(tlb::Tlb::in_profile(detail)),
     },
     Row {

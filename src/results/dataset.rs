@@ -48,7 +48,9 @@ impl std::fmt::Display for Coordinate {
 ///
 /// Axes used by the memory experiments: `operation`, `kernel`, `level`, `size_bytes` (per thread, all streams of the
 /// operation together), `threads`, `pages` (as asked for: `4k`, `thp`, `huge`), `stride_bytes`, `repeat`. Between CPUs: `from`, `to` and
-/// `relation` (`same-core`, `shared-l2`, `shared-l3`, `same-package`, `cross-package`, `unknown`).
+/// `relation` (`same-core`, `shared-l2`, `shared-l3`, `same-package`, `cross-package`, `unknown`). Beside traffic: `mix`
+/// (`idle` without any; loads to stores: `67:33`, `0:100nt` with non-temporal ones; `3-readers-1-writers`), `pause_cycles` (core
+/// cycles between bursts of each thread), `threads` (those of the traffic), `node` (of all memory), `bully` (its CPUs, `none` without).
 pub type Coordinates = BTreeMap<String, Coordinate>;
 
 /// One point: where it lies and what came of it.
@@ -91,4 +93,14 @@ pub struct Dataset {
     pub axes: Vec<Axis>,
     /// In the order of the plan.
     pub points: Vec<Point>,
+    /// Whether the points only serve the findings: a boundary rests on many of them that agree, none of which has to be
+    /// known well. They count in no judgement on the report that has other datasets.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub auxiliary: bool,
+}
+
+/// The datasets that a judgement on all of them is about: those that are not auxiliary, or all where there are no others.
+pub fn headline(datasets: &[Dataset]) -> impl Iterator<Item = &Dataset> + Clone {
+    let all = datasets.iter().all(|d| d.auxiliary);
+    datasets.iter().filter(move |d| all || !d.auxiliary)
 }

@@ -62,7 +62,8 @@ impl Run<'_> {
         });
         let points = points.collect();
         let (quantity, axes) = (asks.quantity(), asks.axes());
-        Dataset { experiment: asks.name().to_owned(), quantity, axes, points }
+        let auxiliary = asks.is_auxiliary();
+        Dataset { experiment: asks.name().to_owned(), quantity, axes, points, auxiliary }
     }
 }
 

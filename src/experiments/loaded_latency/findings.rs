@@ -36,7 +36,7 @@ fn named(curve: &Curve, all: &[Curve]) -> String {
 }
 
 /// The figures along one curve: idle, at shares of its highest bandwidth, and its knee.
-fn along(curve: &Curve, all: &[Curve]) -> Option<Finding> {
+pub(super) fn along(curve: &Curve, all: &[Curve]) -> Option<Finding> {
     let (idle, fastest) = (curve.idle()?.latency.median, curve.fastest()?);
     let most = fastest.bandwidth();
     let mut values = BTreeMap::from([("idle_ns".to_owned(), idle), ("highest".to_owned(), most)]);
@@ -63,7 +63,7 @@ fn along(curve: &Curve, all: &[Curve]) -> Option<Finding> {
 }
 
 /// What is odd about a curve: it falls, or it hardly rises.
-fn doubt(curve: &Curve, all: &[Curve]) -> Option<Finding> {
+pub(super) fn doubt(curve: &Curve, all: &[Curve]) -> Option<Finding> {
     let idle = curve.idle()?.latency.median;
     let named = named(curve, all);
     if let Some((before, after)) = curve.fall() {

@@ -14,7 +14,7 @@ pub use tenants::Tenants;
 
 use super::hierarchy::Levels;
 use super::instructions::chosen_cpus;
-use super::latency::{chain_seed, line_of, memory_node};
+use super::latency::{chain_seed, line_of, memory_node, reject_elsewhere};
 use super::lists::{Count, Counts, PageModes};
 use super::{Bound, Detail, Draft, Experiment, Scope, axis, bytes_axis};
 use crate::engine::{ChainShape, ChaseWork, LoadedWork, Probe, Traffic, Work};
@@ -145,8 +145,10 @@ pub struct LoadedLatency {
 struct Place {
     cpu: u32,
     pages: PageMode,
-    /// The memory node, `None` where there is but one.
+    /// The memory node as an axis, `None` where there is but one.
     node: Option<u32>,
+    /// The memory node.
+    memory: u32,
     size: Bytes,
     line: Bytes,
     level: String,
@@ -190,7 +192,7 @@ impl LoadedLatency {
         for (far, place) in places(&self.settings, scope, cpu, self.remote)? {
             let bytes = traffic_bytes(scope, &cpus);
             for &shape in &shapes {
-                let expendable = if far || lines.len() >= 1 { OTHER_CURVES } else { FIRST_CURVE };
+                let expendable = if far || !lines.is_empty() { OTHER_CURVES } else { FIRST_CURVE };
                 lines.push(Line { place: place.clone(), shape, cpus: cpus.clone(), bytes, expendable });
             }
         }
@@ -299,7 +301,8 @@ fn places(settings: &Settings, scope: &Scope<'_>, cpu: u32, remote: bool) -> Res
     let level = levels.name(size.round_down(line.0));
     let place = |pages: PageMode, node: Option<u32>| {
         let far = node.is_some() && node != own;
-        (far, Place { cpu, pages, node, size: size.round_down(line.0), line, level: level.clone() })
+        let memory = node.or(own).unwrap_or(0);
+        (far, Place { cpu, pages, node, memory, size: size.round_down(line.0), line, level: level.clone() })
     };
     let pages = &settings.pages.0;
     Ok(on.into_iter().flat_map(|node| pages.iter().map(move |&pages| place(pages, node)).collect::<Vec<_>>()).collect())
@@ -351,7 +354,8 @@ impl Line {
     /// The threads with so many cycles between bursts.
     fn traffic(&self, pause: u64) -> Vec<Traffic> {
         let thread = |(index, &cpu): (usize, &u32)| {
-            let plain = Traffic { node: self.place.node, pause, ..Traffic::reading(cpu, self.place.pages, self.bytes) };
+            let plain =
+                Traffic { node: Some(self.place.memory), pause, ..Traffic::reading(cpu, self.place.pages, self.bytes) };
             self.shape.mix(index).apply(plain)
         };
         self.cpus.iter().enumerate().map(thread).collect()
@@ -477,6 +481,10 @@ impl Experiment for LoadedLatency {
         }
         wanted.sort_by(|a, b| b.0.total_cmp(&a.0));
         wanted.into_iter().map(|(_, draft)| draft).take(most).collect()
+    }
+
+    fn finish(&self, dataset: &mut Dataset) {
+        reject_elsewhere(dataset);
     }
 
     fn findings(&self, dataset: &Dataset) -> Vec<Finding> {

@@ -4,6 +4,7 @@ use super::mix::{Mix, Shape};
 use super::{Line, Place, Settings, asked_cpus, one_cpu, places, runnable, traffic_bytes};
 use crate::engine::{LoadedWork, Probe, Traffic, Work};
 use crate::error::Result;
+use crate::experiments::latency::reject_elsewhere;
 use crate::experiments::{Bound, Draft, Experiment, Scope, axis, bytes_axis};
 use crate::kernels::{ADDS_PER_BLOCK, BLOCK_BYTES, Operation, chase_name};
 use crate::results::{Axis, Coordinate, Dataset, Finding, Measured, Outcome, Point, Quantity};
@@ -58,7 +59,7 @@ impl Tenants {
             return (Probe::Chase(place.chase(scope)), chase_name(1, false));
         }
         let bytes = place.size.round_down(BLOCK_BYTES).max(crate::units::Bytes(BLOCK_BYTES));
-        let stream = Traffic { node: place.node, ..Traffic::reading(place.cpu, place.pages, bytes) };
+        let stream = Traffic { node: Some(place.memory), ..Traffic::reading(place.cpu, place.pages, bytes) };
         let probe = Probe::Stream(stream);
         let kernel = scope.machine.kernel(&Work::Loaded(LoadedWork::new(probe.clone(), Vec::new())));
         (probe, kernel.map_or_else(|_| Operation::Read.to_string(), |kernel| kernel.name))
@@ -115,6 +116,10 @@ impl Experiment for Tenants {
 
     fn adjustments(&self, _scope: &Scope<'_>) -> Vec<String> {
         Vec::new()
+    }
+
+    fn finish(&self, dataset: &mut Dataset) {
+        reject_elsewhere(dataset);
     }
 
     fn findings(&self, dataset: &Dataset) -> Vec<Finding> {

@@ -3,6 +3,7 @@
 
 mod chains;
 mod core_to_core;
+mod distribution;
 mod families;
 mod interruption;
 mod lab;
