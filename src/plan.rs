@@ -43,7 +43,8 @@ pub struct Request {
 impl Request {
     /// What its experiments plan for on `machine`.
     pub fn scope<'a>(&'a self, machine: &'a dyn Machine) -> Scope<'a> {
-        Scope { machine, cpus: &self.cpus, seed: self.seed, most_points: self.max_points }
+        let experiments = self.experiments.iter().map(|e| e.name()).collect();
+        Scope { machine, cpus: &self.cpus, experiments, seed: self.seed, most_points: self.max_points }
     }
 
     /// How `point` is sampled where points in general are by `general`: as its experiment wants it, unless the user fixed

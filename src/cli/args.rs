@@ -1,7 +1,7 @@
 //! The options, one documented field each. Help, man page, completions and tests come from this table.
 
 use crate::experiments::{
-    Detail, bandwidth, core_to_core, instructions, latency, loaded_latency, locks, patterns, tlb,
+    Detail, bandwidth, core_to_core, instructions, latency, loaded_latency, locks, patterns, scaling, tlb,
 };
 use crate::units::{BytesPerSecond, CpuList, Nanos, ParseError};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -38,6 +38,8 @@ pub enum Command {
     Bandwidth(BandwidthOptions),
     /// Time of a load that needs the one before it
     Latency(LatencyOptions),
+    /// Bandwidth over the number of threads: how many memory needs, where to place them
+    Scaling(ScalingOptions),
     /// Time from one core to another and back
     CoreToCore(CoreToCoreOptions),
     /// Time of a load while other CPUs use the memory, from idle to saturation
@@ -105,7 +107,7 @@ pub struct RunOptions {
     #[arg(long, value_enum, default_value = "default")]
     pub profile: Profile,
 
-    /// Only these experiments: bandwidth,latency,core-to-core,loaded-latency,patterns,tlb,instructions,locks [default: those of the profile]
+    /// Only these experiments: bandwidth,latency,scaling,core-to-core,loaded-latency,patterns,tlb,instructions,locks [default: those of the profile]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub only: Vec<String>,
 
@@ -132,6 +134,18 @@ pub struct LatencyOptions {
     /// Where to follow pointers, and how
     #[command(flatten)]
     pub settings: latency::Settings,
+
+    /// Options of every measurement
+    #[command(flatten)]
+    pub common: CommonOptions,
+}
+
+/// Options of `scaling`.
+#[derive(Debug, Args)]
+pub struct ScalingOptions {
+    /// Which numbers of threads stream, where, and through what
+    #[command(flatten)]
+    pub settings: scaling::Settings,
 
     /// Options of every measurement
     #[command(flatten)]

@@ -2,7 +2,7 @@
 
 use super::args::{
     BandwidthOptions, CommonOptions, CoreToCoreOptions, InstructionOptions, LatencyOptions, LoadedLatencyOptions,
-    LockOptions, PatternOptions, Profile, RunOptions, TlbOptions,
+    LockOptions, PatternOptions, Profile, RunOptions, ScalingOptions, TlbOptions,
 };
 use super::output::{Destination, tell, to_stdout};
 use super::progress::Progress;
@@ -10,7 +10,8 @@ use super::resume::{Resume, quoted};
 use crate::engine::{Machine, RealMachine, Sampling};
 use crate::error::{Error, Result};
 use crate::experiments::{
-    EXPERIMENTS, Experiment, Row, bandwidth, core_to_core, instructions, latency, loaded_latency, locks, patterns, tlb,
+    EXPERIMENTS, Experiment, Row, bandwidth, core_to_core, instructions, latency, loaded_latency, locks, patterns,
+    scaling, tlb,
 };
 use crate::host::counter;
 use crate::host::facts::{SystemFiles, discover};
@@ -59,6 +60,11 @@ pub fn bandwidth(options: BandwidthOptions, words: Vec<String>) -> Result<u8> {
 /// `memgauge latency`
 pub fn latency(options: LatencyOptions, words: Vec<String>) -> Result<u8> {
     single(Box::new(latency::Latency::new(options.settings)), &options.common, words)
+}
+
+/// `memgauge scaling`
+pub fn scaling(options: ScalingOptions, words: Vec<String>) -> Result<u8> {
+    single(Box::new(scaling::Scaling::new(options.settings)), &options.common, words)
 }
 
 /// `memgauge core-to-core`

@@ -72,6 +72,7 @@ fn dispatch(cli: Cli, words: Vec<String>) -> Result<u8> {
         Some(Command::Run(options)) => measure::run(&options, words),
         Some(Command::Bandwidth(options)) => measure::bandwidth(options, words),
         Some(Command::Latency(options)) => measure::latency(options, words),
+        Some(Command::Scaling(options)) => measure::scaling(options, words),
         Some(Command::CoreToCore(options)) => measure::core_to_core(options, words),
         Some(Command::LoadedLatency(options)) => measure::loaded_latency(options, words),
         Some(Command::Patterns(options)) => measure::patterns(options, words),

@@ -53,6 +53,7 @@ pub fn conclude(log: &PointLog, asked: &Work, frame: &Frame<'_>) -> Outcome {
     };
     let verdict = judge(&grounds);
     let mut also = also(work, &summary, core_cycles(log, work));
+    also.extend(fairness(log, work).map(|share| ("fairness".to_owned(), share)));
     also.extend(log.in_windows.figures());
     let samples = log.samples.iter().map(|taken| sample(work, taken)).collect();
     let choice = log.chosen.as_ref().and_then(|chosen| chosen.choice.clone());
@@ -131,6 +132,19 @@ fn core_cycles(log: &PointLog, work: &Work) -> Option<f64> {
     let clean = log.samples.iter().map(|t| &t.seen).filter(|seen| dirt::of(work, seen).is_empty());
     let cycles: Option<Vec<f64>> = clean.map(|o| o.core.map(|hz| hz.cycles_in(Nanos(value(work, o))))).collect();
     stats::median(&cycles?)
+}
+
+/// Median over the clean samples, or all where none is clean, of what the thread that did least streamed of what the one
+/// that did most streamed; `None` for a single thread.
+fn fairness(log: &PointLog, work: &Work) -> Option<f64> {
+    if !matches!(work, Work::Stream(w) if w.cpus.len() > 1) {
+        return None;
+    }
+    let of = |clean: bool| -> Vec<f64> {
+        let wanted = log.samples.iter().filter(|t| !clean || dirt::of(work, &t.seen).is_empty());
+        wanted.filter_map(|t| t.seen.fairness).collect()
+    };
+    stats::median(&of(true)).or_else(|| stats::median(&of(false)))
 }
 
 /// The same quantity under other conventions.

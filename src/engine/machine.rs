@@ -65,6 +65,9 @@ pub struct Observation {
     /// The CPU that each thread was found on at the start or, where that differs from its own, at the end; `None` where
     /// not readable.
     pub found_on: Option<Vec<u32>>,
+    /// What the thread that did least of it did of what the one that did most did, 1 with one thread; `None` where that
+    /// is not known.
+    pub fairness: Option<f64>,
     /// The parts in which the first thread did its work.
     pub chunks: Chunks,
     /// Core clock of the first thread's CPU right before and after, `None` where it cannot be established.
@@ -136,14 +139,16 @@ impl MemoryPlan {
         for work in works {
             match work {
                 Work::Stream(w) => {
-                    let mut here: BTreeMap<u32, Bytes> = BTreeMap::new();
-                    for &cpu in &w.cpus {
-                        let sum = here.entry(node(cpu)).or_default();
-                        *sum = *sum + w.slot();
-                    }
-                    for (node, bytes) in here {
-                        let size = mappings.entry((MemoryUse::Streams, w.pages, node)).or_default();
-                        *size = (*size).max(bytes);
+                    for counted in w.counts() {
+                        let mut here: BTreeMap<u32, Bytes> = BTreeMap::new();
+                        for &cpu in &counted.cpus {
+                            let sum = here.entry(node(cpu)).or_default();
+                            *sum = *sum + counted.slot();
+                        }
+                        for (node, bytes) in here {
+                            let size = mappings.entry((MemoryUse::Streams, w.pages, node)).or_default();
+                            *size = (*size).max(bytes);
+                        }
                     }
                 }
                 Work::Loaded(w) => {

@@ -27,6 +27,7 @@ mod runs;
 mod sample;
 mod sampling;
 mod shape;
+mod sharing;
 mod simulated;
 mod surroundings;
 mod team;
@@ -47,6 +48,7 @@ pub use machine::{Beside, Machine, MemoryKey, MemoryPlan, MemoryUse, Observation
 pub use race::race_samples;
 pub use real::RealMachine;
 pub use sampling::{LONGEST_WALK, PointLog, Sampling, sample_round};
+pub use sharing::SharingModel;
 pub use simulated::{CostModel, LevelCost, SimulatedMachine};
 pub use team::{Member, Team};
 pub use traffic::{LoadedWork, Probe, Traffic};

@@ -107,7 +107,12 @@ impl RealMachine {
     }
 
     fn take<R: Run>(&self, work: &Work, run: &Arc<R>, length: Length) -> std::result::Result<Observation, Trouble> {
-        take(&self.team, work.cpus(), run, length, &self.clock)
+        let taken = take(&self.team, work.cpus(), run, length, &self.clock);
+        match taken {
+            // How threads take turns on a CPU is the system's business.
+            Err(Trouble::Failed(why)) if work.is_oversubscribed() => Err(Trouble::Unsupported(why)),
+            taken => taken,
+        }
     }
 
     /// The CPUs of the run that lie on `node`; all of them for a node without CPUs of the run.
@@ -374,7 +379,8 @@ impl Machine for RealMachine {
         if self.stop.is_set() {
             return Err(Trouble::Interrupted);
         }
-        let length = Length { ticks: self.clock.ticks(length.max(self.clock.shortest())) };
+        let length = length.max(self.clock.shortest()) * work.stretch();
+        let length = Length { ticks: self.clock.ticks(length) };
         let Some((_, prepared)) = self.prepared.as_ref().filter(|(ready, _)| ready == work) else {
             return Err(Trouble::Failed("a sample was asked for before its work was prepared".to_owned()));
         };

@@ -140,6 +140,8 @@ fn take_once<R: Run>(
         noise: noise.map(|all| all.into_iter().fold(ThreadNoise::default(), ThreadNoise::plus)),
         gaps: Gaps { total: clock.nanos(gaps.0), longest: clock.nanos(gaps.1) },
         found_on: seen.iter().map(|s| s.found_on).collect(),
+        // Blocks of a probe and of traffic are not the same thing.
+        fairness: traffic.is_none().then(|| common.fairness()),
         chunks: chunks.unwrap_or_default(),
         core,
     }))

@@ -11,13 +11,14 @@ use super::handoff_cost::HandOffCost;
 use super::machine::{
     Beside, Machine, MemoryKey, MemoryPlan, MemoryUse, Observation, Trouble, page_bytes, traffic_memory,
 };
+use super::sharing::{SharingModel, stream_rate};
 use super::traffic::LoadedWork;
 use super::translation::{TlbLevel, translation};
 use super::window::Gaps;
 use super::work::{ChainShape, ChaseWork, InstructionWork, LockWork, StreamWork, Work};
 use crate::host::memory::PageMode;
 use crate::host::noise::ThreadNoise;
-use crate::kernels::{LockOperation, Operation, SetId, Timing, Visits, Width};
+use crate::kernels::{LockOperation, Operation, SetId, Timing, Width};
 use crate::results::{ClockFacts, HostFacts, KernelUsed, PageEvidence, Places, Surroundings};
 use crate::units::{Bytes, BytesPerSecond, Hertz, Nanos};
 use std::collections::{BTreeMap, BTreeSet};
@@ -64,6 +65,8 @@ pub struct CostModel {
     pub choices: Vec<(SetId, f64)>,
     /// What memory under load costs.
     pub load: LoadCost,
+    /// What threads that share something get of it.
+    pub sharing: SharingModel,
     /// What CPUs need to hand a line over.
     pub hand_off: HandOffCost,
     /// What disturbs samples.
@@ -95,6 +98,7 @@ struct Prepared {
     per_nano: f64,
     /// The same for the traffic beside it.
     beside: Option<Beside>,
+    fairness: f64,
 }
 
 impl SimulatedMachine {
@@ -210,26 +214,6 @@ impl SimulatedMachine {
         self.chains.insert(work.chain());
         let rate = self.model.levels.last().map_or(1e9, |memory| memory.read.0);
         self.advance(Nanos::from_secs(2.0 * work.touched().0 as f64 / rate))
-    }
-
-    fn stream_rate(&self, work: &StreamWork) -> f64 {
-        let level = self.level(&work.cpus, work.bytes);
-        let memory = level + 1 == self.model.levels.len();
-        let contract = work.operation.contract();
-        // A store is half as fast as a load; what write-allocate adds is only felt in memory.
-        let store = if contract.stores > 0 { 0.5 } else { 1.0 };
-        let allocate = if memory { contract.payload_factor() as f64 / contract.bus_factor() as f64 } else { 1.0 };
-        let one = self.model.levels[level].read.0 * if contract.loads > 0 && contract.stores > 0 { 1.0 } else { store };
-        let all = one * work.cpus.len() as f64;
-        let all = if memory { all.min(self.model.memory_total.0 * store.max(0.75)) } else { all };
-        let choice = self.model.choices.iter().find(|(id, _)| work.width == Width::Set(*id)).map_or(1.0, |c| c.1);
-        let order = match (contract.visits, &work.order) {
-            (Visits::Backward, _) => 0.98,
-            (_, Some(super::TableOrder::Strided(stride))) => (64.0 / stride.0 as f64).max(0.05),
-            (_, Some(super::TableOrder::Random(block, _))) => block.0 as f64 / (block.0 as f64 + 256.0),
-            _ => 1.0,
-        };
-        all * allocate * choice * order
     }
 
     /// Instructions of one cycle each, four at once where none waits.
@@ -366,11 +350,14 @@ impl Machine for SimulatedMachine {
 
     fn candidates(&self, work: &Work) -> Vec<Work> {
         let Work::Stream(stream) = work else { return vec![work.clone()] };
-        if stream.width != Width::Best || self.model.choices.is_empty() {
-            return vec![work.clone()];
-        }
-        let with = |(id, _): &(SetId, f64)| StreamWork { width: Width::Set(*id), ..stream.clone() };
-        self.model.choices.iter().map(with).map(Work::Stream).collect()
+        let kernels = |stream: StreamWork| -> Vec<Work> {
+            if stream.width != Width::Best || self.model.choices.is_empty() {
+                return vec![Work::Stream(stream)];
+            }
+            let with = |(id, _): &(SetId, f64)| StreamWork { width: Width::Set(*id), ..stream.clone() };
+            self.model.choices.iter().map(with).map(Work::Stream).collect()
+        };
+        stream.counts().into_iter().flat_map(kernels).collect()
     }
 
     fn map(&mut self, plan: &MemoryPlan, beside: bool) -> Result<(), Trouble> {
@@ -390,6 +377,7 @@ impl Machine for SimulatedMachine {
     fn prepare(&mut self, work: &Work) -> Result<(), Trouble> {
         self.prepared = None;
         let mut beside = None;
+        let mut fairness = 1.0;
         let per_nano = match work {
             Work::Loaded(w) => {
                 let (per_nano, traffic) = self.load(w)?;
@@ -398,7 +386,10 @@ impl Machine for SimulatedMachine {
             }
             Work::Stream(w) => {
                 self.take_streams(w)?;
-                self.stream_rate(w) / 1e9
+                let level = self.level(&w.cpus, w.bytes);
+                let (rate, shares) = stream_rate(&self.model, &self.facts.topology, w, level);
+                fairness = shares;
+                rate / 1e9
             }
             Work::Chase(w) => {
                 self.build(w)?;
@@ -411,15 +402,16 @@ impl Machine for SimulatedMachine {
                 1.0 / self.model.hand_off.round_trip(self.places.relation(from, to), from, to).0
             }
         };
-        self.prepared = Some(Prepared { work: work.clone(), per_nano, beside });
+        self.prepared = Some(Prepared { work: work.clone(), per_nano, beside, fairness });
         self.advance(TAKING_UP)
     }
 
     fn sample(&mut self, work: &Work, length: Nanos) -> Result<Observation, Trouble> {
-        let ready = self.prepared.as_ref().filter(|p| p.work == *work).map(|p| (p.per_nano, p.beside));
-        let Some((per_nano, beside)) = ready else {
+        let ready = self.prepared.as_ref().filter(|p| p.work == *work);
+        let Some((per_nano, beside, fairness)) = ready.map(|p| (p.per_nano, p.beside, p.fairness)) else {
             return Err(Trouble::Failed("a sample was asked for before its work was prepared".to_owned()));
         };
+        let length = length * work.stretch();
         let (factor, spike) = self.disturbance();
         let elapsed = length * factor;
         self.advance(elapsed + STARTING)?;
@@ -445,6 +437,7 @@ impl Machine for SimulatedMachine {
             noise: Some(noise),
             gaps: Gaps { total: gap, longest: gap },
             found_on: Some(found_on),
+            fairness: Some(fairness),
             core: self.core_clock(work.cpus().first().copied().unwrap_or(0)),
         })
     }

@@ -20,6 +20,14 @@ pub struct Common {
     pub amounts: Vec<f64>,
 }
 
+impl Common {
+    /// What the thread that did least did of what the one that did most did.
+    pub fn fairness(&self) -> f64 {
+        let (least, most) = self.amounts.iter().fold((f64::INFINITY, 0.0), |(l, m), &a| (a.min(l), a.max(m)));
+        if most > 0.0 { least / most } else { 1.0 }
+    }
+}
+
 /// Counts the common window of `threads`. `None` if there is none: a thread did nothing, or one had ended before
 /// another began.
 pub fn common_window(threads: &[Stamps]) -> Option<Common> {
@@ -84,6 +92,7 @@ mod tests {
     #[test]
     fn one_thread_counts_all_it_did() {
         let common = common_window(&[stamps(&[100, 110, 130], 7)]).unwrap();
+        assert_eq!(common.fairness(), 1.0);
         assert_eq!(common, Common { ticks: 30, amounts: vec![14.0] });
     }
 
@@ -92,6 +101,7 @@ mod tests {
         // The second thread starts halfway through the first one's first chunk and ends after it.
         let common = common_window(&[stamps(&[0, 10, 20], 4), stamps(&[5, 15, 25], 8)]).unwrap();
         assert_eq!(common, Common { ticks: 15, amounts: vec![2.0 + 4.0, 8.0 + 4.0] });
+        assert_eq!(common.fairness(), 0.5);
     }
 
     #[test]
@@ -115,6 +125,7 @@ mod tests {
     fn a_slow_thread_does_not_make_a_fast_one_wrong() {
         let fast = stamps(&(0..=100).collect::<Vec<u64>>(), 10);
         let slow = stamps(&[0, 50, 100], 50);
-        assert_eq!(common_window(&[fast, slow]).unwrap().amounts, [1000.0, 100.0]);
+        let common = common_window(&[fast, slow]).unwrap();
+        assert_eq!((common.fairness(), common.amounts), (0.1, vec![1000.0, 100.0]));
     }
 }

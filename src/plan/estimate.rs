@@ -66,7 +66,8 @@ pub(super) fn phase_time(
         let built = if phase.chains_share { f64::from(sampling.rounds) } else { allocations };
         let chain = work.chase().map_or(Nanos::ZERO, |w| PER_NODE * (w.nodes() as f64 * built / cost.threads));
         let prepared = if point.candidates < 2 { 0.0 } else { point.candidates as f64 };
-        let race = PER_TURN * prepared + (sampling.length + PER_SAMPLE) * race_samples(point.candidates);
+        let race =
+            PER_TURN * prepared + (sampling.length * work.stretch() + PER_SAMPLE) * race_samples(point.candidates);
         let windows = point.windows.map_or(Nanos::ZERO, |w| w.length * f64::from(w.count) * PER_WINDOW);
         chain + race + windows + turn(work, request, sampling, cost.last_level) * f64::from(sampling.rounds)
     };
@@ -96,5 +97,5 @@ fn turn(work: &Work, request: &Request, sampling: &Sampling, last_level: Bytes) 
         + request.cooldown
         + made
         + walk
-        + (sampling.length + PER_SAMPLE) * (f64::from(sampling.per_round) + warm_ups)
+        + (sampling.length * work.stretch() + PER_SAMPLE) * (f64::from(sampling.per_round) + warm_ups)
 }

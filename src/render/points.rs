@@ -21,6 +21,7 @@ pub(super) fn block(dataset: &Dataset) -> Block {
         Column::right("per\ncycle"),
         Column::right("ns each\nthread"),
         Column::right("of\nforward %"),
+        Column::right("fair\n%"),
         Column::right("limit\n%"),
         Column::right("spread\n± %"),
         Column::right("samples"),
@@ -46,10 +47,10 @@ fn axis_column(dataset: &Dataset, axis: &str) -> Column {
 }
 
 /// The cells behind the axes, empty where a column may be left out.
-fn figures(dataset: &Dataset, point: &Point, factor: f64) -> [String; 12] {
+fn figures(dataset: &Dataset, point: &Point, factor: f64) -> [String; 13] {
     let word = trust(point).to_owned();
     match point.outcome.measured() {
-        None => ["-", "-", "", "", "", "", "", "", "", "", "", &word].map(str::to_owned),
+        None => ["-", "-", "", "", "", "", "", "", "", "", "", "", &word].map(str::to_owned),
         Some(m) => [
             value(Some(point), factor),
             significant(m.summary.best * factor),
@@ -59,6 +60,7 @@ fn figures(dataset: &Dataset, point: &Point, factor: f64) -> [String; 12] {
             also(m, "per_cycle").map(significant).unwrap_or_default(),
             also(m, "ns_per_operation").map(significant).unwrap_or_default(),
             percent(also(m, "share_of_forward").map(|share| share * 100.0)),
+            percent(also(m, "fairness").map(|share| share * 100.0)),
             percent(share(m, dataset.quantity.higher_is_better)),
             percent(spread(m)),
             m.summary.clean_samples.to_string(),

@@ -13,7 +13,7 @@ mod relation;
 mod report;
 mod store;
 
-pub use dataset::{Axis, Coordinate, Coordinates, Dataset, Point, Quantity, headline};
+pub use dataset::{ASKED_THREADS, Axis, Coordinate, Coordinates, Dataset, Point, Quantity, headline};
 pub use evidence::{
     Cause, CauseCount, Evidence, PageEvidence, Reason, ReportVerdict, Surroundings, Verdict, VerdictGrade,
 };

@@ -71,7 +71,8 @@ pub struct Measured {
     /// The clean samples in a few figures, in the dataset's unit.
     pub summary: Summary,
     /// The same quantity under other conventions, by name and in base units. Bandwidth: `single_count` (each byte of
-    /// the window once, as tools do that count a copy once) and `bus_estimate` (with write-allocate traffic), in B/s.
+    /// the window once, as tools do that count a copy once) and `bus_estimate` (with write-allocate traffic), in B/s, and, of several
+    /// threads, `fairness`: what the one that did least did of what the one that did most did.
     /// Latency: `core_cycles`. Instructions: `core_cycles`, `per_cycle`, `per_second`. Locks: `ns_per_operation` (of one thread).
     /// Core to core: `one_way_ns` (half the round trip), `core_cycles`. Where the distribution over short windows was asked
     /// for: `p50`, `p90`, `p95`, `p99`, `p99_9`, `max` of the quantity in a window, `windows` (how many) and `window_ns`.
@@ -79,7 +80,7 @@ pub struct Measured {
     /// The traffic beside what was measured; left out where there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load: Option<Load>,
-    /// Which kernel was found fastest before the samples, and what the others reached; `null` where there was no choice.
+    /// Which kernel, or number of threads, was found fastest before the samples, and what the others reached; `null` where there was no choice.
     #[serde(default)]
     pub choice: Option<Choice>,
     /// The upper bound on the summary's value with its source, `null` where none is known.
@@ -107,20 +108,26 @@ pub struct Load {
     pub bus_estimate: f64,
 }
 
-/// A choice among kernels that do the same work.
+/// A choice among kernels, or numbers of threads, that do the same work.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Choice {
     /// The kernel that the samples are of.
     pub kernel: String,
-    /// Every kernel that was tried, the fastest first.
+    /// Everything that was tried, the fastest first.
     pub candidates: Vec<Candidate>,
 }
 
-/// A kernel that was tried.
+/// A kernel that was tried, with a number of threads where that was the choice.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Candidate {
     /// Its name in `memgauge list kernels`.
     pub kernel: String,
+    /// Threads, where their number was the choice.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub threads: Option<u64>,
+    /// Working set of each of them, where their number was the choice.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size_bytes: Option<u64>,
     /// How far ahead it prefetched, `null` for one that does not.
     pub prefetch_distance_bytes: Option<u64>,
     /// Median of a few short samples, in the dataset's unit: to choose by, not to quote.

@@ -14,5 +14,6 @@ mod kernels;
 mod loaded;
 mod outputs;
 mod resume;
+mod scaling;
 mod simulated;
 mod source;

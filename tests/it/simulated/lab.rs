@@ -6,7 +6,7 @@ use memgauge::engine::{Machine, Sampling, SimulatedMachine};
 use memgauge::error::Result;
 use memgauge::experiments::{
     Detail, EXPERIMENTS, Experiment, bandwidth, core_to_core, instructions, latency, loaded_latency, locks, patterns,
-    tlb,
+    scaling, tlb,
 };
 use memgauge::plan::{self, Plan, Request};
 use memgauge::results::{JournalLine, Measured, Outcome, Point, Report};
@@ -56,6 +56,11 @@ pub fn latency(options: &str) -> Box<dyn Experiment> {
 /// `memgauge loaded-latency` with these options, but for a victim.
 pub fn loaded_latency(options: &str) -> Box<dyn Experiment> {
     Box::new(loaded_latency::LoadedLatency::new(parse(options)))
+}
+
+/// `memgauge scaling` with these options.
+pub fn scaling(options: &str) -> Box<dyn Experiment> {
+    Box::new(scaling::Scaling::new(parse(options)))
 }
 
 /// `memgauge core-to-core` with these options.
@@ -174,8 +179,11 @@ pub fn run(on: &Simulated, request: Request) -> Ran {
     run_with(on, request, Notes::default(), None)
 }
 
-pub fn run_with(on: &Simulated, request: Request, mut notes: Notes, stop: Option<Nanos>) -> Ran {
-    let mut machine = on.machine(SEED);
+pub fn run_with(on: &Simulated, request: Request, notes: Notes, stop: Option<Nanos>) -> Ran {
+    run_on(on.machine(SEED), request, notes, stop)
+}
+
+pub fn run_on(mut machine: SimulatedMachine, request: Request, mut notes: Notes, stop: Option<Nanos>) -> Ran {
     if let Some(stop) = stop {
         machine.interrupt_at(stop);
     }

@@ -14,6 +14,7 @@ mod machines;
 mod noise;
 mod profile;
 mod rendering;
+mod scaling;
 mod shapes;
 mod stages;
 mod tlbs;
