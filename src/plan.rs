@@ -400,6 +400,10 @@ fn describe(coordinates: &Coordinates) -> String {
     if coordinates.contains_key("from") {
         return format!("{} from {} to {}", of("operation"), of("from"), of("to"));
     }
+    if let (Some(mix), Some(pause)) = (coordinates.get("mix"), coordinates.get("pause_cycles")) {
+        let of = of("operation");
+        return format!("{of}{size} beside {mix} traffic of {threads} thread{plural}, pauses of {pause} cycles");
+    }
     format!("{} {}{size} ({threads} thread{plural}, {} pages)", of("operation"), of("level"), of("pages"))
 }
 

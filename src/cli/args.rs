@@ -1,7 +1,7 @@
 //! The options, one documented field each. Help, man page, completions and tests come from this table.
 
 use crate::experiments::{
-    Detail, bandwidth, caches, core_to_core, instructions, latency, locks, patterns, scaling, tlb,
+    Detail, bandwidth, caches, core_to_core, instructions, latency, loaded_latency, locks, patterns, scaling, tlb,
 };
 use crate::units::{BytesPerSecond, CpuList, Nanos, ParseError};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -42,6 +42,8 @@ pub enum Command {
     Scaling(ScalingOptions),
     /// Time from one core to another and back
     CoreToCore(CoreToCoreOptions),
+    /// Time of a load while other CPUs use the memory, from idle to saturation
+    LoadedLatency(LoadedLatencyOptions),
     /// What the order of accesses costs: reverse, strided, random
     Patterns(PatternOptions),
     /// Entries and reach of each TLB, and what a miss costs
@@ -107,7 +109,7 @@ pub struct RunOptions {
     #[arg(long, value_enum, default_value = "default")]
     pub profile: Profile,
 
-    /// Only these experiments: bandwidth,latency,scaling,core-to-core,patterns,tlb,caches,instructions,locks [default: those of the profile]
+    /// Only these experiments: bandwidth,latency,scaling,core-to-core,loaded-latency,patterns,tlb,caches,instructions,locks [default: those of the profile]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub only: Vec<String>,
 
@@ -158,6 +160,18 @@ pub struct CoreToCoreOptions {
     /// Which CPUs hand a line over, and how
     #[command(flatten)]
     pub settings: core_to_core::Settings,
+
+    /// Options of every measurement
+    #[command(flatten)]
+    pub common: CommonOptions,
+}
+
+/// Options of `loaded-latency`.
+#[derive(Debug, Args)]
+pub struct LoadedLatencyOptions {
+    /// What to load the memory with, and where
+    #[command(flatten)]
+    pub settings: loaded_latency::Settings,
 
     /// Options of every measurement
     #[command(flatten)]

@@ -2,6 +2,7 @@
 
 use super::cycle::Cycle;
 use super::machine::slot;
+use super::traffic::{LoadedWork, Probe};
 use crate::host::memory::PageMode;
 use crate::kernels::{
     BLOCK_BYTES, Contract, HandOff, IndexTable, Instruction, LINE_BYTES, LockOperation, Operation, PREFETCH_DISTANCE,
@@ -273,6 +274,8 @@ pub enum Work {
     Lock(LockWork),
     /// Core to core.
     HandOff(HandOffWork),
+    /// Latency or bandwidth beside traffic.
+    Loaded(LoadedWork),
 }
 
 impl Work {
@@ -284,6 +287,7 @@ impl Work {
             Work::Instruction(w) => std::slice::from_ref(&w.cpu),
             Work::Lock(w) => &w.cpus,
             Work::HandOff(w) => &w.cpus,
+            Work::Loaded(w) => w.cpus(),
         }
     }
 
@@ -303,6 +307,7 @@ impl Work {
         match self {
             Work::Stream(w) => Some(w.pages),
             Work::Chase(w) => Some(w.pages),
+            Work::Loaded(w) => Some(w.pages()),
             Work::Instruction(_) | Work::Lock(_) | Work::HandOff(_) => None,
         }
     }
@@ -312,6 +317,7 @@ impl Work {
         match self {
             Work::Stream(w) => Bytes(w.bytes.0.saturating_mul(w.cpus.len() as u64)),
             Work::Chase(w) => w.touched(),
+            Work::Loaded(w) => w.working_set(),
             Work::Instruction(_) | Work::Lock(_) | Work::HandOff(_) => Bytes(0),
         }
     }
@@ -325,6 +331,10 @@ impl Work {
                 one.saturating_mul(w.cpus.len() as u64)
             }
             Work::Chase(w) => w.nodes(),
+            Work::Loaded(w) => match w.probe() {
+                Probe::Chase(chase) => chase.nodes(),
+                Probe::Stream(stream) => stream.bytes.0,
+            },
             Work::Instruction(_) | Work::Lock(_) | Work::HandOff(_) => 0,
         }
     }
@@ -336,7 +346,28 @@ impl Work {
 
     /// Whether its quantity is a rate rather than a time.
     pub fn higher_is_better(&self) -> bool {
-        matches!(self, Work::Stream(_) | Work::Lock(_))
+        match self {
+            Work::Stream(_) | Work::Lock(_) => true,
+            Work::Chase(_) | Work::Instruction(_) | Work::HandOff(_) => false,
+            Work::Loaded(w) => w.chase().is_none(),
+        }
+    }
+
+    /// The chain that it walks, if any.
+    pub fn chase(&self) -> Option<&ChaseWork> {
+        match self {
+            Work::Chase(w) => Some(w),
+            Work::Loaded(w) => w.chase(),
+            Work::Stream(_) | Work::Instruction(_) | Work::Lock(_) | Work::HandOff(_) => None,
+        }
+    }
+
+    /// The works whose kernels it runs: itself, but for one that is made of others.
+    pub fn parts(&self) -> Vec<Work> {
+        match self {
+            Work::Loaded(w) => w.parts(),
+            _ => vec![self.clone()],
+        }
     }
 
     /// The node on which its first CPU lies by `facts`.

@@ -13,6 +13,7 @@ mod hierarchy;
 pub mod instructions;
 pub mod latency;
 mod lists;
+pub mod loaded_latency;
 pub mod locks;
 mod pairs;
 pub mod patterns;
@@ -198,7 +199,7 @@ pub struct Row {
 }
 
 /// Every experiment, in the order of profiles and lists.
-pub static EXPERIMENTS: [Row; 9] = [
+pub static EXPERIMENTS: [Row; 10] = [
     Row {
         name: "bandwidth",
         question: "how many bytes per second do threads read, write and copy at each level of the hierarchy?",
@@ -222,6 +223,12 @@ pub static EXPERIMENTS: [Row; 9] = [
         question: "how long does a value take from one core to another and back, for every pair of cores?",
         least: Detail::Levels,
         in_profile: |detail| Box::new(core_to_core::CoreToCore::in_profile(detail)),
+    },
+    Row {
+        name: "loaded-latency",
+        question: "how long does a load take while other CPUs use the memory, and how much do they move then?",
+        least: Detail::Levels,
+        in_profile: |detail| Box::new(loaded_latency::LoadedLatency::in_profile(detail)),
     },
     Row {
         name: "patterns",

@@ -1,6 +1,8 @@
 //! The machines: facts as discovery would give them, and what things cost.
 
-use memgauge::engine::{CacheCost, CostModel, HandOffCost, LevelCost, NoiseModel, SharingModel, SimulatedMachine};
+use memgauge::engine::{
+    CacheCost, CostModel, HandOffCost, LevelCost, LoadCost, NoiseModel, SharingModel, SimulatedMachine,
+};
 use memgauge::results::{
     Cache, CacheKind, Cpu, CpuFacts, Environment, Fact, HostFacts, MemoryFacts, Node, PageFacts, SystemFacts, Topology,
 };
@@ -58,6 +60,7 @@ pub fn model(caches: usize) -> CostModel {
         granted: 1.0,
         caches: CacheCost::default(),
         hand_off: HandOffCost::default(),
+        load: LoadCost::default(),
         sharing: SharingModel::default(),
         noise: NoiseModel::default(),
     }
@@ -217,6 +220,11 @@ pub fn hybrid() -> Simulated {
 /// Two sockets of four nodes each.
 pub fn eight_nodes() -> Simulated {
     uniform("eight nodes", (64, 1), (Bytes::mib(32), 8))
+}
+
+/// Two nodes of so many cores.
+pub fn two_nodes_of(cores: u32) -> Simulated {
+    uniform("two nodes", (2 * cores, 1), (Bytes::mib(384), cores))
 }
 
 /// A node of memory without CPUs beside an ordinary one.

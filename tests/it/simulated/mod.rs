@@ -10,6 +10,7 @@ mod interruption;
 mod lab;
 mod levels;
 mod limits;
+mod loaded;
 mod machines;
 mod noise;
 mod profile;
