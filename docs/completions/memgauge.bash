@@ -142,7 +142,7 @@ _memgauge() {
             return 0
             ;;
         memgauge__subcmd__bandwidth)
-            opts="-o -v -h --ops --sizes --threads --width --pages --prefetch-distance --cpus --budget --samples --seed --repeat --reallocate --dram-peak --cooldown --max-points --dry-run --resume --format --output --scores --strict --verbose --help"
+            opts="-o -v -h --ops --sizes --threads --width --pages --prefetch-distance --node --cpus --budget --samples --seed --repeat --reallocate --dram-peak --cooldown --max-points --dry-run --resume --format --output --scores --strict --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -169,6 +169,10 @@ _memgauge() {
                     return 0
                     ;;
                 --prefetch-distance)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --node)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -84,6 +84,7 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l threads 
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l width -d 'Registers: 64, 128, 256, 512 bits, a set (sse2, avx2, neon), widest, best (the fastest at each point)' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l pages -d 'Pages: 4k, thp (transparent huge pages), huge (reserved huge pages)' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l prefetch-distance -d 'How far ahead operations that prefetch do so: 512,2KiB' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l node -d 'NUMA node of all memory [default: that of each thread]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l cpus -d 'CPUs to use, in this order: 0-3,8 [default: all that are allowed, physical cores first]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l budget -d 'Time for everything: 90s, 2min [default: the profile\'s, or 60s for a single experiment]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l samples -d 'Samples of each point, at least 3 [default: as many as the interval and the budget ask for]' -r

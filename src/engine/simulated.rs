@@ -8,10 +8,11 @@ use super::SplitMix64;
 use super::disturbances::{NoiseModel, Spike};
 use super::handoff_cost::HandOffCost;
 use super::machine::{Machine, MemoryKey, MemoryPlan, MemoryUse, Observation, Trouble, page_bytes};
+use super::nodes_cost::NodesCost;
 use super::translation::{TlbLevel, translation};
 use super::window::Gaps;
 use super::work::{ChainShape, ChaseWork, InstructionWork, LockWork, StreamWork, Work};
-use crate::host::memory::PageMode;
+use crate::host::memory::{PageMode, Place};
 use crate::host::noise::ThreadNoise;
 use crate::kernels::{LockOperation, Operation, SetId, Timing, Visits, Width};
 use crate::results::{CacheKind, ClockFacts, HostFacts, KernelUsed, PageEvidence, Places, Surroundings};
@@ -60,6 +61,8 @@ pub struct CostModel {
     pub choices: Vec<(SetId, f64)>,
     /// What CPUs need to hand a line over.
     pub hand_off: HandOffCost,
+    /// What memory of several nodes costs.
+    pub nodes: NodesCost,
     /// What disturbs samples.
     pub noise: NoiseModel,
 }
@@ -174,21 +177,21 @@ impl SimulatedMachine {
 
     /// Refuses streams for which too little is mapped.
     fn take_streams(&self, work: &StreamWork) -> Result<(), Trouble> {
-        let mut needed: BTreeMap<u32, Bytes> = BTreeMap::new();
+        let mut needed: BTreeMap<Place, Bytes> = BTreeMap::new();
         for &cpu in &work.cpus {
-            let sum = needed.entry(self.node_of(cpu)).or_default();
+            let sum = needed.entry(work.memory_of(cpu, &self.facts)).or_default();
             *sum = *sum + work.slot();
         }
-        let lacks = |(node, bytes): (&u32, &Bytes)| self.mapping((MemoryUse::Streams, work.pages, *node)) < *bytes;
-        if needed.iter().any(lacks) {
+        let lacks = |(place, bytes)| self.mapping(&(MemoryUse::Streams, work.pages, place)) < bytes;
+        if needed.into_iter().any(lacks) {
             Err(Trouble::Failed("no memory was planned for streams".to_owned()))
         } else {
             Ok(())
         }
     }
 
-    fn mapping(&self, key: MemoryKey) -> Bytes {
-        self.mapped.mappings.get(&key).copied().unwrap_or_default()
+    fn mapping(&self, key: &MemoryKey) -> Bytes {
+        self.mapped.mappings.get(key).copied().unwrap_or_default()
     }
 
     /// Builds a chain as the real machine does: in the next free piece of its mapping or, when none is left, in the
@@ -197,15 +200,16 @@ impl SimulatedMachine {
         if self.chains.contains(&work.chain()) {
             return Ok(());
         }
-        let key = (MemoryUse::Chains, work.pages, work.memory_node(&self.facts));
-        let (needed, size) = (work.slot(), self.mapping(key));
+        let node = |w: &ChaseWork| w.memory_node(&self.facts);
+        let key = (MemoryUse::Chains, work.pages, Place::Node(node(work)));
+        let (needed, size) = (work.slot(), self.mapping(&key));
         if needed > size {
             return Err(Trouble::Failed("no memory was planned for a chain".to_owned()));
         }
         let mut taken = self.taken.get(&key).copied().unwrap_or_default();
         if taken + needed > size {
             taken = Bytes(0);
-            self.chains.retain(|w| (w.pages, w.memory_node(&self.facts)) != (key.1, key.2));
+            self.chains.retain(|w| (w.pages, node(w)) != (work.pages, node(work)));
         }
         self.taken.insert(key, taken + needed);
         self.chains.insert(work.chain());
@@ -222,7 +226,7 @@ impl SimulatedMachine {
         let allocate = if memory { contract.payload_factor() as f64 / contract.bus_factor() as f64 } else { 1.0 };
         let one = self.model.levels[level].read.0 * if contract.loads > 0 && contract.stores > 0 { 1.0 } else { store };
         let all = one * work.cpus.len() as f64;
-        let all = if memory { all.min(self.model.memory_total.0 * store.max(0.75)) } else { all };
+        let all = if memory { self.from_memory(work, one, store.max(0.75)) } else { all };
         let choice = self.model.choices.iter().find(|(id, _)| work.width == Width::Set(*id)).map_or(1.0, |c| c.1);
         let order = match (contract.visits, &work.order) {
             (Visits::Backward, _) => 0.98,
@@ -231,6 +235,14 @@ impl SimulatedMachine {
             _ => 1.0,
         };
         all * allocate * choice * order
+    }
+
+    /// What threads that have `one` per second each get of the share `of` of what the memory carries.
+    fn from_memory(&self, work: &StreamWork, one: f64, of: f64) -> f64 {
+        let threads: Vec<(u32, Place)> =
+            work.cpus.iter().map(|&cpu| (self.node_of(cpu), work.memory_of(cpu, &self.facts))).collect();
+        let by_node = self.model.nodes.rate(&threads, one / of, &self.facts).map(|rate| rate * of);
+        by_node.unwrap_or((one * work.cpus.len() as f64).min(self.model.memory_total.0 * of))
     }
 
     /// Instructions of one cycle each, four at once where none waits.
@@ -248,6 +260,9 @@ impl SimulatedMachine {
     fn chase_nanos(&self, work: &ChaseWork) -> f64 {
         let level = self.level(&[work.cpu], work.touched());
         let load = if self.model.partial_hits { self.mean_load(work) } else { self.model.levels[level].latency.0 };
+        let (from, to) = (self.node_of(work.cpu), work.memory_node(&self.facts));
+        let beyond = level + 1 == self.model.levels.len();
+        let load = load + if beyond { self.model.nodes.latency(from, to, &self.facts) } else { 0.0 };
         let one = match work.shape {
             // Prefetchers are ahead of the walk: a miss is shared by the eight loads that they have under way.
             ChainShape::Sequential => (load / 8.0).max(self.model.levels[0].latency.0),
@@ -438,18 +453,17 @@ impl Machine for SimulatedMachine {
     fn pages(&mut self, work: &Work) -> (PageEvidence, Vec<String>) {
         let Some(pages) = work.pages() else { return (PageEvidence::default(), Vec::new()) };
         let asked = page_bytes(pages, &self.facts);
-        let nodes: Vec<u32> = match work {
-            Work::Chase(w) => vec![w.memory_node(&self.facts)],
-            _ => work.cpus().iter().map(|&cpu| self.node_of(cpu)).collect::<BTreeSet<u32>>().into_iter().collect(),
-        };
         let granted = if pages == PageMode::Base { 1.0 } else { self.model.granted };
+        let by_node = (!self.model.nodes.untold).then(|| self.model.nodes.pages(work, &self.facts));
         let evidence = PageEvidence {
             asked_bytes: Some(asked.0),
             granted_share: Some(granted),
             granted_bytes: Some(if granted >= 0.5 { asked.0 } else { self.facts.pages.base.0 }),
             resident_share: Some(1.0),
-            nodes: Some(nodes.clone()),
-            expected_nodes: Some(nodes),
+            nodes: by_node.as_ref().map(|pages| pages.keys().copied().collect()),
+            pages_by_node: by_node.map(super::pages::listed),
+            asked_place: work.place().map(|place| place.to_string()),
+            expected_nodes: Some(work.memory_nodes(&self.facts)),
             non_zero: Some(true),
         };
         (evidence, Vec::new())

@@ -2,13 +2,14 @@
 
 use super::cycle::Cycle;
 use super::machine::slot;
-use crate::host::memory::PageMode;
+use crate::host::memory::{PageMode, Place};
 use crate::kernels::{
     BLOCK_BYTES, Contract, HandOff, IndexTable, Instruction, LINE_BYTES, LockOperation, Operation, PREFETCH_DISTANCE,
     Timing, Visits, Width,
 };
 use crate::results::HostFacts;
 use crate::units::Bytes;
+use std::collections::BTreeSet;
 
 /// The order in which a table names the pieces of a stream.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -40,13 +41,21 @@ pub struct StreamWork {
     pub order: Option<TableOrder>,
     /// How far ahead operations that prefetch do so.
     pub distance: Bytes,
+    /// Where the memory of all threads shall lie; on the node of each thread without.
+    pub place: Option<Place>,
 }
 
 impl StreamWork {
     /// `operation` on `bytes` for each of `cpus` at `width`, in the operation's own order.
     pub fn new(operation: Operation, width: Width, pages: PageMode, cpus: &[u32], bytes: Bytes) -> Self {
         let distance = Bytes(PREFETCH_DISTANCE);
-        Self { operation, width, any_of_family: false, pages, cpus: cpus.to_vec(), bytes, order: None, distance }
+        let (any_of_family, order, place) = (false, None, None);
+        Self { operation, width, any_of_family, pages, cpus: cpus.to_vec(), bytes, order, distance, place }
+    }
+
+    /// Where the memory of the thread on `cpu` lies by `facts`.
+    pub fn memory_of(&self, cpu: u32, facts: &HostFacts) -> Place {
+        self.place.clone().unwrap_or_else(|| Place::Node(facts.topology.node_of(cpu).unwrap_or(0)))
     }
 
     /// What its operation promises.
@@ -257,6 +266,25 @@ impl Work {
             Work::Chase(w) => Some(w.pages),
             Work::Instruction(_) | Work::Lock(_) | Work::HandOff(_) => None,
         }
+    }
+
+    /// The place that its memory was asked to lie on, `None` where that is left to the threads' nodes or there is none.
+    pub fn place(&self) -> Option<Place> {
+        match self {
+            Work::Stream(w) => w.place.clone(),
+            Work::Chase(w) => w.node.map(Place::Node),
+            Work::Instruction(_) | Work::Lock(_) | Work::HandOff(_) => None,
+        }
+    }
+
+    /// The nodes that its memory is to lie on by `facts`, in rising order, each once: those of its place, else those of its
+    /// CPUs.
+    pub fn memory_nodes(&self, facts: &HostFacts) -> Vec<u32> {
+        let nodes: BTreeSet<u32> = match self.place() {
+            Some(place) => place.nodes().iter().copied().collect(),
+            None => self.cpus().iter().map(|&cpu| facts.topology.node_of(cpu).unwrap_or(0)).collect(),
+        };
+        nodes.into_iter().collect()
     }
 
     /// Memory that its threads walk through, all together.

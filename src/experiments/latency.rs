@@ -6,16 +6,15 @@ use super::chain_modes::{named, packed_window, shapes};
 use super::hierarchy::{Levels, MEMORY, Target};
 use super::instructions::chosen_cpus;
 use super::lists::{ChainMode, ChainModes, Count, Counts, PageModes};
+use super::nodes::asked_node;
 use super::plausible::reject_below_faster;
 use super::steps::rises;
 use super::{Bound, Detail, Draft, Experiment, Scope, axis, bytes_axis};
-use crate::engine::{ChainShape, ChaseWork, Work, derive, reason};
+use crate::engine::{ChainShape, ChaseWork, Work, derive};
 use crate::error::{Error, Result};
 use crate::host::memory::PageMode;
 use crate::kernels::{MOST_WALKERS, chase_name};
-use crate::results::{
-    Axis, Cause, Coordinate, Coordinates, Dataset, Finding, Outcome, PageEvidence, Point, Quantity, VerdictGrade,
-};
+use crate::results::{Axis, Coordinate, Coordinates, Dataset, Finding, Outcome, PageEvidence, Point, Quantity};
 use crate::units::{Bytes, CpuList, SizeList};
 use std::collections::BTreeMap;
 
@@ -149,7 +148,7 @@ impl Latency {
         let level = hidden.map_or_else(|| levels.name(footprint(size, stride, line)), |_| target.level.clone());
         let seed = derive(scope.seed, "chain", size.0 ^ (stride.0 << 48));
         let (bytes, payload) = (size.round_down(stride.0), self.settings.payload);
-        let node = self.node(scope)?;
+        let node = asked_node(self.settings.node, scope)?;
         let work = |pages, shape, walkers| ChaseWork { pages, cpu, node, bytes, stride, shape, seed, walkers, payload };
         let shapes = shapes(&self.settings.chain_mode, self.settings.locality, stride)?;
         let chains = self.chains(stride)?;
@@ -164,20 +163,6 @@ impl Latency {
             works.push(work(PageMode::Base, ChainShape::RandomBox(window), 1));
         }
         Ok(works.into_iter().map(|work| draft_point(scope, work, &level).unless(hidden)).collect())
-    }
-
-    /// The NUMA node that the user wants the memory on.
-    fn node(&self, scope: &Scope<'_>) -> Result<Option<u32>> {
-        let Some(Count(asked)) = self.settings.node else { return Ok(None) };
-        let nodes = &scope.facts().topology.nodes;
-        let ids: Vec<u32> = nodes.iter().filter(|n| n.memory != Some(Bytes(0))).map(|n| n.id).collect();
-        // A system that tells of no nodes has one.
-        let ids = if ids.is_empty() { vec![0] } else { ids };
-        if ids.contains(&asked) {
-            return Ok(Some(asked));
-        }
-        let (first, all) = (ids[0], CpuList(ids));
-        Err(Error::usage(format!("node not available: {asked}; nodes with memory are {all}; type --node {first}")))
     }
 
     /// How many chains to follow at once.
@@ -293,7 +278,6 @@ impl Experiment for Latency {
 
     fn finish(&self, dataset: &mut Dataset) {
         reject_below_faster(dataset);
-        reject_elsewhere(dataset);
     }
 
     fn findings(&self, dataset: &Dataset) -> Vec<Finding> {
@@ -302,19 +286,6 @@ impl Experiment for Latency {
         let first = dataset.points.first().map(place);
         let rises = rises(dataset, |p| Some(place(p)) == first);
         memory_in_pages(dataset).into_iter().chain(parallelism(dataset)).chain(rises).collect()
-    }
-}
-
-/// Rejects what was measured in memory on another NUMA node than the one asked for.
-fn reject_elsewhere(dataset: &mut Dataset) {
-    for point in &mut dataset.points {
-        let Some(asked) = point.number("node") else { continue };
-        let Outcome::Measured(measured) = &mut point.outcome else { continue };
-        let nodes = measured.evidence.pages.nodes.clone().unwrap_or_default();
-        if nodes.iter().any(|&node| u64::from(node) != asked) {
-            let text = format!("memory on node {nodes:?}, node {asked} was asked for");
-            measured.verdict.add(VerdictGrade::Rejected, reason(Cause::Node, text));
-        }
     }
 }
 

@@ -12,6 +12,7 @@ pub mod instructions;
 pub mod latency;
 mod lists;
 pub mod locks;
+mod nodes;
 mod pairs;
 pub mod patterns;
 mod plausible;

@@ -1,6 +1,6 @@
 //! The machines: facts as discovery would give them, and what things cost.
 
-use memgauge::engine::{CostModel, HandOffCost, LevelCost, NoiseModel, SimulatedMachine};
+use memgauge::engine::{CostModel, HandOffCost, LevelCost, NodesCost, NoiseModel, SimulatedMachine};
 use memgauge::results::{
     Cache, CacheKind, Cpu, CpuFacts, Environment, Fact, HostFacts, MemoryFacts, Node, PageFacts, SystemFacts, Topology,
 };
@@ -57,6 +57,7 @@ pub fn model(caches: usize) -> CostModel {
         tlbs: Vec::new(),
         granted: 1.0,
         hand_off: HandOffCost::default(),
+        nodes: NodesCost::default(),
         noise: NoiseModel::default(),
     }
 }
@@ -91,7 +92,10 @@ fn facts(cpus: Vec<Cpu>, caches: Vec<Cache>, usable: Bytes) -> HostFacts {
     let on = |node: u32| CpuList(cpus.iter().filter(|c| c.node == Some(node)).map(|c| c.id).collect());
     let distances = |node: u32| nodes.iter().map(|&other| if other == node { 10 } else { 21 }).collect();
     let memory = Some(Bytes(usable.0 / nodes.len() as u64));
-    let nodes = nodes.iter().map(|&id| Node { id, cpus: on(id), memory, distances: distances(id) }).collect();
+    let nodes = nodes
+        .iter()
+        .map(|&id| Node { id, cpus: on(id), memory, distances: distances(id), ..Node::default() })
+        .collect();
     HostFacts {
         cpu: CpuFacts {
             architecture: "x86_64".to_owned(),
@@ -221,7 +225,13 @@ pub fn eight_nodes() -> Simulated {
 pub fn memory_node() -> Simulated {
     let mut machine = plain();
     machine.name = "a node without cpus";
-    let far = Node { id: 1, cpus: CpuList(Vec::new()), memory: Some(Bytes::gib(64)), distances: vec![21, 10] };
+    let far = Node {
+        id: 1,
+        cpus: CpuList(Vec::new()),
+        memory: Some(Bytes::gib(64)),
+        distances: vec![21, 10],
+        ..Node::default()
+    };
     machine.facts.topology.nodes[0].distances = vec![10, 21];
     machine.facts.topology.nodes.push(far);
     machine

@@ -1,0 +1,81 @@
+//! What memory of several nodes costs on a simulated machine.
+
+use super::machine::share_of;
+use super::work::Work;
+use crate::host::memory::Place;
+use crate::results::HostFacts;
+use crate::units::{BytesPerSecond, Nanos};
+use std::collections::BTreeMap;
+
+/// What lies between a CPU and memory at a distance.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Link {
+    /// Distance as the system reports it.
+    pub distance: u32,
+    /// Share of the memory's bandwidth that it carries.
+    pub share: f64,
+    /// What it adds to a load.
+    pub latency: Nanos,
+}
+
+/// What memory of several nodes costs; with none of them named it is the same everywhere.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct NodesCost {
+    /// What the memory of each node carries per second, and what it adds to a load.
+    pub nodes: BTreeMap<u32, (BytesPerSecond, Nanos)>,
+    /// By distance; none for distances that are not named.
+    pub links: Vec<Link>,
+    /// A kernel that takes every page from this node, whatever is asked for.
+    pub misplaced: Option<u32>,
+    /// A kernel that does not tell where pages are.
+    pub untold: bool,
+}
+
+impl NodesCost {
+    fn link(&self, from: u32, to: u32, facts: &HostFacts) -> Option<&Link> {
+        let distance = facts.topology.distance(from, to)?;
+        self.links.iter().find(|link| link.distance == distance)
+    }
+
+    /// What the CPUs of node `from` read per second from memory at `place`, where they are as many as it takes; `None` where
+    /// one of its nodes is not named.
+    fn carried(&self, from: u32, place: &Place, facts: &HostFacts) -> Option<f64> {
+        let of = |&to: &u32| {
+            let share = self.link(from, to, facts).map_or(1.0, |link| link.share);
+            // All nodes are done when the slowest one is.
+            Some(self.nodes.get(&to)?.0.0 * share / share_of(place, to, &facts.topology.nodes))
+        };
+        place.nodes().iter().map(of).collect::<Option<Vec<f64>>>()?.into_iter().reduce(f64::min)
+    }
+
+    /// What threads that read `one` per second each read per second from memory by the places of `threads`, which are a
+    /// CPU's node and where its memory lies; `None` where a node is not named.
+    pub fn rate(&self, threads: &[(u32, Place)], one: f64, facts: &HostFacts) -> Option<f64> {
+        let mut groups: BTreeMap<&Place, (f64, f64)> = BTreeMap::new();
+        for (from, place) in threads {
+            let carried = self.carried(*from, place, facts)?;
+            let group = groups.entry(place).or_insert((0.0, 0.0));
+            // Of several nodes' CPUs the nearest can draw all that the memory has.
+            *group = (group.0 + one, group.1.max(carried));
+        }
+        Some(groups.into_values().map(|(threads, memory)| threads.min(memory)).sum())
+    }
+
+    /// What a load from memory of node `to` takes longer on a CPU of node `from`.
+    pub fn latency(&self, from: u32, to: u32, facts: &HostFacts) -> f64 {
+        let link = self.link(from, to, facts).map_or(0.0, |link| link.latency.0);
+        link + self.nodes.get(&to).map_or(0.0, |(_, latency)| latency.0)
+    }
+
+    /// Base pages by node as this kernel hands them out to `work`, of which each node's share is what was asked for.
+    pub fn pages(&self, work: &Work, facts: &HostFacts) -> BTreeMap<u32, u64> {
+        let all = work.working_set().0.div_ceil(facts.pages.base.0.max(1)).max(1);
+        if let Some(node) = self.misplaced {
+            return BTreeMap::from([(node, all)]);
+        }
+        let nodes = work.memory_nodes(facts);
+        let place = work.place().unwrap_or(Place::Interleaved(nodes.clone()));
+        let share = |node: u32| (share_of(&place, node, &facts.topology.nodes) * all as f64).ceil() as u64;
+        nodes.into_iter().map(|node| (node, share(node))).collect()
+    }
+}
