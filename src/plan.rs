@@ -380,6 +380,10 @@ fn describe(coordinates: &Coordinates) -> String {
         Some(Coordinate::Number(bytes)) => format!(" {}", Bytes(*bytes)),
         _ => String::new(),
     };
+    if coordinates.contains_key("cpu_node") {
+        let (operation, cpus, memory) = (of("operation"), of("cpu_node"), of("memory_node"));
+        return format!("{operation} from node {cpus} to memory {memory} ({} pages)", of("pages"));
+    }
     if coordinates.contains_key("from") {
         return format!("{} from {} to {}", of("operation"), of("from"), of("to"));
     }

@@ -1,6 +1,6 @@
 //! The options, one documented field each. Help, man page, completions and tests come from this table.
 
-use crate::experiments::{Detail, bandwidth, core_to_core, instructions, latency, locks, patterns, tlb};
+use crate::experiments::{Detail, bandwidth, core_to_core, instructions, latency, locks, numa, patterns, tlb};
 use crate::units::{BytesPerSecond, CpuList, Nanos, ParseError};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -38,6 +38,8 @@ pub enum Command {
     Latency(LatencyOptions),
     /// Time from one core to another and back
     CoreToCore(CoreToCoreOptions),
+    /// Bandwidth and latency between NUMA nodes
+    Numa(NumaOptions),
     /// What the order of accesses costs: reverse, strided, random
     Patterns(PatternOptions),
     /// Entries and reach of each TLB, and what a miss costs
@@ -101,7 +103,7 @@ pub struct RunOptions {
     #[arg(long, value_enum, default_value = "default")]
     pub profile: Profile,
 
-    /// Only these experiments: bandwidth,latency,core-to-core,patterns,tlb,instructions,locks [default: those of the profile]
+    /// Only these experiments: bandwidth,latency,core-to-core,numa,numa-latency,patterns,tlb,instructions,locks [default: those of the profile]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub only: Vec<String>,
 
@@ -140,6 +142,18 @@ pub struct CoreToCoreOptions {
     /// Which CPUs hand a line over, and how
     #[command(flatten)]
     pub settings: core_to_core::Settings,
+
+    /// Options of every measurement
+    #[command(flatten)]
+    pub common: CommonOptions,
+}
+
+/// Options of `numa`.
+#[derive(Debug, Args)]
+pub struct NumaOptions {
+    /// Which nodes to measure between, and how
+    #[command(flatten)]
+    pub settings: numa::Settings,
 
     /// Options of every measurement
     #[command(flatten)]

@@ -1,7 +1,7 @@
 //! The measuring commands: from options to a request, a plan, a run and its result.
 
 use super::args::{
-    BandwidthOptions, CommonOptions, CoreToCoreOptions, InstructionOptions, LatencyOptions, LockOptions,
+    BandwidthOptions, CommonOptions, CoreToCoreOptions, InstructionOptions, LatencyOptions, LockOptions, NumaOptions,
     PatternOptions, Profile, RunOptions, TlbOptions,
 };
 use super::output::{Destination, tell, to_stdout};
@@ -64,6 +64,12 @@ pub fn latency(options: LatencyOptions, words: Vec<String>) -> Result<u8> {
 /// `memgauge core-to-core`
 pub fn core_to_core(options: CoreToCoreOptions, words: Vec<String>) -> Result<u8> {
     single(Box::new(core_to_core::CoreToCore::new(options.settings)), &options.common, words)
+}
+
+/// `memgauge numa`: two experiments, since a dataset has one quantity.
+pub fn numa(options: NumaOptions, words: Vec<String>) -> Result<u8> {
+    let defaults = Defaults { profile: "numa", budget: SINGLE_BUDGET, sampling: sampling(8, ROUNDS, 0.005) };
+    measure(options.settings.experiments(), &options.common, &defaults, words)
 }
 
 /// `memgauge patterns`

@@ -73,6 +73,7 @@ fn dispatch(cli: Cli, words: Vec<String>) -> Result<u8> {
         Some(Command::Bandwidth(options)) => measure::bandwidth(options, words),
         Some(Command::Latency(options)) => measure::latency(options, words),
         Some(Command::CoreToCore(options)) => measure::core_to_core(options, words),
+        Some(Command::Numa(options)) => measure::numa(options, words),
         Some(Command::Patterns(options)) => measure::patterns(options, words),
         Some(Command::Tlb(options)) => measure::tlb(options, words),
         Some(Command::Instructions(options)) => measure::instructions(options, words),

@@ -117,7 +117,8 @@ impl MemoryPlan {
                 Work::Stream(w) => {
                     let mut here: BTreeMap<Place, Bytes> = BTreeMap::new();
                     for &cpu in &w.cpus {
-                        let place = w.place.clone().unwrap_or_else(|| Place::Node(node(cpu)));
+                        let place = w.place.clone().filter(|place| *place != Place::Local);
+                        let place = place.unwrap_or_else(|| Place::Node(node(cpu)));
                         let sum = here.entry(place).or_default();
                         *sum = *sum + w.slot();
                     }

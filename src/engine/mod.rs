@@ -38,7 +38,7 @@ pub use conclusion::{Frame, conclude};
 pub use disturbances::{NoiseModel, Spike};
 pub use handoff_cost::HandOffCost;
 pub use judge::reason;
-pub use machine::{Machine, MemoryKey, MemoryPlan, MemoryUse, Observation, Trouble, page_bytes, slot};
+pub use machine::{Machine, MemoryKey, MemoryPlan, MemoryUse, Observation, Trouble, page_bytes, share_of, slot};
 pub use nodes_cost::{Link, NodesCost};
 pub use race::race_samples;
 pub use real::RealMachine;

@@ -67,15 +67,19 @@ impl NodesCost {
         link + self.nodes.get(&to).map_or(0.0, |(_, latency)| latency.0)
     }
 
-    /// Base pages by node as this kernel hands them out to `work`, of which each node's share is what was asked for.
-    pub fn pages(&self, work: &Work, facts: &HostFacts) -> BTreeMap<u32, u64> {
+    /// Base pages by node as this kernel hands them out to `work`, and how many of them lie elsewhere than they were to.
+    pub fn pages(&self, work: &Work, facts: &HostFacts) -> (BTreeMap<u32, u64>, u64) {
         let all = work.working_set().0.div_ceil(facts.pages.base.0.max(1)).max(1);
+        let each = all / work.cpus().len().max(1) as u64;
         if let Some(node) = self.misplaced {
-            return BTreeMap::from([(node, all)]);
+            let right = |index: &usize| work.memory_nodes_of(*index, facts).contains(&node);
+            let right = (0..work.cpus().len()).filter(right).count() as u64;
+            return (BTreeMap::from([(node, all)]), all - each * right);
         }
         let nodes = work.memory_nodes(facts);
-        let place = work.place().unwrap_or(Place::Interleaved(nodes.clone()));
+        let shared = || Place::Interleaved(nodes.clone());
+        let place = work.place().filter(|place| *place != Place::Local).unwrap_or_else(shared);
         let share = |node: u32| (share_of(&place, node, &facts.topology.nodes) * all as f64).ceil() as u64;
-        nodes.into_iter().map(|node| (node, share(node))).collect()
+        (nodes.iter().map(|&node| (node, share(node))).collect(), 0)
     }
 }

@@ -4,6 +4,7 @@ use super::machine::{page_bytes, share_of};
 use super::work::Work;
 use crate::host::memory::{PageReading, Place};
 use crate::results::{HostFacts, NodePages, PageEvidence};
+use crate::units::CpuList;
 use std::collections::BTreeMap;
 
 /// One page evidence for all `readings` of `work`: shares are those of the worst window, nodes those of any.
@@ -28,6 +29,7 @@ pub fn evidence(readings: &[PageReading], work: &Work, facts: &HostFacts) -> (Pa
         granted_share: worst(|r| r.granted_share),
         granted_bytes: readings.iter().map(|r| r.granted_bytes).min().flatten().map(|b| b.0),
         resident_share: worst(|r| r.resident_share),
+        elsewhere: pages_by_node.is_some().then(|| elsewhere(readings, work, facts)),
         nodes: pages_by_node.as_ref().map(|pages| pages.keys().copied().collect()),
         pages_by_node: pages_by_node.map(listed),
         asked_place: work.place().map(|place| place.to_string()),
@@ -35,6 +37,16 @@ pub fn evidence(readings: &[PageReading], work: &Work, facts: &HostFacts) -> (Pa
         non_zero: readings.iter().map(|r| r.non_zero).collect::<Option<Vec<bool>>>().map(|all| !all.contains(&false)),
     };
     (evidence, unchecked)
+}
+
+/// Pages of the threads' `readings` on another node than the thread's part of the memory is to lie on.
+fn elsewhere(readings: &[PageReading], work: &Work, facts: &HostFacts) -> u64 {
+    let strays = |(index, reading): (usize, &PageReading)| {
+        let nodes = work.memory_nodes_of(index, facts);
+        let pages = reading.pages_by_node.iter().flatten();
+        pages.filter(|(node, _)| !nodes.contains(node)).map(|(_, pages)| pages).sum::<u64>()
+    };
+    readings.iter().enumerate().map(strays).sum()
 }
 
 /// Pages by node as a report lists them.
@@ -51,13 +63,17 @@ const UNEVEN: f64 = 0.05;
 pub fn misplaced(work: &Work, evidence: &PageEvidence, facts: &HostFacts) -> Option<String> {
     let (place, pages) = (work.place()?, evidence.pages_by_node.as_ref()?);
     let all: u64 = pages.iter().map(|p| p.pages).sum();
-    let asked = place.nodes();
-    if let Some(NodePages { node, pages }) = pages.iter().find(|p| !asked.contains(&p.node)) {
-        return Some(format!("{pages} of {all} pages lie on node {node}; {place} was asked for"));
+    if let Some(strays) = evidence.elsewhere.filter(|&strays| strays > 0) {
+        let found: Vec<u32> = pages.iter().map(|p| p.node).collect();
+        return Some(format!(
+            "{strays} of {all} pages lie elsewhere (pages found on nodes {}); {place} was asked for",
+            CpuList(found)
+        ));
     }
+    let asked = place.nodes();
     let nodes = &facts.topology.nodes;
     let heaviest = match place {
-        Place::Node(_) => return None,
+        Place::Local | Place::Node(_) => return None,
         Place::Interleaved(_) => 1,
         Place::Weighted(_) => asked.iter().filter_map(|&id| facts.topology.node(id)?.weight).max().unwrap_or(1),
     };
@@ -80,38 +96,58 @@ mod tests {
     use crate::kernels::{Operation, Width};
     use crate::units::Bytes;
 
-    /// What is said of base pages that lie on nodes 0, 1 and 2 in these numbers, asked for at `place`.
-    fn said(place: Place, pages: [u64; 3]) -> Option<String> {
+    /// What is said of the base pages of a thread on each of two nodes that lie on nodes 0, 1 and 2 in these numbers, asked
+    /// for at `place`.
+    fn said(place: Place, pages: [[u64; 3]; 2]) -> Option<String> {
         let mut facts = crate::host::facts::discover(&crate::host::facts::SystemFiles::under("/nowhere"));
         facts.pages.base = Bytes::kib(4);
+        let cpu = |id| crate::results::Cpu {
+            id,
+            allowed: true,
+            core: None,
+            package: None,
+            node: Some(id),
+            siblings: vec![id],
+        };
+        facts.topology.cpus = (0..2).map(cpu).collect();
         facts.topology.nodes = (0..3)
             .map(|id| crate::results::Node { id, weight: Some(1 + 3 * u32::from(id == 0)), ..Default::default() })
             .collect();
-        let stream = StreamWork::new(Operation::Read, Width::Best, PageMode::Base, &[0], Bytes::mib(4));
+        let stream = StreamWork::new(Operation::Read, Width::Best, PageMode::Base, &[0, 1], Bytes::mib(4));
         let work = Work::Stream(StreamWork { place: Some(place), ..stream });
-        let pages_by_node = listed((0..3).zip(pages).filter(|(_, count)| *count > 0).collect());
-        let evidence =
-            PageEvidence { asked_bytes: Some(4096), pages_by_node: Some(pages_by_node), ..PageEvidence::default() };
+        let reading = |pages: [u64; 3]| PageReading {
+            pages_by_node: Some((0..3).zip(pages).filter(|(_, count)| *count > 0).collect()),
+            ..PageReading::default()
+        };
+        let (evidence, _) = evidence(&pages.map(reading), &work, &facts);
         misplaced(&work, &evidence, &facts)
     }
 
     #[test]
     fn one_page_elsewhere_is_told() {
-        assert_eq!(said(Place::Node(1), [0, 1024, 0]), None);
-        let text = said(Place::Node(1), [0, 1023, 1]).unwrap();
-        assert_eq!(text, "1 of 1024 pages lie on node 2; node 1 was asked for");
-        assert!(said(Place::Interleaved(vec![0, 1]), [512, 511, 1]).is_some());
+        assert_eq!(said(Place::Node(1), [[0, 512, 0]; 2]), None);
+        let text = said(Place::Node(1), [[0, 512, 0], [0, 511, 1]]).unwrap();
+        assert_eq!(text, "1 of 1024 pages lie elsewhere (pages found on nodes 1-2); node 1 was asked for");
+        assert!(said(Place::Interleaved(vec![0, 1]), [[256, 256, 0], [256, 255, 1]]).is_some());
+    }
+
+    #[test]
+    fn memory_of_each_thread_has_to_be_its_own() {
+        assert_eq!(said(Place::Local, [[512, 0, 0], [0, 512, 0]]), None);
+        let swapped = said(Place::Local, [[0, 512, 0], [512, 0, 0]]).unwrap();
+        assert!(swapped.starts_with("1024 of 1024 pages lie elsewhere (pages found on nodes 0-1)"), "{swapped}");
     }
 
     #[test]
     fn interleaved_pages_have_to_be_shared_as_asked() {
         let even = || Place::Interleaved(vec![0, 1]);
-        assert_eq!(said(even(), [512, 512, 0]), None);
-        assert_eq!(said(even(), [540, 484, 0]), None);
-        assert!(said(even(), [600, 424, 0]).unwrap().contains("600 of 1024 pages lie on node 0 instead of 512"));
-        assert!(said(even(), [1024, 0, 0]).is_some());
+        let said = |place, pages: [u64; 2]| said(place, [[pages[0], 0, 0], [0, pages[1], 0]]);
+        assert_eq!(said(even(), [512, 512]), None);
+        assert_eq!(said(even(), [540, 484]), None);
+        assert!(said(even(), [600, 424]).unwrap().contains("600 of 1024 pages lie on node 0 instead of 512"));
+        assert!(said(even(), [1024, 0]).is_some());
         let weighted = || Place::Weighted(vec![0, 1]);
-        assert_eq!(said(weighted(), [819, 205, 0]), None);
-        assert!(said(weighted(), [512, 512, 0]).is_some());
+        assert_eq!(said(weighted(), [819, 205]), None);
+        assert!(said(weighted(), [512, 512]).is_some());
     }
 }

@@ -130,7 +130,7 @@ impl RealMachine {
         let mapping = Mapping::new(bytes, *pages, page_bytes(*pages, &self.facts))?;
         let near = match place {
             Place::Node(node) => self.cpus_on(*node),
-            Place::Interleaved(_) | Place::Weighted(_) => Vec::new(),
+            Place::Local | Place::Interleaved(_) | Place::Weighted(_) => Vec::new(),
         };
         let only = self.facts.topology.nodes.len() < 2 && matches!(place, Place::Node(_));
         let bound = if only { Ok(()) } else { mapping.place(place) };

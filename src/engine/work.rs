@@ -41,7 +41,7 @@ pub struct StreamWork {
     pub order: Option<TableOrder>,
     /// How far ahead operations that prefetch do so.
     pub distance: Bytes,
-    /// Where the memory of all threads shall lie; on the node of each thread without.
+    /// Where the memory of all threads shall lie; on the node of each thread without, where that is possible.
     pub place: Option<Place>,
 }
 
@@ -55,7 +55,10 @@ impl StreamWork {
 
     /// Where the memory of the thread on `cpu` lies by `facts`.
     pub fn memory_of(&self, cpu: u32, facts: &HostFacts) -> Place {
-        self.place.clone().unwrap_or_else(|| Place::Node(facts.topology.node_of(cpu).unwrap_or(0)))
+        match &self.place {
+            None | Some(Place::Local) => Place::Node(facts.topology.node_of(cpu).unwrap_or(0)),
+            Some(place) => place.clone(),
+        }
     }
 
     /// What its operation promises.
@@ -160,9 +163,11 @@ pub struct ChaseWork {
 }
 
 impl ChaseWork {
-    /// The same chain with one walker: how many walk on it is no matter of its memory.
+    /// The same chain with one walker: how many walk on it is no matter of its memory, and which CPU does only where its
+    /// node decides about the memory's.
     pub fn chain(&self) -> Self {
-        Self { walkers: 1, payload: false, ..self.clone() }
+        let cpu = if self.node.is_some() { 0 } else { self.cpu };
+        Self { walkers: 1, payload: false, cpu, ..self.clone() }
     }
 
     /// The NUMA node that its memory shall lie on by `facts`.
@@ -281,10 +286,18 @@ impl Work {
     /// CPUs.
     pub fn memory_nodes(&self, facts: &HostFacts) -> Vec<u32> {
         let nodes: BTreeSet<u32> = match self.place() {
-            Some(place) => place.nodes().iter().copied().collect(),
-            None => self.cpus().iter().map(|&cpu| facts.topology.node_of(cpu).unwrap_or(0)).collect(),
+            Some(place) if place != Place::Local => place.nodes().iter().copied().collect(),
+            _ => self.cpus().iter().map(|&cpu| facts.topology.node_of(cpu).unwrap_or(0)).collect(),
         };
         nodes.into_iter().collect()
+    }
+
+    /// The nodes that the memory of its thread `index` is to lie on by `facts`.
+    pub fn memory_nodes_of(&self, index: usize, facts: &HostFacts) -> Vec<u32> {
+        match (self.place(), self.cpus().get(index)) {
+            (None | Some(Place::Local), Some(&cpu)) => vec![facts.topology.node_of(cpu).unwrap_or(0)],
+            _ => self.memory_nodes(facts),
+        }
     }
 
     /// Memory that its threads walk through, all together.

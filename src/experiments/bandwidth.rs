@@ -177,7 +177,7 @@ fn step(asked: Asked) -> u64 {
 }
 
 /// The largest working set of what is asked for that is not larger than `size`: whole blocks of each stream.
-fn whole_blocks(asked: Asked, size: Bytes) -> Result<Bytes> {
+pub(super) fn whole_blocks(asked: Asked, size: Bytes) -> Result<Bytes> {
     let smallest = step(asked);
     if size.0 < smallest {
         return Err(Error::usage(format!(

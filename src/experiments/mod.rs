@@ -13,6 +13,7 @@ pub mod latency;
 mod lists;
 pub mod locks;
 mod nodes;
+pub mod numa;
 mod pairs;
 pub mod patterns;
 mod plausible;
@@ -21,8 +22,9 @@ pub mod tlb;
 
 pub use hierarchy::{Level, Levels, Target};
 pub use lists::{
-    Asked, ChainMode, ChainModes, Count, Counts, Density, HandOffs, Instructions, LineSharing, Lines, LockOperations,
-    Operations, OrderKind, Orders, PageModes, Pair, Pairs, Timings, Widths,
+    Asked, ChainMode, ChainModes, Count, Counts, Density, HandOffs, Instructions, Interleavings, LineSharing, Lines,
+    LockOperations, Operations, OrderKind, Orders, PageModes, Pair, Pairs, Quantities, Spread, Studied, Timings,
+    Widths,
 };
 pub use patterns::OrderedOperations;
 
@@ -160,7 +162,7 @@ pub struct Row {
 }
 
 /// Every experiment, in the order of profiles and lists.
-pub static EXPERIMENTS: [Row; 7] = [
+pub static EXPERIMENTS: [Row; 9] = [
     Row {
         name: "bandwidth",
         question: "how many bytes per second do threads read, write and copy at each level of the hierarchy?",
@@ -178,6 +180,18 @@ pub static EXPERIMENTS: [Row; 7] = [
         question: "how long does a value take from one core to another and back, for every pair of cores?",
         least: Detail::Levels,
         in_profile: |detail| Box::new(core_to_core::CoreToCore::in_profile(detail)),
+    },
+    Row {
+        name: "numa",
+        question: "how many bytes per second does each NUMA node's CPUs get from each node's memory?",
+        least: Detail::Levels,
+        in_profile: |detail| Box::new(numa::NumaBandwidth::in_profile(detail)),
+    },
+    Row {
+        name: "numa-latency",
+        question: "how long does a load from each NUMA node's memory take on each node's CPUs?",
+        least: Detail::Levels,
+        in_profile: |detail| Box::new(numa::NumaLatency::in_profile(detail)),
     },
     Row {
         name: "patterns",

@@ -174,7 +174,7 @@ impl Mapping {
         }
         self.region.place(place).map_err(|error| {
             let what = match place {
-                Place::Node(_) => "a container may forbid it unless it has CAP_SYS_NICE",
+                Place::Local | Place::Node(_) => "a container may forbid it unless it has CAP_SYS_NICE",
                 Place::Interleaved(_) => "a container may forbid it unless it has CAP_SYS_NICE; use --interleave none",
                 Place::Weighted(_) => "weights need Linux 6.9; use --interleave even",
             };

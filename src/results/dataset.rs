@@ -48,7 +48,9 @@ impl std::fmt::Display for Coordinate {
 ///
 /// Axes used by the memory experiments: `operation`, `kernel`, `level`, `size_bytes` (per thread, all streams of the
 /// operation together), `threads`, `pages` (as asked for: `4k`, `thp`, `huge`), `stride_bytes`, `repeat`. Between CPUs: `from`, `to` and
-/// `relation` (`same-core`, `shared-l2`, `shared-l3`, `same-package`, `cross-package`, `unknown`).
+/// `relation` (`same-core`, `shared-l2`, `shared-l3`, `same-package`, `cross-package`, `unknown`). Between NUMA nodes: `cpu_node` (a
+/// node or `all`), `memory_node` (a node, `local` for that of each thread, `interleaved`, `weighted`) and `distance` as the system reports
+/// it; `node` where only the memory's is asked for.
 pub type Coordinates = BTreeMap<String, Coordinate>;
 
 /// One point: where it lies and what came of it.

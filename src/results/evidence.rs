@@ -183,6 +183,8 @@ pub struct PageEvidence {
     pub nodes: Option<Vec<u32>>,
     /// Looked-at base pages by the node that they lie on: all of them where a place was asked for, else samples.
     pub pages_by_node: Option<Vec<NodePages>>,
+    /// Looked-at base pages on another node than the one that they were to lie on.
+    pub elsewhere: Option<u64>,
     /// The place that was asked for (`node 1`, `nodes 0-3 interleaved`); `null` where it was left to first touch.
     pub asked_place: Option<String>,
     /// The nodes that it was to lie on: those asked for, else those of the CPUs that used it.

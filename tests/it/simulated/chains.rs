@@ -177,7 +177,10 @@ fn memory_that_lies_elsewhere_makes_the_point_fail() {
             3 => assert_eq!(outcome.measured().expect("a figure").verdict.grade, VerdictGrade::Solid),
             _ => {
                 assert!(matches!(outcome, Outcome::Failed { .. }), "{outcome:?}");
-                assert_eq!(lab::reasons(outcome), "65536 of 65536 pages lie on node 3; node 5 was asked for");
+                assert_eq!(
+                    lab::reasons(outcome),
+                    "65536 of 65536 pages lie elsewhere (pages found on nodes 3); node 5 was asked for"
+                );
             }
         }
     }

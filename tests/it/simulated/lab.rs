@@ -5,7 +5,7 @@ use clap::{Args, Command, FromArgMatches};
 use memgauge::engine::{Machine, Sampling, SimulatedMachine};
 use memgauge::error::Result;
 use memgauge::experiments::{
-    Detail, EXPERIMENTS, Experiment, bandwidth, core_to_core, instructions, latency, locks, patterns, tlb,
+    Detail, EXPERIMENTS, Experiment, bandwidth, core_to_core, instructions, latency, locks, numa, patterns, tlb,
 };
 use memgauge::plan::{self, Plan, Request};
 use memgauge::results::{JournalLine, Measured, Outcome, Point, Report};
@@ -55,6 +55,11 @@ pub fn latency(options: &str) -> Box<dyn Experiment> {
 /// `memgauge core-to-core` with these options.
 pub fn core_to_core(options: &str) -> Box<dyn Experiment> {
     Box::new(core_to_core::CoreToCore::new(parse(options)))
+}
+
+/// `memgauge numa` with these options.
+pub fn numa(options: &str) -> Vec<Box<dyn Experiment>> {
+    parse::<numa::Settings>(options).experiments()
 }
 
 /// `memgauge patterns` with these options.

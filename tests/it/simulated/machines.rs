@@ -221,6 +221,29 @@ pub fn eight_nodes() -> Simulated {
     uniform("eight nodes", (64, 1), (Bytes::mib(32), 8))
 }
 
+/// Two sockets of 96 cores, each a node.
+pub fn two_large_sockets() -> Simulated {
+    uniform("two sockets of 96 cores", (192, 1), (Bytes::mib(384), 96))
+}
+
+/// Nodes with so many CPUs each, two cores to an L3.
+pub fn nodes_of(counts: &[u32]) -> Simulated {
+    let mut machine = uniform("nodes of unequal sizes", (counts.iter().sum(), 1), (Bytes::mib(32), 2));
+    let topology = &mut machine.facts.topology;
+    let mut next = 0;
+    topology.nodes.clear();
+    for (id, count) in (0..).zip(counts) {
+        let own: Vec<u32> = (next..next + count).collect();
+        next += count;
+        for cpu in topology.cpus.iter_mut().filter(|cpu| own.contains(&cpu.id)) {
+            cpu.node = Some(id);
+        }
+        let distances = (0..counts.len() as u32).map(|other| if other == id { 10 } else { 21 }).collect();
+        topology.nodes.push(Node { id, cpus: CpuList(own), memory: Some(Bytes::gib(8)), distances, ..Node::default() });
+    }
+    machine
+}
+
 /// A node of memory without CPUs beside an ordinary one.
 pub fn memory_node() -> Simulated {
     let mut machine = plain();

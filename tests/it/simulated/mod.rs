@@ -10,6 +10,7 @@ mod levels;
 mod limits;
 mod machines;
 mod noise;
+mod numa;
 mod profile;
 mod rendering;
 mod shapes;

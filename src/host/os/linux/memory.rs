@@ -95,6 +95,7 @@ impl Region {
             Place::Node(_) => 2,
             Place::Interleaved(_) => 3,
             Place::Weighted(_) => 6,
+            Place::Local => 4,
         };
         // SAFETY: the range is mapped and ours, and the kernel reads at most NODES bits of the mask.
         let result = unsafe {
