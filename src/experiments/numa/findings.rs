@@ -173,8 +173,9 @@ fn asymmetric(name: &str, links: &[Link<'_>], shown: &dyn Fn(f64) -> String) -> 
     let count = found.len();
     let (ratio, low, high) = found.into_iter().max_by(|a, b| a.0.total_cmp(&b.0))?;
     let text = format!(
-        "NUMA {name}: {count} pairs of nodes differ by direction, most of all nodes {} and {}: {} from CPUs of node {}, {} \
+        "NUMA {name}: {count} {} by direction, most of all nodes {} and {}: {} from CPUs of node {}, {} \
          from those of node {}.",
+        if count == 1 { "pair of nodes differs" } else { "pairs of nodes differ" },
         low.from,
         low.to,
         shown(low.value()),
