@@ -2,12 +2,15 @@
 
 #![forbid(unsafe_code)]
 
-use crate::engine::{LONGEST_WALK, Machine, MemoryPlan, Sampling, Work, race_samples};
+mod estimate;
+
+use crate::engine::{Machine, MemoryPlan, Sampling, Windows, Work};
 use crate::error::Result;
 use crate::experiments::{Bound, Draft, Experiment, Scope};
 use crate::results::{Coordinate, Coordinates, HostFacts, Outcome};
 use crate::units::{Bytes, BytesPerSecond, Nanos};
-use std::collections::BTreeSet;
+use estimate::{Cost, estimate, phase_time};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What is asked for.
 pub struct Request {
@@ -37,6 +40,22 @@ pub struct Request {
     pub max_points: usize,
 }
 
+impl Request {
+    /// What its experiments plan for on `machine`.
+    pub fn scope<'a>(&'a self, machine: &'a dyn Machine) -> Scope<'a> {
+        Scope { machine, cpus: &self.cpus, seed: self.seed, most_points: self.max_points }
+    }
+
+    /// How `point` is sampled where points in general are by `general`: as its experiment wants it, unless the user fixed
+    /// the samples.
+    fn sampling_of(&self, point: &PlannedPoint, general: &Sampling) -> Sampling {
+        if self.samples_fixed {
+            return *general;
+        }
+        self.experiments[point.experiment].sampling(*general).over(self.reallocate)
+    }
+}
+
 /// A point that will be measured, or whose outcome is already known.
 #[derive(Debug, Clone)]
 pub struct PlannedPoint {
@@ -55,6 +74,10 @@ pub struct PlannedPoint {
     candidates: usize,
     /// Whether its chain is built anew at each of its turns.
     rebuilt: bool,
+    /// Short windows whose distribution is taken too.
+    pub windows: Option<Windows>,
+    /// Which stage of its experiment it stands in for, 0 being the first; `None` for a point that was drafted.
+    pub stage: Option<usize>,
 }
 
 /// Points whose memory is mapped at the same time.
@@ -81,7 +104,7 @@ pub struct Plan {
     pub points: Vec<PlannedPoint>,
     /// One after another.
     pub phases: Vec<Phase>,
-    /// How points are sampled.
+    /// How points are sampled where their experiment has no way of its own.
     pub sampling: Sampling,
     /// Expected time.
     pub estimate: Nanos,
@@ -94,6 +117,11 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// How `point` is sampled.
+    pub fn sampling_of(&self, point: &PlannedPoint) -> Sampling {
+        self.request.sampling_of(point, &self.sampling)
+    }
+
     /// Memory mapped at the same time, at most.
     pub fn memory(&self) -> Bytes {
         let twice = |phase: &Phase| phase.beside && self.request.reallocate > 1;
@@ -104,38 +132,6 @@ impl Plan {
         self.phases.iter().map(of).max().unwrap_or_default()
     }
 }
-
-/// Rates that decide how long a plan takes.
-#[derive(Debug, Clone, Copy)]
-struct Cost {
-    fault: BytesPerSecond,
-    threads: f64,
-    last_level: Bytes,
-}
-
-/// What the start of a run takes: calibration, reading back pages, writing the report.
-const FIXED: Nanos = Nanos(0.1e9);
-
-/// Samples that warming up takes on average, in caches and beyond.
-const WARM_UPS: f64 = 3.0;
-const WARM_UPS_IN_MEMORY: f64 = 6.0;
-
-/// What a turn of a point takes beside its samples: taking memory, readings of faults, steal and core clock.
-const PER_TURN: Nanos = Nanos(3e6);
-
-/// What a sample takes beside its length: waking the threads, finding the chunk.
-const PER_SAMPLE: Nanos = Nanos(0.12e6);
-
-/// What a thread walks through and what a hop takes, in the last cache or a little beyond.
-const WALKED: BytesPerSecond = BytesPerSecond(40e9);
-const PER_HOP: Nanos = Nanos(60.0);
-
-/// What an entry of a table of pieces takes to make, and a number of a stream of doubles: each turn makes them anew.
-const PER_ENTRY: Nanos = Nanos(4.0);
-const PER_NUMBER: Nanos = Nanos(1.0);
-
-/// What one node of a chain takes to write and to verify with one thread.
-const PER_NODE: Nanos = Nanos(45.0);
 
 /// Samples and rounds below which a point says nothing.
 const FEWEST_PER_ROUND: u32 = 4;
@@ -207,7 +203,7 @@ pub fn make(request: Request, machine: &mut dyn Machine) -> Result<Plan> {
 /// What the experiments have to say about their points, the first few one by one: a range by factors may round all of
 /// its members.
 fn adjustments(request: &Request, machine: &dyn Machine) -> Vec<String> {
-    let scope = Scope { machine, cpus: &request.cpus, seed: request.seed, most_points: request.max_points };
+    let scope = request.scope(machine);
     let mut all: Vec<String> = request.experiments.iter().flat_map(|e| e.adjustments(&scope)).collect();
     let mut seen = BTreeSet::new();
     all.retain(|sentence| seen.insert(sentence.clone()));
@@ -219,30 +215,50 @@ fn adjustments(request: &Request, machine: &dyn Machine) -> Vec<String> {
     all
 }
 
-/// The points of all experiments and repeats. What lies at the same place as a point before it is the same question
-/// asked twice and left out.
+/// The points of all experiments and repeats, then the stand-ins of each stage. What lies at the same place as a point
+/// before it is the same question asked twice and left out.
 fn draft_points(request: &Request, machine: &dyn Machine) -> Result<Vec<PlannedPoint>> {
-    let most_points = request.max_points;
-    let scope = Scope { machine, cpus: &request.cpus, seed: request.seed, most_points };
-    let mut drafts: Vec<(usize, Draft)> = Vec::new();
+    let scope = request.scope(machine);
+    let repeats = request.repeat.max(1);
+    // By stage: all that were drafted, then stand-ins.
+    let mut stages: BTreeMap<Option<usize>, Vec<(usize, Draft)>> = BTreeMap::new();
     for (index, experiment) in request.experiments.iter().enumerate() {
         let mut seen = BTreeSet::new();
         let new = experiment.draft(&scope)?.into_iter().filter(|draft| seen.insert(draft.coordinates.clone()));
-        drafts.extend(new.map(|draft| (index, draft)));
-        scope.room_for(drafts.len().saturating_mul(request.repeat.max(1) as usize))?;
-    }
-    let repeats = (0..request.repeat.max(1)).flat_map(|repeat| drafts.iter().cloned().map(move |d| (repeat, d)));
-    let plan = |(id, (repeat, (experiment, draft))): (usize, (u32, (usize, Draft)))| {
-        let mut coordinates = draft.coordinates;
-        if request.repeat > 1 {
-            coordinates.insert("repeat".to_owned(), Coordinate::Number(u64::from(repeat)));
+        stages.entry(None).or_default().extend(new.map(|draft| (index, draft)));
+        for (stage, drafts) in experiment.reserve(&scope)?.into_iter().enumerate() {
+            stages.entry(Some(stage)).or_default().extend(drafts.into_iter().map(|draft| (index, draft)));
         }
-        let Draft { work, bound, expendable, .. } = draft;
-        let candidates = work.as_ref().map_or(0, |work| machine.candidates(work).len());
-        let rebuilt = request.experiments[experiment].rebuilds_chains();
-        PlannedPoint { id: id as u64, experiment, coordinates, work, bound, expendable, candidates, rebuilt }
-    };
-    Ok(repeats.enumerate().map(plan).collect())
+        scope.room_for(stages.values().map(Vec::len).sum::<usize>().saturating_mul(repeats as usize))?;
+    }
+    let mut points = Vec::new();
+    for (stage, drafts) in stages {
+        for (repeat, (experiment, draft)) in (0..repeats).flat_map(|repeat| drafts.iter().map(move |d| (repeat, d))) {
+            let mut coordinates = draft.coordinates.clone();
+            if request.repeat > 1 {
+                coordinates.insert("repeat".to_owned(), Coordinate::Number(u64::from(repeat)));
+            }
+            let &Draft { bound, expendable, .. } = draft;
+            let work = draft.work.clone();
+            let candidates = work.as_ref().map_or(0, |work| machine.candidates(work).len());
+            let (id, experiment) = (points.len() as u64, *experiment);
+            let rebuilt = request.experiments[experiment].rebuilds_chains();
+            let windows = request.experiments[experiment].windows();
+            points.push(PlannedPoint {
+                windows,
+                id,
+                experiment,
+                coordinates,
+                work,
+                bound,
+                expendable,
+                candidates,
+                rebuilt,
+                stage,
+            });
+        }
+    }
+    Ok(points)
 }
 
 /// Which points share memory.
@@ -255,13 +271,14 @@ struct Layout<'a> {
 
 impl Layout<'_> {
     /// All points of a repeat share memory where that fits, else those of each kind of work and pages, else as many
-    /// as fit; those whose chains are rebuilt are apart from the others. The points `left_out` are in no phase.
+    /// as fit; those whose chains are rebuilt are apart from the others, and so is each stage of stand-ins. The points
+    /// `left_out` are in no phase.
     fn phases(&self, points: &[PlannedPoint], left_out: &[usize]) -> Vec<Phase> {
         let left_out: BTreeSet<usize> = left_out.iter().copied().collect();
         let wanted: Vec<usize> =
             (0..points.len()).filter(|i| points[*i].work.is_ok() && !left_out.contains(i)).collect();
         let mut phases = Vec::new();
-        let repeats = by_key(&wanted, |i| (points[i].coordinates.get("repeat"), points[i].rebuilt));
+        let repeats = by_key(&wanted, |i| (points[i].coordinates.get("repeat"), points[i].rebuilt, points[i].stage));
         for repeat in repeats {
             let rebuilt = repeat.first().is_some_and(|&i| points[i].rebuilt);
             let whole = self.phase(points, repeat.clone(), rebuilt);
@@ -396,52 +413,4 @@ fn describe_sampling(short: &Sampling, full: &Sampling) -> String {
         "{} rounds of {} samples of {} instead of {} of {} of {}",
         short.rounds, short.per_round, short.length, full.rounds, full.per_round, full.length
     )
-}
-
-/// Expected time of the whole plan.
-fn estimate(points: &[PlannedPoint], phases: &[Phase], request: &Request, sampling: &Sampling, cost: Cost) -> Nanos {
-    FIXED + phases.iter().map(|phase| phase_time(points, phase, request, sampling, cost)).sum()
-}
-
-/// Expected time of a phase.
-fn phase_time(points: &[PlannedPoint], phase: &Phase, request: &Request, sampling: &Sampling, cost: Cost) -> Nanos {
-    let allocations = f64::from(request.reallocate.max(1));
-    let mapping = Nanos::from_secs(phase.memory.total().0 as f64 / cost.fault.0) * allocations;
-    let built = if phase.chains_share { f64::from(sampling.rounds) } else { allocations };
-    let one = |point: &PlannedPoint| {
-        let Ok(work) = &point.work else { return Nanos::ZERO };
-        let chain = match work {
-            Work::Chase(w) => PER_NODE * (w.nodes() as f64 * built / cost.threads),
-            _ => Nanos::ZERO,
-        };
-        let prepared = if point.candidates < 2 { 0.0 } else { point.candidates as f64 };
-        let race = PER_TURN * prepared + (sampling.length + PER_SAMPLE) * race_samples(point.candidates);
-        chain + race + turn(work, request, sampling, cost.last_level) * f64::from(sampling.rounds)
-    };
-    mapping + phase.points.iter().map(|&i| one(&points[i])).sum()
-}
-
-/// Expected time of one turn of a point: what a cache may hold is walked once first, and beyond the caches samples take
-/// longer to agree.
-fn turn(work: &Work, request: &Request, sampling: &Sampling, last_level: Bytes) -> Nanos {
-    let held = work.working_set() <= last_level;
-    let walk = match work {
-        Work::Stream(_) => Nanos::from_secs(work.pass() as f64 / WALKED.0 / work.cpus().len().max(1) as f64),
-        Work::Chase(_) => PER_HOP * work.pass() as f64,
-        Work::Instruction(_) | Work::Lock(_) | Work::HandOff(_) => Nanos::ZERO,
-    };
-    let walk = if held { walk.min(LONGEST_WALK) } else { Nanos::ZERO };
-    let made = match work {
-        Work::Stream(w) => {
-            let numbers = if w.contract().on_doubles() { w.bytes.0 / 8 } else { 0 };
-            PER_ENTRY * (w.table_bytes() / 8) as f64 + PER_NUMBER * numbers as f64
-        }
-        _ => Nanos::ZERO,
-    };
-    let warm_ups = if held { WARM_UPS } else { WARM_UPS_IN_MEMORY };
-    PER_TURN
-        + request.cooldown
-        + made
-        + walk
-        + (sampling.length + PER_SAMPLE) * (f64::from(sampling.per_round) + warm_ups)
 }

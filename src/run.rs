@@ -5,8 +5,9 @@
 mod conditions;
 mod limits;
 mod more;
+mod stages;
 
-use crate::engine::{Frame, Machine, MemoryPlan, PointLog, Trouble, Work, conclude, sample_round};
+use crate::engine::{Frame, Machine, MemoryPlan, PointLog, Sampling, Trouble, Work, conclude, sample_round};
 use crate::experiments::Experiment;
 use crate::plan::{Phase, Plan, PlannedPoint};
 use crate::results::{
@@ -56,6 +57,10 @@ const GRACE: f64 = 1.05;
 /// A run under way.
 struct Run<'a> {
     plan: &'a Plan,
+    /// Those of the plan, with placed points where stand-ins were.
+    points: Vec<PlannedPoint>,
+    /// Stages whose points were placed: repeat, experiment, stage.
+    placed: BTreeSet<(Option<Coordinate>, usize, usize)>,
     machine: &'a mut dyn Machine,
     observer: &'a mut dyn Observer,
     logs: Vec<PointLog>,
@@ -82,13 +87,16 @@ pub fn execute(
     started: Nanos,
 ) -> Report {
     let mut provenance = provenance(plan, machine, invocation);
-    let rounds = u64::from(plan.sampling.rounds);
-    let settled = invocation.past.as_ref().map_or(0, |past| past.settled) * rounds;
-    let turns = settled + plan.phases.iter().map(|p| p.points.len() as u64).sum::<u64>() * rounds;
-    let logs = vec![PointLog::default(); plan.points.len()];
+    let rounds = |i: usize| u64::from(plan.sampling_of(&plan.points[i]).rounds);
+    let settled = invocation.past.as_ref().map_or(0, |past| past.settled) * u64::from(plan.sampling.rounds);
+    let turns = settled + plan.phases.iter().flat_map(|p| &p.points).map(|&i| rounds(i)).sum::<u64>();
+    let log = |point: &PlannedPoint| PointLog::new(point.windows);
+    let logs = plan.points.iter().map(log).collect();
     let last_level = machine.facts().topology.last_level_total(&plan.request.cpus).0;
     let mut run = Run {
         plan,
+        points: plan.points.clone(),
+        placed: BTreeSet::new(),
         machine,
         observer,
         logs,
@@ -102,7 +110,7 @@ pub fn execute(
         deadline: started,
     };
     run.write(&JournalLine::head(&provenance, &summary(plan), unmeasured_datasets(plan)));
-    for (index, point) in plan.points.iter().enumerate() {
+    for (index, point) in plan.points.iter().enumerate().filter(|(_, point)| point.stage.is_none()) {
         if let Err(outcome) = &point.work {
             run.settle(index, outcome.clone());
         }
@@ -151,11 +159,12 @@ pub fn summary(plan: &Plan) -> PlanSummary {
 impl Run<'_> {
     /// Maps the memory of a phase and takes round after round of its points, each round starting one point later, so
     /// that drift does not look like a difference between points. Where several allocations are asked for, the
-    /// rounds are spread over them.
+    /// rounds are spread over them; points of fewer rounds than others have theirs spread over the whole phase.
     fn phase(&mut self, phase: &Phase) {
-        let rounds = self.plan.sampling.rounds;
+        let rounds = phase.points.iter().map(|&i| self.sampling_of(i).rounds).max().unwrap_or(0);
         let per_allocation = rounds.div_ceil(self.plan.request.reallocate.max(1));
         let mut mapped = Ok(());
+        self.place_points(phase);
         for round in 0..rounds {
             if round % per_allocation == 0 && mapped.is_ok() {
                 mapped = self.allocate(&phase.memory, phase.beside && round > 0);
@@ -164,6 +173,11 @@ impl Run<'_> {
             let mut order = phase.points.clone();
             order.rotate_left(round as usize % phase.points.len().max(1));
             for index in order {
+                let own = self.sampling_of(index).rounds;
+                let done = |rounds_begun: u32| u64::from(rounds_begun) * u64::from(own) / u64::from(rounds);
+                if done(round + 1) == done(round) {
+                    continue;
+                }
                 self.turns.0 += 1;
                 if mapped.is_ok() {
                     self.turn(index);
@@ -176,10 +190,17 @@ impl Run<'_> {
         }
         for &index in &phase.points {
             match &mapped {
-                Err(trouble) if self.logs[index].is_empty() => self.settle(index, trouble.clone().into()),
+                Err(trouble) if self.points[index].work.is_ok() && self.logs[index].is_empty() => {
+                    self.settle(index, trouble.clone().into())
+                }
                 _ => self.conclude(index),
             }
         }
+    }
+
+    /// How a point is sampled.
+    fn sampling_of(&self, index: usize) -> Sampling {
+        self.plan.sampling_of(&self.points[index])
     }
 
     /// Maps memory, unless nobody will measure in it: that can take longer than all the rest.
@@ -193,8 +214,7 @@ impl Run<'_> {
 
     /// One round of one point, unless it has what it needs or the run is over.
     fn turn(&mut self, index: usize) {
-        let point = &self.plan.points[index];
-        let Ok(work) = &point.work else { return };
+        let Ok(work) = self.points[index].work.clone() else { return };
         if self.outcomes.contains_key(&index) || self.machine.interrupted() {
             return;
         }
@@ -202,23 +222,24 @@ impl Run<'_> {
             self.overdrawn.insert(index);
             return;
         }
-        self.tell(&doing(point));
+        self.tell(&doing(&self.points[index]));
         if self.plan.request.cooldown > Nanos::ZERO && self.machine.pause(self.plan.request.cooldown).is_err() {
             return;
         }
-        sample_round(self.machine, work, &self.plan.sampling, &mut self.logs[index]);
+        let sampling = self.sampling_of(index);
+        sample_round(self.machine, &work, &sampling, &mut self.logs[index]);
         if self.logs[index].needs_no_more() {
             self.conclude(index);
         } else if !self.logs[index].is_empty() {
             // Rounds of all points alternate: without this, a run that is killed would lose them all.
-            let so_far = self.judged(index, &self.logs[index], work);
+            let so_far = self.judged(index, &self.logs[index], &work);
             self.write_point(index, &so_far, false);
         }
     }
 
     /// The outcome that the log of a point amounts to.
     fn judged(&self, index: usize, log: &PointLog, work: &Work) -> Outcome {
-        let point = &self.plan.points[index];
+        let point = &self.points[index];
         let bound = limits::Question {
             bound: point.bound,
             facts: self.machine.facts(),
@@ -242,13 +263,14 @@ impl Run<'_> {
 
     /// Settles the outcome of a point from its log, once.
     fn conclude(&mut self, index: usize) {
-        let point = &self.plan.points[index];
+        let point = &self.points[index];
         let Ok(work) = &point.work else { return };
         if self.outcomes.contains_key(&index) {
             return;
         }
+        let sampling = self.sampling_of(index);
         let log = &mut self.logs[index];
-        if self.machine.interrupted() && !log.finished(&self.plan.sampling) {
+        if self.machine.interrupted() && !log.finished(&sampling) {
             log.cut_short();
         }
         let untouched = log.rounds() == 0 && !log.failed();
@@ -269,7 +291,7 @@ impl Run<'_> {
     }
 
     fn write_point(&mut self, index: usize, outcome: &Outcome, finished: bool) {
-        let planned = &self.plan.points[index];
+        let planned = &self.points[index];
         let experiment = &self.plan.request.experiments[planned.experiment];
         let point = point_of(planned, outcome.clone());
         let line = JournalPoint {
@@ -277,6 +299,7 @@ impl Run<'_> {
             quantity: experiment.quantity(),
             axes: axes(self.plan, experiment.as_ref()),
             finished,
+            placed: planned.stage.is_some(),
             point,
         };
         self.write(&JournalLine::Point(Box::new(line)));
@@ -299,7 +322,7 @@ impl Run<'_> {
 
     /// The kernels that were timed: those that were chosen, where there was a choice.
     fn kernels(&self, past: Option<&Past>) -> Vec<KernelUsed> {
-        let points = self.plan.points.iter().zip(&self.logs);
+        let points = self.points.iter().zip(&self.logs);
         let used =
             used_kernels(self.machine, points.filter_map(|(point, log)| Some(log.work(point.work.as_ref().ok()?))));
         with_past(used, past)
@@ -307,10 +330,11 @@ impl Run<'_> {
 
     fn datasets(&mut self) -> Vec<Dataset> {
         let mut outcomes = std::mem::take(&mut self.outcomes);
-        datasets(self.plan, |index| {
-            let interrupted =
-                || Outcome::Interrupted { reason: "the run was interrupted before this point".to_owned() };
-            outcomes.remove(&index).unwrap_or_else(interrupted)
+        datasets(self.plan, &self.points, |index| {
+            // What is left of the stand-ins was not needed, or not reached.
+            let known = outcomes.remove(&index);
+            let missing = || Outcome::Interrupted { reason: "the run was interrupted before this point".to_owned() };
+            known.or_else(|| self.points[index].stage.is_none().then(missing))
         })
     }
 
@@ -333,24 +357,28 @@ impl Run<'_> {
     }
 }
 
-/// The datasets of a plan with the outcome of each of its points.
-fn datasets(plan: &Plan, mut outcome: impl FnMut(usize) -> Outcome) -> Vec<Dataset> {
+/// The datasets of a plan with the outcome of each of its `points` that has one.
+fn datasets(plan: &Plan, points: &[PlannedPoint], mut outcome: impl FnMut(usize) -> Option<Outcome>) -> Vec<Dataset> {
     let empty = |e: &dyn Experiment| Dataset {
         experiment: e.name().to_owned(),
         quantity: e.quantity(),
         axes: axes(plan, e),
         points: Vec::new(),
+        auxiliary: e.is_auxiliary(),
     };
     let mut datasets: Vec<Dataset> = plan.request.experiments.iter().map(|e| empty(e.as_ref())).collect();
-    for (index, planned) in plan.points.iter().enumerate() {
-        datasets[planned.experiment].points.push(point_of(planned, outcome(index)));
+    for (index, planned) in points.iter().enumerate() {
+        let point = outcome(index).map(|outcome| point_of(planned, outcome));
+        datasets[planned.experiment].points.extend(point);
     }
     datasets
 }
 
 /// The datasets of a plan before anything is measured.
 fn unmeasured_datasets(plan: &Plan) -> Vec<Dataset> {
-    datasets(plan, |_| Outcome::Interrupted { reason: "the run ended before this point".to_owned() })
+    let drafted = |index: usize| plan.points[index].stage.is_none();
+    let ended = || Outcome::Interrupted { reason: "the run ended before this point".to_owned() };
+    datasets(plan, &plan.points, |index| drafted(index).then(ended))
 }
 
 /// A point with what came of it. Where the kernel was chosen by measuring, it is the one that won.

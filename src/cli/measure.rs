@@ -77,11 +77,9 @@ pub fn patterns(options: PatternOptions, words: Vec<String>) -> Result<u8> {
     single(Box::new(patterns::Patterns::new(options.settings)), &options.common, words)
 }
 
-/// `memgauge tlb`: few samples in many rounds, since differences are taken round by round.
+/// `memgauge tlb`
 pub fn tlb(options: TlbOptions, words: Vec<String>) -> Result<u8> {
-    let experiment = Box::new(tlb::Tlb::new(options.settings));
-    let defaults = Defaults { profile: "tlb", budget: SINGLE_BUDGET, sampling: sampling(4, 12, 0.005) };
-    measure(vec![experiment], &options.common, &defaults, words)
+    single(Box::new(tlb::Tlb::new(options.settings)), &options.common, words)
 }
 
 /// `memgauge instructions`
@@ -139,7 +137,7 @@ fn measure(
     for text in plan.adjusted.iter().filter(|_| !destination.shows_findings()) {
         tell(&format!("memgauge: note: {text}"));
     }
-    let known = plan.points.iter().filter(|point| point.work.is_err()).count();
+    let known = plan.points.iter().filter(|point| point.stage.is_none() && point.work.is_err()).count();
     let mut progress = Progress::new(destination.journal(), known + 1);
     let model = machine.facts().cpu.model_name.get().map_or("unknown processor", String::as_str);
     progress.announce(&format!("machine: {model}, {} cpus\n{}", plan.request.cpus.len(), plan_line(&plan)));
@@ -239,7 +237,8 @@ fn describe(plan: &Plan, destination: &Destination) -> String {
                 .reason()
                 .map_or_else(|| "  measured before".to_owned(), |why| format!("  {}: {why}", outcome.status())),
         };
-        text += &format!("  {}{outcome}\n", place.join(" "));
+        let later = if point.stage.is_some() { "  to be placed by what is measured" } else { "" };
+        text += &format!("  {}{outcome}{later}\n", place.join(" "));
     }
     text += &format!("result: {}\n", destination.describe());
     text
@@ -265,11 +264,14 @@ fn exit_code(report: &Report, strict: bool, unfinished: Option<&Path>) -> u8 {
             format!("nothing was measured: {}", why(points().next()))
         }
         RunStatus::Complete => {
-            let weak = measured().filter(|m| m.verdict.grade != VerdictGrade::Solid).count();
+            let grades = &report.verdict.points;
+            let (weak, all) = grades.iter().fold((0, 0), |(weak, all), (grade, n)| {
+                (weak + if *grade == VerdictGrade::Solid { 0 } else { *n }, all + n)
+            });
             if !strict || weak == 0 {
                 return 0;
             }
-            format!("{weak} of {count} points are less than solid: their reasons are in the result")
+            format!("{weak} of {all} points are less than solid: their reasons are in the result")
         }
     };
     tell(&format!("memgauge: {trouble}"));

@@ -103,7 +103,7 @@ fn is_settled(outcome: &Outcome) -> bool {
 /// how many points that saves.
 fn take_over(plan: &mut Plan, facts: &HostFacts, mut known: BTreeMap<u64, Outcome>) -> u64 {
     let mut saved = 0;
-    for point in &mut plan.points {
+    for point in plan.points.iter_mut().filter(|point| point.stage.is_none()) {
         if let Some(outcome) = known.remove(&point.id) {
             saved += u64::from(point.work.is_ok());
             point.work = Err(outcome);
@@ -157,15 +157,23 @@ fn plan_difference(report: &Report, plan: &Plan) -> Option<String> {
     }
     let points =
         || report.datasets.iter().enumerate().flat_map(|(d, dataset)| dataset.points.iter().map(move |p| (d, p)));
-    let count = points().count();
-    if count != plan.points.len() {
-        return Some(format!("it has {count} points, this command {}", plan.points.len()));
+    // Points that were placed during the run are placed anew.
+    let drafted = || plan.points.iter().filter(|planned| planned.stage.is_none());
+    let (here, count) = (drafted().count(), points().filter(|(_, p)| is_drafted(plan, p.id)).count());
+    if count != here {
+        return Some(format!("it has {count} points, this command {here}"));
     }
     let made: BTreeMap<u64, (usize, &Point)> = points().map(|(d, p)| (p.id, (d, p))).collect();
     let differs = |planned: &&PlannedPoint| !made.get(&planned.id).is_some_and(|(d, p)| is_of(p, *d, planned));
-    let planned = plan.points.iter().find(differs)?;
+    let planned = drafted().find(differs)?;
     let there = made.get(&planned.id).map_or_else(|| "not there".to_owned(), |(_, p)| place(&p.coordinates));
     Some(format!("its point {} is {there:.200}, that of this command {}", planned.id, place(&planned.coordinates)))
+}
+
+/// Whether the plan knows from the beginning where its point with this number lies: these come first.
+fn is_drafted(plan: &Plan, id: u64) -> bool {
+    let planned = usize::try_from(id).ok().and_then(|id| plan.points.get(id));
+    planned.is_none_or(|planned| planned.stage.is_none())
 }
 
 /// Whether `point` came of what is planned. Where kernels raced, it has the one that won.

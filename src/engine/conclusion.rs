@@ -53,7 +53,8 @@ pub fn conclude(log: &PointLog, asked: &Work, frame: &Frame<'_>) -> Outcome {
         interrupted: trouble == Some(Trouble::Interrupted),
     };
     let verdict = judge(&grounds);
-    let also = also(work, &summary, core_cycles(log, work));
+    let mut also = also(work, &summary, core_cycles(log, work));
+    also.extend(log.in_windows.figures());
     let samples = log.samples.iter().map(|taken| sample(work, taken)).collect();
     let choice = log.chosen.as_ref().and_then(|chosen| chosen.choice.clone());
     Outcome::Measured(Box::new(Measured { summary, also, choice, limit, samples, evidence, verdict }))

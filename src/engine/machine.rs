@@ -1,6 +1,6 @@
 //! What the engine asks of a machine: the real one and the simulated one answer alike.
 
-use super::window::Gaps;
+use super::window::{Chunks, Gaps};
 use super::work::{ChaseWork, Work};
 use crate::error::Error;
 use crate::host::memory::{PageMode, Place};
@@ -52,6 +52,8 @@ pub struct Observation {
     /// The CPU that each thread was found on at the start or, where that differs from its own, at the end; `None` where
     /// not readable.
     pub found_on: Option<Vec<u32>>,
+    /// The parts in which the first thread did its work.
+    pub chunks: Chunks,
     /// Core clock of the first thread's CPU right before and after, `None` where it cannot be established.
     pub core: Option<Hertz>,
 }
@@ -84,6 +86,7 @@ pub fn page_bytes(mode: PageMode, facts: &HostFacts) -> Bytes {
     match mode {
         PageMode::Base => facts.pages.base,
         PageMode::Transparent => huge,
+        PageMode::Pool(size) => size,
         // The smallest pool: gigabyte pages are asked for by nobody who does not say so.
         PageMode::Huge => facts.pages.huge_pools.get().and_then(|p| p.iter().map(|p| p.size).min()).unwrap_or(huge),
     }

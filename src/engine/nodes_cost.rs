@@ -1,9 +1,10 @@
 //! What memory of several nodes costs on a simulated machine.
 
-use super::machine::share_of;
+use super::machine::{page_bytes, share_of};
+use super::pages::listed;
 use super::work::Work;
-use crate::host::memory::Place;
-use crate::results::HostFacts;
+use crate::host::memory::{PageMode, Place};
+use crate::results::{HostFacts, PageEvidence};
 use crate::units::{BytesPerSecond, Nanos};
 use std::collections::BTreeMap;
 
@@ -67,8 +68,29 @@ impl NodesCost {
         link + self.nodes.get(&to).map_or(0.0, |(_, latency)| latency.0)
     }
 
+    /// What this kernel says of the pages of `work`, of which the share `granted` is of the size asked for where that is a
+    /// large one.
+    pub fn evidence(&self, work: &Work, facts: &HostFacts, granted: f64) -> PageEvidence {
+        let Some(pages) = work.pages() else { return PageEvidence::default() };
+        let asked = page_bytes(pages, facts);
+        let granted = if pages == PageMode::Base { 1.0 } else { granted };
+        let told = (!self.untold).then(|| self.pages(work, facts));
+        PageEvidence {
+            asked_bytes: Some(asked.0),
+            granted_share: Some(granted),
+            granted_bytes: Some(if granted >= 0.5 { asked.0 } else { facts.pages.base.0 }),
+            resident_share: Some(1.0),
+            nodes: told.as_ref().map(|(pages, _)| pages.keys().copied().collect()),
+            elsewhere: told.as_ref().map(|(_, strays)| *strays),
+            pages_by_node: told.map(|(pages, _)| listed(pages)),
+            asked_place: work.place().map(|place| place.to_string()),
+            expected_nodes: Some(work.memory_nodes(facts)),
+            non_zero: Some(true),
+        }
+    }
+
     /// Base pages by node as this kernel hands them out to `work`, and how many of them lie elsewhere than they were to.
-    pub fn pages(&self, work: &Work, facts: &HostFacts) -> (BTreeMap<u32, u64>, u64) {
+    fn pages(&self, work: &Work, facts: &HostFacts) -> (BTreeMap<u32, u64>, u64) {
         let all = work.working_set().0.div_ceil(facts.pages.base.0.max(1)).max(1);
         let each = all / work.cpus().len().max(1) as u64;
         if let Some(node) = self.misplaced {

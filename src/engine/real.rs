@@ -137,7 +137,7 @@ impl RealMachine {
         // Where binding is forbidden, the first touch by a CPU of the node does the same; what came of it is read back.
         // Of reserved pages a node may have too few.
         if let Err(error) = bound.as_ref()
-            && (near.is_empty() || *pages == PageMode::Huge)
+            && (near.is_empty() || pages.is_reserved())
         {
             return Err(Trouble::Unsupported(error.to_string()));
         }

@@ -2,7 +2,7 @@
 
 use super::machine::{Observation, Trouble};
 use super::team::{Member, StartBarrier};
-use super::window::{Gaps, Stamps, common_window, gap_ticks};
+use super::window::{Chunks, Gaps, Stamps, common_window, gap_ticks};
 use super::{Clock, Team};
 use crate::host::noise::ThreadNoise;
 use crate::host::{counter, pin};
@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 /// Chunks in a sample: enough that the ends of the common window are placed well and an interruption stays in one
 /// chunk, few enough that reading the counter costs nothing.
-const CHUNKS: u64 = 16;
+pub const CHUNKS: u64 = 16;
 
 /// More readings than this are not kept; a sample ends there.
 const MOST_STAMPS: usize = 1024;
@@ -123,12 +123,17 @@ fn take_once<R: Run>(
     });
     let noise = seen.iter().map(|s| s.noise).collect::<Option<Vec<_>>>();
     let gaps = stamps.iter().map(gap_ticks).fold((0, 0), |sum, gap| (sum.0 + gap.0, gap.1.max(sum.1)));
+    let chunks = stamps.first().map(|first| Chunks {
+        amount: first.chunk.saturating_mul(per_block),
+        lengths: first.ticks.windows(2).map(|pair| clock.nanos(pair[1].saturating_sub(pair[0]))).collect(),
+    });
     Ok(Some(Observation {
         elapsed: clock.nanos(common.ticks),
         amount: (common.amount * per_block as f64).round() as u64,
         noise: noise.map(|all| all.into_iter().fold(ThreadNoise::default(), ThreadNoise::plus)),
         gaps: Gaps { total: clock.nanos(gaps.0), longest: clock.nanos(gaps.1) },
         found_on: seen.iter().map(|s| s.found_on).collect(),
+        chunks: chunks.unwrap_or_default(),
         core,
     }))
 }

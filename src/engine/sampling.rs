@@ -1,6 +1,7 @@
 //! From a work to a number: warm-up, samples in rounds, the stop rule, and what is concluded from them.
 
 use super::dirt;
+use super::distribution::{self, Windows};
 use super::machine::{Machine, Observation, Trouble};
 use super::pages::misplaced;
 use super::race::{Chosen, race};
@@ -93,9 +94,17 @@ pub struct PointLog {
     enough: bool,
     pub(super) trouble: Option<Trouble>,
     pub(super) chosen: Option<Chosen>,
+    /// Short windows to take beside the samples.
+    windows: Option<Windows>,
+    pub(super) in_windows: distribution::Seen,
 }
 
 impl PointLog {
+    /// Of a point of which nothing was seen yet, and of which short `windows` are taken too.
+    pub fn new(windows: Option<Windows>) -> Self {
+        Self { windows, ..Self::default() }
+    }
+
     /// What is measured at a point that asks for `asked`: the same, with the kernel that was found fastest where it
     /// left the choice.
     pub fn work<'a>(&'a self, asked: &'a Work) -> &'a Work {
@@ -222,12 +231,19 @@ fn try_round(machine: &mut dyn Machine, asked: &Work, sampling: &Sampling, log: 
             }
         }
     }
-    log.note(&between(&before, &machine.surroundings(work.cpus())), machine.clock_drift());
+    // What happens to windows is theirs to show: it is no matter of the samples.
+    let surroundings = machine.surroundings(work.cpus());
+    log.note(&between(&before, &surroundings), machine.clock_drift());
     log.core_after.extend(machine.core_clock(first_cpu).map(|hz| hz.0));
     let placed = log.read_pages(machine, work);
     result.and(placed)?;
     log.rounds += 1;
     log.enough = log.is_enough(work, sampling);
+    if let Some(windows) = log.windows {
+        let share = windows.count.div_ceil(sampling.rounds.max(1)).saturating_mul(log.rounds);
+        let wanted = if log.enough { windows.count } else { share };
+        log.in_windows.take(machine, work, &windows, wanted as usize)?;
+    }
     Ok(())
 }
 

@@ -9,8 +9,9 @@ use super::disturbances::{NoiseModel, Spike};
 use super::handoff_cost::HandOffCost;
 use super::machine::{Machine, MemoryKey, MemoryPlan, MemoryUse, Observation, Trouble, page_bytes};
 use super::nodes_cost::NodesCost;
+use super::sample::CHUNKS;
 use super::translation::{TlbLevel, translation};
-use super::window::Gaps;
+use super::window::{Chunks, Gaps};
 use super::work::{ChainShape, ChaseWork, InstructionWork, LockWork, StreamWork, Work};
 use crate::host::memory::{PageMode, Place};
 use crate::host::noise::ThreadNoise;
@@ -226,7 +227,7 @@ impl SimulatedMachine {
         let allocate = if memory { contract.payload_factor() as f64 / contract.bus_factor() as f64 } else { 1.0 };
         let one = self.model.levels[level].read.0 * if contract.loads > 0 && contract.stores > 0 { 1.0 } else { store };
         let all = one * work.cpus.len() as f64;
-        let all = if memory { self.from_memory(work, one, store.max(0.75)) } else { all };
+        let all = if memory { self.memory_rate(work, one, store.max(0.75)) } else { all };
         let choice = self.model.choices.iter().find(|(id, _)| work.width == Width::Set(*id)).map_or(1.0, |c| c.1);
         let order = match (contract.visits, &work.order) {
             (Visits::Backward, _) => 0.98,
@@ -238,7 +239,7 @@ impl SimulatedMachine {
     }
 
     /// What threads that have `one` per second each get of the share `of` of what the memory carries.
-    fn from_memory(&self, work: &StreamWork, one: f64, of: f64) -> f64 {
+    fn memory_rate(&self, work: &StreamWork, one: f64, of: f64) -> f64 {
         let threads: Vec<(u32, Place)> =
             work.cpus.iter().map(|&cpu| (self.node_of(cpu), work.memory_of(cpu, &self.facts))).collect();
         let by_node = self.model.nodes.rate(&threads, one / of, &self.facts).map(|rate| rate * of);
@@ -318,6 +319,16 @@ impl SimulatedMachine {
         let place = if self.mappings.is_multiple_of(2) { 1.0 + noise.placement } else { 1.0 };
         ((1.0 + noise.jitter * uniform) * drift * place * if spike { 3.0 } else { 1.0 }, spike)
     }
+}
+
+/// The chunks of a sample: equal ones, but that a gap lies in the last.
+fn chunks(amount: u64, elapsed: Nanos, gap: Nanos) -> Chunks {
+    let each = (elapsed - gap) * (1.0 / CHUNKS as f64);
+    let mut lengths = vec![each; CHUNKS as usize];
+    if let Some(last) = lengths.last_mut() {
+        *last += gap;
+    }
+    Chunks { amount: (amount / CHUNKS).max(1), lengths }
 }
 
 impl Machine for SimulatedMachine {
@@ -436,9 +447,11 @@ impl Machine for SimulatedMachine {
         if let Some(first) = found_on.first_mut().filter(|_| is(Spike::Move)) {
             *first += 1;
         }
+        let amount = (per_nano * length.0).round().max(1.0) as u64;
         Ok(Observation {
             elapsed,
-            amount: (per_nano * length.0).round().max(1.0) as u64,
+            amount,
+            chunks: chunks(amount, elapsed, gap),
             noise: Some(noise),
             gaps: Gaps { total: gap, longest: gap },
             found_on: Some(found_on),
@@ -451,23 +464,7 @@ impl Machine for SimulatedMachine {
     }
 
     fn pages(&mut self, work: &Work) -> (PageEvidence, Vec<String>) {
-        let Some(pages) = work.pages() else { return (PageEvidence::default(), Vec::new()) };
-        let asked = page_bytes(pages, &self.facts);
-        let granted = if pages == PageMode::Base { 1.0 } else { self.model.granted };
-        let by_node = (!self.model.nodes.untold).then(|| self.model.nodes.pages(work, &self.facts));
-        let evidence = PageEvidence {
-            asked_bytes: Some(asked.0),
-            granted_share: Some(granted),
-            granted_bytes: Some(if granted >= 0.5 { asked.0 } else { self.facts.pages.base.0 }),
-            resident_share: Some(1.0),
-            nodes: by_node.as_ref().map(|(pages, _)| pages.keys().copied().collect()),
-            elsewhere: by_node.as_ref().map(|(_, strays)| *strays),
-            pages_by_node: by_node.map(|(pages, _)| super::pages::listed(pages)),
-            asked_place: work.place().map(|place| place.to_string()),
-            expected_nodes: Some(work.memory_nodes(&self.facts)),
-            non_zero: Some(true),
-        };
-        (evidence, Vec::new())
+        (self.model.nodes.evidence(work, &self.facts, self.model.granted), Vec::new())
     }
 
     fn surroundings(&mut self, cpus: &[u32]) -> Surroundings {

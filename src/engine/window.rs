@@ -40,6 +40,15 @@ fn inside(thread: &Stamps, start: u64, end: u64) -> f64 {
     thread.ticks.windows(2).map(share).sum::<f64>() * thread.chunk as f64
 }
 
+/// The equal parts in which a thread did its work.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Chunks {
+    /// Work in each, as [`super::Observation::amount`] counts.
+    pub amount: u64,
+    /// What each took, in order.
+    pub lengths: Vec<Nanos>,
+}
+
 /// Time in which a thread got nowhere although it had work: somebody else had its CPU, or the whole machine stood still.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Gaps {

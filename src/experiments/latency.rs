@@ -10,16 +10,16 @@ use super::nodes::asked_node;
 use super::plausible::reject_below_faster;
 use super::steps::rises;
 use super::{Bound, Detail, Draft, Experiment, Scope, axis, bytes_axis};
-use crate::engine::{ChainShape, ChaseWork, Work, derive};
+use crate::engine::{ChainShape, ChaseWork, Windows, Work, derive};
 use crate::error::{Error, Result};
 use crate::host::memory::PageMode;
 use crate::kernels::{MOST_WALKERS, chase_name};
 use crate::results::{Axis, Coordinate, Coordinates, Dataset, Finding, Outcome, PageEvidence, Point, Quantity};
-use crate::units::{Bytes, CpuList, SizeList};
+use crate::units::{Bytes, CpuList, Nanos, SizeList};
 use std::collections::BTreeMap;
 
 /// Where to follow pointers, and how.
-#[derive(Debug, Clone, PartialEq, Eq, clap::Args)]
+#[derive(Debug, Clone, PartialEq, clap::Args)]
 pub struct Settings {
     /// Memory that the chain spans, rounded down to whole strides: 32KiB,1MiB or 4KiB..1GiB [default: a sweep over the detected hierarchy]
     #[arg(long, value_name = "LIST", alias = "size")]
@@ -29,7 +29,7 @@ pub struct Settings {
     #[arg(long, value_name = "LIST")]
     pub stride: Option<SizeList>,
 
-    /// Pages: 4k, thp (transparent huge pages), huge (reserved huge pages)
+    /// Pages: 4k, thp (transparent huge pages), huge (reserved huge pages), huge-1GiB (of one of several pools)
     #[arg(long, value_name = "LIST", default_value = "thp")]
     pub pages: PageModes,
 
@@ -48,6 +48,14 @@ pub struct Settings {
     /// Load the word behind each pointer too, which no later load waits for
     #[arg(long)]
     pub payload: bool,
+
+    /// Beside the headline, the distribution over so many short windows, 100 to 1000000: p50 to p99.9 and the longest
+    #[arg(long, value_name = "N")]
+    pub windows: Option<Count>,
+
+    /// Length of such a window, 1us to 10ms
+    #[arg(long, value_name = "TIME", default_value = "10us", requires = "windows")]
+    pub window: Nanos,
 
     /// CPUs that walk, one after another [default: the first of the run]
     #[arg(long, value_name = "LIST")]
@@ -69,6 +77,11 @@ pub struct Latency {
 
 /// Working sets in packed order that the default profile measures at most: they take time to build.
 const MOST_PACKED: Bytes = Bytes(1 << 30);
+
+/// Windows that may be asked for: shorter ones are mostly the reading of the counter, longer ones are samples.
+const WINDOWS: std::ops::RangeInclusive<u32> = 100..=1_000_000;
+const SHORTEST_WINDOW: Nanos = Nanos(1e3);
+const LONGEST_WINDOW: Nanos = Nanos(10e6);
 
 impl Latency {
     /// With the user's settings.
@@ -95,6 +108,8 @@ impl Latency {
             locality: None,
             chains: Counts(vec![Count(1)]),
             payload: false,
+            windows: None,
+            window: SHORTEST_WINDOW,
             cpu: None,
             node: None,
         };
@@ -116,6 +131,22 @@ impl Latency {
                 scope.usable()
             ))),
             None => Ok(sizes.0.iter().map(named).collect()),
+        }
+    }
+
+    /// Refuses windows that show nothing.
+    fn check_windows(&self) -> Result<()> {
+        let (length, allowed) = (self.settings.window, SHORTEST_WINDOW..=LONGEST_WINDOW);
+        match self.settings.windows {
+            Some(Count(count)) if !WINDOWS.contains(&count) => Err(Error::usage(format!(
+                "windows not possible: {count}; their distribution is taken of {} to {}; type --windows 10000",
+                WINDOWS.start(),
+                WINDOWS.end()
+            ))),
+            Some(_) if !allowed.contains(&length) => Err(Error::usage(format!(
+                "window not possible: {length}; one lasts {SHORTEST_WINDOW} to {LONGEST_WINDOW}; type --window 10us"
+            ))),
+            _ => Ok(()),
         }
     }
 
@@ -249,6 +280,7 @@ impl Experiment for Latency {
     }
 
     fn draft(&self, scope: &Scope<'_>) -> Result<Vec<Draft>> {
+        self.check_windows()?;
         let mut drafts = Vec::new();
         for cpu in chosen_cpus(self.settings.cpu.as_ref(), scope)? {
             let levels = Levels::new(scope.facts(), &[cpu], scope.last_level());
@@ -276,6 +308,11 @@ impl Experiment for Latency {
         differ.map(tell).collect()
     }
 
+    fn windows(&self) -> Option<Windows> {
+        let Count(count) = self.settings.windows?;
+        Some(Windows { count, length: self.settings.window })
+    }
+
     fn finish(&self, dataset: &mut Dataset) {
         reject_below_faster(dataset);
     }
@@ -285,8 +322,30 @@ impl Experiment for Latency {
         let place = |p: &Point| axes.map(|axis| p.coordinates.get(axis).cloned());
         let first = dataset.points.first().map(place);
         let rises = rises(dataset, |p| Some(place(p)) == first);
-        memory_in_pages(dataset).into_iter().chain(parallelism(dataset)).chain(rises).collect()
+        let distributions = dataset.points.iter().filter_map(distribution);
+        memory_in_pages(dataset).into_iter().chain(parallelism(dataset)).chain(distributions).chain(rises).collect()
     }
+}
+
+/// What single windows of a point took, where they were asked for.
+fn distribution(point: &Point) -> Option<Finding> {
+    let also = &point.outcome.measured()?.also;
+    let of = |name: &str| also.get(name).copied();
+    let size = Bytes(point.number("size_bytes")?);
+    let (count, length) = (of("windows")?, Nanos(of("window_ns")?));
+    let text = format!(
+        "A load in {size} ({} pages) takes {:.1} ns in half of {count} windows of {length}, at most {:.1} ns in 99% of them, \
+         {:.1} ns in 99.9%, {:.1} ns in the slowest.",
+        point.name("pages")?,
+        of("p50")?,
+        of("p99")?,
+        of("p99_9")?,
+        of("max")?
+    );
+    let names = ["p50", "p90", "p95", "p99", "p99_9", "max", "windows", "window_ns"];
+    let values = names.iter().filter_map(|name| Some(((*name).to_owned(), of(name)?)));
+    let values = values.chain([("size_bytes".to_owned(), size.0 as f64)]).collect();
+    Some(Finding { kind: "latency-windows".to_owned(), text, values })
 }
 
 /// What following several chains at once gains in the largest working set where that was measured.

@@ -28,7 +28,7 @@ pub use lists::{
 };
 pub use patterns::OrderedOperations;
 
-use crate::engine::{Machine, Work};
+use crate::engine::{Machine, Sampling, Windows, Work};
 use crate::error::{Error, Result};
 use crate::results::{Axis, Coordinates, Dataset, Finding, HostFacts, Outcome, Quantity};
 use crate::units::Bytes;
@@ -142,6 +142,34 @@ pub trait Experiment {
         false
     }
 
+    /// Stand-ins for points that are placed once others are measured, a list for each stage: each as long to measure and
+    /// as large in memory as any point that [`Experiment::place`] may put there.
+    fn reserve(&self, _scope: &Scope<'_>) -> Result<Vec<Vec<Draft>>> {
+        Ok(Vec::new())
+    }
+
+    /// The points of `stage`, the first after the drafted ones being 0, from what was `measured` before: at most `most`, as
+    /// many of its stand-ins as the plan has room for. Stand-ins that are not needed vanish.
+    fn place(&self, _scope: &Scope<'_>, _stage: usize, _most: usize, _measured: &Dataset) -> Vec<Draft> {
+        Vec::new()
+    }
+
+    /// Whether its points only serve its findings, see [`Dataset::auxiliary`].
+    fn is_auxiliary(&self) -> bool {
+        false
+    }
+
+    /// How its points are sampled where points in `general` are so: other numbers of samples and rounds where many points
+    /// tell something together. Never applied to samples that the user fixed.
+    fn sampling(&self, general: Sampling) -> Sampling {
+        general
+    }
+
+    /// The short windows whose distribution is taken beside the samples of each point.
+    fn windows(&self) -> Option<Windows> {
+        None
+    }
+
     /// Adds to measured points what only all of them together show: shares of one of them.
     fn finish(&self, _dataset: &mut Dataset) {}
 
@@ -202,7 +230,7 @@ pub static EXPERIMENTS: [Row; 9] = [
     Row {
         name: "tlb",
         question: "how many pages does each TLB cover, and what does a miss in it cost?",
-        least: Detail::Sweep,
+        least: Detail::Levels,
         in_profile: |detail| Box::new(tlb::Tlb::in_profile(detail)),
     },
     Row {

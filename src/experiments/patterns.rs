@@ -73,7 +73,7 @@ pub struct Settings {
     #[arg(long, value_name = "LIST", default_value = "best")]
     pub width: Widths,
 
-    /// Pages: 4k, thp (transparent huge pages), huge (reserved huge pages)
+    /// Pages: 4k, thp (transparent huge pages), huge (reserved huge pages), huge-1GiB (of one of several pools)
     #[arg(long, value_name = "LIST", default_value = "thp")]
     pub pages: PageModes,
 }

@@ -3,73 +3,25 @@
 //! A [`Mapping`] is address space with a promise of pages, a [`Window`] an exclusive part of it. Rust code touches the
 //! memory as atomic words only, so that assembly and several threads may work on it at the same time.
 
+mod mode;
 mod place;
 mod reading;
 
+pub use mode::PageMode;
 pub use place::Place;
 pub use reading::PageReading;
 
 use super::facts::SystemFiles;
 use super::os;
 use crate::error::{Error, Result};
-use crate::units::{Bytes, ParseError};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use std::fmt;
+use crate::units::Bytes;
 use std::io;
 use std::ops::Range;
-use std::str::FromStr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Windows start and end at multiples of this many bytes: the line of every cache that is measured here.
 const WINDOW_STEP: usize = 64;
-
-/// The pages to ask the system for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-pub enum PageMode {
-    /// Base pages, no larger ones even where the system would like to: `4k`, whatever their size is.
-    #[serde(rename = "4k")]
-    Base,
-    /// Transparent huge pages, as far as the system grants them: `thp`.
-    #[serde(rename = "thp")]
-    Transparent,
-    /// Pages from the pool reserved by the administrator: `huge`.
-    #[serde(rename = "huge")]
-    Huge,
-}
-
-impl PageMode {
-    /// Every mode, smallest pages first.
-    pub const ALL: [PageMode; 3] = [PageMode::Base, PageMode::Transparent, PageMode::Huge];
-
-    /// `4k`, `thp` or `huge`.
-    pub fn name(self) -> &'static str {
-        match self {
-            PageMode::Base => "4k",
-            PageMode::Transparent => "thp",
-            PageMode::Huge => "huge",
-        }
-    }
-}
-
-impl fmt::Display for PageMode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for PageMode {
-    type Err = ParseError;
-
-    /// Reads the names that [`PageMode::name`] gives, upper or lower case.
-    fn from_str(text: &str) -> std::result::Result<Self, ParseError> {
-        let known = |mode: &PageMode| mode.name().eq_ignore_ascii_case(text.trim());
-        PageMode::ALL.into_iter().find(known).ok_or_else(|| {
-            ParseError::new(text, "pages are 4k (base pages), thp (transparent huge pages) or huge (reserved ones)")
-        })
-    }
-}
 
 /// Lets all threads started from now on allocate from one heap. Where address space is limited (`ulimit -v`), a heap for
 /// each thread takes from what measurements were promised; the measuring loops allocate nothing.
@@ -111,12 +63,12 @@ impl Mapping {
         if bytes.0 == 0 || length < bytes || isize::try_from(length.0).is_err() {
             return refuse("the length must be above 0 and fit into the address space; name another size");
         }
-        let pool = (mode == PageMode::Huge).then_some(page);
+        let pool = mode.is_reserved().then_some(page);
         let region = os::Region::map(length.to_usize(), page as usize, pool).map_err(|error| match pool {
             Some(_) => pool_error(length, huge, &error),
             None => Error::failure(format!("cannot map {bytes}: {error}; take less memory, or raise the limit")),
         })?;
-        if mode != PageMode::Huge {
+        if !mode.is_reserved() {
             match region.advise_huge(mode == PageMode::Transparent) {
                 Err(e) if !matches!(e.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => {
                     return Err(Error::failure(format!("cannot choose pages, mode {mode}: {e}; use another mode")));
@@ -159,7 +111,7 @@ impl Mapping {
     /// # Errors
     /// There is no such node, it has too few huge pages free, the system cannot place memory so, or a container forbids it.
     pub fn place(&self, place: &Place) -> Result<()> {
-        if let (PageMode::Huge, Place::Node(node)) = (self.mode, place) {
+        if let (true, Place::Node(node)) = (self.mode.is_reserved(), place) {
             // The pool is reserved for the machine, not by node; a node that runs dry would end the process.
             let folder = format!("/sys/devices/system/node/node{node}/hugepages/{}", pool_name(self.huge));
             let free: Option<u64> = SystemFiles::real().read_as(&format!("{folder}/free_hugepages"));

@@ -58,15 +58,18 @@ impl Renderer for Csv {
 
     fn render_finite(&self, report: &Report, _options: &Options) -> Result<Vec<u8>> {
         let cannot = |e: ::csv::Error| Error::failure(format!("cannot write CSV: {e}"));
-        let extra = extra_axes(report);
+        let (extra, figures) = (extra_axes(report), extra_figures(report));
         let mut writer = ::csv::Writer::from_writer(Vec::new());
         let titles = COLUMNS.iter().map(|c| (*c).to_owned()).chain(extra.iter().map(|a| title(a)));
+        let titles = titles.chain(figures.iter().map(|name| figure_title(name, &extra)));
         writer.write_record(titles).map_err(cannot)?;
         for dataset in &report.datasets {
             for point in &dataset.points {
                 let known = COLUMNS.iter().map(|column| clean(&cell(dataset, point, column)));
                 let others = extra.iter().map(|axis| clean(&coordinate(point, axis)));
-                writer.write_record(known.chain(others)).map_err(cannot)?;
+                let also = point.outcome.measured().map(|m| &m.also);
+                let rest = figures.iter().map(|name| also.and_then(|also| also.get(name)).map(ToString::to_string));
+                writer.write_record(known.chain(others).chain(rest.map(Option::unwrap_or_default))).map_err(cannot)?;
             }
         }
         writer.into_inner().map_err(|e| Error::failure(format!("cannot write CSV: {}", e.error())))
@@ -78,6 +81,19 @@ fn extra_axes(report: &Report) -> Vec<String> {
     let points = report.datasets.iter().flat_map(|d| &d.points);
     let axes: BTreeSet<&String> = points.flat_map(|p| p.coordinates.keys()).collect();
     axes.into_iter().filter(|a| !is_coordinate(a)).cloned().collect()
+}
+
+/// Further figures of points that have no column of their own, in the order of their names.
+fn extra_figures(report: &Report) -> Vec<String> {
+    let points = report.datasets.iter().flat_map(|d| &d.points).filter_map(|p| p.outcome.measured());
+    let names: BTreeSet<&String> = points.flat_map(|m| m.also.keys()).collect();
+    names.into_iter().filter(|name| !COLUMNS.contains(&name.as_str())).cloned().collect()
+}
+
+/// The heading of a further figure; one that is called like an axis must not be mistaken for it.
+fn figure_title(name: &str, axes: &[String]) -> String {
+    let text = clean(name);
+    if axes.iter().any(|axis| clean(axis) == text) { format!("figure_{text}") } else { text }
 }
 
 /// Whether a column of the fixed ones shows this axis.

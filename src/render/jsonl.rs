@@ -29,6 +29,7 @@ impl Renderer for JsonLines {
             for point in &dataset.points {
                 out.push_str(&line(&JournalLine::Point(Box::new(JournalPoint {
                     finished: true,
+                    placed: false,
                     experiment: dataset.experiment.clone(),
                     quantity: dataset.quantity.clone(),
                     axes: dataset.axes.clone(),

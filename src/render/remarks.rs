@@ -4,7 +4,7 @@ use super::Options;
 use super::figures::{coordinate, varying_axes};
 use super::page::Labelled;
 use super::text::shorten;
-use crate::results::{self, Cause, Dataset, Outcome, Point, Report, VerdictGrade};
+use crate::results::{self, Cause, Dataset, Outcome, Point, Report, VerdictGrade, headline};
 use std::collections::BTreeSet;
 
 /// Reasons of one kind that fit on the screen; `verbose` shows all.
@@ -50,12 +50,14 @@ enum Key<'a> {
 /// Everything below the tables: missing points, findings, doubts, where the report was saved.
 pub(super) fn remarks(report: &Report, options: &Options) -> Vec<Labelled> {
     let length = if options.verbose { 1000 } else { 200 };
-    let mut remarks = lines(collect(report, missing), options);
+    let mut remarks = lines(collect(report.datasets.iter(), missing), options);
     remarks.extend(verdict(report));
     for finding in &report.findings {
         remarks.push(("finding".to_owned(), shorten(&finding.text, length)));
     }
-    let mut doubts = collect(report, |outcome| doubts(outcome, options.verbose));
+    let of = |outcome| doubts(outcome, options.verbose);
+    let mut doubts =
+        if options.verbose { collect(report.datasets.iter(), of) } else { collect(headline(&report.datasets), of) };
     doubts.sort_by_key(|r| r.kind != VerdictGrade::Rejected.word());
     remarks.extend(lines(doubts, options));
     if let Some(path) = &options.saved_to {
@@ -88,10 +90,13 @@ fn doubts<'a>(outcome: &'a Outcome, each: bool) -> Vec<Said<'a>> {
 }
 
 /// Every reason once, in order of appearance.
-fn collect<'a>(report: &'a Report, reasons: impl Fn(&'a Outcome) -> Vec<Said<'a>>) -> Vec<Reason<'a>> {
+fn collect<'a>(
+    datasets: impl Iterator<Item = &'a Dataset>,
+    reasons: impl Fn(&'a Outcome) -> Vec<Said<'a>>,
+) -> Vec<Reason<'a>> {
     let mut all: Vec<Reason> = Vec::new();
     let mut places = std::collections::HashMap::new();
-    for dataset in &report.datasets {
+    for dataset in datasets {
         let axes = telling_axes(dataset);
         for point in &dataset.points {
             for Said { kind, key, text, advice } in reasons(&point.outcome) {

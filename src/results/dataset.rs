@@ -93,4 +93,14 @@ pub struct Dataset {
     pub axes: Vec<Axis>,
     /// In the order of the plan.
     pub points: Vec<Point>,
+    /// Whether the points only serve the findings: a boundary rests on many of them that agree, none of which has to be
+    /// known well. They count in no judgement on the report that has other datasets.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub auxiliary: bool,
+}
+
+/// The datasets that a judgement on all of them is about: those that are not auxiliary, or all where there are no others.
+pub fn headline(datasets: &[Dataset]) -> impl Iterator<Item = &Dataset> + Clone {
+    let all = datasets.iter().all(|d| d.auxiliary);
+    datasets.iter().filter(move |d| all || !d.auxiliary)
 }

@@ -1,6 +1,6 @@
 //! What was checked about a point, and what follows from it.
 
-use super::Dataset;
+use super::{Dataset, headline};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -127,9 +127,10 @@ pub struct ReportVerdict {
 }
 
 impl ReportVerdict {
-    /// The judgement that the points of `datasets` amount to.
+    /// The judgement that the points of `datasets` amount to, see [`headline`].
     pub fn of(datasets: &[Dataset]) -> Self {
-        let verdicts = || datasets.iter().flat_map(|d| &d.points).filter_map(|p| Some(&p.outcome.measured()?.verdict));
+        let points = headline(datasets).flat_map(|d| &d.points);
+        let verdicts = || points.clone().filter_map(|p| Some(&p.outcome.measured()?.verdict));
         let mut points: BTreeMap<VerdictGrade, u64> = BTreeMap::new();
         let mut causes: BTreeMap<Cause, CauseCount> = BTreeMap::new();
         for verdict in verdicts() {

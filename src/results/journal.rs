@@ -71,6 +71,9 @@ pub struct JournalPoint {
     pub axes: Vec<Axis>,
     /// Whether the point has all its rounds. A point is written after each round; the last line with its id counts.
     pub finished: bool,
+    /// Whether the point was placed during the run, so that the first line does not have it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub placed: bool,
     /// The point.
     pub point: Point,
 }
@@ -209,9 +212,17 @@ impl Reader {
         Ok(())
     }
 
-    /// Puts a point where it was planned; `false` where it was not. The kernel may have been chosen by measuring.
+    /// Puts a point where it was planned, or at the end of its dataset if it was placed during the run; `false` where it
+    /// was neither. The kernel may have been chosen by measuring.
     fn place(&mut self, read: JournalPoint) -> bool {
-        let JournalPoint { experiment, quantity, axes, finished, mut point } = read;
+        let JournalPoint { experiment, quantity, axes, finished, placed, mut point } = read;
+        if placed && !self.places.contains_key(&point.id) {
+            let named = |d: &Dataset| d.experiment == experiment;
+            let Some(dataset) = self.report.datasets.iter().position(named) else { return false };
+            let points = &mut self.report.datasets[dataset].points;
+            self.places.insert(point.id, (dataset, points.len()));
+            points.push(point.clone());
+        }
         let Some(&(dataset, place)) = self.places.get(&point.id) else { return false };
         let dataset = &mut self.report.datasets[dataset];
         let planned = &mut dataset.points[place];

@@ -13,7 +13,7 @@ mod relation;
 mod report;
 mod store;
 
-pub use dataset::{Axis, Coordinate, Coordinates, Dataset, Point, Quantity};
+pub use dataset::{Axis, Coordinate, Coordinates, Dataset, Point, Quantity, headline};
 pub use evidence::{
     Cause, CauseCount, Evidence, NodePages, PageEvidence, Reason, ReportVerdict, Surroundings, Verdict, VerdictGrade,
 };

@@ -73,7 +73,8 @@ pub struct Measured {
     /// The same quantity under other conventions, by name and in base units. Bandwidth: `single_count` (each byte of
     /// the window once, as tools do that count a copy once) and `bus_estimate` (with write-allocate traffic), in B/s.
     /// Latency: `core_cycles`. Instructions: `core_cycles`, `per_cycle`, `per_second`. Locks: `ns_per_operation` (of one thread).
-    /// Core to core: `one_way_ns` (half the round trip), `core_cycles`.
+    /// Core to core: `one_way_ns` (half the round trip), `core_cycles`. Where the distribution over short windows was asked
+    /// for: `p50`, `p90`, `p95`, `p99`, `p99_9`, `max` of the quantity in a window, `windows` (how many) and `window_ns`.
     pub also: BTreeMap<String, f64>,
     /// Which kernel was found fastest before the samples, and what the others reached; `null` where there was no choice.
     #[serde(default)]

@@ -1,6 +1,6 @@
 //! Conditions of the machine that move results: a sentence each, with what to do about it.
 
-use crate::results::{Cause, Dataset, Evidence, Finding, HostFacts};
+use crate::results::{Cause, Dataset, Evidence, Finding, HostFacts, headline};
 use std::collections::BTreeMap;
 
 /// A finding without numbers.
@@ -63,7 +63,7 @@ pub(super) fn shapes(datasets: &[Dataset]) -> Vec<Finding> {
         (Cause::Bimodal, "bimodal", "have values of two kinds"),
         (Cause::Placement, "placement", "depend on where their memory lies"),
     ];
-    let points = || datasets.iter().flat_map(|d| &d.points).filter_map(|p| p.outcome.measured());
+    let points = || headline(datasets).flat_map(|d| &d.points).filter_map(|p| p.outcome.measured());
     let all = points().count();
     let one = |(cause, kind, what): (Cause, &str, &str)| {
         let reasons: Vec<&str> = points()

@@ -34,7 +34,7 @@ impl Run<'_> {
     pub(super) fn look_again(&mut self, phase: &Phase) {
         for _ in 0..SECOND_LOOKS {
             let points = self.suspects(phase);
-            let works: Vec<&Work> = points.iter().filter_map(|&i| self.plan.points[i].work.as_ref().ok()).collect();
+            let works: Vec<&Work> = points.iter().filter_map(|&i| self.points[i].work.as_ref().ok()).collect();
             let memory = MemoryPlan::of(works.iter().copied(), self.machine.facts(), false);
             let mapping = Nanos::from_secs(memory.total().0 as f64 / self.plan.fault.0);
             let late = self.machine.now() + mapping > self.deadline;
@@ -67,7 +67,7 @@ impl Run<'_> {
             (small && held) || mixed
         };
         let weak = |&index: &usize| {
-            let Ok(work) = &self.plan.points[index].work else { return false };
+            let Ok(work) = &self.points[index].work else { return false };
             let outcome = self.judged(index, &self.logs[index], work);
             let bad = |m: &&Measured| {
                 [Cause::Spread, Cause::Bimodal, Cause::Placement].iter().any(|&cause| m.verdict.names(cause))

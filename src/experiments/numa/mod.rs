@@ -115,7 +115,7 @@ impl NumaBandwidth {
     }
 
     /// The point of threads on `cpus` with memory at `place`.
-    fn point(&self, scope: &Scope<'_>, asked: Asked, cpus: &[u32], pages: PageMode, at: &At<'_>) -> Result<Draft> {
+    fn point(&self, scope: &Scope<'_>, (asked, pages): (Asked, PageMode), cpus: &[u32], at: &At<'_>) -> Result<Draft> {
         let nodes = at.cpus.map_or_else(Vec::new, |node| node.cpus.clone());
         let own = scope.facts().topology.last_level_total(if nodes.is_empty() { cpus } else { &nodes });
         let levels = Levels::new(scope.facts(), cpus, own);
@@ -230,7 +230,7 @@ impl Experiment for NumaBandwidth {
                 for at in places(&ends, scope, &self.settings.interleave.0, true) {
                     scope.room_for(drafts.len() + 1)?;
                     let cpus = at.cpus.map_or_else(|| ends.all_threads(), |node| node.threads.clone());
-                    drafts.push(self.point(scope, asked, &cpus, pages, &at)?);
+                    drafts.push(self.point(scope, (asked, pages), &cpus, &at)?);
                 }
             }
         }

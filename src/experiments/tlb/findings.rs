@@ -40,7 +40,7 @@ pub fn findings(dataset: &Dataset) -> Vec<Finding> {
     let cpus = groups.iter().any(|(k, _)| k[0] != groups[0].0[0]);
     let one = |(key, group): &(Key, Group<'_>)| {
         let cpu = key[0].as_ref().filter(|_| cpus).map(|cpu| format!(" on CPU {cpu}"));
-        let mode = key[1].as_ref().map(ToString::to_string).filter(|mode| mode != PageMode::Base.name());
+        let mode = key[1].as_ref().map(ToString::to_string).filter(|mode| *mode != PageMode::Base.to_string());
         let mode = mode.map(|mode| format!(" ({mode})"));
         group.findings(&(mode.unwrap_or_default() + &cpu.unwrap_or_default()))
     };
@@ -59,7 +59,7 @@ impl<'a> Group<'a> {
             _ => return,
         };
         let granted = measured.evidence.pages.granted_share.unwrap_or(0.0);
-        if which == 0 && point.name("pages") != Some(PageMode::Base.name()) && granted < GRANTED {
+        if which == 0 && point.name("pages") != Some(PageMode::Base.to_string().as_str()) && granted < GRANTED {
             self.elsewhere = Some(self.elsewhere.map_or(granted, |least| least.min(granted)));
             return;
         }

@@ -11,17 +11,17 @@ use super::instructions::chosen_cpus;
 use super::latency::line_of;
 use super::lists::{Count, Density, PageModes};
 use super::{Bound, Detail, Draft, Experiment, Scope, axis, bytes_axis};
-use crate::engine::{ChainShape, ChaseWork, MemoryPlan, Work, derive, page_bytes};
+use crate::engine::{ChainShape, ChaseWork, MemoryPlan, Sampling, Work, derive, page_bytes};
 use crate::error::{Error, Result};
 use crate::host::memory::PageMode;
 use crate::kernels::chase_name;
 use crate::results::{Axis, Coordinate, Coordinates, Dataset, Finding, HostFacts, Outcome, Quantity};
-use crate::units::{Bytes, CpuList};
+use crate::units::{Bytes, CpuList, Nanos};
 
 /// Which TLBs to look for, and how closely.
 #[derive(Debug, Clone, PartialEq, Eq, clap::Args)]
 pub struct Settings {
-    /// Pages: 4k (base pages), thp (transparent huge pages), huge (reserved huge pages) [default: all that there are]
+    /// Pages: 4k (base pages), thp (transparent huge pages), huge (reserved huge pages), huge-1GiB (of one of several pools) [default: all that there are]
     #[arg(long, value_name = "LIST")]
     pub pages: Option<PageModes>,
 
@@ -47,11 +47,20 @@ pub(super) const PACKED: &str = "packed";
 /// The fewest pages: no first-level TLB is known to have fewer entries.
 const FEWEST: u64 = 8;
 
+/// Of pages this large the first TLB has few entries (4 on many cores), and machines few pages.
+const GIGANTIC: Bytes = Bytes(1 << 29);
+const FEWEST_GIGANTIC: u64 = 2;
+
 /// The most base pages: second-level TLBs have up to 4096 entries, and what lies behind them shows beyond.
 const MOST_BASE: u64 = 65536;
 
 /// Base pages by default are no more than this, however large each is.
 const MOST_BASE_BYTES: u64 = 1 << 30;
+
+/// In the default profile: base pages beyond every second-level TLB in use, rounds, and the length of a sample.
+const BRIEF_PAGES: u32 = 8192;
+const BRIEF_ROUNDS: u32 = 8;
+const BRIEF_SAMPLE: Nanos = Nanos(0.3e6);
 
 /// Larger pages by default: 4 GiB of 2 MiB ones.
 const MOST_LARGE: u64 = 2048;
@@ -60,6 +69,8 @@ const MOST_LARGE: u64 = 2048;
 #[derive(Debug, Clone)]
 pub struct Tlb {
     settings: Settings,
+    /// Whether it has little time.
+    brief: bool,
 }
 
 /// One number of pages of one kind.
@@ -75,13 +86,16 @@ struct Spot {
 impl Tlb {
     /// With the user's settings.
     pub fn new(settings: Settings) -> Self {
-        Self { settings }
+        Self { settings, brief: false }
     }
 
     /// As part of a profile.
     pub fn in_profile(detail: Detail) -> Self {
-        let density = if detail == Detail::Sweep { Density::Medium } else { Density::Low };
-        Self::new(Settings { pages: None, density, max_pages: None, cpu: None })
+        let brief = detail != Detail::Sweep;
+        let density = if brief { Density::Low } else { Density::Medium };
+        let pages = brief.then(|| PageModes(vec![PageMode::Base]));
+        let max_pages = brief.then_some(Count(BRIEF_PAGES));
+        Self { settings: Settings { pages, density, max_pages, cpu: None }, brief }
     }
 
     /// The numbers of pages to try, in pages of `page` bytes.
@@ -97,20 +111,21 @@ impl Tlb {
             (None, _) => MOST_LARGE,
         };
         let steps = self.settings.density.steps();
-        let number = |i: u32| (FEWEST as f64 * (f64::from(i) / f64::from(steps)).exp2()).round() as u64;
+        let first = if page >= GIGANTIC { FEWEST_GIGANTIC } else { FEWEST };
+        let number = |i: u32| (first as f64 * (f64::from(i) / f64::from(steps)).exp2()).round() as u64;
         let mut numbers: Vec<u64> = (0..).map(number).take_while(|&n| n <= most).collect();
         numbers.dedup();
         Ok(numbers)
     }
 }
 
-/// The kinds of pages that this machine has.
+/// The kinds of pages that this machine has: of reserved ones, each pool that has any free.
 fn available(facts: &HostFacts) -> Vec<PageMode> {
     let transparent = facts.pages.thp_mode.get().is_some_and(|mode| mode != "never");
-    let reserved = facts.pages.huge_pools.get().is_some_and(|pools| pools.iter().any(|pool| pool.free > 0));
-    let larger = [(PageMode::Transparent, transparent), (PageMode::Huge, reserved)];
-    let larger = larger.into_iter().filter(|(_, there)| *there).map(|(pages, _)| pages);
-    [PageMode::Base].into_iter().chain(larger).collect()
+    let pools = facts.pages.huge_pools.get().map(Vec::as_slice).unwrap_or_default();
+    let reserved = pools.iter().filter(|pool| pool.free > 0).map(|pool| PageMode::Pool(pool.size));
+    let transparent = transparent.then_some(PageMode::Transparent);
+    [PageMode::Base].into_iter().chain(transparent).chain(reserved).collect()
 }
 
 impl Spot {
@@ -137,7 +152,7 @@ impl Spot {
             return Some(format!("{entries} pages of {page} do not fit into the {usable} that may be used"));
         }
         let pool = facts.pages.huge_pools.get().and_then(|pools| pools.iter().find(|pool| pool.size == page));
-        let free = pool.filter(|_| self.pages == PageMode::Huge)?.free;
+        let free = pool.filter(|_| self.pages.is_reserved())?.free;
         let lacking = needed.0 > free.saturating_mul(page.0);
         lacking.then(|| {
             format!("{entries} pages of {page} and room to align them are more than the {free} free ones of the pool")
@@ -215,6 +230,19 @@ impl Experiment for Tlb {
 
     fn adjustments(&self, _scope: &Scope<'_>) -> Vec<String> {
         Vec::new()
+    }
+
+    fn is_auxiliary(&self) -> bool {
+        true
+    }
+
+    /// Few samples: what a boundary rests on is many points that agree. In the default profile they are short ones, of which
+    /// hundreds of loads are still enough.
+    fn sampling(&self, general: Sampling) -> Sampling {
+        let (per_round, rounds) = if self.brief { (2, BRIEF_ROUNDS) } else { (4, 12) };
+        let length = if self.brief { general.length.min(BRIEF_SAMPLE) } else { general.length };
+        let (per_round, rounds) = (general.per_round.min(per_round), general.rounds.min(rounds));
+        Sampling { length, per_round, rounds, target: 0.0, ..general }
     }
 
     fn rebuilds_chains(&self) -> bool {

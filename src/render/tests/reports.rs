@@ -78,6 +78,7 @@ pub fn dataset(quantity: &str, points: Vec<Point>) -> Dataset {
         },
         axes: ["operation", "kernel", "level", "size_bytes", "threads", "pages"].map(axis).to_vec(),
         points,
+        auxiliary: false,
     }
 }
 
@@ -241,7 +242,10 @@ pub fn matrix(cpus: u64) -> Report {
     let axis = |name: &str| Axis { name: name.into(), unit: None };
     let quantity = Quantity { name: "round trip".into(), unit: "ns".into(), higher_is_better: false };
     let axes = ["operation", "from", "to", "relation"].map(axis).to_vec();
-    report("core-to-core", vec![Dataset { experiment: "core-to-core".into(), quantity, axes, points }])
+    report(
+        "core-to-core",
+        vec![Dataset { experiment: "core-to-core".into(), quantity, axes, points, auxiliary: false }],
+    )
 }
 
 /// Nothing at all.

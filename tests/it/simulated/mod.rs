@@ -3,6 +3,7 @@
 
 mod chains;
 mod core_to_core;
+mod distribution;
 mod families;
 mod interruption;
 mod lab;
@@ -14,6 +15,7 @@ mod numa;
 mod profile;
 mod rendering;
 mod shapes;
+mod stages;
 mod tlbs;
 mod trust;
 mod values;

@@ -4,9 +4,9 @@ use super::lab::{self, Ran, latency, request, tlb};
 use super::machines::{self, PAGE_WALK, Simulated};
 use memgauge::engine::TlbLevel;
 use memgauge::error::Kind;
-use memgauge::experiments::Detail;
+use memgauge::experiments::{Detail, EXPERIMENTS};
 use memgauge::plan::Request;
-use memgauge::results::{Fact, Finding, HugePool, Outcome};
+use memgauge::results::{Fact, Finding, HugePool, Outcome, Point};
 use memgauge::units::{Bytes, Nanos};
 
 /// Entries for base and for larger pages and what a miss costs, nearest first.
@@ -209,15 +209,23 @@ fn what_does_not_fit_is_skipped_and_said() {
 fn reserved_pages_are_asked_for_where_there_are_some() {
     let mut on = with(1);
     let pool = HugePool { size: Bytes::mib(2), total: 200, free: 128 };
-    on.facts.pages.huge_pools = Fact::known(vec![pool], "simulated");
+    let gigantic = HugePool { size: Bytes::gib(1), total: 4, free: 4 };
+    let none_left = HugePool { size: Bytes::gib(16), total: 4, free: 0 };
+    on.facts.pages.huge_pools = Fact::known(vec![pool, gigantic, none_left], "simulated");
     let ran = run(&on, "");
-    let huge = || ran.points().filter(|p| p.name("pages") == Some("huge"));
+    let in_pages = |name: &str| ran.points().filter(|p| p.name("pages") == Some(name)).collect::<Vec<_>>();
+    let first: Vec<u64> = in_pages("huge-1GiB").iter().filter_map(|p| p.number("entries")).collect();
+    assert_eq!(first.first(), Some(&2), "a gigantic page is one of few");
+    assert!(in_pages("huge-16GiB").is_empty());
+    let huge = || in_pages("huge-2MiB").into_iter();
     let why = huge().filter_map(|p| p.outcome.reason()).next().unwrap_or_default();
     assert_eq!(why, "128 pages of 2 MiB and room to align them are more than the 128 free ones of the pool");
     assert_eq!(huge().filter(|p| p.outcome.measured().is_some()).filter_map(|p| p.number("entries")).max(), Some(108));
     let found = of_kind(&ran, "tlb-level").into_iter().filter(|f| f.values["page_bytes"] == (2 << 20) as f64);
     let texts: Vec<&str> = found.map(|f| f.text.as_str()).collect();
-    assert!(texts.len() == 2 && texts[0].contains("2 MiB pages (thp):") && texts[1].contains("2 MiB pages (huge):"));
+    assert!(
+        texts.len() == 2 && texts[0].contains("2 MiB pages (thp):") && texts[1].contains("2 MiB pages (huge-2MiB):")
+    );
 }
 
 #[test]
@@ -256,4 +264,28 @@ fn profiles_look_closely_where_there_is_time() {
         plan.points.len()
     };
     assert!(points(Detail::Levels) < points(Detail::Sweep));
+}
+
+#[test]
+fn the_default_profile_finds_levels_in_little_time_and_does_not_count_the_points() {
+    for (dtlb, stlb) in [(64, 1536), (96, 3072)] {
+        let mut on = with(2);
+        let level = |entries, miss| TlbLevel { entries, huge: entries, miss: Nanos(miss) };
+        on.model.tlbs = vec![level(dtlb, 2.0), level(stlb, 9.0)];
+        on.model.noise.jitter = 0.02;
+        let rows = EXPERIMENTS.iter().filter(|row| ["latency", "tlb"].contains(&row.name));
+        let ran = lab::run(&on, request(rows.map(|row| (row.in_profile)(Detail::Levels)).collect(), &on));
+        let found = levels(&ran, Bytes::kib(4));
+        let holds = |(low, high, _): (u64, u64, f64), entries: u64| low <= entries && entries <= high;
+        assert_eq!(found.len(), 2, "{found:?}");
+        assert!(holds(found[0], dtlb) && holds(found[1], stlb), "{found:?}");
+        let chases =
+            ran.report.datasets.iter().find(|d| d.experiment == "latency").expect("latency").points.len() as u64;
+        assert_eq!(ran.report.verdict.points.values().sum::<u64>(), chases);
+        let tlb = ran.plan.phases.iter().find(|phase| phase.chains_share).expect("chains that are built anew");
+        assert!(tlb.estimate.secs() < 5.0, "{}", tlb.estimate);
+        // Few rounds, spread over all of the phase.
+        let rounds = |p: &Point| lab::measured(p).samples.iter().map(|s| s.round).max();
+        assert!(ran.points().filter(|p| p.name("operation") == Some("spread")).all(|p| rounds(p) >= Some(5)));
+    }
 }

@@ -1,0 +1,102 @@
+//! How long a plan takes.
+
+use super::{Phase, PlannedPoint, Request};
+use crate::engine::{LONGEST_WALK, Sampling, Work, race_samples};
+use crate::units::{Bytes, BytesPerSecond, Nanos};
+
+/// Rates that decide how long a plan takes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Cost {
+    pub fault: BytesPerSecond,
+    pub threads: f64,
+    pub last_level: Bytes,
+}
+
+/// What the start of a run takes: calibration, reading back pages, writing the report.
+const FIXED: Nanos = Nanos(0.1e9);
+
+/// Samples that warming up takes on average, in caches and beyond.
+const WARM_UPS: f64 = 3.0;
+const WARM_UPS_IN_MEMORY: f64 = 6.0;
+
+/// What a turn of a point takes beside its samples: taking memory, readings of faults, steal and core clock.
+const PER_TURN: Nanos = Nanos(3e6);
+
+/// What a sample takes beside its length: waking the threads, finding the chunk.
+const PER_SAMPLE: Nanos = Nanos(0.12e6);
+
+/// What a thread walks through and what a hop takes, in the last cache or a little beyond.
+const WALKED: BytesPerSecond = BytesPerSecond(40e9);
+const PER_HOP: Nanos = Nanos(60.0);
+
+/// What an entry of a table of pieces takes to make, and a number of a stream of doubles: each turn makes them anew.
+const PER_ENTRY: Nanos = Nanos(4.0);
+const PER_NUMBER: Nanos = Nanos(1.0);
+
+/// What a short window takes in multiples of its length: the core clock is read beside every sixteen of them.
+const PER_WINDOW: f64 = 2.0;
+
+/// What one node of a chain takes to write and to verify with one thread.
+const PER_NODE: Nanos = Nanos(45.0);
+
+/// Expected time of the whole plan.
+pub(super) fn estimate(
+    points: &[PlannedPoint],
+    phases: &[Phase],
+    request: &Request,
+    sampling: &Sampling,
+    cost: Cost,
+) -> Nanos {
+    FIXED + phases.iter().map(|phase| phase_time(points, phase, request, sampling, cost)).sum()
+}
+
+/// Expected time of a phase.
+pub(super) fn phase_time(
+    points: &[PlannedPoint],
+    phase: &Phase,
+    request: &Request,
+    sampling: &Sampling,
+    cost: Cost,
+) -> Nanos {
+    let allocations = f64::from(request.reallocate.max(1));
+    let mapping = Nanos::from_secs(phase.memory.total().0 as f64 / cost.fault.0) * allocations;
+    let one = |point: &PlannedPoint| {
+        let Ok(work) = &point.work else { return Nanos::ZERO };
+        let sampling = &request.sampling_of(point, sampling);
+        let built = if phase.chains_share { f64::from(sampling.rounds) } else { allocations };
+        let chain = match work {
+            Work::Chase(w) => PER_NODE * (w.nodes() as f64 * built / cost.threads),
+            _ => Nanos::ZERO,
+        };
+        let prepared = if point.candidates < 2 { 0.0 } else { point.candidates as f64 };
+        let race = PER_TURN * prepared + (sampling.length + PER_SAMPLE) * race_samples(point.candidates);
+        let windows = point.windows.map_or(Nanos::ZERO, |w| w.length * f64::from(w.count) * PER_WINDOW);
+        chain + race + windows + turn(work, request, sampling, cost.last_level) * f64::from(sampling.rounds)
+    };
+    mapping + phase.points.iter().map(|&i| one(&points[i])).sum()
+}
+
+/// Expected time of one turn of a point: what a cache may hold is walked once first, and beyond the caches samples take
+/// longer to agree.
+fn turn(work: &Work, request: &Request, sampling: &Sampling, last_level: Bytes) -> Nanos {
+    let held = work.working_set() <= last_level;
+    let walk = match work {
+        Work::Stream(_) => Nanos::from_secs(work.pass() as f64 / WALKED.0 / work.cpus().len().max(1) as f64),
+        Work::Chase(_) => PER_HOP * work.pass() as f64,
+        Work::Instruction(_) | Work::Lock(_) | Work::HandOff(_) => Nanos::ZERO,
+    };
+    let walk = if held { walk.min(LONGEST_WALK) } else { Nanos::ZERO };
+    let made = match work {
+        Work::Stream(w) => {
+            let numbers = if w.contract().on_doubles() { w.bytes.0 / 8 } else { 0 };
+            PER_ENTRY * (w.table_bytes() / 8) as f64 + PER_NUMBER * numbers as f64
+        }
+        _ => Nanos::ZERO,
+    };
+    let warm_ups = if held { WARM_UPS } else { WARM_UPS_IN_MEMORY };
+    PER_TURN
+        + request.cooldown
+        + made
+        + walk
+        + (sampling.length + PER_SAMPLE) * (f64::from(sampling.per_round) + warm_ups)
+}
