@@ -1,7 +1,7 @@
 //! The options, one documented field each. Help, man page, completions and tests come from this table.
 
 use crate::experiments::{
-    Detail, bandwidth, caches, core_to_core, instructions, latency, loaded_latency, locks, patterns, scaling, tlb,
+    Detail, bandwidth, caches, core_to_core, instructions, latency, loaded_latency, locks, numa, patterns, scaling, tlb,
 };
 use crate::units::{BytesPerSecond, CpuList, Nanos, ParseError};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -44,6 +44,8 @@ pub enum Command {
     CoreToCore(CoreToCoreOptions),
     /// Time of a load while other CPUs use the memory, from idle to saturation
     LoadedLatency(LoadedLatencyOptions),
+    /// Bandwidth and latency between NUMA nodes
+    Numa(NumaOptions),
     /// What the order of accesses costs: reverse, strided, random
     Patterns(PatternOptions),
     /// Entries and reach of each TLB, and what a miss costs
@@ -109,7 +111,7 @@ pub struct RunOptions {
     #[arg(long, value_enum, default_value = "default")]
     pub profile: Profile,
 
-    /// Only these experiments: bandwidth,latency,scaling,core-to-core,loaded-latency,patterns,tlb,caches,instructions,locks [default: those of the profile]
+    /// Only these experiments: bandwidth,latency,scaling,core-to-core,numa,numa-latency,loaded-latency,patterns,tlb,caches,instructions,locks [default: those of the profile]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub only: Vec<String>,
 
@@ -172,6 +174,18 @@ pub struct LoadedLatencyOptions {
     /// What to load the memory with, and where
     #[command(flatten)]
     pub settings: loaded_latency::Settings,
+
+    /// Options of every measurement
+    #[command(flatten)]
+    pub common: CommonOptions,
+}
+
+/// Options of `numa`.
+#[derive(Debug, Args)]
+pub struct NumaOptions {
+    /// Which nodes to measure between, and how
+    #[command(flatten)]
+    pub settings: numa::Settings,
 
     /// Options of every measurement
     #[command(flatten)]

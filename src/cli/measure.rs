@@ -2,7 +2,7 @@
 
 use super::args::{
     BandwidthOptions, CacheOptions, CommonOptions, CoreToCoreOptions, InstructionOptions, LatencyOptions,
-    LoadedLatencyOptions, LockOptions, PatternOptions, Profile, RunOptions, ScalingOptions, TlbOptions,
+    LoadedLatencyOptions, LockOptions, NumaOptions, PatternOptions, Profile, RunOptions, ScalingOptions, TlbOptions,
 };
 use super::output::{Destination, tell, to_stdout};
 use super::progress::Progress;
@@ -84,6 +84,12 @@ pub fn loaded_latency(options: LoadedLatencyOptions, words: Vec<String>) -> Resu
     };
     let defaults = Defaults { profile: "loaded-latency", budget: SINGLE_BUDGET, sampling: sampling(8, ROUNDS, 0.005) };
     measure(experiments, &common, &defaults, words)
+}
+
+/// `memgauge numa`: two experiments, since a dataset has one quantity.
+pub fn numa(options: NumaOptions, words: Vec<String>) -> Result<u8> {
+    let defaults = Defaults { profile: "numa", budget: SINGLE_BUDGET, sampling: sampling(8, ROUNDS, 0.005) };
+    measure(options.settings.experiments(), &options.common, &defaults, words)
 }
 
 /// `memgauge patterns`

@@ -20,6 +20,7 @@ mod handoff_cost;
 mod judge;
 mod loaded;
 mod machine;
+mod nodes_cost;
 mod order;
 mod pages;
 mod race;
@@ -46,7 +47,10 @@ pub use distribution::Windows;
 pub use disturbances::{NoiseModel, Spike};
 pub use handoff_cost::HandOffCost;
 pub use judge::reason;
-pub use machine::{Beside, Machine, MemoryKey, MemoryPlan, MemoryUse, Observation, Trouble, page_bytes, slot};
+pub use machine::{
+    Beside, Machine, MemoryKey, MemoryPlan, MemoryUse, Observation, Trouble, page_bytes, share_of, slot,
+};
+pub use nodes_cost::{Link, NodesCost};
 pub use race::race_samples;
 pub use real::RealMachine;
 pub use sampling::{LONGEST_WALK, PointLog, Sampling, sample_round};

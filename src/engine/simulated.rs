@@ -12,12 +12,13 @@ use super::handoff_cost::HandOffCost;
 use super::machine::{
     Beside, Machine, MemoryKey, MemoryPlan, MemoryUse, Observation, Trouble, page_bytes, traffic_memory,
 };
+use super::nodes_cost::NodesCost;
 use super::sharing::{SharingModel, stream_rate};
 use super::traffic::LoadedWork;
 use super::translation::{TlbLevel, translation};
 use super::window::Gaps;
 use super::work::{ChainShape, ChaseWork, InstructionWork, LockWork, StreamWork, Work};
-use crate::host::memory::PageMode;
+use crate::host::memory::{PageMode, Place};
 use crate::host::noise::ThreadNoise;
 use crate::kernels::{LockOperation, Operation, SetId, Timing, Width};
 use crate::results::{ClockFacts, HostFacts, KernelUsed, PageEvidence, Places, Surroundings};
@@ -72,6 +73,8 @@ pub struct CostModel {
     pub caches: CacheCost,
     /// What CPUs need to hand a line over.
     pub hand_off: HandOffCost,
+    /// What memory of several nodes costs.
+    pub nodes: NodesCost,
     /// What disturbs samples.
     pub noise: NoiseModel,
 }
@@ -180,21 +183,21 @@ impl SimulatedMachine {
 
     /// Refuses streams for which too little is mapped.
     fn take_streams(&self, work: &StreamWork) -> Result<(), Trouble> {
-        let mut needed: BTreeMap<u32, Bytes> = BTreeMap::new();
+        let mut needed: BTreeMap<Place, Bytes> = BTreeMap::new();
         for &cpu in &work.cpus {
-            let sum = needed.entry(self.node_of(cpu)).or_default();
+            let sum = needed.entry(work.memory_of(cpu, &self.facts)).or_default();
             *sum = *sum + work.slot();
         }
-        let lacks = |(node, bytes): (&u32, &Bytes)| self.mapping((MemoryUse::Streams, work.pages, *node)) < *bytes;
-        if needed.iter().any(lacks) {
+        let lacks = |(place, bytes)| self.mapping(&(MemoryUse::Streams, work.pages, place)) < bytes;
+        if needed.into_iter().any(lacks) {
             Err(Trouble::Failed("no memory was planned for streams".to_owned()))
         } else {
             Ok(())
         }
     }
 
-    fn mapping(&self, key: MemoryKey) -> Bytes {
-        self.mapped.mappings.get(&key).copied().unwrap_or_default()
+    fn mapping(&self, key: &MemoryKey) -> Bytes {
+        self.mapped.mappings.get(key).copied().unwrap_or_default()
     }
 
     /// Builds a chain as the real machine does: in the next free piece of its mapping or, when none is left, in the
@@ -203,15 +206,16 @@ impl SimulatedMachine {
         if self.chains.contains(&work.chain()) {
             return Ok(());
         }
-        let key = (MemoryUse::Chains, work.pages, work.memory_node(&self.facts));
-        let (needed, size) = (work.slot(), self.mapping(key));
+        let node = |w: &ChaseWork| w.memory_node(&self.facts);
+        let key = (MemoryUse::Chains, work.pages, Place::Node(node(work)));
+        let (needed, size) = (work.slot(), self.mapping(&key));
         if needed > size {
             return Err(Trouble::Failed("no memory was planned for a chain".to_owned()));
         }
         let mut taken = self.taken.get(&key).copied().unwrap_or_default();
         if taken + needed > size {
             taken = Bytes(0);
-            self.chains.retain(|w| (w.pages, w.memory_node(&self.facts)) != (key.1, key.2));
+            self.chains.retain(|w| (w.pages, node(w)) != (work.pages, node(work)));
         }
         self.taken.insert(key, taken + needed);
         self.chains.insert(work.chain());
@@ -235,6 +239,9 @@ impl SimulatedMachine {
     /// `factor` times as slow.
     fn chase_nanos(&self, work: &ChaseWork, sets: &Sets, factor: f64) -> f64 {
         let load = self.model.load(&self.facts.topology.data_caches(work.cpu), work, (sets, factor));
+        let (from, to) = (self.node_of(work.cpu), work.memory_node(&self.facts));
+        let beyond = self.level(&[work.cpu], work.touched()) + 1 == self.model.levels.len();
+        let load = load + if beyond { self.model.nodes.latency(from, to, &self.facts) } else { 0.0 };
         let one = match work.shape {
             ChainShape::Sequential => load,
             _ => load + self.translation(work) + if self.walks(work) { self.model.page_walk.0 } else { 0.0 },
@@ -246,7 +253,7 @@ impl SimulatedMachine {
     /// Takes the memory of `work`; what its probe does in a nanosecond, and the traffic beside it.
     fn load(&mut self, work: &LoadedWork) -> Result<(f64, Option<Beside>), Trouble> {
         contention::refuse(work)?;
-        if traffic_memory(work, &self.facts).into_iter().any(|(key, bytes)| self.mapping(key) < bytes) {
+        if traffic_memory(work, &self.facts).into_iter().any(|(key, bytes)| self.mapping(&key) < bytes) {
             return Err(Trouble::Failed("no memory was planned for traffic".to_owned()));
         }
         let moved = contention::moved(&self.model, &self.facts.topology, work);
@@ -389,7 +396,7 @@ impl Machine for SimulatedMachine {
             Work::Stream(w) => {
                 self.take_streams(w)?;
                 let level = self.level(&w.cpus, w.bytes);
-                let (rate, shares) = stream_rate(&self.model, &self.facts.topology, w, level);
+                let (rate, shares) = stream_rate(&self.model, &self.facts, w, level);
                 fairness = shares;
                 rate / 1e9
             }
@@ -449,24 +456,7 @@ impl Machine for SimulatedMachine {
     }
 
     fn pages(&mut self, work: &Work) -> (PageEvidence, Vec<String>) {
-        let Some(pages) = work.pages() else { return (PageEvidence::default(), Vec::new()) };
-        let asked = page_bytes(pages, &self.facts);
-        let nodes: Vec<u32> = match work {
-            Work::Chase(w) => vec![w.memory_node(&self.facts)],
-            Work::Loaded(w) => w.memory_nodes(&self.facts),
-            _ => work.cpus().iter().map(|&cpu| self.node_of(cpu)).collect::<BTreeSet<u32>>().into_iter().collect(),
-        };
-        let granted = if pages == PageMode::Base { 1.0 } else { self.model.granted };
-        let evidence = PageEvidence {
-            asked_bytes: Some(asked.0),
-            granted_share: Some(granted),
-            granted_bytes: Some(if granted >= 0.5 { asked.0 } else { self.facts.pages.base.0 }),
-            resident_share: Some(1.0),
-            nodes: Some(nodes.clone()),
-            expected_nodes: Some(nodes),
-            non_zero: Some(true),
-        };
-        (evidence, Vec::new())
+        (self.model.nodes.evidence(work, &self.facts, self.model.granted), Vec::new())
     }
 
     fn surroundings(&mut self, cpus: &[u32]) -> Surroundings {

@@ -182,6 +182,14 @@ impl LoadedWork {
         self.streaming().map(|t| t.bytes).fold(chase, |sum, bytes| Bytes(sum.0.saturating_add(bytes.0)))
     }
 
+    /// The NUMA node that all its memory was asked to lie on, if there is one.
+    pub fn node(&self) -> Option<u32> {
+        let chase = self.chase().map(|w| w.node);
+        let mut nodes = chase.into_iter().chain(self.streaming().map(|t| t.node));
+        let first = nodes.next()??;
+        nodes.all(|node| node == Some(first)).then_some(first)
+    }
+
     /// The NUMA nodes that its memory shall lie on, rising.
     pub fn memory_nodes(&self, facts: &HostFacts) -> Vec<u32> {
         let chase = self.chase().map(|w| w.memory_node(facts));

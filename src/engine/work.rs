@@ -3,7 +3,7 @@
 use super::cycle::Cycle;
 use super::machine::slot;
 use super::traffic::{LoadedWork, Probe};
-use crate::host::memory::PageMode;
+use crate::host::memory::{PageMode, Place};
 use crate::kernels::{
     BLOCK_BYTES, Contract, HandOff, IndexTable, Instruction, LINE_BYTES, LockOperation, Operation, PREFETCH_DISTANCE,
     Timing, Visits, Width,
@@ -48,6 +48,8 @@ pub struct StreamWork {
     /// Numbers of threads of which the fastest may be chosen, with the working set of each of them: on so many of the
     /// CPUs, the first ones. Empty where all of them are asked for.
     pub counts: Vec<(usize, Bytes)>,
+    /// Where the memory of all threads shall lie; on the node of each thread without, where that is possible.
+    pub place: Option<Place>,
 }
 
 impl StreamWork {
@@ -64,6 +66,7 @@ impl StreamWork {
             order: None,
             distance,
             counts: Vec::new(),
+            place: None,
         }
     }
 
@@ -76,6 +79,14 @@ impl StreamWork {
             ..self.clone()
         };
         if self.counts.is_empty() { vec![self.clone()] } else { self.counts.iter().map(with).collect() }
+    }
+
+    /// Where the memory of the thread on `cpu` lies by `facts`.
+    pub fn memory_of(&self, cpu: u32, facts: &HostFacts) -> Place {
+        match &self.place {
+            None | Some(Place::Local) => Place::Node(facts.topology.node_of(cpu).unwrap_or(0)),
+            Some(place) => place.clone(),
+        }
     }
 
     /// What its operation promises.
@@ -188,9 +199,11 @@ pub struct ChaseWork {
 }
 
 impl ChaseWork {
-    /// The same chain with one walker: how many walk on it is no matter of its memory.
+    /// The same chain with one walker: how many walk on it is no matter of its memory, and which CPU does only where its
+    /// node decides about the memory's.
     pub fn chain(&self) -> Self {
-        Self { walkers: 1, payload: false, ..self.clone() }
+        let cpu = if self.node.is_some() { 0 } else { self.cpu };
+        Self { walkers: 1, payload: false, cpu, ..self.clone() }
     }
 
     /// The NUMA node that its memory shall lie on by `facts`.
@@ -309,6 +322,37 @@ impl Work {
             Work::Chase(w) => Some(w.pages),
             Work::Loaded(w) => Some(w.pages()),
             Work::Instruction(_) | Work::Lock(_) | Work::HandOff(_) => None,
+        }
+    }
+
+    /// The place that its memory was asked to lie on, `None` where that is left to the threads' nodes or there is none.
+    pub fn place(&self) -> Option<Place> {
+        match self {
+            Work::Stream(w) => w.place.clone(),
+            Work::Chase(w) => w.node.map(Place::Node),
+            Work::Loaded(w) => w.node().map(Place::Node),
+            Work::Instruction(_) | Work::Lock(_) | Work::HandOff(_) => None,
+        }
+    }
+
+    /// The nodes that its memory is to lie on by `facts`, in rising order, each once: those of its place, else those of its
+    /// CPUs.
+    pub fn memory_nodes(&self, facts: &HostFacts) -> Vec<u32> {
+        let nodes: BTreeSet<u32> = match self.place() {
+            Some(place) if place != Place::Local => place.nodes().iter().copied().collect(),
+            _ if let Work::Loaded(w) = self => w.memory_nodes(facts).into_iter().collect(),
+            _ => self.cpus().iter().map(|&cpu| facts.topology.node_of(cpu).unwrap_or(0)).collect(),
+        };
+        nodes.into_iter().collect()
+    }
+
+    /// The nodes that the memory of its thread `index` is to lie on by `facts`.
+    pub fn memory_nodes_of(&self, index: usize, facts: &HostFacts) -> Vec<u32> {
+        match (self.place(), self.cpus().get(index)) {
+            // Its windows are not in the order of its threads.
+            _ if matches!(self, Work::Loaded(_)) => self.memory_nodes(facts),
+            (None | Some(Place::Local), Some(&cpu)) => vec![facts.topology.node_of(cpu).unwrap_or(0)],
+            _ => self.memory_nodes(facts),
         }
     }
 

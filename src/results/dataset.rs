@@ -60,6 +60,8 @@ impl std::fmt::Display for Coordinate {
 /// Beside traffic: `mix`
 /// (`idle` without any; loads to stores: `67:33`, `0:100nt` with non-temporal ones; `3-readers-1-writers`), `pause_cycles` (core
 /// cycles between bursts of each thread), `threads` (those of the traffic), `node` (of all memory), `bully` (its CPUs, `none` without).
+/// Between NUMA nodes: `cpu_node` (a node or `all`), `memory_node` (a node, `local` for that of each thread, `interleaved`,
+/// `weighted`) and `distance` as the system reports it; `node` where only the memory's is asked for.
 pub type Coordinates = BTreeMap<String, Coordinate>;
 
 /// One point: where it lies and what came of it.

@@ -14,8 +14,9 @@ pub use tenants::Tenants;
 
 use super::hierarchy::Levels;
 use super::instructions::chosen_cpus;
-use super::latency::{chain_seed, line_of, memory_node, reject_elsewhere};
+use super::latency::{chain_seed, line_of};
 use super::lists::{Count, Counts, PageModes};
+use super::nodes::asked_node;
 use super::{Bound, Detail, Draft, Experiment, Scope, axis, bytes_axis};
 use crate::engine::{ChainShape, ChaseWork, LoadedWork, Probe, Traffic, Work};
 use crate::error::{Error, Result};
@@ -294,7 +295,7 @@ fn places(settings: &Settings, scope: &Scope<'_>, cpu: u32, remote: bool) -> Res
     }
     let nodes = &scope.facts().topology.nodes;
     let own = scope.facts().topology.node_of(cpu);
-    let mut on = vec![memory_node(settings.node, scope)?.or(own.filter(|_| nodes.len() > 1))];
+    let mut on = vec![asked_node(settings.node, scope)?.or(own.filter(|_| nodes.len() > 1))];
     if remote {
         on.extend(most_distant(scope, own).map(Some));
     }
@@ -481,10 +482,6 @@ impl Experiment for LoadedLatency {
         }
         wanted.sort_by(|a, b| b.0.total_cmp(&a.0));
         wanted.into_iter().map(|(_, draft)| draft).take(most).collect()
-    }
-
-    fn finish(&self, dataset: &mut Dataset) {
-        reject_elsewhere(dataset);
     }
 
     fn findings(&self, dataset: &Dataset) -> Vec<Finding> {

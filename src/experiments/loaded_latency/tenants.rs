@@ -4,7 +4,6 @@ use super::mix::{Mix, Shape};
 use super::{Line, Place, Settings, asked_cpus, one_cpu, places, runnable, traffic_bytes};
 use crate::engine::{LoadedWork, Probe, Traffic, Work};
 use crate::error::Result;
-use crate::experiments::latency::reject_elsewhere;
 use crate::experiments::{Bound, Draft, Experiment, Scope, axis, bytes_axis};
 use crate::kernels::{ADDS_PER_BLOCK, BLOCK_BYTES, Operation, chase_name};
 use crate::results::{Axis, Coordinate, Dataset, Finding, Measured, Outcome, Point, Quantity};
@@ -116,10 +115,6 @@ impl Experiment for Tenants {
 
     fn adjustments(&self, _scope: &Scope<'_>) -> Vec<String> {
         Vec::new()
-    }
-
-    fn finish(&self, dataset: &mut Dataset) {
-        reject_elsewhere(dataset);
     }
 
     fn findings(&self, dataset: &Dataset) -> Vec<Finding> {

@@ -6,7 +6,7 @@ use memgauge::engine::{Machine, Sampling, SimulatedMachine};
 use memgauge::error::Result;
 use memgauge::experiments::{
     Detail, EXPERIMENTS, Experiment, bandwidth, caches, core_to_core, instructions, latency, loaded_latency, locks,
-    patterns, scaling, tlb,
+    numa, patterns, scaling, tlb,
 };
 use memgauge::plan::{self, Plan, Request};
 use memgauge::results::{JournalLine, Measured, Outcome, Point, Report};
@@ -66,6 +66,11 @@ pub fn scaling(options: &str) -> Box<dyn Experiment> {
 /// `memgauge core-to-core` with these options.
 pub fn core_to_core(options: &str) -> Box<dyn Experiment> {
     Box::new(core_to_core::CoreToCore::new(parse(options)))
+}
+
+/// `memgauge numa` with these options.
+pub fn numa(options: &str) -> Vec<Box<dyn Experiment>> {
+    parse::<numa::Settings>(options).experiments()
 }
 
 /// `memgauge patterns` with these options.

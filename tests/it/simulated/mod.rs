@@ -13,6 +13,7 @@ mod limits;
 mod loaded;
 mod machines;
 mod noise;
+mod numa;
 mod profile;
 mod rendering;
 mod scaling;
