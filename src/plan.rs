@@ -43,7 +43,8 @@ pub struct Request {
 impl Request {
     /// What its experiments plan for on `machine`.
     pub fn scope<'a>(&'a self, machine: &'a dyn Machine) -> Scope<'a> {
-        Scope { machine, cpus: &self.cpus, seed: self.seed, most_points: self.max_points }
+        let experiments = self.experiments.iter().map(|e| e.name()).collect();
+        Scope { machine, cpus: &self.cpus, experiments, seed: self.seed, most_points: self.max_points }
     }
 
     /// How `point` is sampled where points in general are by `general`: as its experiment wants it, unless the user fixed
@@ -398,6 +399,10 @@ fn describe(coordinates: &Coordinates) -> String {
     };
     if coordinates.contains_key("from") {
         return format!("{} from {} to {}", of("operation"), of("from"), of("to"));
+    }
+    if let (Some(mix), Some(pause)) = (coordinates.get("mix"), coordinates.get("pause_cycles")) {
+        let of = of("operation");
+        return format!("{of}{size} beside {mix} traffic of {threads} thread{plural}, pauses of {pause} cycles");
     }
     format!("{} {}{size} ({threads} thread{plural}, {} pages)", of("operation"), of("level"), of("pages"))
 }

@@ -381,11 +381,14 @@ fn unmeasured_datasets(plan: &Plan) -> Vec<Dataset> {
     datasets(plan, &plan.points, |index| drafted(index).then(ended))
 }
 
-/// A point with what came of it. Where the kernel was chosen by measuring, it is the one that won.
+/// A point with what came of it. Where the kernel or the number of threads was chosen by measuring, it is what won.
 fn point_of(planned: &PlannedPoint, outcome: Outcome) -> Point {
     let mut coordinates = planned.coordinates.clone();
     if let Some(choice) = outcome.measured().and_then(|m| m.choice.as_ref()) {
         coordinates.insert("kernel".to_owned(), Coordinate::Name(choice.kernel.clone()));
+        let winner = choice.candidates.first();
+        let won = [("threads", winner.and_then(|w| w.threads)), ("size_bytes", winner.and_then(|w| w.size_bytes))];
+        coordinates.extend(won.into_iter().filter_map(|(axis, n)| Some((axis.to_owned(), Coordinate::Number(n?)))));
     }
     Point { id: planned.id, coordinates, outcome }
 }
@@ -430,7 +433,7 @@ fn status(datasets: &[Dataset], interrupted: bool) -> RunStatus {
 /// The kernels of `works`, each once.
 fn used_kernels<'a>(machine: &dyn Machine, works: impl Iterator<Item = &'a Work>) -> Vec<KernelUsed> {
     let mut kernels: Vec<KernelUsed> = Vec::new();
-    for kernel in works.filter_map(|work| machine.kernel(work).ok()) {
+    for kernel in works.flat_map(Work::parts).filter_map(|work| machine.kernel(&work).ok()) {
         if !kernels.contains(&kernel) {
             kernels.push(kernel);
         }

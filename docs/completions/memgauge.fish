@@ -27,7 +27,7 @@ end
 complete -c memgauge -n "__fish_memgauge_needs_command" -l profile -d 'What to measure and for how long' -r -f -a "quick\t'One point in each level, some seconds'
 default\t'The whole hierarchy in at most 60 s'
 full\t'Sweeps over sizes, some minutes'"
-complete -c memgauge -n "__fish_memgauge_needs_command" -l only -d 'Only these experiments: bandwidth,latency,core-to-core,patterns,tlb,caches,instructions,locks [default: those of the profile]' -r
+complete -c memgauge -n "__fish_memgauge_needs_command" -l only -d 'Only these experiments: bandwidth,latency,scaling,core-to-core,patterns,tlb,caches,instructions,locks [default: those of the profile]' -r
 complete -c memgauge -n "__fish_memgauge_needs_command" -l cpus -d 'CPUs to use, in this order: 0-3,8 [default: all that are allowed, physical cores first]' -r
 complete -c memgauge -n "__fish_memgauge_needs_command" -l budget -d 'Time for everything: 90s, 2min [default: the profile\'s, or 60s for a single experiment]' -r
 complete -c memgauge -n "__fish_memgauge_needs_command" -l samples -d 'Samples of each point, at least 3 [default: as many as the interval and the budget ask for]' -r
@@ -49,6 +49,7 @@ complete -c memgauge -n "__fish_memgauge_needs_command" -s V -l version -d 'Prin
 complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "run" -d 'Measure with a profile (the default command)'
 complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "bandwidth" -d 'Bytes per second that threads read, write and copy'
 complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "latency" -d 'Time of a load that needs the one before it'
+complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "scaling" -d 'Bandwidth over the number of threads: how many memory needs, where to place them'
 complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "core-to-core" -d 'Time from one core to another and back'
 complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "patterns" -d 'What the order of accesses costs: reverse, strided, random'
 complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "tlb" -d 'Entries and reach of each TLB, and what a miss costs'
@@ -61,7 +62,7 @@ complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "generate" -d 'Wri
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l profile -d 'What to measure and for how long' -r -f -a "quick\t'One point in each level, some seconds'
 default\t'The whole hierarchy in at most 60 s'
 full\t'Sweeps over sizes, some minutes'"
-complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l only -d 'Only these experiments: bandwidth,latency,core-to-core,patterns,tlb,caches,instructions,locks [default: those of the profile]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l only -d 'Only these experiments: bandwidth,latency,scaling,core-to-core,patterns,tlb,caches,instructions,locks [default: those of the profile]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l cpus -d 'CPUs to use, in this order: 0-3,8 [default: all that are allowed, physical cores first]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l budget -d 'Time for everything: 90s, 2min [default: the profile\'s, or 60s for a single experiment]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l samples -d 'Samples of each point, at least 3 [default: as many as the interval and the budget ask for]' -r
@@ -81,7 +82,7 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand run" -s v -l verbose -
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l ops -d 'Operations, as `memgauge list kernels` names them: read, read-nt, write, write-nt, copy, copy-nt, update, scale, add, triad, touch ...; read-best, write-best, copy-best try every kernel that answers the same question' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l sizes -d 'Working set of each thread, all streams of the operation together, rounded down to whole blocks of 512 B of each stream: 32KiB,1MiB or 4KiB..1GiB or 4KiB..64KiB:4KiB [default: a sweep over the detected hierarchy]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l threads -d 'Threads, one per CPU: 1,2,all or 1..8' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l threads -d 'Threads, one per CPU: 1,2,all or 1..8; best finds the fastest number at each point' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l width -d 'Registers: 64, 128, 256, 512 bits, a set (sse2, avx2, neon), widest, best (the fastest at each point)' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l pages -d 'Pages: 4k, thp (transparent huge pages), huge (reserved huge pages), huge-1GiB (of one of several pools)' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l prefetch-distance -d 'How far ahead operations that prefetch do so: 512,2KiB' -r
@@ -130,6 +131,31 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l scores -d 
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l strict -d 'Exit with 1 if any number is less than solid'
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -s v -l verbose -d 'Tables with every reason and every dataset'
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -s h -l help -d 'Print help'
+complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l ops -d 'Operations, as `memgauge list kernels` names them: read, write, copy, triad, touch, write-nt ...; read-best and the like' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l threads -d 'Threads: 1,2,all or 1..8 [default: every number up to 32 CPUs; above, a ladder with every socket, node, cluster and core]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l placement -d 'Which CPU gets the next thread: spread (another socket, node, cluster and core first), compact (the nearest first)' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l sizes -d 'Working set of each thread, all streams of the operation together: 32KiB,1MiB [default: memory]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l model-size -d 'Size of a language model\'s weights, for a ceiling on tokens per second: 8GB' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l width -d 'Registers: 64, 128, 256, 512 bits, a set (sse2, avx2, neon), widest, best (the fastest at each point)' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l pages -d 'Pages: 4k, thp (transparent huge pages), huge (reserved huge pages)' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l cpus -d 'CPUs to use, in this order: 0-3,8 [default: all that are allowed, physical cores first]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l budget -d 'Time for everything: 90s, 2min [default: the profile\'s, or 60s for a single experiment]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l samples -d 'Samples of each point, at least 3 [default: as many as the interval and the budget ask for]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l seed -d 'Seed of every random choice [default: from the clock, and told in the report]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l repeat -d 'Carry out the whole plan this many times, with fresh memory each time' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l reallocate -d 'Spread the rounds of every point over this many fresh allocations of its memory: an interval over placements' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l dram-peak -d 'What the memory carries at most, for shares and plausibility: 204.8GB/s [default: from the memory modules, if readable]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l cooldown -d 'Pause before each point\'s turn: 100ms' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l max-points -d 'Refuse plans with more points than this' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl) or its report (.json)' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l format -d 'Format on standard output: table, json, jsonl, csv, markdown, sc-membench' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -s o -l output -d 'Write the result to FILE, format by extension (.json .jsonl .csv .md .txt); - is standard output and saves nothing' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l oversubscribe -d 'Also two threads on each CPU: what more threads than CPUs cost'
+complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l dry-run -d 'Print the plan with its time and memory, and measure nothing'
+complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
+complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l strict -d 'Exit with 1 if any number is less than solid'
+complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -s v -l verbose -d 'Tables with every reason and every dataset'
+complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -s h -l help -d 'Print help'
 complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l kernel -d 'How the line is handed over: compare-and-swap, store-load, exchange' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l pairs -d 'Pairs of CPUs: 0-1 (each of them starts in turn), 0:1 (only cpu 0 starts) [default: all, or a choice of --max-points]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l lines -d 'Cache lines that a pair hands over in turn, 2 to 4096, half of them first touched by each of the two' -r

@@ -1,6 +1,8 @@
 //! The options, one documented field each. Help, man page, completions and tests come from this table.
 
-use crate::experiments::{Detail, bandwidth, caches, core_to_core, instructions, latency, locks, patterns, tlb};
+use crate::experiments::{
+    Detail, bandwidth, caches, core_to_core, instructions, latency, loaded_latency, locks, patterns, scaling, tlb,
+};
 use crate::units::{BytesPerSecond, CpuList, Nanos, ParseError};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -36,8 +38,12 @@ pub enum Command {
     Bandwidth(BandwidthOptions),
     /// Time of a load that needs the one before it
     Latency(LatencyOptions),
+    /// Bandwidth over the number of threads: how many memory needs, where to place them
+    Scaling(ScalingOptions),
     /// Time from one core to another and back
     CoreToCore(CoreToCoreOptions),
+    /// Time of a load while other CPUs use the memory, from idle to saturation
+    LoadedLatency(LoadedLatencyOptions),
     /// What the order of accesses costs: reverse, strided, random
     Patterns(PatternOptions),
     /// Entries and reach of each TLB, and what a miss costs
@@ -103,7 +109,7 @@ pub struct RunOptions {
     #[arg(long, value_enum, default_value = "default")]
     pub profile: Profile,
 
-    /// Only these experiments: bandwidth,latency,core-to-core,patterns,tlb,caches,instructions,locks [default: those of the profile]
+    /// Only these experiments: bandwidth,latency,scaling,core-to-core,loaded-latency,patterns,tlb,caches,instructions,locks [default: those of the profile]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub only: Vec<String>,
 
@@ -136,12 +142,36 @@ pub struct LatencyOptions {
     pub common: CommonOptions,
 }
 
+/// Options of `scaling`.
+#[derive(Debug, Args)]
+pub struct ScalingOptions {
+    /// Which numbers of threads stream, where, and through what
+    #[command(flatten)]
+    pub settings: scaling::Settings,
+
+    /// Options of every measurement
+    #[command(flatten)]
+    pub common: CommonOptions,
+}
+
 /// Options of `core-to-core`.
 #[derive(Debug, Args)]
 pub struct CoreToCoreOptions {
     /// Which CPUs hand a line over, and how
     #[command(flatten)]
     pub settings: core_to_core::Settings,
+
+    /// Options of every measurement
+    #[command(flatten)]
+    pub common: CommonOptions,
+}
+
+/// Options of `loaded-latency`.
+#[derive(Debug, Args)]
+pub struct LoadedLatencyOptions {
+    /// What to load the memory with, and where
+    #[command(flatten)]
+    pub settings: loaded_latency::Settings,
 
     /// Options of every measurement
     #[command(flatten)]

@@ -6,7 +6,7 @@ use crate::engine::{Machine, MemoryPlan};
 use crate::error::{Error, Result};
 use crate::kernels::catalogue;
 use crate::plan::{Plan, PlannedPoint};
-use crate::results::{Cause, Coordinates, HostFacts, KernelUsed, Outcome, Point, Report, RunStatus};
+use crate::results::{ASKED_THREADS, Cause, Coordinates, HostFacts, KernelUsed, Outcome, Point, Report, RunStatus};
 use crate::run::Past;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -176,13 +176,16 @@ fn is_drafted(plan: &Plan, id: u64) -> bool {
     planned.is_none_or(|planned| planned.stage.is_none())
 }
 
-/// Whether `point` came of what is planned. Where kernels raced, it has the one that won.
+/// Whether `point` came of what is planned. Where kernels or numbers of threads raced, it has what won.
 fn is_of(point: &Point, dataset: usize, planned: &PlannedPoint) -> bool {
     let raced = point.outcome.measured().is_some_and(|m| m.choice.is_some());
     let place = |coordinates: &Coordinates| {
         let mut place = coordinates.clone();
         if raced {
             place.remove("kernel");
+        }
+        if raced && place.contains_key(ASKED_THREADS) {
+            place.retain(|axis, _| !["threads", "size_bytes"].contains(&axis.as_str()));
         }
         place
     };

@@ -1,4 +1,4 @@
-//! Which kernels a work leaves the choice of.
+//! Which kernels and numbers of threads a work leaves the choice of.
 
 use super::work::{StreamWork, Work};
 use crate::kernels::{self, CONTRACTS, Contract, Ruler, Width};
@@ -8,15 +8,20 @@ use crate::units::Bytes;
 const DISTANCES: [u64; 3] = [512, 2048, 8192];
 
 /// Each kernel that `work` may be done with as a work of its own, widest registers first; `work` itself where it says
-/// which.
+/// which. Where it leaves the number of threads open too, all of that with each number.
 pub fn of(work: &Work) -> Vec<Work> {
     let Work::Stream(stream) = work else { return vec![work.clone()] };
+    stream.counts().iter().flat_map(kernels_of).collect()
+}
+
+fn kernels_of(stream: &StreamWork) -> Vec<Work> {
+    let itself = || vec![Work::Stream(stream.clone())];
     if stream.width != Width::Best && !stream.any_of_family {
-        return vec![work.clone()];
+        return itself();
     }
     let contracts: Vec<&Contract> = if stream.any_of_family { family(stream) } else { vec![stream.contract()] };
     let all: Vec<Work> = contracts.into_iter().flat_map(|c| of_contract(stream, c)).map(Work::Stream).collect();
-    if all.is_empty() { vec![work.clone()] } else { all }
+    if all.is_empty() { itself() } else { all }
 }
 
 /// The contracts that answer the same question in the same order with this program's instructions, and whose streams

@@ -11,6 +11,8 @@ const GAPS: f64 = 0.05;
 /// What happened in a sample, with the cause that it points to. Empty for a clean one.
 pub fn of(work: &Work, seen: &Observation) -> Vec<(Cause, String)> {
     let mut found = Vec::new();
+    // Threads that share a CPU take turns: that is what is measured.
+    let takes_turns = || work.is_oversubscribed();
     let moved = moves(work, seen);
     if moved > 0 {
         found.push((Cause::Moved, "a thread was on another cpu".to_owned()));
@@ -20,7 +22,7 @@ pub fn of(work: &Work, seen: &Observation) -> Vec<(Cause, String)> {
         if faults > 0 {
             found.push((Cause::NotResident, format!("{faults} page faults")));
         }
-        if noise.involuntary_switches > 0 {
+        if noise.involuntary_switches > 0 && !takes_turns() {
             found.push((Cause::Others, format!("{} involuntary context switches", noise.involuntary_switches)));
         }
         // A kernel never waits; where it waited for a page, the fault says so.
@@ -28,7 +30,7 @@ pub fn of(work: &Work, seen: &Observation) -> Vec<(Cause, String)> {
             found.push((Cause::Stopped, "a thread was stopped".to_owned()));
         }
     }
-    if found.is_empty() && seen.gaps.total > seen.elapsed * GAPS {
+    if found.is_empty() && seen.gaps.total > seen.elapsed * GAPS && !takes_turns() {
         found.push((Cause::Stolen, format!("gaps of {} in all", seen.gaps.total)));
     }
     found

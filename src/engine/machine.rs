@@ -1,5 +1,6 @@
 //! What the engine asks of a machine: the real one and the simulated one answer alike.
 
+use super::traffic::{LoadedWork, Traffic};
 use super::window::{Chunks, Gaps};
 use super::work::{ChaseWork, Work};
 use crate::error::Error;
@@ -38,13 +39,25 @@ impl From<Trouble> for Outcome {
     }
 }
 
+/// What threads beside the measured one moved.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Beside {
+    /// Payload bytes: what their loads and stores asked for.
+    pub payload: f64,
+    /// What that is on the memory bus by the kernels' contracts, in bytes: an estimate.
+    pub bus: f64,
+}
+
 /// What one sample showed.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Observation {
     /// Length of the common window.
     pub elapsed: Nanos,
-    /// Payload bytes (stream), hops (chase), instructions, operations of all threads, or round trips inside the window.
+    /// Payload bytes (stream), hops (chase), instructions, operations of all threads, or round trips inside the window;
+    /// where there is traffic beside the measured thread, of that thread only.
     pub amount: u64,
+    /// What the traffic beside the measured thread moved inside the window, `None` for work of another kind.
+    pub traffic: Option<Beside>,
     /// Page faults and context switches of the measuring threads, all together; `None` where not readable.
     pub noise: Option<ThreadNoise>,
     /// Time in gaps inside the sample, all threads together, and the longest of them.
@@ -52,6 +65,9 @@ pub struct Observation {
     /// The CPU that each thread was found on at the start or, where that differs from its own, at the end; `None` where
     /// not readable.
     pub found_on: Option<Vec<u32>>,
+    /// What the thread that did least of it did of what the one that did most did, 1 with one thread; `None` where that
+    /// is not known.
+    pub fairness: Option<f64>,
     /// The parts in which the first thread did its work.
     pub chunks: Chunks,
     /// Core clock of the first thread's CPU right before and after, `None` where it cannot be established.
@@ -75,6 +91,21 @@ pub type MemoryKey = (MemoryUse, PageMode, u32);
 pub struct MemoryPlan {
     /// Size of each mapping.
     pub mappings: BTreeMap<MemoryKey, Bytes>,
+}
+
+/// The mapping that `traffic` streams through.
+pub fn traffic_key(traffic: &Traffic, facts: &HostFacts) -> MemoryKey {
+    (MemoryUse::Streams, traffic.pages, traffic.memory_node(facts))
+}
+
+/// The memory that the streams of `work` need, by mapping.
+pub fn traffic_memory(work: &LoadedWork, facts: &HostFacts) -> BTreeMap<MemoryKey, Bytes> {
+    let mut needed: BTreeMap<MemoryKey, Bytes> = BTreeMap::new();
+    for traffic in work.streaming() {
+        let sum = needed.entry(traffic_key(traffic, facts)).or_default();
+        *sum = *sum + traffic.slot();
+    }
+    needed
 }
 
 /// Distance that keeps the prefetchers of one thread out of the memory of the next.
@@ -108,23 +139,30 @@ impl MemoryPlan {
         for work in works {
             match work {
                 Work::Stream(w) => {
-                    let mut here: BTreeMap<u32, Bytes> = BTreeMap::new();
-                    for &cpu in &w.cpus {
-                        let sum = here.entry(node(cpu)).or_default();
-                        *sum = *sum + w.slot();
+                    for counted in w.counts() {
+                        let mut here: BTreeMap<u32, Bytes> = BTreeMap::new();
+                        for &cpu in &counted.cpus {
+                            let sum = here.entry(node(cpu)).or_default();
+                            *sum = *sum + counted.slot();
+                        }
+                        for (node, bytes) in here {
+                            let size = mappings.entry((MemoryUse::Streams, w.pages, node)).or_default();
+                            *size = (*size).max(bytes);
+                        }
                     }
-                    for (node, bytes) in here {
-                        let size = mappings.entry((MemoryUse::Streams, w.pages, node)).or_default();
+                }
+                Work::Loaded(w) => {
+                    for (key, bytes) in traffic_memory(w, facts) {
+                        let size = mappings.entry(key).or_default();
                         *size = (*size).max(bytes);
                     }
                 }
-                Work::Chase(w) if chains.insert(w.chain()) => {
-                    let size = mappings
-                        .entry((MemoryUse::Chains, w.pages, w.node.unwrap_or_else(|| node(w.cpu))))
-                        .or_default();
-                    *size = if chains_share { (*size).max(w.slot()) } else { *size + w.slot() };
-                }
                 Work::Chase(_) | Work::Instruction(_) | Work::Lock(_) | Work::HandOff(_) => {}
+            }
+            if let Some(chase) = work.chase().filter(|w| chains.insert(w.chain())) {
+                let key = (MemoryUse::Chains, chase.pages, chase.node.unwrap_or_else(|| node(chase.cpu)));
+                let size = mappings.entry(key).or_default();
+                *size = if chains_share { (*size).max(chase.slot()) } else { *size + chase.slot() };
             }
         }
         for ((_, pages, _), size) in &mut mappings {

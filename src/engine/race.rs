@@ -1,4 +1,4 @@
-//! Which of several kernels is fastest at a point: a short race before the samples that count.
+//! Which of several kernels, or numbers of threads, is fastest at a point: a short race before the samples that count.
 //!
 //! The samples of the race only choose. The headline comes from samples taken afterwards, so that the winner is not
 //! the one that was lucky once.
@@ -64,7 +64,7 @@ pub fn race(machine: &mut dyn Machine, work: &Work, length: Nanos) -> Result<Cho
         heat(machine, runner, length, SECOND_HEAT)?;
     }
     runners[..finalists].sort_by(better);
-    let candidates: Vec<Candidate> = runners.iter().map(|r| candidate(machine, r)).collect();
+    let candidates: Vec<Candidate> = runners.iter().map(|r| candidate(machine, work, r)).collect();
     let kernel = candidates.first().map(|c| c.kernel.clone()).unwrap_or_default();
     let work = runners.swap_remove(0).work;
     Ok(Chosen { work, choice: Some(Choice { kernel, candidates }) })
@@ -81,7 +81,11 @@ fn heat(machine: &mut dyn Machine, runner: &mut Runner, length: Nanos, samples: 
     Ok(())
 }
 
-fn candidate(machine: &dyn Machine, runner: &Runner) -> Candidate {
+fn candidate(machine: &dyn Machine, asked: &Work, runner: &Runner) -> Candidate {
+    let counted = match (asked, &runner.work) {
+        (Work::Stream(asked), Work::Stream(w)) if !asked.counts.is_empty() => Some((w.cpus.len() as u64, w.bytes.0)),
+        _ => None,
+    };
     let distance = match &runner.work {
         Work::Stream(w) if w.contract().prefetches => Some(w.distance.0),
         _ => None,
@@ -89,6 +93,8 @@ fn candidate(machine: &dyn Machine, runner: &Runner) -> Candidate {
     Candidate {
         kernel: machine.kernel(&runner.work).map(|k| k.name).unwrap_or_default(),
         prefetch_distance_bytes: distance,
+        threads: counted.map(|(threads, _)| threads),
+        size_bytes: counted.map(|(_, bytes)| bytes),
         median: runner.median(),
         samples: runner.values.len() as u64,
     }

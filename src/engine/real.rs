@@ -1,10 +1,12 @@
 //! The machine that this process runs on.
 
 use super::handoff::{self, HandOffRun};
-use super::machine::{Machine, MemoryKey, MemoryPlan, MemoryUse, Observation, Trouble, page_bytes, slot};
+use super::loaded::{LoadedRun, ProbeRun, TrafficShare};
+use super::machine::{Machine, MemoryKey, MemoryPlan, MemoryUse, Observation, Trouble, page_bytes, slot, traffic_key};
 use super::order::ChainOrder;
 use super::runs::{ChaseRun, InstructionRun, LockRun, Share, StreamRun};
 use super::sample::{Length, Run, take};
+use super::traffic::{LoadedWork, Probe, Traffic};
 use super::work::{ChainShape, ChaseWork, HandOffWork, StreamWork, Work};
 use super::{Clock, Team, candidates, chain};
 use crate::error::Result;
@@ -58,6 +60,7 @@ enum Prepared {
     Instruction(Arc<InstructionRun>),
     Lock(Arc<LockRun>),
     HandOff(Arc<HandOffRun>),
+    Loaded(Arc<LoadedRun>),
 }
 
 impl RealMachine {
@@ -104,7 +107,12 @@ impl RealMachine {
     }
 
     fn take<R: Run>(&self, work: &Work, run: &Arc<R>, length: Length) -> std::result::Result<Observation, Trouble> {
-        take(&self.team, work.cpus(), run, length, &self.clock)
+        let taken = take(&self.team, work.cpus(), run, length, &self.clock);
+        match taken {
+            // How threads take turns on a CPU is the system's business.
+            Err(Trouble::Failed(why)) if work.is_oversubscribed() => Err(Trouble::Unsupported(why)),
+            taken => taken,
+        }
     }
 
     /// The CPUs of the run that lie on `node`; all of them for a node without CPUs of the run.
@@ -152,7 +160,7 @@ impl RealMachine {
         shares.into_iter().map(|share| Ok(share.ok_or_else(missing)??)).collect()
     }
 
-    fn prepare_chase(&mut self, work: &ChaseWork) -> std::result::Result<Prepared, Trouble> {
+    fn prepare_chase(&mut self, work: &ChaseWork) -> std::result::Result<Arc<ChaseRun>, Trouble> {
         let (key, order) = (work.chain(), ChainOrder::of(work));
         if !self.chains.contains_key(&key) {
             let unverified = self.unverified(work)?;
@@ -170,7 +178,29 @@ impl RealMachine {
             guard.start(&nodes, work.payload)?;
         }
         drop(guard);
-        Ok(Prepared::Chase(Arc::new(ChaseRun::new(chain, count as usize))))
+        Ok(Arc::new(ChaseRun::new(chain, count as usize)))
+    }
+
+    fn prepare_loaded(&mut self, work: &LoadedWork) -> std::result::Result<Prepared, Trouble> {
+        super::contention::refuse(work)?;
+        let mut used: BTreeMap<MemoryKey, usize> = BTreeMap::new();
+        let mut share = |machine: &mut Self, traffic: &Traffic| -> std::result::Result<TrafficShare, Trouble> {
+            let key = traffic_key(traffic, &machine.facts);
+            let mapping = Arc::clone(&machine.arena(key)?.mapping);
+            let next = used.entry(key).or_default();
+            let take = |length: usize| {
+                let start = *next;
+                *next += slot(Bytes(length as u64)).to_usize();
+                mapping.take(start..start + length)
+            };
+            Ok(TrafficShare::new(traffic, take)?)
+        };
+        let probe = match work.probe() {
+            Probe::Chase(chase) => ProbeRun::Chase(self.prepare_chase(chase)?),
+            Probe::Stream(stream) => ProbeRun::Stream(Box::new(share(self, stream)?)),
+        };
+        let traffic = work.traffic().iter().map(|t| share(self, t)).collect::<std::result::Result<_, Trouble>>()?;
+        Ok(Prepared::Loaded(Arc::new(LoadedRun::new(probe, traffic))))
     }
 
     /// Memory for the nodes of `work`, still to be linked.
@@ -296,6 +326,9 @@ impl Machine for RealMachine {
                 (kernel.name(), kernel.digest())
             }
             Work::HandOff(w) => (w.kernel.kernel_name(), w.kernel.digest()),
+            Work::Loaded(w) => {
+                return w.kernels(|part| self.kernel(part));
+            }
         };
         Ok(KernelUsed { name, digest })
     }
@@ -329,7 +362,8 @@ impl Machine for RealMachine {
         }
         let prepared = match work {
             Work::Stream(w) => self.prepare_stream(w)?,
-            Work::Chase(w) => self.prepare_chase(w)?,
+            Work::Chase(w) => Prepared::Chase(self.prepare_chase(w)?),
+            Work::Loaded(w) => self.prepare_loaded(w)?,
             Work::Instruction(w) => {
                 let kernel = kernels::instruction(w.instruction, w.timing).map_err(Trouble::Unsupported)?;
                 Prepared::Instruction(Arc::new(InstructionRun::new(kernel)))
@@ -349,7 +383,8 @@ impl Machine for RealMachine {
         if self.stop.is_set() {
             return Err(Trouble::Interrupted);
         }
-        let length = Length { ticks: self.clock.ticks(length.max(self.clock.shortest())) };
+        let length = length.max(self.clock.shortest()) * work.stretch();
+        let length = Length { ticks: self.clock.ticks(length) };
         let Some((_, prepared)) = self.prepared.as_ref().filter(|(ready, _)| ready == work) else {
             return Err(Trouble::Failed("a sample was asked for before its work was prepared".to_owned()));
         };
@@ -358,6 +393,7 @@ impl Machine for RealMachine {
             Prepared::Chase(run) => self.take(work, run, length),
             Prepared::Instruction(run) => self.take(work, run, length),
             Prepared::Lock(run) => self.take(work, run, length),
+            Prepared::Loaded(run) => self.take(work, run, length),
             // A wait that the user ends leaves a sample that is not whole.
             Prepared::HandOff(run) => {
                 let taken = self.take(work, run, length);
@@ -387,11 +423,13 @@ impl Machine for RealMachine {
         let readings: Vec<PageReading> = match &self.prepared {
             Some((_, Prepared::Stream(run))) => run.inspect(NODE_SAMPLES),
             Some((_, Prepared::Chase(run))) => run.inspect(NODE_SAMPLES),
+            Some((_, Prepared::Loaded(run))) => run.inspect(NODE_SAMPLES),
             Some((_, Prepared::Instruction(_) | Prepared::Lock(_) | Prepared::HandOff(_))) | None => Vec::new(),
         };
         let Some(pages) = work.pages() else { return (PageEvidence::default(), Vec::new()) };
         let mut expected: Vec<u32> = match work {
             Work::Chase(w) => vec![w.memory_node(&self.facts)],
+            Work::Loaded(w) => w.memory_nodes(&self.facts),
             _ => work.cpus().iter().map(|&cpu| self.node_of(cpu)).collect(),
         };
         expected.sort_unstable();

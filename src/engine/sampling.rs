@@ -163,15 +163,22 @@ impl PointLog {
 
     /// Values of the clean samples by allocation and round.
     pub(super) fn clean_groups(&self, work: &Work) -> Vec<Vec<Vec<f64>>> {
-        self.groups(work, |taken| dirt::of(work, &taken.seen).is_empty())
+        self.groups(|taken| dirt::of(work, &taken.seen).is_empty(), |seen| value(work, seen))
     }
 
-    /// Values of the samples that are `wanted` by allocation and round.
-    pub(super) fn groups(&self, work: &Work, wanted: impl Fn(&Taken) -> bool) -> Vec<Vec<Vec<f64>>> {
+    /// What `of` makes of the clean samples by allocation and round. With no clean sample there is still what was seen: the
+    /// verdict says what it is worth.
+    pub(super) fn headline_groups(&self, work: &Work, of: impl Fn(&Observation) -> f64) -> Vec<Vec<Vec<f64>>> {
+        let clean = self.groups(|taken| dirt::of(work, &taken.seen).is_empty(), &of);
+        if clean.is_empty() { self.groups(|_| true, of) } else { clean }
+    }
+
+    /// What `of` makes of the samples that are `wanted` by allocation and round.
+    fn groups(&self, wanted: impl Fn(&Taken) -> bool, of: impl Fn(&Observation) -> f64) -> Vec<Vec<Vec<f64>>> {
         let mut groups: BTreeMap<u32, BTreeMap<u32, Vec<f64>>> = BTreeMap::new();
         for taken in self.samples.iter().filter(|taken| wanted(taken)) {
             let rounds = groups.entry(taken.allocation).or_default();
-            rounds.entry(taken.round).or_default().push(value(work, &taken.seen));
+            rounds.entry(taken.round).or_default().push(of(&taken.seen));
         }
         groups.into_values().map(|rounds| rounds.into_values().collect()).collect()
     }

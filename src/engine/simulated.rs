@@ -6,17 +6,21 @@
 
 use super::SplitMix64;
 use super::cache_cost::CacheCost;
-use super::disturbances::{NoiseModel, Spike};
+use super::contention::{self, LoadCost, Sets};
+use super::disturbances::{NoiseModel, Spike, chunks};
 use super::handoff_cost::HandOffCost;
-use super::machine::{Machine, MemoryKey, MemoryPlan, MemoryUse, Observation, Trouble, page_bytes};
-use super::sample::CHUNKS;
+use super::machine::{
+    Beside, Machine, MemoryKey, MemoryPlan, MemoryUse, Observation, Trouble, page_bytes, traffic_memory,
+};
+use super::sharing::{SharingModel, stream_rate};
+use super::traffic::LoadedWork;
 use super::translation::{TlbLevel, translation};
-use super::window::{Chunks, Gaps};
+use super::window::Gaps;
 use super::work::{ChainShape, ChaseWork, InstructionWork, LockWork, StreamWork, Work};
 use crate::host::memory::PageMode;
 use crate::host::noise::ThreadNoise;
-use crate::kernels::{LockOperation, Operation, SetId, Timing, Visits, Width};
-use crate::results::{CacheKind, ClockFacts, HostFacts, KernelUsed, PageEvidence, Places, Surroundings};
+use crate::kernels::{LockOperation, Operation, SetId, Timing, Width};
+use crate::results::{ClockFacts, HostFacts, KernelUsed, PageEvidence, Places, Surroundings};
 use crate::units::{Bytes, BytesPerSecond, Hertz, Nanos};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -60,6 +64,10 @@ pub struct CostModel {
     /// Kernels that `--width best` has the choice of, and the share of the model's bandwidth that each reaches; with
     /// none there is no choice.
     pub choices: Vec<(SetId, f64)>,
+    /// What memory under load costs.
+    pub load: LoadCost,
+    /// What threads that share something get of it.
+    pub sharing: SharingModel,
     /// How caches replace, prefetch and differ from what is reported.
     pub caches: CacheCost,
     /// What CPUs need to hand a line over.
@@ -91,6 +99,9 @@ pub struct SimulatedMachine {
 struct Prepared {
     work: Work,
     per_nano: f64,
+    /// The same for the traffic beside it.
+    beside: Option<Beside>,
+    fairness: f64,
 }
 
 impl SimulatedMachine {
@@ -159,17 +170,8 @@ impl SimulatedMachine {
     /// the working sets of the threads that share it. Where CPUs differ, the furthest of any.
     pub fn level(&self, cpus: &[u32], bytes: Bytes) -> usize {
         let memory = self.model.levels.len() - 1;
-        let mut levels: BTreeMap<u32, usize> = cpus.iter().map(|&cpu| (cpu, memory)).collect();
-        for cache in self.facts.topology.caches.iter().filter(|c| c.kind != CacheKind::Instruction) {
-            let sharing: Vec<u32> = cache.cpus.0.iter().copied().filter(|cpu| levels.contains_key(cpu)).collect();
-            if bytes.0.saturating_mul(sharing.len() as u64) > cache.size.0 {
-                continue;
-            }
-            for cpu in sharing {
-                levels.entry(cpu).and_modify(|level| *level = (*level).min(cache.level as usize - 1));
-            }
-        }
-        levels.into_values().max().unwrap_or(memory)
+        let sets = cpus.iter().map(|&cpu| (cpu, bytes)).collect();
+        contention::levels(&self.facts.topology, &sets, memory).into_values().max().unwrap_or(memory)
     }
 
     fn node_of(&self, cpu: u32) -> u32 {
@@ -217,26 +219,6 @@ impl SimulatedMachine {
         self.advance(Nanos::from_secs(2.0 * work.touched().0 as f64 / rate))
     }
 
-    fn stream_rate(&self, work: &StreamWork) -> f64 {
-        let level = self.level(&work.cpus, work.bytes);
-        let memory = level + 1 == self.model.levels.len();
-        let contract = work.operation.contract();
-        // A store is half as fast as a load; what write-allocate adds is only felt in memory.
-        let store = if contract.stores > 0 { 0.5 } else { 1.0 };
-        let allocate = if memory { contract.payload_factor() as f64 / contract.bus_factor() as f64 } else { 1.0 };
-        let one = self.model.levels[level].read.0 * if contract.loads > 0 && contract.stores > 0 { 1.0 } else { store };
-        let all = one * work.cpus.len() as f64;
-        let all = if memory { all.min(self.model.memory_total.0 * store.max(0.75)) } else { all };
-        let choice = self.model.choices.iter().find(|(id, _)| work.width == Width::Set(*id)).map_or(1.0, |c| c.1);
-        let order = match (contract.visits, &work.order) {
-            (Visits::Backward, _) => 0.98,
-            (_, Some(super::TableOrder::Strided(stride))) => (64.0 / stride.0 as f64).max(0.05),
-            (_, Some(super::TableOrder::Random(block, _))) => block.0 as f64 / (block.0 as f64 + 256.0),
-            _ => 1.0,
-        };
-        all * allocate * choice * order
-    }
-
     /// Instructions of one cycle each, four at once where none waits.
     fn instruction_rate(&self, work: &InstructionWork) -> f64 {
         self.model.core.0 * if work.timing == Timing::Throughput { 4.0 } else { 1.0 }
@@ -249,14 +231,34 @@ impl SimulatedMachine {
         if work.shared { rate } else { rate * work.cpus.len() as f64 }
     }
 
-    fn chase_nanos(&self, work: &ChaseWork) -> f64 {
-        let load = self.model.load(&self.facts.topology.data_caches(work.cpu), work);
+    /// What a hop of `work` takes beside threads with the working sets `sets`, its own among them, that make memory
+    /// `factor` times as slow.
+    fn chase_nanos(&self, work: &ChaseWork, sets: &Sets, factor: f64) -> f64 {
+        let load = self.model.load(&self.facts.topology.data_caches(work.cpu), work, (sets, factor));
         let one = match work.shape {
             ChainShape::Sequential => load,
             _ => load + self.translation(work) + if self.walks(work) { self.model.page_walk.0 } else { 0.0 },
         };
         // Each level answers as many loads at once as cover ten of its neighbours' latencies.
         (one / f64::from(work.walkers.max(1))).max(one / 10.0)
+    }
+
+    /// Takes the memory of `work`; what its probe does in a nanosecond, and the traffic beside it.
+    fn load(&mut self, work: &LoadedWork) -> Result<(f64, Option<Beside>), Trouble> {
+        contention::refuse(work)?;
+        if traffic_memory(work, &self.facts).into_iter().any(|(key, bytes)| self.mapping(key) < bytes) {
+            return Err(Trouble::Failed("no memory was planned for traffic".to_owned()));
+        }
+        let moved = contention::moved(&self.model, &self.facts.topology, work);
+        let beside = Beside { payload: moved.payload / 1e9, bus: moved.bus / 1e9 };
+        let per_nano = match work.chase() {
+            None => moved.probe / 1e9,
+            Some(chase) => {
+                self.build(chase)?;
+                1.0 / self.chase_nanos(chase, &contention::sets(work), self.model.load.factor(moved.used))
+            }
+        };
+        Ok((per_nano, (!work.traffic().is_empty()).then_some(beside)))
     }
 
     /// Whether a load of `work` waits for a page to be found: those of a window that the TLBs cover share one search.
@@ -292,16 +294,6 @@ impl SimulatedMachine {
         let place = if self.mappings.is_multiple_of(2) { 1.0 + noise.placement } else { 1.0 };
         ((1.0 + noise.jitter * uniform) * drift * place * if spike { 3.0 } else { 1.0 }, spike)
     }
-}
-
-/// The chunks of a sample: equal ones, but that a gap lies in the last.
-fn chunks(amount: u64, elapsed: Nanos, gap: Nanos) -> Chunks {
-    let each = (elapsed - gap) * (1.0 / CHUNKS as f64);
-    let mut lengths = vec![each; CHUNKS as usize];
-    if let Some(last) = lengths.last_mut() {
-        *last += gap;
-    }
-    Chunks { amount: (amount / CHUNKS).max(1), lengths }
 }
 
 impl Machine for SimulatedMachine {
@@ -351,17 +343,23 @@ impl Machine for SimulatedMachine {
             Work::Instruction(w) => format!("{}/{}", w.instruction, w.timing),
             Work::Lock(w) => format!("{}/simulated", w.operation),
             Work::HandOff(w) => w.kernel.kernel_name(),
+            Work::Loaded(w) => {
+                return w.kernels(|part| self.kernel(part));
+            }
         };
         Ok(KernelUsed { name, digest: Some("0000000000000000".to_owned()) })
     }
 
     fn candidates(&self, work: &Work) -> Vec<Work> {
         let Work::Stream(stream) = work else { return vec![work.clone()] };
-        if stream.width != Width::Best || self.model.choices.is_empty() {
-            return vec![work.clone()];
-        }
-        let with = |(id, _): &(SetId, f64)| StreamWork { width: Width::Set(*id), ..stream.clone() };
-        self.model.choices.iter().map(with).map(Work::Stream).collect()
+        let kernels = |stream: StreamWork| -> Vec<Work> {
+            if stream.width != Width::Best || self.model.choices.is_empty() {
+                return vec![Work::Stream(stream)];
+            }
+            let with = |(id, _): &(SetId, f64)| StreamWork { width: Width::Set(*id), ..stream.clone() };
+            self.model.choices.iter().map(with).map(Work::Stream).collect()
+        };
+        stream.counts().into_iter().flat_map(kernels).collect()
     }
 
     fn map(&mut self, plan: &MemoryPlan, beside: bool) -> Result<(), Trouble> {
@@ -380,14 +378,24 @@ impl Machine for SimulatedMachine {
 
     fn prepare(&mut self, work: &Work) -> Result<(), Trouble> {
         self.prepared = None;
+        let mut beside = None;
+        let mut fairness = 1.0;
         let per_nano = match work {
+            Work::Loaded(w) => {
+                let (per_nano, traffic) = self.load(w)?;
+                beside = traffic;
+                per_nano
+            }
             Work::Stream(w) => {
                 self.take_streams(w)?;
-                self.stream_rate(w) / 1e9
+                let level = self.level(&w.cpus, w.bytes);
+                let (rate, shares) = stream_rate(&self.model, &self.facts.topology, w, level);
+                fairness = shares;
+                rate / 1e9
             }
             Work::Chase(w) => {
                 self.build(w)?;
-                1.0 / self.chase_nanos(w)
+                1.0 / self.chase_nanos(w, &Sets::from([(w.cpu, w.touched())]), 1.0)
             }
             Work::Instruction(w) => self.instruction_rate(w) / 1e9,
             Work::Lock(w) => self.lock_rate(w) / 1e9,
@@ -396,14 +404,16 @@ impl Machine for SimulatedMachine {
                 1.0 / self.model.hand_off.round_trip(self.places.relation(from, to), from, to).0
             }
         };
-        self.prepared = Some(Prepared { work: work.clone(), per_nano });
+        self.prepared = Some(Prepared { work: work.clone(), per_nano, beside, fairness });
         self.advance(TAKING_UP)
     }
 
     fn sample(&mut self, work: &Work, length: Nanos) -> Result<Observation, Trouble> {
-        let Some(per_nano) = self.prepared.as_ref().filter(|p| p.work == *work).map(|p| p.per_nano) else {
+        let ready = self.prepared.as_ref().filter(|p| p.work == *work);
+        let Some((per_nano, beside, fairness)) = ready.map(|p| (p.per_nano, p.beside, p.fairness)) else {
             return Err(Trouble::Failed("a sample was asked for before its work was prepared".to_owned()));
         };
+        let length = length * work.stretch();
         let (factor, spike) = self.disturbance();
         let elapsed = length * factor;
         self.advance(elapsed + STARTING)?;
@@ -424,10 +434,12 @@ impl Machine for SimulatedMachine {
         Ok(Observation {
             elapsed,
             amount,
+            traffic: beside.map(|b| Beside { payload: b.payload * length.0, bus: b.bus * length.0 }),
             chunks: chunks(amount, elapsed, gap),
             noise: Some(noise),
             gaps: Gaps { total: gap, longest: gap },
             found_on: Some(found_on),
+            fairness: Some(fairness),
             core: self.core_clock(work.cpus().first().copied().unwrap_or(0)),
         })
     }
@@ -441,6 +453,7 @@ impl Machine for SimulatedMachine {
         let asked = page_bytes(pages, &self.facts);
         let nodes: Vec<u32> = match work {
             Work::Chase(w) => vec![w.memory_node(&self.facts)],
+            Work::Loaded(w) => w.memory_nodes(&self.facts),
             _ => work.cpus().iter().map(|&cpu| self.node_of(cpu)).collect::<BTreeSet<u32>>().into_iter().collect(),
         };
         let granted = if pages == PageMode::Base { 1.0 } else { self.model.granted };

@@ -2,9 +2,10 @@
 
 use crate::error::{Error, Result};
 use crate::host::{memory, pin};
-use std::sync::Arc;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 /// Which member of a team a job runs on.
@@ -21,10 +22,10 @@ const STACK: usize = 512 << 10;
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// One thread for each CPU, pinned to it.
+/// One thread for each CPU, pinned to it, and more where a job asks for several on one.
 #[derive(Debug)]
 pub struct Team {
-    workers: Vec<Worker>,
+    workers: Mutex<Vec<Worker>>,
 }
 
 #[derive(Debug)]
@@ -39,7 +40,27 @@ impl Team {
     pub fn new(cpus: &[u32]) -> Result<Self> {
         memory::share_one_heap();
         let workers = cpus.iter().map(|&cpu| Worker::start(cpu)).collect::<Result<Vec<_>>>()?;
-        Ok(Self { workers })
+        Ok(Self { workers: Mutex::new(workers) })
+    }
+
+    /// Where to send jobs for each of `cpus`: those for a CPU that is named twice go to two threads, of which the second
+    /// is started when it is first needed.
+    fn inboxes(&self, cpus: &[u32]) -> Result<Vec<Sender<Job>>> {
+        let mut workers = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut before: BTreeMap<u32, usize> = BTreeMap::new();
+        let mut inboxes = Vec::with_capacity(cpus.len());
+        for &cpu in cpus {
+            let seen = before.entry(cpu).or_default();
+            let here = || workers.iter().filter(|w| w.cpu == cpu);
+            let known = here().nth(*seen).and_then(|w| w.jobs.clone());
+            if known.is_none() && here().next().is_some() {
+                workers.push(Worker::start(cpu)?);
+            }
+            let jobs = known.or_else(|| workers.last().filter(|w| w.cpu == cpu)?.jobs.clone());
+            inboxes.push(jobs.ok_or_else(|| no_thread(cpu))?);
+            *seen += 1;
+        }
+        Ok(inboxes)
     }
 
     /// Runs `job` on the threads of `cpus` at once and returns their results in the same order.
@@ -50,9 +71,7 @@ impl Team {
     {
         let job = Arc::new(job);
         let mut results: Vec<Receiver<T>> = Vec::with_capacity(cpus.len());
-        for (index, &cpu) in cpus.iter().enumerate() {
-            let worker = self.workers.iter().find(|w| w.cpu == cpu);
-            let jobs = worker.and_then(|w| w.jobs.as_ref());
+        for (index, (&cpu, jobs)) in cpus.iter().zip(self.inboxes(cpus)?).enumerate() {
             let (sender, receiver) = channel();
             let job = Arc::clone(&job);
             let boxed: Job = Box::new(move || {
@@ -62,15 +81,16 @@ impl Team {
                 // The receiver only goes away when the whole run does.
                 let _ = sender.send(result);
             });
-            let sent = jobs.is_some_and(|jobs| jobs.send(boxed).is_ok());
-            if !sent {
-                return Err(Error::failure(format!("no thread on cpu {cpu}: it ended or was never started")));
-            }
+            jobs.send(boxed).map_err(|_| no_thread(cpu))?;
             results.push(receiver);
         }
         let ended = |_| Error::failure("a measuring thread ended unexpectedly");
         results.into_iter().map(|r| r.recv().map_err(ended)).collect()
     }
+}
+
+fn no_thread(cpu: u32) -> Error {
+    Error::failure(format!("no thread on cpu {cpu}: it ended or was never started"))
 }
 
 impl Worker {
@@ -151,6 +171,25 @@ mod tests {
         let expected: Vec<_> = cpus.iter().enumerate().map(|(i, &cpu)| (i, cpu, Some(cpu))).collect();
         assert_eq!(seen, expected);
         assert!(team.run(&[99_999], |_| ()).is_err());
+    }
+
+    #[test]
+    fn a_cpu_that_is_named_twice_has_two_threads() {
+        let cpu = two_cpus()[0];
+        let team = Team::new(&[cpu]).unwrap();
+        for _ in 0..2 {
+            // Each waits for the other: one thread for both would wait for ever.
+            let barrier = StartBarrier::new(3);
+            let seen = team
+                .run(&[cpu; 3], move |m| {
+                    barrier.wait();
+                    (m.index, pin::current_cpu(), std::thread::current().id())
+                })
+                .unwrap();
+            assert_eq!(seen.iter().map(|s| (s.0, s.1)).collect::<Vec<_>>(), [0, 1, 2].map(|i| (i, Some(cpu))));
+            assert_eq!(seen.iter().map(|s| s.2).collect::<std::collections::HashSet<_>>().len(), 3);
+        }
+        assert_eq!(team.workers.lock().unwrap().len(), 3, "the second time nothing is started");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::cycle::Cycle;
 use super::machine::slot;
+use super::traffic::{LoadedWork, Probe};
 use crate::host::memory::PageMode;
 use crate::kernels::{
     BLOCK_BYTES, Contract, HandOff, IndexTable, Instruction, LINE_BYTES, LockOperation, Operation, PREFETCH_DISTANCE,
@@ -9,6 +10,10 @@ use crate::kernels::{
 };
 use crate::results::HostFacts;
 use crate::units::Bytes;
+use std::collections::BTreeSet;
+
+/// A sample of 1 ms becomes one of 16 ms: systems let a thread run for about 3 ms where another one waits.
+const TURNS: f64 = 16.0;
 
 /// The order in which a table names the pieces of a stream.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -32,7 +37,7 @@ pub struct StreamWork {
     pub any_of_family: bool,
     /// In which pages.
     pub pages: PageMode,
-    /// One thread on each of these CPUs.
+    /// One thread on each of these CPUs; on one that is named twice, two.
     pub cpus: Vec<u32>,
     /// Working set of each thread, all streams of the operation together, without the table of an order.
     pub bytes: Bytes,
@@ -40,13 +45,37 @@ pub struct StreamWork {
     pub order: Option<TableOrder>,
     /// How far ahead operations that prefetch do so.
     pub distance: Bytes,
+    /// Numbers of threads of which the fastest may be chosen, with the working set of each of them: on so many of the
+    /// CPUs, the first ones. Empty where all of them are asked for.
+    pub counts: Vec<(usize, Bytes)>,
 }
 
 impl StreamWork {
     /// `operation` on `bytes` for each of `cpus` at `width`, in the operation's own order.
     pub fn new(operation: Operation, width: Width, pages: PageMode, cpus: &[u32], bytes: Bytes) -> Self {
         let distance = Bytes(PREFETCH_DISTANCE);
-        Self { operation, width, any_of_family: false, pages, cpus: cpus.to_vec(), bytes, order: None, distance }
+        Self {
+            operation,
+            width,
+            any_of_family: false,
+            pages,
+            cpus: cpus.to_vec(),
+            bytes,
+            order: None,
+            distance,
+            counts: Vec::new(),
+        }
+    }
+
+    /// The works with the numbers of threads that may be chosen; itself where there is no choice.
+    pub fn counts(&self) -> Vec<StreamWork> {
+        let with = |&(count, bytes): &(usize, Bytes)| Self {
+            cpus: self.cpus.iter().copied().take(count).collect(),
+            bytes,
+            counts: Vec::new(),
+            ..self.clone()
+        };
+        if self.counts.is_empty() { vec![self.clone()] } else { self.counts.iter().map(with).collect() }
     }
 
     /// What its operation promises.
@@ -245,6 +274,8 @@ pub enum Work {
     Lock(LockWork),
     /// Core to core.
     HandOff(HandOffWork),
+    /// Latency or bandwidth beside traffic.
+    Loaded(LoadedWork),
 }
 
 impl Work {
@@ -256,7 +287,19 @@ impl Work {
             Work::Instruction(w) => std::slice::from_ref(&w.cpu),
             Work::Lock(w) => &w.cpus,
             Work::HandOff(w) => &w.cpus,
+            Work::Loaded(w) => w.cpus(),
         }
+    }
+
+    /// Whether a CPU has several of its threads, which take turns.
+    pub fn is_oversubscribed(&self) -> bool {
+        let Work::Stream(w) = self else { return false };
+        w.cpus.iter().collect::<BTreeSet<_>>().len() < w.cpus.len()
+    }
+
+    /// Samples take this many times as long as those of other works: threads that take turns have to have had several.
+    pub fn stretch(&self) -> f64 {
+        if self.is_oversubscribed() { TURNS } else { 1.0 }
     }
 
     /// The pages that it asks for, `None` where it walks through no memory.
@@ -264,6 +307,7 @@ impl Work {
         match self {
             Work::Stream(w) => Some(w.pages),
             Work::Chase(w) => Some(w.pages),
+            Work::Loaded(w) => Some(w.pages()),
             Work::Instruction(_) | Work::Lock(_) | Work::HandOff(_) => None,
         }
     }
@@ -273,6 +317,7 @@ impl Work {
         match self {
             Work::Stream(w) => Bytes(w.bytes.0.saturating_mul(w.cpus.len() as u64)),
             Work::Chase(w) => w.touched(),
+            Work::Loaded(w) => w.working_set(),
             Work::Instruction(_) | Work::Lock(_) | Work::HandOff(_) => Bytes(0),
         }
     }
@@ -286,6 +331,10 @@ impl Work {
                 one.saturating_mul(w.cpus.len() as u64)
             }
             Work::Chase(w) => w.nodes(),
+            Work::Loaded(w) => match w.probe() {
+                Probe::Chase(chase) => chase.nodes(),
+                Probe::Stream(stream) => stream.bytes.0,
+            },
             Work::Instruction(_) | Work::Lock(_) | Work::HandOff(_) => 0,
         }
     }
@@ -297,7 +346,28 @@ impl Work {
 
     /// Whether its quantity is a rate rather than a time.
     pub fn higher_is_better(&self) -> bool {
-        matches!(self, Work::Stream(_) | Work::Lock(_))
+        match self {
+            Work::Stream(_) | Work::Lock(_) => true,
+            Work::Chase(_) | Work::Instruction(_) | Work::HandOff(_) => false,
+            Work::Loaded(w) => w.chase().is_none(),
+        }
+    }
+
+    /// The chain that it walks, if any.
+    pub fn chase(&self) -> Option<&ChaseWork> {
+        match self {
+            Work::Chase(w) => Some(w),
+            Work::Loaded(w) => w.chase(),
+            Work::Stream(_) | Work::Instruction(_) | Work::Lock(_) | Work::HandOff(_) => None,
+        }
+    }
+
+    /// The works whose kernels it runs: itself, but for one that is made of others.
+    pub fn parts(&self) -> Vec<Work> {
+        match self {
+            Work::Loaded(w) => w.parts(),
+            _ => vec![self.clone()],
+        }
     }
 
     /// The node on which its first CPU lies by `facts`.

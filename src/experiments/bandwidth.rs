@@ -2,15 +2,17 @@
 //!
 //! Method, accounting and limits: docs/method/bandwidth.md.
 
+use super::curve::{self, capitalized, unique};
 use super::hierarchy::{Levels, MEMORY, Target};
-use super::lists::{Asked, Operations, PageModes, Widths, is_comparator, thread_counts};
+use super::lists::{Asked, Operations, PageModes, Widths, fixed_thread_counts, is_comparator};
+use super::placement::Placing;
 use super::steps::steps;
 use super::{Bound, Detail, Draft, Experiment, Scope, axis, bytes_axis};
 use crate::engine::{StreamWork, Work};
 use crate::error::{Error, Result};
 use crate::host::memory::PageMode;
 use crate::kernels::{BLOCK_BYTES, Family, Operation, PREFETCH_DISTANCE, Policy, Width};
-use crate::results::{Axis, Coordinate, Coordinates, Dataset, Finding, Outcome, Point, Quantity};
+use crate::results::{ASKED_THREADS, Axis, Coordinate, Coordinates, Dataset, Finding, Outcome, Point, Quantity};
 use crate::units::{Bytes, SizeList, ThreadCount, ThreadList};
 use std::collections::BTreeMap;
 
@@ -28,7 +30,7 @@ pub struct Settings {
     #[arg(long, value_name = "LIST", alias = "size")]
     pub sizes: Option<SizeList>,
 
-    /// Threads, one per CPU: 1,2,all or 1..8
+    /// Threads, one per CPU: 1,2,all or 1..8; best finds the fastest number at each point
     #[arg(long, value_name = "LIST", default_value = "1,all")]
     pub threads: ThreadList,
 
@@ -44,6 +46,9 @@ pub struct Settings {
     #[arg(long, value_name = "LIST", default_value = "2KiB")]
     pub prefetch_distance: SizeList,
 }
+
+/// Numbers of threads that race for the best at most.
+const MOST_RACED: usize = 12;
 
 /// The experiment.
 #[derive(Debug, Clone)]
@@ -101,6 +106,49 @@ impl Bandwidth {
         self.settings.sizes.is_some() || self.detail != Detail::Levels || !past_caches || level == MEMORY
     }
 
+    /// The points of so many threads, or of the best number of them.
+    fn draft_threads(&self, scope: &Scope<'_>, threads: usize, best: bool, drafts: &mut Vec<Draft>) -> Result<()> {
+        let cpus = &scope.cpus[..threads];
+        let levels = Levels::new(scope.facts(), cpus, scope.last_level());
+        for target in self.targets(scope, &levels, threads)? {
+            for &asked in &self.settings.ops.0 {
+                let bytes = whole_blocks(asked, target.size)?;
+                // Whole blocks may be a little less than was asked for, and lie in another level.
+                let level = if target.hidden.is_some() { target.level.clone() } else { levels.name(bytes) };
+                if !self.wanted(asked.operation(), &level) {
+                    continue;
+                }
+                let counts = if best { self.race(scope, asked, bytes, &level)? } else { Vec::new() };
+                for mut work in self.works(asked, cpus, bytes) {
+                    scope.room_for(drafts.len() + 1)?;
+                    // One number is no choice.
+                    work.counts = if counts.len() > 1 { counts.clone() } else { Vec::new() };
+                    let mut draft = draft_point(scope, work, asked, &level).unless(target.hidden.as_ref());
+                    if best {
+                        draft.coordinates.insert(ASKED_THREADS.to_owned(), Coordinate::Name("best".to_owned()));
+                    }
+                    drafts.push(draft);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The numbers of threads that race, with the working set of each thread: those at which `bytes` lie in the same
+    /// level as with all of them. What all threads walk through in memory is the same in all, unless the user names sizes.
+    fn race(&self, scope: &Scope<'_>, asked: Asked, bytes: Bytes, level: &str) -> Result<Vec<(usize, Bytes)>> {
+        let mut counts = Vec::new();
+        for count in Placing::new(&scope.facts().topology, scope.cpus).few_counts(MOST_RACED) {
+            let levels = Levels::new(scope.facts(), &scope.cpus[..count], scope.last_level());
+            let grows = self.settings.sizes.is_none() && level == MEMORY;
+            let bytes = if grows { whole_blocks(asked, levels.memory)? } else { bytes };
+            if levels.name(bytes) == level || count == scope.cpus.len() {
+                counts.push((count, bytes));
+            }
+        }
+        Ok(counts)
+    }
+
     /// Every combination of width, pages and prefetch distance for one operation, size and number of threads.
     fn works(&self, asked: Asked, cpus: &[u32], bytes: Bytes) -> Vec<StreamWork> {
         let s = &self.settings;
@@ -119,13 +167,14 @@ impl Bandwidth {
 
 fn coordinates(work: &StreamWork, asked: Asked, kernel: &str, level: &str) -> Coordinates {
     let name = |text: &str| Coordinate::Name(text.to_owned());
+    let number = Coordinate::Number;
     let mut coordinates = Coordinates::from([
         ("operation".to_owned(), name(&asked.to_string())),
         ("kernel".to_owned(), name(kernel)),
         ("width".to_owned(), name(&work.width.to_string())),
         ("level".to_owned(), name(level)),
-        ("size_bytes".to_owned(), Coordinate::Number(work.bytes.0)),
-        ("threads".to_owned(), Coordinate::Number(work.cpus.len() as u64)),
+        ("size_bytes".to_owned(), number(work.bytes.0)),
+        ("threads".to_owned(), if work.counts.is_empty() { number(work.cpus.len() as u64) } else { name("best") }),
         ("pages".to_owned(), name(&work.pages.to_string())),
     ]);
     if work.contract().prefetches {
@@ -134,7 +183,8 @@ fn coordinates(work: &StreamWork, asked: Asked, kernel: &str, level: &str) -> Co
     coordinates
 }
 
-fn draft_point(scope: &Scope<'_>, work: StreamWork, asked: Asked, level: &str) -> Draft {
+/// The point of `work`, unless the machine lacks its kernel or the memory.
+pub(super) fn draft_point(scope: &Scope<'_>, work: StreamWork, asked: Asked, level: &str) -> Draft {
     // What the C library does at a size is its own choice: non-temporal stores, string instructions, other ports.
     // And `touch` counts lines of which it loads a word.
     let by_ports = level == "L1" && !is_comparator(work.operation) && work.contract().family != Family::Touch;
@@ -144,7 +194,8 @@ fn draft_point(scope: &Scope<'_>, work: StreamWork, asked: Asked, level: &str) -
         _ => Bound::Unknown,
     };
     let extra = level == "between" || work.contract().policy != Policy::Temporal;
-    let memory = work.slot().0.saturating_mul(work.cpus.len() as u64);
+    let of = |w: StreamWork| w.slot().0.saturating_mul(w.cpus.len() as u64);
+    let memory = work.counts().into_iter().map(of).max().unwrap_or_default();
     let kernel = scope.machine.kernel(&Work::Stream(work.clone()));
     let unsupported = format!("{}/{}", work.operation, work.width);
     let name = kernel.as_ref().map_or(unsupported, |k| k.name.clone());
@@ -167,7 +218,7 @@ fn step(asked: Asked) -> u64 {
 }
 
 /// The largest working set of what is asked for that is not larger than `size`: whole blocks of each stream.
-fn whole_blocks(asked: Asked, size: Bytes) -> Result<Bytes> {
+pub(super) fn whole_blocks(asked: Asked, size: Bytes) -> Result<Bytes> {
     let smallest = step(asked);
     if size.0 < smallest {
         return Err(Error::usage(format!(
@@ -176,6 +227,24 @@ fn whole_blocks(asked: Asked, size: Bytes) -> Result<Bytes> {
         )));
     }
     Ok(size.round_down(smallest))
+}
+
+/// Which of `sizes` were rounded down for `ops`, a sentence each.
+pub(super) fn rounded(sizes: Option<&SizeList>, ops: &Operations) -> Vec<String> {
+    let asked = sizes.into_iter().flat_map(|list| &list.0);
+    let mut rounded: BTreeMap<(Bytes, Bytes), Vec<String>> = BTreeMap::new();
+    for (&size, &operation) in asked.flat_map(|size| ops.0.iter().map(move |op| (size, op))) {
+        let names = rounded.entry((size, size.round_down(step(operation)))).or_default();
+        let name = operation.to_string();
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let differ = rounded.into_iter().filter(|((asked, used), _)| asked != used);
+    let tell = |((asked, used), names): ((Bytes, Bytes), Vec<String>)| {
+        format!("{} B were rounded down to {} B for {}: whole blocks only", asked.0, used.0, names.join(", "))
+    };
+    differ.map(tell).collect()
 }
 
 impl Experiment for Bandwidth {
@@ -194,42 +263,17 @@ impl Experiment for Bandwidth {
 
     fn draft(&self, scope: &Scope<'_>) -> Result<Vec<Draft>> {
         let mut drafts = Vec::new();
-        for threads in thread_counts(&self.settings.threads, scope)? {
-            let cpus = &scope.cpus[..threads];
-            let levels = Levels::new(scope.facts(), cpus, scope.last_level());
-            for target in self.targets(scope, &levels, threads)? {
-                for &asked in &self.settings.ops.0 {
-                    let bytes = whole_blocks(asked, target.size)?;
-                    // Whole blocks may be a little less than was asked for, and lie in another level.
-                    let level = if target.hidden.is_some() { target.level.clone() } else { levels.name(bytes) };
-                    if !self.wanted(asked.operation(), &level) {
-                        continue;
-                    }
-                    for work in self.works(asked, cpus, bytes) {
-                        scope.room_for(drafts.len() + 1)?;
-                        drafts.push(draft_point(scope, work, asked, &level).unless(target.hidden.as_ref()));
-                    }
-                }
-            }
+        for threads in fixed_thread_counts(&self.settings.threads, scope)? {
+            self.draft_threads(scope, threads, false, &mut drafts)?;
+        }
+        if self.settings.threads.0.contains(&ThreadCount::Best) {
+            self.draft_threads(scope, scope.cpus.len(), true, &mut drafts)?;
         }
         Ok(drafts)
     }
 
     fn adjustments(&self, _scope: &Scope<'_>) -> Vec<String> {
-        let asked = self.settings.sizes.iter().flat_map(|list| &list.0);
-        let mut rounded: BTreeMap<(Bytes, Bytes), Vec<String>> = BTreeMap::new();
-        for (&size, &operation) in asked.flat_map(|size| self.settings.ops.0.iter().map(move |op| (size, op))) {
-            let names = rounded.entry((size, size.round_down(step(operation)))).or_default();
-            let name = operation.to_string();
-            if !names.contains(&name) {
-                names.push(name);
-            }
-        }
-        let differ = rounded.into_iter().filter(|((asked, used), _)| asked != used);
-        let tell = |((asked, used), names): ((Bytes, Bytes), Vec<String>)| {
-            format!("{} B were rounded down to {} B for {}: whole blocks only", asked.0, used.0, names.join(", "))
-        };
-        differ.map(tell).collect()
+        rounded(self.settings.sizes.as_ref(), &self.settings.ops)
     }
 
     fn findings(&self, dataset: &Dataset) -> Vec<Finding> {
@@ -256,9 +300,6 @@ fn in_memory<'a>(dataset: &'a Dataset, operation: &str, threads: u64) -> Option<
 fn value(point: &Point) -> Option<f64> {
     point.outcome.measured().map(|m| m.summary.median)
 }
-
-/// Close to the best is this share of it.
-const SATURATED: f64 = 0.95;
 
 /// The fewest threads that are close to the best of all in memory, for each operation of which three counts or more were
 /// measured: which they are, with "about" where their interval leaves it open.
@@ -295,25 +336,8 @@ fn fewest_threads(dataset: &Dataset, operation: &str) -> Option<(u64, bool, f64)
     if measured.len() < 3 {
         return None;
     }
-    let best = measured.iter().map(|(_, summary)| summary.median).max_by(f64::total_cmp)?;
-    let (count, summary) = measured.iter().find(|(_, summary)| summary.ci_high >= SATURATED * best)?;
-    Some((*count, summary.ci_low >= SATURATED * best, best))
-}
-
-/// Each of `items` once, in the order of their first appearance.
-fn unique<T: PartialEq>(items: impl Iterator<Item = T>) -> Vec<T> {
-    items.fold(Vec::new(), |mut seen, item| {
-        if !seen.contains(&item) {
-            seen.push(item);
-        }
-        seen
-    })
-}
-
-/// `text` with a capital first letter.
-fn capitalized(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+    let found = curve::saturation(&measured)?;
+    Some((found.threads, found.certain, found.best))
 }
 
 /// What all threads read from memory against what one does.

@@ -178,9 +178,9 @@ impl Latency {
         }
         let hidden = target.hidden.as_ref();
         let level = hidden.map_or_else(|| levels.name(footprint(size, stride, line)), |_| target.level.clone());
-        let seed = derive(scope.seed, "chain", size.0 ^ (stride.0 << 48));
+        let seed = chain_seed(scope, size, stride);
         let (bytes, payload) = (size.round_down(stride.0), self.settings.payload);
-        let node = self.node(scope)?;
+        let node = memory_node(self.settings.node, scope)?;
         let work = |pages, shape, walkers| ChaseWork { pages, cpu, node, bytes, stride, shape, seed, walkers, payload };
         let shapes = shapes(&self.settings.chain_mode, self.settings.locality, stride)?;
         let chains = self.chains(stride)?;
@@ -195,20 +195,6 @@ impl Latency {
             works.push(work(PageMode::Base, ChainShape::RandomBox(window), 1));
         }
         Ok(works.into_iter().map(|work| draft_point(scope, work, &level).unless(hidden)).collect())
-    }
-
-    /// The NUMA node that the user wants the memory on.
-    fn node(&self, scope: &Scope<'_>) -> Result<Option<u32>> {
-        let Some(Count(asked)) = self.settings.node else { return Ok(None) };
-        let nodes = &scope.facts().topology.nodes;
-        let ids: Vec<u32> = nodes.iter().filter(|n| n.memory != Some(Bytes(0))).map(|n| n.id).collect();
-        // A system that tells of no nodes has one.
-        let ids = if ids.is_empty() { vec![0] } else { ids };
-        if ids.contains(&asked) {
-            return Ok(Some(asked));
-        }
-        let (first, all) = (ids[0], CpuList(ids));
-        Err(Error::usage(format!("node not available: {asked}; nodes with memory are {all}; type --node {first}")))
     }
 
     /// How many chains to follow at once.
@@ -231,6 +217,25 @@ impl Latency {
     fn wanted(&self, pages: PageMode, level: &str) -> bool {
         self.settings.sizes.is_some() || self.detail != Detail::Levels || pages != PageMode::Base || level == MEMORY
     }
+}
+
+/// The NUMA node that the user wants the memory on.
+pub(super) fn memory_node(asked: Option<Count>, scope: &Scope<'_>) -> Result<Option<u32>> {
+    let Some(Count(asked)) = asked else { return Ok(None) };
+    let nodes = &scope.facts().topology.nodes;
+    let ids: Vec<u32> = nodes.iter().filter(|n| n.memory != Some(Bytes(0))).map(|n| n.id).collect();
+    // A system that tells of no nodes has one.
+    let ids = if ids.is_empty() { vec![0] } else { ids };
+    if ids.contains(&asked) {
+        return Ok(Some(asked));
+    }
+    let (first, all) = (ids[0], CpuList(ids));
+    Err(Error::usage(format!("node not available: {asked}; nodes with memory are {all}; type --node {first}")))
+}
+
+/// Seed of the order of a chain: whoever asks for the same chain gets the same one.
+pub(super) fn chain_seed(scope: &Scope<'_>, size: Bytes, stride: Bytes) -> u64 {
+    derive(scope.seed, "chain", size.0 ^ (stride.0 << 48))
 }
 
 /// The working set that `size` in nodes of `stride` is to the caches: one line per node.
@@ -365,7 +370,7 @@ fn distribution(point: &Point) -> Option<Finding> {
 }
 
 /// Rejects what was measured in memory on another NUMA node than the one asked for.
-fn reject_elsewhere(dataset: &mut Dataset) {
+pub(super) fn reject_elsewhere(dataset: &mut Dataset) {
     for point in &mut dataset.points {
         let Some(asked) = point.number("node") else { continue };
         let Outcome::Measured(measured) = &mut point.outcome else { continue };

@@ -6,7 +6,7 @@ use crate::host::memory::PageMode;
 use crate::kernels::{
     CONTRACTS, Contract, Family, HandOff, Instruction, LockOperation, Operation, Ruler, Timing, Width,
 };
-use crate::units::{ParseError, ThreadList, parse_list};
+use crate::units::{ParseError, ThreadCount, ThreadList, parse_list};
 use std::fmt;
 use std::str::FromStr;
 
@@ -46,6 +46,8 @@ lists! {
     Orders of OrderKind;
     /// Orders of chains.
     ChainModes of ChainMode;
+    /// Orders in which threads are placed.
+    Placements of Placement;
     /// Ways to hand a line over.
     HandOffs of HandOff;
     /// Pairs of CPUs.
@@ -248,10 +250,20 @@ names! {
     Sequential "sequential" "By rising address.",
 }
 
-/// The thread counts asked for, rising, each once.
+/// The thread counts asked for, rising, each once. Refuses `best`, which takes an experiment that can find it.
 pub fn thread_counts(list: &ThreadList, scope: &Scope<'_>) -> Result<Vec<usize>> {
+    if list.0.contains(&ThreadCount::Best) {
+        return Err(Error::usage(
+            "thread count not possible: best; only memgauge bandwidth lets counts race; type --threads all",
+        ));
+    }
+    fixed_thread_counts(list, scope)
+}
+
+/// The thread counts asked for but `best`, rising, each once.
+pub fn fixed_thread_counts(list: &ThreadList, scope: &Scope<'_>) -> Result<Vec<usize>> {
     let available = scope.cpus.len();
-    let mut counts: Vec<usize> = list.0.iter().map(|t| t.resolve(available)).collect();
+    let mut counts: Vec<usize> = list.0.iter().filter_map(|t| t.resolve(available)).collect();
     counts.sort_unstable();
     counts.dedup();
     match counts.iter().find(|&&n| n > available) {
@@ -260,6 +272,13 @@ pub fn thread_counts(list: &ThreadList, scope: &Scope<'_>) -> Result<Vec<usize>>
         ))),
         None => Ok(counts),
     }
+}
+
+names! {
+    /// In which order threads are placed on CPUs.
+    Placement, "placements":
+    Spread "spread" "One in each socket, node, cluster and core first, threads of one core last.",
+    Compact "compact" "The next one as near to the last as can be.",
 }
 
 names! {

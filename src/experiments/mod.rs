@@ -8,21 +8,25 @@ pub mod caches;
 mod chain_modes;
 mod clusters;
 pub mod core_to_core;
+mod curve;
 mod hierarchy;
 pub mod instructions;
 pub mod latency;
 mod lists;
+pub mod loaded_latency;
 pub mod locks;
 mod pairs;
 pub mod patterns;
+mod placement;
 mod plausible;
+pub mod scaling;
 mod steps;
 pub mod tlb;
 
 pub use hierarchy::{Level, Levels, Target};
 pub use lists::{
     Asked, ChainMode, ChainModes, Count, Counts, Density, HandOffs, Instructions, LineSharing, Lines, LockOperations,
-    Operations, OrderKind, Orders, PageModes, Pair, Pairs, Timings, Widths,
+    Operations, OrderKind, Orders, PageModes, Pair, Pairs, Placement, Placements, Timings, Widths,
 };
 pub use patterns::OrderedOperations;
 
@@ -48,6 +52,8 @@ pub struct Scope<'a> {
     pub machine: &'a dyn Machine,
     /// The CPUs of the run, in the order in which threads are placed.
     pub cpus: &'a [u32],
+    /// Names of all experiments of the run.
+    pub experiments: Vec<&'static str>,
     /// Seed of every random choice.
     pub seed: u64,
     /// More points than this are refused.
@@ -193,7 +199,7 @@ pub struct Row {
 }
 
 /// Every experiment, in the order of profiles and lists.
-pub static EXPERIMENTS: [Row; 8] = [
+pub static EXPERIMENTS: [Row; 10] = [
     Row {
         name: "bandwidth",
         question: "how many bytes per second do threads read, write and copy at each level of the hierarchy?",
@@ -207,10 +213,22 @@ pub static EXPERIMENTS: [Row; 8] = [
         in_profile: |detail| Box::new(latency::Latency::in_profile(detail)),
     },
     Row {
+        name: "scaling",
+        question: "how does bandwidth grow with the number of threads, and how many does memory need?",
+        least: Detail::Levels,
+        in_profile: |detail| Box::new(scaling::Scaling::in_profile(detail)),
+    },
+    Row {
         name: "core-to-core",
         question: "how long does a value take from one core to another and back, for every pair of cores?",
         least: Detail::Levels,
         in_profile: |detail| Box::new(core_to_core::CoreToCore::in_profile(detail)),
+    },
+    Row {
+        name: "loaded-latency",
+        question: "how long does a load take while other CPUs use the memory, and how much do they move then?",
+        least: Detail::Levels,
+        in_profile: |detail| Box::new(loaded_latency::LoadedLatency::in_profile(detail)),
     },
     Row {
         name: "patterns",

@@ -42,6 +42,9 @@ pub(super) fn page(report: &Report, options: &Options) -> Page {
         blocks.push(hierarchy::block(report));
     }
     for dataset in report.datasets.iter().filter(|d| !whole || !hierarchy::shows(d)) {
+        if dataset.points.is_empty() {
+            continue;
+        }
         if whole && !options.verbose {
             others.push(format!("{} {}", dataset.experiment, counted(dataset.points.len(), "point")));
         } else if matrix::applies(dataset) {

@@ -154,8 +154,10 @@ fn label(dataset: &Dataset, point: &Point, varying: &[&str]) -> String {
     for axis in varying {
         let Some(c) = point.coordinates.get(*axis) else { continue };
         match *axis {
-            "level" | "size_bytes" | "operation" => {}
+            // The number of threads tells them apart.
+            "level" | "size_bytes" | "operation" | "cores" => {}
             "threads" => parts.push(format!("x{c}")),
+            "per_cpu" => parts.push(format!("({c} per cpu)")),
             axis => parts.push(coordinate(axis, c)),
         }
     }

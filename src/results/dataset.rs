@@ -16,6 +16,9 @@ pub struct Quantity {
     pub higher_is_better: bool,
 }
 
+/// The axis of points whose number of threads was found by a race: `best`. Before the race `threads` says so too.
+pub const ASKED_THREADS: &str = "asked_threads";
+
 /// One direction along which the points of a dataset differ.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Axis {
@@ -47,10 +50,16 @@ impl std::fmt::Display for Coordinate {
 /// The coordinates of a point by axis name.
 ///
 /// Axes used by the memory experiments: `operation`, `kernel`, `level`, `size_bytes` (per thread, all streams of the
-/// operation together), `threads`, `pages` (as asked for: `4k`, `thp`, `huge`), `stride_bytes`, `repeat`. TLBs and caches: `entries`,
-/// `pass` (0 to discover, 1 to confirm or to look more closely), `nodes` (that share a set), `distance_bytes` (between the two of
-/// a pair), `cache_bytes` (the cache that a probe is about). Between CPUs: `from`, `to` and
+/// operation together), `threads`, `asked_threads` (`best` where their number was found by a race), `pages` (as asked for: `4k`,
+/// `thp`, `huge`, `huge-1GiB`), `stride_bytes`, `repeat`. TLBs and caches: `entries`, `pass` (0 to discover, 1 to confirm or to look more
+/// closely), `nodes` (that share a set), `distance_bytes` (between the two of a pair), `cache_bytes` (the cache that a probe is
+/// about). Between CPUs: `from`, `to` and
 /// `relation` (`same-core`, `shared-l2`, `shared-l3`, `same-package`, `cross-package`, `unknown`).
+/// Over numbers of threads: `placement` (`spread`, `compact`), `cores` (physical ones that have a thread, where these are fewer
+/// than the threads), `per_cpu` (threads on each CPU, where several), `kind` (the CPUs of one kind of core, or `all`, where there are several).
+/// Beside traffic: `mix`
+/// (`idle` without any; loads to stores: `67:33`, `0:100nt` with non-temporal ones; `3-readers-1-writers`), `pause_cycles` (core
+/// cycles between bursts of each thread), `threads` (those of the traffic), `node` (of all memory), `bully` (its CPUs, `none` without).
 pub type Coordinates = BTreeMap<String, Coordinate>;
 
 /// One point: where it lies and what came of it.

@@ -13,7 +13,7 @@ mod relation;
 mod report;
 mod store;
 
-pub use dataset::{Axis, Coordinate, Coordinates, Dataset, Point, Quantity, headline};
+pub use dataset::{ASKED_THREADS, Axis, Coordinate, Coordinates, Dataset, Point, Quantity, headline};
 pub use evidence::{
     Cause, CauseCount, Evidence, PageEvidence, Reason, ReportVerdict, Surroundings, Verdict, VerdictGrade,
 };
@@ -22,7 +22,7 @@ pub use host::{
     PortWidth, Swap, SystemFacts, Topology,
 };
 pub use journal::{Journal, JournalLine, JournalPoint, LARGEST_JOURNAL, RunEnd, read_journal, unmeasured};
-pub use outcome::{Candidate, Choice, Limit, Measured, Outcome, Sample, Summary};
+pub use outcome::{Candidate, Choice, Limit, Load, Measured, Outcome, Sample, Summary};
 pub use relation::{Group, Places, Relation};
 pub use report::{ClockFacts, Finding, KernelUsed, PlanSummary, Provenance, Report, RunStatus, SCHEMA_VERSION, Tool};
 pub use store::{LARGEST_REPORT, Saved, is_replaceable, parse_saved, read_report, read_saved, write_atomically};

@@ -71,12 +71,16 @@ pub struct Measured {
     /// The clean samples in a few figures, in the dataset's unit.
     pub summary: Summary,
     /// The same quantity under other conventions, by name and in base units. Bandwidth: `single_count` (each byte of
-    /// the window once, as tools do that count a copy once) and `bus_estimate` (with write-allocate traffic), in B/s.
+    /// the window once, as tools do that count a copy once) and `bus_estimate` (with write-allocate traffic), in B/s, and, of several
+    /// threads, `fairness`: what the one that did least did of what the one that did most did.
     /// Latency: `core_cycles`. Instructions: `core_cycles`, `per_cycle`, `per_second`. Locks: `ns_per_operation` (of one thread).
     /// Core to core: `one_way_ns` (half the round trip), `core_cycles`. Where the distribution over short windows was asked
     /// for: `p50`, `p90`, `p95`, `p99`, `p99_9`, `max` of the quantity in a window, `windows` (how many) and `window_ns`.
     pub also: BTreeMap<String, f64>,
-    /// Which kernel was found fastest before the samples, and what the others reached; `null` where there was no choice.
+    /// The traffic beside what was measured; left out where there was none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load: Option<Load>,
+    /// Which kernel, or number of threads, was found fastest before the samples, and what the others reached; `null` where there was no choice.
     #[serde(default)]
     pub choice: Option<Choice>,
     /// The upper bound on the summary's value with its source, `null` where none is known.
@@ -89,20 +93,41 @@ pub struct Measured {
     pub verdict: Verdict,
 }
 
-/// A choice among kernels that do the same work.
+/// What threads beside the measured one moved in the samples that the summary is of, in B/s.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Load {
+    /// Median of what their loads and stores asked for (payload), all threads together.
+    pub median: f64,
+    /// Lower end of the 95% confidence interval of that median.
+    pub ci_low: f64,
+    /// Upper end of the 95% confidence interval of that median.
+    pub ci_high: f64,
+    /// How often an interval made like this one holds the truth: below 0.95 where there were fewer than six rounds.
+    pub confidence: f64,
+    /// Median of what crossed the memory bus if nothing stayed in a cache and ordinary stores read their lines first.
+    pub bus_estimate: f64,
+}
+
+/// A choice among kernels, or numbers of threads, that do the same work.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Choice {
     /// The kernel that the samples are of.
     pub kernel: String,
-    /// Every kernel that was tried, the fastest first.
+    /// Everything that was tried, the fastest first.
     pub candidates: Vec<Candidate>,
 }
 
-/// A kernel that was tried.
+/// A kernel that was tried, with a number of threads where that was the choice.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Candidate {
     /// Its name in `memgauge list kernels`.
     pub kernel: String,
+    /// Threads, where their number was the choice.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub threads: Option<u64>,
+    /// Working set of each of them, where their number was the choice.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size_bytes: Option<u64>,
     /// How far ahead it prefetched, `null` for one that does not.
     pub prefetch_distance_bytes: Option<u64>,
     /// Median of a few short samples, in the dataset's unit: to choose by, not to quote.
@@ -160,9 +185,12 @@ pub struct Sample {
     pub value: f64,
     /// Length of the common window that was counted.
     pub elapsed_ns: f64,
-    /// What was done in the window: payload bytes of all threads (bandwidth), steps of the chain (latency),
+    /// What was done in the window: payload bytes of all threads (bandwidth) or of the measured one, steps of the chain (latency),
     /// instructions, operations on locks, round trips.
     pub work: u64,
+    /// Payload that threads beside the measured one moved in the window, in B/s; left out where there were none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub traffic: Option<f64>,
     /// Core clock right before and after on the first CPU, `null` where it could not be established.
     pub core_hz: Option<f64>,
     /// Number of the round in which it was taken, from 0.

@@ -4,6 +4,7 @@
 //! and no answer is `None` (or an empty list).
 #![forbid(unsafe_code)]
 
+mod bends;
 mod bootstrap;
 mod capacity;
 #[cfg(test)]
@@ -17,6 +18,7 @@ mod random;
 mod stop;
 mod trend;
 
+pub use bends::{first_passing, knee_below_chord, unevenness};
 pub use bootstrap::ratio_interval;
 pub use capacity::{CacheEnd, cache_ends};
 pub use knees::{Knee, knees};

@@ -77,19 +77,22 @@ pub enum ThreadCount {
     Exactly(usize),
     /// One for each CPU that may be used.
     All,
+    /// As many as are found fastest.
+    Best,
 }
 
 impl ThreadCount {
-    /// The number this stands for on a machine with `cpus` CPUs allowed.
-    pub fn resolve(self, cpus: usize) -> usize {
+    /// The number this stands for on a machine with `cpus` CPUs allowed; `None` where it is to be found by measuring.
+    pub fn resolve(self, cpus: usize) -> Option<usize> {
         match self {
-            ThreadCount::Exactly(n) => n,
-            ThreadCount::All => cpus,
+            ThreadCount::Exactly(n) => Some(n),
+            ThreadCount::All => Some(cpus),
+            ThreadCount::Best => None,
         }
     }
 }
 
-/// Thread counts: `1`, `1,2,all`, `1..8`.
+/// Thread counts: `1`, `1,2,all`, `1..8`, `best`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct ThreadList(pub Vec<ThreadCount>);
@@ -98,7 +101,7 @@ impl FromStr for ThreadList {
     type Err = ParseError;
 
     fn from_str(text: &str) -> Result<Self, ParseError> {
-        let allowed = "thread counts are numbers from 1 on or 'all': 1,2,all or 1..8";
+        let allowed = "thread counts are numbers from 1 on, 'all' or (for bandwidth) 'best': 1,2,all or 1..8";
         let number = |t: &str| match t.trim().parse::<usize>() {
             Ok(n) if n >= 1 => Ok(n),
             _ => Err(ParseError::new(t, allowed)),
@@ -107,6 +110,7 @@ impl FromStr for ThreadList {
         for entry in text.split(',').map(str::trim) {
             match entry.split_once("..") {
                 _ if entry.eq_ignore_ascii_case("all") => counts.push(ThreadCount::All),
+                _ if entry.eq_ignore_ascii_case("best") => counts.push(ThreadCount::Best),
                 None => counts.push(ThreadCount::Exactly(number(entry)?)),
                 Some((first, last)) => {
                     let (first, last) = (number(first)?, number(last)?);
@@ -199,6 +203,7 @@ mod tests {
     fn thread_lists() {
         let read = |t: &str| t.parse::<ThreadList>().map(|l| l.0);
         assert_eq!(read("1,all"), Ok(vec![ThreadCount::Exactly(1), ThreadCount::All]));
+        assert_eq!(read("Best,2"), Ok(vec![ThreadCount::Best, ThreadCount::Exactly(2)]));
         assert_eq!(read("2..3"), Ok(vec![ThreadCount::Exactly(2), ThreadCount::Exactly(3)]));
         for text in ["", "0", "-1", "some", "3..1", "1.5", "1..999999999"] {
             assert!(read(text).is_err(), "{text}");

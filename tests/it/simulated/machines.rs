@@ -1,6 +1,8 @@
 //! The machines: facts as discovery would give them, and what things cost.
 
-use memgauge::engine::{CacheCost, CostModel, HandOffCost, LevelCost, NoiseModel, SimulatedMachine};
+use memgauge::engine::{
+    CacheCost, CostModel, HandOffCost, LevelCost, LoadCost, NoiseModel, SharingModel, SimulatedMachine,
+};
 use memgauge::results::{
     Cache, CacheKind, Cpu, CpuFacts, Environment, Fact, HostFacts, MemoryFacts, Node, PageFacts, SystemFacts, Topology,
 };
@@ -58,6 +60,8 @@ pub fn model(caches: usize) -> CostModel {
         granted: 1.0,
         caches: CacheCost::default(),
         hand_off: HandOffCost::default(),
+        load: LoadCost::default(),
+        sharing: SharingModel::default(),
         noise: NoiseModel::default(),
     }
 }
@@ -66,7 +70,7 @@ fn unknown<T>() -> Fact<T> {
     Fact::unknown("not told to a simulated machine")
 }
 
-fn known<T>(value: T) -> Fact<T> {
+pub fn known<T>(value: T) -> Fact<T> {
     Fact::known(value, "simulated")
 }
 
@@ -218,6 +222,11 @@ pub fn eight_nodes() -> Simulated {
     uniform("eight nodes", (64, 1), (Bytes::mib(32), 8))
 }
 
+/// Two nodes of so many cores.
+pub fn two_nodes_of(cores: u32) -> Simulated {
+    uniform("two nodes", (2 * cores, 1), (Bytes::mib(384), cores))
+}
+
 /// A node of memory without CPUs beside an ordinary one.
 pub fn memory_node() -> Simulated {
     let mut machine = plain();
@@ -246,6 +255,38 @@ pub fn two_sockets() -> Simulated {
     for cpu in &mut machine.facts.topology.cpus {
         cpu.package = Some(cpu.id / 8);
     }
+    machine
+}
+
+/// Two sockets of 96 cores with two threads each, the second ones numbered after all first ones; two nodes to a socket
+/// (sub-NUMA clustering) of six clusters of eight cores. Four cores and a bit saturate what a cluster gets of memory, two
+/// clusters and a bit what a node gets.
+pub fn two_sockets_of_96() -> Simulated {
+    let mut machine = uniform("two sockets of 96 cores", (384, 1), (Bytes::mib(32), 16));
+    let topology = &mut machine.facts.topology;
+    for cpu in &mut topology.cpus {
+        let core = cpu.id % 192;
+        (cpu.core, cpu.package, cpu.node) = (Some(core), Some(core / 96), Some(core / 48));
+        cpu.siblings = vec![core, core + 192];
+    }
+    let both =
+        |first: u32, count: u32| CpuList((first..first + count).chain(first + 192..first + 192 + count).collect());
+    let own = |level: u32, size: Bytes| caches(level, size, 0, 192, 1).into_iter();
+    let l3 = caches(3, Bytes::mib(32), 0, 192, 8).into_iter();
+    topology.caches = own(1, Bytes::kib(48)).chain(own(2, Bytes::mib(1))).chain(l3).collect();
+    for cache in &mut topology.caches {
+        cache.cpus = both(cache.cpus.0[0], cache.cpus.0.len() as u32);
+    }
+    let node = |id: u32| Node { id, cpus: both(id * 48, 48), memory: None, distances: vec![10; 4] };
+    topology.nodes = (0..4).map(node).collect();
+    machine.cpus = (0..384).collect();
+    machine.model.memory_total = BytesPerSecond(600e9);
+    machine.model.sharing = SharingModel {
+        core: Some(1.0),
+        cluster: Some(BytesPerSecond(70e9)),
+        node: Some(BytesPerSecond(150e9)),
+        ..SharingModel::default()
+    };
     machine
 }
 
