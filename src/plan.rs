@@ -157,8 +157,9 @@ pub fn make(request: Request, machine: &mut dyn Machine) -> Result<Plan> {
         usable: facts.memory.usable.get().copied().unwrap_or(Bytes(u64::MAX)),
         alone: points.iter().map(|p| MemoryPlan::of(p.work.as_ref().ok(), facts, false)).collect(),
     };
-    let too_large: Vec<usize> = (0..points.len()).filter(|&i| layout.alone[i].total() > layout.usable).collect();
-    let memory_reason = format!("does not fit into the {} of memory that may be used", layout.usable);
+    let too_large: Vec<usize> = (0..points.len()).filter(|&i| !layout.alone[i].fits(facts)).collect();
+    let or_node = if facts.topology.nodes.len() > 1 { ", or into that of a node" } else { "" };
+    let memory_reason = format!("does not fit into the {} of memory that may be used{or_node}", layout.usable);
     let mut shortened = leave_out(&mut points, &too_large, &memory_reason);
     let mut sampling = request.sampling.over(request.reallocate);
     let time = |points: &[PlannedPoint], left_out: &[usize], sampling: &Sampling| {
@@ -282,14 +283,14 @@ impl Layout<'_> {
         for repeat in repeats {
             let rebuilt = repeat.first().is_some_and(|&i| points[i].rebuilt);
             let whole = self.phase(points, repeat.clone(), rebuilt);
-            if whole.memory.total() <= self.usable {
+            if whole.memory.fits(self.facts) {
                 phases.push(whole);
                 continue;
             }
             let kind = |i: usize| points[i].work.as_ref().ok().map(|w| (matches!(w, Work::Chase(_)), w.pages()));
             for part in by_key(&repeat, kind) {
                 let own = self.phase(points, part.clone(), rebuilt);
-                if own.memory.total() <= self.usable {
+                if own.memory.fits(self.facts) {
                     phases.push(own);
                 } else {
                     phases.extend(self.pack(&part).into_iter().map(|group| self.phase(points, group, true)));
@@ -302,28 +303,28 @@ impl Layout<'_> {
     fn phase(&self, points: &[PlannedPoint], members: Vec<usize>, chains_share: bool) -> Phase {
         let works = members.iter().filter_map(|&i| points[i].work.as_ref().ok());
         let memory = MemoryPlan::of(works, self.facts, chains_share);
-        let beside = memory.total().0.saturating_mul(2) <= self.usable.0;
+        let beside = memory.twice().fits(self.facts);
         Phase { memory, points: members, chains_share, beside, estimate: Nanos::ZERO }
     }
 
     /// Groups of neighbours, each as large as fits when all of it uses the same memory.
     fn pack(&self, members: &[usize]) -> Vec<Vec<usize>> {
         let mut groups: Vec<Vec<usize>> = Vec::new();
-        let mut used: BTreeMap<_, Bytes> = BTreeMap::new();
+        let mut used = MemoryPlan::default();
         for &index in members {
             let mut with = used.clone();
             for (key, &bytes) in &self.alone[index].mappings {
-                let size = with.entry(*key).or_default();
+                let size = with.mappings.entry(key.clone()).or_default();
                 *size = (*size).max(bytes);
             }
-            match groups.last_mut().filter(|_| with.values().copied().sum::<Bytes>() <= self.usable) {
+            match groups.last_mut().filter(|_| with.fits(self.facts)) {
                 Some(group) => {
                     group.push(index);
                     used = with;
                 }
                 None => {
                     groups.push(vec![index]);
-                    used = self.alone[index].mappings.clone();
+                    used = self.alone[index].clone();
                 }
             }
         }
@@ -397,8 +398,16 @@ fn describe(coordinates: &Coordinates) -> String {
         Some(Coordinate::Number(bytes)) => format!(" {}", Bytes(*bytes)),
         _ => String::new(),
     };
+    if coordinates.contains_key("cpu_node") {
+        let (operation, cpus, memory) = (of("operation"), of("cpu_node"), of("memory_node"));
+        return format!("{operation} from node {cpus} to memory {memory} ({} pages)", of("pages"));
+    }
     if coordinates.contains_key("from") {
         return format!("{} from {} to {}", of("operation"), of("from"), of("to"));
+    }
+    if let (Some(mix), Some(pause)) = (coordinates.get("mix"), coordinates.get("pause_cycles")) {
+        let of = of("operation");
+        return format!("{of}{size} beside {mix} traffic of {threads} thread{plural}, pauses of {pause} cycles");
     }
     format!("{} {}{size} ({threads} thread{plural}, {} pages)", of("operation"), of("level"), of("pages"))
 }

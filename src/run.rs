@@ -433,7 +433,7 @@ fn status(datasets: &[Dataset], interrupted: bool) -> RunStatus {
 /// The kernels of `works`, each once.
 fn used_kernels<'a>(machine: &dyn Machine, works: impl Iterator<Item = &'a Work>) -> Vec<KernelUsed> {
     let mut kernels: Vec<KernelUsed> = Vec::new();
-    for kernel in works.filter_map(|work| machine.kernel(work).ok()) {
+    for kernel in works.flat_map(Work::parts).filter_map(|work| machine.kernel(&work).ok()) {
         if !kernels.contains(&kernel) {
             kernels.push(kernel);
         }

@@ -2,7 +2,7 @@
 
 use crate::analysis::Share;
 use crate::experiments::{
-    Detail, bandwidth, caches, core_to_core, instructions, latency, locks, patterns, scaling, tlb,
+    Detail, bandwidth, caches, core_to_core, instructions, latency, loaded_latency, locks, numa, patterns, scaling, tlb,
 };
 use crate::units::{BytesPerSecond, CpuList, Nanos, ParseError};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -43,6 +43,10 @@ pub enum Command {
     Scaling(ScalingOptions),
     /// Time from one core to another and back
     CoreToCore(CoreToCoreOptions),
+    /// Time of a load while other CPUs use the memory, from idle to saturation
+    LoadedLatency(LoadedLatencyOptions),
+    /// Bandwidth and latency between NUMA nodes
+    Numa(NumaOptions),
     /// What the order of accesses costs: reverse, strided, random
     Patterns(PatternOptions),
     /// Entries and reach of each TLB, and what a miss costs
@@ -110,7 +114,7 @@ pub struct RunOptions {
     #[arg(long, value_enum, default_value = "default")]
     pub profile: Profile,
 
-    /// Only these experiments: bandwidth,latency,scaling,core-to-core,patterns,tlb,caches,instructions,locks [default: those of the profile]
+    /// Only these experiments: bandwidth,latency,scaling,core-to-core,numa,numa-latency,loaded-latency,patterns,tlb,caches,instructions,locks [default: those of the profile]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub only: Vec<String>,
 
@@ -161,6 +165,30 @@ pub struct CoreToCoreOptions {
     /// Which CPUs hand a line over, and how
     #[command(flatten)]
     pub settings: core_to_core::Settings,
+
+    /// Options of every measurement
+    #[command(flatten)]
+    pub common: CommonOptions,
+}
+
+/// Options of `loaded-latency`.
+#[derive(Debug, Args)]
+pub struct LoadedLatencyOptions {
+    /// What to load the memory with, and where
+    #[command(flatten)]
+    pub settings: loaded_latency::Settings,
+
+    /// Options of every measurement
+    #[command(flatten)]
+    pub common: CommonOptions,
+}
+
+/// Options of `numa`.
+#[derive(Debug, Args)]
+pub struct NumaOptions {
+    /// Which nodes to measure between, and how
+    #[command(flatten)]
+    pub settings: numa::Settings,
 
     /// Options of every measurement
     #[command(flatten)]

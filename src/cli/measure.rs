@@ -1,8 +1,8 @@
 //! The measuring commands: from options to a request, a plan, a run and its result.
 
 use super::args::{
-    BandwidthOptions, CacheOptions, CommonOptions, CoreToCoreOptions, InstructionOptions, LatencyOptions, LockOptions,
-    PatternOptions, Profile, RunOptions, ScalingOptions, TlbOptions,
+    BandwidthOptions, CacheOptions, CommonOptions, CoreToCoreOptions, InstructionOptions, LatencyOptions,
+    LoadedLatencyOptions, LockOptions, NumaOptions, PatternOptions, Profile, RunOptions, ScalingOptions, TlbOptions,
 };
 use super::output::{Destination, tell, to_stdout};
 use super::progress::Progress;
@@ -10,8 +10,8 @@ use super::resume::{Resume, quoted};
 use crate::engine::{Machine, RealMachine, Sampling};
 use crate::error::{Error, Result};
 use crate::experiments::{
-    Density, EXPERIMENTS, Experiment, Row, bandwidth, caches, core_to_core, instructions, latency, locks, patterns,
-    scaling, tlb,
+    Density, EXPERIMENTS, Experiment, Row, bandwidth, caches, core_to_core, instructions, latency, loaded_latency,
+    locks, patterns, scaling, tlb,
 };
 use crate::host::counter;
 use crate::host::facts::{SystemFiles, discover};
@@ -73,6 +73,23 @@ pub fn scaling(options: ScalingOptions, words: Vec<String>) -> Result<u8> {
 /// `memgauge core-to-core`
 pub fn core_to_core(options: CoreToCoreOptions, words: Vec<String>) -> Result<u8> {
     single(Box::new(core_to_core::CoreToCore::new(options.settings)), &options.common, words)
+}
+
+/// `memgauge loaded-latency`: curves, or what a victim loses.
+pub fn loaded_latency(options: LoadedLatencyOptions, words: Vec<String>) -> Result<u8> {
+    let LoadedLatencyOptions { settings, common } = options;
+    let experiments: Vec<Box<dyn Experiment>> = match &settings.victim {
+        Some(_) => loaded_latency::Tenants::both(&settings).map(|side| Box::new(side) as Box<dyn Experiment>).into(),
+        None => vec![Box::new(loaded_latency::LoadedLatency::new(settings))],
+    };
+    let defaults = Defaults { profile: "loaded-latency", budget: SINGLE_BUDGET, sampling: sampling(8, ROUNDS, 0.005) };
+    measure(experiments, &common, &defaults, words)
+}
+
+/// `memgauge numa`: two experiments, since a dataset has one quantity.
+pub fn numa(options: NumaOptions, words: Vec<String>) -> Result<u8> {
+    let defaults = Defaults { profile: "numa", budget: SINGLE_BUDGET, sampling: sampling(8, ROUNDS, 0.005) };
+    measure(options.settings.experiments(), &options.common, &defaults, words)
 }
 
 /// `memgauge patterns`

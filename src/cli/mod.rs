@@ -75,6 +75,8 @@ fn dispatch(cli: Cli, words: Vec<String>) -> Result<u8> {
         Some(Command::Latency(options)) => measure::latency(options, words),
         Some(Command::Scaling(options)) => measure::scaling(options, words),
         Some(Command::CoreToCore(options)) => measure::core_to_core(options, words),
+        Some(Command::LoadedLatency(options)) => measure::loaded_latency(options, words),
+        Some(Command::Numa(options)) => measure::numa(options, words),
         Some(Command::Patterns(options)) => measure::patterns(options, words),
         Some(Command::Tlb(options)) => measure::tlb(options, words),
         Some(Command::Caches(options)) => measure::caches(options, words),

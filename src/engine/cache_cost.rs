@@ -1,5 +1,6 @@
 //! What the caches of the simulated machine cost a dependent load, beyond what its levels say.
 
+use super::contention::Sets;
 use super::simulated::CostModel;
 use super::work::{ChainShape, ChaseWork};
 use crate::results::Cache;
@@ -39,10 +40,11 @@ impl Default for CacheCost {
 
 impl CostModel {
     /// The mean load of `work` through `caches`, nearest first, in ns: by where its lines lie and what is fetched ahead, without
-    /// the search for pages.
-    pub(super) fn load(&self, caches: &[&Cache], work: &ChaseWork) -> f64 {
+    /// the search for pages; beside threads with the working sets `sets`, its own among them, that make memory `factor` times as
+    /// slow.
+    pub(super) fn load(&self, caches: &[&Cache], work: &ChaseWork, (sets, factor): (&Sets, f64)) -> f64 {
         let first = self.levels.first().map_or(0.0, |level| level.latency.0);
-        let load = self.any_load(caches, work);
+        let load = self.any_load(caches, work, (sets, factor));
         match work.shape {
             // Prefetchers are ahead of the walk: a miss is shared by the eight loads that they have under way.
             ChainShape::Sequential if work.stride <= self.caches.followed => (load / 8.0).max(first),
@@ -61,14 +63,16 @@ impl CostModel {
 
     /// The mean load when none is fetched ahead. With partial hits every cache holds as much as it can; else all or
     /// nothing.
-    fn any_load(&self, caches: &[&Cache], work: &ChaseWork) -> f64 {
-        let memory = self.levels.last().map_or(0.0, |level| level.latency.0);
+    fn any_load(&self, caches: &[&Cache], work: &ChaseWork, (sets, factor): (&Sets, f64)) -> f64 {
+        let memory = self.levels.last().map_or(0.0, |level| level.latency.0) * factor;
         let (mut held, mut mean, mut nearer) = (0.0, 0.0, 0);
         for (at, cache) in caches.iter().enumerate() {
             let size = self.caches.holds.get(at).copied().unwrap_or(cache.size).0;
             let holds = size + if self.caches.exclusive { nearer } else { 0 };
             nearer = holds;
-            let share = self.share((holds, size), cache, at + 1 == caches.len(), work).max(held);
+            let sharing = cache.cpus.0.iter().filter(|cpu| **cpu != work.cpu).filter_map(|cpu| sets.get(cpu));
+            let others = sharing.fold(0u64, |sum, bytes| sum.saturating_add(bytes.0));
+            let share = self.share((holds, size, others), cache, at + 1 == caches.len(), work).max(held);
             let latency = self.levels.get(cache.level as usize - 1).map_or(memory, |level| level.latency.0);
             mean += (share - held) * latency;
             held = share;
@@ -76,8 +80,9 @@ impl CostModel {
         mean + (1.0 - held) * memory
     }
 
-    /// The share of the nodes that a cache has that holds so much of all lines and is so large itself.
-    fn share(&self, (holds, size): (u64, u64), cache: &Cache, last: bool, work: &ChaseWork) -> f64 {
+    /// The share of the nodes that a cache has that holds so much of all lines, is so large itself, and is used for so much
+    /// by others.
+    fn share(&self, (holds, size, others): (u64, u64, u64), cache: &Cache, last: bool, work: &ChaseWork) -> f64 {
         let fits = |room: u64, needed: u64| match () {
             () if needed <= room => 1.0,
             () if self.partial_hits => room as f64 / needed as f64,
@@ -87,11 +92,11 @@ impl CostModel {
         let scattered = matches!(work.shape, ChainShape::OnePerPage(_) | ChainShape::Pairs { .. });
         let sparse = !scattered && work.stride.0 > line;
         if !self.caches.sets || !sparse {
-            return fits(holds, self.lines(work).saturating_mul(line));
+            return fits(holds, self.lines(work).saturating_mul(line).saturating_add(others));
         }
         let sets = size / line / ways.max(1);
         if last || ways == 0 || sets == 0 || !work.stride.0.is_multiple_of(line) {
-            return fits(holds, work.nodes().saturating_mul(line));
+            return fits(holds, work.nodes().saturating_mul(line).saturating_add(others));
         }
         let used = sets / common(sets, work.stride.0 / line);
         fits(ways, work.nodes().div_ceil(used))

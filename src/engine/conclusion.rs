@@ -2,12 +2,13 @@
 
 use super::dirt;
 use super::judge::{Grounds, judge};
-use super::machine::Trouble;
+use super::machine::{Beside, Observation, Trouble};
 use super::sampling::{PointLog, Taken, value};
 use super::shape::Shape;
+use super::traffic::Probe;
 use super::work::Work;
 use crate::host::noise::ThreadNoise;
-use crate::results::{Evidence, Limit, Measured, Outcome, Sample, Summary};
+use crate::results::{Evidence, Limit, Load, Measured, Outcome, Sample, Summary};
 use crate::stats;
 use crate::units::{Hertz, Nanos};
 use std::collections::BTreeMap;
@@ -32,9 +33,7 @@ pub fn conclude(log: &PointLog, asked: &Work, frame: &Frame<'_>) -> Outcome {
     if log.samples.is_empty() || log.failed() {
         return trouble.unwrap_or(Trouble::Failed("no sample was taken".to_owned())).into();
     }
-    let clean = log.clean_groups(work);
-    // With no clean sample there is still what was seen: the verdict says what it is worth.
-    let groups = if clean.is_empty() { log.groups(work, |_| true) } else { clean };
+    let groups = log.headline_groups(work, |seen| value(work, seen));
     let Some(mut summary) = summarise(&groups, work) else {
         return Outcome::Failed { reason: "the samples have no finite median".to_owned() };
     };
@@ -58,7 +57,8 @@ pub fn conclude(log: &PointLog, asked: &Work, frame: &Frame<'_>) -> Outcome {
     also.extend(log.in_windows.figures());
     let samples = log.samples.iter().map(|taken| sample(work, taken)).collect();
     let choice = log.chosen.as_ref().and_then(|chosen| chosen.choice.clone());
-    Outcome::Measured(Box::new(Measured { summary, also, choice, limit, samples, evidence, verdict }))
+    let load = load(log, work);
+    Outcome::Measured(Box::new(Measured { summary, load, also, choice, limit, samples, evidence, verdict }))
 }
 
 fn sample(work: &Work, taken: &Taken) -> Sample {
@@ -69,6 +69,7 @@ fn sample(work: &Work, taken: &Taken) -> Sample {
         value: value(work, seen),
         elapsed_ns: seen.elapsed.0,
         work: seen.amount,
+        traffic: seen.traffic.map(|beside| beside.payload / seen.elapsed.secs()),
         core_hz: seen.core.map(|hz| hz.0),
         round: taken.round,
         allocation: taken.allocation,
@@ -76,6 +77,23 @@ fn sample(work: &Work, taken: &Taken) -> Sample {
         cpus: elsewhere.unwrap_or_default(),
         dirty: (!dirt.is_empty()).then(|| dirt.into_iter().map(|(_, text)| text).collect::<Vec<_>>().join(", ")),
     }
+}
+
+/// The traffic beside the work in a few figures, of the samples that the headline is of; `None` where there was none.
+fn load(log: &PointLog, work: &Work) -> Option<Load> {
+    let rates = |rate: fn(&Beside) -> f64| {
+        let of = |seen: &Observation| seen.traffic.map_or(0.0, |beside| rate(&beside) / seen.elapsed.secs());
+        stats::headline(&log.headline_groups(work, of))
+    };
+    log.samples.first()?.seen.traffic?;
+    let (payload, bus) = (rates(|beside| beside.payload)?, rates(|beside| beside.bus)?);
+    Some(Load {
+        median: payload.median,
+        ci_low: payload.interval.low,
+        ci_high: payload.interval.high,
+        confidence: payload.interval.attained,
+        bus_estimate: bus.median,
+    })
 }
 
 /// The samples in a few figures; `clean_samples` is the caller's to fill in.
@@ -141,6 +159,13 @@ fn also(work: &Work, summary: &Summary, core_cycles: Option<f64>) -> BTreeMap<St
             ])
         }
         Work::Chase(_) => core_cycles.map(|cycles| ("core_cycles".to_owned(), cycles)).into_iter().collect(),
+        Work::Loaded(w) => match w.probe() {
+            Probe::Chase(_) => core_cycles.map(|cycles| ("core_cycles".to_owned(), cycles)).into_iter().collect(),
+            Probe::Stream(stream) => BTreeMap::from([
+                ("single_count".to_owned(), summary.median),
+                ("bus_estimate".to_owned(), summary.median * stream.bus_factor()),
+            ]),
+        },
         Work::Instruction(_) => {
             let cycles = core_cycles.map(|c| [("core_cycles".to_owned(), c), ("per_cycle".to_owned(), 1.0 / c)]);
             let per_second = ("per_second".to_owned(), 1e9 / summary.median);

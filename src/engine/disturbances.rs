@@ -1,5 +1,9 @@
 //! What disturbs the simulated machine.
 
+use super::sample::CHUNKS;
+use super::window::Chunks;
+use crate::units::Nanos;
+
 /// What happens in a sample that takes longer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Spike {
@@ -41,4 +45,14 @@ pub struct NoiseModel {
     pub placement: f64,
     /// Relative slow-down per second of simulated time: a machine that heats up.
     pub drift: f64,
+}
+
+/// The chunks of a sample: equal ones, but that a gap lies in the last.
+pub(super) fn chunks(amount: u64, elapsed: Nanos, gap: Nanos) -> Chunks {
+    let each = (elapsed - gap) * (1.0 / CHUNKS as f64);
+    let mut lengths = vec![each; CHUNKS as usize];
+    if let Some(last) = lengths.last_mut() {
+        *last += gap;
+    }
+    Chunks { amount: (amount / CHUNKS).max(1), lengths }
 }

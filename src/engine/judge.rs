@@ -121,6 +121,9 @@ fn placement(evidence: &Evidence) -> Vec<Reason> {
         let text = format!("memory on node {nodes:?}, threads on node {expected:?}");
         reasons.push(reason(Cause::Node, text));
     }
+    if let (None, Some(place)) = (&pages.nodes, &pages.asked_place) {
+        reasons.push(reason(Cause::Node, format!("the system does not tell whether its memory is on {place}")));
+    }
     reasons
 }
 

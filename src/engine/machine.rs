@@ -1,11 +1,12 @@
 //! What the engine asks of a machine: the real one and the simulated one answer alike.
 
+use super::traffic::{LoadedWork, Traffic};
 use super::window::{Chunks, Gaps};
 use super::work::{ChaseWork, Work};
 use crate::error::Error;
-use crate::host::memory::PageMode;
+use crate::host::memory::{PageMode, Place};
 use crate::host::noise::ThreadNoise;
-use crate::results::{ClockFacts, HostFacts, KernelUsed, Outcome, PageEvidence, Surroundings};
+use crate::results::{ClockFacts, HostFacts, KernelUsed, Node, Outcome, PageEvidence, Surroundings};
 use crate::units::{Bytes, BytesPerSecond, Hertz, Nanos};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -38,13 +39,25 @@ impl From<Trouble> for Outcome {
     }
 }
 
+/// What threads beside the measured one moved.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Beside {
+    /// Payload bytes: what their loads and stores asked for.
+    pub payload: f64,
+    /// What that is on the memory bus by the kernels' contracts, in bytes: an estimate.
+    pub bus: f64,
+}
+
 /// What one sample showed.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Observation {
     /// Length of the common window.
     pub elapsed: Nanos,
-    /// Payload bytes (stream), hops (chase), instructions, operations of all threads, or round trips inside the window.
+    /// Payload bytes (stream), hops (chase), instructions, operations of all threads, or round trips inside the window;
+    /// where there is traffic beside the measured thread, of that thread only.
     pub amount: u64,
+    /// What the traffic beside the measured thread moved inside the window, `None` for work of another kind.
+    pub traffic: Option<Beside>,
     /// Page faults and context switches of the measuring threads, all together; `None` where not readable.
     pub noise: Option<ThreadNoise>,
     /// Time in gaps inside the sample, all threads together, and the longest of them.
@@ -70,14 +83,29 @@ pub enum MemoryUse {
     Chains,
 }
 
-/// One mapping: what for, in which pages, for the CPUs of which node.
-pub type MemoryKey = (MemoryUse, PageMode, u32);
+/// One mapping: what for, in which pages, and where it lies.
+pub type MemoryKey = (MemoryUse, PageMode, Place);
 
 /// The memory that a set of works needs mapped at the same time.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct MemoryPlan {
     /// Size of each mapping.
     pub mappings: BTreeMap<MemoryKey, Bytes>,
+}
+
+/// The mapping that `traffic` streams through.
+pub fn traffic_key(traffic: &Traffic, facts: &HostFacts) -> MemoryKey {
+    (MemoryUse::Streams, traffic.pages, Place::Node(traffic.memory_node(facts)))
+}
+
+/// The memory that the streams of `work` need, by mapping.
+pub fn traffic_memory(work: &LoadedWork, facts: &HostFacts) -> BTreeMap<MemoryKey, Bytes> {
+    let mut needed: BTreeMap<MemoryKey, Bytes> = BTreeMap::new();
+    for traffic in work.streaming() {
+        let sum = needed.entry(traffic_key(traffic, facts)).or_default();
+        *sum = *sum + traffic.slot();
+    }
+    needed
 }
 
 /// Distance that keeps the prefetchers of one thread out of the memory of the next.
@@ -100,36 +128,49 @@ pub fn slot(bytes: Bytes) -> Bytes {
     bytes.round_up(GAP) + Bytes(GAP)
 }
 
+/// The share (0 to 1) of memory at `place` that lies on `node` of `nodes`.
+pub fn share_of(place: &Place, node: u32, nodes: &[Node]) -> f64 {
+    let weight = |id: u32| match place {
+        Place::Weighted(_) => f64::from(nodes.iter().find(|n| n.id == id).and_then(|n| n.weight).unwrap_or(1)),
+        _ => 1.0,
+    };
+    let all: f64 = place.nodes().iter().map(|&id| weight(id)).sum();
+    if place.nodes().contains(&node) { weight(node) / all } else { 0.0 }
+}
+
 impl MemoryPlan {
     /// What `works` need. Streams of different works use the same memory; every chain has its own, unless
     /// `chains_share`, when they are built anew each time in memory for the largest.
     pub fn of<'a>(works: impl IntoIterator<Item = &'a Work>, facts: &HostFacts, chains_share: bool) -> Self {
-        let nodes: BTreeMap<u32, u32> = facts.topology.cpus.iter().filter_map(|c| Some((c.id, c.node?))).collect();
-        let node = |cpu: u32| nodes.get(&cpu).copied().unwrap_or(0);
         let mut mappings: BTreeMap<MemoryKey, Bytes> = BTreeMap::new();
         let mut chains: BTreeSet<ChaseWork> = BTreeSet::new();
         for work in works {
             match work {
                 Work::Stream(w) => {
                     for counted in w.counts() {
-                        let mut here: BTreeMap<u32, Bytes> = BTreeMap::new();
+                        let mut here: BTreeMap<Place, Bytes> = BTreeMap::new();
                         for &cpu in &counted.cpus {
-                            let sum = here.entry(node(cpu)).or_default();
+                            let sum = here.entry(counted.memory_of(cpu, facts)).or_default();
                             *sum = *sum + counted.slot();
                         }
-                        for (node, bytes) in here {
-                            let size = mappings.entry((MemoryUse::Streams, w.pages, node)).or_default();
+                        for (place, bytes) in here {
+                            let size = mappings.entry((MemoryUse::Streams, w.pages, place)).or_default();
                             *size = (*size).max(bytes);
                         }
                     }
                 }
-                Work::Chase(w) if chains.insert(w.chain()) => {
-                    let size = mappings
-                        .entry((MemoryUse::Chains, w.pages, w.node.unwrap_or_else(|| node(w.cpu))))
-                        .or_default();
-                    *size = if chains_share { (*size).max(w.slot()) } else { *size + w.slot() };
+                Work::Loaded(w) => {
+                    for (key, bytes) in traffic_memory(w, facts) {
+                        let size = mappings.entry(key).or_default();
+                        *size = (*size).max(bytes);
+                    }
                 }
                 Work::Chase(_) | Work::Instruction(_) | Work::Lock(_) | Work::HandOff(_) => {}
+            }
+            if let Some(chase) = work.chase().filter(|w| chains.insert(w.chain())) {
+                let key = (MemoryUse::Chains, chase.pages, Place::Node(chase.memory_node(facts)));
+                let size = mappings.entry(key).or_default();
+                *size = if chains_share { (*size).max(chase.slot()) } else { *size + chase.slot() };
             }
         }
         for ((_, pages, _), size) in &mut mappings {
@@ -141,6 +182,27 @@ impl MemoryPlan {
     /// All mappings together.
     pub fn total(&self) -> Bytes {
         self.mappings.values().copied().sum()
+    }
+
+    /// Every mapping twice as large: the plan beside itself.
+    pub fn twice(&self) -> Self {
+        let double = |(key, bytes): (&MemoryKey, &Bytes)| (key.clone(), Bytes(bytes.0.saturating_mul(2)));
+        Self { mappings: self.mappings.iter().map(double).collect() }
+    }
+
+    /// Whether it fits into what may be used of the machine, and of each node whose memory is known: what is bound to a
+    /// node that has no more ends the process.
+    pub fn fits(&self, facts: &HostFacts) -> bool {
+        let nodes = &facts.topology.nodes;
+        let usable = facts.memory.usable.get().is_none_or(|&usable| self.total() <= usable);
+        let room = |node: &Node| node.usable().is_none_or(|usable| self.on_node(node.id, nodes) <= usable);
+        usable && (nodes.len() < 2 || nodes.iter().all(room))
+    }
+
+    /// Bytes of it that come to lie on `node`: shares of what is interleaved are those of the weights.
+    fn on_node(&self, node: u32, nodes: &[Node]) -> Bytes {
+        let of = |(key, bytes): (&MemoryKey, &Bytes)| (bytes.0 as f64 * share_of(&key.2, node, nodes)).ceil() as u64;
+        Bytes(self.mappings.iter().map(of).fold(0, u64::saturating_add))
     }
 }
 

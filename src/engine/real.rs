@@ -1,17 +1,19 @@
 //! The machine that this process runs on.
 
 use super::handoff::{self, HandOffRun};
-use super::machine::{Machine, MemoryKey, MemoryPlan, MemoryUse, Observation, Trouble, page_bytes, slot};
+use super::loaded::{LoadedRun, ProbeRun, TrafficShare};
+use super::machine::{Machine, MemoryKey, MemoryPlan, MemoryUse, Observation, Trouble, page_bytes, slot, traffic_key};
 use super::order::ChainOrder;
 use super::runs::{ChaseRun, InstructionRun, LockRun, Share, StreamRun};
 use super::sample::{Length, Run, take};
+use super::traffic::{LoadedWork, Probe, Traffic};
 use super::work::{ChainShape, ChaseWork, HandOffWork, StreamWork, Work};
 use super::{Clock, Team, candidates, chain};
 use crate::error::Result;
 use crate::host::counter;
 use crate::host::facts::SystemFiles;
 use crate::host::interrupt::StopFlag;
-use crate::host::memory::{Mapping, PageMode, PageReading, Window};
+use crate::host::memory::{Mapping, PageMode, PageReading, Place, Window};
 use crate::host::noise::Watch;
 use crate::kernels::{self, Chain, UnverifiedChain, dependent_adds};
 use crate::results::{ClockFacts, HostFacts, KernelUsed, PageEvidence, Surroundings};
@@ -35,7 +37,7 @@ pub struct RealMachine {
     team: Arc<Team>,
     cpus: Vec<u32>,
     stop: StopFlag,
-    mappings: BTreeMap<MemoryKey, Arena>,
+    mappings: BTreeMap<MemoryKey, std::result::Result<Arena, Trouble>>,
     chains: BTreeMap<ChaseWork, Arc<Mutex<Chain>>>,
     prepared: Option<(Work, Prepared)>,
 }
@@ -58,6 +60,7 @@ enum Prepared {
     Instruction(Arc<InstructionRun>),
     Lock(Arc<LockRun>),
     HandOff(Arc<HandOffRun>),
+    Loaded(Arc<LoadedRun>),
 }
 
 impl RealMachine {
@@ -112,30 +115,54 @@ impl RealMachine {
         }
     }
 
-    /// The CPUs of the run that lie on `node`; all of them for a node without CPUs of the run.
+    /// The CPUs of the run that lie on `node`.
     fn cpus_on(&self, node: u32) -> Vec<u32> {
-        let on = |cpu: &u32| self.node_of(*cpu) == node;
-        let here: Vec<u32> = self.cpus.iter().copied().filter(on).collect();
-        if here.is_empty() { self.cpus.clone() } else { here }
+        self.cpus.iter().copied().filter(|&cpu| self.node_of(cpu) == node).collect()
     }
 
     fn node_of(&self, cpu: u32) -> u32 {
         self.facts.topology.node_of(cpu).unwrap_or(0)
     }
 
-    fn arena(&mut self, key: MemoryKey) -> std::result::Result<&mut Arena, Trouble> {
-        self.mappings.get_mut(&key).ok_or_else(|| Trouble::Failed(format!("no memory was planned for {key:?}")))
+    fn arena(&mut self, key: &MemoryKey) -> std::result::Result<&mut Arena, Trouble> {
+        match self.mappings.get_mut(key) {
+            Some(Ok(arena)) => Ok(arena),
+            Some(Err(trouble)) => Err(trouble.clone()),
+            None => Err(Trouble::Failed(format!("no memory was planned for {key:?}"))),
+        }
+    }
+
+    /// Maps `bytes` as `key` says and lets CPUs near them touch them first.
+    fn fault_in(&self, key: &MemoryKey, bytes: Bytes) -> std::result::Result<Arena, Trouble> {
+        let (_, pages, place) = key;
+        let mapping = Mapping::new(bytes, *pages, page_bytes(*pages, &self.facts))?;
+        let near = match place {
+            Place::Node(node) => self.cpus_on(*node),
+            Place::Local | Place::Interleaved(_) | Place::Weighted(_) => Vec::new(),
+        };
+        let only = self.facts.topology.nodes.len() < 2 && matches!(place, Place::Node(_));
+        let bound = if only { Ok(()) } else { mapping.place(place) };
+        // Where binding is forbidden, the first touch by a CPU of the node does the same; what came of it is read back.
+        // Of reserved pages a node may have too few.
+        if let Err(error) = bound.as_ref()
+            && (near.is_empty() || pages.is_reserved())
+        {
+            return Err(Trouble::Unsupported(error.to_string()));
+        }
+        self.touch(&mapping, if near.is_empty() { &self.cpus } else { &near })?;
+        Ok(Arena { mapping, taken: 0 })
     }
 
     fn prepare_stream(&mut self, work: &StreamWork) -> std::result::Result<Prepared, Trouble> {
         let kernel = kernels::select(work.operation, work.width).map_err(Trouble::Unsupported)?;
-        let mut used: BTreeMap<u32, usize> = BTreeMap::new();
+        let mut used: BTreeMap<Place, usize> = BTreeMap::new();
         let mut windows: Vec<Memory> = Vec::new();
         for &cpu in &work.cpus {
-            let node = self.node_of(cpu);
-            let start = *used.get(&node).unwrap_or(&0);
-            used.insert(node, start + work.slot().to_usize());
-            let arena = self.arena((MemoryUse::Streams, work.pages, node))?;
+            let place = work.memory_of(cpu, &self.facts);
+            let next = used.entry(place.clone()).or_default();
+            let start = *next;
+            *next += work.slot().to_usize();
+            let arena = self.arena(&(MemoryUse::Streams, work.pages, place))?;
             let window = arena.mapping.take(start..start + work.bytes.to_usize())?;
             let (table, length) = (start + slot(work.bytes).to_usize(), work.table_bytes() as usize);
             let table = if length > 0 { Some(arena.mapping.take(table..table + length)?) } else { None };
@@ -157,7 +184,7 @@ impl RealMachine {
         shares.into_iter().map(|share| Ok(share.ok_or_else(missing)??)).collect()
     }
 
-    fn prepare_chase(&mut self, work: &ChaseWork) -> std::result::Result<Prepared, Trouble> {
+    fn prepare_chase(&mut self, work: &ChaseWork) -> std::result::Result<Arc<ChaseRun>, Trouble> {
         let (key, order) = (work.chain(), ChainOrder::of(work));
         if !self.chains.contains_key(&key) {
             let unverified = self.unverified(work)?;
@@ -175,14 +202,37 @@ impl RealMachine {
             guard.start(&nodes, work.payload)?;
         }
         drop(guard);
-        Ok(Prepared::Chase(Arc::new(ChaseRun::new(chain, count as usize))))
+        Ok(Arc::new(ChaseRun::new(chain, count as usize)))
+    }
+
+    fn prepare_loaded(&mut self, work: &LoadedWork) -> std::result::Result<Prepared, Trouble> {
+        super::contention::refuse(work)?;
+        let mut used: BTreeMap<MemoryKey, usize> = BTreeMap::new();
+        let mut share = |machine: &mut Self, traffic: &Traffic| -> std::result::Result<TrafficShare, Trouble> {
+            let key = traffic_key(traffic, &machine.facts);
+            let mapping = Arc::clone(&machine.arena(&key)?.mapping);
+            let next = used.entry(key).or_default();
+            let take = |length: usize| {
+                let start = *next;
+                *next += slot(Bytes(length as u64)).to_usize();
+                mapping.take(start..start + length)
+            };
+            Ok(TrafficShare::new(traffic, take)?)
+        };
+        let probe = match work.probe() {
+            Probe::Chase(chase) => ProbeRun::Chase(self.prepare_chase(chase)?),
+            Probe::Stream(stream) => ProbeRun::Stream(Box::new(share(self, stream)?)),
+        };
+        let traffic = work.traffic().iter().map(|t| share(self, t)).collect::<std::result::Result<_, Trouble>>()?;
+        Ok(Prepared::Loaded(Arc::new(LoadedRun::new(probe, traffic))))
     }
 
     /// Memory for the nodes of `work`, still to be linked.
     fn unverified(&mut self, work: &ChaseWork) -> std::result::Result<UnverifiedChain, Trouble> {
         let base = self.facts.pages.base;
         let window = |machine: &mut Self| {
-            machine.chain_memory((MemoryUse::Chains, work.pages, work.memory_node(&machine.facts)), work)
+            let place = Place::Node(work.memory_node(&machine.facts));
+            machine.chain_memory(&(MemoryUse::Chains, work.pages, place), work)
         };
         Ok(match work.shape {
             ChainShape::OnePerPage(page) if page.0 == 0 || !page.0.is_multiple_of(base.0.max(1)) => {
@@ -210,14 +260,13 @@ impl RealMachine {
     }
 
     /// Memory for a chain: the next free piece, or, when none is left, the first after all chains there are given up.
-    fn chain_memory(&mut self, key: MemoryKey, work: &ChaseWork) -> std::result::Result<Window, Trouble> {
+    fn chain_memory(&mut self, key: &MemoryKey, work: &ChaseWork) -> std::result::Result<Window, Trouble> {
         let needed = work.slot().0;
         let arena = self.arena(key)?;
         if arena.taken + needed > arena.mapping.len() as u64 {
             arena.taken = 0;
-            let (pages, node) = (key.1, key.2);
-            let facts = self.facts.clone();
-            self.chains.retain(|w, _| (w.pages, w.memory_node(&facts)) != (pages, node));
+            let facts = &self.facts;
+            self.chains.retain(|w, _| (w.pages, Place::Node(w.memory_node(facts))) != (key.1, key.2.clone()));
         }
         let arena = self.arena(key)?;
         let start = match work.shape {
@@ -301,6 +350,9 @@ impl Machine for RealMachine {
                 (kernel.name(), kernel.digest())
             }
             Work::HandOff(w) => (w.kernel.kernel_name(), w.kernel.digest()),
+            Work::Loaded(w) => {
+                return w.kernels(|part| self.kernel(part));
+            }
         };
         Ok(KernelUsed { name, digest })
     }
@@ -314,14 +366,13 @@ impl Machine for RealMachine {
         self.chains.clear();
         let old = std::mem::take(&mut self.mappings);
         let _old = beside.then_some(old);
-        for (&key, &bytes) in &plan.mappings {
-            let (_, pages, node) = key;
-            let mapping = Mapping::new(bytes, pages, page_bytes(pages, &self.facts))?;
-            if self.facts.topology.nodes.len() > 1 {
-                mapping.bind(node)?;
-            }
-            self.touch(&mapping, &self.cpus_on(node))?;
-            self.mappings.insert(key, Arena { mapping, taken: 0 });
+        for (key, &bytes) in &plan.mappings {
+            let arena = match self.fault_in(key, bytes) {
+                // What a place refuses concerns only the works that ask for it.
+                Err(trouble @ Trouble::Unsupported(_)) => Err(trouble),
+                arena => Ok(arena?),
+            };
+            self.mappings.insert(key.clone(), arena);
         }
         Ok(())
     }
@@ -334,7 +385,8 @@ impl Machine for RealMachine {
         }
         let prepared = match work {
             Work::Stream(w) => self.prepare_stream(w)?,
-            Work::Chase(w) => self.prepare_chase(w)?,
+            Work::Chase(w) => Prepared::Chase(self.prepare_chase(w)?),
+            Work::Loaded(w) => self.prepare_loaded(w)?,
             Work::Instruction(w) => {
                 let kernel = kernels::instruction(w.instruction, w.timing).map_err(Trouble::Unsupported)?;
                 Prepared::Instruction(Arc::new(InstructionRun::new(kernel)))
@@ -364,6 +416,7 @@ impl Machine for RealMachine {
             Prepared::Chase(run) => self.take(work, run, length),
             Prepared::Instruction(run) => self.take(work, run, length),
             Prepared::Lock(run) => self.take(work, run, length),
+            Prepared::Loaded(run) => self.take(work, run, length),
             // A wait that the user ends leaves a sample that is not whole.
             Prepared::HandOff(run) => {
                 let taken = self.take(work, run, length);
@@ -390,19 +443,18 @@ impl Machine for RealMachine {
     }
 
     fn pages(&mut self, work: &Work) -> (PageEvidence, Vec<String>) {
+        // A place that was asked for is checked page by page.
+        let samples = if work.place().is_some() { usize::MAX } else { NODE_SAMPLES };
         let readings: Vec<PageReading> = match &self.prepared {
-            Some((_, Prepared::Stream(run))) => run.inspect(NODE_SAMPLES),
-            Some((_, Prepared::Chase(run))) => run.inspect(NODE_SAMPLES),
+            Some((_, Prepared::Stream(run))) => run.inspect(samples),
+            Some((_, Prepared::Chase(run))) => run.inspect(samples),
+            Some((_, Prepared::Loaded(run))) => run.inspect(samples),
             Some((_, Prepared::Instruction(_) | Prepared::Lock(_) | Prepared::HandOff(_))) | None => Vec::new(),
         };
-        let Some(pages) = work.pages() else { return (PageEvidence::default(), Vec::new()) };
-        let mut expected: Vec<u32> = match work {
-            Work::Chase(w) => vec![w.memory_node(&self.facts)],
-            _ => work.cpus().iter().map(|&cpu| self.node_of(cpu)).collect(),
-        };
-        expected.sort_unstable();
-        expected.dedup();
-        super::pages::evidence(&readings, page_bytes(pages, &self.facts), expected)
+        if work.pages().is_none() {
+            return (PageEvidence::default(), Vec::new());
+        }
+        super::pages::evidence(&readings, work, &self.facts)
     }
 
     fn surroundings(&mut self, cpus: &[u32]) -> Surroundings {

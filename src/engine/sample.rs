@@ -1,5 +1,6 @@
 //! One sample on the real machine: every thread times chunks of its work with the raw counter.
 
+pub use super::machine::Beside;
 use super::machine::{Observation, Trouble};
 use super::team::{Member, StartBarrier};
 use super::window::{Chunks, Gaps, Stamps, common_window, gap_ticks};
@@ -46,6 +47,11 @@ pub trait Run: Send + Sync + 'static {
 
     /// Answers until the sample is over.
     fn answer(&self, _index: usize) {}
+
+    /// What one block of thread `index` moves where it is traffic beside what is measured, and counted apart from it.
+    fn beside(&self, _index: usize) -> Option<Beside> {
+        None
+    }
 
     /// Whether all was done that the threads of the last sample timed.
     fn is_whole(&self) -> bool {
@@ -98,9 +104,8 @@ fn take_once<R: Run>(
     length: Length,
     clock: &Clock,
 ) -> Result<Option<Observation>, Trouble> {
-    let timed = (0..cpus.len()).filter(|&index| !run.answers(index)).count();
-    let barrier = StartBarrier::new(timed);
-    let per_block = run.amount_per_block();
+    let timed: Vec<usize> = (0..cpus.len()).filter(|&index| !run.answers(index)).collect();
+    let barrier = StartBarrier::new(timed.len());
     run.begin();
     let shared = Arc::clone(&run);
     let seen = team.run(cpus, move |member| {
@@ -114,9 +119,10 @@ fn take_once<R: Run>(
     })?;
     let seen: Vec<Seen> = seen.into_iter().flatten().collect();
     let stamps: Vec<Stamps> = seen.iter().filter_map(|s| s.stamps.clone()).collect();
-    let all = stamps.len() == timed && seen.len() == cpus.len() && run.is_whole();
+    let all = stamps.len() == timed.len() && seen.len() == cpus.len() && run.is_whole();
     let common = if all { common_window(&stamps) } else { None };
     let Some(common) = common else { return Ok(None) };
+    let (amount, traffic) = counted(run.as_ref(), &timed, &common.amounts);
     let core = seen.first().filter(|s| s.clock > 0).map(|s| {
         let cycles = (2 * CLOCK_BLOCKS * ADDS_PER_BLOCK) as f64;
         Hertz(cycles / clock.nanos(s.clock).secs())
@@ -124,19 +130,37 @@ fn take_once<R: Run>(
     let noise = seen.iter().map(|s| s.noise).collect::<Option<Vec<_>>>();
     let gaps = stamps.iter().map(gap_ticks).fold((0, 0), |sum, gap| (sum.0 + gap.0, gap.1.max(sum.1)));
     let chunks = stamps.first().map(|first| Chunks {
-        amount: first.chunk.saturating_mul(per_block),
+        amount: first.chunk.saturating_mul(run.amount_per_block()),
         lengths: first.ticks.windows(2).map(|pair| clock.nanos(pair[1].saturating_sub(pair[0]))).collect(),
     });
     Ok(Some(Observation {
         elapsed: clock.nanos(common.ticks),
-        amount: (common.amount * per_block as f64).round() as u64,
+        amount: amount.round() as u64,
+        traffic,
         noise: noise.map(|all| all.into_iter().fold(ThreadNoise::default(), ThreadNoise::plus)),
         gaps: Gaps { total: clock.nanos(gaps.0), longest: clock.nanos(gaps.1) },
         found_on: seen.iter().map(|s| s.found_on).collect(),
-        fairness: Some(common.fairness),
+        // Blocks of a probe and of traffic are not the same thing.
+        fairness: traffic.is_none().then(|| common.fairness()),
         chunks: chunks.unwrap_or_default(),
         core,
     }))
+}
+
+/// What the blocks that each of the `timed` threads did amount to: what is measured, and the traffic beside it.
+fn counted<R: Run>(run: &R, timed: &[usize], blocks: &[f64]) -> (f64, Option<Beside>) {
+    let (mut amount, mut traffic) = (0.0, None);
+    for (&index, blocks) in timed.iter().zip(blocks) {
+        match run.beside(index) {
+            None => amount += blocks * run.amount_per_block() as f64,
+            Some(each) => {
+                let sum: &mut Beside = traffic.get_or_insert_default();
+                sum.payload += blocks * each.payload;
+                sum.bus += blocks * each.bus;
+            }
+        }
+    }
+    (amount, traffic)
 }
 
 /// Finds out how much work makes a chunk, waits for the others, and times chunks until the sample is long enough.

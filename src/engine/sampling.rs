@@ -3,6 +3,7 @@
 use super::dirt;
 use super::distribution::{self, Windows};
 use super::machine::{Machine, Observation, Trouble};
+use super::pages::misplaced;
 use super::race::{Chosen, race};
 use super::surroundings::{between, together};
 use super::work::Work;
@@ -163,30 +164,42 @@ impl PointLog {
 
     /// Values of the clean samples by allocation and round.
     pub(super) fn clean_groups(&self, work: &Work) -> Vec<Vec<Vec<f64>>> {
-        self.groups(work, |taken| dirt::of(work, &taken.seen).is_empty())
+        self.groups(|taken| dirt::of(work, &taken.seen).is_empty(), |seen| value(work, seen))
     }
 
-    /// Values of the samples that are `wanted` by allocation and round.
-    pub(super) fn groups(&self, work: &Work, wanted: impl Fn(&Taken) -> bool) -> Vec<Vec<Vec<f64>>> {
+    /// What `of` makes of the clean samples by allocation and round. With no clean sample there is still what was seen: the
+    /// verdict says what it is worth.
+    pub(super) fn headline_groups(&self, work: &Work, of: impl Fn(&Observation) -> f64) -> Vec<Vec<Vec<f64>>> {
+        let clean = self.groups(|taken| dirt::of(work, &taken.seen).is_empty(), &of);
+        if clean.is_empty() { self.groups(|_| true, of) } else { clean }
+    }
+
+    /// What `of` makes of the samples that are `wanted` by allocation and round.
+    fn groups(&self, wanted: impl Fn(&Taken) -> bool, of: impl Fn(&Observation) -> f64) -> Vec<Vec<Vec<f64>>> {
         let mut groups: BTreeMap<u32, BTreeMap<u32, Vec<f64>>> = BTreeMap::new();
         for taken in self.samples.iter().filter(|taken| wanted(taken)) {
             let rounds = groups.entry(taken.allocation).or_default();
-            rounds.entry(taken.round).or_default().push(value(work, &taken.seen));
+            rounds.entry(taken.round).or_default().push(of(&taken.seen));
         }
         groups.into_values().map(|rounds| rounds.into_values().collect()).collect()
     }
 
-    /// Reads back the pages of an allocation, once; of several the one with the least of the pages asked for counts.
-    fn read_pages(&mut self, machine: &mut dyn Machine, work: &Work) {
+    /// Reads back the pages of an allocation, once; of several the one with the least of the pages asked for counts. Fails
+    /// where they do not lie where the work asked for.
+    fn read_pages(&mut self, machine: &mut dyn Machine, work: &Work) -> Result<(), Trouble> {
         if self.pages_of == Some(self.allocation) {
-            return;
+            return Ok(());
         }
         self.pages_of = Some(self.allocation);
         let new = machine.pages(work);
+        if let Some(text) = misplaced(work, &new.0, machine.facts()) {
+            return Err(Trouble::Failed(text));
+        }
         let worse = |old: &(PageEvidence, Vec<String>)| new.0.granted_share < old.0.granted_share;
         if self.pages.as_ref().is_none_or(worse) {
             self.pages = Some(new);
         }
+        Ok(())
     }
 
     /// Notes what happened around a round.
@@ -229,8 +242,8 @@ fn try_round(machine: &mut dyn Machine, asked: &Work, sampling: &Sampling, log: 
     let surroundings = machine.surroundings(work.cpus());
     log.note(&between(&before, &surroundings), machine.clock_drift());
     log.core_after.extend(machine.core_clock(first_cpu).map(|hz| hz.0));
-    log.read_pages(machine, work);
-    result?;
+    let placed = log.read_pages(machine, work);
+    result.and(placed)?;
     log.rounds += 1;
     log.enough = log.is_enough(work, sampling);
     if let Some(windows) = log.windows {

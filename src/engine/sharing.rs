@@ -2,8 +2,9 @@
 
 use super::simulated::CostModel;
 use super::work::{StreamWork, TableOrder};
+use crate::host::memory::Place;
 use crate::kernels::{Visits, Width};
-use crate::results::{CacheKind, Cpu, Topology};
+use crate::results::{CacheKind, Cpu, HostFacts, Topology};
 use crate::units::BytesPerSecond;
 use std::collections::BTreeMap;
 
@@ -26,7 +27,7 @@ pub struct SharingModel {
 
 /// What all threads of `work` stream per second where `level` serves them, and what the slowest does of what the fastest
 /// does.
-pub fn stream_rate(model: &CostModel, topology: &Topology, work: &StreamWork, level: usize) -> (f64, f64) {
+pub fn stream_rate(model: &CostModel, facts: &HostFacts, work: &StreamWork, level: usize) -> (f64, f64) {
     let memory = level + 1 == model.levels.len();
     let contract = work.operation.contract();
     // A store is half as fast as a load; what write-allocate adds is only felt in memory.
@@ -34,7 +35,9 @@ pub fn stream_rate(model: &CostModel, topology: &Topology, work: &StreamWork, le
     let allocate = if memory { contract.payload_factor() as f64 / contract.bus_factor() as f64 } else { 1.0 };
     let one = model.levels[level].read.0 * if contract.loads > 0 && contract.stores > 0 { 1.0 } else { store };
     let total = memory.then_some((model.memory_total, store.max(0.75)));
-    let (all, fairness) = model.sharing.rates(topology, &work.cpus, one, total);
+    let shared = model.sharing.rates(&facts.topology, &work.cpus, one, total);
+    let (all, fairness) =
+        total.and_then(|(_, of)| Some((by_node(model, facts, work, one / of)? * of, 1.0))).unwrap_or(shared);
     let choice = model.choices.iter().find(|(id, _)| work.width == Width::Set(*id)).map_or(1.0, |c| c.1);
     let order = match (contract.visits, &work.order) {
         (Visits::Backward, _) => 0.98,
@@ -43,6 +46,13 @@ pub fn stream_rate(model: &CostModel, topology: &Topology, work: &StreamWork, le
         _ => 1.0,
     };
     (all * allocate * choice * order, fairness)
+}
+
+/// What threads that have `one` per second each get from the memory of nodes; `None` where it is the same everywhere.
+fn by_node(model: &CostModel, facts: &HostFacts, work: &StreamWork, one: f64) -> Option<f64> {
+    let node = |cpu: u32| facts.topology.node_of(cpu).unwrap_or(0);
+    let threads: Vec<(u32, Place)> = work.cpus.iter().map(|&cpu| (node(cpu), work.memory_of(cpu, facts))).collect();
+    model.nodes.rate(&threads, one, facts)
 }
 
 impl SharingModel {

@@ -6,18 +6,22 @@
 
 use super::SplitMix64;
 use super::cache_cost::CacheCost;
-use super::disturbances::{NoiseModel, Spike};
+use super::contention::{self, LoadCost, Sets};
+use super::disturbances::{NoiseModel, Spike, chunks};
 use super::handoff_cost::HandOffCost;
-use super::machine::{Machine, MemoryKey, MemoryPlan, MemoryUse, Observation, Trouble, page_bytes};
-use super::sample::CHUNKS;
+use super::machine::{
+    Beside, Machine, MemoryKey, MemoryPlan, MemoryUse, Observation, Trouble, page_bytes, traffic_memory,
+};
+use super::nodes_cost::NodesCost;
 use super::sharing::{SharingModel, stream_rate};
+use super::traffic::LoadedWork;
 use super::translation::{TlbLevel, translation};
-use super::window::{Chunks, Gaps};
+use super::window::Gaps;
 use super::work::{ChainShape, ChaseWork, InstructionWork, LockWork, StreamWork, Work};
-use crate::host::memory::PageMode;
+use crate::host::memory::{PageMode, Place};
 use crate::host::noise::ThreadNoise;
 use crate::kernels::{LockOperation, Operation, SetId, Timing, Width};
-use crate::results::{CacheKind, ClockFacts, HostFacts, KernelUsed, PageEvidence, Places, Surroundings};
+use crate::results::{ClockFacts, HostFacts, KernelUsed, PageEvidence, Places, Surroundings};
 use crate::units::{Bytes, BytesPerSecond, Hertz, Nanos};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -61,12 +65,16 @@ pub struct CostModel {
     /// Kernels that `--width best` has the choice of, and the share of the model's bandwidth that each reaches; with
     /// none there is no choice.
     pub choices: Vec<(SetId, f64)>,
+    /// What memory under load costs.
+    pub load: LoadCost,
     /// What threads that share something get of it.
     pub sharing: SharingModel,
     /// How caches replace, prefetch and differ from what is reported.
     pub caches: CacheCost,
     /// What CPUs need to hand a line over.
     pub hand_off: HandOffCost,
+    /// What memory of several nodes costs.
+    pub nodes: NodesCost,
     /// What disturbs samples.
     pub noise: NoiseModel,
 }
@@ -94,6 +102,8 @@ pub struct SimulatedMachine {
 struct Prepared {
     work: Work,
     per_nano: f64,
+    /// The same for the traffic beside it.
+    beside: Option<Beside>,
     fairness: f64,
 }
 
@@ -163,17 +173,8 @@ impl SimulatedMachine {
     /// the working sets of the threads that share it. Where CPUs differ, the furthest of any.
     pub fn level(&self, cpus: &[u32], bytes: Bytes) -> usize {
         let memory = self.model.levels.len() - 1;
-        let mut levels: BTreeMap<u32, usize> = cpus.iter().map(|&cpu| (cpu, memory)).collect();
-        for cache in self.facts.topology.caches.iter().filter(|c| c.kind != CacheKind::Instruction) {
-            let sharing: Vec<u32> = cache.cpus.0.iter().copied().filter(|cpu| levels.contains_key(cpu)).collect();
-            if bytes.0.saturating_mul(sharing.len() as u64) > cache.size.0 {
-                continue;
-            }
-            for cpu in sharing {
-                levels.entry(cpu).and_modify(|level| *level = (*level).min(cache.level as usize - 1));
-            }
-        }
-        levels.into_values().max().unwrap_or(memory)
+        let sets = cpus.iter().map(|&cpu| (cpu, bytes)).collect();
+        contention::levels(&self.facts.topology, &sets, memory).into_values().max().unwrap_or(memory)
     }
 
     fn node_of(&self, cpu: u32) -> u32 {
@@ -182,21 +183,21 @@ impl SimulatedMachine {
 
     /// Refuses streams for which too little is mapped.
     fn take_streams(&self, work: &StreamWork) -> Result<(), Trouble> {
-        let mut needed: BTreeMap<u32, Bytes> = BTreeMap::new();
+        let mut needed: BTreeMap<Place, Bytes> = BTreeMap::new();
         for &cpu in &work.cpus {
-            let sum = needed.entry(self.node_of(cpu)).or_default();
+            let sum = needed.entry(work.memory_of(cpu, &self.facts)).or_default();
             *sum = *sum + work.slot();
         }
-        let lacks = |(node, bytes): (&u32, &Bytes)| self.mapping((MemoryUse::Streams, work.pages, *node)) < *bytes;
-        if needed.iter().any(lacks) {
+        let lacks = |(place, bytes)| self.mapping(&(MemoryUse::Streams, work.pages, place)) < bytes;
+        if needed.into_iter().any(lacks) {
             Err(Trouble::Failed("no memory was planned for streams".to_owned()))
         } else {
             Ok(())
         }
     }
 
-    fn mapping(&self, key: MemoryKey) -> Bytes {
-        self.mapped.mappings.get(&key).copied().unwrap_or_default()
+    fn mapping(&self, key: &MemoryKey) -> Bytes {
+        self.mapped.mappings.get(key).copied().unwrap_or_default()
     }
 
     /// Builds a chain as the real machine does: in the next free piece of its mapping or, when none is left, in the
@@ -205,15 +206,16 @@ impl SimulatedMachine {
         if self.chains.contains(&work.chain()) {
             return Ok(());
         }
-        let key = (MemoryUse::Chains, work.pages, work.memory_node(&self.facts));
-        let (needed, size) = (work.slot(), self.mapping(key));
+        let node = |w: &ChaseWork| w.memory_node(&self.facts);
+        let key = (MemoryUse::Chains, work.pages, Place::Node(node(work)));
+        let (needed, size) = (work.slot(), self.mapping(&key));
         if needed > size {
             return Err(Trouble::Failed("no memory was planned for a chain".to_owned()));
         }
         let mut taken = self.taken.get(&key).copied().unwrap_or_default();
         if taken + needed > size {
             taken = Bytes(0);
-            self.chains.retain(|w| (w.pages, w.memory_node(&self.facts)) != (key.1, key.2));
+            self.chains.retain(|w| (w.pages, node(w)) != (work.pages, node(work)));
         }
         self.taken.insert(key, taken + needed);
         self.chains.insert(work.chain());
@@ -233,14 +235,37 @@ impl SimulatedMachine {
         if work.shared { rate } else { rate * work.cpus.len() as f64 }
     }
 
-    fn chase_nanos(&self, work: &ChaseWork) -> f64 {
-        let load = self.model.load(&self.facts.topology.data_caches(work.cpu), work);
+    /// What a hop of `work` takes beside threads with the working sets `sets`, its own among them, that make memory
+    /// `factor` times as slow.
+    fn chase_nanos(&self, work: &ChaseWork, sets: &Sets, factor: f64) -> f64 {
+        let load = self.model.load(&self.facts.topology.data_caches(work.cpu), work, (sets, factor));
+        let (from, to) = (self.node_of(work.cpu), work.memory_node(&self.facts));
+        let beyond = self.level(&[work.cpu], work.touched()) + 1 == self.model.levels.len();
+        let load = load + if beyond { self.model.nodes.latency(from, to, &self.facts) } else { 0.0 };
         let one = match work.shape {
             ChainShape::Sequential => load,
             _ => load + self.translation(work) + if self.walks(work) { self.model.page_walk.0 } else { 0.0 },
         };
         // Each level answers as many loads at once as cover ten of its neighbours' latencies.
         (one / f64::from(work.walkers.max(1))).max(one / 10.0)
+    }
+
+    /// Takes the memory of `work`; what its probe does in a nanosecond, and the traffic beside it.
+    fn load(&mut self, work: &LoadedWork) -> Result<(f64, Option<Beside>), Trouble> {
+        contention::refuse(work)?;
+        if traffic_memory(work, &self.facts).into_iter().any(|(key, bytes)| self.mapping(&key) < bytes) {
+            return Err(Trouble::Failed("no memory was planned for traffic".to_owned()));
+        }
+        let moved = contention::moved(&self.model, &self.facts.topology, work);
+        let beside = Beside { payload: moved.payload / 1e9, bus: moved.bus / 1e9 };
+        let per_nano = match work.chase() {
+            None => moved.probe / 1e9,
+            Some(chase) => {
+                self.build(chase)?;
+                1.0 / self.chase_nanos(chase, &contention::sets(work), self.model.load.factor(moved.used))
+            }
+        };
+        Ok((per_nano, (!work.traffic().is_empty()).then_some(beside)))
     }
 
     /// Whether a load of `work` waits for a page to be found: those of a window that the TLBs cover share one search.
@@ -276,16 +301,6 @@ impl SimulatedMachine {
         let place = if self.mappings.is_multiple_of(2) { 1.0 + noise.placement } else { 1.0 };
         ((1.0 + noise.jitter * uniform) * drift * place * if spike { 3.0 } else { 1.0 }, spike)
     }
-}
-
-/// The chunks of a sample: equal ones, but that a gap lies in the last.
-fn chunks(amount: u64, elapsed: Nanos, gap: Nanos) -> Chunks {
-    let each = (elapsed - gap) * (1.0 / CHUNKS as f64);
-    let mut lengths = vec![each; CHUNKS as usize];
-    if let Some(last) = lengths.last_mut() {
-        *last += gap;
-    }
-    Chunks { amount: (amount / CHUNKS).max(1), lengths }
 }
 
 impl Machine for SimulatedMachine {
@@ -335,6 +350,9 @@ impl Machine for SimulatedMachine {
             Work::Instruction(w) => format!("{}/{}", w.instruction, w.timing),
             Work::Lock(w) => format!("{}/simulated", w.operation),
             Work::HandOff(w) => w.kernel.kernel_name(),
+            Work::Loaded(w) => {
+                return w.kernels(|part| self.kernel(part));
+            }
         };
         Ok(KernelUsed { name, digest: Some("0000000000000000".to_owned()) })
     }
@@ -367,18 +385,24 @@ impl Machine for SimulatedMachine {
 
     fn prepare(&mut self, work: &Work) -> Result<(), Trouble> {
         self.prepared = None;
+        let mut beside = None;
         let mut fairness = 1.0;
         let per_nano = match work {
+            Work::Loaded(w) => {
+                let (per_nano, traffic) = self.load(w)?;
+                beside = traffic;
+                per_nano
+            }
             Work::Stream(w) => {
                 self.take_streams(w)?;
                 let level = self.level(&w.cpus, w.bytes);
-                let (rate, shares) = stream_rate(&self.model, &self.facts.topology, w, level);
+                let (rate, shares) = stream_rate(&self.model, &self.facts, w, level);
                 fairness = shares;
                 rate / 1e9
             }
             Work::Chase(w) => {
                 self.build(w)?;
-                1.0 / self.chase_nanos(w)
+                1.0 / self.chase_nanos(w, &Sets::from([(w.cpu, w.touched())]), 1.0)
             }
             Work::Instruction(w) => self.instruction_rate(w) / 1e9,
             Work::Lock(w) => self.lock_rate(w) / 1e9,
@@ -387,13 +411,13 @@ impl Machine for SimulatedMachine {
                 1.0 / self.model.hand_off.round_trip(self.places.relation(from, to), from, to).0
             }
         };
-        self.prepared = Some(Prepared { work: work.clone(), per_nano, fairness });
+        self.prepared = Some(Prepared { work: work.clone(), per_nano, beside, fairness });
         self.advance(TAKING_UP)
     }
 
     fn sample(&mut self, work: &Work, length: Nanos) -> Result<Observation, Trouble> {
         let ready = self.prepared.as_ref().filter(|p| p.work == *work);
-        let Some((per_nano, fairness)) = ready.map(|p| (p.per_nano, p.fairness)) else {
+        let Some((per_nano, beside, fairness)) = ready.map(|p| (p.per_nano, p.beside, p.fairness)) else {
             return Err(Trouble::Failed("a sample was asked for before its work was prepared".to_owned()));
         };
         let length = length * work.stretch();
@@ -417,6 +441,7 @@ impl Machine for SimulatedMachine {
         Ok(Observation {
             elapsed,
             amount,
+            traffic: beside.map(|b| Beside { payload: b.payload * length.0, bus: b.bus * length.0 }),
             chunks: chunks(amount, elapsed, gap),
             noise: Some(noise),
             gaps: Gaps { total: gap, longest: gap },
@@ -431,23 +456,7 @@ impl Machine for SimulatedMachine {
     }
 
     fn pages(&mut self, work: &Work) -> (PageEvidence, Vec<String>) {
-        let Some(pages) = work.pages() else { return (PageEvidence::default(), Vec::new()) };
-        let asked = page_bytes(pages, &self.facts);
-        let nodes: Vec<u32> = match work {
-            Work::Chase(w) => vec![w.memory_node(&self.facts)],
-            _ => work.cpus().iter().map(|&cpu| self.node_of(cpu)).collect::<BTreeSet<u32>>().into_iter().collect(),
-        };
-        let granted = if pages == PageMode::Base { 1.0 } else { self.model.granted };
-        let evidence = PageEvidence {
-            asked_bytes: Some(asked.0),
-            granted_share: Some(granted),
-            granted_bytes: Some(if granted >= 0.5 { asked.0 } else { self.facts.pages.base.0 }),
-            resident_share: Some(1.0),
-            nodes: Some(nodes.clone()),
-            expected_nodes: Some(nodes),
-            non_zero: Some(true),
-        };
-        (evidence, Vec::new())
+        (self.model.nodes.evidence(work, &self.facts, self.model.granted), Vec::new())
     }
 
     fn surroundings(&mut self, cpus: &[u32]) -> Surroundings {

@@ -2,7 +2,8 @@
 
 use super::cycle::Cycle;
 use super::machine::slot;
-use crate::host::memory::PageMode;
+use super::traffic::{LoadedWork, Probe};
+use crate::host::memory::{PageMode, Place};
 use crate::kernels::{
     BLOCK_BYTES, Contract, HandOff, IndexTable, Instruction, LINE_BYTES, LockOperation, Operation, PREFETCH_DISTANCE,
     Timing, Visits, Width,
@@ -47,6 +48,8 @@ pub struct StreamWork {
     /// Numbers of threads of which the fastest may be chosen, with the working set of each of them: on so many of the
     /// CPUs, the first ones. Empty where all of them are asked for.
     pub counts: Vec<(usize, Bytes)>,
+    /// Where the memory of all threads shall lie; on the node of each thread without, where that is possible.
+    pub place: Option<Place>,
 }
 
 impl StreamWork {
@@ -63,6 +66,7 @@ impl StreamWork {
             order: None,
             distance,
             counts: Vec::new(),
+            place: None,
         }
     }
 
@@ -75,6 +79,14 @@ impl StreamWork {
             ..self.clone()
         };
         if self.counts.is_empty() { vec![self.clone()] } else { self.counts.iter().map(with).collect() }
+    }
+
+    /// Where the memory of the thread on `cpu` lies by `facts`.
+    pub fn memory_of(&self, cpu: u32, facts: &HostFacts) -> Place {
+        match &self.place {
+            None | Some(Place::Local) => Place::Node(facts.topology.node_of(cpu).unwrap_or(0)),
+            Some(place) => place.clone(),
+        }
     }
 
     /// What its operation promises.
@@ -187,9 +199,11 @@ pub struct ChaseWork {
 }
 
 impl ChaseWork {
-    /// The same chain with one walker: how many walk on it is no matter of its memory.
+    /// The same chain with one walker: how many walk on it is no matter of its memory, and which CPU does only where its
+    /// node decides about the memory's.
     pub fn chain(&self) -> Self {
-        Self { walkers: 1, payload: false, ..self.clone() }
+        let cpu = if self.node.is_some() { 0 } else { self.cpu };
+        Self { walkers: 1, payload: false, cpu, ..self.clone() }
     }
 
     /// The NUMA node that its memory shall lie on by `facts`.
@@ -273,6 +287,8 @@ pub enum Work {
     Lock(LockWork),
     /// Core to core.
     HandOff(HandOffWork),
+    /// Latency or bandwidth beside traffic.
+    Loaded(LoadedWork),
 }
 
 impl Work {
@@ -284,6 +300,7 @@ impl Work {
             Work::Instruction(w) => std::slice::from_ref(&w.cpu),
             Work::Lock(w) => &w.cpus,
             Work::HandOff(w) => &w.cpus,
+            Work::Loaded(w) => w.cpus(),
         }
     }
 
@@ -303,7 +320,39 @@ impl Work {
         match self {
             Work::Stream(w) => Some(w.pages),
             Work::Chase(w) => Some(w.pages),
+            Work::Loaded(w) => Some(w.pages()),
             Work::Instruction(_) | Work::Lock(_) | Work::HandOff(_) => None,
+        }
+    }
+
+    /// The place that its memory was asked to lie on, `None` where that is left to the threads' nodes or there is none.
+    pub fn place(&self) -> Option<Place> {
+        match self {
+            Work::Stream(w) => w.place.clone(),
+            Work::Chase(w) => w.node.map(Place::Node),
+            Work::Loaded(w) => w.node().map(Place::Node),
+            Work::Instruction(_) | Work::Lock(_) | Work::HandOff(_) => None,
+        }
+    }
+
+    /// The nodes that its memory is to lie on by `facts`, in rising order, each once: those of its place, else those of its
+    /// CPUs.
+    pub fn memory_nodes(&self, facts: &HostFacts) -> Vec<u32> {
+        let nodes: BTreeSet<u32> = match self.place() {
+            Some(place) if place != Place::Local => place.nodes().iter().copied().collect(),
+            _ if let Work::Loaded(w) = self => w.memory_nodes(facts).into_iter().collect(),
+            _ => self.cpus().iter().map(|&cpu| facts.topology.node_of(cpu).unwrap_or(0)).collect(),
+        };
+        nodes.into_iter().collect()
+    }
+
+    /// The nodes that the memory of its thread `index` is to lie on by `facts`.
+    pub fn memory_nodes_of(&self, index: usize, facts: &HostFacts) -> Vec<u32> {
+        match (self.place(), self.cpus().get(index)) {
+            // Its windows are not in the order of its threads.
+            _ if matches!(self, Work::Loaded(_)) => self.memory_nodes(facts),
+            (None | Some(Place::Local), Some(&cpu)) => vec![facts.topology.node_of(cpu).unwrap_or(0)],
+            _ => self.memory_nodes(facts),
         }
     }
 
@@ -312,6 +361,7 @@ impl Work {
         match self {
             Work::Stream(w) => Bytes(w.bytes.0.saturating_mul(w.cpus.len() as u64)),
             Work::Chase(w) => w.touched(),
+            Work::Loaded(w) => w.working_set(),
             Work::Instruction(_) | Work::Lock(_) | Work::HandOff(_) => Bytes(0),
         }
     }
@@ -325,6 +375,10 @@ impl Work {
                 one.saturating_mul(w.cpus.len() as u64)
             }
             Work::Chase(w) => w.nodes(),
+            Work::Loaded(w) => match w.probe() {
+                Probe::Chase(chase) => chase.nodes(),
+                Probe::Stream(stream) => stream.bytes.0,
+            },
             Work::Instruction(_) | Work::Lock(_) | Work::HandOff(_) => 0,
         }
     }
@@ -336,7 +390,28 @@ impl Work {
 
     /// Whether its quantity is a rate rather than a time.
     pub fn higher_is_better(&self) -> bool {
-        matches!(self, Work::Stream(_) | Work::Lock(_))
+        match self {
+            Work::Stream(_) | Work::Lock(_) => true,
+            Work::Chase(_) | Work::Instruction(_) | Work::HandOff(_) => false,
+            Work::Loaded(w) => w.chase().is_none(),
+        }
+    }
+
+    /// The chain that it walks, if any.
+    pub fn chase(&self) -> Option<&ChaseWork> {
+        match self {
+            Work::Chase(w) => Some(w),
+            Work::Loaded(w) => w.chase(),
+            Work::Stream(_) | Work::Instruction(_) | Work::Lock(_) | Work::HandOff(_) => None,
+        }
+    }
+
+    /// The works whose kernels it runs: itself, but for one that is made of others.
+    pub fn parts(&self) -> Vec<Work> {
+        match self {
+            Work::Loaded(w) => w.parts(),
+            _ => vec![self.clone()],
+        }
     }
 
     /// The node on which its first CPU lies by `facts`.

@@ -4,13 +4,14 @@
 
 use super::curve::{self, capitalized, unique};
 use super::hierarchy::{Levels, MEMORY, Target};
-use super::lists::{Asked, Operations, PageModes, Widths, fixed_thread_counts, is_comparator};
+use super::lists::{Asked, Count, Operations, PageModes, Widths, fixed_thread_counts, is_comparator};
+use super::nodes::asked_node;
 use super::placement::Placing;
 use super::steps::steps;
 use super::{Bound, Detail, Draft, Experiment, Scope, axis, bytes_axis};
 use crate::engine::{StreamWork, Work};
 use crate::error::{Error, Result};
-use crate::host::memory::PageMode;
+use crate::host::memory::{PageMode, Place};
 use crate::kernels::{BLOCK_BYTES, Family, Operation, PREFETCH_DISTANCE, Policy, Width};
 use crate::results::{ASKED_THREADS, Axis, Coordinate, Coordinates, Dataset, Finding, Outcome, Point, Quantity};
 use crate::units::{Bytes, SizeList, ThreadCount, ThreadList};
@@ -45,6 +46,10 @@ pub struct Settings {
     /// How far ahead operations that prefetch do so: 512,2KiB
     #[arg(long, value_name = "LIST", default_value = "2KiB")]
     pub prefetch_distance: SizeList,
+
+    /// NUMA node of all memory [default: that of each thread]
+    #[arg(long, value_name = "N")]
+    pub node: Option<Count>,
 }
 
 /// Numbers of threads that race for the best at most.
@@ -77,6 +82,7 @@ impl Bandwidth {
             threads: ThreadList(vec![ThreadCount::Exactly(1), ThreadCount::All]),
             width: Widths(vec![Width::Best]),
             pages: PageModes(vec![PageMode::Transparent]),
+            node: None,
         };
         Self { settings, detail }
     }
@@ -158,7 +164,8 @@ impl Bandwidth {
         for &width in &s.width.0 {
             for (&pages, &distance) in s.pages.0.iter().flat_map(|p| distances.iter().map(move |d| (p, d))) {
                 let plain = StreamWork::new(asked.operation(), width, pages, cpus, bytes);
-                works.push(StreamWork { any_of_family: matches!(asked, Asked::BestOf(_)), distance, ..plain });
+                let place = s.node.map(|Count(node)| Place::Node(node));
+                works.push(StreamWork { any_of_family: matches!(asked, Asked::BestOf(_)), distance, place, ..plain });
             }
         }
         works
@@ -179,6 +186,9 @@ fn coordinates(work: &StreamWork, asked: Asked, kernel: &str, level: &str) -> Co
     ]);
     if work.contract().prefetches {
         coordinates.insert("prefetch_bytes".to_owned(), Coordinate::Number(work.distance.0));
+    }
+    if let Some(Place::Node(node)) = work.place {
+        coordinates.insert("node".to_owned(), Coordinate::Number(u64::from(node)));
     }
     coordinates
 }
@@ -258,10 +268,12 @@ impl Experiment for Bandwidth {
 
     fn axes(&self) -> Vec<Axis> {
         let names = ["operation", "kernel", "width", "level", "threads", "pages"];
-        names.map(axis).into_iter().chain(["size_bytes", "prefetch_bytes"].map(bytes_axis)).collect()
+        let node = self.settings.node.map(|_| axis("node"));
+        names.map(axis).into_iter().chain(node).chain(["size_bytes", "prefetch_bytes"].map(bytes_axis)).collect()
     }
 
     fn draft(&self, scope: &Scope<'_>) -> Result<Vec<Draft>> {
+        asked_node(self.settings.node, scope)?;
         let mut drafts = Vec::new();
         for threads in fixed_thread_counts(&self.settings.threads, scope)? {
             self.draft_threads(scope, threads, false, &mut drafts)?;

@@ -6,16 +6,15 @@ use super::chain_modes::{named, packed_window, shapes};
 use super::hierarchy::{Levels, MEMORY, Target};
 use super::instructions::chosen_cpus;
 use super::lists::{ChainMode, ChainModes, Count, Counts, PageModes};
+use super::nodes::asked_node;
 use super::plausible::reject_below_faster;
 use super::steps::rises;
 use super::{Bound, Detail, Draft, Experiment, Scope, axis, bytes_axis};
-use crate::engine::{ChainShape, ChaseWork, Windows, Work, derive, reason};
+use crate::engine::{ChainShape, ChaseWork, Windows, Work, derive};
 use crate::error::{Error, Result};
 use crate::host::memory::PageMode;
 use crate::kernels::{MOST_WALKERS, chase_name};
-use crate::results::{
-    Axis, Cause, Coordinate, Coordinates, Dataset, Finding, Outcome, PageEvidence, Point, Quantity, VerdictGrade,
-};
+use crate::results::{Axis, Coordinate, Coordinates, Dataset, Finding, Outcome, PageEvidence, Point, Quantity};
 use crate::units::{Bytes, CpuList, Nanos, SizeList};
 use std::collections::BTreeMap;
 
@@ -178,9 +177,9 @@ impl Latency {
         }
         let hidden = target.hidden.as_ref();
         let level = hidden.map_or_else(|| levels.name(footprint(size, stride, line)), |_| target.level.clone());
-        let seed = derive(scope.seed, "chain", size.0 ^ (stride.0 << 48));
+        let seed = chain_seed(scope, size, stride);
         let (bytes, payload) = (size.round_down(stride.0), self.settings.payload);
-        let node = self.node(scope)?;
+        let node = asked_node(self.settings.node, scope)?;
         let work = |pages, shape, walkers| ChaseWork { pages, cpu, node, bytes, stride, shape, seed, walkers, payload };
         let shapes = shapes(&self.settings.chain_mode, self.settings.locality, stride)?;
         let chains = self.chains(stride)?;
@@ -195,20 +194,6 @@ impl Latency {
             works.push(work(PageMode::Base, ChainShape::RandomBox(window), 1));
         }
         Ok(works.into_iter().map(|work| draft_point(scope, work, &level).unless(hidden)).collect())
-    }
-
-    /// The NUMA node that the user wants the memory on.
-    fn node(&self, scope: &Scope<'_>) -> Result<Option<u32>> {
-        let Some(Count(asked)) = self.settings.node else { return Ok(None) };
-        let nodes = &scope.facts().topology.nodes;
-        let ids: Vec<u32> = nodes.iter().filter(|n| n.memory != Some(Bytes(0))).map(|n| n.id).collect();
-        // A system that tells of no nodes has one.
-        let ids = if ids.is_empty() { vec![0] } else { ids };
-        if ids.contains(&asked) {
-            return Ok(Some(asked));
-        }
-        let (first, all) = (ids[0], CpuList(ids));
-        Err(Error::usage(format!("node not available: {asked}; nodes with memory are {all}; type --node {first}")))
     }
 
     /// How many chains to follow at once.
@@ -231,6 +216,11 @@ impl Latency {
     fn wanted(&self, pages: PageMode, level: &str) -> bool {
         self.settings.sizes.is_some() || self.detail != Detail::Levels || pages != PageMode::Base || level == MEMORY
     }
+}
+
+/// Seed of the order of a chain: whoever asks for the same chain gets the same one.
+pub(super) fn chain_seed(scope: &Scope<'_>, size: Bytes, stride: Bytes) -> u64 {
+    derive(scope.seed, "chain", size.0 ^ (stride.0 << 48))
 }
 
 /// The working set that `size` in nodes of `stride` is to the caches: one line per node.
@@ -330,7 +320,6 @@ impl Experiment for Latency {
 
     fn finish(&self, dataset: &mut Dataset) {
         reject_below_faster(dataset);
-        reject_elsewhere(dataset);
     }
 
     fn findings(&self, dataset: &Dataset) -> Vec<Finding> {
@@ -362,19 +351,6 @@ fn distribution(point: &Point) -> Option<Finding> {
     let values = names.iter().filter_map(|name| Some(((*name).to_owned(), of(name)?)));
     let values = values.chain([("size_bytes".to_owned(), size.0 as f64)]).collect();
     Some(Finding { kind: "latency-windows".to_owned(), text, values })
-}
-
-/// Rejects what was measured in memory on another NUMA node than the one asked for.
-fn reject_elsewhere(dataset: &mut Dataset) {
-    for point in &mut dataset.points {
-        let Some(asked) = point.number("node") else { continue };
-        let Outcome::Measured(measured) = &mut point.outcome else { continue };
-        let nodes = measured.evidence.pages.nodes.clone().unwrap_or_default();
-        if nodes.iter().any(|&node| u64::from(node) != asked) {
-            let text = format!("memory on node {nodes:?}, node {asked} was asked for");
-            measured.verdict.add(VerdictGrade::Rejected, reason(Cause::Node, text));
-        }
-    }
 }
 
 /// What following several chains at once gains in the largest working set where that was measured.

@@ -52,6 +52,10 @@ lists! {
     HandOffs of HandOff;
     /// Pairs of CPUs.
     Pairs of Pair;
+    /// What is measured between nodes.
+    Quantities of Studied;
+    /// Ways to spread memory over nodes.
+    Interleavings of Spread;
 }
 
 /// Two CPUs of which the first starts every round trip: `0:1`; `0-1` for both of them in turn.
@@ -228,6 +232,21 @@ names! {
     LineSharing, "lines":
     Shared "shared" "All threads on one line.",
     Separate "separate" "Each thread on a line of its own.",
+}
+
+names! {
+    /// What is measured between NUMA nodes.
+    Studied, "quantities":
+    Bandwidth "bandwidth" "Bytes per second of all threads of a node.",
+    Latency "latency" "Time of a load that needs the one before it.",
+}
+
+names! {
+    /// How memory is spread over NUMA nodes.
+    Spread, "ways to interleave":
+    Even "even" "A page from each node in turn.",
+    Weighted "weighted" "Pages from each node by the administrator's weights.",
+    None "none" "Not at all.",
 }
 
 names! {

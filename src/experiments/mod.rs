@@ -13,7 +13,10 @@ mod hierarchy;
 pub mod instructions;
 pub mod latency;
 mod lists;
+pub mod loaded_latency;
 pub mod locks;
+mod nodes;
+pub mod numa;
 mod pairs;
 pub mod patterns;
 mod placement;
@@ -24,8 +27,9 @@ pub mod tlb;
 
 pub use hierarchy::{Level, Levels, Target};
 pub use lists::{
-    Asked, ChainMode, ChainModes, Count, Counts, Density, HandOffs, Instructions, LineSharing, Lines, LockOperations,
-    Operations, OrderKind, Orders, PageModes, Pair, Pairs, Placement, Placements, Timings, Widths,
+    Asked, ChainMode, ChainModes, Count, Counts, Density, HandOffs, Instructions, Interleavings, LineSharing, Lines,
+    LockOperations, Operations, OrderKind, Orders, PageModes, Pair, Pairs, Placement, Placements, Quantities, Spread,
+    Studied, Timings, Widths,
 };
 pub use patterns::OrderedOperations;
 
@@ -198,7 +202,7 @@ pub struct Row {
 }
 
 /// Every experiment, in the order of profiles and lists.
-pub static EXPERIMENTS: [Row; 9] = [
+pub static EXPERIMENTS: [Row; 12] = [
     Row {
         name: "bandwidth",
         question: "how many bytes per second do threads read, write and copy at each level of the hierarchy?",
@@ -222,6 +226,24 @@ pub static EXPERIMENTS: [Row; 9] = [
         question: "how long does a value take from one core to another and back, for every pair of cores?",
         least: Detail::Levels,
         in_profile: |detail| Box::new(core_to_core::CoreToCore::in_profile(detail)),
+    },
+    Row {
+        name: "numa",
+        question: "how many bytes per second does each NUMA node's CPUs get from each node's memory?",
+        least: Detail::Levels,
+        in_profile: |detail| Box::new(numa::NumaBandwidth::in_profile(detail)),
+    },
+    Row {
+        name: "numa-latency",
+        question: "how long does a load from each NUMA node's memory take on each node's CPUs?",
+        least: Detail::Levels,
+        in_profile: |detail| Box::new(numa::NumaLatency::in_profile(detail)),
+    },
+    Row {
+        name: "loaded-latency",
+        question: "how long does a load take while other CPUs use the memory, and how much do they move then?",
+        least: Detail::Levels,
+        in_profile: |detail| Box::new(loaded_latency::LoadedLatency::in_profile(detail)),
     },
     Row {
         name: "patterns",

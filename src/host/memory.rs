@@ -4,9 +4,11 @@
 //! memory as atomic words only, so that assembly and several threads may work on it at the same time.
 
 mod mode;
+mod place;
 mod reading;
 
 pub use mode::PageMode;
+pub use place::Place;
 pub use reading::PageReading;
 
 use super::facts::SystemFiles;
@@ -44,7 +46,7 @@ impl Mapping {
     /// use (unused for `Base`), and the mapping starts at a multiple of it.
     ///
     /// A kernel without transparent huge pages is no error: what was granted is what [`Window::inspect`] reads back.
-    /// Where huge pages of the pool are spread over nodes, see [`Mapping::bind`].
+    /// Where huge pages of the pool are spread over nodes, see [`Mapping::place`].
     ///
     /// # Errors
     /// No bytes, a page size that is none, no memory, or too few huge pages in the pool.
@@ -103,12 +105,13 @@ impl Mapping {
         self.region.guard()
     }
 
-    /// Takes all pages from NUMA node `node` only, moving those that were touched before (`mbind` with `MPOL_BIND`).
+    /// Takes all pages from `place`, moving those that were touched before (`mbind` with `MPOL_BIND`, `MPOL_INTERLEAVE`,
+    /// or `MPOL_WEIGHTED_INTERLEAVE`, which Linux 6.9 and newer have).
     ///
     /// # Errors
-    /// There is no such node, it has too few huge pages free, the system cannot bind, or a container forbids it.
-    pub fn bind(&self, node: u32) -> Result<()> {
-        if self.mode.is_reserved() {
+    /// There is no such node, it has too few huge pages free, the system cannot place memory so, or a container forbids it.
+    pub fn place(&self, place: &Place) -> Result<()> {
+        if let (true, Place::Node(node)) = (self.mode.is_reserved(), place) {
             // The pool is reserved for the machine, not by node; a node that runs dry would end the process.
             let folder = format!("/sys/devices/system/node/node{node}/hugepages/{}", pool_name(self.huge));
             let free: Option<u64> = SystemFiles::real().read_as(&format!("{folder}/free_hugepages"));
@@ -121,10 +124,14 @@ impl Mapping {
                 )));
             }
         }
-        self.region.bind(node).map_err(|error| {
+        self.region.place(place).map_err(|error| {
+            let what = match place {
+                Place::Local | Place::Node(_) => "a container may forbid it unless it has CAP_SYS_NICE",
+                Place::Interleaved(_) => "a container may forbid it unless it has CAP_SYS_NICE; use --interleave none",
+                Place::Weighted(_) => "weights need Linux 6.9; use --interleave even",
+            };
             Error::failure(format!(
-                "cannot bind memory to node {node}: {error}; 'memgauge list host' shows the nodes; a container may \
-                 forbid it unless it has CAP_SYS_NICE"
+                "cannot bind memory to {place}: {error}; 'memgauge list host' shows the nodes; {what}"
             ))
         })
     }
@@ -234,7 +241,7 @@ impl Window {
     }
 
     /// Reads back from the system what the window really lies on; nodes are asked for `node_samples` pages spread
-    /// over it. Walks page tables: microseconds for a few MiB, up to seconds for hundreds of GiB of base pages.
+    /// over it, or for all of them where it has no more. Walks page tables: microseconds for a few MiB, up to seconds for hundreds of GiB of base pages.
     pub fn inspect(&self, node_samples: usize) -> PageReading {
         let start = self.mapping.region.start().as_ptr() as usize;
         let asked = reading::Question {

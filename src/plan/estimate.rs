@@ -1,7 +1,7 @@
 //! How long a plan takes.
 
 use super::{Phase, PlannedPoint, Request};
-use crate::engine::{LONGEST_WALK, Sampling, Work, race_samples};
+use crate::engine::{ChaseWork, LONGEST_WALK, Sampling, Work, race_samples};
 use crate::units::{Bytes, BytesPerSecond, Nanos};
 
 /// Rates that decide how long a plan takes.
@@ -64,10 +64,7 @@ pub(super) fn phase_time(
         let Ok(work) = &point.work else { return Nanos::ZERO };
         let sampling = &request.sampling_of(point, sampling);
         let built = if phase.chains_share { f64::from(sampling.rounds) } else { allocations };
-        let chain = match work {
-            Work::Chase(w) => PER_NODE * (w.nodes() as f64 * built / cost.threads),
-            _ => Nanos::ZERO,
-        };
+        let chain = work.chase().map_or(Nanos::ZERO, |w| PER_NODE * (w.nodes() as f64 * built / cost.threads));
         let prepared = if point.candidates < 2 { 0.0 } else { point.candidates as f64 };
         let race =
             PER_TURN * prepared + (sampling.length * work.stretch() + PER_SAMPLE) * race_samples(point.candidates);
@@ -84,6 +81,7 @@ fn turn(work: &Work, request: &Request, sampling: &Sampling, last_level: Bytes) 
     let walk = match work {
         Work::Stream(_) => Nanos::from_secs(work.pass() as f64 / WALKED.0 / work.cpus().len().max(1) as f64),
         Work::Chase(_) => PER_HOP * work.pass() as f64,
+        Work::Loaded(w) => PER_HOP * w.chase().map_or(0, ChaseWork::nodes) as f64,
         Work::Instruction(_) | Work::Lock(_) | Work::HandOff(_) => Nanos::ZERO,
     };
     let walk = if held { walk.min(LONGEST_WALK) } else { Nanos::ZERO };

@@ -7,7 +7,7 @@ use crate::results::{Dataset, Measured, Point, Report};
 use std::collections::BTreeSet;
 
 /// The columns that every file has, in this order; new ones are added at the end only.
-pub(super) const COLUMNS: [&str; 30] = [
+pub(super) const COLUMNS: [&str; 34] = [
     "experiment",
     "quantity",
     "unit",
@@ -38,6 +38,10 @@ pub(super) const COLUMNS: [&str; 30] = [
     "per_cycle",
     "per_second",
     "ns_per_operation",
+    "traffic",
+    "traffic_ci_low",
+    "traffic_ci_high",
+    "traffic_bus_estimate",
 ];
 
 /// `csv`: long form, base units.
@@ -144,6 +148,10 @@ fn figure(measured: &Measured, column: &str) -> Option<String> {
         "limit" => measured.limit.as_ref().map(|l| l.value.to_string()),
         "trust" => Some(measured.verdict.grade.word().to_owned()),
         "reason" => Some(measured.verdict.text()),
+        "traffic" => number(measured.load?.median),
+        "traffic_ci_low" => number(measured.load?.ci_low),
+        "traffic_ci_high" => number(measured.load?.ci_high),
+        "traffic_bus_estimate" => number(measured.load?.bus_estimate),
         name => measured.also.get(name).map(ToString::to_string),
     }
 }

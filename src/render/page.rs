@@ -41,10 +41,8 @@ pub(super) fn page(report: &Report, options: &Options) -> Page {
     if whole {
         blocks.push(hierarchy::block(report));
     }
-    for dataset in report.datasets.iter().filter(|d| !whole || !hierarchy::shows(d)) {
-        if dataset.points.is_empty() {
-            continue;
-        }
+    let shown = |d: &&Dataset| !d.points.is_empty() && (!whole || !hierarchy::shows(d));
+    for dataset in report.datasets.iter().filter(shown) {
         if whole && !options.verbose {
             others.push(format!("{} {}", dataset.experiment, counted(dataset.points.len(), "point")));
         } else if matrix::applies(dataset) {

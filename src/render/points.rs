@@ -15,6 +15,8 @@ pub(super) fn block(dataset: &Dataset) -> Block {
     columns.extend([
         Column::right(format!("{name}\n{unit}")),
         Column::right(format!("best\n{unit}")),
+        Column::right("traffic\nGB/s"),
+        Column::right("on the\nbus GB/s"),
         Column::right("core\ncycles"),
         Column::right("per\ncycle"),
         Column::right("ns each\nthread"),
@@ -45,13 +47,15 @@ fn axis_column(dataset: &Dataset, axis: &str) -> Column {
 }
 
 /// The cells behind the axes, empty where a column may be left out.
-fn figures(dataset: &Dataset, point: &Point, factor: f64) -> [String; 11] {
+fn figures(dataset: &Dataset, point: &Point, factor: f64) -> [String; 13] {
     let word = trust(point).to_owned();
     match point.outcome.measured() {
-        None => ["-", "-", "", "", "", "", "", "", "", "", &word].map(str::to_owned),
+        None => ["-", "-", "", "", "", "", "", "", "", "", "", "", &word].map(str::to_owned),
         Some(m) => [
             value(Some(point), factor),
             significant(m.summary.best * factor),
+            m.load.map(|load| significant(load.median / 1e9)).unwrap_or_default(),
+            m.load.map(|load| significant(load.bus_estimate / 1e9)).unwrap_or_default(),
             also(m, "core_cycles").map(significant).unwrap_or_default(),
             also(m, "per_cycle").map(significant).unwrap_or_default(),
             also(m, "ns_per_operation").map(significant).unwrap_or_default(),

@@ -57,6 +57,11 @@ impl std::fmt::Display for Coordinate {
 /// `relation` (`same-core`, `shared-l2`, `shared-l3`, `same-package`, `cross-package`, `unknown`).
 /// Over numbers of threads: `placement` (`spread`, `compact`), `cores` (physical ones that have a thread, where these are fewer
 /// than the threads), `per_cpu` (threads on each CPU, where several), `kind` (the CPUs of one kind of core, or `all`, where there are several).
+/// Beside traffic: `mix`
+/// (`idle` without any; loads to stores: `67:33`, `0:100nt` with non-temporal ones; `3-readers-1-writers`), `pause_cycles` (core
+/// cycles between bursts of each thread), `threads` (those of the traffic), `node` (of all memory), `bully` (its CPUs, `none` without).
+/// Between NUMA nodes: `cpu_node` (a node or `all`), `memory_node` (a node, `local` for that of each thread, `interleaved`,
+/// `weighted`) and `distance` as the system reports it; `node` where only the memory's is asked for.
 pub type Coordinates = BTreeMap<String, Coordinate>;
 
 /// One point: where it lies and what came of it.

@@ -159,6 +159,15 @@ pub struct CauseCount {
     pub advice: String,
 }
 
+/// How many base pages lie on a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct NodePages {
+    /// The node.
+    pub node: u32,
+    /// Pages.
+    pub pages: u64,
+}
+
 /// What was read back about the memory of a point; `null` where the system does not tell.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
@@ -173,7 +182,13 @@ pub struct PageEvidence {
     pub resident_share: Option<f64>,
     /// NUMA nodes that sampled pages lie on, in rising order.
     pub nodes: Option<Vec<u32>>,
-    /// The nodes of the CPUs that used it.
+    /// Looked-at base pages by the node that they lie on: all of them where a place was asked for, else samples.
+    pub pages_by_node: Option<Vec<NodePages>>,
+    /// Looked-at base pages on another node than the one that they were to lie on.
+    pub elsewhere: Option<u64>,
+    /// The place that was asked for (`node 1`, `nodes 0-3 interleaved`); `null` where it was left to first touch.
+    pub asked_place: Option<String>,
+    /// The nodes that it was to lie on: those asked for, else those of the CPUs that used it.
     pub expected_nodes: Option<Vec<u32>>,
     /// Whether every looked-at piece of the memory holds something else than zeros: reads of untouched memory go to one
     /// shared page.

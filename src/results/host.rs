@@ -117,7 +117,7 @@ pub struct Cache {
 }
 
 /// A NUMA node; one without CPUs is memory only (CXL, HBM).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Node {
     /// The system's number.
     pub id: u32,
@@ -125,8 +125,24 @@ pub struct Node {
     pub cpus: CpuList,
     /// Its memory, as far as the system tells.
     pub memory: Option<Bytes>,
-    /// Distance to every node in the order of ids, 10 for itself.
+    /// Distance to every node in the order of ids, 10 for itself; empty where the system does not tell.
     pub distances: Vec<u32>,
+    /// Memory that is free there or can be had at once; `null` where the system does not tell.
+    #[serde(default)]
+    pub available: Option<Bytes>,
+    /// Whether this process may take its memory; `null` where the system does not tell.
+    #[serde(default)]
+    pub allowed: Option<bool>,
+    /// Pages that weighted interleaving takes from it at a time; `null` where the system has no such weights.
+    #[serde(default)]
+    pub weight: Option<u32>,
+}
+
+impl Node {
+    /// What a run may map of its memory: what can be had at once less a tenth; `None` where the system does not tell.
+    pub fn usable(&self) -> Option<Bytes> {
+        self.available.map(|bytes| Bytes(bytes.0 - bytes.0 / 10))
+    }
 }
 
 /// CPUs, caches and nodes.
@@ -175,6 +191,17 @@ impl Topology {
         }
         let instances: BTreeSet<usize> = last.into_values().collect();
         instances.into_iter().map(|index| self.caches[index].size).sum()
+    }
+
+    /// The node with this number.
+    pub fn node(&self, id: u32) -> Option<&Node> {
+        self.nodes.iter().find(|node| node.id == id)
+    }
+
+    /// Distance from one node to another as the system reports it, `None` where it does not.
+    pub fn distance(&self, from: u32, to: u32) -> Option<u32> {
+        let place = self.nodes.iter().position(|node| node.id == to)?;
+        self.node(from)?.distances.get(place).copied()
     }
 
     /// The NUMA node of `cpu`.

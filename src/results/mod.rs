@@ -15,14 +15,14 @@ mod store;
 
 pub use dataset::{ASKED_THREADS, Axis, Coordinate, Coordinates, Dataset, Point, Quantity, headline};
 pub use evidence::{
-    Cause, CauseCount, Evidence, PageEvidence, Reason, ReportVerdict, Surroundings, Verdict, VerdictGrade,
+    Cause, CauseCount, Evidence, NodePages, PageEvidence, Reason, ReportVerdict, Surroundings, Verdict, VerdictGrade,
 };
 pub use host::{
     Cache, CacheKind, Cpu, CpuFacts, Environment, Fact, HostFacts, HugePool, MemoryBus, MemoryFacts, Node, PageFacts,
     PortWidth, Swap, SystemFacts, Topology,
 };
 pub use journal::{Journal, JournalLine, JournalPoint, LARGEST_JOURNAL, RunEnd, read_journal, unmeasured};
-pub use outcome::{Candidate, Choice, Limit, Measured, Outcome, Sample, Summary};
+pub use outcome::{Candidate, Choice, Limit, Load, Measured, Outcome, Sample, Summary};
 pub use relation::{Group, Places, Relation};
 pub use report::{ClockFacts, Finding, KernelUsed, PlanSummary, Provenance, Report, RunStatus, SCHEMA_VERSION, Tool};
 pub use store::{LARGEST_REPORT, Saved, is_replaceable, parse_saved, read_report, read_saved, write_atomically};

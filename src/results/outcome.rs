@@ -77,6 +77,9 @@ pub struct Measured {
     /// Core to core: `one_way_ns` (half the round trip), `core_cycles`. Where the distribution over short windows was asked
     /// for: `p50`, `p90`, `p95`, `p99`, `p99_9`, `max` of the quantity in a window, `windows` (how many) and `window_ns`.
     pub also: BTreeMap<String, f64>,
+    /// The traffic beside what was measured; left out where there was none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load: Option<Load>,
     /// Which kernel, or number of threads, was found fastest before the samples, and what the others reached; `null` where there was no choice.
     #[serde(default)]
     pub choice: Option<Choice>,
@@ -88,6 +91,21 @@ pub struct Measured {
     pub evidence: Evidence,
     /// What follows from the evidence.
     pub verdict: Verdict,
+}
+
+/// What threads beside the measured one moved in the samples that the summary is of, in B/s.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Load {
+    /// Median of what their loads and stores asked for (payload), all threads together.
+    pub median: f64,
+    /// Lower end of the 95% confidence interval of that median.
+    pub ci_low: f64,
+    /// Upper end of the 95% confidence interval of that median.
+    pub ci_high: f64,
+    /// How often an interval made like this one holds the truth: below 0.95 where there were fewer than six rounds.
+    pub confidence: f64,
+    /// Median of what crossed the memory bus if nothing stayed in a cache and ordinary stores read their lines first.
+    pub bus_estimate: f64,
 }
 
 /// A choice among kernels, or numbers of threads, that do the same work.
@@ -167,9 +185,12 @@ pub struct Sample {
     pub value: f64,
     /// Length of the common window that was counted.
     pub elapsed_ns: f64,
-    /// What was done in the window: payload bytes of all threads (bandwidth), steps of the chain (latency),
+    /// What was done in the window: payload bytes of all threads (bandwidth) or of the measured one, steps of the chain (latency),
     /// instructions, operations on locks, round trips.
     pub work: u64,
+    /// Payload that threads beside the measured one moved in the window, in B/s; left out where there were none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub traffic: Option<f64>,
     /// Core clock right before and after on the first CPU, `null` where it could not be established.
     pub core_hz: Option<f64>,
     /// Number of the round in which it was taken, from 0.

@@ -4,6 +4,7 @@
 //! and no answer is `None` (or an empty list).
 #![forbid(unsafe_code)]
 
+mod bends;
 mod capacity;
 #[cfg(test)]
 mod coverage_tests;
@@ -17,6 +18,7 @@ mod ratio;
 mod stop;
 mod trend;
 
+pub use bends::{first_passing, knee_below_chord, unevenness};
 pub use capacity::{CacheEnd, cache_ends};
 pub use knees::{Knee, knees};
 pub use levels::{Headline, headline};

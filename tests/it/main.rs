@@ -12,6 +12,7 @@ mod helper;
 mod interruption;
 mod journals;
 mod kernels;
+mod loaded;
 mod outputs;
 mod resume;
 mod scaling;

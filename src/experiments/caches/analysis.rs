@@ -221,17 +221,27 @@ pub fn followed(strides: &[(Bytes, f64)]) -> (Option<Bytes>, Option<Bytes>) {
     (up_to, not)
 }
 
-/// The share of the way to the next level from which on a set is taken to be full: one line more than its 16 ways misses
-/// once in 17 loads under the mildest replacement.
-const FULL: f64 = 0.05;
+/// The share of the way to the next level from which on a node more is one that does not fit.
+const FULL: f64 = 0.3;
 
 /// The ways of a cache, from the least to the most, by loads of rising numbers of nodes that share a set: `here` is a load
-/// from the cache, `behind` one from the next. `None` where the set never filled, or always was.
+/// from the cache, `behind` one from the next. `None` where the set never filled, or always was, or filled too late to
+/// tell.
+///
+/// A pass over n nodes takes n loads. What one node more adds to it is a load from here as long as it fits, and at least one from
+/// behind from then on, however the nearer caches and this one replace: a mean load alone would be low as long as
+/// nearer caches hold some of the nodes.
 pub fn ways(loads: &[(u64, f64)], here: f64, behind: f64) -> Option<(u64, u64)> {
     let full = here + FULL * (behind - here);
-    let first = loads.iter().position(|(_, load)| *load > full)?;
-    let (last, more) = (loads.get(first.checked_sub(1)?)?.0, loads.get(first)?.0);
-    // What is full stays full.
-    let stays = loads.iter().skip(first).all(|(_, load)| *load > full);
-    stays.then_some((last, more.saturating_sub(1)))
+    let (mut before, mut passed) = (0, 0.0);
+    let mut added = Vec::new();
+    for &(nodes, load) in loads {
+        let pass = nodes as f64 * load;
+        added.push((pass - passed) / nodes.saturating_sub(before).max(1) as f64);
+        (before, passed) = (nodes, pass);
+    }
+    // What is full stays full: the first place from which on all are.
+    let first = added.iter().rposition(|added| *added <= full)? + 1;
+    let more = loads.get(first)?.0;
+    (first + 1 < loads.len()).then_some((loads[first - 1].0, more.saturating_sub(1)))
 }

@@ -3,7 +3,7 @@
 use super::analysis::{Pairs, followed, pairs, ways};
 use super::findings::{Group, finding, value};
 use super::{PAIR, STRIDE, WAYS};
-use crate::results::{Cache, Finding, Point};
+use crate::results::{Finding, Point};
 use crate::units::Bytes;
 use std::collections::BTreeMap;
 
@@ -111,24 +111,49 @@ fn strides(group: &Group<'_>, index: usize) -> Option<Finding> {
     Some(finding("cache-stride-prefetch", text, &values))
 }
 
-/// The ways of the cache at `index`; of those that were not asked, why.
+/// The ways of the cache at `index`, or why they are not known.
 fn sets(group: &Group<'_>, index: usize) -> Option<Finding> {
+    let name = group.name(index);
+    let (least, most) = match found(group, index) {
+        Ok(ways) => ways,
+        Err(why) => {
+            let text = format!("The ways of {name}{} are not known: {why}.", group.on);
+            return Some(finding("cache-ways-unknown", text, &[("level", Some((index + 1) as f64))]));
+        }
+    };
+    // What the nearer cache holds of a set is never looked for in this one: fewer ways than its do not show.
+    let hidden = index > 0 && found(group, 0).is_ok_and(|(_, nearer)| least <= nearer);
+    let least = if hidden { 1 } else { least };
     let cache = group.pairs().get(index).copied().flatten();
     let reported = cache.and_then(|cache| cache.ways);
-    let name = group.name(index);
-    let unknown = |why: &str| {
-        let text = format!("The ways of {name}{} are not known: {why}.", group.on);
-        Some(finding("cache-ways-unknown", text, &[("level", Some((index + 1) as f64))]))
+    let ways = match () {
+        () if hidden => format!("at most {most}"),
+        () if least == most => format!("{least}"),
+        () => format!("{least} to {most}"),
     };
+    let reports = reported.map_or("none".to_owned(), |reported| reported.to_string());
+    let text = format!("{name}{} has {ways} ways; the system reports {reports}.", group.on);
+    let values = [
+        ("level", Some(cache.map_or(index as u32 + 1, |cache| cache.level).into())),
+        ("ways", Some(least as f64)),
+        ("ways_at_most", Some(most as f64)),
+        ("reported_ways", reported.map(f64::from)),
+    ];
+    let differs = reported.is_some_and(|reported| !(least..=most).contains(&u64::from(reported)));
+    Some(finding(if differs { "cache-disagrees" } else { "cache-ways" }, text, &values))
+}
+
+/// The fewest and the most ways of the cache at `index`, or why they are not known.
+fn found(group: &Group<'_>, index: usize) -> Result<(u64, u64), &'static str> {
     if index >= 2 {
-        return unknown("its sets are chosen by a hash of the address on most processors");
+        return Err("its sets are chosen by a hash of the address on most processors");
     }
     let probes = points(group, WAYS, index);
     let Some(stride) = probes.iter().filter_map(|p| p.number("stride_bytes")).min() else {
-        return unknown("it was not asked, for want of memory or of contiguous memory");
+        return Err("it was not asked, for want of time or of contiguous memory");
     };
     if index > 0 && group.lacking().is_some() {
-        return unknown("its sets follow physical addresses, and huge pages were not granted");
+        return Err("its sets follow physical addresses, and huge pages were not granted");
     }
     let (mut loads, mut control) = (BTreeMap::new(), None);
     for point in &probes {
@@ -139,34 +164,11 @@ fn sets(group: &Group<'_>, index: usize) -> Option<Finding> {
             control = Some(load);
         }
     }
-    let (here, behind) = (group.levels.get(index)?.latency, group.levels.get(index + 1)?.latency);
-    let nearest = group.levels.first()?.latency;
+    let latency = |index: usize| group.levels.get(index).map_or(0.0, |level| level.latency);
+    let (nearest, here, behind) = (latency(0), latency(index), latency(index + 1));
     if control.is_none_or(|load| load > nearest + NO_MATTER * (behind - nearest)) {
-        return unknown("as many lines in different sets take as long");
+        return Err("as many lines in different sets take as long");
     }
     let loads: Vec<(u64, f64)> = loads.into_iter().collect();
-    let Some((least, most)) = ways(&loads, here, behind) else {
-        return unknown("no number of lines at one distance fills a set");
-    };
-    Some(known(group, (index, cache), (least, most), reported))
-}
-
-/// `L1 has 8 ways; the system reports 8.`
-fn known(
-    group: &Group<'_>,
-    (index, cache): (usize, Option<&Cache>),
-    (least, most): (u64, u64),
-    reported: Option<u32>,
-) -> Finding {
-    let ways = if least == most { format!("{least}") } else { format!("{least} to {most}") };
-    let reports = reported.map_or("none".to_owned(), |reported| reported.to_string());
-    let text = format!("{}{} has {ways} ways; the system reports {reports}.", group.name(index), group.on);
-    let values = [
-        ("level", Some(cache.map_or(index as u32 + 1, |cache| cache.level).into())),
-        ("ways", Some(least as f64)),
-        ("ways_at_most", Some(most as f64)),
-        ("reported_ways", reported.map(f64::from)),
-    ];
-    let differs = reported.is_some_and(|reported| !(least..=most).contains(&u64::from(reported)));
-    finding(if differs { "cache-disagrees" } else { "cache-ways" }, text, &values)
+    ways(&loads, here, behind).ok_or("no number of lines at one distance fills a set")
 }

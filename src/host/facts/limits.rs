@@ -112,11 +112,16 @@ fn available(files: &SystemFiles, meminfo: &str, total: Option<Bytes>) -> Fact<B
     }
 }
 
-/// Memory on the nodes that a cpuset leaves to this process, and these; `None` where it may use all nodes.
-fn on_allowed_nodes(files: &SystemFiles) -> Option<(u64, CpuList)> {
+/// The nodes that a cpuset leaves to this process, whether they exist or not; `None` where the system does not tell.
+pub(super) fn allowed_nodes(files: &SystemFiles) -> Option<BTreeSet<u32>> {
     let status = files.read("/proc/self/status")?;
     let allowed: CpuList = field(&status, "Mems_allowed_list")?.parse().ok()?;
-    let (all, allowed) = (node_ids(files), BTreeSet::from_iter(allowed.0));
+    Some(allowed.0.into_iter().collect())
+}
+
+/// Memory on the nodes that a cpuset leaves to this process, and these; `None` where it may use all nodes.
+fn on_allowed_nodes(files: &SystemFiles) -> Option<(u64, CpuList)> {
+    let (all, allowed) = (node_ids(files), allowed_nodes(files)?);
     let usable: BTreeSet<u32> = all.intersection(&allowed).copied().collect();
     if usable.len() == all.len() || usable.is_empty() {
         return None;
@@ -131,7 +136,7 @@ fn node_ids(files: &SystemFiles) -> BTreeSet<u32> {
 
 /// Memory that `nodes` hold free or can get back at once, all together. In a virtual machine with a balloon
 /// /proc/meminfo may count memory that the host would first have to return. `None` unless every node tells.
-fn reclaimable_on(files: &SystemFiles, nodes: &BTreeSet<u32>) -> Option<u64> {
+pub(super) fn reclaimable_on(files: &SystemFiles, nodes: &BTreeSet<u32>) -> Option<u64> {
     let mut sum = None;
     for id in nodes {
         let meminfo = files.read(&format!("{NODES}/node{id}/meminfo"))?;

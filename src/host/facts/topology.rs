@@ -1,6 +1,7 @@
 //! CPUs, caches and NUMA nodes.
 
 use super::files::{SystemFiles, field, kilobytes};
+use super::limits::{allowed_nodes, reclaimable_on};
 use crate::host::{os, processor};
 use crate::results::{Cache, CacheKind, Cpu, Node, Topology};
 use crate::units::{Bytes, CpuList};
@@ -9,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const CPUS: &str = "/sys/devices/system/cpu";
 const NODES: &str = "/sys/devices/system/node";
 const CPUINFO: &str = "/proc/cpuinfo";
+const WEIGHTS: &str = "/sys/kernel/mm/mempolicy/weighted_interleave";
 
 /// More cache levels than any processor has; ends the walk through odd files.
 const MOST_CACHES: usize = 16;
@@ -226,6 +228,7 @@ fn own_caches(online: &BTreeSet<u32>) -> (Vec<Cache>, String) {
 fn nodes(files: &SystemFiles, online: &BTreeSet<u32>, memory: Option<Bytes>) -> (Vec<Node>, String) {
     let ids: BTreeSet<u32> =
         files.names(NODES).iter().filter_map(|name| name.strip_prefix("node")?.parse().ok()).collect();
+    let allowed = allowed_nodes(files);
     let mut odd = 0;
     let mut nodes = Vec::new();
     let mut left = online.clone();
@@ -244,13 +247,16 @@ fn nodes(files: &SystemFiles, online: &BTreeSet<u32>, memory: Option<Bytes>) -> 
             cpus: CpuList(cpus),
             memory: field(&meminfo, &format!("Node {id} MemTotal")).and_then(kilobytes).map(Bytes),
             distances: distances.unwrap_or_default(),
+            available: reclaimable_on(files, &BTreeSet::from([id])).map(Bytes),
+            allowed: allowed.as_ref().map(|nodes| nodes.contains(&id)),
+            weight: files.read_as::<u32>(&format!("{WEIGHTS}/node{id}")).filter(|&weight| weight > 0),
         });
     }
     if nodes.iter().all(|node| node.cpus.0.is_empty()) {
         let cpus = CpuList(online.iter().copied().collect());
         let what = if ids.is_empty() { "no nodes in" } else { "no CPU of any node in" };
         let source = format!("{what} {NODES}: taken as one node");
-        return (vec![Node { id: 0, cpus, memory, distances: vec![10] }], source);
+        return (vec![Node { id: 0, cpus, memory, distances: vec![10], ..Node::default() }], source);
     }
     let source = match odd {
         0 => NODES.to_owned(),

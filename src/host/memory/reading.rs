@@ -4,7 +4,7 @@ use super::PageMode;
 use crate::host::facts::{SystemFiles, field, kilobytes};
 use crate::host::os;
 use crate::units::Bytes;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// What was read back about the pages of a window.
@@ -20,6 +20,8 @@ pub struct PageReading {
     pub non_zero: Option<bool>,
     /// Nodes that the sampled pages lie on, in rising order.
     pub nodes: Option<Vec<u32>>,
+    /// How many of them lie on each.
+    pub pages_by_node: Option<BTreeMap<u32, u64>>,
     /// What could not be read, and why; also where a reading covers more than the window.
     pub unchecked: Vec<String>,
 }
@@ -60,12 +62,14 @@ pub(super) fn read(asked: &Question, node_samples: usize) -> PageReading {
         Some(_) => Some(Bytes(base)),
         None => None,
     };
+    let pages_by_node = nodes(asked, node_samples, &mut unchecked);
     PageReading {
         granted_share: share.huge.map(|huge| if asked.mode == PageMode::Base { 1.0 - huge } else { huge }),
         granted_bytes,
         resident_share: share.resident,
         non_zero: share.non_zero,
-        nodes: nodes(asked, node_samples, &mut unchecked),
+        nodes: pages_by_node.as_ref().map(|pages| pages.keys().copied().collect()),
+        pages_by_node,
         unchecked,
     }
 }
@@ -149,8 +153,11 @@ fn overlaps(entry: &str, range: &Range<usize>) -> bool {
     addresses(entry).is_some_and(|here| here.start < range.end && range.start < here.end)
 }
 
-/// The nodes of pages spread over the window, by move_pages, else those of the whole mapping by numa_maps.
-fn nodes(asked: &Question, samples: usize, unchecked: &mut Vec<String>) -> Option<Vec<u32>> {
+/// Pages whose nodes are asked for at a time.
+const PAGES_AT_A_TIME: usize = 1 << 16;
+
+/// Pages by node of those spread over the window, by move_pages, else of the whole mapping by numa_maps.
+fn nodes(asked: &Question, samples: usize, unchecked: &mut Vec<String>) -> Option<BTreeMap<u32, u64>> {
     if samples == 0 {
         return None;
     }
@@ -158,14 +165,12 @@ fn nodes(asked: &Question, samples: usize, unchecked: &mut Vec<String>) -> Optio
     let count = (pages.len() / page).min(samples);
     // In 128 bits: the product of an index and a length may pass 64.
     let address = |i: usize| pages.start + (i as u128 * (pages.len() / page) as u128 / count as u128) as usize * page;
-    let error = match os::node_of_each(&(0..count).map(address).collect::<Vec<_>>()) {
-        Ok(status) => {
-            let found: BTreeSet<u32> = status.iter().filter_map(|&node| u32::try_from(node).ok()).collect();
-            let absent = status.iter().filter(|&&node| node < 0).count();
+    let error = match count_by_node(count, address) {
+        Ok((found, absent)) => {
             if absent > 0 {
                 unchecked.push(format!("node: {absent} of {count} sampled pages are not resident"));
             }
-            return (!found.is_empty()).then(|| found.into_iter().collect());
+            return (!found.is_empty()).then_some(found);
         }
         Err(error) => error,
     };
@@ -177,16 +182,37 @@ fn nodes(asked: &Question, samples: usize, unchecked: &mut Vec<String>) -> Optio
     found
 }
 
-/// The nodes in the lines of numa_maps that start inside `range`: `7f... default anon=3 N0=2 N1=1`.
-fn nodes_of_map(maps: &str, range: &Range<usize>) -> Option<Vec<u32>> {
+/// How many of the pages at `count` addresses lie on each node, and how many on none.
+fn count_by_node(count: usize, address: impl Fn(usize) -> usize) -> std::io::Result<(BTreeMap<u32, u64>, u64)> {
+    let (mut found, mut absent) = (BTreeMap::new(), 0);
+    for first in (0..count).step_by(PAGES_AT_A_TIME) {
+        let some: Vec<usize> = (first..count.min(first + PAGES_AT_A_TIME)).map(&address).collect();
+        for node in os::node_of_each(&some)? {
+            match u32::try_from(node) {
+                Ok(node) => *found.entry(node).or_default() += 1,
+                Err(_) => absent += 1,
+            }
+        }
+    }
+    Ok((found, absent))
+}
+
+/// Pages by node in the lines of numa_maps that start inside `range`: `7f... default anon=3 N0=2 N1=1`.
+fn nodes_of_map(maps: &str, range: &Range<usize>) -> Option<BTreeMap<u32, u64>> {
     let inside = |line: &&str| {
         let start = line.split_whitespace().next().and_then(|word| usize::from_str_radix(word, 16).ok());
         start.is_some_and(|start| range.contains(&start))
     };
-    let node = |word: &str| word.strip_prefix('N')?.split_once('=')?.0.parse::<u32>().ok();
-    let found: BTreeSet<u32> =
-        maps.lines().filter(inside).flat_map(|line| line.split_whitespace().filter_map(node)).collect();
-    (!found.is_empty()).then(|| found.into_iter().collect())
+    let node = |word: &str| {
+        let (node, pages) = word.strip_prefix('N')?.split_once('=')?;
+        Some((node.parse::<u32>().ok()?, pages.parse::<u64>().ok()?))
+    };
+    let mut found: BTreeMap<u32, u64> = BTreeMap::new();
+    for (node, pages) in maps.lines().filter(inside).flat_map(|line| line.split_whitespace().filter_map(node)) {
+        let sum = found.entry(node).or_default();
+        *sum = sum.saturating_add(pages);
+    }
+    (!found.is_empty()).then_some(found)
 }
 
 #[cfg(test)]
@@ -238,7 +264,7 @@ mod tests {
     #[test]
     fn numa_maps_names_the_nodes_of_the_mapping() {
         let maps = "7000 default anon=3 N0=2 N9=1\n8000 bind:1 anon=1 N3=1 N1=4 kernelpagesize_kB=4\ngarbage N7=1\n";
-        assert_eq!(nodes_of_map(maps, &(0x8000..0x9000)), Some(vec![1, 3]));
+        assert_eq!(nodes_of_map(maps, &(0x8000..0x9000)), Some(BTreeMap::from([(1, 4), (3, 1)])));
         assert_eq!(nodes_of_map(maps, &(0x9000..0xa000)), None);
     }
 }

@@ -233,7 +233,7 @@ fn lengths_and_page_sizes_that_cannot_be_are_refused() {
 fn binding_to_a_node_that_is_not_there_is_refused() {
     let mapping = base(8192);
     for node in [1000, 5000, u32::MAX] {
-        let message = mapping.bind(node).unwrap_err().to_string();
+        let message = mapping.place(&Place::Node(node)).unwrap_err().to_string();
         assert!(message.starts_with(&format!("cannot bind memory to node {node}: ")), "{message}");
     }
 }
@@ -244,9 +244,29 @@ fn binding_to_the_node_it_runs_on_works_where_it_is_allowed() {
     let window = mapping.take(0..mapping.len()).unwrap();
     window.touch(0..4096);
     let Some(nodes) = window.inspect(1).nodes else { return };
-    if mapping.bind(nodes[0]).is_ok() {
+    if mapping.place(&Place::Node(nodes[0])).is_ok() {
         window.touch(0..window.len());
         assert_eq!(window.inspect(64).nodes, Some(nodes));
+    }
+}
+
+#[test]
+fn interleaved_memory_is_counted_page_by_page() {
+    let mapping = base(1 << 20);
+    let window = mapping.take(0..mapping.len()).unwrap();
+    window.touch(0..4096);
+    let Some(nodes) = window.inspect(1).nodes else { return };
+    for place in [Place::Interleaved(nodes.clone()), Place::Weighted(nodes.clone())] {
+        if mapping.place(&place).is_ok() {
+            window.touch(0..window.len());
+            let pages = window.inspect(usize::MAX).pages_by_node.expect("the system told a moment ago");
+            assert_eq!(pages.values().sum::<u64>(), (window.len() / os::page_size()) as u64, "{place}");
+            assert_eq!(pages.into_keys().collect::<Vec<u32>>(), nodes, "{place}");
+        }
+    }
+    for place in [Place::Interleaved(vec![0, 5000]), Place::Weighted(vec![1000])] {
+        let message = mapping.place(&place).unwrap_err().to_string();
+        assert!(message.starts_with(&format!("cannot bind memory to {place}: ")), "{message}");
     }
 }
 

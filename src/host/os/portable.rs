@@ -164,7 +164,7 @@ impl Region {
     }
 
     /// Unsupported.
-    pub fn bind(&self, _node: u32) -> io::Result<()> {
+    pub fn place(&self, _place: &crate::host::memory::Place) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
 }

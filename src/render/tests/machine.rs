@@ -90,7 +90,13 @@ fn topology() -> Topology {
             cache(3, CacheKind::Unified, Bytes::mib(32), &[0, 1]),
         ],
         caches_source: "/sys/devices/system/cpu/cpu*/cache".into(),
-        nodes: vec![Node { id: 0, cpus: CpuList(vec![0, 1]), memory: Some(Bytes::gib(32)), distances: vec![10] }],
+        nodes: vec![Node {
+            id: 0,
+            cpus: CpuList(vec![0, 1]),
+            memory: Some(Bytes::gib(32)),
+            distances: vec![10],
+            ..Node::default()
+        }],
         nodes_source: "/sys/devices/system/node".into(),
     }
 }

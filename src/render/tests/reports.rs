@@ -14,6 +14,7 @@ pub const HOSTILE: &str = "a,b \"q\" |p| `x` <b>\u{1b}[31m\u{1b}]0;t\u{7}\u{9b}2
 /// A solid point of `median` with three clean samples and a dirty one.
 pub fn measured(median: f64) -> Measured {
     let sample = |factor: f64, dirty: Option<&str>| Sample {
+        traffic: None,
         value: median * factor,
         elapsed_ns: 50e6,
         work: 1 << 30,
@@ -25,6 +26,7 @@ pub fn measured(median: f64) -> Measured {
         dirty: dirty.map(str::to_owned),
     };
     Measured {
+        load: None,
         summary: Summary {
             median,
             best: median * 1.01,

@@ -10,6 +10,7 @@ const MIB: f64 = 1_048_576.0;
 /// A bandwidth point whose payload ran at `mib_s` MiB/s at best, over `passes` passes in half a second.
 fn bandwidth(operation: &str, size: u64, threads: u64, mib_s: f64, passes: u64) -> Point {
     let sample = Sample {
+        traffic: None,
         value: 1.0,
         elapsed_ns: 0.25e9,
         work: size * threads * passes / 2,
@@ -49,6 +50,7 @@ fn bandwidth(operation: &str, size: u64, threads: u64, mib_s: f64, passes: u64) 
 /// A latency point with samples of 9, 10 and 11 times a tenth of `ns`.
 fn latency(size: u64, ns: f64) -> Point {
     let sample = |f: f64| Sample {
+        traffic: None,
         value: ns * f,
         elapsed_ns: 1e8,
         work: 1 << 20,

@@ -4,7 +4,7 @@ use super::lab::{self, latency, profile, request};
 use super::machines::{self, LATENCY, PAGE_WALK, Simulated};
 use memgauge::engine::{ChainShape, ChaseWork, Machine, MemoryPlan, Work};
 use memgauge::experiments::{Detail, Experiment};
-use memgauge::host::memory::PageMode;
+use memgauge::host::memory::{PageMode, Place};
 use memgauge::render::{Options, by_name};
 use memgauge::results::{Outcome, VerdictGrade};
 use memgauge::units::{Bytes, Nanos};
@@ -161,22 +161,29 @@ fn memory_lies_on_the_node_asked_for() {
         assert_eq!((&pages.nodes, &pages.expected_nodes), (&Some(vec![5]), &Some(vec![5])));
         assert_eq!(lab::measured(point).verdict.grade, VerdictGrade::Solid, "{:?}", lab::measured(point).verdict);
     }
-    assert!(ran.plan.phases[0].memory.mappings.keys().all(|(_, _, node)| *node == 5));
+    assert!(ran.plan.phases[0].memory.mappings.keys().all(|(_, _, place)| *place == Place::Node(5)));
     let refused = lab::plan(&on, request(vec![latency("--node 8")], &on)).err().expect("no such node").to_string();
     assert!(refused.contains("node not available: 8; nodes with memory are 0-7; type --node 0"), "{refused}");
 }
 
 #[test]
-fn memory_that_lies_elsewhere_is_rejected() {
-    let on = machines::eight_nodes();
-    let asked = latency("--sizes 256MiB --node 5");
-    let mut dataset = lab::run(&on, request(vec![latency("--sizes 256MiB --node 5")], &on)).report.datasets.remove(0);
-    let Outcome::Measured(measured) = &mut dataset.points[0].outcome else { panic!("{dataset:?}") };
-    measured.evidence.pages.nodes = Some(vec![3, 5]);
-    asked.finish(&mut dataset);
-    let verdict = &lab::measured(&dataset.points[0]).verdict;
-    assert_eq!(verdict.grade, VerdictGrade::Rejected);
-    assert!(verdict.text().contains("memory on node [3, 5], node 5 was asked for"), "{}", verdict.text());
+fn memory_that_lies_elsewhere_makes_the_point_fail() {
+    let mut on = machines::eight_nodes();
+    on.model.nodes.misplaced = Some(3);
+    for (options, node) in [("--sizes 256MiB --node 5", 5), ("--sizes 256MiB --node 3", 3)] {
+        let ran = lab::run(&on, request(vec![latency(options)], &on));
+        let outcome = &ran.points().next().expect("a point").outcome;
+        match node {
+            3 => assert_eq!(outcome.measured().expect("a figure").verdict.grade, VerdictGrade::Solid),
+            _ => {
+                assert!(matches!(outcome, Outcome::Failed { .. }), "{outcome:?}");
+                assert_eq!(
+                    lab::reasons(outcome),
+                    "65536 of 65536 pages lie elsewhere (pages found on nodes 3); node 5 was asked for"
+                );
+            }
+        }
+    }
 }
 
 #[test]

@@ -177,9 +177,23 @@ fn parallel_chains_are_walked_on_one_chain() {
 fn only_the_full_profile_asks_about_orders_instructions_and_locks() {
     use memgauge::experiments::EXPERIMENTS;
     let of = |detail: Detail| EXPERIMENTS.iter().filter(|e| e.least <= detail).map(|e| e.name).collect::<Vec<_>>();
-    assert_eq!(of(Detail::Levels), ["bandwidth", "latency", "scaling", "core-to-core", "tlb"]);
     assert_eq!(
-        of(Detail::Sweep),
-        ["bandwidth", "latency", "scaling", "core-to-core", "patterns", "tlb", "caches", "instructions", "locks"]
+        of(Detail::Levels),
+        ["bandwidth", "latency", "scaling", "core-to-core", "numa", "numa-latency", "loaded-latency", "tlb"]
     );
+    let more = [
+        "bandwidth",
+        "latency",
+        "scaling",
+        "core-to-core",
+        "numa",
+        "numa-latency",
+        "loaded-latency",
+        "patterns",
+        "tlb",
+        "caches",
+        "instructions",
+        "locks",
+    ];
+    assert_eq!(of(Detail::Sweep), more);
 }

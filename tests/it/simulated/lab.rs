@@ -5,8 +5,8 @@ use clap::{Args, Command, FromArgMatches};
 use memgauge::engine::{Machine, Sampling, SimulatedMachine};
 use memgauge::error::Result;
 use memgauge::experiments::{
-    Detail, EXPERIMENTS, Experiment, bandwidth, caches, core_to_core, instructions, latency, locks, patterns, scaling,
-    tlb,
+    Detail, EXPERIMENTS, Experiment, bandwidth, caches, core_to_core, instructions, latency, loaded_latency, locks,
+    numa, patterns, scaling, tlb,
 };
 use memgauge::plan::{self, Plan, Request};
 use memgauge::results::{JournalLine, Measured, Outcome, Point, Report};
@@ -53,6 +53,11 @@ pub fn latency(options: &str) -> Box<dyn Experiment> {
     Box::new(latency::Latency::new(parse(options)))
 }
 
+/// `memgauge loaded-latency` with these options, but for a victim.
+pub fn loaded_latency(options: &str) -> Box<dyn Experiment> {
+    Box::new(loaded_latency::LoadedLatency::new(parse(options)))
+}
+
 /// `memgauge scaling` with these options.
 pub fn scaling(options: &str) -> Box<dyn Experiment> {
     Box::new(scaling::Scaling::new(parse(options)))
@@ -61,6 +66,11 @@ pub fn scaling(options: &str) -> Box<dyn Experiment> {
 /// `memgauge core-to-core` with these options.
 pub fn core_to_core(options: &str) -> Box<dyn Experiment> {
     Box::new(core_to_core::CoreToCore::new(parse(options)))
+}
+
+/// `memgauge numa` with these options.
+pub fn numa(options: &str) -> Vec<Box<dyn Experiment>> {
+    parse::<numa::Settings>(options).experiments()
 }
 
 /// `memgauge patterns` with these options.
@@ -88,7 +98,7 @@ pub fn locks(options: &str) -> Box<dyn Experiment> {
     Box::new(locks::Locks::new(parse(options)))
 }
 
-fn parse<T: Args + FromArgMatches>(options: &str) -> T {
+pub fn parse<T: Args + FromArgMatches>(options: &str) -> T {
     let command = T::augment_args(Command::new("test").no_binary_name(true));
     let matches = command.try_get_matches_from(options.split_whitespace()).expect("options as users type them");
     T::from_arg_matches(&matches).expect("options that were read")

@@ -1,6 +1,8 @@
 //! The machines: facts as discovery would give them, and what things cost.
 
-use memgauge::engine::{CacheCost, CostModel, HandOffCost, LevelCost, NoiseModel, SharingModel, SimulatedMachine};
+use memgauge::engine::{
+    CacheCost, CostModel, HandOffCost, LevelCost, LoadCost, NodesCost, NoiseModel, SharingModel, SimulatedMachine,
+};
 use memgauge::results::{
     Cache, CacheKind, Cpu, CpuFacts, Environment, Fact, HostFacts, MemoryFacts, Node, PageFacts, SystemFacts, Topology,
 };
@@ -58,7 +60,9 @@ pub fn model(caches: usize) -> CostModel {
         granted: 1.0,
         caches: CacheCost::default(),
         hand_off: HandOffCost::default(),
+        load: LoadCost::default(),
         sharing: SharingModel::default(),
+        nodes: NodesCost::default(),
         noise: NoiseModel::default(),
     }
 }
@@ -93,7 +97,10 @@ fn facts(cpus: Vec<Cpu>, caches: Vec<Cache>, usable: Bytes) -> HostFacts {
     let on = |node: u32| CpuList(cpus.iter().filter(|c| c.node == Some(node)).map(|c| c.id).collect());
     let distances = |node: u32| nodes.iter().map(|&other| if other == node { 10 } else { 21 }).collect();
     let memory = Some(Bytes(usable.0 / nodes.len() as u64));
-    let nodes = nodes.iter().map(|&id| Node { id, cpus: on(id), memory, distances: distances(id) }).collect();
+    let nodes = nodes
+        .iter()
+        .map(|&id| Node { id, cpus: on(id), memory, distances: distances(id), ..Node::default() })
+        .collect();
     HostFacts {
         cpu: CpuFacts {
             architecture: "x86_64".to_owned(),
@@ -219,11 +226,45 @@ pub fn eight_nodes() -> Simulated {
     uniform("eight nodes", (64, 1), (Bytes::mib(32), 8))
 }
 
+/// Two nodes of so many cores.
+pub fn two_nodes_of(cores: u32) -> Simulated {
+    uniform("two nodes", (2 * cores, 1), (Bytes::mib(384), cores))
+}
+
+/// Two sockets of 96 cores, each a node.
+pub fn two_large_sockets() -> Simulated {
+    uniform("two sockets of 96 cores", (192, 1), (Bytes::mib(384), 96))
+}
+
+/// Nodes with so many CPUs each, two cores to an L3.
+pub fn nodes_of(counts: &[u32]) -> Simulated {
+    let mut machine = uniform("nodes of unequal sizes", (counts.iter().sum(), 1), (Bytes::mib(32), 2));
+    let topology = &mut machine.facts.topology;
+    let mut next = 0;
+    topology.nodes.clear();
+    for (id, count) in (0..).zip(counts) {
+        let own: Vec<u32> = (next..next + count).collect();
+        next += count;
+        for cpu in topology.cpus.iter_mut().filter(|cpu| own.contains(&cpu.id)) {
+            cpu.node = Some(id);
+        }
+        let distances = (0..counts.len() as u32).map(|other| if other == id { 10 } else { 21 }).collect();
+        topology.nodes.push(Node { id, cpus: CpuList(own), memory: Some(Bytes::gib(8)), distances, ..Node::default() });
+    }
+    machine
+}
+
 /// A node of memory without CPUs beside an ordinary one.
 pub fn memory_node() -> Simulated {
     let mut machine = plain();
     machine.name = "a node without cpus";
-    let far = Node { id: 1, cpus: CpuList(Vec::new()), memory: Some(Bytes::gib(64)), distances: vec![21, 10] };
+    let far = Node {
+        id: 1,
+        cpus: CpuList(Vec::new()),
+        memory: Some(Bytes::gib(64)),
+        distances: vec![21, 10],
+        ..Node::default()
+    };
     machine.facts.topology.nodes[0].distances = vec![10, 21];
     machine.facts.topology.nodes.push(far);
     machine
@@ -269,7 +310,7 @@ pub fn two_sockets_of_96() -> Simulated {
     for cache in &mut topology.caches {
         cache.cpus = both(cache.cpus.0[0], cache.cpus.0.len() as u32);
     }
-    let node = |id: u32| Node { id, cpus: both(id * 48, 48), memory: None, distances: vec![10; 4] };
+    let node = |id: u32| Node { id, cpus: both(id * 48, 48), distances: vec![10; 4], ..Node::default() };
     topology.nodes = (0..4).map(node).collect();
     machine.cpus = (0..384).collect();
     machine.model.memory_total = BytesPerSecond(600e9);

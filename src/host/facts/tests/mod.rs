@@ -195,11 +195,38 @@ fn two_nodes_with_smt() {
     let last = caches(topology, 3, CacheKind::Unified);
     assert_eq!(last.iter().map(|c| c.cpus.to_string()).collect::<Vec<_>>(), ["0-1,4-5", "2-3,6-7"]);
     assert_eq!(topology.last_level_total(&[0, 4, 7]), Bytes::mib(32));
-    let expected =
-        Node { id: 1, cpus: CpuList(vec![2, 3, 6, 7]), memory: Some(Bytes::gib(2)), distances: vec![21, 10] };
+    let expected = Node {
+        id: 1,
+        cpus: CpuList(vec![2, 3, 6, 7]),
+        memory: Some(Bytes::gib(2)),
+        distances: vec![21, 10],
+        ..Node::default()
+    };
     assert_eq!(topology.nodes[1], expected);
     assert_eq!(facts.environment.smt.value, Some(true));
     assert!(facts.environment.smt.source.contains("control: on"));
+}
+
+#[test]
+fn a_node_tells_what_may_be_taken_of_it() {
+    let folder = |id: u32| format!("/sys/devices/system/node/node{id}/meminfo");
+    let meminfo = "Node 1 MemTotal: 4000 kB\nNode 1 MemFree: 1000 kB\nNode 1 Active(file): 100 kB\n\
+                   Node 1 Inactive(file): 20 kB\nNode 1 SReclaimable: 3 kB\n";
+    let tree = two_cpus().node(0, "0-1", 4000, "10 20").node(1, "", 4000, "20 10").file(&folder(1), meminfo);
+    let weights = "/sys/kernel/mm/mempolicy/weighted_interleave";
+    let nodes = tree
+        .file("/proc/self/status", "Name: x\nMems_allowed_list:\t0,2-5\n")
+        .file(&format!("{weights}/node0"), "9\n")
+        .file(&format!("{weights}/node1"), "0\n")
+        .discover()
+        .topology
+        .nodes;
+    let told = |index: usize| (nodes[index].available, nodes[index].allowed, nodes[index].weight);
+    assert_eq!(told(0), (None, Some(true), Some(9)), "not all that counts as available is told");
+    assert_eq!(told(1), (Some(Bytes::kib(1123)), Some(false), None));
+    assert_eq!(nodes[1].usable(), Some(Bytes(1123 * 1024 - 1123 * 1024 / 10)));
+    let silent = two_cpus().discover().topology.nodes;
+    assert_eq!((silent[0].allowed, silent[0].weight, silent[0].usable()), (None, None, None));
 }
 
 #[test]
@@ -207,7 +234,8 @@ fn a_node_without_cpus_is_memory_only() {
     let facts = two_cpus().node(0, "0-1", 16777216, "10 20").node(2, "", 4194304, "20 10").discover();
     let nodes = &facts.topology.nodes;
     assert_eq!(nodes.len(), 2);
-    let expected = Node { id: 2, cpus: CpuList(vec![]), memory: Some(Bytes::gib(4)), distances: vec![20, 10] };
+    let expected =
+        Node { id: 2, cpus: CpuList(vec![]), memory: Some(Bytes::gib(4)), distances: vec![20, 10], ..Node::default() };
     assert_eq!(nodes[1], expected);
     assert!(facts.topology.cpus.iter().all(|cpu| cpu.node == Some(0)));
 }

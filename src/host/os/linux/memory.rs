@@ -1,6 +1,7 @@
 //! Linux: mapping memory, and asking the kernel what it made of it.
 
 use super::{check, page_size};
+use crate::host::memory::Place;
 use crate::host::os::PageCounts;
 use std::io;
 use std::ops::Range;
@@ -77,23 +78,32 @@ impl Region {
         check(unsafe { libc::madvise(self.start.as_ptr().cast(), self.length, advice) })
     }
 
-    /// Takes all pages from `node` only, moving those that lie elsewhere.
-    pub fn bind(&self, node: u32) -> io::Result<()> {
+    /// Takes all pages from `place`, moving those that lie elsewhere.
+    pub fn place(&self, place: &Place) -> io::Result<()> {
         const NODES: usize = 1024;
         const MOVE_OR_FAIL: libc::c_long = 1 | 2; // MPOL_MF_STRICT | MPOL_MF_MOVE
         const WORD: usize = libc::c_ulong::BITS as usize;
         let mut mask = [0 as libc::c_ulong; NODES / WORD];
-        match mask.get_mut(node as usize / WORD) {
-            Some(word) => *word = 1 << (node as usize % WORD),
-            None => return Err(io::Error::from_raw_os_error(libc::EINVAL)),
+        for &node in place.nodes() {
+            match mask.get_mut(node as usize / WORD) {
+                Some(word) => *word |= 1 << (node as usize % WORD),
+                None => return Err(io::Error::from_raw_os_error(libc::EINVAL)),
+            }
         }
+        // Numbers of the kernel's interface (linux/mempolicy.h).
+        let policy: libc::c_long = match place {
+            Place::Node(_) => 2,
+            Place::Interleaved(_) => 3,
+            Place::Weighted(_) => 6,
+            Place::Local => 4,
+        };
         // SAFETY: the range is mapped and ours, and the kernel reads at most NODES bits of the mask.
         let result = unsafe {
             libc::syscall(
                 libc::SYS_mbind,
                 self.start.as_ptr(),
                 self.length,
-                libc::MPOL_BIND as libc::c_long,
+                policy,
                 mask.as_ptr(),
                 NODES as libc::c_long,
                 MOVE_OR_FAIL,

@@ -1,0 +1,131 @@
+"""Checks what memgauge said on an emulated machine of several NUMA nodes: everything but the figures."""
+
+import json
+import pathlib
+import sys
+
+MACHINES = {
+    "far": {"cpus": {0: [0, 1], 1: [2, 3], 2: []}, "distances": [[10, 21, 31], [21, 10, 41], [31, 41, 10]]},
+    "unequal": {
+        "cpus": {0: [0, 1], 1: [2], 2: [3], 3: [4]},
+        "distances": [[10 if row == column else 20 for column in range(4)] for row in range(4)],
+    },
+}
+BASE_PAGE = 4096
+SIZE = 1 << 20
+# More threads than the emulator gets processors may not meet within a sample; that says nothing about nodes.
+ELSEWISE = "not running at the same time"
+
+folder, machine = pathlib.Path(sys.argv[1]), MACHINES[sys.argv[2]]
+
+
+def report(name):
+    code = (folder / f"{name}.code").read_text()
+    try:
+        return json.loads((folder / name).read_text()), code
+    except ValueError:
+        sys.exit(f"{name}: no JSON (exit code {code}): {(folder / (name + '.errors')).read_text()}")
+
+
+def require(condition, *what):
+    if not condition:
+        sys.exit("numa check failed: " + " ".join(map(str, what)))
+
+
+def check_host():
+    nodes = report("host")[0]["topology"]["nodes"]
+    require({n["id"]: n["cpus"] for n in nodes} == machine["cpus"], "cpus of nodes", nodes)
+    require([n["distances"] for n in nodes] == machine["distances"], "distances", nodes)
+    require(all(n["available"] and n["allowed"] for n in nodes), "memory of nodes", nodes)
+
+
+def points(document, experiment):
+    return next(d for d in document["datasets"] if d["experiment"] == experiment)["points"]
+
+
+def check_placed(point, document):
+    """Threads where they were pinned, every page where it was asked for."""
+    at, outcome = point["coordinates"], point["outcome"]
+    if outcome["status"] != "measured":
+        require(outcome["status"] == "failed" and ELSEWISE in outcome["reason"], at, outcome)
+        return False
+    evidence = outcome["evidence"]
+    own = machine["cpus"].get(at["cpu_node"], [cpu for cpus in machine["cpus"].values() for cpu in cpus])
+    expected = own[:1] if "cpu" in at else own
+    require(sorted(evidence["cpus"]) == sorted(expected), at, "ran on", evidence["cpus"])
+    require(evidence["affinity_held"], at, "moved")
+    pages = evidence["pages"]
+    counts = {p["node"]: p["pages"] for p in pages["pages_by_node"]}
+    require(pages["elsewhere"] == 0, at, pages)
+    # Windows begin inside of a page.
+    least = SIZE // BASE_PAGE * len(expected)
+    require(least <= sum(counts.values()) <= least + 2 * len(expected), at, "pages looked at", counts)
+    memory = at["memory_node"]
+    if isinstance(memory, int):
+        require(list(counts) == [memory], at, counts)
+    elif memory == "local":
+        require(set(counts) == {n for n, cpus in machine["cpus"].items() if cpus}, at, counts)
+    else:
+        require(set(counts) == set(machine["cpus"]), at, counts)
+    return True
+
+
+def check_matrices():
+    document, code = report("numa")
+    require(document["provenance"]["tool"]["machine"].startswith("emulated"), document["provenance"]["tool"])
+    with_cpus = {n for n, cpus in machine["cpus"].items() if cpus}
+    every = {(row, column) for row in with_cpus for column in machine["cpus"]}
+    measured = failed = 0
+    for experiment, operations in (("numa", ["read", "write"]), ("numa-latency", ["chase"])):
+        for operation in operations:
+            here = [p for p in points(document, experiment) if p["coordinates"]["operation"] == operation]
+            ends = [(p["coordinates"]["cpu_node"], p["coordinates"]["memory_node"]) for p in here]
+            numbers = [pair for pair in ends if all(isinstance(end, int) for end in pair)]
+            require(sorted(numbers) == sorted(every), operation, "matrix", numbers)
+            among = {pair for pair in numbers if pair[1] in with_cpus}
+            require({(b, a) for a, b in among} == among, operation, "shape", among)
+            if experiment == "numa":
+                rest = {pair for pair in ends if pair not in every}
+                rows = with_cpus | {"all"}
+                spread = {(row, column) for row in rows for column in ("interleaved", "weighted")}
+                require(rest == spread | {("all", "local")}, operation, "rest", rest)
+            for point in here:
+                at = point["coordinates"]
+                if at["memory_node"] == "weighted" and point["outcome"]["status"] == "unsupported":
+                    require("Linux 6.9" in point["outcome"]["reason"], point["outcome"])
+                    continue
+                if isinstance(at["cpu_node"], int) and isinstance(at["memory_node"], int):
+                    told = machine["distances"][at["cpu_node"]][at["memory_node"]]
+                    require(at["distance"] == told, at)
+                if check_placed(point, document):
+                    measured += 1
+                else:
+                    failed += 1
+    require(measured >= 3 * failed and measured > 0, measured, "measured", failed, "failed")
+    print(f"{measured} points measured with every page in its place, {failed} whose threads did not meet, exit code {code}")
+
+
+def check_one_node_option():
+    document, _ = report("node")
+    [point] = points(document, "bandwidth")
+    require(point["coordinates"]["node"] == 2, point["coordinates"])
+    evidence = point["outcome"]["evidence"]
+    require(evidence["cpus"] == [1], evidence["cpus"])
+    require([p["node"] for p in evidence["pages"]["pages_by_node"]] == [2], evidence["pages"])
+
+
+def check_part():
+    """A control group that may use the memory of one node only."""
+    document, _ = report("part")
+    for point in points(document, "numa-latency"):
+        outcome, memory = point["outcome"], point["coordinates"]["memory_node"]
+        if memory == 0:
+            require(outcome["status"] == "measured", point)
+        else:
+            require(outcome["status"] == "skipped" and "Mems_allowed_list" in outcome["reason"], point)
+
+
+check_host()
+check_matrices()
+check_one_node_option()
+check_part()

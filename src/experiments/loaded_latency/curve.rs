@@ -1,0 +1,167 @@
+//! Latency over bandwidth: one curve for each kind of traffic, read back from the points.
+
+use super::IDLE;
+use crate::kernels::ADDS_PER_BLOCK;
+use crate::results::{Coordinate, Coordinates, Dataset, Load, Point, Summary, VerdictGrade};
+use crate::stats::{first_passing, knee_below_chord, unevenness};
+
+/// Longer pauses than this are longer than a chunk of a sample: what falls into its window is then no longer exact.
+pub const LONGEST_PAUSE: u64 = 1_000_000;
+
+/// Less is not to be learnt by another point: neighbours that are a tenth of the curve's square apart.
+const LEARNT: f64 = 0.01;
+
+/// One intensity of the traffic.
+#[derive(Debug, Clone, Copy)]
+pub struct Spot {
+    /// Cycles between bursts, `None` without traffic.
+    pub pause: Option<u64>,
+    /// What a load takes, in ns.
+    pub latency: Summary,
+    /// What the traffic moved; none without.
+    pub load: Option<Load>,
+}
+
+impl Spot {
+    /// Payload of the traffic in B/s.
+    pub fn bandwidth(&self) -> f64 {
+        self.load.map_or(0.0, |load| load.median)
+    }
+}
+
+/// One kind of traffic at rising intensity.
+#[derive(Debug, Clone)]
+pub struct Curve {
+    /// The coordinates that all its points share.
+    pub place: Coordinates,
+    /// Idle first, then by ever shorter pauses.
+    pub spots: Vec<Spot>,
+}
+
+/// The curves of `dataset` in the order of their points, each with the idle point of its place.
+pub fn curves(dataset: &Dataset) -> Vec<Curve> {
+    let mut curves: Vec<Curve> = Vec::new();
+    let loaded = dataset.points.iter().filter(|p| p.name("mix").is_some_and(|mix| mix != IDLE));
+    for (point, spot) in loaded.filter_map(|p| Some((p, spot(p)?))) {
+        let place = without(point, &["pause_cycles"]);
+        match curves.iter_mut().find(|curve| curve.place == place) {
+            Some(curve) => curve.spots.push(spot),
+            None => curves.push(Curve { place, spots: vec![spot] }),
+        }
+    }
+    const OF_TRAFFIC: [&str; 3] = ["mix", "pause_cycles", "threads"];
+    for curve in &mut curves {
+        let own: Coordinates =
+            curve.place.iter().filter(|(axis, _)| !OF_TRAFFIC.contains(&axis.as_str())).map(owned).collect();
+        let here = |p: &&Point| p.name("mix") == Some(IDLE) && without(p, &OF_TRAFFIC) == own;
+        curve.spots.extend(dataset.points.iter().filter(here).filter_map(spot).take(1));
+        curve.spots.sort_by_key(|spot| std::cmp::Reverse(spot.pause.unwrap_or(u64::MAX)));
+    }
+    curves
+}
+
+fn owned((axis, at): (&String, &Coordinate)) -> (String, Coordinate) {
+    (axis.clone(), at.clone())
+}
+
+/// The coordinates of a point but some.
+fn without(point: &Point, axes: &[&str]) -> Coordinates {
+    point.coordinates.iter().filter(|(axis, _)| !axes.contains(&axis.as_str())).map(owned).collect()
+}
+
+fn spot(point: &Point) -> Option<Spot> {
+    let measured = point.outcome.measured().filter(|m| m.verdict.grade != VerdictGrade::Rejected)?;
+    Some(Spot { pause: point.number("pause_cycles"), latency: measured.summary, load: measured.load })
+}
+
+impl Curve {
+    /// The kind of traffic.
+    pub fn mix(&self) -> String {
+        self.place.get("mix").map(ToString::to_string).unwrap_or_default()
+    }
+
+    /// The idle point.
+    pub fn idle(&self) -> Option<&Spot> {
+        self.spots.first().filter(|spot| spot.pause.is_none())
+    }
+
+    /// The point of the highest bandwidth.
+    pub fn fastest(&self) -> Option<&Spot> {
+        self.spots.iter().filter(|s| s.load.is_some()).max_by(|a, b| a.bandwidth().total_cmp(&b.bandwidth()))
+    }
+
+    /// The highest latency.
+    pub fn slowest(&self) -> Option<&Spot> {
+        self.spots.iter().max_by(|a, b| a.latency.median.total_cmp(&b.latency.median))
+    }
+
+    fn bandwidths(&self) -> Vec<f64> {
+        self.spots.iter().map(Spot::bandwidth).collect()
+    }
+
+    fn latencies(&self) -> Vec<f64> {
+        self.spots.iter().map(|spot| spot.latency.median).collect()
+    }
+
+    /// What a load takes when the traffic first reaches a bandwidth, in ns, by straight lines between points.
+    pub fn at(&self, bandwidth: f64) -> Option<f64> {
+        first_passing(&self.bandwidths(), &self.latencies(), bandwidth)
+    }
+
+    /// The point at which the curve turns up; points whose bandwidth is no higher than that of a longer pause say nothing.
+    pub fn knee(&self) -> Option<&Spot> {
+        let mut rising: Vec<&Spot> = Vec::new();
+        for spot in &self.spots {
+            if rising.last().is_none_or(|last| spot.bandwidth() > last.bandwidth()) {
+                rising.push(spot);
+            }
+        }
+        let x: Vec<f64> = rising.iter().map(|spot| spot.bandwidth()).collect();
+        let y: Vec<f64> = rising.iter().map(|spot| spot.latency.median).collect();
+        knee_below_chord(&x, &y).map(|index| rising[index])
+    }
+
+    /// Two points of which the one with more traffic is faster, and not by chance: bandwidths and latencies have intervals
+    /// that do not meet.
+    pub fn fall(&self) -> Option<(&Spot, &Spot)> {
+        let low = |spot: &Spot| spot.load.map_or(0.0, |load| load.ci_low);
+        let high = |spot: &Spot| spot.load.map_or(0.0, |load| load.ci_high);
+        let pairs = self.spots.iter().flat_map(|a| self.spots.iter().map(move |b| (a, b)));
+        let falls = |(a, b): &(&Spot, &Spot)| low(b) > high(a) && b.latency.ci_high < a.latency.ci_low;
+        let depth = |(a, b): &(&Spot, &Spot)| a.latency.median / b.latency.median;
+        pairs.filter(falls).max_by(|one, other| depth(one).total_cmp(&depth(other)))
+    }
+
+    /// Pauses at which another point would say something, each with how much.
+    pub fn wanted(&self) -> Vec<(f64, u64)> {
+        let worth = unevenness(&self.bandwidths(), &self.latencies());
+        let pairs = self.spots.windows(2).zip(worth).filter(|(_, worth)| *worth > LEARNT);
+        let between = |(pair, worth): (&[Spot], f64)| Some((worth, middle(pair[0].pause, pair[1].pause?)?));
+        pairs.filter_map(between).collect()
+    }
+}
+
+/// A pause between two neighbouring ones, in whole blocks of additions: their geometric middle; four times the longest one
+/// where the neighbour has no traffic. `None` where there is no room.
+fn middle(longer: Option<u64>, shorter: u64) -> Option<u64> {
+    let pause = match (longer, shorter) {
+        (None, shorter) => shorter.saturating_mul(4).min(LONGEST_PAUSE),
+        (Some(longer), 0) => longer / 2,
+        (Some(longer), shorter) => (longer as f64 * shorter as f64).sqrt() as u64,
+    };
+    let whole = pause / ADDS_PER_BLOCK * ADDS_PER_BLOCK;
+    (whole > shorter && longer.is_none_or(|longer| whole < longer)).then_some(whole)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pauses_between_neighbours_are_whole_blocks() {
+        assert_eq!(middle(Some(4096), 1024), Some(2048));
+        assert_eq!(middle(Some(1024), 0), Some(512));
+        assert_eq!(middle(None, 65536), Some(262_144));
+        assert_eq!((middle(Some(128), 0), middle(Some(256), 128), middle(None, LONGEST_PAUSE)), (None, None, None));
+    }
+}

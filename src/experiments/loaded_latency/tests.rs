@@ -1,0 +1,96 @@
+//! Curves made by hand: what is read off them, and what is said about odd ones.
+
+use super::curve::{Curve, Spot};
+use super::findings::{along, doubt};
+use crate::results::{Coordinate, Coordinates, Load, Summary};
+
+/// A point with so much traffic in GB/s and so many ns, both known to the share `error`.
+fn spot(pause: Option<u64>, gigabytes: f64, ns: f64, error: f64) -> Spot {
+    let (ci_low, ci_high) = (ns * (1.0 - error), ns * (1.0 + error));
+    let latency = Summary { median: ns, best: ns, ci_low, ci_high, confidence: 0.95, mad: 0.0, clean_samples: 100 };
+    let rate = gigabytes * 1e9;
+    let load = Load {
+        median: rate,
+        ci_low: rate * (1.0 - error),
+        ci_high: rate * (1.0 + error),
+        confidence: 0.95,
+        bus_estimate: rate,
+    };
+    Spot { pause, latency, load: pause.map(|_| load) }
+}
+
+fn curve(points: &[(f64, f64)], error: f64) -> Curve {
+    let pause = |index: usize| (index > 0).then(|| 1u64 << (20 - index));
+    let spots = points.iter().enumerate().map(|(i, &(x, y))| spot(pause(i), x, y, error)).collect();
+    let place = [("mix", Coordinate::Name("100:0".to_owned())), ("threads", Coordinate::Number(7))];
+    let place: Coordinates = place.into_iter().map(|(axis, at)| (axis.to_owned(), at)).collect();
+    Curve { place, spots }
+}
+
+const RISING: [(f64, f64); 6] =
+    [(0.0, 100.0), (5.0, 102.0), (10.0, 107.0), (15.0, 120.0), (18.0, 150.0), (20.0, 300.0)];
+
+#[test]
+fn figures_are_read_off_along_the_curve() {
+    let curve = curve(&RISING, 0.01);
+    let finding = along(&curve, &[]).expect("a curve");
+    assert_eq!(finding.values["idle_ns"], 100.0);
+    assert_eq!(finding.values["highest"], 20e9);
+    assert_eq!(finding.values["ns_at_50"], 107.0);
+    assert!((finding.values["ns_at_80"] - 130.0).abs() < 1e-9 && finding.values["ns_at_90"] == 150.0);
+    assert_eq!((finding.values["knee"], finding.values["knee_ns"]), (18e9, 150.0));
+    let said = "Beside 100:0 traffic of 7 threads: a load takes 100 ns idle, 107 ns at 50%, 130 ns at 80%, 150 ns at 90% of \
+                the highest 20.0 GB/s; it bends at 18.0 GB/s (150 ns).";
+    assert_eq!(finding.text, said);
+    assert!(doubt(&curve, &[]).is_none());
+}
+
+#[test]
+fn traffic_that_falls_back_when_it_presses_harder_is_read_where_it_first_passes() {
+    let mut points = RISING.to_vec();
+    points.push((16.0, 400.0));
+    let finding = along(&curve(&points, 0.01), &[]).expect("a curve");
+    assert!((finding.values["ns_at_80"] - 130.0).abs() < 1e-9);
+    assert_eq!((finding.values["highest"], finding.values["knee"]), (20e9, 18e9));
+}
+
+#[test]
+fn a_curve_that_falls_outside_its_bands_is_said_to() {
+    let mut points = RISING;
+    points[2].1 = 90.0;
+    let finding = doubt(&curve(&points, 0.01), &[]).expect("a fall");
+    assert_eq!(finding.kind, "loaded-latency-falls");
+    assert_eq!((finding.values["from_ns"], finding.values["to_ns"]), (102.0, 90.0));
+    // Within the bands nothing is said, of latencies and of bandwidths.
+    assert!(doubt(&curve(&points, 0.1), &[]).is_none());
+    let close = [(0.0, 100.0), (10.0, 300.0), (10.1, 200.0)];
+    assert!(doubt(&curve(&close, 0.01), &[]).is_none());
+}
+
+#[test]
+fn a_curve_that_hardly_rises_is_said_to() {
+    let flat = [(0.0, 100.0), (5.0, 102.0), (10.0, 149.0)];
+    let finding = doubt(&curve(&flat, 0.01), &[]).expect("a flat curve");
+    assert_eq!((finding.kind.as_str(), finding.values["ratio"]), ("loaded-latency-flat", 1.49));
+    assert!(doubt(&curve(&[(0.0, 100.0), (5.0, 102.0), (10.0, 150.0)], 0.01), &[]).is_none());
+}
+
+#[test]
+fn without_an_idle_point_or_traffic_there_is_nothing_to_say() {
+    let mut headless = curve(&RISING, 0.01);
+    headless.spots.remove(0);
+    assert!(along(&headless, &[]).is_none() && doubt(&headless, &[]).is_none());
+    let alone = curve(&RISING[..1], 0.01);
+    assert!(along(&alone, &[]).is_none() && doubt(&alone, &[]).is_none() && alone.wanted().is_empty());
+}
+
+#[test]
+fn points_are_wanted_in_long_pieces_and_at_the_bend() {
+    let mut wanted = curve(&RISING, 0.01).wanted();
+    wanted.sort_by(|a, b| b.0.total_cmp(&a.0));
+    // Between 18 and 20 GB/s, where half of all rising happens.
+    let middle = ((1u64 << 16) as f64 * (1u64 << 15) as f64).sqrt() as u64 / 128 * 128;
+    assert_eq!(wanted[0].1, middle);
+    // Beyond the longest pause there is room, too.
+    assert!(wanted.iter().any(|(_, pause)| *pause > 1 << 19));
+}
