@@ -204,7 +204,7 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l coo
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l max-points -d 'Refuse plans with more points than this' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl) or its report (.json)' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l format -d 'Format on standard output: table, json, jsonl, csv, markdown, sc-membench' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -s o -l output -d 'Write the result to FILE, format by extension (.json .jsonl .csv .md .txt); - is standard output and saves nothing' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -s o -l output -d 'Write the result to FILE, format by extension (.json .jsonl .csv .md .txt .html .svg .png); - is standard output and saves nothing' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l dry-run -d 'Print the plan with its time and memory, and measure nothing'
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l strict -d 'Exit with 1 if any number is less than solid'
@@ -229,7 +229,7 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l cooldown -d '
 complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l max-points -d 'Refuse plans with more points than this' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl) or its report (.json)' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l format -d 'Format on standard output: table, json, jsonl, csv, markdown, sc-membench' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -s o -l output -d 'Write the result to FILE, format by extension (.json .jsonl .csv .md .txt); - is standard output and saves nothing' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -s o -l output -d 'Write the result to FILE, format by extension (.json .jsonl .csv .md .txt .html .svg .png); - is standard output and saves nothing' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l dry-run -d 'Print the plan with its time and memory, and measure nothing'
 complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
 complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l strict -d 'Exit with 1 if any number is less than solid'
