@@ -79,6 +79,12 @@ pub(super) fn heats(parts: &[Part<'_>], merged: &Dataset, names: &[String], fact
     groups.into_iter().map(named).collect()
 }
 
+/// Whether both ends of a point are numbers, rather than names of several; none of a point that has no ends.
+pub(super) fn between(point: &crate::results::Point) -> Option<bool> {
+    let ends = ENDS.iter().find_map(|axes| ends(&point.coordinates, axes))?;
+    Some(ends.iter().all(|end| matches!(end, Coordinate::Number(_))))
+}
+
 /// Both ends of a point.
 fn ends<'a>(at: &'a Coordinates, axes: &[&str; 2]) -> Option<[&'a Coordinate; 2]> {
     Some([at.get(axes[0])?, at.get(axes[1])?])

@@ -1,14 +1,18 @@
 //! Series over an axis.
 
+use super::findings::{self, Axis, Note};
 use super::scale::{Numbers, Scale};
-use super::{Part, Spot, number, spot};
-use crate::render::figures::{axis_title, coordinate, varying_axes};
+use super::{Part, Spot, measured, number, spot};
+use crate::render::figures::{axis_title, coordinate, table_unit, varying_axes};
 use crate::render::text::{clean, shorten};
-use crate::results::{Coordinate, Coordinates, Dataset};
+use crate::results::{Coordinate, Coordinates, Dataset, Point};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Axes that follow from others wherever they can be missed, in the order in which that is tried.
 const FOLLOWERS: [&str; 5] = ["kernel", "prefetch_bytes", "level", "relation", "assembly"];
+
+/// What is asked about other axes than the size has one of these.
+const SIZES_FOLLOW: [&str; 2] = ["entries", "placement"];
 
 /// More series than these say nothing in one chart.
 const MOST_SERIES: usize = 200;
@@ -26,6 +30,8 @@ pub(in crate::render) struct Lines {
     pub(in crate::render) series: Vec<Series>,
     /// Parts of the axis that have a name, from left to right.
     pub(in crate::render) marks: Vec<Mark>,
+    /// Places that are worth a name.
+    pub(in crate::render) notes: Vec<Note>,
     /// Points that are not drawn, because they belong to further series than a chart can have.
     pub(in crate::render) left_out: usize,
 }
@@ -41,7 +47,7 @@ pub(in crate::render) struct Series {
     pub(in crate::render) color: usize,
     /// Tells those of one colour apart.
     pub(in crate::render) shape: usize,
-    /// Ascending along the axis.
+    /// Ascending along the axis; beside traffic from the least that was asked for to the most, which need not move the most.
     pub(in crate::render) spots: Vec<Spot>,
 }
 
@@ -58,12 +64,12 @@ pub(in crate::render) struct Mark {
 
 /// The series of several reports, named where there are several; `merged` has the coordinates of all points.
 pub(super) fn lines(parts: &[Part<'_>], merged: &Dataset, names: &[String], factor: f64) -> Lines {
-    let varying = varying_axes(merged);
+    let mut varying = varying_axes(merged);
+    // Once more is not another question.
+    varying.retain(|axis| *axis != "repeat");
     let x = axis(merged, &varying);
     let others = others(merged, &varying, x);
-    let numeric = merged.points.iter().all(|p| number(x.and_then(|x| p.coordinates.get(x))).is_some());
-    let places = if numeric { Vec::new() } else { places(merged, x) };
-    let index: BTreeMap<&str, usize> = places.iter().enumerate().map(|(i, name)| (name.as_str(), i)).collect();
+    let along = Along::of(parts, merged, x);
     let mut series = Collector {
         left_out: 0,
         others: &others,
@@ -73,27 +79,110 @@ pub(super) fn lines(parts: &[Part<'_>], merged: &Dataset, names: &[String], fact
         colors: Vec::new(),
     };
     for part in parts {
-        for point in &part.dataset.points {
-            let at = x.and_then(|x| point.coordinates.get(x));
-            let place = |c: &Coordinate| index.get(word(x.unwrap_or_default(), c).as_str()).map(|p| *p as f64);
-            let x = if numeric { number(at) } else { at.map_or(Some(0.0), place) };
-            if let Some(spot) = x.and_then(|x| spot(point, x, factor)) {
+        for point in along.sorted(&part.dataset.points) {
+            if let Some(spot) = along.spot(point, factor) {
                 series.add(part.report, &point.coordinates, spot);
             }
         }
     }
     let Collector { mut series, left_out, .. } = series;
-    series.iter_mut().for_each(|s| s.spots.sort_by(|a, b| a.x.total_cmp(&b.x)));
-    let title = x.map(|x| clean(&axis_title(x))).unwrap_or_default();
-    let all = || series.iter().flat_map(|s| &s.spots);
-    let kind = if x.is_some_and(|x| x.ends_with("_bytes")) { Numbers::Bytes } else { Numbers::Counts };
-    let x_scale = match numeric {
-        true => Scale::of(title, all().map(|s| s.x), kind),
-        false => Scale::of_names(title, &places),
+    if !matches!(along, Along::Load { .. }) {
+        series.iter_mut().for_each(|s| s.spots.sort_by(|a, b| a.x.total_cmp(&b.x)));
+    }
+    let spots = || series.iter().flat_map(|s| &s.spots);
+    let (x_scale, y) =
+        (along.scale(spots()), Scale::of(String::new(), spots().flat_map(|s| [s.y, s.low, s.high]), Numbers::Values));
+    let names = matches!(along, Along::Names { .. });
+    let mut lines = Lines { x: x_scale, names, y, series, marks: Vec::new(), notes: Vec::new(), left_out };
+    if let Along::Numbers("size_bytes") = along {
+        lines.marks = marks(merged);
+        if lines.marks.is_empty() {
+            lines.marks = findings::levels(parts, merged);
+        }
+    }
+    lines.notes = match along {
+        Along::Load { .. } => findings::notes(parts, &lines, Axis::Load(table_unit(RATE).0), factor),
+        Along::Numbers(axis) => findings::notes(parts, &lines, Axis::Of(axis), factor),
+        Along::Names { .. } => Vec::new(),
     };
-    let y = Scale::of(String::new(), all().flat_map(|s| [s.y, s.low, s.high]), Numbers::Values);
-    let marks = if numeric && x == Some("size_bytes") { marks(merged) } else { Vec::new() };
-    Lines { x: x_scale, names: !numeric, y, series, marks, left_out }
+    lines
+}
+
+/// The unit of traffic in reports.
+const RATE: &str = "B/s";
+
+/// Where points lie from left to right.
+enum Along<'a> {
+    /// By the traffic that was measured beside them; with the axis that controls it.
+    Load { control: Option<&'a str> },
+    /// By a number.
+    Numbers(&'a str),
+    /// By a name, or all at one place.
+    Names { axis: Option<&'a str>, places: Vec<String>, index: BTreeMap<String, usize> },
+}
+
+impl<'a> Along<'a> {
+    fn of(parts: &[Part<'_>], merged: &Dataset, x: Option<&'a str>) -> Self {
+        let load = |p: &Point| p.outcome.measured().is_some_and(|m| m.load.is_some());
+        match x {
+            _ if measured(parts).any(load) => Along::Load { control: x },
+            Some(axis) if merged.points.iter().all(|p| number(p.coordinates.get(axis)).is_some()) => {
+                Along::Numbers(axis)
+            }
+            axis => {
+                let places = places(merged, axis);
+                let index = places.iter().enumerate().map(|(i, name)| (name.clone(), i)).collect();
+                Along::Names { axis, places, index }
+            }
+        }
+    }
+
+    /// In the order in which they are joined, as far as their places do not say that.
+    fn sorted<'p>(&self, points: &'p [Point]) -> Vec<&'p Point> {
+        let mut points: Vec<&Point> = points.iter().collect();
+        if let Along::Load { control: Some(control) } = self {
+            // A pause: the longer, the less traffic.
+            points.sort_by_key(|p| std::cmp::Reverse(p.number(control)));
+        }
+        points
+    }
+
+    /// A point at its place; none without a number or a place. Without traffic, beside others with it, it lies at zero.
+    fn spot(&self, point: &Point, factor: f64) -> Option<Spot> {
+        match self {
+            Along::Load { .. } => {
+                let load = point.outcome.measured()?.load;
+                let (unit, _) = table_unit(RATE);
+                let at = |value: fn(&crate::results::Load) -> f64| load.as_ref().map_or(0.0, value) * unit;
+                let ends = [at(|l| l.ci_low), at(|l| l.ci_high)];
+                let [x_low, x_high] = ends.iter().all(|end| end.is_finite()).then_some(ends)?;
+                Some(Spot { x_low, x_high, ..spot(point, at(|l| l.median), factor)? })
+            }
+            Along::Numbers(axis) => spot(point, number(point.coordinates.get(*axis))?, factor),
+            Along::Names { axis: None, .. } => spot(point, 0.0, factor),
+            Along::Names { axis: Some(axis), index, .. } => {
+                let place = index.get(&word(axis, point.coordinates.get(*axis)?))?;
+                spot(point, *place as f64, factor)
+            }
+        }
+    }
+
+    /// The axis for what is drawn.
+    fn scale<'s>(&self, spots: impl Iterator<Item = &'s Spot>) -> Scale {
+        match self {
+            Along::Load { .. } => {
+                let title = format!("traffic beside it in {}", table_unit(RATE).1);
+                Scale::of(title, spots.flat_map(|s| [s.x, s.x_low, s.x_high]), Numbers::Values)
+            }
+            Along::Numbers(axis) => {
+                let kind = if axis.ends_with("_bytes") { Numbers::Bytes } else { Numbers::Counts };
+                Scale::of(clean(&axis_title(axis)), spots.map(|s| s.x), kind)
+            }
+            Along::Names { axis, places, .. } => {
+                Scale::of_names(axis.map(|axis| clean(&axis_title(axis))).unwrap_or_default(), places)
+            }
+        }
+    }
 }
 
 /// The axis to draw along: the one with the most different numbers, else the one with the most names; the first in the
@@ -104,8 +193,13 @@ fn axis<'a>(merged: &Dataset, varying: &[&'a str]) -> Option<&'a str> {
         let all = different(axis);
         if axis == "repeat" || all.iter().any(|c| matches!(c, Coordinate::Name(_))) { 0 } else { all.len() }
     };
-    // Sizes before what else has as many numbers.
-    let weight = |axis: &str| 2 * numbers(axis) + usize::from(axis == "size_bytes");
+    // Sizes before what else has as many numbers, but not where they follow: the room of entries, the share of a thread.
+    let follow = |p: &Point| SIZES_FOLLOW.iter().any(|axis| p.coordinates.contains_key(*axis));
+    let follows = merged.points.iter().any(follow);
+    let weight = |axis: &str| match axis {
+        "size_bytes" if follows => 0,
+        axis => 2 * numbers(axis) + usize::from(axis == "size_bytes"),
+    };
     let first_most = |weight: &dyn Fn(&str) -> usize| {
         let best = varying.iter().map(|axis| weight(axis)).max().unwrap_or(0);
         (best > 1).then(|| varying.iter().copied().find(|axis| weight(axis) == best)).flatten()

@@ -1,8 +1,10 @@
 //! Datasets as charts, whatever draws them: pictures, pages and terminals show the same series of the same points.
 //!
 //! A chart knows axes, not experiments. Points between two ends (`from` and `to`, `cpu_node` and `memory_node`) are
-//! heat maps; all others are series over the axis with the most numbers, or the most names where there are none.
+//! heat maps; points that were measured beside traffic are series over that traffic; all others are series over the axis with
+//! the most numbers, or the most names where there are none.
 
+mod findings;
 mod formats;
 mod heat;
 mod lines;
@@ -19,7 +21,8 @@ use super::figures::{axis_title, coordinate, fixed_axes, table_unit};
 use super::text::{clean, shorten};
 use super::{NamedReport, unknown};
 use crate::error::Result;
-use crate::results::{Coordinate, Dataset, Outcome, Point, Quantity, Report, VerdictGrade};
+use crate::results::{Coordinate, Dataset, Finding, Outcome, Point, Quantity, Report, VerdictGrade};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// One picture.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,6 +55,10 @@ pub(in crate::render) enum Body {
 pub(in crate::render) struct Spot {
     /// Place on the axis: the number, or the place among the names from 0.
     pub(in crate::render) x: f64,
+    /// Lower end of the interval of a place that was measured itself, else the place.
+    pub(in crate::render) x_low: f64,
+    /// Upper end of the same.
+    pub(in crate::render) x_high: f64,
     /// Its median in the chart's unit.
     pub(in crate::render) y: f64,
     /// Lower end of the interval.
@@ -72,6 +79,8 @@ pub(in crate::render) struct Part<'a> {
     pub(in crate::render) report: usize,
     /// Its points.
     pub(in crate::render) dataset: &'a Dataset,
+    /// What that report says about its points, and about others.
+    pub(in crate::render) findings: &'a [Finding],
 }
 
 /// Every chart of `reports`, in the order of their datasets.
@@ -80,7 +89,7 @@ pub(in crate::render) fn charts(reports: &[NamedReport]) -> Vec<Chart> {
     let mut groups: Vec<(&str, &Quantity, Vec<Part<'_>>)> = Vec::new();
     for (report, named) in reports.iter().enumerate() {
         for dataset in &named.report.datasets {
-            let part = Part { report, dataset };
+            let part = Part { report, dataset, findings: &named.report.findings };
             let same = |(e, q, _): &&mut (&str, &Quantity, _)| *e == dataset.experiment && **q == dataset.quantity;
             match groups.iter_mut().find(same) {
                 Some((_, _, parts)) => parts.push(part),
@@ -106,8 +115,76 @@ pub(in crate::render) fn chosen<'a>(charts: &'a [Chart], name: Option<&str>) -> 
     Err(unknown("no such chart in the report", name, &known.iter().map(String::as_str).collect::<Vec<_>>()))
 }
 
-/// The charts of one quantity: heat maps where its points lie between ends, series otherwise; none without a number.
+/// The charts of one quantity, those of different questions apart.
 fn of_parts(parts: &[Part<'_>], names: &[String]) -> Vec<Chart> {
+    let split = Split::of(parts);
+    let mut questions: Vec<String> = Vec::new();
+    for point in measured(parts) {
+        let question = split.question(point);
+        if !questions.contains(&question) {
+            questions.push(question);
+        }
+    }
+    if questions.len() < 2 {
+        return of_question(parts, names, "");
+    }
+    let of = |question: &String| {
+        let picked = |part: &Part<'_>| {
+            let points = part.dataset.points.iter().filter(|p| split.question(p) == *question).cloned().collect();
+            Dataset { points, ..head(parts) }
+        };
+        let picked: Vec<Dataset> = parts.iter().map(picked).collect();
+        let parts: Vec<Part<'_>> = parts.iter().zip(&picked).map(|(part, dataset)| Part { dataset, ..*part }).collect();
+        of_question(&parts, names, question)
+    };
+    questions.iter().flat_map(of).collect()
+}
+
+/// The measured points of several reports.
+fn measured<'a>(parts: &'a [Part<'_>]) -> impl Iterator<Item = &'a Point> {
+    parts.iter().flat_map(|part| &part.dataset.points).filter(|p| p.outcome.measured().is_some())
+}
+
+/// What tells the questions apart that a quantity answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Split {
+    /// There is one.
+    One,
+    /// Between two nodes, and of all nodes together: as many times as much, beside which nodes look alike.
+    Totals,
+    /// Points that only serve findings, whose operations lie on different axes: each is a probe of its own.
+    Probes,
+}
+
+impl Split {
+    fn of(parts: &[Part<'_>]) -> Self {
+        let ends = || measured(parts).filter_map(heat::between);
+        if ends().any(|numbers| numbers) && ends().any(|numbers| !numbers) {
+            return Split::Totals;
+        }
+        let mut axes: BTreeMap<Option<&str>, BTreeSet<&str>> = BTreeMap::new();
+        for point in measured(parts) {
+            axes.entry(point.name("operation")).or_default().extend(point.coordinates.keys().map(String::as_str));
+        }
+        let mut sets = axes.values();
+        let first = sets.next();
+        let differ = sets.any(|set| Some(set) != first);
+        if differ && parts.iter().all(|part| part.dataset.auxiliary) { Split::Probes } else { Split::One }
+    }
+
+    /// What the title says of the question that `point` belongs to.
+    fn question(self, point: &Point) -> String {
+        match self {
+            Split::One => String::new(),
+            Split::Totals if heat::between(point) == Some(true) => String::new(),
+            Split::Totals => ", all together".to_owned(),
+            Split::Probes => format!(", {}", shorten(point.name("operation").unwrap_or_default(), 40)),
+        }
+    }
+}
+
+/// The charts of one question: heat maps where its points lie between ends, series otherwise; none without a number.
+fn of_question(parts: &[Part<'_>], names: &[String], question: &str) -> Vec<Chart> {
     let Some(first) = parts.first() else { return Vec::new() };
     let (experiment, quantity) = (&first.dataset.experiment, &first.dataset.quantity);
     let merged = merged(parts);
@@ -122,7 +199,7 @@ fn of_parts(parts: &[Part<'_>], names: &[String]) -> Vec<Chart> {
     let (factor, unit) = table_unit(&quantity.unit);
     let chart = |(more, body): (String, Body)| Chart {
         name: experiment.clone(),
-        title: shorten(&format!("{title}{more}"), 120),
+        title: shorten(&format!("{title}{question}{more}"), 120),
         subtitle: shorten(&common(&merged), 160),
         values: shorten(&format!("{} in {unit}", clean(&quantity.name)), 60),
         higher_is_better: quantity.higher_is_better,
@@ -183,6 +260,8 @@ fn spot(point: &Point, x: f64, factor: f64) -> Option<Spot> {
     let against = if why.is_empty() { String::new() } else { format!("; {why}") };
     let spot = Spot {
         x,
+        x_low: x,
+        x_high: x,
         y: m.summary.median * factor,
         low: m.summary.ci_low * factor,
         high: m.summary.ci_high * factor,

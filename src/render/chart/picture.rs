@@ -226,6 +226,7 @@ fn draw_lines(root: &Area<'_>, area: &Area<'_>, (chart, lines): (&Chart, &Lines)
     for series in &lines.series {
         draw_series(root, &mut plot, (lines, series), theme)?;
     }
+    circle_notes(root, &plot, lines, theme)?;
     if named { name_series(&right, lines, theme) } else { Ok(()) }
 }
 
@@ -240,6 +241,19 @@ fn shade(plot: &mut Plot<'_, '_>, lines: &Lines, theme: Theme) -> Result<()> {
         let style = letters(14, theme.ink).pos(Pos::new(HPos::Center, VPos::Bottom));
         let middle = if lines.x.log { (from * to).sqrt() } else { (from + to) / 2.0 };
         plot.draw_series([Text::new(mark.name.clone(), (middle, lines.y.high), style)]).map_err(cannot)?;
+    }
+    Ok(())
+}
+
+/// The places that are worth a name, each in a circle.
+fn circle_notes(root: &Area<'_>, plot: &Plot<'_, '_>, lines: &Lines, theme: Theme) -> Result<()> {
+    for note in &lines.notes {
+        let (x, y) = plot.backend_coord(&(note.x, note.y));
+        root.draw(&Circle::new((x, y), 9, theme.ink.stroke_width(2))).map_err(cannot)?;
+        let right = lines.x.share(note.x) > 0.6;
+        let (side, x) = if right { (HPos::Right, x - 12) } else { (HPos::Left, x + 12) };
+        let style = letters(13, theme.ink).pos(Pos::new(side, VPos::Top));
+        write(root, &shorten(&note.text, 48), (x, y + 8), &style)?;
     }
     Ok(())
 }
@@ -270,6 +284,8 @@ fn draw_series(
     }
     let bar = |s: &Spot| PathElement::new(vec![(s.x, s.low), (s.x, s.high)], color.stroke_width(1));
     plot.draw_series(series.spots.iter().map(bar)).map_err(cannot)?;
+    let across = |s: &Spot| PathElement::new(vec![(s.x_low, s.y), (s.x_high, s.y)], color.stroke_width(1));
+    plot.draw_series(series.spots.iter().filter(|s| s.x_low < s.x_high).map(across)).map_err(cannot)?;
     for spot in &series.spots {
         draw_marker(root, plot.backend_coord(&(spot.x, spot.y)), series, (spot.grade, theme))?;
     }

@@ -123,6 +123,14 @@ fn series(lines: &Lines, width: usize, color: bool) -> Vec<String> {
         };
         out.push(format!("  {before}{}{after} {}", MARKS[i % MARKS.len()], shorten(&series.name, width - 4)));
     }
+    for note in lines.notes.iter().take(MOST_NAMED) {
+        let place = format!("{} at {}", significant(note.y), significant(note.x));
+        out.push(shorten(&format!("  {}: {place}", note.text), width));
+    }
+    if !lines.marks.is_empty() {
+        let names: Vec<&str> = lines.marks.iter().map(|mark| mark.name.as_str()).collect();
+        out.push(shorten(&format!("  levels: {}", names.join(", ")), width));
+    }
     if lines.series.len() > MOST_NAMED {
         out.push(format!("  and {} more", lines.series.len() - MOST_NAMED));
     }

@@ -39,6 +39,8 @@ fn lines(lines: &Lines) -> Value {
             "color": series.color,
             "shape": series.shape,
             "x": of(|s| s.x),
+            "xLow": of(|s| s.x_low),
+            "xHigh": of(|s| s.x_high),
             "y": of(|s| s.y),
             "low": of(|s| s.low),
             "high": of(|s| s.high),
@@ -60,6 +62,7 @@ fn lines(lines: &Lines) -> Value {
         "logValues": lines.y.log,
         "series": series.collect::<Vec<_>>(),
         "marks": marks.collect::<Vec<_>>(),
+        "notes": lines.notes.iter().map(|n| json!({ "x": n.x, "y": n.y, "text": n.text })).collect::<Vec<_>>(),
         "leftOut": lines.left_out,
     })
 }

@@ -40,6 +40,11 @@
         array: series.high.map((high, i) => high - series.y[i]),
         arrayminus: series.low.map((low, i) => series.y[i] - low),
       },
+      error_x: {
+        type: "data", symmetric: false, thickness: 1, visible: series.x.some((x, i) => series.xLow[i] < x || series.xHigh[i] > x),
+        array: series.xHigh.map((high, i) => high - series.x[i]),
+        arrayminus: series.xLow.map((low, i) => series.x[i] - low),
+      },
       line: { dash: DASHES[(several ? series.report : series.shape) % DASHES.length], width: 2 },
       marker: {
         size: 9, color: COLORS[series.color % COLORS.length],
@@ -79,7 +84,10 @@
       })),
       annotations: lines.marks.map((mark) => ({
         text: plain(mark.name), x: middle(mark), xref: "x", y: 1, yref: "paper", yanchor: "bottom", showarrow: false,
-      })),
+      })).concat(lines.notes.map((note) => ({
+        text: plain(note.text), x: lines.log ? Math.log10(note.x) : note.x, xref: "x",
+        y: lines.logValues ? Math.log10(note.y) : note.y, yref: "y", showarrow: true, arrowhead: 2, ax: 0, ay: -36,
+      }))),
     };
   }
 

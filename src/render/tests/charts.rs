@@ -94,6 +94,140 @@ fn points_between_ends_are_heat_maps() {
     assert_eq!(heat(&nodes[0]).cells[3][3].as_ref().unwrap().y, 40.0);
 }
 
+/// A report of one experiment whose points lie at `coordinates` with `values`.
+fn experiment(name: &str, quantity: &str, points: Vec<(Vec<(&str, Coordinate)>, crate::results::Measured)>) -> Report {
+    let number =
+        |(i, (at, m)): (usize, (Vec<(&str, Coordinate)>, _))| reports::point(i as u64, &at, reports::outcome(m));
+    let points = points.into_iter().enumerate().map(number).collect();
+    let dataset = crate::results::Dataset { experiment: name.to_owned(), ..reports::dataset(quantity, points) };
+    reports::report(name, vec![dataset])
+}
+
+fn finding(kind: &str, values: &[(&str, f64)]) -> crate::results::Finding {
+    let values = values.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
+    crate::results::Finding { kind: kind.to_owned(), text: String::new(), values }
+}
+
+#[test]
+fn latency_beside_traffic_is_drawn_over_that_traffic() {
+    let load = |gb: f64| crate::results::Load {
+        median: gb * 1e9,
+        ci_low: gb * 0.9e9,
+        ci_high: gb * 1.2e9,
+        confidence: 0.95,
+        bus_estimate: gb * 1e9,
+    };
+    let at = |mix: &str, pause: u64, gb: f64, ns: f64| {
+        let at = vec![
+            ("mix", reports::name(mix)),
+            ("pause_cycles", Coordinate::Number(pause)),
+            ("threads", Coordinate::Number(3)),
+        ];
+        (at, crate::results::Measured { load: Some(load(gb)), ..reports::measured(ns) })
+    };
+    let idle = (vec![("mix", reports::name("idle")), ("threads", Coordinate::Number(0))], reports::measured(90.0));
+    // The last pause but one moves more than the last: the curve bends back.
+    let points = vec![
+        idle,
+        at("100:0", 0, 19.0, 300.0),
+        at("100:0", 512, 20.0, 200.0),
+        at("100:0", 65536, 1.0, 91.0),
+        at("0:100", 0, 9.0, 400.0),
+        at("0:100", 65536, 0.5, 95.0),
+    ];
+    let mut report = experiment("loaded-latency", "latency", points);
+    report.findings.push(finding("any", &[("knee", 20e9), ("knee_ns", 200.0), ("highest", 20e9)]));
+    let charts = of(report.clone());
+    assert_eq!(charts.len(), 1);
+    let drawn = lines(&charts[0]);
+    assert_eq!((drawn.names, drawn.x.title.as_str()), (false, "traffic beside it in GB/s"));
+    let names: Vec<&str> = drawn.series.iter().map(|s| s.name.as_str()).collect();
+    assert_eq!(names, ["100:0", "0:100", "idle"]);
+    let places = |i: usize| drawn.series[i].spots.iter().map(|s| s.x.round()).collect::<Vec<_>>();
+    assert_eq!((places(0), places(2)), (vec![1.0, 20.0, 19.0], vec![0.0]));
+    let spot = &drawn.series[0].spots[1];
+    assert!((spot.x_low - 18.0).abs() < 1e-9 && (spot.x_high - 24.0).abs() < 1e-9 && spot.y == 200.0, "{spot:?}");
+    assert_eq!(drawn.notes.len(), 1);
+    assert!((drawn.notes[0].x - 20.0).abs() < 1e-9 && drawn.notes[0].y == 200.0);
+    let text = render("table", &report, &with_chart("loaded-latency"));
+    assert!(text.contains("knee: 200 at 20.0"), "{text}");
+}
+
+#[test]
+fn the_point_where_threads_are_enough_is_marked() {
+    let at = |placement: &str, threads: u64, gb: f64| {
+        let at = vec![
+            ("operation", reports::name("read")),
+            ("placement", reports::name(placement)),
+            ("size_bytes", Coordinate::Number((1 << 30) / threads)),
+            ("threads", Coordinate::Number(threads)),
+        ];
+        (at, reports::measured(gb * 1e9))
+    };
+    let points = vec![at("spread", 1, 20.0), at("spread", 2, 39.0), at("spread", 4, 40.0), at("compact", 2, 30.0)];
+    let mut report = experiment("scaling", "bandwidth", points);
+    let values = [("read_threads", 2.0), ("read_reached", 39e9), ("read_best_threads", 4.0), ("read_best", 40e9)];
+    report.findings.push(finding("any", &values));
+    report.findings.push(finding("other", &[("read_threads", 2.0), ("read_reached", 1e9)]));
+    let charts = of(report);
+    let drawn = lines(&charts[0]);
+    assert_eq!((drawn.x.title.as_str(), drawn.series.len()), ("threads", 2));
+    let notes: Vec<(f64, f64, &str)> = drawn.notes.iter().map(|n| (n.x, n.y.round(), n.text.as_str())).collect();
+    assert_eq!(notes, [(2.0, 39.0, "read: 2 are enough (39.0 GB/s)")]);
+}
+
+#[test]
+fn probes_are_drawn_apart_and_sizes_have_the_detected_levels() {
+    let sweep = |size: u64, ns: f64| {
+        let at = vec![
+            ("operation", reports::name("sweep")),
+            ("size_bytes", Coordinate::Number(size)),
+            ("stride_bytes", Coordinate::Number(64)),
+        ];
+        (at, reports::measured(ns))
+    };
+    let ways = |nodes: u64| {
+        let at = vec![("operation", reports::name("ways")), ("nodes", Coordinate::Number(nodes))];
+        (at, reports::measured(5.0))
+    };
+    let points = vec![sweep(8 << 10, 1.0), sweep(64 << 10, 3.0), sweep(8 << 20, 90.0), ways(8), ways(9)];
+    let mut report = experiment("caches", "latency", points);
+    report.datasets[0].auxiliary = true;
+    // In the order of the report's levels, and one that says nothing of a latency.
+    report.findings.push(finding("a", &[("capacity_bytes", 1_048_576.0), ("level", 2.0), ("latency_ns", 3.0)]));
+    report.findings.push(finding("b", &[("capacity_bytes", 32768.0), ("level", 1.0), ("latency_ns", 1.0)]));
+    report.findings.push(finding("c", &[("capacity_bytes", 5000.0)]));
+    let charts = of(report);
+    let titles: Vec<&str> = charts.iter().map(|c| c.title.as_str()).collect();
+    assert_eq!(titles, ["caches: latency, sweep", "caches: latency, ways"]);
+    let marks: Vec<(&str, f64)> = lines(&charts[0]).marks.iter().map(|m| (m.name.as_str(), m.from)).collect();
+    assert_eq!(marks, [("L1 32.0 KiB", 0.0), ("L2 1.00 MiB", 32768.0), ("beyond", 1_048_576.0)]);
+    assert!(lines(&charts[1]).marks.is_empty());
+}
+
+#[test]
+fn totals_are_not_in_the_map_between_nodes_and_repetitions_are_no_series() {
+    let mut report = reports::eight_nodes();
+    let mut total = report.datasets[0].points[0].clone();
+    total.coordinates.insert("cpu_node".to_owned(), reports::name("all"));
+    total.coordinates.insert("memory_node".to_owned(), reports::name("local"));
+    report.datasets[0].points.push(total);
+    let charts = of(report);
+    assert_eq!((charts.len(), heat(&charts[0]).rows.len()), (2, 8));
+    assert!(charts[1].title.ends_with(", all together"), "{}", charts[1].title);
+    let mut report = reports::default_profile();
+    let dataset = &mut report.datasets[1];
+    let mut again = dataset.points.clone();
+    for (repeat, points) in [(0, &mut dataset.points), (1, &mut again)] {
+        points.iter_mut().for_each(|p| drop(p.coordinates.insert("repeat".to_owned(), Coordinate::Number(repeat))));
+    }
+    let single = dataset.points.iter().filter(|p| p.outcome.measured().is_some()).count();
+    dataset.points.extend(again);
+    let charts = of(report);
+    let drawn = lines(&charts[1]);
+    assert_eq!((drawn.series.len(), drawn.series[0].spots.len()), (1, 2 * single));
+}
+
 #[test]
 fn pictures_have_no_letters_that_another_machine_could_draw_otherwise() {
     let all = [
