@@ -171,6 +171,9 @@ fn strides_and_ways_are_read_off() {
     assert_eq!(ways(&set(9), 1.0, 4.0), Some((8, 8)));
     assert_eq!(ways(&set(12), 1.0, 4.0), Some((9, 11)));
     assert_eq!((ways(&set(99), 1.0, 4.0), ways(&set(0), 1.0, 4.0), ways(&[], 1.0, 4.0)), (None, None, None));
+    // As a Zen 4 core showed it: one line too many costs more than several.
+    let zen = [(2, 1.09), (4, 1.09), (8, 1.1), (9, 6.66), (10, 4.72), (12, 4.61), (17, 4.64), (25, 4.68)];
+    assert_eq!(ways(&zen, 1.1, 3.8), Some((8, 8)));
     let mut loose = set(9);
     loose[5].1 = 1.0;
     assert_eq!(ways(&loose, 1.0, 4.0), None);

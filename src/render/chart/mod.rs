@@ -4,6 +4,7 @@
 //! heat maps; points that were measured beside traffic are series over that traffic; all others are series over the axis with
 //! the most numbers, or the most names where there are none.
 
+mod canvas;
 mod findings;
 mod formats;
 mod heat;

@@ -1,6 +1,6 @@
-//! A chart as a picture: drawn by plotters, with every letter turned into its outline, so that it looks the same
-//! wherever it is shown.
+//! A chart as a picture, drawn by plotters.
 
+use super::canvas::{Canvas, Look, Picture};
 use super::scale::Scale;
 use super::{Body, Chart, Heat, Lines, Series, Spot};
 use crate::error::{Error, Result};
@@ -10,7 +10,7 @@ use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, Value
 use plotters::prelude::*;
 use plotters::style::colors::colormaps::{ColorMap, ViridisRGB};
 use plotters::style::text_anchor::{HPos, Pos, VPos};
-use resvg::{tiny_skia, usvg};
+use plotters_backend::BackendColor;
 use std::fmt::Display;
 
 /// Width and height in pixels at scale 1.
@@ -27,6 +27,9 @@ const MOST_NAMES: usize = 24;
 
 /// Up to so many cells of a heat map have their value written into them.
 const MOST_FIGURES: usize = 144;
+
+/// Size of the letters in them, in pixels.
+const CELL_LETTERS: f32 = 15.0;
 
 /// The one font, in the program: DejaVu Sans has Greek and the arrows.
 const FONT: &str = "DejaVu Sans";
@@ -68,9 +71,9 @@ const DARK: Theme = Theme {
 };
 
 /// A part of the picture.
-type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
+type Area<'a> = DrawingArea<Canvas<'a>, plotters::coord::Shift>;
 /// A plot in it.
-type Plot<'a, 'b> = ChartContext<'b, SVGBackend<'a>, Cartesian2d<Drawn, Drawn>>;
+type Plot<'a, 'b> = ChartContext<'b, Canvas<'a>, Cartesian2d<Drawn, Drawn>>;
 
 /// A [`Scale`] as plotters asks for it.
 struct Drawn(Scale);
@@ -98,23 +101,22 @@ impl ValueFormatter<f64> for Drawn {
     }
 }
 
-/// The chart as SVG without any text left in it: only shapes, and for heat maps one embedded image.
+/// The chart as SVG without any text left in it: only shapes, and for large heat maps one embedded image.
 pub(super) fn svg(chart: Option<&Chart>, dark: bool) -> Result<String> {
-    let (tree, _) = tree(chart, dark)?;
-    let options = usvg::WriteOptions { coordinates_precision: 2, transforms_precision: 4, ..Default::default() };
-    Ok(tree.to_string(&options) + "\n")
+    let (mut picture, frame) = drawn(chart, dark)?;
+    if let (Some(Body::Heat(heat)), Some(frame)) = (chart.map(|c| &c.body), frame) {
+        picture.lay_over(&image(heat, &frame)?);
+    }
+    Ok(picture.svg())
 }
 
 /// The chart as PNG, twice the size of the SVG for screens that show it so.
 pub(super) fn png(chart: Option<&Chart>, dark: bool) -> Result<Vec<u8>> {
-    let (tree, frame) = tree(chart, dark)?;
-    let mut pixels =
-        tiny_skia::Pixmap::new(2 * SIZE.0, 2 * SIZE.1).ok_or_else(|| cannot("no memory for its pixels"))?;
-    resvg::render(&tree, tiny_skia::Transform::from_scale(2.0, 2.0), &mut pixels.as_mut());
+    let (mut picture, frame) = drawn(chart, dark)?;
     if let (Some(Body::Heat(heat)), Some(frame)) = (chart.map(|c| &c.body), frame) {
-        paint(&mut pixels, heat, &frame);
+        paint(&mut picture, heat, &frame);
     }
-    pixels.encode_png().map_err(cannot)
+    picture.pixels(2)?.encode_png().map_err(cannot)
 }
 
 /// The error for what a library refuses.
@@ -122,63 +124,52 @@ fn cannot(error: impl Display) -> Error {
     Error::failure(format!("cannot draw the chart: {error}"))
 }
 
-/// Paints the cells of a large heat map, which are an image in the SVG that the rasteriser leaves out.
-fn paint(pixels: &mut tiny_skia::Pixmap, heat: &Heat, frame: &Frame) {
+/// Paints the cells of a large heat map, which are an image in the SVG.
+fn paint(picture: &mut Picture, heat: &Heat, frame: &Frame) {
     let (wide, high) =
-        (2.0 * frame.0.len() as f32 / heat.columns.len() as f32, 2.0 * frame.1.len() as f32 / heat.rows.len() as f32);
+        (frame.0.len() as f32 / heat.columns.len() as f32, frame.1.len() as f32 / heat.rows.len() as f32);
     for (row, cells) in heat.cells.iter().enumerate() {
         for (column, spot) in cells.iter().enumerate().filter_map(|(c, cell)| Some((c, cell.as_ref()?))) {
             let RGBColor(r, g, b) = shade_of(heat.share(spot.y));
-            let mut paint = tiny_skia::Paint { anti_alias: false, ..Default::default() };
-            paint.set_color_rgba8(r, g, b, 255);
-            let (x, y) =
-                (2.0 * frame.0.start as f32 + column as f32 * wide, 2.0 * frame.1.start as f32 + row as f32 * high);
+            let (x, y) = (frame.0.start as f32 + column as f32 * wide, frame.1.start as f32 + row as f32 * high);
             if let Some(cell) = tiny_skia::Rect::from_xywh(x, y, wide, high) {
-                pixels.fill_rect(cell, &paint, tiny_skia::Transform::identity(), None);
+                picture.rectangle(cell, (r, g, b));
             }
         }
     }
 }
 
-/// The picture as shapes; for a large heat map also where its cells lie.
-fn tree(chart: Option<&Chart>, dark: bool) -> Result<(usvg::Tree, Option<Frame>)> {
-    let mut options = usvg::Options { font_family: FONT.to_owned(), ..Default::default() };
-    options.fontdb_mut().load_font_data(dejavu::sans::regular().to_vec());
-    let (text, frame) = drawn(chart, dark)?;
-    Ok((usvg::Tree::from_str(&text, &options).map_err(cannot)?, frame))
-}
-
-/// The picture as plotters draws it, letters as text.
-fn drawn(chart: Option<&Chart>, dark: bool) -> Result<(String, Option<Frame>)> {
-    // Without its measures letters would be placed by guess. Registering twice does no harm.
+/// The picture as plotters draws it; for a large heat map also where its cells lie, which are not in it yet.
+fn drawn(chart: Option<&Chart>, dark: bool) -> Result<(Picture, Option<Frame>)> {
+    // plotters measures letters to place axes. Registering twice does no harm.
     plotters::style::register_font(FONT, FontStyle::Normal, dejavu::sans::regular())
         .map_err(|_| cannot("its font is damaged"))?;
     let theme = if dark { DARK } else { LIGHT };
-    let mut text = String::new();
+    let mut picture = Picture::new(SIZE);
     let mut cells = None;
     {
-        let root = SVGBackend::with_string(&mut text, SIZE).into_drawing_area();
+        let root = Canvas::on(&mut picture, dejavu::sans::regular())?.into_drawing_area();
         root.fill(&theme.ground).map_err(cannot)?;
-        let Some(chart) = chart else {
-            write(&root, "no point was measured: nothing to draw", (24, 24), &letters(20, theme.ink))?;
-            root.present().map_err(cannot)?;
-            drop(root);
-            return Ok((text, None));
-        };
-        write(&root, &shorten(&chart.title, 90), (24, 16), &letters(26, theme.ink))?;
-        write(&root, &shorten(&chart.subtitle, 130), (24, 50), &letters(15, theme.ink))?;
-        let below = root.margin(76, 12, 16, 16);
-        match &chart.body {
-            Body::Lines(lines) => draw_lines(&root, &below, (chart, lines), theme)?,
-            Body::Heat(heat) => cells = Some((heat, draw_heat(&below, chart, heat, theme)?)),
+        match chart {
+            None => write(&root, "no point was measured: nothing to draw", (24, 24), &letters(20, theme.ink))?,
+            Some(chart) => {
+                write(&root, &shorten(&chart.title, 90), (24, 16), &letters(26, theme.ink))?;
+                write(&root, &shorten(&chart.subtitle, 130), (24, 50), &letters(15, theme.ink))?;
+                let below = root.margin(76, 12, 16, 16);
+                match &chart.body {
+                    Body::Lines(lines) => draw_lines(&root, &below, (chart, lines), theme)?,
+                    Body::Heat(heat) => cells = Some((heat, draw_heat(&below, chart, heat, theme)?)),
+                }
+            }
         }
         root.present().map_err(cannot)?;
     }
-    let Some((heat, frame)) = cells else { return Ok((text, None)) };
-    let small = heat.rows.len() * heat.columns.len() <= MOST_FIGURES;
-    let inside = if small { squares(heat, &frame) } else { image(heat, &frame)? };
-    let text = text.replacen("</svg>", &format!("{inside}</svg>"), 1);
-    Ok((text, (!small).then_some(frame)))
+    let Some((heat, frame)) = cells else { return Ok((picture, None)) };
+    if heat.rows.len() * heat.columns.len() > MOST_FIGURES {
+        return Ok((picture, Some(frame)));
+    }
+    squares(&mut picture, heat, &frame)?;
+    Ok((picture, None))
 }
 
 /// Letters of a size and colour.
@@ -406,31 +397,28 @@ fn image(heat: &Heat, frame: &Frame) -> Result<String> {
 }
 
 /// The cells of a small map as squares with their values.
-fn squares(heat: &Heat, frame: &Frame) -> String {
-    let step = |range: &std::ops::Range<i32>, names: &[String]| range.len() as f64 / names.len().max(1) as f64;
+fn squares(picture: &mut Picture, heat: &Heat, frame: &Frame) -> Result<()> {
+    paint(picture, heat, frame);
+    let step = |range: &std::ops::Range<i32>, names: &[String]| range.len() as f32 / names.len().max(1) as f32;
     let (wide, high) = (step(&frame.0, &heat.columns), step(&frame.1, &heat.rows));
-    let mut text = String::new();
+    let mut canvas = Canvas::on(picture, dejavu::sans::regular())?;
     for (row, cells) in heat.cells.iter().enumerate() {
         for (column, spot) in cells.iter().enumerate().filter_map(|(c, cell)| Some((c, cell.as_ref()?))) {
-            let (x, y) = (
-                f64::from(frame.0.start) + (column as f64 + 0.5) * wide,
-                f64::from(frame.1.start) + (row as f64 + 0.5) * high,
-            );
-            let ink = if heat.share(spot.y) < 0.55 { "#fff" } else { "#111" };
-            let RGBColor(r, g, b) = shade_of(heat.share(spot.y));
-            let (left, top) = (x - wide / 2.0, y - high / 2.0);
-            text.push_str(&format!(
-                r##"<rect x="{left:.1}" y="{top:.1}" width="{wide:.1}" height="{high:.1}" fill="#{r:02x}{g:02x}{b:02x}"/>"##
-            ));
+            let (x, y) = ((column as f32 + 0.5) * wide, (row as f32 + 0.5) * high);
+            let rgb = if heat.share(spot.y) < 0.55 { (255, 255, 255) } else { (17, 17, 17) };
             let value = crate::units::significant(spot.y);
             let mark = crate::render::figures::mark(spot.grade);
-            text.push_str(&format!(
-                r#"<text x="{x:.1}" y="{:.1}" font-family="{FONT}" font-size="15" text-anchor="middle" fill="{ink}">{value}{mark}</text>"#,
-                y + 5.0
-            ));
+            let look = Look {
+                color: BackendColor { alpha: 1.0, rgb },
+                h: HPos::Center,
+                v: VPos::Center,
+                turn: FontTransform::None,
+            };
+            let at = (frame.0.start as f32 + x, frame.1.start as f32 + y);
+            canvas.write(&format!("{value}{mark}"), CELL_LETTERS, at, look);
         }
     }
-    text
+    Ok(())
 }
 
 /// What the colours mean.
