@@ -433,11 +433,11 @@ pub struct CompareOptions {
     #[arg(long, value_enum)]
     pub fail_on: Option<FailOn>,
 
-    /// Format on standard output: table, markdown, json
+    /// Format on standard output: table, markdown, json, html
     #[arg(long, value_name = "FORMAT")]
     pub format: Option<String>,
 
-    /// Write to FILE, format by extension (.txt .md .json); - is standard output
+    /// Write to FILE, format by extension (.txt .md .json .html); - is standard output
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
 

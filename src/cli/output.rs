@@ -109,6 +109,7 @@ impl Destination {
                 options.saved_to = Some(path.display().to_string());
             }
         }
+        options.bars = may_draw();
         let printed = self.stdout.map_or(Ok(()), |format| show(report, format, &options));
         (saved.is_ok(), saved.and(printed))
     }
@@ -255,6 +256,7 @@ pub fn report(options: &ReportOptions) -> Result<()> {
         dark: options.theme == Theme::Dark,
         width: terminal_width(),
         color: !to_file && may_color(),
+        bars: !to_file && may_draw(),
         ..Options::default()
     };
     let mut notes = String::new();
@@ -281,4 +283,12 @@ fn terminal_width() -> Option<u16> {
 fn may_color() -> bool {
     let unset = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     unset && std::env::var_os("TERM").is_none_or(|term| term != "dumb") && std::io::stdout().is_terminal()
+}
+
+/// Whether standard output is a terminal that shows block elements: one that may have colours, in a locale of UTF-8.
+fn may_draw() -> bool {
+    let locale =
+        ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().filter_map(std::env::var_os).find(|value| !value.is_empty());
+    let name = locale.map(|value| value.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
+    (name.contains("utf-8") || name.contains("utf8")) && may_color()
 }

@@ -4,7 +4,7 @@ use super::figures::{axis_title, coordinate, mark, table_unit, varying_axes};
 use super::grid::{Column, Grid, escape_markdown};
 use super::json::inert;
 use super::text::{counted, shorten};
-use super::{DEFAULT_WIDTH, Options, unknown};
+use super::{DEFAULT_WIDTH, NamedReport, Options, html, unknown};
 use crate::analysis::{Change, Comparison, Pair, PairGroup, Unaligned};
 use crate::error::{Error, Result};
 use crate::results::{Coordinates, Dataset, Outcome, Point};
@@ -15,7 +15,7 @@ use std::path::Path;
 const MOST_REASONS: usize = 8;
 
 /// How a comparison becomes bytes.
-type Render = fn(&[Comparison], &Options) -> Result<Vec<u8>>;
+type Render = fn(&[Comparison], &[NamedReport], &Options) -> Result<Vec<u8>>;
 
 /// A format of comparisons.
 pub struct ComparisonFormat {
@@ -33,9 +33,9 @@ impl std::fmt::Debug for ComparisonFormat {
 }
 
 impl ComparisonFormat {
-    /// All comparisons, one after the other, ending in a newline.
-    pub fn render(&self, comparisons: &[Comparison], options: &Options) -> Result<Vec<u8>> {
-        (self.render)(comparisons, options)
+    /// All comparisons, one after the other, ending in a newline; `reports` are those that they are of, the first one first.
+    pub fn render(&self, comparisons: &[Comparison], reports: &[NamedReport], options: &Options) -> Result<Vec<u8>> {
+        (self.render)(comparisons, reports, options)
     }
 }
 
@@ -44,6 +44,7 @@ pub const COMPARISON_FORMATS: &[ComparisonFormat] = &[
     ComparisonFormat { name: "table", extension: "txt", render: table },
     ComparisonFormat { name: "markdown", extension: "md", render: markdown },
     ComparisonFormat { name: "json", extension: "json", render: json },
+    ComparisonFormat { name: "html", extension: "html", render: html::compared },
 ];
 
 /// The format of comparisons that `--format name` asks for; upper or lower case.
@@ -128,7 +129,7 @@ fn changes(pair: &Pair) -> [String; 3] {
 }
 
 /// The pairs of a group that are shown, and what is to be read above them.
-fn grid(group: &PairGroup, verbose: bool) -> Grid {
+pub(super) fn grid(group: &PairGroup, verbose: bool) -> Grid {
     let axes = axes(group);
     let (factor, unit) = table_unit(&group.quantity.unit);
     let numbers = |axis: &String| {
@@ -163,14 +164,14 @@ fn grid(group: &PairGroup, verbose: bool) -> Grid {
 }
 
 /// What is to be said about pairs that are shown, marked `*` above: each remark with the pairs it is about.
-fn remarks(comparison: &Comparison, verbose: bool) -> Vec<String> {
+pub(super) fn remarks(comparison: &Comparison, verbose: bool) -> Vec<String> {
     let shown = comparison.pairs().filter(|(_, pair)| verbose || pair.change != Change::Same);
     let told = shown.filter_map(|(group, pair)| Some((pair.remark.clone()?, place(group, &pair.coordinates))));
     gathered(told, verbose)
 }
 
 /// The heading of a group: what is compared, and which direction is good.
-fn heading(group: &PairGroup) -> String {
+pub(super) fn heading(group: &PairGroup) -> String {
     let better = if group.quantity.higher_is_better { "more" } else { "less" };
     let name = match group.experiment == group.quantity.name {
         true => group.experiment.clone(),
@@ -180,7 +181,7 @@ fn heading(group: &PairGroup) -> String {
 }
 
 /// What is not compared: each reason with the points it holds for.
-fn reasons(unaligned: &[Unaligned], verbose: bool) -> Vec<String> {
+pub(super) fn reasons(unaligned: &[Unaligned], verbose: bool) -> Vec<String> {
     let words = |one: &Unaligned| -> String {
         let told = ["operation", "level", "size_bytes", "threads", "from", "to"];
         let at =
@@ -214,7 +215,7 @@ fn gathered(told: impl Iterator<Item = (String, String)>, verbose: bool) -> Vec<
 }
 
 /// What the marks and columns mean, and what chance does.
-fn legend(comparison: &Comparison) -> String {
+pub(super) fn legend(comparison: &Comparison) -> String {
     let expected = (1.0 - comparison.confidence) * comparison.tally.all() as f64;
     format!(
         "from, to: {:.0}% interval of the change; by chance at most {} of {} would come out better or worse; ? doubtful, ! rejected",
@@ -225,7 +226,7 @@ fn legend(comparison: &Comparison) -> String {
 }
 
 /// The lines above the tables: word and text.
-fn head(comparison: &Comparison) -> Vec<[String; 2]> {
+pub(super) fn head(comparison: &Comparison) -> Vec<[String; 2]> {
     let mut rows = vec![
         ["compared".to_owned(), format!("{} with {}", shorten(&comparison.after, 80), shorten(&comparison.before, 80))],
         ["result".to_owned(), comparison_summary(comparison)],
@@ -235,7 +236,7 @@ fn head(comparison: &Comparison) -> Vec<[String; 2]> {
 }
 
 /// For people.
-fn table(comparisons: &[Comparison], options: &Options) -> Result<Vec<u8>> {
+fn table(comparisons: &[Comparison], _reports: &[NamedReport], options: &Options) -> Result<Vec<u8>> {
     let width = options.width.unwrap_or(DEFAULT_WIDTH);
     let words = |rows: Vec<Vec<String>>| {
         let columns = rows.first().map_or(1, Vec::len);
@@ -271,7 +272,7 @@ fn table(comparisons: &[Comparison], options: &Options) -> Result<Vec<u8>> {
 }
 
 /// For pull requests: what changed in sight, the rest folded.
-fn markdown(comparisons: &[Comparison], options: &Options) -> Result<Vec<u8>> {
+fn markdown(comparisons: &[Comparison], _reports: &[NamedReport], options: &Options) -> Result<Vec<u8>> {
     let mut text = String::new();
     for comparison in comparisons {
         for [word, line] in head(comparison) {
@@ -304,7 +305,7 @@ fn markdown(comparisons: &[Comparison], options: &Options) -> Result<Vec<u8>> {
 }
 
 /// For programs: one comparison as an object, several as a list.
-fn json(comparisons: &[Comparison], _options: &Options) -> Result<Vec<u8>> {
+fn json(comparisons: &[Comparison], _reports: &[NamedReport], _options: &Options) -> Result<Vec<u8>> {
     let text = match comparisons {
         [one] => serde_json::to_string_pretty(one),
         many => serde_json::to_string_pretty(many),

@@ -1,20 +1,61 @@
 //! What is not a number is not shown as one.
 
+use super::NamedReport;
 use crate::results::{Dataset, Fact, Finding, HostFacts, Measured, Outcome, Point, Report};
+use std::borrow::Cow;
 
-/// A copy of `report` in which every measured value is finite.
+/// `report` if every measured value in it is finite, else a copy in which that is so.
 ///
 /// A point whose summary is not finite counts as failed; optional figures that are not finite are absent.
-pub(super) fn finite(report: &Report) -> Report {
+pub(super) fn finite(report: &Report) -> Cow<'_, Report> {
+    if is_finite(report) {
+        return Cow::Borrowed(report);
+    }
     let mut report = report.clone();
     report.datasets.iter_mut().flat_map(|d: &mut Dataset| d.points.iter_mut()).for_each(repair_point);
+    repair_rest(&mut report);
+    Cow::Owned(report)
+}
+
+/// The same of several reports.
+pub(super) fn all(reports: &[NamedReport]) -> Cow<'_, [NamedReport]> {
+    if reports.iter().all(|named| is_finite(&named.report)) {
+        return Cow::Borrowed(reports);
+    }
+    let finite =
+        |named: &NamedReport| NamedReport { report: finite(&named.report).into_owned(), name: named.name.clone() };
+    reports.iter().map(finite).collect()
+}
+
+/// Whether nothing would be repaired: one point is copied at a time, what is not a number differs from itself.
+fn is_finite(report: &Report) -> bool {
+    let whole = |point: &Point| {
+        let mut repaired = point.clone();
+        repair_point(&mut repaired);
+        repaired == *point
+    };
+    let rest = Report {
+        datasets: Vec::new(),
+        schema_version: report.schema_version,
+        status: report.status,
+        verdict: report.verdict.clone(),
+        provenance: report.provenance.clone(),
+        plan: report.plan.clone(),
+        findings: report.findings.clone(),
+    };
+    let mut repaired = rest.clone();
+    repair_rest(&mut repaired);
+    repaired == rest && report.datasets.iter().flat_map(|d| &d.points).all(whole)
+}
+
+/// Repairs what is not a point.
+fn repair_rest(report: &mut Report) {
     for Finding { values, .. } in &mut report.findings {
         values.retain(|_, v| v.is_finite());
     }
     drop_wild(&mut report.plan.real, |n| n.0);
     drop_wild(&mut report.provenance.clock.core, |hz| hz.0);
     repair_host(&mut report.provenance.host);
-    report
 }
 
 /// The first required figure that is not finite, by its place in the report: JSON has no way to write it.

@@ -1,5 +1,6 @@
 //! The memory hierarchy on one screen: a row for each level.
 
+use super::bars::with_bars;
 use super::figures::{best, datasets_of, in_random_order, percent, share, spread, value};
 use super::grid::{Column, Grid};
 use super::page::Block;
@@ -40,8 +41,8 @@ struct Row<'a> {
     latency: Option<&'a Point>,
 }
 
-/// A row for each level in the order in which levels appear.
-pub(super) fn block(report: &Report) -> Block {
+/// A row for each level in the order in which levels appear; with `bars` beside the shares of limits.
+pub(super) fn block(report: &Report, bars: bool) -> Block {
     let source = Source::new(report);
     let rows: Vec<Row> = source.levels().into_iter().map(|level| source.row(level)).collect();
     let columns = source.columns();
@@ -59,6 +60,8 @@ pub(super) fn block(report: &Report) -> Block {
     }
     let keep: Vec<&str> = columns.iter().map(|c| c.title.as_str()).filter(|t| t.starts_with("trust")).collect();
     let grid = Grid { columns: columns.clone(), rows: cells };
+    let shares: Vec<Option<f64>> = rows.iter().map(Row::share).collect();
+    let grid = if bars { with_bars(grid, &shares) } else { grid };
     Block { title: String::new(), grid: grid.without_empty(&keep), legend }
 }
 

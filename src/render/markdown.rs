@@ -24,7 +24,7 @@ impl Renderer for Markdown {
     }
 
     fn render_finite(&self, report: &Report, options: &Options) -> Result<Vec<u8>> {
-        let page = page(report, options);
+        let page = page(report, &Options { bars: false, ..options.clone() });
         let mut parts = vec![list(&page.facts)];
         for block in &page.blocks {
             if !block.title.is_empty() {

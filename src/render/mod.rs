@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+mod bars;
 mod chart;
 mod comparison;
 mod csv;
@@ -62,6 +63,8 @@ pub struct Options {
     pub dark: bool,
     /// Whether text may have a terminal's colours.
     pub color: bool,
+    /// Whether tables for people may have bars and sparklines: at a terminal that can show them.
+    pub bars: bool,
 }
 
 /// A report with what to call it among others.
@@ -117,8 +120,7 @@ pub trait Renderer: Sync {
 
     /// One or several reports, as [`Renderer::render`].
     fn render_all(&self, reports: &[NamedReport], options: &Options) -> Result<Vec<u8>> {
-        let finite = |named: &NamedReport| NamedReport { report: finite::finite(&named.report), ..named.clone() };
-        self.render_several(&reports.iter().map(finite).collect::<Vec<_>>(), options)
+        self.render_several(&finite::all(reports), options)
     }
 
     /// Text that belongs beside the output, on stderr: empty, or whole lines.

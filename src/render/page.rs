@@ -39,7 +39,7 @@ pub(super) fn page(report: &Report, options: &Options) -> Page {
     let mut others = Vec::new();
     let whole = hierarchy::applies(report);
     if whole {
-        blocks.push(hierarchy::block(report));
+        blocks.push(hierarchy::block(report, options.bars));
     }
     let shown = |d: &&Dataset| !d.points.is_empty() && (!whole || !hierarchy::shows(d));
     for dataset in report.datasets.iter().filter(shown) {
@@ -48,7 +48,7 @@ pub(super) fn page(report: &Report, options: &Options) -> Page {
         } else if matrix::applies(dataset) {
             blocks.extend(matrix::blocks(dataset, &title(dataset), options.verbose));
         } else {
-            blocks.push(Block { title: title(dataset), ..points::block(dataset) });
+            blocks.push(Block { title: title(dataset), ..points::block(dataset, options.bars) });
         }
     }
     blocks.retain(|block: &Block| !block.grid.rows.is_empty());

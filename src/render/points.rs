@@ -1,13 +1,14 @@
 //! A dataset as a table: a row for each point, a column for each axis along which they differ.
 
+use super::bars::with_bars;
 use super::figures::{axis_title, coordinate, percent, share, spread, table_unit, trust, value, varying_axes};
 use super::grid::{Column, Grid};
 use super::page::Block;
 use crate::results::{Dataset, Measured, Point};
 use crate::units::significant;
 
-/// The points of a dataset in the order of the plan.
-pub(super) fn block(dataset: &Dataset) -> Block {
+/// The points of a dataset in the order of the plan; with `bars` beside the shares of limits.
+pub(super) fn block(dataset: &Dataset, bars: bool) -> Block {
     let axes = varying_axes(dataset);
     let (factor, unit) = table_unit(&dataset.quantity.unit);
     let name = dataset.quantity.name.as_str();
@@ -34,7 +35,10 @@ pub(super) fn block(dataset: &Dataset) -> Block {
     let keep: Vec<String> =
         columns.iter().map(|c| c.title.clone()).filter(|t| t.starts_with(name) || t == "trust").collect();
     let keep: Vec<&str> = keep.iter().map(String::as_str).collect();
-    let grid = Grid { rows: dataset.points.iter().map(row).collect(), columns }.without_empty(&keep);
+    let grid = Grid { rows: dataset.points.iter().map(row).collect(), columns };
+    let share = |point: &Point| share(point.outcome.measured()?, dataset.quantity.higher_is_better);
+    let shares: Vec<Option<f64>> = dataset.points.iter().map(share).collect();
+    let grid = if bars { with_bars(grid, &shares) } else { grid }.without_empty(&keep);
     let spread = grid.columns.iter().any(|c| c.title.starts_with("spread"));
     let legend = if spread { "spread: half the 95% confidence interval of the median" } else { "" };
     Block { title: String::new(), grid, legend: legend.to_owned() }

@@ -8,14 +8,11 @@ use super::figures::{datasets_of, in_random_order};
 use super::sc_scores::scores;
 use super::{Options, Renderer};
 use crate::error::Result;
-use crate::results::{Measured, Point, Report, Sample, VerdictGrade};
+use crate::results::{Measured, Point, Report, SC_MEMBENCH_HEADER, Sample, VerdictGrade};
 use std::collections::BTreeMap;
 
-/// The heading, to the letter.
-const HEADER: &str =
-    "size_kb,operation,bandwidth_mb_s,latency_ns,latency_stddev_ns,latency_samples,threads,iterations,elapsed_s";
 /// The operations that this format knows, in the order in which each size has them.
-pub(super) const OPERATIONS: [&str; 4] = ["read", "write", "copy", "latency"];
+pub(super) use crate::results::SC_MEMBENCH_OPERATIONS as OPERATIONS;
 const MIB: f64 = 1_048_576.0;
 
 /// `sc-membench`: drop-in CSV.
@@ -35,7 +32,7 @@ impl Renderer for ScMembench {
     }
 
     fn render_finite(&self, report: &Report, _options: &Options) -> Result<Vec<u8>> {
-        let mut out = format!("{HEADER}\n");
+        let mut out = format!("{SC_MEMBENCH_HEADER}\n");
         for (key, row) in rows(report) {
             out.push_str(&line(key, &row));
         }
@@ -123,7 +120,7 @@ fn latency(point: &Point) -> Option<(Key, Row)> {
     let values: Vec<f64> = clean(measured).map(|s| s.value).collect();
     let row = Row::Latency {
         ns: measured.summary.median,
-        stddev: deviation(&values),
+        stddev: measured.also.get("standard_deviation").copied().unwrap_or_else(|| deviation(&values)),
         samples: measured.summary.clean_samples,
         elapsed_s: seconds(clean(measured)),
     };

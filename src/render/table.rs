@@ -3,7 +3,7 @@
 use super::grid::{Column, Grid};
 use super::page::{Labelled, page};
 use super::text::shorten;
-use super::{DEFAULT_WIDTH, NamedReport, Options, Renderer, chart};
+use super::{DEFAULT_WIDTH, NamedReport, Options, Renderer, bars, chart};
 use crate::error::Result;
 use crate::results::Report;
 
@@ -51,6 +51,10 @@ impl Renderer for Table {
         for block in &page.blocks {
             parts.push(prose(&block.title, width) + &block.grid.to_text(width) + &prose(&block.legend, width));
         }
+        if options.bars {
+            parts.push(bars::sweeps(report, width));
+        }
+        parts.retain(|part| !part.is_empty());
         if page.blocks.is_empty() {
             parts.push("no points\n".to_owned());
         }

@@ -342,3 +342,82 @@ pub struct HostFacts {
     /// Settings and conditions.
     pub environment: Environment,
 }
+
+impl HostFacts {
+    /// A machine of which nothing is known, and why.
+    pub fn unknown(reason: &str) -> Self {
+        let word = || "unknown".to_owned();
+        HostFacts {
+            cpu: CpuFacts {
+                architecture: word(),
+                vendor: Fact::unknown(reason),
+                model_name: Fact::unknown(reason),
+                signature: Fact::unknown(reason),
+                microarchitecture: Fact::unknown(reason),
+                features: Fact::unknown(reason),
+                l1_ports: Fact::unknown(reason),
+                counter: Fact::unknown(reason),
+                counter_invariant: Fact::unknown(reason),
+            },
+            topology: Topology {
+                cpus: Vec::new(),
+                cpus_source: reason.to_owned(),
+                caches: Vec::new(),
+                caches_source: reason.to_owned(),
+                nodes: Vec::new(),
+                nodes_source: reason.to_owned(),
+            },
+            memory: MemoryFacts::unknown(reason),
+            pages: PageFacts {
+                base: Bytes(0),
+                thp_mode: Fact::unknown(reason),
+                thp_size: Fact::unknown(reason),
+                thp_defrag: Fact::unknown(reason),
+                huge_pools: Fact::unknown(reason),
+            },
+            system: SystemFacts {
+                os: word(),
+                kernel: Fact::unknown(reason),
+                hostname: Fact::unknown(reason),
+                virtualization: Fact::unknown(reason),
+                emulation: Fact::unknown(reason),
+                pinning: Fact::unknown(reason),
+                container: Fact::unknown(reason),
+                elevated: Fact::unknown(reason),
+                cpu_quota: Fact::unknown(reason),
+            },
+            environment: Environment::unknown(reason),
+        }
+    }
+}
+
+impl MemoryFacts {
+    /// Memory of which nothing is known, and why.
+    fn unknown(reason: &str) -> Self {
+        MemoryFacts {
+            total: Fact::unknown(reason),
+            available: Fact::unknown(reason),
+            cgroup: Fact::unknown(reason),
+            rlimit: Fact::unknown(reason),
+            usable: Fact::unknown(reason),
+            overcommit: Fact::unknown(reason),
+            lock_limit: Fact::unknown(reason),
+            swap: Fact::unknown(reason),
+            bus: Fact::unknown(reason),
+        }
+    }
+}
+
+impl Environment {
+    /// Settings of which nothing is known, and why.
+    fn unknown(reason: &str) -> Self {
+        Environment {
+            governor: Fact::unknown(reason),
+            turbo: Fact::unknown(reason),
+            smt: Fact::unknown(reason),
+            numa_balancing: Fact::unknown(reason),
+            load: Fact::unknown(reason),
+            mitigations: Fact::unknown(reason),
+        }
+    }
+}

@@ -11,6 +11,7 @@ mod journal;
 mod outcome;
 mod relation;
 mod report;
+mod sc_membench;
 mod store;
 
 pub use dataset::{ASKED_THREADS, Axis, Coordinate, Coordinates, Dataset, Point, Quantity, headline};
@@ -25,4 +26,5 @@ pub use journal::{Journal, JournalLine, JournalPoint, LARGEST_JOURNAL, RunEnd, r
 pub use outcome::{Candidate, Choice, Limit, Load, Measured, Outcome, Sample, Summary};
 pub use relation::{Group, Places, Relation};
 pub use report::{ClockFacts, Finding, KernelUsed, PlanSummary, Provenance, Report, RunStatus, SCHEMA_VERSION, Tool};
+pub use sc_membench::{SC_MEMBENCH_HEADER, SC_MEMBENCH_OPERATIONS};
 pub use store::{LARGEST_REPORT, Saved, is_replaceable, parse_saved, read_report, read_saved, write_atomically};

@@ -73,7 +73,7 @@ pub struct Measured {
     /// The same quantity under other conventions, by name and in base units. Bandwidth: `single_count` (each byte of
     /// the window once, as tools do that count a copy once) and `bus_estimate` (with write-allocate traffic), in B/s, and, of several
     /// threads, `fairness`: what the one that did least did of what the one that did most did.
-    /// Latency: `core_cycles`. Instructions: `core_cycles`, `per_cycle`, `per_second`. Locks: `ns_per_operation` (of one thread).
+    /// Latency: `core_cycles`, of another tool without its samples `standard_deviation`. Instructions: `core_cycles`, `per_cycle`, `per_second`. Locks: `ns_per_operation` (of one thread).
     /// Core to core: `one_way_ns` (half the round trip), `core_cycles`. Where the distribution over short windows was asked
     /// for: `p50`, `p90`, `p95`, `p99`, `p99_9`, `max` of the quantity in a window, `windows` (how many) and `window_ns`.
     pub also: BTreeMap<String, f64>,

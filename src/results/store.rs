@@ -1,7 +1,7 @@
 //! Reports on disk: written whole or not at all, read with a limit on their size.
 
 use super::journal::{Journal, is_journal_line, read_journal};
-use super::{Report, SCHEMA_VERSION};
+use super::{Report, SCHEMA_VERSION, sc_membench};
 use crate::units::Bytes;
 use std::fs::{self, File};
 use std::io::{self, BufRead, Read, Write};
@@ -77,7 +77,7 @@ pub fn read_report(path: &Path) -> Result<Report, String> {
     read_saved(path).map(Saved::into_report)
 }
 
-/// Reads a report or a journal; the content tells which. Errors as those of [`read_report`].
+/// Reads a report, a journal, or sc-membench's CSV as a report; the content tells which. Errors as those of [`read_report`].
 pub fn read_saved(path: &Path) -> Result<Saved, String> {
     let file = File::open(path).map_err(|e| e.to_string())?;
     parse_saved(io::BufReader::new(file))
@@ -95,6 +95,10 @@ pub fn parse_saved(mut input: impl BufRead) -> Result<Saved, String> {
     input.take(left).read_to_end(&mut bytes).map_err(|e| e.to_string())?;
     if bytes.len() as u64 > limit {
         return Err(format!("larger than {LARGEST_REPORT}, not a report"));
+    }
+    let heading = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    if sc_membench::is_heading(heading) {
+        return sc_membench::read(&bytes).map(|report| Saved::Report(Box::new(report)));
     }
     let none = |e: serde_json::Error| brief(format!("not a memgauge report: {e}"));
     let version: SchemaProbe = serde_json::from_slice(&bytes).map_err(none)?;

@@ -41,6 +41,39 @@ fn a_report_is_compared_with_itself_and_with_a_faster_copy() {
     assert_eq!((run.code, run.stdout.as_str()), (Some(0), ""), "{run:?}");
     assert_eq!(run.stderr.lines().count(), 2, "{run:?}");
     assert!(read(&folder.path().join("changes.md")).contains("| better |"));
+    let run = typed("compare old.json new.json -o changes.html", folder.path());
+    assert_eq!((run.code, run.stdout.as_str()), (Some(0), ""), "{run:?}");
+    let page = read(&folder.path().join("changes.html"));
+    assert!(
+        page.starts_with("<!DOCTYPE html>") && page.contains("<td>better</td>") && page.contains("id=\"report-1\"")
+    );
+}
+
+#[test]
+fn collections_of_sc_membench_are_read_or_refused_in_one_line() {
+    let folder = folder();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    let heading =
+        "size_kb,operation,bandwidth_mb_s,latency_ns,latency_stddev_ns,latency_samples,threads,iterations,elapsed_s";
+    let good = format!("{heading}\n32,read,1000.00,0,0,0,2,30,0.500000\n32,latency,0,2.00,0.20,9,1,9,0.300000\n");
+    write("good.csv", &good);
+    let run = typed("report good.csv --format sc-membench", folder.path());
+    assert_eq!((run.code, run.stdout.as_str()), (Some(0), good.as_str()), "{run:?}");
+    let run = typed("report good.csv --format csv", folder.path());
+    assert!(run.stdout.contains(",1048576000,") && run.stdout.contains("doubtful"), "{run:?}");
+    assert_eq!(typed("report good.csv good.csv -o both.html", folder.path()).code, Some(0));
+    assert_eq!(typed("compare good.csv good.csv", folder.path()).code, Some(0));
+    write("bad.csv", &good.replace("1000.00", "fast"));
+    write("new.csv", &good.replace("elapsed_s", "elapsed_min"));
+    for (words, part) in [
+        ("report bad.csv", "line 2: bandwidth_mb_s is 'fast'"),
+        ("report new.csv", "a column that is not known: 'elapsed_min'"),
+        ("run --resume good.csv", "nothing to continue: 'good.csv'"),
+    ] {
+        let run = typed(words, folder.path());
+        assert_eq!(run.code, Some(2), "{run:?}");
+        assert!(run.stderr.contains(part) && run.stderr.lines().count() == 1, "{words}: {run:?}");
+    }
 }
 
 #[test]

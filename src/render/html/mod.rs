@@ -3,7 +3,10 @@
 //! Text of a report gets into the page escaped, or as data in a script of type `application/json`; nothing of it is ever
 //! executed. The page's own policy (Content-Security-Policy) forbids every script but the page's, by its digest.
 
+mod compared;
 mod data;
+
+pub(super) use compared::compared;
 
 use super::chart::{Chart, charts};
 use super::grid::Grid;
@@ -50,33 +53,39 @@ impl Renderer for Html {
     }
 
     fn render_several(&self, reports: &[NamedReport], options: &Options) -> Result<Vec<u8>> {
-        let charts = charts(reports);
-        let names: Vec<String> = reports.iter().map(|named| shorten(&named.name, 60)).collect();
-        let mut body = String::new();
-        body.push_str(&header(&names));
-        if names.len() > 1 {
-            body.push_str(&picker(&names));
-        }
-        for (i, named) in reports.iter().enumerate() {
-            body.push_str(&card(i, &names, named, options));
-        }
-        body.push_str(&drawings(&charts));
-        for (i, named) in reports.iter().enumerate() {
-            body.push_str(&tables(i, &names, named));
-        }
-        for (i, named) in reports.iter().enumerate() {
-            body.push_str(&repeat(i, &names, &named.report));
-        }
-        body.push_str(&script_data("charts", &data::charts(&charts, &names))?);
-        for (i, named) in reports.iter().enumerate() {
-            let json = by_name("json")?.render(&named.report, options)?;
-            let json = String::from_utf8(json).map_err(|e| Error::failure(format!("cannot write page: {e}")))?;
-            body.push_str(&format!("<script type=\"application/json\" id=\"report-{i}\">{}</script>\n", inert(&json)));
-        }
-        let library = base64::engine::general_purpose::STANDARD.encode(LIBRARY);
-        body.push_str(&format!("<script type=\"text/plain\" id=\"library\">{library}</script>\n"));
-        Ok(whole(&names, &body).into_bytes())
+        document(reports, options, "")
     }
+}
+
+/// The page of reports, `first` before everything else.
+fn document(reports: &[NamedReport], options: &Options, first: &str) -> Result<Vec<u8>> {
+    let charts = charts(reports);
+    let names: Vec<String> = reports.iter().map(|named| shorten(&named.name, 60)).collect();
+    let mut body = String::new();
+    body.push_str(&header(&names));
+    body.push_str(first);
+    if names.len() > 1 {
+        body.push_str(&picker(&names));
+    }
+    for (i, named) in reports.iter().enumerate() {
+        body.push_str(&card(i, &names, named, options));
+    }
+    body.push_str(&drawings(&charts));
+    for (i, named) in reports.iter().enumerate() {
+        body.push_str(&tables(i, &names, named));
+    }
+    for (i, named) in reports.iter().enumerate() {
+        body.push_str(&repeat(i, &names, &named.report));
+    }
+    body.push_str(&script_data("charts", &data::charts(&charts, &names))?);
+    for (i, named) in reports.iter().enumerate() {
+        let json = by_name("json")?.render(&named.report, options)?;
+        let json = String::from_utf8(json).map_err(|e| Error::failure(format!("cannot write page: {e}")))?;
+        body.push_str(&format!("<script type=\"application/json\" id=\"report-{i}\">{}</script>\n", inert(&json)));
+    }
+    let library = base64::engine::general_purpose::STANDARD.encode(LIBRARY);
+    body.push_str(&format!("<script type=\"text/plain\" id=\"library\">{library}</script>\n"));
+    Ok(whole(&names, &body).into_bytes())
 }
 
 /// The document around `body`.

@@ -294,6 +294,20 @@ fn terminals_get_lines_that_fit_and_colours_only_where_asked_for() {
 }
 
 #[test]
+fn bars_and_sparklines_are_drawn_only_where_asked_for() {
+    let report = reports::default_profile();
+    let plain = render("table", &report, &Options::default());
+    let block = |c: char| ('\u{2581}'..='\u{258f}').contains(&c);
+    assert!(!plain.contains(block));
+    let drawn = render("table", &report, &Options { bars: true, ..Options::default() });
+    let line = drawn.lines().find(|line| line.contains("bandwidth read, threads 1")).unwrap();
+    assert!(line.contains("to 612 ") && line.matches(block).count() == 4, "{drawn}");
+    assert!(drawn.contains("of limit") && drawn.lines().all(|line| line.chars().count() <= 100), "{drawn}");
+    assert!(!render("markdown", &report, &Options { bars: true, ..Options::default() }).contains(block));
+    assert!(render("table", &reports::empty(), &Options { bars: true, ..Options::default() }).contains("no points"));
+}
+
+#[test]
 fn a_page_has_everything_in_it_and_asks_nobody() {
     let page = render("html", &reports::default_profile(), &Options::default());
     assert!(page.starts_with("<!DOCTYPE html>") && page.len() < 2_500_000);

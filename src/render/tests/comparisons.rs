@@ -1,6 +1,8 @@
 //! Comparisons as they are shown.
 
-use super::super::{COMPARISON_FORMATS, Options, comparison_format, comparison_format_of, comparison_summary};
+use super::super::{
+    COMPARISON_FORMATS, NamedReport, Options, comparison_format, comparison_format_of, comparison_summary,
+};
 use super::reports;
 use crate::analysis::{Comparison, Settings, compare};
 use crate::results::{Outcome, Report, Sample};
@@ -27,9 +29,16 @@ pub fn slower() -> Comparison {
     compare(("old.json", &before), ("new.json", &after), &Settings::default())
 }
 
+/// The reports behind [`slower`].
+pub fn compared() -> [NamedReport; 2] {
+    let before = with_rounds(reports::default_profile(), 1.0);
+    let after = with_rounds(reports::default_profile(), 0.9);
+    [("old.json", before), ("new.json", after)].map(|(name, report)| NamedReport { name: name.to_owned(), report })
+}
+
 fn shown(format: &str, comparisons: &[Comparison], verbose: bool) -> String {
     let options = Options { verbose, ..Options::default() };
-    String::from_utf8(comparison_format(format).unwrap().render(comparisons, &options).unwrap()).unwrap()
+    String::from_utf8(comparison_format(format).unwrap().render(comparisons, &compared(), &options).unwrap()).unwrap()
 }
 
 #[test]
@@ -69,9 +78,20 @@ fn hostile_reports_are_compared_safely() {
         for verbose in [false, true] {
             let text = shown(format.name, std::slice::from_ref(&comparison), verbose);
             assert!(!text.chars().any(super::safety::is_harmful), "{}: {text:?}", format.name);
-            assert!(format.name != "markdown" || !text.contains("<b>"), "{text}");
+            assert!(!["markdown", "html"].contains(&format.name) || !text.contains("<b>"), "{text}");
         }
     }
+}
+
+#[test]
+fn a_page_has_the_verdicts_on_top_and_the_reports_over_each_other() {
+    let comparison = slower();
+    let page = shown("html", std::slice::from_ref(&comparison), false);
+    let place = |text: &str| page.find(text).unwrap_or_else(|| panic!("{text}"));
+    assert!(place("24 points compared: 19 worse") < place("id=\"charts-part\""));
+    assert!(page.contains("<td>worse</td>") && page.contains("4 points the same"));
+    assert!(page.contains("\"reports\":[\"old.json\",\"new.json\"]") && page.contains("id=\"report-1\""));
+    assert_eq!(page.matches("<section id=\"comparison-").count(), 1);
 }
 
 #[test]
@@ -91,6 +111,6 @@ fn formats_are_found_by_name_and_extension() {
         assert_eq!(comparison_format_of(Path::new(&format!("a.b/c.{}", format.extension))).unwrap().name, format.name);
     }
     let error = comparison_format("csv").unwrap_err().to_string();
-    assert_eq!(error, "unknown format of comparisons: 'csv'; known are table, markdown, json; type one of these");
+    assert_eq!(error, "unknown format of comparisons: 'csv'; known are table, markdown, json, html; type one of these");
     assert!(comparison_format_of(Path::new("x")).is_err());
 }

@@ -41,8 +41,8 @@ fn outputs() -> Vec<(String, Vec<u8>)> {
         outputs
             .push((format!("{}.{name}.chart", cases[case].0), RENDERERS[0].render(&cases[case].1, &options).unwrap()));
     }
-    for format in super::super::COMPARISON_FORMATS.iter().filter(|f| f.name != "json") {
-        let bytes = format.render(&[super::comparisons::slower()], &Options::default()).unwrap();
+    for format in super::super::COMPARISON_FORMATS.iter().filter(|f| !["json", "html"].contains(&f.name)) {
+        let bytes = format.render(&[super::comparisons::slower()], &[], &Options::default()).unwrap();
         outputs.push((format!("slower.comparison.{}", format.name), bytes));
     }
     outputs.push(("host.txt".into(), host_table(&machine::host()).into_bytes()));

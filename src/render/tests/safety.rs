@@ -212,6 +212,26 @@ fn extreme_figures_are_rendered() {
 }
 
 #[test]
+fn a_hundred_thousand_points_are_rendered_in_every_format() {
+    let mut m = reports::measured(1.0);
+    m.samples.clear();
+    let mut point = |i: u64| {
+        let at = [
+            ("operation", reports::name(["read", "write", "copy", "scale"][(i % 4) as usize])),
+            ("size_bytes", crate::results::Coordinate::Number(1024 * (1 + i / 400))),
+            ("threads", crate::results::Coordinate::Number(i / 4 % 100)),
+        ];
+        m.summary.median = (1 + i % 1000) as f64 * 1e6;
+        reports::point(i, &at, reports::outcome(m.clone()))
+    };
+    let points = (0..100_000).map(&mut point).collect();
+    let report = reports::report("bandwidth", vec![reports::dataset("bandwidth", points)]);
+    for renderer in RENDERERS {
+        assert!(!renderer.render(&report, &Options::default()).unwrap().is_empty(), "{}", renderer.name());
+    }
+}
+
+#[test]
 fn rows_that_are_too_short_or_too_long_do_not_panic() {
     let rows = vec![vec!["one".to_owned()], vec!["a".to_owned(), "b".to_owned(), "c".to_owned()], Vec::new()];
     assert!(list_table(&["x", "y"], &rows).contains("one"));

@@ -116,6 +116,33 @@ fn the_best_of_points_with_one_key_is_kept_and_a_rejected_one_never() {
     );
 }
 
+#[test]
+fn that_tools_file_is_read_back_as_it_was_written() {
+    let text = render("sc-membench", &sweep(), &Options::default());
+    let read = crate::results::parse_saved(text.as_bytes()).unwrap().into_report();
+    assert_eq!(render("sc-membench", &read, &Options::default()), text);
+    // The same points at the same places with the same values, as far as the file has their digits.
+    for (i, count) in [(0, 6), (1, 2)] {
+        let (ours, theirs) = (&sweep().datasets[i], &read.datasets[i]);
+        assert_eq!((theirs.points.len(), &theirs.quantity), (count, &ours.quantity));
+        for point in &theirs.points {
+            let at =
+                |p: &&Point| theirs.axes.iter().all(|a| p.coordinates.get(&a.name) == point.coordinates.get(&a.name));
+            let same = ours.points.iter().find(at).unwrap().outcome.measured().unwrap().summary;
+            let value = point.outcome.measured().unwrap().summary;
+            let wanted = if i == 0 {
+                same.best * if point.name("operation") == Some("copy") { 2.0 } else { 1.0 }
+            } else {
+                same.median
+            };
+            assert!((value.median / wanted - 1.0).abs() < 1e-5, "{point:?}");
+        }
+    }
+    for format in super::super::RENDERERS {
+        format.render(&read, &Options::default()).unwrap();
+    }
+}
+
 /// The notes with scores.
 fn scores(report: &Report) -> String {
     let options = Options { scores: true, ..Options::default() };
