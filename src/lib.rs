@@ -5,6 +5,7 @@
 //! `engine` obtains a number, `kernels` are the measured instructions, `host` is the machine, `analysis` judges
 //! reports, `render` shows them, `results` is the data they share, `stats` and `units` are pure.
 
+pub mod analysis;
 pub mod cli;
 pub mod engine;
 pub mod error;

@@ -1,5 +1,6 @@
 //! The options, one documented field each. Help, man page, completions and tests come from this table.
 
+use crate::analysis::Share;
 use crate::experiments::{
     Detail, bandwidth, caches, core_to_core, instructions, latency, loaded_latency, locks, numa, patterns, scaling, tlb,
 };
@@ -60,6 +61,8 @@ pub enum Command {
     List(ListOptions),
     /// Show a saved report in another format
     Report(ReportOptions),
+    /// Say what differs between saved reports beyond chance
+    Compare(CompareOptions),
     /// Write the man page, completions, report schema or kernel list
     Generate(GenerateOptions),
 }
@@ -303,7 +306,7 @@ pub struct CommonOptions {
     #[arg(long, value_name = "FORMAT", help_heading = "Output")]
     pub format: Option<String>,
 
-    /// Write the result to FILE, format by extension (.json .jsonl .csv .md .txt); - is standard output and saves nothing
+    /// Write the result to FILE, format by extension (.json .jsonl .csv .md .txt .html .svg .png); - is standard output and saves nothing
     #[arg(long, short, value_name = "FILE", help_heading = "Output")]
     pub output: Option<PathBuf>,
 
@@ -358,17 +361,35 @@ pub struct ListOptions {
     pub format: ListFormat,
 }
 
+/// The ground of pictures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Theme {
+    /// Dark on white
+    Light,
+    /// Light on black
+    Dark,
+}
+
 /// Options of `report`.
 #[derive(Debug, Args)]
 pub struct ReportOptions {
-    /// A saved report, or the journal of a run
-    pub file: PathBuf,
+    /// Saved reports, or journals of runs; several are drawn over each other
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
 
-    /// Format on standard output: table, json, jsonl, csv, markdown, sc-membench
+    /// The experiment to draw: in the terminal, or as .svg or .png; the first one where pictures are not told which
+    #[arg(long, value_name = "EXPERIMENT")]
+    pub chart: Option<String>,
+
+    /// The ground of pictures
+    #[arg(long, value_enum, default_value = "light")]
+    pub theme: Theme,
+
+    /// Format on standard output: table, json, jsonl, csv, markdown, sc-membench, openmetrics, html, svg, png
     #[arg(long, value_name = "FORMAT")]
     pub format: Option<String>,
 
-    /// Write to FILE, format by extension; - is standard output
+    /// Write to FILE, format by extension (.html .svg .png .md .csv .json .jsonl .txt); - is standard output
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
 
@@ -377,6 +398,50 @@ pub struct ReportOptions {
     pub scores: bool,
 
     /// Tables with every reason and every dataset
+    #[arg(long, short)]
+    pub verbose: bool,
+}
+
+/// What makes a comparison end with exit code 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FailOn {
+    /// Any point that is worse
+    Worse,
+    /// Any point that is worse or of which it cannot be told
+    CannotTell,
+}
+
+/// Options of `compare`.
+#[derive(Debug, Args)]
+pub struct CompareOptions {
+    /// The report that the others are compared with
+    pub before: PathBuf,
+
+    /// The reports to compare with it
+    #[arg(required = true)]
+    pub after: Vec<PathBuf>,
+
+    /// Differences up to this share do not matter: 3%, 0.5%
+    #[arg(long, value_name = "SHARE", default_value = "3%")]
+    pub floor: Share,
+
+    /// Compare what different kernels reached, too: the fastest one is chosen anew in every run
+    #[arg(long)]
+    pub any_kernel: bool,
+
+    /// Exit with 1 where a point comes out like this
+    #[arg(long, value_enum)]
+    pub fail_on: Option<FailOn>,
+
+    /// Format on standard output: table, markdown, json
+    #[arg(long, value_name = "FORMAT")]
+    pub format: Option<String>,
+
+    /// Write to FILE, format by extension (.txt .md .json); - is standard output
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+
+    /// Every point, those that are the same too, and every reason
     #[arg(long, short)]
     pub verbose: bool,
 }

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod compare;
 mod generate;
 mod list;
 mod measure;
@@ -83,6 +84,7 @@ fn dispatch(cli: Cli, words: Vec<String>) -> Result<u8> {
         Some(Command::Locks(options)) => measure::locks(options, words),
         Some(Command::List(options)) => list::list(&options).map(|()| 0),
         Some(Command::Report(options)) => output::report(&options).map(|()| 0),
+        Some(Command::Compare(options)) => compare::run(&options),
         Some(Command::Generate(options)) => generate::generate(options.what).map(|()| 0),
     }
 }

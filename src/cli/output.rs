@@ -1,11 +1,11 @@
 //! Where results go: standard output, a file, the saved report.
 
-use super::args::{CommonOptions, ReportOptions};
+use super::args::{CommonOptions, ReportOptions, Theme};
 use super::saved;
 use crate::error::{Error, Result};
-use crate::render::{self, Options, Renderer};
+use crate::render::{self, NamedReport, Options, Renderer};
 use crate::results::{Report, is_replaceable, write_atomically};
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 /// Writes `bytes` to standard output and flushes them, so that a full disk or a closed pipe is noticed.
@@ -225,19 +225,60 @@ pub fn reason_in(text: &str) -> &str {
     text.split(" (os error").next().unwrap_or(text)
 }
 
-/// `memgauge report FILE`
+/// Writes what `make` gives to the file at `path`, or to standard output where that is none or a name of it; `make` is told
+/// which file it is. Tells whether it was a file.
+pub fn put(path: Option<&Path>, make: impl FnOnce(Option<&Path>) -> Result<Vec<u8>>) -> Result<bool> {
+    match path.filter(|path| !is_stdout(path)) {
+        Some(path) => {
+            check_no_folder(path)?;
+            check_writable(path)?;
+            write_atomically(path, &make(Some(path))?).map_err(|e| cannot_write(path, &e)).map(|()| true)
+        }
+        None => to_stdout(&make(None)?).map(|()| false),
+    }
+}
+
+/// `memgauge report FILE...`
 pub fn report(options: &ReportOptions) -> Result<()> {
     let chosen = options.format.as_deref().map(render::by_name).transpose()?;
     check_scores(options.scores, chosen)?;
-    let report = saved::read(&options.file)?;
-    let settings = Options { scores: options.scores, verbose: options.verbose, ..Options::default() };
-    match options.output.as_deref() {
-        Some(path) if !is_stdout(path) => {
-            check_no_folder(path)?;
-            let format = render::by_extension(path).or_else(|e| chosen.ok_or(e))?;
-            check_writable(path)?;
-            write_atomically(path, &format.render(&report, &settings)?).map_err(|e| cannot_write(path, &e))
-        }
-        _ => show(&report, chosen.map_or_else(|| render::by_name("table"), Ok)?, &settings),
+    let mut reports = Vec::new();
+    for file in &options.files {
+        let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        reports.push(NamedReport { name, report: saved::read(file)? });
     }
+    let to_file = options.output.as_deref().is_some_and(|path| !is_stdout(path));
+    let settings = Options {
+        scores: options.scores,
+        verbose: options.verbose,
+        chart: options.chart.clone(),
+        dark: options.theme == Theme::Dark,
+        width: terminal_width(),
+        color: !to_file && may_color(),
+        ..Options::default()
+    };
+    let mut notes = String::new();
+    put(options.output.as_deref(), |path| {
+        let by_extension = |path| render::by_extension(path).or_else(|e| chosen.ok_or(e));
+        let format = path.map_or_else(|| chosen.map_or_else(|| render::by_name("table"), Ok), by_extension)?;
+        if let (None, [one]) = (path, reports.as_slice()) {
+            notes = format.notes(&one.report, &settings)?;
+        }
+        format.render_all(&reports, &settings)
+    })?;
+    if !notes.is_empty() {
+        tell(notes.trim_end());
+    }
+    Ok(())
+}
+
+/// The columns of the terminal that standard output is; none where it is none.
+fn terminal_width() -> Option<u16> {
+    terminal_size::terminal_size_of(std::io::stdout()).map(|(width, _)| width.0)
+}
+
+/// Whether standard output is a terminal whose user has nothing against colours (no-color.org).
+fn may_color() -> bool {
+    let unset = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    unset && std::env::var_os("TERM").is_none_or(|term| term != "dumb") && std::io::stdout().is_terminal()
 }

@@ -31,7 +31,7 @@ pub(super) fn value(point: Option<&Point>, factor: f64) -> String {
 }
 
 /// What stands behind a number that is not solid.
-fn mark(grade: VerdictGrade) -> &'static str {
+pub(super) fn mark(grade: VerdictGrade) -> &'static str {
     match grade {
         VerdictGrade::Solid => "",
         VerdictGrade::Doubtful => "?",

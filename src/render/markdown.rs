@@ -41,7 +41,7 @@ impl Renderer for Markdown {
         if !page.remarks.is_empty() {
             parts.push(list(&page.remarks));
         }
-        parts.push(provenance(&report.provenance));
+        parts.push(format!("{}\n", escape_markdown(&provenance(&report.provenance))));
         Ok(parts.join("\n").into_bytes())
     }
 }
@@ -60,7 +60,7 @@ fn list(lines: &[Labelled]) -> String {
 }
 
 /// What is needed to repeat the run and to say whether another one used the same ruler.
-fn provenance(provenance: &Provenance) -> String {
+pub(super) fn provenance(provenance: &Provenance) -> String {
     let tool = &provenance.tool;
     let kernels: Vec<String> = provenance
         .kernels
@@ -70,7 +70,7 @@ fn provenance(provenance: &Provenance) -> String {
         })
         .collect();
     let kernels = if kernels.is_empty() { "none".to_owned() } else { kernels.join(", ") };
-    let line = format!(
+    format!(
         "{} {} ({}), started {}, finished {}, seed {}, command line: {}. Kernels: {kernels}.",
         tool.name,
         tool.version,
@@ -79,12 +79,11 @@ fn provenance(provenance: &Provenance) -> String {
         provenance.finished,
         provenance.seed,
         shorten(&command_line(&provenance.command_line), 1000),
-    );
-    format!("{}\n", escape_markdown(&line))
+    )
 }
 
 /// Arguments as a shell would need them, as far as quotes go.
-fn command_line(arguments: &[String]) -> String {
+pub(super) fn command_line(arguments: &[String]) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_=.,/:+@%".contains(c);
     let quote = |a: &String| match !a.is_empty() && a.chars().all(plain) {
         true => a.clone(),

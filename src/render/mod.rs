@@ -6,16 +6,20 @@
 
 #![forbid(unsafe_code)]
 
+mod chart;
+mod comparison;
 mod csv;
 mod figures;
 mod finite;
 mod grid;
 mod hierarchy;
 mod host;
+mod html;
 mod json;
 mod jsonl;
 mod markdown;
 mod matrix;
+mod openmetrics;
 mod page;
 mod points;
 mod remarks;
@@ -27,6 +31,9 @@ mod table;
 mod tests;
 mod text;
 
+pub use comparison::{
+    COMPARISON_FORMATS, ComparisonFormat, comparison_format, comparison_format_of, comparison_summary,
+};
 pub use host::host_table;
 pub use schema::schema;
 
@@ -49,6 +56,21 @@ pub struct Options {
     pub saved_to: Option<String>,
     /// Whether to show what a screen has no room for: every reason in full, every dataset.
     pub verbose: bool,
+    /// The experiment whose chart is drawn, for formats that draw one; the first that can be drawn where absent.
+    pub chart: Option<String>,
+    /// Whether pictures are light on dark.
+    pub dark: bool,
+    /// Whether text may have a terminal's colours.
+    pub color: bool,
+}
+
+/// A report with what to call it among others.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NamedReport {
+    /// What it is called.
+    pub name: String,
+    /// The report.
+    pub report: Report,
 }
 
 /// One format.
@@ -61,6 +83,24 @@ pub trait Renderer: Sync {
 
     /// One line for `--help`.
     fn help(&self) -> &'static str;
+
+    /// Whether its bytes are text.
+    fn is_text(&self) -> bool {
+        true
+    }
+
+    /// Several reports in one picture or page, all of whose measured values are finite; called through
+    /// [`Renderer::render_all`]. Fails in formats that show one report.
+    fn render_several(&self, reports: &[NamedReport], options: &Options) -> Result<Vec<u8>> {
+        match reports {
+            [one] => self.render_finite(&one.report, options),
+            many => Err(Error::usage(format!(
+                "too many reports for one output: {} in {}; html, svg and png show several; type -o report.html",
+                many.len(),
+                self.name()
+            ))),
+        }
+    }
 
     /// The bytes of a report all of whose measured values are finite; called through [`Renderer::render`].
     fn render_finite(&self, report: &Report, options: &Options) -> Result<Vec<u8>>;
@@ -75,6 +115,12 @@ pub trait Renderer: Sync {
         self.render_finite(&finite::finite(report), options)
     }
 
+    /// One or several reports, as [`Renderer::render`].
+    fn render_all(&self, reports: &[NamedReport], options: &Options) -> Result<Vec<u8>> {
+        let finite = |named: &NamedReport| NamedReport { report: finite::finite(&named.report), ..named.clone() };
+        self.render_several(&reports.iter().map(finite).collect::<Vec<_>>(), options)
+    }
+
     /// Text that belongs beside the output, on stderr: empty, or whole lines.
     fn notes(&self, report: &Report, options: &Options) -> Result<String> {
         self.notes_finite(&finite::finite(report), options)
@@ -82,8 +128,18 @@ pub trait Renderer: Sync {
 }
 
 /// Every format, the default one first.
-pub const RENDERERS: &[&dyn Renderer] =
-    &[&table::Table, &json::Json, &jsonl::JsonLines, &csv::Csv, &markdown::Markdown, &sc_membench::ScMembench];
+pub const RENDERERS: &[&dyn Renderer] = &[
+    &table::Table,
+    &json::Json,
+    &jsonl::JsonLines,
+    &csv::Csv,
+    &markdown::Markdown,
+    &sc_membench::ScMembench,
+    &openmetrics::OpenMetrics,
+    &html::Html,
+    &chart::Svg,
+    &chart::Png,
+];
 
 /// The renderer that `--format name` asks for; upper or lower case.
 pub fn by_name(name: &str) -> Result<&'static dyn Renderer> {

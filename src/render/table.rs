@@ -2,7 +2,8 @@
 
 use super::grid::{Column, Grid};
 use super::page::{Labelled, page};
-use super::{DEFAULT_WIDTH, Options, Renderer};
+use super::text::shorten;
+use super::{DEFAULT_WIDTH, NamedReport, Options, Renderer, chart};
 use crate::error::Result;
 use crate::results::Report;
 
@@ -22,8 +23,29 @@ impl Renderer for Table {
         "for people: machine, plan, numbers with their trust, findings"
     }
 
+    fn render_several(&self, reports: &[NamedReport], options: &Options) -> Result<Vec<u8>> {
+        match (reports, &options.chart) {
+            ([one], _) => self.render_finite(&one.report, options),
+            (many, Some(name)) => drawn(many, name, options),
+            (many, None) => {
+                let heading = |named: &NamedReport| format!("{}\n\n", shorten(&named.name, 200)).into_bytes();
+                let mut out = Vec::new();
+                for named in many {
+                    out.extend(heading(named));
+                    out.extend(self.render_finite(&named.report, options)?);
+                    out.push(b'\n');
+                }
+                out.pop();
+                Ok(out)
+            }
+        }
+    }
+
     fn render_finite(&self, report: &Report, options: &Options) -> Result<Vec<u8>> {
         let width = options.width.unwrap_or(DEFAULT_WIDTH);
+        if let Some(name) = &options.chart {
+            return drawn(&[NamedReport { name: String::new(), report: report.clone() }], name, options);
+        }
         let page = page(report, options);
         let mut parts = vec![labelled(page.facts, width)];
         for block in &page.blocks {
@@ -37,6 +59,15 @@ impl Renderer for Table {
         }
         Ok(parts.join("\n").into_bytes())
     }
+}
+
+/// Every chart of one experiment, in characters.
+fn drawn(reports: &[NamedReport], name: &str, options: &Options) -> Result<Vec<u8>> {
+    let charts = chart::charts(reports);
+    let first = chart::chosen(&charts, Some(name))?;
+    let same = charts.iter().filter(|c| first.is_some_and(|f| f.name == c.name));
+    let width = options.width.unwrap_or(DEFAULT_WIDTH);
+    Ok(same.map(|c| chart::to_terminal(c, width, options.color)).collect::<Vec<_>>().join("\n").into_bytes())
 }
 
 /// Lines with a word in front; a word that the line above has already is not said again.

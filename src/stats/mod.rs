@@ -5,7 +5,6 @@
 #![forbid(unsafe_code)]
 
 mod bends;
-mod bootstrap;
 mod capacity;
 #[cfg(test)]
 mod coverage_tests;
@@ -15,11 +14,11 @@ mod modes;
 mod order;
 mod placement;
 mod random;
+mod ratio;
 mod stop;
 mod trend;
 
 pub use bends::{first_passing, knee_below_chord, unevenness};
-pub use bootstrap::ratio_interval;
 pub use capacity::{CacheEnd, cache_ends};
 pub use knees::{Knee, knees};
 pub use levels::{Headline, headline};
@@ -27,5 +26,6 @@ pub use modes::{Modes, modes};
 pub use order::{Interval, mad, median, median_interval, quantile};
 pub use placement::placement;
 pub use random::{SplitMix64, derive};
+pub use ratio::{Ratio, ratio_interval};
 pub use stop::StopRule;
 pub use trend::{Drift, drift};

@@ -1,6 +1,6 @@
 //! Random numbers that are the same on every machine for the same seed.
 //!
-//! They live here, in the lowest room that needs them (the bootstrap); `engine` hands them on to the rest.
+//! They live here, in the lowest room that needs them (where methods are proved on drawn samples); `engine` hands them on to the rest.
 
 /// What SplitMix64 adds to its state at every step: 2^64 divided by the golden ratio, made odd.
 const GAMMA: u64 = 0x9E37_79B9_7F4A_7C15;

@@ -195,7 +195,8 @@ const USAGE: &[Row] = &[
     ),
     ("latency --resume .", 2, Err, "cannot read the report: '.'"),
     ("latency --resume=", 2, Err, "no value for --resume"),
-    ("report one.json two.json", 2, Err, "word too many: 'two.json'"),
+    ("report one.json two.json", 2, Err, "cannot read the report: 'one.json'"),
+    ("report", 2, Err, "argument missing: FILE"),
 ];
 
 /// Requests that measure nothing and succeed.

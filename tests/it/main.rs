@@ -4,6 +4,7 @@ mod architecture;
 mod bad_places;
 mod chains;
 mod cli;
+mod comparing;
 mod containment;
 mod core_to_core;
 mod generated;

@@ -25,9 +25,10 @@ fn an_unknown_format_is_answered_with_the_nearest() {
     let say = |given: &str| by_name(given).err().unwrap().to_string();
     assert_eq!(
         say("tabel"),
-        "unknown format: 'tabel'; known are table, json, jsonl, csv, markdown, sc-membench; did you mean 'table'?"
+        "unknown format: 'tabel'; known are table, json, jsonl, csv, markdown, sc-membench, openmetrics, html, svg, png; did you \
+         mean 'table'?"
     );
-    assert!(say("xml").ends_with("sc-membench; type one of these"), "{}", say("xml"));
+    assert!(say("zzz").ends_with("png; type one of these"), "{}", say("zzz"));
     assert!(say("\u{1b}[2J").contains(r"'\u{1b}[2J'"), "{}", say("\u{1b}[2J"));
     let say = |path: &str| by_extension(Path::new(path)).err().unwrap().to_string();
     assert!(say("a/b.jsn").contains("did you mean 'json' or 'jsonl'"), "{}", say("a/b.jsn"));

@@ -18,6 +18,10 @@ fn outputs() -> Vec<(String, Vec<u8>)> {
     let mut outputs = Vec::new();
     for (case, report) in &cases {
         for renderer in RENDERERS {
+            // Pictures and pages are looked at, and tested by what is in them.
+            if ["svg", "png", "html"].contains(&renderer.name()) {
+                continue;
+            }
             // Long, and nothing that the default report does not show already.
             let others = ["table", "markdown"];
             let long = renderer.name().starts_with("json") && *case != "latency";
@@ -32,6 +36,15 @@ fn outputs() -> Vec<(String, Vec<u8>)> {
     outputs.push(("default.scores".into(), sc_membench.notes(&cases[0].1, &scores).unwrap().into_bytes()));
     let verbose = Options { verbose: true, width: Some(72), ..Options::default() };
     outputs.push(("default-verbose-72.table".into(), RENDERERS[0].render(&cases[0].1, &verbose).unwrap()));
+    for (case, name) in [(0, "bandwidth"), (1, "latency"), (4, "core-to-core")] {
+        let options = Options { chart: Some(name.into()), ..Options::default() };
+        outputs
+            .push((format!("{}.{name}.chart", cases[case].0), RENDERERS[0].render(&cases[case].1, &options).unwrap()));
+    }
+    for format in super::super::COMPARISON_FORMATS.iter().filter(|f| f.name != "json") {
+        let bytes = format.render(&[super::comparisons::slower()], &Options::default()).unwrap();
+        outputs.push((format!("slower.comparison.{}", format.name), bytes));
+    }
     outputs.push(("host.txt".into(), host_table(&machine::host()).into_bytes()));
     let rows = [["read-sse2", "16 B loads"], ["copy-avx512", "64 B loads and stores"]];
     let rows: Vec<Vec<String>> = rows.iter().map(|r| r.iter().map(|c| (*c).to_owned()).collect()).collect();

@@ -3,6 +3,8 @@
 //! Whole outputs are compared with the files in `tests/golden/`. After a change that is meant, renew them with
 //! `cargo test --lib renew_golden_files -- --ignored` and read the difference before committing it.
 
+mod charts;
+mod comparisons;
 mod formats;
 mod golden;
 mod machine;

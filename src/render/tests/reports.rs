@@ -250,6 +250,41 @@ pub fn matrix(cpus: u64) -> Report {
     )
 }
 
+/// Hand-offs between the cores of a large machine, one operation, without samples.
+pub fn large_machine(cpus: u64) -> Report {
+    let mut m = measured(1.0);
+    m.samples.clear();
+    let mut points = Vec::new();
+    for (from, to) in (0..cpus).flat_map(|from| (0..cpus).map(move |to| (from, to))).filter(|(from, to)| from != to) {
+        m.summary.median = if from / 8 == to / 8 { 30.0 } else { 100.0 + (from * 7 + to * 13) as f64 % 50.0 };
+        let coordinates = [("from", Coordinate::Number(from)), ("to", Coordinate::Number(to))];
+        points.push(point(points.len() as u64, &coordinates, outcome(m.clone())));
+    }
+    let axes = ["from", "to"].map(|name| Axis { name: name.into(), unit: None }).to_vec();
+    let quantity = Quantity { name: "round trip".into(), unit: "ns".into(), higher_is_better: false };
+    report(
+        "core-to-core",
+        vec![Dataset { experiment: "core-to-core".into(), quantity, axes, points, auxiliary: false }],
+    )
+}
+
+/// Bandwidth from every node to the memory of every node.
+pub fn eight_nodes() -> Report {
+    let mut points = Vec::new();
+    for (cpu_node, memory_node) in (0..8u64).flat_map(|from| (0..8u64).map(move |to| (from, to))) {
+        let coordinates = [
+            ("cpu_node", Coordinate::Number(cpu_node)),
+            ("memory_node", Coordinate::Number(memory_node)),
+            ("operation", name("read")),
+        ];
+        let value = if cpu_node == memory_node { 40e9 } else { 12e9 + (cpu_node * 8 + memory_node) as f64 * 1e8 };
+        points.push(point(points.len() as u64, &coordinates, outcome(measured(value))));
+    }
+    let axes = ["cpu_node", "memory_node", "operation"].map(|name| Axis { name: name.into(), unit: None }).to_vec();
+    let quantity = Quantity { name: "bandwidth".into(), unit: "B/s".into(), higher_is_better: true };
+    report("numa", vec![Dataset { experiment: "numa".into(), quantity, axes, points, auxiliary: false }])
+}
+
 /// Nothing at all.
 pub fn empty() -> Report {
     report("default", Vec::new())

@@ -205,6 +205,16 @@ pub fn run_on(mut machine: SimulatedMachine, request: Request, mut notes: Notes,
     Ran { plan, report, notes, machine }
 }
 
+/// The report of a run whose choices and whose machine's noise both follow from `seed`.
+pub fn seeded(on: &Simulated, mut request: Request, seed: u64) -> Report {
+    request.seed = seed;
+    let mut machine = on.machine(seed);
+    let started = machine.now();
+    let plan = plan::make(request, &mut machine).expect("a plan");
+    let invocation = Invocation { version: "0.0.0".to_owned(), command_line: Vec::new(), past: None };
+    run::execute(&plan, &mut machine, &mut Notes::default(), &invocation, started)
+}
+
 /// The plan only.
 pub fn plan(on: &Simulated, request: Request) -> Result<Plan> {
     plan::make(request, &mut on.machine(SEED))

@@ -4,6 +4,7 @@
 mod cache_sharing;
 mod caches;
 mod chains;
+mod comparing;
 mod core_to_core;
 mod distribution;
 mod families;

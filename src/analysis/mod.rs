@@ -1,0 +1,13 @@
+//! From reports to judgements: what differs between them, and whether that is more than chance.
+//!
+//! A judgement is data: nothing here prints, draws or decides an exit code.
+
+#![forbid(unsafe_code)]
+
+mod align;
+mod compare;
+
+pub use align::{Aligned, Unaligned, align};
+pub use compare::{
+    CONFIDENCE, Change, Comparison, DEFAULT_FLOOR, Pair, PairGroup, Settings, Share, Side, Tally, compare,
+};

@@ -1,0 +1,232 @@
+//! Series over an axis.
+
+use super::scale::{Numbers, Scale};
+use super::{Part, Spot, number, spot};
+use crate::render::figures::{axis_title, coordinate, varying_axes};
+use crate::render::text::{clean, shorten};
+use crate::results::{Coordinate, Coordinates, Dataset};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Axes that follow from others wherever they can be missed, in the order in which that is tried.
+const FOLLOWERS: [&str; 5] = ["kernel", "prefetch_bytes", "level", "relation", "assembly"];
+
+/// More series than these say nothing in one chart.
+const MOST_SERIES: usize = 200;
+
+/// Series over an axis.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::render) struct Lines {
+    /// Left to right.
+    pub(in crate::render) x: Scale,
+    /// Whether places on it are names: such points are not joined.
+    pub(in crate::render) names: bool,
+    /// Bottom to top.
+    pub(in crate::render) y: Scale,
+    /// What is drawn, in the order of the points.
+    pub(in crate::render) series: Vec<Series>,
+    /// Parts of the axis that have a name, from left to right.
+    pub(in crate::render) marks: Vec<Mark>,
+    /// Points that are not drawn, because they belong to further series than a chart can have.
+    pub(in crate::render) left_out: usize,
+}
+
+/// Points that belong together.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::render) struct Series {
+    /// What tells it from the others; empty where there is one only.
+    pub(in crate::render) name: String,
+    /// Place of its report among those that are drawn.
+    pub(in crate::render) report: usize,
+    /// Equal for series that share their most important coordinate.
+    pub(in crate::render) color: usize,
+    /// Tells those of one colour apart.
+    pub(in crate::render) shape: usize,
+    /// Ascending along the axis.
+    pub(in crate::render) spots: Vec<Spot>,
+}
+
+/// A part of the axis with a name: a level of the hierarchy.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::render) struct Mark {
+    /// What it is called.
+    pub(in crate::render) name: String,
+    /// Where it starts.
+    pub(in crate::render) from: f64,
+    /// Where it ends.
+    pub(in crate::render) to: f64,
+}
+
+/// The series of several reports, named where there are several; `merged` has the coordinates of all points.
+pub(super) fn lines(parts: &[Part<'_>], merged: &Dataset, names: &[String], factor: f64) -> Lines {
+    let varying = varying_axes(merged);
+    let x = axis(merged, &varying);
+    let others = others(merged, &varying, x);
+    let numeric = merged.points.iter().all(|p| number(x.and_then(|x| p.coordinates.get(x))).is_some());
+    let places = if numeric { Vec::new() } else { places(merged, x) };
+    let index: BTreeMap<&str, usize> = places.iter().enumerate().map(|(i, name)| (name.as_str(), i)).collect();
+    let mut series = Collector {
+        left_out: 0,
+        others: &others,
+        names,
+        series: Vec::new(),
+        keys: BTreeMap::new(),
+        colors: Vec::new(),
+    };
+    for part in parts {
+        for point in &part.dataset.points {
+            let at = x.and_then(|x| point.coordinates.get(x));
+            let place = |c: &Coordinate| index.get(word(x.unwrap_or_default(), c).as_str()).map(|p| *p as f64);
+            let x = if numeric { number(at) } else { at.map_or(Some(0.0), place) };
+            if let Some(spot) = x.and_then(|x| spot(point, x, factor)) {
+                series.add(part.report, &point.coordinates, spot);
+            }
+        }
+    }
+    let Collector { mut series, left_out, .. } = series;
+    series.iter_mut().for_each(|s| s.spots.sort_by(|a, b| a.x.total_cmp(&b.x)));
+    let title = x.map(|x| clean(&axis_title(x))).unwrap_or_default();
+    let all = || series.iter().flat_map(|s| &s.spots);
+    let kind = if x.is_some_and(|x| x.ends_with("_bytes")) { Numbers::Bytes } else { Numbers::Counts };
+    let x_scale = match numeric {
+        true => Scale::of(title, all().map(|s| s.x), kind),
+        false => Scale::of_names(title, &places),
+    };
+    let y = Scale::of(String::new(), all().flat_map(|s| [s.y, s.low, s.high]), Numbers::Values);
+    let marks = if numeric && x == Some("size_bytes") { marks(merged) } else { Vec::new() };
+    Lines { x: x_scale, names: !numeric, y, series, marks, left_out }
+}
+
+/// The axis to draw along: the one with the most different numbers, else the one with the most names; the first in the
+/// order of the dataset among equals.
+fn axis<'a>(merged: &Dataset, varying: &[&'a str]) -> Option<&'a str> {
+    let different = |axis: &str| merged.points.iter().filter_map(|p| p.coordinates.get(axis)).collect::<BTreeSet<_>>();
+    let numbers = |axis: &str| {
+        let all = different(axis);
+        if axis == "repeat" || all.iter().any(|c| matches!(c, Coordinate::Name(_))) { 0 } else { all.len() }
+    };
+    // Sizes before what else has as many numbers.
+    let weight = |axis: &str| 2 * numbers(axis) + usize::from(axis == "size_bytes");
+    let first_most = |weight: &dyn Fn(&str) -> usize| {
+        let best = varying.iter().map(|axis| weight(axis)).max().unwrap_or(0);
+        (best > 1).then(|| varying.iter().copied().find(|axis| weight(axis) == best)).flatten()
+    };
+    first_most(&weight).or_else(|| first_most(&|axis| different(axis).len()))
+}
+
+/// The axes that tell series apart: those that vary, without what follows from the rest.
+fn others<'a>(merged: &Dataset, varying: &[&'a str], x: Option<&str>) -> Vec<&'a str> {
+    let mut kept: Vec<&str> = varying.iter().copied().filter(|axis| Some(*axis) != x).collect();
+    let distinct = |axes: &[&str]| {
+        let key = |c: &Coordinates| -> Vec<Option<Coordinate>> { axes.iter().map(|a| c.get(*a).cloned()).collect() };
+        let x_at = |c: &Coordinates| x.and_then(|x| c.get(x).cloned());
+        merged.points.iter().map(|p| (p.id, x_at(&p.coordinates), key(&p.coordinates))).collect::<BTreeSet<_>>().len()
+    };
+    let all = distinct(&kept);
+    let first = FOLLOWERS.iter().copied().filter(|axis| varying.contains(axis));
+    let rest = varying.iter().rev().copied().filter(|axis| !FOLLOWERS.contains(axis));
+    for axis in first.chain(rest).collect::<Vec<_>>() {
+        let fewer: Vec<&str> = kept.iter().copied().filter(|a| *a != axis).collect();
+        if fewer.len() < kept.len() && distinct(&fewer) == all {
+            kept = fewer;
+        }
+    }
+    kept
+}
+
+/// The names along an axis, in the order of the points.
+fn places(merged: &Dataset, x: Option<&str>) -> Vec<String> {
+    let Some(x) = x else { return vec![String::new()] };
+    let mut seen = BTreeSet::new();
+    let all = merged.points.iter().filter_map(|p| p.coordinates.get(x)).map(|c| word(x, c));
+    all.filter(|name| seen.insert(name.clone())).collect()
+}
+
+/// A coordinate in words.
+fn word(axis: &str, at: &Coordinate) -> String {
+    coordinate(axis, at)
+}
+
+/// What tells a series from the others of its report.
+type Key = Vec<Option<Coordinate>>;
+
+/// Series as they come up.
+struct Collector<'a> {
+    left_out: usize,
+    others: &'a [&'a str],
+    names: &'a [String],
+    series: Vec<Series>,
+    keys: BTreeMap<(usize, Key), usize>,
+    colors: Vec<(Option<Coordinate>, Vec<Key>)>,
+}
+
+impl Collector<'_> {
+    /// Adds a point to its series.
+    fn add(&mut self, report: usize, at: &Coordinates, spot: Spot) {
+        let key: Vec<Option<Coordinate>> = self.others.iter().map(|axis| at.get(*axis).cloned()).collect();
+        let place = match self.keys.get(&(report, key.clone())) {
+            Some(place) => *place,
+            None if self.series.len() >= MOST_SERIES => {
+                self.left_out += 1;
+                return;
+            }
+            None => {
+                let (color, shape) = self.look(&key);
+                let name = self.name(report, at);
+                self.series.push(Series { name, report, color, shape, spots: Vec::new() });
+                self.keys.insert((report, key), self.series.len() - 1);
+                self.series.len() - 1
+            }
+        };
+        self.series[place].spots.push(spot);
+    }
+
+    /// The colour of the first coordinate, and the place of the others among those with it.
+    fn look(&mut self, key: &[Option<Coordinate>]) -> (usize, usize) {
+        let (first, rest) = (key.first().cloned().flatten(), key.get(1..).unwrap_or_default().to_vec());
+        let color = self.colors.iter().position(|(known, _)| *known == first).unwrap_or_else(|| {
+            self.colors.push((first, Vec::new()));
+            self.colors.len() - 1
+        });
+        let shapes = &mut self.colors[color].1;
+        let shape = shapes.iter().position(|known| *known == rest).unwrap_or_else(|| {
+            shapes.push(rest);
+            shapes.len() - 1
+        });
+        (color, shape)
+    }
+
+    /// What tells a series apart, in words.
+    fn name(&self, report: usize, at: &Coordinates) -> String {
+        let told = self.others.iter().filter_map(|axis| {
+            let at = at.get(*axis)?;
+            Some(match at {
+                Coordinate::Name(_) => word(axis, at),
+                Coordinate::Number(_) => format!("{} {}", clean(&axis_title(axis)), word(axis, at)),
+            })
+        });
+        let from = (self.names.len() > 1).then(|| self.names[report].clone());
+        shorten(&told.chain(from).collect::<Vec<_>>().join(", "), 60)
+    }
+}
+
+/// The levels along the sizes, where every point has one and they do not overlap.
+fn marks(merged: &Dataset) -> Vec<Mark> {
+    let mut levels: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
+    for point in &merged.points {
+        let (Some(level), Some(size)) = (point.name("level"), point.number("size_bytes")) else { return Vec::new() };
+        let range = levels.entry(level).or_insert((size, size));
+        *range = (range.0.min(size), range.1.max(size));
+    }
+    let mut levels: Vec<(&str, (u64, u64))> = levels.into_iter().collect();
+    levels.sort_by_key(|(_, range)| *range);
+    if levels.len() < 2 || levels.windows(2).any(|pair| pair[0].1.1 >= pair[1].1.0) {
+        return Vec::new();
+    }
+    let border = |below: u64, above: u64| (below as f64 * above as f64).sqrt();
+    let place = |(i, (name, range)): (usize, &(&str, (u64, u64)))| Mark {
+        name: shorten(name, 16),
+        from: if i == 0 { 0.0 } else { border(levels[i - 1].1.1, range.0) },
+        to: levels.get(i + 1).map_or(f64::MAX, |next| border(range.1, next.1.0)),
+    };
+    levels.iter().enumerate().map(place).collect()
+}

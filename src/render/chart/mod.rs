@@ -1,0 +1,207 @@
+//! Datasets as charts, whatever draws them: pictures, pages and terminals show the same series of the same points.
+//!
+//! A chart knows axes, not experiments. Points between two ends (`from` and `to`, `cpu_node` and `memory_node`) are
+//! heat maps; all others are series over the axis with the most numbers, or the most names where there are none.
+
+mod formats;
+mod heat;
+mod lines;
+mod picture;
+mod scale;
+mod terminal;
+
+pub(super) use formats::{Png, Svg};
+pub(super) use heat::Heat;
+pub(super) use lines::{Lines, Series};
+pub(super) use terminal::draw as to_terminal;
+
+use super::figures::{axis_title, coordinate, fixed_axes, table_unit};
+use super::text::{clean, shorten};
+use super::{NamedReport, unknown};
+use crate::error::Result;
+use crate::results::{Coordinate, Dataset, Outcome, Point, Quantity, Report, VerdictGrade};
+
+/// One picture.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::render) struct Chart {
+    /// The experiment, which is what users ask for a chart by.
+    pub(in crate::render) name: String,
+    /// What is shown.
+    pub(in crate::render) title: String,
+    /// What all points have in common; empty where that is nothing.
+    pub(in crate::render) subtitle: String,
+    /// The values' name and unit, as an axis says it.
+    pub(in crate::render) values: String,
+    /// Whether more is better.
+    pub(in crate::render) higher_is_better: bool,
+    /// What is drawn.
+    pub(in crate::render) body: Body,
+}
+
+/// What is drawn.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::render) enum Body {
+    /// Series over an axis.
+    Lines(Lines),
+    /// Values between ends.
+    Heat(Heat),
+}
+
+/// A measured point, ready to be drawn.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::render) struct Spot {
+    /// Place on the axis: the number, or the place among the names from 0.
+    pub(in crate::render) x: f64,
+    /// Its median in the chart's unit.
+    pub(in crate::render) y: f64,
+    /// Lower end of the interval.
+    pub(in crate::render) low: f64,
+    /// Upper end of the interval.
+    pub(in crate::render) high: f64,
+    /// Clean samples behind it.
+    pub(in crate::render) samples: u64,
+    /// How far it can be trusted.
+    pub(in crate::render) grade: VerdictGrade,
+    /// Where it lies and what speaks against it, in words; clean and short.
+    pub(in crate::render) words: String,
+}
+
+/// The points of one quantity in several reports.
+pub(in crate::render) struct Part<'a> {
+    /// Place of the report among those that are drawn.
+    pub(in crate::render) report: usize,
+    /// Its points.
+    pub(in crate::render) dataset: &'a Dataset,
+}
+
+/// Every chart of `reports`, in the order of their datasets.
+pub(in crate::render) fn charts(reports: &[NamedReport]) -> Vec<Chart> {
+    let names: Vec<String> = reports.iter().map(|named| shorten(&named.name, 40)).collect();
+    let mut groups: Vec<(&str, &Quantity, Vec<Part<'_>>)> = Vec::new();
+    for (report, named) in reports.iter().enumerate() {
+        for dataset in &named.report.datasets {
+            let part = Part { report, dataset };
+            let same = |(e, q, _): &&mut (&str, &Quantity, _)| *e == dataset.experiment && **q == dataset.quantity;
+            match groups.iter_mut().find(same) {
+                Some((_, _, parts)) => parts.push(part),
+                None => groups.push((&dataset.experiment, &dataset.quantity, vec![part])),
+            }
+        }
+    }
+    groups.iter().flat_map(|(_, _, parts)| of_parts(parts, &names)).collect()
+}
+
+/// The chart of an experiment, the first one where none is named. An error says which there are.
+pub(in crate::render) fn chosen<'a>(charts: &'a [Chart], name: Option<&str>) -> Result<Option<&'a Chart>> {
+    let Some(name) = name else { return Ok(charts.first()) };
+    let wanted = name.trim().to_lowercase();
+    if let Some(found) = charts.iter().find(|c| c.name.to_lowercase() == wanted) {
+        return Ok(Some(found));
+    }
+    let mut known: Vec<String> = charts.iter().map(|c| shorten(&c.name, 40)).collect();
+    known.dedup();
+    if known.is_empty() {
+        known.push("none".to_owned());
+    }
+    Err(unknown("no such chart in the report", name, &known.iter().map(String::as_str).collect::<Vec<_>>()))
+}
+
+/// The charts of one quantity: heat maps where its points lie between ends, series otherwise; none without a number.
+fn of_parts(parts: &[Part<'_>], names: &[String]) -> Vec<Chart> {
+    let Some(first) = parts.first() else { return Vec::new() };
+    let (experiment, quantity) = (&first.dataset.experiment, &first.dataset.quantity);
+    let merged = merged(parts);
+    if merged.points.is_empty() {
+        return Vec::new();
+    }
+    let title = if *experiment == quantity.name {
+        clean(experiment)
+    } else {
+        format!("{}: {}", clean(experiment), clean(&quantity.name))
+    };
+    let (factor, unit) = table_unit(&quantity.unit);
+    let chart = |(more, body): (String, Body)| Chart {
+        name: experiment.clone(),
+        title: shorten(&format!("{title}{more}"), 120),
+        subtitle: shorten(&common(&merged), 160),
+        values: shorten(&format!("{} in {unit}", clean(&quantity.name)), 60),
+        higher_is_better: quantity.higher_is_better,
+        body,
+    };
+    let heats = heat::heats(parts, &merged, names, factor);
+    if !heats.is_empty() {
+        return heats.into_iter().map(|(more, heat)| chart((more, Body::Heat(heat)))).collect();
+    }
+    vec![chart((String::new(), Body::Lines(lines::lines(parts, &merged, names, factor))))]
+}
+
+/// The coordinates of all measured points of several reports in one dataset, without what was measured there.
+fn merged(parts: &[Part<'_>]) -> Dataset {
+    let mut merged = Dataset { points: Vec::new(), ..head(parts) };
+    for part in parts {
+        for point in part.dataset.points.iter().filter(|p| p.outcome.measured().is_some()) {
+            let outcome = Outcome::Skipped { reason: String::new() };
+            merged.points.push(Point { id: part.report as u64, coordinates: point.coordinates.clone(), outcome });
+        }
+    }
+    merged
+}
+
+/// Experiment, quantity and axes.
+fn head(parts: &[Part<'_>]) -> Dataset {
+    let first = parts.first().map(|part| part.dataset);
+    Dataset {
+        experiment: first.map(|d| d.experiment.clone()).unwrap_or_default(),
+        quantity: first.map_or_else(
+            || Quantity { name: String::new(), unit: String::new(), higher_is_better: true },
+            |d| d.quantity.clone(),
+        ),
+        axes: first.map(|d| d.axes.clone()).unwrap_or_default(),
+        points: Vec::new(),
+        auxiliary: false,
+    }
+}
+
+/// The coordinates that all points share, in words.
+fn common(merged: &Dataset) -> String {
+    let fixed = fixed_axes(merged).into_iter().filter(|(axis, _)| *axis != "kernel");
+    fixed
+        .map(|(axis, c)| format!("{} {}", clean(&axis_title(axis)), coordinate(axis, c)))
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+/// A point as it is drawn at `x`, in `factor` times its unit; none without a number.
+fn spot(point: &Point, x: f64, factor: f64) -> Option<Spot> {
+    let m = point.outcome.measured()?;
+    let at: Vec<String> = point
+        .coordinates
+        .iter()
+        .map(|(axis, c)| format!("{} {}", clean(&axis_title(axis)), coordinate(axis, c)))
+        .collect();
+    let why = m.verdict.text();
+    let against = if why.is_empty() { String::new() } else { format!("; {why}") };
+    let spot = Spot {
+        x,
+        y: m.summary.median * factor,
+        low: m.summary.ci_low * factor,
+        high: m.summary.ci_high * factor,
+        samples: m.summary.clean_samples,
+        grade: m.verdict.grade,
+        words: shorten(&format!("{}{against}", at.join(", ")), 400),
+    };
+    [spot.x, spot.y, spot.low, spot.high].iter().all(|v| v.is_finite()).then_some(spot)
+}
+
+/// A coordinate as a place on a numeric axis.
+fn number(coordinate: Option<&Coordinate>) -> Option<f64> {
+    match coordinate {
+        Some(Coordinate::Number(n)) => Some(*n as f64),
+        _ => None,
+    }
+}
+
+/// A report that is drawn alone.
+fn alone(report: &Report) -> NamedReport {
+    NamedReport { name: String::new(), report: report.clone() }
+}

@@ -1,0 +1,216 @@
+"use strict";
+(async () => {
+  const data = JSON.parse(document.getElementById("charts").textContent);
+  const $ = (selector, within = document) => Array.from(within.querySelectorAll(selector));
+
+  // Okabe and Ito's colours, as in the pictures.
+  const COLORS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#7f7f7f", "#9467bd"];
+  const SYMBOLS = ["circle", "square", "triangle-up", "diamond"];
+  const DASHES = ["solid", "dash", "dot", "dashdot", "longdash", "longdashdot"];
+
+  // The library reads a few HTML tags in labels: none of a report's text is to be one.
+  const plain = (text) => String(text).replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
+  const wrapped = (text) => plain(text).replace(/(.{60}[^ ]*) /g, "$1<br>");
+
+  function dark() {
+    const chosen = document.documentElement.dataset.theme;
+    return chosen ? chosen === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  }
+
+  function look() {
+    const [ink, line] = dark() ? ["#e4e4e4", "#3a3e44"] : ["#1e1e1e", "#dddddd"];
+    return { ink, line, shade: dark() ? "rgba(255,255,255,0.06)" : "rgba(0,0,0,0.05)" };
+  }
+
+  // Nothing of a chart is drawn from reports that are not picked.
+  const picked = () => new Set($(".machine").filter((box) => box.checked).map((box) => Number(box.dataset.report)));
+  const several = data.reports.length > 1;
+
+  function traces(lines, extra) {
+    return lines.series.map((series) => ({
+      type: "scatter",
+      mode: lines.names ? "markers" : "lines+markers",
+      name: plain(series.name || "all points"),
+      x: lines.names ? series.x.map((place) => plain(lines.labels[place] ?? place)) : series.x,
+      y: series.y,
+      text: series.words.map(wrapped),
+      hovertemplate: "%{text}<extra>%{fullData.name}</extra>",
+      error_y: {
+        type: "data", symmetric: false, thickness: 1,
+        array: series.high.map((high, i) => high - series.y[i]),
+        arrayminus: series.low.map((low, i) => series.y[i] - low),
+      },
+      line: { dash: DASHES[(several ? series.report : series.shape) % DASHES.length], width: 2 },
+      marker: {
+        size: 9, color: COLORS[series.color % COLORS.length],
+        symbol: series.grade.map((grade) => {
+          const symbol = SYMBOLS[series.shape % SYMBOLS.length];
+          return grade === "rejected" ? "x" : grade === "doubtful" ? symbol + "-open" : symbol;
+        }),
+      },
+      meta: series.report,
+      ...extra,
+    })).map((trace) => ({ ...trace, line: { ...trace.line, color: trace.marker.color } }));
+  }
+
+  function axisOfPlaces(lines) {
+    const { ink, line } = look();
+    const axis = { title: { text: plain(lines.title) }, gridcolor: line, linecolor: ink, automargin: true };
+    if (lines.names) return { ...axis, type: "category", categoryorder: "array", categoryarray: lines.labels.map(plain) };
+    const range = lines.log ? lines.range.map(Math.log10) : lines.range;
+    return { ...axis, type: lines.log ? "log" : "linear", range, tickvals: lines.ticks, ticktext: lines.labels.map(plain) };
+  }
+
+  function axisOfValues(lines, title) {
+    const { ink, line } = look();
+    return {
+      title: { text: plain(title) }, type: lines.logValues ? "log" : "linear", gridcolor: line, linecolor: ink,
+      rangemode: lines.logValues ? "normal" : "tozero", automargin: true, exponentformat: "none",
+    };
+  }
+
+  // Levels: every second one shaded, all of them named.
+  function levels(lines) {
+    const middle = (mark) => lines.log ? (Math.log10(mark.from) + Math.log10(mark.to)) / 2 : (mark.from + mark.to) / 2;
+    return {
+      shapes: lines.marks.map((mark, i) => ({
+        type: "rect", xref: "x", yref: "paper", x0: mark.from, x1: mark.to, y0: 0, y1: 1, line: { width: 0 }, layer: "below",
+        fillcolor: i % 2 ? "rgba(0,0,0,0)" : look().shade,
+      })),
+      annotations: lines.marks.map((mark) => ({
+        text: plain(mark.name), x: middle(mark), xref: "x", y: 1, yref: "paper", yanchor: "bottom", showarrow: false,
+      })),
+    };
+  }
+
+  function common(narrow) {
+    return {
+      paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", font: { color: look().ink, family: "system-ui, sans-serif" },
+      margin: { t: 32, r: 16, b: 60, l: 64 }, hovermode: "closest", hoverlabel: { align: "left" },
+      legend: narrow ? { orientation: "h", y: -0.5 } : {}, modebar: { bgcolor: "rgba(0,0,0,0)", color: look().ink, activecolor: "#0072b2" },
+    };
+  }
+
+  function ofLines(chart, narrow) {
+    const lines = chart.lines;
+    const layout = { ...common(narrow), ...levels(lines), xaxis: axisOfPlaces(lines), yaxis: axisOfValues(lines, chart.values), showlegend: true };
+    return [traces(lines, {}), layout];
+  }
+
+  function ofHeat(chart, narrow) {
+    const heat = chart.heat;
+    const cells = { z: heat.values, x: heat.columns.map((c) => plain(c)), y: heat.rows.map((r) => plain(r)) };
+    const place = `${plain(heat.rowTitle)} %{y}, ${plain(heat.columnTitle)} %{x}`;
+    const trace = {
+      type: "heatmap", ...cells, zmin: heat.low, zmax: heat.high, colorscale: "Viridis", hoverongaps: false,
+      text: heat.words ? heat.words.map((row) => row.map((w) => w === null ? "" : wrapped(w))) : undefined,
+      hovertemplate: heat.words ? `${place}<br>%{text}<extra></extra>` : `${place}: %{z}<extra></extra>`,
+      colorbar: { title: { text: plain(chart.values) } },
+    };
+    const axis = (title) => ({ title: { text: plain(title) }, type: "category", automargin: true, nticks: 24 });
+    const layout = { ...common(narrow), xaxis: axis(heat.columnTitle), yaxis: { ...axis(heat.rowTitle), autorange: "reversed" } };
+    return [[trace], layout];
+  }
+
+  // Bandwidth above, latency below, over the same sizes.
+  function ofHierarchy(above, below, narrow) {
+    const over = traces(above.lines, { legendgroup: "above" });
+    const under = traces(below.lines, { yaxis: "y2", legendgroup: "below" }).map((t) => ({ ...t, name: "latency" + (t.name === "all points" ? "" : ": " + t.name) }));
+    const range = [0, 1].map((end) => (end ? Math.max : Math.min)(above.lines.range[end], below.lines.range[end]));
+    const ticks = above.lines.ticks.length >= below.lines.ticks.length ? above.lines : below.lines;
+    const xaxis = axisOfPlaces({ ...ticks, range, log: above.lines.log });
+    const marked = above.lines.marks.length ? above.lines : below.lines;
+    return [over.concat(under), {
+      ...common(narrow), ...levels(marked), xaxis: { ...xaxis, anchor: "y2" }, showlegend: true,
+      yaxis: { ...axisOfValues(above.lines, above.values), domain: [0.46, 1] },
+      yaxis2: { ...axisOfValues(below.lines, below.values), domain: [0, 0.4] },
+    }];
+  }
+
+  const CONFIG = { responsive: true, displaylogo: false, scrollZoom: false, modeBarButtonsToRemove: ["select2d", "lasso2d"] };
+  const drawn = [];
+
+  function show(place, make, series) {
+    const figure = place.closest("figure");
+    const draw = () => {
+      const narrow = innerWidth < 700;
+      const [all, layout] = make(narrow);
+      const of = picked();
+      const off = new Set($("input", figure).filter((box) => !box.checked).map((box) => Number(box.value)));
+      all.forEach((trace, i) => {
+        if (several && trace.meta !== undefined && !of.has(trace.meta)) trace.visible = false;
+        else if (off.has(i)) trace.visible = "legendonly";
+      });
+      return Plotly.react(place, all, layout, { ...CONFIG, displayModeBar: narrow ? false : "hover" });
+    };
+    // The same switches as in the legend, for keyboards and screen readers.
+    const switches = figure.querySelector(".series");
+    if (switches && series.length > 1) {
+      series.forEach((name, i) => {
+        const label = document.createElement("label"), box = document.createElement("input");
+        box.type = "checkbox"; box.checked = true; box.value = i;
+        box.addEventListener("change", draw);
+        label.append(box, " " + name);
+        switches.append(label);
+      });
+    } else if (switches) switches.hidden = true;
+    drawn.push(draw);
+    return draw();
+  }
+
+  async function library() {
+    const packed = Uint8Array.from(atob(document.getElementById("library").textContent), (c) => c.charCodeAt(0));
+    const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
+    const script = new Blob([await new Response(stream).arrayBuffer()], { type: "text/javascript" });
+    await new Promise((done, failed) => {
+      const element = document.createElement("script");
+      element.src = URL.createObjectURL(script);
+      element.onload = done;
+      element.onerror = () => failed(new Error("the charting library did not load"));
+      document.head.append(element);
+    });
+  }
+
+  $(".download").forEach((button) => button.addEventListener("click", () => {
+    const text = document.getElementById("report-" + button.dataset.report).textContent;
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([text], { type: "application/json" }));
+    link.download = "memgauge-report-" + button.dataset.report + ".json";
+    link.click();
+  }));
+  const redraw = () => drawn.forEach((draw) => draw());
+  $(".machine").forEach((box) => box.addEventListener("change", () => {
+    const of = picked();
+    $("figure.drawn").forEach((figure, i) => {
+      const report = data.charts[i].heat ? data.charts[i].report : undefined;
+      if (report !== undefined && several) figure.hidden = !of.has(report);
+    });
+    redraw();
+  }));
+  document.getElementById("theme").addEventListener("click", () => {
+    document.documentElement.dataset.theme = dark() ? "light" : "dark";
+    redraw();
+  });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
+
+  try {
+    if (data.charts.length) await library();
+    const byName = (name) => data.charts.find((c) => c.name === name && c.lines && !c.lines.names && c.lines.title === "size");
+    const [above, below] = [byName("bandwidth"), byName("latency")];
+    if (above && below && above.lines.log === below.lines.log) {
+      const figure = document.getElementById("hierarchy");
+      figure.hidden = false;
+      await show(figure.querySelector(".chart"), (narrow) => ofHierarchy(above, below, narrow), []);
+    }
+    const places = $("figure.drawn .chart");
+    for (const [i, chart] of data.charts.entries()) {
+      const names = chart.lines ? chart.lines.series.map((s) => s.name || "all points") : [];
+      await show(places[i], (narrow) => chart.lines ? ofLines(chart, narrow) : ofHeat(chart, narrow), names);
+    }
+    document.documentElement.dataset.ready = "yes";
+  } catch (error) {
+    const trouble = document.getElementById("trouble");
+    trouble.hidden = false;
+    trouble.textContent = "The charts could not be drawn (" + error.message + "); all numbers are in the tables below.";
+  }
+})();

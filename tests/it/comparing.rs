@@ -1,0 +1,62 @@
+//! `memgauge compare` as a user types it, on reports of real runs; whether they differ is not looked at.
+
+use crate::helper::{folder, json, read, typed};
+
+const SHORT: &str = "bandwidth --ops read --sizes 16KiB --threads 1 --samples 6 --budget 20s -o";
+
+#[test]
+fn a_report_is_compared_with_itself_and_with_a_faster_copy() {
+    let folder = folder();
+    let run = typed(&format!("{SHORT} old.json"), folder.path());
+    assert_eq!(run.code, Some(0), "{run:?}");
+    let mut report = json(&read(&folder.path().join("old.json")));
+    let outcome = &mut report["datasets"][0]["points"][0]["outcome"];
+    // Rounds enough for a judgement, whatever the machine gave.
+    let sample = outcome["samples"][0].clone();
+    let samples = |value: f64| -> Vec<serde_json::Value> {
+        let one = |round: u32| {
+            let mut one = sample.clone();
+            (one["value"], one["round"], one["dirty"]) = (value.into(), round.into(), serde_json::Value::Null);
+            one
+        };
+        (0..6).map(one).collect()
+    };
+    outcome["verdict"] = serde_json::json!({"grade": "solid", "reasons": []});
+    for (name, value) in [("old.json", 1e9), ("new.json", 1.5e9)] {
+        report["datasets"][0]["points"][0]["outcome"]["samples"] = samples(value).into();
+        std::fs::write(folder.path().join(name), report.to_string()).unwrap();
+    }
+    let tally = |words: &str, code: i32| {
+        let run = typed(&format!("compare {words} --format json"), folder.path());
+        assert_eq!(run.code, Some(code), "{run:?}");
+        let tally = json(&run.stdout)["tally"].clone();
+        ["worse", "better", "cannot_tell", "same"].map(|key| tally[key].as_u64().unwrap())
+    };
+    assert_eq!(tally("old.json old.json --fail-on cannot-tell", 0), [0, 0, 0, 1]);
+    assert_eq!(tally("old.json new.json --fail-on worse", 0), [0, 1, 0, 0]);
+    assert_eq!(tally("new.json old.json --fail-on worse", 1), [1, 0, 0, 0]);
+    assert_eq!(tally("new.json old.json", 0), [1, 0, 0, 0]);
+    assert_eq!(tally("new.json old.json --floor 60% --fail-on cannot-tell", 0), [0, 0, 0, 1]);
+    let run = typed("compare old.json new.json new.json -o changes.md", folder.path());
+    assert_eq!((run.code, run.stdout.as_str()), (Some(0), ""), "{run:?}");
+    assert_eq!(run.stderr.lines().count(), 2, "{run:?}");
+    assert!(read(&folder.path().join("changes.md")).contains("| better |"));
+}
+
+#[test]
+fn what_cannot_be_compared_is_refused_in_one_line() {
+    let folder = folder();
+    std::fs::write(folder.path().join("x.json"), "{}").unwrap();
+    for (words, part) in [
+        ("compare", "argument missing: BEFORE"),
+        ("compare x.json", "argument missing: AFTER"),
+        ("compare x.json x.json", "cannot read the report: 'x.json'"),
+        ("compare x.json y.json --format xml", "unknown format of comparisons: 'xml'"),
+        ("compare x.json y.json --floor 3", "invalid value for --floor: '3'; a share is from 0%"),
+        ("compare x.json y.json --fail-on always", "invalid value for --fail-on: 'always'"),
+    ] {
+        let run = typed(words, folder.path());
+        assert_eq!(run.code, Some(2), "{run:?}");
+        assert!(run.stderr.contains(part) && run.stderr.lines().count() == 1, "{words}: {run:?}");
+    }
+}
