@@ -9,6 +9,9 @@ use crate::results::{Cache, Finding, Places, Point, Relation};
 /// to a cache is less.
 const TAKEN: f64 = 0.25;
 
+/// And at least this share longer: less may be the clock, which is lower where two cores work.
+const LONGER: f64 = 0.1;
+
 /// What one partner does to the loads from a cache.
 struct Beside {
     partner: u32,
@@ -70,7 +73,7 @@ fn level(group: &Group<'_>, index: usize, places: Option<&Places>) -> Result<Lev
     let not_asked = "it was not asked, for want of time or of memory";
     let (Some(one), false) = (alone.first(), beside.is_empty()) else { return Err(unknown(not_asked)) };
     let latency = |index: usize| group.levels.get(index).map_or(0.0, |level| level.latency);
-    let taken = TAKEN * (latency(index + 1) - latency(index));
+    let taken = (TAKEN * (latency(index + 1) - latency(index))).max(LONGER * latency(index));
     let (Some(alone), Some(high)) = (value(one), measured(one).map(|m| m.summary.ci_high)) else {
         return Err(unknown(not_asked));
     };

@@ -84,7 +84,7 @@ fn rooms<'a>(groups: &'a [Group], scope: &Scope<'_>) -> Vec<Question<'a>> {
         let of = |partner| sizes.iter().map(move |&bytes| Question { group, bytes, partner, cache: bytes });
         rooms.extend(asked(group, scope).into_iter().flat_map(of));
     }
-    rooms.sort_by_key(|room| (room.bytes.0.max(1).ilog2(), room.work(scope).working_set()));
+    rooms.sort_by_cached_key(|room| (room.bytes.0.max(1).ilog2(), room.work(scope).working_set()));
     rooms
 }
 
