@@ -4,7 +4,8 @@ use super::contention::Sets;
 use super::simulated::CostModel;
 use super::work::{ChainShape, ChaseWork};
 use crate::results::Cache;
-use crate::units::Bytes;
+use crate::units::{Bytes, CpuList};
+use std::collections::BTreeMap;
 
 /// How the caches behave.
 #[derive(Debug, Clone, PartialEq)]
@@ -12,6 +13,8 @@ pub struct CacheCost {
     /// What each data cache really holds, nearest first, where that is not what the system reports; what is missing here
     /// holds what is reported.
     pub holds: Vec<Bytes>,
+    /// Who really shares the caches of a level, by level, where that is not what the system reports: groups of CPUs.
+    pub shared: BTreeMap<u32, Vec<CpuList>>,
     /// Whether each cache holds only what the nearer ones do not: a level then ends where all up to it are full.
     pub exclusive: bool,
     /// Whether lines compete for the ways of a set: else any lines as large as the cache fit. The last cache's sets are
@@ -29,12 +32,21 @@ impl Default for CacheCost {
     fn default() -> Self {
         Self {
             holds: Vec::new(),
+            shared: BTreeMap::new(),
             exclusive: false,
             sets: false,
             line: Bytes(64),
             adjacent: false,
             followed: Bytes(u64::MAX),
         }
+    }
+}
+
+impl CacheCost {
+    /// The other CPUs that really use `cache`, which `cpu` uses.
+    fn sharing<'a>(&'a self, cache: &'a Cache, cpu: u32) -> impl Iterator<Item = &'a u32> {
+        let group = self.shared.get(&cache.level).and_then(|groups| groups.iter().find(|group| group.0.contains(&cpu)));
+        group.unwrap_or(&cache.cpus).0.iter().filter(move |other| **other != cpu)
     }
 }
 
@@ -70,7 +82,7 @@ impl CostModel {
             let size = self.caches.holds.get(at).copied().unwrap_or(cache.size).0;
             let holds = size + if self.caches.exclusive { nearer } else { 0 };
             nearer = holds;
-            let sharing = cache.cpus.0.iter().filter(|cpu| **cpu != work.cpu).filter_map(|cpu| sets.get(cpu));
+            let sharing = self.caches.sharing(cache, work.cpu).filter_map(|cpu| sets.get(cpu));
             let others = sharing.fold(0u64, |sum, bytes| sum.saturating_add(bytes.0));
             let share = self.share((holds, size, others), cache, at + 1 == caches.len(), work).max(held);
             let latency = self.levels.get(cache.level as usize - 1).map_or(memory, |level| level.latency.0);

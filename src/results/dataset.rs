@@ -53,7 +53,7 @@ impl std::fmt::Display for Coordinate {
 /// operation together), `threads`, `asked_threads` (`best` where their number was found by a race), `pages` (as asked for: `4k`,
 /// `thp`, `huge`, `huge-1GiB`), `stride_bytes`, `repeat`. TLBs and caches: `entries`, `pass` (0 to discover, 1 to confirm or to look more
 /// closely), `nodes` (that share a set), `distance_bytes` (between the two of a pair), `cache_bytes` (the cache that a probe is
-/// about). Between CPUs: `from`, `to` and
+/// about), `partner` (the CPU that reads beside, absent for none). Between CPUs: `from`, `to` and
 /// `relation` (`same-core`, `shared-l2`, `shared-l3`, `same-package`, `cross-package`, `unknown`).
 /// Over numbers of threads: `placement` (`spread`, `compact`), `cores` (physical ones that have a thread, where these are fewer
 /// than the threads), `per_cpu` (threads on each CPU, where several), `kind` (the CPUs of one kind of core, or `all`, where there are several).

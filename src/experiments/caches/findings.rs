@@ -1,7 +1,7 @@
 //! What the points of a run say about the caches, in sentences, beside what the system reports.
 
 use super::analysis::{End, MeasuredLevel, Spot, levels, matched};
-use super::{SWEEP, sentences};
+use super::{SWEEP, competition, sentences};
 use crate::host::memory::PageMode;
 use crate::results::{Cache, Coordinate, Dataset, Finding, Measured, Point, Topology, VerdictGrade};
 use crate::stats::{median, quantile};
@@ -39,6 +39,12 @@ pub struct Group<'a> {
     pub cycles: Option<f64>,
     /// Which pages and which CPU these are, in words, where there are several.
     pub on: String,
+    /// Which pages these are, in words, where there are several.
+    pub mode: String,
+    /// What the system reports.
+    pub topology: Option<&'a Topology>,
+    /// The CPU of the chases.
+    pub cpu: Option<u32>,
 }
 
 /// The levels that the sweep of `cpu` in `pages` (`4k`, `thp`, `huge`) in a dataset of this experiment shows, nearest first; none
@@ -54,7 +60,7 @@ pub fn curve(dataset: &Dataset, cpu: u32, pages: &str) -> Vec<Spot> {
 }
 
 /// What counts of a point.
-fn measured(point: &Point) -> Option<&Measured> {
+pub fn measured(point: &Point) -> Option<&Measured> {
     point.outcome.measured().filter(|m| m.verdict.grade != VerdictGrade::Rejected)
 }
 
@@ -95,14 +101,15 @@ pub fn findings(dataset: &Dataset, topology: Option<&Topology>) -> Vec<Finding> 
     let one = |(key, points): &(Key, Vec<&Point>)| {
         let cpu = key[0].as_ref().filter(|_| cpus).map(|cpu| format!(" on CPU {cpu}"));
         let mode = key[1].as_ref().filter(|_| modes).map(|mode| format!(" ({mode} pages)"));
-        let on = mode.unwrap_or_default() + &cpu.unwrap_or_default();
-        Group::new(points.clone(), topology, on).findings()
+        let mode = mode.unwrap_or_default();
+        let on = mode.clone() + &cpu.unwrap_or_default();
+        Group { on, mode, ..Group::new(points.clone(), topology) }.findings()
     };
     groups.iter().flat_map(one).collect()
 }
 
 impl<'a> Group<'a> {
-    fn new(points: Vec<&'a Point>, topology: Option<&'a Topology>, on: String) -> Self {
+    fn new(points: Vec<&'a Point>, topology: Option<&'a Topology>) -> Self {
         let curve = curve_of(points.iter().copied());
         let levels = levels(&curve);
         let cpu = points.first().and_then(|p| p.number("cpu")).and_then(|cpu| u32::try_from(cpu).ok());
@@ -113,7 +120,8 @@ impl<'a> Group<'a> {
             .filter_map(|m| Some(m.also.get("core_cycles")? / m.summary.median))
             .collect();
         let cycles = median(&cycles);
-        Self { points, curve, levels, reported, cycles, on }
+        let (on, mode) = (String::new(), String::new());
+        Self { points, curve, levels, reported, cycles, on, mode, topology, cpu }
     }
 
     /// The ends of the levels, nearest first.
@@ -157,6 +165,7 @@ impl<'a> Group<'a> {
         findings.extend((0..caches).filter_map(|index| self.disagrees(index)));
         findings.extend(self.unseen());
         findings.extend(sentences::of(self));
+        findings.extend(competition::of(self));
         findings
     }
 

@@ -3,10 +3,12 @@
 //! Method and limits: docs/method/caches.md.
 
 mod analysis;
+mod competition;
 mod findings;
 mod grid;
 mod probes;
 mod sentences;
+mod sharing;
 #[cfg(test)]
 mod tests;
 
@@ -56,6 +58,9 @@ pub(super) const STRIDE: &str = "stride";
 
 /// Few nodes at a stride that puts them into one set.
 pub(super) const WAYS: &str = "ways";
+
+/// A chase through most of a cache, alone and beside another CPU that goes through as much.
+pub(super) const SHARED: &str = "shared";
 
 /// The smallest working set: no first-level cache is known to be smaller.
 const LEAST: Bytes = Bytes(4096);
@@ -192,7 +197,7 @@ impl Group {
         coordinates.extend(more.iter().map(|(axis, number)| ((*axis).to_owned(), Coordinate::Number(*number))));
         let fits = work.slot() <= scope.usable();
         // What is asked first is needed most; of that, small working sets are.
-        let rank = [SWEEP, PAIR, STRIDE, WAYS].iter().position(|o| *o == operation).unwrap_or(0).min(1) as u8;
+        let rank = [SWEEP, PAIR, STRIDE, WAYS, SHARED].iter().position(|o| *o == operation).unwrap_or(0).min(1) as u8;
         let expendable = 2 + 64 * rank + work.bytes.0.max(1).ilog2() as u8;
         let reason = || format!("{} do not fit into the {} that may be used", work.bytes, scope.usable());
         let work = match scope.machine.kernel(&Work::Chase(work.clone())) {
@@ -214,7 +219,7 @@ impl Experiment for Caches {
     }
 
     fn axes(&self) -> Vec<Axis> {
-        let names = ["operation", "pages", "chain_mode", "pass", "nodes", "kernel", "threads", "cpu"];
+        let names = ["operation", "pages", "chain_mode", "pass", "nodes", "partner", "kernel", "threads", "cpu"];
         let sizes = ["size_bytes", "stride_bytes", "distance_bytes", "cache_bytes"];
         names.map(axis).into_iter().chain(sizes.map(bytes_axis)).collect()
     }
@@ -231,21 +236,28 @@ impl Experiment for Caches {
 
     fn reserve(&self, scope: &Scope<'_>) -> Result<Vec<Vec<Draft>>> {
         let (mut closer, mut probes) = (Vec::new(), Vec::new());
-        for group in self.groups(scope)? {
+        let groups = self.groups(scope)?;
+        let sharing = sharing::stand_ins(&groups, scope);
+        for group in groups {
             let sizes = grid::stand_ins(group.most);
             closer.extend(sizes.into_iter().map(|size| group.sweep(scope, size, 1)));
             probes.extend(probes::stand_ins(&group, scope));
-            scope.room_for(closer.len() + probes.len())?;
+            scope.room_for(closer.len() + probes.len() + sharing.len())?;
         }
-        Ok(vec![closer, probes])
+        Ok(vec![closer, probes, sharing])
     }
 
     fn place(&self, scope: &Scope<'_>, stage: usize, most: usize, measured: &Dataset) -> Vec<Draft> {
         // What could be drafted can be asked again.
         let groups = self.groups(scope).unwrap_or_default();
         let each = most / groups.len().max(1);
+        let curve = |group: &Group| findings::curve(measured, group.cpu, &group.pages.to_string());
+        if stage == 2 {
+            let known: Vec<_> = groups.iter().map(|group| (*group, levels(&curve(group)))).collect();
+            return sharing::place(&known, scope, most);
+        }
         let place = |group: &Group| {
-            let curve = findings::curve(measured, group.cpu, &group.pages.to_string());
+            let curve = curve(group);
             match stage {
                 0 => {
                     let sizes = grid::closer(&curve, &grid::stand_ins(group.most), each, group.line);

@@ -21,7 +21,7 @@ pub fn of(group: &Group<'_>) -> Vec<Finding> {
 }
 
 /// Points of an operation about the cache at `index`.
-fn points<'a>(group: &Group<'a>, operation: &str, index: usize) -> Vec<&'a Point> {
+pub fn points<'a>(group: &Group<'a>, operation: &str, index: usize) -> Vec<&'a Point> {
     // The cache that a probe was made for is the one found before the last points of the sweep came: the nearest one.
     let ends = group.ends();
     let nearest = |bytes: u64| {

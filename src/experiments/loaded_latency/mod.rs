@@ -391,7 +391,7 @@ fn draft_point(scope: &Scope<'_>, place: &Place, traffic: Option<Vec<Traffic>>, 
 }
 
 /// `work`, or why this machine cannot do it.
-fn runnable(scope: &Scope<'_>, work: LoadedWork) -> std::result::Result<Work, Outcome> {
+pub(super) fn runnable(scope: &Scope<'_>, work: LoadedWork) -> std::result::Result<Work, Outcome> {
     let work = Work::Loaded(work);
     match scope.machine.kernel(&work) {
         Ok(_) => Ok(work),

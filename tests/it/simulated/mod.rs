@@ -1,6 +1,7 @@
 //! Planner, sampling, experiments, run and renderers on machines that exist only as facts and costs: exact answers on
 //! topologies that no test machine has, without waiting. Nothing here asserts on the time of the machine it runs on.
 
+mod cache_sharing;
 mod caches;
 mod chains;
 mod comparing;
