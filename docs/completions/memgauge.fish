@@ -359,8 +359,8 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand report" -s h -l help -
 complete -c memgauge -n "__fish_memgauge_using_subcommand compare" -l floor -d 'Differences up to this share do not matter: 3%, 0.5%' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand compare" -l fail-on -d 'Exit with 1 where a point comes out like this' -r -f -a "worse\t'Any point that is worse'
 cannot-tell\t'Any point that is worse or of which it cannot be told'"
-complete -c memgauge -n "__fish_memgauge_using_subcommand compare" -l format -d 'Format on standard output: table, markdown, json' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand compare" -s o -l output -d 'Write to FILE, format by extension (.txt .md .json); - is standard output' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand compare" -l format -d 'Format on standard output: table, markdown, json, html' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand compare" -s o -l output -d 'Write to FILE, format by extension (.txt .md .json .html); - is standard output' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand compare" -l any-kernel -d 'Compare what different kernels reached, too: the fastest one is chosen anew in every run'
 complete -c memgauge -n "__fish_memgauge_using_subcommand compare" -s v -l verbose -d 'Every point, those that are the same too, and every reason'
 complete -c memgauge -n "__fish_memgauge_using_subcommand compare" -s h -l help -d 'Print help (see more with \'--help\')'
