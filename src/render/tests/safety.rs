@@ -212,19 +212,19 @@ fn extreme_figures_are_rendered() {
 }
 
 #[test]
-fn a_hundred_thousand_points_are_rendered_in_every_format() {
+fn many_points_are_rendered_in_every_format() {
     let mut m = reports::measured(1.0);
     m.samples.clear();
     let mut point = |i: u64| {
         let at = [
             ("operation", reports::name(["read", "write", "copy", "scale"][(i % 4) as usize])),
-            ("size_bytes", crate::results::Coordinate::Number(1024 * (1 + i / 400))),
-            ("threads", crate::results::Coordinate::Number(i / 4 % 100)),
+            ("size_bytes", crate::results::Coordinate::Number(1024 * (1 + i / 40))),
+            ("threads", crate::results::Coordinate::Number(i / 4 % 10)),
         ];
         m.summary.median = (1 + i % 1000) as f64 * 1e6;
         reports::point(i, &at, reports::outcome(m.clone()))
     };
-    let points = (0..100_000).map(&mut point).collect();
+    let points = (0..4_000).map(&mut point).collect();
     let report = reports::report("bandwidth", vec![reports::dataset("bandwidth", points)]);
     for renderer in RENDERERS {
         assert!(!renderer.render(&report, &Options::default()).unwrap().is_empty(), "{}", renderer.name());
