@@ -97,8 +97,7 @@ struct Fit {
 
 /// The ends of the caches whose `rises` were seen in the curve `y` over rising `x`: of each the last x before it and the first
 /// behind it, in order. Rises that no cache explains are left out; the result is empty where `x` is not rising, lengths
-/// differ or a value is not finite and above 0. With them the mean deviation, relative to y, of the whole curve from what all
-/// of them together explain; infinite without any.
+/// differ or a value is not finite and above 0.
 ///
 /// A working set of which a share h is found in a cache takes h times that cache's load and 1 - h times what comes behind.
 /// What h is just beyond the capacity depends on how the cache replaces, which is not known: every way is tried with
@@ -110,11 +109,11 @@ struct Fit {
 /// (the fixed point above, as for the Che approximation with random eviction); policies that keep a part of what is too
 /// large (Qureshi et al., "Adaptive insertion policies for high performance caching", ISCA 2007); least absolute deviations by
 /// reweighted squares (Schlossmacher, JASA 68, 1973).
-pub fn cache_model(x: &[f64], y: &[f64], rises: &[(f64, f64)]) -> (Vec<CacheEnd>, f64) {
+pub fn cache_ends(x: &[f64], y: &[f64], rises: &[(f64, f64)]) -> Vec<CacheEnd> {
     let good = |v: &f64| v.is_finite() && *v > 0.0;
     let rising = x.windows(2).all(|pair| pair[0] < pair[1]);
     if x.len() != y.len() || !rising || !x.iter().chain(y).all(good) {
-        return (Vec::new(), f64::INFINITY);
+        return Vec::new();
     }
     let mut nearer: Vec<Known> = Vec::new();
     let mut ends = Vec::new();
@@ -128,22 +127,7 @@ pub fn cache_model(x: &[f64], y: &[f64], rises: &[(f64, f64)]) -> (Vec<CacheEnd>
         nearer.push(Known { keeping: best.keeping, capacity: best.capacity, load: best.before });
         ends.push(end);
     }
-    let deviation = ends.last().map_or(f64::INFINITY, |end: &CacheEnd| {
-        let off = |(x, y): (&f64, &f64)| ((explained(&nearer, end.after, *x) - y) / y).abs();
-        x.iter().zip(y).map(off).sum::<f64>() / x.len().max(1) as f64
-    });
-    (ends, deviation)
-}
-
-/// What a load at `x` takes where `caches` are all that there is before what takes `behind`.
-fn explained(caches: &[Known], behind: f64, x: f64) -> f64 {
-    let (mut sum, mut held) = (0.0, 0.0);
-    for cache in caches {
-        let hits = cache.keeping.hits(x / cache.capacity).max(held);
-        sum += cache.load * (hits - held);
-        held = hits;
-    }
-    sum + behind * (1.0 - held)
+    ends
 }
 
 /// The part of a curve around one rise, and the caches before it.
@@ -241,10 +225,6 @@ mod tests {
     use super::super::SplitMix64;
     use super::super::order::tests::normal;
     use super::*;
-
-    fn cache_ends(x: &[f64], y: &[f64], rises: &[(f64, f64)]) -> Vec<CacheEnd> {
-        cache_model(x, y, rises).0
-    }
 
     /// Capacity and load of each cache, and the load of memory last.
     const CACHES: [(f64, f64); 3] = [(48.0, 1.0), (2048.0, 3.5), (36000.0, 12.0)];

@@ -1,7 +1,7 @@
 //! From a curve over sizes to levels, and from the probes to what caches do. Pure functions; the rules and their constants
 //! are explained in docs/method/caches.md.
 
-use crate::stats::{CacheEnd, Knee, cache_model, knees};
+use crate::stats::{CacheEnd, Knee, cache_ends, knees};
 use crate::units::Bytes;
 
 /// One size of a curve.
@@ -58,10 +58,6 @@ const APART: f64 = 2.0;
 /// Between two ends a curve rises by less than this, relatively, over half a doubling somewhere: else they are one.
 const FLAT: f64 = 0.15;
 
-/// A mean relative deviation that noise does not explain, and the share of it that has to remain where a level more does.
-const UNEXPLAINED: f64 = 0.02;
-const FAR_BETTER: f64 = 0.5;
-
 /// Half a doubling, less what rounding to lines takes.
 const HALF: f64 = 1.4;
 
@@ -104,7 +100,7 @@ pub fn levels(curve: &[Spot]) -> Vec<MeasuredLevel> {
     let x: Vec<f64> = curve.iter().map(|spot| spot.size.0 as f64).collect();
     let y: Vec<f64> = curve.iter().map(|spot| spot.latency).collect();
     let mut ranges: Vec<(f64, f64)> = rises_of(&curve).iter().map(|r| (r.last.0 as f64, r.settled.0 as f64)).collect();
-    let mut ends = cache_model(&x, &y, &ranges).0;
+    let mut ends = cache_ends(&x, &y, &ranges);
     // Each turn has one rise less.
     while let Some(at) = ends.windows(2).position(|pair| !two_levels(&curve, &pair[0], &pair[1])) {
         if ends.len() < ranges.len() {
@@ -112,10 +108,7 @@ pub fn levels(curve: &[Spot]) -> Vec<MeasuredLevel> {
         }
         ranges[at].1 = ranges[at + 1].1;
         ranges.remove(at + 1);
-        ends = cache_model(&x, &y, &ranges).0;
-    }
-    if let Some(more) = split(&curve, (&x, &y), &ranges) {
-        ends = more;
+        ends = cache_ends(&x, &y, &ranges);
     }
     ends.retain(|end| end.after > end.before * (1.0 + CONFIRMED));
     let bytes = |size: f64| Bytes(size.round() as u64);
@@ -128,31 +121,6 @@ pub fn levels(curve: &[Spot]) -> Vec<MeasuredLevel> {
     let last = ends.last().map(|end| end.after).or_else(flat);
     levels.extend(last.map(|latency| MeasuredLevel { latency, end: None }));
     levels
-}
-
-/// Ends with one more of them, where one rise is that of two caches that wear off into each other: only where that explains
-/// the curve far better, which noise does not.
-fn split(curve: &[Spot], (x, y): (&[f64], &[f64]), ranges: &[(f64, f64)]) -> Option<Vec<CacheEnd>> {
-    let (before, deviation) = cache_model(x, y, ranges);
-    if deviation < UNEXPLAINED || before.len() != ranges.len() {
-        return None;
-    }
-    let coarse = || curve.iter().filter(|spot| spot.coarse).map(|spot| spot.size.0 as f64);
-    let mut best: Option<(f64, Vec<CacheEnd>)> = None;
-    for (at, &(from, to)) in ranges.iter().enumerate() {
-        for middle in coarse().filter(|size| *size > from * HALF && *size < to / HALF) {
-            let mut finer = ranges.to_vec();
-            finer.splice(at..=at, [(from, middle), (middle, to)]);
-            let (ends, deviation) = cache_model(x, y, &finer);
-            let apart = ends.windows(2).all(|pair| pair[1].capacity >= pair[0].capacity * APART);
-            let steps = ends.iter().all(|end| end.after > end.before * (1.0 + STEP));
-            let better = best.as_ref().is_none_or(|(least, _)| deviation < *least);
-            if ends.len() == finer.len() && apart && steps && better {
-                best = Some((deviation, ends));
-            }
-        }
-    }
-    best.filter(|(least, _)| *least < deviation * FAR_BETTER).map(|(_, ends)| ends)
 }
 
 /// Whether something lies between two ends that is a level: they are far enough from each other, and somewhere between them
@@ -213,7 +181,7 @@ const DEEPEST: usize = 8;
 
 /// The share of a load that the second of a pair may cost more than one in the nearest cache, and be free; and the share below
 /// which it is fetched ahead.
-const FREE: f64 = 0.45;
+const FREE: f64 = 0.38;
 const AHEAD: f64 = 0.8;
 
 /// What pairs of nodes at rising distances show.

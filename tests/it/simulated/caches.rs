@@ -342,8 +342,8 @@ fn some_machine(random: &mut SplitMix64) -> (Simulated, Vec<Level>, f64) {
     let mut pick = |from: &[f64]| from[random.below(from.len() as u64) as usize];
     let count = pick(&[2.0, 3.0, 3.0, 3.0, 4.0]) as usize;
     let first = (pick(&[32.0, 48.0, 64.0, 128.0]) as u64, 8, false, pick(&[0.9, 1.1, 1.6]));
-    let second = (pick(&[512.0, 1024.0, 1280.0, 2048.0, 3072.0]) as u64, 16, count == 2, pick(&[3.0, 4.0, 5.5]));
-    // A fourth one is several times as large as the third: what wears off for long hides one that is not.
+    let second = (pick(&[512.0, 1024.0, 1280.0, 2048.0]) as u64, 16, count == 2, pick(&[3.0, 4.0, 5.5]));
+    // Each is at least four times as large as the one before: slopes that are nearer run into each other.
     let sizes: &[f64] = if count == 4 { &[8.0, 16.0, 24.0] } else { &[16.0, 24.0, 32.0, 36.0] };
     let third = (pick(sizes) as u64 * 1024, 16, true, pick(&[10.0, 14.0, 22.0]));
     let fourth = (128 * 1024, 16, true, pick(&[38.0, 50.0]));
