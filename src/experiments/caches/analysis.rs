@@ -179,9 +179,10 @@ pub fn matched(found: &[Bytes], reported: &[Bytes]) -> Vec<Option<usize>> {
 /// Levels that are looked at when they are matched.
 const DEEPEST: usize = 8;
 
-/// The share of a load that the second of a pair may cost more than one in the nearest cache, and be free; and the share below
-/// which it is fetched ahead.
-const FREE: f64 = 0.38;
+/// The share of a load that the second of a pair inside a line may cost at most; the share that another may cost more than
+/// that, and be inside one; and the share below which it is fetched ahead.
+const AT_MOST_WAITING: f64 = 0.5;
+const FREE: f64 = 0.15;
 const AHEAD: f64 = 0.8;
 
 /// What pairs of nodes at rising distances show.
@@ -199,7 +200,10 @@ pub struct Pairs {
 pub fn pairs(pairs: &[(Bytes, f64)], near: f64) -> Pairs {
     let Some(&(largest, apart)) = pairs.last() else { return Pairs::default() };
     let second = |load: f64| (2.0 * load - apart - near) / (apart - near).max(f64::MIN_POSITIVE);
-    let free = pairs.iter().take_while(|(_, load)| second(*load) < FREE).last().map(|(distance, _)| *distance);
+    // The nearest distance lies inside a line. It is not quite free: the second load waits until the line is there.
+    let inside = pairs.first().map_or(1.0, |(_, load)| second(*load)).max(0.0);
+    let free = |load: f64| inside < AT_MOST_WAITING && second(load) < inside + FREE;
+    let free = pairs.iter().take_while(|(_, load)| free(*load)).last().map(|(distance, _)| *distance);
     // Free at every distance, or at none: nothing is known of a line.
     let Some(free) = free.filter(|&free| free < largest && apart > near * (1.0 + STEP)) else {
         return Pairs::default();
@@ -233,16 +237,18 @@ const FULL: f64 = 0.3;
 /// nearer caches hold some of the nodes.
 pub fn ways(loads: &[(u64, f64)], here: f64, behind: f64) -> Option<(u64, u64)> {
     let full = here + FULL * (behind - here);
-    let pass = |at: usize| loads.get(at).map_or(0.0, |(nodes, load)| *nodes as f64 * load);
-    // What is full stays full. One line too many can cost more than ten of them: what counts is what all further ones add.
-    let stays_full = |first: &usize| {
-        let (fitted, before) = (loads[first - 1].0, pass(first - 1));
-        (*first..loads.len()).all(|at| pass(at) - before > full * loads[at].0.saturating_sub(fitted) as f64)
-    };
-    let first = (1..loads.len()).find(stays_full)?;
-    if loads[0].1 > full {
-        return None;
+    let (mut before, mut passed) = (0, 0.0);
+    let mut fits = Vec::new();
+    for &(nodes, load) in loads {
+        let pass = nodes as f64 * load;
+        let added = (pass - passed) / nodes.saturating_sub(before).max(1) as f64;
+        // One line too many can cost more than the next ones together: then a pass gets shorter, and its loads stay long.
+        let overshot = added < here / 2.0 && load > full;
+        fits.push(added <= full && !overshot);
+        (before, passed) = (nodes, pass);
     }
+    // What is full stays full: the first place from which on all are.
+    let first = fits.iter().rposition(|fits| *fits)? + 1;
     let more = loads.get(first)?.0;
     (first + 1 < loads.len()).then_some((loads[first - 1].0, more.saturating_sub(1)))
 }

@@ -38,21 +38,6 @@ pub struct Curve {
     pub spots: Vec<Spot>,
 }
 
-/// Puts points that were placed between others where they belong: curves in the order of their first points, each from the
-/// longest pause to the shortest.
-pub fn put_in_order(points: &mut [Point]) {
-    let curve = |p: &Point| ["repeat", "node", "mix", "threads"].map(|axis| p.coordinates.get(axis).cloned());
-    let mut seen = Vec::new();
-    for point in points.iter() {
-        let of = curve(point);
-        if !seen.contains(&of) {
-            seen.push(of);
-        }
-    }
-    let pause = |p: &Point| std::cmp::Reverse(p.number("pause_cycles").unwrap_or(u64::MAX));
-    points.sort_by_cached_key(|p| (seen.iter().position(|of| *of == curve(p)), pause(p)));
-}
-
 /// The curves of `dataset` in the order of their points, each with the idle point of its place.
 pub fn curves(dataset: &Dataset) -> Vec<Curve> {
     let mut curves: Vec<Curve> = Vec::new();

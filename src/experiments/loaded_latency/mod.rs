@@ -484,10 +484,6 @@ impl Experiment for LoadedLatency {
         wanted.into_iter().map(|(_, draft)| draft).take(most).collect()
     }
 
-    fn finish(&self, dataset: &mut Dataset) {
-        curve::put_in_order(&mut dataset.points);
-    }
-
     fn findings(&self, dataset: &Dataset) -> Vec<Finding> {
         findings::findings(dataset)
     }
