@@ -141,8 +141,8 @@ impl<'a> Along<'a> {
     fn sorted<'p>(&self, points: &'p [Point]) -> Vec<&'p Point> {
         let mut points: Vec<&Point> = points.iter().collect();
         if let Along::Load { control: Some(control) } = self {
-            // A pause: the longer, the less traffic.
-            points.sort_by_key(|p| std::cmp::Reverse(p.number(control)));
+            // A pause: the longer, the less traffic; without one there is none.
+            points.sort_by_key(|p| std::cmp::Reverse(p.number(control).unwrap_or(u64::MAX)));
         }
         points
     }

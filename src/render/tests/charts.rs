@@ -142,10 +142,11 @@ fn latency_beside_traffic_is_drawn_over_that_traffic() {
     let drawn = lines(&charts[0]);
     assert_eq!((drawn.names, drawn.x.title.as_str()), (false, "traffic beside it in GB/s"));
     let names: Vec<&str> = drawn.series.iter().map(|s| s.name.as_str()).collect();
-    assert_eq!(names, ["100:0", "0:100", "idle"]);
+    // Idle is the longest pause of all.
+    assert_eq!(names, ["idle", "100:0", "0:100"]);
     let places = |i: usize| drawn.series[i].spots.iter().map(|s| s.x.round()).collect::<Vec<_>>();
-    assert_eq!((places(0), places(2)), (vec![1.0, 20.0, 19.0], vec![0.0]));
-    let spot = &drawn.series[0].spots[1];
+    assert_eq!((places(1), places(0)), (vec![1.0, 20.0, 19.0], vec![0.0]));
+    let spot = &drawn.series[1].spots[1];
     assert!((spot.x_low - 18.0).abs() < 1e-9 && (spot.x_high - 24.0).abs() < 1e-9 && spot.y == 200.0, "{spot:?}");
     assert_eq!(drawn.notes.len(), 1);
     assert!((drawn.notes[0].x - 20.0).abs() < 1e-9 && drawn.notes[0].y == 200.0);
