@@ -1,6 +1,7 @@
 //! Which points of two reports ask the same question with the same ruler.
 
 use crate::results::{Coordinates, Dataset, Outcome, Point, Provenance, Report, VerdictGrade, headline};
+#[cfg(test)]
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,7 +29,8 @@ pub struct Aligned<'a> {
 }
 
 /// A question that only one report answers, or both with different rulers.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Unaligned {
     /// Name of the experiment.
     pub experiment: String,

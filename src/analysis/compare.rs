@@ -4,6 +4,7 @@ use super::align::{Aligned, Unaligned, align};
 use crate::results::{Axis, Coordinates, Point, Quantity, Report, VerdictGrade};
 use crate::stats::{Ratio, median, ratio_interval};
 use crate::units::ParseError;
+#[cfg(test)]
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -19,7 +20,8 @@ pub const DEFAULT_FLOOR: Share = Share(0.03);
 const ENOUGH_ALLOCATIONS: usize = 5;
 
 /// A part of something: `3%` or `0.03`; from 0 on and below 1.
-#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(transparent)]
 pub struct Share(pub f64);
 
@@ -51,7 +53,8 @@ impl Default for Settings {
 }
 
 /// What became of a point from one report to the other.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Change {
     /// By more than the floor, and not by chance.
@@ -77,7 +80,8 @@ impl Change {
 }
 
 /// A point as one report has it.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Side {
     /// Its median, that of the repetitions' medians where there are several, in the quantity's unit.
     pub median: f64,
@@ -88,7 +92,8 @@ pub struct Side {
 }
 
 /// A point in both reports.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Pair {
     /// Where it lies.
     pub coordinates: Coordinates,
@@ -116,7 +121,8 @@ impl Pair {
 }
 
 /// The pairs of one quantity of one experiment, those that matter most first.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct PairGroup {
     /// Name of the experiment.
     pub experiment: String,
@@ -129,7 +135,8 @@ pub struct PairGroup {
 }
 
 /// How many pairs came out how.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Tally {
     /// Pairs that are worse.
     pub worse: usize,
@@ -149,7 +156,8 @@ impl Tally {
 }
 
 /// Two reports, point by point.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Comparison {
     /// What the first report is called.
     pub before: String,

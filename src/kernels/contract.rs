@@ -2,6 +2,7 @@
 
 use super::sets::Row;
 use crate::units::ParseError;
+#[cfg(test)]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -35,7 +36,8 @@ pub enum Does {
 }
 
 /// How loads and stores treat the caches.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Policy {
     /// Ordinary loads and stores; a store that misses first reads its line (write-allocate).
@@ -122,7 +124,8 @@ macro_rules! contracts {
     ($($variant:ident, $field:ident, $name:literal: $family:ident, $loads:literal loads, $stores:literal stores,
         $does:ident, $policy:ident, $visits:ident, $ruler:ident, prefetches $prefetches:literal, $help:literal;)*) => {
         /// A streaming operation.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[cfg_attr(test, derive(JsonSchema))]
         pub enum Operation {
             $(#[doc = $help] #[serde(rename = $name)] $variant,)*
         }

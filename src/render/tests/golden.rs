@@ -1,6 +1,6 @@
 //! Whole outputs against the files in `tests/golden/`.
 
-use super::super::{Options, RENDERERS, host_table, list_table, schema};
+use super::super::{Options, RENDERERS, host_table, list_table};
 use super::{machine, reports};
 use std::path::{Path, PathBuf};
 
@@ -49,7 +49,6 @@ fn outputs() -> Vec<(String, Vec<u8>)> {
     let rows = [["read-sse2", "16 B loads"], ["copy-avx512", "64 B loads and stores"]];
     let rows: Vec<Vec<String>> = rows.iter().map(|r| r.iter().map(|c| (*c).to_owned()).collect()).collect();
     outputs.push(("list.txt".into(), list_table(&["kernel", "what it does"], &rows).into_bytes()));
-    outputs.push(("report.schema.json".into(), schema().into_bytes()));
     outputs
 }
 
