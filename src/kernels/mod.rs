@@ -20,7 +20,7 @@ mod oracle;
 mod sets;
 mod stream;
 mod table;
-mod widest;
+mod mixer;
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 mod x86_shared;
 
@@ -67,4 +67,4 @@ pub use oracle::{apply as oracle, visit};
 pub use sets::{KernelRow, Set, SetId, Width, all_rows, select, sets};
 pub use stream::{BLOCK_BYTES, PREFETCH_DISTANCE, StreamKernel, StreamWalk};
 pub use table::{IndexTable, LINE_BYTES};
-pub use widest::{Vectorizable, with_widest_vectors};
+pub use mixer::Mixer;
