@@ -22,6 +22,8 @@ pub struct Frame<'a> {
     pub last_level_cache: Option<u64>,
     /// Upper bound on the value as a function of the core clock, `None` where that is not known.
     pub limit: Option<&'a dyn Fn(Option<Hertz>) -> Option<Limit>>,
+    /// Upper bound on the payload of the traffic beside the work, in B/s, `None` where that is not known.
+    pub traffic_limit: Option<&'a Limit>,
     /// CPUs of the machine.
     pub machine_cpus: usize,
 }
@@ -41,12 +43,14 @@ pub fn conclude(log: &PointLog, asked: &Work, frame: &Frame<'_>) -> Outcome {
     summary.clean_samples = log.samples.len() as u64 - dirty;
     let evidence = evidence(log, work, frame, dirty, &summary);
     let limit = frame.limit.and_then(|limit| limit(core_clock(log)));
+    let load = load(log, work);
     let grounds = Grounds {
         summary: &summary,
         evidence: &evidence,
         shape: &Shape::of(&groups),
         dirt: dirt::main_cause(work, log.samples.iter().map(|t| &t.seen)),
         limit: limit.as_ref(),
+        load: load.as_ref().zip(frame.traffic_limit),
         machine_cpus: frame.machine_cpus,
         rounds: log.rounds(),
         interrupted: trouble == Some(Trouble::Interrupted),
@@ -57,7 +61,6 @@ pub fn conclude(log: &PointLog, asked: &Work, frame: &Frame<'_>) -> Outcome {
     also.extend(log.in_windows.figures());
     let samples = log.samples.iter().map(|taken| sample(work, taken)).collect();
     let choice = log.chosen.as_ref().and_then(|chosen| chosen.choice.clone());
-    let load = load(log, work);
     Outcome::Measured(Box::new(Measured { summary, load, also, choice, limit, samples, evidence, verdict }))
 }
 

@@ -4,7 +4,7 @@ use super::advice;
 use super::shape::Shape;
 #[cfg(test)]
 use crate::results::Surroundings;
-use crate::results::{Cause, Evidence, Limit, Reason, Summary, Verdict, VerdictGrade};
+use crate::results::{Cause, Evidence, Limit, Load, Reason, Summary, Verdict, VerdictGrade};
 use crate::units::{Bytes, Hertz, Nanos};
 
 /// Less of the memory than this in the pages asked for makes the number one of mixed pages.
@@ -56,6 +56,8 @@ pub struct Grounds<'a> {
     pub dirt: Option<Cause>,
     /// What the value cannot exceed.
     pub limit: Option<&'a Limit>,
+    /// The traffic beside it, and what that cannot exceed.
+    pub load: Option<(&'a Load, &'a Limit)>,
     /// CPUs of the machine.
     pub machine_cpus: usize,
     /// Rounds that the samples come from.
@@ -70,6 +72,12 @@ pub fn judge(grounds: &Grounds<'_>) -> Verdict {
     if let Some(limit) = grounds.limit.filter(|l| grounds.summary.median > l.value * l.tolerance) {
         let share = grounds.summary.median / limit.value * 100.0;
         verdict.add(VerdictGrade::Rejected, reason(Cause::AboveLimit, format!("{share:.0}% of {}", limit.source)));
+        return verdict;
+    }
+    if let Some((load, limit)) = grounds.load.filter(|(load, limit)| load.median > limit.value * limit.tolerance) {
+        let share = load.median / limit.value * 100.0;
+        let text = format!("its traffic is {share:.0}% of {}", limit.source);
+        verdict.add(VerdictGrade::Rejected, reason(Cause::AboveLimit, text));
         return verdict;
     }
     let mut reasons = Vec::new();
