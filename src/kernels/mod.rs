@@ -66,5 +66,5 @@ pub use locks::{ListedLock, LockKernel, LockOperation, SharedLine, all_locks, lo
 pub use oracle::{apply as oracle, visit};
 pub use sets::{KernelRow, Set, SetId, Width, all_rows, select, sets};
 pub use stream::{BLOCK_BYTES, PREFETCH_DISTANCE, StreamKernel, StreamWalk};
-pub use table::{IndexTable, LINE_BYTES};
+pub use table::{IndexTable, LINE_BYTES, LONGEST_ORDERED};
 pub use widest::{Vectorizable, with_widest_vectors};
