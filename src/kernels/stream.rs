@@ -32,7 +32,7 @@ pub(super) struct StreamCall {
     pub offset: usize,
     /// Blocks to do.
     pub blocks: usize,
-    /// First entry of the table: 32-bit numbers of the 64-byte line in the stream at which a piece starts.
+    /// First entry of the table: where in the stream a piece starts, in units of 8 bytes, 32 bits each.
     pub table: usize,
     /// How far ahead to prefetch, in bytes.
     pub distance: usize,
@@ -99,8 +99,8 @@ impl StreamKernel {
         assert!(std::ptr::eq(walk.contract, self.contract()), "a walk belongs to the contract it was made for");
         let (mut left, mut sum) = (blocks, 0u64);
         loop {
-            // One turn, except on 32-bit systems for counts that take minutes.
-            walk.call.blocks = usize::try_from(left).unwrap_or(usize::MAX);
+            // One turn, except on 32-bit systems for counts that take minutes. Some codes count eighths of blocks.
+            walk.call.blocks = usize::try_from(left).unwrap_or(usize::MAX).min(usize::MAX / 8);
             // Zero blocks load nothing; the code then writes nothing back.
             walk.call.checksum = 0;
             left -= walk.call.blocks as u64;
