@@ -1,6 +1,6 @@
 //! A chart as a picture, drawn by plotters.
 
-use super::canvas::{Canvas, Look, Picture};
+use super::canvas::{self, Canvas, Look, Picture};
 use super::scale::Scale;
 use super::{Body, Chart, Heat, Lines, Series, Spot};
 use crate::error::{Error, Result};
@@ -22,6 +22,9 @@ const LEGEND: u32 = 300;
 /// More series are not named.
 const MOST_NAMED: usize = 26;
 
+/// Places on an axis of names are so many at most that are written; others are left out evenly.
+const MOST_PLACES: usize = 80;
+
 /// Names on an axis of a heat map are so many at most; others are left out evenly.
 const MOST_NAMES: usize = 24;
 
@@ -31,8 +34,8 @@ const MOST_FIGURES: usize = 144;
 /// Size of the letters in them, in pixels.
 const CELL_LETTERS: f32 = 15.0;
 
-/// The one font, in the program: DejaVu Sans has Greek and the arrows.
-const FONT: &str = "DejaVu Sans";
+/// What plotters is told: the canvas has one font only.
+const FONT: &str = "sans-serif";
 
 /// Colours that people with any kind of colour vision tell apart (Okabe and Ito, "Color universal design", 2008),
 /// without the yellow that is too pale on white.
@@ -141,14 +144,12 @@ fn paint(picture: &mut Picture, heat: &Heat, frame: &Frame) {
 
 /// The picture as plotters draws it; for a large heat map also where its cells lie, which are not in it yet.
 fn drawn(chart: Option<&Chart>, dark: bool) -> Result<(Picture, Option<Frame>)> {
-    // plotters measures letters to place axes. Registering twice does no harm.
-    plotters::style::register_font(FONT, FontStyle::Normal, dejavu::sans::regular())
-        .map_err(|_| cannot("its font is damaged"))?;
+    let font = canvas::font()?;
     let theme = if dark { DARK } else { LIGHT };
     let mut picture = Picture::new(SIZE);
     let mut cells = None;
     {
-        let root = Canvas::on(&mut picture, dejavu::sans::regular())?.into_drawing_area();
+        let root = Canvas::on(&mut picture, &font)?.into_drawing_area();
         root.fill(&theme.ground).map_err(cannot)?;
         match chart {
             None => write(&root, "no point was measured: nothing to draw", (24, 24), &letters(20, theme.ink))?,
@@ -168,7 +169,7 @@ fn drawn(chart: Option<&Chart>, dark: bool) -> Result<(Picture, Option<Frame>)> 
     if heat.rows.len() * heat.columns.len() > MOST_FIGURES {
         return Ok((picture, Some(frame)));
     }
-    squares(&mut picture, heat, &frame)?;
+    squares(&mut picture, &font, heat, &frame)?;
     Ok((picture, None))
 }
 
@@ -187,16 +188,20 @@ fn draw_lines(root: &Area<'_>, area: &Area<'_>, (chart, lines): (&Chart, &Lines)
     let named = lines.series.iter().any(|s| !s.name.is_empty());
     let width = i32::try_from(area.dim_in_pixel().0).unwrap_or(i32::MAX);
     let (left, right) = area.split_horizontally(if named { width - LEGEND as i32 } else { width - 8 });
-    let longest = lines.x.ticks.iter().map(|(_, label)| label.chars().count().min(28)).max().unwrap_or(0);
+    let mut x = lines.x.clone();
+    if lines.names {
+        x.ticks = x.ticks.into_iter().step_by(lines.x.ticks.len().div_ceil(MOST_PLACES).max(1)).collect();
+    }
+    let longest = x.ticks.iter().map(|(_, label)| label.chars().count().min(28)).max().unwrap_or(0);
     // Names that would run into each other are turned.
-    let turned = lines.names && longest * lines.x.ticks.len() > 100;
+    let turned = lines.names && longest * x.ticks.len() > 100;
     let bottom = if turned { 30 + 8 * longest as u32 } else { 50 };
     let mut plot = ChartBuilder::on(&left)
         .x_label_area_size(bottom)
         .y_label_area_size(84)
         .margin_right(16)
         .margin_top(20)
-        .build_cartesian_2d(Drawn(lines.x.clone()), Drawn(lines.y.clone()))
+        .build_cartesian_2d(Drawn(x.clone()), Drawn(lines.y.clone()))
         .map_err(cannot)?;
     shade(&mut plot, lines, theme)?;
     let turn = if turned { FontTransform::Rotate90 } else { FontTransform::None };
@@ -211,7 +216,7 @@ fn draw_lines(root: &Area<'_>, area: &Area<'_>, (chart, lines): (&Chart, &Lines)
         .axis_desc_style(letters(17, theme.ink))
         .x_label_style(style)
         .y_label_style(letters(15, theme.ink))
-        .x_labels(lines.x.ticks.len().max(2))
+        .x_labels(x.ticks.len().max(2))
         .draw()
         .map_err(cannot)?;
     for series in &lines.series {
@@ -329,6 +334,9 @@ fn name_series(area: &Area<'_>, lines: &Lines, theme: Theme) -> Result<()> {
     if lines.left_out > 0 {
         note(format!("{} points of further series left out", lines.left_out))?;
     }
+    if lines.thinned > 0 {
+        note(format!("{} points between others left out", lines.thinned))?;
+    }
     let grades: Vec<VerdictGrade> = lines.series.iter().flat_map(|s| &s.spots).map(|s| s.grade).collect();
     if grades.contains(&VerdictGrade::Doubtful) {
         note("hollow: doubtful".to_owned())?;
@@ -397,11 +405,11 @@ fn image(heat: &Heat, frame: &Frame) -> Result<String> {
 }
 
 /// The cells of a small map as squares with their values.
-fn squares(picture: &mut Picture, heat: &Heat, frame: &Frame) -> Result<()> {
+fn squares(picture: &mut Picture, font: &[u8], heat: &Heat, frame: &Frame) -> Result<()> {
     paint(picture, heat, frame);
     let step = |range: &std::ops::Range<i32>, names: &[String]| range.len() as f32 / names.len().max(1) as f32;
     let (wide, high) = (step(&frame.0, &heat.columns), step(&frame.1, &heat.rows));
-    let mut canvas = Canvas::on(picture, dejavu::sans::regular())?;
+    let mut canvas = Canvas::on(picture, font)?;
     for (row, cells) in heat.cells.iter().enumerate() {
         for (column, spot) in cells.iter().enumerate().filter_map(|(c, cell)| Some((c, cell.as_ref()?))) {
             let (x, y) = ((column as f32 + 0.5) * wide, (row as f32 + 0.5) * high);

@@ -12,7 +12,11 @@
   const plain = (text) => String(text).replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
   const wrapped = (text) => plain(text).replace(/(.{60}[^ ]*) /g, "$1<br>");
 
+  // Paper is white.
+  let printing = false;
+
   function dark() {
+    if (printing) return false;
     const chosen = document.documentElement.dataset.theme;
     return chosen ? chosen === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
   }
@@ -61,7 +65,11 @@
   function axisOfPlaces(lines) {
     const { ink, line } = look();
     const axis = { title: { text: plain(lines.title) }, gridcolor: line, linecolor: ink, automargin: true };
-    if (lines.names) return { ...axis, type: "category", categoryorder: "array", categoryarray: lines.labels.map(plain) };
+    if (lines.names) {
+      const used = new Set(lines.series.flatMap((series) => series.x));
+      const names = lines.labels.filter((_, place) => used.has(place)).map(plain);
+      return { ...axis, type: "category", categoryorder: "array", categoryarray: names };
+    }
     const range = lines.log ? lines.range.map(Math.log10) : lines.range;
     return { ...axis, type: lines.log ? "log" : "linear", range, tickvals: lines.ticks, ticktext: lines.labels.map(plain) };
   }
@@ -138,10 +146,43 @@
   const CONFIG = { responsive: true, displaylogo: false, scrollZoom: false, modeBarButtonsToRemove: ["select2d", "lasso2d"] };
   const drawn = [];
 
+  // Points one by one by the arrow keys, told to screen readers in the words that the mouse is shown.
+  function tellByKeys(place, words) {
+    const told = document.createElement("p");
+    told.className = "small told";
+    told.setAttribute("aria-live", "polite");
+    place.after(told);
+    let at;
+    const within = (i, list) => Math.max(0, Math.min(i, list.length - 1));
+    const steps = { ArrowRight: [0, 1], ArrowLeft: [0, -1], ArrowDown: [1, 0], ArrowUp: [-1, 0] };
+    place.addEventListener("keydown", (event) => {
+      if (event.key === "Escape") {
+        told.textContent = "";
+        Plotly.Fx.unhover(place);
+      }
+      const step = steps[event.key];
+      if (!step || event.altKey || event.ctrlKey || event.metaKey || !words.length) return;
+      event.preventDefault();
+      const row = at ? within(at[0] + step[0], words) : 0;
+      at = [row, at ? within(at[1] + step[1], words[row]) : 0];
+      told.textContent = words[row][at[1]];
+      Plotly.Fx.hover(place, [words.heat ? { curveNumber: 0, pointNumber: at } : { curveNumber: row, pointNumber: at[1] }]);
+    });
+  }
+
+  const wordsOfLines = (series) => series.map((s) => s.words.map((w) => (s.name ? s.name + ": " : "") + w));
+
+  function wordsOfHeat(heat) {
+    const cell = (row, column) => heat.words?.[row][column] ?? heat.values[row][column] ?? "nothing";
+    const words = heat.rows.map((name, row) =>
+      heat.columns.map((other, column) => `${heat.rowTitle} ${name}, ${heat.columnTitle} ${other}: ${cell(row, column)}`));
+    return Object.assign(words, { heat: true });
+  }
+
   function show(place, make, series) {
     const figure = place.closest("figure");
     const draw = () => {
-      const narrow = innerWidth < 700;
+      const narrow = innerWidth < 700 && !printing;
       const [all, layout] = make(narrow);
       const of = picked();
       const off = new Set($("input", figure).filter((box) => !box.checked).map((box) => Number(box.value)));
@@ -149,7 +190,12 @@
         if (several && trace.meta !== undefined && !of.has(trace.meta)) trace.visible = false;
         else if (off.has(i)) trace.visible = "legendonly";
       });
-      return Plotly.react(place, all, layout, { ...CONFIG, displayModeBar: narrow ? false : "hover" });
+      // A sheet of paper has room for so many pixels.
+      if (printing) layout.width = 700;
+      const done = Plotly.react(place, all, layout, { ...CONFIG, responsive: !printing, displayModeBar: narrow ? false : "hover" });
+      // Its many labels make no sense one after the other.
+      place.querySelector(".plot-container")?.setAttribute("aria-hidden", "true");
+      return done;
     };
     // The same switches as in the legend, for keyboards and screen readers.
     const switches = figure.querySelector(".series");
@@ -166,10 +212,14 @@
     return draw();
   }
 
-  async function library() {
-    const packed = Uint8Array.from(atob(document.getElementById("library").textContent), (c) => c.charCodeAt(0));
+  async function unpacked(id, type) {
+    const packed = Uint8Array.from(atob(document.getElementById(id).textContent), (c) => c.charCodeAt(0));
     const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
-    const script = new Blob([await new Response(stream).arrayBuffer()], { type: "text/javascript" });
+    return new Blob([await new Response(stream).arrayBuffer()], { type });
+  }
+
+  async function library() {
+    const script = await unpacked("library", "text/javascript");
     await new Promise((done, failed) => {
       const element = document.createElement("script");
       element.src = URL.createObjectURL(script);
@@ -179,10 +229,9 @@
     });
   }
 
-  $(".download").forEach((button) => button.addEventListener("click", () => {
-    const text = document.getElementById("report-" + button.dataset.report).textContent;
+  $(".download").forEach((button) => button.addEventListener("click", async () => {
     const link = document.createElement("a");
-    link.href = URL.createObjectURL(new Blob([text], { type: "application/json" }));
+    link.href = URL.createObjectURL(await unpacked("report-" + button.dataset.report, "application/json"));
     link.download = "memgauge-report-" + button.dataset.report + ".json";
     link.click();
   }));
@@ -200,6 +249,12 @@
     redraw();
   });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
+  for (const [event, now] of [["beforeprint", true], ["afterprint", false]]) {
+    addEventListener(event, () => {
+      printing = now;
+      redraw();
+    });
+  }
 
   try {
     if (data.charts.length) await library();
@@ -208,12 +263,15 @@
     if (above && below && above.lines.log === below.lines.log) {
       const figure = document.getElementById("hierarchy");
       figure.hidden = false;
-      await show(figure.querySelector(".chart"), (narrow) => ofHierarchy(above, below, narrow), []);
+      const place = figure.querySelector(".chart");
+      await show(place, (narrow) => ofHierarchy(above, below, narrow), []);
+      tellByKeys(place, wordsOfLines(above.lines.series.concat(below.lines.series)));
     }
     const places = $("figure.drawn .chart");
     for (const [i, chart] of data.charts.entries()) {
       const names = chart.lines ? chart.lines.series.map((s) => s.name || "all points") : [];
       await show(places[i], (narrow) => chart.lines ? ofLines(chart, narrow) : ofHeat(chart, narrow), names);
+      tellByKeys(places[i], chart.lines ? wordsOfLines(chart.lines.series) : wordsOfHeat(chart.heat));
     }
     document.documentElement.dataset.ready = "yes";
   } catch (error) {
