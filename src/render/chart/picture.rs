@@ -12,9 +12,13 @@ use plotters::style::colors::colormaps::{ColorMap, ViridisRGB};
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters_backend::BackendColor;
 use std::fmt::Display;
+use tiny_skia::{Pixmap, PixmapPaint, Transform};
 
 /// Width and height in pixels at scale 1.
 pub(super) const SIZE: (u32, u32) = (1200, 675);
+
+/// Pixels of a PNG for one of the SVG, for screens that show it so.
+const SCALE: u32 = 2;
 
 /// Width of the column in which series are named.
 const LEGEND: u32 = 300;
@@ -115,11 +119,17 @@ pub(super) fn svg(chart: Option<&Chart>, dark: bool) -> Result<String> {
 
 /// The chart as PNG, twice the size of the SVG for screens that show it so.
 pub(super) fn png(chart: Option<&Chart>, dark: bool) -> Result<Vec<u8>> {
-    let (mut picture, frame) = drawn(chart, dark)?;
+    let (picture, frame) = drawn(chart, dark)?;
+    let mut pixels = picture.pixels(SCALE)?;
     if let (Some(Body::Heat(heat)), Some(frame)) = (chart.map(|c| &c.body), frame) {
-        paint(&mut picture, heat, &frame);
+        let (across, down) =
+            (frame.0.len() as f32 / heat.columns.len() as f32, frame.1.len() as f32 / heat.rows.len() as f32);
+        let place = Transform::from_row(across, 0.0, 0.0, down, frame.0.start as f32, frame.1.start as f32);
+        let scale = Transform::from_scale(SCALE as f32, SCALE as f32);
+        let paint = PixmapPaint::default();
+        pixels.draw_pixmap(0, 0, cells(heat)?.as_ref(), &paint, place.post_concat(scale), None);
     }
-    picture.pixels(2)?.encode_png().map_err(cannot)
+    pixels.encode_png().map_err(cannot)
 }
 
 /// The error for what a library refuses.
@@ -127,7 +137,7 @@ fn cannot(error: impl Display) -> Error {
     Error::failure(format!("cannot draw the chart: {error}"))
 }
 
-/// Paints the cells of a large heat map, which are an image in the SVG.
+/// Paints the cells of a small heat map; those of a large one are an image.
 fn paint(picture: &mut Picture, heat: &Heat, frame: &Frame) {
     let (wide, high) =
         (frame.0.len() as f32 / heat.columns.len() as f32, frame.1.len() as f32 / heat.rows.len() as f32);
@@ -382,10 +392,10 @@ fn draw_heat(area: &Area<'_>, chart: &Chart, heat: &Heat, theme: Theme) -> Resul
 /// Where the cells lie, in pixels.
 type Frame = (std::ops::Range<i32>, std::ops::Range<i32>);
 
-/// The cells as an image that is stretched over `frame`: a pixel for each, which stays small for hundreds of cores.
-fn image(heat: &Heat, frame: &Frame) -> Result<String> {
+/// The cells, a pixel for each, which stays small for hundreds of cores.
+fn cells(heat: &Heat) -> Result<Pixmap> {
     let size = |names: &[String]| u32::try_from(names.len()).unwrap_or(u32::MAX);
-    let pixels = tiny_skia::Pixmap::new(size(&heat.columns), size(&heat.rows));
+    let pixels = Pixmap::new(size(&heat.columns), size(&heat.rows));
     let mut pixels = pixels.ok_or_else(|| cannot("too many cells"))?;
     let cells = heat.cells.iter().flatten();
     for (pixel, cell) in pixels.pixels_mut().iter_mut().zip(cells) {
@@ -394,7 +404,12 @@ fn image(heat: &Heat, frame: &Frame) -> Result<String> {
         let RGBColor(r, g, b) = shade_of((heat.share(spot.y) * 63.0).round() / 63.0);
         *pixel = tiny_skia::ColorU8::from_rgba(r, g, b, 255).premultiply();
     }
-    let data = base64(&pixels.encode_png().map_err(cannot)?);
+    Ok(pixels)
+}
+
+/// The cells as an image that is stretched over `frame`.
+fn image(heat: &Heat, frame: &Frame) -> Result<String> {
+    let data = base64(&cells(heat)?.encode_png().map_err(cannot)?);
     Ok(format!(
         r#"<image x="{}" y="{}" width="{}" height="{}" preserveAspectRatio="none" image-rendering="optimizeSpeed" href="data:image/png;base64,{data}"/>"#,
         frame.0.start,

@@ -297,7 +297,8 @@ pub fn rejected() -> Report {
     let mut report = default_profile();
     for point in report.datasets.iter_mut().flat_map(|d| d.points.iter_mut()).skip(1) {
         if let Outcome::Measured(m) = &mut point.outcome {
-            m.verdict = Verdict { grade: VerdictGrade::Rejected, reasons: vec![reason("more than the memory can carry")] };
+            m.verdict =
+                Verdict { grade: VerdictGrade::Rejected, reasons: vec![reason("more than the memory can carry")] };
         }
     }
     report.verdict = ReportVerdict::of(&report.datasets);

@@ -299,7 +299,7 @@ fn reports_that_lack_a_field_or_have_another_kind_of_value_are_shown_or_refused(
                 Ok(saved) => {
                     shown += 1;
                     let report = saved.into_report();
-                    for format in ["table", "csv", "markdown", "openmetrics", "jsonl", "svg"] {
+                    for format in ["table", "csv", "openmetrics"] {
                         if let Ok(bytes) = super::by_name(format).unwrap().render(&report, &Options::default()) {
                             assert!(!String::from_utf8(bytes).unwrap().chars().any(is_harmful), "{place} {format}");
                         }
