@@ -155,6 +155,8 @@ def use(browser, page, pictures, report, downloads):
     printed = browser.post("/print", background=True, shrinkToFit=True)
     (pictures / (page.stem + ".pdf")).write_bytes(base64.b64decode(printed))
     check(printed.startswith("JVBERi0"), "the page cannot be printed")
+    wide = "document.querySelector('figure.drawn .chart').offsetWidth"
+    browser.until(f"Math.abs(document.querySelector('figure.drawn .main-svg').clientWidth - {wide}) < 5", "charts are as wide as before")
 
     # The other colours, then a phone: nothing sticks out to the side.
     browser.run("document.getElementById('theme').click()")
@@ -201,7 +203,7 @@ def large(report, points):
     dataset = max(report["datasets"], key=lambda d: len(d["points"]))
     own = [p for p in dataset["points"] if p["outcome"]["status"] == "measured"]
     for p in own:
-        p["outcome"]["samples"] = []
+        p["outcome"].update(samples=[], choice=None)
     report["datasets"] = [dict(dataset, auxiliary=False, points=[
         dict(own[i % len(own)], id=i, coordinates=dict(own[i % len(own)]["coordinates"], size_bytes=4096 + 512 * (i // len(own))))
         for i in range(points)])]

@@ -30,19 +30,25 @@
   const picked = () => new Set($(".machine").filter((box) => box.checked).map((box) => Number(box.dataset.report)));
   const several = data.reports.length > 1;
 
+  // Numbers that no machine reaches are in the tables: the library has no pixel for them.
+  const drawable = (value, log) => Number.isFinite(value) && Math.abs(value) < 1e100 && (!log || value > 1e-100);
+
   function traces(lines, extra) {
+    const log = lines.logValues;
+    const shown = (series, i) => drawable(series.y[i], log);
+    const distance = (series, i, end) => shown(series, i) && drawable(end, log) ? Math.abs(end - series.y[i]) : 0;
     return lines.series.map((series) => ({
       type: "scatter",
       mode: lines.names ? "markers" : "lines+markers",
       name: plain(series.name || "all points"),
       x: lines.names ? series.x.map((place) => plain(lines.labels[place] ?? place)) : series.x,
-      y: series.y,
+      y: series.y.map((value, i) => shown(series, i) ? value : null),
       text: series.words.map(wrapped),
       hovertemplate: "%{text}<extra>%{fullData.name}</extra>",
       error_y: {
         type: "data", symmetric: false, thickness: 1,
-        array: series.high.map((high, i) => high - series.y[i]),
-        arrayminus: series.low.map((low, i) => series.y[i] - low),
+        array: series.high.map((high, i) => distance(series, i, high)),
+        arrayminus: series.low.map((low, i) => distance(series, i, low)),
       },
       error_x: {
         type: "data", symmetric: false, thickness: 1, visible: series.x.some((x, i) => series.xLow[i] < x || series.xHigh[i] > x),
@@ -115,10 +121,12 @@
 
   function ofHeat(chart, narrow) {
     const heat = chart.heat;
-    const cells = { z: heat.values, x: heat.columns.map((c) => plain(c)), y: heat.rows.map((r) => plain(r)) };
+    const values = heat.values.map((row) => row.map((value) => drawable(value, false) ? value : null));
+    const bound = (value) => Math.max(-1e100, Math.min(value, 1e100));
+    const cells = { z: values, x: heat.columns.map((c) => plain(c)), y: heat.rows.map((r) => plain(r)) };
     const place = `${plain(heat.rowTitle)} %{y}, ${plain(heat.columnTitle)} %{x}`;
     const trace = {
-      type: "heatmap", ...cells, zmin: heat.low, zmax: heat.high, colorscale: "Viridis", hoverongaps: false,
+      type: "heatmap", ...cells, zmin: bound(heat.low), zmax: bound(heat.high), colorscale: "Viridis", hoverongaps: false,
       text: heat.words ? heat.words.map((row) => row.map((w) => w === null ? "" : wrapped(w))) : undefined,
       hovertemplate: heat.words ? `${place}<br>%{text}<extra></extra>` : `${place}: %{z}<extra></extra>`,
       colorbar: { title: { text: plain(chart.values) } },
@@ -191,6 +199,7 @@
         else if (off.has(i)) trace.visible = "legendonly";
       });
       // A sheet of paper has room for so many pixels.
+      layout.autosize = !printing;
       if (printing) layout.width = 700;
       const done = Plotly.react(place, all, layout, { ...CONFIG, responsive: !printing, displayModeBar: narrow ? false : "hover" });
       // Its many labels make no sense one after the other.
@@ -253,6 +262,7 @@
     addEventListener(event, () => {
       printing = now;
       redraw();
+      if (!printing) $(".js-plotly-plot").filter((place) => place.offsetParent).forEach((place) => Plotly.Plots.resize(place));
     });
   }
 
