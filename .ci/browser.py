@@ -145,10 +145,11 @@ def use(browser, page, pictures, report, downloads):
     browser.run("Plotly.relayout(document.querySelector('figure.drawn .chart'), {'yaxis.range[0]': 1, 'yaxis.range[1]': 2}) && true")
     browser.run("document.querySelector('.download').click()")
     saved = pathlib.Path(downloads) / "memgauge-report-0.json"
-    for _ in range(100):
-        if saved.exists() and saved.stat().st_size:
+    for _ in range(600):
+        if saved.exists() and saved.stat().st_size >= report.stat().st_size:
             break
-        time.sleep(0.05)
+        time.sleep(0.1)
+    check(saved.exists(), "the button downloads nothing")
     check(saved.read_bytes() == report.read_bytes(), "the downloaded report is not the report")
 
     # On paper: dark letters, however the screen looks.
