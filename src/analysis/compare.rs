@@ -109,6 +109,9 @@ pub struct Pair {
     pub ratio_high: Option<f64>,
     /// What became of it.
     pub change: Change,
+    /// Differences up to this share are not told from none: that of the comparison, and where different kernels won a race what lay
+    /// between them there.
+    pub floor: Share,
     /// What is to be said about it: different kernels, a rejected number, too few rounds.
     pub remark: Option<String>,
 }
@@ -233,13 +236,14 @@ fn judge(one: &Aligned<'_>, floor: Share) -> Pair {
     let ratio = ratio_interval(&mine, &theirs, CONFIDENCE);
     let (before, after) = (side(&one.before, mine.len()), side(&one.after, theirs.len()));
     let rejected = [(before, "first"), (after, "second")].into_iter().find(|(s, _)| s.grade == VerdictGrade::Rejected);
+    let wide = if one.apart > 1.0 { Share((1.0 + floor.0) * one.apart - 1.0) } else { floor };
     let (change, why) = match (rejected, ratio) {
         (Some((_, which)), _) => (Change::CannotTell, Some(format!("rejected in the {which} report"))),
         (None, None) => {
             let few = format!("{} and {} rounds are too few to tell", mine.len(), theirs.len());
             (Change::CannotTell, Some(few))
         }
-        (None, Some(ratio)) => (change(&ratio, floor, one.dataset.quantity.higher_is_better), None),
+        (None, Some(ratio)) => (change(&ratio, (floor, wide), one.dataset.quantity.higher_is_better), None),
     };
     let remarks: Vec<String> = why.into_iter().chain(one.ruler.clone()).collect();
     Pair {
@@ -250,20 +254,23 @@ fn judge(one: &Aligned<'_>, floor: Share) -> Pair {
         ratio_low: ratio.map(|r| r.interval.low),
         ratio_high: ratio.map(|r| r.interval.high),
         change,
+        floor: wide,
         remark: (!remarks.is_empty()).then(|| remarks.join("; ")),
     }
 }
 
-/// Where the interval lies with regard to the floor, which is as far down as up in the logarithm.
-fn change(ratio: &Ratio, floor: Share, higher_is_better: bool) -> Change {
-    let (lower, upper) = (1.0 / (1.0 + floor.0), 1.0 + floor.0);
+/// Where the interval lies with regard to the floor, which is as far down as up in the logarithm: the same within the `floor`, better
+/// or worse beyond the `wide` one.
+fn change(ratio: &Ratio, (floor, wide): (Share, Share), higher_is_better: bool) -> Change {
+    let (lower, upper) = (1.0 / (1.0 + wide.0), 1.0 + wide.0);
+    let (least, most) = (1.0 / (1.0 + floor.0), 1.0 + floor.0);
     let interval = ratio.interval;
     match () {
         () if interval.low > upper && higher_is_better => Change::Better,
         () if interval.low > upper => Change::Worse,
         () if interval.high < lower && higher_is_better => Change::Worse,
         () if interval.high < lower => Change::Better,
-        () if interval.low >= lower && interval.high <= upper => Change::Same,
+        () if interval.low >= least && interval.high <= most => Change::Same,
         () => Change::CannotTell,
     }
 }
@@ -344,7 +351,7 @@ mod tests {
     fn the_interval_decides() {
         let told = |low, high, higher_is_better| {
             let ratio = Ratio { estimate: (low + high) / 2.0, interval: Interval { low, high, attained: 0.98 } };
-            change(&ratio, Share(0.03), higher_is_better)
+            change(&ratio, (Share(0.03), Share(0.03)), higher_is_better)
         };
         // Bandwidth, then latency.
         for (low, high, more, less) in [
@@ -357,5 +364,8 @@ mod tests {
         ] {
             assert_eq!((told(low, high, true), told(low, high, false)), (more, less), "{low} {high}");
         }
+        // What lies between two winners of a race is no difference between the machines, and no likeness of theirs.
+        let ratio = Ratio { estimate: 1.05, interval: Interval { low: 1.04, high: 1.06, attained: 0.98 } };
+        assert_eq!(change(&ratio, (Share(0.03), Share(0.06)), true), Change::CannotTell);
     }
 }

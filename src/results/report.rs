@@ -95,14 +95,14 @@ pub struct KernelUsed {
 pub struct ClockFacts {
     /// The counter: `tsc`, `cntvct`, `monotonic`, `simulated`.
     pub counter: String,
-    /// Its rate, calibrated against the monotonic clock.
-    pub rate: Hertz,
-    /// Relative difference between two independent calibrations.
-    pub error: f64,
-    /// Smallest step seen between two readings.
-    pub resolution: Nanos,
-    /// Cost of one reading.
-    pub overhead: Nanos,
+    /// Its rate, calibrated against the monotonic clock; `null` where the report is of another tool that does not tell.
+    pub rate: Option<Hertz>,
+    /// Relative difference between two independent calibrations; `null` likewise.
+    pub error: Option<f64>,
+    /// Smallest step seen between two readings; `null` likewise.
+    pub resolution: Option<Nanos>,
+    /// Cost of one reading; `null` likewise.
+    pub overhead: Option<Nanos>,
     /// Core clock at the start, from dependent additions; `null` where it could not be established.
     pub core: Option<Hertz>,
 }
