@@ -329,3 +329,20 @@ fn what_cannot_be_asked_is_refused() {
         assert!(error.to_string().contains(words), "{error}");
     }
 }
+
+#[test]
+fn the_default_profile_finds_where_caches_end_and_says_nothing_of_what_it_did_not_ask() {
+    use memgauge::experiments::{Detail, EXPERIMENTS};
+    let row = EXPERIMENTS.iter().find(|row| row.name == "caches").expect("a row");
+    for levels in [&TWO[..], &THREE] {
+        let on = with(levels, 95.0);
+        let asked = Request { sampling: lab::sampling(), ..request(vec![(row.in_profile)(Detail::Levels)], &on) };
+        let ran = lab::run(&on, asked);
+        assert_found(&ran, levels, 95.0, "in the profile");
+        assert!(ran.plan.estimate <= Nanos(8e9), "{:?}", ran.plan.estimate);
+        assert!(ran.report.datasets[0].auxiliary && ran.plan.memory() <= Bytes::mib(300), "{}", ran.plan.memory());
+        let kinds: Vec<&str> = ran.report.findings.iter().map(|f| f.kind.as_str()).collect();
+        let unasked = ["cache-ways-unknown", "cache-sharing-unknown", "cache-line", "cache-ways"];
+        assert!(!kinds.iter().any(|kind| unasked.contains(kind)), "{kinds:?}");
+    }
+}

@@ -18,8 +18,8 @@ struct Made {
     ends: Vec<f64>,
     /// Entries of its TLBs for base pages.
     entries: Vec<u64>,
-    /// The largest working set that shows where all caches end, where that is not what is measured anyway.
-    largest: Option<Bytes>,
+    /// The largest working set that shows where all caches end, as it is typed, where that is not what is measured anyway.
+    largest: Option<&'static str>,
 }
 
 /// Sizes of first to fourth caches, in KiB, from 32 KiB to 1.1 GB; of those at least four times as large as the one before,
@@ -78,7 +78,7 @@ fn made(seed: u64) -> Made {
     let ends: Vec<f64> = (0..levels.len()).map(end).collect();
     let entries = on.model.tlbs.iter().map(|tlb| tlb.entries).collect();
     let last = ends.last().copied().unwrap_or_default();
-    let largest = (last > (200 << 20) as f64).then_some(Bytes::gib(4));
+    let largest = (last > (200 << 20) as f64).then_some("4GiB");
     Made { on, ends, entries, largest }
 }
 
