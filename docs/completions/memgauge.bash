@@ -83,7 +83,7 @@ _memgauge() {
 
     case "${cmd}" in
         memgauge)
-            opts="-o -v -h -V --profile --only --cpus --budget --samples --seed --repeat --reallocate --dram-peak --cooldown --max-points --dry-run --resume --format --output --scores --strict --verbose --help --version run bandwidth latency scaling core-to-core loaded-latency numa patterns tlb caches instructions locks list report compare generate"
+            opts="-o -v -h -V --profile --only --cpus --budget --samples --seed --repeat --reallocate --dram-peak --last-level --cooldown --max-points --dry-run --resume --format --output --scores --strict --verbose --help --version run bandwidth latency scaling core-to-core loaded-latency numa patterns tlb caches instructions locks list report compare generate"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -125,6 +125,10 @@ _memgauge() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --last-level)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --cooldown)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -157,7 +161,7 @@ _memgauge() {
             return 0
             ;;
         memgauge__subcmd__bandwidth)
-            opts="-o -v -h --ops --sizes --threads --width --pages --prefetch-distance --node --cpus --budget --samples --seed --repeat --reallocate --dram-peak --cooldown --max-points --dry-run --resume --format --output --scores --strict --verbose --help"
+            opts="-o -v -h --ops --sizes --threads --width --pages --prefetch-distance --node --cpus --budget --samples --seed --repeat --reallocate --dram-peak --last-level --cooldown --max-points --dry-run --resume --format --output --scores --strict --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -219,6 +223,10 @@ _memgauge() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --last-level)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --cooldown)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -251,7 +259,7 @@ _memgauge() {
             return 0
             ;;
         memgauge__subcmd__caches)
-            opts="-o -v -h --density --max-size --pages --cpu --cpus --budget --samples --seed --repeat --reallocate --dram-peak --cooldown --max-points --dry-run --resume --format --output --scores --strict --verbose --help"
+            opts="-o -v -h --density --max-size --pages --cpu --cpus --budget --samples --seed --repeat --reallocate --dram-peak --last-level --cooldown --max-points --dry-run --resume --format --output --scores --strict --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -298,6 +306,10 @@ _memgauge() {
                     return 0
                     ;;
                 --dram-peak)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --last-level)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -367,7 +379,7 @@ _memgauge() {
             return 0
             ;;
         memgauge__subcmd__core__subcmd__to__subcmd__core)
-            opts="-o -v -h --kernel --pairs --lines --cpus --budget --samples --seed --repeat --reallocate --dram-peak --cooldown --max-points --dry-run --resume --format --output --scores --strict --verbose --help"
+            opts="-o -v -h --kernel --pairs --lines --cpus --budget --samples --seed --repeat --reallocate --dram-peak --last-level --cooldown --max-points --dry-run --resume --format --output --scores --strict --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -410,6 +422,10 @@ _memgauge() {
                     return 0
                     ;;
                 --dram-peak)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --last-level)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -515,7 +531,7 @@ _memgauge() {
             return 0
             ;;
         memgauge__subcmd__instructions)
-            opts="-o -v -h --ops --timing --cpu --cpus --budget --samples --seed --repeat --reallocate --dram-peak --cooldown --max-points --dry-run --resume --format --output --scores --strict --verbose --help"
+            opts="-o -v -h --ops --timing --cpu --cpus --budget --samples --seed --repeat --reallocate --dram-peak --last-level --cooldown --max-points --dry-run --resume --format --output --scores --strict --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -561,6 +577,10 @@ _memgauge() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --last-level)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --cooldown)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -593,7 +613,7 @@ _memgauge() {
             return 0
             ;;
         memgauge__subcmd__latency)
-            opts="-o -v -h --sizes --stride --pages --chain-mode --locality --chains --payload --windows --window --cpu --node --cpus --budget --samples --seed --repeat --reallocate --dram-peak --cooldown --max-points --dry-run --resume --format --output --scores --strict --verbose --help"
+            opts="-o -v -h --sizes --stride --pages --chain-mode --locality --chains --payload --windows --window --cpu --node --cpus --budget --samples --seed --repeat --reallocate --dram-peak --last-level --cooldown --max-points --dry-run --resume --format --output --scores --strict --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -667,6 +687,10 @@ _memgauge() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --last-level)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --cooldown)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -717,7 +741,7 @@ _memgauge() {
             return 0
             ;;
         memgauge__subcmd__loaded__subcmd__latency)
-            opts="-o -v -h --mixes --pauses --points --cpu --traffic-cpus --threads --readers --writers --pages --size --node --victim --bully --cpus --budget --samples --seed --repeat --reallocate --dram-peak --cooldown --max-points --dry-run --resume --format --output --scores --strict --verbose --help"
+            opts="-o -v -h --mixes --pauses --points --cpu --traffic-cpus --threads --readers --writers --pages --size --node --victim --bully --cpus --budget --samples --seed --repeat --reallocate --dram-peak --last-level --cooldown --max-points --dry-run --resume --format --output --scores --strict --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -803,6 +827,10 @@ _memgauge() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --last-level)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --cooldown)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -835,7 +863,7 @@ _memgauge() {
             return 0
             ;;
         memgauge__subcmd__locks)
-            opts="-o -v -h --ops --threads --lines --inside --between --cpus --budget --samples --seed --repeat --reallocate --dram-peak --cooldown --max-points --dry-run --resume --format --output --scores --strict --verbose --help"
+            opts="-o -v -h --ops --threads --lines --inside --between --cpus --budget --samples --seed --repeat --reallocate --dram-peak --last-level --cooldown --max-points --dry-run --resume --format --output --scores --strict --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -889,6 +917,10 @@ _memgauge() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --last-level)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --cooldown)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -921,7 +953,7 @@ _memgauge() {
             return 0
             ;;
         memgauge__subcmd__numa)
-            opts="-o -v -h --measure --ops --cpu-nodes --memory-nodes --threads --pages --size --interleave --cpus --budget --samples --seed --repeat --reallocate --dram-peak --cooldown --max-points --dry-run --resume --format --output --scores --strict --verbose --help"
+            opts="-o -v -h --measure --ops --cpu-nodes --memory-nodes --threads --pages --size --interleave --cpus --budget --samples --seed --repeat --reallocate --dram-peak --last-level --cooldown --max-points --dry-run --resume --format --output --scores --strict --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -987,6 +1019,10 @@ _memgauge() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --last-level)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --cooldown)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1019,7 +1055,7 @@ _memgauge() {
             return 0
             ;;
         memgauge__subcmd__patterns)
-            opts="-o -v -h --ops --orders --stride --blocks --sizes --threads --width --pages --cpus --budget --samples --seed --repeat --reallocate --dram-peak --cooldown --max-points --dry-run --resume --format --output --scores --strict --verbose --help"
+            opts="-o -v -h --ops --orders --stride --blocks --sizes --threads --width --pages --cpus --budget --samples --seed --repeat --reallocate --dram-peak --last-level --cooldown --max-points --dry-run --resume --format --output --scores --strict --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1082,6 +1118,10 @@ _memgauge() {
                     return 0
                     ;;
                 --dram-peak)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --last-level)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1151,7 +1191,7 @@ _memgauge() {
             return 0
             ;;
         memgauge__subcmd__run)
-            opts="-o -v -h --profile --only --cpus --budget --samples --seed --repeat --reallocate --dram-peak --cooldown --max-points --dry-run --resume --format --output --scores --strict --verbose --help"
+            opts="-o -v -h --profile --only --cpus --budget --samples --seed --repeat --reallocate --dram-peak --last-level --cooldown --max-points --dry-run --resume --format --output --scores --strict --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1193,6 +1233,10 @@ _memgauge() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --last-level)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --cooldown)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1225,7 +1269,7 @@ _memgauge() {
             return 0
             ;;
         memgauge__subcmd__scaling)
-            opts="-o -v -h --ops --threads --placement --oversubscribe --sizes --model-size --width --pages --cpus --budget --samples --seed --repeat --reallocate --dram-peak --cooldown --max-points --dry-run --resume --format --output --scores --strict --verbose --help"
+            opts="-o -v -h --ops --threads --placement --oversubscribe --sizes --model-size --width --pages --cpus --budget --samples --seed --repeat --reallocate --dram-peak --last-level --cooldown --max-points --dry-run --resume --format --output --scores --strict --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1287,6 +1331,10 @@ _memgauge() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --last-level)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --cooldown)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1319,7 +1367,7 @@ _memgauge() {
             return 0
             ;;
         memgauge__subcmd__tlb)
-            opts="-o -v -h --pages --density --max-pages --cpu --cpus --budget --samples --seed --repeat --reallocate --dram-peak --cooldown --max-points --dry-run --resume --format --output --scores --strict --verbose --help"
+            opts="-o -v -h --pages --density --max-pages --cpu --cpus --budget --samples --seed --repeat --reallocate --dram-peak --last-level --cooldown --max-points --dry-run --resume --format --output --scores --strict --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1366,6 +1414,10 @@ _memgauge() {
                     return 0
                     ;;
                 --dram-peak)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --last-level)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -179,7 +179,7 @@ fn only_the_full_profile_asks_about_orders_instructions_and_locks() {
     let of = |detail: Detail| EXPERIMENTS.iter().filter(|e| e.least <= detail).map(|e| e.name).collect::<Vec<_>>();
     assert_eq!(
         of(Detail::Levels),
-        ["bandwidth", "latency", "scaling", "core-to-core", "numa", "numa-latency", "loaded-latency", "tlb"]
+        ["bandwidth", "latency", "scaling", "core-to-core", "numa", "numa-latency", "loaded-latency", "tlb", "caches"]
     );
     let more = [
         "bandwidth",
