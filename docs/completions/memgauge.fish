@@ -361,7 +361,7 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand compare" -l fail-on -d
 cannot-tell\t'Any point that is worse or of which it cannot be told'"
 complete -c memgauge -n "__fish_memgauge_using_subcommand compare" -l format -d 'Format on standard output: table, markdown, json, html' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand compare" -s o -l output -d 'Write to FILE, format by extension (.txt .md .json .html); - is standard output' -r -F
-complete -c memgauge -n "__fish_memgauge_using_subcommand compare" -l any-kernel -d 'Compare what different kernels reached, too: the fastest one is chosen anew in every run'
+complete -c memgauge -n "__fish_memgauge_using_subcommand compare" -l any-kernel -d 'Compare what different kernels reached, too, where not the same ones had the chance'
 complete -c memgauge -n "__fish_memgauge_using_subcommand compare" -s v -l verbose -d 'Every point, those that are the same too, and every reason'
 complete -c memgauge -n "__fish_memgauge_using_subcommand compare" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c memgauge -n "__fish_memgauge_using_subcommand generate; and not __fish_seen_subcommand_from man completions schema kernels" -s h -l help -d 'Print help'

@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Copy)]
 pub struct Frame<'a> {
     /// Relative error of the clock's calibration.
-    pub clock_error: f64,
+    pub clock_error: Option<f64>,
     /// Last-level cache of the CPUs used, all instances together.
     pub last_level_cache: Option<u64>,
     /// Upper bound on the value as a function of the core clock, `None` where that is not known.
@@ -211,7 +211,7 @@ fn evidence(log: &PointLog, work: &Work, frame: &Frame<'_>, dirty: u64, summary:
         core_hz_after: stats::median(&log.core_after[log.core_after.len() / 2..]),
         working_set_bytes: work.pages().map(|_| work.working_set().0),
         last_level_cache_bytes: frame.last_level_cache,
-        clock_error: Some(frame.clock_error),
+        clock_error: frame.clock_error,
         clock_drift: log.clock_drift,
         dirty_samples: dirty,
         allocations: u64::from(log.allocation) + 1,

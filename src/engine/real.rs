@@ -4,6 +4,7 @@ use super::handoff::{self, HandOffRun};
 use super::loaded::{LoadedRun, ProbeRun, TrafficShare};
 use super::machine::{Machine, MemoryKey, MemoryPlan, MemoryUse, Observation, Trouble, page_bytes, slot, traffic_key};
 use super::order::ChainOrder;
+use super::prepared::Prepared;
 use super::runs::{ChaseRun, InstructionRun, LockRun, Share, StreamRun};
 use super::sample::{Length, Run, take};
 use super::traffic::{LoadedWork, Probe, Traffic};
@@ -40,6 +41,8 @@ pub struct RealMachine {
     mappings: BTreeMap<MemoryKey, std::result::Result<Arena, Trouble>>,
     chains: BTreeMap<ChaseWork, Arc<Mutex<Chain>>>,
     prepared: Option<(Work, Prepared)>,
+    /// How far in its pass over memory the last stream stopped that no cache holds.
+    reached: f64,
 }
 
 /// A mapping, faulted in, with how much of it chains have taken.
@@ -51,17 +54,6 @@ struct Arena {
 
 /// What a thread streams through, and where the table of its order lies.
 type Memory = (Window, Option<Window>);
-
-/// What the next samples run on.
-#[derive(Debug, Clone)]
-enum Prepared {
-    Stream(Arc<StreamRun>),
-    Chase(Arc<ChaseRun>),
-    Instruction(Arc<InstructionRun>),
-    Lock(Arc<LockRun>),
-    HandOff(Arc<HandOffRun>),
-    Loaded(Arc<LoadedRun>),
-}
 
 impl RealMachine {
     /// Calibrates the clock and starts a pinned thread on each of `cpus`; ends early when `stop` is set.
@@ -83,6 +75,7 @@ impl RealMachine {
             mappings: BTreeMap::new(),
             chains: BTreeMap::new(),
             prepared: None,
+            reached: 0.0,
         };
         machine.clock.facts_mut().core = cpus.first().and_then(|&cpu| machine.core_clock(cpu));
         Ok(machine)
@@ -118,6 +111,11 @@ impl RealMachine {
     /// The CPUs of the run that lie on `node`.
     fn cpus_on(&self, node: u32) -> Vec<u32> {
         self.cpus.iter().copied().filter(|&cpu| self.node_of(cpu) == node).collect()
+    }
+
+    /// Whether the caches could hold what `work` walks through.
+    fn may_be_cached(&self, work: &Work) -> bool {
+        work.working_set() <= self.facts.topology.last_level_total(work.cpus())
     }
 
     fn node_of(&self, cpu: u32) -> u32 {
@@ -378,6 +376,9 @@ impl Machine for RealMachine {
     }
 
     fn prepare(&mut self, work: &Work) -> std::result::Result<(), Trouble> {
+        if let Some((_, prepared)) = self.prepared.as_ref().filter(|(last, _)| !self.may_be_cached(last)) {
+            self.reached = prepared.share().unwrap_or(self.reached);
+        }
         // Gives the memory of the last work back before the next one takes it.
         self.prepared = None;
         if self.stop.is_set() {
@@ -398,6 +399,11 @@ impl Machine for RealMachine {
             }
             Work::HandOff(w) => self.prepare_hand_off(w)?,
         };
+        // A few samples walk through less of the memory than a large cache holds: those that began at its start again would
+        // find there what the ones before them have left.
+        if !self.may_be_cached(work) {
+            prepared.start_at(self.reached);
+        }
         self.prepared = Some((work.clone(), prepared));
         Ok(())
     }

@@ -1,12 +1,14 @@
 //! Datasets: one quantity over named axes, a list of points.
 
 use super::Outcome;
+#[cfg(test)]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// What a dataset's values are.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Quantity {
     /// The field's term: `bandwidth`, `latency`.
     pub name: String,
@@ -20,7 +22,8 @@ pub struct Quantity {
 pub const ASKED_THREADS: &str = "asked_threads";
 
 /// One direction along which the points of a dataset differ.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Axis {
     /// The key of this axis in every point's coordinates.
     pub name: String,
@@ -29,7 +32,8 @@ pub struct Axis {
 }
 
 /// Where on one axis a point lies.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(untagged)]
 pub enum Coordinate {
     /// A count or an amount in the axis' base unit.
@@ -65,7 +69,8 @@ impl std::fmt::Display for Coordinate {
 pub type Coordinates = BTreeMap<String, Coordinate>;
 
 /// One point: where it lies and what came of it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Point {
     /// Number of the point in the plan of its run, unique within a report.
     pub id: u64,
@@ -94,7 +99,8 @@ impl Point {
 }
 
 /// All points of one experiment that share a quantity.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Dataset {
     /// Name of the experiment: `bandwidth`, `latency`.
     pub experiment: String,

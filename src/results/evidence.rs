@@ -1,12 +1,14 @@
 //! What was checked about a point, and what follows from it.
 
 use super::{Dataset, headline};
+#[cfg(test)]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// How far a number can be trusted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum VerdictGrade {
     /// Nothing that was checked speaks against it.
@@ -29,7 +31,8 @@ impl VerdictGrade {
 }
 
 /// What speaks against a number; stable names for programs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Cause {
     /// More than an upper bound allows.
@@ -77,7 +80,8 @@ pub enum Cause {
 }
 
 /// Why a number is not solid.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Reason {
     /// What kind of reason.
     pub cause: Cause,
@@ -88,7 +92,8 @@ pub struct Reason {
 }
 
 /// The judgement on a point with its reasons, worst first; empty for a solid one.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Verdict {
     /// How far the number can be trusted.
     pub grade: VerdictGrade,
@@ -116,7 +121,8 @@ impl Verdict {
 }
 
 /// The judgement on a whole report.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct ReportVerdict {
     /// That of the worst point; of a report without a measured point: rejected.
     pub grade: VerdictGrade,
@@ -149,7 +155,8 @@ impl ReportVerdict {
 }
 
 /// How many points a cause concerns.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct CauseCount {
     /// The cause.
     pub cause: Cause,
@@ -160,7 +167,8 @@ pub struct CauseCount {
 }
 
 /// How many base pages lie on a node.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct NodePages {
     /// The node.
     pub node: u32,
@@ -169,7 +177,8 @@ pub struct NodePages {
 }
 
 /// What was read back about the memory of a point; `null` where the system does not tell.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(default)]
 pub struct PageEvidence {
     /// Page size asked for, in bytes.
@@ -197,7 +206,8 @@ pub struct PageEvidence {
 
 /// What happened on the machine while the rounds of a point were taken: sums over its rounds of the differences between
 /// readings before and after each. `null` where the system does not tell.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(default)]
 pub struct Surroundings {
     /// Time between the readings.
@@ -222,7 +232,8 @@ pub struct Surroundings {
 }
 
 /// What was checked around and during the samples of a point; `null` where it could not be read.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(default)]
 pub struct Evidence {
     /// The CPU that each thread was pinned to.

@@ -5,13 +5,15 @@ use super::{
     ReportVerdict, RunStatus, SCHEMA_VERSION, VerdictGrade,
 };
 use crate::units::Bytes;
+#[cfg(test)]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, Read};
 
 /// One line of a journal.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(tag = "line", rename_all = "kebab-case")]
 pub enum JournalLine {
     /// The first line: what ran where.
@@ -61,7 +63,8 @@ pub fn unmeasured(datasets: &[Dataset]) -> Vec<Dataset> {
 }
 
 /// A point with what its dataset says about it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct JournalPoint {
     /// Name of the experiment.
     pub experiment: String,
@@ -79,7 +82,8 @@ pub struct JournalPoint {
 }
 
 /// What is known only at the end of a run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct RunEnd {
     /// Whether everything planned was measured.
     pub status: RunStatus,
