@@ -1,7 +1,13 @@
 //! Linux: processes, processors, clocks. Memory is in `memory`.
 
+mod aio;
+mod files;
 mod memory;
+mod uring;
 
+pub use aio::*;
+pub use files::*;
+pub use uring::*;
 pub use memory::{Region, node_of_each, page_counts, resident_bytes};
 
 use super::MemoryLimit;

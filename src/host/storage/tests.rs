@@ -1,0 +1,3 @@
+//! The engines and targets on real files.
+
+use super::*;
