@@ -14,7 +14,6 @@ mod topology;
 
 pub use cgroup::Throttle;
 pub use files::SystemFiles;
-pub(in crate::host) use files::field;
 pub(crate) use files::{field, kilobytes};
 
 use crate::results::HostFacts;

@@ -33,6 +33,12 @@ pub mod files;
 #[cfg(any(target_os = "linux", target_os = "android", target_os = "macos", target_os = "freebsd"))]
 mod posix_files;
 
+#[cfg(any(target_os = "linux", target_os = "android", target_os = "macos", target_os = "freebsd"))]
+mod posix_mapping;
+
+#[cfg(any(target_os = "linux", target_os = "android", target_os = "macos", target_os = "freebsd"))]
+mod guarded_copy;
+
 #[cfg(any(target_os = "macos", target_os = "freebsd"))]
 mod unix_files;
 

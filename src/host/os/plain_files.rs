@@ -10,6 +10,9 @@ use std::path::Path;
 /// "Invalid argument": ERROR_INVALID_PARAMETER on Windows.
 pub const EINVAL: i32 = if cfg!(windows) { 87 } else { 22 };
 
+/// "Bad file descriptor": ERROR_ACCESS_DENIED on Windows, which it answers to writing what was opened for reading.
+pub const EBADF: i32 = if cfg!(windows) { 5 } else { 9 };
+
 /// "Input/output error": ERROR_IO_DEVICE on Windows.
 pub const EIO: i32 = if cfg!(windows) { 1117 } else { 5 };
 
@@ -149,4 +152,40 @@ pub fn io_uring_availability() -> std::result::Result<(), String> {
 /// It is Linux's.
 pub fn open_io_uring(_targets: &[Target], _settings: &EngineSettings) -> Result<Box<dyn IoEngine>> {
     Err(Error::usage("cannot use engine io_uring: Linux has it, this system does not; use --engine sync"))
+}
+
+/// The standard library has no mappings.
+pub fn file_mapping_availability() -> std::result::Result<(), String> {
+    Err("this system's mappings of files are not known here".to_owned())
+}
+
+/// Bytes that a file has at this moment.
+pub fn current_size(file: &File) -> io::Result<u64> {
+    file.metadata().map(|metadata| metadata.len())
+}
+
+/// There are none.
+#[derive(Debug)]
+pub enum FileMapping {}
+
+impl FileMapping {
+    /// Unsupported.
+    pub fn map(_file: &File, _length: u64, _writable: bool) -> io::Result<FileMapping> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// Never called.
+    pub fn read(&self, _offset: usize, _to: &mut [u8]) -> io::Result<()> {
+        match *self {}
+    }
+
+    /// Never called.
+    pub fn write(&self, _offset: usize, _from: &[u8]) -> io::Result<()> {
+        match *self {}
+    }
+
+    /// Never called.
+    pub fn sync(&self) -> io::Result<()> {
+        match *self {}
+    }
 }

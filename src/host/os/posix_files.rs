@@ -13,6 +13,9 @@ use std::path::Path;
 /// "Invalid argument".
 pub const EINVAL: i32 = libc::EINVAL;
 
+/// "Bad file descriptor": writing to what was opened for reading.
+pub const EBADF: i32 = libc::EBADF;
+
 /// "Input/output error".
 pub const EIO: i32 = libc::EIO;
 

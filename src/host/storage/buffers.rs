@@ -2,12 +2,17 @@
 
 use crate::error::{Error, Result};
 use crate::host::os;
+use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
+
+/// More than this the kernels move in no single operation.
+const LARGEST_BLOCK: usize = 1 << 30;
 
 /// As many buffers as an engine has slots, each of one block, each at a page boundary plus the misalignment asked for.
 #[derive(Debug)]
 pub struct IoBuffers {
-    region: os::Region,
+    region: ManuallyDrop<os::Region>,
+    keep: bool,
     block: usize,
     stride: usize,
     misalign: usize,
@@ -27,8 +32,8 @@ impl IoBuffers {
             ))
         };
         let page = os::page_size().max(4096);
-        if slots == 0 || block == 0 {
-            return Err(refuse("both are at least 1"));
+        if slots == 0 || block == 0 || block > LARGEST_BLOCK {
+            return Err(refuse("there is at least one, of 1 byte to 1 GiB"));
         }
         let stride = block.checked_add(misalign).and_then(|bytes| bytes.checked_next_multiple_of(page));
         let length = stride.and_then(|stride| stride.checked_mul(slots)).filter(|&all| isize::try_from(all).is_ok());
@@ -36,7 +41,8 @@ impl IoBuffers {
             return Err(refuse("they do not fit into the address space"));
         };
         let region = os::Region::map(length, page, None).map_err(|e| refuse(&e.to_string()))?;
-        let buffers = IoBuffers { region, block, stride, misalign, lent: vec![false; slots] };
+        let region = ManuallyDrop::new(region);
+        let buffers = IoBuffers { region, keep: false, block, stride, misalign, lent: vec![false; slots] };
         for at in (0..length).step_by(os::page_size()) {
             // SAFETY: inside the region, which nobody else knows yet; volatile, so that the page is really touched.
             unsafe { buffers.region.start().add(at).write_volatile(0) };
@@ -104,5 +110,19 @@ impl IoBuffers {
     /// Address and length of every buffer, for kernels that want to know them in advance.
     pub(in crate::host) fn ranges(&self) -> Vec<(NonNull<u8>, usize)> {
         (0..self.slots()).map(|slot| (self.address(slot), self.block)).collect()
+    }
+
+    /// Never gives the memory back: the system may still write to it.
+    pub(in crate::host) fn leak(&mut self) {
+        self.keep = true;
+    }
+}
+
+impl Drop for IoBuffers {
+    fn drop(&mut self) {
+        if !self.keep {
+            // SAFETY: dropped once, here, and not used after.
+            unsafe { ManuallyDrop::drop(&mut self.region) };
+        }
     }
 }

@@ -57,3 +57,51 @@ impl Admission {
         }
     }
 }
+
+/// The operations in flight of an engine that keeps several: each has a number below the depth while it lasts.
+#[derive(Debug)]
+pub(in crate::host) struct Operations {
+    running: Vec<Option<Running>>,
+    free: Vec<usize>,
+}
+
+/// An operation in flight.
+#[derive(Debug, Clone, Copy)]
+struct Running {
+    tag: u64,
+    slot: Option<usize>,
+}
+
+impl Operations {
+    /// Room for `depth` of them.
+    pub(in crate::host) fn new(depth: usize) -> Operations {
+        Operations { running: vec![None; depth], free: (0..depth).rev().collect() }
+    }
+
+    /// Whether another one can begin.
+    pub(in crate::host) fn has_room(&self) -> bool {
+        !self.free.is_empty()
+    }
+
+    /// How many are in flight.
+    pub(in crate::host) fn in_flight(&self) -> usize {
+        self.running.len() - self.free.len()
+    }
+
+    /// The number of a new operation, which uses the buffer of `slot`; `None` at full depth.
+    pub(in crate::host) fn begin(&mut self, tag: u64, slot: Option<usize>) -> Option<usize> {
+        let at = self.free.pop()?;
+        self.running[at] = Some(Running { tag, slot });
+        Some(at)
+    }
+
+    /// Ends an operation and gives its buffer back; its tag, or `None` where no such operation is in flight.
+    pub(in crate::host) fn end(&mut self, at: usize, buffers: &mut IoBuffers) -> Option<u64> {
+        let Running { tag, slot } = self.running.get_mut(at)?.take()?;
+        self.free.push(at);
+        if let Some(slot) = slot {
+            buffers.give_back(slot);
+        }
+        Some(tag)
+    }
+}

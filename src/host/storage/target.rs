@@ -226,6 +226,11 @@ impl Target {
         self.0.facts.model.as_deref()
     }
 
+    /// Whether completions of the device below can be polled for; `None` where it is not known.
+    pub fn polls(&self) -> Option<bool> {
+        self.0.facts.polls
+    }
+
     /// How it was made sure that nobody else uses what is overwritten; `None` unless it is [`Access::Destroy`].
     pub fn use_check(&self) -> Option<&'static str> {
         self.0.use_check

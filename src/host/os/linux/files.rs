@@ -9,8 +9,9 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
+pub use crate::host::os::posix_mapping::{FileMapping, current_size, file_mapping_availability};
 pub use posix_files::{
-    EINVAL, EIO, descriptor, file_numbers, file_size_limit, free_space, open_file, read_at, write_at,
+    EBADF, EINVAL, EIO, descriptor, file_numbers, file_size_limit, free_space, open_file, read_at, write_at,
 };
 
 /// A new file in the folder of `path` that never has a name there (O_TMPFILE), so that nothing is left of it whatever
