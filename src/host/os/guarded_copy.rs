@@ -44,6 +44,8 @@ mod guarded {
     #[unsafe(naked)]
     unsafe extern "C" fn routine(to: *mut u8, from: *const u8, bytes: usize) -> usize {
         naked_asm!(
+            ".globl memgauge_copy_first, memgauge_copy_behind, memgauge_copy_failed",
+            ".hidden memgauge_copy_first, memgauge_copy_behind, memgauge_copy_failed",
             "mov rcx, rdx",
             "memgauge_copy_first:",
             "rep movsb",
@@ -61,6 +63,8 @@ mod guarded {
     #[unsafe(naked)]
     unsafe extern "C" fn routine(to: *mut u8, from: *const u8, bytes: usize) -> usize {
         naked_asm!(
+            ".globl memgauge_copy_first, memgauge_copy_behind, memgauge_copy_failed",
+            ".hidden memgauge_copy_first, memgauge_copy_behind, memgauge_copy_failed",
             "memgauge_copy_first:",
             "cmp x2, #64",
             "b.lo 3f",
@@ -75,12 +79,13 @@ mod guarded {
             "cmp x2, #64",
             "b.hs 2b",
             "3:",
-            "cbz x2, memgauge_copy_behind",
+            "cbz x2, 5f",
             "ldrb w3, [x1], #1",
             "strb w3, [x0], #1",
             "sub x2, x2, #1",
             "b 3b",
             "memgauge_copy_behind:",
+            "5:",
             "mov x0, #0",
             "ret",
             "memgauge_copy_failed:",
@@ -94,6 +99,8 @@ mod guarded {
     #[unsafe(naked)]
     unsafe extern "C" fn routine(to: *mut u8, from: *const u8, bytes: usize) -> usize {
         naked_asm!(
+            ".globl memgauge_copy_first, memgauge_copy_behind, memgauge_copy_failed",
+            ".hidden memgauge_copy_first, memgauge_copy_behind, memgauge_copy_failed",
             "memgauge_copy_first:",
             "or t0, a0, a1",
             "andi t0, t0, 7",
@@ -114,7 +121,7 @@ mod guarded {
             "addi a2, a2, -32",
             "j 2b",
             "4:",
-            "beqz a2, memgauge_copy_behind",
+            "beqz a2, 5f",
             "lbu t2, 0(a1)",
             "sb t2, 0(a0)",
             "addi a0, a0, 1",
@@ -122,6 +129,7 @@ mod guarded {
             "addi a2, a2, -1",
             "j 4b",
             "memgauge_copy_behind:",
+            "5:",
             "li a0, 0",
             "ret",
             "memgauge_copy_failed:",

@@ -1,3 +1,0 @@
-//! The engines and targets on real files.
-
-use super::*;
