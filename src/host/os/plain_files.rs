@@ -136,22 +136,22 @@ pub fn device_block(_file: &File) -> Option<u32> {
 
 /// It is Linux's.
 pub fn native_aio_availability() -> std::result::Result<(), String> {
-    Err("Linux has it, this system does not".to_owned())
+    Err("it is Linux's alone".to_owned())
 }
 
 /// It is Linux's.
 pub fn open_native_aio(_targets: &[Target], _settings: &EngineSettings) -> Result<Box<dyn IoEngine>> {
-    Err(Error::usage("cannot use engine aio: Linux has it, this system does not; use --engine sync"))
+    Err(Error::usage("cannot use engine aio: it is Linux's alone; use --engine sync"))
 }
 
 /// It is Linux's.
 pub fn io_uring_availability() -> std::result::Result<(), String> {
-    Err("Linux has it, this system does not".to_owned())
+    Err("it is used on 64-bit Linux only".to_owned())
 }
 
 /// It is Linux's.
 pub fn open_io_uring(_targets: &[Target], _settings: &EngineSettings) -> Result<Box<dyn IoEngine>> {
-    Err(Error::usage("cannot use engine io_uring: Linux has it, this system does not; use --engine sync"))
+    Err(Error::usage("cannot use engine io_uring: it is used on 64-bit Linux only; use --engine aio or --engine sync"))
 }
 
 /// The standard library has no mappings.

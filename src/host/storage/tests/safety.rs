@@ -41,8 +41,9 @@ fn a_file_that_others_have_open_is_left_alone() {
     // By a program of somebody else's, under another name of the same file.
     let other = folder.path().join("other");
     std::fs::hard_link(&path, &other).unwrap();
-    let mut reader = Command::new("sh").args(["-c", "exec 5<\"$0\"; echo open; exec sleep 60"]).arg(&other);
-    let mut reader = reader.stdout(std::process::Stdio::piped()).spawn().unwrap();
+    let mut reader = Command::new("sh");
+    reader.args(["-c", "exec 5<\"$0\"; echo open; exec sleep 60"]).arg(&other).stdout(std::process::Stdio::piped());
+    let mut reader = reader.spawn().unwrap();
     let mut word = [0; 4];
     std::io::Read::read_exact(reader.stdout.as_mut().unwrap(), &mut word).unwrap();
     let text = refused(&path, &opening(Access::Destroy, true));
