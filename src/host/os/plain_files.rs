@@ -38,6 +38,16 @@ pub fn create_vanishing(_path: &Path) -> io::Result<File> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
+/// No way is known here.
+pub fn create_unnamed(_path: &Path) -> io::Result<File> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// No way is known here.
+pub fn give_name(_file: &File, _path: &Path) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
 /// Reads bytes at `offset`, perhaps fewer than asked for.
 #[cfg(windows)]
 pub fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
@@ -187,5 +197,41 @@ impl FileMapping {
     /// Never called.
     pub fn sync(&self) -> io::Result<()> {
         match *self {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_read_and_written_in_place() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        let new = OpenHow { write: true, create_new: true, ..OpenHow::default() };
+        let file = open_file(&path, &new).unwrap();
+        assert_eq!(write_at(&file, b"abcdef", 2).unwrap(), 6);
+        assert_eq!(open_file(&path, &new).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+        let mut buffer = [0; 4];
+        assert_eq!(read_at(&file, &mut buffer, 5).unwrap(), 3);
+        assert_eq!(&buffer, b"def\0");
+        assert_eq!(current_size(&file).unwrap(), 8);
+        let numbers = file_numbers(&file.metadata().unwrap());
+        assert_eq!((numbers.kind, numbers.size), (FileKind::Regular, 8));
+        assert_eq!(file_numbers(&folder.path().metadata().unwrap()).kind, FileKind::Directory);
+        assert!(set_direct(&file, false).is_ok() && set_direct(&file, true).is_err());
+        let reading = open_file(&path, &OpenHow::default()).unwrap();
+        assert!(write_at(&reading, b"x", 0).is_err());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_followed_on_request_only() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, link) = (folder.path().join("file"), folder.path().join("link"));
+        std::fs::write(&path, "x").unwrap();
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        assert!(open_file(&link, &OpenHow::default()).is_err());
+        assert!(open_file(&link, &OpenHow { follow_links: true, ..OpenHow::default() }).is_ok());
     }
 }
