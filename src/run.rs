@@ -252,6 +252,7 @@ impl Run<'_> {
             last_level_cache: (self.last_level > 0).then_some(self.last_level),
             limit: Some(&limit),
             machine_cpus: self.machine.facts().topology.cpus.len(),
+            memory: self.machine.facts().memory.total.get().map(|total| total.0),
         };
         conclude(log, work, &frame)
     }

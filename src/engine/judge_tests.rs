@@ -59,6 +59,7 @@ fn good() -> Case {
 fn verdict(case: &Case, limit: Option<f64>) -> Verdict {
     let limit = limit.map(|value| Limit { value, source: "the L1 ports".to_owned(), tolerance: 1.03 });
     judge(&Grounds {
+        storage: None,
         summary: &case.summary,
         evidence: &case.evidence,
         shape: &case.shape,

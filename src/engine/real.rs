@@ -1,6 +1,7 @@
 //! The machine that this process runs on.
 
 use super::handoff::{self, HandOffRun};
+use super::io::{IoFile, IoTarget, IoWork, Means, RealStorage};
 use super::loaded::{LoadedRun, ProbeRun, TrafficShare};
 use super::machine::{Machine, MemoryKey, MemoryPlan, MemoryUse, Observation, Trouble, page_bytes, slot, traffic_key};
 use super::order::ChainOrder;
@@ -16,7 +17,7 @@ use crate::host::interrupt::StopFlag;
 use crate::host::memory::{Mapping, PageMode, PageReading, Place, Window};
 use crate::host::noise::Watch;
 use crate::kernels::{self, Chain, UnverifiedChain, dependent_adds};
-use crate::results::{ClockFacts, HostFacts, KernelUsed, PageEvidence, Surroundings};
+use crate::results::{ClockFacts, HostFacts, KernelUsed, PageEvidence, Surroundings, TraceWriter};
 use crate::units::{Bytes, BytesPerSecond, Hertz, Nanos};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -39,6 +40,7 @@ pub struct RealMachine {
     stop: StopFlag,
     mappings: BTreeMap<MemoryKey, std::result::Result<Arena, Trouble>>,
     chains: BTreeMap<ChaseWork, Arc<Mutex<Chain>>>,
+    storage: RealStorage,
     prepared: Option<(Work, Prepared)>,
 }
 
@@ -61,6 +63,8 @@ enum Prepared {
     Lock(Arc<LockRun>),
     HandOff(Arc<HandOffRun>),
     Loaded(Arc<LoadedRun>),
+    /// Kept by `storage`.
+    Io,
 }
 
 impl RealMachine {
@@ -82,6 +86,7 @@ impl RealMachine {
             stop,
             mappings: BTreeMap::new(),
             chains: BTreeMap::new(),
+            storage: RealStorage::default(),
             prepared: None,
         };
         machine.clock.facts_mut().core = cpus.first().and_then(|&cpu| machine.core_clock(cpu));
@@ -104,6 +109,16 @@ impl RealMachine {
             position >= end
         })?;
         if done.into_iter().all(|d| d) { Ok(()) } else { Err(Trouble::Interrupted) }
+    }
+
+    /// Writes every operation on storage to `writer` from now on.
+    pub fn record(&mut self, writer: TraceWriter) {
+        self.storage.record(writer);
+    }
+
+    /// A window of work on storage.
+    fn window(&mut self, work: &IoWork, length: Nanos) -> std::result::Result<Observation, Trouble> {
+        self.storage.sample(work, length, &Means { team: &self.team, clock: &self.clock, stop: &self.stop })
     }
 
     fn take<R: Run>(&self, work: &Work, run: &Arc<R>, length: Length) -> std::result::Result<Observation, Trouble> {
@@ -350,11 +365,16 @@ impl Machine for RealMachine {
                 (kernel.name(), kernel.digest())
             }
             Work::HandOff(w) => (w.kernel.kernel_name(), w.kernel.digest()),
+            Work::Io(w) => return super::io::engine(w),
             Work::Loaded(w) => {
                 return w.kernels(|part| self.kernel(part));
             }
         };
         Ok(KernelUsed { name, digest })
+    }
+
+    fn look_at(&self, file: &IoFile, direct: bool) -> Result<IoTarget> {
+        RealStorage::look_at(file, direct)
     }
 
     fn candidates(&self, work: &Work) -> Vec<Work> {
@@ -380,6 +400,9 @@ impl Machine for RealMachine {
     fn prepare(&mut self, work: &Work) -> std::result::Result<(), Trouble> {
         // Gives the memory of the last work back before the next one takes it.
         self.prepared = None;
+        if !matches!(work, Work::Io(_)) {
+            self.storage.park();
+        }
         if self.stop.is_set() {
             return Err(Trouble::Interrupted);
         }
@@ -397,6 +420,11 @@ impl Machine for RealMachine {
                 Prepared::Lock(Arc::new(LockRun::new(kernel, lines, (w.inside, w.between))))
             }
             Work::HandOff(w) => self.prepare_hand_off(w)?,
+            Work::Io(w) => {
+                let means = Means { team: &self.team, clock: &self.clock, stop: &self.stop };
+                self.storage.prepare(w, &means)?;
+                Prepared::Io
+            }
         };
         self.prepared = Some((work.clone(), prepared));
         Ok(())
@@ -405,6 +433,9 @@ impl Machine for RealMachine {
     fn sample(&mut self, work: &Work, length: Nanos) -> std::result::Result<Observation, Trouble> {
         if self.stop.is_set() {
             return Err(Trouble::Interrupted);
+        }
+        if let Work::Io(io) = work {
+            return self.window(io, length);
         }
         let length = length.max(self.clock.shortest()) * work.stretch();
         let length = Length { ticks: self.clock.ticks(length) };
@@ -417,6 +448,7 @@ impl Machine for RealMachine {
             Prepared::Instruction(run) => self.take(work, run, length),
             Prepared::Lock(run) => self.take(work, run, length),
             Prepared::Loaded(run) => self.take(work, run, length),
+            Prepared::Io => Err(Trouble::Failed("work on storage has windows of its own".to_owned())),
             // A wait that the user ends leaves a sample that is not whole.
             Prepared::HandOff(run) => {
                 let taken = self.take(work, run, length);
@@ -449,7 +481,7 @@ impl Machine for RealMachine {
             Some((_, Prepared::Stream(run))) => run.inspect(samples),
             Some((_, Prepared::Chase(run))) => run.inspect(samples),
             Some((_, Prepared::Loaded(run))) => run.inspect(samples),
-            Some((_, Prepared::Instruction(_) | Prepared::Lock(_) | Prepared::HandOff(_))) | None => Vec::new(),
+            Some((_, Prepared::Instruction(_) | Prepared::Lock(_) | Prepared::HandOff(_) | Prepared::Io)) | None => Vec::new(),
         };
         if work.pages().is_none() {
             return (PageEvidence::default(), Vec::new());

@@ -1,6 +1,7 @@
 //! What can be sampled: every kind of work with its settings.
 
 use super::cycle::Cycle;
+use super::io::IoWork;
 use super::machine::slot;
 use super::traffic::{LoadedWork, Probe};
 use crate::host::memory::{PageMode, Place};
@@ -289,6 +290,8 @@ pub enum Work {
     HandOff(HandOffWork),
     /// Latency or bandwidth beside traffic.
     Loaded(LoadedWork),
+    /// Operations on files and devices.
+    Io(IoWork),
 }
 
 impl Work {
@@ -301,6 +304,7 @@ impl Work {
             Work::Lock(w) => &w.cpus,
             Work::HandOff(w) => &w.cpus,
             Work::Loaded(w) => w.cpus(),
+            Work::Io(w) => &w.cpus,
         }
     }
 
@@ -321,7 +325,7 @@ impl Work {
             Work::Stream(w) => Some(w.pages),
             Work::Chase(w) => Some(w.pages),
             Work::Loaded(w) => Some(w.pages()),
-            Work::Instruction(_) | Work::Lock(_) | Work::HandOff(_) => None,
+            Work::Instruction(_) | Work::Lock(_) | Work::HandOff(_) | Work::Io(_) => None,
         }
     }
 
@@ -331,7 +335,7 @@ impl Work {
             Work::Stream(w) => w.place.clone(),
             Work::Chase(w) => w.node.map(Place::Node),
             Work::Loaded(w) => w.node().map(Place::Node),
-            Work::Instruction(_) | Work::Lock(_) | Work::HandOff(_) => None,
+            Work::Instruction(_) | Work::Lock(_) | Work::HandOff(_) | Work::Io(_) => None,
         }
     }
 
@@ -362,7 +366,7 @@ impl Work {
             Work::Stream(w) => Bytes(w.bytes.0.saturating_mul(w.cpus.len() as u64)),
             Work::Chase(w) => w.touched(),
             Work::Loaded(w) => w.working_set(),
-            Work::Instruction(_) | Work::Lock(_) | Work::HandOff(_) => Bytes(0),
+            Work::Instruction(_) | Work::Lock(_) | Work::HandOff(_) | Work::Io(_) => Bytes(0),
         }
     }
 
@@ -379,7 +383,7 @@ impl Work {
                 Probe::Chase(chase) => chase.nodes(),
                 Probe::Stream(stream) => stream.bytes.0,
             },
-            Work::Instruction(_) | Work::Lock(_) | Work::HandOff(_) => 0,
+            Work::Instruction(_) | Work::Lock(_) | Work::HandOff(_) | Work::Io(_) => 0,
         }
     }
 
@@ -391,7 +395,7 @@ impl Work {
     /// Whether its quantity is a rate rather than a time.
     pub fn higher_is_better(&self) -> bool {
         match self {
-            Work::Stream(_) | Work::Lock(_) => true,
+            Work::Stream(_) | Work::Lock(_) | Work::Io(_) => true,
             Work::Chase(_) | Work::Instruction(_) | Work::HandOff(_) => false,
             Work::Loaded(w) => w.chase().is_none(),
         }
@@ -402,7 +406,7 @@ impl Work {
         match self {
             Work::Chase(w) => Some(w),
             Work::Loaded(w) => w.chase(),
-            Work::Stream(_) | Work::Instruction(_) | Work::Lock(_) | Work::HandOff(_) => None,
+            Work::Stream(_) | Work::Instruction(_) | Work::Lock(_) | Work::HandOff(_) | Work::Io(_) => None,
         }
     }
 

@@ -64,6 +64,7 @@ pub fn model(caches: usize) -> CostModel {
         sharing: SharingModel::default(),
         nodes: NodesCost::default(),
         noise: NoiseModel::default(),
+        storage: StorageModel::default(),
     }
 }
 
