@@ -1,7 +1,19 @@
 //! Linux: processes, processors, clocks. Memory is in `memory`.
 
+mod aio;
+mod files;
 mod memory;
+#[cfg(target_os = "linux")]
+mod uring;
 
+pub use aio::*;
+pub use files::*;
+#[cfg(target_os = "linux")]
+pub use uring::*;
+
+// Android lets no program use it.
+#[cfg(target_os = "android")]
+pub use super::plain_files::{io_uring_availability, open_io_uring};
 pub use memory::{Region, node_of_each, page_counts, resident_bytes};
 
 use super::MemoryLimit;

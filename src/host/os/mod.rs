@@ -26,7 +26,28 @@ pub use windows::*;
 )]
 mod portable;
 #[cfg(not(any(target_os = "linux", target_os = "android", target_os = "macos", target_os = "freebsd", windows)))]
-pub use portable::*;
+pub use {plain_files::*, portable::*};
+
+pub mod files;
+
+#[cfg(any(target_os = "linux", target_os = "android", target_os = "macos", target_os = "freebsd"))]
+mod posix_files;
+
+#[cfg(any(target_os = "linux", target_os = "android", target_os = "macos", target_os = "freebsd"))]
+mod posix_mapping;
+
+#[cfg(any(target_os = "linux", target_os = "android", target_os = "macos", target_os = "freebsd"))]
+mod guarded_copy;
+
+#[cfg(any(target_os = "macos", target_os = "freebsd"))]
+mod unix_files;
+
+// Compiled in tests on Linux for the same reason.
+#[cfg_attr(
+    any(target_os = "linux", target_os = "android", target_os = "macos", target_os = "freebsd"),
+    allow(dead_code)
+)]
+mod plain_files;
 
 /// What the page tables say about a range of memory, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -5,6 +5,8 @@ pub use super::portable::{
     share_one_heap, stop_signals, thread_noise, zeroed_block,
 };
 
+pub use super::unix_files::*;
+
 use super::MemoryLimit;
 use std::ffi::CStr;
 use std::mem::{MaybeUninit, size_of};

@@ -2,6 +2,7 @@
 //!
 //! A thread is placed within its group of at most 64 CPUs (SetThreadAffinityMask); CPUs of other groups are not offered.
 
+pub use super::plain_files::*;
 pub use super::portable::{
     Region, elevated, file_limit_signal, hardware_capabilities, host_name, jiffies_per_second, kernel_release,
     memory_limits, monotonic_ns, node_of_each, page_counts, process_cpu_ns, resident_bytes, share_one_heap,

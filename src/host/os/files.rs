@@ -1,0 +1,57 @@
+//! What the systems' file calls have in common.
+
+/// How a file is opened.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct OpenHow {
+    /// For reading and writing, instead of for reading only.
+    pub write: bool,
+    /// Make the file; fail where the name is taken.
+    pub create_new: bool,
+    /// Go through a symbolic link at the end of the path.
+    pub follow_links: bool,
+    /// Claim a block device for this process alone (Linux: open(2), O_EXCL without O_CREAT).
+    pub claim: bool,
+}
+
+/// What a name leads to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileKind {
+    /// A file with bytes.
+    Regular,
+    /// A disk, or a part of one.
+    BlockDevice,
+    /// A device without blocks: a terminal, `/dev/zero`.
+    CharacterDevice,
+    /// A folder.
+    Directory,
+    /// A FIFO.
+    Pipe,
+    /// A socket.
+    Socket,
+    /// Anything else.
+    Other,
+}
+
+/// What a file is, and what tells it from others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FileNumbers {
+    /// What it is.
+    pub kind: FileKind,
+    /// Bytes; 0 for devices.
+    pub size: u64,
+    /// Major and minor number of the device that it lies on.
+    pub device: (u32, u32),
+    /// Major and minor number of the device that it is.
+    pub special: (u32, u32),
+    /// Its number on that device.
+    pub inode: u64,
+}
+
+/// What direct I/O demands of a file, in bytes; zeros where the file system carries it out through its cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DirectAlignment {
+    /// Addresses of buffers are multiples of this.
+    pub memory: u32,
+    /// Offsets and lengths are multiples of this.
+    pub offset: u32,
+}

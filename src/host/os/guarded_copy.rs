@@ -1,0 +1,229 @@
+//! Copying from and to mapped files. A page that the system cannot bring (the file was made shorter, the device failed)
+//! raises SIGBUS, which ends a process that is not prepared.
+//!
+//! On Linux the copy is a routine of its own, and the handler of the signal lets it return an error when the fault was in
+//! it, as kernels do for addresses that programs hand them. Any other SIGBUS ends the process as before. Elsewhere the
+//! size of the file is all that protects the copy.
+
+use std::io;
+
+#[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64"))))]
+pub use unguarded::{copy, prepare};
+
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64")))]
+pub use guarded::{copy, prepare};
+
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64")))]
+mod guarded {
+    use super::io;
+    use std::arch::naked_asm;
+    use std::mem::MaybeUninit;
+
+    /// Copies `bytes` bytes; an input/output error where the system cannot bring a page.
+    ///
+    /// # Safety
+    /// Both ranges are mapped, `to` for writing, and do not overlap. [`prepare`] was called.
+    pub unsafe fn copy(to: *mut u8, from: *const u8, bytes: usize) -> io::Result<()> {
+        // SAFETY: the caller's promise is what the routine asks for.
+        match unsafe { routine(to, from, bytes) } {
+            0 => Ok(()),
+            _ => Err(io::Error::from_raw_os_error(libc::EIO)),
+        }
+    }
+
+    unsafe extern "C" {
+        /// The first instruction that may fault, the one behind the last that may, and where to go on then.
+        static memgauge_copy_first: u8;
+        static memgauge_copy_behind: u8;
+        static memgauge_copy_failed: u8;
+    }
+
+    /// Arguments: to, from, bytes. Returns 0, or 1 after a fault. Changes registers that belong to no caller, touches the
+    /// two ranges and no stack, so that it can be left at any instruction.
+    #[cfg(target_arch = "x86_64")]
+    #[unsafe(naked)]
+    unsafe extern "C" fn routine(to: *mut u8, from: *const u8, bytes: usize) -> usize {
+        naked_asm!(
+            ".globl memgauge_copy_first, memgauge_copy_behind, memgauge_copy_failed",
+            ".hidden memgauge_copy_first, memgauge_copy_behind, memgauge_copy_failed",
+            "mov rcx, rdx",
+            "memgauge_copy_first:",
+            "rep movsb",
+            "memgauge_copy_behind:",
+            "xor eax, eax",
+            "ret",
+            "memgauge_copy_failed:",
+            "mov eax, 1",
+            "ret",
+        )
+    }
+
+    /// As on x86-64: 64 bytes at a time, the rest one by one.
+    #[cfg(target_arch = "aarch64")]
+    #[unsafe(naked)]
+    unsafe extern "C" fn routine(to: *mut u8, from: *const u8, bytes: usize) -> usize {
+        naked_asm!(
+            ".globl memgauge_copy_first, memgauge_copy_behind, memgauge_copy_failed",
+            ".hidden memgauge_copy_first, memgauge_copy_behind, memgauge_copy_failed",
+            "memgauge_copy_first:",
+            "cmp x2, #64",
+            "b.lo 3f",
+            "2:",
+            "ldp q0, q1, [x1]",
+            "ldp q2, q3, [x1, #32]",
+            "add x1, x1, #64",
+            "stp q0, q1, [x0]",
+            "stp q2, q3, [x0, #32]",
+            "add x0, x0, #64",
+            "sub x2, x2, #64",
+            "cmp x2, #64",
+            "b.hs 2b",
+            "3:",
+            "cbz x2, 5f",
+            "ldrb w3, [x1], #1",
+            "strb w3, [x0], #1",
+            "sub x2, x2, #1",
+            "b 3b",
+            "memgauge_copy_behind:",
+            "5:",
+            "mov x0, #0",
+            "ret",
+            "memgauge_copy_failed:",
+            "mov x0, #1",
+            "ret",
+        )
+    }
+
+    /// As on x86-64: words where both ranges begin at a multiple of 8, the rest byte by byte.
+    #[cfg(target_arch = "riscv64")]
+    #[unsafe(naked)]
+    unsafe extern "C" fn routine(to: *mut u8, from: *const u8, bytes: usize) -> usize {
+        naked_asm!(
+            ".globl memgauge_copy_first, memgauge_copy_behind, memgauge_copy_failed",
+            ".hidden memgauge_copy_first, memgauge_copy_behind, memgauge_copy_failed",
+            "memgauge_copy_first:",
+            "or t0, a0, a1",
+            "andi t0, t0, 7",
+            "bnez t0, 4f",
+            "li t1, 32",
+            "2:",
+            "bltu a2, t1, 4f",
+            "ld t2, 0(a1)",
+            "ld t3, 8(a1)",
+            "ld t4, 16(a1)",
+            "ld t5, 24(a1)",
+            "sd t2, 0(a0)",
+            "sd t3, 8(a0)",
+            "sd t4, 16(a0)",
+            "sd t5, 24(a0)",
+            "addi a0, a0, 32",
+            "addi a1, a1, 32",
+            "addi a2, a2, -32",
+            "j 2b",
+            "4:",
+            "beqz a2, 5f",
+            "lbu t2, 0(a1)",
+            "sb t2, 0(a0)",
+            "addi a0, a0, 1",
+            "addi a1, a1, 1",
+            "addi a2, a2, -1",
+            "j 4b",
+            "memgauge_copy_behind:",
+            "5:",
+            "li a0, 0",
+            "ret",
+            "memgauge_copy_failed:",
+            "li a0, 1",
+            "ret",
+        )
+    }
+
+    /// Installs the handler. It may be called again.
+    pub fn prepare() -> io::Result<()> {
+        let mut action = MaybeUninit::<libc::sigaction>::zeroed();
+        // SAFETY: zeros are an action without flags and with an empty mask; the kernel copies it. The handler does what
+        // handlers may do: it changes the context that it is handed, or makes one system call.
+        let result = unsafe {
+            let action = action.assume_init_mut();
+            action.sa_sigaction = handler as *const () as libc::sighandler_t;
+            action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
+            libc::sigaction(libc::SIGBUS, action, std::ptr::null_mut())
+        };
+        if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    }
+
+    extern "C" fn handler(signal: libc::c_int, _about: *mut libc::siginfo_t, context: *mut libc::c_void) {
+        let first = (&raw const memgauge_copy_first).addr();
+        let behind = (&raw const memgauge_copy_behind).addr();
+        let failed = (&raw const memgauge_copy_failed).addr();
+        // SAFETY: the kernel hands the context of the interrupted code, which is nobody else's while the handler runs.
+        let counter = unsafe { program_counter(context.cast::<libc::ucontext_t>()) };
+        // SAFETY: as above.
+        let at = unsafe { counter.read() };
+        if (first..behind).contains(&(at as usize)) {
+            // SAFETY: as above; the routine goes on where it says that it failed.
+            unsafe { counter.write(failed as _) };
+        } else {
+            // SAFETY: the default action comes back, and the same fault again when this returns.
+            unsafe { libc::signal(signal, libc::SIG_DFL) };
+        }
+    }
+
+    /// Where the interrupted code goes on.
+    ///
+    /// # Safety
+    /// `context` is what the kernel handed to a handler.
+    #[cfg(target_arch = "x86_64")]
+    unsafe fn program_counter(context: *mut libc::ucontext_t) -> *mut libc::greg_t {
+        // SAFETY: the caller's promise.
+        unsafe { &raw mut (*context).uc_mcontext.gregs[libc::REG_RIP as usize] }
+    }
+
+    /// As on x86-64.
+    #[cfg(target_arch = "aarch64")]
+    unsafe fn program_counter(context: *mut libc::ucontext_t) -> *mut libc::c_ulonglong {
+        // SAFETY: the caller's promise.
+        unsafe { &raw mut (*context).uc_mcontext.pc }
+    }
+
+    /// As on x86-64: the first of the registers is the program counter.
+    #[cfg(target_arch = "riscv64")]
+    unsafe fn program_counter(context: *mut libc::ucontext_t) -> *mut libc::c_ulong {
+        // SAFETY: the caller's promise.
+        unsafe { &raw mut (*context).uc_mcontext.__gregs[0] }
+    }
+}
+
+#[cfg(any(
+    not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64"))),
+    test
+))]
+mod unguarded {
+    use super::io;
+    use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+
+    /// Nothing to prepare.
+    #[cfg_attr(test, allow(dead_code))]
+    pub fn prepare() -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Copies `bytes` bytes. Others may change the file at the same time, so that its side is touched through atomics.
+    ///
+    /// # Safety
+    /// Both ranges are mapped, `to` for writing, and do not overlap.
+    pub unsafe fn copy(to: *mut u8, from: *const u8, bytes: usize) -> io::Result<()> {
+        let words = if (to.addr() | from.addr()) % 8 == 0 { bytes / 8 } else { 0 };
+        for at in 0..words {
+            // SAFETY: inside both ranges, at multiples of 8; atomics have the layout of their numbers.
+            let (from, to) = unsafe { (&*from.cast::<AtomicU64>().add(at), &*to.cast::<AtomicU64>().add(at)) };
+            to.store(from.load(Ordering::Relaxed), Ordering::Relaxed);
+        }
+        for at in words * 8..bytes {
+            // SAFETY: inside both ranges.
+            let (from, to) = unsafe { (&*from.cast::<AtomicU8>().add(at), &*to.cast::<AtomicU8>().add(at)) };
+            to.store(from.load(Ordering::Relaxed), Ordering::Relaxed);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,118 @@
+//! Files on systems with POSIX calls: opening, positioned transfers, what is known of a file, limits.
+
+use super::files::{FileKind, FileNumbers, OpenHow};
+use std::ffi::CString;
+use std::fs::{File, Metadata, OpenOptions};
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::AsRawFd;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::path::Path;
+
+/// "Invalid argument".
+pub const EINVAL: i32 = libc::EINVAL;
+
+/// "Bad file descriptor": writing to what was opened for reading.
+pub const EBADF: i32 = libc::EBADF;
+
+/// "Input/output error".
+pub const EIO: i32 = libc::EIO;
+
+/// Opens `path`. Never waits for the other end of a pipe, and never makes a terminal the controlling one.
+pub fn open_file(path: &Path, how: &OpenHow) -> io::Result<File> {
+    let mut flags = libc::O_NONBLOCK | libc::O_NOCTTY;
+    flags |= if how.follow_links { 0 } else { libc::O_NOFOLLOW };
+    flags |= if how.claim { libc::O_EXCL } else { 0 };
+    let mut options = OpenOptions::new();
+    options.read(true).write(how.write).create_new(how.create_new).mode(0o600).custom_flags(flags);
+    options.open(path)
+}
+
+/// A new file for which there is a name for a moment only: it is gone when it is closed, also by the end of the process.
+pub fn create_vanishing(path: &Path) -> io::Result<File> {
+    let file = open_file(path, &OpenHow { write: true, create_new: true, ..OpenHow::default() })?;
+    std::fs::remove_file(path)?;
+    Ok(file)
+}
+
+/// Reads bytes at `offset`, perhaps fewer than asked for.
+pub fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+    loop {
+        match file.read_at(buffer, offset) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            other => return other,
+        }
+    }
+}
+
+/// Writes bytes at `offset`, perhaps fewer than asked for.
+pub fn write_at(file: &File, buffer: &[u8], offset: u64) -> io::Result<usize> {
+    loop {
+        match file.write_at(buffer, offset) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            other => return other,
+        }
+    }
+}
+
+/// What a file is, and the numbers that tell it from others.
+pub fn file_numbers(metadata: &Metadata) -> FileNumbers {
+    let kind = metadata.file_type();
+    let kind = match () {
+        () if kind.is_file() => FileKind::Regular,
+        () if kind.is_block_device() => FileKind::BlockDevice,
+        () if kind.is_dir() => FileKind::Directory,
+        () if kind.is_char_device() => FileKind::CharacterDevice,
+        () if kind.is_fifo() => FileKind::Pipe,
+        () if kind.is_socket() => FileKind::Socket,
+        () => FileKind::Other,
+    };
+    FileNumbers {
+        kind,
+        size: metadata.len(),
+        device: device_number(metadata.dev()),
+        special: device_number(metadata.rdev()),
+        inode: metadata.ino(),
+    }
+}
+
+/// Major and minor number.
+fn device_number(number: u64) -> (u32, u32) {
+    let number = number as libc::dev_t;
+    (libc::major(number) as u32, libc::minor(number) as u32)
+}
+
+/// Bytes that this user may still write to the file system of `path`.
+pub fn free_space(path: &Path) -> Option<u64> {
+    let path = CString::new(path.as_os_str().as_bytes()).ok()?;
+    let mut system = MaybeUninit::<libc::statvfs>::uninit();
+    // SAFETY: the path ends in a zero byte; the kernel fills the structure when it returns 0, and it is read only then.
+    let system = unsafe {
+        if libc::statvfs(path.as_ptr(), system.as_mut_ptr()) != 0 {
+            return None;
+        }
+        system.assume_init()
+    };
+    #[allow(clippy::unnecessary_cast)] // their widths differ between systems
+    (system.f_bavail as u64).checked_mul(system.f_frsize as u64)
+}
+
+/// The largest file that this process may write, where there is a limit (`ulimit -f`).
+pub fn file_size_limit() -> Option<u64> {
+    let mut limit = MaybeUninit::<libc::rlimit>::uninit();
+    // SAFETY: the kernel fills the whole structure when it returns 0, and it is read only then.
+    let soft = unsafe {
+        if libc::getrlimit(libc::RLIMIT_FSIZE, limit.as_mut_ptr()) != 0 {
+            return None;
+        }
+        limit.assume_init().rlim_cur
+    };
+    #[allow(clippy::useless_conversion)] // signed or 32 bits wide on some systems
+    u64::try_from(soft).ok().filter(|_| soft != libc::RLIM_INFINITY)
+}
+
+/// The number by which the process knows the file.
+pub fn descriptor(file: &File) -> Option<i32> {
+    Some(file.as_raw_fd())
+}

@@ -1,0 +1,93 @@
+//! Files in memory (mmap(2)), copied from and to without a fault ending the process.
+
+use super::guarded_copy;
+use std::fs::File;
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::AsRawFd;
+use std::ptr::NonNull;
+
+/// Every system here has them.
+pub fn file_mapping_availability() -> Result<(), String> {
+    Ok(())
+}
+
+/// Bytes that a regular file has at this moment.
+pub fn current_size(file: &File) -> io::Result<u64> {
+    let mut status = MaybeUninit::<libc::stat>::uninit();
+    // SAFETY: the kernel fills the whole structure when it returns 0, and it is read only then.
+    let size = unsafe {
+        if libc::fstat(file.as_raw_fd(), status.as_mut_ptr()) != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        status.assume_init().st_size
+    };
+    Ok(u64::try_from(size).unwrap_or(0))
+}
+
+/// The first bytes of a file as memory, shared with all who use the file.
+#[derive(Debug)]
+pub struct FileMapping {
+    start: NonNull<u8>,
+    length: usize,
+}
+
+// SAFETY: the mapping is an address range that only this object hands to the copying routine; it belongs to no thread.
+unsafe impl Send for FileMapping {}
+
+impl FileMapping {
+    /// Maps the first `length` bytes, for writing too if the file was opened so and `writable` says it.
+    pub fn map(file: &File, length: u64, writable: bool) -> io::Result<FileMapping> {
+        guarded_copy::prepare()?;
+        let length = usize::try_from(length).ok().filter(|length| isize::try_from(*length).is_ok());
+        let length = length.ok_or_else(|| io::Error::from_raw_os_error(libc::ENOMEM))?;
+        let access = libc::PROT_READ | if writable { libc::PROT_WRITE } else { 0 };
+        // SAFETY: the kernel chooses a free range.
+        let start = unsafe {
+            libc::mmap(std::ptr::null_mut(), length, access, libc::MAP_SHARED, file.as_raw_fd(), 0)
+        };
+        match NonNull::new(start.cast::<u8>()) {
+            Some(start) if start.as_ptr().cast() != libc::MAP_FAILED => Ok(FileMapping { start, length }),
+            _ => Err(io::Error::last_os_error()),
+        }
+    }
+
+    /// Copies bytes at `offset` to `to`. An error where the mapping ends before, or the system could not read the file.
+    pub fn read(&self, offset: usize, to: &mut [u8]) -> io::Result<()> {
+        let from = self.inside(offset, to.len())?;
+        // SAFETY: both ranges are mapped, of that length, and apart: `to` is memory of this program's own.
+        unsafe { guarded_copy::copy(to.as_mut_ptr(), from.as_ptr(), to.len()) }
+    }
+
+    /// Copies `from` to the bytes at `offset`; the mapping must be writable. An error as in [`FileMapping::read`].
+    pub fn write(&self, offset: usize, from: &[u8]) -> io::Result<()> {
+        let to = self.inside(offset, from.len())?;
+        // SAFETY: as in `read`.
+        unsafe { guarded_copy::copy(to.as_ptr(), from.as_ptr(), from.len()) }
+    }
+
+    /// Brings what was written to the device.
+    pub fn sync(&self) -> io::Result<()> {
+        // SAFETY: the range is mapped.
+        match unsafe { libc::msync(self.start.as_ptr().cast(), self.length, libc::MS_SYNC) } {
+            0 => Ok(()),
+            _ => Err(io::Error::last_os_error()),
+        }
+    }
+
+    /// The address of `bytes` bytes at `offset`, all of them mapped.
+    fn inside(&self, offset: usize, bytes: usize) -> io::Result<NonNull<u8>> {
+        match offset.checked_add(bytes) {
+            // SAFETY: within the mapping, or directly behind it for no bytes.
+            Some(end) if end <= self.length => Ok(unsafe { self.start.add(offset) }),
+            _ => Err(io::Error::from_raw_os_error(libc::EINVAL)),
+        }
+    }
+}
+
+impl Drop for FileMapping {
+    fn drop(&mut self) {
+        // SAFETY: the range is this object's, and nothing refers to it any more.
+        unsafe { libc::munmap(self.start.as_ptr().cast(), self.length) };
+    }
+}

@@ -1,0 +1,107 @@
+//! What engines have in common: which requests may be carried out, and completions that wait to be reaped.
+
+use super::{INVALID, IoBuffers, IoCompletion, IoRequest};
+use crate::host::counter;
+use std::collections::VecDeque;
+use std::ptr::NonNull;
+
+/// Completions that are known but not reaped yet.
+#[derive(Debug, Default)]
+pub(in crate::host) struct Ready(VecDeque<IoCompletion>);
+
+impl Ready {
+    /// Notes the end of an operation at this moment.
+    pub(in crate::host) fn ended(&mut self, tag: u64, result: Result<usize, i32>) {
+        self.0.push_back(IoCompletion { tag, result, at: counter::ticks() });
+    }
+
+    /// Notes a request that no engine can carry out.
+    pub(in crate::host) fn refused(&mut self, tag: u64) {
+        self.ended(tag, Err(INVALID));
+    }
+
+    /// How many wait.
+    pub(in crate::host) fn waiting(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Hands all of them over.
+    pub(in crate::host) fn drain(&mut self, into: &mut Vec<IoCompletion>) {
+        into.extend(self.0.drain(..));
+    }
+}
+
+/// Whether a request can be carried out.
+pub(in crate::host) enum Admission {
+    /// Data moves to or from this address; the slot is lent.
+    Move(NonNull<u8>),
+    /// A sync, which needs no buffer.
+    Sync,
+    /// It names something that there is not.
+    Refused,
+}
+
+impl Admission {
+    /// Judges a request for an engine of `targets` targets, and lends the slot of one that moves data.
+    pub(in crate::host) fn of(request: &IoRequest, targets: usize, buffers: &mut IoBuffers) -> Admission {
+        let known = request.target < targets;
+        if !request.transfer.moves_data() {
+            return if known { Admission::Sync } else { Admission::Refused };
+        }
+        // Systems count offsets with a sign, and some take a negative one for "where the file stands".
+        let end = request.offset.checked_add(request.bytes as u64);
+        let sound = known && request.bytes <= buffers.block() && end.is_some_and(|end| i64::try_from(end).is_ok());
+        match sound.then(|| buffers.lend(request.slot)).flatten() {
+            Some(address) => Admission::Move(address),
+            None => Admission::Refused,
+        }
+    }
+}
+
+/// The operations in flight of an engine that keeps several: each has a number below the depth while it lasts.
+#[derive(Debug)]
+pub(in crate::host) struct Operations {
+    running: Vec<Option<Running>>,
+    free: Vec<usize>,
+}
+
+/// An operation in flight.
+#[derive(Debug, Clone, Copy)]
+struct Running {
+    tag: u64,
+    slot: Option<usize>,
+}
+
+impl Operations {
+    /// Room for `depth` of them.
+    pub(in crate::host) fn new(depth: usize) -> Operations {
+        Operations { running: vec![None; depth], free: (0..depth).rev().collect() }
+    }
+
+    /// Whether another one can begin.
+    pub(in crate::host) fn has_room(&self) -> bool {
+        !self.free.is_empty()
+    }
+
+    /// How many are in flight.
+    pub(in crate::host) fn in_flight(&self) -> usize {
+        self.running.len() - self.free.len()
+    }
+
+    /// The number of a new operation, which uses the buffer of `slot`; `None` at full depth.
+    pub(in crate::host) fn begin(&mut self, tag: u64, slot: Option<usize>) -> Option<usize> {
+        let at = self.free.pop()?;
+        self.running[at] = Some(Running { tag, slot });
+        Some(at)
+    }
+
+    /// Ends an operation and gives its buffer back; its tag, or `None` where no such operation is in flight.
+    pub(in crate::host) fn end(&mut self, at: usize, buffers: &mut IoBuffers) -> Option<u64> {
+        let Running { tag, slot } = self.running.get_mut(at)?.take()?;
+        self.free.push(at);
+        if let Some(slot) = slot {
+            buffers.give_back(slot);
+        }
+        Some(tag)
+    }
+}

@@ -1,0 +1,194 @@
+//! Attempts to destroy what belongs to others.
+
+use super::*;
+use std::process::Command;
+
+#[test]
+fn a_file_that_was_given_up_is_overwritten() {
+    let folder = folder();
+    let path = data_file(&folder, 65536);
+    let target = Target::open(&path, &opening(Access::Destroy, false)).unwrap();
+    assert_eq!((target.kind(), target.is_writable()), (TargetKind::File, true));
+    println!("{:?}", target.use_check());
+    let mut engine = (engine_named("sync").unwrap().open)(std::slice::from_ref(&target), &settings(1, 4096)).unwrap();
+    let fresh = pattern(99);
+    let requests: Vec<_> = (0..16).map(|number| block_request(4096, number, Transfer::Write)).collect();
+    drive(engine.as_mut(), &requests, |request, data| fresh.fill(data, request.offset), |_, completion, _| {
+        assert_eq!(completion.result, Ok(4096));
+    });
+    drop((engine, target));
+    fresh.verify(&std::fs::read(&path).unwrap(), 0).unwrap();
+}
+
+#[test]
+fn a_file_that_others_have_open_is_left_alone() {
+    let folder = folder();
+    let path = data_file(&folder, 65536);
+    let before = std::fs::read(&path).unwrap();
+    let reading = |file: &Path| std::fs::File::open(file).unwrap();
+    let writing = |file: &Path| std::fs::OpenOptions::new().write(true).open(file).unwrap();
+    for open in [reading, writing] {
+        let held = open(&path);
+        let text = refused(&path, &opening(Access::Destroy, true));
+        assert!(text.contains("in use"), "{text}");
+        drop(held);
+    }
+    // By a program of somebody else's, under another name of the same file.
+    let other = folder.path().join("other");
+    std::fs::hard_link(&path, &other).unwrap();
+    let mut reader = Command::new("sh").args(["-c", "exec 5<\"$0\"; echo open; exec sleep 60"]).arg(&other);
+    let mut reader = reader.stdout(std::process::Stdio::piped()).spawn().unwrap();
+    let mut word = [0; 4];
+    std::io::Read::read_exact(reader.stdout.as_mut().unwrap(), &mut word).unwrap();
+    let text = refused(&path, &opening(Access::Destroy, true));
+    assert!(text.contains("in use"), "{text}");
+    reader.kill().unwrap();
+    reader.wait().unwrap();
+    assert!(Target::open(&path, &opening(Access::Destroy, true)).is_ok());
+    assert_eq!(std::fs::read(&path).unwrap(), before);
+}
+
+#[test]
+fn names_are_compared_letter_for_letter() {
+    let list = [PathBuf::from("/dev/sdz"), PathBuf::from("data")];
+    assert!(is_named(Path::new("/dev/sdz"), &list) && is_named(Path::new("data"), &list));
+    for other in ["/dev/sdz1", "/dev/sd", "/dev//sdz", "/dev/sdz/", "./data", "Data", ""] {
+        assert!(!is_named(Path::new(other), &list), "{other}");
+    }
+    assert!(!is_named(Path::new("data"), &[]));
+}
+
+/// A loop device over a file, taken away at the end; `None` with the reason where there can be none.
+struct Loop(String);
+
+impl Loop {
+    fn over(file: &Path) -> Option<Loop> {
+        let output = Command::new("losetup").args(["--find", "--show", "--partscan"]).arg(file).output();
+        match output {
+            Ok(output) if output.status.success() => {
+                Some(Loop(String::from_utf8_lossy(&output.stdout).trim().to_owned()))
+            }
+            Ok(output) => {
+                println!("skipped: losetup: {}", String::from_utf8_lossy(&output.stderr).trim());
+                None
+            }
+            Err(error) => {
+                println!("skipped: losetup: {error}");
+                None
+            }
+        }
+    }
+}
+
+impl Drop for Loop {
+    fn drop(&mut self) {
+        let _ = Command::new("losetup").args(["--detach", &self.0]).status();
+    }
+}
+
+/// Whether a command ran and succeeded; says so where not.
+fn done(command: &mut Command) -> bool {
+    match command.output() {
+        Ok(output) if output.status.success() => true,
+        Ok(output) => {
+            println!("skipped: {command:?}: {}", String::from_utf8_lossy(&output.stderr).trim());
+            false
+        }
+        Err(error) => {
+            println!("skipped: {command:?}: {error}");
+            false
+        }
+    }
+}
+
+#[test]
+fn a_block_device_is_measured_and_its_file_protected() {
+    let folder = folder();
+    let path = data_file(&folder, 4 << 20);
+    let Some(device) = Loop::over(&path) else { return };
+    let device_path = PathBuf::from(&device.0);
+    let target = Target::open(&device_path, &opening(Access::Read, true)).unwrap();
+    assert_eq!((target.size(), target.kind(), target.file_system()), (4 << 20, TargetKind::BlockDevice, None));
+    assert_eq!(target.device(), device.0.strip_prefix("/dev/"));
+    println!("{target:?}");
+    for row in usable().into_iter().filter(|row| row.name != "null") {
+        verify(row, &target, 4096, &pattern(SEED));
+    }
+    drop(target);
+    let text = refused(&path, &opening(Access::Destroy, true));
+    assert!(text.contains("lies in it"), "{text}");
+    let target = Target::open(&device_path, &opening(Access::Destroy, true)).unwrap();
+    assert!(target.use_check().is_some_and(|how| how.contains("O_EXCL")));
+    // It is claimed: a second one is refused.
+    assert!(refused(&device_path, &opening(Access::Destroy, true)).contains("in use"));
+}
+
+#[test]
+fn a_mounted_device_is_left_alone() {
+    let folder = folder();
+    let path = data_file(&folder, 16 << 20);
+    if !done(Command::new("mkfs.ext4").args(["-q", "-F"]).arg(&path)) {
+        return;
+    }
+    let Some(device) = Loop::over(&path) else { return };
+    let point = folder.path().join("point with a space");
+    std::fs::create_dir(&point).unwrap();
+    if !done(Command::new("mount").arg(&device.0).arg(&point)) {
+        return;
+    }
+    let text = Target::open(Path::new(&device.0), &opening(Access::Destroy, true)).map(drop);
+    let link = folder.path().join("link");
+    std::os::unix::fs::symlink(&device.0, &link).unwrap();
+    let through_link = Target::open(&link, &opening(Access::Destroy, true)).map(drop);
+    let reading = Target::open(Path::new(&device.0), &opening(Access::Read, true)).map(drop);
+    assert!(done(Command::new("umount").arg(&point)));
+    for text in [text, through_link] {
+        let text = text.unwrap_err().to_string();
+        assert!(text.contains("mounted on ") && text.contains("point with a space"), "{text}");
+    }
+    reading.unwrap();
+    assert!(Target::open(Path::new(&device.0), &opening(Access::Destroy, true)).is_ok(), "free again");
+}
+
+#[test]
+fn a_device_with_a_mounted_part_is_left_alone() {
+    let folder = folder();
+    let path = data_file(&folder, 32 << 20);
+    let Some(device) = Loop::over(&path) else { return };
+    let table = "label: dos\nstart=2048, size=30000, type=83\nstart=34816, type=83\n";
+    let script = format!("printf '{table}' | sfdisk -q --no-reread {0} && losetup -c {0}; partx -u {0}", device.0);
+    let (first, second) = (format!("{}p1", device.0), format!("{}p2", device.0));
+    if !done(Command::new("sh").args(["-c", &script])) || !done(Command::new("mkfs.ext4").args(["-q", "-F", &first])) {
+        return;
+    }
+    let point = folder.path().join("point");
+    std::fs::create_dir(&point).unwrap();
+    if !done(Command::new("mount").arg(&first).arg(&point)) {
+        return;
+    }
+    let destroy = |path: &str| Target::open(Path::new(path), &opening(Access::Destroy, true)).map(drop);
+    let results = [destroy(&device.0), destroy(&first)];
+    let other = destroy(&second);
+    assert!(done(Command::new("umount").arg(&point)));
+    for result in results {
+        let text = result.unwrap_err().to_string();
+        assert!(text.contains("mounted on "), "{text}");
+    }
+    other.unwrap();
+}
+
+#[test]
+fn a_file_that_is_swapped_to_is_left_alone() {
+    let folder = folder();
+    let path = data_file(&folder, 1 << 20);
+    let usable = done(Command::new("chmod").arg("600").arg(&path))
+        && done(Command::new("mkswap").arg(&path))
+        && done(Command::new("swapon").arg(&path));
+    if !usable {
+        return;
+    }
+    let result = Target::open(&path, &opening(Access::Destroy, true)).map(drop);
+    assert!(done(Command::new("swapoff").arg(&path)));
+    let text = result.unwrap_err().to_string();
+    assert!(text.contains("in use: swap space"), "{text}");
+}
