@@ -51,7 +51,8 @@ pub fn run(options: &RunOptions, words: Vec<String>) -> Result<u8> {
         Profile::Default => sampling(8, ROUNDS, 0.005),
         Profile::Full => sampling(12, ROUNDS, 0.002),
     };
-    let defaults = Defaults { profile: options.profile.name(), budget: options.profile.budget(), sampling, trace: None };
+    let defaults =
+        Defaults { profile: options.profile.name(), budget: options.profile.budget(), sampling, trace: None };
     measure(experiments, &options.common, defaults, words)
 }
 
@@ -82,13 +83,19 @@ pub fn loaded_latency(options: LoadedLatencyOptions, words: Vec<String>) -> Resu
         Some(_) => loaded_latency::Tenants::both(&settings).map(|side| Box::new(side) as Box<dyn Experiment>).into(),
         None => vec![Box::new(loaded_latency::LoadedLatency::new(settings))],
     };
-    let defaults = Defaults { profile: "loaded-latency", budget: SINGLE_BUDGET, sampling: sampling(8, ROUNDS, 0.005), trace: None };
+    let defaults = Defaults {
+        profile: "loaded-latency",
+        budget: SINGLE_BUDGET,
+        sampling: sampling(8, ROUNDS, 0.005),
+        trace: None,
+    };
     measure(experiments, &common, defaults, words)
 }
 
 /// `memgauge numa`: two experiments, since a dataset has one quantity.
 pub fn numa(options: NumaOptions, words: Vec<String>) -> Result<u8> {
-    let defaults = Defaults { profile: "numa", budget: SINGLE_BUDGET, sampling: sampling(8, ROUNDS, 0.005), trace: None };
+    let defaults =
+        Defaults { profile: "numa", budget: SINGLE_BUDGET, sampling: sampling(8, ROUNDS, 0.005), trace: None };
     measure(options.settings.experiments(), &options.common, defaults, words)
 }
 
@@ -121,7 +128,12 @@ pub fn locks(options: LockOptions, words: Vec<String>) -> Result<u8> {
 }
 
 fn single(experiment: Box<dyn Experiment>, options: &CommonOptions, words: Vec<String>) -> Result<u8> {
-    let defaults = Defaults { profile: experiment.name(), budget: SINGLE_BUDGET, sampling: sampling(8, ROUNDS, 0.005), trace: None };
+    let defaults = Defaults {
+        profile: experiment.name(),
+        budget: SINGLE_BUDGET,
+        sampling: sampling(8, ROUNDS, 0.005),
+        trace: None,
+    };
     measure(vec![experiment], options, defaults, words)
 }
 

@@ -481,7 +481,9 @@ impl Machine for RealMachine {
             Some((_, Prepared::Stream(run))) => run.inspect(samples),
             Some((_, Prepared::Chase(run))) => run.inspect(samples),
             Some((_, Prepared::Loaded(run))) => run.inspect(samples),
-            Some((_, Prepared::Instruction(_) | Prepared::Lock(_) | Prepared::HandOff(_) | Prepared::Io)) | None => Vec::new(),
+            Some((_, Prepared::Instruction(_) | Prepared::Lock(_) | Prepared::HandOff(_) | Prepared::Io)) | None => {
+                Vec::new()
+            }
         };
         if work.pages().is_none() {
             return (PageEvidence::default(), Vec::new());

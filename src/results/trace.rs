@@ -99,7 +99,8 @@ impl TraceWriter {
 pub fn read_trace(text: &str) -> Result<Vec<TraceRecord>, (usize, String)> {
     if text.trim_start().starts_with('{') {
         let lines = text.as_bytes().lines().enumerate();
-        let lines = lines.map(|(at, line)| (at + 1, line.unwrap_or_default())).filter(|(_, line)| !line.trim().is_empty());
+        let lines =
+            lines.map(|(at, line)| (at + 1, line.unwrap_or_default())).filter(|(_, line)| !line.trim().is_empty());
         return lines.map(|(at, line)| serde_json::from_str(&line).map_err(|e| (at, e.to_string()))).collect();
     }
     let mut reader = csv::Reader::from_reader(text.as_bytes());

@@ -263,7 +263,7 @@ impl SimulatedStorage {
             all.push(run(lane, work, &window, &self.clock)?);
             last = last.max(self.clock.now());
         }
-        if let (Some(left), Some(quota)) = (left, quota) {
+        if let (Some(left), Some(quota)) = (left.as_mut(), quota) {
             *left = left.saturating_sub(quota);
         }
         let window = (start, start + length.0 as u64, 1.0);

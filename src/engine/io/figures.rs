@@ -69,15 +69,8 @@ fn seconds<'a>(work: &IoWork, windows: impl Iterator<Item = &'a IoSeen>) -> Vec<
     for window in windows {
         let origin = *origin.get_or_insert(window.begin);
         let begin_ns = (window.begin - origin).0;
-        let empty = StorageSecond {
-            begin_ns,
-            elapsed_ns: 0.0,
-            operations: 0,
-            bytes: 0,
-            p50_ns: None,
-            p99_ns: None,
-            errors: 0,
-        };
+        let empty =
+            StorageSecond { begin_ns, elapsed_ns: 0.0, operations: 0, bytes: 0, p50_ns: None, p99_ns: None, errors: 0 };
         let (mut second, mut latencies) = current.take().unwrap_or((empty, Histogram::default()));
         second.elapsed_ns += window.elapsed.0;
         second.operations += window.amount;

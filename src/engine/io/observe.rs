@@ -193,7 +193,8 @@ mod tests {
                 }
                 left -= quota;
             }
-            let turns: Vec<u64> = (0..threads as u64).map(|t| (0..total).filter(|k| k % threads as u64 == t).count() as u64).collect();
+            let turns: Vec<u64> =
+                (0..threads as u64).map(|t| (0..total).filter(|k| k % threads as u64 == t).count() as u64).collect();
             assert_eq!(each, turns);
         }
         assert_eq!((quota(&work(), None), length(&work(), Nanos(5.0))), (None, Nanos(5.0)));

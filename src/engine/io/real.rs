@@ -192,9 +192,8 @@ impl RealStorage {
             pattern: Contents::pattern(work.content, work.seed),
             stop: stop.clone(),
         };
-        let target = Target::open(&file.path, &opening).map_err(|e| {
-            if stop.is_set() { Trouble::Interrupted } else { Trouble::Failed(e.to_string()) }
-        })?;
+        let target = Target::open(&file.path, &opening)
+            .map_err(|e| if stop.is_set() { Trouble::Interrupted } else { Trouble::Failed(e.to_string()) })?;
         self.targets.insert(key, target.clone());
         Ok(target)
     }
@@ -237,12 +236,7 @@ impl RealStorage {
     }
 
     /// Takes a window of `work` of about `wanted`: what was seen, and what the system counted of its threads.
-    pub fn sample(
-        &mut self,
-        work: &IoWork,
-        wanted: Nanos,
-        means: &Means<'_>,
-    ) -> Result<Observation, Trouble> {
+    pub fn sample(&mut self, work: &IoWork, wanted: Nanos, means: &Means<'_>) -> Result<Observation, Trouble> {
         let Some((_, run)) = self.current.as_ref().filter(|(ready, _)| ready == work) else {
             return Err(Trouble::Failed("a window was asked for before its work was prepared".to_owned()));
         };
@@ -253,7 +247,8 @@ impl RealStorage {
         let start = Arc::new(AtomicU64::new(0));
         let brought = {
             let (run, start, work) = (Arc::clone(run), Arc::clone(&start), work.clone());
-            let (barrier, threads, traced) = (StartBarrier::new(run.lanes.len()), run.lanes.len(), self.tracer.is_some());
+            let (barrier, threads, traced) =
+                (StartBarrier::new(run.lanes.len()), run.lanes.len(), self.tracer.is_some());
             let stop = means.stop.clone();
             means.team.run(&work.cpus.clone(), move |member| {
                 let most = quota.map(|quota| observe::share(quota, done, member.index, threads));

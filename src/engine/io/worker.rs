@@ -263,7 +263,8 @@ impl<T: Ticker> Turn<'_, T> {
     /// Gives `step` the place that is free for longest.
     fn take_up(&mut self, step: Step, due: u64) {
         let oldest = (0..self.free.len()).min_by_key(|&i| self.free[i].0).unwrap_or(0);
-        let (_, slot) = if self.work.think_ns == 0 { self.free.pop().unwrap_or((0, 0)) } else { self.free.swap_remove(oldest) };
+        let (_, slot) =
+            if self.work.think_ns == 0 { self.free.pop().unwrap_or((0, 0)) } else { self.free.swap_remove(oldest) };
         if self.work.compute > 0 {
             self.ticker.compute(self.work.compute);
         }

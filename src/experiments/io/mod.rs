@@ -11,9 +11,7 @@ pub use replay::{Recorded, parse_trace};
 pub use settings::{BlockOrder, Direction, EngineName, Position, Rate, Settings, Share, Timing};
 
 use super::{Bound, Detail, Draft, Experiment, Scope, axis, bytes_axis};
-use crate::engine::{
-    COUNTED_WINDOWS, Content, Flush, IoWork, Order, Pace, Sampling, Work, derive,
-};
+use crate::engine::{COUNTED_WINDOWS, Content, Flush, IoWork, Order, Pace, Sampling, Work, derive};
 use crate::error::{Error, Result};
 use crate::host::storage::{IO_ENGINES, engine_named};
 use crate::results::{Axis, Coordinate, Coordinates, Dataset, Finding, Outcome, Quantity};
@@ -73,7 +71,9 @@ impl Storage {
 
     fn settings(&self) -> Result<&Settings> {
         self.settings.as_ref().ok_or_else(|| {
-            Error::usage("no file to measure: io; it measures files and block devices that are named; type memgauge io FILE")
+            Error::usage(
+                "no file to measure: io; it measures files and block devices that are named; type memgauge io FILE",
+            )
         })
     }
 
@@ -156,7 +156,10 @@ impl Storage {
             return Err(Error::usage(format!(
                 "too much memory for buffers: {} threads of {} operations of {}; {} may be used; type a smaller --depth or \
                  --block",
-                c.threads, c.depth, c.block, Bytes(most)
+                c.threads,
+                c.depth,
+                c.block,
+                Bytes(most)
             )));
         }
         let coordinates = coordinates(c, &work, self.recorded.is_some());

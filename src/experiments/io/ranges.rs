@@ -155,7 +155,9 @@ fn blocks(s: &Settings, path: &Path, block: Bytes, size: u64) -> Result<(u64, u6
         }
     }
     if start >= end {
-        return refuse(format!("range without blocks: from {start} B to {end} B; it ends behind its start; type another --end"));
+        return refuse(format!(
+            "range without blocks: from {start} B to {end} B; it ends behind its start; type another --end"
+        ));
     }
     let first = start.saturating_add(s.misalign.0);
     match end.saturating_sub(first) / block.0 {

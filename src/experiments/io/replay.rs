@@ -37,7 +37,8 @@ pub fn parse_trace(path: &Path, text: &str) -> Result<Recorded> {
         ))
     };
     let start = text.trim_start();
-    let mut recorded = Recorded { path: path.to_owned(), names: Vec::new(), are_paths: true, steps: Vec::new(), others: 0 };
+    let mut recorded =
+        Recorded { path: path.to_owned(), names: Vec::new(), are_paths: true, steps: Vec::new(), others: 0 };
     if start.starts_with('{') || start.starts_with("point,") {
         let records = read_trace(text).map_err(|(line, why)| wrong(format!("line {line}: {why}")))?;
         recorded.add_own(records);
@@ -180,7 +181,13 @@ CPU0 (8,0):
     #[test]
     fn what_blkparse_prints_is_read() {
         let recorded = parse_trace(Path::new("trace"), BLKPARSE).unwrap();
-        let step = |offset: u64, bytes, write, nanos| Step { file: 0, offset: offset * 512, bytes, write, recorded: Some(nanos) };
+        let step = |offset: u64, bytes, write, nanos| Step {
+            file: 0,
+            offset: offset * 512,
+            bytes,
+            write,
+            recorded: Some(nanos),
+        };
         let expected =
             [step(1000, 131_072, false, 0), step(223_490, 4096, true, 1000), step(8, 8192, true, 1_499_996_000)];
         assert_eq!((recorded.steps.as_slice(), recorded.others), (expected.as_slice(), 1));
@@ -199,7 +206,8 @@ CPU0 (8,0):
     #[test]
     fn own_traces_are_read_and_ordered_by_time() {
         let heading = "point,window,thread,operation,issue_ns,complete_ns,due_ns,offset,size,moved,error,file\n";
-        let lines = "0,0,0,read,500,900,500,4096,512,512,,b\n0,0,0,write,100,900,100,0,1024,,5,a\n0,0,0,fsync,1,2,1,0,0,0,,a\n";
+        let lines =
+            "0,0,0,read,500,900,500,4096,512,512,,b\n0,0,0,write,100,900,100,0,1024,,5,a\n0,0,0,fsync,1,2,1,0,0,0,,a\n";
         let recorded = parse_trace(Path::new("trace"), &format!("{heading}{lines}")).unwrap();
         assert_eq!(recorded.names, ["b", "a"]);
         let all: Vec<_> = recorded.steps.iter().map(|s| (s.file, s.offset, s.write, s.recorded)).collect();
@@ -210,7 +218,14 @@ CPU0 (8,0):
 
     #[test]
     fn what_is_no_trace_is_refused() {
-        for text in ["", "hello\n", "point,window\n1,2\n", "{}", "8,0 1 1 0.5 1 D R 0 + 8 [x]", "8,0 1 1 0.000000000 1 D R 0 + 0 [x]"] {
+        for text in [
+            "",
+            "hello\n",
+            "point,window\n1,2\n",
+            "{}",
+            "8,0 1 1 0.5 1 D R 0 + 8 [x]",
+            "8,0 1 1 0.000000000 1 D R 0 + 0 [x]",
+        ] {
             let why = parse_trace(Path::new("odd"), text).unwrap_err().to_string();
             assert!(why.starts_with("cannot replay: 'odd'"), "{text}: {why}");
         }

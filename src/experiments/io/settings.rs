@@ -150,7 +150,7 @@ impl FromStr for Position {
 }
 
 /// What operations do, where, and how.
-#[derive(Debug, Clone, PartialEq, Eq, clap::Args)]
+#[derive(Debug, Clone, PartialEq, clap::Args)]
 pub struct Settings {
     /// Files or block devices; nothing is written to them unless --create or --destroy-data says so
     #[arg(value_name = "FILE", required_unless_present = "replay")]
@@ -298,7 +298,9 @@ impl Settings {
             ));
         }
         if [self.fsync, self.fdatasync].contains(&Some(0)) || self.operations == Some(0) {
-            return refuse("count not possible: 0; counts are at least 1; type --fsync 1 or --operations 1000".to_owned());
+            return refuse(
+                "count not possible: 0; counts are at least 1; type --fsync 1 or --operations 1000".to_owned(),
+            );
         }
         if self.window < SHORTEST_WINDOW || self.window > Nanos(60e9) {
             return refuse(format!(
@@ -314,7 +316,9 @@ impl Settings {
         }
         let other = self.data.filter(|&data| data != Data::Pattern);
         if let Some(data) = other.filter(|_| self.verify) {
-            return refuse(format!("data not possible: {data} with --verify; only a pattern can be verified; type --data pattern"));
+            return refuse(format!(
+                "data not possible: {data} with --verify; only a pattern can be verified; type --data pattern"
+            ));
         }
         if let Some(path) = self.destroy_data.iter().find(|path| !self.files.contains(path)) {
             return refuse(format!(
@@ -382,7 +386,10 @@ mod tests {
 
     #[test]
     fn shares_and_rates_have_bounds() {
-        assert_eq!(["0", "0.3", "30%", "1", "100%"].map(|t| t.parse::<Share>().unwrap().0), [0, 300_000, 300_000, 1_000_000, 1_000_000]);
+        assert_eq!(
+            ["0", "0.3", "30%", "1", "100%"].map(|t| t.parse::<Share>().unwrap().0),
+            [0, 300_000, 300_000, 1_000_000, 1_000_000]
+        );
         assert!(["", "1.1", "-0.1", "101%", "nan", "x"].iter().all(|t| t.parse::<Share>().is_err()));
         assert_eq!(["1000", "0.5"].map(|t| t.parse::<Rate>().unwrap().0), [1_000_000, 500]);
         assert!(["0", "-1", "nan", "inf", "1e10", ""].iter().all(|t| t.parse::<Rate>().is_err()));
