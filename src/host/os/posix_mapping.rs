@@ -43,9 +43,7 @@ impl FileMapping {
         let length = length.ok_or_else(|| io::Error::from_raw_os_error(libc::ENOMEM))?;
         let access = libc::PROT_READ | if writable { libc::PROT_WRITE } else { 0 };
         // SAFETY: the kernel chooses a free range.
-        let start = unsafe {
-            libc::mmap(std::ptr::null_mut(), length, access, libc::MAP_SHARED, file.as_raw_fd(), 0)
-        };
+        let start = unsafe { libc::mmap(std::ptr::null_mut(), length, access, libc::MAP_SHARED, file.as_raw_fd(), 0) };
         match NonNull::new(start.cast::<u8>()) {
             Some(start) if start.as_ptr().cast() != libc::MAP_FAILED => Ok(FileMapping { start, length }),
             _ => Err(io::Error::last_os_error()),

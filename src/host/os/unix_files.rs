@@ -4,10 +4,11 @@ pub use super::plain_files::{
     device_block, device_bytes, direct_alignment, forget_cached, io_uring_availability, is_sole_user,
     native_aio_availability, open_io_uring, open_native_aio, reserve,
 };
-pub use super::posix_mapping::{FileMapping, current_size, file_mapping_availability};
 pub use super::posix_files::{
-    EBADF, EINVAL, EIO, create_vanishing, descriptor, file_numbers, file_size_limit, free_space, open_file, read_at, write_at,
+    EBADF, EINVAL, EIO, create_vanishing, descriptor, file_numbers, file_size_limit, free_space, open_file, read_at,
+    write_at,
 };
+pub use super::posix_mapping::{FileMapping, current_size, file_mapping_availability};
 
 use std::fs::File;
 use std::io;

@@ -118,7 +118,8 @@ impl Pattern {
         if found.iter().all(|byte| *byte == 0) {
             return Nature::Zeros;
         }
-        let word = |at: usize| found.get(8 * at..8 * at + 8).and_then(|bytes| bytes.try_into().ok()).map(u64::from_le_bytes);
+        let word =
+            |at: usize| found.get(8 * at..8 * at + 8).and_then(|bytes| bytes.try_into().ok()).map(u64::from_le_bytes);
         let (Some(mark), Some(place), Some(seed), Some(mask)) = (word(0), word(1), word(2), word(3)) else {
             return Nature::Corrupt;
         };

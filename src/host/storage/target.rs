@@ -145,17 +145,24 @@ impl Target {
         }
         let how = OpenHow { write: destroy, follow_links: true, claim, ..OpenHow::default() };
         let file = os::open_file(path, &how).map_err(|error| match error.kind() {
-            io::ErrorKind::ResourceBusy if claim => in_use::busy(path, "the system holds it (mounted, or part of another)"),
+            io::ErrorKind::ResourceBusy if claim => {
+                in_use::busy(path, "the system holds it (mounted, or part of another)")
+            }
             _ => cannot_open(path, &error),
         })?;
         let metadata = file.metadata().map_err(|error| cannot_open(path, &error))?;
         let numbers = judged(path, os::file_numbers(&metadata))?;
         if (numbers.device, numbers.special, numbers.inode) != (seen.device, seen.special, seen.inode) {
-            return Err(Error::failure(format!("cannot open {}: it was replaced meanwhile; try again", path.display())));
+            return Err(Error::failure(format!(
+                "cannot open {}: it was replaced meanwhile; try again",
+                path.display()
+            )));
         }
         let use_check = if destroy { Some(in_use::check_opened(path, &file, &numbers, system)?) } else { None };
         let (size, kind) = match numbers.kind {
-            FileKind::BlockDevice => (os::device_bytes(&file).map_err(|e| cannot_open(path, &e))?, TargetKind::BlockDevice),
+            FileKind::BlockDevice => {
+                (os::device_bytes(&file).map_err(|e| cannot_open(path, &e))?, TargetKind::BlockDevice)
+            }
             _ => (numbers.size, TargetKind::File),
         };
         if size == 0 {

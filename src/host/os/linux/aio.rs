@@ -39,7 +39,7 @@ struct Event {
     second: i64,
 }
 
-const { assert!(size_of::<ControlBlock>() == 64 && size_of::<Event>() == 32) };
+const _: () = assert!(size_of::<ControlBlock>() == 64 && size_of::<Event>() == 32);
 
 /// A queue of the kernel; its end waits for all that is in it.
 struct Context(libc::c_ulong);

@@ -6,7 +6,7 @@ use crate::host::storage::{
     Admission, Direct, EngineSettings, IoBuffers, IoCompletion, IoEngine, IoRequest, Operations, Ready, Target,
     Transfer, number_of, synchronize,
 };
-use io_uring::{IoUring, opcode, squeue, types};
+use io_uring::{IoUring, cqueue, opcode, squeue, types};
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
 use std::ptr::NonNull;
@@ -135,7 +135,8 @@ fn try_polling(target: &Target, block: usize) -> io::Result<i32> {
             Ok(_) => break,
         }
     }
-    ring.completion().next().map(|entry| entry.result()).ok_or_else(|| io::ErrorKind::WouldBlock.into())
+    let entry: Option<cqueue::Entry> = ring.completion().next();
+    entry.map(|entry| entry.result()).ok_or_else(|| io::ErrorKind::WouldBlock.into())
 }
 
 impl Uring {

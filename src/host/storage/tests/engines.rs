@@ -24,13 +24,18 @@ fn every_block_is_read_exactly_once_and_right() {
                 let requests: Vec<_> =
                     (0..4 * MIB / block).map(|number| block_request(block, number, Transfer::Read)).collect();
                 let mut seen = vec![0; requests.len()];
-                drive(engine.as_mut(), &requests, |_, _| {}, |request, completion, data| {
-                    seen[request.tag as usize] += 1;
-                    assert_eq!(completion.result, Ok(block), "{} at {depth} x {block}", row.name);
-                    if row.name != "null" {
-                        pattern(SEED).verify(data, request.offset).unwrap();
-                    }
-                });
+                drive(
+                    engine.as_mut(),
+                    &requests,
+                    |_, _| {},
+                    |request, completion, data| {
+                        seen[request.tag as usize] += 1;
+                        assert_eq!(completion.result, Ok(block), "{} at {depth} x {block}", row.name);
+                        if row.name != "null" {
+                            pattern(SEED).verify(data, request.offset).unwrap();
+                        }
+                    },
+                );
                 assert!(seen.iter().all(|count| *count == 1), "{}", row.name);
             }
         }
@@ -117,7 +122,10 @@ fn buffers_in_flight_cannot_be_reached() {
     for row in usable().into_iter().filter(|row| row.asynchronous && row.name != "null") {
         let mut engine = (row.open)(std::slice::from_ref(&target), &settings(2, 4096)).unwrap();
         let request = block_request(4096, 0, Transfer::Read);
-        assert_eq!(engine.submit(&[request, IoRequest { tag: 1, ..request }]).unwrap(), 2 - usize::from(row.name == "aio"));
+        assert_eq!(
+            engine.submit(&[request, IoRequest { tag: 1, ..request }]).unwrap(),
+            2 - usize::from(row.name == "aio")
+        );
         assert!(engine.buffers().in_flight(0) && !engine.buffers().in_flight(1));
         assert!(engine.buffers().slot(0).is_none() && engine.buffers().slot_mut(0).is_none());
         assert!(engine.buffers().slot(1).is_some());
@@ -151,9 +159,14 @@ fn what_is_open_for_reading_is_not_written_to() {
         for row in usable().into_iter().filter(|row| row.name != "null") {
             let mut engine = (row.open)(std::slice::from_ref(&target), &settings(1, 4096)).unwrap();
             let write = [block_request(4096, 0, Transfer::Write)];
-            drive(engine.as_mut(), &write, |_, data| data.fill(0xff), |_, completion, _| {
-                assert_eq!(completion.result, Err(os::EBADF), "{}", row.name);
-            });
+            drive(
+                engine.as_mut(),
+                &write,
+                |_, data| data.fill(0xff),
+                |_, completion, _| {
+                    assert_eq!(completion.result, Err(os::EBADF), "{}", row.name);
+                },
+            );
         }
     }
     assert_eq!(std::fs::read(&path).unwrap(), before);
@@ -208,7 +221,8 @@ fn several_targets_are_told_apart() {
     let folder = folder();
     let targets: Vec<Target> = (0..3)
         .map(|seed| {
-            let opening = Opening { pattern: pattern(seed), ..opening(Access::Create { bytes: 65536, keep: false }, true) };
+            let opening =
+                Opening { pattern: pattern(seed), ..opening(Access::Create { bytes: 65536, keep: false }, true) };
             Target::open(folder.path(), &opening).unwrap()
         })
         .collect();
@@ -217,10 +231,15 @@ fn several_targets_are_told_apart() {
         let requests: Vec<_> = (0..48)
             .map(|n| IoRequest { tag: n as u64, target: n % 3, ..block_request(4096, n / 3, Transfer::Read) })
             .collect();
-        drive(engine.as_mut(), &requests, |_, _| {}, |request, completion, data| {
-            assert_eq!(completion.result, Ok(4096));
-            pattern(request.target as u64).verify(data, request.offset).unwrap();
-        });
+        drive(
+            engine.as_mut(),
+            &requests,
+            |_, _| {},
+            |request, completion, data| {
+                assert_eq!(completion.result, Ok(4096));
+                pattern(request.target as u64).verify(data, request.offset).unwrap();
+            },
+        );
     }
 }
 
@@ -229,9 +248,14 @@ fn odd_settings_are_refused_in_one_line() {
     let folder = folder();
     let target = Target::open(&data_file(&folder, 4096), &opening(Access::Read, false)).unwrap();
     for row in usable() {
-        for (depth, block, misalign) in
-            [(0, 4096, 0), (1, 0, 0), (1, usize::MAX, 0), (usize::MAX, 4096, 0), (1, 4096, usize::MAX), (1 << 40, 1 << 29, 0)]
-        {
+        for (depth, block, misalign) in [
+            (0, 4096, 0),
+            (1, 0, 0),
+            (1, usize::MAX, 0),
+            (usize::MAX, 4096, 0),
+            (1, 4096, usize::MAX),
+            (1 << 40, 1 << 29, 0),
+        ] {
             let settings = EngineSettings { misalign, ..settings(depth, block) };
             let Err(error) = (row.open)(std::slice::from_ref(&target), &settings) else { panic!("{}", row.name) };
             assert!(!error.to_string().contains('\n'), "{error}");
@@ -253,9 +277,14 @@ fn misaligned_direct_transfers_fail_one_by_one() {
         let short = IoRequest { tag: 1, bytes: offset - 1, ..block_request(offset, 1, Transfer::Read) };
         let good = block_request(offset, 2, Transfer::Read);
         let mut results = [None; 3];
-        drive(engine.as_mut(), &[odd, short, good], |_, _| {}, |request, completion, _| {
-            results[request.tag as usize] = Some(completion.result);
-        });
+        drive(
+            engine.as_mut(),
+            &[odd, short, good],
+            |_, _| {},
+            |request, completion, _| {
+                results[request.tag as usize] = Some(completion.result);
+            },
+        );
         assert_eq!(results, [Some(Err(INVALID)), Some(Err(INVALID)), Some(Ok(offset))], "{}", row.name);
     }
 }
@@ -271,10 +300,15 @@ fn unregistered_and_polled_rings_carry_the_same_data() {
         println!("registered {registered}, poll {poll}: {:?}", engine.remarks());
         let mut requests: Vec<_> = (0..256).map(|number| block_request(4096, number, Transfer::Read)).collect();
         requests.push(IoRequest { tag: 256, ..block_request(4096, 0, Transfer::Sync) });
-        drive(engine.as_mut(), &requests, |_, _| {}, |request, completion, data| match request.transfer {
-            Transfer::Sync => assert_eq!(completion.result, Ok(0)),
-            _ => pattern(SEED).verify(&data[..completion.result.unwrap()], request.offset).unwrap(),
-        });
+        drive(
+            engine.as_mut(),
+            &requests,
+            |_, _| {},
+            |request, completion, data| match request.transfer {
+                Transfer::Sync => assert_eq!(completion.result, Ok(0)),
+                _ => pattern(SEED).verify(&data[..completion.result.unwrap()], request.offset).unwrap(),
+            },
+        );
     }
 }
 

@@ -16,7 +16,12 @@ fn faults_come_as_often_as_asked_for() {
         let mut engine = faulty(&target, row, 8, faults);
         let requests: Vec<_> = (0..200).map(|number| block_request(4096, number, Transfer::Read)).collect();
         let mut results = HashMap::new();
-        drive(&mut engine, &requests, |_, _| {}, |_, completion, _| *results.entry(completion.result).or_insert(0) += 1);
+        drive(
+            &mut engine,
+            &requests,
+            |_, _| {},
+            |_, completion, _| *results.entry(completion.result).or_insert(0) += 1,
+        );
         // Every twentieth would be both, and is an error.
         let expected = [(Err(IO_ERROR), 50), (Ok(2048), 10), (Ok(4096), 140)];
         assert_eq!(results, HashMap::from(expected), "{}", row.name);

@@ -13,9 +13,14 @@ fn a_file_that_was_given_up_is_overwritten() {
     let mut engine = (engine_named("sync").unwrap().open)(std::slice::from_ref(&target), &settings(1, 4096)).unwrap();
     let fresh = pattern(99);
     let requests: Vec<_> = (0..16).map(|number| block_request(4096, number, Transfer::Write)).collect();
-    drive(engine.as_mut(), &requests, |request, data| fresh.fill(data, request.offset), |_, completion, _| {
-        assert_eq!(completion.result, Ok(4096));
-    });
+    drive(
+        engine.as_mut(),
+        &requests,
+        |request, data| fresh.fill(data, request.offset),
+        |_, completion, _| {
+            assert_eq!(completion.result, Ok(4096));
+        },
+    );
     drop((engine, target));
     fresh.verify(&std::fs::read(&path).unwrap(), 0).unwrap();
 }
@@ -175,20 +180,4 @@ fn a_device_with_a_mounted_part_is_left_alone() {
         assert!(text.contains("mounted on "), "{text}");
     }
     other.unwrap();
-}
-
-#[test]
-fn a_file_that_is_swapped_to_is_left_alone() {
-    let folder = folder();
-    let path = data_file(&folder, 1 << 20);
-    let usable = done(Command::new("chmod").arg("600").arg(&path))
-        && done(Command::new("mkswap").arg(&path))
-        && done(Command::new("swapon").arg(&path));
-    if !usable {
-        return;
-    }
-    let result = Target::open(&path, &opening(Access::Destroy, true)).map(drop);
-    assert!(done(Command::new("swapoff").arg(&path)));
-    let text = result.unwrap_err().to_string();
-    assert!(text.contains("in use: swap space"), "{text}");
 }

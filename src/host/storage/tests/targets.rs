@@ -122,7 +122,8 @@ fn a_kept_file_stays_and_only_that() {
     let path = folder.path().join("kept");
     for filler in [Filler::Incompressible, Filler::Zeros, Filler::Repeated(b"abc".to_vec())] {
         let pattern = Pattern::new(filler, 3);
-        let opening = Opening { pattern: pattern.clone(), ..opening(Access::Create { bytes: 100_000, keep: true }, true) };
+        let opening =
+            Opening { pattern: pattern.clone(), ..opening(Access::Create { bytes: 100_000, keep: true }, true) };
         drop(Target::open(&path, &opening).unwrap());
         assert_eq!(entries(folder.path()), ["kept"]);
         let data = std::fs::read(&path).unwrap();
@@ -203,7 +204,8 @@ fn a_limit_on_files_is_an_error() {
 #[test]
 #[ignore = "started by a_killed_run_leaves_no_file in a process of its own"]
 fn child_that_is_killed() {
-    let _target = Target::open(Path::new("new"), &opening(Access::Create { bytes: 1 << 20, keep: false }, true)).unwrap();
+    let _target =
+        Target::open(Path::new("new"), &opening(Access::Create { bytes: 1 << 20, keep: false }, true)).unwrap();
     println!("created");
     std::thread::sleep(std::time::Duration::from_secs(60));
 }
