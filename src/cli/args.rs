@@ -335,6 +335,8 @@ pub enum Listed {
     Experiments,
     /// Everything that was found out about this machine, with its source
     Host,
+    /// Ways to hand operations on files and devices to the system
+    Engines,
 }
 
 /// How to list.

@@ -34,11 +34,13 @@ const LARGEST_TRACE: u64 = 4 << 30;
 pub fn io(options: IoOptions, words: Vec<String>) -> Result<u8> {
     let IoOptions { settings, trace, common } = options;
     settings.check()?;
+    // A file that grows beyond a limit shall be an error of the write, not the end of the process.
+    crate::host::interrupt::report_file_limit()?;
     let recorded = match &settings.replay {
         Some(path) => Some(parse_trace(path, &read(path)?)?),
         None => None,
     };
-    let length = settings.window;
+    let length = settings.window();
     let experiment = Storage::new(settings, recorded);
     let budget = experiment.time(common.repeat).max(SINGLE_BUDGET);
     let trace = trace.as_deref().filter(|_| !common.dry_run).map(create).transpose()?;

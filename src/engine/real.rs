@@ -63,8 +63,6 @@ enum Prepared {
     Lock(Arc<LockRun>),
     HandOff(Arc<HandOffRun>),
     Loaded(Arc<LoadedRun>),
-    /// Kept by `storage`.
-    Io,
 }
 
 impl RealMachine {
@@ -422,8 +420,7 @@ impl Machine for RealMachine {
             Work::HandOff(w) => self.prepare_hand_off(w)?,
             Work::Io(w) => {
                 let means = Means { team: &self.team, clock: &self.clock, stop: &self.stop };
-                self.storage.prepare(w, &means)?;
-                Prepared::Io
+                return self.storage.prepare(w, &means);
             }
         };
         self.prepared = Some((work.clone(), prepared));
@@ -448,7 +445,6 @@ impl Machine for RealMachine {
             Prepared::Instruction(run) => self.take(work, run, length),
             Prepared::Lock(run) => self.take(work, run, length),
             Prepared::Loaded(run) => self.take(work, run, length),
-            Prepared::Io => Err(Trouble::Failed("work on storage has windows of its own".to_owned())),
             // A wait that the user ends leaves a sample that is not whole.
             Prepared::HandOff(run) => {
                 let taken = self.take(work, run, length);
@@ -481,9 +477,7 @@ impl Machine for RealMachine {
             Some((_, Prepared::Stream(run))) => run.inspect(samples),
             Some((_, Prepared::Chase(run))) => run.inspect(samples),
             Some((_, Prepared::Loaded(run))) => run.inspect(samples),
-            Some((_, Prepared::Instruction(_) | Prepared::Lock(_) | Prepared::HandOff(_) | Prepared::Io)) | None => {
-                Vec::new()
-            }
+            Some((_, Prepared::Instruction(_) | Prepared::Lock(_) | Prepared::HandOff(_))) | None => Vec::new(),
         };
         if work.pages().is_none() {
             return (PageEvidence::default(), Vec::new());

@@ -282,14 +282,7 @@ impl SimulatedMachine {
 
     /// Whether a load of `work` waits for a page to be found: those of a window that the TLBs cover share one search.
     fn walks(&self, work: &ChaseWork) -> bool {
-        let covered = match work.shape {
-            ChainShape::GlobalRandom | ChainShape::OnePerPage(_) | ChainShape::Pairs { .. } => work.bytes,
-            ChainShape::RandomBox(window)
-            | ChainShape::SameRandomInBox(window)
-            | ChainShape::DiffRandomInBox(window) => window.min(work.bytes),
-            ChainShape::Sequential => Bytes(0),
-        };
-        work.pages == PageMode::Base && covered > self.model.tlb_reach
+        work.pages == PageMode::Base && work.window() > self.model.tlb_reach
     }
 
     /// What the TLBs add to a load.

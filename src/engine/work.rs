@@ -229,6 +229,17 @@ impl ChaseWork {
         }
     }
 
+    /// Memory in which its order jumps to and fro; none where it goes through by rising address.
+    pub fn window(&self) -> Bytes {
+        match self.shape {
+            ChainShape::GlobalRandom | ChainShape::OnePerPage(_) | ChainShape::Pairs { .. } => self.bytes,
+            ChainShape::RandomBox(window)
+            | ChainShape::SameRandomInBox(window)
+            | ChainShape::DiffRandomInBox(window) => window.min(self.bytes),
+            ChainShape::Sequential => Bytes(0),
+        }
+    }
+
     /// Bytes of the mapping that it takes up: pages with a node each start at multiples of their size.
     pub fn slot(&self) -> Bytes {
         match self.shape {

@@ -18,3 +18,4 @@ mod resume;
 mod scaling;
 mod simulated;
 mod source;
+mod storage;

@@ -64,7 +64,7 @@ impl Storage {
         let more = [s.engine.0.len(), s.accesses().len(), s.rates().len(), s.compute.0.len()];
         let points = lists.into_iter().chain(more).fold(1.0, |product, n| product * n as f64) * f64::from(repeat);
         let recorded = self.recorded.as_ref().filter(|_| s.timing == Timing::Recorded).map(Recorded::duration);
-        let usual = s.window * f64::from(ROUNDS * PER_ROUND);
+        let usual = s.window() * f64::from(ROUNDS * PER_ROUND);
         let each = recorded.or(s.time).unwrap_or(usual) * 1.25 + Nanos::from_secs(1.0);
         each * points + Nanos::from_secs(s.create.map_or(0.0, |size| size.0 as f64 / 50e6))
     }
@@ -283,7 +283,7 @@ impl Experiment for Storage {
         let Some(s) = &self.settings else { return general };
         let slowest = s.rates().into_iter().flatten().min();
         let least = slowest.map_or(Nanos::ZERO, |rate| Nanos::from_secs(PER_WINDOW * 1e3 / rate.0 as f64));
-        let length = s.window.max(least.min(Nanos::from_secs(60.0)));
+        let length = s.window().max(least.min(Nanos::from_secs(60.0)));
         let windows = |time: Nanos| (time.0 / length.0).ceil().clamp(1.0, 1e6) as u32;
         let general = Sampling { length, ..general };
         match (&self.recorded, s.timing, s.time) {

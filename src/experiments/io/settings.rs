@@ -240,9 +240,9 @@ pub struct Settings {
     #[arg(long, value_name = "TIME")]
     pub time: Option<Nanos>,
 
-    /// Length of a window, which is a sample: 100ms
-    #[arg(long, value_name = "TIME", default_value = "500ms")]
-    pub window: Nanos,
+    /// Length of a window, which is a sample: 100ms [default: 500ms, or a 20th of --time but 50ms at least]
+    #[arg(long, value_name = "TIME")]
+    pub window: Option<Nanos>,
 
     /// Make FILE, of this size, write it from end to end, and remove it afterwards
     #[arg(long, value_name = "SIZE", conflicts_with = "destroy_data")]
@@ -281,6 +281,9 @@ pub struct Settings {
 pub const MOST_THREADS: usize = 1024;
 const MOST_DEPTH: u32 = 4096;
 
+/// Several hundred operations of a disk that turns, and short enough for a series.
+const USUAL_WINDOW: Nanos = Nanos(500e6);
+
 /// Windows are as long at least: a shorter one ends before threads and queue are warm.
 const SHORTEST_WINDOW: Nanos = Nanos(10e6);
 
@@ -302,16 +305,16 @@ impl Settings {
                 "count not possible: 0; counts are at least 1; type --fsync 1 or --operations 1000".to_owned(),
             );
         }
-        if self.window < SHORTEST_WINDOW || self.window > Nanos(60e9) {
+        if self.window() < SHORTEST_WINDOW || self.window() > Nanos(60e9) {
             return refuse(format!(
                 "window not possible: {}; windows last from 10 ms to 60 s; type --window 500ms",
-                self.window
+                self.window()
             ));
         }
-        if self.time.is_some_and(|time| time < self.window) {
+        if self.time.is_some_and(|time| time < self.window()) {
             return refuse(format!(
                 "time not possible: less than a window of {}; type --time 10s or a shorter --window",
-                self.window
+                self.window()
             ));
         }
         let other = self.data.filter(|&data| data != Data::Pattern);
@@ -346,6 +349,12 @@ impl Settings {
             }
         };
         asked.into_iter().flat_map(of).collect()
+    }
+
+    /// Length of a window.
+    pub fn window(&self) -> Nanos {
+        let of_time = |time: Nanos| (time / 20.0).max(Nanos::from_millis(50.0)).min(USUAL_WINDOW);
+        self.window.unwrap_or_else(|| self.time.map_or(USUAL_WINDOW, of_time))
     }
 
     /// Whether the page cache is passed by: yes, no, or both in turn.

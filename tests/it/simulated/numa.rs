@@ -302,7 +302,7 @@ fn profiles_measure_what_there_is_time_for() {
         let experiments = rows().map(|row| (row.in_profile)(detail)).collect();
         lab::plan(on, request(experiments, on)).expect("a plan")
     };
-    assert_eq!(rows().map(|row| row.least).collect::<Vec<_>>(), [Detail::Levels, Detail::Levels]);
+    assert_eq!(rows().map(|row| row.least).collect::<Vec<_>>(), [Some(Detail::Levels); 2]);
     assert_eq!(drafted(&machines::plain(), Detail::Levels).points.len(), 0);
     assert_eq!(drafted(&machines::plain(), Detail::Sweep).points.len(), 2, "both say that there is one node");
     for on in [two_large_sockets(), sub_numa_clusters(), with_far_memory(), unequal()] {
