@@ -206,7 +206,6 @@ mod unguarded {
     use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
     /// Nothing to prepare.
-    #[cfg_attr(test, allow(dead_code))]
     pub fn prepare() -> io::Result<()> {
         Ok(())
     }
@@ -228,5 +227,29 @@ mod unguarded {
             to.store(from.load(Ordering::Relaxed), Ordering::Relaxed);
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type Copy = unsafe fn(*mut u8, *const u8, usize) -> io::Result<()>;
+
+    #[test]
+    fn every_byte_is_copied_and_no_other() {
+        prepare().unwrap();
+        unguarded::prepare().unwrap();
+        let from: Vec<u8> = (0..300u32).map(|at| (at % 251) as u8 + 1).collect();
+        for copy in [copy as Copy, unguarded::copy as Copy] {
+            for (start, length) in (0..17).flat_map(|start| (0..200).map(move |length| (start, length))) {
+                let mut to = vec![0; 300];
+                // SAFETY: both are vectors of 300 bytes, and start + length is less.
+                unsafe { copy(to.as_mut_ptr().add(16 - start % 17), from.as_ptr().add(start), length) }.unwrap();
+                let at = 16 - start % 17;
+                assert_eq!(to[at..at + length], from[start..start + length]);
+                assert!(to[..at].iter().chain(&to[at + length..]).all(|byte| *byte == 0));
+            }
+        }
     }
 }

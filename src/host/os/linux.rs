@@ -3,16 +3,19 @@
 mod aio;
 mod files;
 mod memory;
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64")))]
 mod uring;
 
 pub use aio::*;
 pub use files::*;
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64")))]
 pub use uring::*;
 
-// Android lets no program use it.
-#[cfg(target_os = "android")]
+// Android lets no program use it, and the crate has no bindings for 32-bit machines.
+#[cfg(not(all(
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64")
+)))]
 pub use super::plain_files::{io_uring_availability, open_io_uring};
 pub use memory::{Region, node_of_each, page_counts, resident_bytes};
 

@@ -38,6 +38,16 @@ pub fn create_vanishing(_path: &Path) -> io::Result<File> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
+/// No way is known here.
+pub fn create_unnamed(_path: &Path) -> io::Result<File> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// No way is known here.
+pub fn give_name(_file: &File, _path: &Path) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
 /// Reads bytes at `offset`, perhaps fewer than asked for.
 #[cfg(windows)]
 pub fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
@@ -136,22 +146,22 @@ pub fn device_block(_file: &File) -> Option<u32> {
 
 /// It is Linux's.
 pub fn native_aio_availability() -> std::result::Result<(), String> {
-    Err("Linux has it, this system does not".to_owned())
+    Err("it is Linux's alone".to_owned())
 }
 
 /// It is Linux's.
 pub fn open_native_aio(_targets: &[Target], _settings: &EngineSettings) -> Result<Box<dyn IoEngine>> {
-    Err(Error::usage("cannot use engine aio: Linux has it, this system does not; use --engine sync"))
+    Err(Error::usage("cannot use engine aio: it is Linux's alone; use --engine sync"))
 }
 
 /// It is Linux's.
 pub fn io_uring_availability() -> std::result::Result<(), String> {
-    Err("Linux has it, this system does not".to_owned())
+    Err("it is used on 64-bit Linux only".to_owned())
 }
 
 /// It is Linux's.
 pub fn open_io_uring(_targets: &[Target], _settings: &EngineSettings) -> Result<Box<dyn IoEngine>> {
-    Err(Error::usage("cannot use engine io_uring: Linux has it, this system does not; use --engine sync"))
+    Err(Error::usage("cannot use engine io_uring: it is used on 64-bit Linux only; use --engine aio or --engine sync"))
 }
 
 /// The standard library has no mappings.
@@ -187,5 +197,41 @@ impl FileMapping {
     /// Never called.
     pub fn sync(&self) -> io::Result<()> {
         match *self {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_read_and_written_in_place() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        let new = OpenHow { write: true, create_new: true, ..OpenHow::default() };
+        let file = open_file(&path, &new).unwrap();
+        assert_eq!(write_at(&file, b"abcdef", 2).unwrap(), 6);
+        assert_eq!(open_file(&path, &new).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+        let mut buffer = [0; 4];
+        assert_eq!(read_at(&file, &mut buffer, 5).unwrap(), 3);
+        assert_eq!(&buffer, b"def\0");
+        assert_eq!(current_size(&file).unwrap(), 8);
+        let numbers = file_numbers(&file.metadata().unwrap());
+        assert_eq!((numbers.kind, numbers.size), (FileKind::Regular, 8));
+        assert_eq!(file_numbers(&folder.path().metadata().unwrap()).kind, FileKind::Directory);
+        assert!(set_direct(&file, false).is_ok() && set_direct(&file, true).is_err());
+        let reading = open_file(&path, &OpenHow::default()).unwrap();
+        assert!(write_at(&reading, b"x", 0).is_err());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_followed_on_request_only() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, link) = (folder.path().join("file"), folder.path().join("link"));
+        std::fs::write(&path, "x").unwrap();
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        assert!(open_file(&link, &OpenHow::default()).is_err());
+        assert!(open_file(&link, &OpenHow { follow_links: true, ..OpenHow::default() }).is_ok());
     }
 }

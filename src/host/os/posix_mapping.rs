@@ -89,3 +89,57 @@ impl Drop for FileMapping {
         unsafe { libc::munmap(self.start.as_ptr().cast(), self.length) };
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_that_are_gone_are_errors_as_often_as_they_are_touched() {
+        let mut file = tempfile::tempfile().unwrap();
+        std::io::Write::write_all(&mut file, &[7; 65536]).unwrap();
+        let mapping = FileMapping::map(&file, 65536, true).unwrap();
+        let mut buffer = [0; 8192];
+        mapping.read(0, &mut buffer).unwrap();
+        assert_eq!(buffer, [7; 8192]);
+        mapping.write(4096, &[9; 100]).unwrap();
+        mapping.sync().unwrap();
+        if cfg!(not(target_os = "linux")) {
+            return;
+        }
+        file.set_len(4096).unwrap();
+        for _ in 0..3 {
+            for offset in [0, 4096, 57344] {
+                assert_eq!(mapping.read(offset, &mut buffer).unwrap_err().raw_os_error(), Some(libc::EIO));
+                assert_eq!(mapping.write(offset, &buffer).unwrap_err().raw_os_error(), Some(libc::EIO));
+            }
+            std::thread::scope(|scope| {
+                scope.spawn(|| assert!(FileMapping::map(&file, 8192, false).unwrap().read(4096, &mut [0; 1]).is_err()));
+            });
+        }
+        mapping.read(0, &mut buffer[..4096]).unwrap();
+        assert!(mapping.read(65535, &mut buffer).is_err() && mapping.read(usize::MAX, &mut buffer).is_err());
+    }
+
+    #[test]
+    #[ignore = "started by other_faults_end_the_process in a process of its own"]
+    fn child_that_touches_a_missing_page() {
+        let file = tempfile::tempfile().unwrap();
+        file.set_len(4096).unwrap();
+        let mapping = FileMapping::map(&file, 4096, false).unwrap();
+        file.set_len(0).unwrap();
+        // SAFETY: the page is mapped; that it cannot be brought is what this is about.
+        let byte = unsafe { mapping.start.as_ptr().read_volatile() };
+        println!("read {byte}");
+    }
+
+    #[test]
+    fn other_faults_end_the_process() {
+        use std::os::unix::process::ExitStatusExt;
+        let output = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--ignored", "--exact", "host::os::posix_mapping::tests::child_that_touches_a_missing_page"])
+            .output()
+            .unwrap();
+        assert_eq!(output.status.signal(), Some(libc::SIGBUS));
+    }
+}

@@ -180,3 +180,93 @@ impl fmt::Display for Mismatch {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn made(pattern: &Pattern, offset: u64, length: usize) -> Vec<u8> {
+        let mut data = vec![0xee; length];
+        pattern.fill(&mut data, offset);
+        data
+    }
+
+    #[test]
+    fn data_depends_on_its_place_only() {
+        for filler in
+            [Filler::Incompressible, Filler::Zeros, Filler::Repeated(b"seven b".to_vec()), Filler::Repeated(vec![])]
+        {
+            let pattern = Pattern::new(filler, 5);
+            let whole = made(&pattern, 0, 5000);
+            for (offset, length) in [(0, 0), (0, 1), (1, 1), (511, 2), (512, 512), (700, 4000), (4096, 904), (8, 24)] {
+                assert_eq!(made(&pattern, offset as u64, length), whole[offset..offset + length], "{pattern:?}");
+                pattern.verify(&whole[offset..offset + length], offset as u64).unwrap();
+            }
+        }
+        assert!(made(&Pattern::new(Filler::Zeros, 0), 3, 700).iter().all(|byte| *byte == 0));
+        assert_eq!(made(&Pattern::new(Filler::Repeated(b"abc".to_vec()), 0), 4, 5), b"bcabc");
+        let far = Pattern::new(Filler::Incompressible, 5);
+        far.verify(&made(&far, u64::MAX - 10, 10), u64::MAX - 10).unwrap();
+    }
+
+    #[test]
+    fn data_differs_everywhere_and_does_not_compress() {
+        let pattern = Pattern::new(Filler::Incompressible, 5);
+        let data = made(&pattern, 0, 1 << 20);
+        let mut words: Vec<&[u8]> = data.chunks_exact(8).collect();
+        words.sort_unstable();
+        assert!(words.windows(2).all(|pair| pair[0] != pair[1]), "no word comes twice");
+        let mut counts = [0u32; 256];
+        data.iter().for_each(|byte| counts[usize::from(*byte)] += 1);
+        // 4096 of each on average, with a standard deviation of 64.
+        assert!(counts.iter().all(|count| (3600..4600).contains(count)), "{counts:?}");
+        let packed = entropy_bytes(&data);
+        assert!(packed > data.len() * 98 / 100, "{packed} of {}", data.len());
+    }
+
+    /// The size that the entropy of pairs of bytes leaves of data. Eight samples a pair let it seem a hundredth smaller.
+    fn entropy_bytes(data: &[u8]) -> usize {
+        let mut counts = vec![0u32; 65536];
+        data.chunks_exact(2).for_each(|pair| counts[usize::from(pair[0]) << 8 | usize::from(pair[1])] += 1);
+        let all = (data.len() / 2) as f64;
+        let bits: f64 = counts.iter().filter(|n| **n > 0).map(|n| f64::from(*n) * (all / f64::from(*n)).log2()).sum();
+        (bits / 8.0) as usize
+    }
+
+    #[test]
+    fn what_is_wrong_is_told() {
+        let pattern = Pattern::new(Filler::Incompressible, 5);
+        let good = made(&pattern, 4096, 2048);
+        let nature = |data: &[u8]| pattern.verify(data, 4096).unwrap_err();
+        let with = |at: usize, what: &[u8]| {
+            let mut data = good.clone();
+            data[at..at + what.len()].copy_from_slice(what);
+            data
+        };
+        let misplaced = nature(&with(512, &made(&pattern, 1 << 30, 512)));
+        assert_eq!((misplaced.nature, misplaced.at / 512), (Nature::Misplaced(1 << 30), 9));
+        assert_eq!(nature(&with(1024, &[0; 512])).nature, Nature::Zeros);
+        let other = made(&Pattern::new(Filler::Incompressible, 6), 4096, 2048);
+        assert_eq!(nature(&other).nature, Nature::OtherSeed);
+        let flipped = nature(&with(700, &[!good[700]]));
+        let expected = Mismatch { at: 4796, expected: good[700], found: !good[700], nature: Nature::Corrupt };
+        assert_eq!(flipped, expected);
+        assert_eq!(nature(&[1; 3]).nature, Nature::Corrupt);
+        let zeros = Pattern::new(Filler::Zeros, 0).verify(&[0, 0, 9], 10).unwrap_err();
+        assert_eq!((zeros.at, zeros.nature), (12, Nature::Corrupt));
+        for text in [flipped.to_string(), misplaced.to_string()] {
+            assert!(text.starts_with("byte ") && !text.contains('\n'), "{text}");
+        }
+    }
+
+    #[test]
+    fn every_changed_byte_is_found() {
+        let pattern = Pattern::new(Filler::Incompressible, 1);
+        let good = made(&pattern, 100, 1500);
+        for at in 0..good.len() {
+            let mut data = good.clone();
+            data[at] ^= 1;
+            assert_eq!(pattern.verify(&data, 100).unwrap_err().at, 100 + at as u64);
+        }
+    }
+}

@@ -7,6 +7,8 @@ mod create;
 mod device;
 mod direct;
 mod in_use;
+#[cfg(all(test, unix))]
+mod tests;
 
 use super::pattern::{Filler, Pattern};
 use crate::error::{Error, Result};
@@ -23,7 +25,7 @@ use std::sync::Arc;
 /// What may be done to a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// Reading. Nothing is written, not even times of access where the system lets that be.
+    /// Reading. Symbolic links are followed, and nothing is written.
     Read,
     /// Reading and writing a file that is made for this: `bytes` long, written from end to end. The path must be free, or
     /// a folder for a file without a name. The file is gone when the last clone of the target is, or when the

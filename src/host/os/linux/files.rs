@@ -3,9 +3,11 @@
 use super::check;
 use crate::host::os::files::DirectAlignment;
 use crate::host::os::posix_files;
+use std::ffi::CString;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::AsRawFd;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
@@ -14,19 +16,34 @@ pub use posix_files::{
     EBADF, EINVAL, EIO, descriptor, file_numbers, file_size_limit, free_space, open_file, read_at, write_at,
 };
 
-/// A new file in the folder of `path` that never has a name there (O_TMPFILE), so that nothing is left of it whatever
-/// ends the process; on file systems without such files the name exists for a moment.
-pub fn create_vanishing(path: &Path) -> io::Result<File> {
+/// A new file in the folder of `path` that has no name there (O_TMPFILE), so that nothing is left of it whatever ends the
+/// process; `Unsupported` where the file system has no such files.
+pub fn create_unnamed(path: &Path) -> io::Result<File> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut options = OpenOptions::new();
     options.read(true).write(true).mode(0o600).custom_flags(libc::O_TMPFILE);
-    match options.open(folder) {
+    options.open(folder).map_err(|error| match error.raw_os_error() {
         // Kernels and file systems without O_TMPFILE take the folder for what is to be opened.
-        Err(error) if [libc::EOPNOTSUPP, libc::EISDIR, libc::EINVAL].contains(&error.raw_os_error().unwrap_or(0)) => {
-            posix_files::create_vanishing(path)
-        }
+        Some(libc::EOPNOTSUPP | libc::EISDIR | libc::EINVAL) => io::ErrorKind::Unsupported.into(),
+        _ => error,
+    })
+}
+
+/// A new file that is gone when it is closed, also by the end of the process; its name `path` exists for a moment at most.
+pub fn create_vanishing(path: &Path) -> io::Result<File> {
+    match create_unnamed(path) {
+        Err(error) if error.kind() == io::ErrorKind::Unsupported => posix_files::create_vanishing(path),
         other => other,
     }
+}
+
+/// Gives an unnamed file its name, which must be free (open(2), O_TMPFILE).
+pub fn give_name(file: &File, path: &Path) -> io::Result<()> {
+    let text = |bytes: &[u8]| CString::new(bytes).map_err(|_| io::ErrorKind::InvalidInput);
+    let (from, to) =
+        (text(format!("/proc/self/fd/{}", file.as_raw_fd()).as_bytes())?, text(path.as_os_str().as_bytes())?);
+    // SAFETY: both paths end in a zero byte; the kernel only reads them.
+    check(unsafe { libc::linkat(libc::AT_FDCWD, from.as_ptr(), libc::AT_FDCWD, to.as_ptr(), libc::AT_SYMLINK_FOLLOW) })
 }
 
 /// Turns direct I/O on or off. File systems without it refuse with `InvalidInput`.

@@ -1,5 +1,8 @@
 //! Engines and targets on real files; what needs a tool or a right that is missing here says so.
 
+// They make FIFOs, links and processes.
+#![cfg(unix)]
+
 mod engines;
 mod failing;
 mod safety;
