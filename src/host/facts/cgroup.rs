@@ -95,7 +95,7 @@ fn mounts(files: &SystemFiles) -> Vec<Mount> {
 }
 
 /// Turns `\040` and its like back into the characters that they stand for.
-fn unescape(text: &str) -> String {
+pub(crate) fn unescape(text: &str) -> String {
     let mut parts = text.split('\\');
     let mut plain = parts.next().unwrap_or_default().to_owned();
     for part in parts {

@@ -215,7 +215,7 @@ mod unguarded {
     /// # Safety
     /// Both ranges are mapped, `to` for writing, and do not overlap.
     pub unsafe fn copy(to: *mut u8, from: *const u8, bytes: usize) -> io::Result<()> {
-        let words = if (to.addr() | from.addr()) % 8 == 0 { bytes / 8 } else { 0 };
+        let words = if (to.addr() | from.addr()).is_multiple_of(8) { bytes / 8 } else { 0 };
         for at in 0..words {
             // SAFETY: inside both ranges, at multiples of 8; atomics have the layout of their numbers.
             let (from, to) = unsafe { (&*from.cast::<AtomicU64>().add(at), &*to.cast::<AtomicU64>().add(at)) };

@@ -133,6 +133,9 @@ impl Default for EngineSettings {
     }
 }
 
+/// Makes an engine over targets, as a row of [`IO_ENGINES`] holds it.
+pub type OpenEngine = fn(&[Target], &EngineSettings) -> Result<Box<dyn IoEngine>>;
+
 /// One way to carry requests out.
 pub struct EngineRow {
     /// What the user types.
@@ -146,7 +149,7 @@ pub struct EngineRow {
     /// Whether it can be used here, and why not.
     pub availability: fn() -> std::result::Result<(), String>,
     /// An engine for one thread. It shares the opened targets with others.
-    pub open: fn(&[Target], &EngineSettings) -> Result<Box<dyn IoEngine>>,
+    pub open: OpenEngine,
 }
 
 /// All engines. Those that this system lacks are rows too, and say why.

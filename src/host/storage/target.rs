@@ -7,7 +7,7 @@ mod create;
 mod device;
 mod direct;
 mod in_use;
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests;
 
 use super::pattern::{Filler, Pattern};
