@@ -11,7 +11,7 @@ mod null;
 mod pattern;
 mod ready;
 mod sync;
-mod target;
+mod targets;
 
 #[cfg(test)]
 mod tests;
@@ -19,7 +19,7 @@ mod tests;
 pub use buffers::IoBuffers;
 pub use faults::{Faults, Faulty};
 pub use pattern::{Filler, Mismatch, Nature, Pattern};
-pub use target::{Access, Direct, Opening, Target, TargetKind, is_named};
+pub use targets::{Access, Direct, Opening, Target, TargetKind, is_named};
 
 pub(in crate::host) use ready::{Admission, Operations, Ready};
 pub(in crate::host) use sync::{number_of, synchronize};
