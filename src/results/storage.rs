@@ -80,9 +80,9 @@ pub struct Storage {
     pub short: u64,
     /// Blocks that were read and held something else than was written.
     pub wrong: u64,
-    /// Operations of a rate limit that were due and never begun.
+    /// Operations of a rate limit, a number or a recording that were due and never begun.
     pub behind: u64,
-    /// Operations of a rate limit that were due.
+    /// Operations of a rate limit, a number or a recording that were due.
     pub due: u64,
     /// Whole operations of each thread.
     pub threads: Vec<u64>,

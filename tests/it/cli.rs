@@ -229,6 +229,8 @@ const ANSWERS: &[Row] = &[
     ("list kernels", 0, Out, "read"),
     ("list experiments", 0, Out, "latency"),
     ("list host", 0, Out, "cpu"),
+    ("list engines", 0, Out, "io_uring"),
+    ("list engines --format json", 0, Out, "asynchronous"),
     ("generate man", 0, Out, ".TH"),
     ("generate completions bash", 0, Out, "memgauge"),
     ("generate schema", 0, Out, "$schema"),

@@ -163,6 +163,16 @@ fn a_plan_makes_and_opens_nothing_for_writing() {
 
 #[cfg(unix)]
 #[test]
+fn holes_are_told() {
+    let folder = folder();
+    let sparse = std::fs::File::create(folder.path().join("sparse")).unwrap();
+    sparse.set_len(16 << 20).unwrap();
+    let run = typed("io sparse --dry-run", folder.path());
+    assert!(run.code == Some(0) && run.stdout.contains("16 MiB of its 16 MiB have no room on the device"), "{run:?}");
+}
+
+#[cfg(unix)]
+#[test]
 fn a_killed_run_leaves_no_file_and_the_windows_that_it_finished() {
     let folder = folder();
     let mut command = program(folder.path());

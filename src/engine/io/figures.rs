@@ -1,7 +1,7 @@
 //! From the windows of a point to what is reported of its operations.
 
 use super::observe::IoSeen;
-use super::work::IoWork;
+use super::work::{IoWork, Pace};
 use crate::results::{Latencies, Storage, StorageSecond};
 use crate::stats::Histogram;
 use crate::units::Nanos;
@@ -38,6 +38,10 @@ pub fn storage<'a>(work: &IoWork, windows: impl Iterator<Item = &'a IoSeen> + Cl
         storage.threads.iter_mut().zip(&window.threads).for_each(|(sum, own)| *sum += own);
         let new = window.remarks.iter().filter(|r| !storage.remarks.contains(r)).cloned().collect::<Vec<_>>();
         storage.remarks.extend(new);
+    }
+    if let (Pace::Recorded, Some(total)) = (work.pace, work.total()) {
+        storage.due = total;
+        storage.behind = total.saturating_sub(storage.operations + storage.short + storage.failed());
     }
     (storage.reads, storage.writes, storage.syncs) = (latencies(&reads), latencies(&writes), latencies(&flushes));
     reads.merge(&writes);

@@ -5,7 +5,7 @@ use super::observe::{self, IoSeen};
 use super::target::IoTarget;
 use super::trace::Tracer;
 use super::walk::{Step, Walk};
-use super::work::{IoFile, IoWork, Permission};
+use super::work::{Content, IoFile, IoWork, Permission};
 use super::worker::{Lane, LaneSeen, Noted, Ticker, Window, run};
 use crate::engine::team::{Member, StartBarrier};
 use crate::engine::{Clock, Observation, Team, Trouble};
@@ -16,7 +16,7 @@ use crate::host::storage::{Access, Direct, EngineSettings, Opening, Target, engi
 use crate::host::{counter, pin};
 use crate::kernels::{ADDS_PER_BLOCK, dependent_adds};
 use crate::results::{KernelUsed, TraceWriter};
-use crate::units::Nanos;
+use crate::units::{Bytes, Nanos};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -222,12 +222,14 @@ impl RealStorage {
         };
         let (open, shared) = (row.open, targets.to_vec());
         let engines = means.team.run(&work.cpus, move |_| open(&shared, &settings))?;
+        // What is never written and never compared need not be made.
+        let content = if work.writes() || work.verify { work.content } else { Content::Zeros };
         let Progress { threads, left } = self.parked.remove(work).unwrap_or_else(|| fresh(work));
         let mut lanes = Vec::with_capacity(threads.len());
         for (parked, engine) in threads.into_iter().zip(engines) {
             let engine = engine?;
             remarks.extend(engine.remarks().iter().filter(|r| !remarks.contains(r)).cloned().collect::<Vec<_>>());
-            let mut lane = Lane::new(engine, parked.walk, Contents::new(work.content, work.seed));
+            let mut lane = Lane::new(engine, parked.walk, Contents::new(content, work.seed));
             (lane.pending, lane.unflushed, lane.dirty, lane.covered) =
                 (parked.pending, parked.unflushed, parked.dirty, parked.covered);
             lanes.push(Mutex::new(lane));
@@ -289,6 +291,10 @@ impl RealStorage {
         seen.direct = run.direct;
         seen.remarks.clone_from(&run.remarks);
         if let (Some(left), Some(quota)) = (&mut run.left, quota) {
+            // A window that took too long ended before all of them.
+            let done = seen.whole + seen.short + seen.errors.values().sum::<u64>();
+            seen.due += quota;
+            seen.behind += quota.saturating_sub(done);
             *left = left.saturating_sub(quota);
             seen.is_last |= *left == 0;
         }
@@ -383,6 +389,12 @@ fn facts_of(target: &Target) -> IoTarget {
         kind: target.kind().to_string(),
         logical_block: alignment,
         direct,
-        remarks: Vec::new(),
+        remarks: holes(target).into_iter().collect(),
     }
+}
+
+/// What a file with holes has to say.
+fn holes(target: &Target) -> Option<String> {
+    let (holes, size) = (Bytes(target.holes()?), Bytes(target.size()));
+    Some(format!("{holes} of its {size} have no room on the device (holes, or compressed): they are read without it"))
 }

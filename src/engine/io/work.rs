@@ -1,7 +1,7 @@
 //! Work on files and devices, with everything that makes it precise.
 
 use super::walk::Step;
-use crate::units::{Bytes, Nanos};
+use crate::units::Bytes;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -224,20 +224,5 @@ impl IoWork {
     pub fn filled(&self) -> Bytes {
         let of = |f: &IoFile| if let Permission::Create { size, .. } = f.permission { size } else { Bytes(0) };
         self.files.iter().map(of).sum()
-    }
-
-    /// `random read of 4 KiB`, for messages.
-    pub fn name(&self) -> String {
-        let what = match self.writes_per_million {
-            0 => "read",
-            1_000_000.. => "write",
-            _ => "mix",
-        };
-        format!("{what} of {} through {}", self.block, self.engine)
-    }
-
-    /// How long a thread rests between operations of a place.
-    pub fn think(&self) -> Nanos {
-        Nanos(self.think_ns as f64)
     }
 }

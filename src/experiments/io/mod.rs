@@ -13,7 +13,7 @@ pub use settings::{BlockOrder, Direction, EngineName, Position, Rate, Settings, 
 use super::{Bound, Detail, Draft, Experiment, Scope, axis, bytes_axis};
 use crate::engine::{COUNTED_WINDOWS, Content, Flush, IoWork, Order, Pace, Sampling, Work, derive};
 use crate::error::{Error, Result};
-use crate::host::storage::{IO_ENGINES, engine_named};
+use crate::host::storage::engine_named;
 use crate::results::{Axis, Coordinate, Coordinates, Dataset, Finding, Outcome, Quantity};
 use crate::units::{Bytes, Nanos, ThreadCount};
 use ranges::{Files, Range};
@@ -240,7 +240,9 @@ fn coordinates(c: &Combination, work: &IoWork, replayed: bool) -> Coordinates {
         ("compute".to_owned(), number(u64::from(c.compute))),
     ]);
     if let Some(rate) = c.rate {
-        at.insert("rate_millihertz".to_owned(), number(rate.0));
+        let whole = rate.0.is_multiple_of(1000);
+        let rate = if whole { number(rate.0 / 1000) } else { name((rate.0 as f64 / 1e3).to_string()) };
+        at.insert("rate_per_second".to_owned(), rate);
     }
     at
 }
@@ -258,7 +260,7 @@ impl Experiment for Storage {
         let mut axes = vec![axis("operation"), axis("pattern"), bytes_axis("block_bytes")];
         axes.extend(["threads", "depth", "engine", "access", "compute"].map(axis));
         if self.settings.as_ref().is_some_and(|s| s.rate.is_some()) {
-            axes.push(axis("rate_millihertz"));
+            axes.push(axis("rate_per_second"));
         }
         axes
     }
@@ -303,9 +305,4 @@ impl Experiment for Storage {
     fn findings(&self, dataset: &Dataset) -> Vec<Finding> {
         findings::of(dataset)
     }
-}
-
-/// The names of all engines.
-pub fn engine_names() -> Vec<&'static str> {
-    IO_ENGINES.iter().map(|row| row.name).collect()
 }
