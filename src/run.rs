@@ -415,7 +415,7 @@ fn continued(past: &Past, plan: &Plan) -> Finding {
 /// What is being done at a point, for the progress line.
 fn doing(point: &PlannedPoint) -> String {
     let of = |axis: &str| point.coordinates.get(axis).map(ToString::to_string).unwrap_or_default();
-    let words = [of("operation"), of("order"), of("timing"), of("level"), of("from"), of("to")];
+    let words = [of("operation"), of("pattern"), of("order"), of("timing"), of("level"), of("from"), of("to")];
     let words: Vec<&str> = words.iter().map(String::as_str).filter(|w| !w.is_empty()).collect();
     let threads = of("threads");
     format!("{}{}{threads}", words.join(" "), if threads.is_empty() { "" } else { " x" })

@@ -4,6 +4,7 @@ use super::args::CommonOptions;
 use super::measure::{Defaults, SINGLE_BUDGET, measure};
 use crate::engine::Sampling;
 use crate::error::{Error, Result};
+use crate::experiments::Experiment;
 use crate::experiments::io::{Settings, Storage, parse_trace};
 use crate::results::{TraceFormat, TraceWriter};
 use clap::Args;
@@ -34,8 +35,6 @@ const LARGEST_TRACE: u64 = 4 << 30;
 pub fn io(options: IoOptions, words: Vec<String>) -> Result<u8> {
     let IoOptions { settings, trace, common } = options;
     settings.check()?;
-    // A file that grows beyond a limit shall be an error of the write, not the end of the process.
-    crate::host::interrupt::report_file_limit()?;
     let recorded = match &settings.replay {
         Some(path) => Some(parse_trace(path, &read(path)?)?),
         None => None,
@@ -43,9 +42,8 @@ pub fn io(options: IoOptions, words: Vec<String>) -> Result<u8> {
     let length = settings.window();
     let experiment = Storage::new(settings, recorded);
     let budget = experiment.time(common.repeat).max(SINGLE_BUDGET);
-    let trace = trace.as_deref().filter(|_| !common.dry_run).map(create).transpose()?;
     // The experiment says how it is sampled, unless the number of samples is the user's.
-    let sampling = Sampling { length, per_round: 2, rounds: 10, target: 0.01, most: None };
+    let sampling = experiment.sampling(Sampling { length, per_round: 2, rounds: 10, target: 0.01, most: None });
     measure(vec![Box::new(experiment)], &common, Defaults { profile: "io", budget, sampling, trace }, words)
 }
 
@@ -62,7 +60,7 @@ fn read(path: &Path) -> Result<String> {
 }
 
 /// Makes the file of a trace; what is there is never written over.
-fn create(path: &Path) -> Result<TraceWriter> {
+pub(super) fn create_trace(path: &Path) -> Result<TraceWriter> {
     let file: File = OpenOptions::new().write(true).create_new(true).open(path).map_err(|e| {
         let file = path.display();
         Error::usage(format!("cannot write the trace: '{file}': {e}; a trace is a new file; type another name"))

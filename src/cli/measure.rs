@@ -4,6 +4,7 @@ use super::args::{
     BandwidthOptions, CacheOptions, CommonOptions, CoreToCoreOptions, InstructionOptions, LatencyOptions,
     LoadedLatencyOptions, LockOptions, NumaOptions, PatternOptions, Profile, RunOptions, ScalingOptions, TlbOptions,
 };
+use super::io::create_trace;
 use super::output::{Destination, tell, to_stdout};
 use super::progress::Progress;
 use super::resume::{Resume, quoted};
@@ -17,10 +18,10 @@ use crate::host::counter;
 use crate::host::facts::{SystemFiles, discover};
 use crate::host::interrupt::StopFlag;
 use crate::plan::{self, Plan, Request};
-use crate::results::{HostFacts, Outcome, Point, Report, RunStatus, TraceWriter, VerdictGrade};
+use crate::results::{HostFacts, Outcome, Point, Report, RunStatus, VerdictGrade};
 use crate::run::{self, Invocation};
 use crate::units::{CpuList, Nanos, ParseError};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Rounds over all points where the user does not fix the samples. The interval comes from the medians of rounds: that of
 /// 20 lies between the 6th lowest and the 6th highest, so that five bad rounds do not move it, and is half as wide as
@@ -149,13 +150,13 @@ pub(super) struct Defaults {
     pub(super) budget: Nanos,
     pub(super) sampling: Sampling,
     /// Where every operation on storage is written down.
-    pub(super) trace: Option<TraceWriter>,
+    pub(super) trace: Option<PathBuf>,
 }
 
 pub(super) fn measure(
     experiments: Vec<Box<dyn Experiment>>,
     options: &CommonOptions,
-    mut defaults: Defaults,
+    defaults: Defaults,
     words: Vec<String>,
 ) -> Result<u8> {
     let started = counter::monotonic();
@@ -171,13 +172,13 @@ pub(super) fn measure(
     let destination = Destination::of(options, &stamp, resume.as_ref().map(Resume::place))?;
     let stop = StopFlag::on_signals()?;
     let mut machine = RealMachine::new(facts, files, &request.cpus, stop)?;
-    if let Some(trace) = defaults.trace.take() {
-        machine.record(trace);
-    }
     let mut plan = plan::make(request, &mut machine)?;
     let past = resume.map(|resume| resume.into_past(&mut plan, &machine)).transpose()?;
     if options.dry_run {
         return to_stdout(describe(&plan, &destination).as_bytes()).map(|()| 0);
+    }
+    if let Some(path) = &defaults.trace {
+        machine.record(create_trace(path)?);
     }
     for text in plan.adjusted.iter().filter(|_| !destination.shows_findings()) {
         tell(&format!("memgauge: note: {text}"));
