@@ -1,7 +1,8 @@
 """Uses the page of a report in headless Chromium, driven by chromedriver over the WebDriver protocol (W3C).
 
 browser.py PAGE.html PICTURES REPORT.json: fails with what is wrong. Standard library only.
-browser.py --hostile REPORT.json OUT.json: the report with tags and quotes in its strings.
+browser.py --hostile REPORT.json OUT.json: the report with tags and quotes in its strings and enormous numbers.
+browser.py --large REPORT.json OUT.json POINTS: the report with so many points.
 """
 
 import json
@@ -122,6 +123,17 @@ def use(browser, page, pictures, report, downloads):
         browser.run(f"{switch}.click()")
         browser.until(f"{visible} !== 'legendonly'", "a switched on series is back")
 
+    # The same by keys: the next point is told in words.
+    chart = "document.querySelector('figure.drawn .chart')"
+    browser.run(f"({chart}.focus(), document.activeElement === {chart})")
+    told = "document.querySelector('figure.drawn .told').textContent"
+    words = set()
+    for key in ("\ue014", "\ue014", "\ue015"):
+        browser.post("/actions", actions=[{"type": "key", "id": "keys", "actions": [
+            {"type": "keyDown", "value": key}, {"type": "keyUp", "value": key}]}])
+        words.add(browser.run(told))
+    check("" not in words and any(":" in word for word in words), f"arrow keys tell points: {words}")
+
     # A report that is not picked is not drawn.
     if browser.run("document.querySelectorAll('.machine').length") > 1:
         browser.run("document.querySelectorAll('.machine')[1].click()")
@@ -133,11 +145,19 @@ def use(browser, page, pictures, report, downloads):
     browser.run("Plotly.relayout(document.querySelector('figure.drawn .chart'), {'yaxis.range[0]': 1, 'yaxis.range[1]': 2}) && true")
     browser.run("document.querySelector('.download').click()")
     saved = pathlib.Path(downloads) / "memgauge-report-0.json"
-    for _ in range(100):
-        if saved.exists() and saved.stat().st_size:
+    for _ in range(600):
+        if saved.exists() and saved.stat().st_size >= report.stat().st_size:
             break
-        time.sleep(0.05)
-    check(json.loads(saved.read_text()) == json.loads(report.read_text()), "the downloaded report is not the report")
+        time.sleep(0.1)
+    check(saved.exists(), "the button downloads nothing")
+    check(saved.read_bytes() == report.read_bytes(), "the downloaded report is not the report")
+
+    # On paper: dark letters, however the screen looks.
+    printed = browser.post("/print", background=True, shrinkToFit=True)
+    (pictures / (page.stem + ".pdf")).write_bytes(base64.b64decode(printed))
+    check(printed.startswith("JVBERi0"), "the page cannot be printed")
+    wide = "document.querySelector('figure.drawn .chart').offsetWidth"
+    browser.until(f"Math.abs(document.querySelector('figure.drawn .main-svg').clientWidth - {wide}) < 5", "charts are as wide as before")
 
     # The other colours, then a phone: nothing sticks out to the side.
     browser.run("document.getElementById('theme').click()")
@@ -170,9 +190,32 @@ def hostile(value, key=""):
     return value + EVIL if isinstance(value, str) and key in free else value
 
 
+def enormous(report):
+    """Numbers that no machine reaches at some of the points."""
+    for i, point in enumerate(p for d in report["datasets"] for p in d["points"]):
+        if point["outcome"]["status"] == "measured" and i % 5 == 0:
+            point["outcome"]["summary"].update(median=1.7e308 if i % 10 else 5e-324, ci_low=0.0, ci_high=1.7e308)
+            point["coordinates"]["size_bytes"] = 2**64 - 1
+    return report
+
+
+def large(report, points):
+    """The largest dataset until it has so many points, at sizes of their own, without their samples."""
+    dataset = max(report["datasets"], key=lambda d: len(d["points"]))
+    own = [p for p in dataset["points"] if p["outcome"]["status"] == "measured"]
+    for p in own:
+        p["outcome"].update(samples=[], choice=None)
+    report["datasets"] = [dict(dataset, auxiliary=False, points=[
+        dict(own[i % len(own)], id=i, coordinates=dict(own[i % len(own)]["coordinates"], size_bytes=4096 + 512 * (i // len(own))))
+        for i in range(points)])]
+    return report
+
+
 def main():
-    if sys.argv[1] == "--hostile":
-        pathlib.Path(sys.argv[3]).write_text(json.dumps(hostile(json.loads(pathlib.Path(sys.argv[2]).read_text()))))
+    if sys.argv[1] in ("--hostile", "--large"):
+        report = json.loads(pathlib.Path(sys.argv[2]).read_text())
+        changed = enormous(hostile(report)) if sys.argv[1] == "--hostile" else large(report, int(sys.argv[4]))
+        pathlib.Path(sys.argv[3]).write_text(json.dumps(changed, separators=(",", ":")))
         return
     page, pictures, report = map(pathlib.Path, sys.argv[1:4])
     with tempfile.TemporaryDirectory() as downloads:

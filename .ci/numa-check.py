@@ -11,6 +11,8 @@ MACHINES = {
         "distances": [[10 if row == column else 20 for column in range(4)] for row in range(4)],
     },
 }
+# The same machine with a kernel that has weights for interleaving.
+MACHINES["weighted"] = {**MACHINES["far"], "weights": {0: 4, 1: 3, 2: 2}}
 BASE_PAGE = 4096
 SIZE = 1 << 20
 # More threads than the emulator gets processors may not meet within a sample; that says nothing about nodes.
@@ -37,6 +39,8 @@ def check_host():
     require({n["id"]: n["cpus"] for n in nodes} == machine["cpus"], "cpus of nodes", nodes)
     require([n["distances"] for n in nodes] == machine["distances"], "distances", nodes)
     require(all(n["available"] and n["allowed"] for n in nodes), "memory of nodes", nodes)
+    if "weights" in machine:
+        require({n["id"]: n["weight"] for n in nodes} == machine["weights"], "weights", nodes)
 
 
 def points(document, experiment):
@@ -67,6 +71,12 @@ def check_placed(point, document):
         require(set(counts) == {n for n, cpus in machine["cpus"].items() if cpus}, at, counts)
     else:
         require(set(counts) == set(machine["cpus"]), at, counts)
+        shares = machine.get("weights") if memory == "weighted" else None
+        shares = shares or {node: 1 for node in counts}
+        # A turn may be begun and not ended in each thread's window.
+        for node, count in counts.items():
+            wanted = sum(counts.values()) * shares[node] / sum(shares.values())
+            require(abs(count - wanted) <= (sum(shares.values()) + 2) * len(expected), at, counts)
     return True
 
 
@@ -91,8 +101,8 @@ def check_matrices():
                 require(rest == spread | {("all", "local")}, operation, "rest", rest)
             for point in here:
                 at = point["coordinates"]
-                if at["memory_node"] == "weighted" and point["outcome"]["status"] == "unsupported":
-                    require("Linux 6.9" in point["outcome"]["reason"], point["outcome"])
+                if at["memory_node"] == "weighted" and "weights" not in machine:
+                    require(point["outcome"]["status"] == "unsupported" and "Linux 6.9" in point["outcome"]["reason"], point["outcome"])
                     continue
                 if isinstance(at["cpu_node"], int) and isinstance(at["memory_node"], int):
                     told = machine["distances"][at["cpu_node"]][at["memory_node"]]
@@ -125,7 +135,37 @@ def check_part():
             require(outcome["status"] == "skipped" and "Mems_allowed_list" in outcome["reason"], point)
 
 
+def check_quota():
+    """A quota of one and a half CPUs: one thread is measured, two are not, with the reason."""
+    document, _ = report("quota")
+    for point in points(document, "scaling"):
+        outcome, threads = point["outcome"], point["coordinates"]["threads"]
+        if threads == 1:
+            require(outcome["status"] == "measured", point)
+        else:
+            require(outcome["status"] == "unsupported" and "1.5 cpus' worth" in outcome["reason"], point)
+            require("/groups/quota/cpu.max" in outcome["reason"], outcome)
+
+
+def check_holes():
+    """A set of CPUs with holes: its CPUs are used and no others."""
+    document, _ = report("holes")
+    used = [p["outcome"]["evidence"]["cpus"] for p in points(document, "scaling") if p["outcome"]["status"] == "measured"]
+    require(sorted(map(sorted, used)) in ([[1], [1, 3]], [[1]]), "cpus", used)
+
+
+def check_pressure():
+    """Memory pressure, which a control group of version 2 makes for the whole machine."""
+    document, _ = report("pressure")
+    [point] = points(document, "bandwidth")
+    named = {reason["cause"] for reason in point["outcome"]["verdict"]["reasons"]}
+    require("memory-pressure" in named, named, point["outcome"]["evidence"]["surroundings"])
+
+
 check_host()
 check_matrices()
 check_one_node_option()
 check_part()
+check_quota()
+check_holes()
+check_pressure()

@@ -74,6 +74,9 @@ LIKWID_KERNELS = {
     # likwid-bench calls STREAM's triad `stream`; its own `triad` has four streams.
     "triad": r"stream",
     "triad-nt": r"stream_mem",
+    "read-nt": r"load_mem",
+    # One element of each cache line; whole lines are counted, as memgauge does.
+    "touch": r"clload",
 }
 LIKWID_SETS = r"(_(sse|avx|avx512|neon|sve\d*|vsx|vmx))?(_fma)?"
 
@@ -312,7 +315,7 @@ def pick(rows, cell, operation=None):
 
 # Operations of which memgauge has a family that does the same work with the same effect on memory. The others' best
 # kernel is taken; so is ours. Writing has such a family too, but its members differ in what they leave in the caches.
-CHOSEN = ("read",)
+CHOSEN = ("read", "touch")
 
 
 class Memgauge:

@@ -22,8 +22,8 @@ from comparators import Cell, NoResult
 
 ROOT = Path(__file__).resolve().parent.parent
 LEVELS = ("L1", "L2", "L3", "DRAM")
-OPERATIONS = ("read", "write", "copy", "update", "triad")
-PAST_CACHES = ("write-nt", "copy-nt", "triad-nt")
+OPERATIONS = ("read", "write", "copy", "update", "triad", "touch")
+PAST_CACHES = ("read-nt", "write-nt", "copy-nt", "triad-nt")
 # How far the median of figures that come in whole cycles may lie from one and still count as whole.
 WHOLE_CYCLE = 0.05
 

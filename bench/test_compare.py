@@ -50,6 +50,7 @@ class Parsers(unittest.TestCase):
         kernels = {op: comparators.likwid_kernels(listing, op) for op in comparators.LIKWID_KERNELS}
         self.assertIn("load_avx512", kernels["read"])
         self.assertEqual(kernels["write"], ["store", "store_avx", "store_avx512", "store_sse"])
+        self.assertEqual((kernels["touch"], kernels["read-nt"]), (["clload"], ["load_mem"]))
         self.assertEqual(kernels["copy-nt"], ["copy_mem", "copy_mem_avx", "copy_mem_avx512", "copy_mem_sse"])
         self.assertFalse(set(kernels["copy"]) & set(kernels["copy-nt"]))
 

@@ -148,6 +148,7 @@ pub fn make(request: Request, machine: &mut dyn Machine) -> Result<Plan> {
         fault: machine.fault_rate(),
         threads: request.cpus.len().max(1) as f64,
         last_level: machine.facts().topology.last_level_total(&request.cpus),
+        base_page: machine.facts().pages.base,
     };
     let mut points = draft_points(&request, machine)?;
     let adjusted = adjustments(&request, machine);
@@ -407,7 +408,11 @@ fn describe(coordinates: &Coordinates) -> String {
     }
     if let Some(Coordinate::Number(block)) = coordinates.get("block_bytes") {
         let (operation, pattern, block) = (of("operation"), of("pattern"), Bytes(*block));
-        return format!("{pattern} {operation} of {block} ({threads} thread{plural}, depth {}, {})", of("depth"), of("engine"));
+        return format!(
+            "{pattern} {operation} of {block} ({threads} thread{plural}, depth {}, {})",
+            of("depth"),
+            of("engine")
+        );
     }
     if let (Some(mix), Some(pause)) = (coordinates.get("mix"), coordinates.get("pause_cycles")) {
         let of = of("operation");

@@ -28,7 +28,7 @@ pub trait Observer {
 }
 
 /// How the run was started: goes into the report as it is.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Invocation {
     /// Version of the program.
     pub version: String,
@@ -39,7 +39,7 @@ pub struct Invocation {
 }
 
 /// What is known of the run that another one continues, beside the points taken over from it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Past {
     /// When it was started, RFC 3339, UTC.
     pub started: String,
@@ -49,6 +49,8 @@ pub struct Past {
     pub kernels: Vec<KernelUsed>,
     /// Points taken over from it that need not be measured again.
     pub settled: u64,
+    /// Points that it placed, each with the position of its experiment in the request: taken over where the same are placed again.
+    pub placed: Vec<(usize, Point)>,
 }
 
 /// A run stops taking rounds when it has used this much more than its budget.
@@ -61,6 +63,10 @@ struct Run<'a> {
     points: Vec<PlannedPoint>,
     /// Stages whose points were placed: repeat, experiment, stage.
     placed: BTreeSet<(Option<Coordinate>, usize, usize)>,
+    /// The run that this one continues.
+    past: Option<&'a Past>,
+    /// Points taken over from it.
+    taken_over: u64,
     machine: &'a mut dyn Machine,
     observer: &'a mut dyn Observer,
     logs: Vec<PointLog>,
@@ -97,6 +103,8 @@ pub fn execute(
         plan,
         points: plan.points.clone(),
         placed: BTreeSet::new(),
+        past: invocation.past.as_ref(),
+        taken_over: invocation.past.as_ref().map_or(0, |past| past.settled),
         machine,
         observer,
         logs,
@@ -123,7 +131,7 @@ pub fn execute(
         run.phase(phase);
     }
     let mut findings = run.findings();
-    findings.extend(invocation.past.as_ref().map(|past| continued(past, plan)));
+    findings.extend(run.past.map(|past| continued(&past.started, run.taken_over, plan)));
     provenance.kernels = run.kernels(invocation.past.as_ref());
     let mut datasets = run.datasets();
     for (experiment, dataset) in plan.request.experiments.iter().zip(&mut datasets) {
@@ -247,10 +255,12 @@ impl Run<'_> {
             memory: self.plan.request.dram_peak,
         };
         let limit = |core: Option<Hertz>| bound.limit(core);
+        let traffic_limit = bound.of_traffic();
         let frame = Frame {
             clock_error: self.machine.clock().error,
             last_level_cache: (self.last_level > 0).then_some(self.last_level),
             limit: Some(&limit),
+            traffic_limit: traffic_limit.as_ref(),
             machine_cpus: self.machine.facts().topology.cpus.len(),
             memory: self.machine.facts().memory.total.get().map(|total| total.0),
         };
@@ -341,7 +351,7 @@ impl Run<'_> {
 
     /// What is worth a sentence about the machine and the run rather than about one experiment.
     fn findings(&mut self) -> Vec<Finding> {
-        let mut findings = environment(self.machine.facts(), self.plan.request.cpus.len());
+        let mut findings = environment(self.machine.facts(), &self.plan.request.cpus);
         findings.extend(self.plan.adjusted.iter().map(|text| sentence("adjusted", format!("{text}."))));
         if let Some(trouble) = &self.journal_trouble {
             findings.push(sentence("journal", format!("The journal could not be written: {trouble}.")));
@@ -372,6 +382,8 @@ fn datasets(plan: &Plan, points: &[PlannedPoint], mut outcome: impl FnMut(usize)
         let point = outcome(index).map(|outcome| point_of(planned, outcome));
         datasets[planned.experiment].points.extend(point);
     }
+    let placed: BTreeSet<u64> = points.iter().filter(|p| p.stage.is_some()).map(|p| p.id).collect();
+    datasets.iter_mut().for_each(|dataset| dataset.arrange(|id| placed.contains(&id)));
     datasets
 }
 
@@ -403,9 +415,9 @@ fn axes(plan: &Plan, experiment: &dyn Experiment) -> Vec<crate::results::Axis> {
     axes
 }
 
-/// That a report is of a run in several pieces.
-fn continued(past: &Past, plan: &Plan) -> Finding {
-    let (settled, all, started) = (past.settled, plan.points.len(), &past.started);
+/// That a report is of a run in several pieces, the first of which was `started` and left so many points.
+fn continued(started: &str, settled: u64, plan: &Plan) -> Finding {
+    let all = plan.points.len();
     let text = format!(
         "{settled} of {all} points are from the run started at {started}, the others from when it was continued."
     );

@@ -184,7 +184,7 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -s h -l 
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l mixes -d 'Loads to stores of the traffic, a curve each; 0:100nt has non-temporal stores [default: 100:0,75:25,67:33,50:50,0:100,0:100nt]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l pauses -d 'Core cycles that each thread of the traffic pauses after 4 KiB, 0 for none [default: 65536 down to 256 by halves, and 0]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l points -d 'Points at most that are added to each curve where it bends' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l cpu -d 'The CPU that follows pointers [default: the first of the run]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l cpu -d 'The CPU that follows pointers [default: the first of the run, of each kind of core]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l traffic-cpus -d 'CPUs of the traffic [default: the others on the same NUMA node, but those that share a core with --cpu]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l threads -d 'How many of the CPUs of the traffic to use [default: all]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l readers -d 'In place of mixes: so many threads that only load (with --writers)' -r
@@ -410,7 +410,7 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand compare" -l fail-on -d
 cannot-tell\t'Any point that is worse or of which it cannot be told'"
 complete -c memgauge -n "__fish_memgauge_using_subcommand compare" -l format -d 'Format on standard output: table, markdown, json, html' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand compare" -s o -l output -d 'Write to FILE, format by extension (.txt .md .json .html); - is standard output' -r -F
-complete -c memgauge -n "__fish_memgauge_using_subcommand compare" -l any-kernel -d 'Compare what different kernels reached, too: the fastest one is chosen anew in every run'
+complete -c memgauge -n "__fish_memgauge_using_subcommand compare" -l any-kernel -d 'Compare what different kernels reached, too, where not the same ones had the chance'
 complete -c memgauge -n "__fish_memgauge_using_subcommand compare" -s v -l verbose -d 'Every point, those that are the same too, and every reason'
 complete -c memgauge -n "__fish_memgauge_using_subcommand compare" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c memgauge -n "__fish_memgauge_using_subcommand generate; and not __fish_seen_subcommand_from man completions schema kernels" -s h -l help -d 'Print help'

@@ -1,6 +1,9 @@
 //! Which points of two reports ask the same question with the same ruler.
 
-use crate::results::{Coordinates, Dataset, Outcome, Point, Provenance, Report, VerdictGrade, headline};
+use crate::results::{
+    ASKED_THREADS, Candidate, Choice, Coordinates, Dataset, Outcome, Point, Provenance, Report, VerdictGrade, headline,
+};
+#[cfg(test)]
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,11 +14,13 @@ const REPEAT: &str = "repeat";
 const KERNEL: &str = "kernel";
 /// Axes that follow from the kernel where that was chosen.
 const OF_CHOICE: [&str; 2] = [KERNEL, "prefetch_bytes"];
+/// Axes that follow from the number of threads where that was chosen.
+const OF_COUNT: [&str; 2] = ["threads", "size_bytes"];
 
 /// The points of one question in two reports.
 #[derive(Debug, Clone)]
 pub struct Aligned<'a> {
-    /// Where they lie; without the repetition and, where the kernels differ, without those.
+    /// Where they lie, as far as all of them lie at the same place; without the repetition.
     pub coordinates: Coordinates,
     /// What they are called together with the dataset.
     pub dataset: &'a Dataset,
@@ -25,10 +30,14 @@ pub struct Aligned<'a> {
     pub after: Vec<&'a Point>,
     /// What was done differently although the question is the same: empty, or in words.
     pub ruler: Option<String>,
+    /// How many times as fast one of the kernels that won was as another in the races before the samples; 1 where one kernel won
+    /// in both reports, or where there was no race.
+    pub apart: f64,
 }
 
 /// A question that only one report answers, or both with different rulers.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Unaligned {
     /// Name of the experiment.
     pub experiment: String,
@@ -44,7 +53,8 @@ pub struct Unaligned {
 type Places<'a> = BTreeMap<Coordinates, Vec<&'a Point>>;
 
 /// Pairs the points of two reports: same experiment, quantity, unit and coordinates, kernel included, and the same machine code
-/// of that kernel. With `any_kernel` those measured by different kernels are paired too, and say so; what is in
+/// of that kernel. Where the kernel was chosen by a race, the question is what the fastest one reaches, and points are paired
+/// whichever won, if the same ones ran. With `any_kernel` points of other kernels are paired too, and say so; what is in
 /// neither list was measured in neither report, or serves findings only. In the order of the first report.
 pub fn align<'a>(before: &'a Report, after: &'a Report, any_kernel: bool) -> (Vec<Aligned<'a>>, Vec<Unaligned>) {
     let mut pairs = Pairs { rulers: Rulers::of(before, after), any_kernel, ..Pairs::default() };
@@ -76,12 +86,12 @@ struct Pairs<'a> {
 impl<'a> Pairs<'a> {
     /// Pairs two datasets of one quantity.
     fn dataset(&mut self, dataset: &'a Dataset, other: &'a Dataset) {
-        let (places, mut others) = (places(dataset, &[REPEAT]), places(other, &[REPEAT]));
+        let (places, mut others) = (places(dataset), places(other));
         let mut left: Places<'a> = Places::new();
         for coordinates in in_order(dataset) {
             let Some(points) = places.get(&coordinates).cloned() else { continue };
             match others.remove(&coordinates) {
-                Some(twins) => self.pair(dataset, coordinates, (points, twins), None),
+                Some(twins) => self.pair(dataset, (points, twins)),
                 None => drop(left.insert(coordinates, points)),
             }
         }
@@ -93,12 +103,8 @@ impl<'a> Pairs<'a> {
         let mut twins = by_question(others);
         for (question, mine) in by_question(left) {
             let theirs = twins.remove(&question).unwrap_or_default();
-            if let ([(here, points)], [(there, others)]) = (mine.as_slice(), theirs.as_slice())
-                && here.get(KERNEL) != there.get(KERNEL)
-            {
-                let name = |at: &Coordinates| at.get(KERNEL).map_or_else(|| "none".to_owned(), ToString::to_string);
-                let ruler = format!("different kernels: {} and {}", name(here), name(there));
-                self.pair(dataset, question, (points.clone(), others.clone()), Some(ruler));
+            if let ([(_, points)], [(_, others)]) = (mine.as_slice(), theirs.as_slice()) {
+                self.pair(dataset, (points.clone(), others.clone()));
                 continue;
             }
             mine.iter().for_each(|(at, points)| self.alone(dataset, at, points, "only in the first report"));
@@ -110,23 +116,23 @@ impl<'a> Pairs<'a> {
     }
 
     /// Takes a pair in, or says why it is none.
-    fn pair(
-        &mut self,
-        dataset: &'a Dataset,
-        at: Coordinates,
-        both: (Vec<&'a Point>, Vec<&'a Point>),
-        other: Option<String>,
-    ) {
-        let ruler = other.or_else(|| self.rulers.differ(&at));
+    fn pair(&mut self, dataset: &'a Dataset, both: (Vec<&'a Point>, Vec<&'a Point>)) {
+        let at = common(both.0.iter().chain(&both.1));
         let (before, after) = (measured(&both.0), measured(&both.1));
         let missing = [(&both.0, &before, "first"), (&both.1, &after, "second")]
             .into_iter()
             .find(|(_, measured, _)| measured.is_empty())
             .and_then(|(all, _, which)| all.first().map(|p| unmeasured(p, which)));
-        match missing.or_else(|| ruler.clone().filter(|_| !self.any_kernel)) {
-            Some(reason) => self.skip(dataset, at, reason),
-            None => self.aligned.push(Aligned { coordinates: at, dataset, before, after, ruler }),
+        if let Some(reason) = missing {
+            return self.skip(dataset, at, reason);
         }
+        let (ruler, apart) = match self.rulers.between(&before, &after) {
+            Ruler::Same => (None, 1.0),
+            Ruler::Raced { words, apart } => (Some(words), apart),
+            Ruler::Different(words) if self.any_kernel => (Some(words), 1.0),
+            Ruler::Different(words) => return self.skip(dataset, at, words),
+        };
+        self.aligned.push(Aligned { coordinates: at, dataset, before, after, ruler, apart });
     }
 
     /// Points that the other report does not have; those without a number are not missed.
@@ -137,7 +143,7 @@ impl<'a> Pairs<'a> {
     }
 
     fn all_alone(&mut self, dataset: &Dataset, reason: &str) {
-        for (at, points) in places(dataset, &[REPEAT]) {
+        for (at, points) in places(dataset) {
             self.alone(dataset, &at, &points, reason);
         }
     }
@@ -166,11 +172,28 @@ fn unmeasured(point: &Point, which: &str) -> String {
     String::new()
 }
 
-/// The points of a dataset by their coordinates without those on `left_out`.
-fn places<'a>(dataset: &'a Dataset, left_out: &[&str]) -> Places<'a> {
+/// The race that chose the kernel of a point, if there was one.
+fn race(point: &Point) -> Option<&Choice> {
+    point.outcome.measured()?.choice.as_ref()
+}
+
+/// What a point asks: its coordinates without the repetition and without what a race decided.
+fn question(point: &Point) -> Coordinates {
+    let mut left_out = vec![REPEAT];
+    if race(point).is_some() {
+        left_out.extend(OF_CHOICE);
+        if point.coordinates.contains_key(ASKED_THREADS) {
+            left_out.extend(OF_COUNT);
+        }
+    }
+    without(&point.coordinates, &left_out)
+}
+
+/// The points of a dataset by what they ask.
+fn places(dataset: &Dataset) -> Places<'_> {
     let mut places = Places::new();
     for point in &dataset.points {
-        places.entry(without(&point.coordinates, left_out)).or_default().push(point);
+        places.entry(question(point)).or_default().push(point);
     }
     places
 }
@@ -178,8 +201,7 @@ fn places<'a>(dataset: &'a Dataset, left_out: &[&str]) -> Places<'a> {
 /// The same places in the order of the dataset.
 fn in_order(dataset: &Dataset) -> Vec<Coordinates> {
     let mut seen = BTreeSet::new();
-    let all = dataset.points.iter().map(|p| without(&p.coordinates, &[REPEAT]));
-    all.filter(|at| seen.insert(at.clone())).collect()
+    dataset.points.iter().map(question).filter(|at| seen.insert(at.clone())).collect()
 }
 
 /// Places by what is asked there, whatever kernel answers.
@@ -191,9 +213,33 @@ fn by_question(places: Places<'_>) -> BTreeMap<Coordinates, Vec<(Coordinates, Ve
     questions
 }
 
+/// Where all of `points` lie, without the repetition.
+fn common<'a>(mut points: impl Iterator<Item = &'a &'a Point>) -> Coordinates {
+    let first = points.next().map(|p| without(&p.coordinates, &[REPEAT])).unwrap_or_default();
+    points.fold(first, |mut at, point| {
+        at.retain(|axis, c| point.coordinates.get(axis) == Some(c));
+        at
+    })
+}
+
 fn without(coordinates: &Coordinates, axes: &[&str]) -> Coordinates {
     let kept = coordinates.iter().filter(|(axis, _)| !axes.contains(&axis.as_str()));
     kept.map(|(axis, c)| (axis.clone(), c.clone())).collect()
+}
+
+/// What measured two points.
+enum Ruler {
+    /// The same machine code.
+    Same,
+    /// The fastest of the same kernels, which was not the same one each time.
+    Raced {
+        /// Which they were.
+        words: String,
+        /// How many times as fast one was as another in the races.
+        apart: f64,
+    },
+    /// Different code, in words.
+    Different(String),
 }
 
 /// The digests of the kernels of two reports.
@@ -201,6 +247,8 @@ fn without(coordinates: &Coordinates, axes: &[&str]) -> Coordinates {
 struct Rulers<'a> {
     before: BTreeMap<&'a str, Option<&'a str>>,
     after: BTreeMap<&'a str, Option<&'a str>>,
+    /// Whether one version of the program wrote both: then equal names are equal code.
+    one_version: bool,
 }
 
 impl<'a> Rulers<'a> {
@@ -208,16 +256,74 @@ impl<'a> Rulers<'a> {
         let digests = |provenance: &'a Provenance| {
             provenance.kernels.iter().map(|k| (k.name.as_str(), k.digest.as_deref())).collect()
         };
-        Self { before: digests(&before.provenance), after: digests(&after.provenance) }
+        let (one, other) = (&before.provenance, &after.provenance);
+        Self { before: digests(one), after: digests(other), one_version: one.tool == other.tool }
     }
 
-    /// How the machine code of the kernel at `coordinates` differs, if it does.
-    fn differ(&self, coordinates: &Coordinates) -> Option<String> {
-        let kernel = coordinates.get(KERNEL)?.to_string();
-        let (a, b) = (self.before.get(kernel.as_str())?, self.after.get(kernel.as_str())?);
-        match (a, b) {
+    /// What measured `before` and `after`, none of them empty.
+    fn between(&self, before: &[&Point], after: &[&Point]) -> Ruler {
+        let [one, other] = [before, after].map(kernels);
+        if let Some(words) = one.intersection(&other).find_map(|kernel| self.differ(kernel)) {
+            return Ruler::Different(words);
+        }
+        let races: Option<Vec<&Choice>> = before.iter().chain(after).map(|p| race(p)).collect();
+        let raced = races.as_deref().and_then(apart).filter(|_| one.union(&other).all(|kernel| self.known(kernel)));
+        let list = |names: &BTreeSet<String>| names.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
+        match raced {
+            Some(apart) if apart > 1.0 || one != other => {
+                let percent = (apart - 1.0) * 100.0;
+                let words = match one == other {
+                    true => format!("fastest was not always the same choice; {percent:.1}% apart in the races"),
+                    false => {
+                        format!("fastest was {}, then {}; {percent:.1}% apart in the races", list(&one), list(&other))
+                    }
+                };
+                Ruler::Raced { words, apart }
+            }
+            None if one != other => Ruler::Different(format!("different kernels: {} and {}", list(&one), list(&other))),
+            _ => Ruler::Same,
+        }
+    }
+
+    /// How the machine code of a kernel differs, if it does.
+    fn differ(&self, kernel: &str) -> Option<String> {
+        match (self.before.get(kernel)?, self.after.get(kernel)?) {
             (Some(a), Some(b)) if a != b => Some(format!("different rulers: {kernel} is {a} and {b}")),
             _ => None,
         }
     }
+
+    /// Whether a kernel is known to be the same code in both.
+    fn known(&self, kernel: &str) -> bool {
+        let both = self.before.get(kernel).zip(self.after.get(kernel));
+        self.one_version || both.is_some_and(|(a, b)| a.is_some() && a == b)
+    }
+}
+
+/// The kernels of `points` by name.
+fn kernels(points: &[&Point]) -> BTreeSet<String> {
+    points.iter().map(|p| p.coordinates.get(KERNEL).map_or_else(|| "none".to_owned(), ToString::to_string)).collect()
+}
+
+/// How many times as fast one winner of `races` was as another, as the race says in which it was the most; `None` where others
+/// ran in one than in another.
+fn apart(races: &[&Choice]) -> Option<f64> {
+    let who = |c: &Candidate| (c.kernel.clone(), c.prefetch_distance_bytes, c.threads, c.size_bytes);
+    let field = |race: &&Choice| race.candidates.iter().map(who).collect::<BTreeSet<_>>();
+    let (first, rest) = races.split_first()?;
+    let ran = field(first);
+    if ran.is_empty() || rest.iter().any(|race| field(race) != ran) {
+        return None;
+    }
+    let winners: BTreeSet<_> = races.iter().filter_map(|race| race.candidates.first()).map(who).collect();
+    let reached = |race: &Choice| -> Vec<f64> {
+        race.candidates.iter().filter(|c| winners.contains(&who(c))).map(|c| c.median).collect()
+    };
+    let distances = races.iter().map(|race| {
+        let values = reached(race);
+        let ends = values.iter().fold((f64::INFINITY, 0.0f64), |(low, high), v| (low.min(*v), high.max(*v)));
+        ends.1 / ends.0
+    });
+    let most = distances.fold(1.0, f64::max);
+    most.is_finite().then_some(most)
 }

@@ -4,6 +4,7 @@ use super::align::{Aligned, Unaligned, align};
 use crate::results::{Axis, Coordinates, Point, Quantity, Report, VerdictGrade};
 use crate::stats::{Ratio, median, ratio_interval};
 use crate::units::ParseError;
+#[cfg(test)]
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -19,7 +20,8 @@ pub const DEFAULT_FLOOR: Share = Share(0.03);
 const ENOUGH_ALLOCATIONS: usize = 5;
 
 /// A part of something: `3%` or `0.03`; from 0 on and below 1.
-#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(transparent)]
 pub struct Share(pub f64);
 
@@ -51,7 +53,8 @@ impl Default for Settings {
 }
 
 /// What became of a point from one report to the other.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Change {
     /// By more than the floor, and not by chance.
@@ -77,7 +80,8 @@ impl Change {
 }
 
 /// A point as one report has it.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Side {
     /// Its median, that of the repetitions' medians where there are several, in the quantity's unit.
     pub median: f64,
@@ -88,7 +92,8 @@ pub struct Side {
 }
 
 /// A point in both reports.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Pair {
     /// Where it lies.
     pub coordinates: Coordinates,
@@ -104,6 +109,9 @@ pub struct Pair {
     pub ratio_high: Option<f64>,
     /// What became of it.
     pub change: Change,
+    /// Differences up to this share are not told from none: that of the comparison, and where different kernels won a race what lay
+    /// between them there.
+    pub floor: Share,
     /// What is to be said about it: different kernels, a rejected number, too few rounds.
     pub remark: Option<String>,
 }
@@ -116,7 +124,8 @@ impl Pair {
 }
 
 /// The pairs of one quantity of one experiment, those that matter most first.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct PairGroup {
     /// Name of the experiment.
     pub experiment: String,
@@ -129,7 +138,8 @@ pub struct PairGroup {
 }
 
 /// How many pairs came out how.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Tally {
     /// Pairs that are worse.
     pub worse: usize,
@@ -149,7 +159,8 @@ impl Tally {
 }
 
 /// Two reports, point by point.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Comparison {
     /// What the first report is called.
     pub before: String,
@@ -225,13 +236,14 @@ fn judge(one: &Aligned<'_>, floor: Share) -> Pair {
     let ratio = ratio_interval(&mine, &theirs, CONFIDENCE);
     let (before, after) = (side(&one.before, mine.len()), side(&one.after, theirs.len()));
     let rejected = [(before, "first"), (after, "second")].into_iter().find(|(s, _)| s.grade == VerdictGrade::Rejected);
+    let wide = if one.apart > 1.0 { Share((1.0 + floor.0) * one.apart - 1.0) } else { floor };
     let (change, why) = match (rejected, ratio) {
         (Some((_, which)), _) => (Change::CannotTell, Some(format!("rejected in the {which} report"))),
         (None, None) => {
             let few = format!("{} and {} rounds are too few to tell", mine.len(), theirs.len());
             (Change::CannotTell, Some(few))
         }
-        (None, Some(ratio)) => (change(&ratio, floor, one.dataset.quantity.higher_is_better), None),
+        (None, Some(ratio)) => (change(&ratio, (floor, wide), one.dataset.quantity.higher_is_better), None),
     };
     let remarks: Vec<String> = why.into_iter().chain(one.ruler.clone()).collect();
     Pair {
@@ -242,20 +254,23 @@ fn judge(one: &Aligned<'_>, floor: Share) -> Pair {
         ratio_low: ratio.map(|r| r.interval.low),
         ratio_high: ratio.map(|r| r.interval.high),
         change,
+        floor: wide,
         remark: (!remarks.is_empty()).then(|| remarks.join("; ")),
     }
 }
 
-/// Where the interval lies with regard to the floor, which is as far down as up in the logarithm.
-fn change(ratio: &Ratio, floor: Share, higher_is_better: bool) -> Change {
-    let (lower, upper) = (1.0 / (1.0 + floor.0), 1.0 + floor.0);
+/// Where the interval lies with regard to the floor, which is as far down as up in the logarithm: the same within the `floor`, better
+/// or worse beyond the `wide` one.
+fn change(ratio: &Ratio, (floor, wide): (Share, Share), higher_is_better: bool) -> Change {
+    let (lower, upper) = (1.0 / (1.0 + wide.0), 1.0 + wide.0);
+    let (least, most) = (1.0 / (1.0 + floor.0), 1.0 + floor.0);
     let interval = ratio.interval;
     match () {
         () if interval.low > upper && higher_is_better => Change::Better,
         () if interval.low > upper => Change::Worse,
         () if interval.high < lower && higher_is_better => Change::Worse,
         () if interval.high < lower => Change::Better,
-        () if interval.low >= lower && interval.high <= upper => Change::Same,
+        () if interval.low >= least && interval.high <= most => Change::Same,
         () => Change::CannotTell,
     }
 }
@@ -336,7 +351,7 @@ mod tests {
     fn the_interval_decides() {
         let told = |low, high, higher_is_better| {
             let ratio = Ratio { estimate: (low + high) / 2.0, interval: Interval { low, high, attained: 0.98 } };
-            change(&ratio, Share(0.03), higher_is_better)
+            change(&ratio, (Share(0.03), Share(0.03)), higher_is_better)
         };
         // Bandwidth, then latency.
         for (low, high, more, less) in [
@@ -349,5 +364,8 @@ mod tests {
         ] {
             assert_eq!((told(low, high, true), told(low, high, false)), (more, less), "{low} {high}");
         }
+        // What lies between two winners of a race is no difference between the machines, and no likeness of theirs.
+        let ratio = Ratio { estimate: 1.05, interval: Interval { low: 1.04, high: 1.06, attained: 0.98 } };
+        assert_eq!(change(&ratio, (Share(0.03), Share(0.06)), true), Change::CannotTell);
     }
 }

@@ -430,7 +430,7 @@ pub struct CompareOptions {
     #[arg(long, value_name = "SHARE", default_value = "3%")]
     pub floor: Share,
 
-    /// Compare what different kernels reached, too: the fastest one is chosen anew in every run
+    /// Compare what different kernels reached, too, where not the same ones had the chance
     #[arg(long)]
     pub any_kernel: bool,
 

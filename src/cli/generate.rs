@@ -16,7 +16,7 @@ pub fn generate(what: Generated) -> Result<()> {
             clap_complete::generate(shell, &mut Cli::command(), "memgauge", &mut script);
             script
         }
-        Generated::Schema => render::schema().into_bytes(),
+        Generated::Schema => render::schema().as_bytes().to_vec(),
         Generated::Kernels => kernel_page().into_bytes(),
     };
     to_stdout(&bytes)

@@ -6,7 +6,9 @@ use crate::engine::{Machine, MemoryPlan};
 use crate::error::{Error, Result};
 use crate::kernels::catalogue;
 use crate::plan::{Plan, PlannedPoint};
-use crate::results::{ASKED_THREADS, Cause, Coordinates, HostFacts, KernelUsed, Outcome, Point, Report, RunStatus};
+use crate::results::{
+    ASKED_THREADS, Cause, Coordinates, HostFacts, KernelUsed, Outcome, Point, Provenance, Report, RunStatus,
+};
 use crate::run::Past;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -73,10 +75,14 @@ impl Resume {
             return Err(self.other_request(&difference));
         }
         let provenance = self.report.provenance;
-        let known = self.report.datasets.into_iter().flat_map(|d| d.points);
-        let known: BTreeMap<u64, Outcome> = known.map(|p| (p.id, p.outcome)).filter(|(_, o)| is_settled(o)).collect();
-        let settled = take_over(plan, machine.facts(), known);
-        Ok(Past { started: provenance.started, resumed: provenance.resumed, kernels: provenance.kernels, settled })
+        let datasets = self.report.datasets.into_iter().enumerate();
+        let known = datasets.flat_map(|(d, dataset)| dataset.points.into_iter().map(move |point| (d, point)));
+        let settled = known.filter(|(_, point)| is_settled(&point.outcome));
+        let (drafted, placed): (Vec<_>, Vec<_>) = settled.partition(|(_, point)| is_drafted(plan, point.id));
+        let drafted = drafted.into_iter().map(|(_, point)| (point.id, point.outcome)).collect();
+        let settled = take_over(plan, machine.facts(), drafted);
+        let Provenance { started, resumed, kernels, .. } = provenance;
+        Ok(Past { started, resumed, kernels, settled, placed })
     }
 
     /// The command line asks for something else than the run was.
@@ -157,7 +163,7 @@ fn plan_difference(report: &Report, plan: &Plan) -> Option<String> {
     }
     let points =
         || report.datasets.iter().enumerate().flat_map(|(d, dataset)| dataset.points.iter().map(move |p| (d, p)));
-    // Points that were placed during the run are placed anew.
+    // Points that were placed during the run are placed anew: those that come out the same are taken over then.
     let drafted = || plan.points.iter().filter(|planned| planned.stage.is_none());
     let (here, count) = (drafted().count(), points().filter(|(_, p)| is_drafted(plan, p.id)).count());
     if count != here {

@@ -35,7 +35,7 @@ fn completed(journal: Journal) -> Report {
         let experiment = (row.in_profile)(Detail::Brief);
         experiment.finish(dataset);
         if !ended {
-            findings.extend(experiment.findings(dataset));
+            findings.extend(experiment.findings_on(&report.provenance.host, dataset));
         }
     }
     report.findings.extend(findings);

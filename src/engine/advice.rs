@@ -19,7 +19,7 @@ pub fn for_cause(cause: Cause) -> &'static str {
         Cause::Stolen => {
             "use a machine with dedicated cpus, or measure when its neighbours are quiet; --repeat 5 shows the range"
         }
-        Cause::Throttled => "raise the cpu quota of the container, or type --threads 1",
+        Cause::Throttled => "raise the cpu quota of the container, or type --cpus with fewer cpus than it has time for",
         Cause::Others => "stop other programs, or measure when the machine is idle",
         Cause::MemoryPressure => "leave more memory free, or type smaller --sizes",
         Cause::Stopped => "do not stop the run (Ctrl-Z, SIGSTOP, a paused machine); measure again",

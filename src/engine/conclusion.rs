@@ -18,11 +18,13 @@ use std::collections::BTreeMap;
 #[derive(Clone, Copy)]
 pub struct Frame<'a> {
     /// Relative error of the clock's calibration.
-    pub clock_error: f64,
+    pub clock_error: Option<f64>,
     /// Last-level cache of the CPUs used, all instances together.
     pub last_level_cache: Option<u64>,
     /// Upper bound on the value as a function of the core clock, `None` where that is not known.
     pub limit: Option<&'a dyn Fn(Option<Hertz>) -> Option<Limit>>,
+    /// Upper bound on the payload of the traffic beside the work, in B/s, `None` where that is not known.
+    pub traffic_limit: Option<&'a Limit>,
     /// CPUs of the machine.
     pub machine_cpus: usize,
     /// Memory of the machine, in bytes.
@@ -45,12 +47,14 @@ pub fn conclude(log: &PointLog, asked: &Work, frame: &Frame<'_>) -> Outcome {
     let evidence = evidence(log, work, frame, dirty, &summary);
     let limit = frame.limit.and_then(|limit| limit(core_clock(log)));
     let storage = storage(log, work, frame);
+    let load = load(log, work);
     let grounds = Grounds {
         summary: &summary,
         evidence: &evidence,
         shape: &Shape::of(&groups),
         dirt: dirt::main_cause(work, log.samples.iter().map(|t| &t.seen)),
         limit: limit.as_ref(),
+        load: load.as_ref().zip(frame.traffic_limit),
         machine_cpus: frame.machine_cpus,
         rounds: log.rounds(),
         storage: storage.as_deref(),
@@ -63,7 +67,6 @@ pub fn conclude(log: &PointLog, asked: &Work, frame: &Frame<'_>) -> Outcome {
     also.extend(log.in_windows.figures());
     let samples = log.samples.iter().map(|taken| sample(work, taken)).collect();
     let choice = log.chosen.as_ref().and_then(|chosen| chosen.choice.clone());
-    let load = load(log, work);
     Outcome::Measured(Box::new(Measured { summary, load, storage, also, choice, limit, samples, evidence, verdict }))
 }
 
@@ -227,7 +230,7 @@ fn evidence(log: &PointLog, work: &Work, frame: &Frame<'_>, dirty: u64, summary:
         core_hz_after: stats::median(&log.core_after[log.core_after.len() / 2..]),
         working_set_bytes: work.pages().map(|_| work.working_set().0),
         last_level_cache_bytes: frame.last_level_cache,
-        clock_error: Some(frame.clock_error),
+        clock_error: frame.clock_error,
         clock_drift: log.clock_drift,
         dirty_samples: dirty,
         allocations: u64::from(log.allocation) + 1,

@@ -1,7 +1,7 @@
 //! A pseudo-random cycle through all nodes that is computed, not stored.
 
 use super::{SplitMix64, derive};
-use crate::kernels::{Vectorizable, with_widest_vectors};
+use crate::kernels::Mixer;
 
 /// Nodes that are computed at a time, with vector instructions.
 pub const BATCH: usize = 256;
@@ -12,9 +12,6 @@ const ROUNDS: usize = 3;
 /// Rounds that are added below this size, where there are too few factors to choose from for three rounds to do.
 const MORE_ROUNDS: usize = 3;
 const MORE_ROUNDS_BELOW: u64 = 1 << 18;
-
-/// The lower half of a word.
-const SHORT: u64 = u32::MAX as u64;
 
 /// An odd factor and its inverse: their product is 1 modulo 2^64, and so modulo any smaller power of two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,7 +33,7 @@ impl Order {
     pub fn next(&mut self) -> u64 {
         loop {
             let mut mixed = [self.state];
-            self.cycle.mix(&mut mixed);
+            self.cycle.mixer.mix(&mut mixed);
             self.state = self.state.wrapping_add(self.cycle.step.factor) & self.cycle.mask;
             if mixed[0] < self.cycle.nodes || self.cycle.nodes == 0 {
                 return mixed[0];
@@ -61,13 +58,9 @@ pub struct Cycle {
     nodes: u64,
     /// span - 1.
     mask: u64,
-    /// Bits of the lower half of a state.
-    low_bits: u32,
-    /// Bits of the upper half, as many or one less: what is made of it must fit into the lower half.
-    high_bits: u32,
     step: Factor,
-    rounds: [Factor; ROUNDS],
-    more: Vec<Factor>,
+    /// From states to nodes, or to numbers from n on.
+    mixer: Mixer,
 }
 
 impl Cycle {
@@ -77,9 +70,17 @@ impl Cycle {
         let mask = u64::MAX.checked_shr(u64::BITS - bits).unwrap_or(0);
         let mut random = SplitMix64::new(derive(seed, "cycle", nodes));
         let mut factor = || Factor::random(&mut random, bits);
-        let (step, rounds) = (factor(), std::array::from_fn(|_| factor()));
-        let more = (0..if nodes < MORE_ROUNDS_BELOW { MORE_ROUNDS } else { 0 }).map(|_| factor()).collect();
-        Self { nodes, mask, low_bits: bits.div_ceil(2), high_bits: bits / 2, step, rounds, more }
+        let step = factor();
+        let rounds = ROUNDS + if nodes < MORE_ROUNDS_BELOW { MORE_ROUNDS } else { 0 };
+        let rounds: Vec<Factor> = (0..rounds).map(|_| factor()).collect();
+        let mixer = Mixer {
+            mask,
+            low_bits: bits.div_ceil(2),
+            high_bits: bits / 2,
+            factors: rounds.iter().map(|f| f.factor).collect(),
+            inverses: rounds.iter().rev().map(|f| f.inverse).collect(),
+        };
+        Self { nodes, mask, step, mixer }
     }
 
     /// States that no node has: span - n.
@@ -106,7 +107,10 @@ impl Cycle {
 
     /// Makes of each node its place on the circle.
     pub fn places(&self, nodes: &mut [u64]) {
-        nodes.chunks_mut(BATCH).for_each(|nodes| with_widest_vectors(Places { cycle: self, nodes }));
+        for nodes in nodes.chunks_mut(BATCH) {
+            self.mixer.unmix(nodes);
+            nodes.iter_mut().for_each(|node| *node = node.wrapping_mul(self.step.inverse) & self.mask);
+        }
     }
 
     /// All nodes, one after the other in the order of the cycle.
@@ -117,11 +121,10 @@ impl Cycle {
     /// Puts into `next` what comes after the nodes from `first` on, all below n.
     pub fn successors(&self, first: u64, next: &mut [u64]) {
         for (next, first) in next.chunks_mut(BATCH).zip((first..).step_by(BATCH)) {
-            with_widest_vectors(Successors { cycle: self, first, next });
+            self.successors_of_batch(first, next);
         }
     }
 
-    #[inline(always)]
     fn successors_of_batch(&self, first: u64, next: &mut [u64]) {
         let (mut states, mut mixed) = ([0; BATCH], [0; BATCH]);
         let mut slots: [usize; BATCH] = std::array::from_fn(|slot| slot);
@@ -134,7 +137,7 @@ impl Cycle {
                 *state = state.wrapping_add(self.step.factor) & self.mask;
                 *mixed = *state;
             }
-            self.mix(&mut mixed[..open]);
+            self.mixer.mix(&mut mixed[..open]);
             let mut left = 0;
             for at in 0..open {
                 next[slots[at]] = mixed[at];
@@ -152,127 +155,26 @@ impl Cycle {
     /// The proof that pointers are one cycle rests on it, see `chain`.
     pub fn passed_over(&self, first: u64, next: &[u64]) -> u128 {
         let batches = next.chunks(BATCH).zip((first..).step_by(BATCH));
-        batches.map(|(next, first)| with_widest_vectors(PassedOver { cycle: self, first, next })).sum()
+        batches.map(|(next, first)| self.passed_over_by_batch(first, next)).sum()
     }
 
-    #[inline(always)]
     fn passed_over_by_batch(&self, first: u64, next: &[u64]) -> u128 {
         let (mut from, mut to) = ([0; BATCH], [0; BATCH]);
         let (from, to) = (&mut from[..next.len()], &mut to[..next.len()]);
         self.states(first, from);
         to.copy_from_slice(next);
-        self.unmix(to);
+        self.mixer.unmix(to);
         let steps = |(from, to): (&u64, &u64)| to.wrapping_sub(*from).wrapping_mul(self.step.inverse);
         let passed = from.iter().zip(to.iter()).map(steps);
         passed.map(|steps| u128::from(steps.wrapping_sub(1) & self.mask)).sum()
     }
 
     /// The states of the nodes from `first` on.
-    #[inline(always)]
     fn states(&self, first: u64, states: &mut [u64]) {
         for (state, node) in states.iter_mut().zip(first..) {
             *state = node;
         }
-        self.unmix(states);
-    }
-
-    /// From states to nodes, or to numbers from n on.
-    #[inline(always)]
-    fn mix(&self, states: &mut [u64]) {
-        if self.mask <= SHORT {
-            self.mix_by(states, times_short);
-        } else {
-            self.mix_by(states, u64::wrapping_mul);
-        }
-    }
-
-    #[inline(always)]
-    fn mix_by(&self, states: &mut [u64], times: impl Fn(u64, u64) -> u64) {
-        let round = |x: u64, by: &Factor| times(self.fold(x), by.factor) & self.mask;
-        for x in states.iter_mut() {
-            *x = self.rounds.iter().fold(*x, round);
-        }
-        for by in &self.more {
-            states.iter_mut().for_each(|x| *x = round(*x, by));
-        }
-    }
-
-    /// The inverse of `mix`.
-    #[inline(always)]
-    fn unmix(&self, nodes: &mut [u64]) {
-        if self.mask <= SHORT {
-            self.unmix_by(nodes, times_short);
-        } else {
-            self.unmix_by(nodes, u64::wrapping_mul);
-        }
-    }
-
-    #[inline(always)]
-    fn unmix_by(&self, nodes: &mut [u64], times: impl Fn(u64, u64) -> u64) {
-        let round = |x: u64, by: &Factor| self.fold(times(x, by.inverse) & self.mask);
-        for by in self.more.iter().rev() {
-            nodes.iter_mut().for_each(|x| *x = round(*x, by));
-        }
-        for x in nodes.iter_mut() {
-            *x = self.rounds.iter().rev().fold(*x, round);
-        }
-    }
-
-    /// Exclusive-ors the upper half of the square of the upper half to the lower half; twice is not at all.
-    #[inline(always)]
-    fn fold(&self, x: u64) -> u64 {
-        let high = x >> self.low_bits;
-        x ^ (times_short(high, high) >> self.high_bits)
-    }
-}
-
-/// A batch of [`Cycle::successors`].
-struct Successors<'a> {
-    cycle: &'a Cycle,
-    first: u64,
-    next: &'a mut [u64],
-}
-
-impl Vectorizable for Successors<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        self.cycle.successors_of_batch(self.first, self.next);
-    }
-}
-
-/// A batch of [`Cycle::passed_over`].
-struct PassedOver<'a> {
-    cycle: &'a Cycle,
-    first: u64,
-    next: &'a [u64],
-}
-
-impl Vectorizable for PassedOver<'_> {
-    type Output = u128;
-
-    #[inline(always)]
-    fn run(self) -> u128 {
-        self.cycle.passed_over_by_batch(self.first, self.next)
-    }
-}
-
-/// A batch of [`Cycle::places`].
-struct Places<'a> {
-    cycle: &'a Cycle,
-    nodes: &'a mut [u64],
-}
-
-impl Vectorizable for Places<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        self.cycle.unmix(self.nodes);
-        for node in self.nodes {
-            *node = node.wrapping_mul(self.cycle.step.inverse) & self.cycle.mask;
-        }
+        self.mixer.unmix(states);
     }
 }
 
@@ -290,12 +192,6 @@ impl Factor {
         let better = |x: u64, _| x.wrapping_mul(2u64.wrapping_sub(factor.wrapping_mul(x)));
         Self { factor, inverse: (0..5).fold(factor, better) }
     }
-}
-
-/// The product of the lower halves: the multiplication that all vector instructions have.
-#[inline(always)]
-fn times_short(a: u64, b: u64) -> u64 {
-    (a & SHORT) * (b & SHORT)
 }
 
 #[cfg(test)]

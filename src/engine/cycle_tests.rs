@@ -82,7 +82,7 @@ fn the_largest_sizes_are_inverted() {
         for first in [0, nodes / 3, nodes - BATCH as u64] {
             let mut states = [0; BATCH];
             cycle.states(first, &mut states);
-            cycle.mix(&mut states);
+            cycle.mixer.mix(&mut states);
             assert!(states.iter().copied().eq(first..first + BATCH as u64), "{nodes}");
             let mut next = [0; BATCH];
             cycle.successors(first, &mut next);

@@ -4,7 +4,7 @@ use super::advice;
 use super::shape::Shape;
 #[cfg(test)]
 use crate::results::Surroundings;
-use crate::results::{Cause, Evidence, Limit, Reason, Storage, Summary, Verdict, VerdictGrade};
+use crate::results::{Cause, Evidence, Limit, Load, Reason, Storage, Summary, Verdict, VerdictGrade};
 use crate::units::{Bytes, Hertz, Nanos};
 
 /// Less of the memory than this in the pages asked for makes the number one of mixed pages.
@@ -56,6 +56,8 @@ pub struct Grounds<'a> {
     pub dirt: Option<Cause>,
     /// What the value cannot exceed.
     pub limit: Option<&'a Limit>,
+    /// The traffic beside it, and what that cannot exceed.
+    pub load: Option<(&'a Load, &'a Limit)>,
     /// CPUs of the machine.
     pub machine_cpus: usize,
     /// What operations on storage came to.
@@ -77,6 +79,12 @@ pub fn judge(grounds: &Grounds<'_>) -> Verdict {
     if let Some(storage) = grounds.storage.filter(|s| s.wrong > 0) {
         let text = format!("{} blocks held something else than was written", storage.wrong);
         verdict.add(VerdictGrade::Rejected, reason(Cause::WrongData, text));
+        return verdict;
+    }
+    if let Some((load, limit)) = grounds.load.filter(|(load, limit)| load.median > limit.value * limit.tolerance) {
+        let share = load.median / limit.value * 100.0;
+        let text = format!("its traffic is {share:.0}% of {}", limit.source);
+        verdict.add(VerdictGrade::Rejected, reason(Cause::AboveLimit, text));
         return verdict;
     }
     let mut reasons = Vec::new();

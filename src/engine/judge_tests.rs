@@ -65,10 +65,35 @@ fn verdict(case: &Case, limit: Option<f64>) -> Verdict {
         shape: &case.shape,
         dirt: case.dirt,
         limit: limit.as_ref(),
+        load: None,
         machine_cpus: 2,
         rounds: 6,
         interrupted: case.interrupted,
     })
+}
+
+#[test]
+fn traffic_that_memory_cannot_carry_rejects_what_was_measured_beside_it() {
+    let case = good();
+    let load = Load { median: 120.0, ci_low: 119.0, ci_high: 121.0, confidence: 0.95, bus_estimate: 120.0 };
+    let grade = |value: f64| {
+        let limit = Limit { value, source: "the memory's 100 B/s".to_owned(), tolerance: 1.1 };
+        let grounds = Grounds {
+            summary: &case.summary,
+            evidence: &case.evidence,
+            shape: &case.shape,
+            dirt: None,
+            limit: None,
+            load: Some((&load, &limit)),
+            machine_cpus: 2,
+            rounds: 6,
+            interrupted: false,
+        };
+        let verdict = judge(&grounds);
+        (verdict.grade, verdict.text())
+    };
+    assert_eq!(grade(110.0), (VerdictGrade::Solid, String::new()));
+    assert_eq!(grade(100.0), (VerdictGrade::Rejected, "its traffic is 120% of the memory's 100 B/s".to_owned()));
 }
 
 #[test]

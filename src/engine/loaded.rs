@@ -32,6 +32,21 @@ impl Lane {
     }
 }
 
+impl Lane {
+    /// Begins at this share of a pass over the window.
+    fn start_at(&self, share: f64) {
+        if let Ok(mut walk) = self.walk() {
+            walk.start_at(share);
+            self.offset.store(walk.offset(), Ordering::Relaxed);
+        }
+    }
+
+    /// How far the thread stands in its pass, from 0 to 1.
+    fn share(&self) -> f64 {
+        self.walk().map_or(0.0, |walk| walk.share())
+    }
+}
+
 /// One thread of traffic with its memory.
 #[derive(Debug)]
 pub struct TrafficShare {
@@ -108,6 +123,25 @@ impl LoadedRun {
     /// `probe` beside `traffic`.
     pub fn new(probe: ProbeRun, traffic: Vec<TrafficShare>) -> Self {
         Self { probe, traffic }
+    }
+
+    /// All that streams through memory.
+    fn lanes(&self) -> impl Iterator<Item = &Lane> {
+        let probe = match &self.probe {
+            ProbeRun::Stream(share) => Some(share.as_ref()),
+            ProbeRun::Chase(_) => None,
+        };
+        probe.into_iter().chain(&self.traffic).flat_map(|share| [&share.read, &share.write]).flatten()
+    }
+
+    /// Lets all that streams begin at this share of a pass over its window.
+    pub fn start_at(&self, share: f64) {
+        self.lanes().for_each(|lane| lane.start_at(share));
+    }
+
+    /// How far the farthest of it stands in its pass, from 0 to 1; 0 where nothing streams.
+    pub fn share(&self) -> f64 {
+        self.lanes().map(Lane::share).fold(0.0, f64::max)
     }
 
     /// What the system says about each window, the probe's first.

@@ -24,6 +24,7 @@ mod machine;
 mod nodes_cost;
 mod order;
 mod pages;
+mod prepared;
 mod race;
 mod real;
 mod runs;

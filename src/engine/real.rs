@@ -1,10 +1,11 @@
 //! The machine that this process runs on.
 
 use super::handoff::{self, HandOffRun};
-use super::io::{IoFile, IoTarget, IoWork, Means, RealStorage};
+use super::io::{IoFile, IoTarget, Means, RealStorage};
 use super::loaded::{LoadedRun, ProbeRun, TrafficShare};
 use super::machine::{Machine, MemoryKey, MemoryPlan, MemoryUse, Observation, Trouble, page_bytes, slot, traffic_key};
 use super::order::ChainOrder;
+use super::prepared::Prepared;
 use super::runs::{ChaseRun, InstructionRun, LockRun, Share, StreamRun};
 use super::sample::{Length, Run, take};
 use super::traffic::{LoadedWork, Probe, Traffic};
@@ -42,6 +43,8 @@ pub struct RealMachine {
     chains: BTreeMap<ChaseWork, Arc<Mutex<Chain>>>,
     storage: RealStorage,
     prepared: Option<(Work, Prepared)>,
+    /// How far in its pass over memory the last stream stopped that no cache holds.
+    reached: f64,
 }
 
 /// A mapping, faulted in, with how much of it chains have taken.
@@ -53,17 +56,6 @@ struct Arena {
 
 /// What a thread streams through, and where the table of its order lies.
 type Memory = (Window, Option<Window>);
-
-/// What the next samples run on.
-#[derive(Debug, Clone)]
-enum Prepared {
-    Stream(Arc<StreamRun>),
-    Chase(Arc<ChaseRun>),
-    Instruction(Arc<InstructionRun>),
-    Lock(Arc<LockRun>),
-    HandOff(Arc<HandOffRun>),
-    Loaded(Arc<LoadedRun>),
-}
 
 impl RealMachine {
     /// Calibrates the clock and starts a pinned thread on each of `cpus`; ends early when `stop` is set.
@@ -86,6 +78,7 @@ impl RealMachine {
             chains: BTreeMap::new(),
             storage: RealStorage::default(),
             prepared: None,
+            reached: 0.0,
         };
         machine.clock.facts_mut().core = cpus.first().and_then(|&cpu| machine.core_clock(cpu));
         Ok(machine)
@@ -114,11 +107,6 @@ impl RealMachine {
         self.storage.record(writer);
     }
 
-    /// A window of work on storage.
-    fn window(&mut self, work: &IoWork, length: Nanos) -> std::result::Result<Observation, Trouble> {
-        self.storage.sample(work, length, &Means { team: &self.team, clock: &self.clock, stop: &self.stop })
-    }
-
     fn take<R: Run>(&self, work: &Work, run: &Arc<R>, length: Length) -> std::result::Result<Observation, Trouble> {
         let taken = take(&self.team, work.cpus(), run, length, &self.clock);
         match taken {
@@ -131,6 +119,11 @@ impl RealMachine {
     /// The CPUs of the run that lie on `node`.
     fn cpus_on(&self, node: u32) -> Vec<u32> {
         self.cpus.iter().copied().filter(|&cpu| self.node_of(cpu) == node).collect()
+    }
+
+    /// Whether the caches could hold what `work` walks through.
+    fn may_be_cached(&self, work: &Work) -> bool {
+        work.working_set() <= self.facts.topology.last_level_total(work.cpus())
     }
 
     fn node_of(&self, cpu: u32) -> u32 {
@@ -396,6 +389,9 @@ impl Machine for RealMachine {
     }
 
     fn prepare(&mut self, work: &Work) -> std::result::Result<(), Trouble> {
+        if let Some((_, prepared)) = self.prepared.as_ref().filter(|(last, _)| !self.may_be_cached(last)) {
+            self.reached = prepared.share().unwrap_or(self.reached);
+        }
         // Gives the memory of the last work back before the next one takes it.
         self.prepared = None;
         if !matches!(work, Work::Io(_)) {
@@ -423,6 +419,11 @@ impl Machine for RealMachine {
                 return self.storage.prepare(w, &means);
             }
         };
+        // A few samples walk through less of the memory than a large cache holds: those that began at its start again would
+        // find there what the ones before them have left.
+        if !self.may_be_cached(work) {
+            prepared.start_at(self.reached);
+        }
         self.prepared = Some((work.clone(), prepared));
         Ok(())
     }
@@ -432,7 +433,8 @@ impl Machine for RealMachine {
             return Err(Trouble::Interrupted);
         }
         if let Work::Io(io) = work {
-            return self.window(io, length);
+            let means = Means { team: &self.team, clock: &self.clock, stop: &self.stop };
+            return self.storage.sample(io, length, &means);
         }
         let length = length.max(self.clock.shortest()) * work.stretch();
         let length = Length { ticks: self.clock.ticks(length) };

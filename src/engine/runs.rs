@@ -68,6 +68,23 @@ impl StreamRun {
         Self { kernel, shares, distance }
     }
 
+    /// Begins at this share of a pass over each window.
+    pub fn start_at(&self, share: f64) {
+        for one in &self.shares {
+            if let Ok(mut walk) = one.walk(&self.kernel) {
+                walk.start_at(share);
+                one.offset.store(walk.offset(), Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// How far the first thread stands in its pass, from 0 to 1.
+    pub fn share(&self) -> f64 {
+        let Some(Ok(mut walk)) = self.shares.first().map(|one| one.walk(&self.kernel)) else { return 0.0 };
+        walk.resume_at(self.shares[0].offset.load(Ordering::Relaxed));
+        walk.share()
+    }
+
     /// What the system says about each window.
     pub fn inspect(&self, node_samples: usize) -> Vec<PageReading> {
         self.shares.iter().map(|share| share.window.inspect(node_samples)).collect()
@@ -176,5 +193,40 @@ impl Run for LockRun {
         measure(&mut |turns| {
             self.kernel.run(line, turns, self.inside, self.between);
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::memory::{Mapping, PageMode};
+    use crate::kernels::{self, Operation, Width};
+    use crate::units::Bytes;
+
+    #[test]
+    fn a_stream_goes_on_where_another_one_stopped_in_the_same_memory() {
+        let bytes = Bytes::mib(1);
+        let mapping = Mapping::new(bytes, PageMode::Base, Bytes(4096)).unwrap();
+        let run = |operation| {
+            let work = StreamWork::new(operation, Width::Widest, PageMode::Base, &[0], bytes);
+            let window = mapping.take(0..bytes.to_usize()).unwrap();
+            let kernel = kernels::select(operation, Width::Widest).unwrap();
+            StreamRun::new(kernel, vec![Share::new(&work, window, None).unwrap()], 0)
+        };
+        let first = run(Operation::Read);
+        assert_eq!(first.share(), 0.0);
+        first.with_share(0, &mut |blocks| blocks(512));
+        let share = first.share();
+        assert_eq!(share, 0.25);
+        drop(first);
+        // Two streams, each of them half as long.
+        let second = run(Operation::Copy);
+        second.start_at(share);
+        assert_eq!(second.share(), 0.25);
+        second.with_share(0, &mut |blocks| blocks(256));
+        assert_eq!(second.share(), 0.5);
+        // The end of a pass is the start of the next one.
+        second.start_at(1.0);
+        assert_eq!(second.share(), 0.0);
     }
 }

@@ -64,7 +64,7 @@ const FEWEST_ROUNDS: u32 = 6;
 /// Samples discarded at most at the start of a round, once the working set has been walked.
 const MOST_WARM_UPS: usize = 8;
 
-/// Time spent at most on walking a working set that could lie in a cache before it is sampled.
+/// Time spent at most on walking a working set that could lie in a cache, or page tables that do, before it is sampled.
 pub const LONGEST_WALK: Nanos = Nanos(100e6);
 
 /// Two samples in a row that differ by less than this are warm.
@@ -265,16 +265,19 @@ fn try_round(machine: &mut dyn Machine, asked: &Work, sampling: &Sampling, log: 
     Ok(())
 }
 
-/// Takes samples that do not count: until a working set that a cache could hold has been walked once, then until two
-/// in a row agree or `most` were taken.
+/// Takes samples that do not count: until a working set that a cache could hold has been walked once, and of a larger one
+/// the page tables behind it, which the caches do hold; then until two in a row agree or `most` were taken.
+///
+/// Page tables are counted in base pages: a virtual machine's huge pages are base pages on many hosts.
 pub fn warm_up(machine: &mut dyn Machine, work: &Work, length: Nanos, most: usize) -> Result<(), Trouble> {
     if let Work::Io(io) = work {
         // A fifth of a window fills the queue and wakes the device; of operations that are counted none is lost so.
         return if io.total().is_none() { machine.sample(work, length / 5.0).map(|_| ()) } else { Ok(()) };
     }
-    let cached = work.working_set() <= machine.facts().topology.last_level_total(work.cpus());
+    let facts = machine.facts();
+    let cached = work.working_set() <= facts.topology.last_level_total(work.cpus());
+    let mut left = if cached { work.pass() } else { work.translations(facts.pages.base) };
     let end = machine.now() + LONGEST_WALK;
-    let mut left = if cached { work.pass() } else { 0 };
     while left > 0 && machine.now() < end {
         left = left.saturating_sub(machine.sample(work, length)?.amount);
     }

@@ -116,10 +116,10 @@ impl SimulatedMachine {
     pub fn new(facts: HostFacts, model: CostModel, seed: u64) -> Self {
         let clock = ClockFacts {
             counter: "simulated".to_owned(),
-            rate: Hertz(1e9),
-            error: 0.0,
-            resolution: Nanos(1.0),
-            overhead: Nanos(1.0),
+            rate: Some(Hertz(1e9)),
+            error: Some(0.0),
+            resolution: Some(Nanos(1.0)),
+            overhead: Some(Nanos(1.0)),
             core: Some(model.core),
         };
         Self {

@@ -305,6 +305,9 @@ pub enum Work {
     Io(IoWork),
 }
 
+/// Entries of a page table in a cache line: 8 bytes each on all machines with 64-bit addresses.
+const ENTRIES_PER_LINE: u64 = 8;
+
 impl Work {
     /// The CPUs that it runs on.
     pub fn cpus(&self) -> &[u32] {
@@ -379,6 +382,13 @@ impl Work {
             Work::Loaded(w) => w.working_set(),
             Work::Instruction(_) | Work::Lock(_) | Work::HandOff(_) | Work::Io(_) => Bytes(0),
         }
+    }
+
+    /// Loads of a chase after which nearly every line of the page tables behind its memory has been used, where pages have
+    /// `page` bytes: three for each line, of which 95% are met in random order then. Zero for what follows no chain.
+    pub fn translations(&self, page: Bytes) -> u64 {
+        let lines = |w: &ChaseWork| w.bytes.0 / (page.0.max(1) * ENTRIES_PER_LINE);
+        self.chase().map_or(0, |w| lines(w).saturating_mul(3).min(w.nodes()))
     }
 
     /// What walking everything once amounts to, as [`super::Observation::amount`] counts: payload bytes, hops,

@@ -8,7 +8,7 @@ use super::{Bound, Detail, Draft, Experiment, Scope, axis, bytes_axis};
 use crate::engine::{StreamWork, TableOrder, Work, derive};
 use crate::error::{Error, Result};
 use crate::host::memory::PageMode;
-use crate::kernels::{BLOCK_BYTES, Family, LINE_BYTES, Operation, Width};
+use crate::kernels::{BLOCK_BYTES, Family, LINE_BYTES, LONGEST_ORDERED, Operation, Width};
 use crate::results::{Axis, Coordinate, Coordinates, Dataset, Finding, Outcome, Point, Quantity};
 use crate::units::{Bytes, ParseError, SizeList, ThreadCount, ThreadList, parse_list};
 use std::collections::BTreeMap;
@@ -133,6 +133,19 @@ impl Order {
         let what = if self.kind == OrderKind::Strided { "accesses of a pass" } else { "blocks" };
         few.then(|| {
             format!("{} leaves {accesses} {what} in {}; {FEWEST_ACCESSES} are needed", self.name(), Bytes(stream))
+        })
+    }
+
+    /// Why its table cannot be of a stream of `stream` bytes, if it cannot.
+    fn too_long(self, stream: u64) -> Option<String> {
+        let by_table = !matches!(self.kind, OrderKind::Forward | OrderKind::Reverse);
+        (by_table && stream > LONGEST_ORDERED).then(|| {
+            format!(
+                "{} goes through at most {} of each stream, not {}",
+                self.name(),
+                Bytes(LONGEST_ORDERED),
+                Bytes(stream)
+            )
         })
     }
 }
@@ -262,7 +275,8 @@ fn draft_point(scope: &Scope<'_>, work: StreamWork, (family, order): (Family, Or
         ("pages".to_owned(), name(&work.pages.to_string())),
     ]);
     let memory = Bytes(work.slot().0.saturating_mul(work.cpus.len() as u64));
-    let work = match (kernel, order.too_few(work.stream_bytes())) {
+    let unfit = order.too_few(work.stream_bytes()).or_else(|| order.too_long(work.stream_bytes()));
+    let work = match (kernel, unfit) {
         (Err(reason), _) => Err(Outcome::Unsupported { reason }),
         (_, Some(reason)) => Err(Outcome::Skipped { reason }),
         _ if memory > scope.usable() => {

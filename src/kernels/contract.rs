@@ -2,6 +2,7 @@
 
 use super::sets::Row;
 use crate::units::ParseError;
+#[cfg(test)]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -35,7 +36,8 @@ pub enum Does {
 }
 
 /// How loads and stores treat the caches.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Policy {
     /// Ordinary loads and stores; a store that misses first reads its line (write-allocate).
@@ -122,7 +124,8 @@ macro_rules! contracts {
     ($($variant:ident, $field:ident, $name:literal: $family:ident, $loads:literal loads, $stores:literal stores,
         $does:ident, $policy:ident, $visits:ident, $ruler:ident, prefetches $prefetches:literal, $help:literal;)*) => {
         /// A streaming operation.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[cfg_attr(test, derive(JsonSchema))]
         pub enum Operation {
             $(#[doc = $help] #[serde(rename = $name)] $variant,)*
         }
@@ -172,6 +175,10 @@ contracts! {
         "load every byte, lines prefetched into the caches";
     Read4, read_4, "read-4": Read, 4 loads, 0 stores, Load, Temporal, Forward, Own, prefetches false,
         "load every byte, from four streams at once";
+    ReadUnroll64, read_unroll_64, "read-unroll-64": Read, 1 loads, 0 stores, Load, Temporal, Forward, Own, prefetches false,
+        "load every byte, 64 B in each turn of the loop instead of 512";
+    ReadUnroll128, read_unroll_128, "read-unroll-128": Read, 1 loads, 0 stores, Load, Temporal, Forward, Own, prefetches false,
+        "load every byte, 128 B in each turn of the loop instead of 512";
     Touch, touch, "touch": Touch, 1 loads, 0 stores, Touch, Temporal, Forward, Own, prefetches false,
         "load one word of each cache line";
     TouchPrefetch, touch_prefetch, "touch-prefetch": Touch, 1 loads, 0 stores, Touch, Temporal, Forward, Own, prefetches true,
@@ -180,8 +187,10 @@ contracts! {
         "store every byte with ordinary stores";
     WriteNt, write_nt, "write-nt": Write, 0 loads, 1 stores, Store, NonTemporal, Forward, Own, prefetches false,
         "store every byte with non-temporal stores, one store fence at the end";
+    WriteUnroll128, write_unroll_128, "write-unroll-128": Write, 0 loads, 1 stores, Store, Temporal, Forward, Own, prefetches false,
+        "store every byte, 128 B in each turn of the loop instead of 512";
     WriteRep, write_rep, "write-rep": Write, 0 loads, 1 stores, StoreByte, WholeLine, Forward, Own, prefetches false,
-        "store every byte with the processor's string instruction (rep stosb)";
+        "store every byte with the processor's string instructions (rep stosb; setp, setm, sete)";
     WriteZero, write_zero, "write-zero": Write, 0 loads, 1 stores, StoreZero, WholeLine, Forward, Own, prefetches false,
         "set every byte to zero with the instruction that zeroes cache lines (dc zva, cbo.zero)";
     WriteLibc, write_libc, "write-libc": Write, 0 loads, 1 stores, StoreByte, Temporal, Forward, CLibrary, prefetches false,
@@ -192,8 +201,10 @@ contracts! {
         "load from one half and store to the other with ordinary stores";
     CopyNt, copy_nt, "copy-nt": Copy, 1 loads, 1 stores, Move, NonTemporal, Forward, Own, prefetches false,
         "load from one half and store to the other with non-temporal stores";
+    CopyUnroll128, copy_unroll_128, "copy-unroll-128": Copy, 1 loads, 1 stores, Move, Temporal, Forward, Own, prefetches false,
+        "load from one half and store to the other, 128 B of each in each turn of the loop instead of 512";
     CopyRep, copy_rep, "copy-rep": Copy, 1 loads, 1 stores, Move, WholeLine, Forward, Own, prefetches false,
-        "copy one half to the other with the processor's string instruction (rep movsb)";
+        "copy one half to the other with the processor's string instructions (rep movsb; cpyfp, cpyfm, cpyfe)";
     CopyLibc, copy_libc, "copy-libc": Copy, 1 loads, 1 stores, Move, Temporal, Forward, CLibrary, prefetches false,
         "copy one half to the other with the C library's memcpy: a comparator, not this program's instructions";
     Scale, scale, "scale": Scale, 1 loads, 1 stores, Scale, Temporal, Forward, Own, prefetches false,

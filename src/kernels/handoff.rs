@@ -4,6 +4,7 @@ use super::abi::kernel_fn;
 use super::locks::SharedLine;
 use super::native;
 use crate::units::ParseError;
+#[cfg(test)]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -29,7 +30,8 @@ pub(super) struct HandOffCall {
 pub(super) type HandOffCode = kernel_fn!(&mut HandOffCall);
 
 /// How a value is taken and answered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum HandOff {
     /// Load until the value is there, then store the answer.

@@ -4,6 +4,7 @@ use super::abi::kernel_fn;
 use super::native;
 use super::sets::lacks;
 use crate::units::ParseError;
+#[cfg(test)]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -26,7 +27,8 @@ pub(super) struct InstructionCall {
 pub(super) type InstructionCode = kernel_fn!(&mut InstructionCall);
 
 /// What is timed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Timing {
     /// Independent instructions, as many as the core can do.
@@ -72,7 +74,8 @@ pub(super) enum InstructionRow {
 macro_rules! instructions {
     ($($variant:ident, $field:ident, $name:literal, $group:literal, $help:literal;)*) => {
         /// An instruction by what it does; what it is called differs between architectures.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[cfg_attr(test, derive(JsonSchema))]
         pub enum Instruction {
             $(#[doc = $help] #[serde(rename = $name)] $variant,)*
         }

@@ -5,6 +5,7 @@ use super::abi::kernel_fn;
 use super::native;
 use super::sets::lacks;
 use crate::units::ParseError;
+#[cfg(test)]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -44,7 +45,8 @@ pub(super) struct LockCall {
 pub(super) type LockCode = kernel_fn!(&mut LockCall);
 
 /// What is done.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum LockOperation {
     /// An atomic addition of 1 to the word.

@@ -20,7 +20,7 @@ mod oracle;
 mod sets;
 mod stream;
 mod table;
-mod widest;
+mod mixer;
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 mod x86_shared;
 
@@ -63,8 +63,8 @@ pub use instructions::{
     Instruction, InstructionKernel, ListedInstruction, Scratch, Timing, all_instructions, instruction,
 };
 pub use locks::{ListedLock, LockKernel, LockOperation, SharedLine, all_locks, lock};
+pub use mixer::Mixer;
 pub use oracle::{apply as oracle, visit};
 pub use sets::{KernelRow, Set, SetId, Width, all_rows, select, sets};
 pub use stream::{BLOCK_BYTES, PREFETCH_DISTANCE, StreamKernel, StreamWalk};
-pub use table::{IndexTable, LINE_BYTES};
-pub use widest::{Vectorizable, with_widest_vectors};
+pub use table::{IndexTable, LINE_BYTES, LONGEST_ORDERED};

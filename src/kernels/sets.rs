@@ -4,6 +4,7 @@ use super::contract::StreamRows;
 use super::stream::{StreamCode, StreamKernel};
 use super::{CONTRACTS, Operation, native};
 use crate::units::ParseError;
+#[cfg(test)]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -13,7 +14,8 @@ use std::str::FromStr;
 macro_rules! set_ids {
     ($($variant:ident, $name:literal, $help:literal;)*) => {
         /// Which set.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[cfg_attr(test, derive(JsonSchema))]
         pub enum SetId {
             $(#[doc = $help] #[serde(rename = $name)] $variant,)*
         }
@@ -181,7 +183,8 @@ pub fn sets() -> &'static [Set] {
 }
 
 /// Which registers to use, as users ask for it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Width {
     /// Exactly this many bits.

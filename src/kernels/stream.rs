@@ -32,7 +32,7 @@ pub(super) struct StreamCall {
     pub offset: usize,
     /// Blocks to do.
     pub blocks: usize,
-    /// First entry of the table: 32-bit numbers of the 64-byte line in the stream at which a piece starts.
+    /// First entry of the table: where in the stream a piece starts, in units of 8 bytes, 32 bits each.
     pub table: usize,
     /// How far ahead to prefetch, in bytes.
     pub distance: usize,
@@ -99,8 +99,8 @@ impl StreamKernel {
         assert!(std::ptr::eq(walk.contract, self.contract()), "a walk belongs to the contract it was made for");
         let (mut left, mut sum) = (blocks, 0u64);
         loop {
-            // One turn, except on 32-bit systems for counts that take minutes.
-            walk.call.blocks = usize::try_from(left).unwrap_or(usize::MAX);
+            // One turn, except on 32-bit systems for counts that take minutes. Some codes count eighths of blocks.
+            walk.call.blocks = usize::try_from(left).unwrap_or(usize::MAX).min(usize::MAX / 8);
             // Zero blocks load nothing; the code then writes nothing back.
             walk.call.checksum = 0;
             left -= walk.call.blocks as u64;
@@ -204,8 +204,12 @@ impl<'w> StreamWalk<'w> {
 
     /// Blocks in one pass over the window.
     pub fn blocks_per_pass(&self) -> u64 {
-        let per_block = if self.per_block > 0 { self.per_block } else { BLOCK_BYTES as usize };
-        (self.call.window / per_block) as u64
+        (self.call.window / self.step()) as u64
+    }
+
+    /// What a block takes of the window or, where the walk follows one, of the table.
+    fn step(&self) -> usize {
+        if self.per_block > 0 { self.per_block } else { BLOCK_BYTES as usize }
     }
 
     /// Sum of the words loaded by the last run of a kernel that adds them up, else 0.
@@ -230,9 +234,21 @@ impl<'w> StreamWalk<'w> {
 
     /// Goes on at `offset`, which an earlier walk of the same shape ended with; elsewhere it starts at 0.
     pub fn resume_at(&mut self, offset: usize) {
-        let step = if self.per_block > 0 { self.per_block } else { BLOCK_BYTES as usize };
-        let valid = offset < self.call.window && offset.is_multiple_of(step);
+        let valid = offset < self.call.window && offset.is_multiple_of(self.step());
         self.call.offset = if valid { offset } else { 0 };
+    }
+
+    /// How far the walk stands in its pass over the window, from 0 to 1.
+    pub fn share(&self) -> f64 {
+        self.call.offset as f64 / self.call.window.max(1) as f64
+    }
+
+    /// Goes on at the block that lies at `share` of a pass, from 0 to 1: where another walk of the same memory, of whatever
+    /// shape, has stopped.
+    pub fn start_at(&mut self, share: f64) {
+        let blocks = self.blocks_per_pass() as usize;
+        let block = (share.clamp(0.0, 1.0) * blocks as f64) as usize;
+        self.call.offset = block % blocks.max(1) * self.step();
     }
 }
 

@@ -10,8 +10,14 @@ use crate::error::{Error, Result};
 use crate::host::memory::Window;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Bytes of a piece of [`Visits::Lines`], and the unit of the entries.
+/// Bytes of a piece of [`Visits::Lines`].
 pub const LINE_BYTES: u64 = 64;
+
+/// What entries count in: the largest factor that an address takes without an instruction on x86 and Arm.
+const UNIT: u64 = 8;
+
+/// The longest stream that a table can be of: entries have 32 bits.
+pub const LONGEST_ORDERED: u64 = UNIT << 32;
 
 /// An order of the pieces of streams of one length.
 #[derive(Debug)]
@@ -30,18 +36,18 @@ impl IndexTable {
     /// The table whose entry `i` is piece `order(i)`, in `window`. `stream` is the length of each stream.
     ///
     /// # Errors
-    /// `visits` is no order by a table; the stream is no multiple of a block or too long for 32-bit line numbers; the
+    /// `visits` is no order by a table; the stream is no multiple of a block or longer than [`LONGEST_ORDERED`]; the
     /// window is too small; the order names a piece that does not exist or one twice.
     pub fn new(window: Window, visits: Visits, stream: u64, mut order: impl FnMut(u64) -> u64) -> Result<Self> {
         let by_table = matches!(visits, Visits::Lines | Visits::Chunks);
         let pieces = stream / piece(visits);
-        let fits = stream > 0 && stream.is_multiple_of(BLOCK_BYTES) && stream / LINE_BYTES <= 1 << 32;
+        let fits = stream > 0 && stream.is_multiple_of(BLOCK_BYTES) && stream <= LONGEST_ORDERED;
         if !by_table || !fits || (window.len() as u64) < Self::bytes_for(visits, stream) {
             let (have, visits) = (window.len(), format!("{visits:?}").to_lowercase());
             return Err(Error::failure(format!("cannot order {visits} of {stream} B in a table of {have} B")));
         }
         let mut seen = vec![0u64; pieces.div_ceil(64) as usize];
-        let lines = piece(visits) / LINE_BYTES;
+        let units = piece(visits) / UNIT;
         let mut entry = |i: u64| -> Result<u64> {
             if i >= pieces {
                 return Ok(0); // fills the last word; no walk gets there
@@ -52,7 +58,7 @@ impl IndexTable {
                 Some(word) => *word |= bit,
                 None => return Err(Error::failure(format!("piece {named} of {pieces} is named twice or not there"))),
             }
-            Ok(named * lines)
+            Ok(named * units)
         };
         let little_endian = cfg!(target_endian = "little");
         for (i, word) in window.words().iter().take(pieces.div_ceil(2) as usize).enumerate() {

@@ -10,6 +10,7 @@ pub(super) struct Cost {
     pub fault: BytesPerSecond,
     pub threads: f64,
     pub last_level: Bytes,
+    pub base_page: Bytes,
 }
 
 /// What the start of a run takes: calibration, reading back pages, writing the report.
@@ -32,6 +33,7 @@ const PER_SAMPLE: Nanos = Nanos(0.12e6);
 /// What a thread walks through and what a hop takes, in the last cache or a little beyond.
 const WALKED: BytesPerSecond = BytesPerSecond(40e9);
 const PER_HOP: Nanos = Nanos(60.0);
+const PER_HOP_IN_MEMORY: Nanos = Nanos(200.0);
 
 /// What an entry of a table of pieces takes to make, and a number of a stream of doubles: each turn makes them anew.
 const PER_ENTRY: Nanos = Nanos(4.0);
@@ -78,22 +80,22 @@ pub(super) fn phase_time(
             Work::Io(w) if w.point == 0 => Nanos::from_secs(w.filled().0 as f64 / FILLED.0),
             _ => Nanos::ZERO,
         };
-        filled + chain + race + windows + turn(work, request, sampling, cost.last_level) * f64::from(sampling.rounds)
+        filled + chain + race + windows + turn(work, request, sampling, &cost) * f64::from(sampling.rounds)
     };
     mapping + phase.points.iter().map(|&i| one(&points[i])).sum()
 }
 
-/// Expected time of one turn of a point: what a cache may hold is walked once first, and beyond the caches samples take
-/// longer to agree.
-fn turn(work: &Work, request: &Request, sampling: &Sampling, last_level: Bytes) -> Nanos {
-    let held = work.working_set() <= last_level;
+/// Expected time of one turn of a point: what a cache may hold is walked once first, and beyond the caches the page tables
+/// are, and samples take longer to agree.
+fn turn(work: &Work, request: &Request, sampling: &Sampling, cost: &Cost) -> Nanos {
+    let held = work.working_set() <= cost.last_level;
     let walk = match work {
         Work::Stream(_) => Nanos::from_secs(work.pass() as f64 / WALKED.0 / work.cpus().len().max(1) as f64),
         Work::Chase(_) => PER_HOP * work.pass() as f64,
         Work::Loaded(w) => PER_HOP * w.chase().map_or(0, ChaseWork::nodes) as f64,
         Work::Instruction(_) | Work::Lock(_) | Work::HandOff(_) | Work::Io(_) => Nanos::ZERO,
     };
-    let walk = if held { walk.min(LONGEST_WALK) } else { Nanos::ZERO };
+    let walk = if held { walk } else { PER_HOP_IN_MEMORY * work.translations(cost.base_page) as f64 }.min(LONGEST_WALK);
     let made = match work {
         Work::Stream(w) => {
             let numbers = if w.contract().on_doubles() { w.bytes.0 / 8 } else { 0 };

@@ -25,7 +25,7 @@ struct Reason<'a> {
 /// How far the numbers can be trusted, all together; nothing where there are none.
 fn verdict(report: &Report) -> Option<Labelled> {
     let counts = &report.verdict.points;
-    let all: u64 = counts.values().sum();
+    let all = counts.values().fold(0, |all: u64, count| all.saturating_add(*count));
     let counts: Vec<String> = counts.iter().map(|(grade, count)| format!("{count} {}", grade.word())).collect();
     (all > 0).then(|| {
         ("verdict".to_owned(), format!("{}, of {all} numbers: {}", report.verdict.grade.word(), counts.join(", ")))

@@ -1,12 +1,14 @@
 //! Datasets: one quantity over named axes, a list of points.
 
 use super::Outcome;
+#[cfg(test)]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// What a dataset's values are.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Quantity {
     /// The field's term: `bandwidth`, `latency`.
     pub name: String,
@@ -20,7 +22,8 @@ pub struct Quantity {
 pub const ASKED_THREADS: &str = "asked_threads";
 
 /// One direction along which the points of a dataset differ.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Axis {
     /// The key of this axis in every point's coordinates.
     pub name: String,
@@ -29,7 +32,8 @@ pub struct Axis {
 }
 
 /// Where on one axis a point lies.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(untagged)]
 pub enum Coordinate {
     /// A count or an amount in the axis' base unit.
@@ -65,7 +69,8 @@ impl std::fmt::Display for Coordinate {
 pub type Coordinates = BTreeMap<String, Coordinate>;
 
 /// One point: where it lies and what came of it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Point {
     /// Number of the point in the plan of its run, unique within a report.
     pub id: u64,
@@ -94,7 +99,8 @@ impl Point {
 }
 
 /// All points of one experiment that share a quantity.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Dataset {
     /// Name of the experiment: `bandwidth`, `latency`.
     pub experiment: String,
@@ -102,7 +108,7 @@ pub struct Dataset {
     pub quantity: Quantity,
     /// The axes along which points differ.
     pub axes: Vec<Axis>,
-    /// In the order of the plan.
+    /// In the order of the plan, with those that were placed during the run between their neighbours.
     pub points: Vec<Point>,
     /// Whether the points only serve the findings: a boundary rests on many of them that agree, none of which has to be
     /// known well. They count in no judgement on the report that has other datasets.
@@ -110,8 +116,82 @@ pub struct Dataset {
     pub auxiliary: bool,
 }
 
+impl Dataset {
+    /// Puts the points that were `placed` during the run between those that they lie between: where at least two of the others
+    /// differ from one along a single numeric axis, it goes among them in the direction in which they run. The rest follow at
+    /// the end.
+    pub fn arrange(&mut self, placed: impl Fn(u64) -> bool) {
+        let (mut later, mut points): (Vec<Point>, Vec<Point>) =
+            std::mem::take(&mut self.points).into_iter().partition(|point| placed(point.id));
+        later.sort_by_key(|point| point.id);
+        let mut rest = Vec::new();
+        for point in later {
+            match point.coordinates.keys().find_map(|axis| place_along(axis, &points, &point, &placed)) {
+                Some(at) => points.insert(at, point),
+                None => rest.push(point),
+            }
+        }
+        points.append(&mut rest);
+        self.points = points;
+    }
+}
+
+/// Where `point` belongs among those of `points` that differ from it along `axis` only; `None` where fewer than two of them
+/// were not `placed`.
+fn place_along(axis: &str, points: &[Point], point: &Point, placed: &impl Fn(u64) -> bool) -> Option<usize> {
+    let value = point.number(axis)?;
+    let place = |p: &Point| {
+        let mut place = p.coordinates.clone();
+        place.remove(axis);
+        place
+    };
+    let own = place(point);
+    let beside = |p: &Point| place(p) == own;
+    let all = points.iter().enumerate().filter(|(_, p)| beside(p));
+    let line: Vec<(usize, u64)> = all.filter_map(|(at, p)| Some((at, p.number(axis)?))).collect();
+    let planned = line.iter().filter(|(at, _)| !placed(points[*at].id)).count();
+    let (first, last) = (line.first()?, line.last()?);
+    let beyond = |other: u64| if first.1 < last.1 { other > value } else { other < value };
+    let next = line.iter().find(|(_, other)| beyond(*other)).map(|(at, _)| *at);
+    (planned > 1).then(|| next.unwrap_or(last.0 + 1))
+}
+
 /// The datasets that a judgement on all of them is about: those that are not auxiliary, or all where there are no others.
 pub fn headline(datasets: &[Dataset]) -> impl Iterator<Item = &Dataset> + Clone {
     let all = datasets.iter().all(|d| d.auxiliary);
     datasets.iter().filter(move |d| all || !d.auxiliary)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A dataset of points along `x` beside a `name`, numbered in this order, and the names and numbers after those from
+    /// `placed` on were arranged.
+    fn arranged(points: &[(&str, u64)], placed: u64) -> Vec<(String, u64)> {
+        let point = |(id, &(name, x)): (usize, &(&str, u64))| {
+            let name = ("name".to_owned(), Coordinate::Name(name.to_owned()));
+            let coordinates = Coordinates::from([name, ("x".to_owned(), Coordinate::Number(x))]);
+            Point { id: id as u64, coordinates, outcome: Outcome::Skipped { reason: "a test".to_owned() } }
+        };
+        let quantity = Quantity { name: "x".to_owned(), unit: "x".to_owned(), higher_is_better: true };
+        let points = points.iter().enumerate().map(point).collect();
+        let mut dataset = Dataset { experiment: "x".to_owned(), quantity, axes: Vec::new(), points, auxiliary: false };
+        dataset.arrange(|id| id >= placed);
+        let place = |p: &Point| (p.name("name").unwrap_or_default().to_owned(), p.number("x").unwrap_or_default());
+        dataset.points.iter().map(place).collect()
+    }
+
+    #[test]
+    fn placed_points_stand_between_their_neighbours_in_either_direction() {
+        let points = [("a", 9), ("a", 5), ("a", 1), ("b", 1), ("b", 5), ("c", 7)];
+        let later = [("b", 3), ("a", 4), ("a", 3), ("a", 11), ("b", 0), ("b", 8), ("a", 0), ("c", 6), ("d", 2)];
+        let found = arranged(&[&points[..], &later[..]].concat(), 6);
+        let of = |name: &str| found.iter().filter(|(n, _)| n == name).map(|(_, x)| *x).collect::<Vec<u64>>();
+        assert_eq!(of("a"), [11, 9, 5, 4, 3, 1, 0]);
+        assert_eq!(of("b"), [0, 1, 3, 5, 8]);
+        // A single point shows no direction.
+        assert_eq!(found[12..], [("c", 7), ("c", 6), ("d", 2)].map(|(name, x)| (name.to_owned(), x)));
+        assert_eq!(arranged(&points, 6), points.map(|(name, x)| (name.to_owned(), x)));
+    }
 }

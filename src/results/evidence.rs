@@ -1,12 +1,14 @@
 //! What was checked about a point, and what follows from it.
 
 use super::{Dataset, headline};
+#[cfg(test)]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// How far a number can be trusted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum VerdictGrade {
     /// Nothing that was checked speaks against it.
@@ -29,7 +31,8 @@ impl VerdictGrade {
 }
 
 /// What speaks against a number; stable names for programs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Cause {
     /// More than an upper bound allows.
@@ -85,7 +88,8 @@ pub enum Cause {
 }
 
 /// Why a number is not solid.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Reason {
     /// What kind of reason.
     pub cause: Cause,
@@ -96,7 +100,8 @@ pub struct Reason {
 }
 
 /// The judgement on a point with its reasons, worst first; empty for a solid one.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Verdict {
     /// How far the number can be trusted.
     pub grade: VerdictGrade,
@@ -124,7 +129,8 @@ impl Verdict {
 }
 
 /// The judgement on a whole report.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct ReportVerdict {
     /// That of the worst point; of a report without a measured point: rejected.
     pub grade: VerdictGrade,
@@ -157,7 +163,8 @@ impl ReportVerdict {
 }
 
 /// How many points a cause concerns.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct CauseCount {
     /// The cause.
     pub cause: Cause,
@@ -168,7 +175,8 @@ pub struct CauseCount {
 }
 
 /// How many base pages lie on a node.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct NodePages {
     /// The node.
     pub node: u32,
@@ -177,7 +185,8 @@ pub struct NodePages {
 }
 
 /// What was read back about the memory of a point; `null` where the system does not tell.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(default)]
 pub struct PageEvidence {
     /// Page size asked for, in bytes.
@@ -205,7 +214,8 @@ pub struct PageEvidence {
 
 /// What happened on the machine while the rounds of a point were taken: sums over its rounds of the differences between
 /// readings before and after each. `null` where the system does not tell.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(default)]
 pub struct Surroundings {
     /// Time between the readings.
@@ -230,7 +240,8 @@ pub struct Surroundings {
 }
 
 /// What was checked around and during the samples of a point; `null` where it could not be read.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(default)]
 pub struct Evidence {
     /// The CPU that each thread was pinned to.

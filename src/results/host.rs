@@ -1,12 +1,14 @@
 //! Facts about the machine, each with where it came from.
 
 use crate::units::{Bytes, BytesPerSecond, CpuList, Hertz};
+#[cfg(test)]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A fact and its source. Where it is unknown, `value` is `null` and `source` says why.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Fact<T> {
     /// What is known.
     pub value: Option<T>,
@@ -39,7 +41,8 @@ impl<T> Default for Fact<T> {
 }
 
 /// Bytes that one core's L1 data cache can deliver and take per core clock cycle.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct PortWidth {
     /// Loaded bytes per cycle.
     pub load_bytes: u32,
@@ -48,7 +51,8 @@ pub struct PortWidth {
 }
 
 /// The processor.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct CpuFacts {
     /// Instruction set architecture: `x86_64`, `aarch64`.
     pub architecture: String,
@@ -71,7 +75,8 @@ pub struct CpuFacts {
 }
 
 /// One logical CPU.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Cpu {
     /// The system's number.
     pub id: u32,
@@ -88,7 +93,8 @@ pub struct Cpu {
 }
 
 /// What a cache holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum CacheKind {
     /// Data only.
@@ -100,7 +106,8 @@ pub enum CacheKind {
 }
 
 /// One cache: an instance, not a kind of cache.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Cache {
     /// 1 for the one nearest the core.
     pub level: u32,
@@ -117,7 +124,8 @@ pub struct Cache {
 }
 
 /// A NUMA node; one without CPUs is memory only (CXL, HBM).
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Node {
     /// The system's number.
     pub id: u32,
@@ -146,7 +154,8 @@ impl Node {
 }
 
 /// CPUs, caches and nodes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Topology {
     /// Online CPUs in rising order.
     pub cpus: Vec<Cpu>,
@@ -211,7 +220,8 @@ impl Topology {
 }
 
 /// Memory, and how much of it may be used.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct MemoryFacts {
     /// All of the machine's.
     pub total: Fact<Bytes>,
@@ -238,7 +248,8 @@ pub struct MemoryFacts {
 }
 
 /// Room for memory on storage.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Swap {
     /// All of it; 0 where there is none.
     pub total: Bytes,
@@ -247,7 +258,8 @@ pub struct Swap {
 }
 
 /// What the memory modules can transfer, as the firmware describes them; all sockets together.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct MemoryBus {
     /// Channels with memory.
     pub channels: u32,
@@ -258,7 +270,8 @@ pub struct MemoryBus {
 }
 
 /// A pool of reserved huge pages.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct HugePool {
     /// Page size.
     pub size: Bytes,
@@ -269,7 +282,8 @@ pub struct HugePool {
 }
 
 /// Page sizes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct PageFacts {
     /// The base page.
     pub base: Bytes,
@@ -286,7 +300,8 @@ pub struct PageFacts {
 }
 
 /// The system around the processor.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct SystemFacts {
     /// `linux`, `macos`, `windows`.
     pub os: String,
@@ -310,7 +325,8 @@ pub struct SystemFacts {
 }
 
 /// Settings and conditions that move results.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Environment {
     /// Frequency governor.
     pub governor: Fact<String>,
@@ -327,7 +343,8 @@ pub struct Environment {
 }
 
 /// Everything that was found out about the machine.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct HostFacts {
     /// The processor.
     pub cpu: CpuFacts,

@@ -5,13 +5,15 @@ use super::{
     ReportVerdict, RunStatus, SCHEMA_VERSION, VerdictGrade,
 };
 use crate::units::Bytes;
+#[cfg(test)]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, Read};
 
 /// One line of a journal.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(tag = "line", rename_all = "kebab-case")]
 pub enum JournalLine {
     /// The first line: what ran where.
@@ -61,7 +63,8 @@ pub fn unmeasured(datasets: &[Dataset]) -> Vec<Dataset> {
 }
 
 /// A point with what its dataset says about it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct JournalPoint {
     /// Name of the experiment.
     pub experiment: String,
@@ -79,7 +82,8 @@ pub struct JournalPoint {
 }
 
 /// What is known only at the end of a run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct RunEnd {
     /// Whether everything planned was measured.
     pub status: RunStatus,
@@ -156,6 +160,8 @@ struct Reader {
     report: Report,
     /// Position of every planned point: dataset and place in it.
     places: BTreeMap<u64, (usize, usize)>,
+    /// Points that were placed during the run.
+    placed: BTreeSet<u64>,
     end: Option<RunEnd>,
     unreadable: u64,
     unplanned: u64,
@@ -194,7 +200,8 @@ impl Reader {
         let verdict = ReportVerdict::of(&[]);
         let (provenance, plan) = (*provenance, *plan);
         let report = Report { schema_version, status, verdict, provenance, plan, datasets, findings: Vec::new() };
-        Ok(Self { report, places, end: None, unreadable: 0, unplanned: 0, last_is_broken: false })
+        let placed = BTreeSet::new();
+        Ok(Self { report, places, placed, end: None, unreadable: 0, unplanned: 0, last_is_broken: false })
     }
 
     fn line(&mut self, line: &[u8]) -> Result<(), String> {
@@ -212,7 +219,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Puts a point where it was planned, or at the end of its dataset if it was placed during the run; `false` where it
+    /// Puts a point where it was planned, or for now at the end of its dataset if it was placed during the run; `false` where it
     /// was neither. The kernel may have been chosen by measuring.
     fn place(&mut self, read: JournalPoint) -> bool {
         let JournalPoint { experiment, quantity, axes, finished, placed, mut point } = read;
@@ -221,6 +228,7 @@ impl Reader {
             let Some(dataset) = self.report.datasets.iter().position(named) else { return false };
             let points = &mut self.report.datasets[dataset].points;
             self.places.insert(point.id, (dataset, points.len()));
+            self.placed.insert(point.id);
             points.push(point.clone());
         }
         let Some(&(dataset, place)) = self.places.get(&point.id) else { return false };
@@ -243,7 +251,8 @@ impl Reader {
     }
 
     fn end(self) -> Journal {
-        let Self { mut report, end, mut unreadable, unplanned, last_is_broken, .. } = self;
+        let Self { mut report, placed, end, mut unreadable, unplanned, last_is_broken, .. } = self;
+        report.datasets.iter_mut().for_each(|dataset| dataset.arrange(|id| placed.contains(&id)));
         let mut notes = Vec::new();
         if last_is_broken {
             unreadable -= 1;

@@ -1,12 +1,14 @@
 //! What came of a point: a measured value with its spread and evidence, or the reason why there is none.
 
 use super::{Evidence, Storage, Verdict};
+#[cfg(test)]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// What came of a point. Every variant but the first says why there is no number.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(tag = "status", rename_all = "kebab-case")]
 pub enum Outcome {
     /// There is a number, with the evidence for it.
@@ -66,7 +68,8 @@ impl Outcome {
 }
 
 /// A measured point.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Measured {
     /// The clean samples in a few figures, in the dataset's unit.
     pub summary: Summary,
@@ -99,7 +102,8 @@ pub struct Measured {
 }
 
 /// What threads beside the measured one moved in the samples that the summary is of, in B/s.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Load {
     /// Median of what their loads and stores asked for (payload), all threads together.
     pub median: f64,
@@ -114,7 +118,8 @@ pub struct Load {
 }
 
 /// A choice among kernels, or numbers of threads, that do the same work.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Choice {
     /// The kernel that the samples are of.
     pub kernel: String,
@@ -123,7 +128,8 @@ pub struct Choice {
 }
 
 /// A kernel that was tried, with a number of threads where that was the choice.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Candidate {
     /// Its name in `memgauge list kernels`.
     pub kernel: String,
@@ -142,7 +148,8 @@ pub struct Candidate {
 }
 
 /// What the value cannot exceed (bandwidth) or fall below (latency).
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Limit {
     /// In the dataset's unit.
     pub value: f64,
@@ -164,7 +171,8 @@ fn exactly() -> f64 {
 }
 
 /// The clean samples of a point in a few figures, in the dataset's unit.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Summary {
     /// The headline.
     pub median: f64,
@@ -184,7 +192,8 @@ pub struct Summary {
 }
 
 /// One timed sample.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Sample {
     /// The quantity, in the dataset's unit.
     pub value: f64,

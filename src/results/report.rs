@@ -2,6 +2,7 @@
 
 use super::{Dataset, HostFacts, ReportVerdict};
 use crate::units::{Bytes, Hertz, Nanos};
+#[cfg(test)]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +10,8 @@ use serde::{Deserialize, Serialize};
 pub const SCHEMA_VERSION: u32 = 2;
 
 /// A run and all that came of it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Report {
     /// Version of this schema.
     pub schema_version: u32,
@@ -28,7 +30,8 @@ pub struct Report {
 }
 
 /// How a run ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum RunStatus {
     /// Every point has an outcome that the plan foresaw.
@@ -40,7 +43,8 @@ pub enum RunStatus {
 }
 
 /// How to repeat a run and what it ran on.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Provenance {
     /// The program.
     pub tool: Tool,
@@ -64,7 +68,8 @@ pub struct Provenance {
 }
 
 /// The program.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Tool {
     /// `memgauge`.
     pub name: String,
@@ -75,7 +80,8 @@ pub struct Tool {
 }
 
 /// A kernel that was used: equal digests mean the same instructions.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct KernelUsed {
     /// Its name in `memgauge list kernels`.
     pub name: String,
@@ -84,24 +90,26 @@ pub struct KernelUsed {
 }
 
 /// The clock behind every figure.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct ClockFacts {
     /// The counter: `tsc`, `cntvct`, `monotonic`, `simulated`.
     pub counter: String,
-    /// Its rate, calibrated against the monotonic clock.
-    pub rate: Hertz,
-    /// Relative difference between two independent calibrations.
-    pub error: f64,
-    /// Smallest step seen between two readings.
-    pub resolution: Nanos,
-    /// Cost of one reading.
-    pub overhead: Nanos,
+    /// Its rate, calibrated against the monotonic clock; `null` where the report is of another tool that does not tell.
+    pub rate: Option<Hertz>,
+    /// Relative difference between two independent calibrations; `null` likewise.
+    pub error: Option<f64>,
+    /// Smallest step seen between two readings; `null` likewise.
+    pub resolution: Option<Nanos>,
+    /// Cost of one reading; `null` likewise.
+    pub overhead: Option<Nanos>,
     /// Core clock at the start, from dependent additions; `null` where it could not be established.
     pub core: Option<Hertz>,
 }
 
 /// What was planned, and how long it really took.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct PlanSummary {
     /// Name of the profile, or of the single experiment.
     pub profile: String,
@@ -120,7 +128,8 @@ pub struct PlanSummary {
 }
 
 /// Something about the results that is worth a sentence.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Finding {
     /// Stable name of the kind of finding, `page-walk-cost`.
     pub kind: String,

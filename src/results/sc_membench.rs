@@ -10,7 +10,7 @@ use super::{
     Point, Provenance, Quantity, Reason, Report, ReportVerdict, RunStatus, SCHEMA_VERSION, Sample, Summary, Tool,
     Verdict, VerdictGrade,
 };
-use crate::units::{Bytes, Hertz, Nanos};
+use crate::units::{Bytes, Nanos};
 use std::collections::BTreeMap;
 
 /// The heading, to the letter.
@@ -257,10 +257,10 @@ fn provenance() -> Provenance {
         kernels: Vec::new(),
         clock: ClockFacts {
             counter: UNKNOWN.to_owned(),
-            rate: Hertz(0.0),
-            error: 0.0,
-            resolution: Nanos(0.0),
-            overhead: Nanos(0.0),
+            rate: None,
+            error: None,
+            resolution: None,
+            overhead: None,
             core: None,
         },
         host: HostFacts::unknown(UNKNOWN),
@@ -291,6 +291,10 @@ mod tests {
         // 1.96 * 1.2533 * 0.2 / 2 on either side.
         assert!((latency.summary.ci_high - 2.245_647).abs() < 1e-6, "{:?}", latency.summary);
         assert_eq!(report.verdict.grade, VerdictGrade::Doubtful);
+        // What that tool does not tell is no zero.
+        let clock = serde_json::to_value(&report.provenance.clock).unwrap();
+        let unknown = ["rate", "error", "resolution", "overhead", "core"];
+        assert!(unknown.iter().all(|field| clock[field].is_null()), "{clock}");
     }
 
     #[test]

@@ -1,11 +1,13 @@
 //! What operations on storage came to, beyond their number per second.
 
+#[cfg(test)]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// How operations of one kind were distributed, in ns.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Latencies {
     /// How many operations: whole ones, of all windows.
     pub operations: u64,
@@ -28,7 +30,8 @@ pub struct Latencies {
 }
 
 /// A second of a series: as many windows in a row as make up one.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct StorageSecond {
     /// When it began, from the begin of the point's first window, in ns; other points may have had their turn in between.
     pub begin_ns: f64,
@@ -47,7 +50,8 @@ pub struct StorageSecond {
 }
 
 /// What operations on files and devices came to.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(default)]
 pub struct Storage {
     /// How requests were handed to the system: `sync`, `io_uring`.

@@ -1,6 +1,7 @@
 //! Conditions of the machine that move results: a sentence each, with what to do about it.
 
 use crate::results::{Cause, Dataset, Evidence, Finding, HostFacts, headline};
+use crate::units::CpuList;
 use std::collections::BTreeMap;
 
 /// A finding without numbers.
@@ -21,8 +22,27 @@ fn fallbacks(facts: &HostFacts) -> impl Iterator<Item = Finding> {
     told.map(|(what, source)| sentence("fallback", format!("The system does not tell all about its {what}: {source}.")))
 }
 
+/// That a quota of CPU time is less than what `cpus` have.
+fn too_little_time(facts: &HostFacts, cpus: &[u32]) -> Option<String> {
+    let quota = &facts.system.cpu_quota;
+    let allowed = quota.get().filter(|&&allowed| allowed < cpus.len() as f64)?;
+    let told = format!("The control group allows {allowed:.1} cpus' worth of time ({})", quota.source);
+    let whole = cpus.iter().copied().take(allowed.floor() as usize).collect::<Vec<u32>>();
+    Some(match whole.len() {
+        0 => format!(
+            "{told}: even one thread is stopped for a part of the time, which no number here allows for; raise the quota."
+        ),
+        n => format!(
+            "{told}: more than {n} thread{} at once are stopped for a part of the time, and their points say so; type --cpus {} or \
+             raise the quota.",
+            if n == 1 { "" } else { "s" },
+            CpuList(whole)
+        ),
+    })
+}
+
 /// Conditions of the machine that move results, each with what to do about it.
-pub(super) fn environment(facts: &HostFacts, cpus: usize) -> Vec<Finding> {
+pub(super) fn environment(facts: &HostFacts, cpus: &[u32]) -> Vec<Finding> {
     let mut findings: Vec<Finding> = fallbacks(facts).collect();
     if let Some(name) = facts.system.emulation.get().filter(|name| *name != "none") {
         let text = format!(
@@ -38,13 +58,7 @@ pub(super) fn environment(facts: &HostFacts, cpus: usize) -> Vec<Finding> {
                 .to_owned();
         findings.push(sentence("not-pinned", text));
     }
-    if let Some(&quota) = facts.system.cpu_quota.get().filter(|&&q| q < cpus as f64) {
-        let text = format!(
-            "The control group allows {quota:.1} cpus' worth of time, the run uses {cpus}: threads will be throttled; \
-             type --threads 1 or raise the quota."
-        );
-        findings.push(sentence("cpu-quota", text));
-    }
+    findings.extend(too_little_time(facts, cpus).map(|text| sentence("cpu-quota", text)));
     if facts.pages.thp_mode.get().is_some_and(|mode| mode == "never") {
         let text = "Transparent huge pages are off: figures for large sizes include page walks.".to_owned();
         findings.push(sentence("no-huge-pages", text));

@@ -2,7 +2,7 @@
 
 use super::{Run, point_of};
 use crate::plan::{Phase, PlannedPoint};
-use crate::results::{Coordinate, Coordinates, Dataset, Outcome};
+use crate::results::{Coordinate, Coordinates, Dataset, Outcome, Point};
 use std::collections::BTreeSet;
 
 /// What a stand-in is of: repeat, experiment, stage.
@@ -41,7 +41,8 @@ impl Run<'_> {
                     point.coordinates = draft.coordinates;
                     point.coordinates.extend(repeat.clone().map(|repeat| ("repeat".to_owned(), repeat)));
                     (point.work, point.bound) = (draft.work, draft.bound);
-                    if let Err(outcome) = self.points[index].work.clone() {
+                    let known = self.points[index].work.clone().err().or_else(|| self.measured_before(index));
+                    if let Some(outcome) = known {
                         self.settle(index, outcome);
                     }
                 }
@@ -49,6 +50,16 @@ impl Run<'_> {
                 None => self.points[index].work = Err(Outcome::Skipped { reason: "not needed".to_owned() }),
             }
         }
+    }
+
+    /// What the run that this one continues has of a placed point.
+    fn measured_before(&mut self, index: usize) -> Option<Outcome> {
+        let here = &self.points[index];
+        let same =
+            |(experiment, p): &&(usize, Point)| *experiment == here.experiment && p.coordinates == here.coordinates;
+        let outcome = self.past?.placed.iter().find(same).map(|(_, point)| point.outcome.clone())?;
+        self.taken_over += 1;
+        Some(outcome)
     }
 
     /// What was measured of an experiment in one repeat, without the number of the repeat.

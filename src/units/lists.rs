@@ -1,6 +1,7 @@
 //! Lists and ranges as a user types them: sizes, thread counts, CPUs.
 
 use super::{Bytes, ParseError};
+#[cfg(test)]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -15,7 +16,8 @@ pub fn parse_list<T>(text: &str, one: impl Fn(&str) -> Result<T, ParseError>) ->
 }
 
 /// Sizes: `32KiB`, `1MiB,2MiB`, `4KiB..4GiB` (doubling), `4KiB..64KiB:4KiB` (steps), `4KiB..1GiB:x4` (factors).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(transparent)]
 pub struct SizeList(pub Vec<Bytes>);
 
@@ -70,7 +72,8 @@ fn expand_range(entry: &str, first: &str, rest: &str, sizes: &mut Vec<Bytes>) ->
 }
 
 /// How many threads: a number, or as many as there are CPUs allowed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ThreadCount {
     /// Exactly this many.
@@ -93,7 +96,8 @@ impl ThreadCount {
 }
 
 /// Thread counts: `1`, `1,2,all`, `1..8`, `best`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(transparent)]
 pub struct ThreadList(pub Vec<ThreadCount>);
 
@@ -129,7 +133,8 @@ impl FromStr for ThreadList {
 const MOST_CPUS: u32 = 1 << 20;
 
 /// CPU numbers in the kernel's notation: `0-3,8`.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(transparent)]
 pub struct CpuList(pub Vec<u32>);
 

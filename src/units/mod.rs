@@ -10,6 +10,7 @@ mod lists;
 pub use bytes::Bytes;
 pub use lists::{CpuList, SizeList, ThreadCount, ThreadList, parse_list};
 
+#[cfg(test)]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -54,7 +55,8 @@ impl fmt::Display for ParseError {
 impl std::error::Error for ParseError {}
 
 /// A length of time in nanoseconds; negative lengths do not occur.
-#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(transparent)]
 pub struct Nanos(pub f64);
 
@@ -167,7 +169,8 @@ impl FromStr for Nanos {
 }
 
 /// Data moved per second, in bytes.
-#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(transparent)]
 pub struct BytesPerSecond(pub f64);
 
@@ -197,7 +200,8 @@ impl fmt::Display for BytesPerSecond {
 }
 
 /// Events per second.
-#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(transparent)]
 pub struct Hertz(pub f64);
 

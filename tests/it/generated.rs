@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 /// What `memgauge generate` is asked for, and the file that holds it.
 const GENERATED: &[(&str, &str)] = &[
     ("man", "docs/memgauge.1"),
-    ("schema", "docs/report.schema.json"),
     ("kernels", "docs/kernels.md"),
     ("completions bash", "docs/completions/memgauge.bash"),
     ("completions zsh", "docs/completions/_memgauge"),

@@ -6,6 +6,7 @@ mod chains;
 mod cli;
 mod comparing;
 mod containment;
+mod control_groups;
 mod core_to_core;
 mod generated;
 mod helper;

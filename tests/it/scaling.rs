@@ -1,7 +1,7 @@
 //! Threads of this machine stream together: that the numbers asked for do, and what keeps them from it. No figure is
 //! looked at.
 
-use crate::helper::{Finished, cpus, folder, json, program, skipped, typed};
+use crate::helper::{Finished, cpus, folder, json, skipped, typed};
 use serde_json::Value;
 
 /// A few samples in a cache.
@@ -81,68 +81,4 @@ fn the_best_number_of_threads_is_told_and_a_run_of_it_can_be_continued() {
     }
     let again = typed(&format!("{words} --resume r.json"), folder.path());
     assert!(!again.panicked() && !again.stderr.contains("this command"), "{again:?}");
-}
-
-/// A control group with half a CPU's worth of time, removed in the end.
-#[cfg(target_os = "linux")]
-struct Quota(std::path::PathBuf);
-
-#[cfg(target_os = "linux")]
-impl Quota {
-    /// `None` where this takes rights or a system that are not there.
-    fn new(name: &str) -> Option<Self> {
-        use std::fs;
-        let kinds: [(&str, &[(&str, &str)]); 2] = [
-            ("/sys/fs/cgroup/cpu", &[("cpu.cfs_period_us", "100000"), ("cpu.cfs_quota_us", "150000")]),
-            ("/sys/fs/cgroup", &[("cpu.max", "150000 100000")]),
-        ];
-        for (root, settings) in kinds {
-            let group = Self(std::path::Path::new(root).join(format!("{name}-{}", std::process::id())));
-            if fs::create_dir(&group.0).is_err() {
-                continue;
-            }
-            // Dropped, it is removed again.
-            if settings.iter().all(|(file, text)| fs::write(group.0.join(file), text).is_ok()) {
-                return Some(group);
-            }
-        }
-        None
-    }
-}
-
-#[cfg(target_os = "linux")]
-impl Drop for Quota {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir(&self.0);
-    }
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-fn a_quota_of_one_and_a_half_cpus_is_named_and_not_measured() {
-    let test = "a quota of one and a half cpus";
-    if cpus() < 2 {
-        return skipped(test, "one cpu only");
-    }
-    let Some(group) = Quota::new("memgauge-quota") else {
-        return skipped(test, "cannot make a control group: that takes root and a writable /sys/fs/cgroup");
-    };
-    let folder = folder();
-    let mut command = std::process::Command::new("sh");
-    let line = format!("echo $$ > \"$GROUP/cgroup.procs\" && exec \"$M\" scaling --threads 1,2 {SHORT} --format json");
-    command.args(["-c", &line]).current_dir(folder.path());
-    command.env("M", program(folder.path()).get_program()).env("GROUP", &group.0);
-    let run = crate::helper::finish(command, crate::helper::LIMIT);
-    ends_well(&run);
-    assert!(run.stderr.contains("memgauge: note: scaling: the control group allows 1.5 cpus' worth"), "{run:?}");
-    for point in points(&json(&run.stdout)) {
-        let outcome = &point["outcome"];
-        if threads(&point) == 1 {
-            assert_eq!(outcome["status"], "measured", "{point}");
-        } else {
-            assert_eq!(outcome["status"], "unsupported", "{point}");
-            let reason = outcome["reason"].as_str().expect("a reason");
-            assert!(reason.contains("1.5 cpus' worth of time") && reason.contains("/sys/fs/cgroup"), "{reason}");
-        }
-    }
 }

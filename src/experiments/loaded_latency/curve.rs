@@ -90,9 +90,10 @@ impl Curve {
         self.spots.iter().filter(|s| s.load.is_some()).max_by(|a, b| a.bandwidth().total_cmp(&b.bandwidth()))
     }
 
-    /// The highest latency.
+    /// The highest latency beside traffic.
     pub fn slowest(&self) -> Option<&Spot> {
-        self.spots.iter().max_by(|a, b| a.latency.median.total_cmp(&b.latency.median))
+        let loaded = self.spots.iter().filter(|spot| spot.load.is_some());
+        loaded.max_by(|a, b| a.latency.median.total_cmp(&b.latency.median))
     }
 
     fn bandwidths(&self) -> Vec<f64> {
@@ -108,7 +109,8 @@ impl Curve {
         first_passing(&self.bandwidths(), &self.latencies(), bandwidth)
     }
 
-    /// The point at which the curve turns up; points whose bandwidth is no higher than that of a longer pause say nothing.
+    /// The point at which the curve turns up: after it there is one whose latency is higher and not by chance, their intervals
+    /// being apart. Points whose bandwidth is no higher than that of a longer pause say nothing.
     pub fn knee(&self) -> Option<&Spot> {
         let mut rising: Vec<&Spot> = Vec::new();
         for spot in &self.spots {
@@ -118,7 +120,10 @@ impl Curve {
         }
         let x: Vec<f64> = rising.iter().map(|spot| spot.bandwidth()).collect();
         let y: Vec<f64> = rising.iter().map(|spot| spot.latency.median).collect();
-        knee_below_chord(&x, &y).map(|index| rising[index])
+        let index = knee_below_chord(&x, &y)?;
+        let knee = rising[index];
+        let rises = rising[index + 1..].iter().any(|later| later.latency.ci_low > knee.latency.ci_high);
+        rises.then_some(knee)
     }
 
     /// Two points of which the one with more traffic is faster, and not by chance: bandwidths and latencies have intervals

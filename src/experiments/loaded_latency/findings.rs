@@ -1,7 +1,7 @@
 //! What the curves say, in sentences.
 
 use super::curve::{Curve, curves};
-use crate::results::{Coordinates, Dataset, Finding};
+use crate::results::{Coordinates, Dataset, Finding, HostFacts};
 use std::collections::BTreeMap;
 
 /// Shares of the highest bandwidth at which the latency is told.
@@ -13,26 +13,41 @@ const LOADED: f64 = 1.5;
 /// Mixes are compared at this share of what the slowest of them reaches.
 const COMPARED_AT: f64 = 0.8;
 
-/// All findings.
-pub fn findings(dataset: &Dataset) -> Vec<Finding> {
+/// All findings; `facts` of the machine that the curves are of.
+pub fn findings(dataset: &Dataset, facts: Option<&HostFacts>) -> Vec<Finding> {
     let curves = curves(dataset);
-    let own = curves.iter().flat_map(|curve| [along(curve, &curves), doubt(curve, &curves)]).flatten();
+    let cure = cure(facts);
+    let own = curves.iter().flat_map(|curve| [along(curve, &curves), doubt(curve, &curves, &cure)]).flatten();
     let all: Vec<Finding> = own.collect();
     all.into_iter().chain(compared(&curves, "mix")).chain(compared(&curves, "node")).collect()
+}
+
+/// What it would take to load memory that the traffic does not, to follow the words that it cannot.
+fn cure(facts: Option<&HostFacts>) -> String {
+    let is_virtual = |facts: &&HostFacts| facts.system.virtualization.get().is_some_and(|name| name != "none");
+    match facts.filter(is_virtual).map(|facts| facts.topology.cpus.len()) {
+        Some(cpus) => format!(", which is that of a whole host: this virtual machine has {cpus} of its CPUs"),
+        None => "; it takes traffic from more CPUs".to_owned(),
+    }
 }
 
 /// Which curve it is, in words: its traffic, and what else tells it from others.
 fn named(curve: &Curve, all: &[Curve]) -> String {
     let differs = |axis: &&&str| all.iter().any(|other| other.place.get(**axis) != curve.place.get(**axis));
-    let also: Vec<String> = ["node", "pages", "repeat"]
+    let also: Vec<String> = ["cpu", "node", "pages", "repeat"]
         .iter()
         .filter(differs)
         .filter_map(|axis| Some(format!("{axis} {}", curve.place.get(*axis)?)))
         .collect();
     let also = if also.is_empty() { String::new() } else { format!(" ({})", also.join(", ")) };
+    format!("{} traffic of {}{also}", curve.mix(), threads(curve))
+}
+
+/// `1 thread`, `7 threads`
+fn threads(curve: &Curve) -> String {
     let threads = curve.place.get("threads").map(ToString::to_string).unwrap_or_default();
     let plural = if threads == "1" { "" } else { "s" };
-    format!("{} traffic of {threads} thread{plural}{also}", curve.mix())
+    format!("{threads} thread{plural}")
 }
 
 /// The figures along one curve: idle, at shares of its highest bandwidth, and its knee.
@@ -48,29 +63,31 @@ pub(super) fn along(curve: &Curve, all: &[Curve]) -> Option<Finding> {
         told.push(format!("{ns:.0} ns at {percent}%"));
     }
     let knee = curve.knee().map(|knee| (knee.bandwidth(), knee.latency.median));
-    let bends = knee.map(|(bandwidth, ns)| format!("; it bends at {:.1} GB/s ({ns:.0} ns)", bandwidth / 1e9));
+    let bends = match knee {
+        Some((bandwidth, ns)) => format!("it bends at {:.1} GB/s ({ns:.0} ns)", bandwidth / 1e9),
+        None => "no bend is seen".to_owned(),
+    };
     for (name, value) in [("knee", knee.map(|k| k.0)), ("knee_ns", knee.map(|k| k.1))] {
         values.extend(value.map(|value| (name.to_owned(), value)));
     }
     let text = format!(
-        "Beside {}: a load takes {idle:.0} ns idle, {} of the highest {:.1} GB/s{}.",
+        "Beside {}: a load takes {idle:.0} ns idle, {} of the highest {:.1} GB/s; {bends}.",
         named(curve, all),
         told.join(", "),
-        most / 1e9,
-        bends.unwrap_or_default()
+        most / 1e9
     );
     (!told.is_empty()).then(|| Finding { kind: "loaded-latency".to_owned(), text, values })
 }
 
-/// What is odd about a curve: it falls, or it hardly rises.
-pub(super) fn doubt(curve: &Curve, all: &[Curve]) -> Option<Finding> {
+/// What is odd about a curve: it falls, or it hardly rises. `cure` follows the words that the traffic cannot load the memory.
+pub(super) fn doubt(curve: &Curve, all: &[Curve], cure: &str) -> Option<Finding> {
     let idle = curve.idle()?.latency.median;
     let named = named(curve, all);
     if let Some((before, after)) = curve.fall() {
         let (from, to) = (before.latency.median, after.latency.median);
         let text = format!(
             "Beside {named}: loads take {from:.0} ns at {:.1} GB/s and only {to:.0} ns at {:.1} GB/s, outside both intervals: \
-             something else than the traffic changed between these points.",
+             traffic keeps clocks up that fall beside a single chase, or the machine changed between these points.",
             before.bandwidth() / 1e9,
             after.bandwidth() / 1e9
         );
@@ -82,11 +99,11 @@ pub(super) fn doubt(curve: &Curve, all: &[Curve]) -> Option<Finding> {
         return None;
     }
     let text = format!(
-        "Beside {named}: {:.1} GB/s make loads take {:.2} times as long as idle, less than {LOADED} times: these threads cannot \
-         load this memory; there are more CPUs behind it than this run may use, or a limit of the machine (a virtual one's \
-         share) ends the traffic first.",
+        "Beside {named}: {:.1} GB/s make loads take {:.2} times as long as idle at most, not {LOADED} times: {} cannot load \
+         this memory{cure}.",
         fastest.bandwidth() / 1e9,
-        slowest / idle
+        slowest / idle,
+        threads(curve)
     );
     let values = BTreeMap::from([("ratio".to_owned(), slowest / idle), ("highest".to_owned(), fastest.bandwidth())]);
     Some(Finding { kind: "loaded-latency-flat".to_owned(), text, values })

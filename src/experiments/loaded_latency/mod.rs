@@ -2,6 +2,7 @@
 //!
 //! Method and limits: docs/method/loaded-latency.md.
 
+mod cpus;
 mod curve;
 mod findings;
 mod mix;
@@ -13,7 +14,6 @@ pub use mix::{Mix, Mixes};
 pub use tenants::Tenants;
 
 use super::hierarchy::Levels;
-use super::instructions::chosen_cpus;
 use super::latency::{chain_seed, line_of};
 use super::lists::{Count, Counts, PageModes};
 use super::nodes::asked_node;
@@ -22,8 +22,9 @@ use crate::engine::{ChainShape, ChaseWork, LoadedWork, Probe, Traffic, Work};
 use crate::error::{Error, Result};
 use crate::host::memory::PageMode;
 use crate::kernels::{ADDS_PER_BLOCK, BLOCK_BYTES, chase_name};
-use crate::results::{Axis, Coordinate, Coordinates, Dataset, Finding, Outcome, Quantity};
+use crate::results::{Axis, Coordinate, Coordinates, Dataset, Finding, HostFacts, Outcome, Quantity};
 use crate::units::{Bytes, CpuList};
+use cpus::{beyond_quota, one_cpu, probe_cpus, traffic_cpus};
 use curve::{LONGEST_PAUSE, curves};
 use mix::Shape;
 
@@ -42,7 +43,7 @@ pub struct Settings {
     #[arg(long, value_name = "N", default_value = "4")]
     pub points: Count,
 
-    /// The CPU that follows pointers [default: the first of the run]
+    /// The CPU that follows pointers [default: the first of the run, of each kind of core]
     #[arg(long, value_name = "CPU")]
     pub cpu: Option<CpuList>,
 
@@ -137,8 +138,8 @@ pub struct LoadedLatency {
     settings: Settings,
     mixes: Vec<Mix>,
     pauses: Vec<u64>,
-    /// Whether a remote node is looked at too.
-    remote: bool,
+    /// Whether one kind of core and its own node are all that is looked at.
+    brief: bool,
 }
 
 /// What is measured, wherever the traffic comes from: the chase and its memory.
@@ -172,7 +173,7 @@ impl LoadedLatency {
     pub fn new(settings: Settings) -> Self {
         let mixes = settings.mixes.as_ref().map_or_else(|| MIXES.to_vec(), |mixes| mixes.0.clone());
         let asked = settings.pauses.as_ref().map(|list| list.0.iter().map(|count| u64::from(count.0)).collect());
-        Self { mixes, pauses: asked.unwrap_or_else(|| PAUSES.to_vec()), remote: settings.node.is_none(), settings }
+        Self { mixes, pauses: asked.unwrap_or_else(|| PAUSES.to_vec()), brief: false, settings }
     }
 
     /// As part of a profile: one short curve, or all of them.
@@ -181,55 +182,33 @@ impl LoadedLatency {
             return Self::new(Settings::plain());
         }
         let settings = Settings { points: Count(0), ..Settings::plain() };
-        Self { settings, mixes: vec![MIXES[0]], pauses: FEW_PAUSES.to_vec(), remote: false }
+        Self { settings, mixes: vec![MIXES[0]], pauses: FEW_PAUSES.to_vec(), brief: true }
     }
 
     /// The curves, by place and kind of traffic.
     fn lines(&self, scope: &Scope<'_>) -> Result<Vec<Line>> {
-        let cpu = one_cpu(self.settings.cpu.as_ref(), scope)?;
-        let cpus = self.traffic_cpus(scope, cpu)?;
-        let shapes = self.shapes(&cpus)?;
         let mut lines = Vec::new();
-        for (far, place) in places(&self.settings, scope, cpu, self.remote)? {
-            let bytes = traffic_bytes(scope, &cpus);
-            for &shape in &shapes {
-                let expendable = if far || !lines.is_empty() { OTHER_CURVES } else { FIRST_CURVE };
-                lines.push(Line { place: place.clone(), shape, cpus: cpus.clone(), bytes, expendable });
+        for cpu in probe_cpus(&self.settings, scope, self.brief)? {
+            let cpus = traffic_cpus(&self.settings, scope, cpu)?;
+            let shapes = self.shapes(&cpus);
+            for (far, place) in places(&self.settings, scope, cpu, !self.brief && self.settings.node.is_none())? {
+                let bytes = traffic_bytes(scope, &cpus);
+                for &shape in &shapes {
+                    let expendable = if far || !lines.is_empty() { OTHER_CURVES } else { FIRST_CURVE };
+                    lines.push(Line { place: place.clone(), shape, cpus: cpus.clone(), bytes, expendable });
+                }
             }
         }
         Ok(lines)
     }
 
-    /// The CPUs that the traffic may use, as many as the user wants.
-    fn traffic_cpus(&self, scope: &Scope<'_>, cpu: u32) -> Result<Vec<u32>> {
-        let mut cpus = match &self.settings.traffic_cpus {
-            Some(asked) => asked_cpus(asked, scope, cpu, "--traffic-cpus")?,
-            None => others(scope, cpu),
-        };
-        let apart = [self.settings.readers, self.settings.writers]
-            .into_iter()
-            .flatten()
-            .map(|n| n.0)
-            .reduce(u32::saturating_add);
-        let Some(threads) = self.settings.threads.map(|n| n.0).or(apart) else { return Ok(cpus) };
-        if threads == 0 || threads as usize > cpus.len() && !cpus.is_empty() {
-            return Err(Error::usage(format!(
-                "threads of traffic not possible: {threads}; 1 to {} beside cpu {cpu}; type --threads {}",
-                cpus.len(),
-                cpus.len()
-            )));
-        }
-        cpus.truncate(threads as usize);
-        Ok(cpus)
-    }
-
-    fn shapes(&self, cpus: &[u32]) -> Result<Vec<Shape>> {
+    fn shapes(&self, cpus: &[u32]) -> Vec<Shape> {
         let (readers, writers) = (self.settings.readers, self.settings.writers);
         if readers.or(writers).is_none() || cpus.is_empty() {
-            return Ok(self.mixes.iter().copied().map(Shape::Mixed).collect());
+            return self.mixes.iter().copied().map(Shape::Mixed).collect();
         }
         let count = |n: Option<Count>| n.map_or(0, |n| n.0);
-        Ok(vec![Shape::Apart(count(readers), count(writers))])
+        vec![Shape::Apart(count(readers), count(writers))]
     }
 
     /// The pauses, each once, longest first.
@@ -239,42 +218,6 @@ impl LoadedLatency {
         pauses.dedup();
         pauses
     }
-}
-
-/// The only CPU asked for, or the first of the run.
-fn one_cpu(asked: Option<&CpuList>, scope: &Scope<'_>) -> Result<u32> {
-    match chosen_cpus(asked, scope)?[..] {
-        [cpu] => Ok(cpu),
-        _ => Err(Error::usage(format!(
-            "too many cpus: {}; one of them is measured at a time; type --cpu {}",
-            asked.cloned().unwrap_or(CpuList(Vec::new())),
-            scope.cpus.first().copied().unwrap_or(0)
-        ))),
-    }
-}
-
-/// `asked`, if all are CPUs of the run other than `cpu`.
-fn asked_cpus(asked: &CpuList, scope: &Scope<'_>, cpu: u32, option: &str) -> Result<Vec<u32>> {
-    match asked.0.iter().find(|other| **other == cpu || !scope.cpus.contains(other)) {
-        Some(bad) => {
-            let allowed = CpuList(scope.cpus.iter().copied().filter(|other| *other != cpu).collect());
-            Err(Error::usage(format!(
-                "cpu not available: {bad}; traffic beside cpu {cpu} may use {allowed}; type {option} {allowed}"
-            )))
-        }
-        None => Ok(asked.0.clone()),
-    }
-}
-
-/// The CPUs of the run that use the same memory as `cpu` and no core of its: where there are none, all others.
-fn others(scope: &Scope<'_>, cpu: u32) -> Vec<u32> {
-    let topology = &scope.facts().topology;
-    let all: Vec<u32> = scope.cpus.iter().copied().filter(|other| *other != cpu).collect();
-    let siblings = topology.cpus.iter().find(|c| c.id == cpu).map(|c| c.siblings.clone()).unwrap_or_default();
-    let near = |other: &u32| topology.node_of(*other) == topology.node_of(cpu);
-    let steps: [&dyn Fn(&u32) -> bool; 2] = [&|other| near(other) && !siblings.contains(other), &|other| near(other)];
-    let chosen = steps.iter().map(|step| all.iter().copied().filter(|other| step(other)).collect::<Vec<u32>>());
-    chosen.into_iter().find(|cpus| !cpus.is_empty()).unwrap_or(all)
 }
 
 /// Working set of each thread of the traffic: all of them together outlast the caches, in both windows of a mix.
@@ -377,7 +320,9 @@ fn draft_point(scope: &Scope<'_>, place: &Place, traffic: Option<Vec<Traffic>>, 
     let threads = traffic.as_ref().map_or(0, Vec::len);
     let mut coordinates = place.coordinates("chase", &chase_name(1, false));
     coordinates.insert("threads".to_owned(), Coordinate::Number(threads as u64));
+    let refused = beyond_quota(scope, threads + 1).filter(|_| threads > 0);
     let work = match traffic {
+        Some(_) if let Some(reason) = refused => Err(Outcome::Unsupported { reason }),
         Some(traffic) => runnable(scope, LoadedWork::new(Probe::Chase(place.chase(scope)), traffic)),
         None => {
             let reason = format!(
@@ -449,7 +394,7 @@ impl Experiment for LoadedLatency {
         let size = self.settings.size.filter(|size| !size.0.is_multiple_of(line.0));
         let told =
             size.map(|size| format!("{} B were rounded down to {} B: whole lines", size.0, size.round_down(line.0).0));
-        differ.map(tell).chain(told).collect()
+        differ.map(tell).chain(told).chain(cpus::adjustments(&self.settings, scope, self.brief)).collect()
     }
 
     fn reserve(&self, scope: &Scope<'_>) -> Result<Vec<Vec<Draft>>> {
@@ -485,6 +430,10 @@ impl Experiment for LoadedLatency {
     }
 
     fn findings(&self, dataset: &Dataset) -> Vec<Finding> {
-        findings::findings(dataset)
+        findings::findings(dataset, None)
+    }
+
+    fn findings_on(&self, facts: &HostFacts, dataset: &Dataset) -> Vec<Finding> {
+        findings::findings(dataset, Some(facts))
     }
 }

@@ -1,7 +1,8 @@
 //! What one tenant's traffic costs another: a victim alone, and beside a bully.
 
+use super::cpus::{asked_cpus, beyond_quota};
 use super::mix::{Mix, Shape};
-use super::{Line, Place, Settings, asked_cpus, one_cpu, places, runnable, traffic_bytes};
+use super::{Line, Place, Settings, one_cpu, places, runnable, traffic_bytes};
 use crate::engine::{LoadedWork, Probe, Traffic, Work};
 use crate::error::Result;
 use crate::experiments::{Bound, Draft, Experiment, Scope, axis, bytes_axis};
@@ -80,6 +81,8 @@ impl Tenants {
         let work = if pause.is_some() && line.cpus.is_empty() {
             let reason =
                 format!("a bully needs a cpu beside the victim's, and this run may use cpu {} only", line.place.cpu);
+            Err(Outcome::Unsupported { reason })
+        } else if let Some(reason) = beyond_quota(scope, traffic.len() + 1).filter(|_| pause.is_some()) {
             Err(Outcome::Unsupported { reason })
         } else {
             runnable(scope, LoadedWork::new(probe, traffic))

@@ -160,6 +160,11 @@ pub fn no_room(scope: &Scope<'_>, place: &Place, bytes: Bytes) -> Option<Outcome
     })
 }
 
+/// Whether nothing but nodes is measured: a machine of one has to say so then.
+pub fn is_all_that_is_asked(scope: &Scope<'_>) -> bool {
+    scope.experiments.iter().all(|name| ["numa", "numa-latency"].contains(name))
+}
+
 /// The point of a machine with one node.
 pub fn one_node(scope: &Scope<'_>) -> Draft {
     let topology = &scope.facts().topology;

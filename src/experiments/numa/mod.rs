@@ -225,7 +225,8 @@ impl Experiment for NumaBandwidth {
 
     fn draft(&self, scope: &Scope<'_>) -> Result<Vec<Draft>> {
         let Some(ends) = Ends::of(&self.settings, self.detail, scope)? else {
-            return Ok(if self.detail == Some(Detail::Levels) { Vec::new() } else { vec![ends::one_node(scope)] });
+            let said = self.detail != Some(Detail::Levels) || ends::is_all_that_is_asked(scope);
+            return Ok(said.then(|| ends::one_node(scope)).into_iter().collect());
         };
         let mut drafts = Vec::new();
         for &asked in &self.settings.ops.0 {
@@ -303,7 +304,8 @@ impl Experiment for NumaLatency {
 
     fn draft(&self, scope: &Scope<'_>) -> Result<Vec<Draft>> {
         let Some(ends) = Ends::of(&self.settings, self.detail, scope)? else {
-            let said = self.is_alone() || self.detail == Some(Detail::Sweep);
+            let alone = ends::is_all_that_is_asked(scope) && !scope.experiments.contains(&"numa");
+            let said = alone || self.detail == Some(Detail::Sweep);
             return Ok(said.then(|| ends::one_node(scope)).into_iter().collect());
         };
         let mut drafts = Vec::new();

@@ -201,12 +201,14 @@ pub fn file_limit_signal() -> Option<i32> {
     Some(libc::SIGXFSZ)
 }
 
-/// The word of hardware capabilities that the kernel hands to every program.
-pub fn hardware_capabilities() -> u64 {
-    // SAFETY: looks a number up in a table that the C library keeps.
-    let word = unsafe { libc::getauxval(libc::AT_HWCAP) };
-    #[allow(clippy::useless_conversion)] // 32 bits wide on 32-bit systems
-    u64::from(word)
+/// The two words of hardware capabilities that the kernel hands to every program.
+pub fn hardware_capabilities() -> [u64; 2] {
+    [libc::AT_HWCAP, libc::AT_HWCAP2].map(|entry| {
+        // SAFETY: looks a number up in a table that the C library keeps.
+        let word = unsafe { libc::getauxval(entry) };
+        #[allow(clippy::useless_conversion)] // 32 bits wide on 32-bit systems
+        u64::from(word)
+    })
 }
 
 /// Bytes that `cbo.zero` sets to zero, by riscv_hwprobe (Linux 6.4 and later; the keys are in

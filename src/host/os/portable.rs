@@ -102,8 +102,8 @@ pub fn file_limit_signal() -> Option<i32> {
 }
 
 /// Not handed out.
-pub fn hardware_capabilities() -> u64 {
-    0
+pub fn hardware_capabilities() -> [u64; 2] {
+    [0; 2]
 }
 
 /// Not told.

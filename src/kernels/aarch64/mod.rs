@@ -6,7 +6,9 @@ mod locks;
 mod neon;
 mod scalar;
 mod skeleton;
+mod strings;
 mod sve;
+mod sve_skeleton;
 #[cfg(test)]
 mod tests;
 
@@ -25,7 +27,7 @@ pub(super) static ADD: kernel_fn!(usize) = skeleton::add;
 /// As many dependent additions as told, one a turn.
 pub(super) static WORK: kernel_fn!(usize) = locks::work;
 
-const NO_STRING: Row = Row::Unsupported("there is no row yet for the string instructions of FEAT_MOPS (Armv8.8)");
+const NO_STRING: Row = Row::Unsupported("the string instructions use no vector registers: see the scalar set");
 const CHOSEN_BY_THE_LIBRARY: Row = Row::Unsupported("the C library chooses its registers itself: see the scalar set");
 const NO_REGISTERS: Row = Row::Unsupported("dc zva uses no vector registers: see the scalar set");
 
@@ -44,17 +46,21 @@ pub(super) static SETS: [Set; 3] = [
             read_nta: Row::Code(scalar::read_nta_scalar),
             read_prefetch: Row::Code(scalar::read_prefetch_scalar),
             read_4: Row::Code(scalar::read_4_scalar),
+            read_unroll_64: Row::Code(scalar::read_unroll_64_scalar),
+            read_unroll_128: Row::Code(scalar::read_unroll_128_scalar),
             touch: Row::Code(scalar::touch_scalar),
             touch_prefetch: Row::Code(scalar::touch_prefetch_scalar),
             write: Row::Code(scalar::write_scalar),
             write_nt: Row::Code(scalar::write_nt_scalar),
-            write_rep: NO_STRING,
+            write_unroll_128: Row::Code(scalar::write_unroll_128_scalar),
+            write_rep: Row::Needs(strings::present, "FEAT_MOPS", strings::write),
             write_zero: Row::Needs(scalar::zeroes_blocks, "DC ZVA of 16 to 64 B", scalar::write_zero_scalar),
             write_libc: Row::Comparator(libc::set),
             update: Row::Code(scalar::update_scalar),
             copy: Row::Code(scalar::copy_scalar),
             copy_nt: Row::Code(scalar::copy_nt_scalar),
-            copy_rep: NO_STRING,
+            copy_unroll_128: Row::Code(scalar::copy_unroll_128_scalar),
+            copy_rep: Row::Needs(strings::present, "FEAT_MOPS", strings::copy),
             copy_libc: Row::Comparator(libc::copy),
             scale: Row::Code(scalar::scale_scalar),
             scale_nt: Row::Code(scalar::scale_nt_scalar),
@@ -85,16 +91,20 @@ pub(super) static SETS: [Set; 3] = [
             read_nta: Row::Code(neon::read_nta_neon),
             read_prefetch: Row::Code(neon::read_prefetch_neon),
             read_4: Row::Code(neon::read_4_neon),
+            read_unroll_64: Row::Code(neon::read_unroll_64_neon),
+            read_unroll_128: Row::Code(neon::read_unroll_128_neon),
             touch: Row::Code(scalar::touch_scalar),
             touch_prefetch: Row::Code(scalar::touch_prefetch_scalar),
             write: Row::Code(neon::write_neon),
             write_nt: Row::Code(neon::write_nt_neon),
+            write_unroll_128: Row::Code(neon::write_unroll_128_neon),
             write_rep: NO_STRING,
             write_zero: NO_REGISTERS,
             write_libc: CHOSEN_BY_THE_LIBRARY,
             update: Row::Code(neon::update_neon),
             copy: Row::Code(neon::copy_neon),
             copy_nt: Row::Code(neon::copy_nt_neon),
+            copy_unroll_128: Row::Code(neon::copy_unroll_128_neon),
             copy_rep: NO_STRING,
             copy_libc: CHOSEN_BY_THE_LIBRARY,
             scale: Row::Code(neon::scale_neon),
@@ -126,16 +136,20 @@ pub(super) static SETS: [Set; 3] = [
             read_nta: Row::Code(sve::read_nta),
             read_prefetch: Row::Code(sve::read_prefetch),
             read_4: Row::Code(sve::read_4),
+            read_unroll_64: Row::Code(sve::read_unroll_64),
+            read_unroll_128: Row::Code(sve::read_unroll_128),
             touch: Row::Code(scalar::touch_scalar),
             touch_prefetch: Row::Code(scalar::touch_prefetch_scalar),
             write: Row::Code(sve::write),
             write_nt: Row::Code(sve::write_nt),
+            write_unroll_128: Row::Code(sve::write_unroll_128),
             write_rep: NO_STRING,
             write_zero: NO_REGISTERS,
             write_libc: CHOSEN_BY_THE_LIBRARY,
             update: Row::Code(sve::update),
             copy: Row::Code(sve::copy),
             copy_nt: Row::Code(sve::copy_nt),
+            copy_unroll_128: Row::Code(sve::copy_unroll_128),
             copy_rep: NO_STRING,
             copy_libc: CHOSEN_BY_THE_LIBRARY,
             scale: Row::Code(sve::scale),

@@ -109,6 +109,28 @@ stream! {
 }
 
 stream! {
+    /// 128-bit loads in pairs, a line a turn.
+    read_unroll_64_neon(unrolled_64) {
+        start: "",
+        turn: "",
+        each: "ldp q0, q1, [x4, \\d]",
+        at: line_32!(),
+        end: "",
+    }
+}
+
+stream! {
+    /// 128-bit loads in pairs, two lines a turn.
+    read_unroll_128_neon(unrolled_128) {
+        start: "",
+        turn: "",
+        each: "ldp q0, q1, [x4, \\d]",
+        at: "0,32,64,96",
+        end: "",
+    }
+}
+
+stream! {
     /// 128-bit stores in pairs.
     write_neon(forward) {
         start: concat!("ldr x12, [x0, 64]\n", "dup v31.2d, x12\n"),
@@ -127,6 +149,17 @@ stream! {
         each: "stnp q31, q31, [x4, \\d]",
         at: every_32!(),
         end: "dmb ishst",
+    }
+}
+
+stream! {
+    /// 128-bit stores in pairs, two lines a turn.
+    write_unroll_128_neon(unrolled_128) {
+        start: concat!("ldr x12, [x0, 64]\n", "dup v31.2d, x12\n"),
+        turn: "",
+        each: "stp q31, q31, [x4, \\d]",
+        at: "0,32,64,96",
+        end: "",
     }
 }
 
@@ -160,6 +193,17 @@ stream! {
         each: concat!("ldp q0, q1, [x4, \\d]\n", "ldp q2, q3, [x4, \\d + 32]\n", "stnp q0, q1, [x6, \\d]\n", "stnp q2, q3, [x6, \\d + 32]\n"),
         at: every_64!(),
         end: "dmb ishst",
+    }
+}
+
+stream! {
+    /// 128-bit loads and stores in pairs, two lines a turn.
+    copy_unroll_128_neon(unrolled_128) {
+        start: "",
+        turn: "add x6, x4, x5",
+        each: concat!("ldp q0, q1, [x4, \\d]\n", "ldp q2, q3, [x4, \\d + 32]\n", "stp q0, q1, [x6, \\d]\n", "stp q2, q3, [x6, \\d + 32]\n"),
+        at: "0,64",
+        end: "",
     }
 }
 

@@ -115,6 +115,28 @@ stream! {
 }
 
 stream! {
+    /// 64-bit loads in pairs, a line a turn.
+    read_unroll_64_scalar(unrolled_64) {
+        start: "",
+        turn: "",
+        each: "ldp x14, x15, [x4, \\d]",
+        at: line_16!(),
+        end: "",
+    }
+}
+
+stream! {
+    /// 64-bit loads in pairs, two lines a turn.
+    read_unroll_128_scalar(unrolled_128) {
+        start: "",
+        turn: "",
+        each: "ldp x14, x15, [x4, \\d]",
+        at: "0,16,32,48,64,80,96,112",
+        end: "",
+    }
+}
+
+stream! {
     /// One 64-bit load per line.
     touch_scalar(forward) {
         start: "",
@@ -159,6 +181,17 @@ stream! {
 }
 
 stream! {
+    /// 64-bit stores in pairs, two lines a turn.
+    write_unroll_128_scalar(unrolled_128) {
+        start: "ldr x12, [x0, 64]",
+        turn: "",
+        each: "stp x12, x12, [x4, \\d]",
+        at: "0,16,32,48,64,80,96,112",
+        end: "",
+    }
+}
+
+stream! {
     /// 64-bit loads and stores in pairs, exclusive or between.
     update_scalar(forward) {
         start: "ldr x12, [x0, 64]",
@@ -188,6 +221,17 @@ stream! {
         each: concat!("ldp x14, x15, [x4, \\d]\n", "ldp x16, x17, [x4, \\d + 16]\n", "stnp x14, x15, [x6, \\d]\n", "stnp x16, x17, [x6, \\d + 16]\n"),
         at: every_32!(),
         end: "dmb ishst",
+    }
+}
+
+stream! {
+    /// 64-bit loads and stores in pairs, two lines a turn.
+    copy_unroll_128_scalar(unrolled_128) {
+        start: "",
+        turn: "add x6, x4, x5",
+        each: concat!("ldp x14, x15, [x4, \\d]\n", "ldp x16, x17, [x4, \\d + 16]\n", "stp x14, x15, [x6, \\d]\n", "stp x16, x17, [x6, \\d + 16]\n"),
+        at: "0,32,64,96",
+        end: "",
     }
 }
 

@@ -16,11 +16,18 @@ const _: () = assert!(offset_of!(StreamCall, checksum) == 72);
 
 /// Loads the fields of the call: `x1` = lead, `x3` = blocks (skips to the end at 0), `x5` = delta.
 ///
-/// Forward: `x4` = position, `x2` = end of the window. Backward: `x4` = end of the block that is next. By a table: `x7` =
+/// Forward: `x4` = position, `x2` = end of the window. Unrolled to fewer bytes a turn: the same, but `x2` = place of the
+/// last turn, and `x3` counts those turns. Backward: `x4` = end of the block that is next. By a table: `x7` =
 /// place in the table, `x13` = its start, `x2` = its end.
 macro_rules! enter {
     (forward) => {
         concat!(enter!(fields), "add x2, x2, x1\n", "add x4, x4, x1\n")
+    };
+    (unrolled_64) => {
+        concat!(enter!(fields), "add x2, x2, x1\n", "sub x2, x2, 64\n", "add x4, x4, x1\n", "lsl x3, x3, 3\n")
+    };
+    (unrolled_128) => {
+        concat!(enter!(fields), "add x2, x2, x1\n", "sub x2, x2, 128\n", "add x4, x4, x1\n", "lsl x3, x3, 2\n")
     };
     (backward) => {
         concat!(enter!(fields), "add x2, x2, x1\n", "sub x4, x2, x4\n")
@@ -49,6 +56,12 @@ macro_rules! step {
     (forward) => {
         "add x4, x4, 512\n cmp x4, x2\n csel x4, x1, x4, eq\n"
     };
+    (unrolled_64) => {
+        "cmp x4, x2\n add x4, x4, 64\n csel x4, x1, x4, eq\n"
+    };
+    (unrolled_128) => {
+        "cmp x4, x2\n add x4, x4, 128\n csel x4, x1, x4, eq\n"
+    };
     (backward) => {
         "sub x4, x4, 512\n cmp x4, x1\n csel x4, x2, x4, eq\n"
     };
@@ -65,6 +78,12 @@ pub(super) use step;
 macro_rules! leave {
     (forward) => {
         "sub x4, x4, x1\n str x4, [x0, 24]\n"
+    };
+    (unrolled_64) => {
+        leave!(forward)
+    };
+    (unrolled_128) => {
+        leave!(forward)
     };
     (backward) => {
         "sub x4, x2, x4\n str x4, [x0, 24]\n"
@@ -83,6 +102,12 @@ macro_rules! turn {
     (forward, $turn:expr, $each:expr, $at:expr) => {
         concat!($turn, "\n", ".irp d, ", $at, "\n", $each, "\n", ".endr\n")
     };
+    (unrolled_64, $turn:expr, $each:expr, $at:expr) => {
+        turn!(forward, $turn, $each, $at)
+    };
+    (unrolled_128, $turn:expr, $each:expr, $at:expr) => {
+        turn!(forward, $turn, $each, $at)
+    };
     (backward, $turn:expr, $each:expr, $at:expr) => {
         turn!(forward, $turn, $each, $at)
     };
@@ -92,14 +117,14 @@ macro_rules! turn {
             "ldp w8, w9, [x7, \\e]\n",
             "ldp w10, w11, [x7, \\e + 8]\n",
             ".irp p, x8,x9,x10,x11\n",
-            "add x4, x1, \\p, lsl 6\n",
+            "add x4, x1, \\p, lsl 3\n",
             turn!(forward, $turn, $each, $at),
             ".endr\n",
             ".endr\n",
         )
     };
     (chunks, $turn:expr, $each:expr, $at:expr) => {
-        concat!("ldr w4, [x7]\n", "add x4, x1, x4, lsl 6\n", turn!(forward, $turn, $each, $at))
+        concat!("ldr w4, [x7]\n", "add x4, x1, x4, lsl 3\n", turn!(forward, $turn, $each, $at))
     };
 }
 pub(super) use turn;
@@ -116,7 +141,7 @@ pub(super) use turn;
 /// In a row, `\d` is the offset within the piece and `x4` the piece's place in the leading stream (backward: its end,
 /// and the offsets are negative). Rows by a table leave x7 to x11 and x13 alone; x12 and x14 to x17 are free in all.
 ///
-/// One turn is 512 bytes. The dependency from one position to the next is three cycles, below the five that two
+/// One turn is 512 bytes, but for unrolled ones. The dependency from one position to the next is three cycles, below the five that two
 /// 128-bit pairs a cycle need for the loads of a block.
 macro_rules! stream {
     ($(#[$doc:meta])* $name:ident($visits:ident) {

@@ -72,12 +72,45 @@ stream! {
 }
 
 stream! {
+    /// Loads of two registers, a line a turn.
+    read_unroll_64(unrolled_64) {
+        start: "",
+        turn: "",
+        each: "vld1.64 {{d0-d3}}, [r0:256]!",
+        at: times_2!(),
+        end: "",
+    }
+}
+
+stream! {
+    /// Loads of two registers, two lines a turn.
+    read_unroll_128(unrolled_128) {
+        start: "",
+        turn: "",
+        each: "vld1.64 {{d0-d3}}, [r0:256]!",
+        at: "0,1,2,3",
+        end: "",
+    }
+}
+
+stream! {
     /// Stores of two registers.
     write(forward) {
         start: concat!("vldr d0, [r10, #32]\n", "vmov d1, d0\n", "vmov q1, q0\n"),
         turn: "",
         each: "vst1.64 {{d0-d3}}, [r0:256]!",
         at: times_16!(),
+        end: "",
+    }
+}
+
+stream! {
+    /// Stores of two registers, two lines a turn.
+    write_unroll_128(unrolled_128) {
+        start: concat!("vldr d0, [r10, #32]\n", "vmov d1, d0\n", "vmov q1, q0\n"),
+        turn: "",
+        each: "vst1.64 {{d0-d3}}, [r0:256]!",
+        at: "0,1,2,3",
         end: "",
     }
 }
@@ -100,6 +133,17 @@ stream! {
         turn: "add r12, r0, r14",
         each: concat!("vld1.64 {{d0-d3}}, [r0:256]!\n", "vld1.64 {{d4-d7}}, [r0:256]!\n", "vst1.64 {{d0-d3}}, [r12:256]!\n", "vst1.64 {{d4-d7}}, [r12:256]!\n"),
         at: times_8!(),
+        end: "",
+    }
+}
+
+stream! {
+    /// Loads and stores of two registers, two lines a turn.
+    copy_unroll_128(unrolled_128) {
+        start: "",
+        turn: "add r12, r0, r14",
+        each: concat!("vld1.64 {{d0-d3}}, [r0:256]!\n", "vld1.64 {{d4-d7}}, [r0:256]!\n", "vst1.64 {{d0-d3}}, [r12:256]!\n", "vst1.64 {{d4-d7}}, [r12:256]!\n"),
+        at: times_2!(),
         end: "",
     }
 }

@@ -3,7 +3,7 @@
 
 use super::skeleton::{enter, leave, step, stream, turn};
 
-/// Four times: 16 B each make a line.
+/// Four times: 16 B each make a line, 32 B each two.
 macro_rules! times_4 {
     () => {
         "0,1,2,3"
@@ -73,6 +73,28 @@ stream! {
 }
 
 stream! {
+    /// Loads of eight registers, a line a turn.
+    read_unroll_64(unrolled_64) {
+        start: "",
+        turn: "",
+        each: "ldmia r0!, {{r4-r11}}",
+        at: "0,1",
+        end: "",
+    }
+}
+
+stream! {
+    /// Loads of eight registers, two lines a turn.
+    read_unroll_128(unrolled_128) {
+        start: "",
+        turn: "",
+        each: "ldmia r0!, {{r4-r11}}",
+        at: times_4!(),
+        end: "",
+    }
+}
+
+stream! {
     /// One 32-bit load per line.
     touch(forward) {
         start: "",
@@ -106,6 +128,17 @@ stream! {
 }
 
 stream! {
+    /// Stores of eight registers, two lines a turn.
+    write_unroll_128(unrolled_128) {
+        start: concat!("ldr r4, [r10, #32]\n", "ldr r5, [r10, #36]\n", "mov r6, r4\n", "mov r7, r5\n", "mov r8, r4\n", "mov r9, r5\n", "mov r10, r4\n", "mov r11, r5\n"),
+        turn: "",
+        each: "stmia r0!, {{r4-r11}}",
+        at: times_4!(),
+        end: "",
+    }
+}
+
+stream! {
     /// Loads and stores of eight registers, exclusive or between.
     update(forward) {
         start: concat!("ldr r12, [r10, #32]\n", "ldr r14, [r10, #36]\n"),
@@ -123,6 +156,17 @@ stream! {
         turn: "add r12, r0, r14",
         each: concat!("ldmia r0!, {{r4-r11}}\n", "stmia r12!, {{r4-r11}}\n"),
         at: times_16!(),
+        end: "",
+    }
+}
+
+stream! {
+    /// Loads and stores of eight registers, two lines a turn.
+    copy_unroll_128(unrolled_128) {
+        start: "",
+        turn: "add r12, r0, r14",
+        each: concat!("ldmia r0!, {{r4-r11}}\n", "stmia r12!, {{r4-r11}}\n"),
+        at: times_4!(),
         end: "",
     }
 }

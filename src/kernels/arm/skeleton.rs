@@ -18,11 +18,18 @@ const _: () = assert!(offset_of!(StreamCall, checksum) == 40);
 /// Loads the fields of the call: `r1` = lead, `r3` = blocks (skips to the end at 0), `r14` = delta; `r10` = the call,
 /// until the row's start is over.
 ///
-/// Forward: `r0` = position, `r2` = end of the window. Backward: `r0` = end of the block that is next. By a table: `r8` =
+/// Forward: `r0` = position, `r2` = end of the window. Unrolled to fewer bytes a turn: the same, but `r3` counts those
+/// turns. Backward: `r0` = end of the block that is next. By a table: `r8` =
 /// place in the table, `r9` = its start, `r2` = its end.
 macro_rules! enter {
     (forward) => {
         concat!(enter!(fields), "add r2, r2, r1\n", "add r0, r0, r1\n")
+    };
+    (unrolled_64) => {
+        concat!(enter!(forward), "lsl r3, r3, #3\n")
+    };
+    (unrolled_128) => {
+        concat!(enter!(forward), "lsl r3, r3, #2\n")
     };
     (backward) => {
         concat!(enter!(fields), "add r2, r2, r1\n", "sub r0, r2, r0\n")
@@ -57,6 +64,12 @@ macro_rules! step {
     (forward) => {
         "cmp r0, r2\n moveq r0, r1\n"
     };
+    (unrolled_64) => {
+        step!(forward)
+    };
+    (unrolled_128) => {
+        step!(forward)
+    };
     (backward) => {
         "cmp r0, r1\n moveq r0, r2\n"
     };
@@ -73,6 +86,12 @@ pub(super) use step;
 macro_rules! leave {
     (forward) => {
         "ldr r3, [sp]\n sub r0, r0, r1\n str r0, [r3, #12]\n"
+    };
+    (unrolled_64) => {
+        leave!(forward)
+    };
+    (unrolled_128) => {
+        leave!(forward)
     };
     (backward) => {
         "ldr r3, [sp]\n sub r0, r2, r0\n str r0, [r3, #12]\n"
@@ -91,6 +110,12 @@ macro_rules! turn {
     (forward, $turn:expr, $each:expr, $at:expr) => {
         concat!($turn, "\n", ".irp d, ", $at, "\n", $each, "\n", ".endr\n")
     };
+    (unrolled_64, $turn:expr, $each:expr, $at:expr) => {
+        turn!(forward, $turn, $each, $at)
+    };
+    (unrolled_128, $turn:expr, $each:expr, $at:expr) => {
+        turn!(forward, $turn, $each, $at)
+    };
     (backward, $turn:expr, $each:expr, $at:expr) => {
         turn!(forward, $turn, $each, $at)
     };
@@ -100,14 +125,14 @@ macro_rules! turn {
             "ldr r10, [r8, #\\e]\n",
             "ldr r11, [r8, #\\e + 4]\n",
             ".irp p, r10,r11\n",
-            "add r0, r1, \\p, lsl #6\n",
+            "add r0, r1, \\p, lsl #3\n",
             turn!(forward, $turn, $each, $at),
             ".endr\n",
             ".endr\n",
         )
     };
     (chunks, $turn:expr, $each:expr, $at:expr) => {
-        concat!("ldr r10, [r8]\n", "add r0, r1, r10, lsl #6\n", turn!(forward, $turn, $each, $at))
+        concat!("ldr r10, [r8]\n", "add r0, r1, r10, lsl #3\n", turn!(forward, $turn, $each, $at))
     };
 }
 pub(super) use turn;
@@ -125,7 +150,7 @@ pub(super) use turn;
 /// next stream. Rows by a table leave r8 to r11 alone; r12 and r4 to r7 are free in all, r8 to r11 and r14 in the others.
 /// `start` finds the call in r10, `end` in r3.
 ///
-/// One turn is 512 bytes; the moves of the position, one cycle each, keep ahead of the loads.
+/// One turn is 512 bytes, but for unrolled ones; the moves of the position, one cycle each, keep ahead of the loads.
 macro_rules! stream {
     ($(#[$doc:meta])* $name:ident($visits:ident) {
         start: $start:expr, turn: $turn:expr, each: $each:expr, at: $at:expr, end: $end:expr $(,)?

@@ -29,13 +29,27 @@ macro_rules! every_64 {
     };
 }
 
+/// Repeats `$each` for `\d` in steps of 8 bytes through a line.
+macro_rules! line_8 {
+    ($each:expr) => {
+        concat!(".irp d,0,8,16,24,32,40,48,56\n", $each, "\n.endr")
+    };
+}
+
+/// Repeats `$each` for `\d` in steps of 8 bytes through two lines.
+macro_rules! two_lines_8 {
+    ($each:expr) => {
+        concat!(".irp d,0,8,16,24,32,40,48,56,64,72,80,88,96,104,112,120\n", $each, "\n.endr")
+    };
+}
+
 /// Repeats `$each` for the eight lines of a turn: `\e` is the entry's place, `a1` the line.
 macro_rules! every_line {
     ($each:expr) => {
         concat!(
             ".irp e,0,4,8,12,16,20,24,28\n",
             "lwu a1, \\e(t6)\n",
-            "slli a1, a1, 6\n",
+            "slli a1, a1, 3\n",
             "add a1, a1, t3\n",
             $each,
             "\n.endr"
@@ -91,6 +105,24 @@ stream! {
 }
 
 stream! {
+    /// 64-bit loads, a line a turn.
+    read_unroll_64 unrolled_64 [] {
+        start: "",
+        body: line_8!("ld a4, \\d(t6)"),
+        end: "",
+    }
+}
+
+stream! {
+    /// 64-bit loads, two lines a turn.
+    read_unroll_128 unrolled_128 [] {
+        start: "",
+        body: two_lines_8!("ld a4, \\d(t6)"),
+        end: "",
+    }
+}
+
+stream! {
     /// One 64-bit load per line.
     touch forward [] {
         start: "",
@@ -113,6 +145,15 @@ stream! {
     write forward [] {
         start: "ld a4, 64(a0)",
         body: every_8!("sd a4, \\d(t6)"),
+        end: "",
+    }
+}
+
+stream! {
+    /// 64-bit stores, two lines a turn.
+    write_unroll_128 unrolled_128 [] {
+        start: "ld a4, 64(a0)",
+        body: two_lines_8!("sd a4, \\d(t6)"),
         end: "",
     }
 }
@@ -149,6 +190,15 @@ stream! {
     copy forward [] {
         start: "",
         body: concat!("add a1, t6, t4\n", every_32!(copy_32!())),
+        end: "",
+    }
+}
+
+stream! {
+    /// 64-bit loads and stores, two lines a turn.
+    copy_unroll_128 unrolled_128 [] {
+        start: "",
+        body: concat!("add a1, t6, t4\n.irp d,0,32,64,96\n", copy_32!(), "\n.endr"),
         end: "",
     }
 }

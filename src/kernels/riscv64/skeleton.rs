@@ -39,11 +39,23 @@ macro_rules! align_loop {
 
 /// What an order needs before the loop: `t2` becomes the last offset of the window.
 ///
-/// The vector orders set the vector length once: as many 64-bit elements as a group of registers holds, 512 B at most.
+/// Orders unrolled to fewer bytes a turn count those turns in `t0`. The vector orders set the vector length once: as many 64-bit elements as a group of registers holds, 512 B at most.
 /// All lengths are powers of two, so groups divide blocks; `a7` is the group's length in bytes.
 macro_rules! enter {
     (forward) => {
         "addi t2, t5, -512\n"
+    };
+    (unrolled_64) => {
+        "addi t2, t5, -64\nslli t0, t0, 3\n"
+    };
+    (unrolled_128) => {
+        "addi t2, t5, -128\nslli t0, t0, 2\n"
+    };
+    (vectors_unrolled_64) => {
+        concat!("vsetivli zero, 8, e64, m4, ta, ma\n", enter!(unrolled_64))
+    };
+    (vectors_unrolled_128) => {
+        concat!("vsetivli zero, 16, e64, m8, ta, ma\n", enter!(unrolled_128))
     };
     (backward) => {
         "addi t2, t5, -512\nadd t3, t3, t5\n"
@@ -77,6 +89,18 @@ macro_rules! place {
     (forward) => {
         "add t6, t3, t1\n"
     };
+    (unrolled_64) => {
+        "add t6, t3, t1\n"
+    };
+    (unrolled_128) => {
+        "add t6, t3, t1\n"
+    };
+    (vectors_unrolled_64) => {
+        "add t6, t3, t1\n"
+    };
+    (vectors_unrolled_128) => {
+        "add t6, t3, t1\n"
+    };
     (vectors_of_8) => {
         "add t6, t3, t1\n"
     };
@@ -96,10 +120,10 @@ macro_rules! place {
         "add t6, t5, t1\n"
     };
     (chunks) => {
-        "add t6, t5, t1\nlwu t6, 0(t6)\nslli t6, t6, 6\nadd t6, t6, t3\n"
+        "add t6, t5, t1\nlwu t6, 0(t6)\nslli t6, t6, 3\nadd t6, t6, t3\n"
     };
     (group_chunks) => {
-        "add t6, t5, t1\nlwu t6, 0(t6)\nslli t6, t6, 6\nadd t6, t6, t3\nadd t6, t6, a6\n"
+        "add t6, t5, t1\nlwu t6, 0(t6)\nslli t6, t6, 3\nadd t6, t6, t3\nadd t6, t6, a6\n"
     };
 }
 
@@ -110,6 +134,18 @@ macro_rules! advance {
     };
     (backward) => {
         "sltu a3, t1, t2\naddi t1, t1, 512\n"
+    };
+    (unrolled_64) => {
+        "sltu a3, t1, t2\naddi t1, t1, 64\n"
+    };
+    (unrolled_128) => {
+        "sltu a3, t1, t2\naddi t1, t1, 128\n"
+    };
+    (vectors_unrolled_64) => {
+        advance!(unrolled_64)
+    };
+    (vectors_unrolled_128) => {
+        advance!(unrolled_128)
     };
     (vectors_of_8) => {
         "sltu a3, t1, t2\naddi t1, t1, 512\n"
@@ -149,7 +185,7 @@ macro_rules! advance {
 /// where there is one; a1, a2, a4, a5 and the vector and floating-point registers are the row's, in orders without
 /// vectors also a6 and a7.
 ///
-/// One turn is 512 bytes, with vectors one group of registers. The wrap at the end of the window is a comparison and a
+/// One turn is 512 bytes (unrolled ones: 64 or 128), with vectors one group of registers. The wrap at the end of the window is a comparison and a
 /// mask: the branch at the end of a nested loop would be mispredicted once per pass. The dependency from one offset to
 /// the next is three cycles.
 macro_rules! stream {

@@ -15,7 +15,7 @@ macro_rules! every_line {
         concat!(
             ".irp v,0,4,8,12,16,20,24,28\n",
             "lwu a1, \\v(t6)\n",
-            "slli a1, a1, 6\n",
+            "slli a1, a1, 3\n",
             "add a1, a1, t3\n",
             $each,
             "\n.endr"
@@ -63,6 +63,24 @@ stream! {
 }
 
 stream! {
+    /// One load of a line, a line a turn.
+    read_unroll_64 vectors_unrolled_64 ["+v"] {
+        start: "",
+        body: "vle64.v v0, (t6)",
+        end: "",
+    }
+}
+
+stream! {
+    /// One load of two lines, two lines a turn.
+    read_unroll_128 vectors_unrolled_128 ["+v"] {
+        start: "",
+        body: "vle64.v v0, (t6)",
+        end: "",
+    }
+}
+
+stream! {
     /// One load of words that lie a line apart.
     touch vectors_of_8 ["+v"] {
         start: "li a5, 64",
@@ -90,6 +108,15 @@ stream! {
 }
 
 stream! {
+    /// One store of two lines, two lines a turn.
+    write_unroll_128 vectors_unrolled_128 ["+v"] {
+        start: "ld a4, 64(a0)\nvmv.v.x v0, a4",
+        body: "vse64.v v0, (t6)",
+        end: "",
+    }
+}
+
+stream! {
     /// Loads and stores of eight vector registers.
     update groups ["+v"] {
         start: "ld a5, 64(a0)",
@@ -101,6 +128,15 @@ stream! {
 stream! {
     /// Loads and stores of eight vector registers.
     copy groups ["+v"] {
+        start: "",
+        body: "add a1, t6, t4\nvle64.v v0, (t6)\nvse64.v v0, (a1)",
+        end: "",
+    }
+}
+
+stream! {
+    /// One load and one store of two lines, two lines a turn.
+    copy_unroll_128 vectors_unrolled_128 ["+v"] {
         start: "",
         body: "add a1, t6, t4\nvle64.v v0, (t6)\nvse64.v v0, (a1)",
         end: "",

@@ -1,6 +1,6 @@
 //! The rows of the general registers of x86, doubles in the low halves of the vector registers.
 
-use super::skeleton::{backward, chunks, forward, lines, strings, x86};
+use super::skeleton::{backward, chunks, forward, lines, strings, unrolled, x86};
 use crate::kernels::contract::StreamRows;
 use crate::kernels::libc;
 use crate::kernels::sets::Row;
@@ -58,6 +58,14 @@ forward! {
         end: "",
     }
 }
+unrolled! { 64,
+    /// Loads, a line a turn.
+    read_unroll_64 { start: "", turn: "", each: words!("mov ebx, [eax + \\i]"), at: "0", end: "" }
+}
+unrolled! { 128,
+    /// Loads, two lines a turn.
+    read_unroll_128 { start: "", turn: "", each: words!("mov ebx, [eax + \\d + \\i]"), at: "0,64", end: "" }
+}
 forward! {
     /// A load from each line.
     touch { start: "", turn: "", each: "mov ebx, [eax + \\d]", at: every_64!(), end: "" }
@@ -90,6 +98,16 @@ forward! {
         each: "movnti [eax + \\d], ebx\nmovnti [eax + \\d + 4], ebp",
         at: every_8!(),
         end: "sfence",
+    }
+}
+unrolled! { 128,
+    /// Stores, two lines a turn.
+    write_unroll_128 {
+        start: "mov ebx, [ebp + 32]\nmov ebp, [ebp + 36]",
+        turn: "",
+        each: pairs!("mov [eax + \\d + \\i], ebx\nmov [eax + \\d + \\i + 4], ebp"),
+        at: "0,64",
+        end: "",
     }
 }
 strings! {
@@ -140,6 +158,16 @@ forward! {
         end: "sfence",
     }
 }
+unrolled! { 128,
+    /// Loads and stores, two lines a turn.
+    copy_unroll_128 {
+        start: "",
+        turn: x86!(get second),
+        each: words!("mov ebp, [eax + \\d + \\i]\nmov [ebx + \\d + \\i], ebp"),
+        at: "0,64",
+        end: "",
+    }
+}
 strings! {
     /// `rep movsb`.
     copy_rep { start: "mov eax, [esi + 4]", run: "mov esi, edi\nadd edi, eax\nrep movsb\nmov edi, esi" }
@@ -170,21 +198,21 @@ backward! {
 }
 lines! {
     /// Loads.
-    read_lines { start: "", each: words!("mov ebp, [ebx + \\i]"), end: "" }
+    read_lines { start: "", each: words!("mov ebp, [esi + 8 * \\l + \\i]"), end: "" }
 }
 lines! {
     /// Stores.
     write_lines {
         start: "mov edi, [ebp + 32]\nmov edx, [ebp + 36]",
-        each: pairs!("mov [ebx + \\i], edi\nmov [ebx + \\i + 4], edx"),
+        each: concat!(x86!(get line), pairs!("mov [\\l + \\i], edi\nmov [\\l + \\i + 4], edx")),
         end: "",
     }
 }
 lines! {
     /// Loads and stores.
     copy_lines {
-        start: "",
-        each: concat!(x86!(get second line), "\n", words!("mov ebp, [ebx + \\i]\nmov [edx + \\i], ebp")),
+        start: x86!(get second stream),
+        each: words!("mov ebp, [esi + 8 * \\l + \\i]\nmov [edx + 8 * \\l + \\i], ebp"),
         end: "",
     }
 }
@@ -242,16 +270,20 @@ pub(in crate::kernels) const ROWS: StreamRows = StreamRows {
     read_nta: NO_LOADS,
     read_prefetch: Row::Needs(sse2, "SSE2", read_prefetch),
     read_4: Row::Code(read_4),
+    read_unroll_64: Row::Code(read_unroll_64),
+    read_unroll_128: Row::Code(read_unroll_128),
     touch: Row::Code(touch),
     touch_prefetch: Row::Needs(sse2, "SSE2", touch_prefetch),
     write: Row::Code(write),
     write_nt: Row::Needs(sse2, "SSE2", write_nt),
+    write_unroll_128: Row::Code(write_unroll_128),
     write_rep: Row::Code(write_rep),
     write_zero: Row::Needs(clzero, "CLZERO", write_zero),
     write_libc: Row::Comparator(libc::set),
     update: Row::Code(update),
     copy: Row::Code(copy),
     copy_nt: Row::Needs(sse2, "SSE2", copy_nt),
+    copy_unroll_128: Row::Code(copy_unroll_128),
     copy_rep: Row::Code(copy_rep),
     copy_libc: Row::Comparator(libc::copy),
     scale: Row::Needs(sse2, "SSE2", scale),

@@ -35,10 +35,10 @@ macro_rules! x86 {
         "edx"
     };
     (line) => {
-        "ebx"
+        "esi + 8 * \\l"
     };
     (second line) => {
-        "edx"
+        "edx + 8 * \\l"
     };
     (get second) => {
         "lea ebx, [eax + edi]"
@@ -49,8 +49,11 @@ macro_rules! x86 {
     (get chunk second) => {
         "lea edx, [eax + edi]"
     };
-    (get second line) => {
-        "lea edx, [ebx + edi]"
+    (get line) => {
+        "lea \\l, [esi + 8 * \\l]\n"
+    };
+    (get second stream) => {
+        "lea edx, [esi + edi]"
     };
     (get distance) => {
         "mov ebp, [ebp + 24]"
@@ -147,6 +150,21 @@ macro_rules! forward {
 }
 pub(in crate::kernels) use forward;
 
+/// As `forward`, but a turn is so many bytes, a divisor of a block, and `ecx` counts those. `edx` is the last turn's place.
+macro_rules! unrolled {
+    ($bytes:literal, $($row:tt)*) => {
+        $crate::kernels::native::skeleton::walk! { $($row)*
+            enter: concat!(
+                "imul ecx, ecx, 512 / ", $bytes, "\nlea edx, [edx + esi - ", $bytes, "]\nadd eax, esi",
+            ),
+            find: "",
+            step: concat!("cmp eax, edx\nlea eax, [eax + ", $bytes, "]\ncmove eax, esi"),
+            leave: "sub eax, esi"
+        }
+    };
+}
+pub(in crate::kernels) use unrolled;
+
 /// From high to low addresses: `eax` is the end of the block, `edx` that of the window.
 macro_rules! backward {
     ($($row:tt)*) => {
@@ -167,7 +185,7 @@ macro_rules! chunks {
     ($($row:tt)*) => {
         $crate::kernels::native::skeleton::walk! { $($row)*
             enter: "mov ebx, [ebp + 20]\nadd edx, ebx\nadd eax, ebx\npush ebx\npush edx\nmov ebx, eax",
-            find: "mov eax, [ebx]\nshl eax, 6\nadd eax, esi",
+            find: "mov eax, [ebx]\nshl eax, 3\nadd eax, esi",
             step: "add ebx, 4\ncmp ebx, [esp]\ncmove ebx, [esp + 4]",
             leave: "mov eax, ebx\npop edx\npop ebx\nsub eax, ebx"
         }
@@ -176,14 +194,15 @@ macro_rules! chunks {
 pub(in crate::kernels) use chunks;
 
 /// Lines in the order of a table, eight a turn: `eax` is the place in the table, whose start and end are on the stack.
-/// Within `each`, `ebx` is the line in the leading stream; edx, where a row sets it the line in the second one, and ebp are
-/// free, and edi if there is one stream. `ebp` is the call in `start`.
+/// Within `each`, `\l` (ebx) is the line's entry, which counts in units of 8 B, so that an address can take it as it is:
+/// `x86!(line)`, and for copies `x86!(second line)` from where a row sets `edx`. ebp is free, edx where it is not that, and
+/// edi if there is one stream. `ebp` is the call in `start`. Stores have an instruction for each address as on x86-64.
 macro_rules! lines {
     ($(#[$doc:meta])* $name:ident { start: $start:expr, each: $each:expr, end: $end:expr $(,)? }) => {
         $crate::kernels::native::skeleton::walk! { $(#[$doc])* $name {
                 start: $start,
                 turn: "",
-                each: concat!("mov ebx, [eax + \\d]\nshl ebx, 6\nadd ebx, esi\n", $each),
+                each: concat!("mov ebx, [eax + \\d]\n.irp l, ebx\n", $each, "\n.endr"),
                 at: "0,4,8,12,16,20,24,28",
                 end: $end,
             }
@@ -194,7 +213,8 @@ macro_rules! lines {
         }
     };
 }
-pub(in crate::kernels) use lines;
+// A general register holds no two entries.
+pub(in crate::kernels) use {lines, lines as line_pairs};
 
 /// A string instruction for each run of blocks up to the end of the window: a program would not cut it into pieces, and
 /// its start costs tens of cycles.

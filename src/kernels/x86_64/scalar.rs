@@ -1,6 +1,6 @@
 //! The rows of the general registers of x86-64, doubles in the low halves of the vector registers.
 
-use super::skeleton::{backward, chunks, forward, lines, strings, x86};
+use super::skeleton::{backward, chunks, forward, line_pairs, lines, strings, unrolled, x86};
 use crate::kernels::contract::StreamRows;
 use crate::kernels::libc;
 use crate::kernels::sets::Row;
@@ -62,6 +62,20 @@ forward! {
         end: "",
     }
 }
+unrolled! { 64,
+    /// Loads, a line a turn.
+    read_unroll_64 { start: "", turn: "", each: "mov r8, [rax + \\d]", at: "0,8,16,24,32,40,48,56", end: "" }
+}
+unrolled! { 128,
+    /// Loads, two lines a turn.
+    read_unroll_128 {
+        start: "",
+        turn: "",
+        each: ".irp i, 0,8,16,24,32,40,48,56\nmov r8, [rax + \\d + \\i]\n.endr",
+        at: "0,64",
+        end: "",
+    }
+}
 forward! {
     /// A load from each line.
     touch { start: "", turn: "", each: "mov r8, [rax + \\d]", at: every_64!(), end: "" }
@@ -83,6 +97,16 @@ forward! {
 forward! {
     /// Non-temporal stores.
     write_nt { start: "mov r8, [rdi + 64]", turn: "", each: "movnti [rax + \\d], r8", at: every_8!(), end: "sfence" }
+}
+unrolled! { 128,
+    /// Stores, two lines a turn.
+    write_unroll_128 {
+        start: "mov r8, [rdi + 64]",
+        turn: "",
+        each: ".irp i, 0,8,16,24,32,40,48,56\nmov [rax + \\d + \\i], r8\n.endr",
+        at: "0,64",
+        end: "",
+    }
 }
 strings! {
     /// `rep stosb`.
@@ -126,6 +150,16 @@ forward! {
         end: "sfence",
     }
 }
+unrolled! { 128,
+    /// Loads and stores, two lines a turn.
+    copy_unroll_128 {
+        start: "",
+        turn: x86!(get second),
+        each: pair!("mov", "rax + \\d", "r9 + \\d"),
+        at: "0,16,32,48,64,80,96,112",
+        end: "",
+    }
+}
 strings! {
     /// `rep movsb`.
     copy_rep { start: "mov rdx, [r8 + 8]", run: "mov rsi, rdi\nadd rdi, rdx\nrep movsb\nmov rdi, rsi" }
@@ -151,25 +185,28 @@ backward! {
         end: "",
     }
 }
-lines! {
+line_pairs! {
     /// Loads.
-    read_lines { start: "", each: ".irp i, 0,8,16,24,32,40,48,56\nmov r11, [r8 + \\i]\n.endr", end: "" }
+    read_lines {
+        start: "",
+        each: concat!(".irp i, 0,8,16,24,32,40,48,56\nmov r11, [", x86!(line), " + \\i]\n.endr"),
+        end: "",
+    }
 }
 lines! {
     /// Stores.
     write_lines {
         start: "mov r11, [rdi + 64]",
-        each: ".irp i, 0,8,16,24,32,40,48,56\nmov [r8 + \\i], r11\n.endr",
+        each: concat!(x86!(get line), ".irp i, 0,8,16,24,32,40,48,56\nmov [\\l + \\i], r11\n.endr"),
         end: "",
     }
 }
 lines! {
     /// Loads and stores.
     copy_lines {
-        start: "",
+        start: x86!(get second stream),
         each: concat!(
-            x86!(get second line),
-            "\n.irp i, 0,8,16,24,32,40,48,56\nmov r11, [r8 + \\i]\nmov [r9 + \\i], r11\n.endr",
+            ".irp i, 0,8,16,24,32,40,48,56\nmov r11, [", x86!(line), " + \\i]\nmov [", x86!(second line), " + \\i], r11\n.endr",
         ),
         end: "",
     }
@@ -216,16 +253,20 @@ pub(in crate::kernels) const ROWS: StreamRows = StreamRows {
     read_nta: NO_LOADS,
     read_prefetch: Row::Code(read_prefetch),
     read_4: Row::Code(read_4),
+    read_unroll_64: Row::Code(read_unroll_64),
+    read_unroll_128: Row::Code(read_unroll_128),
     touch: Row::Code(touch),
     touch_prefetch: Row::Code(touch_prefetch),
     write: Row::Code(write),
     write_nt: Row::Code(write_nt),
+    write_unroll_128: Row::Code(write_unroll_128),
     write_rep: Row::Code(write_rep),
     write_zero: Row::Needs(clzero, "CLZERO", write_zero),
     write_libc: Row::Comparator(libc::set),
     update: Row::Code(update),
     copy: Row::Code(copy),
     copy_nt: Row::Code(copy_nt),
+    copy_unroll_128: Row::Code(copy_unroll_128),
     copy_rep: Row::Code(copy_rep),
     copy_libc: Row::Comparator(libc::copy),
     scale: Row::Code(scale),

@@ -35,10 +35,10 @@ macro_rules! x86 {
         "r9"
     };
     (line) => {
-        "r8"
+        "rsi + 8 * \\l"
     };
     (second line) => {
-        "r9"
+        "r9 + 8 * \\l"
     };
     (get second) => {
         "lea r9, [rax + r10]"
@@ -49,8 +49,11 @@ macro_rules! x86 {
     (get chunk second) => {
         "lea r9, [rax + r10]"
     };
-    (get second line) => {
-        "lea r9, [r8 + r10]"
+    (get line) => {
+        "lea \\l, [rsi + 8 * \\l]\n"
+    };
+    (get second stream) => {
+        "lea r9, [rsi + r10]"
     };
     (get distance) => {
         "mov r11, [rdi + 48]"
@@ -81,7 +84,7 @@ pub(in crate::kernels) use x86;
 /// block, `step` goes on and wraps, `leave` stores the offset. In a row, `\d` is what `at` lists. `start`, `turn`, `each`
 /// and `end` are the row's; `rcx` counts blocks, `rsi` is the first stream's start, `r10` the distance between streams.
 ///
-/// One turn is 512 bytes. The wrap at the end of the window is a compare and a conditional move: the branch at the end
+/// One turn is 512 bytes, but for `unrolled`. The wrap at the end of the window is a compare and a conditional move: the branch at the end
 /// of a nested loop would be mispredicted once per pass, which costs 8% of an L1-sized pass. The dependency from one
 /// position to the next is three cycles, below the four that the widest core needs for the loads of a block.
 macro_rules! walk {
@@ -138,6 +141,22 @@ macro_rules! forward {
 }
 pub(in crate::kernels) use forward;
 
+/// As `forward`, but a turn is so many bytes, a divisor of a block, and `rcx` counts those. `rdx` is the last turn's place:
+/// the position waits two cycles for the one before it.
+macro_rules! unrolled {
+    ($bytes:literal, $($row:tt)*) => {
+        $crate::kernels::native::skeleton::walk! { $($row)*
+            enter: concat!(
+                "imul rcx, rcx, 512 / ", $bytes, "\nlea rdx, [rdx + rsi - ", $bytes, "]\nadd rax, rsi",
+            ),
+            find: "",
+            step: concat!("cmp rax, rdx\nlea rax, [rax + ", $bytes, "]\ncmove rax, rsi"),
+            leave: "sub rax, rsi\nmov [rdi + 24], rax"
+        }
+    };
+}
+pub(in crate::kernels) use unrolled;
+
 /// From high to low addresses: `rax` is the end of the block, `rdx` that of the window.
 macro_rules! backward {
     ($($row:tt)*) => {
@@ -157,7 +176,7 @@ macro_rules! chunks {
     ($($row:tt)*) => {
         $crate::kernels::native::skeleton::walk! { $($row)*
             enter: "push rbx\npush rbp\nmov rbp, [rdi + 40]\nlea rbx, [rbp + rax]\nadd rdx, rbp",
-            find: "mov eax, [rbx]\nshl rax, 6\nadd rax, rsi",
+            find: "mov eax, [rbx]\nshl rax, 3\nadd rax, rsi",
             step: "add rbx, 4\ncmp rbx, rdx\ncmove rbx, rbp",
             leave: "sub rbx, rbp\nmov [rdi + 24], rbx\npop rbp\npop rbx"
         }
@@ -166,15 +185,42 @@ macro_rules! chunks {
 pub(in crate::kernels) use chunks;
 
 /// Lines in the order of a table, eight a turn: `rax` is the place in the table, `rbx` its start, `rdx` its end. Within
-/// `each`, `r8` is the line in the leading stream; r9, where a row sets it the line in the second one, and r11 are free.
-/// The addition for each line is worth it: with `rsi` in the addresses, Zen 5 stores a fifth less.
+/// `each`, `\l` is the register with the line's entry, which counts in units of 8 B, so that an address can take it as it is:
+/// `x86!(line)`, and for copies `x86!(second line)` from where a row sets `r9`. r11 is free, and r9 where it is not that.
+/// Stores have an instruction for the address of each line (`x86!(get line)`): with `rsi` in it, Zen 5 stores a fifth less.
 macro_rules! lines {
     ($(#[$doc:meta])* $name:ident { start: $start:expr, each: $each:expr, end: $end:expr $(,)? }) => {
+        $crate::kernels::native::skeleton::by_lines! { $(#[$doc])* $name {
+            start: $start,
+            each: concat!("mov r8d, [rax + \\d]\n.irp l, r8\n", $each, "\n.endr"),
+            at: "0,4,8,12,16,20,24,28",
+            end: $end,
+        } }
+    };
+}
+pub(in crate::kernels) use lines;
+
+/// The same for kernels that only load: two entries in one load, because it is loads that a core has too few of. r9 is not
+/// free.
+macro_rules! line_pairs {
+    ($(#[$doc:meta])* $name:ident { start: $start:expr, each: $each:expr, end: $end:expr $(,)? }) => {
+        $crate::kernels::native::skeleton::by_lines! { $(#[$doc])* $name {
+            start: $start,
+            each: concat!("mov r8, [rax + \\d]\nmov r9d, r8d\nshr r8, 32\n.irp l, r9,r8\n", $each, "\n.endr"),
+            at: "0,8,16,24",
+            end: $end,
+        } }
+    };
+}
+pub(in crate::kernels) use line_pairs;
+
+macro_rules! by_lines {
+    ($(#[$doc:meta])* $name:ident { start: $start:expr, each: $each:expr, at: $at:literal, end: $end:expr $(,)? }) => {
         $crate::kernels::native::skeleton::walk! { $(#[$doc])* $name {
                 start: $start,
                 turn: "",
-                each: concat!("mov r8d, [rax + \\d]\nshl r8, 6\nadd r8, rsi\n", $each),
-                at: "0,4,8,12,16,20,24,28",
+                each: $each,
+                at: $at,
                 end: $end,
             }
             enter: "push rbx\nmov rbx, [rdi + 40]\nadd rax, rbx\nadd rdx, rbx",
@@ -184,7 +230,7 @@ macro_rules! lines {
         }
     };
 }
-pub(in crate::kernels) use lines;
+pub(in crate::kernels) use by_lines;
 
 /// A string instruction for each run of blocks up to the end of the window: a program would not cut it into pieces, and
 /// its start costs tens of cycles.

@@ -4,6 +4,7 @@
 pub(in crate::kernels) mod doubles;
 pub(in crate::kernels) mod instructions;
 pub(in crate::kernels) mod offsets;
+mod rows;
 #[cfg(test)]
 pub(in crate::kernels) mod tests;
 pub(in crate::kernels) mod vectors;

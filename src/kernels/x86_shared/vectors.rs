@@ -1,339 +1,15 @@
 //! The vector rows of x86 and x86-64: SSE2, AVX, AVX2, AVX-512F.
-//!
-//! Loads that are not used may all go to one register: each renames it, none waits for another. Sums and copies use
-//! four registers per group, so that no addition waits for the one before it and loads run ahead of the stores.
 
 use super::doubles::{double_rows, four};
 use super::offsets::{every_16, every_32, every_64, every_128, every_256};
+use super::rows::{
+    copy_rows, down, each, load_rows, moves, non_temporal_loads, store_rows, sums, touches, unrolled_rows, up,
+    vector_rows, within,
+};
 use super::{LIBC, STRINGS, WHOLE_LINES, ZERO};
 use crate::kernels::contract::StreamRows;
-use crate::kernels::native::skeleton::{backward, chunks, forward, lines, x86};
+use crate::kernels::native::skeleton::{backward, chunks, forward, line_pairs, lines, unrolled, x86};
 use crate::kernels::sets::Row;
-
-/// `\d` bytes and `\i` registers of `$width` bytes above `$base`.
-macro_rules! up {
-    ($base:expr, $width:literal) => {
-        concat!("[", $base, " + \\d + ", $width, " * \\i]")
-    };
-}
-
-/// The same below `$base`.
-macro_rules! down {
-    ($base:expr, $width:literal) => {
-        concat!("[", $base, " - \\d - ", $width, " * \\i - ", $width, "]")
-    };
-}
-
-/// `\i` registers of `$width` bytes above `$base`.
-macro_rules! within {
-    ($base:expr, $width:literal) => {
-        concat!("[", $base, " + ", $width, " * \\i]")
-    };
-}
-
-/// An instruction for each `\i` of a list.
-macro_rules! each {
-    ($list:expr, $($text:expr),*) => {
-        concat!(".irp i, ", $list, "\n", $($text,)* "\n.endr\n")
-    };
-}
-
-/// Loads to registers `\i` of a list, then stores from them.
-macro_rules! moves {
-    ($list:expr, $register:literal, $load:literal $from:expr, $store:literal $to:expr) => {
-        concat!(
-            each!($list, $load, " ", $register, "\\i, ", $from),
-            each!($list, $store, " ", $to, ", ", $register, "\\i"),
-        )
-    };
-}
-
-/// The rows that differ between kinds of registers by names only.
-macro_rules! vector_rows {
-    (
-        width: $width:literal, register: $r:literal, accesses: $accesses:expr, groups: $groups:expr, line: $line:literal,
-        load: $load:literal, store: $store:literal, nt: $nt:literal,
-        pattern: $pattern:expr, xor: ($xor:literal, $xor_end:literal), leave: $leave:literal $(,)?
-    ) => {
-        load_rows! { $width, $r, $accesses, $line, $load, $leave }
-        store_rows! { $width, $r, $accesses, $line, $store, $nt, $pattern, $leave }
-        copy_rows! { $width, $r, $groups, $line, $load, $store, $nt, $leave }
-        forward! {
-            /// Loads, exclusive or, stores, four at a time.
-            update {
-                start: $pattern,
-                turn: "",
-                each: concat!(
-                    four!($xor, x86!(position), $width, $xor_end),
-                    ".irp i, 1,2,3,4\n",
-                    $store, " [", x86!(position), " + \\d + ", $width, " * \\i - ", $width, "], ", $r, "\\i\n.endr\n",
-                ),
-                at: $groups,
-                end: $leave,
-            }
-        }
-    };
-}
-
-macro_rules! load_rows {
-    ($width:literal, $r:literal, $accesses:expr, $line:literal, $load:literal, $leave:literal) => {
-        forward! {
-            /// Loads.
-            read {
-                start: "",
-                turn: "",
-                each: concat!($load, " ", $r, "0, [", x86!(position), " + \\d]"),
-                at: $accesses,
-                end: $leave,
-            }
-        }
-        forward! {
-            /// Loads, each line prefetched.
-            read_prefetch {
-                start: x86!(get distance),
-                turn: "",
-                each: concat!(
-                    "prefetcht0 [", x86!(position), " + ", x86!(distance), " + \\d]\n",
-                    each!($line, $load, " ", $r, "0, ", up!(x86!(position), $width)),
-                ),
-                at: every_64!(),
-                end: $leave,
-            }
-        }
-        forward! {
-            /// Loads from four streams by turns.
-            read_4 {
-                start: "",
-                turn: x86!(get second),
-                each: concat!(
-                    $load, " ", $r, "0, [", x86!(position), " + \\d]\n",
-                    $load, " ", $r, "0, [", x86!(second), " + \\d]\n",
-                    $load, " ", $r, "0, [", x86!(position), " + 2 * ", x86!(delta), " + \\d]\n",
-                    $load, " ", $r, "0, [", x86!(second), " + 2 * ", x86!(delta), " + \\d]\n",
-                ),
-                at: $accesses,
-                end: $leave,
-            }
-        }
-        backward! {
-            /// Loads.
-            read_reverse {
-                start: "",
-                turn: "",
-                each: concat!($load, " ", $r, "0, [", x86!(position), " - \\d - ", $width, "]"),
-                at: $accesses,
-                end: $leave,
-            }
-        }
-        lines! {
-            /// Loads.
-            read_lines {
-                start: "",
-                each: each!($line, $load, " ", $r, "0, ", within!(x86!(line), $width)),
-                end: $leave,
-            }
-        }
-        chunks! {
-            /// Loads.
-            read_chunks {
-                start: "",
-                turn: "",
-                each: concat!($load, " ", $r, "0, [", x86!(position), " + \\d]"),
-                at: $accesses,
-                end: $leave,
-            }
-        }
-    };
-}
-
-macro_rules! store_rows {
-    (
-        $width:literal, $r:literal, $accesses:expr, $line:literal, $store:literal, $nt:literal, $pattern:expr,
-        $leave:literal
-    ) => {
-        forward! {
-            /// Stores.
-            write {
-                start: $pattern,
-                turn: "",
-                each: concat!($store, " [", x86!(position), " + \\d], ", $r, "0"),
-                at: $accesses,
-                end: $leave,
-            }
-        }
-        forward! {
-            /// Non-temporal stores.
-            write_nt {
-                start: $pattern,
-                turn: "",
-                each: concat!($nt, " [", x86!(position), " + \\d], ", $r, "0"),
-                at: $accesses,
-                end: concat!("sfence\n", $leave),
-            }
-        }
-        backward! {
-            /// Stores.
-            write_reverse {
-                start: $pattern,
-                turn: "",
-                each: concat!($store, " [", x86!(position), " - \\d - ", $width, "], ", $r, "0"),
-                at: $accesses,
-                end: $leave,
-            }
-        }
-        lines! {
-            /// Stores.
-            write_lines {
-                start: $pattern,
-                each: each!($line, $store, " ", within!(x86!(line), $width), ", ", $r, "0"),
-                end: $leave,
-            }
-        }
-        chunks! {
-            /// Stores.
-            write_chunks {
-                start: $pattern,
-                turn: "",
-                each: concat!($store, " [", x86!(position), " + \\d], ", $r, "0"),
-                at: $accesses,
-                end: $leave,
-            }
-        }
-    };
-}
-
-macro_rules! copy_rows {
-    (
-        $width:literal, $r:literal, $groups:expr, $line:literal, $load:literal, $store:literal, $nt:literal, $leave:literal
-    ) => {
-        forward! {
-            /// Loads and stores.
-            copy {
-                start: "",
-                turn: x86!(get second),
-                each: moves!("0,1,2,3", $r, $load up!(x86!(position), $width), $store up!(x86!(second), $width)),
-                at: $groups,
-                end: $leave,
-            }
-        }
-        forward! {
-            /// Loads and non-temporal stores.
-            copy_nt {
-                start: "",
-                turn: x86!(get second),
-                each: moves!("0,1,2,3", $r, $load up!(x86!(position), $width), $nt up!(x86!(second), $width)),
-                at: $groups,
-                end: concat!("sfence\n", $leave),
-            }
-        }
-        backward! {
-            /// Loads and stores.
-            copy_reverse {
-                start: "",
-                turn: x86!(get second),
-                each: moves!("0,1,2,3", $r, $load down!(x86!(position), $width), $store down!(x86!(second), $width)),
-                at: $groups,
-                end: $leave,
-            }
-        }
-        lines! {
-            /// Loads and stores.
-            copy_lines {
-                start: "",
-                each: concat!(
-                    x86!(get second line), "\n",
-                    moves!($line, $r, $load within!(x86!(line), $width), $store within!(x86!(second line), $width)),
-                ),
-                end: $leave,
-            }
-        }
-        chunks! {
-            /// Loads and stores.
-            copy_chunks {
-                start: "",
-                turn: x86!(get chunk second),
-                each: moves!("0,1,2,3", $r, $load up!(x86!(position), $width), $store up!(x86!(chunk second), $width)),
-                at: $groups,
-                end: $leave,
-            }
-        }
-    };
-}
-
-/// Loads that are non-temporal where memory is not cached; to write-back memory they are ordinary ones (Intel SDM vol. 1,
-/// 12.10.3).
-macro_rules! non_temporal_loads {
-    ($width:literal, $r:literal, $accesses:expr, $line:literal, $load:literal, $leave:literal) => {
-        forward! {
-            /// Non-temporal loads.
-            read_nt {
-                start: "",
-                turn: "",
-                each: concat!($load, " ", $r, "0, [", x86!(position), " + \\d]"),
-                at: $accesses,
-                end: $leave,
-            }
-        }
-        forward! {
-            /// Non-temporal loads, each line prefetched past the caches.
-            read_nta {
-                start: x86!(get distance),
-                turn: "",
-                each: concat!(
-                    "prefetchnta [", x86!(position), " + ", x86!(distance), " + \\d]\n",
-                    each!($line, $load, " ", $r, "0, ", up!(x86!(position), $width)),
-                ),
-                at: every_64!(),
-                end: $leave,
-            }
-        }
-    };
-}
-
-/// One load per line, of the register's width.
-macro_rules! touches {
-    ($r:literal, $load:literal, $leave:literal) => {
-        forward! {
-            /// Loads from each line.
-            touch {
-                start: "",
-                turn: "",
-                each: concat!($load, " ", $r, "0, [", x86!(position), " + \\d]"),
-                at: every_64!(),
-                end: $leave,
-            }
-        }
-        forward! {
-            /// Loads from each line, which are prefetched.
-            touch_prefetch {
-                start: x86!(get distance),
-                turn: "",
-                each: concat!(
-                    "prefetcht0 [", x86!(position), " + ", x86!(distance), " + \\d]\n",
-                    $load, " ", $r, "0, [", x86!(position), " + \\d]",
-                ),
-                at: every_64!(),
-                end: $leave,
-            }
-        }
-    };
-}
-
-/// Additions from memory in four registers, brought together by `$total`.
-macro_rules! sums {
-    ($width:literal, $groups:expr, $clear:literal, $add:literal, $total:expr) => {
-        forward! {
-            /// Loads, added up in four registers.
-            read_sum {
-                start: each!("0,1,2,3", $clear),
-                turn: "",
-                each: each!("0,1,2,3", $add, up!(x86!(position), $width)),
-                at: $groups,
-                end: $total,
-            }
-        }
-    };
-}
 
 /// All rows of a module of them. What differs between sets comes in.
 macro_rules! rows {
@@ -344,14 +20,18 @@ macro_rules! rows {
             read: Row::Code(read),
             read_prefetch: Row::Code(read_prefetch),
             read_4: Row::Code(read_4),
+            read_unroll_64: Row::Code(read_unroll_64),
+            read_unroll_128: Row::Code(read_unroll_128),
             write: Row::Code(write),
             write_nt: Row::Code(write_nt),
+            write_unroll_128: Row::Code(write_unroll_128),
             write_rep: STRINGS,
             write_zero: ZERO,
             write_libc: LIBC,
             update: Row::Code(update),
             copy: Row::Code(copy),
             copy_nt: Row::Code(copy_nt),
+            copy_unroll_128: Row::Code(copy_unroll_128),
             copy_rep: STRINGS,
             copy_libc: LIBC,
             scale: Row::Code(scale),
@@ -381,8 +61,8 @@ pub(in crate::kernels) mod sse2 {
     use super::*;
 
     vector_rows! {
-        width: "16", register: "xmm", accesses: every_16!(), groups: every_64!(), line: "0,1,2,3",
-        load: "movdqa", store: "movdqa", nt: "movntdq",
+        width: "16", register: "xmm", accesses: every_16!(), groups: every_64!(),
+        line: "0,1,2,3", lines: "0,1,2,3,4,5,6,7", load: "movdqa", store: "movdqa", nt: "movntdq",
         pattern: concat!("movq xmm0, qword ptr ", x86!(pattern), "\npunpcklqdq xmm0, xmm0"),
         xor: ("movdqa xmm\\i, ", "\npxor xmm\\i, xmm0"), leave: "",
     }
@@ -417,8 +97,8 @@ pub(in crate::kernels) mod avx {
     use super::*;
 
     vector_rows! {
-        width: "32", register: "ymm", accesses: every_32!(), groups: every_128!(), line: "0,1",
-        load: "vmovaps", store: "vmovaps", nt: "vmovntps",
+        width: "32", register: "ymm", accesses: every_32!(), groups: every_128!(),
+        line: "0,1", lines: "0,1,2,3", load: "vmovaps", store: "vmovaps", nt: "vmovntps",
         pattern: concat!("vbroadcastsd ymm0, qword ptr ", x86!(pattern)),
         xor: ("vxorps ymm\\i, ymm0, ", ""), leave: "vzeroupper",
     }
@@ -444,8 +124,8 @@ pub(in crate::kernels) mod avx2 {
     use super::*;
 
     vector_rows! {
-        width: "32", register: "ymm", accesses: every_32!(), groups: every_128!(), line: "0,1",
-        load: "vmovdqa", store: "vmovdqa", nt: "vmovntdq",
+        width: "32", register: "ymm", accesses: every_32!(), groups: every_128!(),
+        line: "0,1", lines: "0,1,2,3", load: "vmovdqa", store: "vmovdqa", nt: "vmovntdq",
         pattern: concat!("vpbroadcastq ymm0, qword ptr ", x86!(pattern)),
         xor: ("vpxor ymm\\i, ymm0, ", ""), leave: "vzeroupper",
     }
@@ -471,8 +151,8 @@ pub(in crate::kernels) mod avx512 {
     use super::*;
 
     vector_rows! {
-        width: "64", register: "zmm", accesses: every_64!(), groups: every_256!(), line: "0",
-        load: "vmovdqa64", store: "vmovdqa64", nt: "vmovntdq",
+        width: "64", register: "zmm", accesses: every_64!(), groups: every_256!(),
+        line: "0", lines: "0,1", load: "vmovdqa64", store: "vmovdqa64", nt: "vmovntdq",
         pattern: concat!("vpbroadcastq zmm0, qword ptr ", x86!(pattern)),
         xor: ("vpxorq zmm\\i, zmm0, ", ""), leave: "vzeroupper",
     }

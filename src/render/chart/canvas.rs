@@ -2,7 +2,6 @@
 //! wherever it is shown, and the two kinds of files alike.
 
 use crate::error::{Error, Result};
-use ab_glyph::{Font, FontRef, OutlineCurve};
 use plotters::style::text_anchor::{HPos, VPos};
 use plotters_backend::{
     BackendColor, BackendCoord, BackendStyle, BackendTextStyle, DrawingBackend, DrawingErrorKind, FontTransform,
@@ -10,8 +9,12 @@ use plotters_backend::{
 use std::convert::Infallible;
 use std::fmt::{Display, Write};
 use tiny_skia::{FillRule, Paint, Path, PathBuilder, PathSegment, Pixmap, Rect, Stroke, Transform};
+use ttf_parser::{Face, GlyphId, OutlineBuilder};
 
 type Drawn = std::result::Result<(), DrawingErrorKind<Infallible>>;
+
+/// Letters of DejaVu Sans, packed by build.rs: it has Greek and the arrows.
+const FONT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/font.ttf.zlib"));
 
 /// Sizes of letters in plotters' unit for one of the letters' em.
 const SIZES_PER_EM: f64 = 1.24;
@@ -124,18 +127,25 @@ fn outline(path: &Path) -> String {
     text
 }
 
+/// The one font, as it is unpacked.
+pub(super) fn font() -> Result<Vec<u8>> {
+    miniz_oxide::inflate::decompress_to_vec_zlib(FONT).map_err(|_| damaged())
+}
+
+fn damaged() -> Error {
+    Error::failure("cannot draw the chart: its font is damaged")
+}
+
 /// Draws on a picture.
 pub(super) struct Canvas<'a> {
     picture: &'a mut Picture,
-    font: FontRef<'static>,
+    font: Face<'a>,
 }
 
 impl<'a> Canvas<'a> {
-    /// With `font` for all letters.
-    pub fn on(picture: &'a mut Picture, font: &'static [u8]) -> Result<Self> {
-        let font =
-            FontRef::try_from_slice(font).map_err(|_| Error::failure("cannot draw the chart: its font is damaged"))?;
-        Ok(Self { picture, font })
+    /// With [`font`] for all letters.
+    pub fn on(picture: &'a mut Picture, font: &'a [u8]) -> Result<Self> {
+        Ok(Self { picture, font: Face::parse(font, 0).map_err(|_| damaged())? })
     }
 
     fn add(&mut self, path: Option<Path>, color: BackendColor, stroke: Option<u32>) {
@@ -147,28 +157,29 @@ impl<'a> Canvas<'a> {
         }
     }
 
-    /// Outlines of `text` with the left end of the line that it stands on at 0, in em, down being positive; and its width.
-    fn letters(&self, text: &str) -> (Vec<OutlineCurve>, f32) {
-        let em = self.font.units_per_em().unwrap_or(1000.0);
-        let (mut curves, mut x, mut last) = (Vec::new(), 0.0, None);
-        for glyph in text.chars().map(|letter| self.font.glyph_id(letter)) {
-            x += last.map_or(0.0, |last| self.font.kern_unscaled(last, glyph)) / em;
-            let at = |p: ab_glyph::Point| ab_glyph::point(x + p.x / em, -p.y / em);
-            let moved = self.font.outline(glyph).into_iter().flat_map(|outline| outline.curves).map(|c| match c {
-                OutlineCurve::Line(a, b) => OutlineCurve::Line(at(a), at(b)),
-                OutlineCurve::Quad(a, b, c) => OutlineCurve::Quad(at(a), at(b), at(c)),
-                OutlineCurve::Cubic(a, b, c, d) => OutlineCurve::Cubic(at(a), at(b), at(c), at(d)),
-            });
-            curves.extend(moved);
-            x += self.font.h_advance_unscaled(glyph) / em;
+    /// Each letter of `text` with the place of its left end in em, and the width of all.
+    fn letters(&self, text: &str) -> (Vec<(GlyphId, f32)>, f32) {
+        let em = f32::from(self.font.units_per_em());
+        let (mut letters, mut x, mut last) = (Vec::new(), 0.0, None);
+        for glyph in text.chars().map(|letter| self.font.glyph_index(letter).unwrap_or_default()) {
+            x += last.map_or(0.0, |last| self.kerning(last, glyph)) / em;
+            letters.push((glyph, x));
+            x += f32::from(self.font.glyph_hor_advance(glyph).unwrap_or(0)) / em;
             last = Some(glyph);
         }
-        (curves, x)
+        (letters, x)
+    }
+
+    /// What lies between two letters beyond their widths, in the font's units.
+    fn kerning(&self, left: GlyphId, right: GlyphId) -> f32 {
+        let tables = self.font.tables().kern.into_iter().flat_map(|kern| kern.subtables);
+        let mut pairs = tables.filter(|t| t.horizontal && !t.variable).filter_map(|t| t.glyphs_kerning(left, right));
+        pairs.next().map_or(0.0, f32::from)
     }
 
     /// Writes `text` in letters of `em` pixels, anchored at `at`, then turned around that.
     pub fn write(&mut self, text: &str, em: f32, at: (f32, f32), look: Look) {
-        let (curves, width) = self.letters(text);
+        let (letters, width) = self.letters(text);
         let left = match look.h {
             HPos::Left => 0.0,
             HPos::Center => -width / 2.0,
@@ -179,8 +190,8 @@ impl<'a> Canvas<'a> {
             VPos::Center => BELOW_MIDDLE,
             VPos::Bottom => BELOW_BOTTOM,
         };
-        let place = |p: ab_glyph::Point| {
-            let (x, y) = ((p.x + left) * em, (p.y + down) * em);
+        let place = |x: f32, y: f32| {
+            let (x, y) = ((x + left) * em, (y + down) * em);
             let (x, y) = match look.turn {
                 FontTransform::Rotate90 => (-y, x),
                 FontTransform::Rotate180 => (-x, -y),
@@ -189,8 +200,13 @@ impl<'a> Canvas<'a> {
             };
             (at.0 + x, at.1 + y)
         };
-        let path = contours(&curves, place);
-        self.add(path, look.color, None);
+        let unit = 1.0 / f32::from(self.font.units_per_em());
+        let mut path = PathBuilder::new();
+        for (glyph, start) in letters {
+            let place = |x: f32, y: f32| place(start + x * unit, -y * unit);
+            self.font.outline_glyph(glyph, &mut Outline { path: &mut path, place });
+        }
+        self.add(path.finish(), look.color, None);
     }
 }
 
@@ -202,39 +218,36 @@ pub(super) struct Look {
     pub turn: FontTransform,
 }
 
-/// The closed path of curves of which each goes on where the one before ended, or begins a contour.
-fn contours(curves: &[OutlineCurve], place: impl Fn(ab_glyph::Point) -> (f32, f32)) -> Option<Path> {
-    let mut builder = PathBuilder::new();
-    let mut end = None;
-    for curve in curves {
-        let (from, to) = match curve {
-            OutlineCurve::Line(a, b) => (*a, *b),
-            OutlineCurve::Quad(a, _, c) => (*a, *c),
-            OutlineCurve::Cubic(a, _, _, d) => (*a, *d),
-        };
-        if end != Some(from) {
-            if end.is_some() {
-                builder.close();
-            }
-            let (x, y) = place(from);
-            builder.move_to(x, y);
-        }
-        let (x, y) = place(to);
-        match curve {
-            OutlineCurve::Line(..) => builder.line_to(x, y),
-            OutlineCurve::Quad(_, b, _) => {
-                let b = place(*b);
-                builder.quad_to(b.0, b.1, x, y);
-            }
-            OutlineCurve::Cubic(_, b, c, _) => {
-                let (b, c) = (place(*b), place(*c));
-                builder.cubic_to(b.0, b.1, c.0, c.1, x, y);
-            }
-        }
-        end = Some(to);
+/// Adds the outline of a letter to a path, each point of it where `place` says.
+struct Outline<'p, F> {
+    path: &'p mut PathBuilder,
+    place: F,
+}
+
+impl<F: Fn(f32, f32) -> (f32, f32)> OutlineBuilder for Outline<'_, F> {
+    fn move_to(&mut self, x: f32, y: f32) {
+        let (x, y) = (self.place)(x, y);
+        self.path.move_to(x, y);
     }
-    builder.close();
-    builder.finish()
+
+    fn line_to(&mut self, x: f32, y: f32) {
+        let (x, y) = (self.place)(x, y);
+        self.path.line_to(x, y);
+    }
+
+    fn quad_to(&mut self, x1: f32, y1: f32, x: f32, y: f32) {
+        let ((x1, y1), (x, y)) = ((self.place)(x1, y1), (self.place)(x, y));
+        self.path.quad_to(x1, y1, x, y);
+    }
+
+    fn curve_to(&mut self, x1: f32, y1: f32, x2: f32, y2: f32, x: f32, y: f32) {
+        let ((x1, y1), (x2, y2), (x, y)) = ((self.place)(x1, y1), (self.place)(x2, y2), (self.place)(x, y));
+        self.path.cubic_to(x1, y1, x2, y2, x, y);
+    }
+
+    fn close(&mut self) {
+        self.path.close();
+    }
 }
 
 /// A path along `points`, closed where it is to be filled.

@@ -17,6 +17,9 @@ const SIZES_FOLLOW: [&str; 2] = ["entries", "placement"];
 /// More series than these say nothing in one chart.
 const MOST_SERIES: usize = 200;
 
+/// More points than these nobody tells apart in one chart.
+pub(in crate::render) const MOST_SPOTS: usize = 6000;
+
 /// Series over an axis.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::render) struct Lines {
@@ -34,6 +37,8 @@ pub(in crate::render) struct Lines {
     pub(in crate::render) notes: Vec<Note>,
     /// Points that are not drawn, because they belong to further series than a chart can have.
     pub(in crate::render) left_out: usize,
+    /// Points that are not drawn, because others of their series lie beside them on both sides of their value.
+    pub(in crate::render) thinned: usize,
 }
 
 /// Points that belong together.
@@ -89,11 +94,12 @@ pub(super) fn lines(parts: &[Part<'_>], merged: &Dataset, names: &[String], fact
     if !matches!(along, Along::Load { .. }) {
         series.iter_mut().for_each(|s| s.spots.sort_by(|a, b| a.x.total_cmp(&b.x)));
     }
+    let thinned = thin(&mut series);
     let spots = || series.iter().flat_map(|s| &s.spots);
     let (x_scale, y) =
         (along.scale(spots()), Scale::of(String::new(), spots().flat_map(|s| [s.y, s.low, s.high]), Numbers::Values));
     let names = matches!(along, Along::Names { .. });
-    let mut lines = Lines { x: x_scale, names, y, series, marks: Vec::new(), notes: Vec::new(), left_out };
+    let mut lines = Lines { x: x_scale, names, y, series, marks: Vec::new(), notes: Vec::new(), left_out, thinned };
     if let Along::Numbers("size_bytes") = along {
         lines.marks = marks(merged);
         if lines.marks.is_empty() {
@@ -106,6 +112,27 @@ pub(super) fn lines(parts: &[Part<'_>], merged: &Dataset, names: &[String], fact
         Along::Names { .. } => Vec::new(),
     };
     lines
+}
+
+/// Keeps of series with too many points the lowest and the highest of as many neighbours as have to share a place, so that all that
+/// stands out does so still; how many are gone.
+fn thin(series: &mut [Series]) -> usize {
+    let all: usize = series.iter().map(|s| s.spots.len()).sum();
+    if all <= MOST_SPOTS {
+        return 0;
+    }
+    let places = (MOST_SPOTS / 2 / series.len()).max(1);
+    for one in series.iter_mut().filter(|s| s.spots.len() > 2 * places) {
+        let neighbours = one.spots.len().div_ceil(places);
+        let kept = one.spots.chunks(neighbours).flat_map(|chunk| {
+            let lowest = (0..chunk.len()).min_by(|a, b| chunk[*a].y.total_cmp(&chunk[*b].y));
+            let highest = (0..chunk.len()).max_by(|a, b| chunk[*a].y.total_cmp(&chunk[*b].y));
+            let kept: BTreeSet<usize> = lowest.into_iter().chain(highest).collect();
+            kept.into_iter().map(|at| chunk[at].clone())
+        });
+        one.spots = kept.collect();
+    }
+    all - series.iter().map(|s| s.spots.len()).sum::<usize>()
 }
 
 /// The unit of traffic in reports.

@@ -15,6 +15,8 @@ mod terminal;
 
 pub(super) use formats::{Png, Svg};
 pub(super) use heat::Heat;
+#[cfg(test)]
+pub(super) use lines::MOST_SPOTS;
 pub(super) use lines::{Lines, Series};
 pub(super) use terminal::draw as to_terminal;
 

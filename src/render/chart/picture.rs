@@ -1,6 +1,6 @@
 //! A chart as a picture, drawn by plotters.
 
-use super::canvas::{Canvas, Look, Picture};
+use super::canvas::{self, Canvas, Look, Picture};
 use super::scale::Scale;
 use super::{Body, Chart, Heat, Lines, Series, Spot};
 use crate::error::{Error, Result};
@@ -12,15 +12,22 @@ use plotters::style::colors::colormaps::{ColorMap, ViridisRGB};
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters_backend::BackendColor;
 use std::fmt::Display;
+use tiny_skia::{Pixmap, PixmapPaint, Transform};
 
 /// Width and height in pixels at scale 1.
 pub(super) const SIZE: (u32, u32) = (1200, 675);
+
+/// Pixels of a PNG for one of the SVG, for screens that show it so.
+const SCALE: u32 = 2;
 
 /// Width of the column in which series are named.
 const LEGEND: u32 = 300;
 
 /// More series are not named.
 const MOST_NAMED: usize = 26;
+
+/// Places on an axis of names are so many at most that are written; others are left out evenly.
+const MOST_PLACES: usize = 80;
 
 /// Names on an axis of a heat map are so many at most; others are left out evenly.
 const MOST_NAMES: usize = 24;
@@ -31,8 +38,8 @@ const MOST_FIGURES: usize = 144;
 /// Size of the letters in them, in pixels.
 const CELL_LETTERS: f32 = 15.0;
 
-/// The one font, in the program: DejaVu Sans has Greek and the arrows.
-const FONT: &str = "DejaVu Sans";
+/// What plotters is told: the canvas has one font only.
+const FONT: &str = "sans-serif";
 
 /// Colours that people with any kind of colour vision tell apart (Okabe and Ito, "Color universal design", 2008),
 /// without the yellow that is too pale on white.
@@ -112,11 +119,17 @@ pub(super) fn svg(chart: Option<&Chart>, dark: bool) -> Result<String> {
 
 /// The chart as PNG, twice the size of the SVG for screens that show it so.
 pub(super) fn png(chart: Option<&Chart>, dark: bool) -> Result<Vec<u8>> {
-    let (mut picture, frame) = drawn(chart, dark)?;
+    let (picture, frame) = drawn(chart, dark)?;
+    let mut pixels = picture.pixels(SCALE)?;
     if let (Some(Body::Heat(heat)), Some(frame)) = (chart.map(|c| &c.body), frame) {
-        paint(&mut picture, heat, &frame);
+        let (across, down) =
+            (frame.0.len() as f32 / heat.columns.len() as f32, frame.1.len() as f32 / heat.rows.len() as f32);
+        let place = Transform::from_row(across, 0.0, 0.0, down, frame.0.start as f32, frame.1.start as f32);
+        let scale = Transform::from_scale(SCALE as f32, SCALE as f32);
+        let paint = PixmapPaint::default();
+        pixels.draw_pixmap(0, 0, cells(heat)?.as_ref(), &paint, place.post_concat(scale), None);
     }
-    picture.pixels(2)?.encode_png().map_err(cannot)
+    pixels.encode_png().map_err(cannot)
 }
 
 /// The error for what a library refuses.
@@ -124,7 +137,7 @@ fn cannot(error: impl Display) -> Error {
     Error::failure(format!("cannot draw the chart: {error}"))
 }
 
-/// Paints the cells of a large heat map, which are an image in the SVG.
+/// Paints the cells of a small heat map; those of a large one are an image.
 fn paint(picture: &mut Picture, heat: &Heat, frame: &Frame) {
     let (wide, high) =
         (frame.0.len() as f32 / heat.columns.len() as f32, frame.1.len() as f32 / heat.rows.len() as f32);
@@ -141,14 +154,12 @@ fn paint(picture: &mut Picture, heat: &Heat, frame: &Frame) {
 
 /// The picture as plotters draws it; for a large heat map also where its cells lie, which are not in it yet.
 fn drawn(chart: Option<&Chart>, dark: bool) -> Result<(Picture, Option<Frame>)> {
-    // plotters measures letters to place axes. Registering twice does no harm.
-    plotters::style::register_font(FONT, FontStyle::Normal, dejavu::sans::regular())
-        .map_err(|_| cannot("its font is damaged"))?;
+    let font = canvas::font()?;
     let theme = if dark { DARK } else { LIGHT };
     let mut picture = Picture::new(SIZE);
     let mut cells = None;
     {
-        let root = Canvas::on(&mut picture, dejavu::sans::regular())?.into_drawing_area();
+        let root = Canvas::on(&mut picture, &font)?.into_drawing_area();
         root.fill(&theme.ground).map_err(cannot)?;
         match chart {
             None => write(&root, "no point was measured: nothing to draw", (24, 24), &letters(20, theme.ink))?,
@@ -168,7 +179,7 @@ fn drawn(chart: Option<&Chart>, dark: bool) -> Result<(Picture, Option<Frame>)> 
     if heat.rows.len() * heat.columns.len() > MOST_FIGURES {
         return Ok((picture, Some(frame)));
     }
-    squares(&mut picture, heat, &frame)?;
+    squares(&mut picture, &font, heat, &frame)?;
     Ok((picture, None))
 }
 
@@ -187,16 +198,20 @@ fn draw_lines(root: &Area<'_>, area: &Area<'_>, (chart, lines): (&Chart, &Lines)
     let named = lines.series.iter().any(|s| !s.name.is_empty());
     let width = i32::try_from(area.dim_in_pixel().0).unwrap_or(i32::MAX);
     let (left, right) = area.split_horizontally(if named { width - LEGEND as i32 } else { width - 8 });
-    let longest = lines.x.ticks.iter().map(|(_, label)| label.chars().count().min(28)).max().unwrap_or(0);
+    let mut x = lines.x.clone();
+    if lines.names {
+        x.ticks = x.ticks.into_iter().step_by(lines.x.ticks.len().div_ceil(MOST_PLACES).max(1)).collect();
+    }
+    let longest = x.ticks.iter().map(|(_, label)| label.chars().count().min(28)).max().unwrap_or(0);
     // Names that would run into each other are turned.
-    let turned = lines.names && longest * lines.x.ticks.len() > 100;
+    let turned = lines.names && longest * x.ticks.len() > 100;
     let bottom = if turned { 30 + 8 * longest as u32 } else { 50 };
     let mut plot = ChartBuilder::on(&left)
         .x_label_area_size(bottom)
         .y_label_area_size(84)
         .margin_right(16)
         .margin_top(20)
-        .build_cartesian_2d(Drawn(lines.x.clone()), Drawn(lines.y.clone()))
+        .build_cartesian_2d(Drawn(x.clone()), Drawn(lines.y.clone()))
         .map_err(cannot)?;
     shade(&mut plot, lines, theme)?;
     let turn = if turned { FontTransform::Rotate90 } else { FontTransform::None };
@@ -211,7 +226,7 @@ fn draw_lines(root: &Area<'_>, area: &Area<'_>, (chart, lines): (&Chart, &Lines)
         .axis_desc_style(letters(17, theme.ink))
         .x_label_style(style)
         .y_label_style(letters(15, theme.ink))
-        .x_labels(lines.x.ticks.len().max(2))
+        .x_labels(x.ticks.len().max(2))
         .draw()
         .map_err(cannot)?;
     for series in &lines.series {
@@ -329,6 +344,9 @@ fn name_series(area: &Area<'_>, lines: &Lines, theme: Theme) -> Result<()> {
     if lines.left_out > 0 {
         note(format!("{} points of further series left out", lines.left_out))?;
     }
+    if lines.thinned > 0 {
+        note(format!("{} points between others left out", lines.thinned))?;
+    }
     let grades: Vec<VerdictGrade> = lines.series.iter().flat_map(|s| &s.spots).map(|s| s.grade).collect();
     if grades.contains(&VerdictGrade::Doubtful) {
         note("hollow: doubtful".to_owned())?;
@@ -374,10 +392,10 @@ fn draw_heat(area: &Area<'_>, chart: &Chart, heat: &Heat, theme: Theme) -> Resul
 /// Where the cells lie, in pixels.
 type Frame = (std::ops::Range<i32>, std::ops::Range<i32>);
 
-/// The cells as an image that is stretched over `frame`: a pixel for each, which stays small for hundreds of cores.
-fn image(heat: &Heat, frame: &Frame) -> Result<String> {
+/// The cells, a pixel for each, which stays small for hundreds of cores.
+fn cells(heat: &Heat) -> Result<Pixmap> {
     let size = |names: &[String]| u32::try_from(names.len()).unwrap_or(u32::MAX);
-    let pixels = tiny_skia::Pixmap::new(size(&heat.columns), size(&heat.rows));
+    let pixels = Pixmap::new(size(&heat.columns), size(&heat.rows));
     let mut pixels = pixels.ok_or_else(|| cannot("too many cells"))?;
     let cells = heat.cells.iter().flatten();
     for (pixel, cell) in pixels.pixels_mut().iter_mut().zip(cells) {
@@ -386,7 +404,12 @@ fn image(heat: &Heat, frame: &Frame) -> Result<String> {
         let RGBColor(r, g, b) = shade_of((heat.share(spot.y) * 63.0).round() / 63.0);
         *pixel = tiny_skia::ColorU8::from_rgba(r, g, b, 255).premultiply();
     }
-    let data = base64(&pixels.encode_png().map_err(cannot)?);
+    Ok(pixels)
+}
+
+/// The cells as an image that is stretched over `frame`.
+fn image(heat: &Heat, frame: &Frame) -> Result<String> {
+    let data = base64(&cells(heat)?.encode_png().map_err(cannot)?);
     Ok(format!(
         r#"<image x="{}" y="{}" width="{}" height="{}" preserveAspectRatio="none" image-rendering="optimizeSpeed" href="data:image/png;base64,{data}"/>"#,
         frame.0.start,
@@ -397,11 +420,11 @@ fn image(heat: &Heat, frame: &Frame) -> Result<String> {
 }
 
 /// The cells of a small map as squares with their values.
-fn squares(picture: &mut Picture, heat: &Heat, frame: &Frame) -> Result<()> {
+fn squares(picture: &mut Picture, font: &[u8], heat: &Heat, frame: &Frame) -> Result<()> {
     paint(picture, heat, frame);
     let step = |range: &std::ops::Range<i32>, names: &[String]| range.len() as f32 / names.len().max(1) as f32;
     let (wide, high) = (step(&frame.0, &heat.columns), step(&frame.1, &heat.rows));
-    let mut canvas = Canvas::on(picture, dejavu::sans::regular())?;
+    let mut canvas = Canvas::on(picture, font)?;
     for (row, cells) in heat.cells.iter().enumerate() {
         for (column, spot) in cells.iter().enumerate().filter_map(|(c, cell)| Some((c, cell.as_ref()?))) {
             let (x, y) = ((column as f32 + 0.5) * wide, (row as f32 + 0.5) * high);

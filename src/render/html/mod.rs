@@ -8,7 +8,7 @@ mod data;
 
 pub(super) use compared::compared;
 
-use super::chart::{Chart, charts};
+use super::chart::{Body, Chart, charts};
 use super::grid::Grid;
 use super::markdown::{command_line, provenance};
 use super::page::{Block, Labelled, page};
@@ -25,6 +25,9 @@ const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 /// plotly.js, packed by build.rs.
 const LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/plotly.js.zlib"));
+
+/// Reports are packed to a tenth without taking long: the level of deflate.
+const QUICKLY: u8 = 4;
 
 /// A table with more rows is folded.
 const LONG_TABLE: usize = 40;
@@ -80,12 +83,16 @@ fn document(reports: &[NamedReport], options: &Options, first: &str) -> Result<V
     body.push_str(&script_data("charts", &data::charts(&charts, &names))?);
     for (i, named) in reports.iter().enumerate() {
         let json = by_name("json")?.render(&named.report, options)?;
-        let json = String::from_utf8(json).map_err(|e| Error::failure(format!("cannot write page: {e}")))?;
-        body.push_str(&format!("<script type=\"application/json\" id=\"report-{i}\">{}</script>\n", inert(&json)));
+        body.push_str(&packed(&format!("report-{i}"), &miniz_oxide::deflate::compress_to_vec_zlib(&json, QUICKLY)));
     }
-    let library = base64::engine::general_purpose::STANDARD.encode(LIBRARY);
-    body.push_str(&format!("<script type=\"text/plain\" id=\"library\">{library}</script>\n"));
+    body.push_str(&packed("library", LIBRARY));
     Ok(whole(&names, &body).into_bytes())
+}
+
+/// Packed bytes for the page's script, in letters that HTML has no other use for.
+fn packed(id: &str, bytes: &[u8]) -> String {
+    let text = base64::engine::general_purpose::STANDARD.encode(bytes);
+    format!("<script type=\"text/plain\" id=\"{id}\">{text}</script>\n")
 }
 
 /// The document around `body`.
@@ -173,24 +180,42 @@ fn drawings(charts: &[Chart]) -> String {
                     <noscript><p>Charts need scripts; all numbers are in the tables below.</p></noscript>\n\
                     <p id=\"trouble\" role=\"alert\" hidden></p>\n\
                     <figure id=\"hierarchy\" hidden><figcaption>The hierarchy: bandwidth and latency by size</figcaption>\
-                    <div class=\"chart tall\" role=\"img\" aria-label=\"bandwidth and latency by size; the numbers are in the tables\"></div></figure>\n"
+                    <div class=\"chart tall\" "
         .to_owned();
+    text.push_str(&by_keys("bandwidth and latency by size"));
+    text.push_str("></div></figure>\n");
     if charts.is_empty() {
         text.push_str("<p>No point was measured: nothing to draw.</p>\n");
     }
     for (i, chart) in charts.iter().enumerate() {
+        let not_drawn = match &chart.body {
+            Body::Lines(lines) if lines.left_out + lines.thinned > 0 => format!(
+                "<p class=\"small\">{} points are not drawn because they lie between others, or belong to further series; \
+                 all are in the report.</p>\n",
+                lines.left_out + lines.thinned
+            ),
+            _ => String::new(),
+        };
         let better = if chart.higher_is_better { "more is better" } else { "less is better" };
         text.push_str(&format!(
             "<figure class=\"drawn\" id=\"chart-{i}\"><figcaption><strong>{}</strong> ({better}) {}</figcaption>\n\
-             <div class=\"chart\" role=\"img\" aria-label=\"{}: {}; the numbers are in the tables below\"></div>\n\
+             <div class=\"chart\" {}></div>\n{not_drawn}\
              <details class=\"series\"><summary>Series</summary></details></figure>\n",
             escape(&chart.title),
             escape(&chart.subtitle),
-            escape(&chart.title),
-            escape(&chart.values),
+            by_keys(&format!("{}: {}", chart.title, chart.values)),
         ));
     }
     text + "</section>\n"
+}
+
+/// Attributes of a chart for those who do not see it, or have no mouse.
+fn by_keys(what: &str) -> String {
+    format!(
+        "role=\"group\" aria-roledescription=\"chart\" tabindex=\"0\" aria-label=\"{}; arrow keys tell point by point and \
+         series by series, the numbers are in the tables below\"",
+        escape(what)
+    )
 }
 
 /// The numbers.
@@ -207,7 +232,15 @@ fn block(block: &Block) -> String {
     let head: String =
         columns.iter().map(|c| format!("<th scope=\"col\"{}>{}</th>", side(c.right), escape(&c.title))).collect();
     let cell = |(c, text): (&super::grid::Column, &String)| format!("<td{}>{}</td>", side(c.right), escape(text));
-    let row = |row: &Vec<String>| format!("<tr>{}</tr>\n", columns.iter().zip(row).map(cell).collect::<String>());
+    let first = |(c, text): (&super::grid::Column, &String)| match c.right {
+        true => cell((c, text)),
+        false => format!("<th scope=\"row\">{}</th>", escape(text)),
+    };
+    let row = |row: &Vec<String>| {
+        let mut cells = columns.iter().zip(row);
+        let head = cells.next().map(first).unwrap_or_default();
+        format!("<tr>{head}{}</tr>\n", cells.map(cell).collect::<String>())
+    };
     let body: String = rows.iter().take(MOST_ROWS).map(row).collect();
     let more = match rows.len().saturating_sub(MOST_ROWS) {
         0 => String::new(),

@@ -12,7 +12,11 @@
   const plain = (text) => String(text).replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
   const wrapped = (text) => plain(text).replace(/(.{60}[^ ]*) /g, "$1<br>");
 
+  // Paper is white.
+  let printing = false;
+
   function dark() {
+    if (printing) return false;
     const chosen = document.documentElement.dataset.theme;
     return chosen ? chosen === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
   }
@@ -26,19 +30,25 @@
   const picked = () => new Set($(".machine").filter((box) => box.checked).map((box) => Number(box.dataset.report)));
   const several = data.reports.length > 1;
 
+  // Numbers that no machine reaches are in the tables: the library has no pixel for them.
+  const drawable = (value, log) => Number.isFinite(value) && Math.abs(value) < 1e100 && (!log || value > 1e-100);
+
   function traces(lines, extra) {
+    const log = lines.logValues;
+    const shown = (series, i) => drawable(series.y[i], log);
+    const distance = (series, i, end) => shown(series, i) && drawable(end, log) ? Math.abs(end - series.y[i]) : 0;
     return lines.series.map((series) => ({
       type: "scatter",
       mode: lines.names ? "markers" : "lines+markers",
       name: plain(series.name || "all points"),
       x: lines.names ? series.x.map((place) => plain(lines.labels[place] ?? place)) : series.x,
-      y: series.y,
+      y: series.y.map((value, i) => shown(series, i) ? value : null),
       text: series.words.map(wrapped),
       hovertemplate: "%{text}<extra>%{fullData.name}</extra>",
       error_y: {
         type: "data", symmetric: false, thickness: 1,
-        array: series.high.map((high, i) => high - series.y[i]),
-        arrayminus: series.low.map((low, i) => series.y[i] - low),
+        array: series.high.map((high, i) => distance(series, i, high)),
+        arrayminus: series.low.map((low, i) => distance(series, i, low)),
       },
       error_x: {
         type: "data", symmetric: false, thickness: 1, visible: series.x.some((x, i) => series.xLow[i] < x || series.xHigh[i] > x),
@@ -61,7 +71,11 @@
   function axisOfPlaces(lines) {
     const { ink, line } = look();
     const axis = { title: { text: plain(lines.title) }, gridcolor: line, linecolor: ink, automargin: true };
-    if (lines.names) return { ...axis, type: "category", categoryorder: "array", categoryarray: lines.labels.map(plain) };
+    if (lines.names) {
+      const used = new Set(lines.series.flatMap((series) => series.x));
+      const names = lines.labels.filter((_, place) => used.has(place)).map(plain);
+      return { ...axis, type: "category", categoryorder: "array", categoryarray: names };
+    }
     const range = lines.log ? lines.range.map(Math.log10) : lines.range;
     return { ...axis, type: lines.log ? "log" : "linear", range, tickvals: lines.ticks, ticktext: lines.labels.map(plain) };
   }
@@ -107,10 +121,12 @@
 
   function ofHeat(chart, narrow) {
     const heat = chart.heat;
-    const cells = { z: heat.values, x: heat.columns.map((c) => plain(c)), y: heat.rows.map((r) => plain(r)) };
+    const values = heat.values.map((row) => row.map((value) => drawable(value, false) ? value : null));
+    const bound = (value) => Math.max(-1e100, Math.min(value, 1e100));
+    const cells = { z: values, x: heat.columns.map((c) => plain(c)), y: heat.rows.map((r) => plain(r)) };
     const place = `${plain(heat.rowTitle)} %{y}, ${plain(heat.columnTitle)} %{x}`;
     const trace = {
-      type: "heatmap", ...cells, zmin: heat.low, zmax: heat.high, colorscale: "Viridis", hoverongaps: false,
+      type: "heatmap", ...cells, zmin: bound(heat.low), zmax: bound(heat.high), colorscale: "Viridis", hoverongaps: false,
       text: heat.words ? heat.words.map((row) => row.map((w) => w === null ? "" : wrapped(w))) : undefined,
       hovertemplate: heat.words ? `${place}<br>%{text}<extra></extra>` : `${place}: %{z}<extra></extra>`,
       colorbar: { title: { text: plain(chart.values) } },
@@ -138,10 +154,43 @@
   const CONFIG = { responsive: true, displaylogo: false, scrollZoom: false, modeBarButtonsToRemove: ["select2d", "lasso2d"] };
   const drawn = [];
 
+  // Points one by one by the arrow keys, told to screen readers in the words that the mouse is shown.
+  function tellByKeys(place, words) {
+    const told = document.createElement("p");
+    told.className = "small told";
+    told.setAttribute("aria-live", "polite");
+    place.after(told);
+    let at;
+    const within = (i, list) => Math.max(0, Math.min(i, list.length - 1));
+    const steps = { ArrowRight: [0, 1], ArrowLeft: [0, -1], ArrowDown: [1, 0], ArrowUp: [-1, 0] };
+    place.addEventListener("keydown", (event) => {
+      if (event.key === "Escape") {
+        told.textContent = "";
+        Plotly.Fx.unhover(place);
+      }
+      const step = steps[event.key];
+      if (!step || event.altKey || event.ctrlKey || event.metaKey || !words.length) return;
+      event.preventDefault();
+      const row = at ? within(at[0] + step[0], words) : 0;
+      at = [row, at ? within(at[1] + step[1], words[row]) : 0];
+      told.textContent = words[row][at[1]];
+      Plotly.Fx.hover(place, [words.heat ? { curveNumber: 0, pointNumber: at } : { curveNumber: row, pointNumber: at[1] }]);
+    });
+  }
+
+  const wordsOfLines = (series) => series.map((s) => s.words.map((w) => (s.name ? s.name + ": " : "") + w));
+
+  function wordsOfHeat(heat) {
+    const cell = (row, column) => heat.words?.[row][column] ?? heat.values[row][column] ?? "nothing";
+    const words = heat.rows.map((name, row) =>
+      heat.columns.map((other, column) => `${heat.rowTitle} ${name}, ${heat.columnTitle} ${other}: ${cell(row, column)}`));
+    return Object.assign(words, { heat: true });
+  }
+
   function show(place, make, series) {
     const figure = place.closest("figure");
     const draw = () => {
-      const narrow = innerWidth < 700;
+      const narrow = innerWidth < 700 && !printing;
       const [all, layout] = make(narrow);
       const of = picked();
       const off = new Set($("input", figure).filter((box) => !box.checked).map((box) => Number(box.value)));
@@ -149,7 +198,13 @@
         if (several && trace.meta !== undefined && !of.has(trace.meta)) trace.visible = false;
         else if (off.has(i)) trace.visible = "legendonly";
       });
-      return Plotly.react(place, all, layout, { ...CONFIG, displayModeBar: narrow ? false : "hover" });
+      // A sheet of paper has room for so many pixels.
+      layout.autosize = !printing;
+      if (printing) layout.width = 700;
+      const done = Plotly.react(place, all, layout, { ...CONFIG, responsive: !printing, displayModeBar: narrow ? false : "hover" });
+      // Its many labels make no sense one after the other.
+      place.querySelector(".plot-container")?.setAttribute("aria-hidden", "true");
+      return done;
     };
     // The same switches as in the legend, for keyboards and screen readers.
     const switches = figure.querySelector(".series");
@@ -166,10 +221,14 @@
     return draw();
   }
 
-  async function library() {
-    const packed = Uint8Array.from(atob(document.getElementById("library").textContent), (c) => c.charCodeAt(0));
+  async function unpacked(id, type) {
+    const packed = Uint8Array.from(atob(document.getElementById(id).textContent), (c) => c.charCodeAt(0));
     const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
-    const script = new Blob([await new Response(stream).arrayBuffer()], { type: "text/javascript" });
+    return new Blob([await new Response(stream).arrayBuffer()], { type });
+  }
+
+  async function library() {
+    const script = await unpacked("library", "text/javascript");
     await new Promise((done, failed) => {
       const element = document.createElement("script");
       element.src = URL.createObjectURL(script);
@@ -179,10 +238,9 @@
     });
   }
 
-  $(".download").forEach((button) => button.addEventListener("click", () => {
-    const text = document.getElementById("report-" + button.dataset.report).textContent;
+  $(".download").forEach((button) => button.addEventListener("click", async () => {
     const link = document.createElement("a");
-    link.href = URL.createObjectURL(new Blob([text], { type: "application/json" }));
+    link.href = URL.createObjectURL(await unpacked("report-" + button.dataset.report, "application/json"));
     link.download = "memgauge-report-" + button.dataset.report + ".json";
     link.click();
   }));
@@ -200,6 +258,13 @@
     redraw();
   });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
+  for (const [event, now] of [["beforeprint", true], ["afterprint", false]]) {
+    addEventListener(event, () => {
+      printing = now;
+      redraw();
+      if (!printing) $(".js-plotly-plot").filter((place) => place.offsetParent).forEach((place) => Plotly.Plots.resize(place));
+    });
+  }
 
   try {
     if (data.charts.length) await library();
@@ -208,12 +273,15 @@
     if (above && below && above.lines.log === below.lines.log) {
       const figure = document.getElementById("hierarchy");
       figure.hidden = false;
-      await show(figure.querySelector(".chart"), (narrow) => ofHierarchy(above, below, narrow), []);
+      const place = figure.querySelector(".chart");
+      await show(place, (narrow) => ofHierarchy(above, below, narrow), []);
+      tellByKeys(place, wordsOfLines(above.lines.series.concat(below.lines.series)));
     }
     const places = $("figure.drawn .chart");
     for (const [i, chart] of data.charts.entries()) {
       const names = chart.lines ? chart.lines.series.map((s) => s.name || "all points") : [];
       await show(places[i], (narrow) => chart.lines ? ofLines(chart, narrow) : ofHeat(chart, narrow), names);
+      tellByKeys(places[i], chart.lines ? wordsOfLines(chart.lines.series) : wordsOfHeat(chart.heat));
     }
     document.documentElement.dataset.ready = "yes";
   } catch (error) {

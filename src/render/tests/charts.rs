@@ -321,7 +321,9 @@ fn a_page_has_everything_in_it_and_asks_nobody() {
         assert!(!page.contains(outside), "{outside}");
     }
     let embedded = page.split("id=\"report-0\">").nth(1).unwrap().split("</script>").next().unwrap();
-    assert_eq!(serde_json::from_str::<Report>(embedded).unwrap(), reports::default_profile());
+    let packed = base64::Engine::decode(&base64::engine::general_purpose::STANDARD, embedded).unwrap();
+    let text = miniz_oxide::inflate::decompress_to_vec_zlib(&packed).unwrap();
+    assert_eq!(text, render("json", &reports::default_profile(), &Options::default()).into_bytes());
 }
 
 #[test]
@@ -409,4 +411,31 @@ fn wild_points_are_drawn() {
         }
         assert!(render("table", &report, &with_chart("latency")).lines().count() > 10);
     }
+}
+
+#[test]
+fn of_too_many_points_those_stay_that_stand_out() {
+    let at = |i: u64, gb: f64| {
+        let at = vec![
+            ("operation", reports::name(if i % 2 == 0 { "read" } else { "write" })),
+            ("size_bytes", Coordinate::Number(4096 + 512 * (i / 2))),
+        ];
+        let mut m = reports::measured(gb * 1e9);
+        m.samples.clear();
+        (at, m)
+    };
+    let wild = |i: u64| match i {
+        12_340 => 99.0,
+        7_001 => 0.5,
+        i => 10.0 + (i % 7) as f64,
+    };
+    let report = experiment("bandwidth", "bandwidth", (0..20_000).map(|i| at(i, wild(i))).collect());
+    let charts = of(report.clone());
+    let drawn = lines(&charts[0]);
+    let spots: Vec<f64> = drawn.series.iter().flat_map(|s| &s.spots).map(|s| s.y).collect();
+    assert!(spots.len() <= super::super::chart::MOST_SPOTS && spots.len() + drawn.thinned == 20_000, "{}", spots.len());
+    assert!(spots.contains(&99.0) && spots.contains(&0.5));
+    assert!(drawn.series.iter().all(|s| s.spots.windows(2).all(|pair| pair[0].x <= pair[1].x)));
+    let page = render("html", &report, &Options::default());
+    assert!(page.contains(&format!("{} points are not drawn", drawn.thinned)));
 }

@@ -203,7 +203,7 @@ fn lists_are_aligned() {
 
 #[test]
 fn the_schema_accepts_our_reports_and_refuses_broken_ones() {
-    let schema: serde_json::Value = serde_json::from_str(&schema()).unwrap();
+    let schema: serde_json::Value = serde_json::from_str(schema()).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
     let all = [
         reports::default_profile(),

@@ -286,6 +286,26 @@ pub fn eight_nodes() -> Report {
     report("numa", vec![Dataset { experiment: "numa".into(), quantity, axes, points, auxiliary: false }])
 }
 
+/// One number.
+pub fn one_point() -> Report {
+    let mut report = single_experiment();
+    report.datasets[0].points.truncate(1);
+    report
+}
+
+/// Numbers that are not what they are called, in every place but one.
+pub fn rejected() -> Report {
+    let mut report = default_profile();
+    for point in report.datasets.iter_mut().flat_map(|d| d.points.iter_mut()).skip(1) {
+        if let Outcome::Measured(m) = &mut point.outcome {
+            m.verdict =
+                Verdict { grade: VerdictGrade::Rejected, reasons: vec![reason("more than the memory can carry")] };
+        }
+    }
+    report.verdict = ReportVerdict::of(&report.datasets);
+    report
+}
+
 /// Nothing at all.
 pub fn empty() -> Report {
     report("default", Vec::new())

@@ -2,8 +2,9 @@
 
 use super::super::{Options, RENDERERS, host_table, list_table};
 use super::{machine, render, reports};
-use crate::results::{Fact, Limit, Outcome, Report};
+use crate::results::{Fact, Limit, Outcome, Report, parse_saved};
 use crate::units::{Bytes, Hertz, Nanos};
+use std::collections::BTreeMap;
 
 /// Every way to ask for a rendering that changes what is drawn.
 fn all_options() -> Vec<Options> {
@@ -157,6 +158,10 @@ fn wild(wild: f64) -> Report {
     report.findings[0].values.insert("wild".into(), wild);
     report.plan.real = Some(Nanos(wild));
     report.provenance.clock.core = Some(Hertz(wild));
+    report.provenance.clock.rate = Some(Hertz(wild));
+    report.provenance.clock.error = Some(wild);
+    report.provenance.clock.resolution = Some(Nanos(wild));
+    report.provenance.clock.overhead = Some(Nanos(wild));
     report.provenance.host.environment.load.value = Some(wild);
     report.provenance.host.system.cpu_quota.value = Some(wild);
     report.provenance.host.cpu.counter.value = Some(Hertz(wild));
@@ -183,10 +188,10 @@ fn a_number_that_is_none_is_never_written() {
 #[test]
 fn json_refuses_what_it_cannot_express() {
     let mut report = reports::empty();
-    report.provenance.clock.rate = Hertz(f64::NAN);
+    report.plan.budget = Nanos(f64::NAN);
     for format in ["json", "jsonl"] {
         let error = super::by_name(format).unwrap().render(&report, &Options::default()).unwrap_err();
-        assert!(error.to_string().contains("provenance.clock.rate"), "{error}");
+        assert!(error.to_string().contains("plan.budget"), "{error}");
     }
 }
 
@@ -229,6 +234,81 @@ fn many_points_are_rendered_in_every_format() {
     for renderer in RENDERERS {
         assert!(!renderer.render(&report, &Options::default()).unwrap().is_empty(), "{}", renderer.name());
     }
+}
+
+/// The place of every value in a document, one of each kind: places in lists count as one.
+fn places(value: &serde_json::Value, at: &str, kind: &str, found: &mut BTreeMap<String, String>) {
+    found.entry(kind.to_owned()).or_insert_with(|| at.to_owned());
+    match value {
+        serde_json::Value::Object(fields) => {
+            fields.iter().for_each(|(name, value)| {
+                let step = name.replace('~', "~0").replace('/', "~1");
+                places(value, &format!("{at}/{step}"), &format!("{kind}/{step}"), found);
+            });
+        }
+        serde_json::Value::Array(items) => items
+            .iter()
+            .enumerate()
+            .for_each(|(i, value)| places(value, &format!("{at}/{i}"), &format!("{kind}/*"), found)),
+        _ => {}
+    }
+}
+
+/// The document without the value at `place`.
+fn without(document: &serde_json::Value, place: &str) -> serde_json::Value {
+    let mut document = document.clone();
+    let Some((parent, field)) = place.rsplit_once('/') else { return serde_json::Value::Null };
+    match document.pointer_mut(parent) {
+        Some(serde_json::Value::Object(fields)) => drop(fields.remove(&field.replace("~1", "/").replace("~0", "~"))),
+        Some(serde_json::Value::Array(items)) => drop(items.remove(field.parse::<usize>().unwrap())),
+        _ => {}
+    }
+    document
+}
+
+#[test]
+fn reports_that_lack_a_field_or_have_another_kind_of_value_are_shown_or_refused() {
+    let whole = serde_json::to_value(reports::one_point()).unwrap();
+    let mut found = BTreeMap::new();
+    places(&whole, "", "", &mut found);
+    assert!(found.len() > 150, "{}", found.len());
+    let (mut shown, mut refused) = (0, 0);
+    for place in found.values() {
+        let with = |value: serde_json::Value| {
+            let mut changed = whole.clone();
+            *changed.pointer_mut(place).unwrap() = value;
+            changed
+        };
+        let changed = [
+            without(&whole, place),
+            with(serde_json::Value::Null),
+            with("x".into()),
+            with((-1).into()),
+            with(1.7e308.into()),
+            with(u64::MAX.into()),
+            with(serde_json::json!([])),
+            with(serde_json::json!({})),
+        ];
+        for document in changed {
+            let text = serde_json::to_vec(&document).unwrap();
+            match parse_saved(text.as_slice()) {
+                Err(why) => {
+                    refused += 1;
+                    assert!(why.lines().count() == 1 && why.chars().count() < 300, "{place}: {why}");
+                }
+                Ok(saved) => {
+                    shown += 1;
+                    let report = saved.into_report();
+                    for format in ["table", "csv", "openmetrics"] {
+                        if let Ok(bytes) = super::by_name(format).unwrap().render(&report, &Options::default()) {
+                            assert!(!String::from_utf8(bytes).unwrap().chars().any(is_harmful), "{place} {format}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+    assert!(shown > 100 && refused > 500, "{shown} {refused}");
 }
 
 #[test]

@@ -4,6 +4,7 @@ use super::lab::{self, SEED, bandwidth, latency, request};
 use super::machines::{self, Simulated};
 use memgauge::analysis::{Change, Comparison, DEFAULT_FLOOR, Settings, Share, compare};
 use memgauge::engine::Sampling;
+use memgauge::kernels::SetId;
 use memgauge::results::{Coordinate, Outcome, Report, VerdictGrade};
 use memgauge::units::Nanos;
 
@@ -150,6 +151,68 @@ fn what_is_not_the_same_question_is_listed() {
     assert_eq!(all.tally.all(), 12 - 2);
     let marked = all.pairs().filter(|(_, p)| p.remark.as_deref().is_some_and(|r| r.starts_with("different")));
     assert_eq!(marked.count(), 12 - same_ruler + 1);
+}
+
+/// The plain machine with a choice of kernels, of which each reaches this share of its bandwidth.
+fn with_choices(avx512: f64, avx2: f64) -> Simulated {
+    let mut on = jittery(0.01);
+    on.model.choices = vec![(SetId::Avx512, avx512), (SetId::Avx2, avx2)];
+    on
+}
+
+#[test]
+fn what_the_fastest_kernel_reaches_is_compared_whichever_wins() {
+    let before = report(&with_choices(1.0, 0.96), 1, 6);
+    let comparison = compared(&before, &report(&with_choices(0.96, 1.0), 2, 6));
+    assert_eq!((comparison.tally.same, comparison.unaligned.len()), (16, 0), "{comparison:?}");
+    let raced = |one: &Comparison| {
+        let said = |r: &str| r.starts_with("fastest was") && r.contains("avx512") && r.contains("avx2");
+        one.pairs().filter(|(_, p)| p.remark.as_deref().is_some_and(said)).count()
+    };
+    assert_eq!(raced(&comparison), 12);
+    let (_, pair) = comparison.pairs().find(|(_, p)| p.remark.is_some()).unwrap();
+    // Three percent, and 1 / 0.96 of the races.
+    assert!((pair.floor.0 - (1.03 / 0.96 - 1.0)).abs() < 0.02 && !pair.coordinates.contains_key("kernel"), "{pair:?}");
+    // A tenth is found all the same, and only where it is.
+    let mut slower = with_choices(0.96, 1.0);
+    slower.model.levels[1].read.0 /= 1.15;
+    let comparison = compared(&before, &report(&slower, 2, 6));
+    assert_eq!((comparison.tally.worse, comparison.tally.better), (3, 0), "{comparison:?}");
+    // What lies between the kernels is not taken for a difference between the machines.
+    let mut between = with_choices(0.96, 1.0);
+    between.model.levels[1].read.0 /= 1.05;
+    assert_eq!(compared(&before, &report(&between, 2, 6)).tally.worse, 0);
+}
+
+#[test]
+fn another_field_is_another_question() {
+    let before = report(&with_choices(1.0, 0.96), 1, 6);
+    let mut other = with_choices(0.96, 1.0);
+    other.model.choices.push((SetId::Sse2, 0.5));
+    let after = report(&other, 2, 6);
+    let comparison = compared(&before, &after);
+    let listed = comparison.unaligned.iter().filter(|u| u.reason.starts_with("different kernels: ")).count();
+    assert_eq!((listed, comparison.tally.all()), (12, 4), "{comparison:?}");
+    // Nor is it the same race where nobody knows whether the kernels are the same code.
+    let mut newer = report(&with_choices(0.96, 1.0), 2, 6);
+    newer.provenance.tool.version = "99".to_owned();
+    assert_eq!(compared(&before, &newer).unaligned.len(), 12);
+    let settings = Settings { any_kernel: true, ..Settings::default() };
+    assert_eq!(compare(("a", &before), ("b", &newer), &settings).tally.all(), 16);
+}
+
+#[test]
+fn runs_in_which_near_equals_race_hardly_ever_differ() {
+    let (mut all, mut differ, mut others) = (0, 0, 0);
+    for pair in 0..20 {
+        let mut on = with_choices(1.0, 0.99);
+        on.model.noise.jitter = 0.05;
+        let comparison = compared(&report(&on, 2 * pair, 6), &report(&on, 2 * pair + 1, 6));
+        assert!(comparison.unaligned.is_empty());
+        (all, differ) = (all + comparison.tally.all(), differ + comparison.tally.worse + comparison.tally.better);
+        others += comparison.pairs().filter(|(_, p)| p.remark.is_some()).count();
+    }
+    assert!(all == 320 && differ * 50 <= all && others > 20, "{differ} of {all}, {others} by other kernels");
 }
 
 #[test]

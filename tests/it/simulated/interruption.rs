@@ -237,7 +237,8 @@ fn a_continued_run_has_the_outcomes_of_both_parts() {
     let old = KernelUsed { name: "old".to_owned(), digest: None };
     let started = "1999-12-31T23:59:59Z".to_owned();
     let settled = known.len() as u64;
-    let past = Past { started: started.clone(), resumed: vec!["then".to_owned()], kernels: vec![old.clone()], settled };
+    let (resumed, kernels, placed) = (vec!["then".to_owned()], vec![old.clone()], Vec::new());
+    let past = Past { started: started.clone(), resumed, kernels, settled, placed };
     let invocation = Invocation { version: "0.0.0".to_owned(), command_line: vec![], past: Some(past) };
     let mut notes = Notes::default();
     let begin = machine.now();

@@ -103,8 +103,10 @@ fn points_are_added_where_the_curve_bends() {
     let more = run(&on, asked("--mixes 100:0 --node 0 --pauses 65536,4096,0 --points 6", &on));
     // One of six was not needed: at the upper end there is nothing left between neighbours.
     assert_eq!((few.points().count(), more.points().count()), (4, 9));
-    let added: Vec<u64> = more.points().filter_map(|p| p.number("pause_cycles")).skip(3).collect();
-    assert!(added.iter().all(|pause| pause.is_multiple_of(128) && ![65536, 4096, 0].contains(pause)), "{added:?}");
+    let pauses: Vec<u64> = more.points().filter_map(|p| p.number("pause_cycles")).collect();
+    assert!(pauses.iter().all(|pause| pause.is_multiple_of(128)), "{pauses:?}");
+    // Each stands between its neighbours.
+    assert!(pauses.windows(2).all(|pair| pair[0] > pair[1]), "{pauses:?}");
     // Straight lines between more points are nearer to the model everywhere.
     let error = |ran: &Ran| {
         let (x, y): (Vec<f64>, Vec<f64>) = curve(ran, "100:0", 0).into_iter().unzip();
@@ -133,6 +135,22 @@ fn mixes_are_compared_at_equal_bandwidth_and_stores_cost_more() {
             && at("50:50") < at("0:100")
     );
     assert!(near(ran.finding("loaded-latency-mixes", "bandwidth"), 0.8 * TOTAL / 2.0, 1e-2));
+}
+
+#[test]
+fn traffic_above_what_memory_carries_rejects_its_points() {
+    let on = large();
+    let peak = Some(BytesPerSecond(0.5 * TOTAL));
+    let ran = run(&on, Request { dram_peak: peak, ..asked("--mixes 100:0 --node 0", &on) });
+    let (mut rejected, mut solid) = (0, 0);
+    for point in ran.points() {
+        let measured = lab::measured(point);
+        let much = measured.load.is_some_and(|load| load.median > 0.5 * TOTAL);
+        assert_eq!(measured.verdict.names(Cause::AboveLimit), much, "{:?}", point.coordinates);
+        assert!(!much || measured.verdict.text().starts_with("its traffic is"), "{}", measured.verdict.text());
+        if much { rejected += 1 } else { solid += 1 }
+    }
+    assert!(rejected > 1 && solid > 1, "{rejected} {solid}");
 }
 
 #[test]
@@ -190,6 +208,56 @@ fn a_quota_below_the_threads_is_named() {
     let ran = run(&on, asked("--mixes 100:0", &on));
     assert!(ran.has_finding("cpu-quota"));
     assert!(ran.points().all(|p| lab::measured(p).verdict.names(Cause::Throttled)));
+    // One thread of traffic beside the chase is all that there is time for.
+    assert!(ran.points().all(|p| p.number("threads").is_some_and(|n| n < 2)));
+    let noted = |said: &String| said.contains("2.0 cpus' worth of time (simulated): traffic on 1 of 7 cpus");
+    assert!(ran.plan.adjusted.iter().any(noted), "{:?}", ran.plan.adjusted);
+}
+
+#[test]
+fn what_a_quota_would_stop_is_not_measured_as_memory() {
+    let mut on = machines::eight_cores();
+    on.facts.system.cpu_quota = Fact::known(3.5, "simulated");
+    let all: Vec<Box<dyn Experiment>> =
+        vec![lab::loaded_latency("--mixes 100:0 --threads 3"), lab::loaded_latency("--mixes 100:0 --threads 2")];
+    let ran = run(&on, request(all, &on));
+    let of_three = &ran.report.datasets[0].points;
+    for point in of_three.iter().filter(|p| p.name("mix") != Some("idle")) {
+        let reason = lab::reasons(&point.outcome);
+        assert!(reason.contains("allows 3.5 cpus' worth of time (simulated): 4 threads"), "{reason}");
+    }
+    assert!(ran.report.datasets[1].points.iter().all(|p| p.outcome.measured().is_some()));
+    on.facts.system.cpu_quota = Fact::known(1.5, "simulated");
+    for ran in [run(&on, asked("", &on)), run(&on, request(tenants("--victim 0 --bully 1"), &on))] {
+        let (alone, beside): (Vec<&Point>, Vec<&Point>) = ran.points().partition(|p| p.number("threads") == Some(0));
+        assert!(alone.iter().all(|p| p.outcome.measured().is_some()) && !beside.is_empty());
+        assert!(beside.iter().all(|p| matches!(p.outcome, Outcome::Unsupported { .. })), "{beside:?}");
+    }
+}
+
+#[test]
+fn kinds_of_cores_have_curves_of_their_own() {
+    let on = machines::hybrid();
+    let ran = run(&on, asked("--mixes 100:0 --pauses 4096,0 --points 0", &on));
+    let cpus: std::collections::BTreeSet<u64> = ran.points().filter_map(|p| p.number("cpu")).collect();
+    assert_eq!(cpus, [0, 16].into());
+    // All but itself and who shares its core.
+    let threads = |cpu: u64| {
+        let here = |p: &&Point| p.number("cpu") == Some(cpu) && p.number("pause_cycles") == Some(0);
+        ran.points().find(here).and_then(|p| p.number("threads"))
+    };
+    assert_eq!((threads(0), threads(16)), (Some(22), Some(23)));
+    let told: Vec<&str> =
+        ran.report.findings.iter().filter(|f| f.kind == "loaded-latency").map(|f| f.text.as_str()).collect();
+    assert!(told.len() == 2 && told[0].contains("(cpu 0)") && told[1].contains("(cpu 16)"), "{told:?}");
+    for options in ["--cpu 16", "--traffic-cpus 16-23"] {
+        let one = run(&on, asked(&format!("--mixes 100:0 --pauses 0 --points 0 {options}"), &on));
+        assert_eq!(one.points().count(), 2, "{options}");
+    }
+    let row = EXPERIMENTS.iter().find(|row| row.name == "loaded-latency").expect("a row");
+    assert!(
+        run(&on, request(vec![(row.in_profile)(Detail::Levels)], &on)).points().all(|p| p.number("cpu") == Some(0))
+    );
 }
 
 #[test]
@@ -254,7 +322,11 @@ fn what_cannot_be_meant_is_refused_with_a_cure() {
     let wrong = [
         ("--threads 9", "type --threads 7"),
         ("--threads 0", "type --threads 7"),
-        ("--readers 4 --writers 4", "1 to 7 beside cpu 0"),
+        ("--readers 4 --writers 4", "1 to 7 beside cpu 0; type --readers 3 --writers 4"),
+        ("--readers 0", "type --readers 7"),
+        ("--readers 0 --writers 0", "type --readers 7"),
+        ("--writers 9", "type --writers 7"),
+        ("--readers 90 --writers 1", "type --readers 7"),
         ("--traffic-cpus 0", "type --traffic-cpus 1-7"),
         ("--traffic-cpus 8", "type --traffic-cpus 1-7"),
         ("--cpu 0-1", "type --cpu 0"),

@@ -5,7 +5,7 @@ use super::machines::{self, LATENCY, READ, Simulated};
 use memgauge::engine::Link;
 use memgauge::experiments::{Detail, EXPERIMENTS};
 use memgauge::render::{Options, by_name};
-use memgauge::results::{Dataset, Node, Outcome, RunStatus, VerdictGrade};
+use memgauge::results::{Cause, Dataset, Fact, MemoryBus, Node, Outcome, RunStatus, VerdictGrade};
 use memgauge::units::{Bytes, BytesPerSecond, CpuList, Nanos};
 
 /// What every node carries here, and a remote load takes longer.
@@ -231,6 +231,37 @@ fn a_kernel_that_tells_nothing_leaves_doubt() {
 }
 
 #[test]
+fn a_node_carries_its_share_of_all_channels() {
+    let rejected = |on: &Simulated, place: &str| {
+        let ran = run(on, "--ops read --measure bandwidth");
+        let verdict = ran.measured(place).verdict.clone();
+        (verdict.names(Cause::AboveLimit), verdict.text())
+    };
+    let (local, all) = ("cpu_node=0 memory_node=0", "cpu_node=all memory_node=local");
+    let mut on = two_large_sockets();
+    let bus =
+        |channels, peak| Fact::known(MemoryBus { channels, modules: channels, peak: BytesPerSecond(peak) }, "modules");
+    on.facts.memory.bus = bus(24, 600e9);
+    assert!(!rejected(&on, local).0 && !rejected(&on, all).0);
+    on.facts.memory.bus = bus(24, 360e9);
+    let (above, text) = rejected(&on, local);
+    assert!(above && text.contains("180.0 GB/s (1 of 2 nodes, modules)"), "{text}");
+    // Nothing is known about the share of a node where channels, memory or distances are not those of equals.
+    let odd = Simulated { facts: on.facts.clone(), ..two_large_sockets() };
+    for change in [
+        (|on: &mut Simulated| on.facts.memory.bus.value.as_mut().expect("a bus").channels = 23) as fn(&mut Simulated),
+        |on| on.facts.topology.nodes[1].memory = Some(Bytes::gib(1)),
+        |on| on.facts.topology.nodes.iter_mut().for_each(|node| node.distances = vec![10, 10]),
+        |on| on.facts.topology.nodes.iter_mut().for_each(|node| node.distances.clear()),
+    ] {
+        let mut on = Simulated { facts: odd.facts.clone(), ..two_large_sockets() };
+        change(&mut on);
+        let ran = run(&on, "--ops read --measure bandwidth --size 64MiB --cpu-nodes 0 --memory-nodes 0");
+        assert!(!ran.measured(local).verdict.names(Cause::AboveLimit), "{:?}", on.facts.topology.nodes);
+    }
+}
+
+#[test]
 fn one_node_is_said_in_one_line() {
     let on = machines::plain();
     let ran = run(&on, "");
@@ -303,7 +334,16 @@ fn profiles_measure_what_there_is_time_for() {
         lab::plan(on, request(experiments, on)).expect("a plan")
     };
     assert_eq!(rows().map(|row| row.least).collect::<Vec<_>>(), [Some(Detail::Levels); 2]);
-    assert_eq!(drafted(&machines::plain(), Detail::Levels).points.len(), 0);
+    assert_eq!(drafted(&machines::plain(), Detail::Levels).points.len(), 1, "asked for by name, it says so");
+    let whole = EXPERIMENTS.iter().filter(|row| ["bandwidth", "numa", "numa-latency"].contains(&row.name));
+    let whole = request(whole.map(|row| (row.in_profile)(Detail::Levels)).collect(), &machines::plain());
+    let plan = lab::plan(&machines::plain(), whole).expect("a plan");
+    assert!(plan.points.iter().all(|point| point.experiment == 0), "among others there is nothing to say");
+    for row in rows() {
+        let alone = request(vec![(row.in_profile)(Detail::Levels)], &machines::plain());
+        let plan = lab::plan(&machines::plain(), alone).expect("a plan");
+        assert!(plan.points[0].work.as_ref().is_err_and(|o| o.reason().is_some_and(|r| r.contains("one NUMA node"))));
+    }
     assert_eq!(drafted(&machines::plain(), Detail::Sweep).points.len(), 2, "both say that there is one node");
     for on in [two_large_sockets(), sub_numa_clusters(), with_far_memory(), unequal()] {
         let plan = drafted(&on, Detail::Levels);

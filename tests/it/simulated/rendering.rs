@@ -43,7 +43,7 @@ fn reports() -> Vec<(String, Report)> {
 
 #[test]
 fn every_format_shows_every_report() {
-    let schema: serde_json::Value = serde_json::from_str(&schema()).unwrap();
+    let schema: serde_json::Value = serde_json::from_str(schema()).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
     for (place, (name, report)) in reports().into_iter().enumerate() {
         // Without optimisation a picture takes seconds; all of them are drawn in the renderers' own tests.

@@ -95,10 +95,10 @@ unsafe fn assert_preserved(name: &str, code: usize, argument: usize) {
 fn call(operation: Operation, window: &Window) -> StreamCall {
     let (bytes, contract) = (3 * BLOCK_BYTES as usize, operation.contract());
     let table = window.address() + 8192;
-    // The pieces in their own order: lines 0 to 23, or every eighth.
-    let step = if contract.visits == Visits::Lines { 1 } else { 8 };
+    // The pieces in their own order, in units of 8 B: lines 0 to 23, or every eighth.
+    let step = if contract.visits == Visits::Lines { 8 } else { 64 };
     for (i, word) in window.words()[1024..1036].iter().enumerate() {
-        let entry = |i: u64| i * step % 24;
+        let entry = |i: u64| i * step % 192;
         word.store(entry(2 * i as u64) | entry(2 * i as u64 + 1) << 32, Relaxed);
     }
     let (length, offset) = match contract.visits {

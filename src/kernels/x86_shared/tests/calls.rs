@@ -13,9 +13,10 @@ use std::sync::atomic::Ordering::Relaxed;
 /// Calls the code at an address with one argument and complains in the name of a kernel. The call must be sound.
 pub type Check = unsafe fn(&str, usize, usize);
 
-/// Orders of three blocks by lines and by chunks.
-static LINES: [u32; 24] = [9, 3, 0, 23, 8, 16, 1, 2, 4, 5, 6, 7, 10, 11, 12, 13, 14, 15, 17, 18, 19, 20, 21, 22];
-static CHUNKS: [u32; 3] = [16, 0, 8];
+/// Orders of three blocks by lines and by chunks, in units of 8 B.
+static LINES: [u32; 24] =
+    [72, 24, 0, 184, 64, 128, 8, 16, 32, 40, 48, 56, 80, 88, 96, 104, 112, 120, 136, 144, 152, 160, 168, 176];
+static CHUNKS: [u32; 3] = [128, 0, 64];
 
 /// Bytes that the streams of a call take at most.
 pub const STREAMS: usize = 4 * 3 * BLOCK_BYTES as usize;
