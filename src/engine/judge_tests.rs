@@ -85,6 +85,7 @@ fn traffic_that_memory_cannot_carry_rejects_what_was_measured_beside_it() {
             dirt: None,
             limit: None,
             load: Some((&load, &limit)),
+            storage: None,
             machine_cpus: 2,
             rounds: 6,
             interrupted: false,
