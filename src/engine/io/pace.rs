@@ -42,7 +42,7 @@ impl Schedule {
 
     /// Whether time decides when operations begin.
     pub fn is_paced(&self) -> bool {
-        *self != Schedule::Free
+        !matches!(self, Schedule::Free)
     }
 
     /// When operation `index` of the window is due, or `step` where it was recorded; `None` without a schedule.

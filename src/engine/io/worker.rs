@@ -185,7 +185,7 @@ pub fn run<T: Ticker>(lane: &mut Lane, work: &IoWork, window: &Window, ticker: &
 
 impl<T: Ticker> Turn<'_, T> {
     fn go(&mut self) -> Result<(), Trouble> {
-        let mut heard = self.ticker.now();
+        let mut silent_since = None;
         loop {
             self.begin()?;
             if self.in_flight == 0 {
@@ -196,18 +196,19 @@ impl<T: Ticker> Turn<'_, T> {
                 } else {
                     self.ticker.wait_until(self.next_due().min(self.window.end));
                 }
-                heard = self.ticker.now();
+                silent_since = None;
                 continue;
             }
-            let now = self.reap()?;
+            self.reap()?;
             if self.completions.is_empty() {
-                let silent = now.saturating_sub(heard) as f64 / self.window.rate;
-                if silent > PATIENCE {
+                let now = self.ticker.now();
+                let silent = now.saturating_sub(*silent_since.get_or_insert(now));
+                if silent as f64 / self.window.rate > PATIENCE {
                     let text = format!("{} operations did not come back in 120 s", self.in_flight);
                     return Err(Trouble::Failed(text));
                 }
             } else {
-                heard = now;
+                silent_since = None;
                 self.settle();
             }
         }
@@ -236,10 +237,10 @@ impl<T: Ticker> Turn<'_, T> {
 
     /// When the next operation may begin, as far as time decides that.
     fn next_due(&self) -> u64 {
-        let place = self.free.iter().map(|(ready, _)| *ready).min().unwrap_or(0);
         match self.schedule.due(self.begun, self.lane.pending.as_ref()) {
             Some(due) => due,
-            None => place,
+            None if self.work.think_ns == 0 => 0,
+            None => self.free.iter().map(|(ready, _)| *ready).min().unwrap_or(0),
         }
     }
 
@@ -247,7 +248,7 @@ impl<T: Ticker> Turn<'_, T> {
     fn begin(&mut self) -> Result<(), Trouble> {
         while !self.free.is_empty() && !self.must_flush() && !self.is_over() {
             let due = self.next_due();
-            if due > self.ticker.now() {
+            if due > 0 && due > self.ticker.now() {
                 break;
             }
             let Some(step) = self.lane.pending.take() else { break };
@@ -260,11 +261,13 @@ impl<T: Ticker> Turn<'_, T> {
         self.submit()
     }
 
-    /// Gives `step` the place that is free for longest.
+    /// Gives `step` a place: where they rest, the one that is free for longest.
     fn take_up(&mut self, step: Step, due: u64) {
-        let oldest = (0..self.free.len()).min_by_key(|&i| self.free[i].0).unwrap_or(0);
-        let (_, slot) =
-            if self.work.think_ns == 0 { self.free.pop().unwrap_or((0, 0)) } else { self.free.swap_remove(oldest) };
+        let rests = self.work.think_ns > 0;
+        let oldest = || (0..self.free.len()).min_by_key(|&i| self.free[i].0);
+        let rested = if rests { oldest() } else { None };
+        let place = rested.map(|i| self.free.swap_remove(i)).or_else(|| self.free.pop());
+        let Some((_, slot)) = place else { return };
         if self.work.compute > 0 {
             self.ticker.compute(self.work.compute);
         }
@@ -306,23 +309,26 @@ impl<T: Ticker> Turn<'_, T> {
     }
 
     /// Waits for a completion, but not where something is due before one may come.
-    fn reap(&mut self) -> Result<u64, Trouble> {
+    fn reap(&mut self) -> Result<(), Trouble> {
         let waiting = !self.batch.is_empty();
         let timed = self.schedule.is_paced() || self.work.think_ns > 0;
         let looks = timed && !waiting && !self.free.is_empty() && !self.must_flush() && !self.is_over();
         self.completions.clear();
         self.lane.engine.reap(usize::from(!looks), &mut self.completions)?;
-        Ok(self.ticker.now())
+        Ok(())
     }
 
     fn settle(&mut self) {
-        for completion in std::mem::take(&mut self.completions) {
+        let mut completions = std::mem::take(&mut self.completions);
+        for completion in completions.drain(..) {
             let slot = completion.tag as usize;
             let Some(busy) = self.busy.get_mut(slot).and_then(Option::take) else { continue };
             self.in_flight -= 1;
             self.note(&busy, slot, &completion);
             self.free.push((completion.at + self.ticks(self.work.think_ns as f64), slot));
         }
+        // Its memory serves the next ones.
+        self.completions = completions;
     }
 
     fn ticks(&self, nanos: f64) -> u64 {
