@@ -413,6 +413,14 @@ fn describe(coordinates: &Coordinates) -> String {
     if coordinates.contains_key("from") {
         return format!("{} from {} to {}", of("operation"), of("from"), of("to"));
     }
+    if let Some(Coordinate::Number(block)) = coordinates.get("block_bytes") {
+        let (operation, pattern, block) = (of("operation"), of("pattern"), Bytes(*block));
+        return format!(
+            "{pattern} {operation} of {block} ({threads} thread{plural}, depth {}, {})",
+            of("depth"),
+            of("engine")
+        );
+    }
     if let (Some(mix), Some(pause)) = (coordinates.get("mix"), coordinates.get("pause_cycles")) {
         let of = of("operation");
         return format!("{of}{size} beside {mix} traffic of {threads} thread{plural}, pauses of {pause} cycles");

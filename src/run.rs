@@ -262,6 +262,7 @@ impl Run<'_> {
             limit: Some(&limit),
             traffic_limit: traffic_limit.as_ref(),
             machine_cpus: self.machine.facts().topology.cpus.len(),
+            memory: self.machine.facts().memory.total.get().map(|total| total.0),
         };
         conclude(log, work, &frame)
     }
@@ -426,7 +427,7 @@ fn continued(started: &str, settled: u64, plan: &Plan) -> Finding {
 /// What is being done at a point, for the progress line.
 fn doing(point: &PlannedPoint) -> String {
     let of = |axis: &str| point.coordinates.get(axis).map(ToString::to_string).unwrap_or_default();
-    let words = [of("operation"), of("order"), of("timing"), of("level"), of("from"), of("to")];
+    let words = [of("operation"), of("pattern"), of("order"), of("timing"), of("level"), of("from"), of("to")];
     let words: Vec<&str> = words.iter().map(String::as_str).filter(|w| !w.is_empty()).collect();
     let threads = of("threads");
     format!("{}{}{threads}", words.join(" "), if threads.is_empty() { "" } else { " x" })

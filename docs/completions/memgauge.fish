@@ -59,6 +59,7 @@ complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "tlb" -d 'Entries 
 complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "caches" -d 'How many caches there are, what each holds, and how they behave'
 complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "instructions" -d 'Instructions per core cycle, and how long one waits for another'
 complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "locks" -d 'Atomic operations, locks and fences on shared and separate lines'
+complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "io" -d 'Operations per second of files and block devices, and how long each takes'
 complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "list" -d 'What can be measured here, and what cannot and why'
 complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "report" -d 'Show a saved report in another format'
 complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "compare" -d 'Say what differs between saved reports beyond chance'
@@ -357,6 +358,54 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l scores -d 'W
 complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l strict -d 'Exit with 1 if any number is less than solid'
 complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -s v -l verbose -d 'Tables with every reason and every dataset'
 complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -s h -l help -d 'Print help'
+complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l ops -d 'What operations do: read, write, mix [default: read, or mix where --mix is given]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l mix -d 'Share of writes in a mix, drawn for each operation: 0.3 or 30% [default: 50%]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l pattern -d 'Which block comes next: sequential, random, seekdist (in turn one of the last and one of the first), seekincr (seeks that grow)' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l block -d 'Bytes of an operation: 4KiB, 512..1MiB:x4' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l start -d 'Where the range begins in each file: plain digits are blocks, sizes with a unit bytes' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l end -d 'Where the range ends [default: the end of each file]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l stride -d 'Blocks at each end for seekdist, or that each seek of seekincr grows by [default: 16384 or half the range; a 512th of the range]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l misalign -d 'Move every operation by so many bytes' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l think -d 'Time from a completion to the next submission in its place: 50us' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l compute -d 'Dependent additions before each operation: 0,10000' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l threads -d 'Threads: 1,2,all; more than CPUs share them' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l depth -d 'Operations that each thread keeps under way: 1,8,32' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l engine -d 'How operations are handed to the system: sync, mmap, aio, io_uring, null, auto (sync at depth 1, else asynchronous)' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l fsync -d 'Flush data and what belongs to the file after so many writes of a thread (fsync)' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l fdatasync -d 'Flush data after so many writes of a thread (fdatasync)' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l rate -d 'Operations per second of all threads together, at a fixed step; latency counts from when each was due: 1000,5000' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l operations -d 'Operations of each point, no more and no fewer, instead of a time' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l time -d 'Time that each point is measured for: 30s [default: until the interval is narrow, at most 10s]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l window -d 'Length of a window, which is a sample: 100ms [default: 500ms, or a 20th of --time but 50ms at least]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l create -d 'Make FILE, of this size, write it from end to end, and remove it afterwards' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l destroy-data -d 'Let the content of this very FILE be overwritten' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l data -d 'What is written: random (cannot be compressed), zeros, pattern [default: random, with --verify pattern]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l replay -d 'Do what this trace says, once: of --trace, or the text that blkparse prints' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l timing -d 'When recorded operations are begun: asap (as soon as there is a free place), recorded (when they came)' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l trace -d 'Write every operation to this new FILE: CSV, or JSON Lines where it ends in .jsonl' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l cpus -d 'CPUs to use, in this order: 0-3,8 [default: all that are allowed, physical cores first]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l budget -d 'Time for everything: 90s, 2min [default: the profile\'s, or 60s for a single experiment]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l samples -d 'Samples of each point, at least 3 [default: as many as the interval and the budget ask for]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l seed -d 'Seed of every random choice [default: from the clock, and told in the report]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l repeat -d 'Carry out the whole plan this many times, with fresh memory each time' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l reallocate -d 'Spread the rounds of every point over this many fresh allocations of its memory: an interval over placements' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l dram-peak -d 'What the memory carries at most, for shares and plausibility: 204.8GB/s [default: from the memory modules, if readable]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l cooldown -d 'Pause before each point\'s turn: 100ms' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l max-points -d 'Refuse plans with more points than this' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl) or its report (.json)' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l format -d 'Format on standard output: table, json, jsonl, csv, markdown, sc-membench' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand io" -s o -l output -d 'Write the result to FILE, format by extension (.json .jsonl .csv .md .txt .html .svg .png); - is standard output and saves nothing' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l buffered -d 'Through the page cache, instead of past it'
+complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l direct -d 'Past the page cache, which is the default; with --buffered both are measured'
+complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l poll -d 'Look for completions in a loop instead of waiting for interrupts, where the device allows it (io_uring)'
+complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l keep -d 'Leave the file that --create made'
+complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l verify -d 'Compare every block that is read with what was written; needs data of --data pattern in the file'
+complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l continue-on-error -d 'Count operations that fail, instead of ending the point'
+complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l dry-run -d 'Print the plan with its time and memory, and measure nothing'
+complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
+complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l strict -d 'Exit with 1 if any number is less than solid'
+complete -c memgauge -n "__fish_memgauge_using_subcommand io" -s v -l verbose -d 'Tables with every reason and every dataset'
+complete -c memgauge -n "__fish_memgauge_using_subcommand io" -s h -l help -d 'Print help'
 complete -c memgauge -n "__fish_memgauge_using_subcommand list" -l format -d 'Format on standard output' -r -f -a "table\t'For people'
 json\t'For programs'"
 complete -c memgauge -n "__fish_memgauge_using_subcommand list" -l code -d 'The machine code of the kernels, in hexadecimal: what is timed'

@@ -1,5 +1,6 @@
 //! The options, one documented field each. Help, man page, completions and tests come from this table.
 
+use super::io::IoOptions;
 use crate::analysis::Share;
 use crate::experiments::{
     Detail, bandwidth, caches, core_to_core, instructions, latency, loaded_latency, locks, numa, patterns, scaling, tlb,
@@ -57,6 +58,8 @@ pub enum Command {
     Instructions(InstructionOptions),
     /// Atomic operations, locks and fences on shared and separate lines
     Locks(LockOptions),
+    /// Operations per second of files and block devices, and how long each takes
+    Io(Box<IoOptions>),
     /// What can be measured here, and what cannot and why
     List(ListOptions),
     /// Show a saved report in another format
@@ -336,6 +339,8 @@ pub enum Listed {
     Experiments,
     /// Everything that was found out about this machine, with its source
     Host,
+    /// Ways to hand operations on files and devices to the system
+    Engines,
 }
 
 /// How to list.

@@ -5,6 +5,7 @@ use super::output::to_stdout;
 use crate::error::{Error, Result};
 use crate::experiments::EXPERIMENTS;
 use crate::host::facts::{SystemFiles, discover};
+use crate::host::storage::IO_ENGINES;
 use crate::kernels::{Listing, catalogue};
 use crate::render;
 use crate::units::nearest_name;
@@ -39,6 +40,17 @@ struct ExperimentEntry {
     question: &'static str,
 }
 
+/// An I/O engine as listed.
+#[derive(Debug, Serialize)]
+struct EngineEntry {
+    name: &'static str,
+    does: &'static str,
+    /// Whether a thread can have several operations under way.
+    asynchronous: bool,
+    /// `null` where it can be used here, else why not.
+    unavailable: Option<String>,
+}
+
 /// Prints what was asked for.
 pub fn list(options: &ListOptions) -> Result<()> {
     let json = options.format == ListFormat::Json;
@@ -61,6 +73,8 @@ pub fn list(options: &ListOptions) -> Result<()> {
         }
         Listed::Experiments if json => to_json(&experiments())?,
         Listed::Experiments => experiment_table(),
+        Listed::Engines if json => to_json(&engines())?,
+        Listed::Engines => engine_table(),
         Listed::Host if json => to_json(&discover(&SystemFiles::real()))?,
         Listed::Host => render::host_table(&discover(&SystemFiles::real())),
     };
@@ -151,6 +165,26 @@ fn kernel_table(listed: &[Listing]) -> String {
 
 fn experiments() -> Vec<ExperimentEntry> {
     EXPERIMENTS.iter().map(|e| ExperimentEntry { name: e.name, question: e.question }).collect()
+}
+
+fn engines() -> Vec<EngineEntry> {
+    let of = |row: &crate::host::storage::EngineRow| EngineEntry {
+        name: row.name,
+        does: row.help,
+        asynchronous: row.asynchronous,
+        unavailable: (row.availability)().err(),
+    };
+    IO_ENGINES.iter().map(of).collect()
+}
+
+fn engine_table() -> String {
+    let row = |e: EngineEntry| {
+        let several = if e.asynchronous { "yes" } else { "no" };
+        let here = e.unavailable.unwrap_or_else(|| "yes".to_owned());
+        vec![e.name.to_owned(), several.to_owned(), here, e.does.to_owned()]
+    };
+    let rows: Vec<Vec<String>> = engines().into_iter().map(row).collect();
+    render::list_table(&["engine", "depth above 1", "available here", "does"], &rows)
 }
 
 fn experiment_table() -> String {

@@ -4,6 +4,7 @@ use super::args::{
     BandwidthOptions, CacheOptions, CommonOptions, CoreToCoreOptions, InstructionOptions, LatencyOptions,
     LoadedLatencyOptions, LockOptions, NumaOptions, PatternOptions, Profile, RunOptions, ScalingOptions, TlbOptions,
 };
+use super::io::create_trace;
 use super::output::{Destination, tell, to_stdout};
 use super::progress::Progress;
 use super::resume::{Resume, quoted};
@@ -20,7 +21,7 @@ use crate::plan::{self, Plan, Request};
 use crate::results::{HostFacts, Outcome, Point, Report, RunStatus, VerdictGrade};
 use crate::run::{self, Invocation};
 use crate::units::{CpuList, Nanos, ParseError};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Rounds over all points where the user does not fix the samples. The interval comes from the medians of rounds: that of
 /// 20 lies between the 6th lowest and the 6th highest, so that five bad rounds do not move it, and is half as wide as
@@ -28,7 +29,7 @@ use std::path::Path;
 const ROUNDS: u32 = 20;
 
 /// Budget of a single experiment.
-const SINGLE_BUDGET: Nanos = Nanos(60e9);
+pub(super) const SINGLE_BUDGET: Nanos = Nanos(60e9);
 
 /// Budget of the caches.
 const CACHES_BUDGET: Nanos = Nanos(20e9);
@@ -42,7 +43,7 @@ pub fn run(options: &RunOptions, words: Vec<String>) -> Result<u8> {
     }
     let detail = options.profile.detail();
     let wanted = |e: &&Row| match options.only.as_slice() {
-        [] => e.least <= detail,
+        [] => e.least.is_some_and(|least| least <= detail),
         only => only.iter().any(|name| name == e.name),
     };
     let experiments = EXPERIMENTS.iter().filter(wanted).map(|e| (e.in_profile)(detail)).collect();
@@ -51,8 +52,9 @@ pub fn run(options: &RunOptions, words: Vec<String>) -> Result<u8> {
         Profile::Default => sampling(8, ROUNDS, 0.005),
         Profile::Full => sampling(12, ROUNDS, 0.002),
     };
-    let defaults = Defaults { profile: options.profile.name(), budget: options.profile.budget(), sampling };
-    measure(experiments, &options.common, &defaults, words)
+    let defaults =
+        Defaults { profile: options.profile.name(), budget: options.profile.budget(), sampling, trace: None };
+    measure(experiments, &options.common, defaults, words)
 }
 
 /// `memgauge bandwidth`
@@ -82,14 +84,20 @@ pub fn loaded_latency(options: LoadedLatencyOptions, words: Vec<String>) -> Resu
         Some(_) => loaded_latency::Tenants::both(&settings).map(|side| Box::new(side) as Box<dyn Experiment>).into(),
         None => vec![Box::new(loaded_latency::LoadedLatency::new(settings))],
     };
-    let defaults = Defaults { profile: "loaded-latency", budget: SINGLE_BUDGET, sampling: sampling(8, ROUNDS, 0.005) };
-    measure(experiments, &common, &defaults, words)
+    let defaults = Defaults {
+        profile: "loaded-latency",
+        budget: SINGLE_BUDGET,
+        sampling: sampling(8, ROUNDS, 0.005),
+        trace: None,
+    };
+    measure(experiments, &common, defaults, words)
 }
 
 /// `memgauge numa`: two experiments, since a dataset has one quantity.
 pub fn numa(options: NumaOptions, words: Vec<String>) -> Result<u8> {
-    let defaults = Defaults { profile: "numa", budget: SINGLE_BUDGET, sampling: sampling(8, ROUNDS, 0.005) };
-    measure(options.settings.experiments(), &options.common, &defaults, words)
+    let defaults =
+        Defaults { profile: "numa", budget: SINGLE_BUDGET, sampling: sampling(8, ROUNDS, 0.005), trace: None };
+    measure(options.settings.experiments(), &options.common, defaults, words)
 }
 
 /// `memgauge patterns`
@@ -106,8 +114,8 @@ pub fn tlb(options: TlbOptions, words: Vec<String>) -> Result<u8> {
 pub fn caches(options: CacheOptions, words: Vec<String>) -> Result<u8> {
     let budget = if options.settings.density == Density::High { SINGLE_BUDGET } else { CACHES_BUDGET };
     let experiment = Box::new(caches::Caches::new(options.settings));
-    let defaults = Defaults { profile: "caches", budget, sampling: sampling(8, ROUNDS, 0.005) };
-    measure(vec![experiment], &options.common, &defaults, words)
+    let defaults = Defaults { profile: "caches", budget, sampling: sampling(8, ROUNDS, 0.005), trace: None };
+    measure(vec![experiment], &options.common, defaults, words)
 }
 
 /// `memgauge instructions`
@@ -121,8 +129,13 @@ pub fn locks(options: LockOptions, words: Vec<String>) -> Result<u8> {
 }
 
 fn single(experiment: Box<dyn Experiment>, options: &CommonOptions, words: Vec<String>) -> Result<u8> {
-    let defaults = Defaults { profile: experiment.name(), budget: SINGLE_BUDGET, sampling: sampling(8, ROUNDS, 0.005) };
-    measure(vec![experiment], options, &defaults, words)
+    let defaults = Defaults {
+        profile: experiment.name(),
+        budget: SINGLE_BUDGET,
+        sampling: sampling(8, ROUNDS, 0.005),
+        trace: None,
+    };
+    measure(vec![experiment], options, defaults, words)
 }
 
 /// Samples of one millisecond: shorter than the 4 ms (1 ms at most) between two timer interrupts, so that the median
@@ -132,16 +145,18 @@ fn sampling(per_round: u32, rounds: u32, target: f64) -> Sampling {
 }
 
 /// What a command does where the user does not say.
-struct Defaults {
-    profile: &'static str,
-    budget: Nanos,
-    sampling: Sampling,
+pub(super) struct Defaults {
+    pub(super) profile: &'static str,
+    pub(super) budget: Nanos,
+    pub(super) sampling: Sampling,
+    /// Where every operation on storage is written down.
+    pub(super) trace: Option<PathBuf>,
 }
 
-fn measure(
+pub(super) fn measure(
     experiments: Vec<Box<dyn Experiment>>,
     options: &CommonOptions,
-    defaults: &Defaults,
+    defaults: Defaults,
     words: Vec<String>,
 ) -> Result<u8> {
     let started = counter::monotonic();
@@ -149,7 +164,7 @@ fn measure(
     let facts = discover(&files);
     let cpus = choose_cpus(&facts, options.cpus.as_ref())?;
     let resume = options.resume.as_deref().map(Resume::open).transpose()?;
-    let mut request = request(experiments, options, defaults, cpus)?;
+    let mut request = request(experiments, options, &defaults, cpus)?;
     if let Some(resume) = &resume {
         request.seed = resume.seed(options.seed)?;
     }
@@ -161,6 +176,9 @@ fn measure(
     let past = resume.map(|resume| resume.into_past(&mut plan, &machine)).transpose()?;
     if options.dry_run {
         return to_stdout(describe(&plan, &destination).as_bytes()).map(|()| 0);
+    }
+    if let Some(path) = &defaults.trace {
+        machine.record(create_trace(path)?);
     }
     for text in plan.adjusted.iter().filter(|_| !destination.shows_findings()) {
         tell(&format!("memgauge: note: {text}"));

@@ -5,6 +5,7 @@
 mod args;
 mod compare;
 mod generate;
+mod io;
 mod list;
 mod measure;
 mod output;
@@ -82,6 +83,7 @@ fn dispatch(cli: Cli, words: Vec<String>) -> Result<u8> {
         Some(Command::Caches(options)) => measure::caches(options, words),
         Some(Command::Instructions(options)) => measure::instructions(options, words),
         Some(Command::Locks(options)) => measure::locks(options, words),
+        Some(Command::Io(options)) => io::io(*options, words),
         Some(Command::List(options)) => list::list(&options).map(|()| 0),
         Some(Command::Report(options)) => output::report(&options).map(|()| 0),
         Some(Command::Compare(options)) => compare::run(&options),

@@ -29,6 +29,12 @@ pub fn for_cause(cause: Cause) -> &'static str {
         Cause::Drift => "measure again after a while; if it stays, look for heat and for programs that start and end",
         Cause::Bimodal => "type --reallocate 6 to see whether memory decides it, --repeat 6 whether time does",
         Cause::Placement => "type --reallocate 6 for an interval over allocations, or --pages huge",
+        Cause::PageCache => {
+            "leave out --buffered, use a file system with direct I/O, or a range larger than the memory"
+        }
+        Cause::IoErrors => "look at the system's log: the device or the file has errors",
+        Cause::WrongData => "write the file anew with --create and --data pattern; if it stays, the storage loses data",
+        Cause::Behind => "type a lower --rate, or more --threads and --depth; for a recording or a number a longer --budget",
         Cause::Spread => "type --samples 500 (they come in more rounds), or find a quieter machine",
     }
 }

@@ -1,6 +1,7 @@
 //! What comes of a point: its samples in a few figures, the evidence for them, the verdict.
 
 use super::dirt;
+use super::io;
 use super::judge::{Grounds, judge};
 use super::machine::{Beside, Observation, Trouble};
 use super::sampling::{PointLog, Taken, value};
@@ -8,7 +9,7 @@ use super::shape::Shape;
 use super::traffic::Probe;
 use super::work::Work;
 use crate::host::noise::ThreadNoise;
-use crate::results::{Evidence, Limit, Load, Measured, Outcome, Sample, Summary};
+use crate::results::{Evidence, Limit, Load, Measured, Outcome, Sample, Storage, Summary};
 use crate::stats;
 use crate::units::{Hertz, Nanos};
 use std::collections::BTreeMap;
@@ -26,6 +27,8 @@ pub struct Frame<'a> {
     pub traffic_limit: Option<&'a Limit>,
     /// CPUs of the machine.
     pub machine_cpus: usize,
+    /// Memory of the machine, in bytes.
+    pub memory: Option<u64>,
 }
 
 /// What came of a point.
@@ -43,6 +46,7 @@ pub fn conclude(log: &PointLog, asked: &Work, frame: &Frame<'_>) -> Outcome {
     summary.clean_samples = log.samples.len() as u64 - dirty;
     let evidence = evidence(log, work, frame, dirty, &summary);
     let limit = frame.limit.and_then(|limit| limit(core_clock(log)));
+    let storage = storage(log, work, frame);
     let load = load(log, work);
     let grounds = Grounds {
         summary: &summary,
@@ -53,15 +57,29 @@ pub fn conclude(log: &PointLog, asked: &Work, frame: &Frame<'_>) -> Outcome {
         load: load.as_ref().zip(frame.traffic_limit),
         machine_cpus: frame.machine_cpus,
         rounds: log.rounds(),
+        storage: storage.as_deref(),
         interrupted: trouble == Some(Trouble::Interrupted),
     };
     let verdict = judge(&grounds);
     let mut also = also(work, &summary, core_cycles(log, work));
+    also.extend(storage.as_ref().map(|s| io::also(s, summary.median, cpu_time(log))).unwrap_or_default());
     also.extend(fairness(log, work).map(|share| ("fairness".to_owned(), share)));
     also.extend(log.in_windows.figures());
     let samples = log.samples.iter().map(|taken| sample(work, taken)).collect();
     let choice = log.chosen.as_ref().and_then(|chosen| chosen.choice.clone());
-    Outcome::Measured(Box::new(Measured { summary, load, also, choice, limit, samples, evidence, verdict }))
+    Outcome::Measured(Box::new(Measured { summary, load, storage, also, choice, limit, samples, evidence, verdict }))
+}
+
+/// What operations on storage came to, in all windows: nothing of what happened to single ones is left out.
+fn storage(log: &PointLog, work: &Work, frame: &Frame<'_>) -> Option<Box<Storage>> {
+    let Work::Io(io) = work else { return None };
+    let windows = log.samples.iter().filter_map(|taken| taken.seen.io.as_deref());
+    Some(Box::new(io::storage(io, windows, frame.memory)))
+}
+
+/// CPU time of all windows on storage; `None` where the system does not tell.
+fn cpu_time(log: &PointLog) -> Option<Nanos> {
+    log.samples.iter().map(|taken| taken.seen.io.as_ref()?.cpu).sum()
 }
 
 fn sample(work: &Work, taken: &Taken) -> Sample {
@@ -178,6 +196,7 @@ fn also(work: &Work, summary: &Summary, core_cycles: Option<f64>) -> BTreeMap<St
             let one_way = ("one_way_ns".to_owned(), summary.median / 2.0);
             core_cycles.map(|cycles| ("core_cycles".to_owned(), cycles)).into_iter().chain([one_way]).collect()
         }
+        Work::Io(_) => BTreeMap::new(),
         Work::Lock(w) => {
             let each = w.cpus.len() as f64 * 1e9 / summary.median;
             BTreeMap::from([("ns_per_operation".to_owned(), each)])

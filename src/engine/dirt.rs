@@ -1,9 +1,10 @@
 //! Why a sample is left out of the headline: what happened inside it that is not the work's own.
 
+use super::io::IoSeen;
 use super::machine::Observation;
 use super::work::Work;
 use crate::results::Cause;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// More of a sample than this in gaps. Below, a gap moves the value by less than the interval promises anyway.
 const GAPS: f64 = 0.05;
@@ -16,6 +17,10 @@ pub fn of(work: &Work, seen: &Observation) -> Vec<(Cause, String)> {
     let moved = moves(work, seen);
     if moved > 0 {
         found.push((Cause::Moved, "a thread was on another cpu".to_owned()));
+    }
+    if let (Work::Io(_), Some(io)) = (work, &seen.io) {
+        found.extend(of_io(seen, io));
+        return found;
     }
     if let Some(noise) = seen.noise {
         let faults = noise.minor_faults.saturating_add(noise.major_faults);
@@ -34,6 +39,22 @@ pub fn of(work: &Work, seen: &Observation) -> Vec<(Cause, String)> {
         found.push((Cause::Stolen, format!("gaps of {} in all", seen.gaps.total)));
     }
     found
+}
+
+/// Switches that a window on storage may have beside one in a hundred of its operations: those of the system's own work.
+const FEW_SWITCHES: u64 = 20;
+
+/// Threads that wait for storage give up their CPUs, and pages that are mapped are faulted in: both are the work itself.
+fn of_io(seen: &Observation, io: &IoSeen) -> Option<(Cause, String)> {
+    let often = FEW_SWITCHES + io.whole / 100;
+    let switches = seen.noise.map(|noise| noise.involuntary_switches).filter(|&n| n > often)?;
+    // More threads than CPUs take turns.
+    let alone = io.threads.len() <= seen.found_on.as_ref().map_or(usize::MAX, |cpus| distinct(cpus));
+    alone.then(|| (Cause::Others, format!("{switches} involuntary context switches")))
+}
+
+fn distinct(cpus: &[u32]) -> usize {
+    cpus.iter().collect::<BTreeSet<_>>().len()
 }
 
 /// How many threads were found elsewhere than on their own CPU.

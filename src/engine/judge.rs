@@ -4,7 +4,7 @@ use super::advice;
 use super::shape::Shape;
 #[cfg(test)]
 use crate::results::Surroundings;
-use crate::results::{Cause, Evidence, Limit, Load, Reason, Summary, Verdict, VerdictGrade};
+use crate::results::{Cause, Evidence, Limit, Load, Reason, Storage, Summary, Verdict, VerdictGrade};
 use crate::units::{Bytes, Hertz, Nanos};
 
 /// Less of the memory than this in the pages asked for makes the number one of mixed pages.
@@ -60,6 +60,8 @@ pub struct Grounds<'a> {
     pub load: Option<(&'a Load, &'a Limit)>,
     /// CPUs of the machine.
     pub machine_cpus: usize,
+    /// What operations on storage came to.
+    pub storage: Option<&'a Storage>,
     /// Rounds that the samples come from.
     pub rounds: u32,
     /// Whether its rounds were cut short.
@@ -72,6 +74,11 @@ pub fn judge(grounds: &Grounds<'_>) -> Verdict {
     if let Some(limit) = grounds.limit.filter(|l| grounds.summary.median > l.value * l.tolerance) {
         let share = grounds.summary.median / limit.value * 100.0;
         verdict.add(VerdictGrade::Rejected, reason(Cause::AboveLimit, format!("{share:.0}% of {}", limit.source)));
+        return verdict;
+    }
+    if let Some(storage) = grounds.storage.filter(|s| s.wrong > 0) {
+        let text = format!("{} blocks held something else than was written", storage.wrong);
+        verdict.add(VerdictGrade::Rejected, reason(Cause::WrongData, text));
         return verdict;
     }
     if let Some((load, limit)) = grounds.load.filter(|(load, limit)| load.median > limit.value * limit.tolerance) {
@@ -89,6 +96,7 @@ pub fn judge(grounds: &Grounds<'_>) -> Verdict {
     reasons.extend(company(grounds));
     reasons.extend(clocks(grounds.evidence));
     reasons.extend(shape(grounds.shape));
+    reasons.extend(grounds.storage.map(on_storage).unwrap_or_default());
     if let Some(spread) = grounds.evidence.relative_spread.filter(|&s| s > SPREAD) {
         reasons.push(reason(Cause::Spread, format!("known to ±{:.0}% only", spread * 100.0)));
     }
@@ -207,6 +215,37 @@ fn clocks(evidence: &Evidence) -> Vec<Reason> {
     }
     if let Some(gap) = evidence.longest_gap_ns.filter(|&ns| ns > LONG_STOP.0) {
         reasons.push(reason(Cause::Stopped, format!("everything stood still for {}", Nanos(gap))));
+    }
+    reasons
+}
+
+/// Operations that were due and never begun, of those due, above which latencies leave out what mattered.
+const BEHIND: f64 = 0.01;
+
+/// What speaks against operations on storage.
+fn on_storage(storage: &Storage) -> Vec<Reason> {
+    let mut reasons = Vec::new();
+    let (failed, range) = (storage.failed(), Bytes(storage.range_bytes));
+    let remark = storage.remarks.first().filter(|_| !storage.direct);
+    match (remark, storage.memory_bytes.filter(|&memory| storage.range_bytes <= memory)) {
+        (Some(remark), _) => reasons.push(reason(Cause::PageCache, format!("the page cache answered: {remark}"))),
+        (None, Some(memory)) if !storage.direct => {
+            let text = format!("{range} fit into the memory of {}: the page cache can answer", Bytes(memory));
+            reasons.push(reason(Cause::PageCache, text));
+        }
+        _ => {}
+    }
+    if failed > 0 {
+        let most = storage.errors.iter().max_by_key(|(_, n)| **n).map_or("", |(error, _)| error);
+        let all = failed + storage.operations + storage.short;
+        reasons.push(reason(Cause::IoErrors, format!("{failed} of {all} operations failed: {most}")));
+    }
+    if storage.short > 0 {
+        reasons.push(reason(Cause::IoErrors, format!("{} transfers moved fewer bytes than asked for", storage.short)));
+    }
+    if storage.behind as f64 > storage.due as f64 * BEHIND {
+        let text = format!("{} of {} operations that were due were never begun", storage.behind, storage.due);
+        reasons.push(reason(Cause::Behind, text));
     }
     reasons
 }

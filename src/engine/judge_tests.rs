@@ -59,6 +59,7 @@ fn good() -> Case {
 fn verdict(case: &Case, limit: Option<f64>) -> Verdict {
     let limit = limit.map(|value| Limit { value, source: "the L1 ports".to_owned(), tolerance: 1.03 });
     judge(&Grounds {
+        storage: None,
         summary: &case.summary,
         evidence: &case.evidence,
         shape: &case.shape,
@@ -84,6 +85,7 @@ fn traffic_that_memory_cannot_carry_rejects_what_was_measured_beside_it() {
             dirt: None,
             limit: None,
             load: Some((&load, &limit)),
+            storage: None,
             machine_cpus: 2,
             rounds: 6,
             interrupted: false,

@@ -1,5 +1,6 @@
 //! What the engine asks of a machine: the real one and the simulated one answer alike.
 
+use super::io::{IoFile, IoSeen, IoTarget};
 use super::traffic::{LoadedWork, Traffic};
 use super::window::{Chunks, Gaps};
 use super::work::{ChaseWork, Work};
@@ -72,6 +73,8 @@ pub struct Observation {
     pub chunks: Chunks,
     /// Core clock of the first thread's CPU right before and after, `None` where it cannot be established.
     pub core: Option<Hertz>,
+    /// What was seen of storage, `None` for work of another kind.
+    pub io: Option<Box<IoSeen>>,
 }
 
 /// What a mapping is for; streams and chains never share memory.
@@ -165,7 +168,7 @@ impl MemoryPlan {
                         *size = (*size).max(bytes);
                     }
                 }
-                Work::Chase(_) | Work::Instruction(_) | Work::Lock(_) | Work::HandOff(_) => {}
+                Work::Chase(_) | Work::Instruction(_) | Work::Lock(_) | Work::HandOff(_) | Work::Io(_) => {}
             }
             if let Some(chase) = work.chase().filter(|w| chains.insert(w.chain())) {
                 let key = (MemoryUse::Chains, chase.pages, Place::Node(chase.memory_node(facts)));
@@ -238,6 +241,12 @@ pub trait Machine {
     /// The works that a work leaves the choice of, of which the fastest is to be found by measuring: itself where it
     /// leaves none.
     fn candidates(&self, work: &Work) -> Vec<Work>;
+
+    /// What is known of a file before anything is done to it; nothing is made and nothing is written.
+    ///
+    /// # Errors
+    /// It cannot be used, and why.
+    fn look_at(&self, file: &IoFile, direct: bool) -> Result<IoTarget, Error>;
 
     /// Maps and faults in what `plan` says and gives up what was mapped before: `beside` it only afterwards, so that the
     /// system cannot hand out the same memory again.

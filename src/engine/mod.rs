@@ -17,6 +17,7 @@ mod distribution;
 mod disturbances;
 mod handoff;
 mod handoff_cost;
+mod io;
 mod judge;
 mod loaded;
 mod machine;
@@ -47,6 +48,10 @@ pub use contention::LoadCost;
 pub use distribution::Windows;
 pub use disturbances::{NoiseModel, Spike};
 pub use handoff_cost::HandOffCost;
+pub use io::{
+    COUNTED_WINDOWS, Content, Flush, IoFile, IoSeen, IoTarget, IoWork, Order, Pace, Permission, Recording, Step,
+    StorageModel,
+};
 pub use judge::reason;
 pub use machine::{
     Beside, Machine, MemoryKey, MemoryPlan, MemoryUse, Observation, Trouble, page_bytes, share_of, slot,

@@ -1,6 +1,7 @@
 //! The machine that this process runs on.
 
 use super::handoff::{self, HandOffRun};
+use super::io::{IoFile, IoTarget, Means, RealStorage};
 use super::loaded::{LoadedRun, ProbeRun, TrafficShare};
 use super::machine::{Machine, MemoryKey, MemoryPlan, MemoryUse, Observation, Trouble, page_bytes, slot, traffic_key};
 use super::order::ChainOrder;
@@ -17,7 +18,7 @@ use crate::host::interrupt::StopFlag;
 use crate::host::memory::{Mapping, PageMode, PageReading, Place, Window};
 use crate::host::noise::Watch;
 use crate::kernels::{self, Chain, UnverifiedChain, dependent_adds};
-use crate::results::{ClockFacts, HostFacts, KernelUsed, PageEvidence, Surroundings};
+use crate::results::{ClockFacts, HostFacts, KernelUsed, PageEvidence, Surroundings, TraceWriter};
 use crate::units::{Bytes, BytesPerSecond, Hertz, Nanos};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -40,6 +41,7 @@ pub struct RealMachine {
     stop: StopFlag,
     mappings: BTreeMap<MemoryKey, std::result::Result<Arena, Trouble>>,
     chains: BTreeMap<ChaseWork, Arc<Mutex<Chain>>>,
+    storage: RealStorage,
     prepared: Option<(Work, Prepared)>,
     /// How far in its pass over memory the last stream stopped that no cache holds.
     reached: f64,
@@ -74,6 +76,7 @@ impl RealMachine {
             stop,
             mappings: BTreeMap::new(),
             chains: BTreeMap::new(),
+            storage: RealStorage::default(),
             prepared: None,
             reached: 0.0,
         };
@@ -97,6 +100,11 @@ impl RealMachine {
             position >= end
         })?;
         if done.into_iter().all(|d| d) { Ok(()) } else { Err(Trouble::Interrupted) }
+    }
+
+    /// Writes every operation on storage to `writer` from now on.
+    pub fn record(&mut self, writer: TraceWriter) {
+        self.storage.record(writer);
     }
 
     fn take<R: Run>(&self, work: &Work, run: &Arc<R>, length: Length) -> std::result::Result<Observation, Trouble> {
@@ -361,11 +369,16 @@ impl Machine for RealMachine {
                 (kernel.name(), kernel.digest())
             }
             Work::HandOff(w) => (w.kernel.kernel_name(), w.kernel.digest()),
+            Work::Io(w) => return super::io::engine(w),
             Work::Loaded(w) => {
                 return w.kernels(|part| self.kernel(part));
             }
         };
         Ok(KernelUsed { name, digest })
+    }
+
+    fn look_at(&self, file: &IoFile, direct: bool) -> Result<IoTarget> {
+        RealStorage::look_at(file, direct)
     }
 
     fn candidates(&self, work: &Work) -> Vec<Work> {
@@ -394,6 +407,9 @@ impl Machine for RealMachine {
         }
         // Gives the memory of the last work back before the next one takes it.
         self.prepared = None;
+        if !matches!(work, Work::Io(_)) {
+            self.storage.park();
+        }
         if self.stop.is_set() {
             return Err(Trouble::Interrupted);
         }
@@ -411,6 +427,10 @@ impl Machine for RealMachine {
                 Prepared::Lock(Arc::new(LockRun::new(kernel, lines, (w.inside, w.between))))
             }
             Work::HandOff(w) => self.prepare_hand_off(w)?,
+            Work::Io(w) => {
+                let means = Means { team: &self.team, clock: &self.clock, stop: &self.stop };
+                return self.storage.prepare(w, &means);
+            }
         };
         // A few samples walk through less of the memory than a large cache holds: those that began at its start again would
         // find there what the ones before them have left.
@@ -424,6 +444,10 @@ impl Machine for RealMachine {
     fn sample(&mut self, work: &Work, length: Nanos) -> std::result::Result<Observation, Trouble> {
         if self.stop.is_set() {
             return Err(Trouble::Interrupted);
+        }
+        if let Work::Io(io) = work {
+            let means = Means { team: &self.team, clock: &self.clock, stop: &self.stop };
+            return self.storage.sample(io, length, &means);
         }
         let length = length.max(self.clock.shortest()) * work.stretch();
         let length = Length { ticks: self.clock.ticks(length) };

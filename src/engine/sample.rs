@@ -144,6 +144,7 @@ fn take_once<R: Run>(
         fairness: traffic.is_none().then(|| common.fairness()),
         chunks: chunks.unwrap_or_default(),
         core,
+        io: None,
     }))
 }
 

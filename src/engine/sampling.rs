@@ -92,6 +92,8 @@ pub struct PointLog {
     pub(super) pages: Option<(PageEvidence, Vec<String>)>,
     rounds: u32,
     enough: bool,
+    /// Whether the work has come to its end.
+    exhausted: bool,
     pub(super) trouble: Option<Trouble>,
     pub(super) chosen: Option<Chosen>,
     /// Short windows to take beside the samples.
@@ -224,14 +226,23 @@ fn try_round(machine: &mut dyn Machine, asked: &Work, sampling: &Sampling, log: 
     let work = &log.work(asked).clone();
     machine.prepare(work)?;
     warm_up(machine, work, sampling.length, MOST_WARM_UPS)?;
-    let first_cpu = work.cpus().first().copied().unwrap_or(0);
-    log.core_before.extend(machine.core_clock(first_cpu).map(|hz| hz.0));
+    // A core that waits for storage has no clock to speak of.
+    let computes = !matches!(work, Work::Io(_));
+    let first_cpu = work.cpus().first().copied().filter(|_| computes);
+    log.core_before.extend(first_cpu.and_then(|cpu| machine.core_clock(cpu)).map(|hz| hz.0));
     let before = machine.surroundings(work.cpus());
     let round = log.rounds;
     let mut result = Ok(());
     for _ in 0..sampling.in_round(log.samples.len()) {
         match machine.sample(work, sampling.length) {
-            Ok(seen) => log.samples.push(Taken { round, allocation: log.allocation, seen }),
+            Ok(seen) => {
+                let is_last = seen.io.as_ref().is_some_and(|io| io.is_last);
+                log.samples.push(Taken { round, allocation: log.allocation, seen });
+                if is_last {
+                    log.exhausted = true;
+                    break;
+                }
+            }
             Err(trouble) => {
                 result = Err(trouble);
                 break;
@@ -241,11 +252,11 @@ fn try_round(machine: &mut dyn Machine, asked: &Work, sampling: &Sampling, log: 
     // What happens to windows is theirs to show: it is no matter of the samples.
     let surroundings = machine.surroundings(work.cpus());
     log.note(&between(&before, &surroundings), machine.clock_drift());
-    log.core_after.extend(machine.core_clock(first_cpu).map(|hz| hz.0));
+    log.core_after.extend(first_cpu.and_then(|cpu| machine.core_clock(cpu)).map(|hz| hz.0));
     let placed = log.read_pages(machine, work);
     result.and(placed)?;
     log.rounds += 1;
-    log.enough = log.is_enough(work, sampling);
+    log.enough = log.exhausted || log.is_enough(work, sampling);
     if let Some(windows) = log.windows {
         let share = windows.count.div_ceil(sampling.rounds.max(1)).saturating_mul(log.rounds);
         let wanted = if log.enough { windows.count } else { share };
@@ -259,6 +270,10 @@ fn try_round(machine: &mut dyn Machine, asked: &Work, sampling: &Sampling, log: 
 ///
 /// Page tables are counted in base pages: a virtual machine's huge pages are base pages on many hosts.
 pub fn warm_up(machine: &mut dyn Machine, work: &Work, length: Nanos, most: usize) -> Result<(), Trouble> {
+    if let Work::Io(io) = work {
+        // A fifth of a window fills the queue and wakes the device; of operations that are counted none is lost so.
+        return if io.total().is_none() { machine.sample(work, length / 5.0).map(|_| ()) } else { Ok(()) };
+    }
     let facts = machine.facts();
     let cached = work.working_set() <= facts.topology.last_level_total(work.cpus());
     let mut left = if cached { work.pass() } else { work.translations(facts.pages.base) };

@@ -9,6 +9,7 @@ use super::cache_cost::CacheCost;
 use super::contention::{self, LoadCost, Sets};
 use super::disturbances::{NoiseModel, Spike, chunks};
 use super::handoff_cost::HandOffCost;
+use super::io::{IoFile, IoTarget, IoWork, SimulatedStorage, StorageModel};
 use super::machine::{
     Beside, Machine, MemoryKey, MemoryPlan, MemoryUse, Observation, Trouble, page_bytes, traffic_memory,
 };
@@ -77,6 +78,8 @@ pub struct CostModel {
     pub nodes: NodesCost,
     /// What disturbs samples.
     pub noise: NoiseModel,
+    /// What every file is.
+    pub storage: StorageModel,
 }
 
 /// The simulated machine.
@@ -94,6 +97,7 @@ pub struct SimulatedMachine {
     chains: BTreeSet<ChaseWork>,
     taken: BTreeMap<MemoryKey, Bytes>,
     prepared: Option<Prepared>,
+    storage: SimulatedStorage,
     stop_at: Option<Nanos>,
 }
 
@@ -131,6 +135,7 @@ impl SimulatedMachine {
             chains: BTreeSet::new(),
             taken: BTreeMap::new(),
             prepared: None,
+            storage: SimulatedStorage::default(),
             stop_at: None,
         }
     }
@@ -175,6 +180,13 @@ impl SimulatedMachine {
         let memory = self.model.levels.len() - 1;
         let sets = cpus.iter().map(|&cpu| (cpu, bytes)).collect();
         contention::levels(&self.facts.topology, &sets, memory).into_values().max().unwrap_or(memory)
+    }
+
+    /// A window of work on storage, on the model's device.
+    fn window(&mut self, work: &IoWork, length: Nanos) -> Result<Observation, Trouble> {
+        let (io, took) = self.storage.sample(work, &self.model.storage, (self.now, length))?;
+        self.samples += 1;
+        self.advance(took).map(|()| Observation { found_on: Some(work.cpus.clone()), ..io.into_observation() })
     }
 
     fn node_of(&self, cpu: u32) -> u32 {
@@ -270,14 +282,7 @@ impl SimulatedMachine {
 
     /// Whether a load of `work` waits for a page to be found: those of a window that the TLBs cover share one search.
     fn walks(&self, work: &ChaseWork) -> bool {
-        let covered = match work.shape {
-            ChainShape::GlobalRandom | ChainShape::OnePerPage(_) | ChainShape::Pairs { .. } => work.bytes,
-            ChainShape::RandomBox(window)
-            | ChainShape::SameRandomInBox(window)
-            | ChainShape::DiffRandomInBox(window) => window.min(work.bytes),
-            ChainShape::Sequential => Bytes(0),
-        };
-        work.pages == PageMode::Base && covered > self.model.tlb_reach
+        work.pages == PageMode::Base && work.window() > self.model.tlb_reach
     }
 
     /// What the TLBs add to a load.
@@ -360,11 +365,16 @@ impl Machine for SimulatedMachine {
             Work::Instruction(w) => format!("{}/{}", w.instruction, w.timing),
             Work::Lock(w) => format!("{}/simulated", w.operation),
             Work::HandOff(w) => w.kernel.kernel_name(),
+            Work::Io(w) => w.engine.clone(),
             Work::Loaded(w) => {
                 return w.kernels(|part| self.kernel(part));
             }
         };
         Ok(KernelUsed { name, digest: Some("0000000000000000".to_owned()) })
+    }
+
+    fn look_at(&self, file: &IoFile, _direct: bool) -> crate::error::Result<IoTarget> {
+        Ok(self.model.storage.target(file))
     }
 
     fn candidates(&self, work: &Work) -> Vec<Work> {
@@ -416,6 +426,10 @@ impl Machine for SimulatedMachine {
             }
             Work::Instruction(w) => self.instruction_rate(w) / 1e9,
             Work::Lock(w) => self.lock_rate(w) / 1e9,
+            Work::Io(w) => {
+                self.storage.prepare(w, &self.model.storage)?;
+                1.0
+            }
             Work::HandOff(w) => {
                 let [from, to] = w.cpus;
                 1.0 / self.model.hand_off.round_trip(self.places.relation(from, to), from, to).0
@@ -430,6 +444,9 @@ impl Machine for SimulatedMachine {
         let Some((per_nano, beside, fairness)) = ready.map(|p| (p.per_nano, p.beside, p.fairness)) else {
             return Err(Trouble::Failed("a sample was asked for before its work was prepared".to_owned()));
         };
+        if let Work::Io(io) = work {
+            return self.window(io, length);
+        }
         let length = length * work.stretch();
         let (factor, spike) = self.disturbance();
         let elapsed = length * factor;
@@ -458,6 +475,7 @@ impl Machine for SimulatedMachine {
             found_on: Some(found_on),
             fairness: Some(fairness),
             core: self.core_clock(work.cpus().first().copied().unwrap_or(0)),
+            io: None,
         })
     }
 

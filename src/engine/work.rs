@@ -1,6 +1,7 @@
 //! What can be sampled: every kind of work with its settings.
 
 use super::cycle::Cycle;
+use super::io::IoWork;
 use super::machine::slot;
 use super::traffic::{LoadedWork, Probe};
 use crate::host::memory::{PageMode, Place};
@@ -228,6 +229,17 @@ impl ChaseWork {
         }
     }
 
+    /// Memory in which its order jumps to and fro; none where it goes through by rising address.
+    pub fn window(&self) -> Bytes {
+        match self.shape {
+            ChainShape::GlobalRandom | ChainShape::OnePerPage(_) | ChainShape::Pairs { .. } => self.bytes,
+            ChainShape::RandomBox(window)
+            | ChainShape::SameRandomInBox(window)
+            | ChainShape::DiffRandomInBox(window) => window.min(self.bytes),
+            ChainShape::Sequential => Bytes(0),
+        }
+    }
+
     /// Bytes of the mapping that it takes up: pages with a node each start at multiples of their size.
     pub fn slot(&self) -> Bytes {
         match self.shape {
@@ -289,6 +301,8 @@ pub enum Work {
     HandOff(HandOffWork),
     /// Latency or bandwidth beside traffic.
     Loaded(LoadedWork),
+    /// Operations on files and devices.
+    Io(IoWork),
 }
 
 /// Entries of a page table in a cache line: 8 bytes each on all machines with 64-bit addresses.
@@ -304,6 +318,7 @@ impl Work {
             Work::Lock(w) => &w.cpus,
             Work::HandOff(w) => &w.cpus,
             Work::Loaded(w) => w.cpus(),
+            Work::Io(w) => &w.cpus,
         }
     }
 
@@ -324,7 +339,7 @@ impl Work {
             Work::Stream(w) => Some(w.pages),
             Work::Chase(w) => Some(w.pages),
             Work::Loaded(w) => Some(w.pages()),
-            Work::Instruction(_) | Work::Lock(_) | Work::HandOff(_) => None,
+            Work::Instruction(_) | Work::Lock(_) | Work::HandOff(_) | Work::Io(_) => None,
         }
     }
 
@@ -334,7 +349,7 @@ impl Work {
             Work::Stream(w) => w.place.clone(),
             Work::Chase(w) => w.node.map(Place::Node),
             Work::Loaded(w) => w.node().map(Place::Node),
-            Work::Instruction(_) | Work::Lock(_) | Work::HandOff(_) => None,
+            Work::Instruction(_) | Work::Lock(_) | Work::HandOff(_) | Work::Io(_) => None,
         }
     }
 
@@ -365,20 +380,15 @@ impl Work {
             Work::Stream(w) => Bytes(w.bytes.0.saturating_mul(w.cpus.len() as u64)),
             Work::Chase(w) => w.touched(),
             Work::Loaded(w) => w.working_set(),
-            Work::Instruction(_) | Work::Lock(_) | Work::HandOff(_) => Bytes(0),
+            Work::Instruction(_) | Work::Lock(_) | Work::HandOff(_) | Work::Io(_) => Bytes(0),
         }
     }
 
     /// Loads of a chase after which nearly every line of the page tables behind its memory has been used, where pages have
     /// `page` bytes: three for each line, of which 95% are met in random order then. Zero for what follows no chain.
     pub fn translations(&self, page: Bytes) -> u64 {
-        let chase = match self {
-            Work::Chase(w) => Some(w),
-            Work::Loaded(w) => w.chase(),
-            Work::Stream(_) | Work::Instruction(_) | Work::Lock(_) | Work::HandOff(_) => None,
-        };
         let lines = |w: &ChaseWork| w.bytes.0 / (page.0.max(1) * ENTRIES_PER_LINE);
-        chase.map_or(0, |w| lines(w).saturating_mul(3).min(w.nodes()))
+        self.chase().map_or(0, |w| lines(w).saturating_mul(3).min(w.nodes()))
     }
 
     /// What walking everything once amounts to, as [`super::Observation::amount`] counts: payload bytes, hops,
@@ -394,7 +404,7 @@ impl Work {
                 Probe::Chase(chase) => chase.nodes(),
                 Probe::Stream(stream) => stream.bytes.0,
             },
-            Work::Instruction(_) | Work::Lock(_) | Work::HandOff(_) => 0,
+            Work::Instruction(_) | Work::Lock(_) | Work::HandOff(_) | Work::Io(_) => 0,
         }
     }
 
@@ -406,7 +416,7 @@ impl Work {
     /// Whether its quantity is a rate rather than a time.
     pub fn higher_is_better(&self) -> bool {
         match self {
-            Work::Stream(_) | Work::Lock(_) => true,
+            Work::Stream(_) | Work::Lock(_) | Work::Io(_) => true,
             Work::Chase(_) | Work::Instruction(_) | Work::HandOff(_) => false,
             Work::Loaded(w) => w.chase().is_none(),
         }
@@ -417,7 +427,7 @@ impl Work {
         match self {
             Work::Chase(w) => Some(w),
             Work::Loaded(w) => w.chase(),
-            Work::Stream(_) | Work::Instruction(_) | Work::Lock(_) | Work::HandOff(_) => None,
+            Work::Stream(_) | Work::Instruction(_) | Work::Lock(_) | Work::HandOff(_) | Work::Io(_) => None,
         }
     }
 

@@ -27,6 +27,8 @@ macro_rules! lists {
     };
 }
 
+pub(super) use lists;
+
 lists! {
     /// Operations: `read`, `write,write-nt`, `read-best`.
     Operations of Asked;
@@ -226,6 +228,8 @@ macro_rules! names {
         }
     };
 }
+
+pub(super) use names;
 
 names! {
     /// Whether threads work on one cache line or each on its own.

@@ -11,6 +11,7 @@ pub mod core_to_core;
 mod curve;
 mod hierarchy;
 pub mod instructions;
+pub mod io;
 pub mod latency;
 mod lists;
 pub mod loaded_latency;
@@ -198,85 +199,91 @@ pub struct Row {
     pub name: &'static str,
     /// The question it answers.
     pub question: &'static str,
-    /// The least detailed profile that it is part of unless asked for by name.
-    pub least: Detail,
+    /// The least detailed profile that it is part of unless asked for by name; `None` for what has to be told what to measure.
+    pub least: Option<Detail>,
     /// The experiment as part of a profile.
     pub in_profile: fn(Detail) -> Box<dyn Experiment>,
 }
 
 /// Every experiment, in the order of profiles and lists.
-pub static EXPERIMENTS: [Row; 12] = [
+pub static EXPERIMENTS: [Row; 13] = [
     Row {
         name: "bandwidth",
         question: "how many bytes per second do threads read, write and copy at each level of the hierarchy?",
-        least: Detail::Brief,
+        least: Some(Detail::Brief),
         in_profile: |detail| Box::new(bandwidth::Bandwidth::in_profile(detail)),
     },
     Row {
         name: "latency",
         question: "how long does a load take that needs the one before it, at each level of the hierarchy?",
-        least: Detail::Brief,
+        least: Some(Detail::Brief),
         in_profile: |detail| Box::new(latency::Latency::in_profile(detail)),
     },
     Row {
         name: "scaling",
         question: "how does bandwidth grow with the number of threads, and how many does memory need?",
-        least: Detail::Levels,
+        least: Some(Detail::Levels),
         in_profile: |detail| Box::new(scaling::Scaling::in_profile(detail)),
     },
     Row {
         name: "core-to-core",
         question: "how long does a value take from one core to another and back, for every pair of cores?",
-        least: Detail::Levels,
+        least: Some(Detail::Levels),
         in_profile: |detail| Box::new(core_to_core::CoreToCore::in_profile(detail)),
     },
     Row {
         name: "numa",
         question: "how many bytes per second does each NUMA node's CPUs get from each node's memory?",
-        least: Detail::Levels,
+        least: Some(Detail::Levels),
         in_profile: |detail| Box::new(numa::NumaBandwidth::in_profile(detail)),
     },
     Row {
         name: "numa-latency",
         question: "how long does a load from each NUMA node's memory take on each node's CPUs?",
-        least: Detail::Levels,
+        least: Some(Detail::Levels),
         in_profile: |detail| Box::new(numa::NumaLatency::in_profile(detail)),
     },
     Row {
         name: "loaded-latency",
         question: "how long does a load take while other CPUs use the memory, and how much do they move then?",
-        least: Detail::Levels,
+        least: Some(Detail::Levels),
         in_profile: |detail| Box::new(loaded_latency::LoadedLatency::in_profile(detail)),
     },
     Row {
         name: "patterns",
         question: "what do reverse, strided and random orders reach of the forward bandwidth?",
-        least: Detail::Sweep,
+        least: Some(Detail::Sweep),
         in_profile: |detail| Box::new(patterns::Patterns::in_profile(detail)),
     },
     Row {
         name: "tlb",
         question: "how many pages does each TLB cover, and what does a miss in it cost?",
-        least: Detail::Levels,
+        least: Some(Detail::Levels),
         in_profile: |detail| Box::new(tlb::Tlb::in_profile(detail)),
     },
     Row {
         name: "caches",
         question: "how many caches are there, what does each hold, and how do they fetch and replace lines?",
-        least: Detail::Levels,
+        least: Some(Detail::Levels),
         in_profile: |detail| Box::new(caches::Caches::in_profile(detail)),
     },
     Row {
         name: "instructions",
         question: "how many of an instruction does a core do, and how long does one wait for another?",
-        least: Detail::Sweep,
+        least: Some(Detail::Sweep),
         in_profile: |detail| Box::new(instructions::InstructionTimes::in_profile(detail)),
     },
     Row {
         name: "locks",
         question: "how many atomic operations, locks and fences do threads do on shared and separate lines?",
-        least: Detail::Sweep,
+        least: Some(Detail::Sweep),
         in_profile: |detail| Box::new(locks::Locks::in_profile(detail)),
+    },
+    Row {
+        name: "io",
+        question: "how many operations per second do files and devices do, and how long does each take?",
+        least: None,
+        in_profile: |detail| Box::new(io::Storage::in_profile(detail)),
     },
 ];
 

@@ -84,6 +84,11 @@ pub fn monotonic() -> Nanos {
     Nanos(now.saturating_sub(*START.get_or_init(|| now)) as f64)
 }
 
+/// CPU time of the calling thread, its own and the system's on its behalf; `None` where the system does not tell.
+pub fn thread_cpu() -> Option<Nanos> {
+    os::thread_cpu_ns().map(|ns| Nanos(ns as f64))
+}
+
 /// Date and time in RFC 3339, UTC, to the second.
 pub fn wall_clock() -> String {
     let now = time::OffsetDateTime::now_utc().replace_nanosecond(0);

@@ -19,6 +19,10 @@ const FIXED: Nanos = Nanos(0.1e9);
 /// Samples that warming up takes on average, in caches and beyond.
 const WARM_UPS: f64 = 3.0;
 const WARM_UPS_IN_MEMORY: f64 = 6.0;
+const WARM_UPS_ON_STORAGE: f64 = 0.2;
+
+/// What a file is written with before it is measured.
+const FILLED: BytesPerSecond = BytesPerSecond(300e6);
 
 /// What a turn of a point takes beside its samples: taking memory, readings of faults, steal and core clock.
 const PER_TURN: Nanos = Nanos(3e6);
@@ -74,7 +78,12 @@ pub(super) fn phase_time(
         let race =
             PER_TURN * prepared + (sampling.length * work.stretch() + PER_SAMPLE) * race_samples(point.candidates);
         let windows = point.windows.map_or(Nanos::ZERO, |w| w.length * f64::from(w.count) * PER_WINDOW);
-        chain + race + windows + turn(work, request, sampling, &cost) * f64::from(sampling.rounds)
+        // Points share the file: the first one makes it.
+        let filled = match work {
+            Work::Io(w) if w.point == 0 => Nanos::from_secs(w.filled().0 as f64 / FILLED.0),
+            _ => Nanos::ZERO,
+        };
+        filled + chain + race + windows + turn(work, request, sampling, &cost) * f64::from(sampling.rounds)
     };
     mapping + phase.points.iter().map(|&i| one(&points[i])).sum()
 }
@@ -87,7 +96,7 @@ fn turn(work: &Work, request: &Request, sampling: &Sampling, cost: &Cost) -> Nan
         Work::Stream(_) => Nanos::from_secs(work.pass() as f64 / WALKED.0 / work.cpus().len().max(1) as f64),
         Work::Chase(_) => PER_HOP * work.pass() as f64,
         Work::Loaded(w) => PER_HOP * w.chase().map_or(0, ChaseWork::nodes) as f64,
-        Work::Instruction(_) | Work::Lock(_) | Work::HandOff(_) => Nanos::ZERO,
+        Work::Instruction(_) | Work::Lock(_) | Work::HandOff(_) | Work::Io(_) => Nanos::ZERO,
     };
     let fill = work.chase().map_or(Nanos::ZERO, |w| PER_FILLING_HOP * (w.nodes() * FILLS) as f64).min(LONGEST_FILL);
     let tables = PER_HOP_IN_MEMORY * work.translations(cost.base_page) as f64;
@@ -99,7 +108,11 @@ fn turn(work: &Work, request: &Request, sampling: &Sampling, cost: &Cost) -> Nan
         }
         _ => Nanos::ZERO,
     };
-    let warm_ups = if held { WARM_UPS } else { WARM_UPS_IN_MEMORY };
+    let warm_ups = match work {
+        Work::Io(_) => WARM_UPS_ON_STORAGE,
+        _ if held => WARM_UPS,
+        _ => WARM_UPS_IN_MEMORY,
+    };
     PER_TURN
         + request.cooldown
         + made

@@ -16,6 +16,13 @@ pub(super) fn block(dataset: &Dataset, bars: bool) -> Block {
     columns.extend([
         Column::right(format!("{name}\n{unit}")),
         Column::right(format!("best\n{unit}")),
+        Column::right("MB/s"),
+        Column::right("mean\nus"),
+        Column::right("p50\nus"),
+        Column::right("p99\nus"),
+        Column::right("p99.9\nus"),
+        Column::right("max\nus"),
+        Column::right("CPU us\neach"),
         Column::right("traffic\nGB/s"),
         Column::right("on the\nbus GB/s"),
         Column::right("core\ncycles"),
@@ -51,13 +58,24 @@ fn axis_column(dataset: &Dataset, axis: &str) -> Column {
 }
 
 /// The cells behind the axes, empty where a column may be left out.
-fn figures(dataset: &Dataset, point: &Point, factor: f64) -> [String; 13] {
+fn figures(dataset: &Dataset, point: &Point, factor: f64) -> [String; 20] {
     let word = trust(point).to_owned();
     match point.outcome.measured() {
-        None => ["-", "-", "", "", "", "", "", "", "", "", "", "", &word].map(str::to_owned),
+        None => {
+            let mut cells = [const { String::new() }; 20];
+            (cells[0], cells[1], cells[19]) = ("-".to_owned(), "-".to_owned(), word);
+            cells
+        }
         Some(m) => [
             value(Some(point), factor),
             significant(m.summary.best * factor),
+            also(m, "bytes_per_second").map(|rate| significant(rate / 1e6)).unwrap_or_default(),
+            micros(m, "latency_mean"),
+            micros(m, "latency_p50"),
+            micros(m, "latency_p99"),
+            micros(m, "latency_p99_9"),
+            micros(m, "latency_max"),
+            micros(m, "cpu_ns_per_operation"),
             m.load.map(|load| significant(load.median / 1e9)).unwrap_or_default(),
             m.load.map(|load| significant(load.bus_estimate / 1e9)).unwrap_or_default(),
             also(m, "core_cycles").map(significant).unwrap_or_default(),
@@ -71,6 +89,11 @@ fn figures(dataset: &Dataset, point: &Point, factor: f64) -> [String; 13] {
             word,
         ],
     }
+}
+
+/// A time in us, empty where there is none.
+fn micros(measured: &Measured, name: &str) -> String {
+    also(measured, name).map(|ns| significant(ns / 1e3)).unwrap_or_default()
 }
 
 /// The point's quantity under another convention.

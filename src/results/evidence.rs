@@ -77,6 +77,14 @@ pub enum Cause {
     Placement,
     /// The interval is too wide.
     Spread,
+    /// Storage was not reached: the page cache answered, or could have.
+    PageCache,
+    /// Operations on storage failed, or moved fewer bytes than asked for.
+    IoErrors,
+    /// What was read from storage is not what was written.
+    WrongData,
+    /// Operations that were due under a rate limit were never begun.
+    Behind,
 }
 
 /// Why a number is not solid.

@@ -12,7 +12,9 @@ mod outcome;
 mod relation;
 mod report;
 mod sc_membench;
+mod storage;
 mod store;
+mod trace;
 
 pub use dataset::{ASKED_THREADS, Axis, Coordinate, Coordinates, Dataset, Point, Quantity, headline};
 pub use evidence::{
@@ -27,4 +29,6 @@ pub use outcome::{Candidate, Choice, Limit, Load, Measured, Outcome, Sample, Sum
 pub use relation::{Group, Places, Relation};
 pub use report::{ClockFacts, Finding, KernelUsed, PlanSummary, Provenance, Report, RunStatus, SCHEMA_VERSION, Tool};
 pub use sc_membench::{SC_MEMBENCH_HEADER, SC_MEMBENCH_OPERATIONS};
+pub use storage::{Latencies, Storage, StorageSecond};
 pub use store::{LARGEST_REPORT, Saved, is_replaceable, parse_saved, read_report, read_saved, write_atomically};
+pub use trace::{TraceFormat, TraceRecord, TraceWriter, read_trace};

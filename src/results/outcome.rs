@@ -1,6 +1,6 @@
 //! What came of a point: a measured value with its spread and evidence, or the reason why there is none.
 
-use super::{Evidence, Verdict};
+use super::{Evidence, Storage, Verdict};
 #[cfg(test)]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -79,10 +79,15 @@ pub struct Measured {
     /// Latency: `core_cycles`, of another tool without its samples `standard_deviation`. Instructions: `core_cycles`, `per_cycle`, `per_second`. Locks: `ns_per_operation` (of one thread).
     /// Core to core: `one_way_ns` (half the round trip), `core_cycles`. Where the distribution over short windows was asked
     /// for: `p50`, `p90`, `p95`, `p99`, `p99_9`, `max` of the quantity in a window, `windows` (how many) and `window_ns`.
+    /// Storage: `bytes_per_second`, `latency_mean`, `latency_p50`, `_p90`, `_p99`, `_p99_9`, `_p99_99`, `latency_max` (of every
+    /// operation, in ns), `cpu_ns_per_operation`, of several threads `fairness`, and where there were any `errors`, `short`, `behind`.
     pub also: BTreeMap<String, f64>,
     /// The traffic beside what was measured; left out where there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load: Option<Load>,
+    /// What operations on files and devices came to; left out for work of other kinds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub storage: Option<Box<Storage>>,
     /// Which kernel, or number of threads, was found fastest before the samples, and what the others reached; `null` where there was no choice.
     #[serde(default)]
     pub choice: Option<Choice>,

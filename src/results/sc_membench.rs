@@ -180,6 +180,7 @@ impl Row {
             summary,
             also: BTreeMap::from([(also.0.to_owned(), also.1)]),
             load: None,
+            storage: None,
             choice: None,
             limit: None,
             samples: vec![sample],

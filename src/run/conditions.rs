@@ -103,9 +103,12 @@ pub(super) fn interruptions(datasets: &[Dataset]) -> Option<Finding> {
         return None;
     }
     let sum = |of: fn(&Evidence) -> Option<u64>| points().filter_map(|m| of(&m.evidence)).sum::<u64>();
+    // Threads that wait for storage stop of themselves.
+    let computing = points().filter(|m| m.storage.is_none());
+    let stops = computing.filter_map(|m| m.evidence.voluntary_switches).sum::<u64>();
     let counts = [
         (sum(|e| e.involuntary_switches), "context switches"),
-        (sum(|e| e.voluntary_switches), "stops"),
+        (stops, "stops"),
         (sum(|e| e.minor_faults), "minor page faults"),
         (sum(|e| e.major_faults), "major page faults"),
         (sum(|e| e.migrations), "moves to other cpus"),

@@ -8,6 +8,7 @@ mod bends;
 mod capacity;
 #[cfg(test)]
 mod coverage_tests;
+mod histogram;
 mod knees;
 mod levels;
 mod modes;
@@ -20,6 +21,7 @@ mod trend;
 
 pub use bends::{first_passing, knee_below_chord, unevenness};
 pub use capacity::{CacheEnd, cache_ends, fewer_than};
+pub use histogram::Histogram;
 pub use knees::{Knee, knees};
 pub use levels::{Headline, headline};
 pub use modes::{Modes, modes};

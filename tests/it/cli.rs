@@ -17,6 +17,28 @@ type Row = (&'static str, i32, Stream, &'static str);
 
 /// Requests that cannot be carried out as typed.
 const USAGE: &[Row] = &[
+    // Storage.
+    ("io", 2, Err, "FILE"),
+    ("io x --ops erase", 2, Err, "operations on storage: read, write, mix"),
+    ("io x --pattern zigzag", 2, Err, "patterns of storage: sequential"),
+    ("io x --mix 2", 2, Err, "a share of writes is from 0"),
+    ("io x --engine libaio", 2, Err, "'libaio'"),
+    ("io x --block 0", 2, Err, "block not possible: 0 B"),
+    ("io x --start -1", 2, Err, "--start -1"),
+    ("io x --end ten", 2, Err, "'ten'"),
+    ("io x --depth 0", 2, Err, "depth not possible: 0"),
+    ("io x --rate 0", 2, Err, "a rate is a number of operations per second"),
+    ("io x --rate 10 --think 1ms", 2, Err, "--think"),
+    ("io x --operations 0", 2, Err, "count not possible: 0"),
+    ("io x --operations 5 --time 1s", 2, Err, "--time"),
+    ("io x --fsync 1 --fdatasync 1", 2, Err, "--fdatasync"),
+    ("io x --window 1ms", 2, Err, "window not possible: 1.00 ms"),
+    ("io x --time 1ms", 2, Err, "time not possible: less than a window"),
+    ("io x --verify --data zeros", 2, Err, "only a pattern can be verified"),
+    ("io x --keep", 2, Err, "--create"),
+    ("io x --destroy-data y", 2, Err, "nothing to destroy: y"),
+    ("io x --create 1GiB --destroy-data x", 2, Err, "--destroy-data"),
+    ("io no-such-file --time 1s", 2, Err, "cannot open no-such-file"),
     // Names, with the nearest one suggested.
     ("bandwidht", 2, Err, "did you mean 'bandwidth'"),
     ("help", 2, Err, "memgauge --help"),
@@ -207,6 +229,8 @@ const ANSWERS: &[Row] = &[
     ("list kernels", 0, Out, "read"),
     ("list experiments", 0, Out, "latency"),
     ("list host", 0, Out, "cpu"),
+    ("list engines", 0, Out, "io_uring"),
+    ("list engines --format json", 0, Out, "asynchronous"),
     ("generate man", 0, Out, ".TH"),
     ("generate completions bash", 0, Out, "memgauge"),
     ("generate schema", 0, Out, "$schema"),

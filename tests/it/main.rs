@@ -19,3 +19,4 @@ mod resume;
 mod scaling;
 mod simulated;
 mod source;
+mod storage;

@@ -45,6 +45,8 @@ pub struct FileNumbers {
     pub special: (u32, u32),
     /// Its number on that device.
     pub inode: u64,
+    /// Bytes that the file system has given out for it; `None` where that is not told.
+    pub allocated: Option<u64>,
 }
 
 /// What direct I/O demands of a file, in bytes; zeros where the file system carries it out through its cache.

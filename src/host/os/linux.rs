@@ -139,6 +139,14 @@ pub fn process_cpu_ns() -> Option<u64> {
     (result == 0).then(|| (time.tv_sec as u64).wrapping_mul(1_000_000_000).wrapping_add(time.tv_nsec as u64))
 }
 
+/// CPU time of the calling thread, its own and the system's on its behalf.
+pub fn thread_cpu_ns() -> Option<u64> {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the kernel writes one timespec.
+    let result = unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };
+    (result == 0).then(|| (time.tv_sec as u64).wrapping_mul(1_000_000_000).wrapping_add(time.tv_nsec as u64))
+}
+
 /// Page faults and context switches of the calling thread since it started.
 pub fn thread_noise() -> Option<ThreadNoise> {
     const RUSAGE_THREAD: libc::c_int = 1; // the crate leaves it out on Android

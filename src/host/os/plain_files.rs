@@ -91,7 +91,7 @@ pub fn file_numbers(metadata: &Metadata) -> FileNumbers {
         () if metadata.is_dir() => FileKind::Directory,
         () => FileKind::Other,
     };
-    FileNumbers { kind, size: metadata.len(), device: (0, 0), special: (0, 0), inode: 0 }
+    FileNumbers { kind, size: metadata.len(), device: (0, 0), special: (0, 0), inode: 0, allocated: None }
 }
 
 /// Not told by the standard library.

@@ -78,6 +78,11 @@ pub fn process_cpu_ns() -> Option<u64> {
     None
 }
 
+/// Not told by the standard library.
+pub fn thread_cpu_ns() -> Option<u64> {
+    None
+}
+
 /// There is no `/proc/stat`.
 pub fn jiffies_per_second() -> Option<f64> {
     None

@@ -74,6 +74,8 @@ pub fn file_numbers(metadata: &Metadata) -> FileNumbers {
         device: device_number(metadata.dev()),
         special: device_number(metadata.rdev()),
         inode: metadata.ino(),
+        // In units of 512 bytes, whatever the file system's blocks are (stat(3type)).
+        allocated: Some(metadata.blocks().saturating_mul(512)),
     }
 }
 

@@ -176,6 +176,14 @@ pub fn process_cpu_ns() -> Option<u64> {
     (result == 0).then(|| (time.tv_sec as u64).wrapping_mul(1_000_000_000).wrapping_add(time.tv_nsec as u64))
 }
 
+/// CPU time of the calling thread, its own and the system's on its behalf.
+pub fn thread_cpu_ns() -> Option<u64> {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the kernel writes one timespec.
+    let result = unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };
+    (result == 0).then(|| (time.tv_sec as u64).wrapping_mul(1_000_000_000).wrapping_add(time.tv_nsec as u64))
+}
+
 /// The signal that ends a process whose file grows beyond its limit, unless it is handled.
 pub fn file_limit_signal() -> Option<i32> {
     Some(libc::SIGXFSZ)

@@ -6,7 +6,7 @@ pub use super::plain_files::*;
 pub use super::portable::{
     Region, elevated, file_limit_signal, hardware_capabilities, host_name, jiffies_per_second, kernel_release,
     memory_limits, monotonic_ns, node_of_each, page_counts, process_cpu_ns, resident_bytes, share_one_heap,
-    stop_signals, thread_noise, translated, zeroed_block,
+    stop_signals, thread_cpu_ns, thread_noise, translated, zeroed_block,
 };
 
 use std::io;

@@ -108,6 +108,7 @@ struct Opened {
     file: File,
     path: PathBuf,
     size: u64,
+    allocated: Option<u64>,
     kind: TargetKind,
     writable: bool,
     logical_block: u32,
@@ -182,7 +183,9 @@ impl Target {
         let direct = direct::establish(&file, opening.direct, &facts).map_err(|e| cannot_open(path, &e))?;
         let writable = opening.access != Access::Read;
         let path = path.to_path_buf();
-        Ok(Target(Arc::new(Opened { file, path, size, kind, writable, logical_block, direct, use_check, facts })))
+        let allocated = numbers.allocated.filter(|_| kind != TargetKind::BlockDevice);
+        let opened = Opened { file, path, size, allocated, kind, writable, logical_block, direct, use_check, facts };
+        Ok(Target(Arc::new(opened)))
     }
 
     /// The path as it was named.
@@ -193,6 +196,15 @@ impl Target {
     /// Bytes that it had when it was opened.
     pub fn size(&self) -> u64 {
         self.0.size
+    }
+
+    /// Bytes of the file that the file system has given out no room for: holes, which read as zeros without any device, or
+    /// what compression saves. `None` for devices, for what is too little to tell, and where it is not told.
+    pub fn holes(&self) -> Option<u64> {
+        /// Smaller files may lie inside of the file system's own records.
+        const TELLING: u64 = 64 << 10;
+        let missing = self.0.size.saturating_sub(self.0.allocated?);
+        (missing >= TELLING).then_some(missing)
     }
 
     /// What it is.

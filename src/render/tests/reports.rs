@@ -27,6 +27,7 @@ pub fn measured(median: f64) -> Measured {
     };
     Measured {
         load: None,
+        storage: None,
         summary: Summary {
             median,
             best: median * 1.01,

@@ -176,7 +176,9 @@ fn parallel_chains_are_walked_on_one_chain() {
 #[test]
 fn only_the_full_profile_asks_about_orders_instructions_and_locks() {
     use memgauge::experiments::EXPERIMENTS;
-    let of = |detail: Detail| EXPERIMENTS.iter().filter(|e| e.least <= detail).map(|e| e.name).collect::<Vec<_>>();
+    let of = |detail: Detail| {
+        EXPERIMENTS.iter().filter(|e| e.least.is_some_and(|least| least <= detail)).map(|e| e.name).collect::<Vec<_>>()
+    };
     assert_eq!(
         of(Detail::Levels),
         ["bandwidth", "latency", "scaling", "core-to-core", "numa", "numa-latency", "loaded-latency", "tlb", "caches"]

@@ -22,7 +22,7 @@ pub fn sampling() -> Sampling {
 
 /// A profile of bandwidth and latency within 60 s.
 pub fn profile(detail: Detail, on: &Simulated) -> Request {
-    let rows = EXPERIMENTS.iter().filter(|row| row.least == Detail::Brief);
+    let rows = EXPERIMENTS.iter().filter(|row| row.least == Some(Detail::Brief));
     request(rows.map(|row| (row.in_profile)(detail)).collect(), on)
 }
 

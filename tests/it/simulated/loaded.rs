@@ -349,7 +349,7 @@ fn what_cannot_be_meant_is_refused_with_a_cure() {
 fn profiles_take_their_share_of_the_time() {
     let on = machines::plain();
     let row = EXPERIMENTS.iter().find(|row| row.name == "loaded-latency").expect("a row");
-    assert_eq!(row.least, Detail::Levels);
+    assert_eq!(row.least, Some(Detail::Levels));
     let estimate = |experiment: Box<dyn Experiment>| {
         let sampling = memgauge::engine::Sampling { per_round: 8, rounds: 20, ..lab::sampling() };
         let plan = lab::plan(&on, Request { sampling, ..request(vec![experiment], &on) }).expect("a plan");

@@ -2,6 +2,7 @@
 
 use memgauge::engine::{
     CacheCost, CostModel, HandOffCost, LevelCost, LoadCost, NodesCost, NoiseModel, SharingModel, SimulatedMachine,
+    StorageModel,
 };
 use memgauge::results::{
     Cache, CacheKind, Cpu, CpuFacts, Environment, Fact, HostFacts, MemoryFacts, Node, PageFacts, SystemFacts, Topology,
@@ -64,6 +65,7 @@ pub fn model(caches: usize) -> CostModel {
         sharing: SharingModel::default(),
         nodes: NodesCost::default(),
         noise: NoiseModel::default(),
+        storage: StorageModel::default(),
     }
 }
 

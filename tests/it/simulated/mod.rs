@@ -22,6 +22,7 @@ mod rendering;
 mod scaling;
 mod shapes;
 mod stages;
+mod storage;
 mod tlbs;
 mod trust;
 mod values;

@@ -333,7 +333,7 @@ fn profiles_measure_what_there_is_time_for() {
         let experiments = rows().map(|row| (row.in_profile)(detail)).collect();
         lab::plan(on, request(experiments, on)).expect("a plan")
     };
-    assert_eq!(rows().map(|row| row.least).collect::<Vec<_>>(), [Detail::Levels, Detail::Levels]);
+    assert_eq!(rows().map(|row| row.least).collect::<Vec<_>>(), [Some(Detail::Levels); 2]);
     assert_eq!(drafted(&machines::plain(), Detail::Levels).points.len(), 1, "asked for by name, it says so");
     let whole = EXPERIMENTS.iter().filter(|row| ["bandwidth", "numa", "numa-latency"].contains(&row.name));
     let whole = request(whole.map(|row| (row.in_profile)(Detail::Levels)).collect(), &machines::plain());

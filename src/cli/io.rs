@@ -1,0 +1,70 @@
+//! `memgauge io`: options, traces, and time.
+
+use super::args::CommonOptions;
+use super::measure::{Defaults, SINGLE_BUDGET, measure};
+use crate::engine::Sampling;
+use crate::error::{Error, Result};
+use crate::experiments::Experiment;
+use crate::experiments::io::{Settings, Storage, parse_trace};
+use crate::results::{TraceFormat, TraceWriter};
+use clap::Args;
+use std::fs::{File, OpenOptions};
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+
+/// Options of `io`.
+#[derive(Debug, Args)]
+pub struct IoOptions {
+    /// What operations do, where, and how
+    #[command(flatten)]
+    pub settings: Settings,
+
+    /// Write every operation to this new FILE: CSV, or JSON Lines where it ends in .jsonl
+    #[arg(long, value_name = "FILE")]
+    pub trace: Option<PathBuf>,
+
+    /// Options of every measurement
+    #[command(flatten)]
+    pub common: CommonOptions,
+}
+
+/// Larger traces are not read: all of it has to be in memory.
+const LARGEST_TRACE: u64 = 4 << 30;
+
+/// `memgauge io`
+pub fn io(options: IoOptions, words: Vec<String>) -> Result<u8> {
+    let IoOptions { settings, trace, common } = options;
+    settings.check()?;
+    let recorded = match &settings.replay {
+        Some(path) => Some(parse_trace(path, &read(path)?)?),
+        None => None,
+    };
+    let length = settings.window();
+    let experiment = Storage::new(settings, recorded);
+    let budget = experiment.time(common.repeat).max(SINGLE_BUDGET);
+    // The experiment says how it is sampled, unless the number of samples is the user's.
+    let sampling = experiment.sampling(Sampling { length, per_round: 2, rounds: 10, target: 0.01, most: None });
+    measure(vec![Box::new(experiment)], &common, Defaults { profile: "io", budget, sampling, trace }, words)
+}
+
+fn read(path: &Path) -> Result<String> {
+    let wrong = |why: String| {
+        let file = path.display();
+        Error::usage(format!("cannot read the trace: '{file}': {why}; traces are text; type the name of one"))
+    };
+    let size = std::fs::metadata(path).map_err(|e| wrong(e.to_string()))?.len();
+    if size > LARGEST_TRACE {
+        return Err(wrong(format!("{size} B are more than the {LARGEST_TRACE} that are read")));
+    }
+    std::fs::read_to_string(path).map_err(|e| wrong(e.to_string()))
+}
+
+/// Makes the file of a trace; what is there is never written over.
+pub(super) fn create_trace(path: &Path) -> Result<TraceWriter> {
+    let file: File = OpenOptions::new().write(true).create_new(true).open(path).map_err(|e| {
+        let file = path.display();
+        Error::usage(format!("cannot write the trace: '{file}': {e}; a trace is a new file; type another name"))
+    })?;
+    let format = TraceFormat::of(&path.to_string_lossy());
+    Ok(TraceWriter::new(format, Box::new(BufWriter::new(file))))
+}

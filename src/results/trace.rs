@@ -1,0 +1,166 @@
+//! Operations on storage one by one: a line for each, to be looked at and to be replayed.
+
+use serde::{Deserialize, Serialize};
+use std::io::{self, BufRead, Write};
+
+/// One operation as it was done.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TraceRecord {
+    /// Number of the point in its experiment.
+    pub point: u32,
+    /// Number of the window since the run began, those that do not count among them.
+    pub window: u64,
+    /// Position of the thread.
+    pub thread: u32,
+    /// `read`, `write`, `fsync` or `fdatasync`.
+    pub operation: String,
+    /// When it was submitted, in ns since the first operation of the trace.
+    pub issue_ns: u64,
+    /// When it was found complete.
+    pub complete_ns: u64,
+    /// When it was due: under a rate limit before it was submitted or then, else then.
+    pub due_ns: u64,
+    /// Where, in bytes.
+    pub offset: u64,
+    /// Bytes asked for.
+    pub size: u64,
+    /// Bytes moved; empty where it failed.
+    pub moved: Option<u64>,
+    /// The system's number of the error; empty where there was none.
+    pub error: Option<i32>,
+    /// The file as it was named.
+    pub file: String,
+}
+
+/// How a trace is written down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TraceFormat {
+    /// A heading and lines of values.
+    Csv,
+    /// An object a line.
+    JsonLines,
+}
+
+impl TraceFormat {
+    /// By the extension of a file's name: `.jsonl` and `.json` are objects, all others values.
+    pub fn of(name: &str) -> Self {
+        if name.ends_with(".jsonl") || name.ends_with(".json") { TraceFormat::JsonLines } else { TraceFormat::Csv }
+    }
+}
+
+/// Writes traces.
+pub struct TraceWriter {
+    format: TraceFormat,
+    out: Box<dyn Write + Send>,
+    begun: bool,
+}
+
+impl std::fmt::Debug for TraceWriter {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("TraceWriter").field("format", &self.format).finish_non_exhaustive()
+    }
+}
+
+impl TraceWriter {
+    /// Writes to `out`.
+    pub fn new(format: TraceFormat, out: Box<dyn Write + Send>) -> Self {
+        Self { format, out, begun: false }
+    }
+
+    /// Writes `records` and brings them to the system.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn write(&mut self, records: &[TraceRecord]) -> io::Result<()> {
+        match self.format {
+            TraceFormat::JsonLines => {
+                for record in records {
+                    serde_json::to_writer(&mut self.out, record)?;
+                    self.out.write_all(b"\n")?;
+                }
+            }
+            TraceFormat::Csv => {
+                let mut lines = csv::WriterBuilder::new().has_headers(!self.begun).from_writer(Vec::new());
+                for record in records {
+                    lines.serialize(record).map_err(io::Error::other)?;
+                }
+                self.out.write_all(&lines.into_inner().map_err(|e| io::Error::other(e.to_string()))?)?;
+                self.begun |= !records.is_empty();
+            }
+        }
+        self.out.flush()
+    }
+}
+
+/// Reads a trace back, in either format.
+///
+/// # Errors
+/// The first line that is none of a trace, with its number from 1.
+pub fn read_trace(text: &str) -> Result<Vec<TraceRecord>, (usize, String)> {
+    if text.trim_start().starts_with('{') {
+        let lines = text.as_bytes().lines().enumerate();
+        let lines =
+            lines.map(|(at, line)| (at + 1, line.unwrap_or_default())).filter(|(_, line)| !line.trim().is_empty());
+        return lines.map(|(at, line)| serde_json::from_str(&line).map_err(|e| (at, e.to_string()))).collect();
+    }
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    // The heading is line 1.
+    reader.deserialize().enumerate().map(|(at, record)| record.map_err(|e| (at + 2, e.to_string()))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::{Arc, Mutex};
+
+    #[derive(Clone, Default)]
+    struct Shared(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Shared {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn record(window: u64) -> TraceRecord {
+        TraceRecord {
+            point: 1,
+            window,
+            thread: 2,
+            operation: "read".to_owned(),
+            issue_ns: 3,
+            complete_ns: u64::MAX,
+            due_ns: 3,
+            offset: 4096,
+            size: 512,
+            moved: (window == 0).then_some(512),
+            error: (window == 1).then_some(5),
+            file: "a \"strange\", name\n".to_owned(),
+        }
+    }
+
+    #[test]
+    fn a_trace_is_read_back_as_it_was_written() {
+        for name in ["trace.csv", "trace.jsonl", "trace"] {
+            let out = Shared::default();
+            let mut writer = TraceWriter::new(TraceFormat::of(name), Box::new(out.clone()));
+            writer.write(&[]).unwrap();
+            writer.write(&[record(0)]).unwrap();
+            writer.write(&[record(1), record(2)]).unwrap();
+            let text = String::from_utf8(out.0.lock().unwrap().clone()).unwrap();
+            assert_eq!(read_trace(&text).unwrap(), [record(0), record(1), record(2)], "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_trace_is_told_by_its_line() {
+        assert!(matches!(read_trace("{\"point\": 1}\n"), Err((1, _))));
+        assert!(matches!(read_trace("a,b\n1,2\n"), Err((2, _))));
+        assert_eq!(read_trace(""), Ok(Vec::new()));
+    }
+}

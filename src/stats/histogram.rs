@@ -1,0 +1,161 @@
+//! Every value counted, in buckets that grow with the value.
+
+/// Buckets in each doubling: 2^7, so that a bucket is at most 1/128 of its values wide.
+const BITS: u32 = 7;
+const EACH: u64 = 1 << BITS;
+
+/// Counts of whole numbers: exact below 128, to 0.8% above; least, most and mean are exact.
+///
+/// Source: the layout of HdrHistogram (Tene, 2012): linear buckets inside of each power of two.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Histogram {
+    counts: Vec<u64>,
+    total: u64,
+    sum: u128,
+    least: u64,
+    most: u64,
+}
+
+impl Histogram {
+    /// Counts `value` once.
+    #[inline]
+    pub fn add(&mut self, value: u64) {
+        let place = place(value);
+        if place >= self.counts.len() {
+            self.counts.resize(place + EACH as usize, 0);
+        }
+        self.counts[place] += 1;
+        self.least = if self.total == 0 { value } else { self.least.min(value) };
+        self.most = self.most.max(value);
+        self.total += 1;
+        self.sum += u128::from(value);
+    }
+
+    /// Adds everything that `other` has counted.
+    pub fn merge(&mut self, other: &Histogram) {
+        if other.total == 0 {
+            return;
+        }
+        if self.counts.len() < other.counts.len() {
+            self.counts.resize(other.counts.len(), 0);
+        }
+        for (mine, theirs) in self.counts.iter_mut().zip(&other.counts) {
+            *mine += theirs;
+        }
+        self.least = if self.total == 0 { other.least } else { self.least.min(other.least) };
+        self.most = self.most.max(other.most);
+        self.total += other.total;
+        self.sum += other.sum;
+    }
+
+    /// How many values were counted.
+    pub fn count(&self) -> u64 {
+        self.total
+    }
+
+    /// The least value; `None` without values.
+    pub fn least(&self) -> Option<u64> {
+        (self.total > 0).then_some(self.least)
+    }
+
+    /// The greatest value; `None` without values.
+    pub fn most(&self) -> Option<u64> {
+        (self.total > 0).then_some(self.most)
+    }
+
+    /// The mean of the values; `None` without values.
+    pub fn mean(&self) -> Option<f64> {
+        (self.total > 0).then(|| self.sum as f64 / self.total as f64)
+    }
+
+    /// The value that a share `q` (0 to 1) of all values do not exceed, as the middle of its bucket: the smallest for which
+    /// that is so. `None` without values, or where `q` is no share.
+    pub fn quantile(&self, q: f64) -> Option<u64> {
+        if self.total == 0 || !(0.0..=1.0).contains(&q) {
+            return None;
+        }
+        let rank = ((q * self.total as f64).ceil() as u64).clamp(1, self.total);
+        if rank == self.total {
+            return Some(self.most);
+        }
+        let mut seen = 0;
+        let place = self.counts.iter().position(|&count| {
+            seen += count;
+            seen >= rank
+        })?;
+        let (first, last) = bounds(place);
+        Some((first + (last - first) / 2).clamp(self.least, self.most))
+    }
+}
+
+/// The bucket of a value.
+#[inline]
+fn place(value: u64) -> usize {
+    if value < EACH {
+        return value as usize;
+    }
+    let shift = 63 - value.leading_zeros() - BITS;
+    ((u64::from(shift) << BITS) + (value >> shift)) as usize
+}
+
+/// The first and the last value of a bucket.
+fn bounds(place: usize) -> (u64, u64) {
+    let place = place as u64;
+    if place < 2 * EACH {
+        return (place, place);
+    }
+    let shift = (place >> BITS) - 1;
+    let first = ((place & (EACH - 1)) + EACH) << shift;
+    (first, first + ((1 << shift) - 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::SplitMix64;
+    use super::*;
+
+    #[test]
+    fn buckets_follow_each_other_without_a_gap() {
+        let mut next = 0u64;
+        for at in 0..place(u64::MAX) {
+            let (first, last) = bounds(at);
+            assert_eq!((first, place(first), place(last)), (next, at, at));
+            assert!(first < 128 || (last - first) as f64 <= first as f64 / 128.0);
+            next = last + 1;
+        }
+        assert_eq!(bounds(place(u64::MAX)).1, u64::MAX);
+    }
+
+    #[test]
+    fn quantiles_are_those_of_the_sorted_values() {
+        let mut random = SplitMix64::new(1);
+        let mut values: Vec<u64> = (0..10_000).map(|_| 1 + random.below(1 << (1 + random.clone().below(40)))).collect();
+        let (mut all, mut halves) = (Histogram::default(), [Histogram::default(), Histogram::default()]);
+        for (i, &value) in values.iter().enumerate() {
+            all.add(value);
+            halves[i % 2].add(value);
+        }
+        values.sort_unstable();
+        for q in [0.0, 0.1, 0.5, 0.9, 0.99, 0.999, 0.9999, 1.0] {
+            let rank = ((q * 10_000.0f64).ceil() as usize).max(1);
+            let (exact, got) = (values[rank - 1] as f64, all.quantile(q).unwrap() as f64);
+            assert!((got / exact - 1.0).abs() <= 1.0 / 128.0, "{q}: {got} for {exact}");
+        }
+        let mean = values.iter().sum::<u64>() as f64 / 1e4;
+        assert_eq!((all.least(), all.most(), all.mean()), (Some(values[0]), Some(values[9_999]), Some(mean)));
+        let [mut first, second] = halves;
+        first.merge(&second);
+        first.merge(&Histogram::default());
+        assert_eq!((first.quantile(0.5), first.count(), first.least()), (all.quantile(0.5), 10_000, all.least()));
+    }
+
+    #[test]
+    fn nothing_counted_has_no_figures() {
+        let mut empty = Histogram::default();
+        assert_eq!((empty.quantile(0.5), empty.mean(), empty.least(), empty.most()), (None, None, None, None));
+        empty.add(0);
+        assert_eq!((empty.quantile(0.5), empty.quantile(f64::NAN), empty.quantile(1.5)), (Some(0), None, None));
+        empty.add(u64::MAX);
+        assert_eq!(empty.quantile(1.0), Some(u64::MAX));
+    }
+}
