@@ -400,8 +400,7 @@ impl Scan<'_> {
         };
         let x: Vec<f64> = self.curve.iter().map(|place| place.entries as f64).collect();
         let y: Vec<f64> = self.curve.iter().map(middle).collect();
-        let rises: Vec<(f64, f64)> =
-            self.found.boundaries.iter().map(|b| (b.last as f64, b.settled as f64)).collect();
+        let rises: Vec<(f64, f64)> = self.found.boundaries.iter().map(|b| (b.last as f64, b.settled as f64)).collect();
         let ends = cache_ends(&x, &y, &rises);
         for boundary in &mut self.found.boundaries {
             let (low, high) = (boundary.last as f64, boundary.first as f64);

@@ -148,10 +148,7 @@ fn what_the_user_knows_of_the_last_level_sizes_memory() {
     // 256 MiB where there is plenty.
     assert_eq!(memory, Some(Bytes::mib(256)));
     assert!(l3.is_some_and(|l3| l3 <= Bytes::mib(24)), "{l3:?}");
-    assert_eq!(
-        adjusted,
-        ["memory is sized by a last-level cache of 24 MiB, as given; the system reports 480 MiB"]
-    );
+    assert_eq!(adjusted, ["memory is sized by a last-level cache of 24 MiB, as given; the system reports 480 MiB"]);
     let (memory, _, _) = sizes(Some(Bytes::gib(1)));
     assert_eq!(memory, Some(Bytes::gib(4)));
 }
