@@ -1,9 +1,10 @@
 //! One row per point, for spreadsheets and data frames.
 
-use super::text::clean;
+use super::text::{clean, cleaned};
 use super::{Options, Renderer};
 use crate::error::{Error, Result};
-use crate::results::{Dataset, Measured, Point, Report};
+use crate::results::{Coordinate, Dataset, Measured, Point, Report};
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 /// The columns that every file has, in this order; new ones are added at the end only.
@@ -69,11 +70,15 @@ impl Renderer for Csv {
         writer.write_record(titles).map_err(cannot)?;
         for dataset in &report.datasets {
             for point in &dataset.points {
-                let known = COLUMNS.iter().map(|column| clean(&cell(dataset, point, column)));
-                let others = extra.iter().map(|axis| clean(&coordinate(point, axis)));
+                let known = COLUMNS.iter().map(|column| cell(dataset, point, column));
+                let others = extra.iter().map(|axis| coordinate(point, axis));
                 let also = point.outcome.measured().map(|m| &m.also);
-                let rest = figures.iter().map(|name| also.and_then(|also| also.get(name)).map(ToString::to_string));
-                writer.write_record(known.chain(others).chain(rest.map(Option::unwrap_or_default))).map_err(cannot)?;
+                let rest =
+                    figures.iter().map(|name| also.and_then(|also| also.get(name)).map_or(Cow::Borrowed(""), number));
+                for field in known.chain(others).chain(rest) {
+                    writer.write_field(field.as_bytes()).map_err(cannot)?;
+                }
+                writer.write_record(None::<&[u8]>).map_err(cannot)?;
             }
         }
         writer.into_inner().map_err(|e| Error::failure(format!("cannot write CSV: {}", e.error())))
@@ -112,46 +117,54 @@ fn title(axis: &str) -> String {
 }
 
 /// What a point has to say in a fixed column.
-fn cell(dataset: &Dataset, point: &Point, column: &str) -> String {
+fn cell<'a>(dataset: &'a Dataset, point: &'a Point, column: &str) -> Cow<'a, str> {
     match column {
-        "experiment" => dataset.experiment.clone(),
-        "quantity" => dataset.quantity.name.clone(),
-        "unit" => dataset.quantity.unit.clone(),
-        "status" => point.outcome.status().to_owned(),
+        "experiment" => cleaned(&dataset.experiment),
+        "quantity" => cleaned(&dataset.quantity.name),
+        "unit" => cleaned(&dataset.quantity.unit),
+        "status" => Cow::Borrowed(point.outcome.status()),
         column if is_coordinate(column) => coordinate(point, column),
         column => match point.outcome.measured() {
             Some(measured) => figure(measured, column).unwrap_or_default(),
-            None if column == "reason" => point.outcome.reason().unwrap_or_default().to_owned(),
-            None => String::new(),
+            None if column == "reason" => cleaned(point.outcome.reason().unwrap_or_default()),
+            None => Cow::Borrowed(""),
         },
     }
 }
 
 /// A coordinate as text, empty where the point has none.
-fn coordinate(point: &Point, axis: &str) -> String {
-    point.coordinates.get(axis).map(ToString::to_string).unwrap_or_default()
+fn coordinate<'a>(point: &'a Point, axis: &str) -> Cow<'a, str> {
+    match point.coordinates.get(axis) {
+        None => Cow::Borrowed(""),
+        Some(Coordinate::Name(name)) => cleaned(name),
+        Some(Coordinate::Number(value)) => number(value),
+    }
+}
+
+/// A number as text.
+fn number(value: impl ToString) -> Cow<'static, str> {
+    Cow::Owned(value.to_string())
 }
 
 /// What a measured point has to say in a fixed column.
-fn figure(measured: &Measured, column: &str) -> Option<String> {
-    let number = |value: f64| Some(value.to_string());
+fn figure(measured: &Measured, column: &str) -> Option<Cow<'static, str>> {
     let summary = &measured.summary;
-    match column {
+    Some(match column {
         "value" => number(summary.median),
         "best" => number(summary.best),
         "ci_low" => number(summary.ci_low),
         "ci_high" => number(summary.ci_high),
         "mad" => number(summary.mad),
-        "samples" => Some(summary.clean_samples.to_string()),
-        "dirty_samples" => Some(measured.evidence.dirty_samples.to_string()),
-        "page_bytes" => measured.evidence.pages.granted_bytes.map(|b| b.to_string()),
-        "limit" => measured.limit.as_ref().map(|l| l.value.to_string()),
-        "trust" => Some(measured.verdict.grade.word().to_owned()),
-        "reason" => Some(measured.verdict.text()),
+        "samples" => number(summary.clean_samples),
+        "dirty_samples" => number(measured.evidence.dirty_samples),
+        "page_bytes" => number(measured.evidence.pages.granted_bytes?),
+        "limit" => number(measured.limit.as_ref()?.value),
+        "trust" => Cow::Borrowed(measured.verdict.grade.word()),
+        "reason" => Cow::Owned(clean(&measured.verdict.text())),
         "traffic" => number(measured.load?.median),
         "traffic_ci_low" => number(measured.load?.ci_low),
         "traffic_ci_high" => number(measured.load?.ci_high),
         "traffic_bus_estimate" => number(measured.load?.bus_estimate),
-        name => measured.also.get(name).map(ToString::to_string),
-    }
+        name => number(measured.also.get(name)?),
+    })
 }

@@ -1,7 +1,7 @@
 //! What is not a number is not shown as one.
 
 use super::NamedReport;
-use crate::results::{Dataset, Fact, Finding, HostFacts, Measured, Outcome, Point, Report};
+use crate::results::{Dataset, Fact, Finding, HostFacts, Measured, Outcome, Point, Report, Summary};
 use std::borrow::Cow;
 
 /// `report` if every measured value in it is finite, else a copy in which that is so.
@@ -27,13 +27,8 @@ pub(super) fn all(reports: &[NamedReport]) -> Cow<'_, [NamedReport]> {
     reports.iter().map(finite).collect()
 }
 
-/// Whether nothing would be repaired: one point is copied at a time, what is not a number differs from itself.
+/// Whether nothing would be repaired.
 fn is_finite(report: &Report) -> bool {
-    let whole = |point: &Point| {
-        let mut repaired = point.clone();
-        repair_point(&mut repaired);
-        repaired == *point
-    };
     let rest = Report {
         datasets: Vec::new(),
         schema_version: report.schema_version,
@@ -45,7 +40,43 @@ fn is_finite(report: &Report) -> bool {
     };
     let mut repaired = rest.clone();
     repair_rest(&mut repaired);
-    repaired == rest && report.datasets.iter().flat_map(|d| &d.points).all(whole)
+    // What is not a number differs from itself.
+    repaired == rest && report.datasets.iter().flat_map(|d| &d.points).all(is_whole)
+}
+
+/// Every optional figure of some evidence, as references of the kind that is asked for.
+macro_rules! figures {
+    ($evidence:expr, $($reference:tt)+) => {
+        [
+            $($reference)+ $evidence.pages.granted_share,
+            $($reference)+ $evidence.pages.resident_share,
+            $($reference)+ $evidence.gaps_ns,
+            $($reference)+ $evidence.longest_gap_ns,
+            $($reference)+ $evidence.surroundings.stolen_ns,
+            $($reference)+ $evidence.surroundings.throttled_ns,
+            $($reference)+ $evidence.surroundings.others_ns,
+            $($reference)+ $evidence.surroundings.cpu_pressure_ns,
+            $($reference)+ $evidence.surroundings.memory_pressure_ns,
+            $($reference)+ $evidence.surroundings.highest_celsius,
+            $($reference)+ $evidence.core_hz_least,
+            $($reference)+ $evidence.core_hz_most,
+            $($reference)+ $evidence.clock_drift,
+            $($reference)+ $evidence.core_hz_before,
+            $($reference)+ $evidence.core_hz_after,
+            $($reference)+ $evidence.clock_error,
+            $($reference)+ $evidence.relative_spread,
+        ]
+    };
+}
+
+/// Whether [`repair_point`] would leave a point as it is.
+fn is_whole(point: &Point) -> bool {
+    let Outcome::Measured(measured) = &point.outcome else { return true };
+    wild_figure(&measured.summary).is_none()
+        && measured.also.values().all(|v| v.is_finite())
+        && measured.samples.iter().all(|s| s.value.is_finite() && s.elapsed_ns.is_finite())
+        && measured.limit.as_ref().is_none_or(|l| l.value.is_finite())
+        && figures!(measured.evidence, &).into_iter().flatten().all(|f| f.is_finite())
 }
 
 /// Repairs what is not a point.
@@ -72,7 +103,17 @@ pub(super) fn unwritable(report: &Report) -> Option<&'static str> {
 /// Makes a point with an impossible summary a failed one, and drops impossible detail from the others.
 fn repair_point(point: &mut Point) {
     let Outcome::Measured(measured) = &mut point.outcome else { return };
-    let s = measured.summary;
+    match wild_figure(&measured.summary) {
+        Some(name) => {
+            let reason = format!("the samples gave no finite {name}");
+            point.outcome = Outcome::Failed { reason };
+        }
+        None => repair_measured(measured),
+    }
+}
+
+/// The first figure of a summary that is not finite.
+fn wild_figure(s: &Summary) -> Option<&'static str> {
     let figures = [
         ("median", s.median),
         ("best", s.best),
@@ -81,13 +122,7 @@ fn repair_point(point: &mut Point) {
         ("confidence", s.confidence),
         ("mad", s.mad),
     ];
-    match figures.iter().find(|(_, value)| !value.is_finite()) {
-        Some((name, _)) => {
-            let reason = format!("the samples gave no finite {name}");
-            point.outcome = Outcome::Failed { reason };
-        }
-        None => repair_measured(measured),
-    }
+    figures.iter().find(|(_, value)| !value.is_finite()).map(|(name, _)| *name)
 }
 
 /// Drops detail that is not finite.
@@ -95,26 +130,7 @@ fn repair_measured(measured: &mut Measured) {
     measured.also.retain(|_, v| v.is_finite());
     measured.samples.retain(|s| s.value.is_finite() && s.elapsed_ns.is_finite());
     drop_wild(&mut measured.limit, |l| l.value);
-    let evidence = &mut measured.evidence;
-    for figure in [
-        &mut evidence.pages.granted_share,
-        &mut evidence.pages.resident_share,
-        &mut evidence.gaps_ns,
-        &mut evidence.longest_gap_ns,
-        &mut evidence.surroundings.stolen_ns,
-        &mut evidence.surroundings.throttled_ns,
-        &mut evidence.surroundings.others_ns,
-        &mut evidence.surroundings.cpu_pressure_ns,
-        &mut evidence.surroundings.memory_pressure_ns,
-        &mut evidence.surroundings.highest_celsius,
-        &mut evidence.core_hz_least,
-        &mut evidence.core_hz_most,
-        &mut evidence.clock_drift,
-        &mut evidence.core_hz_before,
-        &mut evidence.core_hz_after,
-        &mut evidence.clock_error,
-        &mut evidence.relative_spread,
-    ] {
+    for figure in figures!(measured.evidence, &mut) {
         drop_wild(figure, |f| *f);
     }
 }

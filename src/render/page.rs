@@ -35,6 +35,17 @@ pub(super) struct Block {
 
 /// Puts a page together.
 pub(super) fn page(report: &Report, options: &Options) -> Page {
+    let (blocks, others) = blocks(report, options);
+    let mut remarks = remarks::remarks(report, options);
+    if !others.is_empty() {
+        let text = format!("{}; --verbose or --format csv shows them", others.join(", "));
+        remarks.insert(0, ("also".to_owned(), text));
+    }
+    Page { facts: facts(report), blocks, remarks }
+}
+
+/// The tables, and what is left out of them where `verbose` is not asked for.
+pub(super) fn blocks(report: &Report, options: &Options) -> (Vec<Block>, Vec<String>) {
     let mut blocks = Vec::new();
     let mut others = Vec::new();
     let whole = hierarchy::applies(report);
@@ -52,12 +63,7 @@ pub(super) fn page(report: &Report, options: &Options) -> Page {
         }
     }
     blocks.retain(|block: &Block| !block.grid.rows.is_empty());
-    let mut remarks = remarks::remarks(report, options);
-    if !others.is_empty() {
-        let text = format!("{}; --verbose or --format csv shows them", others.join(", "));
-        remarks.insert(0, ("also".to_owned(), text));
-    }
-    Page { facts: facts(report), blocks, remarks }
+    (blocks, others)
 }
 
 /// What a dataset is, and the coordinates that all of its points share.
@@ -73,7 +79,7 @@ fn title(dataset: &Dataset) -> String {
 }
 
 /// Machine and plan.
-fn facts(report: &Report) -> Vec<Labelled> {
+pub(super) fn facts(report: &Report) -> Vec<Labelled> {
     let mut facts = vec![
         ("machine".to_owned(), machine(report)),
         (String::new(), memory(report)),

@@ -1,9 +1,19 @@
 //! Text that others chose, made safe to show.
 
+use std::borrow::Cow;
+
 /// `text` on one line without anything that moves a cursor, changes a colour or turns the direction of writing.
 ///
 /// Line breaks and tabs become spaces; other control and direction characters are written out, `\u{1b}`.
 pub(super) fn clean(text: &str) -> String {
+    cleaned(text).into_owned()
+}
+
+/// The same without a copy of what is clean already.
+pub(super) fn cleaned(text: &str) -> Cow<'_, str> {
+    if text.bytes().all(|byte| (b' '..=b'~').contains(&byte)) {
+        return Cow::Borrowed(text);
+    }
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
@@ -12,7 +22,7 @@ pub(super) fn clean(text: &str) -> String {
             c => out.push(c),
         }
     }
-    out
+    Cow::Owned(out)
 }
 
 /// Whether a terminal may act on `c` rather than show it.

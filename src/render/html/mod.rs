@@ -11,7 +11,8 @@ pub(super) use compared::compared;
 use super::chart::{Body, Chart, charts};
 use super::grid::Grid;
 use super::markdown::{command_line, provenance};
-use super::page::{Block, Labelled, page};
+use super::page::{Block, Labelled, blocks, facts};
+use super::remarks::remarks;
 use super::text::{clean, shorten};
 use super::{NamedReport, Options, Renderer, by_name, host_table};
 use crate::error::{Error, Result};
@@ -144,20 +145,18 @@ fn of(i: usize, names: &[String]) -> String {
 
 /// Machine, plan, and how far the numbers can be trusted.
 fn card(i: usize, names: &[String], named: &NamedReport, options: &Options) -> String {
-    let with = |verbose: bool| page(&named.report, &Options { verbose, saved_to: None, ..options.clone() });
+    let with = |verbose| remarks(&named.report, &Options { verbose, saved_to: None, ..options.clone() });
     let (brief, whole) = (with(false), with(true));
-    let more = match whole.remarks.len() > brief.remarks.len() {
-        true => format!("<details><summary>Every reason in full</summary>{}</details>\n", list(&whole.remarks)),
+    let more = match whole.len() > brief.len() {
+        true => format!("<details><summary>Every reason in full</summary>{}</details>\n", list(&whole)),
         false => String::new(),
     };
-    // What is below on the page need not be asked for.
-    let remarks: Vec<Labelled> = brief.remarks.into_iter().filter(|(word, _)| word != "also").collect();
     format!(
         "<section id=\"machine-{i}\" class=\"card\">\n<h2>Machine{}</h2>\n{}<h3>Trust and findings</h3>\n{}{more}\
          <details><summary>Everything that was found out about the machine</summary><pre>{}</pre></details>\n</section>\n",
         of(i, names),
-        list(&brief.facts),
-        list(&remarks),
+        list(&facts(&named.report)),
+        list(&brief),
         escape_lines(&host_table(&named.report.provenance.host))
     )
 }
@@ -220,8 +219,8 @@ fn by_keys(what: &str) -> String {
 
 /// The numbers.
 fn tables(i: usize, names: &[String], named: &NamedReport) -> String {
-    let shown = page(&named.report, &Options { verbose: true, ..Options::default() });
-    let blocks: String = shown.blocks.iter().map(block).collect();
+    let (blocks, _) = blocks(&named.report, &Options { verbose: true, ..Options::default() });
+    let blocks: String = blocks.iter().map(block).collect();
     format!("<section id=\"tables-{i}\" class=\"tables\">\n<h2>Tables{}</h2>\n{blocks}</section>\n", of(i, names))
 }
 
