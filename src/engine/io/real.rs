@@ -242,7 +242,7 @@ impl RealStorage {
         let Some((_, run)) = self.current.as_ref().filter(|(ready, _)| ready == work) else {
             return Err(Trouble::Failed("a window was asked for before its work was prepared".to_owned()));
         };
-        let (begin, rate) = (counter::monotonic(), means.clock.facts().rate.0 / 1e9);
+        let (begin, rate) = (counter::monotonic(), means.clock.ticks(Nanos(1e9)) as f64 / 1e9);
         let length = means.clock.ticks(observe::length(work, wanted));
         let quota = observe::quota(work, run.left);
         let done = work.total().unwrap_or(0) - run.left.unwrap_or(0);
