@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Holds memgauge's latencies against a pointer chase that shares nothing with it.
 
-`independent_chase.rs` and memgauge measure the same sizes in 4 KiB pages on the same CPU in turn, in alternating order; what is
-compared is the ratio within each alternation. A median ratio further from 1 than `--within` ends with 1. Nothing else
-should run on the machine meanwhile. Standard library and rustc only.
+`independent_chase.rs` and memgauge measure the same sizes in 4 KiB pages on the same CPU in turn, in alternating order, each
+spread over several allocations: caches behind the first are filled by where pages lie, which is different each time. What is
+compared is the ratio within each alternation of the medians of runs of a millisecond. A median ratio further from 1 than
+`--within` ends with 1. Nothing else should run on the machine meanwhile. Standard library and rustc only.
 """
 
 import argparse
@@ -18,6 +19,9 @@ from comparators import NoResult
 
 ROOT = Path(__file__).resolve().parent.parent
 
+# All allocations of a turn together.
+MOST_BYTES = 2 << 30
+
 
 def build(binary):
     """The independent program, compiled anew where its source is younger."""
@@ -28,17 +32,30 @@ def build(binary):
     return binary
 
 
-def independent(binary, size, cpu):
+def allocations(args, size):
+    """How many of `size` bytes fit beside each other into what may be taken."""
+    return max(1, min(args.allocations, MOST_BYTES // size))
+
+
+def independent(args, size, cpu):
     """Its ns per load in `size` bytes."""
-    text, _ = programs.run([str(binary), str(size)], {cpu})
+    command = [str(args.chase), "--allocations", str(allocations(args, size)), "--seconds", f"{args.seconds:g}", str(size)]
+    text, _ = programs.run(command, {cpu})
     return float(text.split()[1])
 
 
-def memgauge(args, size):
-    shot = compare.latency_shot(args, size, "4k")
-    if "ns" not in shot:
-        raise NoResult(shot["reason"])
-    return shot["ns"]
+def memgauge(args, size, cpu):
+    """Memgauge's."""
+    # What it takes to map and to link large memory comes on top of the time for samples.
+    budget = args.seconds + 1 + 8 * size * allocations(args, size) / (1 << 30)
+    command = [
+        args.binary, "latency", "--sizes", str(size), "--pages", "4k", "--cpus", str(cpu), "--format", "csv", "--reallocate",
+        str(allocations(args, size)), "--budget", f"{budget:g}s", "-o", "-"]
+    rows = programs.parse_memgauge(programs.run(command)[0])
+    measured = [row for row in rows if row["status"] == "measured"]
+    if not measured:
+        raise NoResult("; ".join(f"{row['status']}: {row.get('reason', '')}" for row in rows))
+    return float(measured[0]["value"])
 
 
 def check(args, level, size, cpu):
@@ -47,7 +64,7 @@ def check(args, level, size, cpu):
     for turn in range(args.alternations):
         both = {}
         for name in ("ours", "theirs") if turn % 2 == 0 else ("theirs", "ours"):
-            both[name] = memgauge(args, size) if name == "ours" else independent(args.chase, size, cpu)
+            both[name] = (memgauge if name == "ours" else independent)(args, size, cpu)
         pairs.append(both)
     ratios = [pair["ours"] / pair["theirs"] for pair in pairs]
     ours, theirs = (statistics.median(pair[name] for pair in pairs) for name in ("ours", "theirs"))
@@ -62,7 +79,8 @@ def arguments(given):
     parser.add_argument("--binary", default=str(ROOT / "target/release/memgauge"), help="memgauge")
     parser.add_argument("--chase", type=Path, default=ROOT / "target/independent_chase", help="where to compile the other to")
     parser.add_argument("--alternations", type=int, default=5)
-    parser.add_argument("--seconds", type=float, default=2.0, help="time of each of memgauge's turns")
+    parser.add_argument("--seconds", type=float, default=2.0, help="time of each turn's samples, about")
+    parser.add_argument("--allocations", type=int, default=5, help="of the memory in each turn, fewer where it is large")
     parser.add_argument("--sizes", help="L1=24KiB,DRAM=256MiB instead of what the caches suggest")
     parser.add_argument("--within", type=float, default=0.03, help="how far a median ratio may lie from 1")
     return parser.parse_args(given)

@@ -34,6 +34,8 @@ pub struct Request {
     pub reallocate: u32,
     /// What the user says that the memory carries at most.
     pub dram_peak: Option<BytesPerSecond>,
+    /// What the user says that the last-level caches of the CPUs hold together, where that is not what the system reports.
+    pub last_level: Option<Bytes>,
     /// Pause before each point's turn.
     pub cooldown: Nanos,
     /// More points than this are refused.
@@ -44,7 +46,8 @@ impl Request {
     /// What its experiments plan for on `machine`.
     pub fn scope<'a>(&'a self, machine: &'a dyn Machine) -> Scope<'a> {
         let experiments = self.experiments.iter().map(|e| e.name()).collect();
-        Scope { machine, cpus: &self.cpus, experiments, seed: self.seed, most_points: self.max_points }
+        let (seed, most_points, last_level) = (self.seed, self.max_points, self.last_level);
+        Scope { machine, cpus: &self.cpus, experiments, seed, most_points, last_level }
     }
 
     /// How `point` is sampled where points in general are by `general`: as its experiment wants it, unless the user fixed
@@ -214,6 +217,10 @@ fn adjustments(request: &Request, machine: &dyn Machine) -> Vec<String> {
     if more > 0 {
         all.push(format!("{more} more sizes were rounded down"));
     }
+    let reported = || scope.facts().topology.last_level_total(scope.cpus);
+    all.extend(request.last_level.map(|given| {
+        format!("memory is sized by a last-level cache of {given}, as given; the system reports {}", reported())
+    }));
     all
 }
 

@@ -98,7 +98,7 @@ pub fn execute(
     let turns = settled + plan.phases.iter().flat_map(|p| &p.points).map(|&i| rounds(i)).sum::<u64>();
     let log = |point: &PlannedPoint| PointLog::new(point.windows);
     let logs = plan.points.iter().map(log).collect();
-    let last_level = machine.facts().topology.last_level_total(&plan.request.cpus).0;
+    let last_level = plan.request.scope(machine).last_level().0;
     let mut run = Run {
         plan,
         points: plan.points.clone(),

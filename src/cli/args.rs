@@ -5,7 +5,7 @@ use crate::analysis::Share;
 use crate::experiments::{
     Detail, bandwidth, caches, core_to_core, instructions, latency, loaded_latency, locks, numa, patterns, scaling, tlb,
 };
-use crate::units::{BytesPerSecond, CpuList, Nanos, ParseError};
+use crate::units::{Bytes, BytesPerSecond, CpuList, Nanos, ParseError};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -288,6 +288,10 @@ pub struct CommonOptions {
     /// What the memory carries at most, for shares and plausibility: 204.8GB/s [default: from the memory modules, if readable]
     #[arg(long, value_name = "RATE", help_heading = "Measuring")]
     pub dram_peak: Option<BytesPerSecond>,
+
+    /// The last-level cache that the CPUs have together, as `memgauge caches` finds it: sizes memory [default: as the system reports]
+    #[arg(long, value_name = "SIZE", help_heading = "Measuring")]
+    pub last_level: Option<Bytes>,
 
     /// Pause before each point's turn: 100ms
     #[arg(long, value_name = "TIME", default_value = "0s", help_heading = "Measuring")]

@@ -208,6 +208,9 @@ fn request(
     if budget.0 <= 0.0 {
         return Err(Error::usage("no time: a budget of 0 s; a budget is above 0; type --budget 60s"));
     }
+    if options.last_level.is_some_and(|size| size.0 == 0) {
+        return Err(Error::usage("no cache: a last level of 0 B; a cache has 1 KiB or more; type --last-level 32MiB"));
+    }
     let mut sampling = defaults.sampling;
     if let Some(samples) = options.samples {
         sampling = sampling.exactly(samples);
@@ -223,6 +226,7 @@ fn request(
         repeat: options.repeat,
         reallocate: options.reallocate,
         dram_peak: options.dram_peak,
+        last_level: options.last_level,
         cooldown: options.cooldown,
         max_points: options.max_points,
     })

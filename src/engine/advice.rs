@@ -34,7 +34,9 @@ pub fn for_cause(cause: Cause) -> &'static str {
         }
         Cause::IoErrors => "look at the system's log: the device or the file has errors",
         Cause::WrongData => "write the file anew with --create and --data pattern; if it stays, the storage loses data",
-        Cause::Behind => "type a lower --rate, or more --threads and --depth; for a recording or a number a longer --budget",
+        Cause::Behind => {
+            "type a lower --rate, or more --threads and --depth; for a recording or a number a longer --budget"
+        }
         Cause::Spread => "type --samples 500 (they come in more rounds), or find a quieter machine",
     }
 }

@@ -4,6 +4,7 @@ use super::contention::Sets;
 use super::simulated::CostModel;
 use super::work::{ChainShape, ChaseWork};
 use crate::results::Cache;
+use crate::stats::fewer_than;
 use crate::units::{Bytes, CpuList};
 use std::collections::BTreeMap;
 
@@ -17,6 +18,9 @@ pub struct CacheCost {
     pub shared: BTreeMap<u32, Vec<CpuList>>,
     /// Whether each cache holds only what the nearer ones do not: a level then ends where all up to it are full.
     pub exclusive: bool,
+    /// Whether pages fill the sets of all caches but the first by chance, as small pages from anywhere do: half of what is as
+    /// large as a cache then finds no place in it.
+    pub scattered: bool,
     /// Whether lines compete for the ways of a set: else any lines as large as the cache fit. The last cache's sets are
     /// chosen by a hash, so that it has none that could be filled on purpose.
     pub sets: bool,
@@ -28,12 +32,16 @@ pub struct CacheCost {
     pub followed: Bytes,
 }
 
+/// Ways of a cache whose sets are filled by chance.
+const WAYS: u32 = 16;
+
 impl Default for CacheCost {
     fn default() -> Self {
         Self {
             holds: Vec::new(),
             shared: BTreeMap::new(),
             exclusive: false,
+            scattered: false,
             sets: false,
             line: Bytes(64),
             adjacent: false,
@@ -95,7 +103,9 @@ impl CostModel {
     /// The share of the nodes that a cache has that holds so much of all lines, is so large itself, and is used for so much
     /// by others.
     fn share(&self, (holds, size, others): (u64, u64, u64), cache: &Cache, last: bool, work: &ChaseWork) -> f64 {
+        let scattered = self.caches.scattered && cache.level > 1;
         let fits = |room: u64, needed: u64| match () {
+            () if scattered => fewer_than(WAYS, needed as f64 / room.max(1) as f64 * f64::from(WAYS)),
             () if needed <= room => 1.0,
             () if self.partial_hits => room as f64 / needed as f64,
             () => 0.0,

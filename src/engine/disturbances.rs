@@ -18,6 +18,8 @@ pub enum Spike {
     Move,
     /// Nothing that the system counts: the hypervisor runs somebody else.
     Gap,
+    /// Nothing that anyone can see: a neighbour uses the same cache or memory.
+    Neighbour,
 }
 
 /// What disturbs samples.

@@ -3,11 +3,13 @@
 use super::sample::{Blocks, Run};
 use super::work::StreamWork;
 use crate::error::Result;
+use crate::host::counter;
 use crate::host::memory::{PageReading, Window};
 use crate::kernels::{
     BLOCK_BYTES, Chain, IndexTable, InstructionKernel, LockKernel, Scratch, SharedLine, StreamKernel, StreamWalk,
     hops_per_block,
 };
+use crate::units::Nanos;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -126,7 +128,34 @@ impl ChaseRun {
     pub fn inspect(&self, node_samples: usize) -> Vec<PageReading> {
         self.chain.lock().map(|chain| vec![chain.inspect(node_samples)]).unwrap_or_default()
     }
+
+    /// Goes [`FILLS`] times through the whole chain with a walker on each of `nodes`, for [`LONGEST_FILL`] at most, and puts
+    /// the walkers back to where they were. Caches whose replacement protects what was there before take a new
+    /// working set in over several passes only, and one walker needs so long for these, a miss at a time, that a neighbour
+    /// may throw out meanwhile what it has brought.
+    pub fn fill(&self, nodes: &[u64]) -> Result<()> {
+        let Ok(mut chain) = self.chain.lock() else { return Ok(()) };
+        let (before, payload): (Vec<u64>, bool) = (chain.walkers().collect(), chain.payload());
+        chain.start(nodes, false)?;
+        let end = counter::monotonic() + LONGEST_FILL;
+        let mut left = (chain.nodes() * FILLS).div_ceil(hops_per_block(nodes.len()));
+        while left > 0 && counter::monotonic() < end {
+            let blocks = left.min(BLOCKS_OF_A_FILL);
+            chain.walk(blocks);
+            left -= blocks;
+        }
+        chain.start(&before, payload)
+    }
 }
+
+/// Passes through a chain that a cache could hold before it is sampled.
+pub const FILLS: u64 = 4;
+
+/// The time that these passes may take.
+pub const LONGEST_FILL: Nanos = Nanos(5e6);
+
+/// Blocks between two looks at the clock.
+const BLOCKS_OF_A_FILL: u64 = 64;
 
 impl Run for ChaseRun {
     fn amount_per_block(&self) -> u64 {

@@ -289,11 +289,21 @@ impl SimulatedMachine {
     fn translation(&self, work: &ChaseWork) -> f64 {
         let huge = work.pages != PageMode::Base && self.model.granted >= 0.5;
         let page = page_bytes(if huge { work.pages } else { PageMode::Base }, &self.facts);
-        let pages = match work.shape {
-            ChainShape::OnePerPage(_) => work.nodes(),
-            _ => work.bytes.0.div_ceil(page.0.max(1)),
-        };
-        translation(&self.model.tlbs, pages, huge, self.model.partial_hits)
+        let of = |pages: u64| translation(&self.model.tlbs, pages, huge, self.model.partial_hits);
+        let pages = |bytes: Bytes| bytes.0.div_ceil(page.0.max(1));
+        match work.shape {
+            ChainShape::OnePerPage(_) => of(work.nodes()),
+            ChainShape::RandomBox(window)
+            | ChainShape::SameRandomInBox(window)
+            | ChainShape::DiffRandomInBox(window)
+                if window < work.bytes =>
+            {
+                // What a window has too many of is searched once for all loads of a page in it.
+                let (inside, loads) = (of(pages(window)), window.0 as f64 / work.stride.0.max(1) as f64);
+                inside + (of(pages(work.bytes)) - inside) * (pages(window) as f64 / loads).min(1.0)
+            }
+            _ => of(pages(work.bytes)),
+        }
     }
 
     /// How much longer than the model says this sample takes, and whether it is a spike.
@@ -448,8 +458,8 @@ impl Machine for SimulatedMachine {
             voluntary_switches: u64::from(is(Spike::Stop)),
             involuntary_switches: u64::from(is(Spike::Switch)),
         };
-        // Whatever interrupts a sample leaves a gap in it; a move alone does not.
-        let gap = if spike && !is(Spike::Move) { length * 2.0 } else { Nanos::ZERO };
+        // Whatever interrupts a sample leaves a gap in it; a move alone does not, nor does what only makes loads longer.
+        let gap = if spike && !is(Spike::Move) && !is(Spike::Neighbour) { length * 2.0 } else { Nanos::ZERO };
         let mut found_on = work.cpus().to_vec();
         if let Some(first) = found_on.first_mut().filter(|_| is(Spike::Move)) {
             *first += 1;

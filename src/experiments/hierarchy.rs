@@ -64,7 +64,12 @@ impl Levels {
         // Without known caches: more than any last-level cache of today but the largest servers'.
         let all = if last_level.0 > 0 { last_level.0.saturating_mul(MEMORY_FACTOR).max(roomy) } else { 1 << 30 };
         let memory = Bytes(all.div_ceil(threads)).round_up(4096);
-        Self { caches: levels(&facts.topology, cpus), memory, threads, last_level }
+        let mut caches = levels(&facts.topology, cpus);
+        // Where the user knows of less than the system reports.
+        if let Some(last) = caches.last_mut().filter(|_| last_level.0 > 0) {
+            last.share = last.share.min(last_level);
+        }
+        Self { caches, memory, threads, last_level }
     }
 
     /// A working set per thread well inside cache level `index`: half of what a thread has of it, more where the

@@ -62,6 +62,8 @@ pub struct Scope<'a> {
     pub seed: u64,
     /// More points than this are refused.
     pub most_points: usize,
+    /// What the user says that the last-level caches of the run hold together.
+    pub last_level: Option<Bytes>,
 }
 
 impl Scope<'_> {
@@ -87,9 +89,10 @@ impl Scope<'_> {
         self.facts().memory.usable.get().copied().unwrap_or(Bytes(u64::MAX))
     }
 
-    /// All last-level caches that the CPUs of the run use, together; zero where caches are unknown.
+    /// All last-level caches that the CPUs of the run use, together: as the user says or the system reports; zero where
+    /// caches are unknown.
     pub fn last_level(&self) -> Bytes {
-        self.facts().topology.last_level_total(self.cpus)
+        self.last_level.unwrap_or_else(|| self.facts().topology.last_level_total(self.cpus))
     }
 }
 
@@ -261,7 +264,7 @@ pub static EXPERIMENTS: [Row; 13] = [
     Row {
         name: "caches",
         question: "how many caches are there, what does each hold, and how do they fetch and replace lines?",
-        least: Some(Detail::Sweep),
+        least: Some(Detail::Levels),
         in_profile: |detail| Box::new(caches::Caches::in_profile(detail)),
     },
     Row {

@@ -171,7 +171,8 @@ mod tests {
             let words: Vec<u64> = (0..1003).map(|i| i * 0x1357 & mixer.mask).collect();
             let (mut wide, mut narrow) = (words.clone(), words);
             // SAFETY: asked for above.
-            let (a, b) = unsafe { (mixer.by_avx512(&mut wide, factors, first), mixer.by_avx2(&mut narrow, factors, first)) };
+            let (a, b) =
+                unsafe { (mixer.by_avx512(&mut wide, factors, first), mixer.by_avx2(&mut narrow, factors, first)) };
             assert_eq!((a, b), (1000, 1000));
             assert_eq!(wide, narrow);
         }

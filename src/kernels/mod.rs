@@ -16,11 +16,11 @@ mod handoff;
 mod instructions;
 mod libc;
 mod locks;
+mod mixer;
 mod oracle;
 mod sets;
 mod stream;
 mod table;
-mod mixer;
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 mod x86_shared;
 

@@ -1,7 +1,7 @@
 //! How long a plan takes.
 
 use super::{Phase, PlannedPoint, Request};
-use crate::engine::{ChaseWork, LONGEST_WALK, Sampling, Work, race_samples};
+use crate::engine::{ChaseWork, FILLS, LONGEST_FILL, LONGEST_WALK, Sampling, Work, race_samples};
 use crate::units::{Bytes, BytesPerSecond, Nanos};
 
 /// Rates that decide how long a plan takes.
@@ -34,6 +34,9 @@ const PER_SAMPLE: Nanos = Nanos(0.12e6);
 const WALKED: BytesPerSecond = BytesPerSecond(40e9);
 const PER_HOP: Nanos = Nanos(60.0);
 const PER_HOP_IN_MEMORY: Nanos = Nanos(200.0);
+
+/// What a hop takes of many walkers that bring a chain into the caches.
+const PER_FILLING_HOP: Nanos = Nanos(4.0);
 
 /// What an entry of a table of pieces takes to make, and a number of a stream of doubles: each turn makes them anew.
 const PER_ENTRY: Nanos = Nanos(4.0);
@@ -95,7 +98,9 @@ fn turn(work: &Work, request: &Request, sampling: &Sampling, cost: &Cost) -> Nan
         Work::Loaded(w) => PER_HOP * w.chase().map_or(0, ChaseWork::nodes) as f64,
         Work::Instruction(_) | Work::Lock(_) | Work::HandOff(_) | Work::Io(_) => Nanos::ZERO,
     };
-    let walk = if held { walk } else { PER_HOP_IN_MEMORY * work.translations(cost.base_page) as f64 }.min(LONGEST_WALK);
+    let fill = work.chase().map_or(Nanos::ZERO, |w| PER_FILLING_HOP * (w.nodes() * FILLS) as f64).min(LONGEST_FILL);
+    let tables = PER_HOP_IN_MEMORY * work.translations(cost.base_page) as f64;
+    let walk = if held { fill + walk.min(LONGEST_WALK) } else { tables.min(LONGEST_WALK) };
     let made = match work {
         Work::Stream(w) => {
             let numbers = if w.contract().on_doubles() { w.bytes.0 / 8 } else { 0 };

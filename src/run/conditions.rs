@@ -33,8 +33,8 @@ fn too_little_time(facts: &HostFacts, cpus: &[u32]) -> Option<String> {
             "{told}: even one thread is stopped for a part of the time, which no number here allows for; raise the quota."
         ),
         n => format!(
-            "{told}: more than {n} thread{} at once are stopped for a part of the time, and their points say so; type --cpus {} or \
-             raise the quota.",
+            "{told}: with more than {n} thread{} at once, threads are stopped for a part of the time, and the points say so; \
+             type --cpus {} or raise the quota.",
             if n == 1 { "" } else { "s" },
             CpuList(whole)
         ),

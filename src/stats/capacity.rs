@@ -22,6 +22,9 @@ enum Keeping {
     Recent,
     /// About half at its size, with this steepness: least recently used, sets filled unevenly.
     Uneven(f64),
+    /// Least recently used in sets of so many ways that pages fill by chance, as where the system, or a virtual machine's
+    /// host, gives small pages from anywhere.
+    Scattered(u32),
     /// A part as large as itself, for good: policies that keep out what would only pass through.
     Part,
     /// What happened to stay: random replacement.
@@ -29,7 +32,7 @@ enum Keeping {
 }
 
 /// Every way that is tried.
-const KEEPINGS: [Keeping; 9] = [
+const KEEPINGS: [Keeping; 11] = [
     Keeping::Recent,
     Keeping::Uneven(64.0),
     Keeping::Uneven(32.0),
@@ -37,6 +40,8 @@ const KEEPINGS: [Keeping; 9] = [
     Keeping::Uneven(8.0),
     Keeping::Uneven(5.0),
     Keeping::Uneven(3.0),
+    Keeping::Scattered(8),
+    Keeping::Scattered(16),
     Keeping::Part,
     Keeping::Chance,
 ];
@@ -58,12 +63,25 @@ impl Keeping {
     fn hits(self, ratio: f64) -> f64 {
         match self {
             Keeping::Uneven(steepness) => 1.0 / (1.0 + ratio.powf(steepness)),
+            Keeping::Scattered(ways) => fewer_than(ways, ratio * f64::from(ways)),
             _ if ratio <= 1.0 => 1.0,
             Keeping::Recent => 0.0,
             Keeping::Part => 1.0 / ratio,
             Keeping::Chance => by_chance(ratio),
         }
     }
+}
+
+/// The probability of fewer than `count` where `mean` are expected, each by chance (Poisson): of the pages that share their
+/// sets with a page, so few that the sets hold all of them.
+pub fn fewer_than(count: u32, mean: f64) -> f64 {
+    let mut term = (-mean).exp();
+    let mut sum = 0.0;
+    for k in 1..=count {
+        sum += term;
+        term *= mean / f64::from(k);
+    }
+    sum
 }
 
 /// The share h of a working set `ratio` > 1 times the cache that survives random replacement from one visit to the next:
@@ -270,7 +288,8 @@ mod tests {
             for ((end, (capacity, _)), loads) in ends.iter().zip(CACHES).zip(loads.windows(2)) {
                 assert!(end.low <= capacity * 1.01 && capacity <= end.high * 1.01, "{keeping:?}: {end:?}");
                 // The longer the bend, the more capacities explain it about as well.
-                let width = if matches!(keeping, Keeping::Uneven(steepness) if steepness < 16.0) { 1.5 } else { 1.12 };
+                let long = matches!(keeping, Keeping::Uneven(steepness) if steepness < 16.0);
+                let width = if long || matches!(keeping, Keeping::Scattered(_)) { 1.5 } else { 1.12 };
                 let near = if width > 1.2 { 0.1 } else { 0.045 };
                 assert!(close(end.capacity, capacity, near), "{keeping:?}: {end:?}");
                 assert!(end.low > capacity / width && end.high < capacity * width, "{keeping:?}: {end:?}");
@@ -299,6 +318,14 @@ mod tests {
     fn random_replacement_keeps_what_its_equation_says() {
         for (ratio, share) in [(1.0001, 0.9998), (1.5, 0.4172), (2.0, 0.2032), (4.0, 0.0198)] {
             assert!((by_chance(ratio) - share).abs() < 2e-4, "{ratio}: {}", by_chance(ratio));
+        }
+    }
+
+    #[test]
+    fn scattered_pages_fill_sets_by_chance() {
+        // Poisson(16) is below 16 in 46.7%, Poisson(8) below 16 in 99.2%, Poisson(24) below 16 in 3.4% of the cases.
+        for (ratio, share) in [(1.0, 0.4667), (0.5, 0.9918), (1.5, 0.0344), (1e-9, 1.0), (1e6, 0.0)] {
+            assert!((Keeping::Scattered(16).hits(ratio) - share).abs() < 1e-3, "{ratio}");
         }
     }
 

@@ -25,7 +25,7 @@ use crate::error::{Error, Result};
 use crate::host::memory::PageMode;
 use crate::kernels::chase_name;
 use crate::results::{Axis, Coordinate, Coordinates, Dataset, Finding, HostFacts, Outcome, Quantity};
-use crate::units::{Bytes, CpuList};
+use crate::units::{Bytes, CpuList, Nanos};
 
 /// Which caches to look for, and how closely.
 #[derive(Debug, Clone, PartialEq, Eq, clap::Args)]
@@ -75,17 +75,25 @@ const PART: u64 = 4;
 /// The largest one is this many times the last-level cache that the system reports.
 const BEYOND: u64 = 4;
 
-/// What is gone through in huge pages before anything else is.
-const WINDOW: Bytes = Bytes(1 << 20);
+/// What is gone through in huge pages before anything else is: 32 of the small pages that a virtual machine's huge ones may
+/// be to its host, fewer than a first-level TLB has entries.
+const WINDOW: Bytes = Bytes(128 << 10);
 
 /// Samples of a point in a round, and rounds.
 const PER_ROUND: u32 = 4;
 const ROUNDS: u32 = 6;
 
+/// The same in the default profile, and the length of a sample there.
+const BRIEF_PER_ROUND: u32 = 3;
+const BRIEF_ROUNDS: u32 = 5;
+const BRIEF_SAMPLE: Nanos = Nanos(0.3e6);
+
 /// The experiment.
 #[derive(Debug, Clone)]
 pub struct Caches {
     settings: Settings,
+    /// Whether it has little time: only where the caches end is asked.
+    brief: bool,
 }
 
 /// What one curve is of.
@@ -104,13 +112,26 @@ struct Group {
 impl Caches {
     /// With the user's settings.
     pub fn new(settings: Settings) -> Self {
-        Self { settings }
+        Self { settings, brief: false }
     }
 
     /// As part of a profile.
     pub fn in_profile(detail: Detail) -> Self {
-        let density = if detail == Detail::Sweep { Density::Medium } else { Density::Low };
-        Self::new(Settings { density, max_size: None, pages: None, cpu: None })
+        let brief = detail != Detail::Sweep;
+        let density = if brief { Density::Low } else { Density::Medium };
+        Self { settings: Settings { density, max_size: None, pages: None, cpu: None }, brief }
+    }
+
+    /// Without what was not asked because there is little time.
+    fn told(&self, mut findings: Vec<Finding>) -> Vec<Finding> {
+        let not_asked = ["cache-ways-unknown", "cache-sharing-unknown"];
+        findings.retain(|finding| !self.brief || !not_asked.contains(&finding.kind.as_str()));
+        findings
+    }
+
+    /// What stands in for the closer look at a curve.
+    fn rooms(&self, group: &Group) -> Vec<Bytes> {
+        grid::stand_ins(group.most).into_iter().step_by(if self.brief { 2 } else { 1 }).collect()
     }
 
     /// Every CPU and kind of pages to look at.
@@ -148,7 +169,7 @@ impl Caches {
             };
         }
         let last = scope.facts().topology.data_caches(cpu).last().map_or(0, |cache| cache.size.0);
-        let wanted = last.saturating_mul(BEYOND).clamp(ROOMY.0, MOST.0);
+        let wanted = last.saturating_mul(BEYOND).clamp(ROOMY.0, if self.brief { ROOMY } else { MOST }.0);
         Ok(Bytes(wanted.min(usable.0 / PART).max(LEAST.0 * 8)).round_down(LEAST.0))
     }
 }
@@ -161,7 +182,7 @@ fn usual(facts: &HostFacts) -> PageMode {
 
 impl Group {
     /// The order in which to go through a large working set: all of a few pages before the next, so that TLBs hardly show. A
-    /// virtual machine's huge pages may be small ones of the host: windows of them are no larger than a second-level TLB covers.
+    /// virtual machine's huge pages may be small ones of the host, whose search shows where a window has more than the TLB.
     fn order(&self) -> ChainShape {
         match self.pages {
             PageMode::Base => ChainShape::RandomBox(packed_window(self.base)),
@@ -237,11 +258,13 @@ impl Experiment for Caches {
     fn reserve(&self, scope: &Scope<'_>) -> Result<Vec<Vec<Draft>>> {
         let (mut closer, mut probes) = (Vec::new(), Vec::new());
         let groups = self.groups(scope)?;
-        let sharing = sharing::stand_ins(&groups, scope);
+        let sharing = if self.brief { Vec::new() } else { sharing::stand_ins(&groups, scope) };
         for group in groups {
-            let sizes = grid::stand_ins(group.most);
+            let sizes = self.rooms(&group);
             closer.extend(sizes.into_iter().map(|size| group.sweep(scope, size, 1)));
-            probes.extend(probes::stand_ins(&group, scope));
+            if !self.brief {
+                probes.extend(probes::stand_ins(&group, scope));
+            }
             scope.room_for(closer.len() + probes.len() + sharing.len())?;
         }
         Ok(vec![closer, probes, sharing])
@@ -260,7 +283,7 @@ impl Experiment for Caches {
             let curve = curve(group);
             match stage {
                 0 => {
-                    let sizes = grid::closer(&curve, &grid::stand_ins(group.most), each, group.line);
+                    let sizes = grid::closer(&curve, &self.rooms(group), each, group.line);
                     sizes.into_iter().map(|size| group.sweep(scope, size, 1)).collect()
                 }
                 1 => probes::place(group, scope, &levels(&curve), each),
@@ -280,8 +303,10 @@ impl Experiment for Caches {
 
     /// Few samples: what an end rests on is many points that agree.
     fn sampling(&self, general: Sampling) -> Sampling {
-        let (per_round, rounds) = (general.per_round.min(PER_ROUND), general.rounds.min(ROUNDS));
-        Sampling { per_round, rounds, target: 0.0, ..general }
+        let (per_round, rounds) = if self.brief { (BRIEF_PER_ROUND, BRIEF_ROUNDS) } else { (PER_ROUND, ROUNDS) };
+        let length = if self.brief { general.length.min(BRIEF_SAMPLE) } else { general.length };
+        let (per_round, rounds) = (general.per_round.min(per_round), general.rounds.min(rounds));
+        Sampling { length, per_round, rounds, target: 0.0, ..general }
     }
 
     fn rebuilds_chains(&self) -> bool {
@@ -289,10 +314,10 @@ impl Experiment for Caches {
     }
 
     fn findings(&self, dataset: &Dataset) -> Vec<Finding> {
-        findings::findings(dataset, None)
+        self.told(findings::findings(dataset, None))
     }
 
     fn findings_on(&self, facts: &HostFacts, dataset: &Dataset) -> Vec<Finding> {
-        findings::findings(dataset, Some(&facts.topology))
+        self.told(findings::findings(dataset, Some(&facts.topology)))
     }
 }

@@ -53,7 +53,7 @@ fn stand_in_probes(group: &Group) -> Vec<Probe> {
         let one = |at: u64| Probe { operation, work: chase(group, bytes, stride), more: vec![("nodes", at)] };
         probes.extend((0..count).map(one));
     };
-    let ways = NODES.len() as u64 + 1;
+    let ways = 2 * NODES.len() as u64;
     add(WAYS, span(4 << 20), Bytes(64 << 10), ways);
     add(PAIR, span(32 << 20), Bytes(BLOCK.0 / 2), u64::from(DISTANCES));
     add(WAYS, span(64 << 20), WIDEST, ways);
@@ -131,8 +131,9 @@ fn strides(group: &Group, inner: Bytes) -> Vec<Probe> {
 }
 
 /// Numbers of nodes in one set of the cache of `inner`: they lie as far apart as the least power of two that is no less
-/// than the cache, which is a multiple of what all sets of a way take, up to `contiguous` memory. As many nodes that
-/// lie a line further apart share no set: what they take is not for want of ways.
+/// than the cache, which is a multiple of what all sets of a way take, up to `contiguous` memory. As many nodes that lie a
+/// line further apart share no set, but they lie in the same pages, which may share sets of a TLB: what these take is not for
+/// want of ways.
 fn ways(group: &Group, inner: Bytes, contiguous: Bytes) -> Vec<Probe> {
     // A measured size is a little more or less than the true one.
     let stride = Bytes((inner.0 / 8 * 7).next_power_of_two());
@@ -144,6 +145,5 @@ fn ways(group: &Group, inner: Bytes, contiguous: Bytes) -> Vec<Probe> {
         Probe { operation: WAYS, work, more: vec![("nodes", nodes), ("cache_bytes", inner.0)] }
     };
     let apart = Bytes(stride.0 + group.line.0);
-    let control = NODES.last().map(|&most| one(most, apart));
-    NODES.iter().map(|&nodes| one(nodes, stride)).chain(control).collect()
+    NODES.iter().flat_map(|&nodes| [one(nodes, stride), one(nodes, apart)]).collect()
 }

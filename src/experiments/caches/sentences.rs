@@ -7,9 +7,6 @@ use crate::results::{Finding, Point};
 use crate::units::Bytes;
 use std::collections::BTreeMap;
 
-/// What shares no set and still takes this share of the way to the next level longer is no matter of sets.
-const NO_MATTER: f64 = 0.15;
-
 /// Everything that the probes of `group` say.
 pub fn of(group: &Group<'_>) -> Vec<Finding> {
     let caches = group.ends().len();
@@ -155,20 +152,16 @@ fn found(group: &Group<'_>, index: usize) -> Result<(u64, u64), &'static str> {
     if index > 0 && group.lacking().is_some() {
         return Err("its sets follow physical addresses, and huge pages were not granted");
     }
-    let (mut loads, mut control) = (BTreeMap::new(), None);
+    let (mut together, mut apart) = (BTreeMap::new(), BTreeMap::new());
     for point in &probes {
         let (Some(nodes), Some(load)) = (point.number("nodes"), value(point)) else { continue };
-        if point.number("stride_bytes") == Some(stride) {
-            loads.insert(nodes, load);
-        } else {
-            control = Some(load);
-        }
+        let loads = if point.number("stride_bytes") == Some(stride) { &mut together } else { &mut apart };
+        loads.insert(nodes, load);
     }
     let latency = |index: usize| group.levels.get(index).map_or(0.0, |level| level.latency);
     let (nearest, here, behind) = (latency(0), latency(index), latency(index + 1));
-    if control.is_none_or(|load| load > nearest + NO_MATTER * (behind - nearest)) {
-        return Err("as many lines in different sets take as long");
-    }
-    let loads: Vec<(u64, f64)> = loads.into_iter().collect();
-    ways(&loads, here, behind).ok_or("no number of lines at one distance fills a set")
+    // What as many lines of different sets take longer than the nearest cache is for their pages.
+    let sets = |(nodes, load): (u64, f64)| Some((nodes, nearest + (load - apart.get(&nodes)?).max(0.0)));
+    let loads: Vec<(u64, f64)> = together.into_iter().filter_map(sets).collect();
+    ways(&loads, here, behind).ok_or("no number of lines at one distance takes longer than as many in different sets")
 }

@@ -3,7 +3,7 @@
 //!
 //! Pure functions; the rule and its constants are explained in docs/method/tlb.md.
 
-use crate::stats::{Interval, median, median_interval};
+use crate::stats::{Interval, cache_ends, median, median_interval};
 use std::collections::BTreeMap;
 
 /// Spread less packed in ns, by allocation and round.
@@ -25,8 +25,10 @@ pub struct Place {
 pub struct Boundary {
     /// The most pages at which nothing of the rise is seen.
     pub last: u64,
-    /// The fewest pages at which the rise is plain.
+    /// The fewest pages from which on at least half of the rise is there.
     pub first: u64,
+    /// The number of entries, between the two, that explains the rise best.
+    pub entries: u64,
     /// The fewest pages at which it is complete.
     pub settled: u64,
     /// What a load costs more behind it, in ns: the difference of the levels before and after.
@@ -48,6 +50,8 @@ pub enum Why {
     NotConfirmed,
     /// Too few places behind it to know.
     AtTheEnd,
+    /// A third one or further that no level follows: what it costs is not known to a factor of [`STEADY`].
+    KeepsRising,
 }
 
 /// A rise that is no boundary.
@@ -96,6 +100,13 @@ const APART: usize = 2;
 /// Rounds below which no interval is worth its name.
 pub const FEWEST_ROUNDS: usize = 5;
 
+/// Beyond the second boundary, how many times its low end the high end of the interval of a cost may be: page tables that
+/// leave the caches bit by bit make a slope that has no such level behind it.
+const STEADY: f64 = 2.0;
+
+/// Boundaries that need not be so steady.
+const TLBS: usize = 2;
+
 /// A place before a boundary has some of the rise from this share of it on.
 const TRACE: f64 = 0.15;
 
@@ -110,6 +121,7 @@ pub fn levels(curve: &[Place], ratio: u64) -> Found {
         at = scan.step(at);
     }
     scan.close();
+    scan.tell_entries();
     scan.tidy()
 }
 
@@ -153,6 +165,8 @@ impl Level {
 struct Open {
     boundary: Boundary,
     before: Level,
+    /// The first place that is plainly up.
+    plain: usize,
     settled: usize,
 }
 
@@ -336,10 +350,11 @@ impl Scan<'_> {
         let first = (at..at + PERSISTENT).find(plain).unwrap_or(at + PERSISTENT - 1);
         let last = self.last_before(at, rise).unwrap_or(at - 1);
         let interval = Interval { low: 0.0, high: 0.0, attained: 0.0 };
-        let boundary = Boundary { last: entries(last), first: entries(first), settled: 0, cost: rise, interval };
+        let boundary =
+            Boundary { last: entries(last), first: entries(first), entries: 0, settled: 0, cost: rise, interval };
         self.close();
         let before = std::mem::replace(&mut self.level, next);
-        self.open = Some(Open { boundary, before, settled });
+        self.open = Some(Open { boundary, before, plain: first, settled });
         settled + 1
     }
 
@@ -356,14 +371,58 @@ impl Scan<'_> {
         if let (Some(cost), Some(interval)) = (median(&rises), median_interval(&rises)) {
             (boundary.cost, boundary.interval) = (cost, interval);
         }
+        let half = |i: &usize| {
+            let up = |i: usize| self.over(&open.before, i).is_none_or(|up| up >= boundary.cost / 2.0);
+            up(*i) && (*i + 1 >= self.curve.len() || up(*i + 1))
+        };
+        let first = (open.plain..open.settled).find(half).unwrap_or(open.settled.max(open.plain));
+        boundary.first = self.curve[first].entries;
         boundary.settled = self.curve[open.settled].entries.max(boundary.first);
         self.found.boundaries.push(boundary);
     }
 
-    /// Without what was rejected in the middle of a rise that counts.
+    /// How far place `at` lies above `level`, over all rounds of both passes.
+    fn over(&self, level: &Level, at: usize) -> Option<f64> {
+        let rises = (0..2).flat_map(|pass| {
+            let here = self.curve[at].passes[pass].iter();
+            here.filter_map(move |(round, value)| Some(value - level.values[pass].get(round)?))
+        });
+        median(&rises.collect::<Vec<f64>>())
+    }
+
+    /// The number of entries of each boundary: what explains the curve best by one of the ways in which caches replace; as
+    /// no cache ends in differences, they are added to what a load of the fewest pages takes.
+    fn tell_entries(&mut self) {
+        let base = self.curve.first().map_or(0.0, |place| place.spread);
+        let middle = |place: &Place| {
+            let both: Vec<f64> = place.passes.iter().flat_map(|pass| pass.values().copied()).collect();
+            (base + median(&both).unwrap_or(0.0)).max(base / 2.0)
+        };
+        let x: Vec<f64> = self.curve.iter().map(|place| place.entries as f64).collect();
+        let y: Vec<f64> = self.curve.iter().map(middle).collect();
+        let rises: Vec<(f64, f64)> = self.found.boundaries.iter().map(|b| (b.last as f64, b.settled as f64)).collect();
+        let ends = cache_ends(&x, &y, &rises);
+        for boundary in &mut self.found.boundaries {
+            let (low, high) = (boundary.last as f64, boundary.first as f64);
+            let inside = ends.iter().map(|end| end.capacity).find(|capacity| (low..=high).contains(capacity));
+            boundary.entries = inside.unwrap_or((low * high).sqrt()).round() as u64;
+        }
+    }
+
+    /// Without what was rejected in the middle of a rise that counts, and without slopes that no level follows.
     fn tidy(self) -> Found {
         let Found { boundaries, mut rejected } = self.found;
         rejected.retain(|r| !boundaries.iter().any(|b| r.first >= b.last && r.last <= b.settled));
-        Found { boundaries, rejected }
+        let mut counted: Vec<Boundary> = Vec::new();
+        for boundary in boundaries {
+            if counted.len() < TLBS || boundary.interval.high <= boundary.interval.low * STEADY {
+                counted.push(boundary);
+            } else {
+                let Boundary { last, first, cost: rise, .. } = boundary;
+                rejected.push(Rejected { last, first, rise, why: Why::KeepsRising });
+            }
+        }
+        rejected.sort_by_key(|r| r.last);
+        Found { boundaries: counted, rejected }
     }
 }

@@ -141,6 +141,9 @@ fn rounds(measured: &Measured) -> BTreeMap<(u32, u32), f64> {
     rounds.into_iter().filter_map(|(round, values)| Some((round, median(&values)?))).collect()
 }
 
+/// A range of entries wider than this factor is told with the number in it that is most likely.
+const WIDE: f64 = 1.5;
+
 /// `First-level TLB for 4 KiB pages: 64 to 76 entries (reach 256 KiB), a miss costs 2.1 ns (1.9 to 2.3).`
 fn level(index: usize, boundary: &Boundary, page: Bytes, on: &str) -> Finding {
     let name = match index {
@@ -149,10 +152,13 @@ fn level(index: usize, boundary: &Boundary, page: Bytes, on: &str) -> Finding {
         // No processor is known to have a third one for data.
         _ => "Further level of translation (a TLB, a walk cache, or page tables that leave a cache)",
     };
-    let Boundary { last, first, settled, cost, interval } = boundary;
+    let Boundary { last, first, entries, settled, cost, interval } = boundary;
     let reach = Bytes(last * page.0);
+    let wide = *first as f64 > *last as f64 * WIDE;
+    let likely = if wide { format!(", most likely about {entries}") } else { String::new() };
     let text = format!(
-        "{name} for {page} pages{on}: {last} to {first} entries (reach {reach}), a miss costs {cost:.1} ns ({:.1} to {:.1}).",
+        "{name} for {page} pages{on}: {last} to {first} entries{likely} (reach {reach}), a miss costs {cost:.1} ns ({:.1} to \
+         {:.1}).",
         interval.low, interval.high
     );
     let values = [
@@ -160,6 +166,7 @@ fn level(index: usize, boundary: &Boundary, page: Bytes, on: &str) -> Finding {
         ("page_bytes", page.0 as f64),
         ("entries_at_least", *last as f64),
         ("entries_below", *first as f64),
+        ("entries", *entries as f64),
         ("settled_entries", *settled as f64),
         ("reach_bytes", reach.0 as f64),
         ("miss_ns", *cost),
@@ -179,6 +186,7 @@ fn not_counted(rejected: &[Rejected], page: Bytes, on: &str) -> Option<Finding> 
             Why::TouchesFloor => "no more than noise may do".to_owned(),
             Why::NotConfirmed => "not confirmed by the second pass".to_owned(),
             Why::AtTheEnd => "too near the largest number to know; --max-pages may allow more".to_owned(),
+            Why::KeepsRising => "no level follows it: page tables that leave the caches, or noise".to_owned(),
         };
         format!("{:.1} ns from {} to {} ({why})", r.rise, r.last, r.first)
     };

@@ -2,22 +2,21 @@
 
 use super::lab::{self, Ran, caches, request};
 use super::machines::{self, Simulated};
-use memgauge::engine::{Sampling, SplitMix64};
+use memgauge::engine::Sampling;
 use memgauge::error::Kind;
 use memgauge::experiments::caches::{MeasuredLevel, measured_levels};
 use memgauge::plan::Request;
 use memgauge::results::{Cache, CacheKind, Fact, Finding, Outcome};
 use memgauge::units::{Bytes, CpuList, Nanos};
-use std::io::Write;
 
 /// Size in KiB, ways, whether both CPUs share it, and a load in ns.
-type Level = (u64, u32, bool, f64);
+pub type Level = (u64, u32, bool, f64);
 
 /// A step of the fine grid.
-const STEP: f64 = 1.0443;
+pub const STEP: f64 = 1.0443;
 
 /// Two cores with these caches: size in KiB, ways, whether both share it, and a load in ns; behind them memory.
-fn with(levels: &[Level], memory: f64) -> Simulated {
+pub fn with(levels: &[Level], memory: f64) -> Simulated {
     let mut on = machines::plain();
     on.facts.topology.caches = caches_of(levels);
     let mut loads: Vec<f64> = levels.iter().map(|level| level.3).collect();
@@ -50,7 +49,7 @@ const THREE: [Level; 3] = [(48, 12, false, 1.0), (1024, 16, false, 3.5), (32 << 
 const FOUR: [Level; 4] =
     [(32, 8, false, 1.1), (256, 4, false, 3.5), (8 << 10, 16, true, 11.0), (128 << 10, 16, true, 40.0)];
 
-fn sampling() -> Sampling {
+pub fn sampling() -> Sampling {
     Sampling { length: Nanos::from_millis(1.0), per_round: 4, rounds: 6, target: 0.005, most: None }
 }
 
@@ -60,7 +59,7 @@ fn run(on: &Simulated, options: &str) -> Ran {
     lab::run(on, Request { sampling: sampling(), budget, ..request(vec![caches(options)], on) })
 }
 
-fn found(ran: &Ran) -> Vec<MeasuredLevel> {
+pub fn found(ran: &Ran) -> Vec<MeasuredLevel> {
     let dataset = &ran.report.datasets[0];
     measured_levels(dataset, 0, dataset.points[0].name("pages").expect("pages"))
 }
@@ -73,7 +72,7 @@ fn texts<'a>(ran: &'a Ran, kind: &str) -> Vec<&'a str> {
     of_kind(ran, kind).iter().map(|f| f.text.as_str()).collect()
 }
 
-fn near(a: f64, b: f64, factor: f64) -> bool {
+pub fn near(a: f64, b: f64, factor: f64) -> bool {
     a <= b * factor && b <= a * factor
 }
 
@@ -331,73 +330,19 @@ fn what_cannot_be_asked_is_refused() {
     }
 }
 
-/// Tells whoever runs this by hand.
-fn note(text: &str) {
-    // Nobody has to listen.
-    let _ = writeln!(std::io::stderr(), "{text}");
-}
-
-/// A machine with 2 to 4 levels as they are made.
-fn some_machine(random: &mut SplitMix64) -> (Simulated, Vec<Level>, f64) {
-    let mut pick = |from: &[f64]| from[random.below(from.len() as u64) as usize];
-    let count = pick(&[2.0, 3.0, 3.0, 3.0, 4.0]) as usize;
-    let first = (pick(&[32.0, 48.0, 64.0, 128.0]) as u64, 8, false, pick(&[0.9, 1.1, 1.6]));
-    let second = (pick(&[512.0, 1024.0, 1280.0, 2048.0]) as u64, 16, count == 2, pick(&[3.0, 4.0, 5.5]));
-    // Each is at least four times as large as the one before: slopes that are nearer run into each other.
-    let sizes: &[f64] = if count == 4 { &[8.0, 16.0, 24.0] } else { &[16.0, 24.0, 32.0, 36.0] };
-    let third = (pick(sizes) as u64 * 1024, 16, true, pick(&[10.0, 14.0, 22.0]));
-    let fourth = (128 * 1024, 16, true, pick(&[38.0, 50.0]));
-    let levels = [first, second, third, fourth][..count].to_vec();
-    let memory = pick(&[85.0, 110.0, 150.0]);
-    let mut on = with(&levels, memory);
-    on.model.partial_hits = pick(&[0.0, 1.0]) > 0.0;
-    on.model.noise.jitter = pick(&[0.01, 0.03, 0.06]);
-    on.model.noise.spike_every = pick(&[0.0, 7.0, 23.0]) as u64;
-    on.model.caches.adjacent = pick(&[0.0, 1.0]) > 0.0;
-    (on, levels, memory)
-}
-
-/// Boundaries of the machines with seeds `from` on: all, those found within a step of the fine grid and within two, and
-/// machines with one that is none.
-fn tally(from: u64, count: u64) -> (usize, usize, usize, usize) {
-    let (mut all, mut exactly, mut nearly, mut invented) = (0, 0, 0, 0);
-    for seed in from..from + count {
-        let (on, levels, _) = some_machine(&mut SplitMix64::new(seed));
-        let asked = Request { sampling: sampling(), seed, ..request(vec![caches("")], &on) };
+#[test]
+fn the_default_profile_finds_where_caches_end_and_says_nothing_of_what_it_did_not_ask() {
+    use memgauge::experiments::{Detail, EXPERIMENTS};
+    let row = EXPERIMENTS.iter().find(|row| row.name == "caches").expect("a row");
+    for levels in [&TWO[..], &THREE] {
+        let on = with(levels, 95.0);
+        let asked = Request { sampling: lab::sampling(), ..request(vec![(row.in_profile)(Detail::Levels)], &on) };
         let ran = lab::run(&on, asked);
-        let ends: Vec<f64> = found(&ran).iter().filter_map(|l| Some(l.end?.capacity.0 as f64)).collect();
-        let within = |kib: u64, factor: f64| ends.iter().any(|end| near(*end, (kib << 10) as f64, factor));
-        all += levels.len();
-        exactly += levels.iter().filter(|l| within(l.0, STEP)).count();
-        nearly += levels.iter().filter(|l| within(l.0, STEP * STEP)).count();
-        let is = |end: &f64| levels.iter().any(|l| near(*end, (l.0 << 10) as f64, STEP * STEP * STEP));
-        let wrong = !ends.iter().all(is);
-        if wrong || !levels.iter().all(|l| within(l.0, STEP * STEP)) {
-            note(&format!("{seed}: {levels:?} {:?} {}: {ends:?}", on.model.noise, on.model.partial_hits));
-        }
-        invented += usize::from(wrong);
+        assert_found(&ran, levels, 95.0, "in the profile");
+        assert!(ran.plan.estimate <= Nanos(8e9), "{:?}", ran.plan.estimate);
+        assert!(ran.report.datasets[0].auxiliary && ran.plan.memory() <= Bytes::mib(300), "{}", ran.plan.memory());
+        let kinds: Vec<&str> = ran.report.findings.iter().map(|f| f.kind.as_str()).collect();
+        let unasked = ["cache-ways-unknown", "cache-sharing-unknown", "cache-line", "cache-ways"];
+        assert!(!kinds.iter().any(|kind| unasked.contains(kind)), "{kinds:?}");
     }
-    (all, exactly, nearly, invented)
-}
-
-#[test]
-fn on_noisy_machines_levels_are_found_and_none_made_up() {
-    let (all, exactly, nearly, invented) = tally(0, 8);
-    assert!(exactly * 100 >= all * 95 && invented == 0, "{exactly} and {nearly} of {all}, {invented} invented");
-}
-
-/// Prints the shares of a thousand machines, for docs/method/caches.md.
-#[test]
-#[ignore = "minutes"]
-fn renew_the_shares_of_a_thousand_noisy_machines() {
-    let (mut all, mut exactly, mut nearly, mut invented) = (0, 0, 0, 0);
-    for part in 0..50 {
-        let (a, e, n, i) = tally(1000 + 20 * part, 20);
-        (all, exactly, nearly, invented) = (all + a, exactly + e, nearly + n, invented + i);
-        let machines = 20 * (part + 1);
-        note(&format!(
-            "{machines} machines, {all} ends: {exactly} within a step, {nearly} within two; {invented} invented"
-        ));
-    }
-    assert!(exactly * 100 >= all * 95 && invented <= 10);
 }

@@ -181,7 +181,7 @@ fn only_the_full_profile_asks_about_orders_instructions_and_locks() {
     };
     assert_eq!(
         of(Detail::Levels),
-        ["bandwidth", "latency", "scaling", "core-to-core", "numa", "numa-latency", "loaded-latency", "tlb"]
+        ["bandwidth", "latency", "scaling", "core-to-core", "numa", "numa-latency", "loaded-latency", "tlb", "caches"]
     );
     let more = [
         "bandwidth",

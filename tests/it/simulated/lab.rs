@@ -38,6 +38,7 @@ pub fn request(experiments: Vec<Box<dyn Experiment>>, on: &Simulated) -> Request
         repeat: 1,
         reallocate: 1,
         dram_peak: None,
+        last_level: None,
         cooldown: Nanos::ZERO,
         max_points: 1000,
     }

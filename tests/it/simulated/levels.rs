@@ -2,6 +2,7 @@
 
 use super::machines;
 use memgauge::experiments::Levels;
+use memgauge::plan::Request;
 use memgauge::results::{Cache, CacheKind, HostFacts};
 use memgauge::units::{Bytes, CpuList};
 
@@ -126,4 +127,28 @@ fn absurd_caches_do_no_harm() {
             levels.targets();
         }
     }
+}
+
+#[test]
+fn what_the_user_knows_of_the_last_level_sizes_memory() {
+    let on = machines::large_l3_vm();
+    let sizes = |last_level: Option<Bytes>| {
+        let experiments = vec![super::lab::latency("")];
+        let asked = Request { last_level, ..super::lab::request(experiments, &on) };
+        let plan = super::lab::plan(&on, asked).expect("a plan");
+        let size = |level: &str| {
+            let of = plan.points.iter().filter(|p| p.coordinates.get("level").is_some_and(|l| l.to_string() == level));
+            of.filter_map(|p| Some(p.work.as_ref().ok()?.working_set())).max()
+        };
+        (size("DRAM"), size("L3"), plan.adjusted)
+    };
+    let (memory, _, adjusted) = sizes(None);
+    assert_eq!((memory, adjusted.len()), (Some(Bytes::mib(4 * 480)), 0));
+    let (memory, l3, adjusted) = sizes(Some(Bytes::mib(24)));
+    // 256 MiB where there is plenty.
+    assert_eq!(memory, Some(Bytes::mib(256)));
+    assert!(l3.is_some_and(|l3| l3 <= Bytes::mib(24)), "{l3:?}");
+    assert_eq!(adjusted, ["memory is sized by a last-level cache of 24 MiB, as given; the system reports 480 MiB"]);
+    let (memory, _, _) = sizes(Some(Bytes::gib(1)));
+    assert_eq!(memory, Some(Bytes::gib(4)));
 }

@@ -17,6 +17,7 @@ mod machines;
 mod noise;
 mod numa;
 mod profile;
+mod proof;
 mod rendering;
 mod scaling;
 mod shapes;

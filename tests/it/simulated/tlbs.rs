@@ -100,12 +100,13 @@ fn caches_neither_hide_levels_nor_make_them() {
 }
 
 #[test]
-fn tlbs_that_wear_off_end_where_they_begin_to() {
+fn the_entries_of_tlbs_that_wear_off_lie_between_where_they_begin_to_and_half_of_it() {
     let mut on = with(2);
     on.model.partial_hits = true;
     let found = levels(&run(&on, "--pages 4k"), Bytes::kib(4));
     let ranges: Vec<(u64, u64)> = found.iter().map(|f| (f.0, f.1)).collect();
-    assert_eq!(ranges, [(64, 76), (1448, 1722)], "{found:?}");
+    // With random replacement half of it is lost at twice the entries.
+    assert_eq!(ranges, [(64, 128), (1448, 2896)], "{found:?}");
 }
 
 #[test]
