@@ -39,11 +39,11 @@ fn own_cost(dataset: &Dataset) -> Option<Finding> {
 
 /// How many operations under way it takes, where several depths were measured of otherwise equal points.
 fn depth(dataset: &Dataset) -> Option<Finding> {
-    let mut families: BTreeMap<Vec<(String, String)>, Vec<(u64, f64)>> = BTreeMap::new();
+    let mut families: BTreeMap<String, Vec<(u64, f64)>> = BTreeMap::new();
     for point in &dataset.points {
         let (Some(depth), Some(measured)) = (point.number("depth"), point.outcome.measured()) else { continue };
         let others = point.coordinates.iter().filter(|(axis, _)| !["depth", "engine"].contains(&axis.as_str()));
-        let key = others.map(|(axis, at)| (axis.clone(), at.to_string())).collect();
+        let key = others.map(|(axis, at)| format!("{axis}={at} ")).collect();
         families.entry(key).or_default().push((depth, measured.summary.median));
     }
     let mut curve = families.into_values().find(|curve| curve.len() > 2)?;
