@@ -15,6 +15,7 @@ pub struct OpenHow {
 
 /// What a name leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(dead_code)] // Windows has fewer
 pub enum FileKind {
     /// A file with bytes.
     Regular,
@@ -51,6 +52,7 @@ pub struct FileNumbers {
 
 /// What direct I/O demands of a file, in bytes; zeros where the file system carries it out through its cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(dead_code)] // told by Linux only
 pub struct DirectAlignment {
     /// Addresses of buffers are multiples of this.
     pub memory: u32,

@@ -3,6 +3,7 @@
 mod aio;
 mod files;
 mod memory;
+mod operations;
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64")))]
 mod uring;
 

@@ -18,6 +18,9 @@ pub const EIO: i32 = if cfg!(windows) { 1117 } else { 5 };
 
 /// Opens `path`. Where links cannot be told from files while opening, they are before.
 pub fn open_file(path: &Path, how: &OpenHow) -> io::Result<File> {
+    if how.claim {
+        return Err(io::ErrorKind::Unsupported.into());
+    }
     if !how.follow_links && !how.create_new && std::fs::symlink_metadata(path)?.is_symlink() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is a symbolic link"));
     }

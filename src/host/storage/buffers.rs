@@ -108,11 +108,13 @@ impl IoBuffers {
     }
 
     /// Address and length of every buffer, for kernels that want to know them in advance.
+    #[allow(dead_code)] // Linux's engines need it
     pub(in crate::host) fn ranges(&self) -> Vec<(NonNull<u8>, usize)> {
         (0..self.slots()).map(|slot| (self.address(slot), self.block)).collect()
     }
 
     /// Never gives the memory back: the system may still write to it.
+    #[allow(dead_code)] // Linux's engines need it
     pub(in crate::host) fn leak(&mut self) {
         self.keep = true;
     }

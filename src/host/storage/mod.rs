@@ -21,7 +21,7 @@ pub use faults::{Faults, Faulty};
 pub use pattern::{Filler, Mismatch, Nature, Pattern};
 pub use targets::{Access, Direct, Opening, Target, TargetKind, is_named};
 
-pub(in crate::host) use ready::{Admission, Operations, Ready};
+pub(in crate::host) use ready::{Admission, Ready};
 pub(in crate::host) use sync::{number_of, synchronize};
 
 use super::os;

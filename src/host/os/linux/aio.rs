@@ -2,11 +2,11 @@
 //!
 //! Asynchronous with direct I/O only: through the page cache, io_submit returns when the transfer is done.
 
+use super::operations::Operations;
 use crate::error::{Error, Result};
 use crate::host::counter;
 use crate::host::storage::{
-    Admission, Direct, EngineSettings, IoBuffers, IoCompletion, IoEngine, IoRequest, Operations, Ready, Target,
-    Transfer, number_of,
+    Admission, Direct, EngineSettings, IoBuffers, IoCompletion, IoEngine, IoRequest, Ready, Target, Transfer, number_of,
 };
 use std::io;
 use std::os::fd::AsRawFd;

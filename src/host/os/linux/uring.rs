@@ -1,10 +1,11 @@
 //! Linux io_uring (io_uring_setup(2), io_uring_enter(2)), with registered files and buffers, and polled completions.
 
+use super::operations::Operations;
 use crate::error::{Error, Result};
 use crate::host::counter;
 use crate::host::storage::{
-    Admission, Direct, EngineSettings, IoBuffers, IoCompletion, IoEngine, IoRequest, Operations, Ready, Target,
-    Transfer, number_of, synchronize,
+    Admission, Direct, EngineSettings, IoBuffers, IoCompletion, IoEngine, IoRequest, Ready, Target, Transfer,
+    number_of, synchronize,
 };
 use io_uring::{IoUring, cqueue, opcode, squeue, types};
 use std::io;

@@ -20,6 +20,9 @@ pub(super) fn busy(path: &Path, how: &str) -> Error {
 /// What can be told before anything is opened.
 pub(super) fn check_before_opening(path: &Path, numbers: &FileNumbers, system: &SystemFiles) -> Result<()> {
     let used = match numbers.kind {
+        FileKind::BlockDevice if !system.exists("/proc/self/mountinfo") => {
+            Some("this system does not tell what is mounted, so it may be".to_owned())
+        }
         FileKind::BlockDevice => use_of_device(numbers.special, system),
         _ => use_of_file(path, numbers, system),
     };
