@@ -86,7 +86,7 @@ _memgauge() {
 
     case "${cmd}" in
         memgauge)
-            opts="-o -v -h -V --profile --only --cpus --budget --samples --seed --repeat --reallocate --dram-peak --cooldown --max-points --dry-run --resume --format --output --scores --strict --verbose --help --version run bandwidth latency scaling core-to-core loaded-latency numa patterns tlb caches instructions locks io list report compare generate"
+            opts="-o -v -h -V --profile --only --cpus --budget --samples --seed --repeat --reallocate --dram-peak --last-level --cooldown --max-points --dry-run --resume --format --output --scores --strict --verbose --help --version run bandwidth latency scaling core-to-core loaded-latency numa patterns tlb caches instructions locks io list report compare generate"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -128,6 +128,10 @@ _memgauge() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --last-level)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --cooldown)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -160,7 +164,7 @@ _memgauge() {
             return 0
             ;;
         memgauge__subcmd__bandwidth)
-            opts="-o -v -h --ops --sizes --threads --width --pages --prefetch-distance --node --cpus --budget --samples --seed --repeat --reallocate --dram-peak --cooldown --max-points --dry-run --resume --format --output --scores --strict --verbose --help"
+            opts="-o -v -h --ops --sizes --threads --width --pages --prefetch-distance --node --cpus --budget --samples --seed --repeat --reallocate --dram-peak --last-level --cooldown --max-points --dry-run --resume --format --output --scores --strict --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -222,6 +226,10 @@ _memgauge() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --last-level)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --cooldown)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -254,7 +262,7 @@ _memgauge() {
             return 0
             ;;
         memgauge__subcmd__caches)
-            opts="-o -v -h --density --max-size --pages --cpu --cpus --budget --samples --seed --repeat --reallocate --dram-peak --cooldown --max-points --dry-run --resume --format --output --scores --strict --verbose --help"
+            opts="-o -v -h --density --max-size --pages --cpu --cpus --budget --samples --seed --repeat --reallocate --dram-peak --last-level --cooldown --max-points --dry-run --resume --format --output --scores --strict --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -301,6 +309,10 @@ _memgauge() {
                     return 0
                     ;;
                 --dram-peak)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --last-level)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -370,7 +382,7 @@ _memgauge() {
             return 0
             ;;
         memgauge__subcmd__core__subcmd__to__subcmd__core)
-            opts="-o -v -h --kernel --pairs --lines --cpus --budget --samples --seed --repeat --reallocate --dram-peak --cooldown --max-points --dry-run --resume --format --output --scores --strict --verbose --help"
+            opts="-o -v -h --kernel --pairs --lines --cpus --budget --samples --seed --repeat --reallocate --dram-peak --last-level --cooldown --max-points --dry-run --resume --format --output --scores --strict --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -413,6 +425,10 @@ _memgauge() {
                     return 0
                     ;;
                 --dram-peak)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --last-level)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -518,7 +534,7 @@ _memgauge() {
             return 0
             ;;
         memgauge__subcmd__instructions)
-            opts="-o -v -h --ops --timing --cpu --cpus --budget --samples --seed --repeat --reallocate --dram-peak --cooldown --max-points --dry-run --resume --format --output --scores --strict --verbose --help"
+            opts="-o -v -h --ops --timing --cpu --cpus --budget --samples --seed --repeat --reallocate --dram-peak --last-level --cooldown --max-points --dry-run --resume --format --output --scores --strict --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -564,6 +580,10 @@ _memgauge() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --last-level)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --cooldown)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -596,7 +616,7 @@ _memgauge() {
             return 0
             ;;
         memgauge__subcmd__io)
-            opts="-o -v -h --ops --mix --pattern --block --start --end --stride --misalign --think --compute --threads --depth --engine --buffered --direct --poll --fsync --fdatasync --rate --operations --time --window --create --keep --destroy-data --verify --data --continue-on-error --replay --timing --trace --cpus --budget --samples --seed --repeat --reallocate --dram-peak --cooldown --max-points --dry-run --resume --format --output --scores --strict --verbose --help"
+            opts="-o -v -h --ops --mix --pattern --block --start --end --stride --misalign --think --compute --threads --depth --engine --buffered --direct --poll --fsync --fdatasync --rate --operations --time --window --create --keep --destroy-data --verify --data --continue-on-error --replay --timing --trace --cpus --budget --samples --seed --repeat --reallocate --dram-peak --last-level --cooldown --max-points --dry-run --resume --format --output --scores --strict --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -730,6 +750,10 @@ _memgauge() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --last-level)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --cooldown)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -762,7 +786,7 @@ _memgauge() {
             return 0
             ;;
         memgauge__subcmd__latency)
-            opts="-o -v -h --sizes --stride --pages --chain-mode --locality --chains --payload --windows --window --cpu --node --cpus --budget --samples --seed --repeat --reallocate --dram-peak --cooldown --max-points --dry-run --resume --format --output --scores --strict --verbose --help"
+            opts="-o -v -h --sizes --stride --pages --chain-mode --locality --chains --payload --windows --window --cpu --node --cpus --budget --samples --seed --repeat --reallocate --dram-peak --last-level --cooldown --max-points --dry-run --resume --format --output --scores --strict --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -836,6 +860,10 @@ _memgauge() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --last-level)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --cooldown)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -886,7 +914,7 @@ _memgauge() {
             return 0
             ;;
         memgauge__subcmd__loaded__subcmd__latency)
-            opts="-o -v -h --mixes --pauses --points --cpu --traffic-cpus --threads --readers --writers --pages --size --node --victim --bully --cpus --budget --samples --seed --repeat --reallocate --dram-peak --cooldown --max-points --dry-run --resume --format --output --scores --strict --verbose --help"
+            opts="-o -v -h --mixes --pauses --points --cpu --traffic-cpus --threads --readers --writers --pages --size --node --victim --bully --cpus --budget --samples --seed --repeat --reallocate --dram-peak --last-level --cooldown --max-points --dry-run --resume --format --output --scores --strict --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -972,6 +1000,10 @@ _memgauge() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --last-level)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --cooldown)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1004,7 +1036,7 @@ _memgauge() {
             return 0
             ;;
         memgauge__subcmd__locks)
-            opts="-o -v -h --ops --threads --lines --inside --between --cpus --budget --samples --seed --repeat --reallocate --dram-peak --cooldown --max-points --dry-run --resume --format --output --scores --strict --verbose --help"
+            opts="-o -v -h --ops --threads --lines --inside --between --cpus --budget --samples --seed --repeat --reallocate --dram-peak --last-level --cooldown --max-points --dry-run --resume --format --output --scores --strict --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1058,6 +1090,10 @@ _memgauge() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --last-level)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --cooldown)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1090,7 +1126,7 @@ _memgauge() {
             return 0
             ;;
         memgauge__subcmd__numa)
-            opts="-o -v -h --measure --ops --cpu-nodes --memory-nodes --threads --pages --size --interleave --cpus --budget --samples --seed --repeat --reallocate --dram-peak --cooldown --max-points --dry-run --resume --format --output --scores --strict --verbose --help"
+            opts="-o -v -h --measure --ops --cpu-nodes --memory-nodes --threads --pages --size --interleave --cpus --budget --samples --seed --repeat --reallocate --dram-peak --last-level --cooldown --max-points --dry-run --resume --format --output --scores --strict --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1156,6 +1192,10 @@ _memgauge() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --last-level)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --cooldown)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1188,7 +1228,7 @@ _memgauge() {
             return 0
             ;;
         memgauge__subcmd__patterns)
-            opts="-o -v -h --ops --orders --stride --blocks --sizes --threads --width --pages --cpus --budget --samples --seed --repeat --reallocate --dram-peak --cooldown --max-points --dry-run --resume --format --output --scores --strict --verbose --help"
+            opts="-o -v -h --ops --orders --stride --blocks --sizes --threads --width --pages --cpus --budget --samples --seed --repeat --reallocate --dram-peak --last-level --cooldown --max-points --dry-run --resume --format --output --scores --strict --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1251,6 +1291,10 @@ _memgauge() {
                     return 0
                     ;;
                 --dram-peak)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --last-level)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1320,7 +1364,7 @@ _memgauge() {
             return 0
             ;;
         memgauge__subcmd__run)
-            opts="-o -v -h --profile --only --cpus --budget --samples --seed --repeat --reallocate --dram-peak --cooldown --max-points --dry-run --resume --format --output --scores --strict --verbose --help"
+            opts="-o -v -h --profile --only --cpus --budget --samples --seed --repeat --reallocate --dram-peak --last-level --cooldown --max-points --dry-run --resume --format --output --scores --strict --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1362,6 +1406,10 @@ _memgauge() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --last-level)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --cooldown)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1394,7 +1442,7 @@ _memgauge() {
             return 0
             ;;
         memgauge__subcmd__scaling)
-            opts="-o -v -h --ops --threads --placement --oversubscribe --sizes --model-size --width --pages --cpus --budget --samples --seed --repeat --reallocate --dram-peak --cooldown --max-points --dry-run --resume --format --output --scores --strict --verbose --help"
+            opts="-o -v -h --ops --threads --placement --oversubscribe --sizes --model-size --width --pages --cpus --budget --samples --seed --repeat --reallocate --dram-peak --last-level --cooldown --max-points --dry-run --resume --format --output --scores --strict --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1456,6 +1504,10 @@ _memgauge() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --last-level)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --cooldown)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1488,7 +1540,7 @@ _memgauge() {
             return 0
             ;;
         memgauge__subcmd__tlb)
-            opts="-o -v -h --pages --density --max-pages --cpu --cpus --budget --samples --seed --repeat --reallocate --dram-peak --cooldown --max-points --dry-run --resume --format --output --scores --strict --verbose --help"
+            opts="-o -v -h --pages --density --max-pages --cpu --cpus --budget --samples --seed --repeat --reallocate --dram-peak --last-level --cooldown --max-points --dry-run --resume --format --output --scores --strict --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1535,6 +1587,10 @@ _memgauge() {
                     return 0
                     ;;
                 --dram-peak)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --last-level)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -390,6 +390,7 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l seed -d 'Seed o
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l repeat -d 'Carry out the whole plan this many times, with fresh memory each time' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l reallocate -d 'Spread the rounds of every point over this many fresh allocations of its memory: an interval over placements' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l dram-peak -d 'What the memory carries at most, for shares and plausibility: 204.8GB/s [default: from the memory modules, if readable]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l last-level -d 'The last-level cache that the CPUs have together, as `memgauge caches` finds it: sizes memory [default: as the system reports]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l cooldown -d 'Pause before each point\'s turn: 100ms' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l max-points -d 'Refuse plans with more points than this' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl) or its report (.json)' -r -F
