@@ -124,7 +124,14 @@ fn lines_of_the_mount_table_are_read_as_the_kernel_writes_them() {
 #[test]
 fn a_device_is_left_alone_where_mounts_are_not_told() {
     let root = tempfile::tempdir().unwrap();
-    let device = FileNumbers { kind: FileKind::BlockDevice, size: 0, device: (0, 6), special: (8, 0), inode: 9 };
+    let device = FileNumbers {
+        kind: FileKind::BlockDevice,
+        size: 0,
+        device: (0, 6),
+        special: (8, 0),
+        inode: 9,
+        allocated: None,
+    };
     let check = |files: &SystemFiles| in_use::check_before_opening(Path::new("/dev/sda"), &device, files);
     let text = check(&SystemFiles::under(root.path())).unwrap_err().to_string();
     assert!(text.contains("does not tell what is mounted"), "{text}");
