@@ -3,6 +3,9 @@
 use super::handoff::HandOffRun;
 use super::loaded::LoadedRun;
 use super::runs::{ChaseRun, InstructionRun, LockRun, StreamRun};
+use super::work::Work;
+use crate::kernels;
+use crate::results::KernelUsed;
 use std::sync::Arc;
 
 /// What the next samples run on.
@@ -34,4 +37,30 @@ impl Prepared {
             _ => {}
         }
     }
+}
+
+/// The instructions of `work` by name and digest. Fails with the reason where this machine has none.
+pub(super) fn kernel_used(work: &Work) -> Result<KernelUsed, String> {
+    let (name, digest) = match work {
+        Work::Stream(w) => {
+            let kernel = kernels::select(w.operation, w.width)?;
+            (kernel.name(), kernel.digest())
+        }
+        Work::Chase(w) => {
+            let walkers = w.walkers as usize;
+            (kernels::chase_name(walkers, w.payload), kernels::chase_digest(walkers, w.payload))
+        }
+        Work::Instruction(w) => {
+            let kernel = kernels::instruction(w.instruction, w.timing)?;
+            (kernel.name(), kernel.digest())
+        }
+        Work::Lock(w) => {
+            let kernel = kernels::lock(w.operation)?;
+            (kernel.name(), kernel.digest())
+        }
+        Work::HandOff(w) => (w.kernel.kernel_name(), w.kernel.digest()),
+        Work::Io(w) => return super::io::engine(w),
+        Work::Loaded(w) => return w.kernels(kernel_used),
+    };
+    Ok(KernelUsed { name, digest })
 }

@@ -5,7 +5,7 @@ use super::io::{IoFile, IoTarget, Means, RealStorage};
 use super::loaded::{LoadedRun, ProbeRun, TrafficShare};
 use super::machine::{Machine, MemoryKey, MemoryPlan, MemoryUse, Observation, Trouble, page_bytes, slot, traffic_key};
 use super::order::ChainOrder;
-use super::prepared::Prepared;
+use super::prepared::{Prepared, kernel_used};
 use super::runs::{ChaseRun, InstructionRun, LockRun, Share, StreamRun};
 use super::sample::{Length, Run, take};
 use super::traffic::{LoadedWork, Probe, Traffic};
@@ -351,30 +351,7 @@ impl Machine for RealMachine {
     }
 
     fn kernel(&self, work: &Work) -> std::result::Result<KernelUsed, String> {
-        let (name, digest) = match work {
-            Work::Stream(w) => {
-                let kernel = kernels::select(w.operation, w.width)?;
-                (kernel.name(), kernel.digest())
-            }
-            Work::Chase(w) => {
-                let walkers = w.walkers as usize;
-                (kernels::chase_name(walkers, w.payload), kernels::chase_digest(walkers, w.payload))
-            }
-            Work::Instruction(w) => {
-                let kernel = kernels::instruction(w.instruction, w.timing)?;
-                (kernel.name(), kernel.digest())
-            }
-            Work::Lock(w) => {
-                let kernel = kernels::lock(w.operation)?;
-                (kernel.name(), kernel.digest())
-            }
-            Work::HandOff(w) => (w.kernel.kernel_name(), w.kernel.digest()),
-            Work::Io(w) => return super::io::engine(w),
-            Work::Loaded(w) => {
-                return w.kernels(|part| self.kernel(part));
-            }
-        };
-        Ok(KernelUsed { name, digest })
+        kernel_used(work)
     }
 
     fn look_at(&self, file: &IoFile, direct: bool) -> Result<IoTarget> {

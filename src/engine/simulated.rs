@@ -10,13 +10,11 @@ use super::contention::{self, LoadCost, Sets};
 use super::disturbances::{NoiseModel, Spike, chunks};
 use super::handoff_cost::HandOffCost;
 use super::io::{IoFile, IoTarget, IoWork, SimulatedStorage, StorageModel};
-use super::machine::{
-    Beside, Machine, MemoryKey, MemoryPlan, MemoryUse, Observation, Trouble, page_bytes, traffic_memory,
-};
+use super::machine::{Beside, Machine, MemoryKey, MemoryPlan, MemoryUse, Observation, Trouble, traffic_memory};
 use super::nodes_cost::NodesCost;
 use super::sharing::{SharingModel, stream_rate};
 use super::traffic::LoadedWork;
-use super::translation::{TlbLevel, translation};
+use super::translation::{TlbLevel, translation_of};
 use super::window::Gaps;
 use super::work::{ChainShape, ChaseWork, InstructionWork, LockWork, StreamWork, Work};
 use crate::host::memory::{PageMode, Place};
@@ -256,7 +254,10 @@ impl SimulatedMachine {
         let load = load + if beyond { self.model.nodes.latency(from, to, &self.facts) } else { 0.0 };
         let one = match work.shape {
             ChainShape::Sequential => load,
-            _ => load + self.translation(work) + if self.walks(work) { self.model.page_walk.0 } else { 0.0 },
+            _ => {
+                load + translation_of(work, &self.model, &self.facts)
+                    + if self.walks(work) { self.model.page_walk.0 } else { 0.0 }
+            }
         };
         // Each level answers as many loads at once as cover ten of its neighbours' latencies.
         (one / f64::from(work.walkers.max(1))).max(one / 10.0)
@@ -283,27 +284,6 @@ impl SimulatedMachine {
     /// Whether a load of `work` waits for a page to be found: those of a window that the TLBs cover share one search.
     fn walks(&self, work: &ChaseWork) -> bool {
         work.pages == PageMode::Base && work.window() > self.model.tlb_reach
-    }
-
-    /// What the TLBs add to a load.
-    fn translation(&self, work: &ChaseWork) -> f64 {
-        let huge = work.pages != PageMode::Base && self.model.granted >= 0.5;
-        let page = page_bytes(if huge { work.pages } else { PageMode::Base }, &self.facts);
-        let of = |pages: u64| translation(&self.model.tlbs, pages, huge, self.model.partial_hits);
-        let pages = |bytes: Bytes| bytes.0.div_ceil(page.0.max(1));
-        match work.shape {
-            ChainShape::OnePerPage(_) => of(work.nodes()),
-            ChainShape::RandomBox(window)
-            | ChainShape::SameRandomInBox(window)
-            | ChainShape::DiffRandomInBox(window)
-                if window < work.bytes =>
-            {
-                // What a window has too many of is searched once for all loads of a page in it.
-                let (inside, loads) = (of(pages(window)), window.0 as f64 / work.stride.0.max(1) as f64);
-                inside + (of(pages(work.bytes)) - inside) * (pages(window) as f64 / loads).min(1.0)
-            }
-            _ => of(pages(work.bytes)),
-        }
     }
 
     /// How much longer than the model says this sample takes, and whether it is a spike.

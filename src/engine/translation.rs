@@ -1,6 +1,11 @@
 //! What finding the page costs a load on the simulated machine.
 
-use crate::units::Nanos;
+use super::machine::page_bytes;
+use super::simulated::CostModel;
+use super::work::{ChainShape, ChaseWork};
+use crate::host::memory::PageMode;
+use crate::results::HostFacts;
+use crate::units::{Bytes, Nanos};
 
 /// One TLB.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -26,6 +31,25 @@ pub fn translation(tlbs: &[TlbLevel], pages: u64, huge: bool, partial: bool) -> 
         tlb.miss.0 * missing
     };
     tlbs.iter().map(added).sum()
+}
+
+/// What the TLBs of a machine that costs what `model` says add to a load of `work`.
+pub fn translation_of(work: &ChaseWork, model: &CostModel, facts: &HostFacts) -> f64 {
+    let huge = work.pages != PageMode::Base && model.granted >= 0.5;
+    let page = page_bytes(if huge { work.pages } else { PageMode::Base }, facts);
+    let of = |pages: u64| translation(&model.tlbs, pages, huge, model.partial_hits);
+    let pages = |bytes: Bytes| bytes.0.div_ceil(page.0.max(1));
+    match work.shape {
+        ChainShape::OnePerPage(_) => of(work.nodes()),
+        ChainShape::RandomBox(window) | ChainShape::SameRandomInBox(window) | ChainShape::DiffRandomInBox(window)
+            if window < work.bytes =>
+        {
+            // What a window has too many of is searched once for all loads of a page in it.
+            let (inside, loads) = (of(pages(window)), window.0 as f64 / work.stride.0.max(1) as f64);
+            inside + (of(pages(work.bytes)) - inside) * (pages(window) as f64 / loads).min(1.0)
+        }
+        _ => of(pages(work.bytes)),
+    }
 }
 
 #[cfg(test)]

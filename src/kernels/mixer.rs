@@ -168,7 +168,7 @@ mod tests {
         }
         let mixer = mixer(29, 3);
         for (factors, first) in [(&mixer.factors, true), (&mixer.inverses, false)] {
-            let words: Vec<u64> = (0..1003).map(|i| i * 0x1357 & mixer.mask).collect();
+            let words: Vec<u64> = (0..1003).map(|i| (i * 0x1357) & mixer.mask).collect();
             let (mut wide, mut narrow) = (words.clone(), words);
             // SAFETY: asked for above.
             let (a, b) =

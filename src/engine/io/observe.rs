@@ -219,12 +219,12 @@ mod tests {
     #[test]
     fn failures_end_a_window_or_are_counted() {
         let failed = LaneSeen { errors: [(5, 2)].into(), fault: Some((step(), Transfer::Read, 5)), ..lane(4, 4) };
-        let Err(Trouble::Failed(text)) = IoSeen::of(&work(), &[failed.clone()], (1000, 5000, 1.0)) else {
+        let Err(Trouble::Failed(text)) = IoSeen::of(&work(), std::slice::from_ref(&failed), (1000, 5000, 1.0)) else {
             panic!("an error ends the point");
         };
         assert!(text.contains("read of data at byte 4096 failed") && text.contains("os error 5"), "{text}");
         let go_on = IoWork { continue_on_error: true, ..work() };
-        let seen = IoSeen::of(&go_on, &[failed.clone()], (1000, 5000, 1.0)).unwrap();
+        let seen = IoSeen::of(&go_on, std::slice::from_ref(&failed), (1000, 5000, 1.0)).unwrap();
         assert_eq!((seen.amount, seen.errors.values().sum::<u64>()), (4, 2));
         let all = LaneSeen { whole: 0, inside: 0, ..failed };
         let text = format!("{:?}", IoSeen::of(&go_on, &[all], (1000, 5000, 1.0)));

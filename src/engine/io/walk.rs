@@ -132,7 +132,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     fn work(order: Order, threads: usize, blocks: &[u64]) -> IoWork {
-        let file = |(i, &blocks): (usize, &u64)| IoFile { first: 512, blocks, ..IoFile::named(&format!("f{i}")) };
+        let file = |(i, &blocks): (usize, &u64)| IoFile { first: 512, blocks, ..IoFile::named(format!("f{i}")) };
         let files = blocks.iter().enumerate().map(file).collect();
         IoWork { order, cpus: vec![0; threads], files, block: Bytes(4096), ..IoWork::default() }
     }

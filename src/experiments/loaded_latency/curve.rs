@@ -8,6 +8,9 @@ use crate::stats::{first_passing, knee_below_chord, unevenness};
 /// Longer pauses than this are longer than a chunk of a sample: what falls into its window is then no longer exact.
 pub const LONGEST_PAUSE: u64 = 1_000_000;
 
+/// Latencies fall where one is below this share of another: figures of an hour differ by as much.
+const FALLS: f64 = 0.97;
+
 /// Less is not to be learnt by another point: neighbours that are a tenth of the curve's square apart.
 const LEARNT: f64 = 0.01;
 
@@ -126,13 +129,13 @@ impl Curve {
         rises.then_some(knee)
     }
 
-    /// Two points of which the one with more traffic is faster, and not by chance: bandwidths and latencies have intervals
-    /// that do not meet.
+    /// Two points of which the one with more traffic is faster, and neither by chance nor by next to nothing: bandwidths and
+    /// latencies have intervals that do not meet, and the latency falls by [`FALLS`].
     pub fn fall(&self) -> Option<(&Spot, &Spot)> {
         let low = |spot: &Spot| spot.load.map_or(0.0, |load| load.ci_low);
         let high = |spot: &Spot| spot.load.map_or(0.0, |load| load.ci_high);
         let pairs = self.spots.iter().flat_map(|a| self.spots.iter().map(move |b| (a, b)));
-        let falls = |(a, b): &(&Spot, &Spot)| low(b) > high(a) && b.latency.ci_high < a.latency.ci_low;
+        let falls = |(a, b): &(&Spot, &Spot)| low(b) > high(a) && b.latency.ci_high < a.latency.ci_low * FALLS;
         let depth = |(a, b): &(&Spot, &Spot)| a.latency.median / b.latency.median;
         pairs.filter(falls).max_by(|one, other| depth(one).total_cmp(&depth(other)))
     }

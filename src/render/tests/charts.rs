@@ -417,7 +417,7 @@ fn wild_points_are_drawn() {
 fn of_too_many_points_those_stay_that_stand_out() {
     let at = |i: u64, gb: f64| {
         let at = vec![
-            ("operation", reports::name(if i % 2 == 0 { "read" } else { "write" })),
+            ("operation", reports::name(if i.is_multiple_of(2) { "read" } else { "write" })),
             ("size_bytes", Coordinate::Number(4096 + 512 * (i / 2))),
         ];
         let mut m = reports::measured(gb * 1e9);

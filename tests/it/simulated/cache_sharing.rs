@@ -72,7 +72,7 @@ fn siblings_clusters_and_sockets_are_told_apart() {
              CPU 4 (same-package) and CPU 8 (cross-package) change nothing.",
             "L2 is shared by CPU 0 and CPU 1 (same-core): a load takes 3.5 ns alone and 12.0 ns beside it; CPU 2 (shared-l3), \
              CPU 4 (same-package) and CPU 8 (cross-package) change nothing.",
-            "L3 is shared by CPU 0, CPU 1 (same-core) and CPU 2 (shared-l3): a load takes 12.0 ns alone and 130.7 ns or more \
+            "L3 is shared by CPU 0, CPU 1 (same-core) and CPU 2 (shared-l3): a load takes 12.0 ns alone and 130.6 ns or more \
              beside one of them; CPU 4 (same-package) and CPU 8 (cross-package) change nothing.",
         ]
     );

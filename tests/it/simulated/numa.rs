@@ -245,7 +245,7 @@ fn a_node_carries_its_share_of_all_channels() {
     assert!(!rejected(&on, local).0 && !rejected(&on, all).0);
     on.facts.memory.bus = bus(24, 360e9);
     let (above, text) = rejected(&on, local);
-    assert!(above && text.contains("180.0 GB/s (1 of 2 nodes, modules)"), "{text}");
+    assert!(above && text.contains("180 GB/s (1 of 2 nodes, modules)"), "{text}");
     // Nothing is known about the share of a node where channels, memory or distances are not those of equals.
     let odd = Simulated { facts: on.facts.clone(), ..two_large_sockets() };
     for change in [

@@ -23,7 +23,7 @@ fn ran(options: &str, model: StorageModel) -> Ran {
 
 fn only(ran: &Ran) -> &Measured {
     assert_eq!(ran.points().count(), 1);
-    measured(ran.points().next().unwrap())
+    measured(ran.points().next().expect("a point"))
 }
 
 fn close(value: f64, expected: f64) -> bool {
