@@ -102,7 +102,7 @@ pub const FEWEST_ROUNDS: usize = 5;
 
 /// Beyond the second boundary, how many times its low end the high end of the interval of a cost may be: page tables that
 /// leave the caches bit by bit make a slope that has no such level behind it.
-const STEADY: f64 = 2.0;
+const STEADY: f64 = 1.5;
 
 /// Boundaries that need not be so steady.
 const TLBS: usize = 2;
