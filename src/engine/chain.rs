@@ -10,7 +10,6 @@
 //! it, it goes through all of them. This holds whatever the places are: a fault in how they are computed could only make
 //! the check fail.
 
-use super::cycle::BATCH;
 use super::machine::Trouble;
 use super::order::ChainOrder;
 use super::team::Team;
@@ -63,18 +62,11 @@ fn part(n: u64, index: u64, parts: u64) -> Range<u64> {
 
 /// Writes the nodes of `nodes` in the order of their addresses; `None` when interrupted.
 fn write_part(chain: &UnverifiedChain, order: &ChainOrder, nodes: Range<u64>, stop: &StopFlag) -> Option<()> {
-    let mut next = [0; BATCH];
-    let mut first = nodes.start;
-    while first < nodes.end {
-        if stop.is_set() {
-            return None;
-        }
-        let next = &mut next[..(nodes.end - first).min(BATCH as u64) as usize];
+    let written = chain.link_with(nodes, |first, next| {
         order.successors(first, next);
-        (first..).zip(next.iter()).for_each(|(node, &to)| chain.link(node, to));
-        first += next.len() as u64;
-    }
-    Some(())
+        !stop.is_set()
+    });
+    written.then_some(())
 }
 
 /// What was found out about a part of the nodes.

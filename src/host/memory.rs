@@ -85,6 +85,7 @@ impl Mapping {
     }
 
     /// Where it starts: at a multiple of its page.
+    #[inline]
     pub fn address(&self) -> usize {
         self.region.start().as_ptr() as usize
     }
@@ -201,6 +202,7 @@ pub struct Window {
 impl Window {
     /// All of it as words of 8 bytes, whatever happens to the memory meanwhile: assembly may write to it, or other
     /// threads. The only way for Rust code to touch it.
+    #[inline]
     pub fn words(&self) -> &[AtomicU64] {
         // SAFETY: the range was checked to lie inside the mapping, which `self` keeps alive and which is readable and
         // writable; 64-byte steps keep it aligned; any bits are a valid AtomicU64, and atomics may change at any time.
@@ -262,6 +264,7 @@ impl Drop for Window {
 
 /// What [`Window::touch`] puts into word `index` of a window: never zero and hardly ever twice the same, so that
 /// neither a compressing nor a deduplicating memory finds anything to save.
+#[inline]
 pub fn initial_word(index: usize) -> u64 {
     // The odd multiplier (2^64 / golden ratio) is a permutation of the words, and setting a bit excludes zero.
     (index as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1

@@ -2,6 +2,7 @@
 //! one walker or by several at once.
 
 use super::abi::kernel_fn;
+use super::lines::{LINE, Lines};
 use super::native;
 use crate::error::{Error, Result};
 use crate::host::memory::{PageReading, Window};
@@ -62,8 +63,11 @@ pub fn chase_code(walkers: usize, payload: bool) -> Option<Vec<u8>> {
     unsafe { super::digest::body_of(code_for(walkers, payload) as *const u8) }
 }
 
-/// Pointers that are read before they are looked at together.
+/// Pointers that are written or read together.
 const NODES_AT_ONCE: usize = 256;
+
+/// Bytes of a chain from which on its lines are written past the caches: they would not stay there.
+const PAST_CACHES: usize = 32 << 20;
 
 /// On which line of its page each node lies, where there is one in each page: on the same one they would share a few
 /// sets of every cache.
@@ -198,6 +202,71 @@ impl UnverifiedChain {
         words[self.place(from) / 8].store(target as u64, Relaxed);
     }
 
+    /// Links all nodes of `part`, in the order of their addresses: `fill` is told the first of some nodes in a row and puts in
+    /// what they are to point to, or says that it is to end there, which makes this false.
+    ///
+    /// # Panics
+    /// As of [`link`](Self::link).
+    pub fn link_with(&self, part: Range<u64>, mut fill: impl FnMut(u64, &mut [u64]) -> bool) -> bool {
+        let mut targets = [0; NODES_AT_ONCE];
+        let mut lines = self.lines();
+        let mut first = part.start;
+        while first < part.end {
+            let targets = &mut targets[..(part.end - first).min(NODES_AT_ONCE as u64) as usize];
+            if !fill(first, targets) {
+                return false;
+            }
+            match &mut lines {
+                Some(lines) => self.link_by_lines(first, targets, lines),
+                None => (first..).zip(targets.iter()).for_each(|(node, &to)| self.link(node, to)),
+            }
+            first += targets.len() as u64;
+        }
+        true
+    }
+
+    /// Where nodes are whole lines, and more of them than caches hold: the lines, to be written past the caches.
+    fn lines(&self) -> Option<Lines<'_>> {
+        (self.shift == Some(LINE.trailing_zeros()) && self.regular() && self.window.len() >= PAST_CACHES)
+            .then(|| Lines::of(&self.window))
+    }
+
+    /// Links the nodes from `first` on to `targets`, writing all of their lines.
+    fn link_by_lines(&self, first: u64, targets: &[u64], lines: &mut Lines) {
+        let highest = targets.iter().fold(first + targets.len() as u64 - 1, |highest, &to| highest.max(to));
+        assert!(targets.is_empty() || highest < self.nodes, "a link joins two nodes of the chain");
+        let start = self.window.address();
+        for (node, &to) in (first as usize..).zip(targets) {
+            lines.write(node, (start + to as usize * LINE) as u64);
+        }
+    }
+
+    /// Whether node `i` lies at `i` × stride, and the stride is a power of two.
+    fn regular(&self) -> bool {
+        self.shift.is_some() && self.scatter.is_none() && self.pair.is_none()
+    }
+
+    /// Puts into `pointers` the nodes that those from `first` on point to; `None` where one points to none.
+    fn read(&self, first: u64, pointers: &mut [u64]) -> Option<()> {
+        let Some(shift) = self.shift.filter(|_| self.regular()) else {
+            for (pointer, node) in pointers.iter_mut().zip(first..) {
+                *pointer = self.next(node)?;
+            }
+            return Some(());
+        };
+        // Without a branch for each node, and without asking what kind of chain it is.
+        let (start, within) = (self.window.address() as u64, self.stride as u64 - 1);
+        let words = self.window.words().get(first as usize * self.stride / 8..)?.iter().step_by(self.stride / 8);
+        let (mut astray, mut highest) = (0, 0);
+        for (pointer, word) in pointers.iter_mut().zip(words) {
+            let distance = word.load(Relaxed).wrapping_sub(start);
+            astray |= distance & within;
+            *pointer = distance >> shift;
+            highest = highest.max(*pointer);
+        }
+        (astray == 0 && highest < self.nodes).then_some(())
+    }
+
     /// The node that node `from`, below `nodes()`, points to; `None` where it points to none of this chain's nodes.
     pub fn next(&self, from: u64) -> Option<u64> {
         let pointer = self.window.words().get(self.place(from) / 8)?.load(Relaxed) as usize;
@@ -221,9 +290,7 @@ impl UnverifiedChain {
         let mut first = part.start;
         while first < part.end {
             let pointers = &mut pointers[..(part.end - first).min(NODES_AT_ONCE as u64) as usize];
-            for (pointer, node) in pointers.iter_mut().zip(first..) {
-                *pointer = self.next(node)?;
-            }
+            self.read(first, pointers)?;
             if !see(first, pointers) {
                 return None;
             }
@@ -356,111 +423,5 @@ impl Chain {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::host::memory::{Mapping, PageMode};
-    use crate::units::Bytes;
-
-    fn memory(bytes: usize) -> Window {
-        let mapping = Mapping::new(Bytes(bytes as u64), PageMode::Base, Bytes(0)).unwrap();
-        mapping.take(0..bytes).unwrap()
-    }
-
-    /// A chain of 8 nodes that all point to themselves.
-    fn loops(window: Window) -> UnverifiedChain {
-        let chain = UnverifiedChain::new(window, 64).unwrap();
-        (0..chain.nodes()).for_each(|node| chain.link(node, node));
-        chain
-    }
-
-    #[test]
-    fn pointers_that_are_no_node_of_the_chain_are_refused() {
-        for stride in [64, 72] {
-            let chain = UnverifiedChain::new(memory(576), stride).unwrap();
-            (0..chain.nodes()).for_each(|node| chain.link(node, 0));
-            assert!(chain.check(0..chain.nodes()).is_some());
-            let (start, end) = (chain.window.address(), chain.nodes() as usize * stride);
-            for wrong in [0, 8, start - stride, start - 8, start + 1, start + 8, start + end, start + 100 * stride] {
-                chain.window.words()[3 * stride / 8].store(wrong as u64, Relaxed);
-                assert_eq!(chain.next(3), None, "stride {stride}: {wrong:#x} from {start:#x}");
-                assert!(chain.check(0..chain.nodes()).is_none() && chain.check(3..4).is_none());
-                assert!(chain.check(0..3).is_some() && chain.check(4..chain.nodes()).is_some());
-            }
-        }
-    }
-
-    #[test]
-    fn the_proof_of_an_earlier_chain_in_the_same_memory_is_worth_nothing() {
-        let first = loops(memory(512));
-        let (proof, spare) = (first.check(0..8).unwrap(), first.check(0..8).unwrap());
-        let window = first.finish(vec![proof]).unwrap().into_window();
-        window.words()[0].store(0xdead, Relaxed);
-        let second = UnverifiedChain::new(window, 64).unwrap();
-        assert!(second.finish(vec![spare]).is_err(), "its first walk would follow a wild pointer");
-    }
-
-    /// Pages of 4 KiB with a node in each.
-    fn pages(count: usize, seed: u64) -> UnverifiedChain {
-        UnverifiedChain::one_per_page(memory(count * 4096), 4096, 64, seed).unwrap()
-    }
-
-    #[test]
-    fn one_node_lies_in_every_page_on_lines_of_all_kinds() {
-        let chain = pages(4096, 3);
-        assert_eq!(chain.nodes(), 4096);
-        let mut lines = [0u32; 64];
-        for node in 0..4096 {
-            let place = chain.place(node);
-            assert_eq!((place / 4096, place % 64), (node as usize, 0));
-            lines[place % 4096 / 64] += 1;
-        }
-        assert_eq!(lines, [64; 64], "as many on each");
-        assert!((0..64).any(|node| chain.place(node) != pages(64, 4).place(node)), "seeds differ");
-    }
-
-    #[test]
-    fn in_pages_only_the_nodes_are_written_and_only_pointers_to_nodes_are_accepted() {
-        let chain = pages(16, 9);
-        let before: Vec<u64> = chain.window.words().iter().map(|word| word.load(Relaxed)).collect();
-        (0..16).for_each(|node| chain.link(node, (node + 1) % 16));
-        let words = chain.window.words().iter().map(|word| word.load(Relaxed));
-        let written: Vec<usize> =
-            words.zip(before).enumerate().filter(|(_, (a, b))| a != b).map(|(at, _)| at).collect();
-        assert_eq!(written, (0..16).map(|node| chain.place(node) / 8).collect::<Vec<_>>());
-        assert!(chain.check(0..16).is_some());
-        let start = chain.window.address();
-        let other = (chain.place(5) + 64) % 4096 + 5 * 4096;
-        for wrong in [0, 8, start + other, start + chain.place(5) + 8, start + 16 * 4096 + chain.place(0), usize::MAX] {
-            chain.window.words()[chain.place(3) / 8].store(wrong as u64, Relaxed);
-            assert_eq!(chain.next(3), None, "{wrong:#x} from {start:#x}");
-            assert!(chain.check(0..16).is_none());
-        }
-    }
-
-    #[test]
-    fn a_walk_over_pages_goes_from_node_to_node() {
-        let chain = pages(10, 2);
-        (0..10).for_each(|node| chain.link(node, (node + 3) % 10));
-        let proof = chain.check(0..10).unwrap();
-        let mut chain = chain.finish(vec![proof]).unwrap();
-        assert_eq!((chain.node(), chain.stride()), (0, 4096));
-        chain.walk(1);
-        assert_eq!(chain.node(), HOPS_PER_BLOCK * 3 % 10);
-        chain.start(&[7, 1], true).unwrap();
-        chain.walk(1);
-        assert_eq!(chain.walkers().collect::<Vec<_>>(), [(7 + 8 * 3) % 10, (1 + 8 * 3) % 10]);
-    }
-
-    #[test]
-    fn pages_that_cannot_have_a_node_each_are_refused() {
-        let one = |bytes, page, line| UnverifiedChain::one_per_page(memory(bytes), page, line, 1);
-        assert_eq!(one(8192, 4096, 4096).unwrap().nodes(), 2);
-        assert_eq!(one(8192, 4096, 24).unwrap().nodes(), 2);
-        for (bytes, page, line) in [(8192, 4096, 0), (8192, 4096, 12), (8192, 0, 64), (8192, 64, 128), (4096, 8192, 64)]
-        {
-            assert!(one(bytes, page, line).is_err(), "{bytes} {page} {line}");
-        }
-        let mapping = Mapping::new(Bytes(16384), PageMode::Base, Bytes(0)).unwrap();
-        assert!(UnverifiedChain::one_per_page(mapping.take(64..8256).unwrap(), 4096, 64, 1).is_err(), "not aligned");
-    }
-}
+#[path = "chase_tests.rs"]
+mod tests;

@@ -15,6 +15,7 @@ mod digest;
 mod handoff;
 mod instructions;
 mod libc;
+mod lines;
 mod locks;
 mod mixer;
 mod oracle;
