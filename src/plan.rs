@@ -151,6 +151,7 @@ pub fn make(request: Request, machine: &mut dyn Machine) -> Result<Plan> {
         fault: machine.fault_rate(),
         threads: request.cpus.len().max(1) as f64,
         last_level: machine.facts().topology.last_level_total(&request.cpus),
+        nearer: request.cpus.first().map_or(Bytes(0), |&cpu| machine.facts().topology.before_last_level(cpu)),
         base_page: machine.facts().pages.base,
     };
     let mut points = draft_points(&request, machine)?;

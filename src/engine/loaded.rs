@@ -125,6 +125,14 @@ impl LoadedRun {
         Self { probe, traffic }
     }
 
+    /// The chain that its probe follows, if it does.
+    pub fn chase(&self) -> Option<Arc<ChaseRun>> {
+        match &self.probe {
+            ProbeRun::Chase(run) => Some(Arc::clone(run)),
+            ProbeRun::Stream(_) => None,
+        }
+    }
+
     /// All that streams through memory.
     fn lanes(&self) -> impl Iterator<Item = &Lane> {
         let probe = match &self.probe {

@@ -255,6 +255,12 @@ pub trait Machine {
     /// Makes ready to sample `work`: takes its memory, builds its chain.
     fn prepare(&mut self, work: &Work) -> Result<(), Trouble>;
 
+    /// Brings into the caches what they can hold of the chain that was prepared last. Samples follow at once: what lies in a
+    /// cache that others share is theirs again within milliseconds.
+    fn fill(&mut self) -> Result<(), Trouble> {
+        Ok(())
+    }
+
     /// Takes one sample of the work that was prepared last, for about `length`.
     fn sample(&mut self, work: &Work, length: Nanos) -> Result<Observation, Trouble>;
 

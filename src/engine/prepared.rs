@@ -20,6 +20,15 @@ pub(super) enum Prepared {
 }
 
 impl Prepared {
+    /// The chain that it follows, if it does.
+    pub fn chase(&self) -> Option<Arc<ChaseRun>> {
+        match self {
+            Prepared::Chase(run) => Some(Arc::clone(run)),
+            Prepared::Loaded(run) => run.chase(),
+            _ => None,
+        }
+    }
+
     /// How far what streams stands in its pass over memory, from 0 to 1; `None` where nothing does.
     pub fn share(&self) -> Option<f64> {
         match self {

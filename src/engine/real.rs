@@ -208,20 +208,7 @@ impl RealMachine {
             guard.start(&nodes, work.payload)?;
         }
         drop(guard);
-        let run = Arc::new(ChaseRun::new(chain, count as usize));
-        if work.touched() <= self.facts.topology.last_level_total(&[work.cpu]) {
-            self.fill(&run, work.cpu, &order)?;
-        }
-        Ok(run)
-    }
-
-    /// Brings into the caches what they can hold of a chain, with as many walkers as there can be.
-    fn fill(&self, run: &Arc<ChaseRun>, cpu: u32, order: &ChainOrder) -> std::result::Result<(), Trouble> {
-        let all = kernels::MOST_WALKERS as u64;
-        let nodes: Vec<u64> = (0..all).map(|i| order.at(i, all)).collect();
-        let run = Arc::clone(run);
-        let filled = self.team.run(&[cpu], move |_| run.fill(&nodes))?;
-        Ok(filled.into_iter().collect::<Result<()>>()?)
+        Ok(Arc::new(ChaseRun::new(chain, count as usize)))
     }
 
     fn prepare_loaded(&mut self, work: &LoadedWork) -> std::result::Result<Prepared, Trouble> {
@@ -374,6 +361,16 @@ impl Machine for RealMachine {
                 arena => Ok(arena?),
             };
             self.mappings.insert(key.clone(), arena);
+        }
+        Ok(())
+    }
+
+    fn fill(&mut self) -> std::result::Result<(), Trouble> {
+        let Some((work, prepared)) = &self.prepared else { return Ok(()) };
+        if let (Some(run), Some(chase)) = (prepared.chase(), work.chase())
+            && chase.touched() <= self.facts.topology.last_level_total(&[chase.cpu])
+        {
+            self.team.run(&[chase.cpu], move |_| run.fill())?;
         }
         Ok(())
     }

@@ -129,22 +129,21 @@ impl ChaseRun {
         self.chain.lock().map(|chain| vec![chain.inspect(node_samples)]).unwrap_or_default()
     }
 
-    /// Goes [`FILLS`] times through the whole chain with a walker on each of `nodes`, for [`LONGEST_FILL`] at most, and puts
-    /// the walkers back to where they were. Caches whose replacement protects what was there before take a new
-    /// working set in over several passes only, and one walker needs so long for these, a miss at a time, that a neighbour
-    /// may throw out meanwhile what it has brought.
-    pub fn fill(&self, nodes: &[u64]) -> Result<()> {
-        let Ok(mut chain) = self.chain.lock() else { return Ok(()) };
-        let (before, payload): (Vec<u64>, bool) = (chain.walkers().collect(), chain.payload());
-        chain.start(nodes, false)?;
+    /// Loads all nodes of the chain [`FILLS`] times in the order of their addresses, for [`LONGEST_FILL`] at most. Caches whose
+    /// replacement protects what was there before take a new working set in over several passes only, and a walk needs
+    /// so long for these, a miss at a time, that a neighbour throws out meanwhile what it has brought. Many
+    /// walkers at once are as fast but do not do: an L3 of Intel's keeps, beside busy neighbours, what came in a row and loses what came at random within milliseconds.
+    pub fn fill(&self) {
+        let Ok(chain) = self.chain.lock() else { return };
         let end = counter::monotonic() + LONGEST_FILL;
-        let mut left = (chain.nodes() * FILLS).div_ceil(hops_per_block(nodes.len()));
-        while left > 0 && counter::monotonic() < end {
-            let blocks = left.min(BLOCKS_OF_A_FILL);
-            chain.walk(blocks);
-            left -= blocks;
+        for _ in 0..FILLS {
+            for first in (0..chain.nodes()).step_by(NODES_OF_A_FILL) {
+                if counter::monotonic() >= end {
+                    return;
+                }
+                chain.load(first..first + NODES_OF_A_FILL as u64);
+            }
         }
-        chain.start(&before, payload)
     }
 }
 
@@ -152,10 +151,10 @@ impl ChaseRun {
 pub const FILLS: u64 = 4;
 
 /// The time that these passes may take.
-pub const LONGEST_FILL: Nanos = Nanos(5e6);
+pub const LONGEST_FILL: Nanos = Nanos(20e6);
 
-/// Blocks between two looks at the clock.
-const BLOCKS_OF_A_FILL: u64 = 64;
+/// Nodes between two looks at the clock.
+const NODES_OF_A_FILL: usize = 4096;
 
 impl Run for ChaseRun {
     fn amount_per_block(&self) -> u64 {

@@ -7,9 +7,9 @@ use super::pages::misplaced;
 use super::race::{Chosen, race};
 use super::surroundings::{between, together};
 use super::work::Work;
-use crate::results::{PageEvidence, Surroundings};
+use crate::results::{HostFacts, PageEvidence, Surroundings};
 use crate::stats::StopRule;
-use crate::units::Nanos;
+use crate::units::{Bytes, Nanos};
 use std::collections::BTreeMap;
 
 /// How a point is sampled.
@@ -63,6 +63,16 @@ const FEWEST_ROUNDS: u32 = 6;
 
 /// Samples discarded at most at the start of a round, once the working set has been walked.
 const MOST_WARM_UPS: usize = 8;
+
+/// And of a chain that was filled.
+const MOST_WARM_UPS_OF_FILLED: usize = 2;
+
+/// Samples after which it is filled anew, as neighbours may take the cache within milliseconds: more than a few are slower
+/// and slower.
+const SAMPLES_OF_A_FILL: u32 = 4;
+
+/// The longest chain that the time for filling it lasts for, twice through at a few GB/s.
+const SURELY_FILLED: Bytes = Bytes::mib(32);
 
 /// Time spent at most on walking a working set that could lie in a cache, or page tables that do, before it is sampled.
 pub const LONGEST_WALK: Nanos = Nanos(100e6);
@@ -225,15 +235,22 @@ fn try_round(machine: &mut dyn Machine, asked: &Work, sampling: &Sampling, log: 
     }
     let work = &log.work(asked).clone();
     machine.prepare(work)?;
-    warm_up(machine, work, sampling.length, MOST_WARM_UPS)?;
     // A core that waits for storage has no clock to speak of.
     let computes = !matches!(work, Work::Io(_));
     let first_cpu = work.cpus().first().copied().filter(|_| computes);
     log.core_before.extend(first_cpu.and_then(|cpu| machine.core_clock(cpu)).map(|hz| hz.0));
     let before = machine.surroundings(work.cpus());
+    // Nothing comes between this and the samples: reading what the system says takes a millisecond or two, in which an idle
+    // CPU loses a part of what its caches hold.
+    warm_up(machine, work, sampling.length, MOST_WARM_UPS)?;
     let round = log.rounds;
     let mut result = Ok(());
-    for _ in 0..sampling.in_round(log.samples.len()) {
+    let samples = sampling.in_round(log.samples.len());
+    let fills = if could_hold(machine.facts(), work) { fills(work, nearer(machine.facts(), work), samples) } else { 1 };
+    for taken in 0..samples {
+        if fills > 1 && taken > 0 && taken.is_multiple_of(SAMPLES_OF_A_FILL) {
+            bring_in(machine, work, sampling.length)?;
+        }
         match machine.sample(work, sampling.length) {
             Ok(seen) => {
                 let is_last = seen.io.as_ref().is_some_and(|io| io.is_last);
@@ -274,13 +291,10 @@ pub fn warm_up(machine: &mut dyn Machine, work: &Work, length: Nanos, most: usiz
         // A fifth of a window fills the queue and wakes the device; of operations that are counted none is lost so.
         return if io.total().is_none() { machine.sample(work, length / 5.0).map(|_| ()) } else { Ok(()) };
     }
-    let facts = machine.facts();
-    let cached = work.working_set() <= facts.topology.last_level_total(work.cpus());
-    let mut left = if cached { work.pass() } else { work.translations(facts.pages.base) };
-    let end = machine.now() + LONGEST_WALK;
-    while left > 0 && machine.now() < end {
-        left = left.saturating_sub(machine.sample(work, length)?.amount);
-    }
+    bring_in(machine, work, length)?;
+    // What was filled is warm, and only gets colder.
+    let most =
+        if could_hold(machine.facts(), work) && is_filled(work) { most.min(MOST_WARM_UPS_OF_FILLED) } else { most };
     let mut last = value(work, &machine.sample(work, length)?);
     for _ in 1..most {
         let this = value(work, &machine.sample(work, length)?);
@@ -290,6 +304,52 @@ pub fn warm_up(machine: &mut dyn Machine, work: &Work, length: Nanos, most: usiz
         last = this;
     }
     Ok(())
+}
+
+/// Fills the caches, and walks what there is to walk once.
+fn bring_in(machine: &mut dyn Machine, work: &Work, length: Nanos) -> Result<(), Trouble> {
+    machine.fill()?;
+    let facts = machine.facts();
+    let mut left = match could_hold(facts, work) {
+        true => settling(work, nearer(facts, work)),
+        false => work.translations(facts.pages.base),
+    };
+    let end = machine.now() + LONGEST_WALK;
+    while left > 0 && machine.now() < end {
+        left = left.saturating_sub(machine.sample(work, length)?.amount);
+    }
+    Ok(())
+}
+
+/// Whether the caches could hold what `work` walks through.
+fn could_hold(facts: &HostFacts, work: &Work) -> bool {
+    work.working_set() <= facts.topology.last_level_total(work.cpus())
+}
+
+/// Size of the cache before the last one of the CPU that samples `work`.
+fn nearer(facts: &HostFacts, work: &Work) -> Bytes {
+    work.cpus().first().map_or(Bytes(0), |&cpu| facts.topology.before_last_level(cpu))
+}
+
+/// How often `work`, which the caches could hold, is brought into them for `samples` in a row, where the cache before the last
+/// one has `nearer` bytes: what lies in that one is nobody else's.
+pub fn fills(work: &Work, nearer: Bytes, samples: u32) -> u32 {
+    if is_filled(work) && work.working_set() > nearer { samples.div_ceil(SAMPLES_OF_A_FILL).max(1) } else { 1 }
+}
+
+/// Whether `work` is a chain that the machine brings into the caches whole when it prepares it.
+fn is_filled(work: &Work) -> bool {
+    matches!(work, Work::Chase(chase) if chase.touched() <= SURELY_FILLED)
+}
+
+/// How much of a working set that a cache could hold is walked before it is sampled, where the cache before the last one
+/// has `nearer` bytes: all of it, and of a chain that lies in the last one already as much as the nearer one holds twice,
+/// which then has what it would have after any longer walk.
+pub fn settling(work: &Work, nearer: Bytes) -> u64 {
+    match work {
+        Work::Chase(chase) if is_filled(work) => chase.nodes().min(2 * nearer.0 / chase.stride.0.max(1)),
+        _ => work.pass(),
+    }
 }
 
 /// The quantity that an observation of `work` shows.

@@ -411,6 +411,17 @@ impl Chain {
         call.payload
     }
 
+    /// Loads the pointers of `nodes`, as far as there are any, in the order of their addresses, one not waiting for another.
+    pub fn load(&self, nodes: Range<u64>) {
+        let mut pointers = [0; NODES_AT_ONCE];
+        let end = nodes.end.min(self.nodes());
+        for first in (nodes.start..end).step_by(NODES_AT_ONCE) {
+            let count = (end - first).min(NODES_AT_ONCE as u64) as usize;
+            // All of them point to nodes, or this were no chain.
+            std::hint::black_box(self.built.read(first, &mut pointers[..count]));
+        }
+    }
+
     /// Takes the chain apart; its memory may be written again.
     pub fn into_window(self) -> Window {
         self.built.window

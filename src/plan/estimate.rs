@@ -1,7 +1,7 @@
 //! How long a plan takes.
 
 use super::{Phase, PlannedPoint, Request};
-use crate::engine::{ChaseWork, FILLS, LONGEST_FILL, LONGEST_WALK, Sampling, Work, race_samples};
+use crate::engine::{ChaseWork, FILLS, LONGEST_FILL, LONGEST_WALK, Sampling, Work, fills, race_samples, settling};
 use crate::units::{Bytes, BytesPerSecond, Nanos};
 
 /// Rates that decide how long a plan takes.
@@ -10,6 +10,8 @@ pub(super) struct Cost {
     pub fault: BytesPerSecond,
     pub threads: f64,
     pub last_level: Bytes,
+    /// The cache before the last one.
+    pub nearer: Bytes,
     pub base_page: Bytes,
 }
 
@@ -94,13 +96,16 @@ fn turn(work: &Work, request: &Request, sampling: &Sampling, cost: &Cost) -> Nan
     let held = work.working_set() <= cost.last_level;
     let walk = match work {
         Work::Stream(_) => Nanos::from_secs(work.pass() as f64 / WALKED.0 / work.cpus().len().max(1) as f64),
-        Work::Chase(_) => PER_HOP * work.pass() as f64,
+        Work::Chase(_) => PER_HOP * settling(work, cost.nearer) as f64,
         Work::Loaded(w) => PER_HOP * w.chase().map_or(0, ChaseWork::nodes) as f64,
         Work::Instruction(_) | Work::Lock(_) | Work::HandOff(_) | Work::Io(_) => Nanos::ZERO,
     };
     let fill = work.chase().map_or(Nanos::ZERO, |w| PER_FILLING_HOP * (w.nodes() * FILLS) as f64).min(LONGEST_FILL);
     let tables = PER_HOP_IN_MEMORY * work.translations(cost.base_page) as f64;
-    let walk = if held { fill + walk.min(LONGEST_WALK) } else { tables.min(LONGEST_WALK) };
+    let walk = match held {
+        true => (fill + walk.min(LONGEST_WALK)) * f64::from(fills(work, cost.nearer, sampling.per_round)),
+        false => tables.min(LONGEST_WALK),
+    };
     let made = match work {
         Work::Stream(w) => {
             let numbers = if w.contract().on_doubles() { w.bytes.0 / 8 } else { 0 };

@@ -185,6 +185,11 @@ impl Topology {
         caches
     }
 
+    /// Size of the cache of `cpu` before its last one, 0 where it has none.
+    pub fn before_last_level(&self, cpu: u32) -> Bytes {
+        self.data_caches(cpu).iter().rev().nth(1).map_or(Bytes(0), |cache| cache.size)
+    }
+
     /// Size of all last-level caches that the CPUs in `cpus` use, together.
     pub fn last_level_total(&self, cpus: &[u32]) -> Bytes {
         let used: BTreeSet<u32> = cpus.iter().copied().collect();

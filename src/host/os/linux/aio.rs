@@ -158,7 +158,7 @@ impl NativeAio {
             // SAFETY: the addresses are those of control blocks that live as long as the engine; each describes a lent
             // buffer that is neither touched nor freed before its event was read or the queue destroyed.
             let result = unsafe {
-                libc::syscall(libc::SYS_io_submit, self.context.0, rest.len() as libc::c_long, rest.as_ptr())
+                libc::syscall(libc::SYS_io_submit, self.context.0, AT_ONCE, rest.as_ptr())
             };
             if let Ok(count @ 1..) = usize::try_from(result) {
                 sent += count;
@@ -192,6 +192,10 @@ impl NativeAio {
         self.batch.get(place).map(|address| (address - first) / size_of::<ControlBlock>())
     }
 }
+
+/// Operations handed over by a call. The kernel holds back those of one call until the last is ready: the device would be told
+/// of the first of sixteen some 50 us late (measured on a virtio disk: 17% fewer operations per second).
+const AT_ONCE: libc::c_long = 1;
 
 impl IoEngine for NativeAio {
     fn submit(&mut self, requests: &[IoRequest]) -> Result<usize> {
