@@ -151,7 +151,7 @@ impl ChaseRun {
 pub const FILLS: u64 = 4;
 
 /// The time that these passes may take.
-pub const LONGEST_FILL: Nanos = Nanos(20e6);
+pub const LONGEST_FILL: Nanos = Nanos(10e6);
 
 /// Nodes between two looks at the clock.
 const NODES_OF_A_FILL: usize = 4096;

@@ -97,6 +97,8 @@ pub struct SimulatedMachine {
     prepared: Option<Prepared>,
     storage: SimulatedStorage,
     stop_at: Option<Nanos>,
+    /// Samples taken before each fill of the caches, and before each look at the surroundings.
+    pub calls: [Vec<u64>; 2],
 }
 
 /// What the next samples are of, and what they amount to in a nanosecond.
@@ -135,6 +137,7 @@ impl SimulatedMachine {
             prepared: None,
             storage: SimulatedStorage::default(),
             stop_at: None,
+            calls: [Vec::new(), Vec::new()],
         }
     }
 
@@ -467,7 +470,13 @@ impl Machine for SimulatedMachine {
         (self.model.nodes.evidence(work, &self.facts, self.model.granted), Vec::new())
     }
 
+    fn fill(&mut self) -> Result<(), Trouble> {
+        self.calls[0].push(self.samples);
+        Ok(())
+    }
+
     fn surroundings(&mut self, cpus: &[u32]) -> Surroundings {
+        self.calls[1].push(self.samples);
         let noise = self.model.noise;
         let share = |of: f64| Some(self.now.0 * of);
         Surroundings {

@@ -1,13 +1,13 @@
 //! Pinned threads that live as long as the run, and the barrier that starts them together.
 
 use crate::error::{Error, Result};
-use crate::host::{memory, pin};
+use crate::host::{counter, memory, pin};
+use crate::units::Nanos;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
 
 /// Which member of a team a job runs on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,7 +95,7 @@ fn no_thread(cpu: u32) -> Error {
 }
 
 /// How long a thread stays awake for its next job: longer than what is done between two samples.
-const AWAKE: Duration = Duration::from_micros(500);
+const AWAKE: Nanos = Nanos(500e3);
 
 /// Looks for a job between two of which somebody else may have the CPU, who may be the one that is to send the job.
 const LOOKS: u32 = 64;
@@ -105,8 +105,8 @@ const LOOKS: u32 = 64;
 /// A CPU that halts between two samples loses its clock's speed and, in a virtual machine, itself to the host's other work, and
 /// with it what its caches held: samples of an L3 that was lost so were found three times too long.
 fn next(inbox: &Receiver<Job>) -> Option<Job> {
-    let end = Instant::now() + AWAKE;
-    while Instant::now() < end {
+    let end = counter::monotonic() + AWAKE;
+    while counter::monotonic() < end {
         for _ in 0..LOOKS {
             match inbox.try_recv() {
                 Ok(job) => return Some(job),
@@ -218,6 +218,16 @@ mod tests {
             assert_eq!(seen.iter().map(|s| s.2).collect::<std::collections::HashSet<_>>().len(), 3);
         }
         assert_eq!(team.workers.lock().unwrap().len(), 3, "the second time nothing is started");
+    }
+
+    #[test]
+    fn a_thread_that_went_to_sleep_takes_the_next_job() {
+        let cpus = two_cpus();
+        let team = Team::new(&cpus).unwrap();
+        for pause in [Nanos::ZERO, AWAKE / 2.0, AWAKE * 4.0] {
+            counter::sleep(pause);
+            assert_eq!(team.run(&cpus, |m| m.index).unwrap(), (0..cpus.len()).collect::<Vec<_>>());
+        }
     }
 
     #[test]

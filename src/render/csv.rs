@@ -68,9 +68,10 @@ impl Renderer for Csv {
         let titles = COLUMNS.iter().map(|c| (*c).to_owned()).chain(extra.iter().map(|a| title(a)));
         let titles = titles.chain(figures.iter().map(|name| figure_title(name, &extra)));
         writer.write_record(titles).map_err(cannot)?;
+        let known = COLUMNS.map(Column::of);
         for dataset in &report.datasets {
             for point in &dataset.points {
-                let known = COLUMNS.iter().map(|column| cell(dataset, point, column));
+                let known = known.iter().map(|column| column.cell(dataset, point));
                 let others = extra.iter().map(|axis| coordinate(point, axis));
                 let also = point.outcome.measured().map(|m| &m.also);
                 let rest =
@@ -88,15 +89,26 @@ impl Renderer for Csv {
 /// Axes that have no column of their own, in the order of their names.
 fn extra_axes(report: &Report) -> Vec<String> {
     let points = report.datasets.iter().flat_map(|d| &d.points);
-    let axes: BTreeSet<&String> = points.flat_map(|p| p.coordinates.keys()).collect();
+    let axes = names(points.flat_map(|p| p.coordinates.keys()));
     axes.into_iter().filter(|a| !is_coordinate(a)).cloned().collect()
 }
 
 /// Further figures of points that have no column of their own, in the order of their names.
 fn extra_figures(report: &Report) -> Vec<String> {
     let points = report.datasets.iter().flat_map(|d| &d.points).filter_map(|p| p.outcome.measured());
-    let names: BTreeSet<&String> = points.flat_map(|m| m.also.keys()).collect();
+    let names = names(points.flat_map(|m| m.also.keys()));
     names.into_iter().filter(|name| !COLUMNS.contains(&name.as_str())).cloned().collect()
+}
+
+/// Each of `all` once. Collecting them would keep and sort millions of the same few.
+fn names<'a>(all: impl Iterator<Item = &'a String>) -> BTreeSet<&'a String> {
+    let mut names = BTreeSet::new();
+    for name in all {
+        if !names.contains(name) {
+            names.insert(name);
+        }
+    }
+    names
 }
 
 /// The heading of a further figure; one that is called like an axis must not be mistaken for it.
@@ -116,19 +128,46 @@ fn title(axis: &str) -> String {
     if COLUMNS.contains(&axis.as_str()) { format!("axis_{axis}") } else { axis }
 }
 
-/// What a point has to say in a fixed column.
-fn cell<'a>(dataset: &'a Dataset, point: &'a Point, column: &str) -> Cow<'a, str> {
-    match column {
-        "experiment" => cleaned(&dataset.experiment),
-        "quantity" => cleaned(&dataset.quantity.name),
-        "unit" => cleaned(&dataset.quantity.unit),
-        "status" => Cow::Borrowed(point.outcome.status()),
-        column if is_coordinate(column) => coordinate(point, column),
-        column => match point.outcome.measured() {
-            Some(measured) => figure(measured, column).unwrap_or_default(),
-            None if column == "reason" => cleaned(point.outcome.reason().unwrap_or_default()),
-            None => Cow::Borrowed(""),
-        },
+/// Where a fixed column is taken from: found once for all rows, of which there may be a million.
+enum Column {
+    Dataset(fn(&Dataset) -> &str),
+    Status,
+    Coordinate(&'static str),
+    /// Of a point that was measured.
+    Figure(fn(&Measured) -> Option<Cow<'static, str>>),
+    /// A further figure of such a point.
+    Also(&'static str),
+    /// Why a number is less than solid, or why there is none.
+    Reason,
+}
+
+impl Column {
+    fn of(name: &'static str) -> Self {
+        match name {
+            "experiment" => Column::Dataset(|dataset| &dataset.experiment),
+            "quantity" => Column::Dataset(|dataset| &dataset.quantity.name),
+            "unit" => Column::Dataset(|dataset| &dataset.quantity.unit),
+            "status" => Column::Status,
+            "reason" => Column::Reason,
+            axis if is_coordinate(axis) => Column::Coordinate(axis),
+            name => figure(name).map_or(Column::Also(name), Column::Figure),
+        }
+    }
+
+    /// What a point has to say in it.
+    fn cell<'a>(&self, dataset: &'a Dataset, point: &'a Point) -> Cow<'a, str> {
+        let measured = point.outcome.measured();
+        let cell = match (self, measured) {
+            (Column::Dataset(of), _) => Some(cleaned(of(dataset))),
+            (Column::Status, _) => Some(Cow::Borrowed(point.outcome.status())),
+            (Column::Coordinate(axis), _) => Some(coordinate(point, axis)),
+            (Column::Reason, Some(measured)) => Some(Cow::Owned(clean(&measured.verdict.text()))),
+            (Column::Reason, None) => point.outcome.reason().map(cleaned),
+            (Column::Figure(of), Some(measured)) => of(measured),
+            (Column::Also(name), Some(measured)) => measured.also.get(*name).map(number),
+            (Column::Figure(_) | Column::Also(_), None) => None,
+        };
+        cell.unwrap_or_default()
     }
 }
 
@@ -146,25 +185,23 @@ fn number(value: impl ToString) -> Cow<'static, str> {
     Cow::Owned(value.to_string())
 }
 
-/// What a measured point has to say in a fixed column.
-fn figure(measured: &Measured, column: &str) -> Option<Cow<'static, str>> {
-    let summary = &measured.summary;
+/// What a measured point has to say in a fixed column, `None` for one that shows a further figure.
+fn figure(column: &str) -> Option<fn(&Measured) -> Option<Cow<'static, str>>> {
     Some(match column {
-        "value" => number(summary.median),
-        "best" => number(summary.best),
-        "ci_low" => number(summary.ci_low),
-        "ci_high" => number(summary.ci_high),
-        "mad" => number(summary.mad),
-        "samples" => number(summary.clean_samples),
-        "dirty_samples" => number(measured.evidence.dirty_samples),
-        "page_bytes" => number(measured.evidence.pages.granted_bytes?),
-        "limit" => number(measured.limit.as_ref()?.value),
-        "trust" => Cow::Borrowed(measured.verdict.grade.word()),
-        "reason" => Cow::Owned(clean(&measured.verdict.text())),
-        "traffic" => number(measured.load?.median),
-        "traffic_ci_low" => number(measured.load?.ci_low),
-        "traffic_ci_high" => number(measured.load?.ci_high),
-        "traffic_bus_estimate" => number(measured.load?.bus_estimate),
-        name => number(measured.also.get(name)?),
+        "value" => |m| Some(number(m.summary.median)),
+        "best" => |m| Some(number(m.summary.best)),
+        "ci_low" => |m| Some(number(m.summary.ci_low)),
+        "ci_high" => |m| Some(number(m.summary.ci_high)),
+        "mad" => |m| Some(number(m.summary.mad)),
+        "samples" => |m| Some(number(m.summary.clean_samples)),
+        "dirty_samples" => |m| Some(number(m.evidence.dirty_samples)),
+        "page_bytes" => |m| m.evidence.pages.granted_bytes.map(number),
+        "limit" => |m| m.limit.as_ref().map(|limit| number(limit.value)),
+        "trust" => |m| Some(Cow::Borrowed(m.verdict.grade.word())),
+        "traffic" => |m| m.load.map(|load| number(load.median)),
+        "traffic_ci_low" => |m| m.load.map(|load| number(load.ci_low)),
+        "traffic_ci_high" => |m| m.load.map(|load| number(load.ci_high)),
+        "traffic_bus_estimate" => |m| m.load.map(|load| number(load.bus_estimate)),
+        _ => return None,
     })
 }

@@ -2,7 +2,7 @@
 
 use super::lab::{self, latency, profile, request};
 use super::machines::{self, LATENCY, PAGE_WALK, Simulated};
-use memgauge::engine::{ChainShape, ChaseWork, Machine, MemoryPlan, Work};
+use memgauge::engine::{ChainShape, ChaseWork, Machine, MemoryPlan, PointLog, Sampling, Work, sample_round};
 use memgauge::experiments::{Detail, Experiment};
 use memgauge::host::memory::{PageMode, Place};
 use memgauge::render::{Options, by_name};
@@ -199,5 +199,32 @@ fn the_row_of_memory_shows_random_order_even_where_packed_is_faster() {
         let bytes = by_name(format).expect(format).render(&report, &Options::default()).expect(format);
         let text = String::from_utf8(bytes).expect("text");
         assert!(!text.contains("7.77") && text.contains("95"), "{format}: {text}");
+    }
+}
+
+#[test]
+fn chains_come_into_the_caches_right_before_they_are_sampled_and_again_where_others_could_take_them() {
+    let sampling = Sampling { length: Nanos::from_millis(1.0), per_round: 8, rounds: 1, target: 0.0, most: None };
+    for (bytes, fills) in [(Bytes::kib(32), 1), (Bytes::mib(1), 1), (Bytes::mib(8), 2), (Bytes::mib(256), 1)] {
+        let mut machine = machines::plain().machine(1);
+        let work = Work::Chase(ChaseWork {
+            pages: PageMode::Transparent,
+            cpu: 0,
+            node: None,
+            bytes,
+            stride: Bytes(64),
+            shape: ChainShape::GlobalRandom,
+            seed: 1,
+            walkers: 1,
+            payload: false,
+        });
+        machine.map(&MemoryPlan::of([&work], machine.facts(), false), false).expect("memory");
+        sample_round(&mut machine, &work, &sampling, &mut PointLog::default());
+        let (all, [filled, looked]) = (machine.samples(), &machine.calls);
+        assert_eq!(looked, &[0, all], "{bytes}: the system is asked before and after, with nothing between");
+        assert_eq!((filled.len(), filled[0]), (fills, 0), "{bytes}");
+        // What neighbours could take is in the samples' own time, so that these come soon after a fill.
+        let last = filled[fills - 1];
+        assert!(fills < 2 || (all - last <= 8 && last <= 12), "{bytes}: {filled:?} of {all}");
     }
 }

@@ -73,7 +73,7 @@ fn jitter_widens_the_interval_around_the_truth() {
 
 #[test]
 fn a_wide_interval_is_doubtful() {
-    let ran = all_rounds(&noisy(|noise| noise.jitter = 1.0));
+    let ran = all_rounds(&noisy(|noise| noise.jitter = 2.0));
     assert_doubtful(&ran, "known to ±");
 }
 

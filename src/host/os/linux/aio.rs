@@ -157,9 +157,7 @@ impl NativeAio {
             let rest = &self.batch[sent..];
             // SAFETY: the addresses are those of control blocks that live as long as the engine; each describes a lent
             // buffer that is neither touched nor freed before its event was read or the queue destroyed.
-            let result = unsafe {
-                libc::syscall(libc::SYS_io_submit, self.context.0, AT_ONCE, rest.as_ptr())
-            };
+            let result = unsafe { libc::syscall(libc::SYS_io_submit, self.context.0, AT_ONCE, rest.as_ptr()) };
             if let Ok(count @ 1..) = usize::try_from(result) {
                 sent += count;
                 continue;
