@@ -4,8 +4,6 @@
 //! longer ones leave it early, by branches that go the same way in every turn. Orders of lines and turns of fewer bytes have
 //! a loop for each number of vectors in one.
 
-use super::skeleton::{enter, leave, step};
-
 /// Where the vectors of each stream are counted from: x12, x14, x15, x16.
 macro_rules! bases {
     (1) => {
