@@ -71,8 +71,12 @@ const MOST_WARM_UPS_OF_FILLED: usize = 2;
 /// and slower.
 const SAMPLES_OF_A_FILL: u32 = 4;
 
-/// The longest chain that the time for filling it lasts for, twice through at a few GB/s.
-const SURELY_FILLED: Bytes = Bytes::mib(32);
+/// The longest chain that the time for filling it lasts for, twice through at a few GB/s. Where this ends, chains are warmed up in
+/// another way, which looks like the end of a cache: no CPU should have so large a one.
+const SURELY_FILLED: Bytes = Bytes::mib(512);
+
+/// The longest chain that is filled anew within a round: beyond, that takes longer than the samples.
+const FILLED_OFTEN: Bytes = Bytes::mib(32);
 
 /// Time spent at most on walking a working set that could lie in a cache, or page tables that do, before it is sampled.
 pub const LONGEST_WALK: Nanos = Nanos(100e6);
@@ -334,7 +338,11 @@ fn nearer(facts: &HostFacts, work: &Work) -> Bytes {
 /// How often `work`, which the caches could hold, is brought into them for `samples` in a row, where the cache before the last
 /// one has `nearer` bytes: what lies in that one is nobody else's.
 pub fn fills(work: &Work, nearer: Bytes, samples: u32) -> u32 {
-    if is_filled(work) && work.working_set() > nearer { samples.div_ceil(SAMPLES_OF_A_FILL).max(1) } else { 1 }
+    if is_filled(work) && work.working_set() > nearer && work.working_set() <= FILLED_OFTEN {
+        samples.div_ceil(SAMPLES_OF_A_FILL).max(1)
+    } else {
+        1
+    }
 }
 
 /// Whether `work` is a chain that the machine brings into the caches whole when it prepares it.

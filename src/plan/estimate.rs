@@ -1,7 +1,9 @@
 //! How long a plan takes.
 
 use super::{Phase, PlannedPoint, Request};
-use crate::engine::{ChaseWork, FILLS, LONGEST_FILL, LONGEST_WALK, Sampling, Work, fills, race_samples, settling};
+use crate::engine::{
+    ChaseWork, FILLS, LONGEST_FILL, LONGEST_WALK, Sampling, Work, fills, race_samples, settling,
+};
 use crate::units::{Bytes, BytesPerSecond, Nanos};
 
 /// Rates that decide how long a plan takes.
@@ -100,7 +102,8 @@ fn turn(work: &Work, request: &Request, sampling: &Sampling, cost: &Cost) -> Nan
         Work::Loaded(w) => PER_HOP * w.chase().map_or(0, ChaseWork::nodes) as f64,
         Work::Instruction(_) | Work::Lock(_) | Work::HandOff(_) | Work::Io(_) => Nanos::ZERO,
     };
-    let fill = work.chase().map_or(Nanos::ZERO, |w| PER_FILLING_HOP * (w.nodes() * FILLS) as f64).min(LONGEST_FILL);
+    let passes = |w: &ChaseWork| w.nodes().saturating_mul(FILLS);
+    let fill = work.chase().map_or(Nanos::ZERO, |w| PER_FILLING_HOP * passes(w) as f64).min(LONGEST_FILL);
     let tables = PER_HOP_IN_MEMORY * work.translations(cost.base_page) as f64;
     let walk = match held {
         true => (fill + walk.min(LONGEST_WALK)) * f64::from(fills(work, cost.nearer, sampling.per_round)),
