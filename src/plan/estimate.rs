@@ -1,9 +1,7 @@
 //! How long a plan takes.
 
 use super::{Phase, PlannedPoint, Request};
-use crate::engine::{
-    ChaseWork, FILLS, LONGEST_FILL, LONGEST_WALK, Sampling, Work, fills, race_samples, settling,
-};
+use crate::engine::{ChaseWork, FILLS, LONGEST_FILL, LONGEST_WALK, Sampling, Work, fills, race_samples, settling};
 use crate::units::{Bytes, BytesPerSecond, Nanos};
 
 /// Rates that decide how long a plan takes.
