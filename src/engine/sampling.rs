@@ -252,10 +252,9 @@ fn try_round(machine: &mut dyn Machine, asked: &Work, sampling: &Sampling, log: 
     let samples = sampling.in_round(log.samples.len());
     let fills = if could_hold(machine.facts(), work) { fills(work, nearer(machine.facts(), work), samples) } else { 1 };
     for taken in 0..samples {
-        if fills > 1 && taken > 0 && taken.is_multiple_of(SAMPLES_OF_A_FILL) {
-            bring_in(machine, work, sampling.length)?;
-        }
-        match machine.sample(work, sampling.length) {
+        let anew = fills > 1 && taken > 0 && taken.is_multiple_of(SAMPLES_OF_A_FILL);
+        let ready = if anew { bring_in(machine, work, sampling.length) } else { Ok(()) };
+        match ready.and_then(|()| machine.sample(work, sampling.length)) {
             Ok(seen) => {
                 let is_last = seen.io.as_ref().is_some_and(|io| io.is_last);
                 log.samples.push(Taken { round, allocation: log.allocation, seen });

@@ -128,13 +128,16 @@ fn title(axis: &str) -> String {
     if COLUMNS.contains(&axis.as_str()) { format!("axis_{axis}") } else { axis }
 }
 
+/// A figure of a point that was measured, as text.
+type Figure = fn(&Measured) -> Option<Cow<'static, str>>;
+
 /// Where a fixed column is taken from: found once for all rows, of which there may be a million.
 enum Column {
     Dataset(fn(&Dataset) -> &str),
     Status,
     Coordinate(&'static str),
     /// Of a point that was measured.
-    Figure(fn(&Measured) -> Option<Cow<'static, str>>),
+    Figure(Figure),
     /// A further figure of such a point.
     Also(&'static str),
     /// Why a number is less than solid, or why there is none.
@@ -186,7 +189,7 @@ fn number(value: impl ToString) -> Cow<'static, str> {
 }
 
 /// What a measured point has to say in a fixed column, `None` for one that shows a further figure.
-fn figure(column: &str) -> Option<fn(&Measured) -> Option<Cow<'static, str>>> {
+fn figure(column: &str) -> Option<Figure> {
     Some(match column {
         "value" => |m| Some(number(m.summary.median)),
         "best" => |m| Some(number(m.summary.best)),
