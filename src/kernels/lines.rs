@@ -1,6 +1,6 @@
 //! Whole lines that are written without being read before: for chains larger than caches, never for timed code.
 
-use crate::host::memory::{Window, initial_word};
+use crate::host::memory::Window;
 use std::sync::atomic::AtomicU64;
 
 /// Bytes of a line.
@@ -43,6 +43,7 @@ impl Drop for Lines<'_> {
 #[cfg(any(target_arch = "x86_64", all(target_arch = "x86", target_feature = "sse2")))]
 #[inline(always)]
 fn store(place: &[AtomicU64; WORDS], line: usize, word: u64) {
+    use crate::host::memory::initial_word;
     #[cfg(target_arch = "x86")]
     use std::arch::x86::*;
     #[cfg(target_arch = "x86_64")]
