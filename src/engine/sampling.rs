@@ -344,7 +344,7 @@ pub fn fills(work: &Work, nearer: Bytes, samples: u32) -> u32 {
     }
 }
 
-/// Whether `work` is a chain that the machine brings into the caches whole when it prepares it.
+/// Whether `work` is a chain that [`Machine::fill`] brings into the caches whole, if they can hold it.
 fn is_filled(work: &Work) -> bool {
     matches!(work, Work::Chase(chase) if chase.touched() <= SURELY_FILLED)
 }
