@@ -19,6 +19,7 @@ pub fn for_cause(cause: Cause) -> &'static str {
         Cause::Stolen => {
             "use a machine with dedicated cpus, or measure when its neighbours are quiet; --repeat 5 shows the range"
         }
+        Cause::HostMoved => "use a machine whose cpus are pinned to cores of their own, or measure with one thread",
         Cause::Throttled => "raise the cpu quota of the container, or type --cpus with fewer cpus than it has time for",
         Cause::Others => "stop other programs, or measure when the machine is idle",
         Cause::MemoryPressure => "leave more memory free, or type smaller --sizes",
@@ -49,6 +50,7 @@ pub fn by_what(cause: Cause) -> &'static str {
         Cause::Stopped => " by stops of the process",
         Cause::NotResident => " by page faults",
         Cause::Stolen => " by gaps that the system does not count",
+        Cause::HostMoved => ": the host had two of its cpus on one core, or nearer than usual",
         _ => "",
     }
 }

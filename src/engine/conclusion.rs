@@ -224,6 +224,7 @@ fn evidence(log: &PointLog, work: &Work, frame: &Frame<'_>, dirty: u64, summary:
         gaps_ns: Some(seen().map(|o| o.gaps.total.0).sum()),
         longest_gap_ns: seen().map(|o| o.gaps.longest.0).reduce(f64::max),
         surroundings: log.surroundings.clone().unwrap_or_default(),
+        closer_cpus: log.nearness.evidence(),
         core_hz_before: stats::median(&log.core_before[..log.core_before.len().div_ceil(2)]),
         core_hz_least: core.iter().copied().reduce(f64::min),
         core_hz_most: core.iter().copied().reduce(f64::max),

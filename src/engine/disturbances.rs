@@ -2,6 +2,7 @@
 
 use super::sample::CHUNKS;
 use super::window::Chunks;
+use crate::results::Surroundings;
 use crate::units::Nanos;
 
 /// What happens in a sample that takes longer.
@@ -47,6 +48,31 @@ pub struct NoiseModel {
     pub placement: f64,
     /// Relative slow-down per second of simulated time: a machine that heats up.
     pub drift: f64,
+    /// Every so many spans of fifty samples the host has all CPUs on one core for one of them; 0 for never.
+    pub closer_every: u64,
+}
+
+impl NoiseModel {
+    /// Whether the host has all CPUs on one core after so many samples.
+    pub(super) fn is_closer(&self, samples: u64) -> bool {
+        self.closer_every > 0 && samples / 50 % self.closer_every == self.closer_every - 1
+    }
+
+    /// What has happened until `now` on a machine of which so many CPUs are looked at.
+    pub(super) fn surroundings(&self, now: Nanos, cpus: usize) -> Surroundings {
+        let share = |of: f64| Some(now.0 * of);
+        Surroundings {
+            elapsed_ns: now.0,
+            stolen_ns: share(self.steal * cpus as f64),
+            throttled_ns: share(self.throttled),
+            others_ns: share(self.others),
+            cpu_pressure_ns: share(self.others.min(1.0)),
+            memory_pressure_ns: share(self.memory_pressure),
+            interrupts: Some((now.secs() * 250.0) as u64),
+            thermal_throttles: Some((now.secs() * self.throttles_per_second) as u64),
+            highest_celsius: Some(50.0),
+        }
+    }
 }
 
 /// The chunks of a sample: equal ones, but that a gap lies in the last.

@@ -75,6 +75,8 @@ pub struct Observation {
     pub core: Option<Hertz>,
     /// What was seen of storage, `None` for work of another kind.
     pub io: Option<Box<IoSeen>>,
+    /// Whether the host of a virtual machine had moved two of its CPUs closer to each other than they usually are.
+    pub closer: bool,
 }
 
 /// What a mapping is for; streams and chains never share memory.
@@ -266,6 +268,11 @@ pub trait Machine {
 
     /// Core clock of `cpu` now, `None` where it cannot be established.
     fn core_clock(&mut self, cpu: u32) -> Option<Hertz>;
+
+    /// What a round trip of a cache line between two CPUs takes now; `None` where it cannot be established.
+    fn hand_off(&mut self, _pair: [u32; 2]) -> Option<Nanos> {
+        None
+    }
 
     /// What the system says about the pages of the work that was prepared last, and what it does not say.
     fn pages(&mut self, work: &Work) -> (PageEvidence, Vec<String>);

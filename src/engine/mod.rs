@@ -21,6 +21,7 @@ mod io;
 mod judge;
 mod loaded;
 mod machine;
+mod nearness;
 mod nodes_cost;
 mod order;
 mod pages;

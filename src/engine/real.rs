@@ -1,6 +1,9 @@
 //! The machine that this process runs on.
 
-use super::handoff::{self, HandOffRun};
+mod arena;
+mod hand_off;
+
+use super::handoff::HandOffRun;
 use super::io::{IoFile, IoTarget, Means, RealStorage};
 use super::loaded::{LoadedRun, ProbeRun, TrafficShare};
 use super::machine::{Machine, MemoryKey, MemoryPlan, MemoryUse, Observation, Trouble, page_bytes, slot, traffic_key};
@@ -9,7 +12,7 @@ use super::prepared::{Prepared, kernel_used};
 use super::runs::{ChaseRun, InstructionRun, LockRun, Share, StreamRun};
 use super::sample::{Length, Run, take};
 use super::traffic::{LoadedWork, Probe, Traffic};
-use super::work::{ChainShape, ChaseWork, HandOffWork, StreamWork, Work};
+use super::work::{ChainShape, ChaseWork, StreamWork, Work};
 use super::{Clock, Team, candidates, chain};
 use crate::error::Result;
 use crate::host::counter;
@@ -20,7 +23,9 @@ use crate::host::noise::Watch;
 use crate::kernels::{self, Chain, UnverifiedChain, dependent_adds};
 use crate::results::{ClockFacts, HostFacts, KernelUsed, PageEvidence, Surroundings, TraceWriter};
 use crate::units::{Bytes, BytesPerSecond, Hertz, Nanos};
+use arena::Arena;
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 /// Memory that one worker faults in between two looks at the stop flag.
@@ -43,19 +48,14 @@ pub struct RealMachine {
     chains: BTreeMap<ChaseWork, Arc<Mutex<Chain>>>,
     storage: RealStorage,
     prepared: Option<(Work, Prepared)>,
+    /// Lines that pairs of CPUs hand to and fro beside the samples.
+    lines: BTreeMap<[u32; 2], Arc<HandOffRun>>,
     /// How far in its pass over memory the last stream stopped that no cache holds.
     reached: f64,
 }
 
-/// A mapping, faulted in, with how much of it chains have taken.
-#[derive(Debug)]
-struct Arena {
-    mapping: Arc<Mapping>,
-    taken: u64,
-}
-
-/// What a thread streams through, and where the table of its order lies.
-type Memory = (Window, Option<Window>);
+/// What a thread streams through, where the table of its order lies, and whether numbers have to be written first.
+type Memory = (Window, Option<Window>, bool);
 
 impl RealMachine {
     /// Calibrates the clock and starts a pinned thread on each of `cpus`; ends early when `stop` is set.
@@ -78,6 +78,7 @@ impl RealMachine {
             chains: BTreeMap::new(),
             storage: RealStorage::default(),
             prepared: None,
+            lines: BTreeMap::new(),
             reached: 0.0,
         };
         machine.clock.facts_mut().core = cpus.first().and_then(|&cpu| machine.core_clock(cpu));
@@ -156,25 +157,35 @@ impl RealMachine {
             return Err(Trouble::Unsupported(error.to_string()));
         }
         self.touch(&mapping, if near.is_empty() { &self.cpus } else { &near })?;
-        Ok(Arena { mapping, taken: 0 })
+        Ok(Arena::new(mapping))
     }
 
     fn prepare_stream(&mut self, work: &StreamWork) -> std::result::Result<Prepared, Trouble> {
         let kernel = kernels::select(work.operation, work.width).map_err(Trouble::Unsupported)?;
         let mut used: BTreeMap<Place, usize> = BTreeMap::new();
         let mut windows: Vec<Memory> = Vec::new();
+        let mut filled: Vec<(MemoryKey, Range<usize>)> = Vec::new();
         for &cpu in &work.cpus {
             let place = work.memory_of(cpu, &self.facts);
             let next = used.entry(place.clone()).or_default();
             let start = *next;
             *next += work.slot().to_usize();
-            let arena = self.arena(&(MemoryUse::Streams, work.pages, place))?;
-            let window = arena.mapping.take(start..start + work.bytes.to_usize())?;
+            let key = (MemoryUse::Streams, work.pages, place);
+            let arena = self.arena(&key)?;
+            let range = start..start + work.bytes.to_usize();
+            let fills = work.contract().on_doubles() && !arena.has_numbers(&range);
+            let window = arena.mapping.take(range.clone())?;
             let (table, length) = (start + slot(work.bytes).to_usize(), work.table_bytes() as usize);
-            let table = if length > 0 { Some(arena.mapping.take(table..table + length)?) } else { None };
-            windows.push((window, table));
+            let table = if length > 0 { Some(table..table + length) } else { None };
+            table.iter().for_each(|table| arena.spoiled(table));
+            let table = table.map(|table| arena.mapping.take(table)).transpose()?;
+            windows.push((window, table, fills));
+            filled.extend(fills.then_some((key, range)));
         }
         let shares = self.shares(work, windows)?;
+        for (key, range) in filled {
+            self.arena(&key)?.filled(range);
+        }
         Ok(Prepared::Stream(Arc::new(StreamRun::new(kernel, shares, work.distance.0))))
     }
 
@@ -184,7 +195,7 @@ impl RealMachine {
         let owned = work.clone();
         let shares = self.team.run(&work.cpus, move |member| {
             let mine = windows.get(member.index).and_then(|w| w.lock().ok()?.take());
-            mine.map(|(window, table)| Share::new(&owned, window, table))
+            mine.map(|(window, table, fills)| Share::new(&owned, window, table, fills))
         })?;
         let missing = || Trouble::Failed("a thread found no memory".to_owned());
         shares.into_iter().map(|share| Ok(share.ok_or_else(missing)??)).collect()
@@ -254,15 +265,6 @@ impl RealMachine {
             }
             _ => UnverifiedChain::new(window(self)?, work.stride.to_usize())?,
         })
-    }
-
-    /// Lines in memory that each of the two has mapped and touched itself, fresh whenever the work is taken up.
-    fn prepare_hand_off(&self, work: &HandOffWork) -> std::result::Result<Prepared, Trouble> {
-        let lines = work.lines;
-        let halves = self.team.run(&work.cpus, move |member| handoff::map_half(lines, member.index))?;
-        let halves = halves.into_iter().collect::<Result<Vec<Window>>>()?;
-        let patience = self.clock.ticks(handoff::LONGEST_WAIT);
-        Ok(Prepared::HandOff(Arc::new(HandOffRun::new(work, halves, self.stop.clone(), patience))))
     }
 
     /// Memory for a chain: the next free piece, or, when none is left, the first after all chains there are given up.
@@ -400,7 +402,7 @@ impl Machine for RealMachine {
                 let lines = if w.shared { 1 } else { w.cpus.len() };
                 Prepared::Lock(Arc::new(LockRun::new(kernel, lines, (w.inside, w.between))))
             }
-            Work::HandOff(w) => self.prepare_hand_off(w)?,
+            Work::HandOff(w) => Prepared::HandOff(self.prepare_hand_off(w)?),
             Work::Io(w) => {
                 let means = Means { team: &self.team, clock: &self.clock, stop: &self.stop };
                 return self.storage.prepare(w, &means);
@@ -457,6 +459,10 @@ impl Machine for RealMachine {
         });
         let time = self.clock.nanos(*ticks.ok()?.first().filter(|&&t| t > 0)?);
         Some(Hertz((BLOCKS * kernels::ADDS_PER_BLOCK) as f64 / time.secs()))
+    }
+
+    fn hand_off(&mut self, pair: [u32; 2]) -> Option<Nanos> {
+        self.round_trip(pair).ok()
     }
 
     fn pages(&mut self, work: &Work) -> (PageEvidence, Vec<String>) {

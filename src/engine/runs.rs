@@ -34,14 +34,15 @@ pub struct Share {
 }
 
 impl Share {
-    /// The share of a thread of `work`: its window, and, where it follows a table, the table built in `table`.
-    pub fn new(work: &StreamWork, window: Window, table: Option<Window>) -> Result<Self> {
+    /// The share of a thread of `work`: its window, where it follows a table the table built in `table`, and numbers written
+    /// to the window where it `fills`.
+    pub fn new(work: &StreamWork, window: Window, table: Option<Window>, fills: bool) -> Result<Self> {
         let (visits, stream) = (work.contract().visits, work.stream_bytes());
         let table = match (&work.order, table) {
             (Some(order), Some(memory)) => Some(IndexTable::new(memory, visits, stream, order.pieces(visits, stream))?),
             _ => None,
         };
-        if work.contract().on_doubles() {
+        if fills {
             fill_with_numbers(&window);
         }
         Ok(Self { window, table, offset: AtomicUsize::new(0) })
@@ -240,7 +241,7 @@ mod tests {
             let work = StreamWork::new(operation, Width::Widest, PageMode::Base, &[0], bytes);
             let window = mapping.take(0..bytes.to_usize()).unwrap();
             let kernel = kernels::select(operation, Width::Widest).unwrap();
-            StreamRun::new(kernel, vec![Share::new(&work, window, None).unwrap()], 0)
+            StreamRun::new(kernel, vec![Share::new(&work, window, None, work.contract().on_doubles()).unwrap()], 0)
         };
         let first = run(Operation::Read);
         assert_eq!(first.share(), 0.0);

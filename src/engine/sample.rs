@@ -145,6 +145,7 @@ fn take_once<R: Run>(
         chunks: chunks.unwrap_or_default(),
         core,
         io: None,
+        closer: false,
     }))
 }
 

@@ -3,6 +3,7 @@
 use super::dirt;
 use super::distribution::{self, Windows};
 use super::machine::{Machine, Observation, Trouble};
+use super::nearness::Nearness;
 use super::pages::misplaced;
 use super::race::{Chosen, race};
 use super::surroundings::{between, together};
@@ -100,6 +101,7 @@ pub struct PointLog {
     pub(super) core_after: Vec<f64>,
     pub(super) surroundings: Option<Surroundings>,
     pub(super) clock_drift: Option<f64>,
+    pub(super) nearness: Nearness,
     pub(super) allocation: u32,
     /// The allocation that the pages were read back of last.
     pages_of: Option<u32>,
@@ -243,6 +245,7 @@ fn try_round(machine: &mut dyn Machine, asked: &Work, sampling: &Sampling, log: 
     let computes = !matches!(work, Work::Io(_));
     let first_cpu = work.cpus().first().copied().filter(|_| computes);
     log.core_before.extend(first_cpu.and_then(|cpu| machine.core_clock(cpu)).map(|hz| hz.0));
+    log.nearness.read(machine, work, log.rounds);
     let before = machine.surroundings(work.cpus());
     // Nothing comes between this and the samples: reading what the system says takes a millisecond or two, in which an idle
     // CPU loses a part of what its caches hold.
@@ -273,6 +276,8 @@ fn try_round(machine: &mut dyn Machine, asked: &Work, sampling: &Sampling, log: 
     let surroundings = machine.surroundings(work.cpus());
     log.note(&between(&before, &surroundings), machine.clock_drift());
     log.core_after.extend(first_cpu.and_then(|cpu| machine.core_clock(cpu)).map(|hz| hz.0));
+    log.nearness.read(machine, work, round);
+    log.nearness.mark(log.samples.iter_mut());
     let placed = log.read_pages(machine, work);
     result.and(placed)?;
     log.rounds += 1;

@@ -20,7 +20,7 @@ use super::work::{ChainShape, ChaseWork, InstructionWork, LockWork, StreamWork, 
 use crate::host::memory::{PageMode, Place};
 use crate::host::noise::ThreadNoise;
 use crate::kernels::{LockOperation, Operation, SetId, Timing, Width};
-use crate::results::{ClockFacts, HostFacts, KernelUsed, PageEvidence, Places, Surroundings};
+use crate::results::{ClockFacts, HostFacts, KernelUsed, PageEvidence, Places, Relation, Surroundings};
 use crate::units::{Bytes, BytesPerSecond, Hertz, Nanos};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -159,6 +159,11 @@ impl SimulatedMachine {
     /// Samples taken so far, discarded ones among them.
     pub fn samples(&self) -> u64 {
         self.samples
+    }
+
+    /// Whether the host has its CPUs on one core now.
+    fn is_closer(&self) -> bool {
+        self.model.noise.is_closer(self.samples)
     }
 
     fn advance(&mut self, time: Nanos) -> Result<(), Trouble> {
@@ -431,6 +436,7 @@ impl Machine for SimulatedMachine {
             return self.window(io, length);
         }
         let length = length * work.stretch();
+        let closer = self.is_closer() && work.cpus().len() > 1;
         let (factor, spike) = self.disturbance();
         let elapsed = length * factor;
         self.advance(elapsed + STARTING)?;
@@ -447,6 +453,7 @@ impl Machine for SimulatedMachine {
         if let Some(first) = found_on.first_mut().filter(|_| is(Spike::Move)) {
             *first += 1;
         }
+        let per_nano = if closer { per_nano / 2.0 } else { per_nano };
         let amount = (per_nano * length.0).round().max(1.0) as u64;
         Ok(Observation {
             elapsed,
@@ -459,6 +466,7 @@ impl Machine for SimulatedMachine {
             fairness: Some(fairness),
             core: self.core_clock(work.cpus().first().copied().unwrap_or(0)),
             io: None,
+            closer: false,
         })
     }
 
@@ -477,19 +485,12 @@ impl Machine for SimulatedMachine {
 
     fn surroundings(&mut self, cpus: &[u32]) -> Surroundings {
         self.calls[1].push(self.samples);
-        let noise = self.model.noise;
-        let share = |of: f64| Some(self.now.0 * of);
-        Surroundings {
-            elapsed_ns: self.now.0,
-            stolen_ns: share(noise.steal * cpus.len() as f64),
-            throttled_ns: share(noise.throttled),
-            others_ns: share(noise.others),
-            cpu_pressure_ns: share(noise.others.min(1.0)),
-            memory_pressure_ns: share(noise.memory_pressure),
-            interrupts: Some((self.now.secs() * 250.0) as u64),
-            thermal_throttles: Some((self.now.secs() * noise.throttles_per_second) as u64),
-            highest_celsius: Some(50.0),
-        }
+        self.model.noise.surroundings(self.now, cpus.len())
+    }
+
+    fn hand_off(&mut self, [from, to]: [u32; 2]) -> Option<Nanos> {
+        let relation = if self.is_closer() { Relation::SameCore } else { self.places.relation(from, to) };
+        Some(self.model.hand_off.round_trip(relation, from, to))
     }
 
     fn clock_drift(&mut self) -> Option<f64> {

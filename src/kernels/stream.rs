@@ -252,7 +252,8 @@ impl<'w> StreamWalk<'w> {
     }
 }
 
-/// What kernels store unless told otherwise: every byte differs, none is zero.
+/// What kernels store unless told otherwise: every byte differs, none is zero. As a double it is a normal number, so that
+/// kernels that calculate are not slowed down by what others left.
 const PATTERN: u64 = 0x1234_5678_9abc_def1;
 
 /// 3.0, STREAM's scalar.

@@ -40,9 +40,11 @@ const PER_HOP_IN_MEMORY: Nanos = Nanos(200.0);
 /// What a hop takes of many walkers that bring a chain into the caches.
 const PER_FILLING_HOP: Nanos = Nanos(4.0);
 
-/// What an entry of a table of pieces takes to make, and a number of a stream of doubles: each turn makes them anew.
+/// What an entry of a table of pieces takes to make: each turn makes them anew.
 const PER_ENTRY: Nanos = Nanos(4.0);
-const PER_NUMBER: Nanos = Nanos(1.0);
+
+/// What a number of a stream of doubles takes to make, which other kernels leave as they are and tables do not.
+const PER_NUMBER: Nanos = Nanos(1.5);
 
 /// What a short window takes in multiples of its length: the core clock is read beside every sixteen of them.
 const PER_WINDOW: f64 = 2.0;
@@ -87,7 +89,24 @@ pub(super) fn phase_time(
         };
         filled + chain + race + windows + turn(work, request, sampling, &cost) * f64::from(sampling.rounds)
     };
-    mapping + phase.points.iter().map(|&i| one(&points[i])).sum()
+    let points = || phase.points.iter().map(|&i| &points[i]);
+    mapping + numbers(points(), allocations, sampling) + points().map(one).sum()
+}
+
+/// What the streams of doubles of a phase take to fill: the largest once for each of `allocations`, or all in each turn where
+/// tables come to lie over them.
+fn numbers<'a>(points: impl Iterator<Item = &'a PlannedPoint>, allocations: f64, sampling: &Sampling) -> Nanos {
+    let streams = points.filter_map(|point| match &point.work {
+        Ok(Work::Stream(work)) => Some(work),
+        _ => None,
+    });
+    let (mut most, mut all, mut tables) = (0.0f64, 0.0, false);
+    for work in streams {
+        tables |= work.table_bytes() > 0;
+        let numbers = if work.contract().on_doubles() { work.bytes.0 as f64 / 8.0 } else { 0.0 };
+        (most, all) = (most.max(numbers), all + numbers);
+    }
+    PER_NUMBER * if tables { all * f64::from(sampling.rounds) } else { most * allocations }
 }
 
 /// Expected time of one turn of a point: what a cache may hold is walked once first, and beyond the caches the page tables
@@ -108,10 +127,7 @@ fn turn(work: &Work, request: &Request, sampling: &Sampling, cost: &Cost) -> Nan
         false => tables.min(LONGEST_WALK),
     };
     let made = match work {
-        Work::Stream(w) => {
-            let numbers = if w.contract().on_doubles() { w.bytes.0 / 8 } else { 0 };
-            PER_ENTRY * (w.table_bytes() / 8) as f64 + PER_NUMBER * numbers as f64
-        }
+        Work::Stream(w) => PER_ENTRY * (w.table_bytes() / 8) as f64,
         _ => Nanos::ZERO,
     };
     let warm_ups = match work {

@@ -76,6 +76,7 @@ fn is_whole(point: &Point) -> bool {
         && measured.also.values().all(|v| v.is_finite())
         && measured.samples.iter().all(|s| s.value.is_finite() && s.elapsed_ns.is_finite())
         && measured.limit.as_ref().is_none_or(|l| l.value.is_finite())
+        && measured.evidence.closer_cpus.as_ref().is_none_or(|c| (c.nearest_ns + c.usual_ns).is_finite())
         && figures!(measured.evidence, &).into_iter().flatten().all(|f| f.is_finite())
 }
 
@@ -130,6 +131,7 @@ fn repair_measured(measured: &mut Measured) {
     measured.also.retain(|_, v| v.is_finite());
     measured.samples.retain(|s| s.value.is_finite() && s.elapsed_ns.is_finite());
     drop_wild(&mut measured.limit, |l| l.value);
+    drop_wild(&mut measured.evidence.closer_cpus, |c| c.nearest_ns + c.usual_ns);
     for figure in figures!(measured.evidence, &mut) {
         drop_wild(figure, |f| *f);
     }

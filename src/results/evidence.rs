@@ -55,6 +55,8 @@ pub enum Cause {
     FewSamples,
     /// The hypervisor gave the CPU to others.
     Stolen,
+    /// The host of a virtual machine moved its CPUs closer to each other for most of the time.
+    HostMoved,
     /// The control group's quota of CPU time was used up.
     Throttled,
     /// Other programs ran on the CPUs of the run or beside them.
@@ -239,6 +241,23 @@ pub struct Surroundings {
     pub highest_celsius: Option<f64>,
 }
 
+/// Round trips of a cache line between CPUs of a virtual machine, read before and after each round of a point: its host may put
+/// two CPUs on one core for a while.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+pub struct CloserCpus {
+    /// The two that were nearest to each other.
+    pub cpus: [u32; 2],
+    /// Rounds beside which CPUs were closer than usual, by a factor of 2.5 or more: their samples are left out of the summary.
+    pub closer_rounds: u64,
+    /// Rounds with a reading.
+    pub rounds: u64,
+    /// The shortest round trip, in ns.
+    pub nearest_ns: f64,
+    /// What it usually takes between these two, in ns.
+    pub usual_ns: f64,
+}
+
 /// What was checked around and during the samples of a point; `null` where it could not be read.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(test, derive(JsonSchema))]
@@ -267,6 +286,8 @@ pub struct Evidence {
     pub longest_gap_ns: Option<f64>,
     /// What happened on the machine meanwhile.
     pub surroundings: Surroundings,
+    /// How far the CPUs were from each other, of a virtual machine whose host may move them; `null` elsewhere.
+    pub closer_cpus: Option<CloserCpus>,
     /// Core clock in Hz before the first sample of a round, on the first CPU, median over the earlier half of rounds.
     pub core_hz_before: Option<f64>,
     /// The lowest core clock beside a clean sample, in Hz.

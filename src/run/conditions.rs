@@ -114,6 +114,9 @@ pub(super) fn interruptions(datasets: &[Dataset]) -> Option<Finding> {
         (sum(|e| e.migrations), "moves to other cpus"),
     ];
     let told: Vec<String> = counts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
+    let moved: u64 = points().filter_map(|m| m.evidence.closer_cpus.as_ref()).map(|closer| closer.closer_rounds).sum();
+    let moved = (moved > 0).then(|| format!("{moved} rounds in which the host had moved cpus closer together"));
+    let told: Vec<String> = told.into_iter().chain(moved).collect();
     let by = if told.is_empty() { "gaps that the system does not count".to_owned() } else { told.join(", ") };
     let mut finding = sentence(
         "interruptions",

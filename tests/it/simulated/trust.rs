@@ -3,7 +3,7 @@
 use super::lab::{self, Ran, bandwidth, latency, request};
 use super::machines::{self, Simulated};
 use memgauge::engine::{NoiseModel, Sampling, Spike};
-use memgauge::results::{Cause, RunStatus, VerdictGrade};
+use memgauge::results::{Cause, Fact, RunStatus, VerdictGrade};
 use memgauge::units::{BytesPerSecond, Nanos};
 
 /// A run of two points of each experiment on the plain machine with some noise, all rounds of it.
@@ -93,6 +93,44 @@ fn each_fault_is_named_as_what_it_is() {
             }
         }
     }
+}
+
+#[test]
+fn rounds_for_which_the_host_had_its_cpus_on_one_core_are_left_out() {
+    let run = |kind: &str, every: u64| {
+        with(|on| {
+            on.facts.system.virtualization = Fact::known(kind.to_owned(), "told by the test");
+            on.model.noise.closer_every = every;
+        })
+    };
+    let (still, moved) = (run("KVM", 0), run("KVM", 4));
+    assert_eq!(causes(&still), []);
+    // Of six rounds what is left may be too little.
+    assert!(causes(&moved).iter().all(|cause| *cause == Cause::FewSamples), "{:?}", causes(&moved));
+    let (mut shared, mut closer) = (0, 0);
+    for (before, after) in still.points().zip(moved.points()) {
+        let threads = after.number("threads");
+        let (before, after) = (lab::measured(before), lab::measured(after));
+        assert!(
+            (after.summary.median / before.summary.median - 1.0).abs() < 0.02,
+            "{threads:?} threads: {:?}",
+            after.summary
+        );
+        assert!(before.evidence.dirty_samples == 0);
+        let Some(told) = after.evidence.closer_cpus.as_ref() else {
+            assert_eq!(threads.unwrap_or(1), 1, "nothing is known of several");
+            continue;
+        };
+        shared += 1;
+        closer += told.closer_rounds;
+        assert_eq!((told.cpus, told.rounds), ([0, 1], 6));
+        assert!(after.evidence.dirty_samples >= told.closer_rounds * 20);
+    }
+    assert!(shared == 2 && closer > 0 && finds(&moved, "interruptions"), "{closer} rounds of {shared} points");
+    // Most of the time: named. On a machine that is not virtual nobody moves them, and nothing is looked at.
+    assert!(causes(&run("KVM", 1)).is_empty(), "always on one core: that is how this machine is");
+    let bare = run("none", 4);
+    assert!(bare.points().all(|p| lab::measured(p).evidence.closer_cpus.is_none()));
 }
 
 #[test]

@@ -235,6 +235,10 @@ impl Uring {
     }
 }
 
+/// Entries handed over by a call. From three on the kernel holds all of them back until the last is ready (IO_PLUG_THRESHOLD in
+/// its io_uring.c), and the device hears late of the first.
+const AT_ONCE: usize = 2;
+
 /// What the kernel refused to do with the ring.
 fn failed(what: &str, error: &io::Error) -> Error {
     Error::failure(format!("cannot {what} the ring of engine io_uring: {error}; use --engine sync"))
@@ -272,6 +276,9 @@ impl IoEngine for Uring {
                 break;
             }
             taken += 1;
+            if self.ring.submission().len() >= AT_ONCE {
+                self.enter(0, false)?;
+            }
         }
         if !self.ring.submission().is_empty() {
             self.enter(0, false)?;

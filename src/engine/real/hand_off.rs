@@ -1,0 +1,43 @@
+//! Two threads that hand a line to and fro: as a work, and beside the samples of others.
+
+use super::RealMachine;
+use crate::engine::handoff::{self, HandOffRun};
+use crate::engine::machine::Trouble;
+use crate::engine::sample::{Length, Run, take};
+use crate::engine::work::HandOffWork;
+use crate::error::Result;
+use crate::host::memory::Window;
+use crate::kernels::HandOff;
+use crate::units::Nanos;
+use std::sync::Arc;
+
+/// Lines, each with a home of its own, and time of a look at how far two CPUs are from each other.
+const NEARNESS_LINES: u32 = 16;
+const NEARNESS_TIME: Nanos = Nanos(30e3);
+
+impl RealMachine {
+    /// Lines in memory that each of the two has mapped and touched itself, fresh whenever the work is taken up.
+    pub(super) fn prepare_hand_off(&self, work: &HandOffWork) -> std::result::Result<Arc<HandOffRun>, Trouble> {
+        let lines = work.lines;
+        let halves = self.team.run(&work.cpus, move |member| handoff::map_half(lines, member.index))?;
+        let halves = halves.into_iter().collect::<Result<Vec<Window>>>()?;
+        let patience = self.clock.ticks(handoff::LONGEST_WAIT);
+        Ok(Arc::new(HandOffRun::new(work, halves, self.stop.clone(), patience)))
+    }
+
+    /// A round trip between two CPUs in a few visits of lines.
+    pub(super) fn round_trip(&mut self, pair: [u32; 2]) -> std::result::Result<Nanos, Trouble> {
+        let run = match self.lines.get(&pair) {
+            Some(run) => Arc::clone(run),
+            None => {
+                let work = HandOffWork { kernel: HandOff::CompareAndSwap, cpus: pair, lines: NEARNESS_LINES };
+                let run = self.prepare_hand_off(&work)?;
+                self.lines.insert(pair, Arc::clone(&run));
+                run
+            }
+        };
+        let length = Length { ticks: self.clock.ticks(NEARNESS_TIME) };
+        let seen = take(&self.team, &pair, &run, length, &self.clock)?;
+        if run.is_whole() { Ok(seen.elapsed * (1.0 / seen.amount.max(1) as f64)) } else { Err(Trouble::Interrupted) }
+    }
+}
