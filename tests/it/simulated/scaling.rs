@@ -7,7 +7,7 @@ use memgauge::experiments::{Detail, EXPERIMENTS, Experiment};
 use memgauge::kernels::SetId;
 use memgauge::plan::Plan;
 use memgauge::results::{Dataset, Outcome, Point, RunStatus};
-use memgauge::units::BytesPerSecond;
+use memgauge::units::{Bytes, BytesPerSecond};
 use std::collections::BTreeSet;
 
 fn run(on: &Simulated, options: &str) -> Ran {
@@ -48,6 +48,17 @@ fn roomy() -> Simulated {
     let mut on = machines::eight_cores();
     on.model.memory_total = BytesPerSecond(15.0 * READ[3]);
     on
+}
+
+#[test]
+fn three_streams_of_whole_blocks_are_memory_too() {
+    let mut on = machines::large_l3_vm();
+    let last = on.facts.topology.caches.iter_mut().filter(|cache| cache.level == 3);
+    // Four times as much is no multiple of three blocks.
+    last.for_each(|cache| cache.size = Bytes::mib(260));
+    let ran = run(&on, "--ops read,triad");
+    let levels: BTreeSet<&str> = ran.points().filter_map(|p| p.name("level")).collect();
+    assert_eq!(levels, BTreeSet::from(["DRAM"]), "{:?}", ran.points().map(|p| &p.coordinates).collect::<Vec<_>>());
 }
 
 #[test]
