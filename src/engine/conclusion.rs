@@ -128,7 +128,7 @@ fn summarise(groups: &[Vec<Vec<f64>>], work: &Work) -> Option<Summary> {
         ci_low: headline.interval.low,
         ci_high: headline.interval.high,
         confidence: headline.interval.attained,
-        mad: stats::mad(&all)?,
+        mad: Some(stats::mad(&all)?),
         clean_samples: 0,
     })
 }

@@ -34,7 +34,7 @@ pub fn measured(median: f64) -> Measured {
             ci_low: median * 0.995,
             ci_high: median * 1.005,
             confidence: 0.95,
-            mad: median * 0.002,
+            mad: Some(median * 0.002),
             clean_samples: 3,
         },
         also: [].into(),
