@@ -24,7 +24,7 @@ pub use host::{
     Cache, CacheKind, Cpu, CpuFacts, Environment, Fact, HostFacts, HugePool, MemoryBus, MemoryFacts, Node, PageFacts,
     PortWidth, Swap, SystemFacts, Topology,
 };
-pub use journal::{Journal, JournalLine, JournalPoint, LARGEST_JOURNAL, RunEnd, read_journal, unmeasured};
+pub use journal::{Journal, JournalLine, JournalPoint, RunEnd, read_journal, unmeasured};
 pub use outcome::{Candidate, Choice, Limit, Load, Measured, Outcome, Sample, Summary};
 pub use relation::{Group, Places, Relation};
 pub use report::{ClockFacts, Finding, KernelUsed, PlanSummary, Provenance, Report, RunStatus, SCHEMA_VERSION, Tool};
