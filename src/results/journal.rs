@@ -1,10 +1,10 @@
 //! The journal: the same points as JSON Lines, one line as each is finished, and how it is read back.
 
+use super::store::LARGEST_REPORT;
 use super::{
     Axis, Cause, Dataset, Finding, KernelUsed, Outcome, PlanSummary, Point, Provenance, Quantity, Reason, Report,
     ReportVerdict, RunStatus, SCHEMA_VERSION, VerdictGrade,
 };
-use super::store::LARGEST_REPORT;
 use crate::units::Bytes;
 #[cfg(test)]
 use schemars::JsonSchema;
@@ -160,11 +160,7 @@ fn read_within(limits: Limits, mut input: impl BufRead) -> Result<Journal, Strin
 }
 
 /// Puts the next line into `line`, `false` at the end; takes its length off `left`.
-fn next_line(
-    input: &mut impl BufRead,
-    line: &mut Vec<u8>,
-    (limits, left): (Limits, &mut u64),
-) -> Result<bool, String> {
+fn next_line(input: &mut impl BufRead, line: &mut Vec<u8>, (limits, left): (Limits, &mut u64)) -> Result<bool, String> {
     line.clear();
     let longest = limits.line.min(*left);
     let read = input.take(longest + 1).read_until(b'\n', line).map_err(|e| e.to_string())? as u64;

@@ -221,6 +221,7 @@ fn report(rows: &[Row]) -> Report {
                 axes: vec![axis("operation", None), axis("size_bytes", Some("B")), axis("threads", None)],
                 points,
                 auxiliary: false,
+                derived: false,
             });
         }
     }

@@ -191,7 +191,10 @@ fn what_that_tool_does_not_tell_is_shown_as_unknown() {
     let titles = table.headers().unwrap().clone();
     for row in table.records().map(Result::unwrap) {
         let cell = |title: &str| &row[titles.iter().position(|t| t == title).unwrap()];
-        assert!(!cell("value").is_empty() && ["mad", "ci_low", "ci_high"].iter().all(|t| cell(t).is_empty()), "{row:?}");
+        assert!(
+            !cell("value").is_empty() && ["mad", "ci_low", "ci_high"].iter().all(|t| cell(t).is_empty()),
+            "{row:?}"
+        );
     }
     let metrics = render("openmetrics", &report, &Options::default());
     assert!(metrics.contains("memgauge_bandwidth_bytes_per_second{") && !metrics.contains("_low_"), "{metrics}");
