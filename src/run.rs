@@ -12,7 +12,7 @@ use crate::experiments::Experiment;
 use crate::plan::{Phase, Plan, PlannedPoint};
 use crate::results::{
     Coordinate, Dataset, Finding, JournalLine, JournalPoint, KernelUsed, Outcome, PlanSummary, Point, Provenance,
-    Report, ReportVerdict, RunStatus, SCHEMA_VERSION, Tool,
+    Report, ReportVerdict, RunStatus, SCHEMA_VERSION, Tool, add_derived,
 };
 use crate::units::{Hertz, Nanos};
 use conditions::{environment, interruptions, sentence, shapes};
@@ -145,6 +145,9 @@ pub fn execute(
     }
     findings.extend(shapes(&datasets).into_iter().chain(interruptions(&datasets)));
     let verdict = ReportVerdict::of(&datasets);
+    let derived = plan.request.experiments.iter().zip(&datasets).filter_map(|(e, dataset)| e.derived(dataset));
+    let derived = derived.collect();
+    add_derived(&mut datasets, derived);
     let schema_version = SCHEMA_VERSION;
     let report = Report { schema_version, status, verdict, provenance, plan: summary, datasets, findings };
     run.write(&JournalLine::end(&report));
@@ -376,6 +379,7 @@ fn datasets(plan: &Plan, points: &[PlannedPoint], mut outcome: impl FnMut(usize)
         axes: axes(plan, e),
         points: Vec::new(),
         auxiliary: e.is_auxiliary(),
+        derived: false,
     };
     let mut datasets: Vec<Dataset> = plan.request.experiments.iter().map(|e| empty(e.as_ref())).collect();
     for (index, planned) in points.iter().enumerate() {

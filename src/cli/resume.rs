@@ -4,6 +4,7 @@ use super::output::report_of;
 use super::saved;
 use crate::engine::{Machine, MemoryPlan};
 use crate::error::{Error, Result};
+use crate::host::storage::engine_named;
 use crate::kernels::catalogue;
 use crate::plan::{Plan, PlannedPoint};
 use crate::results::{
@@ -62,7 +63,7 @@ impl Resume {
     ///
     /// # Errors
     /// The plan is another one, or was made for another machine.
-    pub fn into_past(self, plan: &mut Plan, machine: &dyn Machine) -> Result<Past> {
+    pub fn into_past(mut self, plan: &mut Plan, machine: &dyn Machine) -> Result<Past> {
         if let Some(difference) = machine_difference(&self.report, machine) {
             return Err(Error::usage(format!(
                 "cannot continue '{}': {difference}; a run continues on the machine and with the program that it was \
@@ -71,6 +72,8 @@ impl Resume {
                 quoted(&self.file.to_string_lossy())
             )));
         }
+        // Made anew of the points that are taken over.
+        self.report.datasets.retain(|dataset| !dataset.derived);
         if let Some(difference) = plan_difference(&self.report, plan) {
             return Err(self.other_request(&difference));
         }
@@ -150,7 +153,9 @@ fn machine_difference(report: &Report, machine: &dyn Machine) -> Option<String> 
 /// A kernel of the report that is made of other instructions here.
 fn kernel_difference(used: &[KernelUsed]) -> Option<String> {
     let here: BTreeMap<String, Option<String>> = catalogue().into_iter().map(|k| (k.name, k.digest)).collect();
-    let other = used.iter().find(|k| here.get(&k.name) != Some(&k.digest))?;
+    // Engines of storage have no instructions of ours.
+    let mut kernels = used.iter().filter(|k| k.digest.is_some() || engine_named(&k.name).is_none());
+    let other = kernels.find(|k| here.get(&k.name) != Some(&k.digest))?;
     Some(format!("its kernel '{:.40}' has other instructions than the one here", other.name))
 }
 

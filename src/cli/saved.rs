@@ -3,7 +3,7 @@
 use super::output::{reason_in, tell};
 use crate::error::{Error, Result};
 use crate::experiments::{Detail, EXPERIMENTS};
-use crate::results::{Journal, Report, Saved, read_saved};
+use crate::results::{Journal, Report, Saved, add_derived, read_saved};
 use std::path::Path;
 
 /// The report at `path`, or what the journal there has of one; says what that lacks.
@@ -29,15 +29,18 @@ pub fn read(path: &Path) -> Result<Report> {
 fn completed(journal: Journal) -> Report {
     let Journal { mut report, ended, .. } = journal;
     let mut findings = Vec::new();
+    let (mut derived, is_whole) = (Vec::new(), report.datasets.iter().any(|dataset| dataset.derived));
     for dataset in &mut report.datasets {
         let Some(row) = EXPERIMENTS.iter().find(|row| row.name == dataset.experiment) else { continue };
         // No setting has a part in what an experiment reads out of points.
         let experiment = (row.in_profile)(Detail::Brief);
         experiment.finish(dataset);
+        derived.extend(experiment.derived(dataset).filter(|_| !is_whole));
         if !ended {
             findings.extend(experiment.findings_on(&report.provenance.host, dataset));
         }
     }
+    add_derived(&mut report.datasets, derived);
     report.findings.extend(findings);
     report
 }

@@ -74,7 +74,9 @@ pub fn conclude(log: &PointLog, asked: &Work, frame: &Frame<'_>) -> Outcome {
 fn storage(log: &PointLog, work: &Work, frame: &Frame<'_>) -> Option<Box<Storage>> {
     let Work::Io(io) = work else { return None };
     let windows = log.samples.iter().filter_map(|taken| taken.seen.io.as_deref());
-    Some(Box::new(io::storage(io, windows, frame.memory)))
+    let mut storage = io::storage(io, windows, frame.memory);
+    storage.seeks = io::by_distance(log.samples.iter().filter_map(|t| Some((t.round, t.seen.io.as_deref()?))));
+    Some(Box::new(storage))
 }
 
 /// CPU time of all windows on storage; `None` where the system does not tell.
@@ -128,7 +130,7 @@ fn summarise(groups: &[Vec<Vec<f64>>], work: &Work) -> Option<Summary> {
         ci_low: headline.interval.low,
         ci_high: headline.interval.high,
         confidence: headline.interval.attained,
-        mad: stats::mad(&all)?,
+        mad: Some(stats::mad(&all)?),
         clean_samples: 0,
     })
 }

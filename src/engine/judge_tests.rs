@@ -19,7 +19,7 @@ fn good() -> Case {
         ci_low: 99.0,
         ci_high: 101.0,
         confidence: 0.95,
-        mad: 0.5,
+        mad: Some(0.5),
         clean_samples: 20,
     };
     let pages = PageEvidence {

@@ -184,6 +184,11 @@ pub trait Experiment {
     /// Adds to measured points what only all of them together show: shares of one of them.
     fn finish(&self, _dataset: &mut Dataset) {}
 
+    /// Something else that its points show, as points of their own: see [`Dataset::derived`].
+    fn derived(&self, _dataset: &Dataset) -> Option<Dataset> {
+        None
+    }
+
     /// What is worth a sentence about the measured points.
     fn findings(&self, dataset: &Dataset) -> Vec<Finding>;
 

@@ -96,6 +96,7 @@ fn as_dataset(group: &PairGroup) -> Dataset {
         axes: group.axes.clone(),
         points: group.pairs.iter().map(point).collect(),
         auxiliary: false,
+        derived: false,
     }
 }
 

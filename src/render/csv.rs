@@ -193,9 +193,9 @@ fn figure(column: &str) -> Option<Figure> {
     Some(match column {
         "value" => |m| Some(number(m.summary.median)),
         "best" => |m| Some(number(m.summary.best)),
-        "ci_low" => |m| Some(number(m.summary.ci_low)),
-        "ci_high" => |m| Some(number(m.summary.ci_high)),
-        "mad" => |m| Some(number(m.summary.mad)),
+        "ci_low" => |m| m.summary.interval().map(|(low, _)| number(low)),
+        "ci_high" => |m| m.summary.interval().map(|(_, high)| number(high)),
+        "mad" => |m| m.summary.mad.map(number),
         "samples" => |m| Some(number(m.summary.clean_samples)),
         "dirty_samples" => |m| Some(number(m.evidence.dirty_samples)),
         "page_bytes" => |m| m.evidence.pages.granted_bytes.map(number),

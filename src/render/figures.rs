@@ -39,10 +39,12 @@ pub(super) fn mark(grade: VerdictGrade) -> &'static str {
     }
 }
 
-/// Half the confidence interval of the median in percent of it; none from fewer than two clean samples.
+/// Half the confidence interval of the median in percent of it; none from fewer than two clean samples, and where nothing is known
+/// of the interval.
 pub(super) fn spread(measured: &Measured) -> Option<f64> {
     let s = &measured.summary;
-    let percent = (s.ci_high - s.ci_low) / 2.0 / s.median * 100.0;
+    let (low, high) = s.interval()?;
+    let percent = (high - low) / 2.0 / s.median * 100.0;
     (s.clean_samples >= 2 && percent.is_finite()).then_some(percent.abs())
 }
 

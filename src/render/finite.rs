@@ -121,7 +121,7 @@ fn wild_figure(s: &Summary) -> Option<&'static str> {
         ("ci_low", s.ci_low),
         ("ci_high", s.ci_high),
         ("confidence", s.confidence),
-        ("mad", s.mad),
+        ("mad", s.mad.unwrap_or(0.0)),
     ];
     figures.iter().find(|(_, value)| !value.is_finite()).map(|(name, _)| *name)
 }

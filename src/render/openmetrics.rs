@@ -91,8 +91,10 @@ impl Families {
         let s = &measured.summary;
         let (what, at) = (clean(&dataset.quantity.name), (labels.as_str(), point.id));
         self.add((named(""), unit), format!("{what}, median"), at, s.median * factor);
-        self.add((named("low"), unit), format!("{what}, lower end of the interval"), at, s.ci_low * factor);
-        self.add((named("high"), unit), format!("{what}, upper end of the interval"), at, s.ci_high * factor);
+        if let Some((low, high)) = s.interval() {
+            self.add((named("low"), unit), format!("{what}, lower end of the interval"), at, low * factor);
+            self.add((named("high"), unit), format!("{what}, upper end of the interval"), at, high * factor);
+        }
         let solid = if measured.verdict.grade == VerdictGrade::Solid { 1.0 } else { 0.0 };
         self.add((format!("{name}_solid"), ""), format!("{what}, whether nothing speaks against it"), at, solid);
     }

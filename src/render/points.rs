@@ -29,6 +29,7 @@ pub(super) fn block(dataset: &Dataset, bars: bool) -> Block {
         Column::right("per\ncycle"),
         Column::right("ns each\nthread"),
         Column::right("of\nforward %"),
+        Column::right("operations"),
         Column::right("fair\n%"),
         Column::right("limit\n%"),
         Column::right("spread\n± %"),
@@ -58,12 +59,12 @@ fn axis_column(dataset: &Dataset, axis: &str) -> Column {
 }
 
 /// The cells behind the axes, empty where a column may be left out.
-fn figures(dataset: &Dataset, point: &Point, factor: f64) -> [String; 20] {
+fn figures(dataset: &Dataset, point: &Point, factor: f64) -> [String; 21] {
     let word = trust(point).to_owned();
     match point.outcome.measured() {
         None => {
-            let mut cells = [const { String::new() }; 20];
-            (cells[0], cells[1], cells[19]) = ("-".to_owned(), "-".to_owned(), word);
+            let mut cells = [const { String::new() }; 21];
+            (cells[0], cells[1], cells[20]) = ("-".to_owned(), "-".to_owned(), word);
             cells
         }
         Some(m) => [
@@ -82,6 +83,7 @@ fn figures(dataset: &Dataset, point: &Point, factor: f64) -> [String; 20] {
             also(m, "per_cycle").map(significant).unwrap_or_default(),
             also(m, "ns_per_operation").map(significant).unwrap_or_default(),
             percent(also(m, "share_of_forward").map(|share| share * 100.0)),
+            also(m, "operations").map(|count| count.to_string()).unwrap_or_default(),
             percent(also(m, "fairness").map(|share| share * 100.0)),
             percent(share(m, dataset.quantity.higher_is_better)),
             percent(spread(m)),

@@ -114,6 +114,10 @@ pub struct Dataset {
     /// known well. They count in no judgement on the report that has other datasets.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub auxiliary: bool,
+    /// Whether the points were not measured for themselves: they show something else of the points of another dataset, with whose
+    /// verdicts they come, and are judged with those.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub derived: bool,
 }
 
 impl Dataset {
@@ -156,6 +160,20 @@ fn place_along(axis: &str, points: &[Point], point: &Point, placed: &impl Fn(u64
     (planned > 1).then(|| next.unwrap_or(last.0 + 1))
 }
 
+/// Adds datasets that are made of those there; their points get the numbers that follow.
+pub fn add_derived(datasets: &mut Vec<Dataset>, derived: Vec<Dataset>) {
+    let last = datasets.iter().flat_map(|d| &d.points).map(|point| point.id).max();
+    let mut next = last.map_or(0, |last| last.saturating_add(1));
+    for mut dataset in derived {
+        dataset.derived = true;
+        for point in &mut dataset.points {
+            point.id = next;
+            next = next.saturating_add(1);
+        }
+        datasets.push(dataset);
+    }
+}
+
 /// The datasets that a judgement on all of them is about: those that are not auxiliary, or all where there are no others.
 pub fn headline(datasets: &[Dataset]) -> impl Iterator<Item = &Dataset> + Clone {
     let all = datasets.iter().all(|d| d.auxiliary);
@@ -176,7 +194,14 @@ mod tests {
         };
         let quantity = Quantity { name: "x".to_owned(), unit: "x".to_owned(), higher_is_better: true };
         let points = points.iter().enumerate().map(point).collect();
-        let mut dataset = Dataset { experiment: "x".to_owned(), quantity, axes: Vec::new(), points, auxiliary: false };
+        let mut dataset = Dataset {
+            experiment: "x".to_owned(),
+            quantity,
+            axes: Vec::new(),
+            points,
+            auxiliary: false,
+            derived: false,
+        };
         dataset.arrange(|id| id >= placed);
         let place = |p: &Point| (p.name("name").unwrap_or_default().to_owned(), p.number("x").unwrap_or_default());
         dataset.points.iter().map(place).collect()

@@ -145,7 +145,7 @@ pub struct ReportVerdict {
 impl ReportVerdict {
     /// The judgement that the points of `datasets` amount to, see [`headline`].
     pub fn of(datasets: &[Dataset]) -> Self {
-        let points = headline(datasets).flat_map(|d| &d.points);
+        let points = headline(datasets).filter(|d| !d.derived).flat_map(|d| &d.points);
         let verdicts = || points.clone().filter_map(|p| Some(&p.outcome.measured()?.verdict));
         let mut points: BTreeMap<VerdictGrade, u64> = BTreeMap::new();
         let mut causes: BTreeMap<Cause, CauseCount> = BTreeMap::new();

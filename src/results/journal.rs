@@ -1,5 +1,6 @@
 //! The journal: the same points as JSON Lines, one line as each is finished, and how it is read back.
 
+use super::store::LARGEST_REPORT;
 use super::{
     Axis, Cause, Dataset, Finding, KernelUsed, Outcome, PlanSummary, Point, Provenance, Quantity, Reason, Report,
     ReportVerdict, RunStatus, SCHEMA_VERSION, VerdictGrade,
@@ -99,11 +100,19 @@ pub struct RunEnd {
     pub kernels: Vec<KernelUsed>,
 }
 
-/// A larger file is not one of ours.
-pub const LARGEST_JOURNAL: Bytes = Bytes::mib(1024);
+/// What of a journal is read at most. Every point is written anew after each of its rounds, so that a journal may be many times
+/// as large as what is kept of it.
+#[derive(Debug, Clone, Copy)]
+struct Limits {
+    /// Of the whole file, so that it ends.
+    file: u64,
+    /// Of one line. The first has all planned points: 300 bytes each.
+    line: u64,
+    /// Of the lines that count.
+    kept: u64,
+}
 
-/// A longer line is not one of ours.
-const LONGEST_LINE: Bytes = Bytes::mib(256);
+const LIMITS: Limits = Limits { file: 16 * LARGEST_REPORT.0, line: LARGEST_REPORT.0 / 4, kept: LARGEST_REPORT.0 };
 
 /// What a journal holds, as the report that the run would have left.
 #[derive(Debug, Clone, PartialEq)]
@@ -131,35 +140,46 @@ pub(super) fn is_journal_line(line: &[u8]) -> bool {
 /// # Errors
 /// The first line, which says what ran where, is missing, broken or of a newer version; the journal is too large, holds
 /// several runs, or cannot be read. In words, without the name of the file.
-pub fn read_journal(mut input: impl BufRead) -> Result<Journal, String> {
-    let mut left = LARGEST_JOURNAL.0;
-    let first = next_line(&mut input, &mut left)?.unwrap_or_default();
-    let mut reader = Reader::start(&first)?;
-    while let Some(line) = next_line(&mut input, &mut left)? {
+pub fn read_journal(input: impl BufRead) -> Result<Journal, String> {
+    read_within(LIMITS, input)
+}
+
+/// The same within `limits`.
+fn read_within(limits: Limits, mut input: impl BufRead) -> Result<Journal, String> {
+    let mut left = limits.file;
+    let mut line = Vec::new();
+    next_line(&mut input, &mut line, (limits, &mut left))?;
+    let mut reader = Reader::start(&line)?;
+    while next_line(&mut input, &mut line, (limits, &mut left))? {
         reader.line(&line)?;
+        if reader.kept > limits.kept {
+            return Err(format!("its points are larger than {}, not a journal", Bytes(limits.kept)));
+        }
     }
     Ok(reader.end())
 }
 
-/// The next line, `None` at the end; takes its length off `left`.
-fn next_line(input: &mut impl BufRead, left: &mut u64) -> Result<Option<Vec<u8>>, String> {
-    let mut line = Vec::new();
-    let longest = LONGEST_LINE.0.min(*left);
-    let read = input.take(longest + 1).read_until(b'\n', &mut line).map_err(|e| e.to_string())? as u64;
+/// Puts the next line into `line`, `false` at the end; takes its length off `left`.
+fn next_line(input: &mut impl BufRead, line: &mut Vec<u8>, (limits, left): (Limits, &mut u64)) -> Result<bool, String> {
+    line.clear();
+    let longest = limits.line.min(*left);
+    let read = input.take(longest + 1).read_until(b'\n', line).map_err(|e| e.to_string())? as u64;
     if read > longest {
-        let limit = if longest < LONGEST_LINE.0 { LARGEST_JOURNAL } else { LONGEST_LINE };
-        let what = if longest < LONGEST_LINE.0 { "larger" } else { "has a line longer" };
-        return Err(format!("{what} than {limit}, not a journal"));
+        let (what, limit) =
+            if longest < limits.line { ("larger", limits.file) } else { ("has a line longer", limits.line) };
+        return Err(format!("{what} than {}, not a journal", Bytes(limit)));
     }
     *left -= read;
-    Ok((read > 0).then_some(line))
+    Ok(read > 0)
 }
 
 /// A journal as far as it was read.
 struct Reader {
     report: Report,
-    /// Position of every planned point: dataset and place in it.
-    places: BTreeMap<u64, (usize, usize)>,
+    /// Position of every planned point: dataset and place in it, and the length of the line that it is from.
+    places: BTreeMap<u64, (usize, usize, u64)>,
+    /// Bytes of the lines that count so far.
+    kept: u64,
     /// Points that were placed during the run.
     placed: BTreeSet<u64>,
     end: Option<RunEnd>,
@@ -191,7 +211,7 @@ impl Reader {
         let mut places = BTreeMap::new();
         for (d, dataset) in datasets.iter().enumerate() {
             for (p, point) in dataset.points.iter().enumerate() {
-                if places.insert(point.id, (d, p)).is_some() {
+                if places.insert(point.id, (d, p, 0)).is_some() {
                     return Err(format!("not a memgauge journal: two of its points have the number {}", point.id));
                 }
             }
@@ -201,7 +221,8 @@ impl Reader {
         let (provenance, plan) = (*provenance, *plan);
         let report = Report { schema_version, status, verdict, provenance, plan, datasets, findings: Vec::new() };
         let placed = BTreeSet::new();
-        Ok(Self { report, places, placed, end: None, unreadable: 0, unplanned: 0, last_is_broken: false })
+        let kept = first.len() as u64;
+        Ok(Self { report, places, kept, placed, end: None, unreadable: 0, unplanned: 0, last_is_broken: false })
     }
 
     fn line(&mut self, line: &[u8]) -> Result<(), String> {
@@ -212,7 +233,7 @@ impl Reader {
         self.last_is_broken = read.is_err();
         match read {
             Ok(JournalLine::Run { .. }) => return Err("holds more than one run; each belongs into its own file".into()),
-            Ok(JournalLine::Point(point)) => self.unplanned += u64::from(!self.place(*point)),
+            Ok(JournalLine::Point(point)) => self.unplanned += u64::from(!self.place(*point, line.len() as u64)),
             Ok(JournalLine::End(end)) => self.end = Some(*end),
             Err(_) => self.unreadable += 1,
         }
@@ -221,19 +242,19 @@ impl Reader {
 
     /// Puts a point where it was planned, or for now at the end of its dataset if it was placed during the run; `false` where it
     /// was neither. The kernel may have been chosen by measuring.
-    fn place(&mut self, read: JournalPoint) -> bool {
+    fn place(&mut self, read: JournalPoint, length: u64) -> bool {
         let JournalPoint { experiment, quantity, axes, finished, placed, mut point } = read;
         if placed && !self.places.contains_key(&point.id) {
             let named = |d: &Dataset| d.experiment == experiment;
             let Some(dataset) = self.report.datasets.iter().position(named) else { return false };
             let points = &mut self.report.datasets[dataset].points;
-            self.places.insert(point.id, (dataset, points.len()));
+            self.places.insert(point.id, (dataset, points.len(), 0));
             self.placed.insert(point.id);
             points.push(point.clone());
         }
-        let Some(&(dataset, place)) = self.places.get(&point.id) else { return false };
-        let dataset = &mut self.report.datasets[dataset];
-        let planned = &mut dataset.points[place];
+        let Some((dataset, place, from)) = self.places.get_mut(&point.id) else { return false };
+        let dataset = &mut self.report.datasets[*dataset];
+        let planned = &mut dataset.points[*place];
         let but_kernel = |p: &Point| {
             let mut at = p.coordinates.clone();
             at.remove("kernel");
@@ -247,6 +268,9 @@ impl Reader {
             cut_short(&mut point.outcome);
         }
         *planned = point;
+        // The line of an earlier round no longer counts.
+        self.kept = (self.kept - *from).saturating_add(length);
+        *from = length;
         true
     }
 
@@ -298,5 +322,51 @@ fn cut_short(outcome: &mut Outcome) {
         let text = "the run ended before all its rounds".to_owned();
         let advice = "let the run end, or continue it with --resume".to_owned();
         measured.verdict.add(VerdictGrade::Doubtful, Reason { cause: Cause::Interrupted, text, advice });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sc_membench::{self, SC_MEMBENCH_HEADER};
+    use super::*;
+
+    /// The head of a journal of two points, and a line for each of them.
+    fn lines() -> (String, String) {
+        let text = format!("{SC_MEMBENCH_HEADER}\n1,read,5,0,0,0,1,1,1\n2,read,5,0,0,0,1,1,1\n");
+        let report = sc_membench::read(text.as_bytes()).unwrap();
+        let line = |line: &JournalLine| serde_json::to_string(line).unwrap() + "\n";
+        let head = line(&JournalLine::head(&report.provenance, &report.plan, unmeasured(&report.datasets)));
+        let dataset = &report.datasets[0];
+        let of = |point: &Point| {
+            let Dataset { experiment, quantity, axes, .. } = dataset.clone();
+            let point = point.clone();
+            line(&JournalLine::Point(Box::new(JournalPoint {
+                experiment,
+                quantity,
+                axes,
+                finished: true,
+                placed: false,
+                point,
+            })))
+        };
+        (head, dataset.points.iter().map(of).collect())
+    }
+
+    #[test]
+    fn what_is_kept_is_bounded_and_rounds_before_the_last_do_not_count() {
+        let (head, points) = lines();
+        let text = format!("{head}{}", points.repeat(50));
+        let (whole, kept) = (text.len() as u64, (head.len() + points.len()) as u64);
+        let limits = Limits { file: whole, line: head.len() as u64, kept };
+        let journal = read_within(limits, text.as_bytes()).unwrap();
+        assert!(journal.report.datasets[0].points.iter().all(|p| p.outcome.measured().is_some()), "{journal:?}");
+        for (limits, why) in [
+            (Limits { kept: kept - 1, ..limits }, "its points are larger than"),
+            (Limits { file: whole - 1, ..limits }, "larger than"),
+            (Limits { line: limits.line - 1, ..limits }, "has a line longer than"),
+        ] {
+            let said = read_within(limits, text.as_bytes()).unwrap_err();
+            assert!(said.starts_with(why) && said.ends_with(", not a journal"), "{said}");
+        }
     }
 }

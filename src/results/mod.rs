@@ -16,7 +16,7 @@ mod storage;
 mod store;
 mod trace;
 
-pub use dataset::{ASKED_THREADS, Axis, Coordinate, Coordinates, Dataset, Point, Quantity, headline};
+pub use dataset::{ASKED_THREADS, Axis, Coordinate, Coordinates, Dataset, Point, Quantity, add_derived, headline};
 pub use evidence::{
     Cause, CauseCount, CloserCpus, Evidence, NodePages, PageEvidence, Reason, ReportVerdict, Surroundings, Verdict,
     VerdictGrade,
@@ -25,11 +25,11 @@ pub use host::{
     Cache, CacheKind, Cpu, CpuFacts, Environment, Fact, HostFacts, HugePool, MemoryBus, MemoryFacts, Node, PageFacts,
     PortWidth, Swap, SystemFacts, Topology,
 };
-pub use journal::{Journal, JournalLine, JournalPoint, LARGEST_JOURNAL, RunEnd, read_journal, unmeasured};
+pub use journal::{Journal, JournalLine, JournalPoint, RunEnd, read_journal, unmeasured};
 pub use outcome::{Candidate, Choice, Limit, Load, Measured, Outcome, Sample, Summary};
 pub use relation::{Group, Places, Relation};
 pub use report::{ClockFacts, Finding, KernelUsed, PlanSummary, Provenance, Report, RunStatus, SCHEMA_VERSION, Tool};
 pub use sc_membench::{SC_MEMBENCH_HEADER, SC_MEMBENCH_OPERATIONS};
-pub use storage::{Latencies, Storage, StorageSecond};
+pub use storage::{Latencies, SeekLatencies, SeekWindow, Storage, StorageSecond};
 pub use store::{LARGEST_REPORT, Saved, is_replaceable, parse_saved, read_report, read_saved, write_atomically};
 pub use trace::{TraceFormat, TraceRecord, TraceWriter, read_trace};

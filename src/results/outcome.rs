@@ -182,13 +182,21 @@ pub struct Summary {
     pub ci_low: f64,
     /// Upper end of the 95% confidence interval of the median.
     pub ci_high: f64,
-    /// How often an interval made like this one holds the truth: below 0.95 where there were fewer than six rounds.
+    /// How often an interval made like this one holds the truth: below 0.95 where there were fewer than six rounds; 0 where nothing is
+    /// known of the spread, and both ends are the median.
     #[serde(default = "usual")]
     pub confidence: f64,
-    /// Median absolute deviation from the median, unscaled.
-    pub mad: f64,
+    /// Median absolute deviation from the median, unscaled; `null` where the report is of another tool that does not tell.
+    pub mad: Option<f64>,
     /// How many clean samples these figures rest on.
     pub clean_samples: u64,
+}
+
+impl Summary {
+    /// Both ends of the interval, `None` where nothing is known of it: no width would look like no doubt.
+    pub fn interval(&self) -> Option<(f64, f64)> {
+        (self.confidence > 0.0).then_some((self.ci_low, self.ci_high))
+    }
 }
 
 /// One timed sample.

@@ -161,7 +161,7 @@ impl Row {
             ci_low: (value - half).max(0.0),
             ci_high: if high.is_finite() { high } else { value },
             confidence: if half > 0.0 { 0.95 } else { 0.0 },
-            mad: 0.0,
+            mad: None,
             clean_samples,
         };
         let sample = Sample {
@@ -221,6 +221,7 @@ fn report(rows: &[Row]) -> Report {
                 axes: vec![axis("operation", None), axis("size_bytes", Some("B")), axis("threads", None)],
                 points,
                 auxiliary: false,
+                derived: false,
             });
         }
     }

@@ -49,6 +49,37 @@ pub struct StorageSecond {
     pub errors: u64,
 }
 
+/// Operations of one window whose distance from the one before lies within one doubling.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+pub struct SeekWindow {
+    /// Number of its round, from 0.
+    pub round: u32,
+    /// Length of the window, in ns.
+    pub elapsed_ns: f64,
+    /// How many there were.
+    pub operations: u64,
+    /// Half of them took no longer, in ns, to 0.8%.
+    pub p50_ns: f64,
+}
+
+/// Operations whose distance from the one before lies within one doubling.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+pub struct SeekLatencies {
+    /// The least distance, a power of two (or 0): from the beginning of the operation that the same thread submitted before it to its own,
+    /// in the same file. The distances end below twice as many bytes.
+    pub distance_bytes: u64,
+    /// How many: whole ones, of all windows; the first of a window has no distance.
+    pub operations: u64,
+    /// Half of them took no longer, in ns; this and the following are known to 0.8%.
+    pub p50_ns: f64,
+    /// 99% of them took no longer, in ns.
+    pub p99_ns: f64,
+    /// The windows that had any.
+    pub windows: Vec<SeekWindow>,
+}
+
 /// What operations on files and devices came to.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(test, derive(JsonSchema))]
@@ -92,6 +123,9 @@ pub struct Storage {
     pub threads: Vec<u64>,
     /// What the first second did, the next one, and so on.
     pub seconds: Vec<StorageSecond>,
+    /// Latencies by the distance of a seek; left out where the order of blocks is not about distances.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub seeks: Vec<SeekLatencies>,
 }
 
 impl Storage {

@@ -7,8 +7,12 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, Read, Write};
 use std::path::{Path, PathBuf};
 
-/// A larger file is not one of ours.
-pub const LARGEST_REPORT: Bytes = Bytes::mib(256);
+/// More than this of one file is not kept in memory: more than a million points take (2 to 3 kB each without their samples), and less
+/// than addresses of 32 bits reach. A report that was read takes about as much memory as its file.
+pub const LARGEST_REPORT: Bytes = Bytes::mib(if usize::BITS > 32 { 4096 } else { 512 });
+
+/// So much of a file tells what it is; whatever else never ends is not read any further.
+const START: u64 = 64 << 10;
 
 /// Writes `content` to `path` so that a reader sees the old file or the new one, never half of one.
 ///
@@ -84,20 +88,32 @@ pub fn read_saved(path: &Path) -> Result<Saved, String> {
 }
 
 /// The same from anything that can be read.
-pub fn parse_saved(mut input: impl BufRead) -> Result<Saved, String> {
+pub fn parse_saved(input: impl BufRead) -> Result<Saved, String> {
+    parse_within(LARGEST_REPORT, input)
+}
+
+/// The same, with no more than `limit` of it in memory.
+fn parse_within(limit: Bytes, mut input: impl BufRead) -> Result<Saved, String> {
     let mut bytes = Vec::new();
-    let limit = LARGEST_REPORT.0;
-    input.by_ref().take(limit + 1).read_until(b'\n', &mut bytes).map_err(|e| e.to_string())?;
-    if is_journal_line(&bytes) {
+    let failed = |e: io::Error| e.to_string();
+    input.by_ref().take(START.min(limit.0 + 1)).read_to_end(&mut bytes).map_err(failed)?;
+    let is_table = sc_membench::is_heading(first_line(&bytes));
+    if !is_table && bytes.trim_ascii_start().first() != Some(&b'{') {
+        return Err("not a memgauge report: it begins neither like one nor like sc-membench's CSV".to_owned());
+    }
+    if !is_table && !bytes.contains(&b'\n') {
+        let left = limit.0 + 1 - bytes.len() as u64;
+        input.by_ref().take(left).read_until(b'\n', &mut bytes).map_err(failed)?;
+    }
+    if !is_table && is_journal_line(first_line(&bytes)) {
         return read_journal(bytes.as_slice().chain(input)).map(|journal| Saved::Journal(Box::new(journal)));
     }
-    let left = limit + 1 - (bytes.len() as u64).min(limit + 1);
-    input.take(left).read_to_end(&mut bytes).map_err(|e| e.to_string())?;
-    if bytes.len() as u64 > limit {
-        return Err(format!("larger than {LARGEST_REPORT}, not a report"));
+    let left = limit.0 + 1 - bytes.len() as u64;
+    input.take(left).read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() as u64 > limit.0 {
+        return Err(format!("larger than {limit}, not a report"));
     }
-    let heading = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
-    if sc_membench::is_heading(heading) {
+    if is_table {
         return sc_membench::read(&bytes).map(|report| Saved::Report(Box::new(report)));
     }
     let none = |e: serde_json::Error| brief(format!("not a memgauge report: {e}"));
@@ -106,6 +122,11 @@ pub fn parse_saved(mut input: impl BufRead) -> Result<Saved, String> {
         return Err(newer(version.schema_version));
     }
     serde_json::from_slice(&bytes).map(|report| Saved::Report(Box::new(report))).map_err(none)
+}
+
+/// `bytes` as far as their first line goes.
+fn first_line(bytes: &[u8]) -> &[u8] {
+    bytes.split(|byte| *byte == b'\n').next().unwrap_or_default()
 }
 
 /// What is said of a file from a later version of the program.
@@ -171,6 +192,34 @@ mod tests {
         {
             fs::write(&path, text).unwrap();
             assert!(read_report(&path).unwrap_err().contains(word), "{text}");
+        }
+    }
+
+    /// Never ends, and fails where more of it is read than anybody needs.
+    struct Endless {
+        byte: u8,
+        left: usize,
+    }
+
+    impl Read for Endless {
+        fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+            self.left = self.left.checked_sub(into.len()).expect("more is read than is needed");
+            into.fill(self.byte);
+            Ok(into.len())
+        }
+    }
+
+    #[test]
+    fn what_never_ends_is_refused() {
+        for byte in [b'0', b' ', b'\n', 0] {
+            let endless = io::BufReader::new(Endless { byte, left: 1 << 20 });
+            assert!(parse_saved(endless).unwrap_err().contains("begins neither"), "{byte}");
+        }
+        let limit = Bytes::mib(1);
+        for start in ["{", "{\n", "{\"line\" :", "size_kb\n", " \n{\"a\":1}"] {
+            let endless = start.as_bytes().chain(Endless { byte: b'x', left: 2 << 20 });
+            let why = parse_within(limit, io::BufReader::new(endless)).unwrap_err();
+            assert_eq!(why, "larger than 1 MiB, not a report", "{start}");
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Operations on storage one by one: a line for each, to be looked at and to be replayed.
 
+use super::store::brief;
 use serde::{Deserialize, Serialize};
 use std::io::{self, BufRead, Write};
 
@@ -101,11 +102,12 @@ pub fn read_trace(text: &str) -> Result<Vec<TraceRecord>, (usize, String)> {
         let lines = text.as_bytes().lines().enumerate();
         let lines =
             lines.map(|(at, line)| (at + 1, line.unwrap_or_default())).filter(|(_, line)| !line.trim().is_empty());
-        return lines.map(|(at, line)| serde_json::from_str(&line).map_err(|e| (at, e.to_string()))).collect();
+        return lines.map(|(at, line)| serde_json::from_str(&line).map_err(|e| (at, brief(e.to_string())))).collect();
     }
     let mut reader = csv::Reader::from_reader(text.as_bytes());
-    // The heading is line 1.
-    reader.deserialize().enumerate().map(|(at, record)| record.map_err(|e| (at + 2, e.to_string()))).collect()
+    // A name may have several lines; the heading is the first one.
+    let line = |e: &csv::Error| e.position().map_or(1, |at| usize::try_from(at.line()).unwrap_or(usize::MAX));
+    reader.deserialize().map(|record| record.map_err(|e| (line(&e), brief(e.to_string())))).collect()
 }
 
 #[cfg(test)]
@@ -162,5 +164,11 @@ mod tests {
         assert!(matches!(read_trace("{\"point\": 1}\n"), Err((1, _))));
         assert!(matches!(read_trace("a,b\n1,2\n"), Err((2, _))));
         assert_eq!(read_trace(""), Ok(Vec::new()));
+        // A name of two lines, then something that is none; and what quotes the file does not quote all of it.
+        let heading = "point,window,thread,operation,issue_ns,complete_ns,due_ns,offset,size,moved,error,file\n";
+        let broken = format!("{heading}0,0,0,read,1,2,1,0,512,512,,\"a\nb\"\n0,0,0,read,x,2,1,0,512,512,,a\n");
+        assert!(matches!(read_trace(&broken), Err((4, _))), "{:?}", read_trace(&broken));
+        let long = format!("{{\"point\": \"{}\"}}", "x".repeat(10_000));
+        assert!(read_trace(&long).unwrap_err().1.chars().count() < 300);
     }
 }

@@ -74,7 +74,7 @@ impl Run<'_> {
         let points = points.collect();
         let (quantity, axes) = (asks.quantity(), asks.axes());
         let auxiliary = asks.is_auxiliary();
-        Dataset { experiment: asks.name().to_owned(), quantity, axes, points, auxiliary }
+        Dataset { experiment: asks.name().to_owned(), quantity, axes, points, auxiliary, derived: false }
     }
 }
 

@@ -68,6 +68,15 @@ impl Histogram {
         (self.total > 0).then(|| self.sum as f64 / self.total as f64)
     }
 
+    /// Every bucket that has values, by one of its values, with how many they are; in rising order.
+    pub fn buckets(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        let counted = self.counts.iter().enumerate().filter(|(_, count)| **count > 0);
+        counted.map(|(place, &count)| {
+            let (first, last) = bounds(place);
+            ((first + (last - first) / 2).clamp(self.least, self.most), count)
+        })
+    }
+
     /// The value that a share `q` (0 to 1) of all values do not exceed, as the middle of its bucket: the smallest for which
     /// that is so. `None` without values, or where `q` is no share.
     pub fn quantile(&self, q: f64) -> Option<u64> {

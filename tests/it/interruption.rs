@@ -144,7 +144,7 @@ fn a_second_signal_ends_at_once() {
     let folder = folder();
     let mut command = program(folder.path());
     // More JSON than a pipe holds, which nobody reads: after the first signal the program is kept from ending.
-    let words = "bandwidth --sizes 4KiB..64KiB:1KiB --ops read,write,copy --threads 1 --format json --budget 1h \
+    let words = "bandwidth --sizes 4KiB..160KiB:1KiB --ops read,write,copy --threads 1 --format json --budget 1h \
                  --cooldown 20ms -o r.json";
     command.args(words.split_whitespace()).stdout(Stdio::piped());
     let mut running = Running::start_with_stdout(command);

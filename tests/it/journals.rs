@@ -1,7 +1,8 @@
 //! Journals as they are found: cut, edited, made up. Each is read or refused in one line; none makes a reader fall over.
 
 use crate::helper::{folder, json, memgauge, names, put, read, typed};
-use memgauge::results::{Outcome, Report, RunStatus, Saved, parse_saved};
+use memgauge::render::{Options, RENDERERS};
+use memgauge::results::{LARGEST_REPORT, Outcome, Report, RunStatus, Saved, parse_saved};
 use serde_json::Value;
 use std::path::Path;
 
@@ -201,4 +202,41 @@ fn findings_are_read_out_of_the_points() {
     };
     assert_eq!(of("j.jsonl"), of("r.jsonl"));
     assert_eq!(of("j.jsonl").len(), usize::from(crate::helper::cpus() > 1));
+}
+
+/// `report` with so many points, each with so many samples: its own over and over.
+fn repeated(report: &Report, points: usize, samples: usize) -> Report {
+    let mut report = report.clone();
+    let dataset = &mut report.datasets[0];
+    let own = dataset.points.clone();
+    dataset.points = own.iter().cycle().take(points).cloned().collect();
+    for (id, point) in (0..).zip(&mut dataset.points) {
+        point.id = id;
+        let Outcome::Measured(measured) = &mut point.outcome else { panic!("{point:?}") };
+        let own = measured.samples.clone();
+        measured.samples = own.iter().cycle().take(samples).cloned().collect();
+    }
+    report
+}
+
+/// A million points without their samples, and a hundred thousand with those of a usual run: as large as that is by what a few take.
+#[test]
+#[cfg(target_pointer_width = "64")]
+fn what_is_written_can_be_read_back_however_large() {
+    const POINTS: usize = 300;
+    let own = journal(&lines()).expect("a journal").0;
+    for (most, samples) in [(1e6, 0), (1e5, 160)] {
+        let report = repeated(&own, POINTS, samples);
+        for renderer in RENDERERS.iter().filter(|r| ["json", "jsonl"].contains(&r.name())) {
+            let bytes = renderer.render(&report, &Options::default()).expect("a report");
+            let read = parse_saved(bytes.as_slice()).expect("what was written").into_report();
+            assert_eq!(read.datasets, report.datasets, "{}", renderer.name());
+            let of_all = |bytes: usize| (bytes / POINTS) as f64 * most;
+            let limit = LARGEST_REPORT.0 as f64;
+            assert!(of_all(bytes.len()) < limit, "{} {samples}: {} B a point", renderer.name(), bytes.len() / POINTS);
+            // The first line of a journal has all of its points.
+            let first = bytes.iter().position(|b| *b == b'\n').expect("lines");
+            assert!(of_all(first) < limit / 4.0, "{} {samples}: {first} B", renderer.name());
+        }
+    }
 }

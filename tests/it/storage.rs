@@ -191,3 +191,41 @@ fn a_killed_run_leaves_no_file_and_the_windows_that_it_finished() {
     let shown = typed("report r.json.journal.jsonl --format csv", folder.path());
     assert!(shown.code == Some(0) && shown.stdout.contains("bytes_per_second"), "{shown:?}");
 }
+
+#[test]
+fn latency_by_distance_is_in_every_form_and_made_anew() {
+    let folder = folder();
+    file(folder.path(), "data", 1 << 20);
+    let words = "io data --pattern seekincr --stride 8 --buffered --engine sync --time 100ms --window 50ms";
+    let run = typed(&format!("{words} -o r.json"), folder.path());
+    assert_eq!(run.code, Some(0), "{run:?}");
+    let both = |text: &str| {
+        let datasets = json(text)["datasets"].as_array().expect("datasets").clone();
+        let names: Vec<_> = datasets.iter().map(|d| (d["experiment"].clone(), d["derived"].clone())).collect();
+        assert_eq!(names, [("io".into(), Value::Null), ("io-seeks".into(), true.into())], "{text}");
+        assert!(datasets[1]["points"].as_array().is_some_and(|points| points.len() > 2), "{text}");
+    };
+    let text = read(&folder.path().join("r.json"));
+    both(&text);
+    for form in ["--format table", "--format csv", "--format markdown", "--chart io-seeks"] {
+        let shown = typed(&format!("report r.json {form}"), folder.path());
+        assert!(shown.code == Some(0) && shown.stdout.contains("distance"), "{form}: {shown:?}");
+    }
+    // A journal knows only what was measured.
+    let lines = typed("report r.json --format jsonl", folder.path()).stdout;
+    let is_own = |(at, line): &(usize, &str)| *at == 0 || !line.contains("\"experiment\":\"io-seeks\"");
+    let mut lines: Vec<String> = lines.lines().enumerate().filter(is_own).map(|(_, line)| line.to_owned()).collect();
+    let mut head = json(&lines[0]);
+    head["datasets"].as_array_mut().expect("datasets").pop();
+    lines[0] = head.to_string();
+    put(folder.path(), "j.jsonl", (lines.join("\n") + "\n").as_bytes());
+    both(&typed("report j.jsonl --format json", folder.path()).stdout);
+    // A run that goes on measures what was planned.
+    let mut ended = json(&text);
+    ended["status"] = "interrupted".into();
+    ended["datasets"][0]["points"][0]["outcome"] = serde_json::json!({ "status": "interrupted", "reason": "ended" });
+    put(folder.path(), "r.json", ended.to_string().as_bytes());
+    let again = typed(&format!("{words} --resume r.json"), folder.path());
+    assert_eq!(again.code, Some(0), "{again:?}");
+    both(&read(&folder.path().join("r.json")));
+}

@@ -10,7 +10,7 @@ use crate::engine::Trouble;
 use crate::engine::{SplitMix64, derive};
 use crate::error::Result;
 use crate::host::interrupt::StopFlag;
-use crate::host::storage::{IO_ERROR, IoBuffers, IoCompletion, IoEngine, IoRequest, Transfer};
+use crate::host::storage::{IO_ERROR, IoBuffers, IoCompletion, IoEngine, IoRequest, LONGEST_WAIT, Transfer};
 use crate::units::{Bytes, Nanos};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -29,6 +29,8 @@ pub struct StorageModel {
     pub read: Nanos,
     /// What a write takes.
     pub write: Nanos,
+    /// What a read or write takes longer for each GiB that lies between it and the one before.
+    pub seek: Nanos,
     /// What a flush takes.
     pub flush: Nanos,
     /// Operations that it does at once.
@@ -41,6 +43,8 @@ pub struct StorageModel {
     pub error_every: u64,
     /// One in so many operations moves half of its bytes; 0 for none.
     pub short_every: u64,
+    /// All operations after so many never come back; 0 for none. Each thread has its own count.
+    pub hangs_after: u64,
     /// One in so many reads brings something else than was written; 0 for none.
     pub wrong_every: u64,
 }
@@ -54,12 +58,14 @@ impl Default for StorageModel {
             direct: Ok(()),
             read: Nanos(1e6),
             write: Nanos(1e6),
+            seek: Nanos::ZERO,
             flush: Nanos(2e6),
             parallelism: 8,
             jitter: 0.0,
             slow_every: 0,
             error_every: 0,
             short_every: 0,
+            hangs_after: 0,
             wrong_every: 0,
         }
     }
@@ -115,6 +121,8 @@ struct Device {
     /// How many times slower one operation is, because others have their part of the device.
     share: f64,
     under_way: Vec<IoCompletion>,
+    /// Where the operation before was.
+    head: u64,
     random: SplitMix64,
     count: u64,
     buffers: IoBuffers,
@@ -122,15 +130,25 @@ struct Device {
 }
 
 impl Device {
-    fn service(&mut self, transfer: Transfer) -> u64 {
+    fn service(&mut self, request: &IoRequest) -> u64 {
         let model = &self.model;
-        let one = match transfer {
-            Transfer::Read => model.read,
-            Transfer::Write => model.write,
+        let mut seek = Nanos::ZERO;
+        if request.transfer.moves_data() {
+            seek = model.seek * (self.head.abs_diff(request.offset) as f64 / Bytes::gib(1).0 as f64);
+            self.head = request.offset;
+        }
+        let one = match request.transfer {
+            Transfer::Read => model.read + seek,
+            Transfer::Write => model.write + seek,
             Transfer::Sync | Transfer::DataSync => model.flush,
         };
         let slow = if is_nth(self.count, model.slow_every) { 20.0 } else { 1.0 };
         (one.0 * self.share * slow * (1.0 + model.jitter * self.random.fraction())) as u64
+    }
+
+    /// Whether it does nothing any more.
+    fn hangs(&self) -> bool {
+        self.model.hangs_after > 0 && self.count > self.model.hangs_after
     }
 
     fn result(&mut self, request: &IoRequest) -> std::result::Result<usize, i32> {
@@ -158,6 +176,9 @@ impl Device {
     }
 }
 
+/// When an operation is done that never is.
+const NEVER: u64 = u64::MAX;
+
 fn is_nth(count: u64, every: u64) -> bool {
     every > 0 && count.is_multiple_of(every)
 }
@@ -167,13 +188,14 @@ impl IoEngine for Device {
         for request in requests {
             self.count += 1;
             let now = self.clock.0.fetch_add(LOOK, Ordering::Relaxed) + LOOK;
-            let service = self.service(request.transfer);
+            let service = self.service(request);
             let result = self.result(request);
             let free = self.servers.iter_mut().min_by_key(|at| **at);
             let at = free.map_or(now, |server| {
                 *server = (*server).max(now) + service;
                 *server
             });
+            let at = if self.hangs() { NEVER } else { at };
             self.under_way.push(IoCompletion { tag: request.tag, result, at });
         }
         Ok(requests.len())
@@ -182,7 +204,9 @@ impl IoEngine for Device {
     fn reap(&mut self, least: usize, into: &mut Vec<IoCompletion>) -> Result<()> {
         self.under_way.sort_by_key(|c| c.at);
         if let Some(last) = least.min(self.under_way.len()).checked_sub(1) {
-            self.clock.wait_until(self.under_way[last].at);
+            // As engines of real devices do, it waits for so long at a time.
+            let longest = self.clock.now().saturating_add(LONGEST_WAIT.0 as u64);
+            self.clock.wait_until(self.under_way[last].at.min(longest));
         }
         let now = self.clock.0.fetch_add(LOOK, Ordering::Relaxed);
         let done = self.under_way.partition_point(|c| c.at <= now);
@@ -228,6 +252,7 @@ impl SimulatedStorage {
             servers: vec![0; (model.parallelism / threads).max(1) as usize],
             share: f64::from(threads) / f64::from(model.parallelism.max(1)).min(f64::from(threads)),
             under_way: Vec::new(),
+            head: 0,
             random: SplitMix64::new(derive(work.seed, "device", thread as u64)),
             count: 0,
             buffers: IoBuffers::new(work.depth.max(1) as usize, work.block.to_usize(), 0)?,

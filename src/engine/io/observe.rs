@@ -1,5 +1,6 @@
 //! A window of all threads together, from what each of them saw.
 
+use super::seeks::Seeks;
 use super::walk::Step;
 use super::work::IoWork;
 use super::worker::LaneSeen;
@@ -34,6 +35,8 @@ pub struct IoSeen {
     pub writes: Histogram,
     /// Those of flushes.
     pub flushes: Histogram,
+    /// Latencies by distance, where the order of blocks is about distances.
+    pub seeks: Seeks,
     /// Failed operations by error.
     pub errors: BTreeMap<String, u64>,
     /// Transfers of fewer bytes than asked for.
@@ -116,6 +119,7 @@ impl IoSeen {
         self.reads.merge(&lane.reads);
         self.writes.merge(&lane.writes);
         self.flushes.merge(&lane.flushes);
+        self.seeks.add(&lane.seeks);
         for (&number, count) in &lane.errors {
             *self.errors.entry(error_text(number)).or_default() += count;
         }

@@ -4,12 +4,14 @@
 
 use super::content::Contents;
 use super::pace::Schedule;
+use super::seeks::SeekTimes;
 use super::walk::{Step, Walk};
 use super::work::{Flush, IoWork};
 use crate::engine::Trouble;
 use crate::host::interrupt::StopFlag;
 use crate::host::storage::{IoCompletion, IoEngine, IoRequest, Transfer};
 use crate::stats::Histogram;
+use crate::units::Nanos;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The clock that operations are timed with.
@@ -102,6 +104,8 @@ pub struct LaneSeen {
     pub writes: Histogram,
     /// Flushes.
     pub flushes: Histogram,
+    /// Latencies of whole transfers by distance, where the order of blocks is about distances.
+    pub seeks: SeekTimes,
     /// Failed operations by the system's number of the error.
     pub errors: BTreeMap<i32, u64>,
     /// The first of them, with what it was.
@@ -124,8 +128,11 @@ pub struct LaneSeen {
     pub noted: Vec<Noted>,
 }
 
-/// An engine that tells nothing for so long has lost something, in ns.
-const PATIENCE: f64 = 120e9;
+/// An engine that tells nothing for so long has lost something, or its device hangs.
+const PATIENCE: Nanos = Nanos(120e9);
+
+/// The same once the run is to end: nothing of this window counts any more.
+const PATIENCE_AT_END: Nanos = Nanos(5e9);
 
 /// An operation under way.
 #[derive(Debug, Clone, Copy)]
@@ -134,6 +141,8 @@ struct Busy {
     transfer: Transfer,
     due: u64,
     issued: u64,
+    /// Bytes from the operation before, where that counts.
+    distance: Option<u64>,
 }
 
 /// A window under way.
@@ -151,6 +160,11 @@ struct Turn<'a, T: Ticker> {
     in_flight: usize,
     begun: u64,
     completions: Vec<IoCompletion>,
+    /// Since when the engine tells nothing though something is under way.
+    silent_since: Option<u64>,
+    /// The operation begun last, where distances count: its file and where in it.
+    last: Option<(usize, u64)>,
+    seeks: bool,
 }
 
 /// Does the operations of one thread in a window and waits for the last of them.
@@ -173,6 +187,9 @@ pub fn run<T: Ticker>(lane: &mut Lane, work: &IoWork, window: &Window, ticker: &
         in_flight: 0,
         begun: 0,
         completions: Vec::with_capacity(places),
+        silent_since: None,
+        last: None,
+        seeks: SeekTimes::are_asked(work),
     };
     turn.go()?;
     let Turn { mut seen, begun, schedule, .. } = turn;
@@ -185,7 +202,6 @@ pub fn run<T: Ticker>(lane: &mut Lane, work: &IoWork, window: &Window, ticker: &
 
 impl<T: Ticker> Turn<'_, T> {
     fn go(&mut self) -> Result<(), Trouble> {
-        let mut silent_since = None;
         loop {
             self.begin()?;
             if self.in_flight == 0 {
@@ -196,21 +212,11 @@ impl<T: Ticker> Turn<'_, T> {
                 } else {
                     self.ticker.wait_until(self.next_due().min(self.window.end));
                 }
-                silent_since = None;
+                self.silent_since = None;
                 continue;
             }
             self.reap()?;
-            if self.completions.is_empty() {
-                let now = self.ticker.now();
-                let silent = now.saturating_sub(*silent_since.get_or_insert(now));
-                if silent as f64 / self.window.rate > PATIENCE {
-                    let text = format!("{} operations did not come back in 120 s", self.in_flight);
-                    return Err(Trouble::Failed(text));
-                }
-            } else {
-                silent_since = None;
-                self.settle();
-            }
+            self.settle();
         }
     }
 
@@ -277,11 +283,18 @@ impl<T: Ticker> Turn<'_, T> {
         {
             self.lane.contents.make(slot, &mut buffer[..step.bytes], step.offset);
         }
-        self.busy[slot] = Some(Busy { step, transfer, due, issued: 0 });
+        let distance = if self.seeks { self.distance_to(&step) } else { None };
+        self.busy[slot] = Some(Busy { step, transfer, due, issued: 0, distance });
         let request =
             IoRequest { tag: slot as u64, target: step.file, slot, offset: step.offset, bytes: step.bytes, transfer };
         self.batch.push(request);
         self.begun += 1;
+    }
+
+    /// Bytes from the operation before to this one; `None` for the first of a window, and from one file to another.
+    fn distance_to(&mut self, step: &Step) -> Option<u64> {
+        let (file, offset) = self.last.replace((step.file, step.offset))?;
+        (file == step.file).then(|| offset.abs_diff(step.offset))
     }
 
     /// Hands over what is ready; what the queue has no room for stays.
@@ -313,9 +326,31 @@ impl<T: Ticker> Turn<'_, T> {
         let waiting = !self.batch.is_empty();
         let timed = self.schedule.is_paced() || self.work.think_ns > 0;
         let looks = timed && !waiting && !self.free.is_empty() && !self.must_flush() && !self.is_over();
+        self.take(usize::from(!looks))
+    }
+
+    /// Takes what is complete, waiting for `least` as long as the engine does.
+    ///
+    /// # Errors
+    /// Nothing came for too long: its operations stay the engine's, which waits for them no more.
+    fn take(&mut self, least: usize) -> Result<(), Trouble> {
         self.completions.clear();
-        self.lane.engine.reap(usize::from(!looks), &mut self.completions)?;
-        Ok(())
+        self.lane.engine.reap(least, &mut self.completions)?;
+        if !self.completions.is_empty() {
+            self.silent_since = None;
+            return Ok(());
+        }
+        let now = self.ticker.now();
+        let silent = now.saturating_sub(*self.silent_since.get_or_insert(now));
+        let silent = Nanos(silent as f64 / self.window.rate);
+        match self.window.stop.is_set() {
+            true if silent > PATIENCE_AT_END => Err(Trouble::Interrupted),
+            false if silent > PATIENCE => Err(Trouble::Failed(format!(
+                "the device hangs: {} operations under way did not come back in {PATIENCE}",
+                self.in_flight
+            ))),
+            _ => Ok(()),
+        }
     }
 
     fn settle(&mut self) {
@@ -351,6 +386,9 @@ impl<T: Ticker> Turn<'_, T> {
                     seen.inside += 1;
                     seen.inside_bytes += moved as u64;
                 }
+                if let Some(distance) = busy.distance {
+                    seen.seeks.add(distance, nanos);
+                }
                 if busy.transfer == Transfer::Write {
                     seen.writes.add(nanos);
                     self.lane.unflushed += 1;
@@ -373,7 +411,7 @@ impl<T: Ticker> Turn<'_, T> {
             }
         }
         if self.window.traced {
-            let Busy { step, transfer, due, issued } = *busy;
+            let Busy { step, transfer, due, issued, .. } = *busy;
             self.seen.noted.push(Noted { step, transfer, due, issued, done: at, result: completion.result });
         }
     }
@@ -387,15 +425,18 @@ impl<T: Ticker> Turn<'_, T> {
             let Some((_, slot)) = self.free.pop() else { return Ok(()) };
             let step = Step { file, offset: 0, bytes: 0, write: true, recorded: None };
             let due = self.ticker.now();
-            self.busy[slot] = Some(Busy { step, transfer, due, issued: due });
+            self.busy[slot] = Some(Busy { step, transfer, due, issued: due, distance: None });
             self.batch.push(IoRequest { tag: slot as u64, target: file, slot, offset: 0, bytes: 0, transfer });
             self.submit()?;
             while self.in_flight > 0 {
-                self.completions.clear();
-                self.lane.engine.reap(1, &mut self.completions)?;
+                self.take(1)?;
                 self.settle();
             }
         }
         Ok(())
     }
 }
+
+#[cfg(test)]
+#[path = "worker_tests.rs"]
+mod tests;

@@ -5,6 +5,7 @@
 mod findings;
 mod ranges;
 mod replay;
+mod seeks;
 mod settings;
 
 pub use replay::{Recorded, parse_trace};
@@ -300,6 +301,10 @@ impl Experiment for Storage {
                 ..general
             },
         }
+    }
+
+    fn derived(&self, dataset: &Dataset) -> Option<Dataset> {
+        seeks::of(dataset)
     }
 
     fn findings(&self, dataset: &Dataset) -> Vec<Finding> {

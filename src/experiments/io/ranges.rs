@@ -109,8 +109,10 @@ impl<'a> Files<'a> {
         };
         work.block = Bytes(block);
         work.files.clear();
+        let mut by_file: BTreeMap<usize, Vec<&Step>> = BTreeMap::new();
+        steps.iter().for_each(|step| by_file.entry(step.file).or_default().push(step));
         for (index, path) in paths.iter().enumerate() {
-            let own = || steps.iter().filter(|s| s.file == index);
+            let own = || by_file.get(&index).into_iter().flatten().copied();
             let permission = self.permission(path, own().any(|s| s.write))?;
             let target = self.look(path, permission, work.direct)?;
             if let Some(beyond) = own().find(|s| s.offset.saturating_add(s.bytes as u64) > target.size) {

@@ -5,6 +5,7 @@ use crate::engine::Step;
 use crate::error::{Error, Result};
 use crate::results::{TraceRecord, read_trace};
 use crate::units::Nanos;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Bytes of a sector in blktrace's records, whatever the device's blocks are (Documentation of blktrace, blkparse(1)).
@@ -20,6 +21,8 @@ pub struct Recorded {
     path: PathBuf,
     /// Files or devices as the trace calls them, in the order of their first operation.
     names: Vec<String>,
+    /// Where each name is among them.
+    places: BTreeMap<String, usize>,
     /// Whether the names are those of files.
     are_paths: bool,
     /// Operations in the order of their submission; files by their place in `names`.
@@ -37,8 +40,14 @@ pub fn parse_trace(path: &Path, text: &str) -> Result<Recorded> {
         ))
     };
     let start = text.trim_start();
-    let mut recorded =
-        Recorded { path: path.to_owned(), names: Vec::new(), are_paths: true, steps: Vec::new(), others: 0 };
+    let mut recorded = Recorded {
+        path: path.to_owned(),
+        names: Vec::new(),
+        places: BTreeMap::new(),
+        are_paths: true,
+        steps: Vec::new(),
+        others: 0,
+    };
     if start.starts_with('{') || start.starts_with("point,") {
         let records = read_trace(text).map_err(|(line, why)| wrong(format!("line {line}: {why}")))?;
         recorded.add_own(records);
@@ -84,8 +93,9 @@ impl Recorded {
             self.others += 1;
             return;
         };
-        let file = self.names.iter().position(|known| known == name).unwrap_or_else(|| {
+        let file = self.places.get(name).copied().unwrap_or_else(|| {
             self.names.push(name.to_owned());
+            self.places.insert(name.to_owned(), self.names.len() - 1);
             self.names.len() - 1
         });
         self.steps.push(Step { file, offset, bytes, write, recorded: Some(nanos) });
@@ -114,9 +124,17 @@ impl Recorded {
             0 if self.are_paths => Ok(self.names.iter().map(PathBuf::from).collect()),
             n => Err(Error::usage(format!(
                 "cannot replay {trace}: {n} files are named; it is of {wanted} ({}); type a name for each, in this order",
-                self.names.join(", ")
+                self.some_names()
             ))),
         }
+    }
+
+    /// Its names, as many and as much of them as anybody wants to see.
+    fn some_names(&self) -> String {
+        const MOST: usize = 5;
+        let mut all: Vec<String> = self.names.iter().take(MOST).map(|name| name.chars().take(60).collect()).collect();
+        all.extend((self.names.len() > MOST).then(|| "...".to_owned()));
+        all.join(", ")
     }
 
     /// What is left out of it, a sentence each.
@@ -214,6 +232,14 @@ CPU0 (8,0):
         assert_eq!(all, [(1, 0, true, Some(0)), (0, 4096, false, Some(400))]);
         assert_eq!((recorded.others, recorded.duration()), (1, Nanos(400.0)));
         assert_eq!(recorded.paths(&[]).unwrap(), [PathBuf::from("b"), PathBuf::from("a")]);
+    }
+
+    #[test]
+    fn of_many_names_some_are_told() {
+        let line = |n: u32| format!("8,{n} 0 1 0.00000000{} 1 D R 0 + 8 [a]\n", n % 10);
+        let recorded = parse_trace(Path::new("trace"), &(0..1000).map(line).collect::<String>()).unwrap();
+        let why = recorded.paths(&[]).unwrap_err().to_string();
+        assert!(why.contains("it is of 1000 (8,0, 8,1, 8,2, 8,3, 8,4, ...)"), "{why}");
     }
 
     #[test]

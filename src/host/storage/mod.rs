@@ -26,6 +26,7 @@ pub(in crate::host) use sync::{number_of, synchronize};
 
 use super::os;
 use crate::error::Result;
+use crate::units::Nanos;
 
 /// What an operation does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -83,6 +84,9 @@ pub const INVALID: i32 = os::EINVAL;
 /// The system's number for "input/output error" (EIO).
 pub const IO_ERROR: i32 = os::EIO;
 
+/// For so long an engine waits for completions at a time.
+pub const LONGEST_WAIT: Nanos = Nanos(1e9);
+
 /// Carries requests out. An engine belongs to one thread at a time: open it anywhere, then use it from one thread only.
 pub trait IoEngine: Send {
     /// Hands requests over, in this order, and returns how many were taken: the first ones, fewer than all when the queue
@@ -93,7 +97,9 @@ pub trait IoEngine: Send {
     fn submit(&mut self, requests: &[IoRequest]) -> Result<usize>;
 
     /// Appends completions to `into`: waits for at least `least` of those in flight (all of them, if there are fewer),
-    /// and takes along what is complete already.
+    /// and takes along what is complete already. Waits for about [`LONGEST_WAIT`] at most and then brings what there is, so
+    /// that its caller can give up on a device that hangs; where the system has no such limit (`sync` and `mmap`, whose
+    /// operations are over before this is called; io_uring before Linux 5.11) nobody can.
     ///
     /// # Errors
     /// The system refused to tell of completions.

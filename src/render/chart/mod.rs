@@ -239,6 +239,7 @@ fn head(parts: &[Part<'_>]) -> Dataset {
         axes: first.map(|d| d.axes.clone()).unwrap_or_default(),
         points: Vec::new(),
         auxiliary: false,
+        derived: false,
     }
 }
 

@@ -34,7 +34,7 @@ pub fn measured(median: f64) -> Measured {
             ci_low: median * 0.995,
             ci_high: median * 1.005,
             confidence: 0.95,
-            mad: median * 0.002,
+            mad: Some(median * 0.002),
             clean_samples: 3,
         },
         also: [].into(),
@@ -82,6 +82,7 @@ pub fn dataset(quantity: &str, points: Vec<Point>) -> Dataset {
         axes: ["operation", "kernel", "level", "size_bytes", "threads", "pages"].map(axis).to_vec(),
         points,
         auxiliary: false,
+        derived: false,
     }
 }
 
@@ -247,7 +248,7 @@ pub fn matrix(cpus: u64) -> Report {
     let axes = ["operation", "from", "to", "relation"].map(axis).to_vec();
     report(
         "core-to-core",
-        vec![Dataset { experiment: "core-to-core".into(), quantity, axes, points, auxiliary: false }],
+        vec![Dataset { experiment: "core-to-core".into(), quantity, axes, points, auxiliary: false, derived: false }],
     )
 }
 
@@ -265,7 +266,7 @@ pub fn large_machine(cpus: u64) -> Report {
     let quantity = Quantity { name: "round trip".into(), unit: "ns".into(), higher_is_better: false };
     report(
         "core-to-core",
-        vec![Dataset { experiment: "core-to-core".into(), quantity, axes, points, auxiliary: false }],
+        vec![Dataset { experiment: "core-to-core".into(), quantity, axes, points, auxiliary: false, derived: false }],
     )
 }
 
@@ -283,7 +284,10 @@ pub fn eight_nodes() -> Report {
     }
     let axes = ["cpu_node", "memory_node", "operation"].map(|name| Axis { name: name.into(), unit: None }).to_vec();
     let quantity = Quantity { name: "bandwidth".into(), unit: "B/s".into(), higher_is_better: true };
-    report("numa", vec![Dataset { experiment: "numa".into(), quantity, axes, points, auxiliary: false }])
+    report(
+        "numa",
+        vec![Dataset { experiment: "numa".into(), quantity, axes, points, auxiliary: false, derived: false }],
+    )
 }
 
 /// One number.

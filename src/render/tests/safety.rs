@@ -142,7 +142,7 @@ fn wild(wild: f64) -> Report {
         let place = point.id % 7;
         let Outcome::Measured(m) = &mut point.outcome else { continue };
         let s = &mut m.summary;
-        let figures = [&mut s.median, &mut s.best, &mut s.ci_low, &mut s.ci_high, &mut s.mad];
+        let figures = [&mut s.median, &mut s.best, &mut s.ci_low, &mut s.ci_high, s.mad.get_or_insert(0.0)];
         if let Some(figure) = figures.into_iter().nth(place as usize) {
             *figure = wild;
         }

@@ -29,7 +29,7 @@ fn bandwidth(operation: &str, size: u64, threads: u64, mib_s: f64, passes: u64) 
         ci_low: best * 0.8,
         ci_high: best,
         confidence: 0.95,
-        mad: 0.0,
+        mad: Some(0.0),
         clean_samples: 2,
     };
     let single = if operation == "copy" { 0.5 } else { 1.0 };
@@ -176,4 +176,32 @@ fn scores_are_given_on_request_only_and_warn() {
     assert!(text.contains("combined score: 10 (bandwidth only, no latency data)"), "{text}");
     let text = scores(&reports::empty());
     assert!(text.contains("no combined score"), "{text}");
+}
+
+#[test]
+fn what_that_tool_does_not_tell_is_shown_as_unknown() {
+    let rows = "64,read,2000.00,0,0,0,2,10,0.5\n32,latency,0,2.00,0.00,4,1,4,0.3\n";
+    let text = format!("{}\n{rows}", crate::results::SC_MEMBENCH_HEADER);
+    let report = crate::results::parse_saved(text.as_bytes()).unwrap().into_report();
+    let points = || report.datasets.iter().flat_map(|d| &d.points).map(|p| p.outcome.measured().unwrap());
+    assert_eq!(points().count(), 2);
+    assert!(points().all(|m| m.summary.mad.is_none() && super::super::figures::spread(m).is_none()));
+    let table = render("csv", &report, &Options::default());
+    let mut table = csv::Reader::from_reader(table.as_bytes());
+    let titles = table.headers().unwrap().clone();
+    for row in table.records().map(Result::unwrap) {
+        let cell = |title: &str| &row[titles.iter().position(|t| t == title).unwrap()];
+        assert!(
+            !cell("value").is_empty() && ["mad", "ci_low", "ci_high"].iter().all(|t| cell(t).is_empty()),
+            "{row:?}"
+        );
+    }
+    let metrics = render("openmetrics", &report, &Options::default());
+    assert!(metrics.contains("memgauge_bandwidth_bytes_per_second{") && !metrics.contains("_low_"), "{metrics}");
+    // Reports from before gave a number.
+    let json = render("json", &report, &Options::default());
+    assert_eq!(json.matches("\"mad\": null").count(), 2, "{json}");
+    let old = crate::results::parse_saved(json.replace("\"mad\": null", "\"mad\": 0.0").as_bytes()).unwrap();
+    let old = old.into_report();
+    assert_eq!(old.datasets[0].points[0].outcome.measured().unwrap().summary.mad, Some(0.0));
 }

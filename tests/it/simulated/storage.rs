@@ -183,13 +183,58 @@ fn an_engine_without_a_queue_has_no_depth() {
     assert!(matches!(outcome, Outcome::Unsupported { .. }) && reasons(outcome).contains("--threads 8"), "{outcome:?}");
 }
 
+/// A device that needs 1 ms, and 8 ms more for each GiB that it has to seek.
+#[test]
+fn seeks_are_told_by_their_distance() {
+    let model = StorageModel { seek: Nanos(8e6), ..StorageModel::default() };
+    let ran = ran("data --pattern random,seekincr,seekdist --time 20s", model);
+    let [all, seeks] = ran.report.datasets.as_slice() else { panic!("{:?}", ran.report.datasets.len()) };
+    assert_eq!((all.experiment.as_str(), seeks.experiment.as_str()), ("io", "io-seeks"));
+    assert!(!all.derived && seeks.derived && seeks.quantity.name == "latency");
+    assert!(seeks.points.iter().all(|p| p.name("pattern") != Some("random")), "random order is not about distances");
+    let growing: Vec<_> = seeks.points.iter().filter(|p| p.name("pattern") == Some("seekincr")).collect();
+    // From a 512th of 1 GiB on.
+    let distances: Vec<u64> = growing.iter().map(|p| p.number("distance_bytes").unwrap()).collect();
+    assert_eq!(distances, (21..=29).map(|power| 1 << power).collect::<Vec<u64>>());
+    for point in &growing {
+        let (m, least) = (measured(point), point.number("distance_bytes").unwrap() as f64 / (1u64 << 30) as f64);
+        let bounds = (1e6 + 8e6 * least) * 0.98..=(1e6 + 16e6 * least) * 1.02;
+        assert!(bounds.contains(&m.summary.median) && bounds.contains(&m.also["latency_p99"]), "{point:?}");
+        assert!(m.summary.ci_low <= m.summary.median && m.summary.median <= m.summary.ci_high, "{:?}", m.summary);
+    }
+    let whole = measured(all.points.iter().find(|p| p.name("pattern") == Some("seekincr")).unwrap());
+    let storage = whole.storage.clone().unwrap();
+    let told: u64 = storage.seeks.iter().map(|s| s.operations).sum();
+    // The first operation of a window has none before it.
+    assert_eq!(told, storage.operations - whole.samples.len() as u64);
+    let ends = seeks.points.iter().filter(|p| p.name("pattern") == Some("seekdist"));
+    assert!(ends.map(|p| p.number("distance_bytes").unwrap()).eq([1 << 29]), "64 MiB at each end of 1 GiB");
+    // No number twice, and no verdict that counts twice.
+    let numbers: std::collections::BTreeSet<u64> = ran.points().map(|p| p.id).collect();
+    assert_eq!(numbers.len(), ran.points().count());
+    assert_eq!(ran.report.verdict.points.values().sum::<u64>(), 3);
+}
+
+#[test]
+fn a_device_that_hangs_fails_its_point_and_keeps_the_others() {
+    // Some 2500 operations one at a time, and four times as many four at a time; each point has a device of its own.
+    let model = StorageModel { hangs_after: 3000, ..StorageModel::default() };
+    let hung = ran("data --time 2s --depth 1,4 --engine io_uring", model);
+    let first = hung.measured("depth=1");
+    assert!(close(first.summary.median, 1000.0), "{:?}", first.summary);
+    let outcome = &hung.point("depth=4").outcome;
+    assert!(matches!(outcome, Outcome::Failed { .. }), "{outcome:?}");
+    assert!(reasons(outcome).starts_with("the device hangs: 4 operations under way"), "{}", reasons(outcome));
+    assert_eq!(hung.report.status, memgauge::results::RunStatus::Partial);
+}
+
 #[test]
 fn lists_multiply_and_windows_are_in_the_journal() {
     let ran = ran(
         "data --pattern sequential,random,seekdist,seekincr --block 4KiB,64KiB --time 500ms",
         StorageModel::default(),
     );
-    assert_eq!(ran.points().count(), 8);
+    assert_eq!(ran.report.datasets[0].points.len(), 8);
     assert!(ran.points().all(|p| p.outcome.measured().is_some()));
     assert!(ran.notes.journal.iter().any(|line| line.contains("\"finished\":false") && line.contains("latency_p99")));
 }

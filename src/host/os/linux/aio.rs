@@ -6,7 +6,8 @@ use super::operations::Operations;
 use crate::error::{Error, Result};
 use crate::host::counter;
 use crate::host::storage::{
-    Admission, Direct, EngineSettings, IoBuffers, IoCompletion, IoEngine, IoRequest, Ready, Target, Transfer, number_of,
+    Admission, Direct, EngineSettings, IoBuffers, IoCompletion, IoEngine, IoRequest, LONGEST_WAIT, Ready, Target,
+    Transfer, number_of,
 };
 use std::io;
 use std::os::fd::AsRawFd;
@@ -41,22 +42,35 @@ struct Event {
 
 const _: () = assert!(size_of::<ControlBlock>() == 64 && size_of::<Event>() == 32);
 
-/// A queue of the kernel; its end waits for all that is in it.
-struct Context(libc::c_ulong);
+/// A queue of the kernel; its end waits for all that is in it, unless it is given up.
+struct Context {
+    number: libc::c_ulong,
+    given_up: bool,
+}
+
+/// The kernel's time for [`libc::SYS_io_getevents`], whose parts are words of the machine whatever the C library's are.
+#[repr(C)]
+struct Limit {
+    seconds: libc::c_long,
+    nanoseconds: libc::c_long,
+}
 
 impl Context {
     fn new(depth: usize) -> io::Result<Context> {
         let mut context: libc::c_ulong = 0;
         // SAFETY: the kernel writes the number of the queue.
         let result = unsafe { libc::syscall(libc::SYS_io_setup, depth as libc::c_ulong, &raw mut context) };
-        if result == 0 { Ok(Context(context)) } else { Err(io::Error::last_os_error()) }
+        if result == 0 { Ok(Context { number: context, given_up: false }) } else { Err(io::Error::last_os_error()) }
     }
 }
 
 impl Drop for Context {
     fn drop(&mut self) {
+        if self.given_up {
+            return;
+        }
         // SAFETY: the queue is this object's. The call waits for operations in flight, whose buffers live until then.
-        unsafe { libc::syscall(libc::SYS_io_destroy, self.0) };
+        unsafe { libc::syscall(libc::SYS_io_destroy, self.number) };
     }
 }
 
@@ -91,6 +105,10 @@ fn reason(error: &io::Error) -> String {
 
 /// An engine over `targets`.
 pub fn open_native_aio(targets: &[Target], settings: &EngineSettings) -> Result<Box<dyn IoEngine>> {
+    Ok(Box::new(opened(targets, settings)?))
+}
+
+fn opened(targets: &[Target], settings: &EngineSettings) -> Result<NativeAio> {
     let buffers = IoBuffers::new(settings.depth, settings.block, settings.misalign)?;
     let context = Context::new(settings.depth).map_err(|error| {
         let depth = settings.depth;
@@ -98,7 +116,7 @@ pub fn open_native_aio(targets: &[Target], settings: &EngineSettings) -> Result<
     })?;
     let cached = targets.iter().any(|target| !matches!(target.direct(), Direct::Granted { .. }));
     let remark = "aio waits for every transfer through the page cache: one operation is in flight, whatever the depth";
-    Ok(Box::new(NativeAio {
+    Ok(NativeAio {
         context,
         blocks: vec![ControlBlock::default(); settings.depth],
         batch: Vec::with_capacity(settings.depth),
@@ -108,7 +126,7 @@ pub fn open_native_aio(targets: &[Target], settings: &EngineSettings) -> Result<
         buffers,
         ready: Ready::default(),
         remarks: cached.then(|| remark.to_owned()).into_iter().collect(),
-    }))
+    })
 }
 
 impl NativeAio {
@@ -157,7 +175,7 @@ impl NativeAio {
             let rest = &self.batch[sent..];
             // SAFETY: the addresses are those of control blocks that live as long as the engine; each describes a lent
             // buffer that is neither touched nor freed before its event was read or the queue destroyed.
-            let result = unsafe { libc::syscall(libc::SYS_io_submit, self.context.0, AT_ONCE, rest.as_ptr()) };
+            let result = unsafe { libc::syscall(libc::SYS_io_submit, self.context.number, AT_ONCE, rest.as_ptr()) };
             if let Ok(count @ 1..) = usize::try_from(result) {
                 sent += count;
                 continue;
@@ -208,40 +226,7 @@ impl IoEngine for NativeAio {
     }
 
     fn reap(&mut self, least: usize, into: &mut Vec<IoCompletion>) -> Result<()> {
-        let mut missing = least.saturating_sub(self.ready.waiting());
-        self.ready.drain(into);
-        while self.operations.in_flight() > 0 {
-            let wait = missing.min(self.operations.in_flight());
-            // SAFETY: the kernel writes at most as many events as there is room for; no time limit.
-            let result = unsafe {
-                libc::syscall(
-                    libc::SYS_io_getevents,
-                    self.context.0,
-                    wait as libc::c_long,
-                    self.events.len() as libc::c_long,
-                    self.events.as_mut_ptr(),
-                    std::ptr::null_mut::<libc::timespec>(),
-                )
-            };
-            let now = counter::ticks();
-            let Ok(count) = usize::try_from(result) else {
-                let error = io::Error::last_os_error();
-                if error.kind() == io::ErrorKind::Interrupted {
-                    continue;
-                }
-                return Err(Error::failure(format!("cannot wait for engine aio: {error}; use --engine sync")));
-            };
-            for event in self.events.iter().take(count) {
-                let Some(tag) = self.operations.end(event.data as usize, &mut self.buffers) else { continue };
-                let result = usize::try_from(event.result).map_err(|_| event.result.unsigned_abs() as i32);
-                into.push(IoCompletion { tag, result, at: now });
-            }
-            missing = missing.saturating_sub(count);
-            if missing == 0 {
-                break;
-            }
-        }
-        Ok(())
+        self.reap_within(Limit { seconds: LONGEST_WAIT.secs() as libc::c_long, nanoseconds: 0 }, least, into)
     }
 
     fn buffers(&mut self) -> &mut IoBuffers {
@@ -250,5 +235,97 @@ impl IoEngine for NativeAio {
 
     fn remarks(&self) -> &[String] {
         &self.remarks
+    }
+}
+
+impl NativeAio {
+    /// Takes what is complete, waiting for `least` but no longer than `limit` at a time.
+    fn reap_within(&mut self, mut limit: Limit, least: usize, into: &mut Vec<IoCompletion>) -> Result<()> {
+        let mut missing = least.saturating_sub(self.ready.waiting());
+        self.ready.drain(into);
+        while self.operations.in_flight() > 0 {
+            let wait = missing.min(self.operations.in_flight());
+            // SAFETY: the kernel writes at most as many events as there is room for, and reads the time.
+            let result = unsafe {
+                libc::syscall(
+                    libc::SYS_io_getevents,
+                    self.context.number,
+                    wait as libc::c_long,
+                    self.events.len() as libc::c_long,
+                    self.events.as_mut_ptr(),
+                    &raw mut limit,
+                )
+            };
+            let now = counter::ticks();
+            let Ok(count) = usize::try_from(result) else {
+                let error = io::Error::last_os_error();
+                // The signal may be the wish to end, which only the caller knows of.
+                if error.kind() == io::ErrorKind::Interrupted {
+                    break;
+                }
+                return Err(Error::failure(format!("cannot wait for engine aio: {error}; use --engine sync")));
+            };
+            for event in self.events.iter().take(count) {
+                let Some(tag) = self.operations.end(event.data as usize, &mut self.buffers) else { continue };
+                let result = usize::try_from(event.result).map_err(|_| event.result.unsigned_abs() as i32);
+                into.push(IoCompletion { tag, result, at: now });
+            }
+            // Fewer than were waited for: the time is over.
+            missing = missing.saturating_sub(count);
+            if missing == 0 || count < wait {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Drop for NativeAio {
+    fn drop(&mut self) {
+        // Engines of many threads end one after another: none of them waits for long.
+        let limit = Limit { seconds: 0, nanoseconds: 100_000_000 };
+        let left = self.operations.in_flight();
+        if left > 0 && (self.reap_within(limit, left, &mut Vec::new()).is_err() || self.operations.in_flight() > 0) {
+            // The kernel would wait for a device that hangs, and nothing could end that. Better a queue and memory that nobody
+            // uses than memory that somebody overwrites.
+            self.context.given_up = true;
+            self.buffers.leak();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::files::tests::{hanging, target};
+    use super::*;
+
+    /// An operation on something that never happens, as on a device that hangs.
+    #[test]
+    fn a_device_that_hangs_holds_up_neither_reaping_nor_the_end() {
+        if let Err(why) = native_aio_availability() {
+            return println!("skipped: aio: {why}");
+        }
+        let (_folder, target) = target();
+        let mut engine = opened(&[target], &EngineSettings::default()).unwrap();
+        let (_write, read) = hanging();
+        assert!(engine.buffers.lend(0).is_some());
+        let at = engine.operations.begin(7, Some(0)).unwrap();
+        const POLL: u16 = 5;
+        engine.blocks[at] = ControlBlock {
+            data: at as u64,
+            opcode: POLL,
+            descriptor: read.as_raw_fd() as u32,
+            buffer: libc::POLLIN as u64,
+            ..ControlBlock::default()
+        };
+        engine.batch = vec![&raw const engine.blocks[at] as usize];
+        assert_eq!(engine.send(), 0);
+        let mut over = Vec::new();
+        if engine.ready.waiting() > 0 {
+            return println!("skipped: this kernel's aio cannot poll");
+        }
+        engine.reap(1, &mut over).unwrap();
+        assert!(over.is_empty() && engine.operations.in_flight() == 1, "{over:?}");
+        drop(engine);
     }
 }

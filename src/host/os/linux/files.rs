@@ -148,3 +148,25 @@ pub fn device_block(file: &File) -> Option<u32> {
     let result = unsafe { libc::ioctl(file.as_raw_fd(), BLKSSZGET as _, &raw mut bytes) };
     u32::try_from(bytes).ok().filter(|bytes| result == 0 && bytes.is_power_of_two())
 }
+
+#[cfg(test)]
+pub mod tests {
+    use crate::host::storage::{Access, Opening, Target};
+    use std::io::{PipeReader, PipeWriter};
+    use tempfile::TempDir;
+
+    /// A file of a block, open for reading, and the folder that it lies in.
+    pub fn target() -> (TempDir, Target) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("data");
+        std::fs::write(&path, [0; 4096]).unwrap();
+        let target = Target::open(&path, &Opening { access: Access::Read, direct: false, ..Opening::default() });
+        (folder, target.unwrap())
+    }
+
+    /// Something to wait for that never happens as long as both live.
+    pub fn hanging() -> (PipeWriter, PipeReader) {
+        let (read, write) = std::io::pipe().unwrap();
+        (write, read)
+    }
+}

@@ -4,21 +4,24 @@ use super::operations::Operations;
 use crate::error::{Error, Result};
 use crate::host::counter;
 use crate::host::storage::{
-    Admission, Direct, EngineSettings, IoBuffers, IoCompletion, IoEngine, IoRequest, Ready, Target, Transfer,
-    number_of, synchronize,
+    Admission, Direct, EngineSettings, IoBuffers, IoCompletion, IoEngine, IoRequest, LONGEST_WAIT, Ready, Target,
+    Transfer, number_of, synchronize,
 };
 use io_uring::{IoUring, cqueue, opcode, squeue, types};
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
 use std::ptr::NonNull;
 
-/// The engine. Its end waits for everything in flight before rings and buffers go.
+/// The engine. Its end waits for everything in flight before rings and buffers go; for a device that hangs it does not wait, and
+/// buffers stay.
 struct Uring {
     ring: IoUring,
     /// Whether the ring was made disabled and waits for the thread that will use it.
     asleep: bool,
     /// Whether completions come to light only when the kernel is asked for them.
     asks: bool,
+    /// How long the kernel waits for completions, where it can be told (Linux 5.11).
+    limit: Option<types::Timespec>,
     polls: bool,
     registered_files: bool,
     registered_buffers: bool,
@@ -53,6 +56,10 @@ fn reason(error: &io::Error) -> String {
 
 /// An engine over `targets`.
 pub fn open_io_uring(targets: &[Target], settings: &EngineSettings) -> Result<Box<dyn IoEngine>> {
+    Ok(Box::new(opened(targets, settings)?))
+}
+
+fn opened(targets: &[Target], settings: &EngineSettings) -> Result<Uring> {
     let cannot = |error: &io::Error| {
         let depth = settings.depth;
         let why = reason(error);
@@ -67,7 +74,9 @@ pub fn open_io_uring(targets: &[Target], settings: &EngineSettings) -> Result<Bo
     let buffers = IoBuffers::new(settings.depth, settings.block, settings.misalign)?;
     let entries = u32::try_from(settings.depth).map_err(|_| cannot(&io::Error::from_raw_os_error(libc::EINVAL)))?;
     let (ring, own_thread) = new_ring(entries, polls).map_err(|error| cannot(&error))?;
+    let limit = types::Timespec::new().sec(LONGEST_WAIT.secs() as u64);
     let mut engine = Uring {
+        limit: ring.params().is_feature_ext_arg().then_some(limit),
         ring,
         asleep: own_thread,
         asks: own_thread || polls,
@@ -83,7 +92,7 @@ pub fn open_io_uring(targets: &[Target], settings: &EngineSettings) -> Result<Bo
     if settings.registered {
         engine.register();
     }
-    Ok(Box::new(engine))
+    Ok(engine)
 }
 
 /// A ring, and whether it is one that works for a single thread and begins disabled. Newer kernels have less to do for
@@ -198,11 +207,14 @@ impl Uring {
         const GET_EVENTS: u32 = 1;
         loop {
             let queued = self.ring.submission().len();
-            let entered = match (least, ask) {
+            let entered = match (least, ask, &self.limit) {
                 // SAFETY: the queued entries are sound; no argument is passed.
-                (0, true) => unsafe {
+                (0, true, _) => unsafe {
                     self.ring.submitter().enter::<libc::sigset_t>(queued as u32, 0, GET_EVENTS, None)
                 },
+                (1.., _, Some(limit)) => {
+                    self.ring.submitter().submit_with_args(least, &types::SubmitArgs::new().timespec(limit))
+                }
                 _ => self.ring.submit_and_wait(least),
             };
             match entered {
@@ -210,6 +222,9 @@ impl Uring {
                 Ok(0) => return Ok(()),
                 Ok(_) => {}
                 Err(error) => match error.raw_os_error() {
+                    // The time is over; or a signal came, which may be the wish to end: only the caller knows of that.
+                    Some(libc::ETIME) => return Ok(()),
+                    Some(libc::EINTR) if least > 0 => return Ok(()),
                     Some(libc::EINTR) => {}
                     // Too many completions wait, or memory is short: what is queued goes along next time.
                     Some(libc::EBUSY | libc::EAGAIN) if self.operations.in_flight() > queued => return Ok(()),
@@ -294,6 +309,7 @@ impl IoEngine for Uring {
             self.enter(0, true)?;
             self.harvest(into);
         }
+        let mut in_vain = None;
         loop {
             missing = missing.saturating_sub(found);
             let wait = missing.min(self.operations.in_flight());
@@ -302,6 +318,13 @@ impl IoEngine for Uring {
             }
             self.enter(wait, true)?;
             found = self.harvest(into);
+            // Only who waited in vain looks at the clock.
+            if found == 0 {
+                let now = counter::monotonic();
+                if now - *in_vain.get_or_insert(now) >= LONGEST_WAIT / 2.0 {
+                    return Ok(());
+                }
+            }
         }
     }
 
@@ -318,12 +341,42 @@ impl Drop for Uring {
     fn drop(&mut self) {
         // Closing a ring does not wait, and the kernel may still write to buffers that would be gone.
         let mut over = Vec::with_capacity(self.operations.in_flight());
-        while self.operations.in_flight() > 0 {
-            if self.reap(self.operations.in_flight(), &mut over).is_err() {
-                // Better memory that nobody uses than memory that somebody overwrites.
-                self.buffers.leak();
-                return;
-            }
+        if self.operations.in_flight() == 0 {
+            return;
         }
+        if self.reap(self.operations.in_flight(), &mut over).is_err() || self.operations.in_flight() > 0 {
+            // Better memory that nobody uses than memory that somebody overwrites.
+            self.buffers.leak();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::files::tests::{hanging, target};
+    use super::*;
+
+    /// An operation on something that never happens, as on a device that hangs.
+    #[test]
+    fn a_device_that_hangs_holds_up_neither_reaping_nor_the_end() {
+        if let Err(why) = io_uring_availability() {
+            return println!("skipped: io_uring: {why}");
+        }
+        let (_folder, target) = target();
+        let mut engine = opened(&[target], &EngineSettings::default()).unwrap();
+        if engine.limit.is_none() {
+            return println!("skipped: this kernel's io_uring waits without a limit");
+        }
+        let (_write, read) = hanging();
+        engine.wake().unwrap();
+        assert!(engine.buffers.lend(0).is_some());
+        let at = engine.operations.begin(7, Some(0)).unwrap();
+        let never = opcode::PollAdd::new(types::Fd(read.as_raw_fd()), libc::POLLIN as u32).build().user_data(at as u64);
+        // SAFETY: the entry names no memory.
+        unsafe { engine.ring.submission().push(&never) }.unwrap();
+        let mut over = Vec::new();
+        engine.reap(1, &mut over).unwrap();
+        assert!(over.is_empty() && engine.operations.in_flight() == 1, "{over:?}");
+        drop(engine);
     }
 }
