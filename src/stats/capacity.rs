@@ -13,6 +13,8 @@ pub struct CacheEnd {
     pub before: f64,
     /// y of what lies in the level behind alone.
     pub after: f64,
+    /// How it replaces.
+    keeping: Keeping,
 }
 
 /// What share of a working set `ratio` times a cache's size is found there, by the way in which it replaces.
@@ -141,8 +143,8 @@ pub fn cache_ends(x: &[f64], y: &[f64], rises: &[(f64, f64)]) -> Vec<CacheEnd> {
         let first = x.partition_point(|v| *v < start).min(x.partition_point(|v| *v <= from).saturating_sub(2));
         let last = x.partition_point(|v| *v <= stop);
         let Some((x, y)) = x.get(first..last).zip(y.get(first..last)) else { continue };
-        let Some((best, end)) = Part { x, y, nearer: &nearer }.end(from, to) else { continue };
-        nearer.push(Known { keeping: best.keeping, capacity: best.capacity, load: best.before });
+        let Some(end) = Part { x, y, nearer: &nearer }.end(from, to) else { continue };
+        nearer.push(end.known());
         ends.push(end);
     }
     ends
@@ -157,7 +159,7 @@ struct Part<'a> {
 
 impl Part<'_> {
     /// The end of the cache that ends somewhere around `from` to `to`.
-    fn end(&self, from: f64, to: f64) -> Option<(Fit, CacheEnd)> {
+    fn end(&self, from: f64, to: f64) -> Option<CacheEnd> {
         let (low, high) = (from / std::f64::consts::SQRT_2, to.max(from * std::f64::consts::SQRT_2));
         let coarse = self.fits(low, high, COARSE);
         let best = coarse.iter().min_by(|a, b| a.deviation.total_cmp(&b.deviation))?;
@@ -176,7 +178,8 @@ impl Part<'_> {
         let below = self.x.iter().rev().copied().find(|x| *x <= best.capacity).unwrap_or(best.capacity);
         let above = self.x.iter().copied().find(|x| *x > best.capacity).unwrap_or(best.capacity);
         let (low, high) = (low.min(below), high.max(above));
-        Some((best, CacheEnd { capacity: best.capacity, low, high, before: best.before, after: best.after }))
+        let Fit { keeping, capacity, before, after, .. } = best;
+        Some(CacheEnd { capacity, low, high, before, after, keeping })
     }
 
     /// Every capacity from `low` to `high`, so many to a doubling, with every way of replacing.
@@ -209,14 +212,43 @@ impl Part<'_> {
 
     /// What is known of a load at `x`, the share of it in the cache looked at, and the share behind it.
     fn terms(&self, keeping: Keeping, capacity: f64, x: f64) -> (f64, f64, f64) {
-        let (mut known, mut held) = (0.0, 0.0);
-        for cache in self.nearer {
-            let hits = cache.keeping.hits(x / cache.capacity).max(held);
-            known += cache.load * (hits - held);
-            held = hits;
-        }
+        let (known, held) = found_in(self.nearer, x);
         let hits = keeping.hits(x / capacity).max(held);
         (known, hits - held, 1.0 - hits)
+    }
+}
+
+/// What loads of a working set `x` take in these caches, nearest first, as a part of the mean load; and the share of them.
+fn found_in(caches: &[Known], x: f64) -> (f64, f64) {
+    let add = |(sum, held): (f64, f64), cache: &Known| {
+        let hits = cache.keeping.hits(x / cache.capacity).max(held);
+        (sum + cache.load * (hits - held), hits)
+    };
+    caches.iter().fold((0.0, 0.0), add)
+}
+
+/// How far the curve `y` over `x` lies from what all of `ends`, nearest first, say of it: the mean deviation relative to y.
+/// `None` without points or ends.
+pub fn deviation(x: &[f64], y: &[f64], ends: &[CacheEnd]) -> Option<f64> {
+    let behind = ends.last()?.after;
+    let caches: Vec<Known> = ends.iter().map(CacheEnd::known).collect();
+    let off = |(&x, &y): (&f64, &f64)| {
+        let (known, held) = found_in(&caches, x);
+        ((known + behind * (1.0 - held) - y) / y).abs()
+    };
+    let offs: Vec<f64> = x.iter().zip(y).map(off).collect();
+    (!offs.is_empty()).then(|| offs.iter().sum::<f64>() / offs.len() as f64)
+}
+
+impl CacheEnd {
+    fn known(&self) -> Known {
+        Known { keeping: self.keeping, capacity: self.capacity, load: self.before }
+    }
+
+    /// The share of the loads of a working set `x` that this cache alone holds of it, not the one with the end `nearer`.
+    pub fn own_share(&self, nearer: &CacheEnd, x: f64) -> f64 {
+        let held = |end: &CacheEnd| end.keeping.hits(x / end.capacity);
+        (held(self) - held(nearer)).max(0.0)
     }
 }
 

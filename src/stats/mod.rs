@@ -20,7 +20,7 @@ mod stop;
 mod trend;
 
 pub use bends::{first_passing, knee_below_chord, unevenness};
-pub use capacity::{CacheEnd, cache_ends, fewer_than};
+pub use capacity::{CacheEnd, cache_ends, deviation, fewer_than};
 pub use histogram::Histogram;
 pub use knees::{Knee, knees};
 pub use levels::{Headline, headline};

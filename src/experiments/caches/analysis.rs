@@ -1,7 +1,7 @@
 //! From a curve over sizes to levels, and from the probes to what caches do. Pure functions; the rules and their constants
 //! are explained in docs/method/caches.md.
 
-use crate::stats::{CacheEnd, Knee, cache_ends, knees};
+use crate::stats::{CacheEnd, Knee, cache_ends, deviation, knees};
 use crate::units::Bytes;
 
 /// One size of a curve.
@@ -110,6 +110,14 @@ pub fn levels(curve: &[Spot]) -> Vec<MeasuredLevel> {
         ranges.remove(at + 1);
         ends = cache_ends(&x, &y, &ranges);
     }
+    let mut at = 0;
+    while at < ends.len() && ends.len() == ranges.len() {
+        // Each turn has one rise more, or goes to the next one.
+        match split(&curve, (&x, &y), &ranges, (at, &ends)) {
+            Some((more, better)) => (ranges, ends) = (more, better),
+            None => at += 1,
+        }
+    }
     ends.retain(|end| end.after > end.before * (1.0 + CONFIRMED));
     let bytes = |size: f64| Bytes(size.round() as u64);
     let mut levels: Vec<MeasuredLevel> = Vec::new();
@@ -122,6 +130,65 @@ pub fn levels(curve: &[Spot]) -> Vec<MeasuredLevel> {
     levels.extend(last.map(|latency| MeasuredLevel { latency, end: None }));
     levels
 }
+
+/// Ranges in which caches end, and the ends.
+type Explained = (Vec<(f64, f64)>, Vec<CacheEnd>);
+
+/// The ranges and ends with the one `at` a place made two, where the curve gets steeper again in its rise and two caches explain
+/// what one does not.
+fn split(
+    curve: &[Spot],
+    (x, y): (&[f64], &[f64]),
+    ranges: &[(f64, f64)],
+    (at, ends): (usize, &[CacheEnd]),
+) -> Option<Explained> {
+    let (from, to) = *ranges.get(at)?;
+    let start = at.checked_sub(1).map_or(0.0, |before| ranges[before].1.min(from));
+    let stop = ranges.get(at + 1).map_or(f64::INFINITY, |next| next.0);
+    let first = x.partition_point(|v| *v < start);
+    let part = first..x.partition_point(|v| *v <= stop).max(first);
+    let (here, loads) = (&x[part.clone()], &y[part]);
+    let alone = deviation(here, loads, ends)?;
+    let halves = |middle: f64| {
+        let mut more = ranges.to_vec();
+        more.splice(at..=at, [(from, middle), (middle, to)]);
+        let better = cache_ends(x, y, &more);
+        let [one, other] = better.get(at..at + 2)? else { return None };
+        let level = better.len() == more.len()
+            && other.capacity >= one.capacity * APART
+            && [one, other].iter().all(|end| end.after > end.before * (1.0 + STEP))
+            && here.iter().any(|&x| other.own_share(one, x) >= OWN);
+        let both = deviation(here, loads, &better).filter(|&both| level && both <= alone / BETTER)?;
+        Some((both, more, better))
+    };
+    let best = valley(curve, (from, to)).filter_map(halves).min_by(|a, b| a.0.total_cmp(&b.0))?;
+    Some((best.1, best.2))
+}
+
+/// Sizes around the flattest half of a doubling that has steeper ones on both sides within a rise, to `1 / STEEPER` of their
+/// slopes; none where the curve only gets less steep.
+fn valley(curve: &[Spot], (from, to): (f64, f64)) -> impl Iterator<Item = f64> {
+    let inside = |spot: &&Spot| spot.coarse && (from..=to).contains(&(spot.size.0 as f64));
+    let spots: Vec<(f64, f64)> = curve.iter().filter(inside).map(|s| (s.size.0 as f64, s.latency)).collect();
+    let piece = |&(size, load): &(f64, f64)| {
+        let (next, after) = spots.iter().find(|spot| spot.0 >= size * HALF)?;
+        Some((size, *next, (after - load) / (next / size).log2()))
+    };
+    let pieces: Vec<(f64, f64, f64)> = spots.iter().filter_map(piece).collect();
+    let steepest = |of: &[(f64, f64, f64)]| of.iter().map(|piece| piece.2).fold(0.0, f64::max);
+    let deep = |&at: &usize| {
+        let (before, behind) = (steepest(&pieces[..at]), steepest(&pieces[at + 1..]));
+        pieces[at].2 * STEEPER <= before.min(behind)
+    };
+    let flattest = (0..pieces.len()).filter(deep).min_by(|a, b| pieces[*a].2.total_cmp(&pieces[*b].2));
+    flattest.map(|at| [pieces[at].0, pieces[at].1]).into_iter().flatten()
+}
+
+/// How much steeper a rise has to get again to be two, by how much two caches have to explain it better than one, and the share
+/// of loads that the first one's successor has somewhere for itself.
+const STEEPER: f64 = 2.0;
+const BETTER: f64 = 2.0;
+const OWN: f64 = 0.5;
 
 /// Whether something lies between two ends that is a level: they are far enough from each other, and somewhere between them
 /// the curve is nearly flat.

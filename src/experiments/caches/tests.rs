@@ -178,3 +178,41 @@ fn strides_and_ways_are_read_off() {
     loose[5].1 = 1.0;
     assert_eq!(ways(&loose, 1.0, 4.0), None);
 }
+
+#[test]
+fn two_caches_that_keep_a_part_four_times_apart_are_two() {
+    for (memory, last) in [(85.0, 38.0), (110.0, 50.0), (150.0, 50.0)] {
+        for fourth in [128u32 << 10, 160 << 10, 192 << 10] {
+            let sizes = [(48.0, 1.0), (1024.0, 3.5), (32768.0, 14.0), (f64::from(fourth), last)];
+            let found = levels(&curve(Bytes::gib(1), 4, |size| hierarchy(&sizes, memory, true, size)));
+            assert_eq!(found.len(), sizes.len() + 1, "{memory} {fourth}: {found:?}");
+            for (level, (kib, ns)) in found.iter().zip(sizes) {
+                let ratio = level.end.unwrap().capacity.0 as f64 / (kib * 1024.0);
+                assert!((ratio - 1.0).abs() < 0.05 && (level.latency / ns - 1.0).abs() < 0.05, "{level:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn one_cache_that_wears_off_in_a_way_that_none_of_the_rules_know_is_one() {
+    // Shares kept of a working set so many times as large as the cache.
+    let ways: [fn(f64, f64) -> f64; 5] = [
+        |ratio, width| ratio.max(1.0).powf(-width),
+        |ratio, width| (1.0 - ratio.log2() / width).clamp(0.0, 1.0),
+        |ratio, width| (0.5 - ratio.log2() / width).clamp(0.0, 1.0),
+        |ratio, width| ((1.0 + width - ratio) / width).clamp(0.0, 1.0),
+        |ratio, width| (-(ratio - 1.0).max(0.0) / width).exp(),
+    ];
+    for (at, kept) in ways.into_iter().enumerate() {
+        for (size, width, memory) in [(8.0, 1.0, 85.0), (32.0, 2.0, 110.0), (32.0, 3.0, 150.0), (96.0, 4.0, 85.0)] {
+            let load = |bytes: f64| match () {
+                () if bytes <= 49152.0 => 1.0,
+                () if bytes <= 1048576.0 => 3.5,
+                () => 14.0 + (memory - 14.0) * (1.0 - kept(bytes / (size * 1048576.0), width)),
+            };
+            let found = levels(&curve(Bytes::gib(1), 4, load));
+            assert_eq!(found.len(), 4, "way {at}, {size} MiB, width {width}: {found:?}");
+        }
+    }
+}

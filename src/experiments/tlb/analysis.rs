@@ -3,7 +3,7 @@
 //!
 //! Pure functions; the rule and its constants are explained in docs/method/tlb.md.
 
-use crate::stats::{Interval, cache_ends, median, median_interval};
+use crate::stats::{CacheEnd, Interval, cache_ends, deviation, median, median_interval};
 use std::collections::BTreeMap;
 
 /// Spread less packed in ns, by allocation and round.
@@ -107,6 +107,12 @@ const STEADY: f64 = 1.5;
 /// Boundaries that need not be so steady.
 const TLBS: usize = 2;
 
+/// The tail of a rise has at most so many times as much of it as what was taken for the rise: of what wears off most is lost first.
+const TAIL: f64 = 2.0;
+
+/// One TLB explains about as well as two what lies off it by no more than this many times as much.
+const ABOUT: f64 = 1.25;
+
 /// A place before a boundary has some of the rise from this share of it on.
 const TRACE: f64 = 0.15;
 
@@ -121,6 +127,7 @@ pub fn levels(curve: &[Place], ratio: u64) -> Found {
         at = scan.step(at);
     }
     scan.close();
+    scan.join_tails();
     scan.tell_entries();
     scan.tidy()
 }
@@ -390,16 +397,56 @@ impl Scan<'_> {
         median(&rises.collect::<Vec<f64>>())
     }
 
+    /// Adds boundaries to the one before that are the tail of its rise: a TLB may keep a part of what is too large for it.
+    fn join_tails(&mut self) {
+        let mut at = 1;
+        while at < self.found.boundaries.len() {
+            if !self.is_tail(at) {
+                at += 1;
+                continue;
+            }
+            let tail = self.found.boundaries.remove(at);
+            if let Some(one) = self.found.boundaries.get_mut(at - 1) {
+                one.settled = tail.settled;
+                one.cost += tail.cost;
+                one.interval.low += tail.interval.low;
+                one.interval.high += tail.interval.high;
+            }
+        }
+    }
+
+    /// Whether the curve around boundary `at` and the one before is explained by one TLB about as well as by two, and not much more
+    /// rises at the second than did at the first. It is looked at only as far as the packed chain has no more pages than the first TLB has entries.
+    fn is_tail(&self, at: usize) -> bool {
+        let [one, other] = &self.found.boundaries[at - 1..=at] else { return false };
+        let start = at.checked_sub(2).map_or(0, |before| self.found.boundaries[before].settled.min(one.last));
+        let stop = self.found.boundaries.get(at + 1).map_or(u64::MAX, |next| next.last);
+        let end = stop.min(one.last.saturating_mul(self.ratio));
+        if other.cost > one.cost * TAIL || other.settled >= end {
+            return false;
+        }
+        let (x, y) = self.loads(start..=end);
+        let range = |from: u64, to: u64| (from as f64, to as f64);
+        let two = cache_ends(&x, &y, &[range(one.last, one.settled), range(other.last, other.settled)]);
+        let single = cache_ends(&x, &y, &[range(one.last, other.settled.min(end))]);
+        let off = |ends: &[CacheEnd]| deviation(&x, &y, ends);
+        off(&single).zip(off(&two)).is_some_and(|(single, two)| single <= two * ABOUT)
+    }
+
+    /// What a load of the fewest pages takes with the difference at each number of pages in `range`.
+    fn loads(&self, range: std::ops::RangeInclusive<u64>) -> (Vec<f64>, Vec<f64>) {
+        let base = self.curve.first().map_or(0.0, |place| place.spread);
+        let load = |place: &Place| {
+            let both: Vec<f64> = place.passes.iter().flat_map(|pass| pass.values().copied()).collect();
+            (place.entries as f64, (base + median(&both).unwrap_or(0.0)).max(base / 2.0))
+        };
+        self.curve.iter().filter(|place| range.contains(&place.entries)).map(load).unzip()
+    }
+
     /// The number of entries of each boundary: what explains the curve best by one of the ways in which caches replace; as
     /// no cache ends in differences, they are added to what a load of the fewest pages takes.
     fn tell_entries(&mut self) {
-        let base = self.curve.first().map_or(0.0, |place| place.spread);
-        let middle = |place: &Place| {
-            let both: Vec<f64> = place.passes.iter().flat_map(|pass| pass.values().copied()).collect();
-            (base + median(&both).unwrap_or(0.0)).max(base / 2.0)
-        };
-        let x: Vec<f64> = self.curve.iter().map(|place| place.entries as f64).collect();
-        let y: Vec<f64> = self.curve.iter().map(middle).collect();
+        let (x, y) = self.loads(0..=u64::MAX);
         let rises: Vec<(f64, f64)> = self.found.boundaries.iter().map(|b| (b.last as f64, b.settled as f64)).collect();
         let ends = cache_ends(&x, &y, &rises);
         for boundary in &mut self.found.boundaries {

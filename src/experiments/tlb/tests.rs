@@ -170,6 +170,31 @@ fn a_tlb_that_wears_off_has_its_entries_inside_of_the_range() {
 }
 
 #[test]
+fn the_tail_of_a_tlb_that_keeps_a_part_is_no_second_one_and_a_second_one_behind_it_is() {
+    // The finer the steps of the tail are beside the noise, the more of them look like a step of their own.
+    let missing = |pages: u64, entries: u64| 1.0 - (entries as f64 / pages as f64).min(1.0);
+    for second in [None, Some(1024)] {
+        let mut wrong = 0;
+        for seed in 0..200 {
+            let mut random = SplitMix64::new(seed);
+            let cost = |n: u64| 1.2 * missing(n, 48) + second.map_or(0.0, |entries| 8.0 * missing(n, entries));
+            let values: Vec<f64> = grid(4, 8192).into_iter().map(cost).collect();
+            let mut curve = of(&values);
+            for value in curve.iter_mut().flat_map(|place| &mut place.passes).flat_map(|pass| pass.values_mut()) {
+                *value += 0.06 * normal(&mut random);
+            }
+            let found = levels(&curve, RATIO * 100);
+            let entries: Vec<u64> = [48].into_iter().chain(second).collect();
+            let near = |(b, e): (&Boundary, &u64)| is_of(b, *e as f64, 2f64.powf(0.25) * 1.01);
+            let right = found.boundaries.len() == entries.len() && found.boundaries.iter().zip(&entries).all(near);
+            wrong += usize::from(!right);
+        }
+        // 107 without the rule, where there is no second one.
+        assert!(wrong <= 25, "{second:?}: {wrong} wrong of 200");
+    }
+}
+
+#[test]
 fn a_slope_that_no_level_follows_is_no_third_tlb() {
     let mut values: Vec<f64> = vec![0.0; 30];
     values[8..].iter_mut().for_each(|v| *v = 2.0);

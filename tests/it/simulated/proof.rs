@@ -8,8 +8,8 @@ use memgauge::plan::Request;
 use memgauge::results::Fact;
 use memgauge::units::{Bytes, Nanos};
 use std::io::Write;
-use std::ops::{AddAssign, Range};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::ops::AddAssign;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A machine, and what is to be found on it.
 struct Made {
@@ -100,23 +100,31 @@ struct Tally {
     ends: usize,
     /// Within a step of the grid around it.
     found_ends: usize,
+    reported_ends: usize,
+    /// Of those reported: no cache ends there.
     invented_ends: usize,
     tlbs: usize,
     /// Within the range that is stated.
     found_tlbs: usize,
+    reported_tlbs: usize,
     invented_tlbs: usize,
     machines: usize,
+    /// With an invented end of a cache, and with an invented TLB.
+    troubled: [usize; 2],
 }
 
 impl AddAssign for Tally {
     fn add_assign(&mut self, other: Self) {
         self.ends += other.ends;
         self.found_ends += other.found_ends;
+        self.reported_ends += other.reported_ends;
         self.invented_ends += other.invented_ends;
         self.tlbs += other.tlbs;
         self.found_tlbs += other.found_tlbs;
+        self.reported_tlbs += other.reported_tlbs;
         self.invented_tlbs += other.invented_tlbs;
         self.machines += other.machines;
+        self.troubled.iter_mut().zip(other.troubled).for_each(|(sum, more)| *sum += more);
     }
 }
 
@@ -124,7 +132,8 @@ impl Tally {
     /// The shares that are promised.
     fn assert_good(&self) {
         assert!(self.found_ends * 100 >= self.ends * 95 && self.found_tlbs * 100 >= self.tlbs * 95, "{self:?}");
-        assert!(self.invented_ends * 100 <= self.machines && self.invented_tlbs * 100 <= self.machines, "{self:?}");
+        let few = |invented: usize, reported: usize| invented * 100 <= reported;
+        assert!(few(self.invented_ends, self.reported_ends) && few(self.invented_tlbs, self.reported_tlbs), "{self:?}");
     }
 }
 
@@ -153,9 +162,12 @@ fn look_at_caches(seed: u64, made: &Made, tally: &mut Tally) {
     let right = made.ends.iter().filter(is_found).count();
     tally.found_ends += right;
     let invented = found.iter().filter(is_none).count();
-    tally.invented_ends += usize::from(invented > 0);
+    tally.reported_ends += found.len();
+    tally.invented_ends += invented;
+    tally.troubled[0] += usize::from(invented > 0);
     if right < made.ends.len() || invented > 0 {
-        note(&format!("{seed}: caches {:?} as {found:?} {}", made.ends, told(&made.on)));
+        let what = if invented > 0 { "made up" } else { "lost" };
+        note(&format!("{seed}: {what}, caches {:?} as {found:?} {}", made.ends, told(&made.on)));
     }
 }
 
@@ -173,9 +185,13 @@ fn look_at_tlbs(seed: u64, made: &Made, tally: &mut Tally) {
     let right = made.entries.iter().filter(|e| found.iter().any(|f| is(*f, **e, 1.0))).count();
     tally.found_tlbs += right;
     let invented = found.iter().filter(|f| !made.entries.iter().any(|e| is(**f, *e, step))).count();
-    tally.invented_tlbs += usize::from(invented > 0);
+    tally.reported_tlbs += found.len();
+    tally.invented_tlbs += invented;
+    tally.troubled[1] += usize::from(invented > 0);
     if right < made.entries.len() || invented > 0 {
-        note(&format!("{seed}: TLBs {:?} as {found:?} {} {:?}", made.entries, told(&made.on), made.on.model.tlbs));
+        let what = if invented > 0 { "made up" } else { "lost" };
+        let tlbs = &made.on.model.tlbs;
+        note(&format!("{seed}: {what}, TLBs {:?} as {found:?} {} {tlbs:?}", made.entries, told(&made.on)));
     }
 }
 
@@ -200,16 +216,13 @@ fn note(text: &str) {
 }
 
 /// What came of the machines with these seeds, on as many threads as there are CPUs.
-fn tally(seeds: Range<u64>) -> Tally {
-    let next = AtomicU64::new(seeds.start);
+fn tally(seeds: &[u64]) -> Tally {
+    let next = AtomicUsize::new(0);
     let one = || {
         let mut sum = Tally::default();
         loop {
-            let seed = next.fetch_add(1, Ordering::Relaxed);
-            if seed >= seeds.end {
-                return sum;
-            }
-            sum += look(seed);
+            let Some(seed) = seeds.get(next.fetch_add(1, Ordering::Relaxed)) else { return sum };
+            sum += look(*seed);
         }
     };
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
@@ -221,9 +234,15 @@ fn tally(seeds: Range<u64>) -> Tally {
     })
 }
 
+/// Machines that are hard: TLBs that wear off by little at a time, fourth caches four to six times as large as third ones; and
+/// two like any others.
+const HARD: [u64; 8] = [16, 26, 38, 73, 87, 116, 3, 4];
+
 #[test]
 fn on_noisy_machines_levels_are_found_and_none_made_up() {
-    tally(0..8).assert_good();
+    let sum = tally(&HARD);
+    assert_eq!((sum.invented_ends, sum.invented_tlbs), (0, 0), "{sum:?}");
+    sum.assert_good();
 }
 
 /// Prints the shares of a thousand machines, for docs/performance.md.
@@ -232,7 +251,8 @@ fn on_noisy_machines_levels_are_found_and_none_made_up() {
 fn renew_the_shares_of_a_thousand_noisy_machines() {
     let mut sum = Tally::default();
     for part in 0..20 {
-        sum += tally(1000 + 50 * part..1050 + 50 * part);
+        let seeds: Vec<u64> = (1000 + 50 * part..1050 + 50 * part).collect();
+        sum += tally(&seeds);
         note(&format!("{sum:?}"));
     }
     sum.assert_good();
