@@ -208,7 +208,7 @@ fn a_cpuset_of_one_cpu() {
     let report = is_report(&folder.path().join("r.json"));
     let points = report["datasets"][0]["points"].as_array().expect("points");
     assert_eq!(points.len(), 1, "all of one CPU is one thread, which is measured once");
-    ends_with(0, &one("run --profile quick --only latency --budget 10s -o -"));
+    ends_with(0, &one("run --profile quick --only latency --budget 60s -o -"));
     let run = one("bandwidth --threads 2");
     ends_with(2, &run);
     assert!(run.stderr.contains("too many threads: 2; 1"), "{run:?}");
