@@ -4,10 +4,12 @@
 //! which halves what they read from their first cache and is nothing that the guest's kernel counts. What shows it is
 //! how long a cache line takes from one to the other, by a factor of three to ten.
 
-use super::machine::Machine;
+use super::dirt;
+use super::machine::{Machine, Observation};
 use super::sampling::Taken;
-use super::work::Work;
+use super::work::{HandOffWork, Work};
 use crate::results::{CloserCpus, HostFacts, Places, Relation};
+use crate::units::Nanos;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Pairs whose hand-off is read around a round, some tens of microseconds each; with more of them they take turns.
@@ -56,7 +58,6 @@ impl Nearness {
     pub fn evidence(&self) -> Option<CloserCpus> {
         let all = || self.readings.values().flatten();
         let rounds: BTreeSet<u32> = all().map(|r| r.0).collect();
-        let nearest = all().map(|r| r.1).reduce(f64::min)?;
         // The pair that was nearest is the one to tell of.
         let (pair, readings) = self.readings.iter().min_by(|a, b| least(a.1).total_cmp(&least(b.1)))?;
         let border = border(readings).unwrap_or(0.0);
@@ -65,10 +66,17 @@ impl Nearness {
             cpus: *pair,
             closer_rounds: self.closer().len() as u64,
             rounds: rounds.len() as u64,
-            nearest_ns: nearest,
+            nearest_ns: least(readings),
             usual_ns: crate::stats::median(&far)?,
         })
     }
+}
+
+/// The round trip that a look at `work` shows; `None` where either thread was interrupted meanwhile: few such readings among many
+/// would look like the usual distance, and all others like a short one.
+pub fn reading(work: HandOffWork, seen: &Observation) -> Option<Nanos> {
+    let clean = seen.amount > 0 && dirt::of(&Work::HandOff(work), seen).is_empty();
+    clean.then(|| seen.elapsed * (1.0 / seen.amount as f64))
 }
 
 fn least(readings: &[(u32, f64)]) -> f64 {
@@ -108,7 +116,10 @@ fn pairs(work: &Work, facts: &HostFacts, turn: usize) -> Vec<[u32; 2]> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::window::Gaps;
     use super::*;
+    use crate::host::noise::ThreadNoise;
+    use crate::kernels::HandOff;
 
     fn of(times: &[f64]) -> Nearness {
         let readings = times.iter().enumerate().map(|(round, &time)| (round as u32, time)).collect();
@@ -122,6 +133,24 @@ mod tests {
         let told = seen.evidence().unwrap();
         assert_eq!((told.cpus, told.closer_rounds, told.rounds, told.nearest_ns), ([0, 1], 2, 6, 16.0));
         assert!((148.0..=152.0).contains(&told.usual_ns), "{}", told.usual_ns);
+    }
+
+    #[test]
+    fn a_look_that_was_interrupted_tells_nothing() {
+        let work = || HandOffWork { kernel: HandOff::CompareAndSwap, cpus: [0, 1], lines: 16 };
+        let quiet = ThreadNoise::default();
+        let seen = |switches: u64, gap: f64, amount: u64| Observation {
+            elapsed: Nanos(30e3),
+            amount,
+            noise: Some(ThreadNoise { involuntary_switches: switches, ..quiet }),
+            gaps: Gaps { total: Nanos(gap), longest: Nanos(gap) },
+            found_on: Some(vec![0, 1]),
+            ..Default::default()
+        };
+        assert_eq!(reading(work(), &seen(0, 0.0, 200)), Some(Nanos(150.0)));
+        for disturbed in [seen(1, 0.0, 200), seen(0, 20e3, 60), seen(0, 0.0, 0)] {
+            assert_eq!(reading(work(), &disturbed), None, "{disturbed:?}");
+        }
     }
 
     #[test]

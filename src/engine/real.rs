@@ -462,7 +462,7 @@ impl Machine for RealMachine {
     }
 
     fn hand_off(&mut self, pair: [u32; 2]) -> Option<Nanos> {
-        self.round_trip(pair).ok()
+        self.round_trip(pair).ok().flatten()
     }
 
     fn pages(&mut self, work: &Work) -> (PageEvidence, Vec<String>) {

@@ -3,6 +3,7 @@
 use super::RealMachine;
 use crate::engine::handoff::{self, HandOffRun};
 use crate::engine::machine::Trouble;
+use crate::engine::nearness::reading;
 use crate::engine::sample::{Length, Run, take};
 use crate::engine::work::HandOffWork;
 use crate::error::Result;
@@ -25,12 +26,12 @@ impl RealMachine {
         Ok(Arc::new(HandOffRun::new(work, halves, self.stop.clone(), patience)))
     }
 
-    /// A round trip between two CPUs in a few visits of lines.
-    pub(super) fn round_trip(&mut self, pair: [u32; 2]) -> std::result::Result<Nanos, Trouble> {
+    /// A round trip between two CPUs in a few visits of lines, `None` where that was disturbed.
+    pub(super) fn round_trip(&mut self, pair: [u32; 2]) -> std::result::Result<Option<Nanos>, Trouble> {
+        let work = HandOffWork { kernel: HandOff::CompareAndSwap, cpus: pair, lines: NEARNESS_LINES };
         let run = match self.lines.get(&pair) {
             Some(run) => Arc::clone(run),
             None => {
-                let work = HandOffWork { kernel: HandOff::CompareAndSwap, cpus: pair, lines: NEARNESS_LINES };
                 let run = self.prepare_hand_off(&work)?;
                 self.lines.insert(pair, Arc::clone(&run));
                 run
@@ -38,6 +39,6 @@ impl RealMachine {
         };
         let length = Length { ticks: self.clock.ticks(NEARNESS_TIME) };
         let seen = take(&self.team, &pair, &run, length, &self.clock)?;
-        if run.is_whole() { Ok(seen.elapsed * (1.0 / seen.amount.max(1) as f64)) } else { Err(Trouble::Interrupted) }
+        Ok(reading(work, &seen).filter(|_| run.is_whole()))
     }
 }
