@@ -155,7 +155,7 @@ fn caches(topology: &Topology) -> String {
 /// What was planned and what became of it.
 fn plan(report: &Report) -> String {
     let plan = &report.plan;
-    let outcomes = report.datasets.iter().flat_map(|d| &d.points);
+    let outcomes = report.datasets.iter().filter(|d| !d.derived).flat_map(|d| &d.points);
     let measured = outcomes.filter(|p| p.outcome.measured().is_some()).count();
     let took = plan.real.map_or_else(|| "not finished".to_owned(), |real| format!("took {real}"));
     let status = match report.status {
