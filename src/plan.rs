@@ -142,6 +142,9 @@ const FEWEST_PER_ROUND: u32 = 4;
 const FEWEST_ROUNDS: u32 = 3;
 const SHORTEST_SAMPLE: Nanos = Nanos(0.2e6);
 
+/// Share of the time of all rounds that is set aside for more of them where points come out badly known.
+const RESERVE: f64 = 0.2;
+
 /// Points left out and sizes rounded that are named one by one.
 const MOST_NAMED: usize = 5;
 
@@ -200,10 +203,19 @@ pub fn make(request: Request, machine: &mut dyn Machine) -> Result<Plan> {
     if total > request.budget && !phases.is_empty() {
         shortened.push(format!("even one point takes longer than the budget of {}", request.budget));
     }
+    let longer = 1.0 + reserve(&request, &sampling, total);
     for phase in &mut phases {
-        phase.estimate = phase_time(&points, phase, &request, &sampling, cost);
+        phase.estimate = phase_time(&points, phase, &request, &sampling, cost) * longer;
     }
+    total = total * longer;
     Ok(Plan { phases, points, sampling, estimate: total, fault: cost.fault, shortened, adjusted, request })
+}
+
+/// Share of the time of all rounds that is set aside for further ones of a plan that takes `total` without, as far as its
+/// budget allows: nothing where the number of samples is fixed.
+fn reserve(request: &Request, sampling: &Sampling, total: Nanos) -> f64 {
+    let open = sampling.most.is_none() && sampling.target > 0.0;
+    if open { (request.budget.0 / total.0 - 1.0).clamp(0.0, RESERVE) } else { 0.0 }
 }
 
 /// What the experiments have to say about their points, the first few one by one: a range by factors may round all of

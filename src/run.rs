@@ -196,8 +196,7 @@ impl Run<'_> {
             }
         }
         if mapped.is_ok() && self.plan.sampling.most.is_none() {
-            self.go_on(phase);
-            self.look_again(phase);
+            self.use_what_is_left(phase);
         }
         for &index in &phase.points {
             match &mapped {

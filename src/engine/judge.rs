@@ -32,7 +32,7 @@ const CLOCK_MOVED: f64 = 0.05;
 const CALIBRATION: f64 = 0.001;
 
 /// A median known to less than this (half the interval's width relative to it).
-const SPREAD: f64 = 0.05;
+pub const SPREAD: f64 = 0.05;
 
 /// Where values are of two kinds, a minority above this share leaves open which of them the median shows.
 const MINORITY: f64 = 0.3;

@@ -53,7 +53,7 @@ pub use io::{
     COUNTED_WINDOWS, Content, Flush, IoFile, IoSeen, IoTarget, IoWork, Order, Pace, Permission, Recording, Step,
     StorageModel,
 };
-pub use judge::reason;
+pub use judge::{SPREAD, reason};
 pub use machine::{
     Beside, Machine, MemoryKey, MemoryPlan, MemoryUse, Observation, Trouble, page_bytes, share_of, slot,
 };

@@ -9,7 +9,7 @@ use super::race::{Chosen, race};
 use super::surroundings::{between, together};
 use super::work::Work;
 use crate::results::{HostFacts, PageEvidence, Surroundings};
-use crate::stats::StopRule;
+use crate::stats::{self, Headline, StopRule};
 use crate::units::{Bytes, Nanos};
 use std::collections::BTreeMap;
 
@@ -148,6 +148,13 @@ impl PointLog {
     fn is_enough(&self, work: &Work, sampling: &Sampling) -> bool {
         let rule = StopRule { relative_width: sampling.target, minimum: 1, maximum: usize::MAX };
         self.rounds >= FEWEST_ROUNDS && sampling.target > 0.0 && rule.enough(&self.clean_groups(work))
+    }
+
+    /// Half the width of the headline's interval relative to its median; `None` where there is no such thing.
+    pub fn relative_spread(&self, asked: &Work) -> Option<f64> {
+        let work = self.work(asked);
+        let Headline { median, interval } = stats::headline(&self.headline_groups(work, |seen| value(work, seen)))?;
+        Some((interval.high / 2.0 - interval.low / 2.0) / median.abs()).filter(|spread| spread.is_finite())
     }
 
     /// Whether a round went wrong for a reason other than interruption.

@@ -1,7 +1,7 @@
 //! What is done with time that is left when all planned rounds of a phase are done.
 
 use super::Run;
-use crate::engine::{MemoryPlan, Work};
+use crate::engine::{MemoryPlan, SPREAD, Work};
 use crate::plan::Phase;
 use crate::results::{Cause, Measured};
 use crate::units::Nanos;
@@ -15,18 +15,59 @@ const ROUNDS_OF_A_LOOK: u32 = 3;
 const MOST_ROUNDS: u32 = 3;
 
 impl Run<'_> {
-    /// Gives the time that precise points did not need to the others, round by round.
-    pub(super) fn go_on(&mut self, phase: &Phase) {
-        let mut longest = Nanos::ZERO;
+    /// Uses what precise points left and what the plan set aside: first for points that a few more rounds make solid, then
+    /// for those that may suffer from the pages they got, then for all that are not as precise as asked for.
+    pub(super) fn use_what_is_left(&mut self, phase: &Phase) {
+        self.go_on(phase, Self::within_reach);
+        self.look_again(phase);
+        self.go_on(phase, Self::unsettled);
+    }
+
+    /// Takes further rounds of what `which` says of a phase, round by round, while there is time.
+    fn go_on(&mut self, phase: &Phase, which: fn(&Self, &Phase) -> Vec<usize>) {
         for _ in 0..self.plan.sampling.rounds * (MOST_ROUNDS - 1) {
-            let start = self.machine.now();
-            let left: Vec<usize> = phase.points.iter().copied().filter(|i| self.is_unsettled(*i)).collect();
-            if left.is_empty() || start + longest > self.deadline || self.plan.sampling.target <= 0.0 {
+            let points = which(self, phase);
+            if points.is_empty() || self.plan.sampling.target <= 0.0 {
                 return;
             }
-            left.into_iter().for_each(|index| self.turn(index));
-            longest = longest.max(self.machine.now() - start);
+            for index in points {
+                if self.machine.now() > self.deadline {
+                    return;
+                }
+                self.turn(index);
+            }
         }
+    }
+
+    /// The points of a phase that more rounds can say more of.
+    fn unsettled(&self, phase: &Phase) -> Vec<usize> {
+        phase.points.iter().copied().filter(|&index| self.is_unsettled(index)).collect()
+    }
+
+    /// The points of a phase whose intervals are too wide for a solid number and can be made narrow enough, those that
+    /// need the fewest rounds first and as many of them as there is time for.
+    fn within_reach(&self, phase: &Phase) -> Vec<usize> {
+        let missing = |index: usize| Some((self.missing_rounds(index)?, index));
+        let mut points: Vec<(u32, usize)> = self.unsettled(phase).into_iter().filter_map(missing).collect();
+        points.sort_unstable();
+        let now = self.machine.now();
+        let (left, each) = (self.deadline - now, (now - self.started) / self.turns.0.max(1) as f64);
+        let mut needed = Nanos::ZERO;
+        let fits = |&(rounds, _): &(u32, usize)| {
+            needed += each * f64::from(rounds);
+            needed <= left
+        };
+        points.into_iter().take_while(fits).map(|(_, index)| index).collect()
+    }
+
+    /// Further rounds after which the interval of a point should be narrow enough, as its width falls with the square root of their
+    /// number; `None` where it is already, or would take more than a point can have.
+    fn missing_rounds(&self, index: usize) -> Option<u32> {
+        let (log, work) = (&self.logs[index], self.points[index].work.as_ref().ok()?);
+        let spread = log.relative_spread(work).filter(|&spread| spread > SPREAD)?;
+        let needed = f64::from(log.rounds()) * (spread / SPREAD).powi(2);
+        let most = f64::from(self.sampling_of(index).rounds * MOST_ROUNDS);
+        (needed <= most).then(|| (needed.ceil() as u32).saturating_sub(log.rounds()).max(1))
     }
 
     /// Takes further rounds, in fresh allocations, of points that came out badly where it can matter which pages they

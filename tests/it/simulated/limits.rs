@@ -171,7 +171,8 @@ fn cooling_down_takes_its_time() {
     };
     let ((planned, real, ran), (planned_cool, real_cool, _)) = (cool(0.0), cool(100.0));
     let points = ran.points().count() as f64;
-    assert!(((planned_cool - planned).secs() - points * 6.0 * 0.1).abs() < 1e-6);
+    // A fifth more is set aside for points that come out badly known.
+    assert!(((planned_cool - planned).secs() - points * 6.0 * 0.1 * 1.2).abs() < 1e-6);
     // Without noise too all six rounds are taken: fewer have no 95% interval.
     assert!(((real_cool - real).secs() - points * 6.0 * 0.1).abs() < 1e-6);
 }

@@ -77,6 +77,24 @@ fn a_wide_interval_is_doubtful() {
     assert_doubtful(&ran, "known to ±");
 }
 
+/// Points of a run of the default profile that are solid where samples take up to `jitter` longer, with a few rounds of one sample.
+fn solid_points(jitter: f64, target: f64) -> usize {
+    let on = noisy(|noise| noise.jitter = jitter);
+    let mut request = profile(Detail::Levels, &on);
+    request.sampling = Sampling { per_round: 1, rounds: 10, target, ..request.sampling };
+    let ran = lab::run(&on, request);
+    let (planned, real) = (ran.report.plan.planned, ran.report.plan.real.expect("a finished run has taken its time"));
+    assert!(real <= planned * 1.15, "planned {planned}, took {real}");
+    ran.points().filter(|p| lab::measured(p).verdict.grade == VerdictGrade::Solid).count()
+}
+
+#[test]
+fn what_is_set_aside_goes_to_points_that_it_makes_solid() {
+    // The plan sets nothing aside where points are not to be precise. Shared by all points alike it makes four of 68 solid.
+    let gained = [0.2, 0.25].map(|jitter| solid_points(jitter, 0.005).saturating_sub(solid_points(jitter, 0.0)));
+    assert!(gained.iter().sum::<usize>() >= 10, "{gained:?}");
+}
+
 #[test]
 fn spikes_are_kept_but_left_out_of_the_headline() {
     let ran = all_rounds(&noisy(|noise| noise.spike_every = 7));
