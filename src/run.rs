@@ -8,7 +8,7 @@ mod more;
 mod stages;
 
 use crate::engine::{Frame, Machine, MemoryPlan, PointLog, Sampling, Trouble, Work, conclude, sample_round};
-use crate::experiments::Experiment;
+use crate::experiments::{Experiment, caches::against_measured};
 use crate::plan::{Phase, Plan, PlannedPoint};
 use crate::results::{
     Coordinate, Dataset, Finding, JournalLine, JournalPoint, KernelUsed, Outcome, PlanSummary, Point, Provenance,
@@ -137,6 +137,7 @@ pub fn execute(
     for (experiment, dataset) in plan.request.experiments.iter().zip(&mut datasets) {
         experiment.finish(dataset);
     }
+    against_measured(&mut datasets, &run.machine.facts().topology);
     provenance.finished = run.machine.wall_clock();
     let status = status(&datasets, run.interrupted);
     let summary = PlanSummary { real: Some(run.machine.now() - started), ..summary(plan) };

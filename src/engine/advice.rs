@@ -38,6 +38,7 @@ pub fn for_cause(cause: Cause) -> &'static str {
         Cause::Behind => {
             "type a lower --rate, or more --threads and --depth; for a recording or a number a longer --budget"
         }
+        Cause::CacheSize => "size caches by what memgauge caches finds: --last-level",
         Cause::Spread => "type --samples 500 (they come in more rounds), or find a quieter machine",
     }
 }

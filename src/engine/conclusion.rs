@@ -233,6 +233,7 @@ fn evidence(log: &PointLog, work: &Work, frame: &Frame<'_>, dirty: u64, summary:
         core_hz_after: stats::median(&log.core_after[log.core_after.len() / 2..]),
         working_set_bytes: work.pages().map(|_| work.working_set().0),
         last_level_cache_bytes: frame.last_level_cache,
+        measured_last_level_bytes: None,
         clock_error: frame.clock_error,
         clock_drift: log.clock_drift,
         dirty_samples: dirty,

@@ -79,6 +79,8 @@ pub enum Cause {
     Placement,
     /// The interval is too wide.
     Spread,
+    /// A working set larger than the cache that it is called after holds by timing.
+    CacheSize,
     /// Storage was not reached: the page cache answered, or could have.
     PageCache,
     /// Operations on storage failed, or moved fewer bytes than asked for.
@@ -300,6 +302,8 @@ pub struct Evidence {
     pub working_set_bytes: Option<u64>,
     /// Last-level cache that these CPUs share in, all instances together, in bytes.
     pub last_level_cache_bytes: Option<u64>,
+    /// What the last-level cache of these CPUs holds by timing, in bytes, where the same run looked; `null` elsewhere.
+    pub measured_last_level_bytes: Option<u64>,
     /// Relative error of the counter's calibration against the monotonic clock.
     pub clock_error: Option<f64>,
     /// How far the counter's rate over the whole run so far lies from its calibration, relative.

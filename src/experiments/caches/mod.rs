@@ -6,6 +6,7 @@ mod analysis;
 mod competition;
 mod findings;
 mod grid;
+mod held;
 mod probes;
 mod sentences;
 mod sharing;
@@ -14,6 +15,7 @@ mod tests;
 
 pub use analysis::{End, MeasuredLevel, Spot, levels};
 pub use findings::measured_levels;
+pub use held::against_measured;
 
 use super::chain_modes::packed_window;
 use super::instructions::chosen_cpus;
@@ -58,6 +60,9 @@ pub(super) const STRIDE: &str = "stride";
 
 /// Few nodes at a stride that puts them into one set.
 pub(super) const WAYS: &str = "ways";
+
+/// The experiment's name.
+const NAME: &str = "caches";
 
 /// A chase through most of a cache, alone and beside another CPU that goes through as much.
 pub(super) const SHARED: &str = "shared";
@@ -232,7 +237,7 @@ impl Group {
 
 impl Experiment for Caches {
     fn name(&self) -> &'static str {
-        "caches"
+        NAME
     }
 
     fn quantity(&self) -> Quantity {

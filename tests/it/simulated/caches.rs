@@ -6,7 +6,7 @@ use memgauge::engine::Sampling;
 use memgauge::error::Kind;
 use memgauge::experiments::caches::{MeasuredLevel, measured_levels};
 use memgauge::plan::Request;
-use memgauge::results::{Cache, CacheKind, Fact, Finding, Outcome};
+use memgauge::results::{Cache, CacheKind, Cause, Fact, Finding, Outcome};
 use memgauge::units::{Bytes, CpuList, Nanos};
 
 /// Size in KiB, ways, whether both CPUs share it, and a load in ns.
@@ -314,6 +314,29 @@ fn a_short_budget_measures_less_and_nothing_wrong() {
         assert!(ran.points().all(|p| !matches!(p.outcome, Outcome::Failed { .. })), "{budget}");
         assert!(!ran.has_finding("cache-ways") || texts(&ran, "cache-ways")[0].contains("12 ways"), "{budget}");
     }
+}
+
+#[test]
+fn points_are_held_against_the_last_level_that_timing_shows() {
+    for (holds, fits) in [(24, false), (480, true)] {
+        let mut on = with(&[THREE[0], THREE[1], (480 << 10, 16, true, 12.0)], 95.0);
+        on.model.caches.holds = vec![Bytes::kib(48), Bytes::mib(1), Bytes::mib(holds)];
+        let experiments = vec![lab::latency("--sizes 256KiB,40MiB,2GiB"), caches("")];
+        let ran = lab::run(&on, Request { sampling: sampling(), ..request(experiments, &on) });
+        for (level, doubted) in [("L2", false), ("L3", !fits), ("DRAM", false)] {
+            let measured = ran.measured(&format!("operation=chase level={level} pages=thp"));
+            let found = measured.evidence.measured_last_level_bytes.expect("an L3 was found") as f64;
+            assert!((found / Bytes::mib(holds).0 as f64 - 1.0).abs() < 0.1, "{found}");
+            assert_eq!(measured.verdict.names(Cause::CacheSize), doubted, "{level}: {:?}", measured.verdict);
+        }
+        if !fits {
+            let text = ran.measured("operation=chase level=L3 pages=thp").verdict.text();
+            assert!(text.starts_with("its 40 MiB are more than the 24"), "{text}");
+        }
+    }
+    // Without that experiment nothing is known of it.
+    let ran = lab::run(&with(&THREE, 95.0), request(vec![lab::latency("--sizes 8MiB")], &with(&THREE, 95.0)));
+    assert_eq!(ran.measured("operation=chase level=L3 pages=thp").evidence.measured_last_level_bytes, None);
 }
 
 #[test]

@@ -1,0 +1,61 @@
+//! What the points of a run walk through, held against the last-level cache that the same run found by timing.
+
+use super::findings::measured_levels;
+use super::{End, NAME};
+use crate::engine::reason;
+use crate::results::{Cause, Coordinates, Dataset, Outcome, Topology, VerdictGrade};
+use crate::units::Bytes;
+use std::collections::BTreeSet;
+
+/// A working set is larger than a cache where it is by more than this: the end of a range is known to a step of the grid.
+const BEYOND: f64 = 1.25;
+
+/// A last-level cache found by timing.
+struct Found {
+    /// The CPUs behind it, by what the system reports.
+    cpus: BTreeSet<u32>,
+    /// What the system calls it.
+    level: String,
+    end: End,
+}
+
+/// Notes in the evidence of every point what the last-level cache of its CPUs holds by timing, where the run looked, and doubts
+/// points that are called after that cache and do not fit into it.
+pub fn against_measured(datasets: &mut [Dataset], topology: &Topology) {
+    let Some(dataset) = datasets.iter().find(|dataset| dataset.experiment == NAME) else { return };
+    let all = last_levels(dataset, topology);
+    for point in datasets.iter_mut().filter(|d| d.experiment != NAME).flat_map(|d| &mut d.points) {
+        let Outcome::Measured(measured) = &mut point.outcome else { continue };
+        let Some(bytes) = measured.evidence.working_set_bytes else { continue };
+        let behind = |found: &&Found| measured.evidence.cpus.iter().all(|cpu| found.cpus.contains(cpu));
+        let Some(found) = all.iter().find(behind) else { continue };
+        measured.evidence.measured_last_level_bytes = Some(found.end.capacity.0);
+        if is_called(&point.coordinates, &found.level) && bytes as f64 > found.end.high.0 as f64 * BEYOND {
+            let (set, level, capacity) = (Bytes(bytes), &found.level, found.end.capacity);
+            let text = format!("its {set} are more than the {capacity} that {level} holds by timing");
+            measured.verdict.add(VerdictGrade::Doubtful, reason(Cause::CacheSize, text));
+        }
+    }
+}
+
+fn is_called(coordinates: &Coordinates, level: &str) -> bool {
+    coordinates.get("level").is_some_and(|name| name.to_string() == level)
+}
+
+/// The last-level cache of each CPU that was looked at, where its end is beyond what the cache before it is reported to hold;
+/// in the largest pages, in which neighbouring addresses are neighbours in memory too.
+fn last_levels(dataset: &Dataset, topology: &Topology) -> Vec<Found> {
+    let cpus = dataset.points.iter().filter_map(|point| u32::try_from(point.number("cpu")?).ok());
+    let of = |cpu: u32| {
+        let cache = topology.data_caches(cpu).last().copied()?;
+        let least = topology.before_last_level(cpu).0 as f64 * BEYOND;
+        let mut pages: Vec<&str> = dataset.points.iter().filter_map(|point| point.name("pages")).collect();
+        pages.sort_by_key(|name| (["huge", "thp"].iter().position(|large| large == name).unwrap_or(2), *name));
+        pages.dedup();
+        let last = |pages: &str| measured_levels(dataset, cpu, pages).iter().rev().find_map(|level| level.end);
+        let end = pages.into_iter().find_map(last)?;
+        let (cpus, level) = (cache.cpus.0.iter().copied().collect(), format!("L{}", cache.level));
+        (end.low.0 as f64 > least).then_some(Found { cpus, level, end })
+    };
+    cpus.collect::<BTreeSet<u32>>().into_iter().filter_map(of).collect()
+}
