@@ -10,7 +10,13 @@ use crate::units::significant;
 /// The points of a dataset in the order of the plan; with `bars` beside the shares of limits.
 pub(super) fn block(dataset: &Dataset, bars: bool) -> Block {
     let axes = varying_axes(dataset);
-    let (factor, unit) = table_unit(&dataset.quantity.unit);
+    // Times of storage are in us in every column.
+    let of_storage =
+        dataset.points.iter().filter_map(|p| p.outcome.measured()).any(|m| also(m, "latency_p50").is_some());
+    let (factor, unit) = match table_unit(&dataset.quantity.unit) {
+        (_, "ns") if of_storage => (1e-3, "us"),
+        other => other,
+    };
     let name = dataset.quantity.name.as_str();
     let mut columns: Vec<Column> = axes.iter().map(|axis| axis_column(dataset, axis)).collect();
     columns.extend([
