@@ -2,7 +2,7 @@
 
 use super::{executable, memory};
 use crate::kernels::{
-    BLOCK_BYTES, Contract, Does, IndexTable, SetId, StreamKernel, StreamWalk, Visits, all_rows, oracle,
+    BLOCK_BYTES, Contract, Does, IndexTable, Operation, SetId, StreamKernel, StreamWalk, Visits, all_rows, oracle,
 };
 use crate::stats::SplitMix64;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -121,16 +121,19 @@ fn the_loads_of_a_block_are_all_of_it_once_and_in_order() {
     for (row, _) in executable().into_iter().filter(|(row, _)| row.set.id == SetId::Scalar) {
         let contract = row.operation.contract();
         let body = row.code().unwrap();
-        let all = match (contract.visits, contract.does) {
-            (_, Does::Touch) => &lines,
-            (Visits::Backward, _) => &down,
-            _ => &up,
+        // Of those that turn within a block one turn: their offset, which is checked elsewhere, says that they make them all.
+        let all = match (row.operation, contract.visits, contract.does) {
+            (Operation::ReadUnroll64, ..) => &up[..8],
+            (Operation::ReadUnroll128 | Operation::WriteUnroll128 | Operation::CopyUnroll128, ..) => &up[..16],
+            (_, _, Does::Touch) => &lines[..],
+            (_, Visits::Backward, _) => &down[..],
+            _ => &up[..],
         };
         if contract.loads > 0 && plain(contract) && !contract.on_doubles() {
-            assert_eq!(&offsets(&body, false), all, "{}", row.name());
+            assert_eq!(offsets(&body, false), all, "{}", row.name());
         }
         if contract.loads == 0 && plain(contract) && contract.does == Does::Store {
-            assert_eq!(&offsets(&body, true), all, "{}", row.name());
+            assert_eq!(offsets(&body, true), all, "{}", row.name());
         }
     }
 }
