@@ -38,6 +38,9 @@ pub fn for_cause(cause: Cause) -> &'static str {
         Cause::Behind => {
             "type a lower --rate, or more --threads and --depth; for a recording or a number a longer --budget"
         }
+        Cause::Unsettled => {
+            "others take this cache back between samples: measure when they are quiet, or type smaller --sizes"
+        }
         Cause::CacheSize => "size caches by what memgauge caches finds: --last-level",
         Cause::Spread => "type --samples 500 (they come in more rounds), or find a quieter machine",
     }

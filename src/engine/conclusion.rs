@@ -51,7 +51,7 @@ pub fn conclude(log: &PointLog, asked: &Work, frame: &Frame<'_>) -> Outcome {
     let grounds = Grounds {
         summary: &summary,
         evidence: &evidence,
-        shape: &Shape::of(&groups),
+        shape: &Shape::of(&groups, work.higher_is_better()),
         dirt: dirt::main_cause(work, log.samples.iter().map(|t| &t.seen)),
         limit: limit.as_ref(),
         load: load.as_ref().zip(frame.traffic_limit),

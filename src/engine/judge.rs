@@ -100,10 +100,20 @@ pub fn judge(grounds: &Grounds<'_>) -> Verdict {
     if let Some(spread) = grounds.evidence.relative_spread.filter(|&s| s > SPREAD) {
         reasons.push(reason(Cause::Spread, format!("known to ±{:.0}% only", spread * 100.0)));
     }
+    reasons.extend(unsettled(grounds.shape, &reasons));
     for reason in reasons {
         verdict.add(VerdictGrade::Doubtful, reason);
     }
     verdict
+}
+
+/// Why values scatter, where `reasons` are that they do: samples get slower or faster within rounds.
+fn unsettled(shape: &Shape, reasons: &[Reason]) -> Option<Reason> {
+    let scatters = |reason: &Reason| matches!(reason.cause, Cause::Spread | Cause::Bimodal | Cause::Drift);
+    let slowing = shape.slowing.filter(|slowing| slowing.abs() > DRIFT && reasons.iter().any(scatters))?;
+    let direction = if slowing > 0.0 { "slower" } else { "faster" };
+    let text = format!("samples got {direction} by {:.0}% within rounds", slowing.abs() * 100.0);
+    Some(reason(Cause::Unsettled, text))
 }
 
 /// A reason with what can be done about it.

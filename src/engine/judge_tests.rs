@@ -154,6 +154,29 @@ fn each_cause_is_named() {
 }
 
 #[test]
+fn what_goes_on_within_rounds_is_the_reason_of_a_doubt_and_no_doubt_of_its_own() {
+    let mut case = good();
+    case.shape.slowing = Some(0.3);
+    assert_eq!(verdict(&case, None).grade, VerdictGrade::Solid);
+    case.evidence.relative_spread = Some(0.2);
+    assert_eq!(verdict(&case, None).text(), "known to ±20% only; samples got slower by 30% within rounds");
+    case.shape.slowing = Some(-0.3);
+    assert!(verdict(&case, None).names(Cause::Unsettled) && verdict(&case, None).text().contains("faster by 30%"));
+    case.shape.slowing = Some(0.03);
+    assert_eq!(verdict(&case, None).reasons.len(), 1);
+}
+
+#[test]
+fn slower_is_longer_times_and_lower_rates() {
+    let rounds = |of: fn(usize) -> f64| vec![(0..12).map(|_| (0..8).map(of).collect()).collect()];
+    let (rising, falling) = (rounds(|at| 100.0 + 10.0 * (at % 4) as f64), rounds(|at| 100.0 / (1.0 + at as f64)));
+    assert!(Shape::of(&rising, false).slowing.is_some_and(|s| (s - 0.3).abs() < 1e-9));
+    assert!(Shape::of(&rising, true).slowing.is_some_and(|s| s < -0.2));
+    assert!(Shape::of(&falling, true).slowing.is_some_and(|s| s > 0.5));
+    assert_eq!(Shape::of(&rounds(|_| 5.0), true).slowing, None);
+}
+
+#[test]
 fn small_disturbances_are_none() {
     let mut case = good();
     let around = &mut case.evidence.surroundings;

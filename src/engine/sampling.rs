@@ -70,7 +70,7 @@ const MOST_WARM_UPS_OF_FILLED: usize = 2;
 
 /// Samples after which it is filled anew, as neighbours may take the cache within milliseconds: more than a few are slower
 /// and slower.
-const SAMPLES_OF_A_FILL: u32 = 4;
+pub(super) const SAMPLES_OF_A_FILL: u32 = 4;
 
 /// The longest chain that the time for filling it lasts for, twice through at a few GB/s. Where this ends, chains are warmed up in
 /// another way, which looks like the end of a cache: no CPU should have so large a one.

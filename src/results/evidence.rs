@@ -79,6 +79,8 @@ pub enum Cause {
     Placement,
     /// The interval is too wide.
     Spread,
+    /// Samples got slower or faster within rounds, which is why they scatter.
+    Unsettled,
     /// A working set larger than the cache that it is called after holds by timing.
     CacheSize,
     /// Storage was not reached: the page cache answered, or could have.

@@ -18,6 +18,7 @@ mod random;
 mod ratio;
 mod stop;
 mod trend;
+mod within;
 
 pub use bends::{first_passing, knee_below_chord, unevenness};
 pub use capacity::{CacheEnd, cache_ends, deviation, fewer_than};
@@ -31,3 +32,4 @@ pub use random::{SplitMix64, derive};
 pub use ratio::{Ratio, ratio_interval};
 pub use stop::StopRule;
 pub use trend::{Drift, drift};
+pub use within::within;
