@@ -326,12 +326,13 @@ impl Run<'_> {
     }
 
     /// Tells how far the run is by turns, and what is left by the plan's estimate of these. A run that is slower than
-    /// planned still ends when its budget does.
+    /// planned still ends when its budget does; what was set aside is used up to the deadline.
     fn tell(&mut self, doing: &str) {
         let done = (self.turns.0 as f64 / self.turns.1.max(1) as f64).clamp(0.0, 1.0);
-        let spent = self.machine.now() - self.started;
-        let allowed = (self.plan.request.budget * GRACE - spent).max(Nanos::ZERO);
-        self.observer.progress(done, (self.plan.estimate * (1.0 - done)).min(allowed), doing);
+        let now = self.machine.now();
+        let allowed = (self.plan.request.budget * GRACE - (now - self.started)).max(Nanos::ZERO);
+        let set_aside = if done < 1.0 { Nanos::ZERO } else { self.deadline - now };
+        self.observer.progress(done, (self.plan.estimate * (1.0 - done)).max(set_aside).min(allowed), doing);
     }
 
     /// The kernels that were timed: those that were chosen, where there was a choice.
