@@ -208,9 +208,9 @@ fn latency_by_distance_is_in_every_form_and_made_anew() {
     let text = read(&folder.path().join("r.json"));
     both(&text);
     let shown = typed("report r.json --format table", folder.path()).stdout;
-    let words: Vec<&str> = shown.split_whitespace().collect();
-    assert!(words.join(" ").contains("1 of 1 point measured"), "{shown}");
-    assert!(words.contains(&"us") && !words.contains(&"ns"), "times of one kind: {shown}");
+    let told: Vec<&str> = shown.split_whitespace().collect();
+    assert!(told.join(" ").contains("1 of 1 point measured"), "{shown}");
+    assert!(told.contains(&"us") && !told.contains(&"ns"), "times of one kind: {shown}");
     for form in ["--format table", "--format csv", "--format markdown", "--chart io-seeks"] {
         let shown = typed(&format!("report r.json {form}"), folder.path());
         assert!(shown.code == Some(0) && shown.stdout.contains("distance"), "{form}: {shown:?}");
