@@ -19,8 +19,10 @@ impl Run<'_> {
     /// for those that may suffer from the pages they got, then for all that are not as precise as asked for.
     pub(super) fn use_what_is_left(&mut self, phase: &Phase) {
         self.go_on(phase, Self::within_reach);
-        self.look_again(phase);
-        self.go_on(phase, Self::unsettled);
+        // Fresh memory is only what the points of a second look need.
+        if !self.look_again(phase) {
+            self.go_on(phase, Self::unsettled);
+        }
     }
 
     /// Takes further rounds of what `which` says of a phase, round by round, while there is time.
@@ -71,16 +73,19 @@ impl Run<'_> {
     }
 
     /// Takes further rounds, in fresh allocations, of points that came out badly where it can matter which pages they
-    /// got, while there is time: allocations then differ.
-    pub(super) fn look_again(&mut self, phase: &Phase) {
-        for _ in 0..SECOND_LOOKS {
+    /// got, while there is time: allocations then differ. Whether it mapped fresh memory.
+    fn look_again(&mut self, phase: &Phase) -> bool {
+        for look in 0..SECOND_LOOKS {
             let points = self.suspects(phase);
             let works: Vec<&Work> = points.iter().filter_map(|&i| self.points[i].work.as_ref().ok()).collect();
             let memory = MemoryPlan::of(works.iter().copied(), self.machine.facts(), false);
             let mapping = Nanos::from_secs(memory.total().0 as f64 / self.plan.fault.0);
             let late = self.machine.now() + mapping > self.deadline;
-            if points.is_empty() || late || self.allocate(&memory, phase.beside).is_err() {
-                return;
+            if points.is_empty() || late {
+                return look > 0;
+            }
+            if self.allocate(&memory, phase.beside).is_err() {
+                return true;
             }
             for &index in &points {
                 self.logs[index].reallocated();
@@ -89,6 +94,7 @@ impl Run<'_> {
                 self.turn(index);
             }
         }
+        true
     }
 
     /// Whether more rounds of a point can say more.
