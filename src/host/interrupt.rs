@@ -89,7 +89,8 @@ mod tests {
     #[ignore = "ends the process"]
     fn child_that_is_told_twice() {
         let flag = StopFlag::on_signals().unwrap();
-        signal_hook::low_level::raise(signal_hook::consts::SIGINT).unwrap();
+        // Not SIGINT, which shells let programs that they start in the background ignore.
+        signal_hook::low_level::raise(signal_hook::consts::SIGTERM).unwrap();
         assert!(flag.is_set());
         // At once it is the same wish, said twice.
         signal_hook::low_level::raise(signal_hook::consts::SIGHUP).unwrap();
