@@ -357,7 +357,8 @@ fn profiles_take_their_share_of_the_time() {
         (plan.points.len(), plan.estimate)
     };
     let (points, time) = estimate((row.in_profile)(Detail::Levels));
-    assert!((6..=8).contains(&points) && time < Nanos(7e9), "{points} points in {time}");
+    // Five seconds, and the fifth that is set aside.
+    assert!((6..=8).contains(&points) && time < Nanos(6e9), "{points} points in {time}");
     let (points, time) = estimate(Box::new(LoadedLatency::new(lab::parse(""))));
     assert!(points > 60 && time < Nanos(60e9), "{points} points in {time}");
 }
