@@ -325,7 +325,27 @@ fn notes(before: &Report, after: &Report) -> Vec<String> {
     };
     let both = facts(before).into_iter().zip(facts(after));
     let differ = both.filter(|((_, a), (_, b))| a != b);
-    differ.map(|((what, a), (_, b))| format!("different {what}: {a} / {b}")).collect()
+    let differ = differ.map(|((what, a), (_, b))| format!("different {what}: {a} / {b}"));
+    differ.chain(beside_one_of_them(before, after)).collect()
+}
+
+/// Cores of the same design begin as many instructions per cycle, to less than this.
+const SAME_CORE: f64 = 0.05;
+
+/// Whether somebody used the cores of one run for all of its time, which that run cannot know: to it, that is what its cores are.
+fn beside_one_of_them(before: &Report, after: &Report) -> Option<String> {
+    let model = |report: &Report| report.provenance.host.cpu.model_name.get().cloned();
+    let alone = |report: &Report| {
+        let points = report.datasets.iter().flat_map(|d| &d.points).filter_map(|p| p.outcome.measured());
+        let of_one = points.map(|m| &m.evidence).filter(|e| e.cpus.len() == 1);
+        of_one.filter_map(|e| e.shared_core.as_ref()).map(|core| core.usual_per_cycle).reduce(f64::max)
+    };
+    let (one, other) = (alone(before)?, alone(after)?);
+    let same = (one / other - 1.0).abs() <= SAME_CORE || model(before) != model(after);
+    let which = if one < other { "first" } else { "second" };
+    (!same).then(|| {
+        format!("different cores: they begin {one:.2} / {other:.2} instructions per cycle; somebody else used those of the {which} throughout")
+    })
 }
 
 #[cfg(test)]

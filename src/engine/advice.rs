@@ -20,6 +20,9 @@ pub fn for_cause(cause: Cause) -> &'static str {
             "use a machine with dedicated cpus, or measure when its neighbours are quiet; --repeat 5 shows the range"
         }
         Cause::HostMoved => "use a machine whose cpus are pinned to cores of their own, or measure with one thread",
+        Cause::CoreShared => {
+            "leave the other hardware thread of the core idle; in a virtual machine use one with cores of its own"
+        }
         Cause::Throttled => "raise the cpu quota of the container, or type --cpus with fewer cpus than it has time for",
         Cause::Others => "stop other programs, or measure when the machine is idle",
         Cause::MemoryPressure => "leave more memory free, or type smaller --sizes",
@@ -55,6 +58,7 @@ pub fn by_what(cause: Cause) -> &'static str {
         Cause::NotResident => " by page faults",
         Cause::Stolen => " by gaps that the system does not count",
         Cause::HostMoved => ": the host had two of its cpus on one core, or nearer than usual",
+        Cause::CoreShared => ": another hardware thread computed on the same core",
         _ => "",
     }
 }

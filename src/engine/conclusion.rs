@@ -2,6 +2,7 @@
 
 use super::dirt;
 use super::io;
+use super::issue;
 use super::judge::{Grounds, judge};
 use super::machine::{Beside, Observation, Trouble};
 use super::sampling::{PointLog, Taken, value};
@@ -227,6 +228,7 @@ fn evidence(log: &PointLog, work: &Work, frame: &Frame<'_>, dirty: u64, summary:
         longest_gap_ns: seen().map(|o| o.gaps.longest.0).reduce(f64::max),
         surroundings: log.surroundings.clone().unwrap_or_default(),
         closer_cpus: log.nearness.evidence(),
+        shared_core: issue::evidence(&log.samples, log.usual_issue),
         core_hz_before: stats::median(&log.core_before[..log.core_before.len().div_ceil(2)]),
         core_hz_least: core.iter().copied().reduce(f64::min),
         core_hz_most: core.iter().copied().reduce(f64::max),

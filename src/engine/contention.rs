@@ -96,7 +96,7 @@ fn burst_rate(model: &CostModel, traffic: &Traffic, level: usize) -> f64 {
     let allocate = if level + 1 == model.levels.len() { traffic.store.contract().bus_factor() as f64 } else { 1.0 };
     let (reads, writes) = (f64::from(traffic.reads), f64::from(traffic.writes));
     let burst = traffic.burst_bytes() as f64;
-    let pause = (traffic.pause_blocks() * crate::kernels::ADDS_PER_BLOCK) as f64 / model.core.0;
+    let pause = (traffic.pause_blocks() * crate::kernels::RULED_PER_BLOCK) as f64 / model.core.0;
     let turn = reads * burst / read + writes * burst / (read / 2.0 / allocate) + (reads + writes) * pause;
     (reads + writes) * burst / turn
 }

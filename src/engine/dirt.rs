@@ -21,6 +21,9 @@ pub fn of(work: &Work, seen: &Observation) -> Vec<(Cause, String)> {
     if seen.closer {
         found.push((Cause::HostMoved, "the host had moved its cpus closer together".to_owned()));
     }
+    if seen.shared {
+        found.push((Cause::CoreShared, "another hardware thread used the core".to_owned()));
+    }
     if let (Work::Io(_), Some(io)) = (work, &seen.io) {
         found.extend(of_io(seen, io));
         return found;
@@ -113,6 +116,7 @@ mod tests {
             (seen(quiet, 0.06e6, 3), Some(Cause::Stolen)),
             (seen(quiet, 0.0, 2), Some(Cause::Moved)),
             (Observation { closer: true, ..seen(quiet, 0.0, 3) }, Some(Cause::HostMoved)),
+            (Observation { shared: true, ..seen(quiet, 0.0, 3) }, Some(Cause::CoreShared)),
             (seen(ThreadNoise { involuntary_switches: 1, ..quiet }, 0.9e6, 3), Some(Cause::Others)),
             (seen(ThreadNoise { voluntary_switches: 1, ..quiet }, 0.9e6, 3), Some(Cause::Stopped)),
             (seen(ThreadNoise { major_faults: 1, voluntary_switches: 1, ..quiet }, 0.9e6, 3), Some(Cause::NotResident)),
@@ -123,7 +127,7 @@ mod tests {
         }
         let all: Vec<Observation> = cases.iter().map(|c| c.0.clone()).collect();
         assert_eq!(main_cause(&work(), all[..2].iter()), None);
-        assert_eq!(main_cause(&work(), [&all[3], &all[5], &all[3]].into_iter()), Some(Cause::Moved));
+        assert_eq!(main_cause(&work(), [&all[3], &all[6], &all[3]].into_iter()), Some(Cause::Moved));
         let unknown = Observation { elapsed: Nanos(1e6), ..Default::default() };
         assert!(of(&work(), &unknown).is_empty());
     }

@@ -2,6 +2,7 @@
 
 use super::sample::CHUNKS;
 use super::window::Chunks;
+use crate::host::noise::ThreadNoise;
 use crate::results::Surroundings;
 use crate::units::Nanos;
 
@@ -50,12 +51,47 @@ pub struct NoiseModel {
     pub drift: f64,
     /// Every so many spans of fifty samples the host has all CPUs on one core for one of them; 0 for never.
     pub closer_every: u64,
+    /// Every so many spans of ten samples somebody else uses the core for one of them; 0 for never.
+    pub shared_every: u64,
+    /// And of these every so many all the same does not; 0 for never.
+    pub alone_every: u64,
+}
+
+/// Independent instructions that the simulated core begins per cycle.
+const WIDTH: f64 = 5.0;
+
+impl Spike {
+    /// What the system counts of it.
+    pub(super) fn noise(self) -> ThreadNoise {
+        let count = |kind: Spike| u64::from(self == kind);
+        ThreadNoise {
+            minor_faults: count(Spike::Fault),
+            major_faults: 0,
+            voluntary_switches: count(Spike::Stop),
+            involuntary_switches: count(Spike::Switch),
+        }
+    }
 }
 
 impl NoiseModel {
     /// Whether the host has all CPUs on one core after so many samples.
     pub(super) fn is_closer(&self, samples: u64) -> bool {
         self.closer_every > 0 && samples / 50 % self.closer_every == self.closer_every - 1
+    }
+
+    fn is_shared(&self, samples: u64) -> bool {
+        let nth = |every: u64| every > 0 && samples / 10 % every == every - 1;
+        nth(self.shared_every) && !nth(self.alone_every)
+    }
+
+    /// Independent instructions that the core begins per cycle after so many samples.
+    pub(super) fn issue(&self, samples: u64) -> f64 {
+        if self.is_shared(samples) { WIDTH * 0.6 } else { WIDTH }
+    }
+
+    /// What somebody else leaves of the speed of a core after so many samples.
+    pub(super) fn left_of_core(&self, samples: u64) -> f64 {
+        if self.is_shared(samples) { 0.8 } else { 1.0 }
     }
 
     /// What has happened until `now` on a machine of which so many CPUs are looked at.

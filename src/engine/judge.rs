@@ -40,6 +40,13 @@ const MINORITY: f64 = 0.3;
 /// Values that rose or fell by more than this from the first to the last round, and not by chance.
 const DRIFT: f64 = 0.05;
 
+/// More dirty samples than this share of all leave clean ones that may have been hit too, by what dirties them.
+const DIRTY: f64 = 0.5;
+
+/// The same where each sample was looked at for what dirties it: the clean ones of points of which two thirds were dirty were as fast as
+/// those of undisturbed points.
+const DIRTY_AND_LOOKED_AT: f64 = 0.8;
+
 /// Fewer clean samples than this have no 95% interval of the median (1 - 2/2^n < 0.95).
 const FEWEST_SAMPLES: u64 = 6;
 
@@ -158,8 +165,9 @@ fn samples(grounds: &Grounds<'_>) -> Vec<Reason> {
     let (clean, dirty) = (grounds.summary.clean_samples, grounds.evidence.dirty_samples);
     let all = clean + dirty;
     let mut reasons = Vec::new();
-    if dirty * 2 > all {
-        let cause = grounds.dirt.unwrap_or(Cause::Disturbed);
+    let cause = grounds.dirt.unwrap_or(Cause::Disturbed);
+    let most = if cause == Cause::CoreShared { DIRTY_AND_LOOKED_AT } else { DIRTY };
+    if dirty as f64 > all as f64 * most {
         let by = advice::by_what(cause);
         reasons.push(reason(cause, format!("{dirty} of {all} samples were disturbed{by}")));
     }

@@ -1,6 +1,7 @@
 //! What the engine asks of a machine: the real one and the simulated one answer alike.
 
 use super::io::{IoFile, IoSeen, IoTarget};
+use super::issue::IssueRates;
 use super::traffic::{LoadedWork, Traffic};
 use super::window::{Chunks, Gaps};
 use super::work::{ChaseWork, Work};
@@ -77,6 +78,11 @@ pub struct Observation {
     pub io: Option<Box<IoSeen>>,
     /// Whether the host of a virtual machine had moved two of its CPUs closer to each other than they usually are.
     pub closer: bool,
+    /// Independent instructions that the core began per cycle right before and after, the least of all threads; `None` where that is
+    /// not known.
+    pub issue: Option<f64>,
+    /// Whether that was so few that somebody else used the core.
+    pub shared: bool,
 }
 
 /// What a mapping is for; streams and chains never share memory.
@@ -268,6 +274,9 @@ pub trait Machine {
 
     /// Core clock of `cpu` now, `None` where it cannot be established.
     fn core_clock(&mut self, cpu: u32) -> Option<Hertz>;
+
+    /// What the cores began beside the samples of the run so far.
+    fn issue_rates(&mut self) -> &mut IssueRates;
 
     /// What a round trip of a cache line between two CPUs takes now; `None` where it cannot be established.
     fn hand_off(&mut self, _pair: [u32; 2]) -> Option<Nanos> {

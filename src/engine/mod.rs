@@ -18,6 +18,7 @@ mod disturbances;
 mod handoff;
 mod handoff_cost;
 mod io;
+mod issue;
 mod judge;
 mod loaded;
 mod machine;

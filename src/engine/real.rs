@@ -5,6 +5,7 @@ mod hand_off;
 
 use super::handoff::HandOffRun;
 use super::io::{IoFile, IoTarget, Means, RealStorage};
+use super::issue::IssueRates;
 use super::loaded::{LoadedRun, ProbeRun, TrafficShare};
 use super::machine::{Machine, MemoryKey, MemoryPlan, MemoryUse, Observation, Trouble, page_bytes, slot, traffic_key};
 use super::order::ChainOrder;
@@ -50,6 +51,7 @@ pub struct RealMachine {
     prepared: Option<(Work, Prepared)>,
     /// Lines that pairs of CPUs hand to and fro beside the samples.
     lines: BTreeMap<[u32; 2], Arc<HandOffRun>>,
+    issue: IssueRates,
     /// How far in its pass over memory the last stream stopped that no cache holds.
     reached: f64,
 }
@@ -79,6 +81,7 @@ impl RealMachine {
             storage: RealStorage::default(),
             prepared: None,
             lines: BTreeMap::new(),
+            issue: IssueRates::default(),
             reached: 0.0,
         };
         machine.clock.facts_mut().core = cpus.first().and_then(|&cpu| machine.core_clock(cpu));
@@ -458,7 +461,11 @@ impl Machine for RealMachine {
             readings[readings.len() / 2]
         });
         let time = self.clock.nanos(*ticks.ok()?.first().filter(|&&t| t > 0)?);
-        Some(Hertz((BLOCKS * kernels::ADDS_PER_BLOCK) as f64 / time.secs()))
+        Some(Hertz((BLOCKS * kernels::RULED_PER_BLOCK) as f64 / time.secs()))
+    }
+
+    fn issue_rates(&mut self) -> &mut IssueRates {
+        &mut self.issue
     }
 
     fn hand_off(&mut self, pair: [u32; 2]) -> Option<Nanos> {

@@ -7,7 +7,7 @@ use super::window::{Chunks, Gaps, Stamps, common_window, gap_ticks};
 use super::{Clock, Team};
 use crate::host::noise::ThreadNoise;
 use crate::host::{counter, pin};
-use crate::kernels::{ADDS_PER_BLOCK, dependent_adds};
+use crate::kernels::{CoreRuler, RULED_PER_BLOCK};
 use crate::units::Hertz;
 use std::sync::Arc;
 
@@ -63,10 +63,38 @@ pub trait Run: Send + Sync + 'static {
 /// power with others wanders by percents within a round.
 const CLOCK_BLOCKS: u64 = 640;
 
+/// Blocks of independent instructions that show whether somebody else uses the core: 3 us where it begins five per cycle.
+const ISSUE_BLOCKS: u64 = 320;
+
+/// Ticks that the rulers of the core took.
+#[derive(Debug, Clone, Copy)]
+struct Ruled {
+    /// Additions, before and after.
+    clock: [u64; 2],
+    /// Independent instructions: when all threads had begun and, of a thread that is alone, at its end too. Of several some may
+    /// have ended by then.
+    issue: [u64; 2],
+}
+
+impl Ruled {
+    /// Core clock.
+    fn core(&self, clock: &Clock) -> Hertz {
+        let cycles = (2 * CLOCK_BLOCKS * RULED_PER_BLOCK) as f64;
+        Hertz(cycles / clock.nanos(self.clock[0] + self.clock[1]).secs())
+    }
+
+    /// Independent instructions that were begun per cycle. The quicker reading of the clock is the one that nothing interrupted.
+    fn issue(&self) -> Option<f64> {
+        let slower = self.issue[0].max(self.issue[1]);
+        let cycle = self.clock[0].min(self.clock[1]) as f64 / CLOCK_BLOCKS as f64;
+        (slower > 0 && cycle > 0.0).then(|| cycle * ISSUE_BLOCKS as f64 / slower as f64)
+    }
+}
+
 /// What one thread saw.
 struct Seen {
-    /// Ticks that the additions took before and after.
-    clock: u64,
+    /// `None` for a thread that only answered.
+    ruled: Option<Ruled>,
     /// `None` for a thread that only answered.
     stamps: Option<Stamps>,
     noise: Option<ThreadNoise>,
@@ -123,10 +151,8 @@ fn take_once<R: Run>(
     let common = if all { common_window(&stamps) } else { None };
     let Some(common) = common else { return Ok(None) };
     let (amount, traffic) = counted(run.as_ref(), &timed, &common.amounts);
-    let core = seen.first().filter(|s| s.clock > 0).map(|s| {
-        let cycles = (2 * CLOCK_BLOCKS * ADDS_PER_BLOCK) as f64;
-        Hertz(cycles / clock.nanos(s.clock).secs())
-    });
+    let core = seen.first().and_then(|s| s.ruled).filter(|r| r.clock[0] + r.clock[1] > 0).map(|r| r.core(clock));
+    let issue = seen.iter().filter_map(|s| s.ruled).filter_map(|r| r.issue()).reduce(f64::min);
     let noise = seen.iter().map(|s| s.noise).collect::<Option<Vec<_>>>();
     let gaps = stamps.iter().map(gap_ticks).fold((0, 0), |sum, gap| (sum.0 + gap.0, gap.1.max(sum.1)));
     let chunks = stamps.first().map(|first| Chunks {
@@ -146,6 +172,8 @@ fn take_once<R: Run>(
         core,
         io: None,
         closer: false,
+        issue,
+        shared: false,
     }))
 }
 
@@ -168,10 +196,11 @@ fn counted<R: Run>(run: &R, timed: &[usize], blocks: &[f64]) -> (f64, Option<Bes
 /// Finds out how much work makes a chunk, waits for the others, and times chunks until the sample is long enough.
 fn measure(blocks: &mut Blocks<'_>, member: Member, barrier: &StartBarrier, length: Length) -> Seen {
     let mut ticks = Vec::with_capacity(MOST_STAMPS);
-    let clock_before = core_ticks();
+    let clock_before = ruler_ticks(CoreRuler::DependentAdds, CLOCK_BLOCKS);
     let chunk = blocks_per_chunk(blocks, (length.ticks / CHUNKS).max(1));
     let before = pin::current_cpu();
     barrier.wait();
+    let issue_before = issue_ticks();
     let noise = ThreadNoise::of_this_thread();
     ticks.push(counter::ticks());
     let end = ticks[0].saturating_add(length.ticks);
@@ -181,8 +210,10 @@ fn measure(blocks: &mut Blocks<'_>, member: Member, barrier: &StartBarrier, leng
     }
     let noise = noise.and_then(|earlier| ThreadNoise::of_this_thread().map(|later| later.since(earlier)));
     let found_on = found_on(before, member);
-    let clock = clock_before + core_ticks();
-    Seen { clock, stamps: Some(Stamps { ticks, chunk }), noise, found_on }
+    let issue_after = if barrier.is_alone() { issue_ticks() } else { issue_before };
+    let clock = [clock_before, ruler_ticks(CoreRuler::DependentAdds, CLOCK_BLOCKS)];
+    let ruled = Some(Ruled { clock, issue: [issue_before, issue_after] });
+    Seen { ruled, stamps: Some(Stamps { ticks, chunk }), noise, found_on }
 }
 
 /// Watches a thread that only answers. Its switches do not count: it begins before the timed part and ends after it, when the
@@ -190,7 +221,7 @@ fn measure(blocks: &mut Blocks<'_>, member: Member, barrier: &StartBarrier, leng
 fn attend(member: Member, answer: impl FnOnce()) -> Seen {
     let before = pin::current_cpu();
     answer();
-    Seen { clock: 0, stamps: None, noise: Some(ThreadNoise::default()), found_on: found_on(before, member) }
+    Seen { ruled: None, stamps: None, noise: Some(ThreadNoise::default()), found_on: found_on(before, member) }
 }
 
 /// Where a thread is now, or where it was `before` if that was elsewhere than on its own CPU.
@@ -198,11 +229,17 @@ fn found_on(before: Option<u32>, member: Member) -> Option<u32> {
     if before == Some(member.cpu) { pin::current_cpu() } else { before }
 }
 
-/// Ticks that a known number of cycles takes now.
-fn core_ticks() -> u64 {
+/// Ticks that `blocks` of a ruler take now.
+fn ruler_ticks(ruler: CoreRuler, blocks: u64) -> u64 {
     let start = counter::ticks();
-    dependent_adds(CLOCK_BLOCKS);
+    ruler.run(blocks);
     counter::ticks().saturating_sub(start)
+}
+
+/// Ticks that the independent instructions take now, the quicker of two readings: the other one may have been interrupted.
+fn issue_ticks() -> u64 {
+    let read = || ruler_ticks(CoreRuler::Independent, ISSUE_BLOCKS);
+    read().min(read())
 }
 
 /// Doubles the work until it takes a quarter of a chunk, then scales up. What it does also warms the caches.

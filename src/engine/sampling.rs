@@ -2,6 +2,7 @@
 
 use super::dirt;
 use super::distribution::{self, Windows};
+use super::issue;
 use super::machine::{Machine, Observation, Trouble};
 use super::nearness::Nearness;
 use super::pages::misplaced;
@@ -102,6 +103,8 @@ pub struct PointLog {
     pub(super) surroundings: Option<Surroundings>,
     pub(super) clock_drift: Option<f64>,
     pub(super) nearness: Nearness,
+    /// What its cores begin while nobody else uses them.
+    pub(super) usual_issue: Option<f64>,
     pub(super) allocation: u32,
     /// The allocation that the pages were read back of last.
     pages_of: Option<u32>,
@@ -227,6 +230,14 @@ impl PointLog {
         Ok(())
     }
 
+    /// Marks the samples that the host's or somebody else's use of the CPUs spoiled, by all that is known of that now.
+    fn mark(&mut self, machine: &mut dyn Machine, work: &Work) {
+        self.nearness.mark(self.samples.iter_mut());
+        let apart = issue::apart(work, machine.facts());
+        self.usual_issue = machine.issue_rates().usual(work).filter(|_| apart);
+        issue::mark(self.samples.iter_mut(), self.usual_issue);
+    }
+
     /// Notes what happened around a round.
     fn note(&mut self, around: &Surroundings, clock_drift: Option<f64>) {
         self.surroundings = Some(self.surroundings.as_ref().map_or_else(|| around.clone(), |s| together(s, around)));
@@ -267,6 +278,7 @@ fn try_round(machine: &mut dyn Machine, asked: &Work, sampling: &Sampling, log: 
         match ready.and_then(|()| machine.sample(work, sampling.length)) {
             Ok(seen) => {
                 let is_last = seen.io.as_ref().is_some_and(|io| io.is_last);
+                machine.issue_rates().note(work, &seen);
                 log.samples.push(Taken { round, allocation: log.allocation, seen });
                 if is_last {
                     log.exhausted = true;
@@ -284,7 +296,7 @@ fn try_round(machine: &mut dyn Machine, asked: &Work, sampling: &Sampling, log: 
     log.note(&between(&before, &surroundings), machine.clock_drift());
     log.core_after.extend(first_cpu.and_then(|cpu| machine.core_clock(cpu)).map(|hz| hz.0));
     log.nearness.read(machine, work, round);
-    log.nearness.mark(log.samples.iter_mut());
+    log.mark(machine, work);
     let placed = log.read_pages(machine, work);
     result.and(placed)?;
     log.rounds += 1;

@@ -10,6 +10,7 @@ use super::contention::{self, LoadCost, Sets};
 use super::disturbances::{NoiseModel, Spike, chunks};
 use super::handoff_cost::HandOffCost;
 use super::io::{IoFile, IoTarget, IoWork, SimulatedStorage, StorageModel};
+use super::issue::IssueRates;
 use super::machine::{Beside, Machine, MemoryKey, MemoryPlan, MemoryUse, Observation, Trouble, traffic_memory};
 use super::nodes_cost::NodesCost;
 use super::sharing::{SharingModel, stream_rate};
@@ -90,6 +91,7 @@ pub struct SimulatedMachine {
     now: Nanos,
     random: SplitMix64,
     samples: u64,
+    issue: IssueRates,
     mapped: MemoryPlan,
     mappings: u64,
     chains: BTreeSet<ChaseWork>,
@@ -130,6 +132,7 @@ impl SimulatedMachine {
             now: Nanos::ZERO,
             random: SplitMix64::new(seed),
             samples: 0,
+            issue: IssueRates::default(),
             mapped: MemoryPlan::default(),
             mappings: 0,
             chains: BTreeSet::new(),
@@ -441,32 +444,26 @@ impl Machine for SimulatedMachine {
         let elapsed = length * factor;
         self.advance(elapsed + STARTING)?;
         let is = |kind: Spike| spike && self.model.noise.spike == kind;
-        let noise = ThreadNoise {
-            minor_faults: u64::from(is(Spike::Fault)),
-            major_faults: 0,
-            voluntary_switches: u64::from(is(Spike::Stop)),
-            involuntary_switches: u64::from(is(Spike::Switch)),
-        };
         // Whatever interrupts a sample leaves a gap in it; a move alone does not, nor does what only makes loads longer.
         let gap = if spike && !is(Spike::Move) && !is(Spike::Neighbour) { length * 2.0 } else { Nanos::ZERO };
         let mut found_on = work.cpus().to_vec();
         if let Some(first) = found_on.first_mut().filter(|_| is(Spike::Move)) {
             *first += 1;
         }
-        let per_nano = if closer { per_nano / 2.0 } else { per_nano };
+        let per_nano = if closer { per_nano / 2.0 } else { per_nano } * self.model.noise.left_of_core(self.samples);
         let amount = (per_nano * length.0).round().max(1.0) as u64;
         Ok(Observation {
             elapsed,
             amount,
             traffic: beside.map(|b| Beside { payload: b.payload * length.0, bus: b.bus * length.0 }),
             chunks: chunks(amount, elapsed, gap),
-            noise: Some(noise),
+            noise: Some(if spike { self.model.noise.spike.noise() } else { ThreadNoise::default() }),
             gaps: Gaps { total: gap, longest: gap },
             found_on: Some(found_on),
             fairness: Some(fairness),
             core: self.core_clock(work.cpus().first().copied().unwrap_or(0)),
-            io: None,
-            closer: false,
+            issue: Some(self.model.noise.issue(self.samples)),
+            ..Default::default()
         })
     }
 
@@ -476,6 +473,10 @@ impl Machine for SimulatedMachine {
 
     fn pages(&mut self, work: &Work) -> (PageEvidence, Vec<String>) {
         (self.model.nodes.evidence(work, &self.facts, self.model.granted), Vec::new())
+    }
+
+    fn issue_rates(&mut self) -> &mut IssueRates {
+        &mut self.issue
     }
 
     fn fill(&mut self) -> Result<(), Trouble> {

@@ -166,6 +166,11 @@ impl StartBarrier {
         Self { size, arrived: AtomicUsize::new(0) }
     }
 
+    /// Whether nobody else comes.
+    pub fn is_alone(&self) -> bool {
+        self.size == 1
+    }
+
     /// Spins until all have arrived; a sleeping wait would start each thread a wake-up later than the one before.
     pub fn wait(&self) {
         self.arrived.fetch_add(1, Ordering::AcqRel);

@@ -3,7 +3,7 @@
 use super::machine::slot;
 use super::work::{ChaseWork, StreamWork, Work};
 use crate::host::memory::PageMode;
-use crate::kernels::{ADDS_PER_BLOCK, BLOCK_BYTES, Operation, Width};
+use crate::kernels::{BLOCK_BYTES, Operation, RULED_PER_BLOCK, Width};
 use crate::results::{HostFacts, KernelUsed};
 use crate::units::Bytes;
 
@@ -67,7 +67,7 @@ impl Traffic {
 
     /// The pause in blocks of dependent additions.
     pub fn pause_blocks(&self) -> u64 {
-        self.pause.div_ceil(ADDS_PER_BLOCK)
+        self.pause.div_ceil(RULED_PER_BLOCK)
     }
 
     /// Whether the burst at `place`, counted from 0, stores: stores are spread evenly over the turns of the mix.

@@ -1,31 +1,66 @@
-//! The core clock's ruler: a chain of register additions, one per cycle on every processor of the last decades.
+//! The core's rulers: a chain of register additions, one per cycle on every processor of the last decades, which shows its clock,
+//! and instructions that need nothing of each other, of which it begins as many per cycle as it is wide and nobody else begins there.
 
 use super::native;
 
-/// Dependent additions per block.
-pub const ADDS_PER_BLOCK: u64 = 128;
+/// Instructions per block of a ruler.
+pub const RULED_PER_BLOCK: u64 = 128;
 
-/// Does `blocks` × [`ADDS_PER_BLOCK`] additions, each of which needs the one before it.
-///
-/// Register plus register: additions of a constant are folded away at rename by some cores (Golden Cove on).
-pub fn dependent_adds(blocks: u64) {
-    let mut left = blocks;
-    while left > 0 {
-        let part = usize::try_from(left).unwrap_or(usize::MAX);
-        // SAFETY: touches registers only, uses baseline instructions only, and ends after `part` turns, at least one.
-        unsafe { (native::ADD)(part) };
-        left -= part as u64;
+/// What a core can be held against.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CoreRuler {
+    /// Each instruction needs the one before it.
+    ///
+    /// Register plus register: additions of a constant are folded away at rename by some cores (Golden Cove on).
+    DependentAdds,
+    /// None needs another one.
+    Independent,
+}
+
+impl CoreRuler {
+    /// Both.
+    pub const ALL: [CoreRuler; 2] = [CoreRuler::DependentAdds, CoreRuler::Independent];
+
+    /// Its name in lists of kernels.
+    pub fn name(self) -> &'static str {
+        match self {
+            CoreRuler::DependentAdds => "dependent-adds",
+            CoreRuler::Independent => "independent",
+        }
+    }
+
+    /// Does `blocks` × [`RULED_PER_BLOCK`] of its instructions.
+    pub fn run(self, blocks: u64) {
+        let mut left = blocks;
+        while left > 0 {
+            let part = usize::try_from(left).unwrap_or(usize::MAX);
+            // SAFETY: touches registers only, uses baseline instructions only, and ends after `part` turns, at least one.
+            unsafe { (self.kernel())(part) };
+            left -= part as u64;
+        }
+    }
+
+    /// Digest of its machine code.
+    pub fn digest(self) -> Option<String> {
+        // SAFETY: it is a kernel.
+        unsafe { super::digest::digest_of(self.kernel() as *const u8) }
+    }
+
+    /// Its machine code.
+    pub fn code(self) -> Option<Vec<u8>> {
+        // SAFETY: it is a kernel.
+        unsafe { super::digest::body_of(self.kernel() as *const u8) }
+    }
+
+    fn kernel(self) -> super::abi::kernel_fn!(usize) {
+        match self {
+            CoreRuler::DependentAdds => native::ADD,
+            CoreRuler::Independent => native::ISSUE,
+        }
     }
 }
 
-/// Digest of the machine code that adds.
-pub fn adds_digest() -> Option<String> {
-    // SAFETY: it is a kernel.
-    unsafe { super::digest::digest_of(native::ADD as *const u8) }
-}
-
-/// The machine code that adds.
-pub fn adds_code() -> Option<Vec<u8>> {
-    // SAFETY: it is a kernel.
-    unsafe { super::digest::body_of(native::ADD as *const u8) }
+/// Does `blocks` × [`RULED_PER_BLOCK`] additions, each of which needs the one before it.
+pub fn dependent_adds(blocks: u64) {
+    CoreRuler::DependentAdds.run(blocks);
 }

@@ -1,6 +1,6 @@
 //! Every kernel of this build as it is listed: name, need, digest, machine code.
 
-use super::calibrate::{adds_code, adds_digest};
+use super::calibrate::CoreRuler;
 use super::chase::{MOST_WALKERS, chase_code, chase_digest, chase_name};
 use super::handoff::HandOff;
 use super::instructions::{ListedInstruction, all_instructions};
@@ -39,7 +39,7 @@ pub fn catalogue() -> Vec<Listing> {
     let walkers = (1..=MOST_WALKERS).flat_map(|n| [(n, false), (n, true)]);
     let instructions = all_instructions().into_iter().map(instruction);
     let all = streams.chain(walkers.map(chase)).chain(instructions).chain(all_locks().into_iter().map(lock));
-    all.chain(HandOff::ALL.map(handoff)).chain([add()]).collect()
+    all.chain(HandOff::ALL.map(handoff)).chain(CoreRuler::ALL.map(ruler)).collect()
 }
 
 /// The width of general registers.
@@ -135,18 +135,24 @@ fn handoff(handoff: HandOff) -> Listing {
     }
 }
 
-fn add() -> Listing {
+fn ruler(ruler: CoreRuler) -> Listing {
+    let does = match ruler {
+        CoreRuler::DependentAdds => "dependent register additions: the core clock",
+        CoreRuler::Independent => {
+            "independent register instructions: whether another thread begins some on the same core"
+        }
+    };
     Listing {
         family: "calibration",
-        name: "dependent-adds".to_owned(),
-        operation: "dependent-adds".to_owned(),
-        does: "dependent register additions: the core clock".to_owned(),
+        name: ruler.name().to_owned(),
+        operation: ruler.name().to_owned(),
+        does: does.to_owned(),
         bits: own_bits(),
         needs: "any processor".to_owned(),
         unavailable: None,
         unsupported: false,
-        digest: adds_digest(),
-        code: adds_code(),
+        digest: ruler.digest(),
+        code: ruler.code(),
     }
 }
 

@@ -54,7 +54,7 @@ pub(super) unsafe fn digest_of(code: *const u8) -> Option<String> {
 mod tests {
     use super::*;
     use crate::kernels::{
-        HandOff, MOST_WALKERS, adds_code, all_instructions, all_locks, all_rows, chase_code, chase_digest, chase_name,
+        CoreRuler, HandOff, MOST_WALKERS, all_instructions, all_locks, all_rows, chase_code, chase_digest, chase_name,
     };
     use std::collections::{BTreeMap, BTreeSet};
 
@@ -68,7 +68,7 @@ mod tests {
         let locks = all_locks().into_iter().filter(|l| l.digest().is_some()).map(|l| (l.name(), l.code()));
         let handoffs = HandOff::ALL.map(|h| (format!("hand-off {h}"), h.code()));
         let all = rows.chain(chases).chain(instructions).chain(locks).chain(handoffs);
-        let all = all.chain([("add".to_owned(), adds_code())]);
+        let all = all.chain(CoreRuler::ALL.map(|ruler| (ruler.name().to_owned(), ruler.code())));
         all.map(|(name, body)| (name.clone(), body.expect(&name))).collect()
     }
 

@@ -52,7 +52,7 @@ compile_error!(
     "memgauge has no kernels for this architecture; other instruction sets need a folder of rows in src/kernels"
 );
 
-pub use calibrate::{ADDS_PER_BLOCK, adds_code, adds_digest, dependent_adds};
+pub use calibrate::{CoreRuler, RULED_PER_BLOCK, dependent_adds};
 pub use catalogue::{Listing, catalogue};
 pub use chase::{
     Chain, ClosedPart, HOPS_PER_BLOCK, MOST_WALKERS, UnverifiedChain, chase_code, chase_digest, chase_name,

@@ -77,6 +77,7 @@ fn is_whole(point: &Point) -> bool {
         && measured.samples.iter().all(|s| s.value.is_finite() && s.elapsed_ns.is_finite())
         && measured.limit.as_ref().is_none_or(|l| l.value.is_finite())
         && measured.evidence.closer_cpus.as_ref().is_none_or(|c| (c.nearest_ns + c.usual_ns).is_finite())
+        && measured.evidence.shared_core.as_ref().is_none_or(|c| (c.usual_per_cycle + c.least_per_cycle).is_finite())
         && figures!(measured.evidence, &).into_iter().flatten().all(|f| f.is_finite())
 }
 
@@ -132,6 +133,7 @@ fn repair_measured(measured: &mut Measured) {
     measured.samples.retain(|s| s.value.is_finite() && s.elapsed_ns.is_finite());
     drop_wild(&mut measured.limit, |l| l.value);
     drop_wild(&mut measured.evidence.closer_cpus, |c| c.nearest_ns + c.usual_ns);
+    drop_wild(&mut measured.evidence.shared_core, |c| c.usual_per_cycle + c.least_per_cycle);
     for figure in figures!(measured.evidence, &mut) {
         drop_wild(figure, |f| *f);
     }

@@ -57,6 +57,8 @@ pub enum Cause {
     Stolen,
     /// The host of a virtual machine moved its CPUs closer to each other for most of the time.
     HostMoved,
+    /// Another hardware thread of the core computed for most of the time.
+    CoreShared,
     /// The control group's quota of CPU time was used up.
     Throttled,
     /// Other programs ran on the CPUs of the run or beside them.
@@ -262,6 +264,19 @@ pub struct CloserCpus {
     pub usual_ns: f64,
 }
 
+/// Independent instructions that a core began per cycle, read for some microseconds before and after each sample: fewer than usual where
+/// somebody computes on another hardware thread of the core, which may be another machine's.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+pub struct SharedCore {
+    /// Samples with a reading below 95% of the usual: they are left out of the summary.
+    pub shared_samples: u64,
+    /// What the cores begin while nobody else uses them, by all samples of the run on these CPUs.
+    pub usual_per_cycle: f64,
+    /// The least that was read beside a sample of the point.
+    pub least_per_cycle: f64,
+}
+
 /// What was checked around and during the samples of a point; `null` where it could not be read.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(test, derive(JsonSchema))]
@@ -292,6 +307,8 @@ pub struct Evidence {
     pub surroundings: Surroundings,
     /// How far the CPUs were from each other, of a virtual machine whose host may move them; `null` elsewhere.
     pub closer_cpus: Option<CloserCpus>,
+    /// Whether somebody else used the cores; `null` where it cannot be told.
+    pub shared_core: Option<SharedCore>,
     /// Core clock in Hz before the first sample of a round, on the first CPU, median over the earlier half of rounds.
     pub core_hz_before: Option<f64>,
     /// The lowest core clock beside a clean sample, in Hz.

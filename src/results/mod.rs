@@ -18,8 +18,8 @@ mod trace;
 
 pub use dataset::{ASKED_THREADS, Axis, Coordinate, Coordinates, Dataset, Point, Quantity, add_derived, headline};
 pub use evidence::{
-    Cause, CauseCount, CloserCpus, Evidence, NodePages, PageEvidence, Reason, ReportVerdict, Surroundings, Verdict,
-    VerdictGrade,
+    Cause, CauseCount, CloserCpus, Evidence, NodePages, PageEvidence, Reason, ReportVerdict, SharedCore, Surroundings,
+    Verdict, VerdictGrade,
 };
 pub use host::{
     Cache, CacheKind, Cpu, CpuFacts, Environment, Fact, HostFacts, HugePool, MemoryBus, MemoryFacts, Node, PageFacts,

@@ -116,7 +116,10 @@ pub(super) fn interruptions(datasets: &[Dataset]) -> Option<Finding> {
     let told: Vec<String> = counts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
     let moved: u64 = points().filter_map(|m| m.evidence.closer_cpus.as_ref()).map(|closer| closer.closer_rounds).sum();
     let moved = (moved > 0).then(|| format!("{moved} rounds in which the host had moved cpus closer together"));
-    let told: Vec<String> = told.into_iter().chain(moved).collect();
+    let shared: u64 =
+        points().filter_map(|m| m.evidence.shared_core.as_ref()).map(|shared| shared.shared_samples).sum();
+    let shared = (shared > 0).then(|| format!("{shared} samples beside which another hardware thread used the core"));
+    let told: Vec<String> = told.into_iter().chain(moved).chain(shared).collect();
     let by = if told.is_empty() { "gaps that the system does not count".to_owned() } else { told.join(", ") };
     let mut finding = sentence(
         "interruptions",

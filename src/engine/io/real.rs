@@ -14,7 +14,7 @@ use crate::host::interrupt::StopFlag;
 use crate::host::noise::ThreadNoise;
 use crate::host::storage::{Access, Direct, EngineSettings, Opening, Target, engine_named, nearest_available};
 use crate::host::{counter, pin};
-use crate::kernels::{ADDS_PER_BLOCK, dependent_adds};
+use crate::kernels::{RULED_PER_BLOCK, dependent_adds};
 use crate::results::{KernelUsed, TraceWriter};
 use crate::units::{Bytes, Nanos};
 use std::collections::{BTreeMap, BTreeSet};
@@ -51,7 +51,7 @@ impl Ticker for RealTicker {
     }
 
     fn compute(&self, additions: u32) {
-        dependent_adds(u64::from(additions).div_ceil(ADDS_PER_BLOCK));
+        dependent_adds(u64::from(additions).div_ceil(RULED_PER_BLOCK));
     }
 }
 

@@ -1,14 +1,19 @@
 //! What the points of a run walk through, held against the last-level cache that the same run found by timing.
 
+use super::super::hierarchy::MEMORY;
 use super::findings::measured_levels;
 use super::{End, NAME};
 use crate::engine::reason;
-use crate::results::{Cause, Coordinates, Dataset, Outcome, Topology, VerdictGrade};
+use crate::results::{Cause, Dataset, Outcome, Topology, VerdictGrade};
 use crate::units::Bytes;
 use std::collections::BTreeSet;
 
 /// A working set is larger than a cache where it is by more than this: the end of a range is known to a step of the grid.
 const BEYOND: f64 = 1.25;
+
+/// What is called memory is at least so many times what the last-level cache holds: of a random walk through less, more than half of the loads
+/// may be answered by that cache.
+const MEMORY_AT_LEAST: f64 = 2.0;
 
 /// A last-level cache found by timing.
 struct Found {
@@ -20,7 +25,7 @@ struct Found {
 }
 
 /// Notes in the evidence of every point what the last-level cache of its CPUs holds by timing, where the run looked, and doubts
-/// points that are called after that cache and do not fit into it.
+/// points that are called after that cache and do not fit into it, and those that are called memory and may be answered by it.
 pub fn against_measured(datasets: &mut [Dataset], topology: &Topology) {
     let Some(dataset) = datasets.iter().find(|dataset| dataset.experiment == NAME) else { return };
     let all = last_levels(dataset, topology);
@@ -30,16 +35,17 @@ pub fn against_measured(datasets: &mut [Dataset], topology: &Topology) {
         let behind = |found: &&Found| measured.evidence.cpus.iter().all(|cpu| found.cpus.contains(cpu));
         let Some(found) = all.iter().find(behind) else { continue };
         measured.evidence.measured_last_level_bytes = Some(found.end.capacity.0);
-        if is_called(&point.coordinates, &found.level) && bytes as f64 > found.end.high.0 as f64 * BEYOND {
-            let (set, level, capacity) = (Bytes(bytes), &found.level, found.end.capacity);
-            let text = format!("its {set} are more than the {capacity} that {level} holds by timing");
-            measured.verdict.add(VerdictGrade::Doubtful, reason(Cause::CacheSize, text));
-        }
+        let (set, level, capacity) = (Bytes(bytes), &found.level, found.end.capacity);
+        let called = |name: &str| point.coordinates.get("level").is_some_and(|level| level.to_string() == name);
+        let text = if called(level) && bytes as f64 > found.end.high.0 as f64 * BEYOND {
+            format!("its {set} are more than the {capacity} that {level} holds by timing")
+        } else if called(MEMORY) && (bytes as f64) < found.end.low.0 as f64 * MEMORY_AT_LEAST {
+            format!("its {set} are less than twice the {capacity} that {level} holds by timing")
+        } else {
+            continue;
+        };
+        measured.verdict.add(VerdictGrade::Doubtful, reason(Cause::CacheSize, text));
     }
-}
-
-fn is_called(coordinates: &Coordinates, level: &str) -> bool {
-    coordinates.get("level").is_some_and(|name| name.to_string() == level)
 }
 
 /// The last-level cache of each CPU that was looked at, where its end is beyond what the cache before it is reported to hold;

@@ -1,7 +1,7 @@
 //! Latency over bandwidth: one curve for each kind of traffic, read back from the points.
 
 use super::IDLE;
-use crate::kernels::ADDS_PER_BLOCK;
+use crate::kernels::RULED_PER_BLOCK;
 use crate::results::{Coordinate, Coordinates, Dataset, Load, Point, Summary, VerdictGrade};
 use crate::stats::{first_passing, knee_below_chord, unevenness};
 
@@ -157,7 +157,7 @@ fn middle(longer: Option<u64>, shorter: u64) -> Option<u64> {
         (Some(longer), 0) => longer / 2,
         (Some(longer), shorter) => (longer as f64 * shorter as f64).sqrt() as u64,
     };
-    let whole = pause / ADDS_PER_BLOCK * ADDS_PER_BLOCK;
+    let whole = pause / RULED_PER_BLOCK * RULED_PER_BLOCK;
     (whole > shorter && longer.is_none_or(|longer| whole < longer)).then_some(whole)
 }
 

@@ -21,7 +21,7 @@ use super::{Bound, Detail, Draft, Experiment, Scope, axis, bytes_axis};
 use crate::engine::{ChainShape, ChaseWork, LoadedWork, Probe, Traffic, Work};
 use crate::error::{Error, Result};
 use crate::host::memory::PageMode;
-use crate::kernels::{ADDS_PER_BLOCK, BLOCK_BYTES, chase_name};
+use crate::kernels::{BLOCK_BYTES, RULED_PER_BLOCK, chase_name};
 use crate::results::{Axis, Coordinate, Coordinates, Dataset, Finding, HostFacts, Outcome, Quantity};
 use crate::units::{Bytes, CpuList};
 use cpus::{beyond_quota, one_cpu, probe_cpus, traffic_cpus};
@@ -213,7 +213,7 @@ impl LoadedLatency {
 
     /// The pauses, each once, longest first.
     fn pauses(&self) -> Vec<u64> {
-        let mut pauses: Vec<u64> = self.pauses.iter().map(|pause| pause.next_multiple_of(ADDS_PER_BLOCK)).collect();
+        let mut pauses: Vec<u64> = self.pauses.iter().map(|pause| pause.next_multiple_of(RULED_PER_BLOCK)).collect();
         pauses.sort_unstable_by(|a, b| b.cmp(a));
         pauses.dedup();
         pauses
@@ -382,11 +382,11 @@ impl Experiment for LoadedLatency {
     }
 
     fn adjustments(&self, scope: &Scope<'_>) -> Vec<String> {
-        let whole = |pause: &u64| pause.next_multiple_of(ADDS_PER_BLOCK);
+        let whole = |pause: &u64| pause.next_multiple_of(RULED_PER_BLOCK);
         let differ = self.pauses.iter().filter(|&pause| *pause != whole(pause));
         let tell = |pause: &u64| {
             format!(
-                "a pause of {pause} cycles was rounded up to {}: blocks of {ADDS_PER_BLOCK} additions",
+                "a pause of {pause} cycles was rounded up to {}: blocks of {RULED_PER_BLOCK} additions",
                 whole(pause)
             )
         };

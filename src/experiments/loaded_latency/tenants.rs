@@ -6,7 +6,7 @@ use super::{Line, Place, Settings, one_cpu, places, runnable, traffic_bytes};
 use crate::engine::{LoadedWork, Probe, Traffic, Work};
 use crate::error::Result;
 use crate::experiments::{Bound, Draft, Experiment, Scope, axis, bytes_axis};
-use crate::kernels::{ADDS_PER_BLOCK, BLOCK_BYTES, Operation, chase_name};
+use crate::kernels::{BLOCK_BYTES, Operation, RULED_PER_BLOCK, chase_name};
 use crate::results::{Axis, Coordinate, Dataset, Finding, Measured, Outcome, Point, Quantity};
 use crate::units::CpuList;
 use std::collections::BTreeMap;
@@ -46,7 +46,7 @@ impl Tenants {
             for &mix in &mixes {
                 let (place, cpus, shape) = (place.clone(), cpus.clone(), Shape::Mixed(mix));
                 let line = Line { place, shape, cpus, bytes, expendable: 0 };
-                lines.extend(pauses.iter().map(|&pause| (line.clone(), pause.next_multiple_of(ADDS_PER_BLOCK))));
+                lines.extend(pauses.iter().map(|&pause| (line.clone(), pause.next_multiple_of(RULED_PER_BLOCK))));
                 scope.room_for(lines.len())?;
             }
         }

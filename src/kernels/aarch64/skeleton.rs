@@ -171,6 +171,29 @@ macro_rules! stream {
 }
 pub(super) use stream;
 
+/// Additions that need nothing of each other: `fn(blocks)`, 128 to a block, into four registers in turn for cores that do not rename.
+///
+/// In: `x0` = blocks, at least 1. Clobbers: x0 to x4, flags. Memory: none. Timed: as many per cycle as the core can begin.
+#[unsafe(naked)]
+pub(in crate::kernels) unsafe extern "C" fn issue(blocks: usize) {
+    naked_asm!(
+        ".p2align 6",
+        "b 2f",
+        ".p2align 6, 0xcc",
+        "2:",
+        ".rept 32",
+        "add x1, x0, x0",
+        "add x2, x0, x0",
+        "add x3, x0, x0",
+        "add x4, x0, x0",
+        ".endr",
+        "subs x0, x0, 1",
+        "b.ne 2b",
+        "ret",
+        ".ascii \"memgauge-row-end\"",
+    )
+}
+
 /// Dependent additions: `fn(blocks)`, 128 to a block.
 ///
 /// In: `x0` = blocks, at least 1. Clobbers: x0 to x2, flags. Memory: none. Timed: one addition per cycle.

@@ -18,8 +18,10 @@ use super::contract::StreamRows;
 use super::libc;
 use super::sets::{Bits, Row, Set, SetId};
 
-/// `blocks` × `ADDS_PER_BLOCK` dependent additions.
+/// `blocks` × `RULED_PER_BLOCK` dependent additions.
 pub(super) static ADD: kernel_fn!(usize) = skeleton::add;
+/// See `skeleton::issue`.
+pub(super) static ISSUE: kernel_fn!(usize) = skeleton::issue;
 
 /// As many dependent additions as told, one a turn.
 pub(super) static WORK: kernel_fn!(usize) = locks::work;

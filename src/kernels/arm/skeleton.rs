@@ -181,6 +181,27 @@ macro_rules! stream {
 }
 pub(super) use stream;
 
+/// Additions that need nothing of each other: `fn(blocks)`, 128 to a block, into two registers in turn for cores that do not rename.
+///
+/// In: `r0` = blocks, at least 1. Clobbers: r0 to r2, flags. Memory: none. Timed: as many per cycle as the core can begin.
+#[unsafe(naked)]
+pub(in crate::kernels) unsafe extern "C" fn issue(blocks: usize) {
+    naked_asm!(
+        ".p2align 6",
+        "b 2f",
+        ".p2align 6, 0xcc",
+        "2:",
+        ".rept 64",
+        "add r1, r0, r0",
+        "add r2, r0, r0",
+        ".endr",
+        "subs r0, r0, #1",
+        "bne 2b",
+        "bx lr",
+        ".ascii \"memgauge-row-end\"",
+    )
+}
+
 /// Dependent additions: `fn(blocks)`, 128 to a block.
 ///
 /// In: `r0` = blocks, at least 1. Clobbers: r0 to r2, flags. Memory: none. Timed: one addition per cycle.

@@ -224,6 +224,26 @@ macro_rules! stream {
 }
 pub(super) use {advance, align_loop, begin, enter, finish, place, stream};
 
+/// Additions that need nothing of each other: `fn(blocks)`, 128 to a block, into four registers in turn for cores that do not rename.
+///
+/// In: `a0` = blocks, at least 1. Clobbers: a0 to a4. Memory: none. Timed: as many per cycle as the core can begin.
+#[unsafe(naked)]
+pub(in crate::kernels) unsafe extern "C" fn issue(blocks: usize) {
+    naked_asm!(concat!(
+        begin!(),
+        align_loop!(),
+        ".rept 32\n",
+        "add a1, a0, a0\n",
+        "add a2, a0, a0\n",
+        "add a3, a0, a0\n",
+        "add a4, a0, a0\n",
+        ".endr\n",
+        "addi a0, a0, -1\n",
+        "bnez a0, 2b\n",
+        finish!(),
+    ))
+}
+
 /// Dependent additions: `fn(blocks)`, 128 to a block.
 ///
 /// In: `a0` = blocks, at least 1. Clobbers: a0 to a2. Memory: none. Timed: one addition per cycle.

@@ -16,8 +16,10 @@ use super::instructions::InstructionRows;
 use super::sets::{Bits, Set, SetId};
 use super::x86_shared::vectors;
 
-/// `blocks` × `ADDS_PER_BLOCK` dependent additions.
+/// `blocks` × `RULED_PER_BLOCK` dependent additions.
 pub(super) static ADD: kernel_fn!(usize) = skeleton::add;
+/// See `skeleton::issue`.
+pub(super) static ISSUE: kernel_fn!(usize) = skeleton::issue;
 
 /// As many dependent additions as told, one a turn.
 pub(super) static WORK: kernel_fn!(usize) = locks::work;

@@ -275,6 +275,28 @@ macro_rules! strings {
 }
 pub(in crate::kernels) use strings;
 
+/// Instructions that need nothing of each other: `fn(blocks)`, 128 to a block. Tests of a register write flags only, so that there are
+/// neither results to keep apart nor any that could be known at rename.
+///
+/// In: `[esp + 4]` = blocks, at least 1. Clobbers: edx, flags. Memory: none. Timed: as many per cycle as the core can begin.
+#[unsafe(naked)]
+pub(in crate::kernels) unsafe extern "C" fn issue(blocks: usize) {
+    naked_asm!(
+        ".p2align 6",
+        "mov edx, [esp + 4]",
+        "jmp 2f",
+        ".p2align 6, 0xcc",
+        "2:",
+        ".rept 128",
+        "test edx, edx",
+        ".endr",
+        "dec edx",
+        "jnz 2b",
+        "ret",
+        ".ascii \"memgauge-row-end\"",
+    )
+}
+
 /// Dependent additions: `fn(blocks)`, 128 to a block.
 ///
 /// In: `[esp + 4]` = blocks, at least 1. Clobbers: eax, ecx, edx, flags. Memory: none. Timed: one addition per cycle.

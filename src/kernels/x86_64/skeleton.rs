@@ -281,6 +281,27 @@ macro_rules! strings {
 }
 pub(in crate::kernels) use strings;
 
+/// Instructions that need nothing of each other: `fn(blocks)`, 128 to a block. Tests of a register write flags only, so that there are
+/// neither results to keep apart nor any that could be known at rename.
+///
+/// In: `rdi` = blocks, at least 1. Clobbers: rdi, flags. Memory: none. Timed: as many per cycle as the core can begin.
+#[unsafe(naked)]
+pub(in crate::kernels) unsafe extern "sysv64" fn issue(blocks: usize) {
+    naked_asm!(
+        ".p2align 6",
+        "jmp 2f",
+        ".p2align 6, 0xcc",
+        "2:",
+        ".rept 128",
+        "test rdi, rdi",
+        ".endr",
+        "dec rdi",
+        "jnz 2b",
+        "ret",
+        ".ascii \"memgauge-row-end\"",
+    )
+}
+
 /// Dependent additions: `fn(blocks)`, 128 to a block.
 ///
 /// In: `rdi` = blocks, at least 1. Clobbers: rax, rcx, rdi, flags. Memory: none. Timed: one addition per cycle.

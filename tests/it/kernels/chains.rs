@@ -3,7 +3,7 @@
 use super::fenced;
 use memgauge::host::memory::{Mapping, PageMode, Window};
 use memgauge::kernels::{
-    ADDS_PER_BLOCK, Chain, HOPS_PER_BLOCK, MOST_WALKERS, UnverifiedChain, chase_digest, dependent_adds, hops_per_block,
+    Chain, HOPS_PER_BLOCK, MOST_WALKERS, RULED_PER_BLOCK, UnverifiedChain, chase_digest, dependent_adds, hops_per_block,
 };
 use memgauge::stats::SplitMix64;
 use memgauge::units::Bytes;
@@ -209,7 +209,7 @@ fn every_number_of_walkers_has_code_of_its_own() {
 
 #[test]
 fn additions_end_after_any_number_of_blocks() {
-    assert_eq!(ADDS_PER_BLOCK, 128);
+    assert_eq!(RULED_PER_BLOCK, 128);
     for blocks in [0, 1, 2, 1000] {
         dependent_adds(blocks);
     }

@@ -6,7 +6,7 @@ use memgauge::engine::Sampling;
 use memgauge::error::Kind;
 use memgauge::experiments::caches::{MeasuredLevel, measured_levels};
 use memgauge::plan::Request;
-use memgauge::results::{Cache, CacheKind, Cause, Fact, Finding, Outcome};
+use memgauge::results::{Cache, CacheKind, Cause, Fact, Finding, Measured, Outcome, Point};
 use memgauge::units::{Bytes, CpuList, Nanos};
 
 /// Size in KiB, ways, whether both CPUs share it, and a load in ns.
@@ -333,6 +333,18 @@ fn points_are_held_against_the_last_level_that_timing_shows() {
             let text = ran.measured("operation=chase level=L3 pages=thp").verdict.text();
             assert!(text.starts_with("its 40 MiB are more than the 24"), "{text}");
         }
+    }
+    // A cache that holds more than the system says: what was sized as memory is answered by it.
+    let mut on = with(&[THREE[0], THREE[1], (16 << 10, 16, true, 12.0)], 95.0);
+    on.model.caches.holds = vec![Bytes::kib(48), Bytes::mib(1), Bytes::mib(300)];
+    let experiments = vec![lab::latency("--sizes 512MiB,2GiB"), caches("--max-size 4GiB")];
+    let ran = lab::run(&on, Request { sampling: sampling(), ..request(experiments, &on) });
+    for (size, doubted) in [("512 MiB", true), ("2 GiB", false)] {
+        let of_size = |m: &&Measured| m.evidence.working_set_bytes == Some(size.parse::<Bytes>().unwrap().0);
+        let asked = |p: &&Point| p.name("level") == Some("DRAM") && p.name("operation") == Some("chase");
+        let mut measured = ran.points().filter(asked).filter_map(|p| p.outcome.measured()).filter(of_size);
+        let verdict = &measured.next().expect(size).verdict;
+        assert_eq!(verdict.names(Cause::CacheSize), doubted, "{size}: {}", verdict.text());
     }
     // Without that experiment nothing is known of it.
     let ran = lab::run(&with(&THREE, 95.0), request(vec![lab::latency("--sizes 8MiB")], &with(&THREE, 95.0)));

@@ -234,3 +234,17 @@ fn numbers_that_cannot_be_right_are_not_judged_and_machines_are_told_apart() {
     assert!(comparison.pairs().all(|(_, p)| p.remark.as_deref() == Some("rejected in the second report")));
     assert_eq!(comparison.notes, ["different processors: Simulated / Another"]);
 }
+
+#[test]
+fn a_run_with_somebody_on_its_core_throughout_is_told_from_one_without() {
+    let on = jittery(0.01);
+    let alone = report(&on, 1, 6);
+    assert!(compared(&alone, &report(&on, 2, 6)).notes.is_empty());
+    let mut shared = on.clone();
+    shared.model.noise.shared_every = 1;
+    let comparison = compared(&alone, &report(&shared, 2, 6));
+    assert_eq!(comparison.notes.len(), 1);
+    let note = &comparison.notes[0];
+    assert!(note.contains("5.00 / 3.00 instructions per cycle") && note.contains("the second throughout"), "{note}");
+    assert!(compared(&report(&shared, 2, 6), &alone).notes[0].contains("the first throughout"));
+}

@@ -134,6 +134,34 @@ fn rounds_for_which_the_host_had_its_cpus_on_one_core_are_left_out() {
 }
 
 #[test]
+fn samples_beside_which_somebody_else_used_the_core_are_left_out() {
+    let run = |every: u64| with(|on| on.model.noise.shared_every = every);
+    let (still, shared) = (run(0), run(4));
+    assert_eq!(causes(&shared), [], "a quarter is left out and leaves enough");
+    assert!(finds(&shared, "interruptions") && !finds(&still, "interruptions"));
+    let mut points = 0;
+    for (before, after) in still.points().zip(shared.points()) {
+        let (before, after) = (lab::measured(before), lab::measured(after));
+        let told = after.evidence.shared_core.as_ref().expect("the simulated core can be read");
+        assert_eq!(told.shared_samples, after.evidence.dirty_samples);
+        assert_eq!((told.usual_per_cycle, told.least_per_cycle), (5.0, 3.0));
+        let reasons = after.samples.iter().filter_map(|s| s.dirty.as_deref());
+        assert!(reasons.clone().count() > 0 && reasons.clone().all(|r| r == "another hardware thread used the core"));
+        // Shared samples are a fifth slower, and nothing of that is left in the figure.
+        assert!((after.summary.median / before.summary.median - 1.0).abs() < 0.02, "{:?}", after.summary);
+        points += 1;
+    }
+    assert!(points > 2);
+    // Most of the time: named, where it was alone often enough to know what that is like.
+    let mostly = with(|on| {
+        on.model.noise.shared_every = 1;
+        on.model.noise.alone_every = 7;
+    });
+    assert_eq!(causes(&mostly), [Cause::FewSamples, Cause::CoreShared]);
+    assert!(causes(&run(1)).is_empty(), "always: that is how this machine is");
+}
+
+#[test]
 fn pages_of_another_size_are_named() {
     assert_eq!(causes(&with(|on| on.model.granted = 0.4)), [Cause::PageSize]);
 }

@@ -5,7 +5,7 @@ use crate::kernels::chase::ChaseCall;
 use crate::kernels::handoff::HandOffCall;
 use crate::kernels::instructions::InstructionCall;
 use crate::kernels::locks::LockCall;
-use crate::kernels::native::{ADD, CHASES, CHASES_WITH_PAYLOAD, HANDOFF, LOCK_SETS, WORK};
+use crate::kernels::native::{ADD, CHASES, CHASES_WITH_PAYLOAD, HANDOFF, ISSUE, LOCK_SETS, WORK};
 use crate::kernels::stream::{StreamCall, StreamCode};
 use crate::kernels::{
     BLOCK_BYTES, HandOff, KernelRow, MOST_WALKERS, Operation, Scratch, SharedLine, Visits, all_instructions, all_rows,
@@ -142,7 +142,7 @@ fn chases_and_additions_preserve_the_registers_of_the_caller() {
         // SAFETY: the node points to itself.
         unsafe { assert_preserved(&format!("chase {i}"), code as usize, &raw mut call as usize) };
     }
-    for code in [ADD, WORK] {
+    for code in [ADD, ISSUE, WORK] {
         // SAFETY: takes at least one turn and uses registers only.
         unsafe { assert_preserved("additions", code as usize, 2) };
     }

@@ -7,7 +7,7 @@ use crate::kernels::chase::ChaseCall;
 use crate::kernels::handoff::HandOffCall;
 use crate::kernels::instructions::InstructionCall;
 use crate::kernels::locks::LockCall;
-use crate::kernels::native::{ADD, CHASES, CHASES_WITH_PAYLOAD, HANDOFF, LOCK_SETS, WORK};
+use crate::kernels::native::{ADD, CHASES, CHASES_WITH_PAYLOAD, HANDOFF, ISSUE, LOCK_SETS, WORK};
 use crate::kernels::stream::StreamCall;
 use crate::kernels::{BLOCK_BYTES, MOST_WALKERS, Operation, Visits, all_instructions};
 use core::arch::naked_asm;
@@ -147,7 +147,7 @@ fn chases_and_additions_preserve_the_registers_of_the_caller() {
         // SAFETY: the node points to itself.
         unsafe { assert_preserved("chase", code as usize, &raw mut call as usize) };
     }
-    for code in [ADD, WORK] {
+    for code in [ADD, ISSUE, WORK] {
         // SAFETY: takes at least one block and uses registers only.
         unsafe { assert_preserved("add", code as usize, 2) };
     }

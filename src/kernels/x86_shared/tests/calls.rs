@@ -5,7 +5,7 @@ use crate::kernels::chase::{ChaseCall, ChaseCode};
 use crate::kernels::handoff::HandOffCall;
 use crate::kernels::instructions::InstructionCall;
 use crate::kernels::locks::LockCall;
-use crate::kernels::native::{ADD, CHASES, CHASES_WITH_PAYLOAD, HANDOFF, LOCK_SETS, WORK};
+use crate::kernels::native::{ADD, CHASES, CHASES_WITH_PAYLOAD, HANDOFF, ISSUE, LOCK_SETS, WORK};
 use crate::kernels::stream::StreamCall;
 use crate::kernels::{BLOCK_BYTES, MOST_WALKERS, Operation, Scratch, SharedLine, Visits, all_instructions};
 use std::sync::atomic::Ordering::Relaxed;
@@ -70,8 +70,10 @@ pub fn chases(check: Check) {
         // SAFETY: the node points to itself.
         unsafe { check("chase", code as usize, &raw mut call as usize) };
     }
-    // SAFETY: takes at least one block and uses registers only.
-    unsafe { check("add", ADD as usize, 2) };
+    for (name, code) in [("add", ADD), ("issue", ISSUE)] {
+        // SAFETY: takes at least one block and uses registers only.
+        unsafe { check(name, code as usize, 2) };
+    }
 }
 
 /// Every instruction.
