@@ -8,6 +8,13 @@ use std::ptr::NonNull;
 /// More than this the kernels move in no single operation.
 const LARGEST_BLOCK: usize = 1 << 30;
 
+/// Blocks from this size on lie in huge pages where the system has them. In base pages a block is as many pieces of memory as chance has it,
+/// and a device that takes at most 254 of them at a time (virtio) is sent two requests for some blocks of 1 MiB and one for others.
+const SCATTERED: usize = 64 << 10;
+
+/// The size of huge pages on most systems; where they are of another one, base pages it is.
+const HUGE: usize = 2 << 20;
+
 /// As many buffers as an engine has slots, each of one block, each at a page boundary plus the misalignment asked for.
 #[derive(Debug)]
 pub struct IoBuffers {
@@ -40,7 +47,13 @@ impl IoBuffers {
         let (Some(stride), Some(length)) = (stride, length) else {
             return Err(refuse("they do not fit into the address space"));
         };
-        let region = os::Region::map(length, page, None).map_err(|e| refuse(&e.to_string()))?;
+        let whole = length.checked_next_multiple_of(HUGE).filter(|_| block >= SCATTERED);
+        let (mapped, align) = whole.map_or((length, page), |whole| (whole, page.max(HUGE)));
+        let region = os::Region::map(mapped, align, None).map_err(|e| refuse(&e.to_string()))?;
+        if whole.is_some() {
+            // Without them the blocks are in as many pieces as they happen to be, which works as well.
+            let _ = region.advise_huge(true);
+        }
         let region = ManuallyDrop::new(region);
         let buffers = IoBuffers { region, keep: false, block, stride, misalign, lent: vec![false; slots] };
         for at in (0..length).step_by(os::page_size()) {
