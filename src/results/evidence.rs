@@ -269,7 +269,7 @@ pub struct CloserCpus {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(JsonSchema))]
 pub struct SharedCore {
-    /// Samples with a reading below 95% of the usual: they are left out of the summary.
+    /// Samples with a reading below 97% of the usual: they are left out of the summary.
     pub shared_samples: u64,
     /// What the cores begin while nobody else uses them, by all samples of the run on these CPUs.
     pub usual_per_cycle: f64,
