@@ -43,11 +43,13 @@ def main():
     parser.add_argument("--turns", type=int, default=10)
     parser.add_argument("--seconds", type=float, default=0.5)
     parser.add_argument("--threads", default="1")
+    parser.add_argument("--levels", help="L1,DRAM instead of all")
     parser.add_argument("--output", default="repeat.json")
     args = parser.parse_args()
     caches = compare.cache_sizes()
     cells = [Cell(level, operation, threads, size) for threads in map(int, args.threads.split(","))
-             for level, size in compare.default_sizes(caches, threads).items() for operation in LIKWID]
+             for level, size in compare.default_sizes(caches, threads).items() for operation in LIKWID
+             if args.levels is None or level in args.levels.split(",")]
     likwid, mbw = programs.Likwid(), programs.Mbw()
     found = {cell.name: {} for cell in cells}
     for turn in range(args.turns):

@@ -11,6 +11,7 @@ use crate::host::noise::ThreadNoise;
 use crate::results::{ClockFacts, HostFacts, KernelUsed, Node, Outcome, PageEvidence, Surroundings};
 use crate::units::{Bytes, BytesPerSecond, Hertz, Nanos};
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
 
 /// Why something was not done.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -134,6 +135,19 @@ pub fn page_bytes(mode: PageMode, facts: &HostFacts) -> Bytes {
     }
 }
 
+/// Streams up to this size are sampled at several places of their mapping ([`Machine::elsewhere`]), and that many of them are mapped at
+/// least, where that is a small part of the memory.
+const SMALL: RangeInclusive<Bytes> = Bytes::kib(128)..=Bytes::mib(2);
+const PLACES: u64 = 16;
+const PART: u64 = 64;
+
+/// What is mapped at least for a thread that streams through `bytes`, which take up `slot`.
+fn places(bytes: Bytes, slot: Bytes, facts: &HostFacts) -> Bytes {
+    let several = Bytes(slot.0.max(Bytes::mib(1).0).saturating_mul(PLACES));
+    let usable = facts.memory.usable.get().map_or(0, |usable| usable.0);
+    if SMALL.contains(&bytes) && several.0 <= usable / PART { several } else { slot }
+}
+
 /// Bytes of its mapping that a thread or a chain with `bytes` of working set takes up.
 pub fn slot(bytes: Bytes) -> Bytes {
     bytes.round_up(GAP) + Bytes(GAP)
@@ -162,7 +176,7 @@ impl MemoryPlan {
                         let mut here: BTreeMap<Place, Bytes> = BTreeMap::new();
                         for &cpu in &counted.cpus {
                             let sum = here.entry(counted.memory_of(cpu, facts)).or_default();
-                            *sum = *sum + counted.slot();
+                            *sum = *sum + places(counted.bytes, counted.slot(), facts);
                         }
                         for (place, bytes) in here {
                             let size = mappings.entry((MemoryUse::Streams, w.pages, place)).or_default();
@@ -262,6 +276,10 @@ pub trait Machine {
 
     /// Makes ready to sample `work`: takes its memory, builds its chain.
     fn prepare(&mut self, work: &Work) -> Result<(), Trouble>;
+
+    /// Lets streams that a cache could hold lie elsewhere in their mapping from the next preparation on, where there is room: which sets of
+    /// a cache they fill is decided by where their pages lie in the memory of the machine, which differs from place to place.
+    fn elsewhere(&mut self) {}
 
     /// Brings into the caches what they can hold of the chain that was prepared last. Samples follow at once: what lies in a
     /// cache that others share is theirs again within milliseconds.

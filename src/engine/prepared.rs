@@ -1,12 +1,15 @@
 //! What the real machine has ready for the next samples.
 
+use super::Team;
 use super::handoff::HandOffRun;
 use super::loaded::LoadedRun;
-use super::runs::{ChaseRun, InstructionRun, LockRun, StreamRun};
-use super::work::Work;
+use super::machine::Trouble;
+use super::runs::{ChaseRun, InstructionRun, LockRun, Share, StreamRun};
+use super::work::{StreamWork, Work};
+use crate::host::memory::Window;
 use crate::kernels;
 use crate::results::KernelUsed;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// What the next samples run on.
 #[derive(Debug, Clone)]
@@ -72,4 +75,19 @@ pub(super) fn kernel_used(work: &Work) -> Result<KernelUsed, String> {
         Work::Loaded(w) => return w.kernels(kernel_used),
     };
     Ok(KernelUsed { name, digest })
+}
+
+/// What a thread streams through, where the table of its order lies, and whether numbers have to be written first.
+pub type Memory = (Window, Option<Window>, bool);
+
+/// The threads' shares, each made by the thread itself: tables and numbers are written near it.
+pub fn shares(team: &Team, work: &StreamWork, windows: Vec<Memory>) -> Result<Vec<Share>, Trouble> {
+    let windows: Vec<Mutex<Option<Memory>>> = windows.into_iter().map(|w| Mutex::new(Some(w))).collect();
+    let owned = work.clone();
+    let shares = team.run(&work.cpus, move |member| {
+        let mine = windows.get(member.index).and_then(|w| w.lock().ok()?.take());
+        mine.map(|(window, table, fills)| Share::new(&owned, window, table, fills))
+    })?;
+    let missing = || Trouble::Failed("a thread found no memory".to_owned());
+    shares.into_iter().map(|share| Ok(share.ok_or_else(missing)??)).collect()
 }

@@ -9,8 +9,8 @@ use super::issue::IssueRates;
 use super::loaded::{LoadedRun, ProbeRun, TrafficShare};
 use super::machine::{Machine, MemoryKey, MemoryPlan, MemoryUse, Observation, Trouble, page_bytes, slot, traffic_key};
 use super::order::ChainOrder;
-use super::prepared::{Prepared, kernel_used};
-use super::runs::{ChaseRun, InstructionRun, LockRun, Share, StreamRun};
+use super::prepared::{Memory, Prepared, kernel_used, shares};
+use super::runs::{ChaseRun, InstructionRun, LockRun, StreamRun};
 use super::sample::{Length, Run, take};
 use super::traffic::{LoadedWork, Probe, Traffic};
 use super::work::{ChainShape, ChaseWork, StreamWork, Work};
@@ -55,9 +55,6 @@ pub struct RealMachine {
     /// How far in its pass over memory the last stream stopped that no cache holds.
     reached: f64,
 }
-
-/// What a thread streams through, where the table of its order lies, and whether numbers have to be written first.
-type Memory = (Window, Option<Window>, bool);
 
 impl RealMachine {
     /// Calibrates the clock and starts a pinned thread on each of `cpus`; ends early when `stop` is set.
@@ -165,16 +162,17 @@ impl RealMachine {
 
     fn prepare_stream(&mut self, work: &StreamWork) -> std::result::Result<Prepared, Trouble> {
         let kernel = kernels::select(work.operation, work.width).map_err(Trouble::Unsupported)?;
+        let (moves, all) = (self.may_be_cached(&Work::Stream(work.clone())), work.slot().to_usize() * work.cpus.len());
         let mut used: BTreeMap<Place, usize> = BTreeMap::new();
         let mut windows: Vec<Memory> = Vec::new();
         let mut filled: Vec<(MemoryKey, Range<usize>)> = Vec::new();
         for &cpu in &work.cpus {
             let place = work.memory_of(cpu, &self.facts);
-            let next = used.entry(place.clone()).or_default();
+            let key = (MemoryUse::Streams, work.pages, place.clone());
+            let arena = self.arena(&key)?;
+            let next = used.entry(place).or_insert_with(|| if moves { arena.start(all) } else { 0 });
             let start = *next;
             *next += work.slot().to_usize();
-            let key = (MemoryUse::Streams, work.pages, place);
-            let arena = self.arena(&key)?;
             let range = start..start + work.bytes.to_usize();
             let fills = work.contract().on_doubles() && !arena.has_numbers(&range);
             let window = arena.mapping.take(range.clone())?;
@@ -185,23 +183,11 @@ impl RealMachine {
             windows.push((window, table, fills));
             filled.extend(fills.then_some((key, range)));
         }
-        let shares = self.shares(work, windows)?;
+        let shares = shares(&self.team, work, windows)?;
         for (key, range) in filled {
             self.arena(&key)?.filled(range);
         }
         Ok(Prepared::Stream(Arc::new(StreamRun::new(kernel, shares, work.distance.0))))
-    }
-
-    /// The threads' shares, each made by the thread itself: tables and numbers are written near it.
-    fn shares(&self, work: &StreamWork, windows: Vec<Memory>) -> std::result::Result<Vec<Share>, Trouble> {
-        let windows: Vec<Mutex<Option<Memory>>> = windows.into_iter().map(|w| Mutex::new(Some(w))).collect();
-        let owned = work.clone();
-        let shares = self.team.run(&work.cpus, move |member| {
-            let mine = windows.get(member.index).and_then(|w| w.lock().ok()?.take());
-            mine.map(|(window, table, fills)| Share::new(&owned, window, table, fills))
-        })?;
-        let missing = || Trouble::Failed("a thread found no memory".to_owned());
-        shares.into_iter().map(|share| Ok(share.ok_or_else(missing)??)).collect()
     }
 
     fn prepare_chase(&mut self, work: &ChaseWork) -> std::result::Result<Arc<ChaseRun>, Trouble> {
@@ -368,6 +354,10 @@ impl Machine for RealMachine {
             self.mappings.insert(key.clone(), arena);
         }
         Ok(())
+    }
+
+    fn elsewhere(&mut self) {
+        self.mappings.values_mut().filter_map(|mapped| mapped.as_mut().ok()).for_each(Arena::move_on);
     }
 
     fn fill(&mut self) -> std::result::Result<(), Trouble> {

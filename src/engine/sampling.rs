@@ -258,6 +258,7 @@ fn try_round(machine: &mut dyn Machine, asked: &Work, sampling: &Sampling, log: 
         log.chosen = Some(race(machine, asked, sampling.length)?);
     }
     let work = &log.work(asked).clone();
+    machine.elsewhere();
     machine.prepare(work)?;
     // A core that waits for storage has no clock to speak of.
     let computes = !matches!(work, Work::Io(_));

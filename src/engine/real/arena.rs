@@ -1,6 +1,7 @@
 //! A mapping and what lies in it.
 
 use crate::host::memory::Mapping;
+use crate::stats::SplitMix64;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -11,11 +12,33 @@ pub(super) struct Arena {
     pub taken: u64,
     /// Where doubles lie that processors add and multiply at full speed. What kernels store over them leaves them so.
     numbers: Vec<Range<usize>>,
+    /// Which of its places are used now.
+    places: SplitMix64,
+    now: u64,
 }
+
+/// Places that what fits into a cache is put at in turn, at most: of each one's numbers something is known.
+const PLACES: u64 = 16;
+
+/// Places are multiples of this apart, the size of huge pages on most systems.
+const PLACE: usize = 2 << 20;
 
 impl Arena {
     pub fn new(mapping: Arc<Mapping>) -> Self {
-        Self { mapping, taken: 0, numbers: Vec::new() }
+        Self { mapping, taken: 0, numbers: Vec::new(), places: SplitMix64::new(1), now: 0 }
+    }
+
+    /// Goes on to another place.
+    pub fn move_on(&mut self) {
+        self.now = self.places.next_u64();
+    }
+
+    /// Where `bytes` begin that may lie anywhere: at one of the places, as far apart as there is room.
+    pub fn start(&self, bytes: usize) -> usize {
+        let steps = (self.mapping.len().saturating_sub(bytes) / PLACE) as u64;
+        let count = (steps + 1).min(PLACES);
+        let place = self.now % count;
+        (place * (steps / (count - 1).max(1))) as usize * PLACE
     }
 
     /// Whether all of `range` holds such doubles.
@@ -40,6 +63,30 @@ mod tests {
     use super::*;
     use crate::host::memory::PageMode;
     use crate::units::Bytes;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn places_are_inside_many_and_far_apart() {
+        let mapping = Mapping::new(Bytes::mib(64), PageMode::Transparent, Bytes::mib(2)).unwrap();
+        let mut arena = Arena::new(mapping);
+        let mut starts = |bytes: usize| -> BTreeSet<usize> {
+            let of = |arena: &mut Arena| {
+                arena.move_on();
+                arena.start(bytes)
+            };
+            (0..200).map(|_| of(&mut arena)).collect()
+        };
+        assert_eq!(starts(1 << 20).len() as u64, PLACES);
+        for bytes in [4096, 1 << 20, 3 << 20, 40 << 20, 63 << 20, 64 << 20] {
+            let all = starts(bytes);
+            assert!(
+                all.iter().all(|start| start + bytes <= 64 << 20 && start.is_multiple_of(PLACE)),
+                "{bytes}: {all:?}"
+            );
+            assert!(all.contains(&0) && (all.len() > 1) == (bytes <= 62 << 20), "{bytes}: {all:?}");
+        }
+        assert!(starts(1 << 20).last().is_some_and(|last| *last >= 56 << 20), "to the end of the mapping");
+    }
 
     #[test]
     fn numbers_are_known_where_they_were_written_and_nothing_else_was() {
