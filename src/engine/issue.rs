@@ -9,14 +9,14 @@ use super::machine::Observation;
 use super::sampling::Taken;
 use super::work::Work;
 use crate::results::{HostFacts, Places, Relation, SharedCore};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
 /// A core that begins less than this share of what it usually begins is shared. Undisturbed readings scatter by half a percent, and from
 /// 0.985 down reads from L2 are slower.
 const SHARED: f64 = 0.97;
 
-/// Readings kept of each set of CPUs, the newest.
-const MOST_READINGS: usize = 4096;
+/// Readings kept of each set of CPUs, spread over the whole run: somebody else may stay for many seconds.
+const MOST_READINGS: usize = 2048;
 
 /// Readings before anything is said.
 const FEWEST_READINGS: usize = 20;
@@ -35,18 +35,40 @@ const PEAK: f64 = 0.02;
 /// What the cores of a run began, by the CPUs that were measured together.
 #[derive(Debug, Clone, Default)]
 pub struct IssueRates {
-    readings: BTreeMap<Vec<u32>, VecDeque<f64>>,
+    readings: BTreeMap<Vec<u32>, Readings>,
+}
+
+/// Every so many of the readings, so that a few stand for all.
+#[derive(Debug, Clone, Default)]
+struct Readings {
+    kept: Vec<f64>,
+    seen: u64,
+    /// One of 2 to the power of this is kept.
+    halvings: u32,
+}
+
+impl Readings {
+    fn note(&mut self, rate: f64) {
+        if self.seen.is_multiple_of(1 << self.halvings.min(63)) {
+            self.kept.push(rate);
+        }
+        self.seen += 1;
+        if self.kept.len() >= MOST_READINGS {
+            let mut index = 0;
+            self.kept.retain(|_| {
+                index += 1;
+                index % 2 == 1
+            });
+            self.halvings += 1;
+        }
+    }
 }
 
 impl IssueRates {
     /// Notes what a sample of `work` showed.
     pub fn note(&mut self, work: &Work, seen: &Observation) {
         let Some(rate) = seen.issue.filter(|rate| rate.is_finite()) else { return };
-        let of = self.readings.entry(work.cpus().to_vec()).or_default();
-        if of.len() >= MOST_READINGS {
-            of.pop_front();
-        }
-        of.push_back(rate);
+        self.readings.entry(work.cpus().to_vec()).or_default().note(rate);
     }
 
     /// What the cores of `work` begin while nobody else uses them, in instructions per cycle, by what was seen so far; `None`
@@ -55,7 +77,7 @@ impl IssueRates {
     /// Several threads may share a core that the topology has as two: their own readings together decide, and only where these show
     /// nothing those of each CPU alone.
     pub fn usual(&self, work: &Work) -> Option<f64> {
-        let of = |cpus: &[u32]| peak(self.readings.get(cpus)?.iter().copied().collect());
+        let of = |cpus: &[u32]| peak(self.readings.get(cpus)?.kept.clone());
         let of_each = || work.cpus().iter().map(|&cpu| of(&[cpu])).collect::<Option<Vec<f64>>>();
         of(work.cpus()).or_else(|| of_each()?.into_iter().reduce(f64::min))
     }
@@ -120,6 +142,15 @@ mod tests {
         // Threads that share a core unknown to the system: that is how this machine is, and the few that read alone are no measure.
         let together = (0..100).map(|i| if i < 4 { 4.9 } else { 2.45 }).collect();
         assert_eq!(peak(together), Some(2.45));
+    }
+
+    #[test]
+    fn what_was_usual_is_not_forgotten_while_somebody_stays() {
+        let mut readings = Readings::default();
+        (0..20_000).for_each(|_| readings.note(4.9));
+        (0..60_000).for_each(|i| readings.note(2.0 + 0.00004 * f64::from(i)));
+        assert!(readings.kept.len() < MOST_READINGS && readings.kept.len() >= MOST_READINGS / 2);
+        assert_eq!(peak(readings.kept), Some(4.9));
     }
 
     #[test]

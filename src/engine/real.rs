@@ -419,7 +419,7 @@ impl Machine for RealMachine {
             return self.storage.sample(io, length, &means);
         }
         let length = length.max(self.clock.shortest()) * work.stretch();
-        let length = Length { ticks: self.clock.ticks(length) };
+        let length = Length::new(length, &self.clock);
         let Some((_, prepared)) = self.prepared.as_ref().filter(|(ready, _)| ready == work) else {
             return Err(Trouble::Failed("a sample was asked for before its work was prepared".to_owned()));
         };

@@ -8,7 +8,7 @@ use super::{Clock, Team};
 use crate::host::noise::ThreadNoise;
 use crate::host::{counter, pin};
 use crate::kernels::{CoreRuler, RULED_PER_BLOCK};
-use crate::units::Hertz;
+use crate::units::{Hertz, Nanos};
 use std::sync::Arc;
 
 /// Chunks in a sample: enough that the ends of the common window are placed well and an interruption stays in one
@@ -23,6 +23,16 @@ const MOST_STAMPS: usize = 1024;
 pub struct Length {
     /// In ticks of the raw counter.
     pub ticks: u64,
+    /// Blocks of independent instructions that are read beside it.
+    pub issue_blocks: u64,
+}
+
+impl Length {
+    /// Of `time` by `clock`: where that counts slowly, it is told by longer readings what a core begins.
+    pub fn new(time: Nanos, clock: &Clock) -> Self {
+        let ticks = clock.ticks(ISSUE_TIME);
+        Self { ticks: clock.ticks(time), issue_blocks: ISSUE_BLOCKS * ISSUE_TICKS.div_ceil(ticks).min(LONGEST_ISSUE) }
+    }
 }
 
 /// Does a number of blocks of a thread's share.
@@ -63,8 +73,14 @@ pub trait Run: Send + Sync + 'static {
 /// power with others wanders by percents within a round.
 const CLOCK_BLOCKS: u64 = 640;
 
-/// Blocks of independent instructions that show whether somebody else uses the core: 3 us where it begins five per cycle.
+/// Blocks of independent instructions that show whether somebody else uses the core, and about what they take where it begins five per
+/// cycle.
 const ISSUE_BLOCKS: u64 = 320;
+const ISSUE_TIME: Nanos = Nanos(3e3);
+
+/// Ticks that a reading takes at least, so that one more or less is half a percent; but no more than so many times the blocks.
+const ISSUE_TICKS: u64 = 200;
+const LONGEST_ISSUE: u64 = 8;
 
 /// Ticks that the rulers of the core took.
 #[derive(Debug, Clone, Copy)]
@@ -74,6 +90,8 @@ struct Ruled {
     /// Independent instructions: when all threads had begun and, of a thread that is alone, at its end too. Of several some may
     /// have ended by then.
     issue: [u64; 2],
+    /// Blocks of these.
+    issue_blocks: u64,
 }
 
 impl Ruled {
@@ -87,7 +105,7 @@ impl Ruled {
     fn issue(&self) -> Option<f64> {
         let slower = self.issue[0].max(self.issue[1]);
         let cycle = self.clock[0].min(self.clock[1]) as f64 / CLOCK_BLOCKS as f64;
-        (slower > 0 && cycle > 0.0).then(|| cycle * ISSUE_BLOCKS as f64 / slower as f64)
+        (slower >= ISSUE_TICKS / 2 && cycle > 0.0).then(|| cycle * self.issue_blocks as f64 / slower as f64)
     }
 }
 
@@ -200,7 +218,7 @@ fn measure(blocks: &mut Blocks<'_>, member: Member, barrier: &StartBarrier, leng
     let chunk = blocks_per_chunk(blocks, (length.ticks / CHUNKS).max(1));
     let before = pin::current_cpu();
     barrier.wait();
-    let issue_before = issue_ticks();
+    let issue_before = issue_ticks(length.issue_blocks);
     let noise = ThreadNoise::of_this_thread();
     ticks.push(counter::ticks());
     let end = ticks[0].saturating_add(length.ticks);
@@ -210,9 +228,9 @@ fn measure(blocks: &mut Blocks<'_>, member: Member, barrier: &StartBarrier, leng
     }
     let noise = noise.and_then(|earlier| ThreadNoise::of_this_thread().map(|later| later.since(earlier)));
     let found_on = found_on(before, member);
-    let issue_after = if barrier.is_alone() { issue_ticks() } else { issue_before };
+    let issue_after = if barrier.is_alone() { issue_ticks(length.issue_blocks) } else { issue_before };
     let clock = [clock_before, ruler_ticks(CoreRuler::DependentAdds, CLOCK_BLOCKS)];
-    let ruled = Some(Ruled { clock, issue: [issue_before, issue_after] });
+    let ruled = Some(Ruled { clock, issue: [issue_before, issue_after], issue_blocks: length.issue_blocks });
     Seen { ruled, stamps: Some(Stamps { ticks, chunk }), noise, found_on }
 }
 
@@ -237,8 +255,8 @@ fn ruler_ticks(ruler: CoreRuler, blocks: u64) -> u64 {
 }
 
 /// Ticks that the independent instructions take now, the quicker of two readings: the other one may have been interrupted.
-fn issue_ticks() -> u64 {
-    let read = || ruler_ticks(CoreRuler::Independent, ISSUE_BLOCKS);
+fn issue_ticks(blocks: u64) -> u64 {
+    let read = || ruler_ticks(CoreRuler::Independent, blocks);
     read().min(read())
 }
 

@@ -37,7 +37,7 @@ impl RealMachine {
                 run
             }
         };
-        let length = Length { ticks: self.clock.ticks(NEARNESS_TIME) };
+        let length = Length::new(NEARNESS_TIME, &self.clock);
         let seen = take(&self.team, &pair, &run, length, &self.clock)?;
         Ok(reading(work, &seen).filter(|_| run.is_whole()))
     }
