@@ -114,9 +114,10 @@ def fault(bench, args, beside, prepare=None):
         # How many times as slow, at least and at most, over all pairs of runs.
         ratios = [b / a if higher_is_better else a / b for b in values[0] for a in values[1]]
         change = pair["change"]
-        truth = "slower" if min(ratios) >= 1 + args.slowdown else "as before" if max(ratios) <= 1.03 else "unclear"
+        truth = truth_of(ratios, args.slowdown)
         slower += truth == "slower"
-        bad = (truth == "slower" and change in ("same", "better")) or (truth == "as before" and change in ("worse", "better"))
+        wrong_words = {"slower": ("same", "better"), "faster": ("same", "worse"), "as before": ("worse", "better")}
+        bad = change in wrong_words.get(truth, ())
         missed = truth == "slower" and change == "cannot-tell"
         if bad:
             wrong.append(place)
@@ -127,6 +128,16 @@ def fault(bench, args, beside, prepare=None):
     if slower == 0:
         print("  this fault slows nothing by so much here: nothing was proven")
     return not wrong and (slower == 0 or told > 0)
+
+
+def truth_of(ratios, slowdown):
+    """What became of a point, where `ratios` say how many times as slow it is now, for each pair of runs."""
+    if min(ratios) >= 1 + slowdown:
+        return "slower"
+    # Faster in every pair: the machine changed meanwhile, and who says so is right.
+    if max(ratios) <= 1 / 1.03:
+        return "faster"
+    return "as before" if max(ratios) <= 1.03 else "unclear"
 
 
 def bully(bench, args):
