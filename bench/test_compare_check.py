@@ -60,9 +60,9 @@ class Checks(unittest.TestCase):
         for ratios, truth in (([1.1, 1.3], "slower"), ([0.86, 0.95], "faster"), ([0.95, 1.02], "as before"),
                               ([0.99, 1.2], "unclear")):
             self.assertEqual(compare_check.truth_of(ratios, 0.1), truth, ratios)
-        code, out = self.run_check("bully", [1.2, 1.0] * 3, "better")
+        code, out = self.run_check("pages", [1.2, 1.0] * 3, "better")
         self.assertEqual(code, 0, out)
-        code, out = self.run_check("bully", [1.2, 1.0] * 3, "worse")
+        code, out = self.run_check("pages", [1.2, 1.0] * 3, "worse")
         self.assertEqual(code, 1, out)
         self.assertIn("WRONG worse", out)
 
