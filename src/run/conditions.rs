@@ -118,7 +118,7 @@ pub(super) fn interruptions(datasets: &[Dataset]) -> Option<Finding> {
     let moved = (moved > 0).then(|| format!("{moved} rounds in which the host had moved cpus closer together"));
     let shared: u64 =
         points().filter_map(|m| m.evidence.shared_core.as_ref()).map(|shared| shared.shared_samples).sum();
-    let shared = (shared > 0).then(|| format!("{shared} samples beside which another hardware thread used the core"));
+    let shared = (shared > 0).then(|| format!("{shared} samples on a shared core"));
     let told: Vec<String> = told.into_iter().chain(moved).chain(shared).collect();
     let by = if told.is_empty() { "gaps that the system does not count".to_owned() } else { told.join(", ") };
     let mut finding = sentence(
