@@ -43,7 +43,8 @@ pub fn io(options: IoOptions, words: Vec<String>) -> Result<u8> {
     let experiment = Storage::new(settings, recorded);
     let budget = experiment.time(common.repeat).max(SINGLE_BUDGET);
     // The experiment says how it is sampled, unless the number of samples is the user's.
-    let sampling = experiment.sampling(Sampling { length, per_round: 2, rounds: 10, target: 0.01, most: None });
+    let sampling =
+        experiment.sampling(Sampling { length, in_memory: 1.0, per_round: 2, rounds: 10, target: 0.01, most: None });
     measure(vec![Box::new(experiment)], &common, Defaults { profile: "io", budget, sampling, trace }, words)
 }
 

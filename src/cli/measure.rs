@@ -8,7 +8,7 @@ use super::io::create_trace;
 use super::output::{Destination, tell, to_stdout};
 use super::progress::Progress;
 use super::resume::{Resume, quoted};
-use crate::engine::{Machine, RealMachine, Sampling};
+use crate::engine::{IN_MEMORY, Machine, RealMachine, Sampling};
 use crate::error::{Error, Result};
 use crate::experiments::{
     Density, EXPERIMENTS, Experiment, Row, bandwidth, caches, core_to_core, instructions, latency, loaded_latency,
@@ -141,7 +141,7 @@ fn single(experiment: Box<dyn Experiment>, options: &CommonOptions, words: Vec<S
 /// Samples of one millisecond: shorter than the 4 ms (1 ms at most) between two timer interrupts, so that the median
 /// sample has none in it, and 10^4 times longer than a reading of the counter.
 fn sampling(per_round: u32, rounds: u32, target: f64) -> Sampling {
-    Sampling { length: Nanos::from_millis(1.0), per_round, rounds, target, most: None }
+    Sampling { length: Nanos::from_millis(1.0), in_memory: IN_MEMORY, per_round, rounds, target, most: None }
 }
 
 /// What a command does where the user does not say.

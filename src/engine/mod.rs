@@ -62,7 +62,7 @@ pub use nodes_cost::{Link, NodesCost};
 pub use race::race_samples;
 pub use real::RealMachine;
 pub use runs::{FILLS, LONGEST_FILL};
-pub use sampling::{LONGEST_WALK, PointLog, Sampling, fills, sample_round, settling};
+pub use sampling::{IN_MEMORY, LONGEST_WALK, PointLog, Sampling, fills, sample_round, settling};
 pub use sharing::SharingModel;
 pub use simulated::{CostModel, LevelCost, SimulatedMachine};
 pub use team::{Member, Team};

@@ -19,6 +19,8 @@ use std::collections::BTreeMap;
 pub struct Sampling {
     /// Length of one sample.
     pub length: Nanos,
+    /// Samples of a chain that no cache could hold take so many times as long, see [`IN_MEMORY`].
+    pub in_memory: f64,
     /// Samples in a round.
     pub per_round: u32,
     /// Rounds at most.
@@ -30,6 +32,18 @@ pub struct Sampling {
 }
 
 impl Sampling {
+    /// Length of a sample of `work`, which the caches could hold or not. Where most `samples` before it were disturbed, long ones
+    /// would only be disturbed more often.
+    fn length_of(&self, work: &Work, could_hold: bool, samples: &[Taken]) -> Nanos {
+        let dirty = samples.iter().filter(|taken| !dirt::of(work, &taken.seen).is_empty()).count();
+        if 2 * dirty > samples.len() { self.length } else { self.undisturbed(work, could_hold) }
+    }
+
+    /// Length of a sample of `work` that nothing disturbs.
+    pub fn undisturbed(&self, work: &Work, could_hold: bool) -> Nanos {
+        if could_hold || !matches!(work, Work::Chase(_)) { self.length } else { self.length * self.in_memory }
+    }
+
     /// `samples` of each point, no more and no fewer: in more rounds where they are many, since intervals come from rounds.
     pub fn exactly(self, samples: u32) -> Self {
         let wanted = samples.div_ceil(self.per_round.max(1)).min(MOST_ROUNDS);
@@ -72,6 +86,12 @@ const MOST_WARM_UPS_OF_FILLED: usize = 2;
 /// Samples after which it is filled anew, as neighbours may take the cache within milliseconds: more than a few are slower
 /// and slower.
 pub(super) const SAMPLES_OF_A_FILL: u32 = 4;
+
+/// What samples of chains through memory are longer by. Between two samples a chase stands still for a tenth of a millisecond, in
+/// which threads wake each other and the core's clock is read; what the caches hold of page tables goes down with each pause, and
+/// loads take 5% longer in samples of 1 ms than in samples of 8 ms of the same chain in turn. Of 4 ms they are within 1% of these,
+/// and of a chase that never stands still.
+pub const IN_MEMORY: f64 = 4.0;
 
 /// The longest chain that the time for filling it lasts for, twice through at a few GB/s. Where this ends, chains are warmed up in
 /// another way, which looks like the end of a cache: no CPU should have so large a one.
@@ -266,17 +286,19 @@ fn try_round(machine: &mut dyn Machine, asked: &Work, sampling: &Sampling, log: 
     log.core_before.extend(first_cpu.and_then(|cpu| machine.core_clock(cpu)).map(|hz| hz.0));
     log.nearness.read(machine, work, log.rounds);
     let before = machine.surroundings(work.cpus());
+    let could_hold = could_hold(machine.facts(), work);
+    let length = sampling.length_of(work, could_hold, &log.samples);
     // Nothing comes between this and the samples: reading what the system says takes a millisecond or two, in which an idle
     // CPU loses a part of what its caches hold.
-    warm_up(machine, work, sampling.length, MOST_WARM_UPS)?;
+    warm_up(machine, work, length, MOST_WARM_UPS)?;
     let round = log.rounds;
     let mut result = Ok(());
     let samples = sampling.in_round(log.samples.len());
-    let fills = if could_hold(machine.facts(), work) { fills(work, nearer(machine.facts(), work), samples) } else { 1 };
+    let fills = if could_hold { fills(work, nearer(machine.facts(), work), samples) } else { 1 };
     for taken in 0..samples {
         let anew = fills > 1 && taken > 0 && taken.is_multiple_of(SAMPLES_OF_A_FILL);
-        let ready = if anew { bring_in(machine, work, sampling.length) } else { Ok(()) };
-        match ready.and_then(|()| machine.sample(work, sampling.length)) {
+        let ready = if anew { bring_in(machine, work, length) } else { Ok(()) };
+        match ready.and_then(|()| machine.sample(work, length)) {
             Ok(seen) => {
                 let is_last = seen.io.as_ref().is_some_and(|io| io.is_last);
                 machine.issue_rates().note(work, &seen);

@@ -139,5 +139,5 @@ fn turn(work: &Work, request: &Request, sampling: &Sampling, cost: &Cost) -> Nan
         + request.cooldown
         + made
         + walk
-        + (sampling.length * work.stretch() + PER_SAMPLE) * (f64::from(sampling.per_round) + warm_ups)
+        + (sampling.undisturbed(work, held) * work.stretch() + PER_SAMPLE) * (f64::from(sampling.per_round) + warm_ups)
 }

@@ -311,7 +311,7 @@ impl Experiment for Caches {
         let (per_round, rounds) = if self.brief { (BRIEF_PER_ROUND, BRIEF_ROUNDS) } else { (PER_ROUND, ROUNDS) };
         let length = if self.brief { general.length.min(BRIEF_SAMPLE) } else { general.length };
         let (per_round, rounds) = (general.per_round.min(per_round), general.rounds.min(rounds));
-        Sampling { length, per_round, rounds, target: 0.0, ..general }
+        Sampling { length, in_memory: 1.0, per_round, rounds, target: 0.0, ..general }
     }
 
     fn rebuilds_chains(&self) -> bool {

@@ -237,12 +237,12 @@ impl Experiment for Tlb {
     }
 
     /// Few samples: what a boundary rests on is many points that agree. In the default profile they are short ones, of which
-    /// hundreds of loads are still enough.
+    /// hundreds of loads are still enough. Two chains that are held against each other stand still as often.
     fn sampling(&self, general: Sampling) -> Sampling {
         let (per_round, rounds) = if self.brief { (2, BRIEF_ROUNDS) } else { (4, 12) };
         let length = if self.brief { general.length.min(BRIEF_SAMPLE) } else { general.length };
         let (per_round, rounds) = (general.per_round.min(per_round), general.rounds.min(rounds));
-        Sampling { length, per_round, rounds, target: 0.0, ..general }
+        Sampling { length, in_memory: 1.0, per_round, rounds, target: 0.0, ..general }
     }
 
     fn rebuilds_chains(&self) -> bool {

@@ -9,7 +9,14 @@ use memgauge::units::{Bytes, CpuList, Nanos};
 
 /// As the command runs it.
 fn run(on: &Simulated, options: &str, budget: Nanos) -> Ran {
-    let sampling = Sampling { length: Nanos::from_millis(1.0), per_round: 4, rounds: 6, target: 0.005, most: None };
+    let sampling = Sampling {
+        length: Nanos::from_millis(1.0),
+        in_memory: 1.0,
+        per_round: 4,
+        rounds: 6,
+        target: 0.005,
+        most: None,
+    };
     lab::run(on, Request { sampling, budget, ..request(vec![caches(options)], on) })
 }
 

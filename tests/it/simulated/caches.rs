@@ -50,7 +50,7 @@ const FOUR: [Level; 4] =
     [(32, 8, false, 1.1), (256, 4, false, 3.5), (8 << 10, 16, true, 11.0), (128 << 10, 16, true, 40.0)];
 
 pub fn sampling() -> Sampling {
-    Sampling { length: Nanos::from_millis(1.0), per_round: 4, rounds: 6, target: 0.005, most: None }
+    Sampling { length: Nanos::from_millis(1.0), in_memory: 1.0, per_round: 4, rounds: 6, target: 0.005, most: None }
 }
 
 fn run(on: &Simulated, options: &str) -> Ran {

@@ -204,7 +204,8 @@ fn the_row_of_memory_shows_random_order_even_where_packed_is_faster() {
 
 #[test]
 fn chains_come_into_the_caches_right_before_they_are_sampled_and_again_where_others_could_take_them() {
-    let sampling = Sampling { length: Nanos::from_millis(1.0), per_round: 8, rounds: 1, target: 0.0, most: None };
+    let sampling =
+        Sampling { length: Nanos::from_millis(1.0), in_memory: 1.0, per_round: 8, rounds: 1, target: 0.0, most: None };
     for (bytes, fills) in [(Bytes::kib(32), 1), (Bytes::mib(1), 1), (Bytes::mib(8), 2), (Bytes::mib(256), 1)] {
         let mut machine = machines::plain().machine(1);
         let work = Work::Chase(ChaseWork {

@@ -16,7 +16,8 @@ fn report(on: &Simulated, seed: u64, rounds: u32) -> Report {
         latency(&format!("{sizes} --pages thp")),
     ];
     let mut request = request(experiments, on);
-    request.sampling = Sampling { length: Nanos::from_millis(1.0), per_round: 5, rounds, target: 0.0, most: None };
+    request.sampling =
+        Sampling { length: Nanos::from_millis(1.0), in_memory: 1.0, per_round: 5, rounds, target: 0.0, most: None };
     lab::seeded(on, request, seed)
 }
 
@@ -109,8 +110,14 @@ fn repetitions_are_values_of_one_point() {
     let repeated = |seed| {
         let mut request = request(vec![latency("--sizes 16KiB")], &on);
         request.repeat = 3;
-        request.sampling =
-            Sampling { length: Nanos::from_millis(1.0), per_round: 3, rounds: 3, target: 0.0, most: None };
+        request.sampling = Sampling {
+            length: Nanos::from_millis(1.0),
+            in_memory: 1.0,
+            per_round: 3,
+            rounds: 3,
+            target: 0.0,
+            most: None,
+        };
         lab::seeded(&on, request, seed)
     };
     let comparison = compared(&repeated(1), &repeated(2));

@@ -18,7 +18,8 @@ fn noisy(change: impl FnOnce(&mut NoiseModel)) -> Simulated {
 fn all_rounds(on: &Simulated) -> Ran {
     let experiments = vec![bandwidth("--sizes 16KiB --ops read --threads 1,2"), latency("--sizes 16KiB")];
     let mut request = request(experiments, on);
-    request.sampling = Sampling { length: Nanos::from_millis(5.0), per_round: 10, rounds: 6, target: 0.0, most: None };
+    request.sampling =
+        Sampling { length: Nanos::from_millis(5.0), in_memory: 1.0, per_round: 10, rounds: 6, target: 0.0, most: None };
     lab::run(on, request)
 }
 
@@ -188,4 +189,25 @@ fn a_fixed_number_of_samples_survives_a_small_budget() {
         assert!(lab::measured(point).samples[0].elapsed_ns < 1e6);
     }
     assert!(!ran.plan.shortened.is_empty());
+}
+
+/// Longest and shortest sample, in ms, of a chain of `size` on this machine, on which all are `dirty` or none.
+fn sample_lengths(on: &Simulated, size: &str, dirty: bool) -> [f64; 2] {
+    let mut request = request(vec![latency(&format!("--sizes {size} --pages 4k"))], on);
+    request.sampling.in_memory = 4.0;
+    let ran = lab::run(on, request);
+    let samples = &ran.measured("operation=chase").samples;
+    assert!(samples.iter().all(|sample| sample.dirty.is_some() == dirty));
+    let ends = |[least, most]: [f64; 2], ms: f64| [least.min(ms), most.max(ms)];
+    samples.iter().map(|sample| sample.elapsed_ns / 1e6).fold([f64::INFINITY, 0.0], ends)
+}
+
+#[test]
+fn chains_through_memory_stand_still_less_often_unless_that_disturbs_them() {
+    let [shortest, longest] = sample_lengths(&machines::plain(), "16KiB", false);
+    assert!(shortest > 0.9 && longest < 1.1, "{shortest} to {longest}");
+    let [shortest, longest] = sample_lengths(&machines::plain(), "512MiB", false);
+    assert!(shortest > 3.6 && longest < 4.4, "{shortest} to {longest}");
+    let [shortest, longest] = sample_lengths(&noisy(|noise| noise.spike_every = 1), "512MiB", true);
+    assert!(longest > 3.6 && shortest < longest / 2.0, "only the first round is long: {shortest} to {longest}");
 }

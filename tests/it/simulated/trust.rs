@@ -18,7 +18,8 @@ fn with_allocations(allocations: u32, change: impl FnOnce(&mut Simulated)) -> Ra
     let experiments = vec![bandwidth("--sizes 16KiB,1MiB --ops read --threads 1,2"), latency("--sizes 16KiB,1MiB")];
     let mut request = request(experiments, &on);
     request.reallocate = allocations;
-    request.sampling = Sampling { length: Nanos::from_millis(1.0), per_round: 20, rounds: 6, target: 0.0, most: None };
+    request.sampling =
+        Sampling { length: Nanos::from_millis(1.0), in_memory: 1.0, per_round: 20, rounds: 6, target: 0.0, most: None };
     lab::run(&on, request)
 }
 
