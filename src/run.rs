@@ -56,6 +56,9 @@ pub struct Past {
 /// A run stops taking rounds when it has used this much more than its budget.
 const GRACE: f64 = 1.05;
 
+/// A run that has nothing when its budget is used up goes on to its first number up to so many times the budget.
+const MOST_OVERDRAWN: f64 = 10.0;
+
 /// A run under way.
 struct Run<'a> {
     plan: &'a Plan,
@@ -270,9 +273,11 @@ impl Run<'_> {
         conclude(log, work, &frame)
     }
 
-    /// Whether no more rounds are to be taken because the budget is used up.
+    /// Whether no more rounds are to be taken because the budget is used up. One is taken in any case: where mapping memory took
+    /// longer than planned and all of the budget, a number that is known badly is more than none; unless by far.
     fn is_overdrawn(&self) -> bool {
-        self.machine.now() - self.started > self.plan.request.budget * GRACE
+        let used = (self.machine.now() - self.started).0 / self.plan.request.budget.0;
+        used > GRACE && (used > MOST_OVERDRAWN || self.logs.iter().any(|log| !log.is_empty() || log.failed()))
     }
 
     /// Settles the outcome of a point from its log, once.

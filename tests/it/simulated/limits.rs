@@ -2,11 +2,12 @@
 
 use super::lab::{self, Ran, bandwidth, latency, profile, request};
 use super::machines::{self, Simulated};
-use memgauge::engine::{MemoryPlan, PointLog};
+use memgauge::engine::{Machine, MemoryPlan, PointLog};
 use memgauge::error::Kind;
 use memgauge::experiments::{Detail, Experiment};
 use memgauge::plan::Request;
 use memgauge::results::{Coordinate, Fact, Outcome, RunStatus};
+use memgauge::run::Invocation;
 use memgauge::units::{Bytes, Nanos};
 use std::collections::BTreeSet;
 
@@ -98,6 +99,24 @@ fn nothing_is_mapped_when_the_budget_is_used_up() {
     let skipped = ran.points().filter(|p| lab::reasons(&p.outcome).contains("was used up; allow more with --budget"));
     assert!(skipped.count() > 0);
     assert_measured_or_said(&ran);
+}
+
+#[test]
+fn one_number_is_taken_where_mapping_alone_uses_the_budget_up() {
+    let on = machines::plain();
+    let mut machine = on.machine(lab::SEED);
+    let started = machine.now();
+    let sizes = vec![bandwidth("--ops read --sizes 256MiB,512MiB --threads 1 --pages 4k")];
+    let mut plan = memgauge::plan::make(request(sizes, &on), &mut machine).expect("a plan");
+    plan.request.budget = Nanos::from_secs(plan.memory().0 as f64 / on.model.fault.0) / 2.0;
+    let mut notes = lab::Notes::default();
+    let invocation = Invocation { version: String::new(), command_line: Vec::new(), past: None };
+    let report = memgauge::run::execute(&plan, &mut machine, &mut notes, &invocation, started);
+    let [first, second] = &report.datasets[0].points[..] else { panic!("two points") };
+    let one = lab::measured(first);
+    assert_eq!(one.samples.len(), plan.sampling.per_round as usize);
+    assert!(report.findings.iter().any(|finding| finding.kind == "budget"));
+    assert!(lab::reasons(&second.outcome).contains("was used up; allow more with --budget"));
 }
 
 #[test]
