@@ -53,10 +53,9 @@ pub struct Past {
     pub placed: Vec<(usize, Point)>,
 }
 
-/// A run stops taking rounds when it has used this much more than its budget.
+/// A run stops taking rounds when it has used this much more than its budget, and one that has nothing yet when it has used so
+/// many times the budget.
 const GRACE: f64 = 1.05;
-
-/// A run that has nothing when its budget is used up goes on to its first number up to so many times the budget.
 const MOST_OVERDRAWN: f64 = 10.0;
 
 /// A run under way.
@@ -273,8 +272,8 @@ impl Run<'_> {
         conclude(log, work, &frame)
     }
 
-    /// Whether no more rounds are to be taken because the budget is used up. One is taken in any case: where mapping memory took
-    /// longer than planned and all of the budget, a number that is known badly is more than none; unless by far.
+    /// Whether no more rounds are to be taken because the budget is used up. Where mapping alone used it up, one is: a number
+    /// that is known badly is more than none.
     fn is_overdrawn(&self) -> bool {
         let used = (self.machine.now() - self.started).0 / self.plan.request.budget.0;
         used > GRACE && (used > MOST_OVERDRAWN || self.logs.iter().any(|log| !log.is_empty() || log.failed()))
