@@ -139,7 +139,7 @@ fn single(experiment: Box<dyn Experiment>, options: &CommonOptions, words: Vec<S
 }
 
 /// Samples of one millisecond: shorter than the 4 ms (1 ms at most) between two timer interrupts, so that the median
-/// sample has none in it, and 10^4 times longer than a reading of the counter.
+/// sample has none in it, and 10^4 times longer than a reading of the counter. In memory chases have longer ones: see [`IN_MEMORY`].
 fn sampling(per_round: u32, rounds: u32, target: f64) -> Sampling {
     Sampling { length: Nanos::from_millis(1.0), in_memory: IN_MEMORY, per_round, rounds, target, most: None }
 }
