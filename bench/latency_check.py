@@ -3,8 +3,8 @@
 
 `independent_chase.rs` and memgauge measure the same sizes in 4 KiB pages on the same CPU in turn, in alternating order, each
 spread over several allocations: caches behind the first are filled by where pages lie, which is different each time. What is
-compared is the ratio within each alternation of the medians of runs of a millisecond (memgauge's are 4 ms long in memory). A median ratio further from 1 than
-`--within` ends with 1. Nothing else should run on the machine meanwhile. Standard library and rustc only.
+compared is the ratio within each alternation of the medians of runs of a millisecond (memgauge's are 4 ms long in memory). A median ratio
+further from 1 than `--within` ends with 1. Nothing else should run on the machine meanwhile. Standard library and rustc only.
 """
 
 import argparse

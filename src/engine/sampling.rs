@@ -90,7 +90,7 @@ pub(super) const SAMPLES_OF_A_FILL: u32 = 4;
 /// What samples of chains through memory are longer by. Between two samples a chase stands still for a tenth of a millisecond, in
 /// which threads wake each other and the core's clock is read; what the caches hold of page tables goes down with each pause, and
 /// loads take 5% longer in samples of 1 ms than in samples of 8 ms of the same chain in turn. Of 4 ms they are within 1% of these,
-/// and of a chase that never stands still.
+/// and 1 to 2% above a chase that never stands still.
 pub const IN_MEMORY: f64 = 4.0;
 
 /// The longest chain that the time for filling it lasts for, twice through at a few GB/s. Where this ends, chains are warmed up in
