@@ -198,6 +198,9 @@ fn sample_lengths(on: &Simulated, size: &str, dirty: bool) -> [f64; 2] {
     let ran = lab::run(on, request);
     let samples = &ran.measured("operation=chase").samples;
     assert!(samples.iter().all(|sample| sample.dirty.is_some() == dirty));
+    // The plan knows how long they are.
+    let (planned, real) = (ran.report.plan.planned, ran.report.plan.real.expect("a finished run has taken its time"));
+    assert!(dirty || real <= planned * 1.15, "planned {planned}, took {real}");
     let ends = |[least, most]: [f64; 2], ms: f64| [least.min(ms), most.max(ms)];
     samples.iter().map(|sample| sample.elapsed_ns / 1e6).fold([f64::INFINITY, 0.0], ends)
 }
