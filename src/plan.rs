@@ -3,13 +3,17 @@
 #![forbid(unsafe_code)]
 
 mod estimate;
+mod layout;
+mod sizes;
 
 use crate::engine::{Machine, MemoryPlan, Sampling, Windows, Work};
 use crate::error::Result;
-use crate::experiments::{Bound, Draft, Experiment, Scope};
+use crate::experiments::{Bound, Draft, Experiment, LastLevel, Scope};
 use crate::results::{Coordinate, Coordinates, HostFacts, Outcome};
 use crate::units::{Bytes, BytesPerSecond, Nanos};
 use estimate::{Cost, estimate, phase_time};
+use layout::Layout;
+pub use sizes::{Resized, resized};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What is asked for.
@@ -34,8 +38,9 @@ pub struct Request {
     pub reallocate: u32,
     /// What the user says that the memory carries at most.
     pub dram_peak: Option<BytesPerSecond>,
-    /// What the user says that the last-level caches of the CPUs hold together, where that is not what the system reports.
-    pub last_level: Option<Bytes>,
+    /// What memory is sized by, where that is not the last-level caches as the system reports them, or as timing shows them
+    /// where they are larger.
+    pub last_level: Option<LastLevel>,
     /// Pause before each point's turn.
     pub cooldown: Nanos,
     /// More points than this are refused.
@@ -45,14 +50,22 @@ pub struct Request {
 impl Request {
     /// What its experiments plan for on `machine`.
     pub fn scope<'a>(&'a self, machine: &'a dyn Machine) -> Scope<'a> {
+        let given = match self.last_level {
+            Some(LastLevel::Given(size)) => Some(size),
+            Some(LastLevel::Measured) | None => None,
+        };
+        self.scope_by(machine, given)
+    }
+
+    /// The same with last-level caches that are known to hold `last_level` together.
+    pub fn scope_by<'a>(&'a self, machine: &'a dyn Machine, last_level: Option<Bytes>) -> Scope<'a> {
         let experiments = self.experiments.iter().map(|e| e.name()).collect();
-        let (seed, most_points, last_level) = (self.seed, self.max_points, self.last_level);
-        Scope { machine, cpus: &self.cpus, experiments, seed, most_points, last_level }
+        Scope { machine, cpus: &self.cpus, experiments, seed: self.seed, most_points: self.max_points, last_level }
     }
 
     /// How `point` is sampled where points in general are by `general`: as its experiment wants it, unless the user fixed
     /// the samples.
-    fn sampling_of(&self, point: &PlannedPoint, general: &Sampling) -> Sampling {
+    pub fn sampling_of(&self, point: &PlannedPoint, general: &Sampling) -> Sampling {
         if self.samples_fixed {
             return *general;
         }
@@ -78,10 +91,14 @@ pub struct PlannedPoint {
     candidates: usize,
     /// Whether its chain is built anew at each of its turns.
     rebuilt: bool,
+    /// Whether other experiments size memory by what it shows.
+    pub sizes_memory: bool,
     /// Short windows whose distribution is taken too.
     pub windows: Option<Windows>,
     /// Which stage of its experiment it stands in for, 0 being the first; `None` for a point that was drafted.
     pub stage: Option<usize>,
+    /// Whether it lies elsewhere than was planned, since memory was sized by what timing showed.
+    pub resized: bool,
 }
 
 /// Points whose memory is mapped at the same time.
@@ -118,6 +135,8 @@ pub struct Plan {
     pub shortened: Vec<String>,
     /// Where points differ from what was asked for, in words.
     pub adjusted: Vec<String>,
+    /// What sized memory by timing before the run that this plan continues ended, with the sentence about it.
+    pub resized: Option<(Bytes, String)>,
 }
 
 impl Plan {
@@ -128,12 +147,13 @@ impl Plan {
 
     /// Memory mapped at the same time, at most.
     pub fn memory(&self) -> Bytes {
-        let twice = |phase: &Phase| phase.beside && self.request.reallocate > 1;
-        let of = |phase: &Phase| {
-            let one = phase.memory.total();
-            if twice(phase) { one + one } else { one }
-        };
-        self.phases.iter().map(of).max().unwrap_or_default()
+        self.phases.iter().map(|phase| self.memory_of(phase)).max().unwrap_or_default()
+    }
+
+    /// Memory mapped at the same time in a phase, at most.
+    pub fn memory_of(&self, phase: &Phase) -> Bytes {
+        let one = phase.memory.total();
+        if phase.beside && self.request.reallocate > 1 { one + one } else { one }
     }
 }
 
@@ -150,72 +170,89 @@ const MOST_NAMED: usize = 5;
 
 /// Makes the plan. Nothing is measured but how fast fresh memory becomes usable.
 pub fn make(request: Request, machine: &mut dyn Machine) -> Result<Plan> {
-    let cost = Cost {
-        fault: machine.fault_rate(),
-        threads: request.cpus.len().max(1) as f64,
-        last_level: machine.facts().topology.last_level_total(&request.cpus),
-        nearer: request.cpus.first().map_or(Bytes(0), |&cpu| machine.facts().topology.before_last_level(cpu)),
-        base_page: machine.facts().pages.base,
-    };
-    let mut points = draft_points(&request, machine)?;
+    let fault = machine.fault_rate();
+    let mut points = draft_points(&request, &request.scope(machine))?;
     let adjusted = adjustments(&request, machine);
-    let facts = machine.facts();
-    let layout = Layout {
-        facts,
-        usable: facts.memory.usable.get().copied().unwrap_or(Bytes(u64::MAX)),
-        alone: points.iter().map(|p| MemoryPlan::of(p.work.as_ref().ok(), facts, false)).collect(),
-    };
-    let too_large: Vec<usize> = (0..points.len()).filter(|&i| !layout.alone[i].fits(facts)).collect();
+    let cost = Cost::of(&request, machine.facts(), fault);
+    let rest = Rest { left: (0..points.len()).collect(), budget: request.budget };
+    let Schedule { phases, sampling, estimate, shortened } =
+        schedule(&request, &mut points, machine.facts(), cost, &rest);
+    Ok(Plan { phases, points, sampling, estimate, fault, shortened, adjusted, resized: None, request })
+}
+
+/// When what is measured, and in which memory.
+struct Schedule {
+    phases: Vec<Phase>,
+    sampling: Sampling,
+    estimate: Nanos,
+    /// What was shortened or left out, in words.
+    shortened: Vec<String>,
+}
+
+/// What is still to be measured of a plan.
+pub struct Rest {
+    /// Positions of its points.
+    pub left: BTreeSet<usize>,
+    /// Time for them.
+    pub budget: Nanos,
+}
+
+/// Lays out those of `points` that are left, and shortens until they fit into their budget: points that do not are skipped.
+fn schedule(request: &Request, points: &mut [PlannedPoint], facts: &HostFacts, cost: Cost, rest: &Rest) -> Schedule {
+    let (budget, all) = (rest.budget, points.len());
+    let done: BTreeSet<usize> = (0..all).filter(|index| !rest.left.contains(index)).collect();
+    let layout = Layout::new(facts, points);
+    let too_large: Vec<usize> = rest.left.iter().copied().filter(|&i| !layout.fits(i)).collect();
     let or_node = if facts.topology.nodes.len() > 1 { ", or into that of a node" } else { "" };
     let memory_reason = format!("does not fit into the {} of memory that may be used{or_node}", layout.usable);
-    let mut shortened = leave_out(&mut points, &too_large, &memory_reason);
+    let mut shortened = leave_out(points, &too_large, &memory_reason);
     let mut sampling = request.sampling.over(request.reallocate);
     let time = |points: &[PlannedPoint], left_out: &[usize], sampling: &Sampling| {
-        let phases = layout.phases(points, left_out);
-        let estimate = estimate(points, &phases, &request, sampling, cost);
+        let phases = layout.phases(points, &done.iter().chain(left_out).copied().collect());
+        let estimate = estimate(points, &phases, request, sampling, cost);
         (phases, estimate)
     };
-    let (mut phases, mut total) = time(&points, &[], &sampling);
-    while total > request.budget
-        && let Some(shorter) = shorten(&sampling, &request)
+    let (mut phases, mut total) = time(points, &[], &sampling);
+    while total > budget
+        && let Some(shorter) = shorten(&sampling, request)
     {
         sampling = shorter;
-        total = estimate(&points, &phases, &request, &sampling, cost);
+        total = estimate(points, &phases, request, &sampling, cost);
     }
     let full = request.sampling.over(request.reallocate);
     if sampling != full {
         shortened.push(describe_sampling(&sampling, &full));
     }
-    if total > request.budget {
+    if total > budget {
         // Each point left out makes the rest take less time, so that the fewest to leave out are found by halving.
-        let order = least_needed_first(&points);
+        let mut order = least_needed_first(points);
+        order.retain(|index| rest.left.contains(index));
         let (mut fewest, mut most) = (1, order.len().saturating_sub(1));
         while fewest < most {
             let middle = fewest.midpoint(most);
-            let fits = time(&points, &order[..middle], &sampling).1 <= request.budget;
+            let fits = time(points, &order[..middle], &sampling).1 <= budget;
             (fewest, most) = if fits { (fewest, middle) } else { (middle + 1, most) };
         }
         let left_out = &order[..most];
-        (phases, total) = time(&points, left_out, &sampling);
+        (phases, total) = time(points, left_out, &sampling);
         let reason = format!("does not fit into the budget of {}; allow more with --budget", request.budget);
-        shortened.extend(leave_out(&mut points, left_out, &reason));
+        shortened.extend(leave_out(points, left_out, &reason));
     }
-    if total > request.budget && !phases.is_empty() {
+    if total > budget && !phases.is_empty() {
         shortened.push(format!("even one point takes longer than the budget of {}", request.budget));
     }
-    let longer = 1.0 + reserve(&request, &sampling, total);
+    let longer = 1.0 + reserve(&sampling, total, budget);
     for phase in &mut phases {
-        phase.estimate = phase_time(&points, phase, &request, &sampling, cost) * longer;
+        phase.estimate = phase_time(points, phase, request, &sampling, cost) * longer;
     }
-    total = total * longer;
-    Ok(Plan { phases, points, sampling, estimate: total, fault: cost.fault, shortened, adjusted, request })
+    Schedule { phases, sampling, estimate: total * longer, shortened }
 }
 
-/// Share of the time of all rounds that is set aside for further ones of a plan that takes `total` without, as far as its
+/// Share of the time of all rounds that is set aside for further ones of what takes `total` without, as far as its
 /// budget allows: nothing where the number of samples is fixed.
-fn reserve(request: &Request, sampling: &Sampling, total: Nanos) -> f64 {
+fn reserve(sampling: &Sampling, total: Nanos, budget: Nanos) -> f64 {
     let open = sampling.most.is_none() && sampling.target > 0.0;
-    if open { (request.budget.0 / total.0 - 1.0).clamp(0.0, RESERVE) } else { 0.0 }
+    if open { (budget.0 / total.0 - 1.0).clamp(0.0, RESERVE) } else { 0.0 }
 }
 
 /// What the experiments have to say about their points, the first few one by one: a range by factors may round all of
@@ -231,24 +268,26 @@ fn adjustments(request: &Request, machine: &dyn Machine) -> Vec<String> {
         all.push(format!("{more} more sizes were rounded down"));
     }
     let reported = || scope.facts().topology.last_level_total(scope.cpus);
-    all.extend(request.last_level.map(|given| {
-        format!("memory is sized by a last-level cache of {given}, as given; the system reports {}", reported())
-    }));
+    if let Some(LastLevel::Given(given)) = request.last_level {
+        all.push(format!(
+            "memory is sized by a last-level cache of {given}, as given; the system reports {}",
+            reported()
+        ));
+    }
     all
 }
 
 /// The points of all experiments and repeats, then the stand-ins of each stage. What lies at the same place as a point
 /// before it is the same question asked twice and left out.
-fn draft_points(request: &Request, machine: &dyn Machine) -> Result<Vec<PlannedPoint>> {
-    let scope = request.scope(machine);
+fn draft_points(request: &Request, scope: &Scope<'_>) -> Result<Vec<PlannedPoint>> {
     let repeats = request.repeat.max(1);
     // By stage: all that were drafted, then stand-ins.
     let mut stages: BTreeMap<Option<usize>, Vec<(usize, Draft)>> = BTreeMap::new();
     for (index, experiment) in request.experiments.iter().enumerate() {
         let mut seen = BTreeSet::new();
-        let new = experiment.draft(&scope)?.into_iter().filter(|draft| seen.insert(draft.coordinates.clone()));
+        let new = experiment.draft(scope)?.into_iter().filter(|draft| seen.insert(draft.coordinates.clone()));
         stages.entry(None).or_default().extend(new.map(|draft| (index, draft)));
-        for (stage, drafts) in experiment.reserve(&scope)?.into_iter().enumerate() {
+        for (stage, drafts) in experiment.reserve(scope)?.into_iter().enumerate() {
             stages.entry(Some(stage)).or_default().extend(drafts.into_iter().map(|draft| (index, draft)));
         }
         scope.room_for(stages.values().map(Vec::len).sum::<usize>().saturating_mul(repeats as usize))?;
@@ -262,10 +301,11 @@ fn draft_points(request: &Request, machine: &dyn Machine) -> Result<Vec<PlannedP
             }
             let &Draft { bound, expendable, .. } = draft;
             let work = draft.work.clone();
-            let candidates = work.as_ref().map_or(0, |work| machine.candidates(work).len());
+            let candidates = work.as_ref().map_or(0, |work| scope.machine.candidates(work).len());
             let (id, experiment) = (points.len() as u64, *experiment);
             let rebuilt = request.experiments[experiment].rebuilds_chains();
             let windows = request.experiments[experiment].windows();
+            let sizes_memory = request.experiments[experiment].sizes_memory(stage);
             points.push(PlannedPoint {
                 windows,
                 id,
@@ -276,94 +316,13 @@ fn draft_points(request: &Request, machine: &dyn Machine) -> Result<Vec<PlannedP
                 expendable,
                 candidates,
                 rebuilt,
+                sizes_memory,
                 stage,
+                resized: false,
             });
         }
     }
     Ok(points)
-}
-
-/// Which points share memory.
-struct Layout<'a> {
-    facts: &'a HostFacts,
-    usable: Bytes,
-    /// What each point needs if it is alone.
-    alone: Vec<MemoryPlan>,
-}
-
-impl Layout<'_> {
-    /// All points of a repeat share memory where that fits, else those of each kind of work and pages, else as many
-    /// as fit; those whose chains are rebuilt are apart from the others, and so is each stage of stand-ins. The points
-    /// `left_out` are in no phase.
-    fn phases(&self, points: &[PlannedPoint], left_out: &[usize]) -> Vec<Phase> {
-        let left_out: BTreeSet<usize> = left_out.iter().copied().collect();
-        let wanted: Vec<usize> =
-            (0..points.len()).filter(|i| points[*i].work.is_ok() && !left_out.contains(i)).collect();
-        let mut phases = Vec::new();
-        let repeats = by_key(&wanted, |i| (points[i].coordinates.get("repeat"), points[i].rebuilt, points[i].stage));
-        for repeat in repeats {
-            let rebuilt = repeat.first().is_some_and(|&i| points[i].rebuilt);
-            let whole = self.phase(points, repeat.clone(), rebuilt);
-            if whole.memory.fits(self.facts) {
-                phases.push(whole);
-                continue;
-            }
-            let kind = |i: usize| points[i].work.as_ref().ok().map(|w| (matches!(w, Work::Chase(_)), w.pages()));
-            for part in by_key(&repeat, kind) {
-                let own = self.phase(points, part.clone(), rebuilt);
-                if own.memory.fits(self.facts) {
-                    phases.push(own);
-                } else {
-                    phases.extend(self.pack(&part).into_iter().map(|group| self.phase(points, group, true)));
-                }
-            }
-        }
-        phases
-    }
-
-    fn phase(&self, points: &[PlannedPoint], members: Vec<usize>, chains_share: bool) -> Phase {
-        let works = members.iter().filter_map(|&i| points[i].work.as_ref().ok());
-        let memory = MemoryPlan::of(works, self.facts, chains_share);
-        let beside = memory.twice().fits(self.facts);
-        Phase { memory, points: members, chains_share, beside, estimate: Nanos::ZERO }
-    }
-
-    /// Groups of neighbours, each as large as fits when all of it uses the same memory.
-    fn pack(&self, members: &[usize]) -> Vec<Vec<usize>> {
-        let mut groups: Vec<Vec<usize>> = Vec::new();
-        let mut used = MemoryPlan::default();
-        for &index in members {
-            let mut with = used.clone();
-            for (key, &bytes) in &self.alone[index].mappings {
-                let size = with.mappings.entry(key.clone()).or_default();
-                *size = (*size).max(bytes);
-            }
-            match groups.last_mut().filter(|_| with.fits(self.facts)) {
-                Some(group) => {
-                    group.push(index);
-                    used = with;
-                }
-                None => {
-                    groups.push(vec![index]);
-                    used = self.alone[index].clone();
-                }
-            }
-        }
-        groups
-    }
-}
-
-/// `members` grouped by `key` in the order in which keys first appear.
-fn by_key<K: PartialEq>(members: &[usize], key: impl Fn(usize) -> K) -> Vec<Vec<usize>> {
-    let mut groups: Vec<(K, Vec<usize>)> = Vec::new();
-    for &index in members {
-        let k = key(index);
-        match groups.iter_mut().find(|(known, _)| *known == k) {
-            Some((_, group)) => group.push(index),
-            None => groups.push((k, vec![index])),
-        }
-    }
-    groups.into_iter().map(|(_, group)| group).collect()
 }
 
 fn working_set(point: &PlannedPoint) -> Bytes {

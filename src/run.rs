@@ -5,18 +5,21 @@
 mod conditions;
 mod limits;
 mod more;
+mod provenance;
+mod sizes;
 mod stages;
 
 use crate::engine::{Frame, Machine, MemoryPlan, PointLog, Sampling, Trouble, Work, conclude, sample_round};
 use crate::experiments::{Experiment, caches::against_measured};
 use crate::plan::{Phase, Plan, PlannedPoint};
 use crate::results::{
-    Coordinate, Dataset, Finding, JournalLine, JournalPoint, KernelUsed, Outcome, PlanSummary, Point, Provenance,
-    Report, ReportVerdict, RunStatus, SCHEMA_VERSION, Tool, add_derived,
+    Coordinate, Dataset, Finding, JournalLine, JournalPoint, KernelUsed, Outcome, PlanSummary, Point, Report,
+    ReportVerdict, RunStatus, SCHEMA_VERSION, add_derived,
 };
-use crate::units::{Hertz, Nanos};
+use crate::units::{Bytes, Hertz, Nanos};
 use conditions::{environment, interruptions, sentence, shapes};
-use std::collections::{BTreeMap, BTreeSet};
+use provenance::{provenance, used_kernels, with_past};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// What is told while a run is under way.
 pub trait Observer {
@@ -61,8 +64,18 @@ const MOST_OVERDRAWN: f64 = 10.0;
 /// A run under way.
 struct Run<'a> {
     plan: &'a Plan,
-    /// Those of the plan, with placed points where stand-ins were.
+    /// Those of the plan, with placed points where stand-ins were and others where memory was sized anew.
     points: Vec<PlannedPoint>,
+    /// Those that are to come.
+    phases: VecDeque<Phase>,
+    sampling: Sampling,
+    /// Expected time of the whole run.
+    estimate: Nanos,
+    /// Memory mapped at the same time, at most.
+    memory: Bytes,
+    /// What sizes memory since timing showed it, with the sentence about it; asked once.
+    resized: Option<(Option<Bytes>, String)>,
+    asked_caches: bool,
     /// Stages whose points were placed: repeat, experiment, stage.
     placed: BTreeSet<(Option<Coordinate>, usize, usize)>,
     /// The run that this one continues.
@@ -95,30 +108,7 @@ pub fn execute(
     started: Nanos,
 ) -> Report {
     let mut provenance = provenance(plan, machine, invocation);
-    let rounds = |i: usize| u64::from(plan.sampling_of(&plan.points[i]).rounds);
-    let settled = invocation.past.as_ref().map_or(0, |past| past.settled) * u64::from(plan.sampling.rounds);
-    let turns = settled + plan.phases.iter().flat_map(|p| &p.points).map(|&i| rounds(i)).sum::<u64>();
-    let log = |point: &PlannedPoint| PointLog::new(point.windows);
-    let logs = plan.points.iter().map(log).collect();
-    let last_level = plan.request.scope(machine).last_level().0;
-    let mut run = Run {
-        plan,
-        points: plan.points.clone(),
-        placed: BTreeSet::new(),
-        past: invocation.past.as_ref(),
-        taken_over: invocation.past.as_ref().map_or(0, |past| past.settled),
-        machine,
-        observer,
-        logs,
-        outcomes: BTreeMap::new(),
-        started,
-        turns: (settled, turns),
-        journal_trouble: None,
-        last_level,
-        interrupted: false,
-        overdrawn: BTreeSet::new(),
-        deadline: started,
-    };
+    let mut run = Run::begin(plan, machine, observer, invocation, started);
     run.write(&JournalLine::head(&provenance, &summary(plan), unmeasured_datasets(plan)));
     for (index, point) in plan.points.iter().enumerate().filter(|(_, point)| point.stage.is_none()) {
         if let Err(outcome) = &point.work {
@@ -128,9 +118,9 @@ pub fn execute(
     // The phases' expected times and what comes before the first and after the last one.
     let beside = plan.estimate - plan.phases.iter().map(|phase| phase.estimate).sum::<Nanos>();
     run.deadline = started + beside;
-    for phase in &plan.phases {
+    while let Some(phase) = run.next_phase() {
         run.deadline += phase.estimate;
-        run.phase(phase);
+        run.phase(&phase);
     }
     let mut findings = run.findings();
     findings.extend(run.past.map(|past| continued(&past.started, run.taken_over, plan)));
@@ -142,7 +132,7 @@ pub fn execute(
     against_measured(&mut datasets, &run.machine.facts().topology);
     provenance.finished = run.machine.wall_clock();
     let status = status(&datasets, run.interrupted);
-    let summary = PlanSummary { real: Some(run.machine.now() - started), ..summary(plan) };
+    let summary = PlanSummary { real: Some(run.machine.now() - started), memory: run.memory, ..summary(plan) };
     for (experiment, dataset) in plan.request.experiments.iter().zip(&datasets) {
         findings.extend(experiment.findings_on(run.machine.facts(), dataset));
     }
@@ -167,6 +157,49 @@ pub fn summary(plan: &Plan) -> PlanSummary {
         memory: plan.memory(),
         points: plan.points.len() as u64,
         shortened: plan.shortened.clone(),
+    }
+}
+
+impl<'a> Run<'a> {
+    /// Before anything is measured.
+    fn begin(
+        plan: &'a Plan,
+        machine: &'a mut dyn Machine,
+        observer: &'a mut dyn Observer,
+        invocation: &'a Invocation,
+        started: Nanos,
+    ) -> Self {
+        let rounds = |i: usize| u64::from(plan.sampling_of(&plan.points[i]).rounds);
+        let settled = invocation.past.as_ref().map_or(0, |past| past.settled) * u64::from(plan.sampling.rounds);
+        let turns = settled + plan.phases.iter().flat_map(|p| &p.points).map(|&i| rounds(i)).sum::<u64>();
+        let log = |point: &PlannedPoint| PointLog::new(point.windows);
+        let logs = plan.points.iter().map(log).collect();
+        let mut run = Self {
+            plan,
+            points: plan.points.clone(),
+            phases: plan.phases.iter().cloned().collect(),
+            sampling: plan.sampling,
+            estimate: plan.estimate,
+            memory: plan.memory(),
+            resized: plan.resized.clone().map(|(size, text)| (Some(size), text)),
+            asked_caches: plan.resized.is_some(),
+            placed: BTreeSet::new(),
+            past: invocation.past.as_ref(),
+            taken_over: invocation.past.as_ref().map_or(0, |past| past.settled),
+            machine,
+            observer,
+            logs,
+            outcomes: BTreeMap::new(),
+            started,
+            turns: (settled, turns),
+            journal_trouble: None,
+            last_level: 0,
+            interrupted: false,
+            overdrawn: BTreeSet::new(),
+            deadline: started,
+        };
+        run.last_level = run.scope().last_level().0;
+        run
     }
 }
 
@@ -198,7 +231,7 @@ impl Run<'_> {
                 }
             }
         }
-        if mapped.is_ok() && self.plan.sampling.most.is_none() {
+        if mapped.is_ok() && self.sampling.most.is_none() {
             self.use_what_is_left(phase);
         }
         for &index in &phase.points {
@@ -213,7 +246,7 @@ impl Run<'_> {
 
     /// How a point is sampled.
     fn sampling_of(&self, index: usize) -> Sampling {
-        self.plan.sampling_of(&self.points[index])
+        self.plan.request.sampling_of(&self.points[index], &self.sampling)
     }
 
     /// Maps memory, unless nobody will measure in it: that can take longer than all the rest.
@@ -317,7 +350,7 @@ impl Run<'_> {
             quantity: experiment.quantity(),
             axes: axes(self.plan, experiment.as_ref()),
             finished,
-            placed: planned.stage.is_some(),
+            placed: planned.stage.is_some() || planned.resized,
             point,
         };
         self.write(&JournalLine::Point(Box::new(line)));
@@ -336,7 +369,7 @@ impl Run<'_> {
         let now = self.machine.now();
         let allowed = (self.plan.request.budget * GRACE - (now - self.started)).max(Nanos::ZERO);
         let set_aside = if done < 1.0 { Nanos::ZERO } else { self.deadline - now };
-        self.observer.progress(done, (self.plan.estimate * (1.0 - done)).max(set_aside).min(allowed), doing);
+        self.observer.progress(done, (self.estimate * (1.0 - done)).max(set_aside).min(allowed), doing);
     }
 
     /// The kernels that were timed: those that were chosen, where there was a choice.
@@ -361,6 +394,7 @@ impl Run<'_> {
     fn findings(&mut self) -> Vec<Finding> {
         let mut findings = environment(self.machine.facts(), &self.plan.request.cpus);
         findings.extend(self.plan.adjusted.iter().map(|text| sentence("adjusted", format!("{text}."))));
+        findings.extend(self.resized.iter().map(|(_, text)| sentence("memory-size", text.clone())));
         if let Some(trouble) = &self.journal_trouble {
             findings.push(sentence("journal", format!("The journal could not be written: {trouble}.")));
         }
@@ -449,52 +483,5 @@ fn status(datasets: &[Dataset], interrupted: bool) -> RunStatus {
         () if interrupted || any(|o| matches!(o, Outcome::Interrupted { .. })) => RunStatus::Interrupted,
         () if any(|o| matches!(o, Outcome::Failed { .. })) => RunStatus::Partial,
         () => RunStatus::Complete,
-    }
-}
-
-/// The kernels of `works`, each once.
-fn used_kernels<'a>(machine: &dyn Machine, works: impl Iterator<Item = &'a Work>) -> Vec<KernelUsed> {
-    let mut kernels: Vec<KernelUsed> = Vec::new();
-    for kernel in works.flat_map(Work::parts).filter_map(|work| machine.kernel(&work).ok()) {
-        if !kernels.contains(&kernel) {
-            kernels.push(kernel);
-        }
-    }
-    kernels
-}
-
-/// The kernels of an earlier part of the run, then what `used` has beside them.
-fn with_past(used: Vec<KernelUsed>, past: Option<&Past>) -> Vec<KernelUsed> {
-    let mut kernels = past.map(|past| past.kernels.clone()).unwrap_or_default();
-    let new: Vec<KernelUsed> = used.into_iter().filter(|k| !kernels.contains(k)).collect();
-    kernels.extend(new);
-    kernels
-}
-
-fn provenance(plan: &Plan, machine: &dyn Machine, invocation: &Invocation) -> Provenance {
-    let works = plan.points.iter().filter_map(|p| p.work.as_ref().ok());
-    let kernels = with_past(used_kernels(machine, works), invocation.past.as_ref());
-    let now = machine.wall_clock();
-    let (started, resumed) = match invocation.past.clone() {
-        None => (now.clone(), Vec::new()),
-        Some(Past { started, mut resumed, .. }) => {
-            resumed.push(now.clone());
-            (started, resumed)
-        }
-    };
-    Provenance {
-        tool: Tool {
-            name: "memgauge".to_owned(),
-            version: invocation.version.clone(),
-            machine: machine.description().to_owned(),
-        },
-        command_line: invocation.command_line.clone(),
-        seed: plan.request.seed.to_string(),
-        started,
-        resumed,
-        finished: now,
-        kernels,
-        clock: machine.clock().clone(),
-        host: machine.facts().clone(),
     }
 }

@@ -3,9 +3,10 @@
 use super::io::IoOptions;
 use crate::analysis::Share;
 use crate::experiments::{
-    Detail, bandwidth, caches, core_to_core, instructions, latency, loaded_latency, locks, numa, patterns, scaling, tlb,
+    Detail, LastLevel, bandwidth, caches, core_to_core, instructions, latency, loaded_latency, locks, numa, patterns,
+    scaling, tlb,
 };
-use crate::units::{Bytes, BytesPerSecond, CpuList, Nanos, ParseError};
+use crate::units::{BytesPerSecond, CpuList, Nanos, ParseError};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -289,9 +290,9 @@ pub struct CommonOptions {
     #[arg(long, value_name = "RATE", help_heading = "Measuring")]
     pub dram_peak: Option<BytesPerSecond>,
 
-    /// The last-level cache that the CPUs have together, as `memgauge caches` finds it: sizes memory [default: as the system reports]
+    /// The last-level cache that the CPUs have together: sizes memory; measured: as a sweep at the beginning finds it [default: as the system reports, or more where a sweep is part of the run and finds more]
     #[arg(long, value_name = "SIZE", help_heading = "Measuring")]
-    pub last_level: Option<Bytes>,
+    pub last_level: Option<LastLevel>,
 
     /// Pause before each point's turn: 100ms
     #[arg(long, value_name = "TIME", default_value = "0s", help_heading = "Measuring")]

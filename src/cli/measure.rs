@@ -11,8 +11,8 @@ use super::resume::{Resume, quoted};
 use crate::engine::{IN_MEMORY, Machine, RealMachine, Sampling};
 use crate::error::{Error, Result};
 use crate::experiments::{
-    Density, EXPERIMENTS, Experiment, Row, bandwidth, caches, core_to_core, instructions, latency, loaded_latency,
-    locks, patterns, scaling, tlb,
+    Density, Detail, EXPERIMENTS, Experiment, LastLevel, Row, bandwidth, caches, core_to_core, instructions, latency,
+    loaded_latency, locks, patterns, scaling, tlb,
 };
 use crate::host::counter;
 use crate::host::facts::{SystemFiles, discover};
@@ -20,7 +20,7 @@ use crate::host::interrupt::StopFlag;
 use crate::plan::{self, Plan, Request};
 use crate::results::{HostFacts, Outcome, Point, Report, RunStatus, VerdictGrade};
 use crate::run::{self, Invocation};
-use crate::units::{CpuList, Nanos, ParseError};
+use crate::units::{Bytes, CpuList, Nanos, ParseError};
 use std::path::{Path, PathBuf};
 
 /// Rounds over all points where the user does not fix the samples. The interval comes from the medians of rounds: that of
@@ -199,7 +199,7 @@ pub(super) fn measure(
 }
 
 fn request(
-    experiments: Vec<Box<dyn Experiment>>,
+    mut experiments: Vec<Box<dyn Experiment>>,
     options: &CommonOptions,
     defaults: &Defaults,
     cpus: Vec<u32>,
@@ -208,8 +208,12 @@ fn request(
     if budget.0 <= 0.0 {
         return Err(Error::usage("no time: a budget of 0 s; a budget is above 0; type --budget 60s"));
     }
-    if options.last_level.is_some_and(|size| size.0 == 0) {
+    if options.last_level == Some(LastLevel::Given(Bytes(0))) {
         return Err(Error::usage("no cache: a last level of 0 B; a cache has 1 KiB or more; type --last-level 32MiB"));
+    }
+    // What is not asked for by name is asked in brief.
+    if options.last_level == Some(LastLevel::Measured) && !experiments.iter().any(|e| e.sizes_memory(None)) {
+        experiments.push(Box::new(caches::Caches::in_profile(Detail::Levels)));
     }
     let mut sampling = defaults.sampling;
     if let Some(samples) = options.samples {

@@ -7,9 +7,7 @@ use crate::error::{Error, Result};
 use crate::host::storage::engine_named;
 use crate::kernels::catalogue;
 use crate::plan::{Plan, PlannedPoint};
-use crate::results::{
-    ASKED_THREADS, Cause, Coordinates, HostFacts, KernelUsed, Outcome, Point, Provenance, Report, RunStatus,
-};
+use crate::results::{Cause, Coordinates, HostFacts, KernelUsed, Outcome, Point, Provenance, Report, RunStatus};
 use crate::run::Past;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -74,7 +72,9 @@ impl Resume {
         }
         // Made anew of the points that are taken over.
         self.report.datasets.retain(|dataset| !dataset.derived);
-        if let Some(difference) = plan_difference(&self.report, plan) {
+        let planned = plan.points.clone();
+        plan.size_as_before(&self.report.datasets, machine);
+        if let Some(difference) = plan_difference(&self.report, plan, &planned) {
             return Err(self.other_request(&difference));
         }
         let provenance = self.report.provenance;
@@ -82,7 +82,9 @@ impl Resume {
         let known = datasets.flat_map(|(d, dataset)| dataset.points.into_iter().map(move |point| (d, point)));
         let settled = known.filter(|(_, point)| is_settled(&point.outcome));
         let (drafted, placed): (Vec<_>, Vec<_>) = settled.partition(|(_, point)| is_drafted(plan, point.id));
-        let drafted = drafted.into_iter().map(|(_, point)| (point.id, point.outcome)).collect();
+        // What was skipped at the size that was planned is measured at the other one.
+        let here = |(d, point): &(usize, Point)| at(plan, point.id).is_none_or(|planned| planned.has_become(point, *d));
+        let drafted = drafted.into_iter().filter(here).map(|(_, point)| (point.id, point.outcome)).collect();
         let settled = take_over(plan, machine.facts(), drafted);
         let Provenance { started, resumed, kernels, .. } = provenance;
         Ok(Past { started, resumed, kernels, settled, placed })
@@ -106,6 +108,11 @@ fn is_settled(outcome: &Outcome) -> bool {
         Outcome::Skipped { .. } | Outcome::Unsupported { .. } => true,
         Outcome::Interrupted { .. } | Outcome::Failed { .. } => false,
     }
+}
+
+/// The point of the plan with this number.
+fn at(plan: &Plan, id: u64) -> Option<&PlannedPoint> {
+    plan.points.get(usize::try_from(id).ok()?)
 }
 
 /// Takes over the outcomes of `known` points: these are not measured, and no memory is mapped for them alone. Returns
@@ -159,8 +166,8 @@ fn kernel_difference(used: &[KernelUsed]) -> Option<String> {
     Some(format!("its kernel '{:.40}' has other instructions than the one here", other.name))
 }
 
-/// Where the plan is not that of the report, in words.
-fn plan_difference(report: &Report, plan: &Plan) -> Option<String> {
+/// Where the plan is not that of the report, in words. Points may also lie where they were `planned` before memory was sized.
+fn plan_difference(report: &Report, plan: &Plan, planned: &[PlannedPoint]) -> Option<String> {
     let asked: Vec<&str> = plan.request.experiments.iter().map(|e| e.name()).collect();
     let made: Vec<&str> = report.datasets.iter().map(|d| d.experiment.as_str()).collect();
     if asked != made {
@@ -175,7 +182,11 @@ fn plan_difference(report: &Report, plan: &Plan) -> Option<String> {
         return Some(format!("it has {count} points, this command {here}"));
     }
     let made: BTreeMap<u64, (usize, &Point)> = points().map(|(d, p)| (p.id, (d, p))).collect();
-    let differs = |planned: &&PlannedPoint| !made.get(&planned.id).is_some_and(|(d, p)| is_of(p, *d, planned));
+    let before = |id: u64| planned.get(usize::try_from(id).unwrap_or(usize::MAX));
+    let same = |d: usize, p: &Point, here: &PlannedPoint| {
+        here.has_become(p, d) || before(here.id).is_some_and(|before| before.has_become(p, d))
+    };
+    let differs = |here: &&PlannedPoint| !made.get(&here.id).is_some_and(|(d, p)| same(*d, p, here));
     let planned = drafted().find(differs)?;
     let there = made.get(&planned.id).map_or_else(|| "not there".to_owned(), |(_, p)| place(&p.coordinates));
     Some(format!("its point {} is {there:.200}, that of this command {}", planned.id, place(&planned.coordinates)))
@@ -183,24 +194,7 @@ fn plan_difference(report: &Report, plan: &Plan) -> Option<String> {
 
 /// Whether the plan knows from the beginning where its point with this number lies: these come first.
 fn is_drafted(plan: &Plan, id: u64) -> bool {
-    let planned = usize::try_from(id).ok().and_then(|id| plan.points.get(id));
-    planned.is_none_or(|planned| planned.stage.is_none())
-}
-
-/// Whether `point` came of what is planned. Where kernels or numbers of threads raced, it has what won.
-fn is_of(point: &Point, dataset: usize, planned: &PlannedPoint) -> bool {
-    let raced = point.outcome.measured().is_some_and(|m| m.choice.is_some());
-    let place = |coordinates: &Coordinates| {
-        let mut place = coordinates.clone();
-        if raced {
-            place.remove("kernel");
-        }
-        if raced && place.contains_key(ASKED_THREADS) {
-            place.retain(|axis, _| !["threads", "size_bytes"].contains(&axis.as_str()));
-        }
-        place
-    };
-    dataset == planned.experiment && place(&point.coordinates) == place(&planned.coordinates)
+    at(plan, id).is_none_or(|planned| planned.stage.is_none())
 }
 
 fn place(coordinates: &Coordinates) -> String {

@@ -44,7 +44,7 @@ pub fn for_cause(cause: Cause) -> &'static str {
         Cause::Unsettled => {
             "others take this cache back between samples: measure when they are quiet, or type smaller --sizes"
         }
-        Cause::CacheSize => "size caches by what memgauge caches finds: --last-level",
+        Cause::CacheSize => "size memory by what timing shows: type --last-level measured",
         Cause::Spread => "type --samples 500 (they come in more rounds), or find a quieter machine",
     }
 }

@@ -1,8 +1,9 @@
 //! The levels of the memory hierarchy as a set of threads sees them, and working sets that lie inside each.
 
 use crate::results::{CacheKind, HostFacts, Topology};
-use crate::units::Bytes;
+use crate::units::{Bytes, ParseError};
 use std::collections::{BTreeMap, BTreeSet};
+use std::str::FromStr;
 
 /// Memory is walked in working sets of at least this many times the last-level cache, all threads together (the rule
 /// of STREAM: less is partly served from the cache).
@@ -21,6 +22,24 @@ const OUTSIDE: u64 = 4;
 
 /// Name of the level behind the last cache.
 pub const MEMORY: &str = "DRAM";
+
+/// What memory is sized by, where the user says so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LastLevel {
+    /// Last-level caches that hold so much together.
+    Given(Bytes),
+    /// What the run finds by timing.
+    Measured,
+}
+
+impl FromStr for LastLevel {
+    type Err = ParseError;
+
+    /// Reads `32MiB` or `measured`.
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        if text == "measured" { Ok(Self::Measured) } else { text.parse().map(Self::Given) }
+    }
+}
 
 /// One cache level as a set of threads sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -26,7 +26,7 @@ pub mod scaling;
 mod steps;
 pub mod tlb;
 
-pub use hierarchy::{Level, Levels, Target};
+pub use hierarchy::{LastLevel, Level, Levels, Target};
 pub use lists::{
     Asked, ChainMode, ChainModes, Count, Counts, Density, HandOffs, Instructions, Interleavings, LineSharing, Lines,
     LockOperations, Operations, OrderKind, Orders, PageModes, Pair, Pairs, Placement, Placements, Quantities, Spread,
@@ -62,7 +62,7 @@ pub struct Scope<'a> {
     pub seed: u64,
     /// More points than this are refused.
     pub most_points: usize,
-    /// What the user says that the last-level caches of the run hold together.
+    /// What the last-level caches of the run are known to hold together: the user says so, or timing showed it.
     pub last_level: Option<Bytes>,
 }
 
@@ -89,10 +89,18 @@ impl Scope<'_> {
         self.facts().memory.usable.get().copied().unwrap_or(Bytes(u64::MAX))
     }
 
-    /// All last-level caches that the CPUs of the run use, together: as the user says or the system reports; zero where
+    /// All last-level caches that the CPUs of the run use, together: as is known or the system reports; zero where
     /// caches are unknown.
     pub fn last_level(&self) -> Bytes {
         self.last_level.unwrap_or_else(|| self.facts().topology.last_level_total(self.cpus))
+    }
+
+    /// Those that `cpus` use: where all together are known to hold more or less than reported, so does each.
+    pub fn last_level_of(&self, cpus: &[u32]) -> Bytes {
+        let reported = self.facts().topology.last_level_total(cpus);
+        let all = self.facts().topology.last_level_total(self.cpus);
+        let share = |known: Bytes| u128::from(known.0) * u128::from(reported.0) / u128::from(all.0.max(1));
+        self.last_level.map_or(reported, |known| Bytes(u64::try_from(share(known)).unwrap_or(u64::MAX)))
     }
 }
 
@@ -163,6 +171,12 @@ pub trait Experiment {
     /// many of its stand-ins as the plan has room for. Stand-ins that are not needed vanish.
     fn place(&self, _scope: &Scope<'_>, _stage: usize, _most: usize, _measured: &Dataset) -> Vec<Draft> {
         Vec::new()
+    }
+
+    /// Whether other experiments size memory by what its points of `stage` show, `None` being those that are drafted: these
+    /// are measured before all others.
+    fn sizes_memory(&self, _stage: Option<usize>) -> bool {
+        false
     }
 
     /// Whether its points only serve its findings, see [`Dataset::auxiliary`].

@@ -2,6 +2,7 @@
 
 use super::{Phase, PlannedPoint, Request};
 use crate::engine::{ChaseWork, FILLS, LONGEST_FILL, LONGEST_WALK, Sampling, Work, fills, race_samples, settling};
+use crate::results::HostFacts;
 use crate::units::{Bytes, BytesPerSecond, Nanos};
 
 /// Rates that decide how long a plan takes.
@@ -13,6 +14,19 @@ pub(super) struct Cost {
     /// The cache before the last one.
     pub nearer: Bytes,
     pub base_page: Bytes,
+}
+
+impl Cost {
+    /// Of what is requested on the machine with these `facts`, where fresh memory becomes usable at `fault`.
+    pub fn of(request: &Request, facts: &HostFacts, fault: BytesPerSecond) -> Self {
+        Self {
+            fault,
+            threads: request.cpus.len().max(1) as f64,
+            last_level: facts.topology.last_level_total(&request.cpus),
+            nearer: request.cpus.first().map_or(Bytes(0), |&cpu| facts.topology.before_last_level(cpu)),
+            base_page: facts.pages.base,
+        }
+    }
 }
 
 /// What the start of a run takes: calibration, reading back pages, writing the report.

@@ -21,6 +21,14 @@ pub struct Quantity {
 /// The axis of points whose number of threads was found by a race: `best`. Before the race `threads` says so too.
 pub const ASKED_THREADS: &str = "asked_threads";
 
+/// Where a point lies but for what measuring may choose: its kernel and, where the best number of threads was asked for, that and
+/// the size that goes with it.
+pub fn place_asked_for(coordinates: &Coordinates) -> Coordinates {
+    let best = coordinates.contains_key(ASKED_THREADS);
+    let chosen = |axis: &str| axis == "kernel" || (best && ["threads", "size_bytes"].contains(&axis));
+    coordinates.iter().filter(|(axis, _)| !chosen(axis)).map(|(axis, at)| (axis.clone(), at.clone())).collect()
+}
+
 /// One direction along which the points of a dataset differ.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(JsonSchema))]

@@ -3,7 +3,7 @@
 use super::store::LARGEST_REPORT;
 use super::{
     Axis, Cause, Dataset, Finding, KernelUsed, Outcome, PlanSummary, Point, Provenance, Quantity, Reason, Report,
-    ReportVerdict, RunStatus, SCHEMA_VERSION, VerdictGrade,
+    ReportVerdict, RunStatus, SCHEMA_VERSION, VerdictGrade, place_asked_for,
 };
 use crate::units::Bytes;
 #[cfg(test)]
@@ -75,7 +75,7 @@ pub struct JournalPoint {
     pub axes: Vec<Axis>,
     /// Whether the point has all its rounds. A point is written after each round; the last line with its id counts.
     pub finished: bool,
-    /// Whether the point was placed during the run, so that the first line does not have it.
+    /// Whether the point was placed during the run, so that the first line does not have it, or has it elsewhere.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub placed: bool,
     /// The point.
@@ -241,7 +241,7 @@ impl Reader {
     }
 
     /// Puts a point where it was planned, or for now at the end of its dataset if it was placed during the run; `false` where it
-    /// was neither. The kernel may have been chosen by measuring.
+    /// was neither. Kernel and threads may have been chosen by measuring, and what was not measured yet may have been placed elsewhere.
     fn place(&mut self, read: JournalPoint, length: u64) -> bool {
         let JournalPoint { experiment, quantity, axes, finished, placed, mut point } = read;
         if placed && !self.places.contains_key(&point.id) {
@@ -255,13 +255,9 @@ impl Reader {
         let Some((dataset, place, from)) = self.places.get_mut(&point.id) else { return false };
         let dataset = &mut self.report.datasets[*dataset];
         let planned = &mut dataset.points[*place];
-        let but_kernel = |p: &Point| {
-            let mut at = p.coordinates.clone();
-            at.remove("kernel");
-            at
-        };
         let same = (&dataset.experiment, &dataset.quantity, &dataset.axes) == (&experiment, &quantity, &axes);
-        if !same || but_kernel(planned) != but_kernel(&point) {
+        let moved = placed && planned.outcome.measured().is_none();
+        if !same || (!moved && place_asked_for(&planned.coordinates) != place_asked_for(&point.coordinates)) {
             return false;
         }
         if !finished {

@@ -16,7 +16,9 @@ mod storage;
 mod store;
 mod trace;
 
-pub use dataset::{ASKED_THREADS, Axis, Coordinate, Coordinates, Dataset, Point, Quantity, add_derived, headline};
+pub use dataset::{
+    ASKED_THREADS, Axis, Coordinate, Coordinates, Dataset, Point, Quantity, add_derived, headline, place_asked_for,
+};
 pub use evidence::{
     Cause, CauseCount, CloserCpus, Evidence, NodePages, PageEvidence, Reason, ReportVerdict, SharedCore, Surroundings,
     Verdict, VerdictGrade,

@@ -27,9 +27,9 @@ impl Run<'_> {
 
     /// Takes further rounds of what `which` says of a phase, round by round, while there is time.
     fn go_on(&mut self, phase: &Phase, which: fn(&Self, &Phase) -> Vec<usize>) {
-        for _ in 0..self.plan.sampling.rounds * (MOST_ROUNDS - 1) {
+        for _ in 0..self.sampling.rounds * (MOST_ROUNDS - 1) {
             let points = which(self, phase);
-            if points.is_empty() || self.plan.sampling.target <= 0.0 {
+            if points.is_empty() || self.sampling.target <= 0.0 {
                 return;
             }
             for index in points {

@@ -29,7 +29,7 @@ impl Run<'_> {
         let measured = self.so_far(repeat.as_ref(), *experiment);
         let asks = &self.plan.request.experiments[*experiment];
         let mut known: BTreeSet<Coordinates> = measured.points.iter().map(|p| p.coordinates.clone()).collect();
-        let scope = self.plan.request.scope(&*self.machine);
+        let scope = self.scope();
         let over = self.machine.interrupted();
         let mut wanted = if over { Vec::new() } else { asks.place(&scope, *number, free.len(), &measured) };
         wanted.retain(|draft| known.insert(draft.coordinates.clone()));
@@ -63,7 +63,7 @@ impl Run<'_> {
     }
 
     /// What was measured of an experiment in one repeat, without the number of the repeat.
-    fn so_far(&self, repeat: Option<&Coordinate>, experiment: usize) -> Dataset {
+    pub(super) fn so_far(&self, repeat: Option<&Coordinate>, experiment: usize) -> Dataset {
         let asks = &self.plan.request.experiments[experiment];
         let here = |p: &PlannedPoint| p.experiment == experiment && p.coordinates.get("repeat") == repeat;
         let points = self.points.iter().enumerate().filter(|(_, p)| here(p)).filter_map(|(index, planned)| {

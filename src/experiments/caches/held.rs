@@ -48,6 +48,31 @@ pub fn against_measured(datasets: &mut [Dataset], topology: &Topology) {
     }
 }
 
+/// What the last-level caches of some CPUs hold together by timing, where that is not what the system reports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Timed {
+    /// More. It is not the cache that is reported, or not all of it, so that nobody says who shares it: there is one for
+    /// each node.
+    More(Bytes),
+    /// Less, each in proportion.
+    Less(Bytes),
+}
+
+/// What the last-level caches of `cpus` hold together by the sweep in `dataset`; `None` where it shows no end of them, or the one that
+/// is reported. Of several that were looked at, the largest counts.
+pub fn timed_last_level(dataset: &Dataset, topology: &Topology, cpus: &[u32]) -> Option<Timed> {
+    let found = last_levels(dataset, topology).into_iter().max_by_key(|found| found.end.capacity)?;
+    let one = topology.data_caches(*found.cpus.first()?).last()?.size;
+    let (all, capacity) = (topology.last_level_total(cpus), found.end.capacity);
+    if found.end.low.0 as f64 > one.0 as f64 * BEYOND {
+        let nodes: BTreeSet<Option<u32>> = cpus.iter().map(|&cpu| topology.node_of(cpu)).collect();
+        return Some(Timed::More(all.max(Bytes(capacity.0.saturating_mul(nodes.len() as u64)))));
+    }
+    let less = u128::from(all.0) * u128::from(capacity.0) / u128::from(one.0.max(1));
+    let less = Bytes(u64::try_from(less).unwrap_or(u64::MAX));
+    ((found.end.high.0 as f64) * BEYOND < one.0 as f64).then_some(Timed::Less(less))
+}
+
 /// The last-level cache of each CPU that was looked at, where its end is beyond what the cache before it is reported to hold;
 /// in the largest pages, in which neighbouring addresses are neighbours in memory too.
 fn last_levels(dataset: &Dataset, topology: &Topology) -> Vec<Found> {

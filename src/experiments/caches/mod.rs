@@ -15,7 +15,7 @@ mod tests;
 
 pub use analysis::{End, MeasuredLevel, Spot, levels};
 pub use findings::measured_levels;
-pub use held::against_measured;
+pub use held::{Timed, against_measured, timed_last_level};
 
 use super::chain_modes::packed_window;
 use super::instructions::chosen_cpus;
@@ -300,6 +300,11 @@ impl Experiment for Caches {
 
     fn adjustments(&self, _scope: &Scope<'_>) -> Vec<String> {
         Vec::new()
+    }
+
+    /// Both passes of the sweep.
+    fn sizes_memory(&self, stage: Option<usize>) -> bool {
+        stage.is_none_or(|stage| stage == 0)
     }
 
     fn is_auxiliary(&self) -> bool {

@@ -120,7 +120,7 @@ impl NumaBandwidth {
     /// The point of threads on `cpus` with memory at `place`.
     fn point(&self, scope: &Scope<'_>, (asked, pages): (Asked, PageMode), cpus: &[u32], at: &At<'_>) -> Result<Draft> {
         let nodes = at.cpus.map_or_else(Vec::new, |node| node.cpus.clone());
-        let own = scope.facts().topology.last_level_total(if nodes.is_empty() { cpus } else { &nodes });
+        let own = scope.last_level_of(if nodes.is_empty() { cpus } else { &nodes });
         let levels = Levels::new(scope.facts(), cpus, own);
         let bytes = whole_blocks(asked, self.settings.size.unwrap_or(levels.memory))?;
         let work = StreamWork {
@@ -264,7 +264,7 @@ impl NumaLatency {
     fn point(&self, scope: &Scope<'_>, pages: PageMode, at: &At<'_>) -> Result<Option<Draft>> {
         let (Some(cpus), Place::Node(node)) = (at.cpus, &at.place) else { return Ok(None) };
         let Some(&cpu) = cpus.threads.first() else { return Ok(None) };
-        let own = scope.facts().topology.last_level_total(&cpus.cpus);
+        let own = scope.last_level_of(&cpus.cpus);
         let stride = line_of(scope, cpu);
         let levels = Levels::new(scope.facts(), &[cpu], own);
         let size = self.settings.size.unwrap_or(levels.memory);

@@ -4,6 +4,7 @@ use super::lab::{self, Ran, caches, request};
 use super::machines::{self, Simulated};
 use memgauge::engine::Sampling;
 use memgauge::error::Kind;
+use memgauge::experiments::LastLevel;
 use memgauge::experiments::caches::{MeasuredLevel, measured_levels};
 use memgauge::plan::Request;
 use memgauge::results::{Cache, CacheKind, Cause, Fact, Finding, Measured, Outcome, Point};
@@ -334,11 +335,12 @@ fn points_are_held_against_the_last_level_that_timing_shows() {
             assert!(text.starts_with("its 40 MiB are more than the 24"), "{text}");
         }
     }
-    // A cache that holds more than the system says: what was sized as memory is answered by it.
+    // A cache that holds more than the user says: what was sized as memory is answered by it.
     let mut on = with(&[THREE[0], THREE[1], (16 << 10, 16, true, 12.0)], 95.0);
     on.model.caches.holds = vec![Bytes::kib(48), Bytes::mib(1), Bytes::mib(300)];
     let experiments = vec![lab::latency("--sizes 512MiB,2GiB"), caches("--max-size 4GiB")];
-    let ran = lab::run(&on, Request { sampling: sampling(), ..request(experiments, &on) });
+    let last_level = Some(LastLevel::Given(Bytes::mib(16)));
+    let ran = lab::run(&on, Request { sampling: sampling(), last_level, ..request(experiments, &on) });
     for (size, doubted) in [("512 MiB", true), ("2 GiB", false)] {
         let of_size = |m: &&Measured| m.evidence.working_set_bytes == Some(size.parse::<Bytes>().unwrap().0);
         let asked = |p: &&Point| p.name("level") == Some("DRAM") && p.name("operation") == Some("chase");
@@ -346,6 +348,16 @@ fn points_are_held_against_the_last_level_that_timing_shows() {
         let verdict = &measured.next().expect(size).verdict;
         assert_eq!(verdict.names(Cause::CacheSize), doubted, "{size}: {}", verdict.text());
     }
+    // Where only the system says so, it is not called memory.
+    let experiments = vec![lab::latency("--sizes 512MiB,2GiB"), caches("--max-size 4GiB")];
+    let ran = lab::run(&on, Request { sampling: sampling(), ..request(experiments, &on) });
+    let level = |bytes: u64| {
+        let mut asked = ran.points().filter(|p| p.name("operation") == Some("chase"));
+        asked.find(|p| p.number("size_bytes") == Some(bytes)).and_then(|p| p.name("level")).map(str::to_owned)
+    };
+    assert_eq!((level(512 << 20).as_deref(), level(2 << 30).as_deref()), (Some("between"), Some("DRAM")));
+    let said = texts(&ran, "memory-size");
+    assert!(said.len() == 1 && said[0].starts_with("What is called memory goes by a last-level cache of"), "{said:?}");
     // Without that experiment nothing is known of it.
     let ran = lab::run(&with(&THREE, 95.0), request(vec![lab::latency("--sizes 8MiB")], &with(&THREE, 95.0)));
     assert_eq!(ran.measured("operation=chase level=L3 pages=thp").evidence.measured_last_level_bytes, None);

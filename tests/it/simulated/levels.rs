@@ -1,7 +1,7 @@
 //! Properties of the levels of a hierarchy on every machine, whatever its shape.
 
 use super::machines;
-use memgauge::experiments::Levels;
+use memgauge::experiments::{LastLevel, Levels};
 use memgauge::plan::Request;
 use memgauge::results::{Cache, CacheKind, HostFacts};
 use memgauge::units::{Bytes, CpuList};
@@ -132,7 +132,7 @@ fn absurd_caches_do_no_harm() {
 #[test]
 fn what_the_user_knows_of_the_last_level_sizes_memory() {
     let on = machines::large_l3_vm();
-    let sizes = |last_level: Option<Bytes>| {
+    let sizes = |last_level: Option<LastLevel>| {
         let experiments = vec![super::lab::latency("")];
         let asked = Request { last_level, ..super::lab::request(experiments, &on) };
         let plan = super::lab::plan(&on, asked).expect("a plan");
@@ -144,11 +144,11 @@ fn what_the_user_knows_of_the_last_level_sizes_memory() {
     };
     let (memory, _, adjusted) = sizes(None);
     assert_eq!((memory, adjusted.len()), (Some(Bytes::mib(4 * 480)), 0));
-    let (memory, l3, adjusted) = sizes(Some(Bytes::mib(24)));
+    let (memory, l3, adjusted) = sizes(Some(LastLevel::Given(Bytes::mib(24))));
     // 256 MiB where there is plenty.
     assert_eq!(memory, Some(Bytes::mib(256)));
     assert!(l3.is_some_and(|l3| l3 <= Bytes::mib(24)), "{l3:?}");
     assert_eq!(adjusted, ["memory is sized by a last-level cache of 24 MiB, as given; the system reports 480 MiB"]);
-    let (memory, _, _) = sizes(Some(Bytes::gib(1)));
+    let (memory, _, _) = sizes(Some(LastLevel::Given(Bytes::gib(1))));
     assert_eq!(memory, Some(Bytes::gib(4)));
 }

@@ -21,6 +21,7 @@ mod proof;
 mod rendering;
 mod scaling;
 mod shapes;
+mod sizes;
 mod stages;
 mod storage;
 mod tlbs;

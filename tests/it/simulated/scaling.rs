@@ -6,7 +6,7 @@ use memgauge::engine::{SharingModel, Work};
 use memgauge::experiments::{Detail, EXPERIMENTS, Experiment};
 use memgauge::kernels::SetId;
 use memgauge::plan::Plan;
-use memgauge::results::{Dataset, Outcome, Point, RunStatus};
+use memgauge::results::{Dataset, Outcome, Point, RunStatus, read_journal};
 use memgauge::units::{Bytes, BytesPerSecond};
 use std::collections::BTreeSet;
 
@@ -345,6 +345,11 @@ fn the_best_number_of_threads_wins_the_race_and_the_others_are_kept() {
     assert_close(one.median, READ[3], "one thread");
     assert_eq!(ran.point("level=DRAM threads=8").name("asked_threads"), None);
     assert!(ran.notes.journal.iter().any(|line| line.contains("\"asked_threads\":\"best\"")));
+    // A run that is killed loses none of them.
+    let killed = ran.notes.journal[..ran.notes.journal.len() - 1].join("\n");
+    let read = read_journal(killed.as_bytes()).expect("a journal");
+    assert!(read.notes.iter().all(|note| !note.contains("not planned")), "{:?}", read.notes);
+    assert_eq!(read.report.datasets[0].points, ran.report.datasets[0].points);
 }
 
 #[test]

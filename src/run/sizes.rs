@@ -1,0 +1,58 @@
+//! Memory sized by what the run itself finds of the last-level cache.
+
+use super::Run;
+use crate::experiments::Scope;
+use crate::plan::{Phase, Resized, Rest, resized};
+use crate::results::Coordinate;
+
+impl Run<'_> {
+    /// What experiments plan for by now.
+    pub(super) fn scope(&self) -> Scope<'_> {
+        let request = &self.plan.request;
+        match self.resized {
+            Some((Some(size), _)) => request.scope_by(&*self.machine, Some(size)),
+            _ => request.scope(&*self.machine),
+        }
+    }
+
+    /// The next phase. Before the first one after those that show the caches, memory is sized by what they showed.
+    pub(super) fn next_phase(&mut self) -> Option<Phase> {
+        let shows_caches = |phase: &Phase| phase.points.iter().any(|&i| self.points[i].sizes_memory);
+        if !self.asked_caches && !self.phases.front().is_some_and(shows_caches) {
+            self.asked_caches = true;
+            self.size_memory();
+        }
+        self.phases.pop_front()
+    }
+
+    fn size_memory(&mut self) {
+        let Some(shows) = self.points.iter().find(|point| point.sizes_memory).map(|point| point.experiment) else {
+            return;
+        };
+        // In a run that is over nothing is sized any more: what was measured of the sweep may not be all.
+        if self.machine.interrupted() {
+            return;
+        }
+        let repeat = (self.plan.request.repeat > 1).then_some(Coordinate::Number(0));
+        let measured = self.so_far(repeat.as_ref(), shows);
+        let left = self.phases.iter().flat_map(|phase| &phase.points).copied().collect();
+        let now = self.machine.now();
+        let rest = Rest { left, budget: self.plan.request.budget - (now - self.started) };
+        let found = resized(self.plan, &self.points, &rest, &measured, &*self.machine);
+        let Some((text, change)) = found else { return };
+        self.resized = Some((change.as_ref().map(|change| change.last_level), text));
+        let Some(Resized { last_level, points, phases, sampling, estimate }) = change else { return };
+        // What was skipped for want of room is measured after all.
+        self.outcomes.retain(|&index, _| !points[index].resized || rest.left.contains(&index));
+        self.points = points;
+        self.phases = phases.into();
+        self.sampling = sampling;
+        self.last_level = last_level.0;
+        self.estimate = now - self.started + estimate;
+        self.deadline = now;
+        let most = self.phases.iter().map(|phase| self.plan.memory_of(phase)).max().unwrap_or_default();
+        self.memory = self.memory.max(most);
+        let rounds = |&index: &usize| u64::from(self.sampling_of(index).rounds);
+        self.turns.1 = self.turns.0 + self.phases.iter().flat_map(|phase| &phase.points).map(rounds).sum::<u64>();
+    }
+}
