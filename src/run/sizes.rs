@@ -41,14 +41,17 @@ impl Run<'_> {
         let found = resized(self.plan, &self.points, &rest, &measured, &*self.machine);
         let Some((text, change)) = found else { return };
         self.resized = Some((change.as_ref().map(|change| change.last_level), text));
-        let Some(Resized { last_level, points, phases, sampling, estimate }) = change else { return };
+        let Some(Resized { last_level, points, mut phases, sampling, estimate }) = change else { return };
+        // Smaller memory leaves time, which further rounds may use: the run takes as long as was said.
+        let longer = ((self.plan.estimate - (now - self.started)).0 / estimate.0).max(1.0);
+        phases.iter_mut().for_each(|phase| phase.estimate = phase.estimate * longer);
         // What was skipped for want of room is measured after all.
         self.outcomes.retain(|&index, _| !points[index].resized || rest.left.contains(&index));
         self.points = points;
         self.phases = phases.into();
         self.sampling = sampling;
         self.last_level = last_level.0;
-        self.estimate = now - self.started + estimate;
+        self.estimate = now - self.started + estimate * longer;
         self.deadline = now;
         let most = self.phases.iter().map(|phase| self.plan.memory_of(phase)).max().unwrap_or_default();
         self.memory = self.memory.max(most);
