@@ -2,7 +2,8 @@
 """Holds memgauge's latencies against a pointer chase that shares nothing with it.
 
 `independent_chase.rs` and memgauge measure the same sizes in 4 KiB pages on the same CPU in turn, in alternating order, each
-spread over several allocations: caches behind the first are filled by where pages lie, which is different each time. What is
+spread over several allocations: caches behind the first are filled by where pages lie, which is different each time. Large
+memory takes seconds to map, in which the host moves on: there the programs take turns after each allocation. What is
 compared is the ratio within each alternation of the medians of runs of a millisecond (memgauge's are 4 ms long in memory). A median ratio
 further from 1 than `--within` ends with 1. Nothing else should run on the machine meanwhile. Standard library and rustc only.
 """
@@ -19,9 +20,12 @@ from comparators import NoResult
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# All allocations of a turn together: this share of the memory that is free. With two of a gigabyte, of which some lie better in a
-# host's memory than others, five alternations had medians of 0.96 to 1.04.
-MOST_OF_FREE = 0.3
+# Memory from here on is mapped by one program at a time, once: five alternations of five gigabytes in a row each had medians of 0.96 to
+# 1.04, as the machine moved by 3% from one program to the other.
+LARGE = 128 << 20
+
+# Time for the samples of an allocation, at least.
+LEAST_SECONDS = 0.4
 
 
 def build(binary):
@@ -33,26 +37,22 @@ def build(binary):
     return binary
 
 
-def allocations(args, size):
-    """How many of `size` bytes fit beside each other into what may be taken."""
-    free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    return max(1, min(args.allocations, int(MOST_OF_FREE * free) // size))
-
-
-def independent(args, size, cpu):
+def independent(args, size, cpu, allocations):
     """Its ns per load in `size` bytes."""
-    command = [str(args.chase), "--allocations", str(allocations(args, size)), "--seconds", f"{args.seconds:g}", str(size)]
+    seconds = max(LEAST_SECONDS, args.seconds * allocations / args.allocations)
+    command = [str(args.chase), "--allocations", str(allocations), "--seconds", f"{seconds:g}", str(size)]
     text, _ = programs.run(command, {cpu})
     return float(text.split()[1])
 
 
-def memgauge(args, size, cpu):
+def memgauge(args, size, cpu, allocations):
     """Memgauge's."""
     # What it takes to map and to link large memory comes on top of the time for samples.
-    budget = args.seconds + 1 + 8 * size * allocations(args, size) / (1 << 30)
+    seconds = max(LEAST_SECONDS, args.seconds * allocations / args.allocations)
+    budget = seconds + 1 + 4 * size * allocations / (1 << 30)
     command = [
         args.binary, "latency", "--sizes", str(size), "--pages", "4k", "--cpus", str(cpu), "--format", "csv", "--reallocate",
-        str(allocations(args, size)), "--budget", f"{budget:g}s", "-o", "-"]
+        str(allocations), "--budget", f"{budget:g}s", "-o", "-"]
     rows = programs.parse_memgauge(programs.run(command)[0])
     measured = [row for row in rows if row["status"] == "measured"]
     if not measured:
@@ -60,14 +60,19 @@ def memgauge(args, size, cpu):
     return float(measured[0]["value"])
 
 
+def alternation(args, size, cpu, turn):
+    """The medians of both programs over the allocations of a turn."""
+    runs, each = (args.allocations, 1) if size >= LARGE else (1, args.allocations)
+    found = {"ours": [], "theirs": []}
+    for run in range(runs):
+        for name in ("ours", "theirs") if (turn + run) % 2 == 0 else ("theirs", "ours"):
+            found[name].append((memgauge if name == "ours" else independent)(args, size, cpu, each))
+    return {name: statistics.median(values) for name, values in found.items()}
+
+
 def check(args, level, size, cpu):
     """Ratios of memgauge to the independent program, one for each alternation, and the medians of both."""
-    pairs = []
-    for turn in range(args.alternations):
-        both = {}
-        for name in ("ours", "theirs") if turn % 2 == 0 else ("theirs", "ours"):
-            both[name] = (memgauge if name == "ours" else independent)(args, size, cpu)
-        pairs.append(both)
+    pairs = [alternation(args, size, cpu, turn) for turn in range(args.alternations)]
     ratios = [pair["ours"] / pair["theirs"] for pair in pairs]
     ours, theirs = (statistics.median(pair[name] for pair in pairs) for name in ("ours", "theirs"))
     print(
@@ -82,7 +87,7 @@ def arguments(given):
     parser.add_argument("--chase", type=Path, default=ROOT / "target/independent_chase", help="where to compile the other to")
     parser.add_argument("--alternations", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=2.0, help="time of each turn's samples, about")
-    parser.add_argument("--allocations", type=int, default=5, help="of the memory in each turn, fewer where it is large")
+    parser.add_argument("--allocations", type=int, default=5, help="of the memory in each turn")
     parser.add_argument("--sizes", help="L1=24KiB,DRAM=256MiB instead of what the caches suggest")
     parser.add_argument("--within", type=float, default=0.03, help="how far a median ratio may lie from 1")
     return parser.parse_args(given)

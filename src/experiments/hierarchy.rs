@@ -37,7 +37,8 @@ impl FromStr for LastLevel {
 
     /// Reads `32MiB` or `measured`.
     fn from_str(text: &str) -> Result<Self, ParseError> {
-        if text == "measured" { Ok(Self::Measured) } else { text.parse().map(Self::Given) }
+        let size = |_| ParseError::new(text, "a last level is a size or 'measured': 32MiB, measured");
+        if text == "measured" { Ok(Self::Measured) } else { text.parse().map(Self::Given).map_err(size) }
     }
 }
 
