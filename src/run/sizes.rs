@@ -1,9 +1,10 @@
 //! Memory sized by what the run itself finds of the last-level cache.
 
 use super::Run;
-use crate::experiments::Scope;
+use crate::experiments::{LastLevel, Scope};
 use crate::plan::{Phase, Resized, Rest, resized};
 use crate::results::Coordinate;
+use crate::units::Bytes;
 
 impl Run<'_> {
     /// What experiments plan for by now.
@@ -39,7 +40,18 @@ impl Run<'_> {
         let now = self.machine.now();
         let rest = Rest { left, budget: self.plan.request.budget - (now - self.started) };
         let found = resized(self.plan, &self.points, &rest, &measured, &*self.machine);
-        let Some((text, change)) = found else { return };
+        let Some((text, change)) = found else {
+            // Who asked for it is told that nothing came of it.
+            if self.plan.request.last_level == Some(LastLevel::Measured) {
+                let text = format!(
+                    "Timing shows no last-level cache by which memory would have another size than by the {} that the system \
+                     reports: it may be larger than the sweep, or there was no time to look so far.",
+                    Bytes(self.last_level)
+                );
+                self.resized = Some((None, text));
+            }
+            return;
+        };
         self.resized = Some((change.as_ref().map(|change| change.last_level), text));
         let Some(Resized { last_level, points, mut phases, sampling, estimate }) = change else { return };
         // Smaller memory leaves time, which further rounds may use: the run takes as long as was said.

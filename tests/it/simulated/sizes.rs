@@ -136,6 +136,10 @@ fn nothing_changes_where_the_two_agree_or_no_end_shows() {
         let sizes = memory(&ran);
         let wanted = (4 * reported).max(256) << 20;
         assert!(!sizes.is_empty() && sizes.iter().all(|size| size.abs_diff(wanted) < 1 << 20), "{sizes:?}");
+        // Who asked for it is told.
+        let ran = lab::run(&on, Request { last_level: Some(LastLevel::Measured), ..asked(&on) });
+        assert_eq!(memory(&ran), sizes);
+        assert!(told(&ran).len() == 1 && told(&ran)[0].starts_with("Timing shows no last-level"), "{:?}", told(&ran));
     }
 }
 
