@@ -38,11 +38,6 @@ const ROOMS: &[(&str, &[&str])] = &[
 /// The rooms that may hold unsafe code.
 const UNSAFE_ROOMS: &[&str] = &["host", "kernels"];
 
-/// Tables: rows of data, whose length says nothing about how hard they are to read.
-const TABLE_FILES: &[&str] = &[];
-
-const LONGEST_FILE: usize = 500;
-
 /// What a rule has to say about a piece of source: the line and the complaint.
 type Complaints = Vec<(usize, String)>;
 
@@ -174,11 +169,6 @@ fn loose_ends(code: &[Token]) -> Complaints {
     complaints
 }
 
-fn too_long(text: &str) -> Complaints {
-    let lines = text.lines().count();
-    if lines > LONGEST_FILE { vec![(lines, format!("{lines} lines, {LONGEST_FILE} are allowed"))] } else { vec![] }
-}
-
 /// Whether a room's first file forbids unsafe code for all of the room.
 fn forbids_unsafe(code: &[Token]) -> bool {
     (0..code.len()).any(|at| begins(&code[at..], &["#", "!", "[", "forbid", "(", "unsafe_code"]))
@@ -274,16 +264,6 @@ fn no_loose_ends() {
 }
 
 #[test]
-fn files_can_be_read_in_one_sitting() {
-    let mut files = sources();
-    files.extend(source::files_below("tests"));
-    hold(&files, |file| match TABLE_FILES.contains(&file.path.as_str()) {
-        true => Complaints::new(),
-        false => too_long(&file.text),
-    });
-}
-
-#[test]
 fn the_page_and_the_table_agree() {
     let page = include_str!("../../ARCHITECTURE.md");
     for (room, imports) in ROOMS {
@@ -375,9 +355,7 @@ mod rules {
     }
 
     #[test]
-    fn whole_files_are_judged() {
-        assert_eq!(too_long(&"\n".repeat(LONGEST_FILE)).len(), 0);
-        assert_eq!(too_long(&"\n".repeat(LONGEST_FILE + 1)).len(), 1);
+    fn a_file_that_forbids_unsafe_code_is_recognised() {
         assert!(forbids_unsafe(&tokens("//! Doc.\n#![forbid(unsafe_code)]")));
         assert!(!forbids_unsafe(&tokens("//! #![forbid(unsafe_code)]\n#![deny(unsafe_code)]")));
     }
