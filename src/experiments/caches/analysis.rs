@@ -52,6 +52,9 @@ const STEP: f64 = 0.2;
 /// What a fit has to confirm of it.
 const CONFIRMED: f64 = 0.15;
 
+/// Levels differ by at least this many ns: the next cache of every known core is several cycles away.
+const LEAST_RISE: f64 = 0.5;
+
 /// Each cache is at least so many times as large as the one before.
 const APART: f64 = 2.0;
 
@@ -118,7 +121,7 @@ pub fn levels(curve: &[Spot]) -> Vec<MeasuredLevel> {
             None => at += 1,
         }
     }
-    ends.retain(|end| end.after > end.before * (1.0 + CONFIRMED));
+    ends.retain(|end| end.after > end.before * (1.0 + CONFIRMED) && end.after - end.before >= LEAST_RISE);
     let bytes = |size: f64| Bytes(size.round() as u64);
     let mut levels: Vec<MeasuredLevel> = Vec::new();
     for end in &ends {

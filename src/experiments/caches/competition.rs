@@ -38,7 +38,7 @@ pub fn of(group: &Group<'_>) -> Vec<Finding> {
         return vec![finding("cache-sharing-unknown", text, &[])];
     }
     let places = group.topology.map(Places::of);
-    let levels: Vec<Result<Level, Finding>> = (0..caches).map(|index| level(group, index, places.as_ref())).collect();
+    let levels: Vec<Result<Level, Finding>> = group.named().map(|index| level(group, index, places.as_ref())).collect();
     let mut findings = Vec::new();
     let mut differ = Vec::new();
     for level in levels {
@@ -65,8 +65,9 @@ fn why(group: &Group<'_>) -> String {
 /// What the points about the cache at `index` show, or that they do not.
 fn level(group: &Group<'_>, index: usize, places: Option<&Places>) -> Result<Level, Finding> {
     let unknown = |why: &str| {
-        let text = format!("Which CPUs share {}{} is not known: {why}.", group.name(index), group.on);
-        finding("cache-sharing-unknown", text, &[("level", Some(number(group, index)))])
+        let name = group.name(index).unwrap_or_default();
+        let text = format!("Which CPUs share {name}{} is not known: {why}.", group.on);
+        finding("cache-sharing-unknown", text, &[("level", group.number(index).map(f64::from))])
     };
     let points = points(group, SHARED, index);
     let (beside, alone): (Vec<&Point>, Vec<&Point>) = points.into_iter().partition(|p| p.number("partner").is_some());
@@ -98,11 +99,6 @@ fn level(group: &Group<'_>, index: usize, places: Option<&Places>) -> Result<Lev
     Ok(Level { index, alone, beside })
 }
 
-/// The number of the cache at `index`, as its name has it.
-fn number(group: &Group<'_>, index: usize) -> f64 {
-    reported(group, index).map_or(index as u32 + 1, |cache| cache.level).into()
-}
-
 fn reported<'a>(group: &Group<'a>, index: usize) -> Option<&'a Cache> {
     group.pairs().get(index).copied().flatten()
 }
@@ -127,7 +123,8 @@ fn said(group: &Group<'_>, cpu: u32, level: &Level) -> Option<Finding> {
     let of = |competes: bool| level.beside.iter().filter(move |beside| beside.competes == Some(competes));
     let names = |competes: bool| of(competes).map(named).collect::<Vec<String>>();
     let (shared, own) = (names(true), names(false));
-    let (name, mode) = (group.name(level.index), &group.mode);
+    let name = group.name(level.index)?;
+    let mode = &group.mode;
     let changes = |own: &[String]| {
         let verb = if own.len() == 1 { "changes" } else { "change" };
         format!("{} {verb} nothing", list(own))
@@ -154,7 +151,7 @@ fn said(group: &Group<'_>, cpu: u32, level: &Level) -> Option<Finding> {
     };
     let nearest = of(competes).next().map(|beside| f64::from(beside.partner));
     let values = [
-        ("level", Some(number(group, level.index))),
+        ("level", group.number(level.index).map(f64::from)),
         ("partner", nearest),
         ("competitors", Some(shared.len() as f64)),
         ("alone_ns", Some(alone)),
@@ -170,7 +167,7 @@ fn disagrees(group: &Group<'_>, cpu: u32, level: &Level, beside: &Beside) -> Opt
     if cache.cpus.0.contains(&partner) == competes {
         return None;
     }
-    let name = group.name(level.index);
+    let name = group.name(level.index)?;
     let loads = format!("a load takes {:.1} ns alone and {:.1} ns beside CPU {partner}", level.alone, beside.latency);
     let (mode, alike) = (&group.mode, format!("CPU {cpu} and CPU {partner}"));
     let text = if competes {
@@ -185,7 +182,7 @@ fn disagrees(group: &Group<'_>, cpu: u32, level: &Level, beside: &Beside) -> Opt
         )
     };
     let values = [
-        ("level", Some(number(group, level.index))),
+        ("level", group.number(level.index).map(f64::from)),
         ("partner", Some(f64::from(partner))),
         ("alone_ns", Some(level.alone)),
         ("beside_ns", Some(beside.latency)),

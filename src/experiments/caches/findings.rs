@@ -136,10 +136,21 @@ impl<'a> Group<'a> {
         matched(&found, &sizes).into_iter().map(|at| self.reported.get(at?).copied()).collect()
     }
 
-    /// `L2`; of a level that the system does not know its number among those found.
-    pub fn name(&self, index: usize) -> String {
-        let level = self.pairs().get(index).copied().flatten().map_or(index as u32 + 1, |cache| cache.level);
-        format!("L{level}")
+    /// The number of a level, 2 for L2: as the system numbers it, or its place among the levels found where the system
+    /// reports no caches. `None` for a level that is not among the caches that the system reports.
+    pub fn number(&self, index: usize) -> Option<u32> {
+        let by_place = u32::try_from(index + 1).ok().filter(|_| self.reported.is_empty());
+        self.pairs().get(index).copied().flatten().map(|cache| cache.level).or(by_place)
+    }
+
+    /// `L2`; `None` where the level has no number.
+    pub fn name(&self, index: usize) -> Option<String> {
+        self.number(index).map(|level| format!("L{level}"))
+    }
+
+    /// The indices of all levels that have a name. Each name is that of one level.
+    pub fn named(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.ends().len()).filter(|&index| self.number(index).is_some())
     }
 
     /// The share of huge pages that were granted, where fewer than asked for.
@@ -160,7 +171,7 @@ impl<'a> Group<'a> {
             findings.push(finding("cache-pages", text, &[("granted_share", Some(granted))]));
         }
         let caches = self.ends().len();
-        findings.extend((0..caches).filter_map(|index| self.level(index)));
+        findings.extend(self.named().filter_map(|index| self.level(index)));
         findings.extend(self.memory());
         findings.extend((0..caches).filter_map(|index| self.disagrees(index)));
         findings.extend(self.unseen());
@@ -169,9 +180,11 @@ impl<'a> Group<'a> {
         findings
     }
 
-    /// `L1 holds 32 KiB (31 KiB to 33 KiB), a load takes 1.1 ns (4.0 core cycles); the system reports 32 KiB.`
+    /// `L1 holds 32 KiB (31 KiB to 33 KiB), a load takes 1.1 ns (4.0 core cycles); the system reports 32 KiB.` `None` for a
+    /// level without a name: [`Group::disagrees`] tells of it.
     fn level(&self, index: usize) -> Option<Finding> {
         let (level, end) = (self.levels.get(index)?, self.levels.get(index)?.end?);
+        let number = self.number(index)?;
         let cache = self.pairs().get(index).copied().flatten();
         let reports = match cache {
             Some(cache) => format!("reports {}", cache.size),
@@ -181,14 +194,14 @@ impl<'a> Group<'a> {
         let load = self.load(level.latency);
         let text = format!(
             "{}{} holds {} ({} to {}), a load takes {load}; the system {reports}.",
-            self.name(index),
+            self.name(index)?,
             self.on,
             rounded(capacity),
             rounded(low),
             rounded(high)
         );
         let values = [
-            ("level", Some(cache.map_or(index as u32 + 1, |cache| cache.level).into())),
+            ("level", Some(number.into())),
             ("capacity_bytes", Some(capacity.0 as f64)),
             ("low_bytes", Some(low.0 as f64)),
             ("high_bytes", Some(high.0 as f64)),
@@ -228,16 +241,20 @@ impl<'a> Group<'a> {
 
     /// Whether a level differs from what is reported of it, and what that may mean.
     fn disagrees(&self, index: usize) -> Option<Finding> {
-        let (end, name) = (self.levels.get(index)?.end?, self.name(index));
+        let end = self.levels.get(index)?.end?;
         let Some(cache) = self.pairs().get(index).copied().flatten() else {
+            let latency = self.levels.get(index)?.latency;
             let text = format!(
-                "A level{} ends at {} that the system does not report: a cache of a larger machine, or no cache.",
+                "The system does not report a level{} that ends at {} and takes {} a load: neighbours hold a part of a \
+                 larger cache, or there is no such cache.",
                 self.on,
-                rounded(end.capacity)
+                rounded(end.capacity),
+                self.load(latency)
             );
-            let values = [("capacity_bytes", Some(end.capacity.0 as f64))];
+            let values = [("capacity_bytes", Some(end.capacity.0 as f64)), ("latency_ns", Some(latency))];
             return (!self.reported.is_empty()).then(|| finding("cache-disagrees", text, &values));
         };
+        let name = self.name(index)?;
         let (low, high, size) = (end.low.0 as f64, end.high.0 as f64, cache.size.0 as f64);
         let nearer: u64 = self.reported.iter().filter(|c| c.level < cache.level).map(|c| c.size.0).sum();
         let together = size + nearer as f64;

@@ -9,11 +9,10 @@ use std::collections::BTreeMap;
 
 /// Everything that the probes of `group` say.
 pub fn of(group: &Group<'_>) -> Vec<Finding> {
-    let caches = group.ends().len();
-    let shown: Vec<(usize, Pairs)> = (0..caches).filter_map(|index| Some((index, pairs_of(group, index)?))).collect();
+    let shown: Vec<(usize, Pairs)> = group.named().filter_map(|index| Some((index, pairs_of(group, index)?))).collect();
     let mut findings: Vec<Finding> = line(group, &shown).into_iter().chain(neighbours(group, &shown)).collect();
-    findings.extend((0..caches).filter_map(|index| strides(group, index)));
-    findings.extend((0..caches).filter_map(|index| sets(group, index)));
+    findings.extend(group.named().filter_map(|index| strides(group, index)));
+    findings.extend(group.named().filter_map(|index| sets(group, index)));
     findings
 }
 
@@ -52,7 +51,8 @@ fn line(group: &Group<'_>, shown: &[(usize, Pairs)]) -> Option<Finding> {
 /// What is fetched beside a line, behind the furthest cache that was asked.
 fn neighbours(group: &Group<'_>, shown: &[(usize, Pairs)]) -> Option<Finding> {
     let (index, pairs) = shown.iter().rev().find(|(_, pairs)| pairs.line.is_some())?;
-    let (line, behind) = (pairs.line?, group.name(*index));
+    let line = pairs.line?;
+    let behind = group.name(*index)?;
     let on = &group.on;
     let (text, reach, share) = match pairs.ahead {
         Some((distance, share)) if distance == line => (
@@ -96,7 +96,7 @@ fn strides(group: &Group<'_>, index: usize) -> Option<Finding> {
     };
     let text = format!(
         "Behind {}{} strides {text} ({least} takes {:.0}% of random order).",
-        group.name(index),
+        group.name(index)?,
         group.on,
         at_least * 100.0
     );
@@ -110,12 +110,12 @@ fn strides(group: &Group<'_>, index: usize) -> Option<Finding> {
 
 /// The ways of the cache at `index`, or why they are not known.
 fn sets(group: &Group<'_>, index: usize) -> Option<Finding> {
-    let name = group.name(index);
+    let name = group.name(index)?;
     let (least, most) = match found(group, index) {
         Ok(ways) => ways,
         Err(why) => {
             let text = format!("The ways of {name}{} are not known: {why}.", group.on);
-            return Some(finding("cache-ways-unknown", text, &[("level", Some((index + 1) as f64))]));
+            return Some(finding("cache-ways-unknown", text, &[("level", group.number(index).map(f64::from))]));
         }
     };
     // What the nearer cache holds of a set is never looked for in this one: fewer ways than its do not show.
@@ -131,7 +131,7 @@ fn sets(group: &Group<'_>, index: usize) -> Option<Finding> {
     let reports = reported.map_or("none".to_owned(), |reported| reported.to_string());
     let text = format!("{name}{} has {ways} ways; the system reports {reports}.", group.on);
     let values = [
-        ("level", Some(cache.map_or(index as u32 + 1, |cache| cache.level).into())),
+        ("level", group.number(index).map(f64::from)),
         ("ways", Some(least as f64)),
         ("ways_at_most", Some(most as f64)),
         ("reported_ways", reported.map(f64::from)),

@@ -123,6 +123,15 @@ fn the_grids_are_as_dense_as_asked_and_within_what_was_planned() {
 }
 
 #[test]
+fn a_rise_of_a_few_tenths_of_a_nanosecond_is_no_level() {
+    let with_step = |rise: f64| {
+        let sizes = [(48.0, 1.0), (256.0, 1.0 + rise), (1024.0, 4.0)];
+        levels(&curve(Bytes::mib(256), 4, |size| hierarchy(&sizes, 95.0, false, size))).len()
+    };
+    assert_eq!((with_step(0.3), with_step(0.8)), (3, 4));
+}
+
+#[test]
 fn what_is_reported_is_matched_by_order_or_by_size() {
     let mib = |sizes: &[u64]| sizes.iter().map(|&m| Bytes::mib(m)).collect::<Vec<Bytes>>();
     let pairs = |found: &[u64], reported: &[u64]| matched(&mib(found), &mib(reported));

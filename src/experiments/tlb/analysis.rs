@@ -16,6 +16,8 @@ pub struct Place {
     pub entries: u64,
     /// One load of the spread chain, in ns: what noise is relative to.
     pub spread: f64,
+    /// One load of the packed chain, in ns: it rises where a data cache ends.
+    pub packed: f64,
     /// What spreading costs, in two passes with chains of their own: one to discover levels, one to confirm them.
     pub passes: [Differences; 2],
 }
@@ -52,6 +54,10 @@ pub enum Why {
     AtTheEnd,
     /// A third one or further that no level follows: what it costs is not known to a factor of [`STEADY`].
     KeepsRising,
+    /// A miss would cost less than [`LEAST_COST`].
+    TooSmall,
+    /// A data cache ends there, which costs the packed chain as much or more.
+    CacheEnds,
 }
 
 /// A rise that is no boundary.
@@ -76,8 +82,16 @@ pub struct Found {
     pub rejected: Vec<Rejected>,
 }
 
-/// Effects below this are no level: a tenth of a nanosecond is a third of a core cycle.
+/// Effects below this many ns are noise: a tenth of a nanosecond is a third of a core cycle.
 const LEAST: f64 = 0.1;
+
+/// A miss that costs less than this many ns is no level of translation: even the quickest second-level TLB takes
+/// several core cycles.
+const LEAST_COST: f64 = 0.5;
+
+/// The end of a data cache explains a difference up to this share of what that cache's miss costs: a prefetcher that
+/// brings the neighbour of each line spares the packed chain every second miss at most.
+const SPARED: f64 = 0.5;
 
 /// Effects below this share of the load's time are no level: where memory lies moves latencies by as much.
 const SHARE: f64 = 0.03;
@@ -128,6 +142,7 @@ pub fn levels(curve: &[Place], ratio: u64) -> Found {
     }
     scan.close();
     scan.join_tails();
+    scan.drop_what_is_no_tlb();
     scan.tell_entries();
     scan.tidy()
 }
@@ -395,6 +410,34 @@ impl Scan<'_> {
             here.filter_map(move |(round, value)| Some(value - level.values[pass].get(round)?))
         });
         median(&rises.collect::<Vec<f64>>())
+    }
+
+    /// Rejects boundaries whose miss costs next to nothing, and those that the end of a data cache explains.
+    fn drop_what_is_no_tlb(&mut self) {
+        let mut counted = Vec::new();
+        for boundary in std::mem::take(&mut self.found.boundaries) {
+            let why = match () {
+                () if boundary.cost < LEAST_COST => Some(Why::TooSmall),
+                () if boundary.cost <= SPARED * self.packed_rise(&boundary) => Some(Why::CacheEnds),
+                () => None,
+            };
+            let Boundary { last, first, cost: rise, .. } = boundary;
+            match why {
+                Some(why) => self.found.rejected.push(Rejected { last, first, rise, why }),
+                None => counted.push(boundary),
+            }
+        }
+        self.found.boundaries = counted;
+    }
+
+    /// What the packed chain takes longer behind `boundary` than before it, in ns. That chain has the same number of
+    /// lines in far fewer pages, so that its rise is the end of a data cache and no matter of a TLB. The spread chain may
+    /// leave that cache a little earlier or later, which shifts their difference.
+    fn packed_rise(&self, boundary: &Boundary) -> f64 {
+        let index = |entries: u64| self.curve.partition_point(|place| place.entries < entries);
+        let before = index(boundary.last).saturating_sub(1);
+        let behind = (index(boundary.settled) + 1).min(self.curve.len() - 1);
+        self.curve[behind].packed - self.curve[before].packed
     }
 
     /// Adds boundaries to the one before that are the tail of its rise: a TLB may keep a part of what is too large for it.

@@ -83,7 +83,8 @@ impl<'a> Group<'a> {
         for (&(entries, pass), pair) in &self.pairs {
             let [Some(spread), Some(packed)] = pair.map(|p| p.and_then(|p| p.outcome.measured())) else { continue };
             if pass == 0 {
-                curve.push(Place { entries, spread: spread.summary.median, ..Place::default() });
+                let (spread, packed) = (spread.summary.median, packed.summary.median);
+                curve.push(Place { entries, spread, packed, ..Place::default() });
             }
             let place = curve.last_mut().filter(|place| place.entries == entries);
             if let (Some(place), Ok(pass)) = (place, usize::try_from(pass)) {
@@ -186,6 +187,8 @@ fn not_counted(rejected: &[Rejected], page: Bytes, on: &str) -> Option<Finding> 
             Why::TouchesFloor => "no more than noise may do".to_owned(),
             Why::NotConfirmed => "not confirmed by the second pass".to_owned(),
             Why::AtTheEnd => "too near the largest number to know; --max-pages may allow more".to_owned(),
+            Why::TooSmall => "too little for a TLB miss".to_owned(),
+            Why::CacheEnds => "a data cache ends there, which costs as much".to_owned(),
             Why::KeepsRising => "no level follows it: page tables that leave the caches, or noise".to_owned(),
         };
         format!("{:.1} ns from {} to {} ({why})", r.rise, r.last, r.first)

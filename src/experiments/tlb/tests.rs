@@ -18,6 +18,9 @@ struct Chip {
     memory: f64,
     /// Doublings that a transition of a TLB takes, from the first pages that miss to where all do.
     ramp: f64,
+    /// Share of the rise behind the first cache that the spread chain keeps paying more than the packed one: a
+    /// prefetcher of neighbouring lines helps the packed chain alone.
+    prefetched: f64,
 }
 
 /// What disturbs a chip.
@@ -40,7 +43,7 @@ impl Chip {
     /// With 48 KiB, 1 MiB and a larger cache.
     fn new(tlbs: &[(f64, f64)]) -> Self {
         let caches = vec![(768.0, 1.0), (16384.0, 3.5), (500e3, 12.0)];
-        Self { tlbs: tlbs.to_vec(), caches, memory: 95.0, ramp: 0.0 }
+        Self { tlbs: tlbs.to_vec(), caches, memory: 95.0, ramp: 0.0, prefetched: 0.0 }
     }
 
     /// A load of a chain of so many nodes in so many pages.
@@ -61,7 +64,11 @@ impl Chip {
 
     fn place(&self, entries: u64, noise: Noise, random: &mut SplitMix64) -> Place {
         let nodes = entries as f64;
-        let [spread, packed] = [self.load(nodes, nodes), self.load(nodes, (nodes / RATIO as f64).ceil())];
+        let beyond_first = self.caches.first().is_some_and(|(lines, _)| nodes > *lines);
+        let rise = self.caches.get(1).map_or(0.0, |second| second.1 - self.caches[0].1);
+        let apart = if beyond_first { self.prefetched * rise } else { 0.0 };
+        let spread = self.load(nodes, nodes) + apart;
+        let packed = self.load(nodes, (nodes / RATIO as f64).ceil());
         let passes = [(); 2].map(|()| {
             let lies = [(); 2].map(|()| 1.0 + noise.placement * normal(random));
             let round = |round| {
@@ -73,7 +80,7 @@ impl Chip {
             };
             (0..ROUNDS).map(round).collect()
         });
-        Place { entries, spread, passes }
+        Place { entries, spread, packed, passes }
     }
 }
 
@@ -121,6 +128,37 @@ fn every_density_finds_the_levels() {
         let curve = chip.curve(&grid(steps, 65536), Noise::default(), &mut SplitMix64::new(1));
         assert_eq!(ranges(&levels(&curve, RATIO)), expected, "{steps}");
     }
+}
+
+/// Zen 4 as one of its guests saw it: 512 lines of L1, of which the packed chain loses a little less.
+fn with_prefetch(share: f64) -> Chip {
+    let mut chip = Chip::new(&[(72.0, 1.9), (3072.0, 15.0)]);
+    chip.caches[0] = (512.0, 1.1);
+    chip.prefetched = share;
+    chip
+}
+
+#[test]
+fn the_end_of_a_data_cache_is_no_tlb_and_hides_none_behind_it() {
+    for (share, rejection) in [(0.12, Why::TooSmall), (0.25, Why::CacheEnds), (0.45, Why::CacheEnds)] {
+        for steps in [2, 4, 8] {
+            let curve = with_prefetch(share).curve(&grid(steps, 16384), Noise::default(), &mut SplitMix64::new(1));
+            let found = levels(&curve, RATIO);
+            let costs: Vec<f64> = found.boundaries.iter().map(|b| b.cost.round()).collect();
+            assert_eq!(costs, [2.0, 15.0], "{share} {steps}");
+            let entries = found.boundaries[1].last..=found.boundaries[1].first;
+            assert!(entries.contains(&3072), "{share} {steps}: {entries:?}");
+            let reasons: Vec<Why> = found.rejected.iter().map(|r| r.why).collect();
+            assert_eq!(reasons, [rejection], "{share} {steps}");
+        }
+    }
+}
+
+#[test]
+fn a_tlb_that_ends_with_a_data_cache_shows_where_its_miss_costs_more() {
+    let mut chip = Chip::new(&[(64.0, 2.0), (512.0, 7.0)]);
+    chip.caches[0] = (512.0, 1.1);
+    assert_eq!(exact(&chip).boundaries.len(), 2);
 }
 
 #[test]
@@ -218,7 +256,7 @@ fn of(values: &[f64]) -> Vec<Place> {
     let entries = grid(4, 1 << 20);
     let place = |(&entries, &value): (&u64, &f64)| {
         let pass = (0..ROUNDS).map(|round| ((0, round), value)).collect::<super::analysis::Differences>();
-        Place { entries, spread: 2.0 + value, passes: [pass.clone(), pass] }
+        Place { entries, spread: 2.0 + value, packed: 2.0, passes: [pass.clone(), pass] }
     };
     entries.iter().zip(values).map(place).collect()
 }
@@ -306,7 +344,13 @@ fn some_chip(random: &mut SplitMix64) -> Chip {
     let l2 = (pick(&[4096.0, 8192.0, 16384.0, 32768.0]), pick(&[3.5, 4.5, 6.0]));
     let l3 = (pick(&[30000.0, 250e3, 500e3]), pick(&[12.0, 18.0, 25.0]));
     let ramp = pick(&[0.0, 0.0, 0.25, 0.5]);
-    Chip { tlbs: [first, second, third][..count].to_vec(), caches: vec![l1, l2, l3], memory: 95.0, ramp }
+    Chip {
+        tlbs: [first, second, third][..count].to_vec(),
+        caches: vec![l1, l2, l3],
+        memory: 95.0,
+        ramp,
+        prefetched: 0.0,
+    }
 }
 
 /// Whether `boundary` is that of a TLB with so many entries: within its range, or a place beside it.

@@ -258,6 +258,26 @@ fn what_differs_from_the_report_is_a_finding() {
 }
 
 #[test]
+fn a_level_that_is_not_reported_among_others_has_no_name_of_theirs() {
+    let on = with(&FOUR, 95.0);
+    let ran = run(&on, "");
+    let dataset = ran.report.datasets.iter().find(|d| d.experiment == "caches").expect("the sweep");
+    // What the system reports lacks the third of four caches, as where neighbours leave a step in the fourth.
+    let mut facts = on.facts.clone();
+    facts.topology.caches.retain(|cache| cache.level != 3);
+    facts.topology.caches.iter_mut().filter(|cache| cache.level == 4).for_each(|cache| cache.level = 3);
+    let findings = caches("").findings_on(&facts, dataset);
+    let named = findings.iter().filter(|f| f.kind == "cache-level").map(|f| f.values["level"] as u64);
+    assert_eq!(named.collect::<Vec<u64>>(), [1, 2, 3]);
+    let unreported: Vec<f64> = findings
+        .iter()
+        .filter(|f| f.kind == "cache-disagrees" && f.values.contains_key("latency_ns"))
+        .map(|f| f.values["capacity_bytes"] / f64::from(8 << 20))
+        .collect();
+    assert!(unreported.len() == 1 && (unreported[0] - 1.0).abs() < 0.1, "{unreported:?}");
+}
+
+#[test]
 fn caches_that_hold_different_lines_end_together() {
     let levels = [(64, 8, false, 1.0), (256, 8, false, 4.0), (1024, 16, true, 12.0)];
     for exclusive in [false, true] {
