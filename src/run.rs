@@ -299,6 +299,7 @@ impl Run<'_> {
             last_level_cache: (self.last_level > 0).then_some(self.last_level),
             limit: Some(&limit),
             traffic_limit: traffic_limit.as_ref(),
+            base_clock: limits::base_clock(self.machine.facts(), self.machine.clock()),
             machine_cpus: self.machine.facts().topology.cpus.len(),
             memory: self.machine.facts().memory.total.get().map(|total| total.0),
         };

@@ -26,6 +26,8 @@ pub struct Frame<'a> {
     pub limit: Option<&'a dyn Fn(Option<Hertz>) -> Option<Limit>>,
     /// Upper bound on the payload of the traffic beside the work, in B/s, `None` where that is not known.
     pub traffic_limit: Option<&'a Limit>,
+    /// The base clock of the processor, `None` where it is not known.
+    pub base_clock: Option<Hertz>,
     /// CPUs of the machine.
     pub machine_cpus: usize,
     /// Memory of the machine, in bytes.
@@ -229,6 +231,9 @@ fn evidence(log: &PointLog, work: &Work, frame: &Frame<'_>, dirty: u64, summary:
         surroundings: log.surroundings.clone().unwrap_or_default(),
         closer_cpus: log.nearness.evidence(),
         shared_core: issue::evidence(&log.samples, log.usual_issue),
+        core_hz_usual: log.usual_clock.map(|hz| hz.0),
+        core_hz_median: core_clock(log).map(|hz| hz.0),
+        core_hz_base: frame.base_clock.map(|hz| hz.0),
         core_hz_before: stats::median(&log.core_before[..log.core_before.len().div_ceil(2)]),
         core_hz_least: core.iter().copied().reduce(f64::min),
         core_hz_most: core.iter().copied().reduce(f64::max),

@@ -55,6 +55,8 @@ pub struct NoiseModel {
     pub shared_every: u64,
     /// And of these every so many all the same does not; 0 for never.
     pub alone_every: u64,
+    /// The share of the core clock that the machine lacks for the whole run.
+    pub slow_clock: f64,
 }
 
 /// Independent instructions that the simulated core begins per cycle.

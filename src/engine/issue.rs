@@ -9,6 +9,7 @@ use super::machine::Observation;
 use super::sampling::Taken;
 use super::work::Work;
 use crate::results::{HostFacts, Places, Relation, SharedCore};
+use crate::units::Hertz;
 use std::collections::BTreeMap;
 
 /// A core that begins less than this share of what it usually begins is shared. Undisturbed readings scatter by half a percent, and from
@@ -32,10 +33,19 @@ const PEAK_SHARE: f64 = 0.1;
 /// How near that is.
 const PEAK: f64 = 0.02;
 
-/// What the cores of a run began, by the CPUs that were measured together.
+/// A core that nobody else uses begins at least this share of its documented width: readings of such cores lie between
+/// 0.94 and 1.00 of it.
+const DOCUMENTED: f64 = 0.9;
+
+/// Baselines beyond these shares of the documented width are of another core than the documented one: two hardware threads
+/// leave each other more than the lower share.
+const PLAUSIBLE: std::ops::RangeInclusive<f64> = 0.4..=1.1;
+
+/// What the cores of a run began, and at what clock, by the CPUs that were measured together.
 #[derive(Debug, Clone, Default)]
 pub struct IssueRates {
     readings: BTreeMap<Vec<u32>, Readings>,
+    clocks: BTreeMap<Vec<u32>, Readings>,
 }
 
 /// Every so many of the readings, so that a few stand for all.
@@ -67,6 +77,9 @@ impl Readings {
 impl IssueRates {
     /// Notes what a sample of `work` showed.
     pub fn note(&mut self, work: &Work, seen: &Observation) {
+        if let Some(clock) = seen.core.filter(|clock| clock.0.is_finite() && !matches!(work, Work::Io(_))) {
+            self.clocks.entry(work.cpus().to_vec()).or_default().note(clock.0);
+        }
         let Some(rate) = seen.issue.filter(|rate| rate.is_finite()) else { return };
         self.readings.entry(work.cpus().to_vec()).or_default().note(rate);
     }
@@ -81,6 +94,19 @@ impl IssueRates {
         let of_each = || work.cpus().iter().map(|&cpu| of(&[cpu])).collect::<Option<Vec<f64>>>();
         of(work.cpus()).or_else(|| of_each()?.into_iter().reduce(f64::min))
     }
+
+    /// The core clock that the CPUs of `work` reach in this run, by what was seen so far; `None` where that cannot be told.
+    pub fn usual_clock(&self, work: &Work) -> Option<Hertz> {
+        peak(self.clocks.get(work.cpus())?.kept.clone()).map(Hertz)
+    }
+}
+
+/// What the cores begin while nobody else uses them: `usual` by the run itself, but no less than what is documented of
+/// cores with this `integer_width`. A run that somebody shared the core with from beginning to end has no such moment.
+pub(super) fn baseline(usual: Option<f64>, integer_width: Option<u32>) -> Option<f64> {
+    let (usual, width) = (usual?, integer_width.map(f64::from));
+    let width = width.filter(|width| PLAUSIBLE.contains(&(usual / width)));
+    Some(width.map_or(usual, |width| usual.max(width * DOCUMENTED)))
 }
 
 /// The value at the share [`TOP`] of the readings in rising order, if enough of them lie near it.
@@ -142,6 +168,22 @@ mod tests {
         // Threads that share a core unknown to the system: that is how this machine is, and the few that read alone are no measure.
         let together = (0..100).map(|i| if i < 4 { 4.9 } else { 2.45 }).collect();
         assert_eq!(peak(together), Some(2.45));
+    }
+
+    #[test]
+    fn the_baseline_is_no_less_than_what_is_documented() {
+        let cases = [
+            (Some(5.69), Some(6), Some(5.69)), // Zen 5, alone
+            (Some(3.2), Some(6), Some(5.4)),   // beside somebody from beginning to end
+            (Some(4.9), Some(5), Some(4.9)),   // Raptor Cove, alone
+            (Some(4.9), None, Some(4.9)),
+            (Some(1.0), Some(4), Some(1.0)), // an emulator
+            (Some(6.0), Some(4), Some(6.0)), // another core
+            (None, Some(4), None),
+        ];
+        for (usual, width, expected) in cases {
+            assert_eq!(baseline(usual, width), expected, "{usual:?} {width:?}");
+        }
     }
 
     #[test]

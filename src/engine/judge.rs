@@ -28,6 +28,13 @@ const LEAST_CONFIDENCE: f64 = 0.9;
 /// A core clock that moved by more than this during the samples.
 const CLOCK_MOVED: f64 = 0.05;
 
+/// A core clock below this share of what the same CPUs reach elsewhere in the run. Wide vector instructions lower it by up
+/// to a fifth on some processors, which is their own.
+const CLOCK_OF_RUN: f64 = 0.75;
+
+/// A core clock below this share of the processor's base clock.
+const CLOCK_OF_BASE: f64 = 0.85;
+
 /// A counter whose two calibrations, or whose rates now and then, differ by more than this.
 const CALIBRATION: f64 = 0.001;
 
@@ -145,6 +152,12 @@ fn placement(evidence: &Evidence) -> Vec<Reason> {
     if let Some(share) = pages.resident_share.filter(|&s| s < 0.99) {
         reasons.push(reason(Cause::NotResident, format!("{:.0}% of the memory is resident", share * 100.0)));
     }
+    if let Some(near) = evidence.closer_cpus.as_ref().filter(|near| near.one_core) {
+        let [one, other] = near.cpus;
+        let trip = Nanos(near.nearest_ns);
+        let text = format!("cpus {one} and {other} were two threads of one core: a line takes {trip} there and back");
+        reasons.push(reason(Cause::HostMoved, text));
+    }
     if pages.non_zero == Some(false) {
         reasons.push(reason(Cause::NotResident, "part of the memory is the system's page of zeros".to_owned()));
     }
@@ -219,6 +232,16 @@ fn clocks(evidence: &Evidence) -> Vec<Reason> {
         && (after / before - 1.0).abs() > CLOCK_MOVED
     {
         let text = format!("the core clock moved from {} to {}", Hertz(before), Hertz(after));
+        reasons.push(reason(Cause::CoreClock, text));
+    }
+    let clock = evidence.core_hz_median;
+    let known = [
+        (evidence.core_hz_usual, CLOCK_OF_RUN, "elsewhere in the run"),
+        (evidence.core_hz_base, CLOCK_OF_BASE, "as base clock"),
+    ];
+    let low = known.into_iter().filter_map(|(known, share, place)| Some((clock?, known?, share, place)));
+    for (clock, known, _, place) in low.filter(|(clock, known, share, _)| clock < &(known * share)).take(1) {
+        let text = format!("the core clock was {}, and is {} {place}", Hertz(clock), Hertz(known));
         reasons.push(reason(Cause::CoreClock, text));
     }
     if let Some(times) = evidence.surroundings.thermal_throttles.filter(|&n| n > 0) {

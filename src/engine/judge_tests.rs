@@ -1,7 +1,7 @@
 //! Each check names its cause, and nothing else does.
 
 use super::*;
-use crate::results::PageEvidence;
+use crate::results::{CloserCpus, PageEvidence};
 use crate::stats::{Drift, Modes};
 
 struct Case {
@@ -108,7 +108,7 @@ fn an_undisturbed_point_is_solid() {
 #[test]
 fn each_cause_is_named() {
     type Spoil = fn(&mut Case);
-    let cases: [(Spoil, Cause, &str); 23] = [
+    let cases: [(Spoil, Cause, &str); 26] = [
         (|c| c.interrupted = true, Cause::Interrupted, "interrupted"),
         (|c| c.evidence.affinity_held = Some(false), Cause::Moved, "on other cpus"),
         (|c| c.evidence.pages.granted_share = Some(0.4), Cause::PageSize, "40% of the memory is in 2 MiB pages"),
@@ -128,6 +128,30 @@ fn each_cause_is_named() {
         (|c| c.evidence.surroundings.others_ns = Some(1e9), Cause::Others, "other programs used 1.0 cpus"),
         (|c| c.evidence.surroundings.memory_pressure_ns = Some(2e8), Cause::MemoryPressure, "memory 20% of the time"),
         (|c| c.evidence.core_hz_after = Some(3e9), Cause::CoreClock, "moved from 4.00 GHz to 3.00 GHz"),
+        (
+            |c| (c.evidence.core_hz_median, c.evidence.core_hz_usual) = (Some(1.97e9), Some(3.67e9)),
+            Cause::CoreClock,
+            "was 1.97 GHz, and is 3.67 GHz elsewhere in the run",
+        ),
+        (
+            |c| (c.evidence.core_hz_median, c.evidence.core_hz_base) = (Some(1.97e9), Some(2.6e9)),
+            Cause::CoreClock,
+            "is 2.60 GHz as base clock",
+        ),
+        (
+            |c| {
+                c.evidence.closer_cpus = Some(CloserCpus {
+                    cpus: [0, 1],
+                    closer_rounds: 0,
+                    one_core: true,
+                    rounds: 6,
+                    nearest_ns: 21.0,
+                    usual_ns: 21.0,
+                });
+            },
+            Cause::HostMoved,
+            "cpus 0 and 1 were two threads of one core: a line takes 21.0 ns",
+        ),
         (|c| c.evidence.surroundings.thermal_throttles = Some(2), Cause::Heat, "throttled itself 2 times"),
         (|c| c.evidence.clock_error = Some(0.01), Cause::Counter, "less than 0.1%"),
         (|c| c.evidence.clock_drift = Some(0.02), Cause::Counter, "off its calibration by 2.0%"),

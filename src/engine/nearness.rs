@@ -21,6 +21,10 @@ const APART: f64 = 2.5;
 /// Readings of a pair that have to lie above the others: a single long one may have been interrupted.
 const FEWEST_FAR: usize = 2;
 
+/// Two CPUs whose round trips are below this are two hardware threads of one core. Published round trips of such threads
+/// are 8 to 21 ns, those of the nearest two cores 32 ns and more (docs/method/core-to-core.md has the sources).
+pub const ONE_CORE: Nanos = Nanos(27.0);
+
 /// Round trips of the pairs of a point, each with the round that it was read beside.
 #[derive(Debug, Clone, Default)]
 pub struct Nearness {
@@ -54,6 +58,12 @@ impl Nearness {
         self.readings.values().flat_map(of).collect()
     }
 
+    /// Whether two CPUs were threads of one core most of the time, whatever the topology says of them.
+    pub(super) fn is_one_core(&self) -> bool {
+        let of = |readings: &Vec<(u32, f64)>| crate::stats::median(&readings.iter().map(|r| r.1).collect::<Vec<f64>>());
+        self.readings.values().filter_map(of).any(|median| median < ONE_CORE.0)
+    }
+
     /// What is to be said of it; `None` where nothing was read.
     pub fn evidence(&self) -> Option<CloserCpus> {
         let all = || self.readings.values().flatten();
@@ -65,6 +75,7 @@ impl Nearness {
         Some(CloserCpus {
             cpus: *pair,
             closer_rounds: self.closer().len() as u64,
+            one_core: self.is_one_core(),
             rounds: rounds.len() as u64,
             nearest_ns: least(readings),
             usual_ns: crate::stats::median(&far)?,
@@ -133,6 +144,20 @@ mod tests {
         let told = seen.evidence().unwrap();
         assert_eq!((told.cpus, told.closer_rounds, told.rounds, told.nearest_ns), ([0, 1], 2, 6, 16.0));
         assert!((148.0..=152.0).contains(&told.usual_ns), "{}", told.usual_ns);
+    }
+
+    #[test]
+    fn two_threads_of_a_core_are_known_by_their_round_trip() {
+        for (times, one_core) in [
+            (&[21.0, 20.0, 22.0][..], true),
+            (&[16.0, 16.0, 54.0], true),
+            (&[54.0, 53.0, 61.0], false),
+            (&[34.0, 33.0], false),
+            (&[21.0, 54.0, 55.0], false),
+            (&[], false),
+        ] {
+            assert_eq!(of(times).is_one_core(), one_core, "{times:?}");
+        }
     }
 
     #[test]

@@ -11,7 +11,7 @@ use super::surroundings::{between, together};
 use super::work::Work;
 use crate::results::{HostFacts, PageEvidence, Surroundings};
 use crate::stats::{self, Headline, StopRule};
-use crate::units::{Bytes, Nanos};
+use crate::units::{Bytes, Hertz, Nanos};
 use std::collections::BTreeMap;
 
 /// How a point is sampled.
@@ -125,6 +125,8 @@ pub struct PointLog {
     pub(super) nearness: Nearness,
     /// What its cores begin while nobody else uses them.
     pub(super) usual_issue: Option<f64>,
+    /// The core clock that its CPUs reach in this run.
+    pub(super) usual_clock: Option<Hertz>,
     pub(super) allocation: u32,
     /// The allocation that the pages were read back of last.
     pages_of: Option<u32>,
@@ -254,7 +256,13 @@ impl PointLog {
     fn mark(&mut self, machine: &mut dyn Machine, work: &Work) {
         self.nearness.mark(self.samples.iter_mut());
         let apart = issue::apart(work, machine.facts());
-        self.usual_issue = machine.issue_rates().usual(work).filter(|_| apart);
+        // Threads that share a core by timing share what it begins: that is no other program's doing.
+        let emulated = machine.facts().system.emulation.get().is_some_and(|name| name != "none");
+        let documented = !emulated && !self.nearness.is_one_core();
+        let width = machine.facts().cpu.integer_width.get().copied().filter(|_| documented);
+        let usual = machine.issue_rates().usual(work).filter(|_| apart);
+        self.usual_issue = issue::baseline(usual, width);
+        self.usual_clock = machine.issue_rates().usual_clock(work);
         issue::mark(self.samples.iter_mut(), self.usual_issue);
     }
 

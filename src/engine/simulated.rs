@@ -468,7 +468,8 @@ impl Machine for SimulatedMachine {
     }
 
     fn core_clock(&mut self, _cpu: u32) -> Option<Hertz> {
-        Some(Hertz(self.model.core.0 / (1.0 + self.model.noise.drift * self.now.secs())))
+        let share = 1.0 - self.model.noise.slow_clock;
+        Some(Hertz(self.model.core.0 * share / (1.0 + self.model.noise.drift * self.now.secs())))
     }
 
     fn pages(&mut self, work: &Work) -> (PageEvidence, Vec<String>) {

@@ -13,6 +13,9 @@ const GAP: f64 = 1.25;
 /// A pair is asymmetric when its directions differ by this factor, and their intervals do not meet.
 const ASYMMETRIC: f64 = 1.1;
 
+/// The relation of two CPUs that the topology has on different cores and whose round trip is that of one core's threads.
+const ONE_CORE: &str = "same-core-by-timing";
+
 /// Groups that are named one by one.
 const MOST_NAMED: usize = 16;
 
@@ -57,10 +60,12 @@ pub(super) fn findings(dataset: &Dataset, operation: &str) -> Vec<Finding> {
 fn measured(point: &Point) -> Option<Measured<'_>> {
     let outcome = point.outcome.measured().filter(|m| m.verdict.grade != VerdictGrade::Rejected)?;
     let cpu = |axis: &str| point.number(axis).and_then(|n| u32::try_from(n).ok());
+    // The hand-off itself knows better than the topology that a host tells its guest.
+    let one_core = outcome.evidence.closer_cpus.as_ref().is_some_and(|near| near.one_core);
     Some(Measured {
         from: cpu("from")?,
         to: cpu("to")?,
-        relation: point.name("relation")?,
+        relation: if one_core { ONE_CORE } else { point.name("relation")? },
         ns: outcome.summary.median,
         interval: (outcome.summary.ci_low, outcome.summary.ci_high),
     })

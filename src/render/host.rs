@@ -61,6 +61,7 @@ impl Rows {
         let ports =
             |p: &crate::results::PortWidth| format!("{} B loaded, {} B stored per cycle", p.load_bytes, p.store_bytes);
         self.fact("L1 data ports", &cpu.l1_ports, ports);
+        self.fact("integer width", &cpu.integer_width, |width| format!("{width} instructions per cycle"));
         self.fact("counter rate", &cpu.counter, ToString::to_string);
         self.fact("counter invariant", &cpu.counter_invariant, yes_or_no);
     }

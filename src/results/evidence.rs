@@ -256,6 +256,9 @@ pub struct CloserCpus {
     pub cpus: [u32; 2],
     /// Rounds beside which CPUs were closer than usual, by a factor of 2.5 or more: their samples are left out of the summary.
     pub closer_rounds: u64,
+    /// Whether two of the CPUs were hardware threads of one core most of the time, by a round trip below 27 ns.
+    #[serde(default)]
+    pub one_core: bool,
     /// Rounds with a reading.
     pub rounds: u64,
     /// The shortest round trip, in ns.
@@ -271,7 +274,8 @@ pub struct CloserCpus {
 pub struct SharedCore {
     /// Samples with a reading below 97% of the usual: they are left out of the summary.
     pub shared_samples: u64,
-    /// What the cores begin while nobody else uses them, by all samples of the run on these CPUs.
+    /// What the cores begin while nobody else uses them, by all samples of the run on these CPUs; at least 90% of the documented
+    /// width, where that is known.
     pub usual_per_cycle: f64,
     /// The least that was read beside a sample of the point.
     pub least_per_cycle: f64,
@@ -309,6 +313,13 @@ pub struct Evidence {
     pub closer_cpus: Option<CloserCpus>,
     /// Whether somebody else used the cores; `null` where it cannot be told.
     pub shared_core: Option<SharedCore>,
+    /// The core clock in Hz that these CPUs reach in the run; `null` where too few samples tell.
+    pub core_hz_usual: Option<f64>,
+    /// The median of the core clocks beside all samples, in Hz.
+    pub core_hz_median: Option<f64>,
+    /// The least core clock in Hz that the processor promises without heat or a power limit (its base clock), where that is
+    /// known from the rate of its counter.
+    pub core_hz_base: Option<f64>,
     /// Core clock in Hz before the first sample of a round, on the first CPU, median over the earlier half of rounds.
     pub core_hz_before: Option<f64>,
     /// The lowest core clock beside a clean sample, in Hz.

@@ -68,6 +68,8 @@ pub struct CpuFacts {
     pub features: Fact<Vec<String>>,
     /// Width of the paths to the L1 data cache, from the vendor's documentation.
     pub l1_ports: Fact<PortWidth>,
+    /// Simple integer instructions that a core executes per cycle where none needs another, from the vendor's documentation.
+    pub integer_width: Fact<u32>,
     /// Nominal rate of the raw counter, where the system tells it.
     pub counter: Fact<Hertz>,
     /// Whether the counter runs at one rate in all power states.
@@ -378,6 +380,7 @@ impl HostFacts {
                 microarchitecture: Fact::unknown(reason),
                 features: Fact::unknown(reason),
                 l1_ports: Fact::unknown(reason),
+                integer_width: Fact::unknown(reason),
                 counter: Fact::unknown(reason),
                 counter_invariant: Fact::unknown(reason),
             },

@@ -2,7 +2,7 @@
 
 use crate::engine::Work;
 use crate::experiments::Bound;
-use crate::results::{HostFacts, Limit, Node};
+use crate::results::{ClockFacts, HostFacts, Limit, Node};
 use crate::units::{Bytes, BytesPerSecond, Hertz};
 use std::collections::BTreeSet;
 
@@ -14,6 +14,15 @@ const ALIKE: f64 = 0.9;
 
 /// Distance of a node from itself; nodes that the kernel only pretends to be several have it among each other.
 const OWN_DISTANCE: u32 = 10;
+
+/// The base clock of the processor: the rate of the time-stamp counter of an x86 core design that the table knows, which counts at
+/// that rate in all power states. `None` elsewhere and under an emulator.
+pub(super) fn base_clock(facts: &HostFacts, clock: &ClockFacts) -> Option<Hertz> {
+    let emulated = facts.system.emulation.get().is_some_and(|name| name != "none");
+    let known = facts.cpu.microarchitecture.get().is_some() && facts.cpu.architecture.starts_with("x86");
+    let counts = facts.cpu.counter_invariant.get() == Some(&true);
+    clock.rate.filter(|_| known && counts && !emulated)
+}
 
 /// What is asked: the bound of a work on a machine.
 pub(super) struct Question<'a> {

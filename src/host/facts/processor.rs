@@ -27,10 +27,14 @@ pub fn discover(files: &SystemFiles) -> CpuFacts {
         architecture: std::env::consts::ARCH.to_owned(),
         model_name: own_or(processor::brand(), &cpuinfo, &["model name", "cpu model", "uarch", "Model", "Hardware"]),
         microarchitecture: name_of(design.as_ref(), signature),
-        l1_ports: match design.map(|design| design.ports) {
+        l1_ports: match design.as_ref().map(|design| design.ports) {
             Some(Ok(ports)) => Fact::known(ports, "table of core designs, from the vendors' optimization manuals"),
             Some(Err(why)) => Fact::unknown(why),
             None => Fact::unknown("the core design is unknown"),
+        },
+        integer_width: match design.and_then(|design| design.integer_width) {
+            Some(width) => Fact::known(width, "table of core designs, from the vendors' optimization manuals"),
+            None => Fact::unknown("the table of core designs has no figure for this model"),
         },
         vendor,
         signature: match signature {

@@ -22,6 +22,7 @@ pub fn host() -> HostFacts {
             microarchitecture: text("Zen 5", "signature"),
             features: Fact::known(vec!["sse2".into(), "avx2".into(), "avx512f".into()], "CPUID leaf 7, XGETBV"),
             l1_ports: Fact::known(PortWidth { load_bytes: 128, store_bytes: 64 }, "optimisation guide 58455"),
+            integer_width: Fact::known(6, "optimisation guide 58455"),
             counter: Fact::unknown("CPUID leaf 0x15 is empty"),
             counter_invariant: Fact::known(true, "CPUID leaf 0x80000007"),
         },

@@ -112,6 +112,7 @@ fn facts(cpus: Vec<Cpu>, caches: Vec<Cache>, usable: Bytes) -> HostFacts {
             microarchitecture: unknown(),
             features: unknown(),
             l1_ports: unknown(),
+            integer_width: unknown(),
             counter: unknown(),
             counter_invariant: unknown(),
         },

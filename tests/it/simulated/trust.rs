@@ -128,10 +128,63 @@ fn rounds_for_which_the_host_had_its_cpus_on_one_core_are_left_out() {
         assert!(after.evidence.dirty_samples >= told.closer_rounds * 20);
     }
     assert!(shared == 2 && closer > 0 && finds(&moved, "interruptions"), "{closer} rounds of {shared} points");
-    // Most of the time: named. On a machine that is not virtual nobody moves them, and nothing is looked at.
-    assert!(causes(&run("KVM", 1)).is_empty(), "always on one core: that is how this machine is");
+    // On a machine that is not virtual nobody moves them, and nothing is looked at.
     let bare = run("none", 4);
     assert!(bare.points().all(|p| lab::measured(p).evidence.closer_cpus.is_none()));
+}
+
+/// The causes of doubt of each point with so many threads.
+fn causes_of(ran: &Ran, threads: u64) -> Vec<Vec<Cause>> {
+    let points = ran.points().filter(|p| p.number("threads").unwrap_or(1) == threads);
+    points.map(|p| lab::measured(p).verdict.reasons.iter().map(|r| r.cause).collect()).collect()
+}
+
+#[test]
+fn cpus_that_are_on_one_core_for_the_whole_run_are_told_by_their_round_trip() {
+    let ran = with(|on| {
+        on.facts.system.virtualization = Fact::known("KVM".to_owned(), "told by the test");
+        on.model.noise.closer_every = 1;
+    });
+    let two = causes_of(&ran, 2);
+    assert!(!two.is_empty() && two.iter().all(|causes| causes == &[Cause::HostMoved]), "{two:?}");
+    assert!(causes_of(&ran, 1).iter().all(Vec::is_empty));
+    // Nothing is left out: that is how this machine is.
+    assert!(ran.points().all(|p| lab::measured(p).evidence.dirty_samples == 0));
+}
+
+#[test]
+fn a_core_that_is_shared_for_the_whole_run_is_told_by_its_documented_width() {
+    let run = |width: Option<u32>| {
+        with(|on| {
+            on.facts.cpu.integer_width = Fact { value: width, source: "told by the test".to_owned() };
+            on.model.noise.shared_every = 1;
+        })
+    };
+    let (undocumented, documented) = (run(None), run(Some(5)));
+    assert_eq!(causes(&undocumented), [], "nothing to hold it against");
+    for point in documented.points() {
+        let m = lab::measured(point);
+        assert_eq!(m.evidence.dirty_samples, m.samples.len() as u64);
+        assert!(m.verdict.reasons.iter().any(|r| r.cause == Cause::CoreShared), "{:?}", m.verdict);
+    }
+}
+
+#[test]
+fn a_core_clock_that_is_slow_for_the_whole_run_is_held_against_the_base_clock() {
+    let run = |slow: f64, known: bool| {
+        with(|on| {
+            on.model.noise.slow_clock = slow;
+            on.model.core = memgauge::units::Hertz(1.2e9);
+            if known {
+                on.facts.cpu.microarchitecture = Fact::known("Zen 5".to_owned(), "told by the test");
+                on.facts.cpu.counter_invariant = Fact::known(true, "told by the test");
+            }
+        })
+    };
+    // The counter of the simulated machine runs at 1 GHz.
+    assert_eq!(causes(&run(0.0, true)), []);
+    assert_eq!(causes(&run(0.5, true)), [Cause::CoreClock]);
+    assert_eq!(causes(&run(0.5, false)), [], "a counter of an unknown core says nothing of its clock");
 }
 
 #[test]
