@@ -104,7 +104,7 @@ def main():
         folder.mkdir(parents=True, exist_ok=True)
         for run in range(0 if files else args.runs):
             files.append(folder / f"run-{run:02}.json")
-            # Exit code 1 says that there are doubts, which is what is counted here.
+            # A run that could not measure everything still has its report, whose doubts are counted here.
             subprocess.run([args.binary, "-o", files[-1]], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                            stderr=subprocess.DEVNULL, check=False)
             print(f"  run {run + 1}/{args.runs}", file=sys.stderr, flush=True)

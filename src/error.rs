@@ -8,12 +8,10 @@ use std::fmt;
 /// Who has to act: decides the exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// The request cannot be carried out as typed; nothing was measured. Exit code 2.
+    /// The request cannot be carried out as typed; nothing was measured.
     Usage,
-    /// The machine or the system refused something. Exit code 1.
+    /// The machine or the system refused something.
     Failure,
-    /// Whoever read our output went away; not an error. Exit code 0.
-    BrokenPipe,
 }
 
 /// An error: one line, lower case, `<what failed>: <value given>; <what is allowed>; <what to type>`.
@@ -37,10 +35,9 @@ impl Error {
         Self { kind: Kind::Failure, message: message.into() }
     }
 
-    /// An input or output error while doing `what`; a broken pipe is told apart.
+    /// An input or output error while doing `what`.
     pub fn io(what: impl fmt::Display, error: &std::io::Error) -> Self {
-        let kind = if error.kind() == std::io::ErrorKind::BrokenPipe { Kind::BrokenPipe } else { Kind::Failure };
-        Self { kind, message: format!("{what}: {error}") }
+        Self { kind: Kind::Failure, message: format!("{what}: {error}") }
     }
 
     /// Who has to act.

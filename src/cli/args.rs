@@ -1,5 +1,6 @@
 //! The options, one documented field each. Help, man page, completions and tests come from this table.
 
+use super::exit;
 use super::io::IoOptions;
 use crate::analysis::Share;
 use crate::experiments::{
@@ -10,18 +11,12 @@ use crate::units::{BytesPerSecond, CpuList, Nanos, ParseError};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
-/// What the exit codes mean, for `--help` and the man page.
-pub const EXIT_CODES: &str = "\
-Exit codes: 0 all was measured as planned; 1 something failed, was interrupted, could not be saved, or (with --strict) is \
-less than solid, and the report says what; 2 the request cannot be carried out as typed, and nothing was measured. \
-A reader that closes the pipe is no error.";
-
 /// Measures the memory system of this machine and says how far each number can be trusted.
 ///
 /// Without a command it runs the default profile: the whole hierarchy in at most 60 s, a table, a saved report.
 #[derive(Debug, Parser)]
 #[command(name = "memgauge", version, max_term_width = 100, args_conflicts_with_subcommands = true)]
-#[command(infer_long_args = false, disable_help_subcommand = true, after_long_help = EXIT_CODES)]
+#[command(infer_long_args = false, disable_help_subcommand = true, after_long_help = exit::help())]
 pub struct Cli {
     /// What to do
     #[command(subcommand)]
@@ -322,7 +317,7 @@ pub struct CommonOptions {
     #[arg(long, help_heading = "Output")]
     pub scores: bool,
 
-    /// Exit with 1 if any number is less than solid
+    /// Exit with 3 if any number is less than solid
     #[arg(long, help_heading = "Output")]
     pub strict: bool,
 
@@ -412,7 +407,7 @@ pub struct ReportOptions {
     pub verbose: bool,
 }
 
-/// What makes a comparison end with exit code 1.
+/// What makes a comparison fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum FailOn {
     /// Any point that is worse
@@ -439,7 +434,7 @@ pub struct CompareOptions {
     #[arg(long)]
     pub any_kernel: bool,
 
-    /// Exit with 1 where a point comes out like this
+    /// Exit with 4 where a point comes out like this
     #[arg(long, value_enum)]
     pub fail_on: Option<FailOn>,
 

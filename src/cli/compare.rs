@@ -1,6 +1,7 @@
 //! `memgauge compare BEFORE AFTER...`
 
 use super::args::{CompareOptions, FailOn};
+use super::exit::Exit;
 use super::output::{put, tell};
 use super::saved;
 use crate::analysis::{Comparison, Settings, compare};
@@ -8,8 +9,9 @@ use crate::error::Result;
 use crate::render::{self, NamedReport, Options};
 use std::path::{Path, PathBuf};
 
-/// Compares reports with the first one; the exit code is 1 where `--fail-on` finds what it looks for.
-pub fn run(options: &CompareOptions) -> Result<u8> {
+/// Compares reports with the first one. The check fails where `--fail-on` finds what it looks for, and where two
+/// reports have no point in common.
+pub fn run(options: &CompareOptions) -> Result<Exit> {
     let chosen = options.format.as_deref().map(render::comparison_format).transpose()?;
     let settings = Settings { floor: options.floor, any_kernel: options.any_kernel };
     let named = |path: &PathBuf| -> Result<NamedReport> {
@@ -32,7 +34,14 @@ pub fn run(options: &CompareOptions) -> Result<u8> {
             .iter()
             .for_each(|one| tell(&format!("memgauge: {}: {}", one.after, render::comparison_summary(one))));
     }
-    Ok(u8::from(options.fail_on.is_some_and(|what| comparisons.iter().any(|one| fails(one, what)))))
+    let strangers = comparisons.iter().filter(|one| one.tally.all() == 0);
+    let strangers: Vec<&str> = strangers.map(|one| one.after.as_str()).collect();
+    for name in &strangers {
+        let before = &comparisons[0].before;
+        tell(&format!("memgauge: nothing to compare: {before} and {name} have no point in common"));
+    }
+    let found = options.fail_on.is_some_and(|what| comparisons.iter().any(|one| fails(one, what)));
+    Ok(if found || !strangers.is_empty() { Exit::CheckFailed } else { Exit::Done })
 }
 
 /// Whether a comparison has what `--fail-on` looks for.

@@ -1,6 +1,7 @@
 //! `memgauge generate`: what is made from the tables that the code uses.
 
-use super::args::{Cli, EXIT_CODES, Generated};
+use super::args::{Cli, Generated};
+use super::exit;
 use super::list::kernel_page;
 use super::output::to_stdout;
 use crate::error::{Error, Result};
@@ -61,10 +62,10 @@ fn without_reference(line: &str) -> String {
 
 /// What holds for every command.
 fn closing() -> String {
-    let codes = EXIT_CODES.trim_start_matches("Exit codes: ").replace('-', "\\-");
     format!(
-        ".SH \"EXIT STATUS\"\n{codes}\n.SH FILES\n.TP\nmemgauge\\-report\\-TIME.json\nThe report, in the working directory \
+        ".SH \"EXIT STATUS\"\n{}.SH FILES\n.TP\nmemgauge\\-report\\-TIME.json\nThe report, in the working directory \
          unless \\-\\-output names another file.\n.TP\nREPORT.journal.jsonl\nFinished points while a run is under way; \
-         it stays where a run was killed, and goes when the report is saved.\n"
+         it stays where a run was killed, and goes when the report is saved.\n",
+        exit::roff()
     )
 }

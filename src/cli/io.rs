@@ -1,6 +1,7 @@
 //! `memgauge io`: options, traces, and time.
 
 use super::args::CommonOptions;
+use super::exit::Exit;
 use super::measure::{Defaults, SINGLE_BUDGET, measure};
 use crate::engine::Sampling;
 use crate::error::{Error, Result};
@@ -32,7 +33,7 @@ pub struct IoOptions {
 const LARGEST_TRACE: u64 = 4 << 30;
 
 /// `memgauge io`
-pub fn io(options: IoOptions, words: Vec<String>) -> Result<u8> {
+pub fn io(options: IoOptions, words: Vec<String>) -> Result<Exit> {
     let IoOptions { settings, trace, common } = options;
     settings.check()?;
     let recorded = match &settings.replay {

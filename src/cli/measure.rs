@@ -4,6 +4,7 @@ use super::args::{
     BandwidthOptions, CacheOptions, CommonOptions, CoreToCoreOptions, InstructionOptions, LatencyOptions,
     LoadedLatencyOptions, LockOptions, NumaOptions, PatternOptions, Profile, RunOptions, ScalingOptions, TlbOptions,
 };
+use super::exit::{Ending, Exit, ending};
 use super::io::create_trace;
 use super::output::{Destination, tell, to_stdout};
 use super::progress::Progress;
@@ -18,10 +19,10 @@ use crate::host::counter;
 use crate::host::facts::{SystemFiles, discover};
 use crate::host::interrupt::StopFlag;
 use crate::plan::{self, Plan, Request};
-use crate::results::{HostFacts, Outcome, Point, Report, RunStatus, VerdictGrade};
+use crate::results::{HostFacts, RunStatus};
 use crate::run::{self, Invocation};
 use crate::units::{Bytes, CpuList, Nanos, ParseError};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Rounds over all points where the user does not fix the samples. The interval comes from the medians of rounds: that of
 /// 20 lies between the 6th lowest and the 6th highest, so that five bad rounds do not move it, and is half as wide as
@@ -35,7 +36,7 @@ pub(super) const SINGLE_BUDGET: Nanos = Nanos(60e9);
 const CACHES_BUDGET: Nanos = Nanos(19.5e9);
 
 /// `memgauge run`, and `memgauge` without a command.
-pub fn run(options: &RunOptions, words: Vec<String>) -> Result<u8> {
+pub fn run(options: &RunOptions, words: Vec<String>) -> Result<Exit> {
     let names: Vec<&str> = EXPERIMENTS.iter().map(|e| e.name).collect();
     if let Some(unknown) = options.only.iter().find(|name| !names.contains(&name.as_str())) {
         let why = ParseError::unknown_name(unknown, &names, "experiments");
@@ -58,27 +59,27 @@ pub fn run(options: &RunOptions, words: Vec<String>) -> Result<u8> {
 }
 
 /// `memgauge bandwidth`
-pub fn bandwidth(options: BandwidthOptions, words: Vec<String>) -> Result<u8> {
+pub fn bandwidth(options: BandwidthOptions, words: Vec<String>) -> Result<Exit> {
     single(Box::new(bandwidth::Bandwidth::new(options.settings)), &options.common, words)
 }
 
 /// `memgauge latency`
-pub fn latency(options: LatencyOptions, words: Vec<String>) -> Result<u8> {
+pub fn latency(options: LatencyOptions, words: Vec<String>) -> Result<Exit> {
     single(Box::new(latency::Latency::new(options.settings)), &options.common, words)
 }
 
 /// `memgauge scaling`
-pub fn scaling(options: ScalingOptions, words: Vec<String>) -> Result<u8> {
+pub fn scaling(options: ScalingOptions, words: Vec<String>) -> Result<Exit> {
     single(Box::new(scaling::Scaling::new(options.settings)), &options.common, words)
 }
 
 /// `memgauge core-to-core`
-pub fn core_to_core(options: CoreToCoreOptions, words: Vec<String>) -> Result<u8> {
+pub fn core_to_core(options: CoreToCoreOptions, words: Vec<String>) -> Result<Exit> {
     single(Box::new(core_to_core::CoreToCore::new(options.settings)), &options.common, words)
 }
 
 /// `memgauge loaded-latency`: curves, or what a victim loses.
-pub fn loaded_latency(options: LoadedLatencyOptions, words: Vec<String>) -> Result<u8> {
+pub fn loaded_latency(options: LoadedLatencyOptions, words: Vec<String>) -> Result<Exit> {
     let LoadedLatencyOptions { settings, common } = options;
     let experiments: Vec<Box<dyn Experiment>> = match &settings.victim {
         Some(_) => loaded_latency::Tenants::both(&settings).map(|side| Box::new(side) as Box<dyn Experiment>).into(),
@@ -94,24 +95,24 @@ pub fn loaded_latency(options: LoadedLatencyOptions, words: Vec<String>) -> Resu
 }
 
 /// `memgauge numa`: two experiments, since a dataset has one quantity.
-pub fn numa(options: NumaOptions, words: Vec<String>) -> Result<u8> {
+pub fn numa(options: NumaOptions, words: Vec<String>) -> Result<Exit> {
     let defaults =
         Defaults { profile: "numa", budget: SINGLE_BUDGET, sampling: sampling(8, ROUNDS, 0.005), trace: None };
     measure(options.settings.experiments(), &options.common, defaults, words)
 }
 
 /// `memgauge patterns`
-pub fn patterns(options: PatternOptions, words: Vec<String>) -> Result<u8> {
+pub fn patterns(options: PatternOptions, words: Vec<String>) -> Result<Exit> {
     single(Box::new(patterns::Patterns::new(options.settings)), &options.common, words)
 }
 
 /// `memgauge tlb`
-pub fn tlb(options: TlbOptions, words: Vec<String>) -> Result<u8> {
+pub fn tlb(options: TlbOptions, words: Vec<String>) -> Result<Exit> {
     single(Box::new(tlb::Tlb::new(options.settings)), &options.common, words)
 }
 
 /// `memgauge caches`: done in 20 s unless a close look is asked for.
-pub fn caches(options: CacheOptions, words: Vec<String>) -> Result<u8> {
+pub fn caches(options: CacheOptions, words: Vec<String>) -> Result<Exit> {
     let budget = if options.settings.density == Density::High { SINGLE_BUDGET } else { CACHES_BUDGET };
     let experiment = Box::new(caches::Caches::new(options.settings));
     let defaults = Defaults { profile: "caches", budget, sampling: sampling(8, ROUNDS, 0.005), trace: None };
@@ -119,16 +120,16 @@ pub fn caches(options: CacheOptions, words: Vec<String>) -> Result<u8> {
 }
 
 /// `memgauge instructions`
-pub fn instructions(options: InstructionOptions, words: Vec<String>) -> Result<u8> {
+pub fn instructions(options: InstructionOptions, words: Vec<String>) -> Result<Exit> {
     single(Box::new(instructions::InstructionTimes::new(options.settings)), &options.common, words)
 }
 
 /// `memgauge locks`
-pub fn locks(options: LockOptions, words: Vec<String>) -> Result<u8> {
+pub fn locks(options: LockOptions, words: Vec<String>) -> Result<Exit> {
     single(Box::new(locks::Locks::new(options.settings)), &options.common, words)
 }
 
-fn single(experiment: Box<dyn Experiment>, options: &CommonOptions, words: Vec<String>) -> Result<u8> {
+fn single(experiment: Box<dyn Experiment>, options: &CommonOptions, words: Vec<String>) -> Result<Exit> {
     let defaults = Defaults {
         profile: experiment.name(),
         budget: SINGLE_BUDGET,
@@ -158,7 +159,7 @@ pub(super) fn measure(
     options: &CommonOptions,
     defaults: Defaults,
     words: Vec<String>,
-) -> Result<u8> {
+) -> Result<Exit> {
     let started = counter::monotonic();
     let files = SystemFiles::real();
     let facts = discover(&files);
@@ -175,7 +176,7 @@ pub(super) fn measure(
     let mut plan = plan::make(request, &mut machine)?;
     let past = resume.map(|resume| resume.into_past(&mut plan, &machine)).transpose()?;
     if options.dry_run {
-        return to_stdout(describe(&plan, &destination).as_bytes()).map(|()| 0);
+        return to_stdout(describe(&plan, &destination).as_bytes()).map(|()| Exit::Done);
     }
     if let Some(path) = &defaults.trace {
         machine.record(create_trace(path)?);
@@ -195,7 +196,14 @@ pub(super) fn measure(
     let readable = destination.readable().filter(|_| saved);
     let whole = saved && (readable.is_some() || report.status != RunStatus::Interrupted);
     let journal = progress.finish(whole);
-    delivered.map(|()| exit_code(&report, options.strict, journal.as_deref().or(readable)))
+    delivered?;
+    let unfinished = journal.as_deref().or(readable);
+    let unfinished = unfinished.map(|file| format!("continue with --resume {}", quoted(&file.to_string_lossy())));
+    let Ending { exit, reason } = ending(&report, options.strict, unfinished.as_deref());
+    if let Some(reason) = reason {
+        tell(&format!("memgauge: {reason}"));
+    }
+    Ok(exit)
 }
 
 fn request(
@@ -296,38 +304,4 @@ fn describe(plan: &Plan, destination: &Destination) -> String {
     }
     text += &format!("result: {}\n", destination.describe());
     text
-}
-
-/// 0 where all was measured as planned, else 1 with a line that says why. `unfinished` is what a run can be continued from.
-fn exit_code(report: &Report, strict: bool, unfinished: Option<&Path>) -> u8 {
-    let points = || report.datasets.iter().flat_map(|d| &d.points);
-    let failed = |p: &&Point| matches!(p.outcome, Outcome::Failed { .. });
-    let measured = || points().filter_map(|p| p.outcome.measured());
-    let why = |p: Option<&Point>| p.and_then(|p| p.outcome.reason()).unwrap_or("there were no points").to_owned();
-    let count = points().count();
-    let trouble = match report.status {
-        RunStatus::Interrupted => {
-            let how = unfinished.map(|file| format!("; continue with --resume {}", quoted(&file.to_string_lossy())));
-            format!("interrupted: what was measured until then is in the result{}", how.unwrap_or_default())
-        }
-        RunStatus::Partial => {
-            let failures = points().filter(failed).count();
-            format!("{failures} of {count} points failed: {}", why(points().find(failed)))
-        }
-        RunStatus::Complete if measured().next().is_none() => {
-            format!("nothing was measured: {}", why(points().next()))
-        }
-        RunStatus::Complete => {
-            let grades = &report.verdict.points;
-            let (weak, all) = grades.iter().fold((0, 0), |(weak, all), (grade, n)| {
-                (weak + if *grade == VerdictGrade::Solid { 0 } else { *n }, all + n)
-            });
-            if !strict || weak == 0 {
-                return 0;
-            }
-            format!("{weak} of {all} points are less than solid: their reasons are in the result")
-        }
-    };
-    tell(&format!("memgauge: {trouble}"));
-    1
 }

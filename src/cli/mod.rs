@@ -4,6 +4,7 @@
 
 mod args;
 mod compare;
+mod exit;
 mod generate;
 mod io;
 mod list;
@@ -17,31 +18,30 @@ mod saved;
 use crate::error::{Error, Kind, Result};
 use args::{Cli, Command};
 use clap::Parser;
+use exit::Exit;
+pub use exit::{EXIT_CODES, ExitRow, markdown as exit_codes_in_markdown};
 use std::ffi::OsString;
 use std::io::Write;
 
-/// Runs the program with `arguments` (the program's name first) and returns its exit code: 0 all measured; 1 a step
-/// failed, was interrupted or (with `--strict`) was not solid; 2 the request cannot be carried out as typed.
+/// Runs the program with `arguments` (the program's name first) and returns its exit code, one of [`EXIT_CODES`].
 pub fn main(arguments: Vec<OsString>) -> u8 {
     let refused = crate::host::privilege::refuse_elevated();
     // Without the handler all is as it was; there is nothing that a user could do about it.
     let _ = crate::host::interrupt::report_file_limit();
     let words = arguments.iter().map(|a| a.to_string_lossy().into_owned()).collect();
     let outcome = refused.and_then(|()| Parsed::of(&arguments)).and_then(|parsed| match parsed {
-        Parsed::Text(text) => output::to_stdout(text.as_bytes()).map(|()| 0),
+        Parsed::Text(text) => output::to_stdout(text.as_bytes()).map(|()| Exit::Done),
         Parsed::Request(cli) => dispatch(*cli, words),
     });
-    match outcome {
-        Ok(code) => code,
-        Err(error) => match error.kind() {
-            Kind::BrokenPipe => 0,
-            kind => {
-                // A closed standard error leaves nobody to tell.
-                let _ = writeln!(std::io::stderr(), "memgauge: {}", visible(&error.to_string()));
-                if kind == Kind::Usage { 2 } else { 1 }
-            }
-        },
-    }
+    let exit = outcome.unwrap_or_else(|error| {
+        // A closed standard error leaves nobody to tell.
+        let _ = writeln!(std::io::stderr(), "memgauge: {}", visible(&error.to_string()));
+        match error.kind() {
+            Kind::Usage => Exit::Usage,
+            Kind::Failure => Exit::Failed,
+        }
+    });
+    exit.code()
 }
 
 /// `message` as one line that cannot do anything to a terminal: what users typed is quoted in it.
@@ -68,7 +68,7 @@ impl Parsed {
     }
 }
 
-fn dispatch(cli: Cli, words: Vec<String>) -> Result<u8> {
+fn dispatch(cli: Cli, words: Vec<String>) -> Result<Exit> {
     match cli.command {
         None => measure::run(&cli.run, words),
         Some(Command::Run(options)) => measure::run(&options, words),
@@ -84,9 +84,9 @@ fn dispatch(cli: Cli, words: Vec<String>) -> Result<u8> {
         Some(Command::Instructions(options)) => measure::instructions(options, words),
         Some(Command::Locks(options)) => measure::locks(options, words),
         Some(Command::Io(options)) => io::io(*options, words),
-        Some(Command::List(options)) => list::list(&options).map(|()| 0),
-        Some(Command::Report(options)) => output::report(&options).map(|()| 0),
+        Some(Command::List(options)) => list::list(&options).map(|()| Exit::Done),
+        Some(Command::Report(options)) => output::report(&options).map(|()| Exit::Done),
         Some(Command::Compare(options)) => compare::run(&options),
-        Some(Command::Generate(options)) => generate::generate(options.what).map(|()| 0),
+        Some(Command::Generate(options)) => generate::generate(options.what).map(|()| Exit::Done),
     }
 }

@@ -8,10 +8,14 @@ use crate::results::{Report, is_replaceable, write_atomically};
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
-/// Writes `bytes` to standard output and flushes them, so that a full disk or a closed pipe is noticed.
+/// Writes `bytes` to standard output and flushes them, so that a full disk is noticed. A reader that went away is no
+/// error: it has what it wanted.
 pub fn to_stdout(bytes: &[u8]) -> Result<()> {
     let mut out = std::io::stdout().lock();
-    out.write_all(bytes).and_then(|()| out.flush()).map_err(|e| Error::io("cannot write to standard output", &e))
+    match out.write_all(bytes).and_then(|()| out.flush()) {
+        Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Err(Error::io("cannot write to standard output", &e)),
+        _ => Ok(()),
+    }
 }
 
 /// Whether `path` is a name of standard output. Opened by itself, it would be written over by what is printed.

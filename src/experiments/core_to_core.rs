@@ -114,15 +114,16 @@ fn named(asked: &Pairs, scope: &Scope<'_>, cpus: &[u32]) -> Result<Vec<Chosen>> 
     Ok(pairs.into_iter().map(|(_, _, from, to)| Chosen { from, to, rank: 0 }).collect())
 }
 
-/// The point of a run that has one CPU only.
-fn alone(kernel: HandOff, cpu: u32) -> Draft {
-    let reason = format!("a value is handed over between two cpus, and this run may use cpu {cpu} only");
-    let coordinates = Coordinates::from([
-        ("operation".to_owned(), Coordinate::Name(kernel.to_string())),
-        ("kernel".to_owned(), Coordinate::Name(kernel.kernel_name())),
-        ("from".to_owned(), Coordinate::Number(u64::from(cpu))),
-    ]);
-    Draft { coordinates, work: Err(Outcome::Unsupported { reason }), bound: Bound::Unknown, expendable: EXPENDABLE }
+/// The answer of a run that has one CPU only: there is no pair, and nothing to measure.
+fn alone(cpu: u32, scope: &Scope<'_>) -> String {
+    let machine = match scope.facts().topology.cpus.len() {
+        1 => "this machine has one cpu",
+        _ => "this run has one cpu",
+    };
+    format!(
+        "core-to-core: {machine} ({cpu}), so that no value goes from one core to another; memgauge locks --threads 1 \
+         measures atomic operations on it"
+    )
 }
 
 impl Experiment for CoreToCore {
@@ -148,9 +149,6 @@ impl Experiment for CoreToCore {
         }
         let places = Places::of(&scope.facts().topology);
         let pairs = self.pairs(scope, &places)?;
-        if let ([cpu], None) = (scope.cpus, &self.settings.pairs) {
-            return Ok(self.kernels().into_iter().map(|kernel| alone(kernel, *cpu)).collect());
-        }
         let mut drafts = Vec::new();
         for kernel in self.kernels() {
             for &pair in &pairs {
@@ -163,6 +161,9 @@ impl Experiment for CoreToCore {
     }
 
     fn adjustments(&self, scope: &Scope<'_>) -> Vec<String> {
+        if let ([cpu], None) = (scope.cpus, &self.settings.pairs) {
+            return vec![alone(*cpu, scope)];
+        }
         let all = scope.cpus.len().saturating_mul(scope.cpus.len().saturating_sub(1));
         let places = Places::of(&scope.facts().topology);
         let chosen = match self.pairs(scope, &places) {

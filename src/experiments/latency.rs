@@ -261,7 +261,7 @@ fn draft_point(scope: &Scope<'_>, work: ChaseWork, level: &str) -> Draft {
     let work = match scope.machine.kernel(&Work::Chase(work.clone())) {
         Err(reason) => Err(Outcome::Unsupported { reason }),
         Ok(_) if !fits => Err(Outcome::Skipped { reason: reason() }),
-        Ok(_) if crowded => Err(Outcome::Skipped { reason: few() }),
+        Ok(_) if crowded => Err(Outcome::Unsupported { reason: few() }),
         Ok(_) => Ok(Work::Chase(work)),
     };
     Draft { coordinates, work, bound: Bound::Unknown, expendable }

@@ -129,10 +129,10 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// Skipped for the reason `hidden`, if there is one; what the machine cannot do at all stays unsupported.
+    /// Unsupported for the reason `hidden`, if there is one. A point that is unsupported already keeps its own reason.
     fn unless(mut self, hidden: Option<&String>) -> Self {
         if let Some(reason) = hidden.filter(|_| !matches!(self.work, Err(Outcome::Unsupported { .. }))) {
-            self.work = Err(Outcome::Skipped { reason: reason.clone() });
+            self.work = Err(Outcome::Unsupported { reason: reason.clone() });
         }
         self
     }

@@ -278,7 +278,7 @@ fn draft_point(scope: &Scope<'_>, work: StreamWork, (family, order): (Family, Or
     let unfit = order.too_few(work.stream_bytes()).or_else(|| order.too_long(work.stream_bytes()));
     let work = match (kernel, unfit) {
         (Err(reason), _) => Err(Outcome::Unsupported { reason }),
-        (_, Some(reason)) => Err(Outcome::Skipped { reason }),
+        (_, Some(reason)) => Err(Outcome::Unsupported { reason }),
         _ if memory > scope.usable() => {
             let reason = format!("{memory} with tables do not fit into the {} that may be used", scope.usable());
             Err(Outcome::Skipped { reason })

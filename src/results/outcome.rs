@@ -13,12 +13,12 @@ use std::collections::BTreeMap;
 pub enum Outcome {
     /// There is a number, with the evidence for it.
     Measured(Box<Measured>),
-    /// Left out on purpose.
+    /// It could be measured, but there was no time or memory for it.
     Skipped {
         /// Why, in words.
         reason: String,
     },
-    /// This machine cannot do it.
+    /// It cannot be measured here: the machine lacks it, or there is no such combination.
     Unsupported {
         /// Why, in words.
         reason: String,

@@ -238,7 +238,7 @@ const ANSWERS: &[Row] = &[
     ("generate schema", 0, Out, "$schema"),
     ("run --profile quick --dry-run", 0, Out, "operation=copy"),
     ("latency --sizes 16KiB --last-level measured --dry-run", 0, Out, "operation=sweep"),
-    ("core-to-core --cpus 0 --dry-run", 0, Out, "may use cpu 0 only"),
+    ("core-to-core --cpus 0 --dry-run", 0, Out, "one cpu (0)"),
     ("list experiments", 0, Out, "core-to-core"),
     ("run --only latency,latency --dry-run", 0, Out, "operation=chase"),
     ("bandwidth --sizes 16KiB --dry-run", 0, Out, "size_bytes=16384"),

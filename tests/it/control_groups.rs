@@ -113,7 +113,7 @@ fn a_quota_is_told_beside_what_is_measured_in_spite_of_it() {
     let run =
         group.run(&format!("bandwidth --ops read --threads all --sizes 16KiB --width widest {SHORT}"), folder.path());
     // Two threads that get the time of one and a half may not meet within a sample: the point then fails.
-    assert!(matches!(run.code, Some(0 | 1)) && !run.timed_out && !run.panicked(), "{run:?}");
+    assert!(matches!(run.code, Some(0 | 1 | 3)) && !run.timed_out && !run.panicked(), "{run:?}");
     let report = json(&run.stdout);
     assert_eq!(report["provenance"]["host"]["system"]["cpu_quota"]["value"], 1.5);
     let said =

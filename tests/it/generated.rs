@@ -56,6 +56,28 @@ fn every_option_is_in_the_man_page_and_the_completions() {
     }
 }
 
+/// The README with the table of exit codes that the program has: the table follows its heading and a comment.
+fn readme() -> String {
+    const HEADING: &str = "## Exit codes\n";
+    let text = std::fs::read_to_string(path("README.md")).expect("a README").replace("\r\n", "\n");
+    let (before, after) = text.split_once(HEADING).expect("a section on exit codes");
+    let (comment, rest) = after.split_once("-->\n").expect("a comment");
+    let rest = rest.find("\n## ").map_or("", |next| &rest[next..]);
+    format!("{before}{HEADING}{comment}-->\n\n{}{rest}", memgauge::cli::exit_codes_in_markdown())
+}
+
+#[test]
+fn the_readme_and_the_man_page_have_all_exit_codes() {
+    let kept = std::fs::read_to_string(path("README.md")).expect("a README").replace("\r\n", "\n");
+    assert!(kept == readme(), "out of date; cargo test --test it renew_generated_files -- --ignored");
+    let page = std::fs::read_to_string(path("docs/memgauge.1")).expect("a page").replace("\\-", "-");
+    let help = typed("--help", folder().path()).stdout;
+    for row in memgauge::cli::EXIT_CODES {
+        assert!(page.contains(&format!("\n{}\n{}: {}\n", row.code, row.name, row.meaning)), "{row:?}");
+        assert!(help.contains(&format!("{}: ", row.name)), "{row:?}");
+    }
+}
+
 #[test]
 #[ignore = "writes the files that the other tests compare with"]
 fn renew_generated_files() {
@@ -64,4 +86,5 @@ fn renew_generated_files() {
         std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder can be made");
         std::fs::write(path, text).expect("a file can be written");
     }
+    std::fs::write(path("README.md"), readme()).expect("the README can be written");
 }

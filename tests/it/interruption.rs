@@ -36,7 +36,7 @@ fn wait_for_journal(running: &mut Running, folder: &Path, lines: usize) {
 /// What every interrupted run leaves: a report that says so, the table, one line, no journal. Returns its points.
 fn ended_well(run: &Finished, folder: &Path) -> Vec<Value> {
     assert!(!run.timed_out && !run.panicked(), "{run:?}");
-    assert_eq!(run.code, Some(1), "{run:?}");
+    assert_eq!(run.code, Some(3), "{run:?}");
     let line = "memgauge: interrupted: what was measured until then is in the result; continue with --resume r.json\n";
     assert_eq!(run.stderr, line);
     assert!(run.stdout.contains("INTERRUPTED") && run.stdout.contains("r.json"), "{run:?}");
@@ -82,7 +82,7 @@ fn a_timeout_leaves_the_report() {
         LIMIT,
     );
     assert_eq!(run.code, Some(124), "{run:?}");
-    run.code = Some(1);
+    run.code = Some(3);
     ended_well(&run, folder.path());
 }
 
@@ -98,7 +98,7 @@ fn what_cannot_be_read_back_keeps_its_journal() {
     running.wait_until("its journal", there);
     running.signal("INT");
     let run = running.end(SOON);
-    assert!(run.code == Some(1) && run.stderr.ends_with("continue with --resume r.csv.journal.jsonl\n"), "{run:?}");
+    assert!(run.code == Some(3) && run.stderr.ends_with("continue with --resume r.csv.journal.jsonl\n"), "{run:?}");
     assert_eq!(names(folder.path()), ["r.csv", "r.csv.journal.jsonl"]);
     let last = read(&journal).lines().last().map(json).expect("a last line");
     assert_eq!((last["line"].as_str(), last["status"].as_str()), (Some("end"), Some("interrupted")));

@@ -8,6 +8,7 @@ mod comparing;
 mod containment;
 mod control_groups;
 mod core_to_core;
+mod exit_codes;
 mod generated;
 mod helper;
 mod interruption;

@@ -87,12 +87,14 @@ fn a_file_that_a_run_makes_is_gone_or_kept_and_holds_what_was_written() {
     assert_eq!(run.code, Some(0), "{run:?}");
     assert_eq!(std::fs::metadata(folder.path().join("new")).unwrap().len(), 1 << 20);
     let run = typed("io new --verify --operations 256 -o r.json", folder.path());
+    assert_eq!(run.code, Some(0), "{run:?}");
     let right = point(&run, folder.path());
     assert_eq!((&right["storage"]["wrong"], &right["storage"]["operations"]), (&Value::from(0), &Value::from(256)));
     let mut bytes = std::fs::read(folder.path().join("new")).unwrap();
     bytes[12_345] ^= 1;
     put(folder.path(), "new", &bytes);
     let run = typed("io new --verify --operations 256 -o r.json", folder.path());
+    assert_eq!(run.code, Some(4), "a check that failed: {run:?}");
     let wrong = point(&run, folder.path());
     assert_eq!((&wrong["storage"]["wrong"], &wrong["verdict"]["grade"]), (&Value::from(1), &Value::from("rejected")));
 }

@@ -2,12 +2,12 @@
 
 use super::super::lists::Spread;
 use super::super::nodes::{available, with_memory};
-use super::super::{Bound, Detail, Draft, Scope};
+use super::super::{Detail, Scope};
 use super::{Settings, findings};
 use crate::engine::share_of;
 use crate::error::Result;
 use crate::host::memory::Place;
-use crate::results::{Coordinate, Coordinates, Outcome};
+use crate::results::Outcome;
 use crate::units::{Bytes, CpuList, ThreadCount};
 use std::collections::BTreeSet;
 
@@ -40,12 +40,14 @@ pub struct Ends {
 }
 
 impl Ends {
-    /// The nodes that `settings` ask for; `None` where the machine has one only and none is named.
+    /// The nodes that `settings` ask for. `None` in a profile among other experiments, which measure the only node of a
+    /// machine that has one.
     pub fn of(settings: &Settings, detail: Option<Detail>, scope: &Scope<'_>) -> Result<Option<Self>> {
         let topology = &scope.facts().topology;
         let memory = with_memory(scope);
         let named = settings.cpu_nodes.is_some() || settings.memory_nodes.is_some();
-        if !named && (topology.nodes.len() < 2 || memory.len() < 2 && cpu_node_ids(scope).len() < 2) {
+        let one = topology.nodes.len() < 2 || memory.len() < 2 && cpu_node_ids(scope).len() < 2;
+        if one && !named && detail.is_some() && !is_all_that_is_asked(scope) {
             return Ok(None);
         }
         let with_cpus = cpu_node_ids(scope);
@@ -91,8 +93,15 @@ impl Ends {
 
 /// The nodes on which CPUs of the run lie, rising.
 fn cpu_node_ids(scope: &Scope<'_>) -> Vec<u32> {
-    let ids: BTreeSet<u32> = scope.cpus.iter().filter_map(|&cpu| scope.facts().topology.node_of(cpu)).collect();
+    let ids: BTreeSet<u32> = scope.cpus.iter().filter_map(|&cpu| node_of(scope, cpu)).collect();
     ids.into_iter().collect()
+}
+
+/// The node of `cpu`; the only one there is where the system tells of no more.
+fn node_of(scope: &Scope<'_>, cpu: u32) -> Option<u32> {
+    let topology = &scope.facts().topology;
+    let only = || (topology.nodes.len() < 2).then(|| topology.nodes.first().map_or(0, |node| node.id));
+    topology.node_of(cpu).or_else(only)
 }
 
 fn unique(ids: &[u32]) -> Vec<u32> {
@@ -103,7 +112,7 @@ fn unique(ids: &[u32]) -> Vec<u32> {
 /// Node `id` with its CPUs of the run and `count` threads, one on each physical core without.
 fn cpu_node(scope: &Scope<'_>, id: u32, count: Option<ThreadCount>) -> CpuNode {
     let topology = &scope.facts().topology;
-    let cpus: Vec<u32> = scope.cpus.iter().copied().filter(|&cpu| topology.node_of(cpu) == Some(id)).collect();
+    let cpus: Vec<u32> = scope.cpus.iter().copied().filter(|&cpu| node_of(scope, cpu) == Some(id)).collect();
     let core = |cpu: u32| {
         let known = topology.cpus.iter().find(|c| c.id == cpu);
         known.and_then(|c| c.siblings.iter().copied().min()).unwrap_or(cpu)
@@ -160,27 +169,15 @@ pub fn no_room(scope: &Scope<'_>, place: &Place, bytes: Bytes) -> Option<Outcome
     })
 }
 
-/// Whether nothing but nodes is measured: a machine of one has to say so then.
-pub fn is_all_that_is_asked(scope: &Scope<'_>) -> bool {
+/// Whether nothing but nodes is measured.
+fn is_all_that_is_asked(scope: &Scope<'_>) -> bool {
     scope.experiments.iter().all(|name| ["numa", "numa-latency"].contains(name))
-}
-
-/// The point of a machine with one node.
-pub fn one_node(scope: &Scope<'_>) -> Draft {
-    let topology = &scope.facts().topology;
-    let reason = format!(
-        "this machine has one NUMA node ({}): all memory is local; --cpu-nodes 0 measures it nevertheless",
-        topology.nodes_source
-    );
-    let coordinates = Coordinates::from([("cpu_node".to_owned(), Coordinate::Number(0))]);
-    Draft { coordinates, work: Err(Outcome::Unsupported { reason }), bound: Bound::Unknown, expendable: EXPENDABLE }
 }
 
 /// Which CPUs and pairs are left out, in sentences.
 pub fn adjustments(settings: &Settings, detail: Option<Detail>, scope: &Scope<'_>) -> Vec<String> {
     let Ok(Some(ends)) = Ends::of(settings, detail, scope) else { return Vec::new() };
-    let homeless: Vec<u32> =
-        scope.cpus.iter().copied().filter(|&cpu| scope.facts().topology.node_of(cpu).is_none()).collect();
+    let homeless: Vec<u32> = scope.cpus.iter().copied().filter(|&cpu| node_of(scope, cpu).is_none()).collect();
     let mut said = Vec::new();
     if !homeless.is_empty() {
         let cpus = CpuList(homeless);

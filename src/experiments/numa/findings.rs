@@ -1,6 +1,6 @@
 //! What the matrices show: local against remote memory, the worst link, directions that differ, all nodes at once.
 
-use crate::results::{Dataset, Finding, Outcome, Point, Summary};
+use crate::results::{Dataset, Finding, HostFacts, Point, Summary};
 use crate::units::significant;
 use std::collections::BTreeMap;
 
@@ -70,7 +70,7 @@ fn parts(dataset: &Dataset) -> Vec<(String, Vec<&Point>)> {
 
 /// What is worth a sentence about bandwidth between nodes.
 pub fn bandwidth(dataset: &Dataset) -> Vec<Finding> {
-    let mut findings: Vec<Finding> = one_node(dataset).into_iter().collect();
+    let mut findings = Vec::new();
     for (name, points) in parts(dataset) {
         let links = links(&points);
         let shown = |bytes: f64| format!("{} GB/s", significant(bytes / 1e9));
@@ -82,9 +82,9 @@ pub fn bandwidth(dataset: &Dataset) -> Vec<Finding> {
     findings
 }
 
-/// What is worth a sentence about latency between nodes; what concerns bandwidth too only if it is `alone`.
-pub fn latency(dataset: &Dataset, alone: bool) -> Vec<Finding> {
-    let mut findings: Vec<Finding> = one_node(dataset).filter(|_| alone).into_iter().collect();
+/// What is worth a sentence about latency between nodes.
+pub fn latency(dataset: &Dataset) -> Vec<Finding> {
+    let mut findings = Vec::new();
     for (name, points) in parts(dataset) {
         let links = links(&points);
         let shown = |ns: f64| format!("{} ns", significant(ns));
@@ -95,16 +95,30 @@ pub fn latency(dataset: &Dataset, alone: bool) -> Vec<Finding> {
     findings
 }
 
-/// That there is nothing to compare.
-fn one_node(dataset: &Dataset) -> Option<Finding> {
-    let [point] = dataset.points.as_slice() else { return None };
-    let Outcome::Unsupported { reason } = &point.outcome else { return None };
-    let text = format!("NUMA: {reason}.");
-    point.number("memory_node").is_none().then(|| Finding {
-        kind: "one-node".to_owned(),
-        text,
-        values: BTreeMap::new(),
-    })
+/// What a machine of one node is: all its memory is local, with the values of that. `None` where `dataset` has no point,
+/// and where the system tells of several nodes.
+pub fn one_node(facts: &HostFacts, dataset: &Dataset) -> Option<Finding> {
+    let topology = &facts.topology;
+    if topology.nodes.len() > 1 || dataset.points.is_empty() {
+        return None;
+    }
+    let unit = &dataset.quantity.unit;
+    let mut values = BTreeMap::new();
+    let mut words = Vec::new();
+    for point in &dataset.points {
+        let (Some(measured), Some(operation)) = (point.outcome.measured(), point.name("operation")) else { continue };
+        let median = measured.summary.median;
+        let shown = match unit.as_str() {
+            "ns" => format!("{operation} {} ns", significant(median)),
+            _ => format!("{operation} {} GB/s", significant(median / 1e9)),
+        };
+        values.entry(operation.to_owned()).or_insert(median);
+        words.push(shown);
+    }
+    let source = &topology.nodes_source;
+    let measured = if words.is_empty() { String::new() } else { format!(": {}", words.join(", ")) };
+    let text = format!("This machine has one NUMA node ({source}); all its memory is local{measured}.");
+    Some(Finding { kind: "one-node".to_owned(), text, values })
 }
 
 /// The mean of the values of `links`.

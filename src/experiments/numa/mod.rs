@@ -14,7 +14,7 @@ use crate::engine::{ChainShape, ChaseWork, StreamWork, Work, derive};
 use crate::error::{Error, Result};
 use crate::host::memory::{PageMode, Place};
 use crate::kernels::{Operation, Width, chase_name};
-use crate::results::{Axis, Coordinate, Coordinates, Dataset, Finding, Outcome, Quantity};
+use crate::results::{Axis, Coordinate, Coordinates, Dataset, Finding, HostFacts, Outcome, Quantity};
 use crate::units::{Bytes, CpuList, ThreadCount, ThreadList};
 use ends::{CpuNode, Ends};
 
@@ -225,8 +225,7 @@ impl Experiment for NumaBandwidth {
 
     fn draft(&self, scope: &Scope<'_>) -> Result<Vec<Draft>> {
         let Some(ends) = Ends::of(&self.settings, self.detail, scope)? else {
-            let said = self.detail != Some(Detail::Levels) || ends::is_all_that_is_asked(scope);
-            return Ok(said.then(|| ends::one_node(scope)).into_iter().collect());
+            return Ok(Vec::new());
         };
         let mut drafts = Vec::new();
         for &asked in &self.settings.ops.0 {
@@ -248,17 +247,16 @@ impl Experiment for NumaBandwidth {
     fn findings(&self, dataset: &Dataset) -> Vec<Finding> {
         findings::bandwidth(dataset)
     }
+
+    fn findings_on(&self, facts: &HostFacts, dataset: &Dataset) -> Vec<Finding> {
+        findings::one_node(facts, dataset).into_iter().chain(self.findings(dataset)).collect()
+    }
 }
 
 impl NumaLatency {
     /// As part of a profile.
     pub fn in_profile(detail: Detail) -> Self {
         Self { settings: Settings::in_profile(detail), detail: Some(detail) }
-    }
-
-    /// Whether bandwidth is not asked for: else that experiment says what concerns both.
-    fn is_alone(&self) -> bool {
-        !self.settings.measure.0.contains(&Studied::Bandwidth)
     }
 
     fn point(&self, scope: &Scope<'_>, pages: PageMode, at: &At<'_>) -> Result<Option<Draft>> {
@@ -304,9 +302,7 @@ impl Experiment for NumaLatency {
 
     fn draft(&self, scope: &Scope<'_>) -> Result<Vec<Draft>> {
         let Some(ends) = Ends::of(&self.settings, self.detail, scope)? else {
-            let alone = ends::is_all_that_is_asked(scope) && !scope.experiments.contains(&"numa");
-            let said = alone || self.detail == Some(Detail::Sweep);
-            return Ok(said.then(|| ends::one_node(scope)).into_iter().collect());
+            return Ok(Vec::new());
         };
         let mut drafts = Vec::new();
         for &pages in &self.settings.pages.0 {
@@ -324,6 +320,10 @@ impl Experiment for NumaLatency {
     }
 
     fn findings(&self, dataset: &Dataset) -> Vec<Finding> {
-        findings::latency(dataset, self.is_alone())
+        findings::latency(dataset)
+    }
+
+    fn findings_on(&self, facts: &HostFacts, dataset: &Dataset) -> Vec<Finding> {
+        findings::one_node(facts, dataset).into_iter().chain(self.findings(dataset)).collect()
     }
 }

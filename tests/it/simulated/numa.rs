@@ -262,14 +262,19 @@ fn a_node_carries_its_share_of_all_channels() {
 }
 
 #[test]
-fn one_node_is_said_in_one_line() {
+fn one_node_is_measured_and_said() {
     let on = machines::plain();
     let ran = run(&on, "");
-    assert_eq!(ran.points().count(), 1);
-    let outcome = &ran.points().next().expect("a point").outcome;
-    assert!(matches!(outcome, Outcome::Unsupported { reason } if reason.starts_with("this machine has one NUMA node")));
-    assert!(ran.has_finding("one-node"));
-    assert!(run(&on, "--measure latency").has_finding("one-node"));
+    assert_eq!(ran.points().count(), 4, "read, write, copy and a chase in the memory of the only node");
+    assert!(ran.points().all(|p| p.outcome.measured().is_some()));
+    let ran = run(&on, "--measure bandwidth");
+    assert_close(ran.finding("one-node", "read"), ran.median("operation=read"), "bandwidth");
+    let ran = run(&on, "--measure latency");
+    assert_close(ran.finding("one-node", "chase"), LATENCY[3], "latency");
+    let mut unknown = machines::plain();
+    unknown.facts.topology.nodes.clear();
+    unknown.facts.topology.cpus.iter_mut().for_each(|cpu| cpu.node = None);
+    assert_eq!(run(&unknown, "").points().filter(|p| p.outcome.measured().is_some()).count(), 4, "no node is told");
     let ran = run(&on, "--cpu-nodes 0 --ops read");
     assert_eq!(ran.points().count(), 2, "memory of the only node, bandwidth and latency");
     assert!(ran.points().all(|p| p.outcome.measured().is_some()));
@@ -334,7 +339,7 @@ fn profiles_measure_what_there_is_time_for() {
         lab::plan(on, request(experiments, on)).expect("a plan")
     };
     assert_eq!(rows().map(|row| row.least).collect::<Vec<_>>(), [Some(Detail::Levels); 2]);
-    assert_eq!(drafted(&machines::plain(), Detail::Levels).points.len(), 1, "asked for by name, it says so");
+    assert_eq!(drafted(&machines::plain(), Detail::Levels).points.len(), 2, "asked for by name, the node is measured");
     let whole = EXPERIMENTS.iter().filter(|row| ["bandwidth", "numa", "numa-latency"].contains(&row.name));
     let whole = request(whole.map(|row| (row.in_profile)(Detail::Levels)).collect(), &machines::plain());
     let plan = lab::plan(&machines::plain(), whole).expect("a plan");
@@ -342,9 +347,8 @@ fn profiles_measure_what_there_is_time_for() {
     for row in rows() {
         let alone = request(vec![(row.in_profile)(Detail::Levels)], &machines::plain());
         let plan = lab::plan(&machines::plain(), alone).expect("a plan");
-        assert!(plan.points[0].work.as_ref().is_err_and(|o| o.reason().is_some_and(|r| r.contains("one NUMA node"))));
+        assert_eq!(plan.points.iter().filter(|point| point.work.is_ok()).count(), 1);
     }
-    assert_eq!(drafted(&machines::plain(), Detail::Sweep).points.len(), 2, "both say that there is one node");
     for on in [two_large_sockets(), sub_numa_clusters(), with_far_memory(), unequal()] {
         let plan = drafted(&on, Detail::Levels);
         assert!(plan.estimate <= Nanos::from_secs(4.0), "{}: {}", on.name, plan.estimate);

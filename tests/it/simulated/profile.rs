@@ -111,12 +111,12 @@ fn smaller_cores_decide_what_fits() {
 }
 
 #[test]
-fn a_level_that_another_hides_is_skipped_with_the_reason() {
+fn a_level_that_another_hides_is_unsupported_with_the_reason() {
     let on = machines::small_l3_slices();
     let ran = default_profile(&on);
     for operation in ["read", "write", "copy"] {
         let point = ran.point(&format!("operation={operation} level=L3 threads=64"));
-        assert!(matches!(point.outcome, Outcome::Skipped { .. }));
+        assert!(matches!(point.outcome, Outcome::Unsupported { .. }));
         assert!(lab::reasons(&point.outcome).contains("512 KiB of L3 and 1 MiB of L2"), "{:?}", point.outcome);
     }
     lab::measured(ran.point("operation=read level=L3 threads=1"));
