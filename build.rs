@@ -1,5 +1,4 @@
-//! Packs what is large: the charting library of HTML reports, 4.6 MB as it comes and 1.4 MB in the program, and the font of
-//! pictures, of which the letters of European languages and the signs of mathematics are 0.1 MB of 0.8 MB.
+//! Packs the font of pictures, of which the letters of European languages and the signs of mathematics are 0.1 MB of 0.8 MB.
 
 use std::collections::BTreeSet;
 use std::error::Error;
@@ -9,25 +8,8 @@ use ttf_parser::{Face, GlyphId};
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed=build.rs");
     let folder = std::env::var_os("OUT_DIR").ok_or("no folder to write to")?;
-    let write = |name: &str, bytes: &[u8]| {
-        let packed = miniz_oxide::deflate::compress_to_vec_zlib(bytes, 9);
-        std::fs::write(Path::new(&folder).join(name), packed)
-    };
-    write("plotly.js.zlib", library()?.as_bytes())?;
-    Ok(write("font.ttf.zlib", &font(dejavu::sans::regular())?)?)
-}
-
-/// The charting library.
-fn library() -> Result<String, Box<dyn Error>> {
-    let scripts = plotly::Plot::offline_js_sources();
-    // The library is the first of the scripts; behind it comes one for formulas, which no chart here has.
-    let start = scripts.find('>').ok_or("no script")? + 1;
-    let end = scripts.find("</script>").ok_or("no end of the script")?;
-    let library = scripts.get(start..end).ok_or("no text in the script")?;
-    if !library.contains("plotly.js v") {
-        return Err("the crate's first script is not plotly.js".into());
-    }
-    Ok(library.to_owned())
+    let packed = miniz_oxide::deflate::compress_to_vec_zlib(&font(dejavu::sans::regular())?, 9);
+    Ok(std::fs::write(Path::new(&folder).join("font.ttf.zlib"), packed)?)
 }
 
 /// The letters that stay: Latin, Greek, Cyrillic, Armenian, Georgian, punctuation, currencies, arrows, mathematics, shapes, and the

@@ -1,6 +1,6 @@
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_memgauge_global_optspecs
-    string join \n profile= only= cpus= budget= samples= seed= repeat= reallocate= dram-peak= last-level= cooldown= max-points= dry-run resume= format= o/output= scores strict v/verbose h/help V/version
+    string join \n profile= only= cpus= budget= samples= seed= repeat= reallocate= dram-peak= last-level= cooldown= max-points= dry-run resume= format= o/output= scores title= strict v/verbose h/help V/version
 end
 
 function __fish_memgauge_needs_command
@@ -41,6 +41,7 @@ complete -c memgauge -n "__fish_memgauge_needs_command" -l max-points -d 'Refuse
 complete -c memgauge -n "__fish_memgauge_needs_command" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl) or its report (.json)' -r -F
 complete -c memgauge -n "__fish_memgauge_needs_command" -l format -d 'Format on standard output: table, json, jsonl, csv, markdown, sc-membench' -r
 complete -c memgauge -n "__fish_memgauge_needs_command" -s o -l output -d 'Write the result to FILE, format by extension (.json .jsonl .csv .md .txt .html .svg .png); - is standard output and saves nothing' -r -F
+complete -c memgauge -n "__fish_memgauge_needs_command" -l title -d 'What a picture or a page is called [default: what it shows]' -r
 complete -c memgauge -n "__fish_memgauge_needs_command" -l dry-run -d 'Print the plan with its time and memory, and measure nothing'
 complete -c memgauge -n "__fish_memgauge_needs_command" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
 complete -c memgauge -n "__fish_memgauge_needs_command" -l strict -d 'Exit with 3 if any number is less than solid'
@@ -81,6 +82,7 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l max-points -d 
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl) or its report (.json)' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l format -d 'Format on standard output: table, json, jsonl, csv, markdown, sc-membench' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -s o -l output -d 'Write the result to FILE, format by extension (.json .jsonl .csv .md .txt .html .svg .png); - is standard output and saves nothing' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l title -d 'What a picture or a page is called [default: what it shows]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l dry-run -d 'Print the plan with its time and memory, and measure nothing'
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l strict -d 'Exit with 3 if any number is less than solid'
@@ -106,6 +108,7 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l max-poin
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl) or its report (.json)' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l format -d 'Format on standard output: table, json, jsonl, csv, markdown, sc-membench' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -s o -l output -d 'Write the result to FILE, format by extension (.json .jsonl .csv .md .txt .html .svg .png); - is standard output and saves nothing' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l title -d 'What a picture or a page is called [default: what it shows]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l dry-run -d 'Print the plan with its time and memory, and measure nothing'
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l strict -d 'Exit with 3 if any number is less than solid'
@@ -134,6 +137,7 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l max-points
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl) or its report (.json)' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l format -d 'Format on standard output: table, json, jsonl, csv, markdown, sc-membench' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -s o -l output -d 'Write the result to FILE, format by extension (.json .jsonl .csv .md .txt .html .svg .png); - is standard output and saves nothing' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l title -d 'What a picture or a page is called [default: what it shows]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l payload -d 'Load the word behind each pointer too, which no later load waits for'
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l dry-run -d 'Print the plan with its time and memory, and measure nothing'
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
@@ -160,6 +164,7 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l max-points
 complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl) or its report (.json)' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l format -d 'Format on standard output: table, json, jsonl, csv, markdown, sc-membench' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -s o -l output -d 'Write the result to FILE, format by extension (.json .jsonl .csv .md .txt .html .svg .png); - is standard output and saves nothing' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l title -d 'What a picture or a page is called [default: what it shows]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l oversubscribe -d 'Also two threads on each CPU: what more threads than CPUs cost'
 complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l dry-run -d 'Print the plan with its time and memory, and measure nothing'
 complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
@@ -182,6 +187,7 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l max-p
 complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl) or its report (.json)' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l format -d 'Format on standard output: table, json, jsonl, csv, markdown, sc-membench' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -s o -l output -d 'Write the result to FILE, format by extension (.json .jsonl .csv .md .txt .html .svg .png); - is standard output and saves nothing' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l title -d 'What a picture or a page is called [default: what it shows]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l dry-run -d 'Print the plan with its time and memory, and measure nothing'
 complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
 complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l strict -d 'Exit with 3 if any number is less than solid'
@@ -213,6 +219,7 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l max
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl) or its report (.json)' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l format -d 'Format on standard output: table, json, jsonl, csv, markdown, sc-membench' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -s o -l output -d 'Write the result to FILE, format by extension (.json .jsonl .csv .md .txt .html .svg .png); - is standard output and saves nothing' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l title -d 'What a picture or a page is called [default: what it shows]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l dry-run -d 'Print the plan with its time and memory, and measure nothing'
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l strict -d 'Exit with 3 if any number is less than solid'
@@ -239,6 +246,7 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l max-points -d
 complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl) or its report (.json)' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l format -d 'Format on standard output: table, json, jsonl, csv, markdown, sc-membench' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -s o -l output -d 'Write the result to FILE, format by extension (.json .jsonl .csv .md .txt .html .svg .png); - is standard output and saves nothing' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l title -d 'What a picture or a page is called [default: what it shows]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l dry-run -d 'Print the plan with its time and memory, and measure nothing'
 complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
 complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l strict -d 'Exit with 3 if any number is less than solid'
@@ -265,6 +273,7 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l max-point
 complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl) or its report (.json)' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l format -d 'Format on standard output: table, json, jsonl, csv, markdown, sc-membench' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -s o -l output -d 'Write the result to FILE, format by extension (.json .jsonl .csv .md .txt .html .svg .png); - is standard output and saves nothing' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l title -d 'What a picture or a page is called [default: what it shows]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l dry-run -d 'Print the plan with its time and memory, and measure nothing'
 complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
 complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l strict -d 'Exit with 3 if any number is less than solid'
@@ -287,6 +296,7 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l max-points -d 
 complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl) or its report (.json)' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l format -d 'Format on standard output: table, json, jsonl, csv, markdown, sc-membench' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -s o -l output -d 'Write the result to FILE, format by extension (.json .jsonl .csv .md .txt .html .svg .png); - is standard output and saves nothing' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l title -d 'What a picture or a page is called [default: what it shows]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l dry-run -d 'Print the plan with its time and memory, and measure nothing'
 complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
 complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l strict -d 'Exit with 3 if any number is less than solid'
@@ -309,6 +319,7 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l max-points 
 complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl) or its report (.json)' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l format -d 'Format on standard output: table, json, jsonl, csv, markdown, sc-membench' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -s o -l output -d 'Write the result to FILE, format by extension (.json .jsonl .csv .md .txt .html .svg .png); - is standard output and saves nothing' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l title -d 'What a picture or a page is called [default: what it shows]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l dry-run -d 'Print the plan with its time and memory, and measure nothing'
 complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
 complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l strict -d 'Exit with 3 if any number is less than solid'
@@ -330,6 +341,7 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l max-p
 complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl) or its report (.json)' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l format -d 'Format on standard output: table, json, jsonl, csv, markdown, sc-membench' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -s o -l output -d 'Write the result to FILE, format by extension (.json .jsonl .csv .md .txt .html .svg .png); - is standard output and saves nothing' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l title -d 'What a picture or a page is called [default: what it shows]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l dry-run -d 'Print the plan with its time and memory, and measure nothing'
 complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
 complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l strict -d 'Exit with 3 if any number is less than solid'
@@ -353,6 +365,7 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l max-points -
 complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl) or its report (.json)' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l format -d 'Format on standard output: table, json, jsonl, csv, markdown, sc-membench' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -s o -l output -d 'Write the result to FILE, format by extension (.json .jsonl .csv .md .txt .html .svg .png); - is standard output and saves nothing' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l title -d 'What a picture or a page is called [default: what it shows]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l dry-run -d 'Print the plan with its time and memory, and measure nothing'
 complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
 complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l strict -d 'Exit with 3 if any number is less than solid'
@@ -396,6 +409,7 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l max-points -d '
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl) or its report (.json)' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l format -d 'Format on standard output: table, json, jsonl, csv, markdown, sc-membench' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -s o -l output -d 'Write the result to FILE, format by extension (.json .jsonl .csv .md .txt .html .svg .png); - is standard output and saves nothing' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l title -d 'What a picture or a page is called [default: what it shows]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l buffered -d 'Through the page cache, instead of past it'
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l direct -d 'Past the page cache, which is the default; with --buffered both are measured'
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l poll -d 'Look for completions in a loop instead of waiting for interrupts, where the device allows it (io_uring)'
@@ -411,7 +425,8 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand list" -l format -d 'Fo
 json\t'For programs'"
 complete -c memgauge -n "__fish_memgauge_using_subcommand list" -l code -d 'The machine code of the kernels, in hexadecimal: what is timed'
 complete -c memgauge -n "__fish_memgauge_using_subcommand list" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c memgauge -n "__fish_memgauge_using_subcommand report" -l chart -d 'The experiment to draw: in the terminal, or as .svg or .png; the first one where pictures are not told which' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand report" -l chart -d 'The charts to draw, by experiment, or all: in the terminal, or as .svg or .png, which draw all where they are not told' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand report" -l title -d 'What pictures and pages are called [default: what they show]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand report" -l theme -d 'The ground of pictures' -r -f -a "light\t'Dark on white'
 dark\t'Light on black'"
 complete -c memgauge -n "__fish_memgauge_using_subcommand report" -l format -d 'Format on standard output: table, json, jsonl, csv, markdown, sc-membench, openmetrics, html, svg, png' -r

@@ -317,6 +317,10 @@ pub struct CommonOptions {
     #[arg(long, help_heading = "Output")]
     pub scores: bool,
 
+    /// What a picture or a page is called [default: what it shows]
+    #[arg(long, value_name = "TEXT", help_heading = "Output")]
+    pub title: Option<String>,
+
     /// Exit with 3 if any number is less than solid
     #[arg(long, help_heading = "Output")]
     pub strict: bool,
@@ -382,9 +386,13 @@ pub struct ReportOptions {
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
 
-    /// The experiment to draw: in the terminal, or as .svg or .png; the first one where pictures are not told which
-    #[arg(long, value_name = "EXPERIMENT")]
-    pub chart: Option<String>,
+    /// The charts to draw, by experiment, or all: in the terminal, or as .svg or .png, which draw all where they are not told
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub chart: Vec<String>,
+
+    /// What pictures and pages are called [default: what they show]
+    #[arg(long, value_name = "TEXT")]
+    pub title: Option<String>,
 
     /// The ground of pictures
     #[arg(long, value_enum, default_value = "light")]

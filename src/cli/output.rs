@@ -46,10 +46,18 @@ impl Destination {
     /// As the options say; `stamp` is the time in the name of a report that the user did not name.
     /// `place` is where the report of a continued run was.
     pub fn of(options: &CommonOptions, stamp: &str, place: Option<&Path>) -> Result<Self> {
-        let shown = Options { scores: options.scores, verbose: options.verbose, ..Options::default() };
+        let shown = Options {
+            scores: options.scores,
+            verbose: options.verbose,
+            title: options.title.clone(),
+            ..Options::default()
+        };
         let chosen = options.format.as_deref().map(render::by_name).transpose()?;
         check_scores(options.scores, chosen)?;
         let table = || render::by_name("table");
+        let formats =
+            [chosen.map_or_else(table, Ok).ok(), options.output.as_deref().and_then(|p| render::by_extension(p).ok())];
+        check_drawing(&shown, &formats.into_iter().flatten().collect::<Vec<_>>())?;
         match options.output.as_deref().or(place) {
             Some(path) if is_stdout(path) => {
                 Ok(Self { stdout: Some(chosen.map_or_else(table, Ok)?), file: None, options: shown })
@@ -111,6 +119,11 @@ impl Destination {
             saved = format.render(report, &options).and_then(|bytes| save(path, &bytes));
             if saved.is_ok() {
                 options.saved_to = Some(path.display().to_string());
+                let alone = NamedReport { name: String::new(), report: report.clone() };
+                let shown = shown_in(path, *format, &[alone], &options).unwrap_or_default();
+                if !shown.is_empty() {
+                    tell(&shown);
+                }
             }
         }
         options.bars = may_draw();
@@ -163,6 +176,27 @@ fn check_scores(scores: bool, format: Option<&dyn Renderer>) -> Result<()> {
             other.unwrap_or("table")
         ))),
     }
+}
+
+/// What only drawings have is asked for where one of `formats` draws.
+fn check_drawing(asked: &Options, formats: &[&dyn Renderer]) -> Result<()> {
+    let named = |option: &str, draw: &dyn Fn(&dyn Renderer) -> bool| {
+        if formats.iter().any(|format| draw(*format)) {
+            return Ok(());
+        }
+        let formats: Vec<&str> = formats.iter().map(|format| format.name()).collect();
+        Err(Error::usage(format!(
+            "nothing is drawn: {option} with '{}'; svg, png, html and charts in the terminal are drawn; type -o picture.svg",
+            formats.join("' and '")
+        )))
+    };
+    let picture = |format: &dyn Renderer| ["svg", "png"].contains(&format.name());
+    let page = |format: &dyn Renderer| picture(format) || format.name() == "html";
+    let chart = |format: &dyn Renderer| page(format) || format.name() == "table";
+    let title = |format: &dyn Renderer| page(format) || (format.name() == "table" && !asked.charts.is_empty());
+    asked.title.as_ref().map_or(Ok(()), |_| named("--title", &title))?;
+    asked.charts.first().map_or(Ok(()), |_| named("--chart", &chart))?;
+    if asked.dark { named("--theme dark", &|format| picture(format)) } else { Ok(()) }
 }
 
 fn check_no_folder(path: &Path) -> Result<()> {
@@ -243,6 +277,12 @@ pub fn put(path: Option<&Path>, make: impl FnOnce(Option<&Path>) -> Result<Vec<u
     }
 }
 
+/// What the file shows, where that does not go without saying.
+fn shown_in(path: &Path, format: &dyn Renderer, reports: &[NamedReport], options: &Options) -> Result<String> {
+    let contents = format.contents(reports, options)?;
+    Ok(if contents.is_empty() { contents } else { format!("memgauge: {}: {contents}", path.display()) })
+}
+
 /// `memgauge report FILE...`
 pub fn report(options: &ReportOptions) -> Result<()> {
     let chosen = options.format.as_deref().map(render::by_name).transpose()?;
@@ -256,7 +296,8 @@ pub fn report(options: &ReportOptions) -> Result<()> {
     let settings = Options {
         scores: options.scores,
         verbose: options.verbose,
-        chart: options.chart.clone(),
+        charts: options.chart.clone(),
+        title: options.title.clone(),
         dark: options.theme == Theme::Dark,
         width: terminal_width(),
         color: !to_file && may_color(),
@@ -267,8 +308,12 @@ pub fn report(options: &ReportOptions) -> Result<()> {
     put(options.output.as_deref(), |path| {
         let by_extension = |path| render::by_extension(path).or_else(|e| chosen.ok_or(e));
         let format = path.map_or_else(|| chosen.map_or_else(|| render::by_name("table"), Ok), by_extension)?;
+        check_drawing(&settings, &[format])?;
         if let (None, [one]) = (path, reports.as_slice()) {
             notes = format.notes(&one.report, &settings)?;
+        }
+        if let Some(path) = path {
+            notes = shown_in(path, format, &reports, &settings)?;
         }
         format.render_all(&reports, &settings)
     })?;

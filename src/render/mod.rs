@@ -57,8 +57,10 @@ pub struct Options {
     pub saved_to: Option<String>,
     /// Whether to show what a screen has no room for: every reason in full, every dataset.
     pub verbose: bool,
-    /// The experiment whose chart is drawn, for formats that draw one; the first that can be drawn where absent.
-    pub chart: Option<String>,
+    /// The experiments whose charts are drawn; all of them in pictures, and none in text, where empty.
+    pub charts: Vec<String>,
+    /// What pictures and pages are called.
+    pub title: Option<String>,
     /// Whether pictures are light on dark.
     pub dark: bool,
     /// Whether text may have a terminal's colours.
@@ -121,6 +123,11 @@ pub trait Renderer: Sync {
     /// One or several reports, as [`Renderer::render`].
     fn render_all(&self, reports: &[NamedReport], options: &Options) -> Result<Vec<u8>> {
         self.render_several(&finite::all(reports), options)
+    }
+
+    /// What a file of reports shows, in words: empty where that goes without saying.
+    fn contents(&self, _reports: &[NamedReport], _options: &Options) -> Result<String> {
+        Ok(String::new())
     }
 
     /// Text that belongs beside the output, on stderr: empty, or whole lines.

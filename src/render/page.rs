@@ -90,7 +90,7 @@ pub(super) fn facts(report: &Report) -> Vec<Labelled> {
 }
 
 /// Processor, CPUs, what lies between us and the hardware.
-fn machine(report: &Report) -> String {
+pub(super) fn machine(report: &Report) -> String {
     let host = &report.provenance.host;
     let known =
         |fact: Option<&String>, what: &str| fact.map_or_else(|| format!("unknown {what}"), |text| shorten(text, 60));

@@ -2,10 +2,13 @@
 
 use super::grid::{Column, Grid};
 use super::page::{Labelled, page};
-use super::text::shorten;
+use super::text::{clean, shorten};
 use super::{DEFAULT_WIDTH, NamedReport, Options, Renderer, bars, chart};
 use crate::error::Result;
 use crate::results::Report;
+
+/// Narrower than this no chart can be read.
+const NARROWEST: u16 = 40;
 
 /// `table`: the hierarchy on one screen, or the points of a single experiment.
 pub(super) struct Table;
@@ -24,10 +27,10 @@ impl Renderer for Table {
     }
 
     fn render_several(&self, reports: &[NamedReport], options: &Options) -> Result<Vec<u8>> {
-        match (reports, &options.chart) {
-            ([one], _) => self.render_finite(&one.report, options),
-            (many, Some(name)) => drawn(many, name, options),
-            (many, None) => {
+        match reports {
+            [one] => self.render_finite(&one.report, options),
+            many if !options.charts.is_empty() => drawn(many, options),
+            many => {
                 let heading = |named: &NamedReport| format!("{}\n\n", shorten(&named.name, 200)).into_bytes();
                 let mut out = Vec::new();
                 for named in many {
@@ -43,8 +46,8 @@ impl Renderer for Table {
 
     fn render_finite(&self, report: &Report, options: &Options) -> Result<Vec<u8>> {
         let width = options.width.unwrap_or(DEFAULT_WIDTH);
-        if let Some(name) = &options.chart {
-            return drawn(&[NamedReport { name: String::new(), report: report.clone() }], name, options);
+        if !options.charts.is_empty() {
+            return drawn(&[NamedReport { name: String::new(), report: report.clone() }], options);
         }
         let page = page(report, options);
         let mut parts = vec![labelled(page.facts, width)];
@@ -65,13 +68,15 @@ impl Renderer for Table {
     }
 }
 
-/// Every chart of one experiment, in characters.
-fn drawn(reports: &[NamedReport], name: &str, options: &Options) -> Result<Vec<u8>> {
-    let charts = chart::charts(reports);
-    let first = chart::chosen(&charts, Some(name))?;
-    let same = charts.iter().filter(|c| first.is_some_and(|f| f.name == c.name));
-    let width = options.width.unwrap_or(DEFAULT_WIDTH);
-    Ok(same.map(|c| chart::to_terminal(c, width, options.color)).collect::<Vec<_>>().join("\n").into_bytes())
+/// Charts in characters, with where their numbers come from.
+fn drawn(reports: &[NamedReport], options: &Options) -> Result<Vec<u8>> {
+    let all = chart::charts(reports);
+    let width = options.width.unwrap_or(DEFAULT_WIDTH).max(NARROWEST);
+    let chosen = chart::chosen(&all, &options.charts)?;
+    let title = options.title.as_ref().map(|title| prose(&clean(title), width));
+    let charts = chosen.iter().map(|c| chart::to_terminal(c, width, options.color));
+    let sources: String = chart::sources(reports).iter().map(|line| prose(line, width)).collect();
+    Ok(title.into_iter().chain(charts).chain([sources]).collect::<Vec<_>>().join("\n").into_bytes())
 }
 
 /// Lines with a word in front; a word that the line above has already is not said again.

@@ -41,6 +41,23 @@ pub(super) fn shorten(text: &str, most: usize) -> String {
     format!("{}…", kept.trim_end())
 }
 
+/// `text` cleaned, in lines of at most `most` characters, broken between words where that is possible.
+pub(super) fn wrap(text: &str, most: usize) -> Vec<String> {
+    let most = most.max(1);
+    let mut lines: Vec<String> = Vec::new();
+    for word in clean(text).split_whitespace() {
+        let letters: Vec<char> = word.chars().collect();
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + letters.len() <= most => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.extend(letters.chunks(most).map(|part| part.iter().collect::<String>())),
+        }
+    }
+    lines
+}
+
 /// `1 point`, `2 points`.
 pub(super) fn counted(n: usize, noun: &str) -> String {
     let plural = if n == 1 { "" } else { "s" };

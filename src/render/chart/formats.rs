@@ -1,11 +1,13 @@
 //! Pictures as formats.
 
-use super::{alone, charts, chosen, picture};
+use super::picture::{self, Content, MOST_CHARTS};
+use super::{Chart, alone, charts, chosen, names, sources};
 use crate::error::Result;
+use crate::render::text::counted;
 use crate::render::{NamedReport, Options, Renderer};
 use crate::results::Report;
 
-/// `svg`: one chart as shapes.
+/// `svg`: charts as shapes.
 pub(in crate::render) struct Svg;
 
 impl Renderer for Svg {
@@ -18,7 +20,7 @@ impl Renderer for Svg {
     }
 
     fn help(&self) -> &'static str {
-        "one chart (--chart) as a picture that can be scaled, letters as outlines"
+        "charts (all, or --chart) in one picture that can be scaled, letters as outlines"
     }
 
     fn render_finite(&self, report: &Report, options: &Options) -> Result<Vec<u8>> {
@@ -26,12 +28,15 @@ impl Renderer for Svg {
     }
 
     fn render_several(&self, reports: &[NamedReport], options: &Options) -> Result<Vec<u8>> {
-        let charts = charts(reports);
-        Ok(picture::svg(chosen(&charts, options.chart.as_deref())?, options.dark)?.into_bytes())
+        with_content(reports, options, |content| Ok(picture::svg(content)?.into_bytes()))
+    }
+
+    fn contents(&self, reports: &[NamedReport], options: &Options) -> Result<String> {
+        contents(reports, options)
     }
 }
 
-/// `png`: one chart as pixels.
+/// `png`: charts as pixels.
 pub(in crate::render) struct Png;
 
 impl Renderer for Png {
@@ -44,7 +49,7 @@ impl Renderer for Png {
     }
 
     fn help(&self) -> &'static str {
-        "one chart (--chart) as a picture of 2400 x 1350 pixels"
+        "charts (all, or --chart) in one picture of pixels, 2400 to a chart's width up to four charts"
     }
 
     fn is_text(&self) -> bool {
@@ -56,7 +61,46 @@ impl Renderer for Png {
     }
 
     fn render_several(&self, reports: &[NamedReport], options: &Options) -> Result<Vec<u8>> {
-        let charts = charts(reports);
-        picture::png(chosen(&charts, options.chart.as_deref())?, options.dark)
+        with_content(reports, options, picture::png)
     }
+
+    fn contents(&self, reports: &[NamedReport], options: &Options) -> Result<String> {
+        contents(reports, options)
+    }
+}
+
+/// Draws what `options` ask for.
+fn with_content(
+    reports: &[NamedReport],
+    options: &Options,
+    draw: impl FnOnce(Content<'_>) -> Result<Vec<u8>>,
+) -> Result<Vec<u8>> {
+    let all = charts(reports);
+    let charts = chosen(&all, &options.charts)?;
+    let mut caption = sources(reports);
+    caption.extend(left_out(&charts));
+    draw(Content { charts: &charts, title: options.title.as_deref(), caption: &caption, dark: options.dark })
+}
+
+/// The charts that a picture of these has no room for, in words; none where all have room.
+fn left_out(charts: &[&Chart]) -> Option<String> {
+    let rest = charts.get(MOST_CHARTS..).filter(|rest| !rest.is_empty())?;
+    let names = names(rest.iter().copied()).join(", ");
+    Some(format!(
+        "without {} for which there is no room: {names} (--chart draws them, .html has all)",
+        counted(rest.len(), "chart")
+    ))
+}
+
+/// What is in the picture, in words.
+fn contents(reports: &[NamedReport], options: &Options) -> Result<String> {
+    let all = charts(reports);
+    let charts = chosen(&all, &options.charts)?;
+    let drawn = &charts[..charts.len().min(MOST_CHARTS)];
+    let titles: Vec<&str> = drawn.iter().map(|chart| chart.title.as_str()).collect();
+    let without = left_out(&charts).map(|text| format!("; {text}")).unwrap_or_default();
+    Ok(match titles.as_slice() {
+        [] => "no point was measured: nothing to draw".to_owned(),
+        titles => format!("{}: {}{without}", counted(titles.len(), "chart"), titles.join("; ")),
+    })
 }

@@ -1,6 +1,7 @@
 //! Series over an axis.
 
 use super::findings::{self, Axis, Note};
+use super::looks::{Look, Standing, looks};
 use super::scale::{Numbers, Scale};
 use super::{Part, Spot, measured, number, spot};
 use crate::render::figures::{axis_title, coordinate, table_unit, varying_axes};
@@ -48,10 +49,8 @@ pub(in crate::render) struct Series {
     pub(in crate::render) name: String,
     /// Place of its report among those that are drawn.
     pub(in crate::render) report: usize,
-    /// Equal for series that share their most important coordinate.
-    pub(in crate::render) color: usize,
-    /// Tells those of one colour apart.
-    pub(in crate::render) shape: usize,
+    /// What tells it from the others to the eye.
+    pub(in crate::render) look: Look,
     /// Ascending along the axis; beside traffic from the least that was asked for to the most, which need not move the most.
     pub(in crate::render) spots: Vec<Spot>,
 }
@@ -67,8 +66,9 @@ pub(in crate::render) struct Mark {
     pub(in crate::render) to: f64,
 }
 
-/// The series of several reports, named where there are several; `merged` has the coordinates of all points.
+/// The series of several reports, named where several have points; `merged` has the coordinates of all points.
 pub(super) fn lines(parts: &[Part<'_>], merged: &Dataset, names: &[String], factor: f64) -> Lines {
+    let several = merged.points.iter().any(|p| merged.points.first().is_some_and(|first| first.id != p.id));
     let mut varying = varying_axes(merged);
     // Once more is not another question.
     varying.retain(|axis| *axis != "repeat");
@@ -78,10 +78,11 @@ pub(super) fn lines(parts: &[Part<'_>], merged: &Dataset, names: &[String], fact
     let mut series = Collector {
         left_out: 0,
         others: &others,
-        names,
+        names: if several { names } else { &[] },
         series: Vec::new(),
+        standings: Vec::new(),
         keys: BTreeMap::new(),
-        colors: Vec::new(),
+        groups: Vec::new(),
     };
     for part in parts {
         for point in along.sorted(&part.dataset.points) {
@@ -90,7 +91,9 @@ pub(super) fn lines(parts: &[Part<'_>], merged: &Dataset, names: &[String], fact
             }
         }
     }
-    let Collector { mut series, left_out, .. } = series;
+    let Collector { mut series, standings, left_out, .. } = series;
+    let joined = !matches!(along, Along::Names { .. });
+    series.iter_mut().zip(looks(&standings, joined)).for_each(|(series, look)| series.look = look);
     if !matches!(along, Along::Load { .. }) {
         series.iter_mut().for_each(|s| s.spots.sort_by(|a, b| a.x.total_cmp(&b.x)));
     }
@@ -98,8 +101,8 @@ pub(super) fn lines(parts: &[Part<'_>], merged: &Dataset, names: &[String], fact
     let spots = || series.iter().flat_map(|s| &s.spots);
     let (x_scale, y) =
         (along.scale(spots()), Scale::of(String::new(), spots().flat_map(|s| [s.y, s.low, s.high]), Numbers::Values));
-    let names = matches!(along, Along::Names { .. });
-    let mut lines = Lines { x: x_scale, names, y, series, marks: Vec::new(), notes: Vec::new(), left_out, thinned };
+    let mut lines =
+        Lines { x: x_scale, names: !joined, y, series, marks: Vec::new(), notes: Vec::new(), left_out, thinned };
     if let Along::Numbers("size_bytes") = along {
         lines.marks = marks(merged);
         if lines.marks.is_empty() {
@@ -234,20 +237,21 @@ fn axis<'a>(merged: &Dataset, varying: &[&'a str]) -> Option<&'a str> {
     first_most(&weight).or_else(|| first_most(&|axis| different(axis).len()))
 }
 
-/// The axes that tell series apart: those that vary, without what follows from the rest.
+/// The axes that tell series apart: those that vary, without what follows from the rest. What follows from the report only is told
+/// still, unless it is one of [`FOLLOWERS`].
 fn others<'a>(merged: &Dataset, varying: &[&'a str], x: Option<&str>) -> Vec<&'a str> {
     let mut kept: Vec<&str> = varying.iter().copied().filter(|axis| Some(*axis) != x).collect();
-    let distinct = |axes: &[&str]| {
+    let distinct = |axes: &[&str], by_report: bool| {
         let key = |c: &Coordinates| -> Vec<Option<Coordinate>> { axes.iter().map(|a| c.get(*a).cloned()).collect() };
         let x_at = |c: &Coordinates| x.and_then(|x| c.get(x).cloned());
-        merged.points.iter().map(|p| (p.id, x_at(&p.coordinates), key(&p.coordinates))).collect::<BTreeSet<_>>().len()
+        let place = |p: &Point| (by_report.then_some(p.id), x_at(&p.coordinates), key(&p.coordinates));
+        merged.points.iter().map(place).collect::<BTreeSet<_>>().len()
     };
-    let all = distinct(&kept);
-    let first = FOLLOWERS.iter().copied().filter(|axis| varying.contains(axis));
-    let rest = varying.iter().rev().copied().filter(|axis| !FOLLOWERS.contains(axis));
-    for axis in first.chain(rest).collect::<Vec<_>>() {
+    let followers = FOLLOWERS.iter().copied().filter(|axis| varying.contains(axis)).map(|axis| (axis, true));
+    let rest = varying.iter().rev().copied().filter(|axis| !FOLLOWERS.contains(axis)).map(|axis| (axis, false));
+    for (axis, by_report) in followers.chain(rest).collect::<Vec<_>>() {
         let fewer: Vec<&str> = kept.iter().copied().filter(|a| *a != axis).collect();
-        if fewer.len() < kept.len() && distinct(&fewer) == all {
+        if fewer.len() < kept.len() && distinct(&fewer, by_report) == distinct(&kept, by_report) {
             kept = fewer;
         }
     }
@@ -274,10 +278,13 @@ type Key = Vec<Option<Coordinate>>;
 struct Collector<'a> {
     left_out: usize,
     others: &'a [&'a str],
+    /// Those of the reports; none where one report has all points.
     names: &'a [String],
     series: Vec<Series>,
+    /// One for each of the series.
+    standings: Vec<Standing>,
     keys: BTreeMap<(usize, Key), usize>,
-    colors: Vec<(Option<Coordinate>, Vec<Key>)>,
+    groups: Vec<(Option<Coordinate>, Vec<Key>)>,
 }
 
 impl Collector<'_> {
@@ -291,9 +298,10 @@ impl Collector<'_> {
                 return;
             }
             None => {
-                let (color, shape) = self.look(&key);
+                let standing = self.standing(report, &key);
+                self.standings.push(standing);
                 let name = self.name(report, at);
-                self.series.push(Series { name, report, color, shape, spots: Vec::new() });
+                self.series.push(Series { name, report, look: Look::default(), spots: Vec::new() });
                 self.keys.insert((report, key), self.series.len() - 1);
                 self.series.len() - 1
             }
@@ -301,19 +309,20 @@ impl Collector<'_> {
         self.series[place].spots.push(spot);
     }
 
-    /// The colour of the first coordinate, and the place of the others among those with it.
-    fn look(&mut self, key: &[Option<Coordinate>]) -> (usize, usize) {
-        let (first, rest) = (key.first().cloned().flatten(), key.get(1..).unwrap_or_default().to_vec());
-        let color = self.colors.iter().position(|(known, _)| *known == first).unwrap_or_else(|| {
-            self.colors.push((first, Vec::new()));
-            self.colors.len() - 1
+    /// The place of the first coordinate, and that of the others among those with it.
+    fn standing(&mut self, report: usize, key: &[Option<Coordinate>]) -> Standing {
+        let first = key.first().cloned().flatten();
+        let rest = key.get(1..).unwrap_or_default().to_vec();
+        let group = self.groups.iter().position(|(known, _)| *known == first).unwrap_or_else(|| {
+            self.groups.push((first, Vec::new()));
+            self.groups.len() - 1
         });
-        let shapes = &mut self.colors[color].1;
-        let shape = shapes.iter().position(|known| *known == rest).unwrap_or_else(|| {
-            shapes.push(rest);
-            shapes.len() - 1
+        let members = &mut self.groups[group].1;
+        let member = members.iter().position(|known| *known == rest).unwrap_or_else(|| {
+            members.push(rest);
+            members.len() - 1
         });
-        (color, shape)
+        Standing { group, member, report }
     }
 
     /// What tells a series apart, in words.
@@ -325,7 +334,7 @@ impl Collector<'_> {
                 Coordinate::Number(_) => format!("{} {}", clean(&axis_title(axis)), word(axis, at)),
             })
         });
-        let from = (self.names.len() > 1).then(|| self.names[report].clone());
+        let from = self.names.get(report).cloned();
         shorten(&told.chain(from).collect::<Vec<_>>().join(", "), 60)
     }
 }

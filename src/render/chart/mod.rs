@@ -5,19 +5,29 @@
 //! the most numbers, or the most names where there are none.
 
 mod canvas;
+mod caption;
 mod findings;
 mod formats;
 mod heat;
 mod lines;
+mod looks;
+mod map;
 mod picture;
+mod plot;
 mod scale;
 mod terminal;
+mod together;
 
+pub(super) use caption::sources;
 pub(super) use formats::{Png, Svg};
 pub(super) use heat::Heat;
 #[cfg(test)]
 pub(super) use lines::MOST_SPOTS;
 pub(super) use lines::{Lines, Series};
+pub(super) use looks::{COLORS, DASHES, MARKS, RADIUS};
+pub(super) use map::steps;
+pub(super) use scale::{Numbers, Scale};
+
 pub(super) use terminal::draw as to_terminal;
 
 use super::figures::{axis_title, coordinate, fixed_axes, table_unit};
@@ -100,22 +110,41 @@ pub(in crate::render) fn charts(reports: &[NamedReport]) -> Vec<Chart> {
             }
         }
     }
-    groups.iter().flat_map(|(_, _, parts)| of_parts(parts, &names)).collect()
+    let mut charts: Vec<Chart> = groups.iter().flat_map(|(_, _, parts)| of_parts(parts, &names)).collect();
+    let all: Vec<&[Part<'_>]> = groups.iter().map(|(_, _, parts)| parts.as_slice()).collect();
+    charts.extend(together::orders(&all, &names));
+    charts
 }
 
-/// The chart of an experiment, the first one where none is named. An error says which there are.
-pub(in crate::render) fn chosen<'a>(charts: &'a [Chart], name: Option<&str>) -> Result<Option<&'a Chart>> {
-    let Some(name) = name else { return Ok(charts.first()) };
-    let wanted = name.trim().to_lowercase();
-    if let Some(found) = charts.iter().find(|c| c.name.to_lowercase() == wanted) {
-        return Ok(Some(found));
+/// The word that asks for every chart.
+const ALL: &str = "all";
+
+/// The charts of the experiments in `names`, in the order of the charts; all of them where `names` is empty or has `all`. An error
+/// says which there are.
+pub(in crate::render) fn chosen<'a>(charts: &'a [Chart], names: &[String]) -> Result<Vec<&'a Chart>> {
+    let wanted: Vec<String> = names.iter().map(|name| name.trim().to_lowercase()).collect();
+    let is = |chart: &Chart, name: &str| chart.name.to_lowercase() == name;
+    for (name, given) in wanted.iter().zip(names).filter(|(name, _)| *name != ALL) {
+        if !charts.iter().any(|chart| is(chart, name)) {
+            let mut known = self::names(charts);
+            known.push(if known.is_empty() { "none" } else { ALL }.to_owned());
+            let known: Vec<&str> = known.iter().map(String::as_str).collect();
+            return Err(unknown("no such chart in the report", given, &known));
+        }
     }
-    let mut known: Vec<String> = charts.iter().map(|c| shorten(&c.name, 40)).collect();
-    known.dedup();
-    if known.is_empty() {
-        known.push("none".to_owned());
+    let all = wanted.is_empty() || wanted.iter().any(|name| name == ALL);
+    Ok(charts.iter().filter(|chart| all || wanted.iter().any(|name| is(chart, name))).collect())
+}
+
+/// What charts are asked for by, each name once.
+pub(in crate::render) fn names<'a>(charts: impl IntoIterator<Item = &'a Chart>) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for name in charts.into_iter().map(|chart| shorten(&chart.name, 40)) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
     }
-    Err(unknown("no such chart in the report", name, &known.iter().map(String::as_str).collect::<Vec<_>>()))
+    names
 }
 
 /// The charts of one quantity, those of different questions apart.
@@ -203,7 +232,7 @@ fn of_question(parts: &[Part<'_>], names: &[String], question: &str) -> Vec<Char
     let chart = |(more, body): (String, Body)| Chart {
         name: experiment.clone(),
         title: shorten(&format!("{title}{question}{more}"), 120),
-        subtitle: shorten(&common(&merged), 160),
+        subtitle: shorten(&[whose(&merged, names), common(&merged)].concat(), 160),
         values: shorten(&format!("{} in {unit}", clean(&quantity.name)), 60),
         higher_is_better: quantity.higher_is_better,
         body,
@@ -240,6 +269,17 @@ fn head(parts: &[Part<'_>]) -> Dataset {
         points: Vec::new(),
         auxiliary: false,
         derived: false,
+    }
+}
+
+/// The report that has all points, where others are drawn that have none.
+fn whose(merged: &Dataset, names: &[String]) -> String {
+    let mut reports = merged.points.iter().map(|p| p.id);
+    match (reports.next(), names) {
+        (Some(first), [_, _, ..]) if reports.all(|id| id == first) => {
+            names.get(first as usize).map(|name| format!("{name}: ")).unwrap_or_default()
+        }
+        _ => String::new(),
     }
 }
 

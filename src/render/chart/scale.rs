@@ -21,11 +21,13 @@ pub(in crate::render) struct Scale {
     pub(in crate::render) log: bool,
     /// Values with what is written at them, ascending.
     pub(in crate::render) ticks: Vec<(f64, String)>,
+    /// What its numbers are; none of an axis of names.
+    pub(in crate::render) numbers: Option<Numbers>,
 }
 
 /// What the numbers of an axis are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Numbers {
+pub(in crate::render) enum Numbers {
     /// Sizes: powers of two, with units.
     Bytes,
     /// Counts: powers of two where they spread.
@@ -57,7 +59,7 @@ impl Scale {
         if !(high - low).is_finite() || high <= low {
             (low, high) = (low.min(0.0), low.abs().clamp(1.0, f64::MAX / 4.0) * 1.1);
         }
-        let mut scale = Scale { title, low, high, log, ticks: Vec::new() };
+        let mut scale = Scale { title, low, high, log, ticks: Vec::new(), numbers: Some(numbers) };
         scale.ticks = scale.round_values(numbers).into_iter().map(|v| (v, label(v, numbers))).collect();
         scale
     }
@@ -65,7 +67,7 @@ impl Scale {
     /// An axis of names, each at its place from 0 on.
     pub(super) fn of_names(title: String, names: &[String]) -> Self {
         let ticks = names.iter().enumerate().map(|(place, name)| (place as f64, name.clone())).collect();
-        Scale { title, low: -0.5, high: names.len().max(1) as f64 - 0.5, log: false, ticks }
+        Scale { title, low: -0.5, high: names.len().max(1) as f64 - 0.5, log: false, ticks, numbers: None }
     }
 
     /// How far along the axis `value` lies, from 0 to 1; beyond for what is outside.

@@ -10,11 +10,14 @@ const HEIGHT: usize = 18;
 /// The colours of a terminal for series: blue, yellow, green, magenta, cyan, red.
 const COLORS: [u8; 6] = [34, 33, 32, 35, 36, 31];
 
-/// What series are marked by where they are named, and, without colours, where their points lie.
-const MARKS: [char; 12] = ['o', 'x', '+', '*', '#', '@', '%', '=', 'a', 'b', 'c', 'd'];
+/// What series are marked by, where they are named and where their points lie. Every series has a mark of its own.
+const MARKS: &str = "ox+*#@%=abcdefghijklmnpqrstuvwyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789αβγδεζηθικλμνξοπρστυφχψω";
 
-/// More series are not named.
-const MOST_NAMED: usize = 24;
+/// Series beyond these share a mark.
+const OTHERS: char = '·';
+
+/// More places are not told below a chart.
+const MOST_TOLD: usize = 24;
 
 /// The chart in lines of at most `width` characters, newline at the end; with `color` in the terminal's colours.
 pub(in crate::render) fn draw(chart: &Chart, width: u16, color: bool) -> String {
@@ -96,13 +99,15 @@ fn series(lines: &Lines, width: usize, color: bool) -> Vec<String> {
             for step in 0..=steps {
                 let share = step as f64 / steps as f64;
                 let between = |a: f64, b: f64| a + (b - a) * share;
-                canvas.dot(between(pair[0].0, pair[1].0), between(pair[0].1, pair[1].1), look(series.color));
+                canvas.dot(between(pair[0].0, pair[1].0), between(pair[0].1, pair[1].1), look(series.look.color));
             }
         }
     }
+    let marks: Vec<char> = MARKS.chars().collect();
+    let mark_of = |i: usize| marks.get(i).copied().unwrap_or(OTHERS);
     for (i, series) in lines.series.iter().enumerate() {
         for spot in &series.spots {
-            canvas.mark(lines.x.share(spot.x), lines.y.share(spot.y), MARKS[i % MARKS.len()], look(series.color));
+            canvas.mark(lines.x.share(spot.x), lines.y.share(spot.y), mark_of(i), look(series.look.color));
         }
     }
     let mut left = vec![String::new(); HEIGHT];
@@ -116,14 +121,14 @@ fn series(lines: &Lines, width: usize, color: bool) -> Vec<String> {
     if !lines.x.title.is_empty() {
         out.push(format!("{:>label$}  {}", "", shorten(&lines.x.title, canvas.columns)));
     }
-    for (i, series) in lines.series.iter().enumerate().filter(|(_, s)| !s.name.is_empty()).take(MOST_NAMED) {
-        let (before, after) = match look(series.color) {
+    for (i, series) in lines.series.iter().enumerate().filter(|(_, s)| !s.name.is_empty()).take(marks.len()) {
+        let (before, after) = match look(series.look.color) {
             Some(color) => (format!("\u{1b}[{color}m"), "\u{1b}[0m"),
             None => (String::new(), ""),
         };
-        out.push(format!("  {before}{}{after} {}", MARKS[i % MARKS.len()], shorten(&series.name, width - 4)));
+        out.push(format!("  {before}{}{after} {}", mark_of(i), shorten(&series.name, width - 4)));
     }
-    for note in lines.notes.iter().take(MOST_NAMED) {
+    for note in lines.notes.iter().take(MOST_TOLD) {
         let place = format!("{} at {}", significant(note.y), significant(note.x));
         out.push(shorten(&format!("  {}: {place}", note.text), width));
     }
@@ -131,8 +136,11 @@ fn series(lines: &Lines, width: usize, color: bool) -> Vec<String> {
         let names: Vec<&str> = lines.marks.iter().map(|mark| mark.name.as_str()).collect();
         out.push(shorten(&format!("  levels: {}", names.join(", ")), width));
     }
-    if lines.series.len() > MOST_NAMED {
-        out.push(format!("  and {} more", lines.series.len() - MOST_NAMED));
+    if lines.series.len() > marks.len() {
+        out.push(format!("  {OTHERS} {} more series", lines.series.len() - marks.len()));
+    }
+    if lines.left_out + lines.thinned > 0 {
+        out.push(format!("  {} points are not drawn", lines.left_out + lines.thinned));
     }
     out
 }

@@ -1,15 +1,27 @@
 //! Charts as the page's script reads them.
 
-use crate::render::chart::{Body, Chart, Heat, Lines, Spot};
+use crate::render::chart::{Body, COLORS, Chart, DASHES, Heat, Lines, MARKS, Numbers, RADIUS, Scale, Spot, steps};
+use crate::results::VerdictGrade;
 use crate::units::significant;
 use serde_json::{Value, json};
 
 /// Heat maps with more cells carry values only: words for each would be most of the page.
 const MOST_WORDS: usize = 4096;
 
-/// All charts, and what the reports are called.
-pub(super) fn charts(charts: &[Chart], names: &[String]) -> Value {
-    json!({ "reports": names, "charts": charts.iter().map(chart).collect::<Vec<_>>() })
+/// All charts, what the reports are called, and how series look.
+pub(super) fn charts(charts: &[&Chart], names: &[String]) -> Value {
+    let color = |(r, g, b): &(u8, u8, u8)| format!("#{r:02x}{g:02x}{b:02x}");
+    json!({
+        "reports": names,
+        "looks": {
+            "colors": COLORS.iter().map(color).collect::<Vec<_>>(),
+            "marks": MARKS,
+            "radius": RADIUS,
+            "dashes": DASHES,
+            "steps": steps().iter().map(color).collect::<Vec<_>>(),
+        },
+        "charts": charts.iter().map(|one| chart(one)).collect::<Vec<_>>(),
+    })
 }
 
 fn chart(chart: &Chart) -> Value {
@@ -18,8 +30,6 @@ fn chart(chart: &Chart) -> Value {
         Body::Heat(body) => (None, Some(heat(body))),
     };
     json!({
-        "name": chart.name,
-        "title": chart.title,
         "values": chart.values,
         "lines": lines,
         "report": match &chart.body {
@@ -30,21 +40,48 @@ fn chart(chart: &Chart) -> Value {
     })
 }
 
+/// An axis; the script writes the numbers on it, because it enlarges parts.
+fn axis(scale: &Scale) -> Value {
+    let names = || scale.ticks.iter().map(|(_, label)| label).collect::<Vec<_>>();
+    json!({
+        "title": scale.title,
+        "low": scale.low,
+        "high": scale.high,
+        "log": scale.log,
+        "numbers": match scale.numbers {
+            Some(Numbers::Bytes) => Some("bytes"),
+            Some(Numbers::Counts) => Some("counts"),
+            Some(Numbers::Values) => Some("values"),
+            None => None,
+        },
+        "names": scale.numbers.is_none().then(names),
+    })
+}
+
+/// The trust in a point, in a letter.
+fn grade(spot: &Spot) -> char {
+    match spot.grade {
+        VerdictGrade::Solid => 's',
+        VerdictGrade::Doubtful => 'd',
+        VerdictGrade::Rejected => 'r',
+    }
+}
+
 fn lines(lines: &Lines) -> Value {
     let series = lines.series.iter().map(|series| {
         let of = |value: fn(&Spot) -> f64| series.spots.iter().map(value).collect::<Vec<f64>>();
+        let wide = series.spots.iter().any(|s| s.x_low < s.x || s.x_high > s.x);
         json!({
             "name": series.name,
             "report": series.report,
-            "color": series.color,
-            "shape": series.shape,
+            "look": { "color": series.look.color, "mark": series.look.mark, "dash": series.look.dash },
             "x": of(|s| s.x),
-            "xLow": of(|s| s.x_low),
-            "xHigh": of(|s| s.x_high),
+            "xLow": wide.then(|| of(|s| s.x_low)),
+            "xHigh": wide.then(|| of(|s| s.x_high)),
             "y": of(|s| s.y),
             "low": of(|s| s.low),
             "high": of(|s| s.high),
-            "grade": series.spots.iter().map(|s| s.grade.word()).collect::<Vec<_>>(),
+            "grades": series.spots.iter().map(grade).collect::<String>(),
             "words": series.spots.iter().map(words).collect::<Vec<_>>(),
         })
     });
@@ -53,17 +90,11 @@ fn lines(lines: &Lines) -> Value {
         .iter()
         .map(|mark| json!({ "name": mark.name, "from": mark.from.max(lines.x.low), "to": mark.to.min(lines.x.high) }));
     json!({
-        "title": lines.x.title,
-        "log": lines.x.log,
-        "names": lines.names,
-        "range": [lines.x.low, lines.x.high],
-        "ticks": lines.x.ticks.iter().map(|(value, _)| value).collect::<Vec<_>>(),
-        "labels": lines.x.ticks.iter().map(|(_, label)| label).collect::<Vec<_>>(),
-        "logValues": lines.y.log,
+        "x": axis(&lines.x),
+        "y": axis(&lines.y),
         "series": series.collect::<Vec<_>>(),
         "marks": marks.collect::<Vec<_>>(),
         "notes": lines.notes.iter().map(|n| json!({ "x": n.x, "y": n.y, "text": n.text })).collect::<Vec<_>>(),
-        "leftOut": lines.left_out,
     })
 }
 
@@ -71,6 +102,7 @@ fn heat(heat: &Heat) -> Value {
     let small = heat.rows.len() * heat.columns.len() <= MOST_WORDS;
     let row = |row: &Vec<Option<Spot>>| row.iter().map(|cell| cell.as_ref().map(|s| s.y)).collect::<Vec<_>>();
     let told = |row: &Vec<Option<Spot>>| row.iter().map(|cell| cell.as_ref().map(words)).collect::<Vec<_>>();
+    let grades = |row: &Vec<Option<Spot>>| row.iter().map(|cell| cell.as_ref().map_or(' ', grade)).collect::<String>();
     json!({
         "rowTitle": heat.row_title,
         "columnTitle": heat.column_title,
@@ -79,6 +111,7 @@ fn heat(heat: &Heat) -> Value {
         "low": heat.low,
         "high": heat.high,
         "values": heat.cells.iter().map(row).collect::<Vec<_>>(),
+        "grades": heat.cells.iter().map(grades).collect::<Vec<_>>(),
         "words": small.then(|| heat.cells.iter().map(told).collect::<Vec<_>>()),
     })
 }

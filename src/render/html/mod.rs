@@ -1,14 +1,14 @@
 //! `html`: one page that needs nothing else, no network and no server.
 //!
 //! Text of a report gets into the page escaped, or as data in a script of type `application/json`; nothing of it is ever
-//! executed. The page's own policy (Content-Security-Policy) forbids every script but the page's, by its digest.
+//! executed. The page's own policy (Content-Security-Policy) forbids every script and style but the page's, by their digests.
 
 mod compared;
 mod data;
 
 pub(super) use compared::compared;
 
-use super::chart::{Body, Chart, charts};
+use super::chart::{Body, Chart, charts, chosen};
 use super::grid::Grid;
 use super::markdown::{command_line, provenance};
 use super::page::{Block, Labelled, blocks, facts};
@@ -22,10 +22,8 @@ use sha2::{Digest, Sha256};
 
 /// The look of the page.
 const STYLE: &str = include_str!("page.css");
-/// What draws the charts; the only script that the page's policy lets run, beside the library that it unpacks.
+/// What draws the charts; the only script that the page's policy lets run.
 const SCRIPT: &str = include_str!("page.js");
-/// plotly.js, packed by build.rs.
-const LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/plotly.js.zlib"));
 
 /// Reports are packed to a tenth without taking long: the level of deflate.
 const QUICKLY: u8 = 4;
@@ -63,10 +61,12 @@ impl Renderer for Html {
 
 /// The page of reports, `first` before everything else.
 fn document(reports: &[NamedReport], options: &Options, first: &str) -> Result<Vec<u8>> {
-    let charts = charts(reports);
+    let all = charts(reports);
+    let charts = chosen(&all, &options.charts)?;
     let names: Vec<String> = reports.iter().map(|named| shorten(&named.name, 60)).collect();
     let mut body = String::new();
-    body.push_str(&header(&names));
+    let title = options.title.as_ref().map_or_else(|| format!("memgauge: {}", names.join(", ")), |title| clean(title));
+    body.push_str(&header(&title));
     body.push_str(first);
     if names.len() > 1 {
         body.push_str(&picker(&names));
@@ -86,8 +86,7 @@ fn document(reports: &[NamedReport], options: &Options, first: &str) -> Result<V
         let json = by_name("json")?.render(&named.report, options)?;
         body.push_str(&packed(&format!("report-{i}"), &miniz_oxide::deflate::compress_to_vec_zlib(&json, QUICKLY)));
     }
-    body.push_str(&packed("library", LIBRARY));
-    Ok(whole(&names, &body).into_bytes())
+    Ok(whole(&title, &body).into_bytes())
 }
 
 /// Packed bytes for the page's script, in letters that HTML has no other use for.
@@ -96,30 +95,33 @@ fn packed(id: &str, bytes: &[u8]) -> String {
     format!("<script type=\"text/plain\" id=\"{id}\">{text}</script>\n")
 }
 
-/// The document around `body`.
-fn whole(names: &[String], body: &str) -> String {
-    let digest = base64::engine::general_purpose::STANDARD.encode(Sha256::digest(SCRIPT.as_bytes()));
+/// The document called `title` around `body`.
+fn whole(title: &str, body: &str) -> String {
+    let digest = |text: &str| base64::engine::general_purpose::STANDARD.encode(Sha256::digest(text.as_bytes()));
+    let script = digest(SCRIPT);
+    let style = digest(STYLE);
     let policy = format!(
-        "default-src 'none'; script-src 'sha256-{digest}' blob:; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'"
+        "default-src 'none'; script-src 'sha256-{script}'; style-src 'sha256-{style}'; img-src data:; base-uri 'none'; \
+         form-action 'none'; require-trusted-types-for 'script'"
     );
-    let title = escape(&format!("memgauge: {}", names.join(", ")));
+    let title = escape(title);
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n\
          <body>\n{body}<script>{SCRIPT}</script>\n</body>\n</html>\n"
     )
 }
 
 /// The head of the page, and how to move about in it.
-fn header(names: &[String]) -> String {
+fn header(title: &str) -> String {
     format!(
         "<a class=\"skip\" href=\"#charts-part\">Skip to the charts</a>\n<header>\n<h1>{}</h1>\n\
          <nav aria-label=\"Parts of the page\"><a href=\"#machine-0\">Machine</a> <a href=\"#charts-part\">Charts</a> \
          <a href=\"#tables-0\">Tables</a> <a href=\"#repeat-0\">How to repeat</a> \
          <button type=\"button\" id=\"theme\">Light or dark</button></nav>\n</header>\n",
-        escape(&format!("memgauge: {}", names.join(", ")))
+        escape(title)
     )
 }
 
@@ -174,15 +176,14 @@ fn list(lines: &[Labelled]) -> String {
 }
 
 /// A place for each chart, with the words that stand for it where it is not seen.
-fn drawings(charts: &[Chart]) -> String {
+fn drawings(charts: &[&Chart]) -> String {
     let mut text = "<section id=\"charts-part\">\n<h2>Charts</h2>\n\
                     <noscript><p>Charts need scripts; all numbers are in the tables below.</p></noscript>\n\
                     <p id=\"trouble\" role=\"alert\" hidden></p>\n\
-                    <figure id=\"hierarchy\" hidden><figcaption>The hierarchy: bandwidth and latency by size</figcaption>\
-                    <div class=\"chart tall\" "
+                    <p class=\"small\">A point tells its numbers under the mouse. Dragging over a part enlarges it, Ctrl and \
+                    the wheel too; dragging with Shift moves it, a double click shows all. Names below a chart switch series \
+                    off and on; a double click on one leaves it alone.</p>\n"
         .to_owned();
-    text.push_str(&by_keys("bandwidth and latency by size"));
-    text.push_str("></div></figure>\n");
     if charts.is_empty() {
         text.push_str("<p>No point was measured: nothing to draw.</p>\n");
     }
@@ -197,9 +198,9 @@ fn drawings(charts: &[Chart]) -> String {
         };
         let better = if chart.higher_is_better { "more is better" } else { "less is better" };
         text.push_str(&format!(
-            "<figure class=\"drawn\" id=\"chart-{i}\"><figcaption><strong>{}</strong> ({better}) {}</figcaption>\n\
+            "<figure class=\"drawn\" id=\"chart-{i}\"><figcaption><strong>{}</strong> <span>({better})</span> <span>{}</span></figcaption>\n\
              <div class=\"chart\" {}></div>\n{not_drawn}\
-             <details class=\"series\"><summary>Series</summary></details></figure>\n",
+             <div class=\"series\" role=\"group\" aria-label=\"Series\"></div></figure>\n",
             escape(&chart.title),
             escape(&chart.subtitle),
             by_keys(&format!("{}: {}", chart.title, chart.values)),
@@ -212,7 +213,7 @@ fn drawings(charts: &[Chart]) -> String {
 fn by_keys(what: &str) -> String {
     format!(
         "role=\"group\" aria-roledescription=\"chart\" tabindex=\"0\" aria-label=\"{}; arrow keys tell point by point and \
-         series by series, the numbers are in the tables below\"",
+         series by series, plus and minus enlarge and shrink, 0 shows all; the numbers are in the tables below\"",
         escape(what)
     )
 }

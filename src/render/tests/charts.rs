@@ -24,7 +24,7 @@ fn heat(chart: &Chart) -> &Heat {
 }
 
 fn with_chart(name: &str) -> Options {
-    Options { chart: Some(name.to_owned()), ..Options::default() }
+    Options { charts: vec![name.to_owned()], ..Options::default() }
 }
 
 #[test]
@@ -49,8 +49,9 @@ fn the_default_profile_is_bandwidth_and_latency_by_size() {
     assert_eq!(marks, ["L1", "L2", "L3", "DRAM"]);
     assert_eq!(bandwidth.series[0].spots.len(), 4);
     assert!((bandwidth.series[0].spots[0].y - 612.0).abs() < 1e-9, "in the unit of tables");
-    assert_eq!((bandwidth.series[0].color, bandwidth.series[1].color), (0, 0));
-    assert_ne!(bandwidth.series[0].shape, bandwidth.series[1].shape);
+    let look = |i: usize| bandwidth.series[i].look;
+    assert_eq!((look(0).color, look(1).color, look(2).color), (0, 0, 1));
+    assert!(look(0).mark != look(1).mark && look(0).dash != look(1).dash);
     let grades = |grade| bandwidth.series.iter().flat_map(|s| &s.spots).filter(|s| s.grade == grade).count();
     assert_eq!((grades(VerdictGrade::Doubtful), grades(VerdictGrade::Rejected)), (2, 1));
     assert_eq!(lines(&charts[1]).series[0].name, "");
@@ -60,9 +61,9 @@ fn the_default_profile_is_bandwidth_and_latency_by_size() {
 fn several_reports_are_drawn_over_each_other() {
     let charts = charts(&[named("old", reports::single_experiment()), named("new", reports::single_experiment())]);
     assert_eq!(charts.len(), 1);
-    let series: Vec<(&str, usize, usize)> =
-        lines(&charts[0]).series.iter().map(|s| (s.name.as_str(), s.report, s.color)).collect();
-    assert_eq!(series, [("old", 0, 0), ("new", 1, 0)]);
+    let series: Vec<(&str, usize, usize, usize)> =
+        lines(&charts[0]).series.iter().map(|s| (s.name.as_str(), s.report, s.look.color, s.look.dash)).collect();
+    assert_eq!(series, [("old", 0, 0, 0), ("new", 1, 0, 1)]);
 }
 
 #[test]
@@ -253,9 +254,16 @@ fn pictures_have_no_letters_that_another_machine_could_draw_otherwise() {
     }
     let png = by_name("png").unwrap().render(&all[0], &with_chart("latency")).unwrap();
     assert!(png.starts_with(b"\x89PNG\r\n\x1a\n") && png.len() < 500_000);
-    // Width and height of the header.
-    assert_eq!(png[16..24], [0, 0, 9, 96, 0, 0, 5, 70]);
+    // Two pixels for one, and the caption below.
+    assert_eq!(size(&png).0, 2400);
+    assert!((1350..1500).contains(&size(&png).1), "{:?}", size(&png));
     assert_ne!(png, by_name("png").unwrap().render(&all[0], &with_chart("bandwidth")).unwrap());
+}
+
+/// Width and height in the header of a PNG.
+fn size(png: &[u8]) -> (u32, u32) {
+    let number = |at: usize| u32::from_be_bytes(png[at..at + 4].try_into().unwrap());
+    (number(16), number(20))
 }
 
 #[test]
@@ -267,11 +275,159 @@ fn heat_maps_of_384_cores_stay_small() {
     assert!(text.lines().count() < 60 && text.lines().all(|line| line.chars().count() <= 100), "{text}");
 }
 
+fn picture(format: &str, reports: &[NamedReport], options: &Options) -> Vec<u8> {
+    by_name(format).unwrap().render_all(reports, options).unwrap()
+}
+
+/// Width and height in the head of an SVG.
+fn svg_size(svg: &[u8]) -> (u32, u32) {
+    let text = std::str::from_utf8(svg).unwrap();
+    let number = |start: &str| text.split(start).nth(1).unwrap().split('"').next().unwrap().parse().unwrap();
+    (number("width=\""), number("height=\""))
+}
+
+#[test]
+fn a_picture_has_every_chart_of_every_report() {
+    let several = [named("one", reports::default_profile()), named("two", reports::matrix(3))];
+    let contents = |options: &Options| by_name("svg").unwrap().contents(&several, options).unwrap();
+    let wanted = "4 charts: bandwidth; latency; core-to-core: round trip, compare-and-swap, two; \
+                  core-to-core: round trip, exchange, two";
+    assert_eq!(contents(&Options::default()), wanted);
+    let all = picture("svg", &several, &Options::default());
+    let (width, height) = svg_size(&all);
+    assert!(width == 2400 && (1350..1500).contains(&height), "{width} {height}");
+    assert_eq!(size(&picture("png", &several, &Options::default())), (2 * width, 2 * height));
+    // Each chart is somewhere in it.
+    let fills = |svg: &[u8]| String::from_utf8(svg.to_vec()).unwrap().matches("<path").count();
+    let alone: Vec<usize> = ["bandwidth", "latency", "core-to-core"]
+        .map(|name| fills(&picture("svg", &several, &with_chart(name))))
+        .to_vec();
+    let caption = 4 + 1;
+    assert_eq!(fills(&all) + 2 * caption, alone.iter().sum::<usize>());
+    let two = Options { charts: vec!["latency".to_owned(), "Bandwidth".to_owned()], ..Options::default() };
+    assert_eq!(contents(&two), "2 charts: bandwidth; latency");
+    assert_eq!(contents(&with_chart("all")), wanted);
+    let text = String::from_utf8(picture("table", &several, &with_chart("all"))).unwrap();
+    assert!(
+        ["bandwidth\n", "latency\n", "compare-and-swap, two\n", "exchange, two\n"].iter().all(|t| text.contains(t))
+    );
+}
+
+#[test]
+fn charts_without_room_are_told() {
+    let mut report = reports::single_experiment();
+    let dataset = report.datasets[0].clone();
+    report.datasets =
+        (0..30).map(|i| crate::results::Dataset { experiment: format!("experiment-{i}"), ..dataset.clone() }).collect();
+    let several = [named("one", report)];
+    let contents = by_name("png").unwrap().contents(&several, &Options::default()).unwrap();
+    assert!(contents.starts_with("24 charts: experiment-0"), "{contents}");
+    assert!(contents.contains("without 6 charts") && contents.contains("experiment-29"), "{contents}");
+    let (width, height) = svg_size(&picture("svg", &several, &Options::default()));
+    assert!(width == 3600 && (5400..5600).contains(&height), "{width} {height}");
+}
+
+#[test]
+fn pictures_tell_machine_day_command_and_title() {
+    let several = [named("old", reports::single_experiment()), named("new", reports::default_profile())];
+    let lines = super::super::chart::sources(&several);
+    assert_eq!(lines.len(), 4);
+    assert!(lines[0].starts_with("old: bench: AMD EPYC 9575F"), "{lines:?}");
+    assert_eq!(lines[3], "2026-01-02 03:04 UTC: memgauge run --profile default");
+    // All of that is in the outlines of letters: another command, machine or day is another picture.
+    let report = reports::single_experiment();
+    let drawn = |report: &Report| render("svg", report, &Options::default());
+    let mut others = [report.clone(), report.clone(), report.clone()];
+    others[0].provenance.command_line.push("--seed".to_owned());
+    others[1].provenance.started = "2026-01-03T03:04:05Z".to_owned();
+    others[2].provenance.host.system.hostname.value = Some("other".to_owned());
+    assert!(others.iter().all(|other| drawn(other) != drawn(&report)));
+    let text = render("table", &report, &with_chart("latency"));
+    assert!(text.contains("bench: AMD EPYC") && text.contains("2026-01-02 03:04 UTC: memgauge"), "{text}");
+    let titled = Options { title: Some("Two <machines>".to_owned()), ..with_chart("latency") };
+    assert_ne!(render("svg", &report, &titled), render("svg", &report, &with_chart("latency")));
+    assert!(render("table", &report, &titled).starts_with("Two <machines>\n"));
+    assert!(render("html", &report, &titled).contains("<title>Two &lt;machines&gt;</title>"));
+}
+
+#[test]
+fn bandwidth_in_order_and_out_of_it_is_one_chart() {
+    let at = |operation: &str, order: Option<&str>, size: u64, gb: f64| {
+        let mut at = vec![
+            ("operation", reports::name(operation)),
+            ("size_bytes", Coordinate::Number(size)),
+            ("threads", Coordinate::Number(1)),
+        ];
+        at.extend(order.map(|order| ("order", reports::name(order))));
+        (at, reports::measured(gb * 1e9))
+    };
+    let in_order = |name: &str| {
+        let all = ["read", "triad"].map(|operation| [4096, 8192, 16384].map(|size| at(operation, None, size, 90.0)));
+        experiment(name, "bandwidth", all.concat())
+    };
+    let out_of_order = |sizes: &[u64]| {
+        let orders = ["forward", "random 64 B"]
+            .map(|order| sizes.iter().map(|size| at("read", Some(order), *size, 30.0)).collect::<Vec<_>>());
+        experiment("patterns", "bandwidth", orders.concat())
+    };
+    let apart = [named("a", in_order("bandwidth")), named("b", out_of_order(&[4096, 16384]))];
+    let mut together = in_order("bandwidth");
+    together.datasets.extend(out_of_order(&[4096, 16384]).datasets);
+    for (reports, wanted) in [
+        (vec![named("one", together)], ["sequential", "random 64 B"]),
+        (apart.to_vec(), ["sequential, a", "random 64 B, b"]),
+    ] {
+        let charts = charts(&reports);
+        assert_eq!(charts.len(), 3);
+        let both = lines(&charts[2]);
+        assert_eq!(charts[2].name, "bandwidth+patterns");
+        assert_eq!(both.x.title, "size");
+        assert_eq!(both.series.iter().map(|s| s.spots.len()).collect::<Vec<_>>(), [3, 2]);
+        assert_eq!(both.series.iter().map(|s| s.name.as_str()).collect::<Vec<_>>(), wanted);
+        assert_ne!(both.series[0].look, both.series[1].look);
+    }
+    // A single size is no line.
+    assert_eq!(charts(&[apart[0].clone(), named("b", out_of_order(&[4096]))]).len(), 2);
+    assert_eq!(charts(&[named("a", in_order("scaling")), apart[1].clone()]).len(), 2);
+}
+
+#[test]
+fn every_one_of_many_series_has_a_name_and_a_look() {
+    let at = |i: u64| {
+        let at = vec![
+            ("operation", reports::name(&format!("op{}", i / 2))),
+            ("size_bytes", Coordinate::Number(4096 << (i % 2))),
+        ];
+        (at, reports::measured(1e9 * (1 + i) as f64))
+    };
+    let few = experiment("bandwidth", "bandwidth", (0..40).map(at).collect());
+    let many = experiment("bandwidth", "bandwidth", (0..120).map(at).collect());
+    let all = of(many.clone());
+    let looks: std::collections::BTreeSet<_> = lines(&all[0]).series.iter().map(|s| s.look).collect();
+    assert_eq!(looks.len(), 60);
+    // Beside the plot there is room for the names of few, below it for those of many.
+    let high = |report: &Report| svg_size(&render("svg", report, &Options::default()).into_bytes()).1;
+    assert!(high(&many) > high(&few) + 100);
+    let text = render("table", &many, &with_chart("bandwidth"));
+    let named: Vec<&str> = text.lines().filter(|line| line.contains(" op")).collect();
+    let marks: std::collections::BTreeSet<char> = named.iter().filter_map(|l| l.trim().chars().next()).collect();
+    assert_eq!((named.len(), marks.len()), (60, 60), "{text}");
+}
+
+#[test]
+fn a_report_is_named_where_others_have_points_too() {
+    let several = [named("one", reports::default_profile()), named("two", reports::matrix(3))];
+    let charts = charts(&several);
+    assert_eq!(lines(&charts[0]).series[0].name, "read, threads 1");
+    assert!(charts[0].subtitle.starts_with("one: "), "{}", charts[0].subtitle);
+}
+
 #[test]
 fn a_chart_that_is_not_there_is_answered_with_those_that_are() {
     for format in ["svg", "png", "table"] {
         let error = by_name(format).unwrap().render(&reports::default_profile(), &with_chart("latncy")).unwrap_err();
-        let wanted = "no such chart in the report: 'latncy'; known are bandwidth, latency; did you mean 'latency'?";
+        let wanted =
+            "no such chart in the report: 'latncy'; known are bandwidth, latency, all; did you mean 'latency'?";
         assert_eq!(error.to_string(), wanted);
     }
     assert!(by_name("table").unwrap().render(&reports::empty(), &with_chart("x")).is_err());
@@ -311,15 +467,17 @@ fn bars_and_sparklines_are_drawn_only_where_asked_for() {
 #[test]
 fn a_page_has_everything_in_it_and_asks_nobody() {
     let page = render("html", &reports::default_profile(), &Options::default());
-    assert!(page.starts_with("<!DOCTYPE html>") && page.len() < 2_500_000);
+    assert!(page.starts_with("<!DOCTYPE html>") && page.len() < 400_000);
     for part in
         ["id=\"chart-0\"", "id=\"chart-1\"", "AMD EPYC 9575F", "memgauge run --profile default", "default-src 'none'"]
     {
         assert!(page.contains(part), "{part}");
     }
-    for outside in ["src=\"http", "href=\"http", "@import", "url("] {
+    for outside in ["src=\"http", "href=\"http", "@import"] {
         assert!(!page.contains(outside), "{outside}");
     }
+    // What is referred to by its address is part of the page.
+    assert!(page.split("url(").skip(1).all(|address| address.starts_with('#')));
     let embedded = page.split("id=\"report-0\">").nth(1).unwrap().split("</script>").next().unwrap();
     let packed = base64::Engine::decode(&base64::engine::general_purpose::STANDARD, embedded).unwrap();
     let text = miniz_oxide::inflate::decompress_to_vec_zlib(&packed).unwrap();
@@ -344,8 +502,8 @@ fn nothing_of_a_report_is_ever_code() {
         String::from_utf8(by_name("html").unwrap().render_all(&several, &Options::default()).unwrap()).unwrap(),
     ];
     for (i, page) in pages.iter().enumerate() {
-        // Charts, reports, library, script: no more scripts than these, and each of them ends once.
-        let scripts = 4 + i;
+        // Charts, reports, script: no more scripts than these, and each of them ends once.
+        let scripts = 3 + i;
         assert_eq!((page.matches("<script").count(), page.matches("</script").count()), (scripts, scripts));
         for word in ["<img", "<b>", "<!--"] {
             let inside = page.split("<script>\"use strict\"").next().unwrap();

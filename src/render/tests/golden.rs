@@ -60,7 +60,7 @@ fn outputs() -> Vec<(String, Vec<u8>)> {
     let verbose = Options { verbose: true, width: Some(72), ..Options::default() };
     outputs.push(("default-verbose-72.table".into(), RENDERERS[0].render(&cases[0].1, &verbose).unwrap()));
     for (case, name) in [(0, "bandwidth"), (1, "latency"), (6, "core-to-core"), (8, "numa")] {
-        let options = Options { chart: Some(name.into()), ..Options::default() };
+        let options = Options { charts: vec![name.into()], ..Options::default() };
         outputs
             .push((format!("{}.{name}.chart", cases[case].0), RENDERERS[0].render(&cases[case].1, &options).unwrap()));
     }
@@ -126,22 +126,20 @@ fn coarse(png: &[u8]) -> Vec<u8> {
 /// A page without its look, its scripts and what is packed in it.
 fn skeleton(html: &[u8]) -> Vec<u8> {
     let mut text = String::from_utf8(html.to_vec()).unwrap();
-    let without = [
-        "<style>",
-        "<script type=\"text/plain\" id=\"report-0\">",
-        "<script type=\"text/plain\" id=\"library\">",
-        "<script>",
-    ];
+    let without = ["<style>", "<script type=\"text/plain\" id=\"report-0\">", "<script>"];
     for start in without {
         let from = text.find(start).unwrap() + start.len();
         let to = from + text[from..].find("</s").unwrap();
         text.replace_range(from..to, "...");
     }
-    let from = text.find("'sha256-").unwrap() + 8;
-    let to = from + text[from..].find('\'').unwrap();
-    text.replace_range(from..to, "...");
+    let mut at = 0;
+    while let Some(found) = text[at..].find("'sha256-") {
+        at += found + 8;
+        let to = at + text[at..].find('\'').unwrap();
+        text.replace_range(at..to, "...");
+    }
     // What is drawn, a value to a line as far as that helps reading.
-    text.replace("{\"color\"", "\n{\"color\"").replace("],\"", "],\n\"").into_bytes()
+    text.replace("{\"grades\"", "\n{\"grades\"").replace("],\"", "],\n\"").into_bytes()
 }
 
 /// Where the files are.
