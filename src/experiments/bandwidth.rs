@@ -2,7 +2,8 @@
 //!
 //! Method, accounting and limits: docs/method/bandwidth.md.
 
-use super::curve::{self, capitalized, unique};
+use super::curve::{self, Saturation, unique};
+use super::difference::{Difference, Figure};
 use super::hierarchy::{Levels, MEMORY, Target};
 use super::lists::{Asked, Count, Operations, PageModes, Widths, fixed_thread_counts, is_comparator};
 use super::nodes::asked_node;
@@ -14,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::host::memory::{PageMode, Place};
 use crate::kernels::{BLOCK_BYTES, Family, Operation, PREFETCH_DISTANCE, Policy, Width};
 use crate::results::{ASKED_THREADS, Axis, Coordinate, Coordinates, Dataset, Finding, Outcome, Point, Quantity};
-use crate::units::{Bytes, SizeList, ThreadCount, ThreadList};
+use crate::units::{Bytes, SizeList, ThreadCount, ThreadList, significant};
 use std::collections::BTreeMap;
 
 /// What to stream through, and how.
@@ -298,86 +299,79 @@ impl Experiment for Bandwidth {
     }
 }
 
-/// Median of the point in memory with `operation` and `threads`, the largest working set of them.
+/// The usable point in memory with `operation` and `threads`, the largest working set of them.
 fn in_memory<'a>(dataset: &'a Dataset, operation: &str, threads: u64) -> Option<&'a Point> {
     let matches = |p: &&Point| {
         p.name("level") == Some(MEMORY)
             && p.name("operation") == Some(operation)
             && p.number("threads") == Some(threads)
-            && p.outcome.measured().is_some()
+            && p.usable().is_some()
     };
     dataset.points.iter().filter(matches).max_by_key(|p| p.number("size_bytes"))
 }
 
-fn value(point: &Point) -> Option<f64> {
-    point.outcome.measured().map(|m| m.summary.median)
-}
-
 /// The fewest threads that are close to the best of all in memory, for each operation of which three counts or more were
-/// measured: which they are, with "about" where their interval leaves it open.
+/// measured.
 fn saturation(dataset: &Dataset) -> Option<Finding> {
     let operations: Vec<&str> = unique(dataset.points.iter().filter_map(|p| p.name("operation")));
     let most = dataset.points.iter().filter_map(|p| p.number("threads")).max()?;
     let mut words = Vec::new();
     let mut values = BTreeMap::new();
+    let mut points = Vec::new();
     for operation in operations {
-        let Some((fewest, certain, best)) = fewest_threads(dataset, operation) else { continue };
-        let about = if certain { "" } else { "about " };
-        let best_gb = best / 1e9;
+        let Some(found) = fewest_threads(dataset, operation) else { continue };
+        let (count, best) = (found.count(), found.best / 1e9);
         words.push(match words.is_empty() {
             true => format!(
-                "{about}{fewest} of {most} threads reach 95% of the highest {operation} bandwidth of memory \
-                 ({best_gb:.1} GB/s)"
+                "{count} of {most} threads {} 95% of the highest {operation} bandwidth of memory ({best:.1} GB/s)",
+                found.reach()
             ),
-            false => format!("{about}{fewest} that of {operation} ({best_gb:.1} GB/s)"),
+            false => format!("{count} that of {operation} ({best:.1} GB/s)"),
         });
-        values.insert(format!("{operation}_threads"), fewest as f64);
-        values.insert(format!("{operation}_best"), best);
+        values.insert(format!("{operation}_threads"), found.at_most as f64);
+        values.insert(format!("{operation}_threads_at_least"), found.at_least as f64);
+        values.insert(format!("{operation}_best"), found.best);
+        points.extend(found.points);
     }
-    let text = capitalized(&words.join(", "));
-    (!words.is_empty()).then(|| Finding { kind: "memory-saturation".to_owned(), text: format!("{text}."), values })
+    let text = format!("{}.", words.join(", "));
+    Some(Finding::resting_on(points, "memory-saturation", text)?.with(values))
 }
 
-/// The fewest threads that are close to the best in memory with `operation`, whether their interval is all there, and the
-/// best; `None` where fewer than three counts were measured.
-fn fewest_threads(dataset: &Dataset, operation: &str) -> Option<(u64, bool, f64)> {
+/// The fewest threads that are close to the best in memory with `operation`; `None` where fewer than three counts were measured or
+/// their intervals leave it open.
+fn fewest_threads<'a>(dataset: &'a Dataset, operation: &str) -> Option<Saturation<'a>> {
     let mut counts = unique(dataset.points.iter().filter_map(|p| p.number("threads")));
     counts.sort_unstable();
-    let summary = |count: u64| Some((count, in_memory(dataset, operation, count)?.outcome.measured()?.summary));
-    let measured: Vec<_> = counts.into_iter().filter_map(summary).collect();
-    if measured.len() < 3 {
-        return None;
-    }
-    let found = curve::saturation(&measured)?;
-    Some((found.threads, found.certain, found.best))
+    let figure = |count: u64| Some((count, Figure::new(in_memory(dataset, operation, count)?)?));
+    let measured: Vec<(u64, Figure<'a>)> = counts.into_iter().filter_map(figure).collect();
+    curve::saturation(&measured).filter(|_| measured.len() > 2)
 }
 
 /// What all threads read from memory against what one does.
 fn scaling(dataset: &Dataset) -> Option<Finding> {
     let most = dataset.points.iter().filter_map(|p| p.number("threads")).max().filter(|&n| n > 1)?;
-    let one = value(in_memory(dataset, "read", 1)?)?;
-    let all = value(in_memory(dataset, "read", most)?)?;
+    let difference = Difference::shown(in_memory(dataset, "read", 1)?, in_memory(dataset, "read", most)?)?;
+    let (one, all) = (difference.from.value, difference.to.value);
     let text = format!(
-        "{most} threads read {:.1} times as much from memory as one ({:.1} GB/s against {:.1} GB/s).",
-        all / one,
+        "{most} threads read {} times as much from memory as one ({:.1} GB/s against {:.1} GB/s).",
+        significant(difference.ratio()),
         all / 1e9,
         one / 1e9
     );
-    let values = BTreeMap::from([("one".to_owned(), one), ("all".to_owned(), all)]);
-    Some(Finding { kind: "memory-scaling".to_owned(), text, values })
+    difference.finding("memory-scaling", text, &[("one", one), ("all", all)])
 }
 
-/// What non-temporal stores gain in memory.
+/// What non-temporal stores gain or lose in memory.
 fn non_temporal(dataset: &Dataset) -> Option<Finding> {
-    let plain = value(in_memory(dataset, "write", 1)?)?;
-    let past = value(in_memory(dataset, "write-nt", 1)?)?;
+    let difference = Difference::shown(in_memory(dataset, "write", 1)?, in_memory(dataset, "write-nt", 1)?)?;
+    let (ordinary, past) = (difference.from.value, difference.to.value);
+    let why = if past > ordinary { ": they need not read each line first" } else { "" };
     let text = format!(
-        "Non-temporal stores write to memory {:.1} times as fast as ordinary ones (one thread, {:.1} GB/s against \
-         {:.1} GB/s): they need not read each line first.",
-        past / plain,
+        "Non-temporal stores write to memory {} times as fast as ordinary ones (one thread, {:.1} GB/s against \
+         {:.1} GB/s){why}.",
+        significant(difference.ratio()),
         past / 1e9,
-        plain / 1e9
+        ordinary / 1e9
     );
-    let values = BTreeMap::from([("ordinary".to_owned(), plain), ("non_temporal".to_owned(), past)]);
-    Some(Finding { kind: "non-temporal-stores".to_owned(), text, values })
+    difference.finding("non-temporal-stores", text, &[("ordinary", ordinary), ("non_temporal", past)])
 }

@@ -1,7 +1,8 @@
 //! What a matrix of round trips shows: what each kind of pair needs, groups of CPUs that are near each other, and pairs
 //! for which it matters who starts.
 
-use crate::results::{Dataset, Finding, Point, VerdictGrade};
+use super::difference::{Difference, Figure, Shown};
+use crate::results::{Dataset, Finding, Point};
 use crate::stats;
 use crate::units::{CpuList, significant};
 use std::collections::{BTreeMap, BTreeSet};
@@ -44,7 +45,7 @@ struct Measured<'a> {
     to: u32,
     relation: &'a str,
     ns: f64,
-    interval: (f64, f64),
+    point: &'a Point,
 }
 
 /// What the points of `operation` show, a sentence each.
@@ -52,13 +53,13 @@ pub(super) fn findings(dataset: &Dataset, operation: &str) -> Vec<Finding> {
     let points = dataset.points.iter().filter(|p| p.name("operation") == Some(operation));
     let pairs: Vec<Measured<'_>> = points.filter_map(measured).collect();
     let mut findings: Vec<Finding> = relations(&pairs, operation).into_iter().collect();
-    findings.extend(divisions(&spans(&pairs)).iter().map(|division| described(division, &pairs, operation)));
+    findings.extend(divisions(&spans(&pairs)).iter().filter_map(|division| described(division, &pairs, operation)));
     findings.extend(asymmetric(&pairs, operation));
     findings
 }
 
 fn measured(point: &Point) -> Option<Measured<'_>> {
-    let outcome = point.outcome.measured().filter(|m| m.verdict.grade != VerdictGrade::Rejected)?;
+    let outcome = point.usable()?;
     let cpu = |axis: &str| point.number(axis).and_then(|n| u32::try_from(n).ok());
     // The hand-off itself knows better than the topology that a host tells its guest.
     let one_core = outcome.evidence.closer_cpus.as_ref().is_some_and(|near| near.one_core);
@@ -67,7 +68,7 @@ fn measured(point: &Point) -> Option<Measured<'_>> {
         to: cpu("to")?,
         relation: if one_core { ONE_CORE } else { point.name("relation")? },
         ns: outcome.summary.median,
-        interval: (outcome.summary.ci_low, outcome.summary.ci_high),
+        point,
     })
 }
 
@@ -90,7 +91,7 @@ fn relations(pairs: &[Measured<'_>], operation: &str) -> Option<Finding> {
     said.sort_by(|a, b| a.0.total_cmp(&b.0));
     let said: Vec<String> = said.into_iter().map(|(_, text)| text).collect();
     let text = format!("Round trip by {operation}: {}; one way is half.", said.join(", "));
-    (!said.is_empty()).then_some(Finding { kind: "core-to-core".to_owned(), text, values })
+    Some(Finding::shown_by(pairs.iter().map(|pair| pair.point), "core-to-core", text)?.with(values))
 }
 
 /// The pairs of which both directions, or the only one asked for, were measured. The lower CPU comes first.
@@ -167,12 +168,20 @@ fn complete(spans: &BTreeMap<(u32, u32), Span>) -> BTreeMap<(u32, u32), Span> {
 }
 
 /// A division in words; with the system's view of it where that does not tell inside from between.
-fn described(division: &Division, pairs: &[Measured<'_>], operation: &str) -> Finding {
+/// `None` where the intervals of the pairs do not show that those inside are nearer.
+fn described(division: &Division, pairs: &[Measured<'_>], operation: &str) -> Option<Finding> {
     let together = |a: u32, b: u32| division.groups.iter().any(|group| group.contains(&a) && group.contains(&b));
     let known = |cpu: u32| division.groups.iter().any(|group| group.contains(&cpu));
     let mut kinds: [BTreeSet<&str>; 2] = Default::default();
+    let mut figures: [Vec<Figure<'_>>; 2] = Default::default();
     for pair in pairs.iter().filter(|pair| known(pair.from) && known(pair.to)) {
-        kinds[usize::from(together(pair.from, pair.to))].insert(pair.relation);
+        let is_inside = usize::from(together(pair.from, pair.to));
+        kinds[is_inside].insert(pair.relation);
+        figures[is_inside].extend(Figure::new(pair.point));
+    }
+    let difference = Difference { from: Figure::mean(&figures[1])?, to: Figure::mean(&figures[0])? };
+    if difference.shows() != Shown::Higher {
+        return None;
     }
     let both: Vec<&str> = kinds[0].intersection(&kinds[1]).copied().collect();
     let system = match both.as_slice() {
@@ -193,7 +202,7 @@ fn described(division: &Division, pairs: &[Measured<'_>], operation: &str) -> Fi
         ("inside_ns".to_owned(), division.inside),
         ("between_ns".to_owned(), division.between),
     ]);
-    Finding { kind: "clusters".to_owned(), text, values }
+    Some(Finding::shown_by(difference.points(), "clusters", text)?.with(values))
 }
 
 /// Pairs for which it matters who starts: a home node, a slower core, or noise that lasted.
@@ -202,7 +211,8 @@ fn asymmetric(pairs: &[Measured<'_>], operation: &str) -> Option<Finding> {
     let both = |one: &&Measured<'_>| way.contains_key(&(one.to, one.from));
     let slower = |slow: &&Measured<'_>| {
         let quick = way.get(&(slow.to, slow.from));
-        quick.is_some_and(|quick| slow.ns > quick.ns * ASYMMETRIC && slow.interval.0 > quick.interval.1)
+        let difference = quick.and_then(|quick| Difference::shown(quick.point, slow.point));
+        difference.is_some_and(|difference| difference.ratio() > ASYMMETRIC)
     };
     let all = way.values().copied().filter(both).count() / 2;
     let slow: Vec<&Measured<'_>> = way.values().copied().filter(slower).collect();
@@ -221,12 +231,15 @@ fn asymmetric(pairs: &[Measured<'_>], operation: &str) -> Option<Finding> {
         ("of".to_owned(), all as f64),
         ("most_ratio".to_owned(), ratio(worst)),
     ]);
-    Some(Finding { kind: "asymmetric".to_owned(), text, values })
+    let both = slow.iter().flat_map(|slow| [slow.point, way[&(slow.to, slow.from)].point]);
+    Some(Finding::shown_by(both, "asymmetric", text)?.with(values))
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::difference::tests::measured_point;
     use super::*;
+    use crate::results::Summary;
     use crate::stats::SplitMix64;
 
     /// The groups, level by level, of `count` CPUs whose round trips are `ns`, with up to `noise` relative either way.
@@ -305,17 +318,22 @@ mod tests {
 
     #[test]
     fn who_starts_matters_only_beyond_noise() {
-        let pair = |from: u32, to: u32, ns: f64, half: f64| Measured {
-            from,
-            to,
-            relation: "shared-l3",
-            ns,
-            interval: (ns - half, ns + half),
+        let point = |ns: f64, half: f64| {
+            let (ci_low, ci_high) = (ns - half, ns + half);
+            let (confidence, clean_samples) = (0.95, 20);
+            measured_point(Summary { median: ns, best: ns, ci_low, ci_high, confidence, mad: None, clean_samples })
         };
-        let told = |pairs: &[Measured<'_>]| asymmetric(pairs, "exchange").map(|f| (f.values["pairs"], f.values["of"]));
-        assert_eq!(told(&[pair(0, 1, 100.0, 1.0), pair(1, 0, 109.0, 1.0)]), None);
-        assert_eq!(told(&[pair(0, 1, 100.0, 1.0), pair(1, 0, 120.0, 1.0), pair(0, 2, 90.0, 1.0)]), Some((1.0, 1.0)));
-        assert_eq!(told(&[pair(0, 1, 100.0, 15.0), pair(1, 0, 120.0, 15.0)]), None, "intervals that meet");
+        let told = |pairs: &[(u32, u32, f64, f64)]| {
+            let points: Vec<Point> = pairs.iter().map(|&(.., ns, half)| point(ns, half)).collect();
+            let both = pairs.iter().zip(&points);
+            let pairs: Vec<Measured<'_>> = both
+                .map(|(&(from, to, ns, _), point)| Measured { from, to, relation: "shared-l3", ns, point })
+                .collect();
+            asymmetric(&pairs, "exchange").map(|f| (f.values["pairs"], f.values["of"]))
+        };
+        assert_eq!(told(&[(0, 1, 100.0, 1.0), (1, 0, 109.0, 1.0)]), None);
+        assert_eq!(told(&[(0, 1, 100.0, 1.0), (1, 0, 120.0, 1.0), (0, 2, 90.0, 1.0)]), Some((1.0, 1.0)));
+        assert_eq!(told(&[(0, 1, 100.0, 15.0), (1, 0, 120.0, 15.0)]), None, "intervals that meet");
         assert_eq!(told(&[]), None);
     }
 }

@@ -3,6 +3,7 @@
 //! Method and limits: docs/method/latency.md.
 
 use super::chain_modes::{named, packed_window, shapes};
+use super::difference::{Difference, Figure, Shown};
 use super::hierarchy::{Levels, MEMORY, Target};
 use super::instructions::chosen_cpus;
 use super::lists::{ChainMode, ChainModes, Count, Counts, PageModes};
@@ -14,9 +15,8 @@ use crate::engine::{ChainShape, ChaseWork, Windows, Work, derive};
 use crate::error::{Error, Result};
 use crate::host::memory::PageMode;
 use crate::kernels::{MOST_WALKERS, chase_name};
-use crate::results::{Axis, Coordinate, Coordinates, Dataset, Finding, Outcome, PageEvidence, Point, Quantity};
-use crate::units::{Bytes, CpuList, Nanos, SizeList};
-use std::collections::BTreeMap;
+use crate::results::{Axis, Coordinate, Coordinates, Dataset, Finding, Outcome, Point, Quantity};
+use crate::units::{Bytes, CpuList, Nanos, SizeList, significant};
 
 /// Where to follow pointers, and how.
 #[derive(Debug, Clone, PartialEq, clap::Args)]
@@ -350,12 +350,12 @@ fn distribution(point: &Point) -> Option<Finding> {
     let names = ["p50", "p90", "p95", "p99", "p99_9", "max", "windows", "window_ns"];
     let values = names.iter().filter_map(|name| Some(((*name).to_owned(), of(name)?)));
     let values = values.chain([("size_bytes".to_owned(), size.0 as f64)]).collect();
-    Some(Finding { kind: "latency-windows".to_owned(), text, values })
+    Some(Finding::resting_on([point], "latency-windows", text)?.with(values))
 }
 
 /// What following several chains at once gains in the largest working set where that was measured.
 fn parallelism(dataset: &Dataset) -> Option<Finding> {
-    let several = |p: &&Point| p.number("chains").is_some_and(|n| n > 1) && p.outcome.measured().is_some();
+    let several = |p: &&Point| p.number("chains").is_some_and(|n| n > 1) && p.usable().is_some();
     let largest = dataset.points.iter().filter(several).max_by_key(|p| p.number("size_bytes"))?;
     let place = |p: &Point| {
         let mut place = p.coordinates.clone();
@@ -364,64 +364,76 @@ fn parallelism(dataset: &Dataset) -> Option<Finding> {
         }
         place
     };
-    let here = dataset.points.iter().filter(|p| place(p) == place(largest));
-    let values: Vec<(u64, f64)> =
-        here.filter_map(|p| Some((p.number("chains")?, p.outcome.measured()?.summary.median))).collect();
-    let (_, one) = *values.iter().find(|(chains, _)| *chains == 1)?;
-    let (chains, best) = values.iter().copied().min_by(|a, b| a.1.total_cmp(&b.1))?;
-    let size = Bytes(largest.number("size_bytes")?);
+    let here = || dataset.points.iter().filter(|p| place(p) == place(largest) && p.usable().is_some());
+    let one = here().find(|p| p.number("chains") == Some(1))?;
+    let median = |p: &Point| p.usable().map_or(f64::INFINITY, |m| m.summary.median);
+    let best = here().min_by(|a, b| median(a).total_cmp(&median(b)))?;
+    let gain = Difference::shown(best, one).filter(|gain| gain.shows() == Shown::Higher)?;
+    let (one, best_ns) = (gain.to.value, gain.from.value);
     let text = format!(
-        "Following {chains} chains at once takes {best:.1} ns a load in {size}, one takes {one:.1} ns: one thread has up \
-         to {:.1} loads under way.",
-        one / best
+        "Following {} chains at once takes {best_ns:.1} ns a load in {}, one takes {one:.1} ns: one thread has up to {} \
+         loads under way.",
+        best.number("chains")?,
+        Bytes(largest.number("size_bytes")?),
+        significant(gain.ratio())
     );
-    let values = BTreeMap::from([("one_ns".to_owned(), one), ("best_ns".to_owned(), best)]);
-    (chains > 1).then(|| Finding { kind: "memory-level-parallelism".to_owned(), text, values })
+    gain.finding("memory-level-parallelism", text, &[("one_ns", one), ("best_ns", best_ns)])
 }
 
-/// A load from memory, by one chain in the largest working set measured so: its time, and what the pages are.
-fn from_memory(dataset: &Dataset, belongs: impl Fn(&Point) -> bool) -> Option<(f64, &PageEvidence)> {
+/// A load from memory, by one chain in the largest working set measured so.
+fn from_memory(dataset: &Dataset, belongs: impl Fn(&Point) -> bool) -> Option<&Point> {
     let alone = |p: &Point| p.number("chains").is_none_or(|n| n == 1);
     let matches = |p: &&Point| p.name("level") == Some(MEMORY) && alone(p) && belongs(p);
     let largest = dataset.points.iter().filter(matches).max_by_key(|p| p.number("size_bytes"))?;
-    let measured = largest.outcome.measured()?;
-    Some((measured.summary.median, &measured.evidence.pages))
+    largest.usable().map(|_| largest)
 }
 
 /// What base pages cost a load from memory: against huge pages of which nearly all were granted, and against the packed
-/// order, which looks for a page once for all of its lines.
+/// order, which looks for a page once for all of its lines. Only what the intervals show to be slower in base pages has a cost.
 fn memory_in_pages(dataset: &Dataset) -> Option<Finding> {
     let random = |p: &Point, pages: &str| {
         p.name("pages") == Some(pages) && p.name("chain_mode").is_none_or(|mode| mode == "global-random")
     };
-    let (small, base) = from_memory(dataset, |p| random(p, "4k"))?;
+    let small = from_memory(dataset, |p| random(p, "4k"))?;
+    let pages = |point: &Point| point.usable().map(|m| m.evidence.pages.clone()).unwrap_or_default();
     // The base page is what the system says it is, whatever the option is called.
-    let base = Bytes(base.asked_bytes.unwrap_or(4096));
+    let base = Bytes(pages(small).asked_bytes.unwrap_or(4096));
     let least = packed_window(base).0;
     let near = |p: &Point| p.number("window_bytes").is_some_and(|window| window < 2 * least);
     let packed = from_memory(dataset, |p| {
         p.name("pages") == Some("4k") && p.name("chain_mode") == Some("random-box") && near(p)
     });
-    let packed = packed.map(|(packed, _)| packed);
     let large = from_memory(dataset, |p| random(p, "thp")).or_else(|| from_memory(dataset, |p| random(p, "huge")));
-    let large = large.filter(|(_, huge)| huge.granted_share.unwrap_or(0.0) >= 0.9).map(|(large, _)| large);
-    let start = format!("A load from memory takes {small:.0} ns in {base} pages");
+    let large = large.filter(|point| pages(point).granted_share.unwrap_or(0.0) >= 0.9);
+    let slower =
+        |than: &'_ Point| Difference::shown(than, small).filter(|cost| cost.shows() == Shown::Higher).is_some();
+    let (large, packed) = (large.filter(|p| slower(p)), packed.filter(|p| slower(p)));
+    let cost = Difference::shown(large.or(packed)?, small)?;
+    let (ns, (low, high)) = (cost.amount(), cost.amount_interval());
+    let start = format!("A load from memory takes {:.0} ns in {base} pages", cost.to.value);
     let within = format!("in random order within {} at a time", Bytes(least));
-    let (kind, text) = match (large, packed) {
-        (Some(large), packed) => {
-            let cost =
-                format!("{start} and {large:.0} ns in huge pages: finding the page costs {:.0} ns.", small - large);
-            let packed = packed.map(|packed| format!(" Packed, {within}, it takes {packed:.0} ns."));
-            ("page-walk-cost", cost + &packed.unwrap_or_default())
+    let costs = format!("{ns:.0} ns ({:.0} to {high:.0})", low.max(0.0));
+    let packed = packed.and_then(Figure::new);
+    let (kind, text) = match (large, &packed) {
+        (Some(_), packed) => {
+            let text = format!("{start} and {:.0} ns in huge pages: finding the page costs {costs}.", cost.from.value);
+            let packed = packed.as_ref().map(|packed| format!(" Packed, {within}, it takes {:.0} ns.", packed.value));
+            ("page-walk-cost", text + &packed.unwrap_or_default())
         }
-        (None, Some(packed)) => {
-            let cost = small - packed;
-            let both = format!("finding the page and opening a row of the memory cost {cost:.0} ns together.");
-            ("page-locality", format!("{start} and {packed:.0} ns packed, {within}: {both}"))
+        (None, _) => {
+            let both = format!("finding the page and opening a row of the memory cost {costs} together.");
+            ("page-locality", format!("{start} and {:.0} ns packed, {within}: {both}", cost.from.value))
         }
-        (None, None) => return None,
     };
-    let figures = [("base_pages_ns", Some(small)), ("huge_pages_ns", large), ("packed_ns", packed)];
+    let figures = [
+        ("base_pages_ns", Some(cost.to.value)),
+        ("huge_pages_ns", large.map(|_| cost.from.value)),
+        ("packed_ns", packed.as_ref().map(|packed| packed.value)),
+        ("cost_ns", Some(ns)),
+        ("cost_low_ns", Some(low)),
+        ("cost_high_ns", Some(high)),
+    ];
     let values = figures.into_iter().filter_map(|(name, ns)| Some((name.to_owned(), ns?))).collect();
-    Some(Finding { kind: kind.to_owned(), text, values })
+    let points = cost.points().chain(packed.into_iter().flat_map(|packed| packed.points));
+    Some(Finding::resting_on(points, kind, text)?.with(values))
 }

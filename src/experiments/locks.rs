@@ -2,6 +2,7 @@
 //!
 //! Method and limits: docs/method/locks.md.
 
+use super::difference::{Difference, Figure};
 use super::lists::{Count, Counts, LineSharing, Lines, LockOperations, thread_counts};
 use super::{Bound, Detail, Draft, Experiment, Scope, axis};
 use crate::engine::{LockWork, Work};
@@ -9,7 +10,6 @@ use crate::error::Result;
 use crate::kernels::LockOperation;
 use crate::results::{Axis, Coordinate, Coordinates, Dataset, Finding, Outcome, Point, Quantity};
 use crate::units::{ThreadCount, ThreadList};
-use std::collections::BTreeMap;
 
 /// What threads do, and on which lines.
 #[derive(Debug, Clone, PartialEq, Eq, clap::Args)]
@@ -136,13 +136,15 @@ fn contention(dataset: &Dataset) -> Option<Finding> {
                 && (p.name("lines"), p.number("threads")) == (Some(lines), Some(most))
                 && (p.number("inside"), p.number("between")) == (Some(0), Some(0))
         };
-        dataset.points.iter().find(matches)?.outcome.measured()?.also.get("ns_per_operation").copied()
+        let figure = Figure::new(dataset.points.iter().find(matches)?)?;
+        Some(figure.map(|rate| most as f64 * 1e9 / rate))
     };
-    let (shared, separate) = (each("shared")?, each("separate")?);
+    let difference = Difference { from: each("separate")?, to: each("shared")? };
+    let (separate, shared) = (difference.from.value, difference.to.value);
     let text = format!(
         "An atomic addition takes each of {most} threads {shared:.1} ns on a line that they share and {separate:.1} ns on a \
          line of its own."
     );
-    let values = BTreeMap::from([("shared_ns".to_owned(), shared), ("separate_ns".to_owned(), separate)]);
-    Some(Finding { kind: "line-contention".to_owned(), text, values })
+    let values = [("shared_ns", shared), ("separate_ns", separate)];
+    difference.is_shown().then(|| difference.finding("line-contention", text, &values))?
 }

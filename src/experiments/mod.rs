@@ -9,6 +9,7 @@ mod chain_modes;
 mod clusters;
 pub mod core_to_core;
 mod curve;
+mod difference;
 mod hierarchy;
 pub mod instructions;
 pub mod io;

@@ -2,6 +2,7 @@
 //!
 //! Method and limits: docs/method/patterns.md.
 
+use super::difference::{Difference, Shown};
 use super::hierarchy::{Levels, Target};
 use super::lists::{OrderKind, Orders, PageModes, Widths, thread_counts};
 use super::{Bound, Detail, Draft, Experiment, Scope, axis, bytes_axis};
@@ -349,24 +350,29 @@ fn place(point: &Point) -> Coordinates {
     place
 }
 
-/// What each order reaches of the forward one in the largest working set that `operation` was measured in.
+/// What each order reaches of the forward one in the largest working set that `operation` was measured in. Orders that the
+/// intervals do not tell from the forward one are left out, unless they show that both are the same.
 fn in_memory(dataset: &Dataset, operation: &str) -> Option<Finding> {
-    let of = |p: &&Point| p.name("operation") == Some(operation) && p.outcome.measured().is_some();
+    let of = |p: &&Point| p.name("operation") == Some(operation) && p.usable().is_some();
     let largest = dataset.points.iter().filter(of).max_by_key(|p| p.number("size_bytes"))?;
     let here: Vec<&Point> = dataset.points.iter().filter(of).filter(|p| place(p) == place(largest)).collect();
+    let forward = here.iter().copied().find(|p| p.name("order") == Some("forward"))?;
+    let others = here.iter().copied().filter(|p| p.name("order") != Some("forward"));
     let mut values = BTreeMap::new();
-    for point in &here {
-        let share = point.outcome.measured()?.also.get("share_of_forward").copied()?;
-        values.insert(point.name("order")?.replace(' ', "_"), share);
+    let mut words = Vec::new();
+    let mut points = vec![forward];
+    for order in others {
+        let Some(difference) = Difference::between(forward, order) else { continue };
+        let name = order.name("order")?;
+        words.push(match difference.shows() {
+            Shown::Nothing => continue,
+            Shown::Same => format!("{name} the same within 5%"),
+            Shown::Higher | Shown::Lower => format!("{name} {:.0}%", difference.ratio() * 100.0),
+        });
+        values.insert(name.replace(' ', "_"), difference.ratio());
+        points.push(order);
     }
-    let others = here.iter().filter(|p| p.name("order") != Some("forward"));
-    let words: Vec<String> = others
-        .filter_map(|p| {
-            let share = p.outcome.measured()?.also.get("share_of_forward")?;
-            Some(format!("{} {:.0}%", p.name("order")?, share * 100.0))
-        })
-        .collect();
-    let (size, level) = (Bytes(largest.number("size_bytes")?), largest.name("level")?);
-    let text = format!("Of the forward {operation} of {size} ({level}): {}.", words.join(", "));
-    (!words.is_empty()).then(|| Finding { kind: "orders".to_owned(), text, values })
+    let size = Bytes(largest.number("size_bytes")?);
+    let text = format!("Of the forward {operation} of {size} ({}): {}.", largest.name("level")?, words.join(", "));
+    (!words.is_empty()).then(|| Some(Finding::resting_on(points, "orders", text)?.with(values)))?
 }

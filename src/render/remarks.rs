@@ -4,7 +4,7 @@ use super::Options;
 use super::figures::{coordinate, varying_axes};
 use super::page::Labelled;
 use super::text::shorten;
-use crate::results::{self, Cause, Dataset, Outcome, Point, Report, VerdictGrade, headline};
+use crate::results::{self, Cause, Dataset, Finding, Outcome, Point, Report, VerdictGrade, headline};
 use std::collections::BTreeSet;
 
 /// Reasons of one kind that fit on the screen; `verbose` shows all.
@@ -53,7 +53,7 @@ pub(super) fn remarks(report: &Report, options: &Options) -> Vec<Labelled> {
     let mut remarks = lines(collect(report.datasets.iter(), missing), options);
     remarks.extend(verdict(report));
     for finding in &report.findings {
-        remarks.push(("finding".to_owned(), shorten(&finding.text, length)));
+        remarks.push(("finding".to_owned(), shorten(&sentence(finding), length)));
     }
     let of = |outcome| doubts(outcome, options.verbose);
     let mut doubts =
@@ -64,6 +64,14 @@ pub(super) fn remarks(report: &Report, options: &Options) -> Vec<Labelled> {
         remarks.push(("saved".to_owned(), shorten(path, 1000)));
     }
     remarks
+}
+
+/// A finding with its doubt, if it has one.
+fn sentence(finding: &Finding) -> String {
+    match finding.trust().filter(|_| finding.is_doubtful()) {
+        Some(grade) => format!("({}) {}", grade.word(), finding.text),
+        None => finding.text.clone(),
+    }
 }
 
 /// Why a point has no number.

@@ -1,6 +1,6 @@
 //! Datasets: one quantity over named axes, a list of points.
 
-use super::Outcome;
+use super::{Measured, Outcome, VerdictGrade};
 #[cfg(test)]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -103,6 +103,12 @@ impl Point {
             Some(Coordinate::Name(name)) => Some(name),
             _ => None,
         }
+    }
+
+    /// What was measured, where a finding may rest on it: it is not rejected and has undisturbed samples.
+    pub fn usable(&self) -> Option<&Measured> {
+        let is_usable = |m: &&Measured| m.verdict.grade != VerdictGrade::Rejected && m.summary.clean_samples > 0;
+        self.outcome.measured().filter(is_usable)
     }
 }
 

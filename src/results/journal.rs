@@ -303,7 +303,7 @@ impl Reader {
         }
         let sentence = |text: &String| {
             let text = format!("{}{}.", text[..1].to_uppercase(), &text[1..]);
-            Finding { kind: "journal".to_owned(), text, values: BTreeMap::new() }
+            Finding::note("journal", text)
         };
         report.findings.extend(notes.iter().map(sentence));
         Journal { report, ended, notes }

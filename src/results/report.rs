@@ -1,10 +1,11 @@
 //! The report: one JSON document that holds everything about a run.
 
-use super::{Dataset, HostFacts, ReportVerdict};
+use super::{Dataset, HostFacts, Point, ReportVerdict, VerdictGrade};
 use crate::units::{Bytes, Hertz, Nanos};
 #[cfg(test)]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Version of the report's schema; rises when a reader of the old one would misread the new one.
 pub const SCHEMA_VERSION: u32 = 2;
@@ -127,7 +128,9 @@ pub struct PlanSummary {
     pub shortened: Vec<String>,
 }
 
-/// Something about the results that is worth a sentence.
+/// Something about the results that is worth a sentence. It is as sure as the points that it rests on.
+///
+/// The last two fields are private: whoever makes a finding has to say which points it rests on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(JsonSchema))]
 pub struct Finding {
@@ -136,5 +139,66 @@ pub struct Finding {
     /// The sentence.
     pub text: String,
     /// The numbers in it, by name, in base units.
-    pub values: std::collections::BTreeMap<String, f64>,
+    pub values: BTreeMap<String, f64>,
+    /// How far the points that it rests on can be trusted; left out of a finding that rests on none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    trust: Option<VerdictGrade>,
+    /// The numbers of these points, in rising order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    points: Vec<u64>,
+}
+
+impl Finding {
+    /// A sentence about the machine or the run, which rests on no measured value.
+    pub fn note(kind: &str, text: String) -> Self {
+        let values = BTreeMap::new();
+        Self { kind: kind.to_owned(), text, values, trust: None, points: Vec::new() }
+    }
+
+    /// The same with the numbers in it.
+    pub fn with(mut self, values: BTreeMap<String, f64>) -> Self {
+        self.values = values;
+        self
+    }
+
+    /// A finding that is wrong if one of `points` is: it is as doubtful as the worst of them. `None` where one of them can carry
+    /// no finding ([`Point::usable`]) and where there are none.
+    pub fn resting_on<'a>(points: impl IntoIterator<Item = &'a Point>, kind: &str, text: String) -> Option<Self> {
+        let points: Vec<&Point> = points.into_iter().collect();
+        let grades = points.iter().map(|point| Some(point.usable()?.verdict.grade));
+        let trust = grades.collect::<Option<Vec<VerdictGrade>>>()?.into_iter().max()?;
+        Some(Self { trust: Some(trust), points: numbers(&points), ..Self::note(kind, text) })
+    }
+
+    /// A finding that many of `points` show together, so that a single one of them matters little: it is doubtful where half of
+    /// them are. Points that can carry no finding ([`Point::usable`]) do not count; `None` where no other is left.
+    pub fn shown_by<'a>(points: impl IntoIterator<Item = &'a Point>, kind: &str, text: String) -> Option<Self> {
+        let points: Vec<&Point> = points.into_iter().filter(|point| point.usable().is_some()).collect();
+        let mut grades: Vec<VerdictGrade> =
+            points.iter().filter_map(|point| Some(point.usable()?.verdict.grade)).collect();
+        grades.sort_unstable();
+        let trust = *grades.get(grades.len() / 2)?;
+        Some(Self { trust: Some(trust), points: numbers(&points), ..Self::note(kind, text) })
+    }
+
+    /// How far the points that it rests on can be trusted; `None` where it rests on none.
+    pub fn trust(&self) -> Option<VerdictGrade> {
+        self.trust
+    }
+
+    /// The numbers of the points that it rests on, in rising order.
+    pub fn points(&self) -> &[u64] {
+        &self.points
+    }
+
+    /// Whether a reader has to be told that its points are doubtful.
+    pub fn is_doubtful(&self) -> bool {
+        self.trust.is_some_and(|trust| trust > VerdictGrade::Solid)
+    }
+}
+
+/// The numbers of `points`, each once.
+fn numbers(points: &[&Point]) -> Vec<u64> {
+    let numbers: BTreeSet<u64> = points.iter().map(|point| point.id).collect();
+    numbers.into_iter().collect()
 }

@@ -2,11 +2,10 @@
 
 use crate::results::{Cause, Dataset, Evidence, Finding, HostFacts, headline};
 use crate::units::CpuList;
-use std::collections::BTreeMap;
 
 /// A finding without numbers.
 pub(super) fn sentence(kind: &str, text: String) -> Finding {
-    Finding { kind: kind.to_owned(), text, values: BTreeMap::new() }
+    Finding::note(kind, text)
 }
 
 /// What the run was planned by although the system hides it (/proc or /sys masked): each with what was taken instead.

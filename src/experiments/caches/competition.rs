@@ -1,7 +1,7 @@
 //! What a run says about CPUs that compete for caches, beside what the system reports.
 
 use super::SHARED;
-use super::findings::{Group, finding, measured, value};
+use super::findings::{Group, finding, measured, note, value};
 use super::sentences::points;
 use crate::results::{Cache, Finding, Places, Point, Relation};
 
@@ -13,7 +13,8 @@ const TAKEN: f64 = 0.25;
 const LONGER: f64 = 0.1;
 
 /// What one partner does to the loads from a cache.
-struct Beside {
+struct Beside<'a> {
+    point: &'a Point,
     partner: u32,
     relation: Option<Relation>,
     latency: f64,
@@ -22,10 +23,12 @@ struct Beside {
 }
 
 /// Loads from one cache.
-struct Level {
+struct Level<'a> {
     index: usize,
+    /// Without a partner.
+    point: &'a Point,
     alone: f64,
-    beside: Vec<Beside>,
+    beside: Vec<Beside<'a>>,
 }
 
 /// Which CPUs compete with that of `group`, for each cache, and where the system reports otherwise.
@@ -35,10 +38,11 @@ pub fn of(group: &Group<'_>) -> Vec<Finding> {
     let Some(cpu) = group.cpu.filter(|_| caches > 0) else { return Vec::new() };
     if !asked {
         let text = format!("Which CPUs share the caches{} of CPU {cpu} is not known: {}.", group.mode, why(group));
-        return vec![finding("cache-sharing-unknown", text, &[])];
+        return vec![note("cache-sharing-unknown", text, &[])];
     }
     let places = group.topology.map(Places::of);
-    let levels: Vec<Result<Level, Finding>> = group.named().map(|index| level(group, index, places.as_ref())).collect();
+    let levels: Vec<Result<Level<'_>, Finding>> =
+        group.named().map(|index| level(group, index, places.as_ref())).collect();
     let mut findings = Vec::new();
     let mut differ = Vec::new();
     for level in levels {
@@ -63,14 +67,15 @@ fn why(group: &Group<'_>) -> String {
 }
 
 /// What the points about the cache at `index` show, or that they do not.
-fn level(group: &Group<'_>, index: usize, places: Option<&Places>) -> Result<Level, Finding> {
+fn level<'a>(group: &Group<'a>, index: usize, places: Option<&Places>) -> Result<Level<'a>, Finding> {
     let unknown = |why: &str| {
         let name = group.name(index).unwrap_or_default();
         let text = format!("Which CPUs share {name}{} is not known: {why}.", group.on);
-        finding("cache-sharing-unknown", text, &[("level", group.number(index).map(f64::from))])
+        note("cache-sharing-unknown", text, &[("level", group.number(index).map(f64::from))])
     };
     let points = points(group, SHARED, index);
-    let (beside, alone): (Vec<&Point>, Vec<&Point>) = points.into_iter().partition(|p| p.number("partner").is_some());
+    let (beside, alone): (Vec<&'a Point>, Vec<&'a Point>) =
+        points.into_iter().partition(|p| p.number("partner").is_some());
     let not_asked = "it was not asked, for want of time or of memory";
     let (Some(one), false) = (alone.first(), beside.is_empty()) else { return Err(unknown(not_asked)) };
     let latency = |index: usize| group.levels.get(index).map_or(0.0, |level| level.latency);
@@ -81,7 +86,7 @@ fn level(group: &Group<'_>, index: usize, places: Option<&Places>) -> Result<Lev
     if alone > latency(index) + taken {
         return Err(unknown("what fits it did not stay there, alone on one CPU"));
     }
-    let partner = |point: &Point| {
+    let partner = |point: &'a Point| {
         let partner = u32::try_from(point.number("partner")?).ok()?;
         let (latency, low) = (value(point)?, measured(point)?.summary.ci_low);
         let competes = match latency - alone >= taken {
@@ -89,14 +94,14 @@ fn level(group: &Group<'_>, index: usize, places: Option<&Places>) -> Result<Lev
             slower => Some(slower),
         };
         let relation = places.zip(group.cpu).map(|(places, cpu)| places.relation(cpu, partner));
-        Some(Beside { partner, relation, latency, competes })
+        Some(Beside { point, partner, relation, latency, competes })
     };
-    let mut beside: Vec<Beside> = beside.into_iter().filter_map(partner).collect();
+    let mut beside: Vec<Beside<'_>> = beside.into_iter().filter_map(partner).collect();
     beside.sort_by_key(|beside| (beside.relation, beside.partner));
     if beside.iter().all(|beside| beside.competes.is_none()) {
         return Err(unknown("its samples vary too much to tell"));
     }
-    Ok(Level { index, alone, beside })
+    Ok(Level { index, point: *one, alone, beside })
 }
 
 fn reported<'a>(group: &Group<'a>, index: usize) -> Option<&'a Cache> {
@@ -104,7 +109,7 @@ fn reported<'a>(group: &Group<'a>, index: usize) -> Option<&'a Cache> {
 }
 
 /// `CPU 1 (shared-l3)`
-fn named(beside: &Beside) -> String {
+fn named(beside: &Beside<'_>) -> String {
     let relation = beside.relation.map(|relation| format!(" ({relation})"));
     format!("CPU {}{}", beside.partner, relation.unwrap_or_default())
 }
@@ -119,7 +124,7 @@ fn list(names: &[String]) -> String {
 }
 
 /// Who shares the cache of `level` with `cpu`, in one sentence.
-fn said(group: &Group<'_>, cpu: u32, level: &Level) -> Option<Finding> {
+fn said(group: &Group<'_>, cpu: u32, level: &Level<'_>) -> Option<Finding> {
     let of = |competes: bool| level.beside.iter().filter(move |beside| beside.competes == Some(competes));
     let names = |competes: bool| of(competes).map(named).collect::<Vec<String>>();
     let (shared, own) = (names(true), names(false));
@@ -157,11 +162,12 @@ fn said(group: &Group<'_>, cpu: u32, level: &Level) -> Option<Finding> {
         ("alone_ns", Some(alone)),
         ("beside_ns", Some(beside)),
     ];
-    Some(finding("cache-sharing", text, &values))
+    let points = level.beside.iter().map(|beside| beside.point);
+    finding(points.chain([level.point]), "cache-sharing", text, &values)
 }
 
 /// Where the system reports otherwise of one partner.
-fn disagrees(group: &Group<'_>, cpu: u32, level: &Level, beside: &Beside) -> Option<Finding> {
+fn disagrees(group: &Group<'_>, cpu: u32, level: &Level<'_>, beside: &Beside<'_>) -> Option<Finding> {
     let cache = reported(group, level.index)?;
     let (competes, partner) = (beside.competes?, beside.partner);
     if cache.cpus.0.contains(&partner) == competes {
@@ -187,5 +193,5 @@ fn disagrees(group: &Group<'_>, cpu: u32, level: &Level, beside: &Beside) -> Opt
         ("alone_ns", Some(level.alone)),
         ("beside_ns", Some(beside.latency)),
     ];
-    Some(finding("cache-disagrees", text, &values))
+    finding([level.point, beside.point], "cache-disagrees", text, &values)
 }

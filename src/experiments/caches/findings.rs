@@ -168,7 +168,7 @@ impl<'a> Group<'a> {
                 self.on,
                 granted * 100.0
             );
-            findings.push(finding("cache-pages", text, &[("granted_share", Some(granted))]));
+            findings.push(note("cache-pages", text, &[("granted_share", Some(granted))]));
         }
         let caches = self.ends().len();
         findings.extend(self.named().filter_map(|index| self.level(index)));
@@ -209,7 +209,21 @@ impl<'a> Group<'a> {
             ("core_cycles", self.cycles.map(|cycles| cycles * level.latency)),
             ("reported_bytes", cache.map(|cache| cache.size.0 as f64)),
         ];
-        Some(finding("cache-level", text, &values))
+        finding(self.around(index), "cache-level", text, &values)
+    }
+
+    /// The points of the sweep.
+    fn sweep(&self) -> impl Iterator<Item = &'a Point> {
+        self.points.iter().copied().filter(|p| p.name("operation") == Some(SWEEP))
+    }
+
+    /// The points of the sweep that show the level at `index` and where it ends: from the end of the level before it to twice its
+    /// own.
+    fn around(&self, index: usize) -> Vec<&'a Point> {
+        let end = |index: usize| self.levels.get(index).and_then(|level| level.end);
+        let from = index.checked_sub(1).and_then(end).map_or(0, |end| end.capacity.0);
+        let to = end(index).map_or(u64::MAX, |end| end.high.0.saturating_mul(2));
+        self.sweep().filter(|p| p.number("size_bytes").is_some_and(|size| size > from && size <= to)).collect()
     }
 
     /// `1.1 ns (4.0 core cycles)`
@@ -236,7 +250,7 @@ impl<'a> Group<'a> {
             ("core_cycles", self.cycles.map(|cycles| cycles * last.latency)),
             ("largest_bytes", Some(largest.0 as f64)),
         ];
-        Some(finding("cache-memory", text, &values))
+        finding(self.around(self.levels.len() - 1), "cache-memory", text, &values)
     }
 
     /// Whether a level differs from what is reported of it, and what that may mean.
@@ -252,7 +266,8 @@ impl<'a> Group<'a> {
                 self.load(latency)
             );
             let values = [("capacity_bytes", Some(end.capacity.0 as f64)), ("latency_ns", Some(latency))];
-            return (!self.reported.is_empty()).then(|| finding("cache-disagrees", text, &values));
+            let points = self.around(index).into_iter().filter(|_| !self.reported.is_empty());
+            return finding(points, "cache-disagrees", text, &values);
         };
         let name = self.name(index)?;
         let (low, high, size) = (end.low.0 as f64, end.high.0 as f64, cache.size.0 as f64);
@@ -265,7 +280,7 @@ impl<'a> Group<'a> {
                 self.on,
                 Bytes(together as u64)
             );
-            return Some(finding("cache-exclusive", text, &values));
+            return finding(self.around(index), "cache-exclusive", text, &values);
         }
         let why = match () {
             () if high * TOLERANCE < size && cache.cpus.0.len() > 1 => {
@@ -277,7 +292,7 @@ impl<'a> Group<'a> {
         };
         let (measured, reported) = (rounded(end.capacity), cache.size);
         let text = format!("{name}{} holds {measured} by timing and {reported} by the system: {why}.", self.on);
-        Some(finding("cache-disagrees", text, &values))
+        finding(self.around(index), "cache-disagrees", text, &values)
     }
 
     /// A reported cache that is too large to end in what was measured.
@@ -306,7 +321,8 @@ impl<'a> Group<'a> {
             self.on
         );
         let enough = !missing.is_empty() && !self.curve.is_empty();
-        enough.then(|| finding("cache-disagrees", text, &[("missing", Some(missing.len() as f64))]))
+        let points = self.sweep().filter(|_| enough);
+        finding(points, "cache-disagrees", text, &[("missing", Some(missing.len() as f64))])
     }
 }
 
@@ -321,8 +337,21 @@ fn rounded(size: Bytes) -> String {
     format!("{text} {name}")
 }
 
-/// A finding with the values that are known.
-pub fn finding(kind: &str, text: String, values: &[(&str, Option<f64>)]) -> Finding {
-    let known = values.iter().filter_map(|(name, value)| Some(((*name).to_owned(), (*value)?)));
-    Finding { kind: kind.to_owned(), text, values: known.collect() }
+/// A finding that many of `points` show together, with the values that are known.
+pub fn finding<'a>(
+    points: impl IntoIterator<Item = &'a Point>,
+    kind: &str,
+    text: String,
+    values: &[(&str, Option<f64>)],
+) -> Option<Finding> {
+    Some(Finding::shown_by(points, kind, text)?.with(known(values)))
+}
+
+/// A sentence about what was not or could not be measured, with the values that are known.
+pub fn note(kind: &str, text: String, values: &[(&str, Option<f64>)]) -> Finding {
+    Finding::note(kind, text).with(known(values))
+}
+
+fn known(values: &[(&str, Option<f64>)]) -> BTreeMap<String, f64> {
+    values.iter().filter_map(|(name, value)| Some(((*name).to_owned(), (*value)?))).collect()
 }

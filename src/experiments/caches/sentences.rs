@@ -1,7 +1,7 @@
 //! What the probes of a run say: lines, prefetchers, ways.
 
 use super::analysis::{Pairs, followed, pairs, ways};
-use super::findings::{Group, finding, value};
+use super::findings::{Group, finding, note, value};
 use super::{PAIR, STRIDE, WAYS};
 use crate::results::{Finding, Point};
 use crate::units::Bytes;
@@ -39,13 +39,13 @@ fn pairs_of(group: &Group<'_>, index: usize) -> Option<Pairs> {
 
 /// The line, by the nearest cache that shows one.
 fn line(group: &Group<'_>, shown: &[(usize, Pairs)]) -> Option<Finding> {
-    let line = shown.iter().find_map(|(_, pairs)| pairs.line)?;
+    let (index, line) = shown.iter().find_map(|(index, pairs)| Some((*index, pairs.line?)))?;
     let reported = group.reported.first().and_then(|cache| cache.line);
     let reports = reported.map_or("no line".to_owned(), |reported| format!("lines of {reported}"));
     let text = format!("Lines{} are {line}; the system reports {reports}.", group.on);
     let values = [("line_bytes", Some(line.0 as f64)), ("reported_bytes", reported.map(|r| r.0 as f64))];
     let kind = if reported.is_some_and(|reported| reported != line) { "cache-disagrees" } else { "cache-line" };
-    Some(finding(kind, text, &values))
+    finding(points(group, PAIR, index), kind, text, &values)
 }
 
 /// What is fetched beside a line, behind the furthest cache that was asked.
@@ -75,7 +75,7 @@ fn neighbours(group: &Group<'_>, shown: &[(usize, Pairs)]) -> Option<Finding> {
         None => (format!("Behind {behind}{on} no neighbour is fetched with a line."), line.0, None),
     };
     let values = [("fetched_bytes", Some(reach as f64)), ("share_of_miss", share)];
-    Some(finding("cache-adjacent", text, &values))
+    finding(points(group, PAIR, *index), "cache-adjacent", text, &values)
 }
 
 /// Which strides are fetched ahead, behind the cache at `index`.
@@ -105,7 +105,7 @@ fn strides(group: &Group<'_>, index: usize) -> Option<Finding> {
         ("not_followed_bytes", not.map(|b| b.0 as f64)),
         ("share_of_random", Some(at_least)),
     ];
-    Some(finding("cache-stride-prefetch", text, &values))
+    finding(points(group, STRIDE, index), "cache-stride-prefetch", text, &values)
 }
 
 /// The ways of the cache at `index`, or why they are not known.
@@ -115,7 +115,7 @@ fn sets(group: &Group<'_>, index: usize) -> Option<Finding> {
         Ok(ways) => ways,
         Err(why) => {
             let text = format!("The ways of {name}{} are not known: {why}.", group.on);
-            return Some(finding("cache-ways-unknown", text, &[("level", group.number(index).map(f64::from))]));
+            return Some(note("cache-ways-unknown", text, &[("level", group.number(index).map(f64::from))]));
         }
     };
     // What the nearer cache holds of a set is never looked for in this one: fewer ways than its do not show.
@@ -137,7 +137,8 @@ fn sets(group: &Group<'_>, index: usize) -> Option<Finding> {
         ("reported_ways", reported.map(f64::from)),
     ];
     let differs = reported.is_some_and(|reported| !(least..=most).contains(&u64::from(reported)));
-    Some(finding(if differs { "cache-disagrees" } else { "cache-ways" }, text, &values))
+    let kind = if differs { "cache-disagrees" } else { "cache-ways" };
+    finding(points(group, WAYS, index), kind, text, &values)
 }
 
 /// The fewest and the most ways of the cache at `index`, or why they are not known.

@@ -1,5 +1,7 @@
 //! What is worth a sentence about storage.
 
+use crate::experiments::curve::saturation;
+use crate::experiments::difference::Figure;
 use crate::results::{Dataset, Finding, Point};
 use crate::units::{Nanos, significant};
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,7 +20,7 @@ fn otherwise(dataset: &Dataset) -> Vec<Finding> {
     let remarks: BTreeSet<&String> = storages.flat_map(|s| &s.remarks).collect();
     let finding = |text: &String| {
         let text = format!("Storage: {}.", text.trim_end_matches('.'));
-        Finding { kind: "storage-otherwise".to_owned(), text, values: BTreeMap::new() }
+        Finding::note("storage-otherwise", text)
     };
     remarks.into_iter().map(finding).collect()
 }
@@ -26,35 +28,39 @@ fn otherwise(dataset: &Dataset) -> Vec<Finding> {
 /// What this program itself takes for an operation, where that was measured.
 fn own_cost(dataset: &Dataset) -> Option<Finding> {
     let null = |p: &&Point| p.name("engine") == Some("null") && p.number("threads") == Some(1);
-    let points = dataset.points.iter().filter(null);
-    let rate = points.filter_map(|p| Some(p.outcome.measured()?.summary.median)).reduce(f64::max)?;
-    let each = Nanos(1e9 / rate);
+    let figures = dataset.points.iter().filter(null).filter_map(Figure::new);
+    let fastest = figures.max_by(|a, b| a.value.total_cmp(&b.value))?;
+    let each = Nanos(1e9 / fastest.value);
     let text = format!("This program itself takes {each} for an operation (engine null).");
-    Some(Finding {
-        kind: "storage-own-cost".to_owned(),
-        text,
-        values: BTreeMap::from([("ns_per_operation".to_owned(), each.0)]),
-    })
+    let values = BTreeMap::from([("ns_per_operation".to_owned(), each.0)]);
+    Some(Finding::resting_on(fastest.points, "storage-own-cost", text)?.with(values))
 }
 
 /// How many operations under way it takes, where several depths were measured of otherwise equal points.
 fn depth(dataset: &Dataset) -> Option<Finding> {
-    let mut families: BTreeMap<String, Vec<(u64, f64)>> = BTreeMap::new();
+    let mut families: BTreeMap<String, Vec<(u64, Figure<'_>)>> = BTreeMap::new();
     for point in &dataset.points {
-        let (Some(depth), Some(measured)) = (point.number("depth"), point.outcome.measured()) else { continue };
+        let (Some(depth), Some(figure)) = (point.number("depth"), Figure::new(point)) else { continue };
         let others = point.coordinates.iter().filter(|(axis, _)| !["depth", "engine"].contains(&axis.as_str()));
         let key = others.map(|(axis, at)| format!("{axis}={at} ")).collect();
-        families.entry(key).or_default().push((depth, measured.summary.median));
+        families.entry(key).or_default().push((depth, figure));
     }
     let mut curve = families.into_values().find(|curve| curve.len() > 2)?;
     curve.sort_by_key(|(depth, _)| *depth);
-    let most = curve.iter().map(|(_, rate)| *rate).reduce(f64::max)?;
-    let &(enough, rate) = curve.iter().find(|(_, rate)| *rate >= 0.95 * most)?;
+    let found = saturation(&curve)?;
+    let plural = if found.at_most == 1 { "" } else { "s" };
     let text = format!(
-        "{enough} operations under way in each thread reach 95% of the most that was seen: {} of {} operations per second.",
-        significant(rate),
-        significant(most)
+        "{} operation{plural} under way in each thread {} 95% of the most that was seen: {} of {} operations per second.",
+        found.count(),
+        found.reach(),
+        significant(found.reached),
+        significant(found.best)
     );
-    let values = BTreeMap::from([("depth".to_owned(), enough as f64), ("operations_per_second".to_owned(), rate)]);
-    Some(Finding { kind: "storage-depth".to_owned(), text, values })
+    let values = [
+        ("depth", found.at_most as f64),
+        ("depth_at_least", found.at_least as f64),
+        ("operations_per_second", found.reached),
+    ];
+    let values = values.map(|(name, value)| (name.to_owned(), value)).into();
+    Some(Finding::resting_on(found.points, "storage-depth", text)?.with(values))
 }

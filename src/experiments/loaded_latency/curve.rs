@@ -1,8 +1,9 @@
 //! Latency over bandwidth: one curve for each kind of traffic, read back from the points.
 
 use super::IDLE;
+use crate::experiments::difference::{Difference, Figure, Shown};
 use crate::kernels::RULED_PER_BLOCK;
-use crate::results::{Coordinate, Coordinates, Dataset, Load, Point, Summary, VerdictGrade};
+use crate::results::{Coordinate, Coordinates, Dataset, Load, Point, Summary};
 use crate::stats::{first_passing, knee_below_chord, unevenness};
 
 /// Longer pauses than this are longer than a chunk of a sample: what falls into its window is then no longer exact.
@@ -16,7 +17,9 @@ const LEARNT: f64 = 0.01;
 
 /// One intensity of the traffic.
 #[derive(Debug, Clone, Copy)]
-pub struct Spot {
+pub struct Spot<'a> {
+    /// What was measured.
+    pub point: &'a Point,
     /// Cycles between bursts, `None` without traffic.
     pub pause: Option<u64>,
     /// What a load takes, in ns.
@@ -25,7 +28,7 @@ pub struct Spot {
     pub load: Option<Load>,
 }
 
-impl Spot {
+impl Spot<'_> {
     /// Payload of the traffic in B/s.
     pub fn bandwidth(&self) -> f64 {
         self.load.map_or(0.0, |load| load.median)
@@ -34,16 +37,16 @@ impl Spot {
 
 /// One kind of traffic at rising intensity.
 #[derive(Debug, Clone)]
-pub struct Curve {
+pub struct Curve<'a> {
     /// The coordinates that all its points share.
     pub place: Coordinates,
     /// Idle first, then by ever shorter pauses.
-    pub spots: Vec<Spot>,
+    pub spots: Vec<Spot<'a>>,
 }
 
 /// The curves of `dataset` in the order of their points, each with the idle point of its place.
-pub fn curves(dataset: &Dataset) -> Vec<Curve> {
-    let mut curves: Vec<Curve> = Vec::new();
+pub fn curves(dataset: &Dataset) -> Vec<Curve<'_>> {
+    let mut curves: Vec<Curve<'_>> = Vec::new();
     let loaded = dataset.points.iter().filter(|p| p.name("mix").is_some_and(|mix| mix != IDLE));
     for (point, spot) in loaded.filter_map(|p| Some((p, spot(p)?))) {
         let place = without(point, &["pause_cycles"]);
@@ -72,31 +75,32 @@ fn without(point: &Point, axes: &[&str]) -> Coordinates {
     point.coordinates.iter().filter(|(axis, _)| !axes.contains(&axis.as_str())).map(owned).collect()
 }
 
-fn spot(point: &Point) -> Option<Spot> {
-    let measured = point.outcome.measured().filter(|m| m.verdict.grade != VerdictGrade::Rejected)?;
-    Some(Spot { pause: point.number("pause_cycles"), latency: measured.summary, load: measured.load })
+fn spot(point: &Point) -> Option<Spot<'_>> {
+    let measured = point.usable()?;
+    Some(Spot { point, pause: point.number("pause_cycles"), latency: measured.summary, load: measured.load })
 }
 
-impl Curve {
+impl<'a> Curve<'a> {
     /// The kind of traffic.
     pub fn mix(&self) -> String {
         self.place.get("mix").map(ToString::to_string).unwrap_or_default()
     }
 
     /// The idle point.
-    pub fn idle(&self) -> Option<&Spot> {
+    pub fn idle(&self) -> Option<&Spot<'a>> {
         self.spots.first().filter(|spot| spot.pause.is_none())
     }
 
     /// The point of the highest bandwidth.
-    pub fn fastest(&self) -> Option<&Spot> {
+    pub fn fastest(&self) -> Option<&Spot<'a>> {
         self.spots.iter().filter(|s| s.load.is_some()).max_by(|a, b| a.bandwidth().total_cmp(&b.bandwidth()))
     }
 
-    /// The highest latency beside traffic.
-    pub fn slowest(&self) -> Option<&Spot> {
+    /// How much longer than idle loads take beside traffic, for each of its intensities whose figures are known.
+    pub fn slowed(&self) -> Vec<Difference<'a>> {
+        let Some(idle) = self.idle() else { return Vec::new() };
         let loaded = self.spots.iter().filter(|spot| spot.load.is_some());
-        loaded.max_by(|a, b| a.latency.median.total_cmp(&b.latency.median))
+        loaded.filter_map(|spot| Difference::between(idle.point, spot.point)).collect()
     }
 
     fn bandwidths(&self) -> Vec<f64> {
@@ -108,14 +112,22 @@ impl Curve {
     }
 
     /// What a load takes when the traffic first reaches a bandwidth, in ns, by straight lines between points.
-    pub fn at(&self, bandwidth: f64) -> Option<f64> {
-        first_passing(&self.bandwidths(), &self.latencies(), bandwidth)
+    pub fn at(&self, bandwidth: f64) -> Option<Figure<'a>> {
+        let figures: Vec<Figure<'_>> = self.spots.iter().map(|spot| Figure::new(spot.point)).collect::<Option<_>>()?;
+        let x = self.bandwidths();
+        let on =
+            |of: fn(&Figure<'_>) -> f64| first_passing(&x, &figures.iter().map(of).collect::<Vec<f64>>(), bandwidth);
+        let passes = |pair: &[f64]| (pair[0].min(pair[1])..=pair[0].max(pair[1])).contains(&bandwidth);
+        let first = x.windows(2).position(passes)?;
+        let points = vec![self.spots[first].point, self.spots[first + 1].point];
+        Some(Figure { value: on(|f| f.value)?, low: on(|f| f.low)?, high: on(|f| f.high)?, points })
     }
 
-    /// The point at which the curve turns up: after it there is one whose latency is higher and not by chance, their intervals
-    /// being apart. Points whose bandwidth is no higher than that of a longer pause say nothing.
-    pub fn knee(&self) -> Option<&Spot> {
-        let mut rising: Vec<&Spot> = Vec::new();
+    /// The point at which the curve turns up: after it there is one whose latency is higher than there and than idle, as their
+    /// intervals show. Points whose bandwidth is no higher than that of a longer pause say nothing, and a point that is faster
+    /// than idle is no bend.
+    pub fn knee(&self) -> Option<&Spot<'a>> {
+        let mut rising: Vec<&Spot<'_>> = Vec::new();
         for spot in &self.spots {
             if rising.last().is_none_or(|last| spot.bandwidth() > last.bandwidth()) {
                 rising.push(spot);
@@ -124,19 +136,24 @@ impl Curve {
         let x: Vec<f64> = rising.iter().map(|spot| spot.bandwidth()).collect();
         let y: Vec<f64> = rising.iter().map(|spot| spot.latency.median).collect();
         let index = knee_below_chord(&x, &y)?;
-        let knee = rising[index];
-        let rises = rising[index + 1..].iter().any(|later| later.latency.ci_low > knee.latency.ci_high);
-        rises.then_some(knee)
+        let (idle, knee) = (self.idle()?.point, rising[index]);
+        let higher = |from: &Point, to: &Point| shows(from, to) == Some(Shown::Higher);
+        let rises = |later: &&Spot<'_>| higher(knee.point, later.point) && higher(idle, later.point);
+        let falls = shows(idle, knee.point) == Some(Shown::Lower);
+        (rising[index + 1..].iter().any(rises) && !falls).then_some(knee)
     }
 
     /// Two points of which the one with more traffic is faster, and neither by chance nor by next to nothing: bandwidths and
     /// latencies have intervals that do not meet, and the latency falls by [`FALLS`].
-    pub fn fall(&self) -> Option<(&Spot, &Spot)> {
-        let low = |spot: &Spot| spot.load.map_or(0.0, |load| load.ci_low);
-        let high = |spot: &Spot| spot.load.map_or(0.0, |load| load.ci_high);
+    pub fn fall(&self) -> Option<(&Spot<'a>, &Spot<'a>)> {
+        let low = |spot: &Spot<'_>| spot.load.map_or(0.0, |load| load.ci_low);
+        let high = |spot: &Spot<'_>| spot.load.map_or(0.0, |load| load.ci_high);
         let pairs = self.spots.iter().flat_map(|a| self.spots.iter().map(move |b| (a, b)));
-        let falls = |(a, b): &(&Spot, &Spot)| low(b) > high(a) && b.latency.ci_high < a.latency.ci_low * FALLS;
-        let depth = |(a, b): &(&Spot, &Spot)| a.latency.median / b.latency.median;
+        let falls = |(a, b): &(&Spot<'_>, &Spot<'_>)| {
+            let slower = Difference::between(a.point, b.point);
+            low(b) > high(a) && slower.is_some_and(|change| change.ratio_interval().1 < FALLS)
+        };
+        let depth = |(a, b): &(&Spot<'_>, &Spot<'_>)| a.latency.median / b.latency.median;
         pairs.filter(falls).max_by(|one, other| depth(one).total_cmp(&depth(other)))
     }
 
@@ -144,9 +161,14 @@ impl Curve {
     pub fn wanted(&self) -> Vec<(f64, u64)> {
         let worth = unevenness(&self.bandwidths(), &self.latencies());
         let pairs = self.spots.windows(2).zip(worth).filter(|(_, worth)| *worth > LEARNT);
-        let between = |(pair, worth): (&[Spot], f64)| Some((worth, middle(pair[0].pause, pair[1].pause?)?));
+        let between = |(pair, worth): (&[Spot<'_>], f64)| Some((worth, middle(pair[0].pause, pair[1].pause?)?));
         pairs.filter_map(between).collect()
     }
+}
+
+/// What the intervals of two points show.
+fn shows(from: &Point, to: &Point) -> Option<Shown> {
+    Some(Difference::between(from, to)?.shows())
 }
 
 /// A pause between two neighbouring ones, in whole blocks of additions: their geometric middle; four times the longest one

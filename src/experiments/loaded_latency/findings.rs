@@ -1,6 +1,7 @@
 //! What the curves say, in sentences.
 
 use super::curve::{Curve, curves};
+use crate::experiments::difference::{Difference, Figure, Shown};
 use crate::results::{Coordinates, Dataset, Finding, HostFacts};
 use std::collections::BTreeMap;
 
@@ -32,7 +33,7 @@ fn cure(facts: Option<&HostFacts>) -> String {
 }
 
 /// Which curve it is, in words: its traffic, and what else tells it from others.
-fn named(curve: &Curve, all: &[Curve]) -> String {
+fn named(curve: &Curve<'_>, all: &[Curve<'_>]) -> String {
     let differs = |axis: &&&str| all.iter().any(|other| other.place.get(**axis) != curve.place.get(**axis));
     let also: Vec<String> = ["cpu", "node", "pages", "repeat"]
         .iter()
@@ -44,46 +45,53 @@ fn named(curve: &Curve, all: &[Curve]) -> String {
 }
 
 /// `1 thread`, `7 threads`
-fn threads(curve: &Curve) -> String {
+fn threads(curve: &Curve<'_>) -> String {
     let threads = curve.place.get("threads").map(ToString::to_string).unwrap_or_default();
     let plural = if threads == "1" { "" } else { "s" };
     format!("{threads} thread{plural}")
 }
 
-/// The figures along one curve: idle, at shares of its highest bandwidth, and its knee.
-pub(super) fn along(curve: &Curve, all: &[Curve]) -> Option<Finding> {
-    let (idle, fastest) = (curve.idle()?.latency.median, curve.fastest()?);
-    let most = fastest.bandwidth();
-    let mut values = BTreeMap::from([("idle_ns".to_owned(), idle), ("highest".to_owned(), most)]);
+/// The figures along one curve: idle, at the shares of its highest bandwidth at which loads take longer, and its knee.
+pub(super) fn along(curve: &Curve<'_>, all: &[Curve<'_>]) -> Option<Finding> {
+    let (idle, fastest) = (Figure::new(curve.idle()?.point)?, curve.fastest()?);
+    let (ns, most) = (idle.value, fastest.bandwidth());
+    let mut values = BTreeMap::from([("idle_ns".to_owned(), ns), ("highest".to_owned(), most)]);
     values.extend(fastest.load.map(|load| ("highest_bus_estimate".to_owned(), load.bus_estimate)));
+    let mut points = [idle.points.clone(), vec![fastest.point]].concat();
     let mut told = Vec::new();
     for (share, percent) in SHARES {
-        let Some(ns) = curve.at(most * share) else { continue };
-        values.insert(format!("ns_at_{percent}"), ns);
-        told.push(format!("{ns:.0} ns at {percent}%"));
+        let Some(there) = curve.at(most * share) else { continue };
+        let slowed = Difference { from: idle.clone(), to: there };
+        if slowed.shows() == Shown::Higher {
+            values.insert(format!("ns_at_{percent}"), slowed.to.value);
+            told.push(format!("{:.0} ns at {percent}%", slowed.to.value));
+            points.extend(slowed.to.points);
+        }
     }
-    let knee = curve.knee().map(|knee| (knee.bandwidth(), knee.latency.median));
+    let knee = curve.knee();
     let bends = match knee {
-        Some((bandwidth, ns)) => format!("it bends at {:.1} GB/s ({ns:.0} ns)", bandwidth / 1e9),
+        Some(knee) if knee.latency.median > idle.high => {
+            format!("it bends at {:.1} GB/s ({:.0} ns)", knee.bandwidth() / 1e9, knee.latency.median)
+        }
+        Some(knee) => format!("it bends at {:.1} GB/s, up to which loads are as fast as idle", knee.bandwidth() / 1e9),
         None => "no bend is seen".to_owned(),
     };
-    for (name, value) in [("knee", knee.map(|k| k.0)), ("knee_ns", knee.map(|k| k.1))] {
-        values.extend(value.map(|value| (name.to_owned(), value)));
-    }
+    points.extend(knee.map(|knee| knee.point));
+    values.extend(knee.map(|knee| ("knee".to_owned(), knee.bandwidth())));
+    values.extend(knee.map(|knee| ("knee_ns".to_owned(), knee.latency.median)));
     let text = format!(
-        "Beside {}: a load takes {idle:.0} ns idle, {} of the highest {:.1} GB/s; {bends}.",
+        "Beside {}: a load takes {ns:.0} ns idle, {} of the highest {:.1} GB/s; {bends}.",
         named(curve, all),
         told.join(", "),
         most / 1e9
     );
-    (!told.is_empty()).then(|| Finding { kind: "loaded-latency".to_owned(), text, values })
+    (!told.is_empty()).then(|| Some(Finding::resting_on(points, "loaded-latency", text)?.with(values)))?
 }
 
 /// What is odd about a curve: it falls, or it hardly rises. `cure` follows the words that the traffic cannot load the memory.
-pub(super) fn doubt(curve: &Curve, all: &[Curve], cure: &str) -> Option<Finding> {
-    let idle = curve.idle()?.latency.median;
+pub(super) fn doubt(curve: &Curve<'_>, all: &[Curve<'_>], cure: &str) -> Option<Finding> {
     let named = named(curve, all);
-    if let Some((before, after)) = curve.fall() {
+    if let Some((before, after)) = curve.fall().filter(|_| curve.idle().is_some()) {
         let (from, to) = (before.latency.median, after.latency.median);
         let text = format!(
             "Beside {named}: loads take {from:.0} ns at {:.1} GB/s and only {to:.0} ns at {:.1} GB/s, outside both intervals: \
@@ -91,30 +99,34 @@ pub(super) fn doubt(curve: &Curve, all: &[Curve], cure: &str) -> Option<Finding>
             before.bandwidth() / 1e9,
             after.bandwidth() / 1e9
         );
-        let values = BTreeMap::from([("from_ns".to_owned(), from), ("to_ns".to_owned(), to)]);
-        return Some(Finding { kind: "loaded-latency-falls".to_owned(), text, values });
+        let fall = Difference::between(before.point, after.point)?;
+        return fall.finding("loaded-latency-falls", text, &[("from_ns", from), ("to_ns", to)]);
     }
-    let (slowest, fastest) = (curve.slowest()?.latency.median, curve.fastest()?);
-    if slowest >= idle * LOADED {
+    let fastest = curve.fastest()?;
+    let slowed = curve.slowed();
+    if slowed.iter().any(|slowed| slowed.ratio_interval().1 >= LOADED) {
         return None;
     }
+    let slowest = slowed.into_iter().max_by(|a, b| a.ratio().total_cmp(&b.ratio()))?;
+    let ratio = slowest.ratio();
+    let times = match slowest.shows() {
+        Shown::Higher => format!("make loads take {ratio:.2} times as long as idle at most, not {LOADED} times"),
+        _ => "make no load slower than idle beyond the intervals".to_owned(),
+    };
     let text = format!(
-        "Beside {named}: {:.1} GB/s make loads take {:.2} times as long as idle at most, not {LOADED} times: {} cannot load \
-         this memory{cure}.",
+        "Beside {named}: {:.1} GB/s {times}: {} cannot load this memory{cure}.",
         fastest.bandwidth() / 1e9,
-        slowest / idle,
         threads(curve)
     );
-    let values = BTreeMap::from([("ratio".to_owned(), slowest / idle), ("highest".to_owned(), fastest.bandwidth())]);
-    Some(Finding { kind: "loaded-latency-flat".to_owned(), text, values })
+    slowest.finding("loaded-latency-flat", text, &[("highest", fastest.bandwidth())])
 }
 
 /// Curves that differ along `axis` only, at the same bandwidth: that of the slowest of them, nearly.
-fn compared(curves: &[Curve], axis: &str) -> Vec<Finding> {
-    let without = |curve: &Curve| -> Coordinates {
+fn compared(curves: &[Curve<'_>], axis: &str) -> Vec<Finding> {
+    let without = |curve: &Curve<'_>| -> Coordinates {
         curve.place.iter().filter(|(name, _)| *name != axis).map(|(n, c)| (n.clone(), c.clone())).collect()
     };
-    let mut groups: Vec<(Coordinates, Vec<&Curve>)> = Vec::new();
+    let mut groups: Vec<(Coordinates, Vec<&Curve<'_>>)> = Vec::new();
     for curve in curves.iter().filter(|curve| curve.place.contains_key(axis)) {
         let place = without(curve);
         match groups.iter_mut().find(|(known, _)| *known == place) {
@@ -126,18 +138,27 @@ fn compared(curves: &[Curve], axis: &str) -> Vec<Finding> {
     several.filter_map(|(_, group)| at_equal_bandwidth(&group, axis)).collect()
 }
 
-fn at_equal_bandwidth(group: &[&Curve], axis: &str) -> Option<Finding> {
+/// `None` where the intervals leave open how the curves compare.
+fn at_equal_bandwidth(group: &[&Curve<'_>], axis: &str) -> Option<Finding> {
     let most = group.iter().map(|curve| curve.fastest().map(|spot| spot.bandwidth())).collect::<Option<Vec<f64>>>()?;
     let bandwidth = most.into_iter().reduce(f64::min)? * COMPARED_AT;
     let mut values = BTreeMap::from([("bandwidth".to_owned(), bandwidth)]);
     let mut told = Vec::new();
+    let mut figures: Vec<Figure<'_>> = Vec::new();
     for curve in group {
-        let (name, ns) = (curve.place.get(axis)?.to_string(), curve.at(bandwidth)?);
-        told.push(format!("{ns:.0} ns {} {name}", if axis == "mix" { "beside" } else { "on node" }));
-        values.insert(format!("{name}_ns"), ns);
+        let (name, there) = (curve.place.get(axis)?.to_string(), curve.at(bandwidth)?);
+        told.push(format!("{:.0} ns {} {name}", there.value, if axis == "mix" { "beside" } else { "on node" }));
+        values.insert(format!("{name}_ns"), there.value);
+        figures.push(there);
+    }
+    figures.sort_by(|a, b| a.value.total_cmp(&b.value));
+    let (quickest, slowest) = (figures.first()?.clone(), figures.last()?.clone());
+    if (Difference { from: quickest, to: slowest }).shows() == Shown::Nothing {
+        return None;
     }
     let of = if axis == "mix" { String::new() } else { format!(" of {}", named(group[0], &[])) };
     let text = format!("At the same {:.1} GB/s{of}: a load takes {}.", bandwidth / 1e9, told.join(", "));
     let kind = if axis == "mix" { "loaded-latency-mixes" } else { "loaded-latency-nodes" };
-    Some(Finding { kind: kind.to_owned(), text, values })
+    let points = figures.into_iter().flat_map(|figure| figure.points);
+    Some(Finding::resting_on(points, kind, text)?.with(values))
 }

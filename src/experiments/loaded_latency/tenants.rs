@@ -5,11 +5,11 @@ use super::mix::{Mix, Shape};
 use super::{Line, Place, Settings, one_cpu, places, runnable, traffic_bytes};
 use crate::engine::{LoadedWork, Probe, Traffic, Work};
 use crate::error::Result;
+use crate::experiments::difference::{Difference, Shown};
 use crate::experiments::{Bound, Draft, Experiment, Scope, axis, bytes_axis};
 use crate::kernels::{BLOCK_BYTES, Operation, RULED_PER_BLOCK, chase_name};
-use crate::results::{Axis, Coordinate, Dataset, Finding, Measured, Outcome, Point, Quantity};
+use crate::results::{Axis, Coordinate, Dataset, Finding, Outcome, Point, Quantity};
 use crate::units::CpuList;
-use std::collections::BTreeMap;
 
 /// What the bully does where the user says nothing: loads only, and stores too.
 const MIXES: [Mix; 2] = [Mix::of(100, 0), Mix::of(50, 50)];
@@ -133,29 +133,30 @@ impl Tenants {
             place.retain(|axis, _| !["bully", "mix", "threads", "pause_cycles"].contains(&axis.as_str()));
             place
         };
-        let beside = point.outcome.measured()?;
+        let load = point.usable()?.load.filter(|_| point.name("bully") != Some(NOBODY))?;
         let alone = |p: &&Point| p.name("bully") == Some(NOBODY) && place(p) == place(point);
-        let alone = dataset.points.iter().filter(alone).find_map(|p| p.outcome.measured())?;
-        let load = beside.load.filter(|_| point.name("bully") != Some(NOBODY))?;
-        let (before, after) = (alone.summary.median, beside.summary.median);
-        let figure = |m: &Measured| match self.streams {
-            true => format!("{:.1} GB/s", m.summary.median / 1e9),
-            false => format!("{:.0} ns a load", m.summary.median),
+        let cost = Difference::between(dataset.points.iter().find(alone)?, point)?;
+        let (before, after) = (cost.from.value, cost.to.value);
+        let figure = |value: f64| match self.streams {
+            true => format!("{:.1} GB/s", value / 1e9),
+            false => format!("{value:.0} ns a load"),
+        };
+        let times = match cost.shows() {
+            Shown::Nothing => return None,
+            Shown::Same => "the same within 5%".to_owned(),
+            Shown::Higher | Shown::Lower => {
+                let (low, high) = cost.ratio_interval();
+                format!("{:.2} times ({low:.2} to {high:.2})", cost.ratio())
+            }
         };
         let (cpu, bully, mix) = (point.number("cpu")?, point.name("bully")?, point.name("mix")?);
         let text = format!(
-            "Beside {mix} traffic of CPU {bully} ({:.1} GB/s), CPU {cpu} has {} in place of {} alone: {:.2} times.",
+            "Beside {mix} traffic of CPU {bully} ({:.1} GB/s), CPU {cpu} has {} in place of {} alone: {times}.",
             load.median / 1e9,
-            figure(beside),
-            figure(alone),
-            after / before
+            figure(after),
+            figure(before),
         );
-        let values = BTreeMap::from([
-            ("alone".to_owned(), before),
-            ("beside".to_owned(), after),
-            ("bully".to_owned(), load.median),
-        ]);
         let kind = if self.streams { "victim-bandwidth" } else { "victim-latency" };
-        Some(Finding { kind: kind.to_owned(), text, values })
+        cost.finding(kind, text, &[("alone", before), ("beside", after), ("bully", load.median)])
     }
 }

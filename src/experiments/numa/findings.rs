@@ -1,6 +1,7 @@
 //! What the matrices show: local against remote memory, the worst link, directions that differ, all nodes at once.
 
-use crate::results::{Dataset, Finding, HostFacts, Point, Summary};
+use crate::experiments::difference::{Difference, Figure, Shown};
+use crate::results::{Dataset, Finding, HostFacts, Point};
 use crate::units::significant;
 use std::collections::BTreeMap;
 
@@ -17,18 +18,23 @@ pub const LOCAL: &str = "local";
 const ASYMMETRIC: f64 = 0.1;
 
 /// A measured pair of nodes.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 struct Link<'a> {
     from: u64,
     to: u64,
     distance: Option<u64>,
     threads: Option<u64>,
-    summary: &'a Summary,
+    figure: Figure<'a>,
 }
 
-impl Link<'_> {
+impl<'a> Link<'a> {
     fn value(&self) -> f64 {
-        self.summary.median
+        self.figure.value
+    }
+
+    /// What `other` has of this.
+    fn against(&self, other: &Link<'a>) -> Difference<'a> {
+        Difference { from: self.figure.clone(), to: other.figure.clone() }
     }
 
     fn is_local(&self) -> bool {
@@ -39,9 +45,9 @@ impl Link<'_> {
 /// The measured pairs of nodes among `points`.
 fn links<'a>(points: &[&'a Point]) -> Vec<Link<'a>> {
     let link = |p: &&'a Point| {
-        let summary = &p.outcome.measured()?.summary;
+        let figure = Figure::new(p)?;
         let (from, to) = (p.number("cpu_node")?, p.number("memory_node")?);
-        Some(Link { from, to, distance: p.number("distance"), threads: p.number("threads"), summary })
+        Some(Link { from, to, distance: p.number("distance"), threads: p.number("threads"), figure })
     };
     points.iter().filter_map(link).collect()
 }
@@ -105,8 +111,9 @@ pub fn one_node(facts: &HostFacts, dataset: &Dataset) -> Option<Finding> {
     let unit = &dataset.quantity.unit;
     let mut values = BTreeMap::new();
     let mut words = Vec::new();
+    let mut points = Vec::new();
     for point in &dataset.points {
-        let (Some(measured), Some(operation)) = (point.outcome.measured(), point.name("operation")) else { continue };
+        let (Some(measured), Some(operation)) = (point.usable(), point.name("operation")) else { continue };
         let median = measured.summary.median;
         let shown = match unit.as_str() {
             "ns" => format!("{operation} {} ns", significant(median)),
@@ -114,33 +121,42 @@ pub fn one_node(facts: &HostFacts, dataset: &Dataset) -> Option<Finding> {
         };
         values.entry(operation.to_owned()).or_insert(median);
         words.push(shown);
+        points.push(point);
     }
     let source = &topology.nodes_source;
     let measured = if words.is_empty() { String::new() } else { format!(": {}", words.join(", ")) };
     let text = format!("This machine has one NUMA node ({source}); all its memory is local{measured}.");
-    Some(Finding { kind: "one-node".to_owned(), text, values })
+    let measured = Finding::resting_on(points, "one-node", text.clone());
+    Some(measured.unwrap_or_else(|| Finding::note("one-node", text)).with(values))
 }
 
-/// The mean of the values of `links`.
-fn mean<'a>(links: impl Iterator<Item = &'a Link<'a>>) -> Option<(f64, usize)> {
-    let values: Vec<f64> = links.map(Link::value).collect();
-    (!values.is_empty()).then(|| (values.iter().sum::<f64>() / values.len() as f64, values.len()))
+/// The mean of the figures of `links`.
+fn mean<'a>(links: &[&Link<'a>]) -> Option<Figure<'a>> {
+    Figure::mean(&links.iter().map(|link| link.figure.clone()).collect::<Vec<Figure<'a>>>())
 }
 
-/// Local memory against that of each distance, beside what the system says of it.
+/// Local memory against that of each distance, beside what the system says of it. A distance of which the intervals leave open how
+/// it compares is left out.
 fn by_distance(name: &str, links: &[Link<'_>], kind: &str, shown: &dyn Fn(f64) -> String) -> Option<Finding> {
-    let (local, _) = mean(links.iter().filter(|link| link.is_local()))?;
+    let local = mean(&links.iter().filter(|link| link.is_local()).collect::<Vec<_>>())?;
     let own = links.iter().filter(|link| link.is_local()).find_map(|link| link.distance);
     let mut classes: BTreeMap<Option<u64>, Vec<&Link<'_>>> = BTreeMap::new();
     for link in links.iter().filter(|link| !link.is_local()) {
         classes.entry(link.distance).or_default().push(link);
     }
-    let mut values = BTreeMap::from([("local".to_owned(), local)]);
+    let mut values = BTreeMap::from([("local".to_owned(), local.value)]);
     let mut words = Vec::new();
+    let mut points = local.points.clone();
     for (distance, members) in classes {
-        let Some((remote, count)) = mean(members.into_iter()) else { continue };
+        let Some(remote) = mean(&members) else { continue };
+        let difference = Difference { from: local.clone(), to: remote };
+        let compares = match difference.shows() {
+            Shown::Nothing => continue,
+            Shown::Same => "the same as local within 5%".to_owned(),
+            Shown::Higher | Shown::Lower => format!("{:.2} of local", difference.ratio()),
+        };
         let key = distance.map_or_else(|| "remote".to_owned(), |distance| format!("distance_{distance}"));
-        values.insert(key, remote);
+        values.insert(key, difference.to.value);
         let at = match (distance, own) {
             (Some(distance), Some(own)) if own > 0 => {
                 format!("at distance {distance} (reported as {:.1} times as far)", distance as f64 / own as f64)
@@ -148,44 +164,51 @@ fn by_distance(name: &str, links: &[Link<'_>], kind: &str, shown: &dyn Fn(f64) -
             (Some(distance), _) => format!("at distance {distance}"),
             (None, _) => "remote".to_owned(),
         };
+        let count = members.len();
         let pairs = if count == 1 { String::new() } else { format!(", mean of {count} pairs") };
-        words.push(format!("{} {at}, {:.2} of local{pairs}", shown(remote), remote / local));
+        words.push(format!("{} {at}, {compares}{pairs}", shown(difference.to.value)));
+        points.extend(difference.to.points);
     }
-    let text = format!("NUMA {name}: {} from local memory, {}.", shown(local), words.join("; "));
-    (!words.is_empty()).then(|| Finding { kind: kind.to_owned(), text, values })
+    let text = format!("NUMA {name}: {} from local memory, {}.", shown(local.value), words.join("; "));
+    let points = points.into_iter().filter(|_| !words.is_empty());
+    Some(Finding::shown_by(points, kind, text)?.with(values))
 }
 
-/// The pair furthest from what the CPU node has of its own memory, where there are several remote ones.
+/// The pair furthest from what the CPU node has of its own memory, where there are several remote ones and the intervals show that
+/// it is worse than the local one.
 fn worst(name: &str, links: &[Link<'_>], higher_is_better: bool, shown: &dyn Fn(f64) -> String) -> Option<Finding> {
-    let own = |link: &Link<'_>| links.iter().find(|l| l.is_local() && l.from == link.from).map(Link::value);
-    let remote: Vec<(f64, &Link<'_>)> =
-        links.iter().filter(|l| !l.is_local()).filter_map(|l| Some((l.value() / own(l)?, l))).collect();
+    let own = |link: &Link<'_>| links.iter().find(|l| l.is_local() && l.from == link.from).cloned();
+    let remote: Vec<(Difference<'_>, &Link<'_>)> =
+        links.iter().filter(|l| !l.is_local()).filter_map(|l| Some((own(l)?.against(l), l))).collect();
     let further = |a: f64, b: f64| if higher_is_better { b.total_cmp(&a) } else { a.total_cmp(&b) };
-    let (ratio, link) = remote.iter().max_by(|a, b| further(a.0, b.0)).filter(|_| remote.len() > 1)?;
+    let worst = remote.iter().max_by(|a, b| further(a.0.ratio(), b.0.ratio()));
+    let (difference, link) = worst.filter(|_| remote.len() > 1)?;
+    let worse = if higher_is_better { Shown::Lower } else { Shown::Higher };
     let (from, to, value) = (link.from, link.to, link.value());
     let text = format!(
-        "NUMA {name}: the worst link leads from node {from} to memory of node {to}: {}, {ratio:.2} of node {from}'s own.",
-        shown(value)
+        "NUMA {name}: the worst link leads from node {from} to memory of node {to}: {}, {:.2} of node {from}'s own.",
+        shown(value),
+        difference.ratio()
     );
-    let values = [("cpu_node", from as f64), ("memory_node", to as f64), ("value", value), ("ratio", *ratio)];
-    let values = values.map(|(key, value)| (key.to_owned(), value)).into();
-    Some(Finding { kind: "numa-worst-link".to_owned(), text, values })
+    let values = [("cpu_node", from as f64), ("memory_node", to as f64), ("value", value)];
+    (difference.shows() == worse).then(|| difference.finding("numa-worst-link", text, &values))?
 }
 
 /// Pairs of nodes whose two directions differ beyond their intervals, measured with as many threads.
 fn asymmetric(name: &str, links: &[Link<'_>], shown: &dyn Fn(f64) -> String) -> Option<Finding> {
-    let mut found: Vec<(f64, &Link<'_>, &Link<'_>)> = Vec::new();
+    let mut found: Vec<(Difference<'_>, &Link<'_>, &Link<'_>)> = Vec::new();
     for there in links.iter().filter(|link| link.from < link.to) {
         let back = links.iter().find(|l| (l.from, l.to, l.threads) == (there.to, there.from, there.threads));
         let Some(back) = back else { continue };
         let (low, high) = if there.value() <= back.value() { (there, back) } else { (back, there) };
-        let ratio = high.value() / low.value();
-        if ratio > 1.0 + ASYMMETRIC && low.summary.ci_high < high.summary.ci_low {
-            found.push((ratio, low, high));
+        let difference = low.against(high);
+        if difference.ratio() > 1.0 + ASYMMETRIC && difference.is_shown() {
+            found.push((difference, low, high));
         }
     }
     let count = found.len();
-    let (ratio, low, high) = found.into_iter().max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let points: Vec<&Point> = found.iter().flat_map(|(difference, ..)| difference.points()).collect();
+    let (most, low, high) = found.into_iter().max_by(|a, b| a.0.ratio().total_cmp(&b.0.ratio()))?;
     let text = format!(
         "NUMA {name}: {count} {} by direction, most of all nodes {} and {}: {} from CPUs of node {}, {} \
          from those of node {}.",
@@ -197,30 +220,31 @@ fn asymmetric(name: &str, links: &[Link<'_>], shown: &dyn Fn(f64) -> String) -> 
         shown(high.value()),
         high.from
     );
-    let values = BTreeMap::from([("pairs".to_owned(), count as f64), ("most_ratio".to_owned(), ratio)]);
-    Some(Finding { kind: "numa-asymmetric".to_owned(), text, values })
+    let values = BTreeMap::from([("pairs".to_owned(), count as f64), ("most_ratio".to_owned(), most.ratio())]);
+    Some(Finding::shown_by(points, "numa-asymmetric", text)?.with(values))
 }
 
 /// All nodes on their own memory at once against the sum of what each has alone.
 fn together(name: &str, points: &[&Point], links: &[Link<'_>], shown: &dyn Fn(f64) -> String) -> Option<Finding> {
     let all = |p: &&&Point| p.name("cpu_node") == Some(ALL) && p.name("memory_node") == Some(LOCAL);
-    let total = points.iter().find(all)?.outcome.measured()?.summary.median;
+    let total = Figure::new(points.iter().find(all)?)?;
     let local: Vec<&Link<'_>> = links.iter().filter(|link| link.is_local()).collect();
     // In a profile not every node is measured alone.
     let nodes: std::collections::BTreeSet<u64> = points.iter().filter_map(|p| p.number("cpu_node")).collect();
-    let sum: f64 = local.iter().map(|link| link.value()).sum();
-    let mut values = BTreeMap::from([("total".to_owned(), total)]);
-    let text = if local.len() > 1 && local.len() == nodes.len() {
-        values.insert("sum".to_owned(), sum);
-        format!(
-            "NUMA {name}: all nodes at once reach {} from their own memory, {:.0}% of the sum of {} nodes alone ({}).",
-            shown(total),
-            total / sum * 100.0,
-            local.len(),
-            shown(sum)
-        )
-    } else {
-        format!("NUMA {name}: all nodes at once reach {} from their own memory.", shown(total))
+    let mut values = BTreeMap::from([("total".to_owned(), total.value)]);
+    let start = format!("NUMA {name}: all nodes at once reach {} from their own memory", shown(total.value));
+    let sum = Figure::sum(&local.iter().map(|link| link.figure.clone()).collect::<Vec<Figure<'_>>>());
+    let complete = local.len() > 1 && local.len() == nodes.len();
+    let difference = sum.filter(|_| complete).map(|sum| Difference { from: sum, to: total.clone() });
+    let (text, points) = match difference.filter(|difference| difference.shows() != Shown::Nothing) {
+        Some(difference) => {
+            let sum = difference.from.value;
+            values.insert("sum".to_owned(), sum);
+            let share = difference.ratio() * 100.0;
+            let of = format!("{share:.0}% of the sum of {} nodes alone ({})", local.len(), shown(sum));
+            (format!("{start}, {of}."), difference.points().collect())
+        }
+        None => (format!("{start}."), total.points),
     };
-    Some(Finding { kind: "numa-total".to_owned(), text, values })
+    Some(Finding::resting_on(points, "numa-total", text)?.with(values))
 }

@@ -1,9 +1,10 @@
 //! What curves of bandwidth over the number of threads show.
 
-use crate::experiments::curve::{Saturation, capitalized, saturation, unique};
+use crate::experiments::curve::{saturation, unique};
+use crate::experiments::difference::{Difference, Figure, Shown};
 use crate::experiments::hierarchy::MEMORY;
-use crate::results::{Dataset, Finding, Measured, Point, Summary};
-use crate::units::Bytes;
+use crate::results::{Dataset, Finding, Measured, Point};
+use crate::units::{Bytes, significant};
 use std::collections::BTreeMap;
 
 /// Differences below this are not worth a word, whatever the intervals say.
@@ -49,7 +50,7 @@ impl<'a> Group<'a> {
     }
 }
 
-/// The measured points of one group, operation by operation.
+/// The usable points of one group, operation by operation.
 struct Curves<'a> {
     group: Group<'a>,
     points: Vec<(&'a Point, &'a Measured)>,
@@ -91,7 +92,7 @@ pub fn of(dataset: &Dataset) -> Vec<Finding> {
 }
 
 fn groups(dataset: &Dataset) -> Vec<Curves<'_>> {
-    let measured = || dataset.points.iter().filter_map(|point| Some((point, point.outcome.measured()?)));
+    let measured = || dataset.points.iter().filter_map(|point| Some((point, point.usable()?)));
     let of = |group: Group<'_>| measured().filter(|(point, _)| Group::of(point) == group).collect();
     let groups = unique(measured().map(|(point, _)| Group::of(point)));
     groups.into_iter().map(|group| Curves { points: of(group.clone()), group }).collect()
@@ -101,89 +102,83 @@ fn gb(rate: f64) -> f64 {
     rate / 1e9
 }
 
-fn finding(kind: String, text: String, values: BTreeMap<String, f64>) -> Finding {
-    Finding { kind, text, values }
-}
-
-fn summaries(curve: &[(u64, &Point, &Measured)]) -> Vec<(u64, Summary)> {
-    curve.iter().map(|(threads, _, m)| (*threads, m.summary)).collect()
+fn figures<'a>(curve: &[(u64, &'a Point, &'a Measured)]) -> Vec<(u64, Figure<'a>)> {
+    curve.iter().filter_map(|(threads, point, _)| Some((*threads, Figure::new(point)?))).collect()
 }
 
 /// Where the curves of one placement come close to their best; needs two counts.
 fn saturated(curves: &Curves<'_>, placement: &str) -> Option<Finding> {
     let mut words = Vec::new();
     let mut values = BTreeMap::new();
+    let mut points = Vec::new();
     for operation in curves.operations() {
-        let curve = summaries(&curves.curve(operation, placement));
-        let (Some(found), Some((most, _)), true) = (saturation(&curve), curve.last(), curve.len() > 1) else {
-            continue;
-        };
-        let Saturation { threads, certain, reached, best, best_threads } = found;
-        let about = if certain { "" } else { "about " };
-        let at = format!("({:.1} GB/s with {best_threads})", gb(best));
+        let curve = figures(&curves.curve(operation, placement));
+        let (Some(found), Some((most, _))) = (saturation(&curve), curve.last()) else { continue };
+        let at = format!("({:.1} GB/s with {})", gb(found.best), found.best_threads);
+        let count = found.count();
         words.push(match words.is_empty() {
             true => format!(
-                "{about}{threads} of {most} threads ({placement}) reach 95% of the highest {operation} bandwidth of {} {at}",
+                "{count} of {most} threads ({placement}) {} 95% of the highest {operation} bandwidth of {} {at}",
+                found.reach(),
                 curves.group.text()
             ),
-            false => format!("{about}{threads} that of {operation} {at}"),
+            false => format!("{count} that of {operation} {at}"),
         });
         for (name, value) in [
-            ("threads", threads as f64),
-            ("certain", f64::from(u8::from(certain))),
-            ("reached", reached),
-            ("best", best),
-            ("best_threads", best_threads as f64),
+            ("threads", found.at_most as f64),
+            ("threads_at_least", found.at_least as f64),
+            ("reached", found.reached),
+            ("best", found.best),
+            ("best_threads", found.best_threads as f64),
         ] {
             values.insert(format!("{operation}_{name}"), value);
         }
+        points.extend(found.points);
     }
-    let text = format!("{}.", capitalized(&words.join(", ")));
-    (!words.is_empty()).then(|| finding(format!("scaling-{placement}"), text, values))
+    let text = format!("{}.", words.join(", "));
+    Some(Finding::resting_on(points, &format!("scaling-{placement}"), text)?.with(values))
 }
 
-/// How two figures compare: by how much the second is more, and whether that is beyond their intervals.
-fn change(from: &Measured, to: &Measured) -> (f64, bool) {
-    let (a, b) = (&from.summary, &to.summary);
-    (b.median / a.median - 1.0, a.ci_high < b.ci_low || b.ci_high < a.ci_low)
-}
-
-/// `gain 12% (446.0 to 500.0 GB/s)`, `lose ...`, `change nothing`.
-fn gain(from: &Measured, to: &Measured) -> String {
-    let (share, apart) = change(from, to);
-    let figures = format!("{:.1} GB/s to {:.1} GB/s", gb(from.summary.median), gb(to.summary.median));
-    match () {
-        () if !apart => format!("change nothing beyond the intervals ({figures})"),
-        () if share > 0.0 => format!("gain {:.0}% ({figures})", share * 100.0),
-        () => format!("lose {:.0}% ({figures})", -share * 100.0),
+/// `gain 12% (446.0 to 500.0 GB/s)`, `lose ...`, `change nothing`; `None` where the intervals leave it open.
+fn gain(difference: &Difference<'_>) -> Option<String> {
+    let share = (difference.ratio() - 1.0) * 100.0;
+    let figures = format!("{:.1} GB/s to {:.1} GB/s", gb(difference.from.value), gb(difference.to.value));
+    match difference.shows() {
+        Shown::Nothing => None,
+        Shown::Same => Some(format!("the same within 5% ({figures})")),
+        Shown::Higher => Some(format!("gain {share:.0}% ({figures})")),
+        Shown::Lower => Some(format!("lose {:.0}% ({figures})", -share)),
     }
 }
 
-/// One sentence over all operations of which `pair` finds two points.
+/// One sentence over all operations of which `pair` finds two points and their intervals tell how these compare.
 fn compared<'a>(
     curves: &Curves<'a>,
     name: &str,
-    pair: impl Fn(&str) -> Option<(&'a Measured, &'a Measured)>,
+    pair: impl Fn(&str) -> Option<(&'a Point, &'a Point)>,
     start: &str,
 ) -> Option<Finding> {
     let mut words = Vec::new();
     let mut values = BTreeMap::new();
+    let mut points = Vec::new();
     for operation in curves.operations() {
-        let Some((from, to)) = pair(operation) else { continue };
-        words.push(format!("{operation}: {}", gain(from, to)));
-        values.insert(operation.to_owned(), change(from, to).0);
+        let Some(difference) = pair(operation).and_then(|(from, to)| Difference::between(from, to)) else { continue };
+        let Some(gain) = gain(&difference) else { continue };
+        words.push(format!("{operation}: {gain}"));
+        values.insert(operation.to_owned(), difference.ratio() - 1.0);
+        points.extend(difference.points());
     }
     let text = format!("{start} ({}): {}.", curves.group.text(), words.join("; "));
-    (!words.is_empty()).then(|| finding(name.to_owned(), text, values))
+    Some(Finding::resting_on(points, name, text)?.with(values))
 }
 
 /// What the second threads of the cores add: all threads against one on each core.
 fn siblings(curves: &Curves<'_>) -> Option<Finding> {
     let pair = |operation: &str| {
         let curve = curves.curve(operation, "spread");
-        let (_, all, with) = *curve.last()?;
-        let cores = all.number("cores")?;
-        let (.., without) =
+        let (_, with, _) = *curve.last()?;
+        let cores = with.number("cores")?;
+        let (_, without, _) =
             *curve.iter().find(|(threads, point, _)| *threads == cores && point.number("cores").is_none())?;
         Some((without, with))
     };
@@ -198,52 +193,50 @@ fn oversubscribed(curves: &Curves<'_>) -> Option<Finding> {
             let here = (point.name("operation"), point.name("placement")) == (Some(operation), Some(placement));
             here && point.number("per_cpu").is_some()
         });
-        let (crowd, with) = crowd?;
+        let (crowd, _) = *crowd?;
         let cpus = crowd.number("threads")? / crowd.number("per_cpu")?.max(1);
         let curve = curves.curve(operation, placement);
-        let (.., without) = *curve.iter().find(|(threads, ..)| *threads == cpus)?;
-        Some((without, *with))
+        let (_, without, _) = *curve.iter().find(|(threads, ..)| *threads == cpus)?;
+        Some((without, crowd))
     };
     compared(curves, "oversubscription", pair, "Two threads on each cpu instead of one")
 }
 
-/// Where one placement is better than the other: the count with the largest difference beyond the intervals.
+/// Where one placement is better than the other: the count with the largest difference that the intervals show. An operation of
+/// which they leave it open is left out.
 fn placed(curves: &Curves<'_>) -> Option<Finding> {
     let mut words = Vec::new();
     let mut values = BTreeMap::new();
+    let mut points = Vec::new();
     for operation in curves.operations() {
         let (spread, compact) = (curves.curve(operation, "spread"), curves.curve(operation, "compact"));
-        let both = spread.iter().filter_map(|(threads, _, spread)| {
-            let (.., compact) = compact.iter().find(|(n, ..)| n == threads)?;
-            Some((*threads, *spread, *compact))
+        let both = spread.iter().filter_map(|(threads, spread, _)| {
+            let (_, compact, _) = compact.iter().find(|(n, ..)| n == threads)?;
+            Some((*threads, Difference::between(compact, spread)?))
         });
-        let both: Vec<_> = both.collect();
-        if both.is_empty() {
-            continue;
-        }
-        let differ = both.iter().filter(|(_, spread, compact)| {
-            let (share, apart) = change(compact, spread);
-            apart && share.abs() > WORTH
-        });
-        let by = |a: &Measured, b: &Measured| (a.summary.median / b.summary.median).ln().abs();
-        let most = differ.max_by(|a, b| by(a.1, a.2).total_cmp(&by(b.1, b.2)));
-        let Some((threads, spread, compact)) = most else {
-            words.push(format!("{operation}: the same within 5%"));
-            values.insert(operation.to_owned(), 1.0);
+        let both: Vec<(u64, Difference<'_>)> = both.collect();
+        let differ = both.iter().filter(|(_, d)| d.is_shown() && (d.ratio() - 1.0).abs() > WORTH);
+        let size = |d: &Difference<'_>| d.ratio().ln().abs();
+        let Some((threads, most)) = differ.max_by(|a, b| size(&a.1).total_cmp(&size(&b.1))) else {
+            if !both.is_empty() && both.iter().all(|(_, d)| d.shows() == Shown::Same) {
+                words.push(format!("{operation}: the same within 5%"));
+                values.insert(operation.to_owned(), 1.0);
+                points.extend(both.iter().flat_map(|(_, d)| d.points()));
+            }
             continue;
         };
-        let (a, b) = (spread.summary.median, compact.summary.median);
         words.push(format!(
-            "{operation}: {:.2} times as much with {threads} threads ({:.1} GB/s against {:.1} GB/s)",
-            a / b,
-            gb(a),
-            gb(b)
+            "{operation}: {} times as much with {threads} threads ({:.1} GB/s against {:.1} GB/s)",
+            significant(most.ratio()),
+            gb(most.to.value),
+            gb(most.from.value)
         ));
-        values.insert(operation.to_owned(), a / b);
+        values.insert(operation.to_owned(), most.ratio());
         values.insert(format!("{operation}_threads"), *threads as f64);
+        points.extend(most.points());
     }
     let text = format!("Spread against compact ({}): {}.", curves.group.text(), words.join("; "));
-    (!words.is_empty()).then(|| finding("placement-of-threads".to_owned(), text, values))
+    Some(Finding::resting_on(points, "placement-of-threads", text)?.with(values))
 }
 
 /// The point whose threads share least evenly.
@@ -259,51 +252,60 @@ fn unfair(curves: &Curves<'_>) -> Option<Finding> {
         least * 100.0
     );
     let values = BTreeMap::from([("fairness".to_owned(), least), ("threads".to_owned(), threads as f64)]);
-    Some(finding("unfair".to_owned(), text, values))
+    Some(Finding::resting_on([point], "unfair", text)?.with(values))
 }
 
 /// What cores of each kind reach, one and all of them, with the first operation.
 fn of_kinds(curves: &[Curves<'_>]) -> Option<Finding> {
     let mut words = Vec::new();
     let mut values = BTreeMap::new();
+    let mut points = Vec::new();
     for curves in curves.iter().filter(|c| c.group.level == MEMORY && c.group.kind.is_some_and(|kind| kind != "all")) {
         let operation = *curves.operations().first()?;
         let curve = curves.curve(operation, curves.placements().first()?);
-        let ([(1, _, one), ..], Some((all, _, most))) = (&*curve, curve.last()) else { continue };
+        let ([(1, of_one, one), ..], Some((all, of_all, most))) = (&*curve, curve.last()) else { continue };
         let kind = curves.group.kind.unwrap_or_default();
         let (a, b) = (one.summary.median, most.summary.median);
         let one = format!("{kind} {operation} {:.1} GB/s with one thread", gb(a));
         words.push(format!("{one} and {:.1} GB/s with {all}", gb(b)));
         values.insert(format!("kind_{}_one", words.len()), a);
         values.insert(format!("kind_{}_all", words.len()), b);
+        points.extend([*of_one, *of_all]);
     }
     let text = format!("Cores of {} kinds: {}.", words.len(), words.join("; "));
-    (words.len() > 1).then(|| finding("kinds-of-cores".to_owned(), text, values))
+    let finding = Finding::resting_on(points, "kinds-of-cores", text)?.with(values);
+    (words.len() > 1).then_some(finding)
 }
 
 /// What the highest bandwidth of `operation` in memory means for a language model of `size` of which every weight is
 /// read once for a token; `None` where that was not measured.
 pub fn model(dataset: &Dataset, size: Bytes, operation: &str, level: &str) -> Option<Finding> {
-    let curves = groups(dataset).into_iter().filter(|c| c.group.level == level);
-    let found = curves.flat_map(|c| {
-        let of = |placement: &&str| saturation(&summaries(&c.curve(operation, placement)));
-        c.placements().iter().filter_map(of).collect::<Vec<_>>()
+    let of_level: Vec<Curves<'_>> = groups(dataset).into_iter().filter(|c| c.group.level == level).collect();
+    let curves = of_level.iter().flat_map(|c| {
+        c.placements().into_iter().map(|placement| figures(&c.curve(operation, placement))).collect::<Vec<_>>()
     });
-    let Saturation { threads, reached, best, .. } = found.max_by(|a, b| a.best.total_cmp(&b.best))?;
-    let tokens = best / size.0 as f64;
-    let plural = if threads == 1 { "" } else { "s" };
+    let highest = |curve: &[(u64, Figure<'_>)]| curve.iter().map(|(_, figure)| figure.value).fold(0.0, f64::max);
+    let curve = curves.max_by(|a, b| highest(a).total_cmp(&highest(b)))?;
+    let (best_threads, best) = curve.iter().max_by(|a, b| a.1.value.total_cmp(&b.1.value))?;
+    let tokens = best.value / size.0 as f64;
+    let enough = saturation(&curve);
+    let count = enough.as_ref().map_or(best_threads.to_string(), |found| found.count());
+    let threads = enough.as_ref().map_or(*best_threads, |found| found.at_most);
+    let reached = enough.as_ref().map_or(best.value, |found| found.reached);
+    let get = if threads == 1 { "thread gets" } else { "threads get" };
     let text = format!(
         "A language model with {:.1} GB of weights, each read once for a token, makes at most {tokens:.1} tokens/s: memory \
-         sustains {:.1} GB/s, of which {threads} thread{plural} get {:.1} GB/s.",
+         sustains {:.1} GB/s, of which {count} {get} {:.1} GB/s.",
         gb(size.0 as f64),
-        gb(best),
+        gb(best.value),
         gb(reached)
     );
     let values = BTreeMap::from([
         ("model_bytes".to_owned(), size.0 as f64),
         ("tokens_per_second".to_owned(), tokens),
-        ("sustained".to_owned(), best),
+        ("sustained".to_owned(), best.value),
         ("threads".to_owned(), threads as f64),
     ]);
-    Some(finding("tokens-per-second".to_owned(), text, values))
+    let points = best.points.iter().copied().chain(enough.iter().flat_map(|found| found.points.iter().copied()));
+    Some(Finding::resting_on(points, "tokens-per-second", text)?.with(values))
 }

@@ -98,6 +98,12 @@ impl<'a> Group<'a> {
         curve
     }
 
+    /// The points of `least` to `most` pages.
+    fn points(&self, least: u64, most: u64) -> Vec<&'a Point> {
+        let inside = self.pairs.iter().filter(|((entries, _), _)| (least..=most).contains(entries));
+        inside.flat_map(|(_, pair)| pair.iter().copied().flatten()).collect()
+    }
+
     /// `on` says in words which pages and which CPU these are.
     fn findings(&self, on: &str) -> Vec<Finding> {
         let mut findings = Vec::new();
@@ -107,7 +113,7 @@ impl<'a> Group<'a> {
                 granted * 100.0
             );
             let values = BTreeMap::from([("granted_share".to_owned(), granted)]);
-            findings.push(Finding { kind: "tlb-pages".to_owned(), text, values });
+            findings.push(Finding::note("tlb-pages", text).with(values));
         }
         let (Some((page, line)), mut curve) = (self.sizes(), self.curve()) else { return findings };
         let Some(most) = curve.last().map(|place| place.entries) else { return findings };
@@ -117,7 +123,7 @@ impl<'a> Group<'a> {
             let text = format!(
                 "No TLB level can be told for {page} pages{on}: fewer than {FEWEST_ROUNDS} rounds of most points."
             );
-            findings.push(Finding { kind: "tlb-rounds".to_owned(), text, values: BTreeMap::new() });
+            findings.push(Finding::note("tlb-rounds", text));
             return findings;
         }
         let Found { boundaries, rejected } = levels(&curve, page.0 / line.0.max(1));
@@ -125,10 +131,14 @@ impl<'a> Group<'a> {
             let text = format!("No TLB level shows for up to {most} {page} pages{on}.");
             let values =
                 [("page_bytes", page.0), ("entries", most)].map(|(name, n)| (name.to_owned(), n as f64)).into();
-            findings.push(Finding { kind: "tlb-none".to_owned(), text, values });
+            let none = Finding::shown_by(self.points(0, u64::MAX), "tlb-none", text);
+            findings.extend(none.map(|finding| finding.with(values)));
         }
-        findings.extend(boundaries.iter().enumerate().map(|(index, b)| level(index, b, page, on)));
-        findings.extend(not_counted(&rejected, page, on));
+        for (index, boundary) in boundaries.iter().enumerate() {
+            let points = self.points(boundary.last / 2, boundary.settled.saturating_mul(2));
+            findings.extend(level(points, index, boundary, page, on));
+        }
+        findings.extend(not_counted(self.points(0, u64::MAX), &rejected, page, on));
         findings
     }
 }
@@ -146,7 +156,7 @@ fn rounds(measured: &Measured) -> BTreeMap<(u32, u32), f64> {
 const WIDE: f64 = 1.5;
 
 /// `First-level TLB for 4 KiB pages: 64 to 76 entries (reach 256 KiB), a miss costs 2.1 ns (1.9 to 2.3).`
-fn level(index: usize, boundary: &Boundary, page: Bytes, on: &str) -> Finding {
+fn level(points: Vec<&Point>, index: usize, boundary: &Boundary, page: Bytes, on: &str) -> Option<Finding> {
     let name = match index {
         0 => "First-level TLB",
         1 => "Second-level TLB",
@@ -175,11 +185,11 @@ fn level(index: usize, boundary: &Boundary, page: Bytes, on: &str) -> Finding {
         ("miss_high_ns", interval.high),
     ];
     let values = values.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
-    Finding { kind: "tlb-level".to_owned(), text, values }
+    Some(Finding::shown_by(points, "tlb-level", text)?.with(values))
 }
 
 /// The rises that are no levels, with the reasons, as one sentence.
-fn not_counted(rejected: &[Rejected], page: Bytes, on: &str) -> Option<Finding> {
+fn not_counted(points: Vec<&Point>, rejected: &[Rejected], page: Bytes, on: &str) -> Option<Finding> {
     let one = |r: &Rejected| {
         let why = match r.why {
             Why::NoPersistence => "the next numbers of pages are lower again".to_owned(),
@@ -199,5 +209,6 @@ fn not_counted(rejected: &[Rejected], page: Bytes, on: &str) -> Option<Finding> 
     }
     let text = format!("Rises over numbers of {page} pages{on} that count as no TLB level: {}.", words.join(", "));
     let values = BTreeMap::from([("rejected".to_owned(), rejected.len() as f64)]);
-    (!rejected.is_empty()).then(|| Finding { kind: "tlb-rejected".to_owned(), text, values })
+    let points = points.into_iter().filter(|_| !rejected.is_empty());
+    Some(Finding::shown_by(points, "tlb-rejected", text)?.with(values))
 }

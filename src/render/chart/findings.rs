@@ -4,7 +4,7 @@
 
 use super::Part;
 use super::lines::{Lines, Mark};
-use crate::render::figures::table_unit;
+use crate::render::figures::{mark, table_unit};
 use crate::results::{Dataset, Finding, Point};
 use crate::units::significant;
 use std::collections::BTreeSet;
@@ -31,30 +31,42 @@ pub(super) fn levels(parts: &[Part<'_>], merged: &Dataset) -> Vec<Mark> {
     if strides.len() > 1 || merged.points.iter().any(|p| p.coordinates.contains_key("entries")) {
         return Vec::new();
     }
-    let level = |f: &Finding| {
-        f.values
-            .contains_key("latency_ns")
-            .then(|| Some((*f.values.get("capacity_bytes")?, f.values.get("level").copied())))?
+    let end = |finding: &Finding| {
+        let size = *finding.values.get("capacity_bytes")?;
+        let level = finding.values.get("level").copied();
+        let end = LevelEnd { size, level, doubt: doubt(finding) };
+        (finding.values.contains_key("latency_ns") && size > 0.0).then_some(end)
     };
-    let mut ends: Vec<(f64, Option<f64>)> =
-        one.findings.iter().filter_map(level).filter(|(size, _)| *size > 0.0).collect();
-    ends.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut ends: Vec<LevelEnd> = one.findings.iter().filter_map(end).collect();
+    ends.sort_by(|a, b| a.size.total_cmp(&b.size));
     // Numbers that do not rise with the size would name the wrong level.
-    let rising = ends.windows(2).all(|pair| pair[0].1 < pair[1].1);
-    let name = |place: usize, (size, level): &(f64, Option<f64>)| {
-        let number = level.filter(|_| rising).unwrap_or((place + 1) as f64);
-        format!("L{number:.0} {}", about(*size))
+    let rising = ends.windows(2).all(|pair| pair[0].level < pair[1].level);
+    let name = |place: usize, end: &LevelEnd| {
+        let number = end.level.filter(|_| rising).unwrap_or((place + 1) as f64);
+        format!("L{number:.0} {}{}", about(end.size), end.doubt)
     };
     let mut marks = Vec::new();
     let mut from = 0.0;
     for (place, end) in ends.iter().enumerate() {
-        marks.push(Mark { name: name(place, end), from, to: end.0 });
-        from = end.0;
+        marks.push(Mark { name: name(place, end), from, to: end.size });
+        from = end.size;
     }
     if !marks.is_empty() {
         marks.push(Mark { name: "beyond".to_owned(), from, to: f64::MAX });
     }
     marks
+}
+
+/// Where a finding says that a level ends.
+struct LevelEnd {
+    size: f64,
+    level: Option<f64>,
+    doubt: &'static str,
+}
+
+/// What stands behind what a finding says in a chart: the mark of doubtful numbers.
+fn doubt(finding: &Finding) -> &'static str {
+    finding.trust().map_or("", mark)
 }
 
 /// A size in two or three digits.
@@ -93,14 +105,18 @@ pub(super) enum Axis<'a> {
 /// The knee that a finding has.
 fn knee(finding: &Finding, unit: f64, factor: f64) -> Option<Note> {
     let (x, y) = (finding.values.get("knee")? * unit, finding.values.get("knee_ns")? * factor);
-    Some(Note { x, y, text: "knee".to_owned() })
+    Some(Note { x, y, text: format!("knee{}", doubt(finding)) })
 }
 
 /// The points of a report at which a finding says that threads are enough.
 fn saturation(part: &Part<'_>, finding: &Finding, factor: f64) -> Vec<Note> {
     let told = finding.values.iter().filter_map(|(name, threads)| {
         let operation = name.strip_suffix("_threads")?;
-        Some((operation, *threads, *finding.values.get(&format!("{operation}_reached"))?))
+        // Where the intervals leave the number open, there is no one place to mark.
+        let at_least = finding.values.get(&format!("{operation}_threads_at_least"));
+        let is_known = at_least.is_none_or(|at_least| at_least == threads);
+        let reached = *finding.values.get(&format!("{operation}_reached"))?;
+        is_known.then_some((operation, *threads, reached))
     });
     told.filter_map(|(operation, threads, reached)| {
         let at = |p: &&Point| {
@@ -111,7 +127,8 @@ fn saturation(part: &Part<'_>, finding: &Finding, factor: f64) -> Vec<Note> {
         let point = part.dataset.points.iter().filter(at).find(same)?;
         let (_, unit) = table_unit(&part.dataset.quantity.unit);
         let y = median(point)? * factor;
-        Some(Note { x: threads, y, text: format!("{operation}: {threads:.0} are enough ({} {unit})", significant(y)) })
+        let (reached, doubt) = (significant(y), doubt(finding));
+        Some(Note { x: threads, y, text: format!("{operation}: 95% of the highest ({reached} {unit}){doubt}") })
     })
     .collect()
 }

@@ -106,7 +106,7 @@ fn experiment(name: &str, quantity: &str, points: Vec<(Vec<(&str, Coordinate)>, 
 
 fn finding(kind: &str, values: &[(&str, f64)]) -> crate::results::Finding {
     let values = values.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
-    crate::results::Finding { kind: kind.to_owned(), text: String::new(), values }
+    crate::results::Finding::note(kind, String::new()).with(values)
 }
 
 #[test]
@@ -175,7 +175,7 @@ fn the_point_where_threads_are_enough_is_marked() {
     let drawn = lines(&charts[0]);
     assert_eq!((drawn.x.title.as_str(), drawn.series.len()), ("threads", 2));
     let notes: Vec<(f64, f64, &str)> = drawn.notes.iter().map(|n| (n.x, n.y.round(), n.text.as_str())).collect();
-    assert_eq!(notes, [(2.0, 39.0, "read: 2 are enough (39.0 GB/s)")]);
+    assert_eq!(notes, [(2.0, 39.0, "read: 95% of the highest (39.0 GB/s)")]);
 }
 
 #[test]

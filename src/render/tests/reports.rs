@@ -170,7 +170,7 @@ pub fn default_profile() -> Report {
 
 /// A finding.
 fn finding(kind: &str, text: &str) -> Finding {
-    Finding { kind: kind.into(), text: text.into(), values: [("value".to_owned(), 1.5)].into() }
+    Finding::note(kind, text.into()).with([("value".to_owned(), 1.5)].into())
 }
 
 /// What came of a bandwidth point of the default profile.
