@@ -101,7 +101,7 @@ fn level<'a>(group: &Group<'a>, index: usize, places: Option<&Places>) -> Result
     if beside.iter().all(|beside| beside.competes.is_none()) {
         return Err(unknown("its samples vary too much to tell"));
     }
-    Ok(Level { index, point: *one, alone, beside })
+    Ok(Level { index, point: one, alone, beside })
 }
 
 fn reported<'a>(group: &Group<'a>, index: usize) -> Option<&'a Cache> {
