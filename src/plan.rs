@@ -4,6 +4,7 @@
 
 mod estimate;
 mod layout;
+mod pages;
 mod sizes;
 
 use crate::engine::{Machine, MemoryPlan, Sampling, Windows, Work};
@@ -285,7 +286,8 @@ fn draft_points(request: &Request, scope: &Scope<'_>) -> Result<Vec<PlannedPoint
     let mut stages: BTreeMap<Option<usize>, Vec<(usize, Draft)>> = BTreeMap::new();
     for (index, experiment) in request.experiments.iter().enumerate() {
         let mut seen = BTreeSet::new();
-        let new = experiment.draft(scope)?.into_iter().filter(|draft| seen.insert(draft.coordinates.clone()));
+        let drafts = experiment.draft(scope)?.into_iter().map(|draft| pages::settled(draft, scope.facts()));
+        let new = drafts.filter(|draft| seen.insert(draft.coordinates.clone()));
         stages.entry(None).or_default().extend(new.map(|draft| (index, draft)));
         for (stage, drafts) in experiment.reserve(scope)?.into_iter().enumerate() {
             stages.entry(Some(stage)).or_default().extend(drafts.into_iter().map(|draft| (index, draft)));

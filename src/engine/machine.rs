@@ -6,7 +6,7 @@ use super::traffic::{LoadedWork, Traffic};
 use super::window::{Chunks, Gaps};
 use super::work::{ChaseWork, Work};
 use crate::error::Error;
-use crate::host::memory::{PageMode, Place};
+use crate::host::memory::{PageMode, Place, reserve_command};
 use crate::host::noise::ThreadNoise;
 use crate::results::{ClockFacts, HostFacts, KernelUsed, Node, Outcome, PageEvidence, Surroundings};
 use crate::units::{Bytes, BytesPerSecond, Hertz, Nanos};
@@ -128,11 +128,33 @@ pub fn page_bytes(mode: PageMode, facts: &HostFacts) -> Bytes {
     let huge = facts.pages.thp_size.get().copied().unwrap_or(Bytes::mib(2));
     match mode {
         PageMode::Base => facts.pages.base,
-        PageMode::Transparent => huge,
+        PageMode::Transparent | PageMode::Best => huge,
         PageMode::Pool(size) => size,
         // The smallest pool: gigabyte pages are asked for by nobody who does not say so.
         PageMode::Huge => facts.pages.huge_pools.get().and_then(|p| p.iter().map(|p| p.size).min()).unwrap_or(huge),
     }
+}
+
+/// Why this machine lacks the reserved huge pages that `work` alone needs; `None` where it has them, needs none, or does
+/// not tell. Too few free pages are a reason to skip the work, none at all make it unsupported.
+pub fn lacking_pages(work: &Work, facts: &HostFacts) -> Option<Outcome> {
+    let pools = facts.pages.huge_pools.get()?;
+    for (page, bytes) in MemoryPlan::of([work], facts, true).reserved(facts) {
+        let needed = bytes.0 / page.0.max(1);
+        let Some(pool) = pools.iter().find(|pool| pool.size == page) else {
+            let reason = format!("the system has no pool of reserved huge pages of {page}; type --pages thp");
+            return Some(Outcome::Unsupported { reason });
+        };
+        let free = pool.free;
+        if free >= needed {
+            continue;
+        }
+        let command = reserve_command(page, needed, pool.total, free);
+        let reason =
+            format!("{needed} reserved huge pages of {page} are needed, {free} are free; as root type {command}");
+        return Some(if free == 0 { Outcome::Unsupported { reason } } else { Outcome::Skipped { reason } });
+    }
+    None
 }
 
 /// Streams up to this size are sampled at several places of their mapping ([`Machine::elsewhere`]), and that many of them are mapped at
@@ -209,6 +231,24 @@ impl MemoryPlan {
         self.mappings.values().copied().sum()
     }
 
+    /// Bytes of each size of reserved huge pages.
+    fn reserved(&self, facts: &HostFacts) -> BTreeMap<Bytes, Bytes> {
+        let mut sums: BTreeMap<Bytes, Bytes> = BTreeMap::new();
+        for ((_, pages, _), bytes) in self.mappings.iter().filter(|((_, pages, _), _)| pages.is_reserved()) {
+            let sum = sums.entry(page_bytes(*pages, facts)).or_default();
+            *sum = *sum + *bytes;
+        }
+        sums
+    }
+
+    /// Whether the pools of reserved huge pages have as many free as it needs. Where the system tells of no pools at all,
+    /// they count as large enough.
+    fn fits_pools(&self, facts: &HostFacts) -> bool {
+        let Some(pools) = facts.pages.huge_pools.get() else { return true };
+        let room = |page: &Bytes| pools.iter().find(|p| p.size == *page).map_or(0, |p| p.free.saturating_mul(page.0));
+        self.reserved(facts).iter().all(|(page, bytes)| bytes.0 <= room(page))
+    }
+
     /// Every mapping twice as large: the plan beside itself.
     pub fn twice(&self) -> Self {
         let double = |(key, bytes): (&MemoryKey, &Bytes)| (key.clone(), Bytes(bytes.0.saturating_mul(2)));
@@ -221,7 +261,7 @@ impl MemoryPlan {
         let nodes = &facts.topology.nodes;
         let usable = facts.memory.usable.get().is_none_or(|&usable| self.total() <= usable);
         let room = |node: &Node| node.usable().is_none_or(|usable| self.on_node(node.id, nodes) <= usable);
-        usable && (nodes.len() < 2 || nodes.iter().all(room))
+        usable && self.fits_pools(facts) && (nodes.len() < 2 || nodes.iter().all(room))
     }
 
     /// Bytes of it that come to lie on `node`: shares of what is interleaved are those of the weights.

@@ -56,7 +56,7 @@ pub use io::{
 };
 pub use judge::{SPREAD, reason};
 pub use machine::{
-    Beside, Machine, MemoryKey, MemoryPlan, MemoryUse, Observation, Trouble, page_bytes, share_of, slot,
+    Beside, Machine, MemoryKey, MemoryPlan, MemoryUse, Observation, Trouble, lacking_pages, page_bytes, share_of, slot,
 };
 pub use nodes_cost::{Link, NodesCost};
 pub use race::race_samples;

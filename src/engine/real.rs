@@ -346,10 +346,10 @@ impl Machine for RealMachine {
         let old = std::mem::take(&mut self.mappings);
         let _old = beside.then_some(old);
         for (key, &bytes) in &plan.mappings {
+            // Memory that cannot be had concerns only the works that ask for it.
             let arena = match self.fault_in(key, bytes) {
-                // What a place refuses concerns only the works that ask for it.
-                Err(trouble @ Trouble::Unsupported(_)) => Err(trouble),
-                arena => Ok(arena?),
+                Err(Trouble::Interrupted) => return Err(Trouble::Interrupted),
+                arena => arena,
             };
             self.mappings.insert(key.clone(), arena);
         }

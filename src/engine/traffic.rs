@@ -176,6 +176,16 @@ impl LoadedWork {
         }
     }
 
+    /// The same with all its memory in other pages.
+    pub fn in_pages(self, pages: PageMode) -> Self {
+        let probe = match self.probe {
+            Probe::Chase(chase) => Probe::Chase(ChaseWork { pages, ..chase }),
+            Probe::Stream(stream) => Probe::Stream(Traffic { pages, ..stream }),
+        };
+        let traffic = self.traffic.into_iter().map(|traffic| Traffic { pages, ..traffic }).collect();
+        Self { probe, traffic, cpus: self.cpus }
+    }
+
     /// Memory that all threads go through.
     pub fn working_set(&self) -> Bytes {
         let chase = self.chase().map(ChaseWork::touched).unwrap_or_default();

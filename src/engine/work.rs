@@ -343,6 +343,16 @@ impl Work {
         }
     }
 
+    /// The same in other pages.
+    pub fn in_pages(&self, pages: PageMode) -> Work {
+        match self.clone() {
+            Work::Stream(w) => Work::Stream(StreamWork { pages, ..w }),
+            Work::Chase(w) => Work::Chase(ChaseWork { pages, ..w }),
+            Work::Loaded(w) => Work::Loaded(w.in_pages(pages)),
+            other @ (Work::Instruction(_) | Work::Lock(_) | Work::HandOff(_) | Work::Io(_)) => other,
+        }
+    }
+
     /// The place that its memory was asked to lie on, `None` where that is left to the threads' nodes or there is none.
     pub fn place(&self) -> Option<Place> {
         match self {

@@ -6,6 +6,7 @@ use crate::host::memory::PageMode;
 use crate::kernels::{
     CONTRACTS, Contract, Family, HandOff, Instruction, LockOperation, Operation, Ruler, Timing, Width,
 };
+use crate::results::HostFacts;
 use crate::units::{ParseError, ThreadCount, ThreadList, parse_list};
 use std::fmt;
 use std::str::FromStr;
@@ -58,6 +59,24 @@ lists! {
     Quantities of Studied;
     /// Ways to spread memory over nodes.
     Interleavings of Spread;
+}
+
+/// The kinds of pages that this machine has, smallest first: of reserved ones, each pool that has any free.
+pub(super) fn available(facts: &HostFacts) -> Vec<PageMode> {
+    let transparent = facts.pages.thp_mode.get().is_some_and(|mode| mode != "never");
+    let pools = facts.pages.huge_pools.get().map(Vec::as_slice).unwrap_or_default();
+    let reserved = pools.iter().filter(|pool| pool.free > 0).map(|pool| PageMode::Pool(pool.size));
+    let transparent = transparent.then_some(PageMode::Transparent);
+    [PageMode::Base].into_iter().chain(transparent).chain(reserved).collect()
+}
+
+impl PageModes {
+    /// The modes on a machine of these `facts`, for an experiment that needs to know their sizes: `best` is the largest
+    /// kind of pages that there are.
+    pub(super) fn on(&self, facts: &HostFacts) -> Vec<PageMode> {
+        let largest = || available(facts).pop().unwrap_or(PageMode::Base);
+        self.0.iter().map(|&mode| if mode == PageMode::Best { largest() } else { mode }).collect()
+    }
 }
 
 /// Two CPUs of which the first starts every round trip: `0:1`; `0-1` for both of them in turn.

@@ -172,23 +172,31 @@ fn pool_name(page: u64) -> String {
     format!("hugepages-{}kB", page >> 10)
 }
 
+/// The kernel's folder of the pools of reserved huge pages.
+const POOLS: &str = "/sys/kernel/mm/hugepages";
+
+/// What makes a pool have `needed` free pages of `huge` bytes, where it has `total` and `free` now: a command for root.
+pub fn reserve_command(huge: Bytes, needed: u64, total: u64, free: u64) -> String {
+    let wanted = total.saturating_sub(free).saturating_add(needed);
+    format!("echo {wanted} > {POOLS}/{}/nr_hugepages", pool_name(huge.0))
+}
+
 /// Why `length` bytes of huge pages could not be had, and how they can.
 fn pool_error(length: Bytes, huge: Bytes, error: &io::Error) -> Error {
-    let (files, pools) = (SystemFiles::real(), "/sys/kernel/mm/hugepages");
-    let folder = format!("{pools}/{}", pool_name(huge.0));
+    let files = SystemFiles::real();
     let needed = length.0 / huge.0.max(1);
-    let read = |name: &str| files.read_as::<u64>(&format!("{folder}/{name}"));
+    let read = |name: &str| files.read_as::<u64>(&format!("{POOLS}/{}/{name}", pool_name(huge.0)));
     let (Some(total), Some(free)) = (read("nr_hugepages"), read("free_hugepages")) else {
-        let there = files.names(pools).join(", ");
+        let there = files.names(POOLS).join(", ");
         let there = if there.is_empty() { "none".to_owned() } else { there };
         return Error::failure(format!(
             "cannot map {length} in pages of {huge}: {error}; the pools of this system are: {there}; use --pages thp"
         ));
     };
-    let wanted = total.saturating_sub(free).saturating_add(needed);
     Error::failure(format!(
         "cannot map {length} in pages of {huge}: {error}; {needed} are needed and {free} of {total} reserved are free; \
-         reserve them as root: echo {wanted} > {folder}/nr_hugepages"
+         reserve them as root: {}",
+        reserve_command(huge, needed, total, free)
     ))
 }
 

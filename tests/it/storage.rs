@@ -41,6 +41,22 @@ fn a_file_is_read_and_stays_as_it_was() {
 }
 
 #[test]
+fn a_mapped_file_is_buffered_and_never_direct() {
+    let folder = folder();
+    file(folder.path(), "data", 1 << 16);
+    let run = typed(&format!("io data --engine mmap {QUICK}"), folder.path());
+    assert_eq!(run.code, Some(0), "{run:?}");
+    let report = json(&read(&folder.path().join("r.json")));
+    let point = &report["datasets"][0]["points"][0];
+    assert_eq!(point["coordinates"]["access"], "buffered");
+    assert_eq!(point["outcome"]["storage"]["direct"], false);
+    let run = typed(&format!("io data --engine mmap --direct {QUICK}"), folder.path());
+    assert_eq!(run.code, Some(2), "{run:?}");
+    let run = typed("io data --engine mmap,sync --direct --buffered --dry-run", folder.path());
+    assert_eq!(run.code, Some(2), "the mapped one has no direct access: {run:?}");
+}
+
+#[test]
 fn a_pass_reads_every_block_once_and_is_replayed() {
     let folder = folder();
     file(folder.path(), "data", 10 * 4096 + 100);

@@ -40,7 +40,7 @@ pub struct Settings {
     #[arg(long, value_name = "SIZE")]
     pub max_size: Option<Bytes>,
 
-    /// Pages: 4k (base pages), thp (transparent huge pages), huge (reserved huge pages) [default: thp where the system has them]
+    /// Pages: 4k (base pages), thp (transparent huge pages), huge (reserved huge pages), best (the largest of these that there are) [default: thp where the system has them]
     #[arg(long, value_name = "LIST")]
     pub pages: Option<PageModes>,
 
@@ -142,7 +142,7 @@ impl Caches {
     /// Every CPU and kind of pages to look at.
     fn groups(&self, scope: &Scope<'_>) -> Result<Vec<Group>> {
         let facts = scope.facts();
-        let modes = self.settings.pages.as_ref().map_or_else(|| vec![usual(facts)], |pages| pages.0.clone());
+        let modes = self.settings.pages.as_ref().map_or_else(|| vec![usual(facts)], |pages| pages.on(facts));
         let mut groups = Vec::new();
         for cpu in chosen_cpus(self.settings.cpu.as_ref(), scope)? {
             let most = self.largest(scope, cpu)?;

@@ -87,6 +87,7 @@ impl Storage {
             for (&order, &block) in pairs(&s.pattern.0, &s.block.0) {
                 for (&threads, depth) in pairs(&threads, &s.depth.0) {
                     for (engine, &direct) in pairs(&s.engine.0, &s.accesses()) {
+                        let direct = direct && bypasses_cache(engine);
                         for (&rate, compute) in pairs(&s.rates(), &s.compute.0) {
                             scope.room_for(all.len() + 1)?;
                             all.push(Combination {
@@ -207,6 +208,14 @@ fn engine(name: &EngineName, depth: u32) -> &'static str {
             let usable = |name: &&str| engine_named(name).is_some_and(|row| (row.availability)().is_ok());
             ["io_uring", "aio"].into_iter().find(usable).unwrap_or("io_uring")
         }
+    }
+}
+
+/// Whether direct I/O passes by the page cache with an engine; what the program chooses does.
+fn bypasses_cache(name: &EngineName) -> bool {
+    match name {
+        EngineName::Named(name) => engine_named(name).is_none_or(|row| row.bypasses_cache),
+        EngineName::Auto => true,
     }
 }
 

@@ -3,6 +3,7 @@
 use super::super::lists::{Counts, lists, names};
 use crate::error::{Error, Result};
 use crate::host::storage::IO_ENGINES;
+use crate::host::storage::engine_named;
 use crate::units::{Bytes, Nanos, ParseError, SizeList, ThreadList, parse_list};
 use std::fmt;
 use std::path::PathBuf;
@@ -315,6 +316,17 @@ impl Settings {
             return refuse(format!(
                 "time not possible: less than a window of {}; type --time 10s or a shorter --window",
                 self.window()
+            ));
+        }
+        let cached = |name: &EngineName| match name {
+            EngineName::Named(name) => engine_named(name).filter(|row| !row.bypasses_cache),
+            EngineName::Auto => None,
+        };
+        if let Some(row) = self.engine.0.iter().find_map(cached).filter(|_| self.direct) {
+            return refuse(format!(
+                "access not possible: --direct with --engine {}; a mapped file always goes through the page cache; type \
+                 --buffered",
+                row.name
             ));
         }
         let other = self.data.filter(|&data| data != Data::Pattern);

@@ -63,7 +63,7 @@ pub struct Settings {
     #[arg(long, value_name = "M", conflicts_with_all = ["mixes", "threads"])]
     pub writers: Option<Count>,
 
-    /// Pages of all memory: 4k, thp (transparent huge pages), huge (reserved huge pages)
+    /// Pages of all memory: 4k, thp (transparent huge pages), huge (reserved huge pages), best (the largest of these that there are)
     #[arg(long, value_name = "LIST", default_value = "thp")]
     pub pages: PageModes,
 

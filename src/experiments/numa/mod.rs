@@ -41,7 +41,7 @@ pub struct Settings {
     #[arg(long, value_name = "N")]
     pub threads: Option<ThreadList>,
 
-    /// Pages: 4k, thp (transparent huge pages), huge (reserved huge pages)
+    /// Pages: 4k, thp (transparent huge pages), huge (reserved huge pages), best (the largest of these that there are)
     #[arg(long, value_name = "LIST", default_value = "thp")]
     pub pages: PageModes,
 

@@ -48,7 +48,7 @@ pub struct Settings {
     #[arg(long, value_name = "LIST", default_value = "best")]
     pub width: Widths,
 
-    /// Pages: 4k, thp (transparent huge pages), huge (reserved huge pages)
+    /// Pages: 4k, thp (transparent huge pages), huge (reserved huge pages), best (the largest of these that there are)
     #[arg(long, value_name = "LIST", default_value = "thp")]
     pub pages: PageModes,
 }

@@ -9,19 +9,19 @@ mod tests;
 
 use super::instructions::chosen_cpus;
 use super::latency::line_of;
-use super::lists::{Count, Density, PageModes};
+use super::lists::{Count, Density, PageModes, available};
 use super::{Bound, Detail, Draft, Experiment, Scope, axis, bytes_axis};
-use crate::engine::{ChainShape, ChaseWork, MemoryPlan, Sampling, Work, derive, page_bytes};
+use crate::engine::{ChainShape, ChaseWork, MemoryPlan, Sampling, Work, derive, lacking_pages, page_bytes};
 use crate::error::{Error, Result};
 use crate::host::memory::PageMode;
 use crate::kernels::chase_name;
-use crate::results::{Axis, Coordinate, Coordinates, Dataset, Finding, HostFacts, Outcome, Quantity};
+use crate::results::{Axis, Coordinate, Coordinates, Dataset, Finding, Outcome, Quantity};
 use crate::units::{Bytes, CpuList, Nanos};
 
 /// Which TLBs to look for, and how closely.
 #[derive(Debug, Clone, PartialEq, Eq, clap::Args)]
 pub struct Settings {
-    /// Pages: 4k (base pages), thp (transparent huge pages), huge (reserved huge pages), huge-1GiB (of one of several pools) [default: all that there are]
+    /// Pages: 4k (base pages), thp (transparent huge pages), huge (reserved huge pages), huge-1GiB (of one of several pools), best (the largest of these that there are) [default: all that there are]
     #[arg(long, value_name = "LIST")]
     pub pages: Option<PageModes>,
 
@@ -119,15 +119,6 @@ impl Tlb {
     }
 }
 
-/// The kinds of pages that this machine has: of reserved ones, each pool that has any free.
-fn available(facts: &HostFacts) -> Vec<PageMode> {
-    let transparent = facts.pages.thp_mode.get().is_some_and(|mode| mode != "never");
-    let pools = facts.pages.huge_pools.get().map(Vec::as_slice).unwrap_or_default();
-    let reserved = pools.iter().filter(|pool| pool.free > 0).map(|pool| PageMode::Pool(pool.size));
-    let transparent = transparent.then_some(PageMode::Transparent);
-    [PageMode::Base].into_iter().chain(transparent).chain(reserved).collect()
-}
-
 impl Spot {
     /// The spread chain and the packed one, with orders of their own in each pass.
     fn works(&self, seed: u64, pass: u64) -> [ChaseWork; 2] {
@@ -142,21 +133,16 @@ impl Spot {
         ]
     }
 
-    /// Why the spread chain cannot lie in this machine's memory, `None` where it can.
-    fn too_large(&self, scope: &Scope<'_>, spread: &ChaseWork) -> Option<String> {
+    /// What is known of both chains beforehand: that the spread one cannot lie in this machine's memory, and why.
+    fn known(&self, scope: &Scope<'_>, spread: &ChaseWork) -> Option<Outcome> {
         let facts = scope.facts();
-        let needed = MemoryPlan::of([&Work::Chase(spread.clone())], facts, true).total();
-        let (entries, page) = (self.entries, self.page);
-        if needed > scope.usable() {
-            let usable = scope.usable();
-            return Some(format!("{entries} pages of {page} do not fit into the {usable} that may be used"));
+        let spread = Work::Chase(spread.clone());
+        let (entries, page, usable) = (self.entries, self.page, scope.usable());
+        if MemoryPlan::of([&spread], facts, true).total() > usable {
+            let reason = format!("{entries} pages of {page} do not fit into the {usable} that may be used");
+            return Some(Outcome::Skipped { reason });
         }
-        let pool = facts.pages.huge_pools.get().and_then(|pools| pools.iter().find(|pool| pool.size == page));
-        let free = pool.filter(|_| self.pages.is_reserved())?.free;
-        let lacking = needed.0 > free.saturating_mul(page.0);
-        lacking.then(|| {
-            format!("{entries} pages of {page} and room to align them are more than the {free} free ones of the pool")
-        })
+        lacking_pages(&spread, facts)
     }
 
     /// Both chains of both passes, each beside its partner so that they are measured one right after the other.
@@ -164,17 +150,14 @@ impl Spot {
         let mut drafts = Vec::new();
         for pass in 0..2 {
             let works = self.works(scope.seed, pass);
-            let skipped = self.too_large(scope, &works[0]);
+            let known = self.known(scope, &works[0]);
             // When time is short, what takes most memory goes first, and its partner with it.
             let expendable = 2 + works[0].bytes.0.max(1).ilog2() as u8;
             for (operation, work) in [SPREAD, PACKED].into_iter().zip(works) {
                 let coordinates = self.coordinates(operation, pass, &work);
                 let work = match scope.machine.kernel(&Work::Chase(work.clone())) {
                     Err(reason) => Err(Outcome::Unsupported { reason }),
-                    Ok(_) => match skipped.clone() {
-                        Some(reason) => Err(Outcome::Skipped { reason }),
-                        None => Ok(Work::Chase(work)),
-                    },
+                    Ok(_) => known.clone().map_or(Ok(Work::Chase(work)), Err),
                 };
                 drafts.push(Draft { coordinates, work, bound: Bound::Unknown, expendable });
             }
@@ -213,7 +196,7 @@ impl Experiment for Tlb {
 
     fn draft(&self, scope: &Scope<'_>) -> Result<Vec<Draft>> {
         let facts = scope.facts();
-        let modes = self.settings.pages.as_ref().map_or_else(|| available(facts), |pages| pages.0.clone());
+        let modes = self.settings.pages.as_ref().map_or_else(|| available(facts), |pages| pages.on(facts));
         let mut drafts = Vec::new();
         for cpu in chosen_cpus(self.settings.cpu.as_ref(), scope)? {
             let line = line_of(scope, cpu);

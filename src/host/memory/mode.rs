@@ -15,6 +15,9 @@ pub enum PageMode {
     Huge,
     /// Pages of this size from the pool reserved by the administrator: `huge-1GiB`.
     Pool(Bytes),
+    /// The first of reserved huge pages, transparent huge pages and base pages that the machine has for a working set:
+    /// `best`. A plan puts one of these in its place.
+    Best,
 }
 
 /// What stands before the size of the pages of a pool.
@@ -25,7 +28,7 @@ const POOL_PAGES: std::ops::RangeInclusive<u64> = 1 << 14..=1 << 40;
 
 impl PageMode {
     /// The modes that do not name a size, smallest pages first.
-    pub const ALL: [PageMode; 3] = [PageMode::Base, PageMode::Transparent, PageMode::Huge];
+    pub const ALL: [PageMode; 4] = [PageMode::Base, PageMode::Transparent, PageMode::Huge, PageMode::Best];
 
     /// Whether the pages come from a pool that the administrator reserved.
     pub fn is_reserved(self) -> bool {
@@ -39,6 +42,7 @@ impl fmt::Display for PageMode {
             PageMode::Base => f.pad("4k"),
             PageMode::Transparent => f.pad("thp"),
             PageMode::Huge => f.pad("huge"),
+            PageMode::Best => f.pad("best"),
             PageMode::Pool(size) => f.pad(&format!("{POOL}{size}").replace(' ', "")),
         }
     }
@@ -55,8 +59,8 @@ impl FromStr for PageMode {
             (size.0.is_power_of_two() && POOL_PAGES.contains(&size.0)).then_some(PageMode::Pool(size))
         };
         PageMode::ALL.into_iter().find(|mode| mode.to_string() == name).or_else(of_pool).ok_or_else(|| {
-            let allowed = "pages are 4k (base pages), thp (transparent huge pages), huge (reserved ones) or of one of several \
-                           pools huge-2MiB, huge-1GiB";
+            let allowed = "pages are 4k (base pages), thp (transparent huge pages), huge (reserved ones), of one of several \
+                           pools huge-2MiB, huge-1GiB, or best (the largest of these that there are)";
             ParseError::new(text, allowed)
         })
     }

@@ -16,6 +16,7 @@ mod loaded;
 mod machines;
 mod noise;
 mod numa;
+mod pages;
 mod profile;
 mod proof;
 mod rendering;
