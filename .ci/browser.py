@@ -291,8 +291,9 @@ def enormous(report):
 
 def large(report, points):
     """The largest dataset until it has so many points, at sizes of their own, without their samples."""
-    dataset = max(report["datasets"], key=lambda d: len(d["points"]))
-    own = [p for p in dataset["points"] if p["outcome"]["status"] == "measured"]
+    measured = lambda dataset: [p for p in dataset["points"] if p["outcome"]["status"] == "measured"]
+    dataset = max(report["datasets"], key=lambda d: len(measured(d)))
+    own = measured(dataset)
     for p in own:
         p["outcome"].update(samples=[], choice=None)
     report["datasets"] = [dict(dataset, auxiliary=False, points=[

@@ -404,3 +404,31 @@ fn reports_that_are_none_are_refused() {
     let run = memgauge(&["report", "large"], folder.path());
     assert_eq!((run.code, house_rules(&run)), (Some(2), vec![]), "{run:?}");
 }
+
+#[test]
+fn a_picture_shows_every_chart_and_says_so() {
+    let folder = tempfile::tempdir().expect("a folder");
+    put(folder.path(), "one.csv", include_bytes!("../golden/default.sc-membench"));
+    put(folder.path(), "two.csv", include_bytes!("../golden/default.sc-membench"));
+    let height = |arguments: &[&str], name: &str| -> u32 {
+        let run = memgauge(&[&["report", "one.csv", "two.csv", "-o", name], arguments].concat(), folder.path());
+        assert_eq!((run.code, run.stdout.as_str()), (Some(0), ""), "{run:?}");
+        assert!(run.stderr.contains(name), "{run:?}");
+        let picture = std::fs::read_to_string(folder.path().join(name)).expect("a picture");
+        let number = picture.split("height=\"").nth(1).and_then(|rest| rest.split('"').next());
+        number.and_then(|number| number.parse().ok()).expect("a height")
+    };
+    let all = height(&["--title", "Two machines"], "all.svg");
+    let one = height(&["--chart", "latency"], "one.svg");
+    assert!(all > one + 600, "{all} {one}");
+    for (option, value, format) in [
+        ("--title", "x", "csv"),
+        ("--title", "x", "table"),
+        ("--chart", "latency", "json"),
+        ("--theme", "dark", "markdown"),
+    ] {
+        let run = memgauge(&["report", "one.csv", option, value, "--format", format], folder.path());
+        assert_eq!((run.code, house_rules(&run)), (Some(2), vec![]), "{run:?}");
+        assert!(run.stderr.contains(option), "{run:?}");
+    }
+}
