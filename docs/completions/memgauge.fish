@@ -89,7 +89,7 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l strict -d 'Exi
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -s v -l verbose -d 'Tables with every reason and every dataset'
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l ops -d 'Operations, as `memgauge list kernels` names them: read, read-nt, write, write-nt, copy, copy-nt, update, scale, add, triad, touch ...; read-best, write-best, copy-best try every kernel that answers the same question' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l sizes -d 'Working set of each thread, all streams of the operation together, rounded down to whole blocks of 512 B of each stream: 32KiB,1MiB or 4KiB..1GiB or 4KiB..64KiB:4KiB [default: a sweep over the detected hierarchy]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l sizes -d 'Working set of each thread, all streams of the operation together: 32KiB,1MiB or 4KiB..1GiB or 4KiB..64KiB:4KiB; rounded down to whole blocks of 512 B of each stream, but for read (64 B), write and copy (128 B of each stream) [default: a sweep over the detected hierarchy]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l threads -d 'Threads, one per CPU: 1,2,all or 1..8; best finds the fastest number at each point' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l width -d 'Registers: 64, 128, 256, 512 bits, a set (sse2, avx2, neon), widest, best (the fastest at each point)' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l pages -d 'Pages: 4k, thp (transparent huge pages), huge (reserved huge pages), huge-1GiB (of one of several pools), best (the largest of these that there are)' -r
@@ -252,7 +252,7 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l scores -d 'Wi
 complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l strict -d 'Exit with 3 if any number is less than solid'
 complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -s v -l verbose -d 'Tables with every reason and every dataset'
 complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -s h -l help -d 'Print help'
-complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l ops -d 'Operations: read, write, copy' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l ops -d 'Operations: read, write, copy; read-nt, write-nt, copy-nt (non-temporal loads or stores)' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l orders -d 'Orders: forward, reverse, strided, random, indexed (forward by the tables of the others: what those cost)' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l stride -d 'Distances of strided accesses of 64 B, multiples of 64' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l blocks -d 'Blocks of random orders: powers of two from 64 to 4KiB' -r

@@ -25,11 +25,11 @@ fn kernels_of(stream: &StreamWork) -> Vec<Work> {
 }
 
 /// The contracts that answer the same question in the same order with this program's instructions, and whose streams
-/// the working set is whole blocks of.
+/// the working set is whole iterations of.
 fn family(work: &StreamWork) -> Vec<&'static Contract> {
     let asked = work.contract();
     let same = |c: &&Contract| {
-        let step = kernels::BLOCK_BYTES * u64::from(c.streams());
+        let step = c.iteration_bytes() * u64::from(c.streams());
         let whole = work.bytes.0 >= step && work.bytes.0.is_multiple_of(step);
         c.family == asked.family && c.visits == asked.visits && c.ruler == Ruler::Own && !c.sums() && whole
     };

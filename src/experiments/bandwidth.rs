@@ -26,8 +26,9 @@ pub struct Settings {
     #[arg(long, value_name = "LIST", default_value = "read,write,copy")]
     pub ops: Operations,
 
-    /// Working set of each thread, all streams of the operation together, rounded down to whole blocks of 512 B
-    /// of each stream: 32KiB,1MiB or 4KiB..1GiB or 4KiB..64KiB:4KiB
+    /// Working set of each thread, all streams of the operation together: 32KiB,1MiB or 4KiB..1GiB or
+    /// 4KiB..64KiB:4KiB; rounded down to whole blocks of 512 B of each stream, but for read (64 B), write and
+    /// copy (128 B of each stream)
     /// [default: a sweep over the detected hierarchy]
     #[arg(long, value_name = "LIST", alias = "size")]
     pub sizes: Option<SizeList>,
@@ -119,14 +120,15 @@ impl Bandwidth {
         let levels = Levels::new(scope.facts(), cpus, scope.last_level());
         for target in self.targets(scope, &levels, threads)? {
             for &asked in &self.settings.ops.0 {
-                let bytes = whole_blocks(asked, target.size)?;
+                let fitted = fitted(asked, target.size)?;
+                let bytes = fitted.bytes;
                 // Whole blocks may be a little less than was asked for, and lie in another level.
                 let level = if target.hidden.is_some() { target.level.clone() } else { levels.name(bytes) };
                 if !self.wanted(asked.operation(), &level) {
                     continue;
                 }
                 let counts = if best { self.race(scope, asked, bytes, &level)? } else { Vec::new() };
-                for mut work in self.works(asked, cpus, bytes) {
+                for mut work in self.works(asked, cpus, fitted) {
                     scope.room_for(drafts.len() + 1)?;
                     // One number is no choice.
                     work.counts = if counts.len() > 1 { counts.clone() } else { Vec::new() };
@@ -148,7 +150,7 @@ impl Bandwidth {
         for count in Placing::new(&scope.facts().topology, scope.cpus).few_counts(MOST_RACED) {
             let levels = Levels::new(scope.facts(), &scope.cpus[..count], scope.last_level());
             let grows = self.settings.sizes.is_none() && level == MEMORY;
-            let bytes = if grows { whole_blocks(asked, levels.memory)? } else { bytes };
+            let bytes = if grows { fitted(asked, levels.memory)?.bytes } else { bytes };
             if levels.name(bytes) == level || count == scope.cpus.len() {
                 counts.push((count, bytes));
             }
@@ -157,14 +159,14 @@ impl Bandwidth {
     }
 
     /// Every combination of width, pages and prefetch distance for one operation, size and number of threads.
-    fn works(&self, asked: Asked, cpus: &[u32], bytes: Bytes) -> Vec<StreamWork> {
+    fn works(&self, asked: Asked, cpus: &[u32], fitted: Fitted) -> Vec<StreamWork> {
         let s = &self.settings;
-        let prefetches = asked.operation().contract().prefetches;
+        let prefetches = fitted.operation.contract().prefetches;
         let distances = if prefetches { s.prefetch_distance.0.clone() } else { vec![Bytes(PREFETCH_DISTANCE)] };
         let mut works = Vec::new();
         for &width in &s.width.0 {
             for (&pages, &distance) in s.pages.0.iter().flat_map(|p| distances.iter().map(move |d| (p, d))) {
-                let plain = StreamWork::new(asked.operation(), width, pages, cpus, bytes);
+                let plain = StreamWork::new(fitted.operation, width, pages, cpus, fitted.bytes);
                 let place = s.node.map(|Count(node)| Place::Node(node));
                 works.push(StreamWork { any_of_family: matches!(asked, Asked::BestOf(_)), distance, place, ..plain });
             }
@@ -223,21 +225,42 @@ pub(super) fn draft_point(scope: &Scope<'_>, work: StreamWork, asked: Asked, lev
     Draft { coordinates, work, bound, expendable: u8::from(extra) }
 }
 
-/// Whole blocks of each stream of what is asked for: the step of its working sets, and the smallest.
-fn step(asked: Asked) -> u64 {
-    BLOCK_BYTES * u64::from(asked.streams())
+/// A working set that what is asked for can go through, and the operation that does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Fitted {
+    /// The operation asked for, or the same with iterations as short as the working set needs.
+    pub operation: Operation,
+    /// All streams together.
+    pub bytes: Bytes,
 }
 
-/// The largest working set of what is asked for that is not larger than `size`: whole blocks of each stream.
-pub(super) fn whole_blocks(asked: Asked, size: Bytes) -> Result<Bytes> {
-    let smallest = step(asked);
-    if size.0 < smallest {
-        return Err(Error::usage(format!(
-            "too small a size: {size}; the smallest working set of {asked} is {}; type --sizes {smallest} or more",
-            Bytes(smallest)
-        )));
+impl Fitted {
+    /// `bytes` as they are for `asked`, if an operation that answers the same question has iterations that fit.
+    fn exactly(asked: Asked, bytes: Bytes) -> Option<Self> {
+        let contract = asked.operation().contract();
+        let streams = u64::from(contract.streams());
+        let fitting = contract.for_streams(bytes.0 / streams).filter(|_| bytes.0.is_multiple_of(streams))?;
+        Some(Self { operation: fitting.operation, bytes })
     }
-    Ok(size.round_down(smallest))
+}
+
+/// The largest working set of what is asked for that is not larger than `size`: `size` itself where an operation's iterations
+/// fit, else whole blocks of each stream. Of a family whole blocks for every member, where `size` holds so many.
+pub(super) fn fitted(asked: Asked, size: Bytes) -> Result<Fitted> {
+    let whole = size.round_down(BLOCK_BYTES * u64::from(asked.streams()));
+    let in_blocks = (whole.0 > 0).then_some(Fitted { operation: asked.operation(), bytes: whole });
+    let exactly = Fitted::exactly(asked, size);
+    let best = if matches!(asked, Asked::BestOf(_)) { in_blocks.or(exactly) } else { exactly.or(in_blocks) };
+    let streams = u64::from(asked.operation().contract().streams());
+    let shorter = [BLOCK_BYTES, 256, 128, 64].map(|bytes| Fitted::exactly(asked, Bytes(bytes * streams)));
+    let smallest = shorter.into_iter().flatten().min_by_key(|fitted| fitted.bytes).map_or(whole, |fitted| fitted.bytes);
+    let below = shorter.into_iter().flatten().find(|fitted| fitted.bytes <= size);
+    best.or(below).ok_or_else(|| {
+        Error::usage(format!(
+            "too small a size: {size}; the smallest working set of {asked} is {smallest}; type --sizes {} or more",
+            smallest.0
+        ))
+    })
 }
 
 /// Which of `sizes` were rounded down for `ops`, a sentence each.
@@ -245,7 +268,8 @@ pub(super) fn rounded(sizes: Option<&SizeList>, ops: &Operations) -> Vec<String>
     let asked = sizes.into_iter().flat_map(|list| &list.0);
     let mut rounded: BTreeMap<(Bytes, Bytes), Vec<String>> = BTreeMap::new();
     for (&size, &operation) in asked.flat_map(|size| ops.0.iter().map(move |op| (size, op))) {
-        let names = rounded.entry((size, size.round_down(step(operation)))).or_default();
+        let Ok(used) = fitted(operation, size) else { continue };
+        let names = rounded.entry((size, used.bytes)).or_default();
         let name = operation.to_string();
         if !names.contains(&name) {
             names.push(name);
@@ -253,7 +277,12 @@ pub(super) fn rounded(sizes: Option<&SizeList>, ops: &Operations) -> Vec<String>
     }
     let differ = rounded.into_iter().filter(|((asked, used), _)| asked != used);
     let tell = |((asked, used), names): ((Bytes, Bytes), Vec<String>)| {
-        format!("{} B were rounded down to {} B for {}: whole blocks only", asked.0, used.0, names.join(", "))
+        format!(
+            "{} B were rounded down to {} B for {}: whole iterations of a kernel only",
+            asked.0,
+            used.0,
+            names.join(", ")
+        )
     };
     differ.map(tell).collect()
 }

@@ -9,7 +9,7 @@ use super::{Bound, Detail, Draft, Experiment, Scope, axis, bytes_axis};
 use crate::engine::{StreamWork, TableOrder, Work, derive};
 use crate::error::{Error, Result};
 use crate::host::memory::PageMode;
-use crate::kernels::{BLOCK_BYTES, Family, LINE_BYTES, LONGEST_ORDERED, Operation, Width};
+use crate::kernels::{BLOCK_BYTES, CONTRACTS, Contract, LINE_BYTES, LONGEST_ORDERED, Operation, Visits, Width};
 use crate::results::{Axis, Coordinate, Coordinates, Dataset, Finding, Outcome, Point, Quantity};
 use crate::units::{Bytes, ParseError, SizeList, ThreadCount, ThreadList, parse_list};
 use std::collections::BTreeMap;
@@ -24,28 +24,35 @@ const LARGEST_BLOCK: u64 = 4096;
 /// Working sets in memory that a profile measures: tables of the order take time to make.
 const MOST_IN_MEMORY: Bytes = Bytes(256 << 20);
 
-/// The operations that have orders.
+/// Operations that have every order.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OrderedOperations(pub Vec<Family>);
+pub struct OrderedOperations(pub Vec<Operation>);
 
 impl FromStr for OrderedOperations {
     type Err = ParseError;
 
     fn from_str(text: &str) -> std::result::Result<Self, ParseError> {
-        let one = |text: &str| match text {
-            "read" => Ok(Family::Read),
-            "write" => Ok(Family::Write),
-            "copy" => Ok(Family::Copy),
-            other => Err(ParseError::unknown_name(other, &["read", "write", "copy"], "operations")),
+        let one = |text: &str| {
+            let found = ordered().find(|c| c.name == text).map(|c| c.operation);
+            found.ok_or_else(|| {
+                ParseError::unknown_name(text, &ordered().map(|c| c.name).collect::<Vec<_>>(), "operations")
+            })
         };
         parse_list(text, one).map(OrderedOperations)
     }
 }
 
+/// The contracts whose operation has every order.
+fn ordered() -> impl Iterator<Item = &'static Contract> {
+    const OTHERS: [Visits; 3] = [Visits::Backward, Visits::Lines, Visits::Chunks];
+    let whole = CONTRACTS.iter().filter(|c| c.visits == Visits::Forward && c.iteration_bytes() == BLOCK_BYTES);
+    whole.filter(|c| OTHERS.iter().all(|visits| c.in_order(*visits).is_some()))
+}
+
 /// In which orders to go through memory.
 #[derive(Debug, Clone, PartialEq, Eq, clap::Args)]
 pub struct Settings {
-    /// Operations: read, write, copy
+    /// Operations: read, write, copy; read-nt, write-nt, copy-nt (non-temporal loads or stores)
     #[arg(long, value_name = "LIST", default_value = "read,write,copy")]
     pub ops: OrderedOperations,
 
@@ -102,19 +109,14 @@ impl Order {
         }
     }
 
-    /// The operation of `family` in this order.
-    fn operation(self, family: Family) -> Operation {
-        let [forward, reverse, lines, chunks] = match family {
-            Family::Write => [Operation::Write, Operation::WriteReverse, Operation::WriteLines, Operation::WriteChunks],
-            Family::Copy => [Operation::Copy, Operation::CopyReverse, Operation::CopyLines, Operation::CopyChunks],
-            _ => [Operation::Read, Operation::ReadReverse, Operation::ReadLines, Operation::ReadChunks],
-        };
+    /// The kernel's way through the window.
+    fn visits(self) -> Visits {
         match self.kind {
-            OrderKind::Forward => forward,
-            OrderKind::Reverse => reverse,
-            OrderKind::Strided => lines,
-            OrderKind::Random | OrderKind::Indexed if self.bytes.0 < BLOCK_BYTES => lines,
-            OrderKind::Random | OrderKind::Indexed => chunks,
+            OrderKind::Forward => Visits::Forward,
+            OrderKind::Reverse => Visits::Backward,
+            OrderKind::Strided => Visits::Lines,
+            OrderKind::Random | OrderKind::Indexed if self.bytes.0 < BLOCK_BYTES => Visits::Lines,
+            OrderKind::Random | OrderKind::Indexed => Visits::Chunks,
         }
     }
 
@@ -161,7 +163,7 @@ impl Patterns {
     pub fn in_profile(_detail: Detail) -> Self {
         let sizes = |list: [u64; 3]| SizeList(list.map(Bytes).to_vec());
         Self::new(Settings {
-            ops: OrderedOperations(vec![Family::Read, Family::Write, Family::Copy]),
+            ops: OrderedOperations(vec![Operation::Read, Operation::Write, Operation::Copy]),
             orders: Orders(vec![OrderKind::Forward, OrderKind::Reverse, OrderKind::Strided, OrderKind::Random]),
             stride: sizes([256, 4 << 10, 2 << 20]),
             blocks: sizes([64, 256, 4 << 10]),
@@ -223,15 +225,14 @@ impl Patterns {
     fn draft_size(&self, scope: &Scope<'_>, target: &Target, cpus: &[u32]) -> Result<Vec<Draft>> {
         let mut drafts = Vec::new();
         let orders = self.orders()?;
-        for (&family, &order) in self.settings.ops.0.iter().flat_map(|f| orders.iter().map(move |o| (f, o))) {
-            let operation = order.operation(family);
+        for (&asked, &order) in self.settings.ops.0.iter().flat_map(|op| orders.iter().map(move |o| (op, o))) {
+            let Some(operation) = asked.contract().in_order(order.visits()).map(|c| c.operation) else { continue };
             let bytes = whole_blocks(operation, target.size)?;
             for &width in &self.settings.width.0 {
                 for &pages in &self.settings.pages.0 {
                     let mut work = StreamWork::new(operation, width, pages, cpus, bytes);
                     work.order = order.table(scope.seed);
-                    drafts
-                        .push(draft_point(scope, work, (family, order), &target.level).unless(target.hidden.as_ref()));
+                    drafts.push(draft_point(scope, work, (asked, order), &target.level).unless(target.hidden.as_ref()));
                 }
             }
         }
@@ -252,21 +253,12 @@ fn whole_blocks(operation: Operation, size: Bytes) -> Result<Bytes> {
     Ok(size.round_down(step))
 }
 
-/// The name of a family of ordered operations.
-fn family_name(family: Family) -> &'static str {
-    match family {
-        Family::Write => "write",
-        Family::Copy => "copy",
-        _ => "read",
-    }
-}
-
-fn draft_point(scope: &Scope<'_>, work: StreamWork, (family, order): (Family, Order), level: &str) -> Draft {
+fn draft_point(scope: &Scope<'_>, work: StreamWork, (asked, order): (Operation, Order), level: &str) -> Draft {
     let kernel = scope.machine.kernel(&Work::Stream(work.clone()));
     let name = |text: &str| Coordinate::Name(text.to_owned());
     let kernel_name = kernel.as_ref().map_or_else(|_| work.operation.to_string(), |k| k.name.clone());
     let coordinates = Coordinates::from([
-        ("operation".to_owned(), name(family_name(family))),
+        ("operation".to_owned(), name(asked.contract().name)),
         ("order".to_owned(), name(&order.name())),
         ("kernel".to_owned(), name(&kernel_name)),
         ("width".to_owned(), name(&work.width.to_string())),
@@ -336,8 +328,7 @@ impl Experiment for Patterns {
     }
 
     fn findings(&self, dataset: &Dataset) -> Vec<Finding> {
-        let families = [Family::Read, Family::Write, Family::Copy];
-        families.into_iter().filter_map(|family| in_memory(dataset, family_name(family))).collect()
+        ordered().filter_map(|contract| in_memory(dataset, contract.name)).collect()
     }
 }
 

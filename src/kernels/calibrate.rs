@@ -52,7 +52,7 @@ impl CoreRuler {
         unsafe { super::digest::body_of(self.kernel() as *const u8) }
     }
 
-    fn kernel(self) -> super::abi::kernel_fn!(usize) {
+    pub(super) fn kernel(self) -> super::abi::kernel_fn!(usize) {
         match self {
             CoreRuler::DependentAdds => native::ADD,
             CoreRuler::Independent => native::ISSUE,

@@ -1,5 +1,6 @@
 //! What each streaming kernel does to memory, once, for all instruction sets.
 
+use super::BLOCK_BYTES;
 use super::sets::Row;
 use crate::units::ParseError;
 #[cfg(test)]
@@ -179,6 +180,8 @@ contracts! {
         "load every byte, 64 B in each turn of the loop instead of 512";
     ReadUnroll128, read_unroll_128, "read-unroll-128": Read, 1 loads, 0 stores, Load, Temporal, Forward, Own, prefetches false,
         "load every byte, 128 B in each turn of the loop instead of 512";
+    ReadUnroll256, read_unroll_256, "read-unroll-256": Read, 1 loads, 0 stores, Load, Temporal, Forward, Own, prefetches false,
+        "load every byte, 256 B in each turn of the loop instead of 512";
     Touch, touch, "touch": Touch, 1 loads, 0 stores, Touch, Temporal, Forward, Own, prefetches false,
         "load one word of each cache line";
     TouchPrefetch, touch_prefetch, "touch-prefetch": Touch, 1 loads, 0 stores, Touch, Temporal, Forward, Own, prefetches true,
@@ -225,18 +228,36 @@ contracts! {
         "store every byte from the end to the start";
     CopyReverse, copy_reverse, "copy-reverse": Copy, 1 loads, 1 stores, Move, Temporal, Backward, Own, prefetches false,
         "copy one half to the other from the end to the start";
+    ReadNtReverse, read_nt_reverse, "read-nt-reverse": Read, 1 loads, 0 stores, Load, NonTemporal, Backward, Own, prefetches false,
+        "load every byte with non-temporal loads from the end to the start";
+    WriteNtReverse, write_nt_reverse, "write-nt-reverse": Write, 0 loads, 1 stores, Store, NonTemporal, Backward, Own, prefetches false,
+        "store every byte with non-temporal stores from the end to the start";
+    CopyNtReverse, copy_nt_reverse, "copy-nt-reverse": Copy, 1 loads, 1 stores, Move, NonTemporal, Backward, Own, prefetches false,
+        "copy one half to the other with non-temporal stores from the end to the start";
     ReadLines, read_lines, "read-lines": Read, 1 loads, 0 stores, Load, Temporal, Lines, Own, prefetches false,
         "load pieces of 64 B in the order of a table";
     WriteLines, write_lines, "write-lines": Write, 0 loads, 1 stores, Store, Temporal, Lines, Own, prefetches false,
         "store pieces of 64 B in the order of a table";
     CopyLines, copy_lines, "copy-lines": Copy, 1 loads, 1 stores, Move, Temporal, Lines, Own, prefetches false,
         "copy pieces of 64 B from one half to the other in the order of a table";
+    ReadNtLines, read_nt_lines, "read-nt-lines": Read, 1 loads, 0 stores, Load, NonTemporal, Lines, Own, prefetches false,
+        "load pieces of 64 B in the order of a table with non-temporal loads";
+    WriteNtLines, write_nt_lines, "write-nt-lines": Write, 0 loads, 1 stores, Store, NonTemporal, Lines, Own, prefetches false,
+        "store pieces of 64 B in the order of a table with non-temporal stores";
+    CopyNtLines, copy_nt_lines, "copy-nt-lines": Copy, 1 loads, 1 stores, Move, NonTemporal, Lines, Own, prefetches false,
+        "copy pieces of 64 B from one half to the other in the order of a table with non-temporal stores";
     ReadChunks, read_chunks, "read-chunks": Read, 1 loads, 0 stores, Load, Temporal, Chunks, Own, prefetches false,
         "load pieces of 512 B in the order of a table";
     WriteChunks, write_chunks, "write-chunks": Write, 0 loads, 1 stores, Store, Temporal, Chunks, Own, prefetches false,
         "store pieces of 512 B in the order of a table";
     CopyChunks, copy_chunks, "copy-chunks": Copy, 1 loads, 1 stores, Move, Temporal, Chunks, Own, prefetches false,
         "copy pieces of 512 B from one half to the other in the order of a table";
+    ReadNtChunks, read_nt_chunks, "read-nt-chunks": Read, 1 loads, 0 stores, Load, NonTemporal, Chunks, Own, prefetches false,
+        "load pieces of 512 B in the order of a table with non-temporal loads";
+    WriteNtChunks, write_nt_chunks, "write-nt-chunks": Write, 0 loads, 1 stores, Store, NonTemporal, Chunks, Own, prefetches false,
+        "store pieces of 512 B in the order of a table with non-temporal stores";
+    CopyNtChunks, copy_nt_chunks, "copy-nt-chunks": Copy, 1 loads, 1 stores, Move, NonTemporal, Chunks, Own, prefetches false,
+        "copy pieces of 512 B from one half to the other in the order of a table with non-temporal stores";
 }
 
 impl Contract {
@@ -261,6 +282,36 @@ impl Contract {
     /// Whether the wrapping sum of all 64-bit words loaded is returned.
     pub fn sums(&self) -> bool {
         self.does == Does::Sum
+    }
+
+    /// Bytes of each stream that an iteration of its loop covers: streams are multiples of it.
+    pub fn iteration_bytes(&self) -> u64 {
+        match self.operation {
+            Operation::ReadUnroll64 => 64,
+            Operation::ReadUnroll128 | Operation::WriteUnroll128 | Operation::CopyUnroll128 => 128,
+            Operation::ReadUnroll256 => 256,
+            _ => BLOCK_BYTES,
+        }
+    }
+
+    /// The contract that answers the same question for streams of `stream` bytes: itself where they are whole iterations of
+    /// its loop, else the same with the longest iterations of which they are, if there is one.
+    pub fn for_streams(&'static self, stream: u64) -> Option<&'static Contract> {
+        let fits = |c: &&Contract| stream >= c.iteration_bytes() && stream.is_multiple_of(c.iteration_bytes());
+        let same = CONTRACTS.iter().filter(|c| c.visits == self.visits && c.does_the_same(self));
+        Some(self).filter(fits).or_else(|| same.filter(fits).max_by_key(|c| c.iteration_bytes()))
+    }
+
+    /// The contract that does the same to every byte and visits it in the order of `visits`, if there is one.
+    pub fn in_order(&'static self, visits: Visits) -> Option<&'static Contract> {
+        let same = || CONTRACTS.iter().filter(|c| c.visits == visits && c.does_the_same(self));
+        Some(self).filter(|c| c.visits == visits).or_else(|| same().max_by_key(|c| c.iteration_bytes()))
+    }
+
+    /// Whether both do the same to every byte: order of visits and length of iterations aside.
+    fn does_the_same(&self, other: &Contract) -> bool {
+        let promise = |c: &Contract| (c.family, c.loads, c.stores, c.does, c.policy, c.prefetches, c.ruler);
+        promise(self) == promise(other)
     }
 
     /// Whether it works on doubles, which have to be numbers that are added and multiplied at full speed.
@@ -322,6 +373,46 @@ mod tests {
         assert_eq!((bus(Operation::Copy), bus(Operation::CopyNt)), (3, 2));
         assert_eq!((bus(Operation::Triad), bus(Operation::TriadNt)), (4, 3));
         assert_eq!(bus(Operation::Update), 2, "the line that is stored has been loaded");
+    }
+
+    #[test]
+    fn streams_of_any_whole_lines_have_a_contract_where_one_has_iterations_as_short() {
+        let named = |op: Operation, bytes: u64| op.contract().for_streams(bytes).map(|c| c.name);
+        assert_eq!([512, 4096].map(|bytes| named(Operation::Read, bytes)), [Some("read"); 2]);
+        assert_eq!([256, 768, 1280].map(|bytes| named(Operation::Read, bytes)), [Some("read-unroll-256"); 3]);
+        assert_eq!(
+            [128, 64].map(|bytes| named(Operation::Read, bytes)),
+            [Some("read-unroll-128"), Some("read-unroll-64")]
+        );
+        assert_eq!([128, 384, 640].map(|bytes| named(Operation::Copy, bytes)), [Some("copy-unroll-128"); 3]);
+        assert_eq!(named(Operation::ReadUnroll64, 512), Some("read-unroll-64"), "what is asked for is not changed");
+        for none in [0, 32, 100, 520] {
+            assert_eq!(named(Operation::Read, none), None);
+        }
+        // Another policy, order or number of streams is another question.
+        for operation in
+            [Operation::ReadNt, Operation::Read4, Operation::WriteRep, Operation::CopyReverse, Operation::Triad]
+        {
+            assert_eq!(named(operation, 768), None, "{operation}");
+        }
+    }
+
+    #[test]
+    fn six_operations_have_every_order() {
+        const ORDERS: [Visits; 4] = [Visits::Forward, Visits::Backward, Visits::Lines, Visits::Chunks];
+        let names = |op: Operation| ORDERS.map(|visits| op.contract().in_order(visits).map(|c| c.name));
+        let of = |name: &str| {
+            [name.to_owned(), format!("{name}-reverse"), format!("{name}-lines"), format!("{name}-chunks")]
+        };
+        for operation in ["read", "write", "copy", "read-nt", "write-nt", "copy-nt"] {
+            let all = names(operation.parse().unwrap()).map(|name| name.unwrap().to_owned());
+            assert_eq!(all, of(operation));
+        }
+        for operation in
+            [Operation::ReadNta, Operation::Read4, Operation::Update, Operation::WriteRep, Operation::CopyLibc]
+        {
+            assert_eq!(names(operation)[1..], [None; 3], "{operation}");
+        }
     }
 
     #[test]

@@ -64,7 +64,7 @@ impl HandOff {
         }
     }
 
-    fn assembly(self) -> HandOffCode {
+    pub(super) fn assembly(self) -> HandOffCode {
         match self {
             Self::StoreLoad => native::HANDOFF.store_load,
             Self::CompareAndSwap => native::HANDOFF.compare_and_swap,

@@ -165,7 +165,7 @@ impl ListedLock {
         if self.operation == LockOperation::Mutex { "" } else { self.set.needs }
     }
 
-    fn assembly(&self) -> Option<LockCode> {
+    pub(super) fn assembly(&self) -> Option<LockCode> {
         match self.operation {
             LockOperation::AtomicAdd => Some(self.set.atomic_add),
             LockOperation::Exchange => Some(self.set.exchange),

@@ -17,6 +17,9 @@ mod instructions;
 mod libc;
 mod lines;
 mod locks;
+#[cfg(test)]
+#[path = "tests/loops.rs"]
+mod loop_tests;
 mod mixer;
 mod oracle;
 mod sets;

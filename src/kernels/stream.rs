@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::host::memory::Window;
 use std::ops::Range;
 
-/// What one turn of every streaming loop covers in each stream, on every instruction set. Windows are multiples of it.
+/// Bytes of each stream that work is counted in, on every instruction set; an iteration of most loops covers so many.
 pub const BLOCK_BYTES: u64 = 512;
 
 /// How far ahead kernels that prefetch do so unless told otherwise.
@@ -24,11 +24,11 @@ pub(super) struct StreamCall {
     pub lead: usize,
     /// Distance in bytes from a byte of one stream to the same byte of the next one.
     pub delta: usize,
-    /// Length of each stream in bytes, a multiple of `BLOCK_BYTES`. For orders by a table the length of the table in
+    /// Length of each stream in bytes, a multiple of what an iteration covers. For orders by a table the length of the table in
     /// bytes, a multiple of what one turn uses: 32 where it names lines, 4 where it names chunks.
     pub window: usize,
-    /// Where to go on: distance in bytes from the start of the window to the next block in visiting order (for
-    /// `Backward`, from its end to the end of that block); for orders by a table, from the start of the table.
+    /// Where to go on: distance in bytes from the start of the window to the next iteration's place in visiting order (for
+    /// `Backward`, from its end to the end of that place); for orders by a table, from the start of the table.
     pub offset: usize,
     /// Blocks to do.
     pub blocks: usize,
@@ -133,7 +133,7 @@ impl<'w> StreamWalk<'w> {
     ///
     /// # Errors
     /// The part is empty or leaves the window, starts on no 64-byte boundary, or its length is no multiple of
-    /// `BLOCK_BYTES` times the streams. The contract visits its blocks in the order of a table.
+    /// [`Contract::iteration_bytes`] times the streams. The contract visits its blocks in the order of a table.
     pub fn new(contract: &'static Contract, window: &'w Window, part: Range<usize>) -> Result<Self> {
         if contract.by_table() {
             return Err(Error::failure(format!("cannot walk {} without a table of its order", contract.name)));
@@ -172,11 +172,12 @@ impl<'w> StreamWalk<'w> {
         let streams = contract.streams() as usize;
         let length = part.end.saturating_sub(part.start);
         let stream = length / streams;
-        let whole = stream >= BLOCK_BYTES as usize && length.is_multiple_of(streams * BLOCK_BYTES as usize);
+        let iteration = contract.iteration_bytes() as usize;
+        let whole = stream >= iteration && length.is_multiple_of(streams * iteration);
         let lead = window.address().wrapping_add(part.start);
         if !whole || part.end > window.len() || !lead.is_multiple_of(64) {
             return Err(Error::failure(format!(
-                "cannot walk {} in bytes {}..{} of {}; parts start on 64 B and hold {streams} streams of whole 512 B blocks",
+                "cannot walk {} in bytes {}..{} of {}; parts start on 64 B and hold {streams} streams of whole {iteration} B",
                 contract.name,
                 part.start,
                 part.end,
@@ -202,14 +203,14 @@ impl<'w> StreamWalk<'w> {
         Ok(Self { call, contract, per_block: 0, window: std::marker::PhantomData })
     }
 
-    /// Blocks in one pass over the window.
-    pub fn blocks_per_pass(&self) -> u64 {
+    /// Iterations of the kernel's loop in one pass over the window.
+    pub fn iterations_per_pass(&self) -> u64 {
         (self.call.window / self.step()) as u64
     }
 
-    /// What a block takes of the window or, where the walk follows one, of the table.
+    /// What an iteration takes of the window or, where the walk follows one, of the table.
     fn step(&self) -> usize {
-        if self.per_block > 0 { self.per_block } else { BLOCK_BYTES as usize }
+        if self.per_block > 0 { self.per_block } else { self.contract.iteration_bytes() as usize }
     }
 
     /// Sum of the words loaded by the last run of a kernel that adds them up, else 0.
@@ -243,12 +244,12 @@ impl<'w> StreamWalk<'w> {
         self.call.offset as f64 / self.call.window.max(1) as f64
     }
 
-    /// Goes on at the block that lies at `share` of a pass, from 0 to 1: where another walk of the same memory, of whatever
+    /// Goes on at the iteration that lies at `share` of a pass, from 0 to 1: where another walk of the same memory, of whatever
     /// shape, has stopped.
     pub fn start_at(&mut self, share: f64) {
-        let blocks = self.blocks_per_pass() as usize;
-        let block = (share.clamp(0.0, 1.0) * blocks as f64) as usize;
-        self.call.offset = block % blocks.max(1) * self.step();
+        let iterations = self.iterations_per_pass() as usize;
+        let next = (share.clamp(0.0, 1.0) * iterations as f64) as usize;
+        self.call.offset = next % iterations.max(1) * self.step();
     }
 }
 

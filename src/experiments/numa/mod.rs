@@ -5,7 +5,7 @@
 mod ends;
 mod findings;
 
-use super::bandwidth::whole_blocks;
+use super::bandwidth::fitted;
 use super::hierarchy::Levels;
 use super::latency::line_of;
 use super::lists::{Asked, Interleavings, Operations, PageModes, Quantities, Spread, Studied};
@@ -122,11 +122,12 @@ impl NumaBandwidth {
         let nodes = at.cpus.map_or_else(Vec::new, |node| node.cpus.clone());
         let own = scope.last_level_of(if nodes.is_empty() { cpus } else { &nodes });
         let levels = Levels::new(scope.facts(), cpus, own);
-        let bytes = whole_blocks(asked, self.settings.size.unwrap_or(levels.memory))?;
+        let fitted = fitted(asked, self.settings.size.unwrap_or(levels.memory))?;
+        let bytes = fitted.bytes;
         let work = StreamWork {
             any_of_family: matches!(asked, Asked::BestOf(_)),
             place: Some(at.place.clone()),
-            ..StreamWork::new(asked.operation(), Width::Best, pages, cpus, bytes)
+            ..StreamWork::new(fitted.operation, Width::Best, pages, cpus, bytes)
         };
         let kernel = scope.machine.kernel(&Work::Stream(work.clone()));
         let name = kernel.as_ref().map_or_else(|_| asked.to_string(), |kernel| kernel.name.clone());

@@ -4,7 +4,7 @@
 
 mod findings;
 
-use super::bandwidth::{draft_point, rounded, whole_blocks};
+use super::bandwidth::{draft_point, fitted, rounded};
 use super::hierarchy::{Levels, MEMORY};
 use super::lists::{Asked, Operations, PageModes, Placement, Placements, Widths, thread_counts};
 use super::placement::{Placing, kinds};
@@ -181,11 +181,11 @@ impl Scaling {
         let refused = place.refused(scope);
         let sizes = self.sizes(scope, &levels, place.cpus.len())?;
         for (&asked, &size) in s.ops.0.iter().flat_map(|op| sizes.iter().map(move |size| (op, size))) {
-            let bytes = whole_blocks(asked, size)?;
-            let level = levels.name(bytes);
+            let fitted = fitted(asked, size)?;
+            let level = levels.name(fitted.bytes);
             for (&width, &pages) in s.width.0.iter().flat_map(|w| s.pages.0.iter().map(move |p| (w, p))) {
                 scope.room_for(drafts.len() + 1)?;
-                let plain = StreamWork::new(asked.operation(), width, pages, &place.cpus, bytes);
+                let plain = StreamWork::new(fitted.operation, width, pages, &place.cpus, fitted.bytes);
                 let work = StreamWork { any_of_family: matches!(asked, Asked::BestOf(_)), ..plain };
                 let mut draft = draft_point(scope, work, asked, &level);
                 draft.coordinates.extend(place.coordinates());

@@ -33,16 +33,27 @@ pub(in crate::kernels) unsafe extern "C" fn work(count: usize) {
     )
 }
 
+/// Further tries, counted, on a line of their own. `$try` jumps to 7 where it was vain.
+macro_rules! again {
+    ($try:expr) => {
+        concat!(".p2align 6, 0xcc\n7: add x9, x9, 1\n isb\n ", $try, "\n b 8b")
+    };
+}
+
 /// A lock kernel: `fn(&mut LockCall)`.
 ///
 /// In: `x0` = `LockCall`. Out: `vain` in the call. Clobbers: x1 to x15, flags.
-/// In a row `x2` is the word's address, `x9` counts vain tries, x11 to x15 are free; after `$take` the lock is held, where
-/// there is one. Timed: the operation, the additions inside and between, one compare and branch for each.
+/// In a row `x2` is the word's address, `x9` counts vain tries, x11 to x15 are free. Where the first try may be vain, `take`
+/// jumps to 7 in `again`, which ends by a jump back to 8, behind the try.
+/// Timed: the operation, the additions inside and between, one compare and branch for each.
+///
+/// The loops of additions come first in the line that the loop starts on, and `again` starts on a line of its own: no short
+/// loop straddles two. The first operation enters at 2.
 ///
 /// A vain try is followed by `isb`: it waits for tens of cycles, as `pause` does on x86, where `yield` does nothing on
 /// processors without hardware threads.
 macro_rules! lock_kernel {
-    ($(#[$doc:meta])* $name:ident, $take:expr, $give:expr) => {
+    ($(#[$doc:meta])* $name:ident, $take:expr, $give:expr, $again:expr) => {
         $(#[$doc])*
         #[unsafe(naked)]
         unsafe extern "C" fn $name(call: &mut LockCall) {
@@ -55,27 +66,30 @@ macro_rules! lock_kernel {
                 "mov x10, 0\n",
                 "b 2f\n",
                 ".p2align 6, 0xcc\n",
-                "2:\n",
-                $take, "\n",
-                "cbz x4, 4f\n",
-                "mov x11, x4\n",
                 "3:\n",
                 "add x10, x10, x11\n",
                 "subs x11, x11, 1\n",
                 "b.ne 3b\n",
                 "4:\n",
                 $give, "\n",
-                "cbz x5, 6f\n",
                 "mov x11, x5\n",
+                "cbz x11, 6f\n",
                 "5:\n",
                 "add x10, x10, x11\n",
                 "subs x11, x11, 1\n",
                 "b.ne 5b\n",
                 "6:\n",
                 "subs x3, x3, 1\n",
-                "b.ne 2b\n",
+                "b.eq 9f\n",
+                "2:\n",
+                $take, "\n",
+                "mov x11, x4\n",
+                "cbnz x11, 3b\n",
+                "b 4b\n",
+                "9:\n",
                 "str x9, [x0, 32]\n",
                 "ret\n",
+                $again, "\n",
                 ".ascii \"memgauge-row-end\"\n",
                 ".arch_extension nolse\n",
             ))
@@ -86,59 +100,77 @@ macro_rules! lock_kernel {
 lock_kernel! {
     /// Load exclusive, add, store exclusive until it succeeds.
     add_exclusive,
-    "7: ldaxr x11, [x2]\n add x11, x11, 1\n stlxr w12, x11, [x2]\n cbz w12, 8f\n add x9, x9, 1\n isb\n b 7b\n8:",
-    ""
+    "ldaxr x11, [x2]\n add x11, x11, 1\n stlxr w12, x11, [x2]\n cbnz w12, 7f\n8:",
+    "",
+    again!("ldaxr x11, [x2]\n add x11, x11, 1\n stlxr w12, x11, [x2]\n cbnz w12, 7b")
 }
 
 lock_kernel! {
     /// Load exclusive, store exclusive until it succeeds.
     exchange_exclusive,
-    "7: ldaxr x11, [x2]\n stlxr w12, x3, [x2]\n cbz w12, 8f\n add x9, x9, 1\n isb\n b 7b\n8:",
-    ""
+    "ldaxr x11, [x2]\n stlxr w12, x3, [x2]\n cbnz w12, 7f\n8:",
+    "",
+    again!("ldaxr x11, [x2]\n stlxr w12, x3, [x2]\n cbnz w12, 7b")
 }
 
 lock_kernel! {
     /// Load, add; load exclusive, compare, store exclusive: a failure has loaded the new value.
     compare_and_swap_exclusive,
-    "ldr x12, [x2]\n7: add x13, x12, 1\n ldaxr x11, [x2]\n cmp x11, x12\n b.ne 9f\n stlxr w14, x13, [x2]\n cbz w14, 8f\n9: mov x12, x11\n add x9, x9, 1\n isb\n b 7b\n8:",
-    ""
+    concat!(
+        "ldr x12, [x2]\n add x13, x12, 1\n",
+        "ldaxr x11, [x2]\n cmp x11, x12\n b.ne 7f\n stlxr w14, x13, [x2]\n cbnz w14, 7f\n8:"
+    ),
+    "",
+    again!(concat!(
+        "mov x12, x11\n add x13, x12, 1\n",
+        "ldaxr x11, [x2]\n cmp x11, x12\n b.ne 7b\n stlxr w14, x13, [x2]\n cbnz w14, 7b"
+    ))
 }
 
 lock_kernel! {
     /// Exchange 1 for the lock by load and store exclusive; while it is taken, look at it. Given back by a store with
     /// release.
     spin_lock_exclusive,
-    "mov x12, 1\n7: ldaxr x11, [x2]\n cbnz x11, 9f\n stxr w13, x12, [x2]\n cbz w13, 8f\n9: add x9, x9, 1\n isb\n ldr x11, [x2]\n cbnz x11, 9b\n b 7b\n8: ldr x11, [x2, 8]\n add x11, x11, 1\n str x11, [x2, 8]",
-    "stlr xzr, [x2]"
+    concat!(
+        "mov x12, 1\n ldaxr x11, [x2]\n cbnz x11, 7f\n stxr w13, x12, [x2]\n cbnz w13, 7f\n8:\n",
+        "ldr x11, [x2, 8]\n add x11, x11, 1\n str x11, [x2, 8]"
+    ),
+    "stlr xzr, [x2]",
+    again!(concat!(
+        "ldr x11, [x2]\n cbnz x11, 7b\n",
+        "ldaxr x11, [x2]\n cbnz x11, 7b\n stxr w13, x12, [x2]\n cbnz w13, 7b"
+    ))
 }
 
 lock_kernel! {
     /// `ldaddal`
-    add_lse, "mov x11, 1\n ldaddal x11, x12, [x2]", ""
+    add_lse, "mov x11, 1\n ldaddal x11, x12, [x2]", "", ""
 }
 
 lock_kernel! {
     /// `swpal`
-    exchange_lse, "swpal x3, x11, [x2]", ""
+    exchange_lse, "swpal x3, x11, [x2]", "", ""
 }
 
 lock_kernel! {
     /// Load, add, `casal`; a failure has loaded the new value.
     compare_and_swap_lse,
-    "ldr x12, [x2]\n7: add x13, x12, 1\n mov x11, x12\n casal x11, x13, [x2]\n cmp x11, x12\n b.eq 8f\n mov x12, x11\n add x9, x9, 1\n isb\n b 7b\n8:",
-    ""
+    "ldr x12, [x2]\n add x13, x12, 1\n mov x11, x12\n casal x11, x13, [x2]\n cmp x11, x12\n b.ne 7f\n8:",
+    "",
+    again!("mov x12, x11\n add x13, x12, 1\n casal x11, x13, [x2]\n cmp x11, x12\n b.ne 7b")
 }
 
 lock_kernel! {
     /// Exchange 1 for the lock with acquire; while it is taken, look at it. Given back by a store with release.
     spin_lock_lse,
-    "mov x12, 1\n7: swpa x12, x11, [x2]\n cbz x11, 8f\n9: add x9, x9, 1\n isb\n ldr x11, [x2]\n cbnz x11, 9b\n b 7b\n8: ldr x11, [x2, 8]\n add x11, x11, 1\n str x11, [x2, 8]",
-    "stlr xzr, [x2]"
+    "mov x12, 1\n swpa x12, x11, [x2]\n cbnz x11, 7f\n8:\n ldr x11, [x2, 8]\n add x11, x11, 1\n str x11, [x2, 8]",
+    "stlr xzr, [x2]",
+    again!("ldr x11, [x2]\n cbnz x11, 7b\n swpa x12, x11, [x2]\n cbnz x11, 7b")
 }
 
 lock_kernel! {
     /// An ordinary addition, then `dmb ish`.
-    fence, "ldr x11, [x2]\n add x11, x11, 1\n str x11, [x2]\n dmb ish", ""
+    fence, "ldr x11, [x2]\n add x11, x11, 1\n str x11, [x2]\n dmb ish", "", ""
 }
 
 /// The two ways of AArch64: load and store exclusive, and since Armv8.1 single instructions.
@@ -179,11 +211,12 @@ macro_rules! handoff {
                 ".p2align 6\n",
                 "ldp x2, x6, [x0]\n",
                 "ldp x3, x7, [x0, 16]\n",
+                "b 2f\n",
+                ".p2align 6, 0xcc\n",
                 "2:\n",
                 "mov x9, x7\n",
                 "add x8, x6, 1\n",
                 "b 4f\n",
-                ".p2align 6, 0xcc\n",
                 "3:\n",
                 "subs x9, x9, 1\n",
                 "b.eq 5f\n",

@@ -131,6 +131,17 @@ stream! {
 }
 
 stream! {
+    /// 128-bit loads in pairs, four lines a turn.
+    read_unroll_256_neon(unrolled_256) {
+        start: "",
+        turn: "",
+        each: "ldp q0, q1, [x4, \\d]",
+        at: "0,32,64,96,128,160,192,224",
+        end: "",
+    }
+}
+
+stream! {
     /// 128-bit stores in pairs.
     write_neon(forward) {
         start: concat!("ldr x12, [x0, 64]\n", "dup v31.2d, x12\n"),
@@ -285,6 +296,17 @@ stream! {
 }
 
 stream! {
+    /// 128-bit non-temporal loads in pairs.
+    read_nt_reverse_neon(backward) {
+        start: "",
+        turn: "",
+        each: "ldnp q0, q1, [x4, \\d]",
+        at: back_32!(),
+        end: "",
+    }
+}
+
+stream! {
     /// 128-bit stores in pairs.
     write_reverse_neon(backward) {
         start: concat!("ldr x12, [x0, 64]\n", "dup v31.2d, x12\n"),
@@ -292,6 +314,17 @@ stream! {
         each: "stp q31, q31, [x4, \\d]",
         at: back_32!(),
         end: "",
+    }
+}
+
+stream! {
+    /// 128-bit non-temporal stores in pairs.
+    write_nt_reverse_neon(backward) {
+        start: concat!("ldr x12, [x0, 64]\n", "dup v31.2d, x12\n"),
+        turn: "",
+        each: "stnp q31, q31, [x4, \\d]",
+        at: back_32!(),
+        end: "dmb ishst",
     }
 }
 
@@ -307,11 +340,33 @@ stream! {
 }
 
 stream! {
+    /// 128-bit loads and non-temporal stores in pairs.
+    copy_nt_reverse_neon(backward) {
+        start: "",
+        turn: "add x6, x4, x5",
+        each: concat!("ldp q2, q3, [x4, \\d + 32]\n", "ldp q0, q1, [x4, \\d]\n", "stnp q2, q3, [x6, \\d + 32]\n", "stnp q0, q1, [x6, \\d]\n"),
+        at: back_64!(),
+        end: "dmb ishst",
+    }
+}
+
+stream! {
     /// 128-bit loads in pairs.
     read_lines_neon(lines) {
         start: "",
         turn: "",
         each: "ldp q0, q1, [x4, \\d]",
+        at: line_32!(),
+        end: "",
+    }
+}
+
+stream! {
+    /// 128-bit non-temporal loads in pairs.
+    read_nt_lines_neon(lines) {
+        start: "",
+        turn: "",
+        each: "ldnp q0, q1, [x4, \\d]",
         at: line_32!(),
         end: "",
     }
@@ -329,6 +384,17 @@ stream! {
 }
 
 stream! {
+    /// 128-bit non-temporal stores in pairs.
+    write_nt_lines_neon(lines) {
+        start: concat!("ldr x12, [x0, 64]\n", "dup v31.2d, x12\n"),
+        turn: "",
+        each: "stnp q31, q31, [x4, \\d]",
+        at: line_32!(),
+        end: "dmb ishst",
+    }
+}
+
+stream! {
     /// 128-bit loads and stores in pairs.
     copy_lines_neon(lines) {
         start: "",
@@ -340,11 +406,33 @@ stream! {
 }
 
 stream! {
+    /// 128-bit loads and non-temporal stores in pairs.
+    copy_nt_lines_neon(lines) {
+        start: "",
+        turn: "add x6, x4, x5",
+        each: concat!("ldp q0, q1, [x4, \\d]\n", "ldp q2, q3, [x4, \\d + 32]\n", "stnp q0, q1, [x6, \\d]\n", "stnp q2, q3, [x6, \\d + 32]\n"),
+        at: line_64!(),
+        end: "dmb ishst",
+    }
+}
+
+stream! {
     /// 128-bit loads in pairs.
     read_chunks_neon(chunks) {
         start: "",
         turn: "",
         each: "ldp q0, q1, [x4, \\d]",
+        at: every_32!(),
+        end: "",
+    }
+}
+
+stream! {
+    /// 128-bit non-temporal loads in pairs.
+    read_nt_chunks_neon(chunks) {
+        start: "",
+        turn: "",
+        each: "ldnp q0, q1, [x4, \\d]",
         at: every_32!(),
         end: "",
     }
@@ -362,6 +450,17 @@ stream! {
 }
 
 stream! {
+    /// 128-bit non-temporal stores in pairs.
+    write_nt_chunks_neon(chunks) {
+        start: concat!("ldr x12, [x0, 64]\n", "dup v31.2d, x12\n"),
+        turn: "",
+        each: "stnp q31, q31, [x4, \\d]",
+        at: every_32!(),
+        end: "dmb ishst",
+    }
+}
+
+stream! {
     /// 128-bit loads and stores in pairs.
     copy_chunks_neon(chunks) {
         start: "",
@@ -369,5 +468,16 @@ stream! {
         each: concat!("ldp q0, q1, [x4, \\d]\n", "ldp q2, q3, [x4, \\d + 32]\n", "stp q0, q1, [x6, \\d]\n", "stp q2, q3, [x6, \\d + 32]\n"),
         at: every_64!(),
         end: "",
+    }
+}
+
+stream! {
+    /// 128-bit loads and non-temporal stores in pairs.
+    copy_nt_chunks_neon(chunks) {
+        start: "",
+        turn: "add x6, x4, x5",
+        each: concat!("ldp q0, q1, [x4, \\d]\n", "ldp q2, q3, [x4, \\d + 32]\n", "stnp q0, q1, [x6, \\d]\n", "stnp q2, q3, [x6, \\d + 32]\n"),
+        at: every_64!(),
+        end: "dmb ishst",
     }
 }

@@ -137,6 +137,17 @@ stream! {
 }
 
 stream! {
+    /// 64-bit loads in pairs, four lines a turn.
+    read_unroll_256_scalar(unrolled_256) {
+        start: "",
+        turn: "",
+        each: "ldp x14, x15, [x4, \\d]",
+        at: "0,16,32,48,64,80,96,112,128,144,160,176,192,208,224,240",
+        end: "",
+    }
+}
+
+stream! {
     /// One 64-bit load per line.
     touch_scalar(forward) {
         start: "",
@@ -313,6 +324,17 @@ stream! {
 }
 
 stream! {
+    /// 64-bit non-temporal loads in pairs.
+    read_nt_reverse_scalar(backward) {
+        start: "",
+        turn: "",
+        each: "ldnp x14, x15, [x4, \\d]",
+        at: back_16!(),
+        end: "",
+    }
+}
+
+stream! {
     /// 64-bit stores in pairs.
     write_reverse_scalar(backward) {
         start: "ldr x12, [x0, 64]",
@@ -320,6 +342,17 @@ stream! {
         each: "stp x12, x12, [x4, \\d]",
         at: back_16!(),
         end: "",
+    }
+}
+
+stream! {
+    /// 64-bit non-temporal stores in pairs.
+    write_nt_reverse_scalar(backward) {
+        start: "ldr x12, [x0, 64]",
+        turn: "",
+        each: "stnp x12, x12, [x4, \\d]",
+        at: back_16!(),
+        end: "dmb ishst",
     }
 }
 
@@ -335,11 +368,33 @@ stream! {
 }
 
 stream! {
+    /// 64-bit loads and non-temporal stores in pairs.
+    copy_nt_reverse_scalar(backward) {
+        start: "",
+        turn: "add x6, x4, x5",
+        each: concat!("ldp x16, x17, [x4, \\d + 16]\n", "ldp x14, x15, [x4, \\d]\n", "stnp x16, x17, [x6, \\d + 16]\n", "stnp x14, x15, [x6, \\d]\n"),
+        at: back_32!(),
+        end: "dmb ishst",
+    }
+}
+
+stream! {
     /// 64-bit loads in pairs.
     read_lines_scalar(lines) {
         start: "",
         turn: "",
         each: "ldp x14, x15, [x4, \\d]",
+        at: line_16!(),
+        end: "",
+    }
+}
+
+stream! {
+    /// 64-bit non-temporal loads in pairs.
+    read_nt_lines_scalar(lines) {
+        start: "",
+        turn: "",
+        each: "ldnp x14, x15, [x4, \\d]",
         at: line_16!(),
         end: "",
     }
@@ -357,6 +412,17 @@ stream! {
 }
 
 stream! {
+    /// 64-bit non-temporal stores in pairs.
+    write_nt_lines_scalar(lines) {
+        start: "ldr x12, [x0, 64]",
+        turn: "",
+        each: "stnp x12, x12, [x4, \\d]",
+        at: line_16!(),
+        end: "dmb ishst",
+    }
+}
+
+stream! {
     /// 64-bit loads and stores in pairs.
     copy_lines_scalar(lines) {
         start: "",
@@ -368,11 +434,33 @@ stream! {
 }
 
 stream! {
+    /// 64-bit loads and non-temporal stores in pairs.
+    copy_nt_lines_scalar(lines) {
+        start: "",
+        turn: "add x6, x4, x5",
+        each: concat!("ldp x14, x15, [x4, \\d]\n", "ldp x16, x17, [x4, \\d + 16]\n", "stnp x14, x15, [x6, \\d]\n", "stnp x16, x17, [x6, \\d + 16]\n"),
+        at: line_32!(),
+        end: "dmb ishst",
+    }
+}
+
+stream! {
     /// 64-bit loads in pairs.
     read_chunks_scalar(chunks) {
         start: "",
         turn: "",
         each: "ldp x14, x15, [x4, \\d]",
+        at: every_16!(),
+        end: "",
+    }
+}
+
+stream! {
+    /// 64-bit non-temporal loads in pairs.
+    read_nt_chunks_scalar(chunks) {
+        start: "",
+        turn: "",
+        each: "ldnp x14, x15, [x4, \\d]",
         at: every_16!(),
         end: "",
     }
@@ -390,6 +478,17 @@ stream! {
 }
 
 stream! {
+    /// 64-bit non-temporal stores in pairs.
+    write_nt_chunks_scalar(chunks) {
+        start: "ldr x12, [x0, 64]",
+        turn: "",
+        each: "stnp x12, x12, [x4, \\d]",
+        at: every_16!(),
+        end: "dmb ishst",
+    }
+}
+
+stream! {
     /// 64-bit loads and stores in pairs.
     copy_chunks_scalar(chunks) {
         start: "",
@@ -397,6 +496,17 @@ stream! {
         each: concat!("ldp x14, x15, [x4, \\d]\n", "ldp x16, x17, [x4, \\d + 16]\n", "stp x14, x15, [x6, \\d]\n", "stp x16, x17, [x6, \\d + 16]\n"),
         at: every_32!(),
         end: "",
+    }
+}
+
+stream! {
+    /// 64-bit loads and non-temporal stores in pairs.
+    copy_nt_chunks_scalar(chunks) {
+        start: "",
+        turn: "add x6, x4, x5",
+        each: concat!("ldp x14, x15, [x4, \\d]\n", "ldp x16, x17, [x4, \\d + 16]\n", "stnp x14, x15, [x6, \\d]\n", "stnp x16, x17, [x6, \\d + 16]\n"),
+        at: every_32!(),
+        end: "dmb ishst",
     }
 }
 

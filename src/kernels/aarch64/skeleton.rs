@@ -29,6 +29,9 @@ macro_rules! enter {
     (unrolled_128) => {
         concat!(enter!(fields), "add x2, x2, x1\n", "sub x2, x2, 128\n", "add x4, x4, x1\n", "lsl x3, x3, 2\n")
     };
+    (unrolled_256) => {
+        concat!(enter!(fields), "add x2, x2, x1\n", "sub x2, x2, 256\n", "add x4, x4, x1\n", "lsl x3, x3, 1\n")
+    };
     (backward) => {
         concat!(enter!(fields), "add x2, x2, x1\n", "sub x4, x2, x4\n")
     };
@@ -62,6 +65,9 @@ macro_rules! step {
     (unrolled_128) => {
         "cmp x4, x2\n add x4, x4, 128\n csel x4, x1, x4, eq\n"
     };
+    (unrolled_256) => {
+        "cmp x4, x2\n add x4, x4, 256\n csel x4, x1, x4, eq\n"
+    };
     (backward) => {
         "sub x4, x4, 512\n cmp x4, x1\n csel x4, x2, x4, eq\n"
     };
@@ -85,6 +91,9 @@ macro_rules! leave {
     (unrolled_128) => {
         leave!(forward)
     };
+    (unrolled_256) => {
+        leave!(forward)
+    };
     (backward) => {
         "sub x4, x2, x4\n str x4, [x0, 24]\n"
     };
@@ -106,6 +115,9 @@ macro_rules! turn {
         turn!(forward, $turn, $each, $at)
     };
     (unrolled_128, $turn:expr, $each:expr, $at:expr) => {
+        turn!(forward, $turn, $each, $at)
+    };
+    (unrolled_256, $turn:expr, $each:expr, $at:expr) => {
         turn!(forward, $turn, $each, $at)
     };
     (backward, $turn:expr, $each:expr, $at:expr) => {

@@ -29,6 +29,8 @@ macro_rules! strings {
                 "add x2, x2, x1\n",
                 "add x4, x4, x1\n",
                 $start, "\n",
+                "b 2f\n",
+                ".p2align 6, 0xcc\n",
                 "2:\n",
                 "sub x6, x2, x4\n",
                 "lsr x7, x6, 9\n",

@@ -110,6 +110,16 @@ sve_stream! {
 }
 
 sve_stream! {
+    /// Loads, four lines a turn.
+    read_unroll_256(unrolled_256, 1) {
+        start: "",
+        turn: "",
+        each: "ld1d {{z0.d}}, p0/z, [x12, \\i, mul vl]",
+        end: "",
+    }
+}
+
+sve_stream! {
     /// Stores.
     write(forward, 1) {
         start: concat!("ldr x14, [x0, 64]\n", "mov z31.d, x14\n"),
@@ -250,12 +260,32 @@ sve_stream! {
 }
 
 sve_stream! {
+    /// Non-temporal loads.
+    read_nt_reverse(backward, 1) {
+        start: "",
+        turn: "",
+        each: concat!("ldnt1d {{z1.d}}, p0/z, [x12, \\i + 1, mul vl]\n", "ldnt1d {{z0.d}}, p0/z, [x12, \\i, mul vl]\n"),
+        end: "",
+    }
+}
+
+sve_stream! {
     /// Stores.
     write_reverse(backward, 1) {
         start: concat!("ldr x14, [x0, 64]\n", "mov z31.d, x14\n"),
         turn: "",
         each: concat!("st1d {{z31.d}}, p0, [x12, \\i + 1, mul vl]\n", "st1d {{z31.d}}, p0, [x12, \\i, mul vl]\n"),
         end: "",
+    }
+}
+
+sve_stream! {
+    /// Non-temporal stores.
+    write_nt_reverse(backward, 1) {
+        start: concat!("ldr x14, [x0, 64]\n", "mov z31.d, x14\n"),
+        turn: "",
+        each: concat!("stnt1d {{z31.d}}, p0, [x12, \\i + 1, mul vl]\n", "stnt1d {{z31.d}}, p0, [x12, \\i, mul vl]\n"),
+        end: "dmb ishst",
     }
 }
 
@@ -270,11 +300,31 @@ sve_stream! {
 }
 
 sve_stream! {
+    /// Loads and non-temporal stores.
+    copy_nt_reverse(backward, 2) {
+        start: "",
+        turn: "",
+        each: concat!("ld1d {{z1.d}}, p0/z, [x12, \\i + 1, mul vl]\n", "ld1d {{z0.d}}, p0/z, [x12, \\i, mul vl]\n", "stnt1d {{z1.d}}, p0, [x14, \\i + 1, mul vl]\n", "stnt1d {{z0.d}}, p0, [x14, \\i, mul vl]\n"),
+        end: "dmb ishst",
+    }
+}
+
+sve_stream! {
     /// Loads.
     read_lines(lines, 1) {
         start: "",
         turn: "",
         each: "ld1d {{z0.d}}, p0/z, [x12, \\i, mul vl]",
+        end: "",
+    }
+}
+
+sve_stream! {
+    /// Non-temporal loads.
+    read_nt_lines(lines, 1) {
+        start: "",
+        turn: "",
+        each: "ldnt1d {{z0.d}}, p0/z, [x12, \\i, mul vl]",
         end: "",
     }
 }
@@ -290,6 +340,16 @@ sve_stream! {
 }
 
 sve_stream! {
+    /// Non-temporal stores.
+    write_nt_lines(lines, 1) {
+        start: concat!("ldr x14, [x0, 64]\n", "mov z31.d, x14\n"),
+        turn: "",
+        each: "stnt1d {{z31.d}}, p0, [x12, \\i, mul vl]",
+        end: "dmb ishst",
+    }
+}
+
+sve_stream! {
     /// Loads and stores.
     copy_lines(lines, 2) {
         start: "",
@@ -300,11 +360,31 @@ sve_stream! {
 }
 
 sve_stream! {
+    /// Loads and non-temporal stores.
+    copy_nt_lines(lines, 2) {
+        start: "",
+        turn: "",
+        each: concat!("ld1d {{z0.d}}, p0/z, [x12, \\i, mul vl]\n", "stnt1d {{z0.d}}, p0, [x14, \\i, mul vl]\n"),
+        end: "dmb ishst",
+    }
+}
+
+sve_stream! {
     /// Loads.
     read_chunks(chunks, 1) {
         start: "",
         turn: "",
         each: concat!("ld1d {{z0.d}}, p0/z, [x12, \\i, mul vl]\n", "ld1d {{z1.d}}, p0/z, [x12, \\i + 1, mul vl]\n"),
+        end: "",
+    }
+}
+
+sve_stream! {
+    /// Non-temporal loads.
+    read_nt_chunks(chunks, 1) {
+        start: "",
+        turn: "",
+        each: concat!("ldnt1d {{z0.d}}, p0/z, [x12, \\i, mul vl]\n", "ldnt1d {{z1.d}}, p0/z, [x12, \\i + 1, mul vl]\n"),
         end: "",
     }
 }
@@ -320,11 +400,31 @@ sve_stream! {
 }
 
 sve_stream! {
+    /// Non-temporal stores.
+    write_nt_chunks(chunks, 1) {
+        start: concat!("ldr x14, [x0, 64]\n", "mov z31.d, x14\n"),
+        turn: "",
+        each: concat!("stnt1d {{z31.d}}, p0, [x12, \\i, mul vl]\n", "stnt1d {{z31.d}}, p0, [x12, \\i + 1, mul vl]\n"),
+        end: "dmb ishst",
+    }
+}
+
+sve_stream! {
     /// Loads and stores.
     copy_chunks(chunks, 2) {
         start: "",
         turn: "",
         each: concat!("ld1d {{z0.d}}, p0/z, [x12, \\i, mul vl]\n", "ld1d {{z1.d}}, p0/z, [x12, \\i + 1, mul vl]\n", "st1d {{z0.d}}, p0, [x14, \\i, mul vl]\n", "st1d {{z1.d}}, p0, [x14, \\i + 1, mul vl]\n"),
         end: "",
+    }
+}
+
+sve_stream! {
+    /// Loads and non-temporal stores.
+    copy_nt_chunks(chunks, 2) {
+        start: "",
+        turn: "",
+        each: concat!("ld1d {{z0.d}}, p0/z, [x12, \\i, mul vl]\n", "ld1d {{z1.d}}, p0/z, [x12, \\i + 1, mul vl]\n", "stnt1d {{z0.d}}, p0, [x14, \\i, mul vl]\n", "stnt1d {{z1.d}}, p0, [x14, \\i + 1, mul vl]\n"),
+        end: "dmb ishst",
     }
 }

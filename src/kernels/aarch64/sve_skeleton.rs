@@ -93,6 +93,9 @@ macro_rules! sve_turn {
     (unrolled, $streams:tt, $at:literal, $each:expr) => {
         concat!(bases!($streams), pairs!($at, $each))
     };
+    (unrolled_twice, $streams:tt, $at:literal, $each:expr) => {
+        concat!(sve_turn!(unrolled, $streams, $at, $each), advance!($streams, "8"), pairs!($at, $each))
+    };
     (chunks, $streams:tt, $turn:expr, $each:expr) => {
         concat!("ldr w4, [x7]\n", "add x4, x1, x4, lsl 3\n", sve_turn!(forward, $streams, $turn, $each))
     };
@@ -194,6 +197,37 @@ macro_rules! sve_stream {
                 sve_stream!(@loop "7", step!(unrolled_128), sve_turn!(unrolled, $streams, "0", $each)),
                 "4:\n",
                 leave!(unrolled_128),
+                $end, "\n",
+            )
+        }
+    };
+    ($(#[$doc:meta])* $name:ident(unrolled_256, $streams:tt) {
+        start: $start:expr, turn: $turn:expr, each: $each:expr, end: $end:expr $(,)?
+    }) => {
+        sve_stream! {
+            @function $(#[$doc])* $name,
+            concat!(
+                enter!(unrolled_256),
+                "mov x14, 32\n",
+                "whilelo p0.d, xzr, x14\n",
+                "rdvl x10, 1\n",
+                $start, "\n",
+                "tbnz x10, 4, 2f\n",
+                "tbnz x10, 5, 5f\n",
+                "tbnz x10, 6, 6f\n",
+                "tbnz x10, 7, 7f\n",
+                "b 9f\n",
+                sve_stream!(@loop "2", step!(unrolled_256), sve_turn!(unrolled_twice, $streams, "0,1,2,3,4,5,6,7", $each)),
+                "b 4f\n",
+                sve_stream!(@loop "5", step!(unrolled_256), sve_turn!(unrolled, $streams, "0,1,2,3,4,5,6,7", $each)),
+                "b 4f\n",
+                sve_stream!(@loop "6", step!(unrolled_256), sve_turn!(unrolled, $streams, "0,1,2,3", $each)),
+                "b 4f\n",
+                sve_stream!(@loop "7", step!(unrolled_256), sve_turn!(unrolled, $streams, "0,1", $each)),
+                "b 4f\n",
+                sve_stream!(@loop "9", step!(unrolled_256), sve_turn!(unrolled, $streams, "0", $each)),
+                "4:\n",
+                leave!(unrolled_256),
                 $end, "\n",
             )
         }

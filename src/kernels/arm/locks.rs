@@ -34,16 +34,27 @@ pub(in crate::kernels) unsafe extern "C" fn work(count: usize) {
     )
 }
 
+/// Further tries, counted, on a line of their own. `$try` jumps to 7 where it was vain.
+macro_rules! again {
+    ($try:expr) => {
+        concat!(".p2align 6, 0xcc\n7: add r9, r9, #1\n isb\n ", $try, "\n b 8b")
+    };
+}
+
 /// A lock kernel: `fn(&mut LockCall)`.
 ///
 /// In: `r0` = `LockCall`. Out: `vain` in the call. Clobbers: r1 to r3, r12, flags; r4 to r11 are put back.
-/// In a row `r2` is the word's address, `r9` counts vain tries, r7, r8, r11, r12 and lr are free; after `$take` the lock is
-/// held, where there is one. Timed: the operation, the additions inside and between, one compare and branch for each.
+/// In a row `r2` is the word's address, `r9` counts vain tries, r7, r8, r11, r12 and lr are free. Where the first try may be
+/// vain, `take` jumps to 7 in `again`, which ends by a jump back to 8, behind the try.
+/// Timed: the operation, the additions inside and between, one compare and branch for each.
+///
+/// The loops of additions come first in the line that the loop starts on, and `again` starts on a line of its own: no short
+/// loop straddles two. The first operation enters at 2.
 ///
 /// A vain try is followed by `isb`: it waits for tens of cycles, as `pause` does on x86, where `yield` does nothing on
 /// processors without hardware threads.
 macro_rules! lock_kernel {
-    ($(#[$doc:meta])* $name:ident, $take:expr, $give:expr) => {
+    ($(#[$doc:meta])* $name:ident, $take:expr, $give:expr, $again:expr) => {
         $(#[$doc])*
         #[unsafe(naked)]
         unsafe extern "C" fn $name(call: &mut LockCall) {
@@ -58,10 +69,6 @@ macro_rules! lock_kernel {
                 "mov r10, #0\n",
                 "b 2f\n",
                 ".p2align 6, 0xcc\n",
-                "2:\n",
-                $take, "\n",
-                "movs r11, r4\n",
-                "beq 4f\n",
                 "3:\n",
                 "add r10, r10, r11\n",
                 "subs r11, r11, #1\n",
@@ -76,9 +83,16 @@ macro_rules! lock_kernel {
                 "bne 5b\n",
                 "6:\n",
                 "subs r3, r3, #1\n",
-                "bne 2b\n",
+                "beq 9f\n",
+                "2:\n",
+                $take, "\n",
+                "movs r11, r4\n",
+                "bne 3b\n",
+                "b 4b\n",
+                "9:\n",
                 "str r9, [r0, #16]\n",
                 "pop {{r3-r11, pc}}\n",
+                $again, "\n",
                 ".ascii \"memgauge-row-end\"\n",
             ))
         }
@@ -88,35 +102,51 @@ macro_rules! lock_kernel {
 lock_kernel! {
     /// Load exclusive, add, store exclusive until it succeeds.
     atomic_add,
-    "dmb ish\n7: ldrex r11, [r2]\n add r11, r11, #1\n strex r12, r11, [r2]\n cmp r12, #0\n beq 8f\n add r9, r9, #1\n isb\n b 7b\n8: dmb ish",
-    ""
+    "dmb ish\n ldrex r11, [r2]\n add r11, r11, #1\n strex r12, r11, [r2]\n cmp r12, #0\n bne 7f\n8: dmb ish",
+    "",
+    again!("ldrex r11, [r2]\n add r11, r11, #1\n strex r12, r11, [r2]\n cmp r12, #0\n bne 7b")
 }
 
 lock_kernel! {
     /// Load exclusive, store exclusive until it succeeds.
     exchange,
-    "dmb ish\n7: ldrex r11, [r2]\n strex r12, r3, [r2]\n cmp r12, #0\n beq 8f\n add r9, r9, #1\n isb\n b 7b\n8: dmb ish",
-    ""
+    "dmb ish\n ldrex r11, [r2]\n strex r12, r3, [r2]\n cmp r12, #0\n bne 7f\n8: dmb ish",
+    "",
+    again!("ldrex r11, [r2]\n strex r12, r3, [r2]\n cmp r12, #0\n bne 7b")
 }
 
 lock_kernel! {
     /// Load, add; load exclusive, compare, store exclusive: a failure has loaded the new value.
     compare_and_swap,
-    "ldr r12, [r2]\n dmb ish\n7: add r8, r12, #1\n ldrex r11, [r2]\n cmp r11, r12\n bne 9f\n strex r7, r8, [r2]\n cmp r7, #0\n beq 8f\n9: mov r12, r11\n add r9, r9, #1\n isb\n b 7b\n8: dmb ish",
-    ""
+    concat!(
+        "ldr r12, [r2]\n dmb ish\n add r8, r12, #1\n",
+        "ldrex r11, [r2]\n cmp r11, r12\n bne 7f\n strex r7, r8, [r2]\n cmp r7, #0\n bne 7f\n8: dmb ish"
+    ),
+    "",
+    again!(concat!(
+        "mov r12, r11\n add r8, r12, #1\n",
+        "ldrex r11, [r2]\n cmp r11, r12\n bne 7b\n strex r7, r8, [r2]\n cmp r7, #0\n bne 7b"
+    ))
 }
 
 lock_kernel! {
     /// Exchange 1 for the lock by load and store exclusive; while it is taken, look at it. The fence after taking it and
     /// that before giving it back keep the guarded accesses between them.
     spin_lock,
-    "mov r12, #1\n7: ldrex r11, [r2]\n cmp r11, #0\n bne 9f\n strex r8, r12, [r2]\n cmp r8, #0\n beq 8f\n9: add r9, r9, #1\n isb\n ldr r11, [r2]\n cmp r11, #0\n bne 9b\n b 7b\n8: dmb ish\n ldr r11, [r2, #4]\n add r11, r11, #1\n str r11, [r2, #4]",
-    "dmb ish\n mov r11, #0\n str r11, [r2]"
+    concat!(
+        "mov r12, #1\n ldrex r11, [r2]\n cmp r11, #0\n bne 7f\n strex r8, r12, [r2]\n cmp r8, #0\n bne 7f\n",
+        "8: dmb ish\n ldr r11, [r2, #4]\n add r11, r11, #1\n str r11, [r2, #4]"
+    ),
+    "dmb ish\n mov r11, #0\n str r11, [r2]",
+    again!(concat!(
+        "ldr r11, [r2]\n cmp r11, #0\n bne 7b\n",
+        "ldrex r11, [r2]\n cmp r11, #0\n bne 7b\n strex r8, r12, [r2]\n cmp r8, #0\n bne 7b"
+    ))
 }
 
 lock_kernel! {
     /// An ordinary addition, then `dmb ish`.
-    fence, "ldr r11, [r2]\n add r11, r11, #1\n str r11, [r2]\n dmb ish", ""
+    fence, "ldr r11, [r2]\n add r11, r11, #1\n str r11, [r2]\n dmb ish", "", ""
 }
 
 /// The one way of Armv7.
@@ -149,11 +179,12 @@ macro_rules! handoff {
                 "ldr r6, [r0, #4]\n",
                 "ldr r3, [r0, #8]\n",
                 "ldr r7, [r0, #12]\n",
+                "b 2f\n",
+                ".p2align 6, 0xcc\n",
                 "2:\n",
                 "mov r9, r7\n",
                 "add r8, r6, #1\n",
                 "b 4f\n",
-                ".p2align 6, 0xcc\n",
                 "3:\n",
                 "subs r9, r9, #1\n",
                 "beq 5f\n",

@@ -7,7 +7,7 @@ mod neon;
 mod scalar;
 mod skeleton;
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 pub(super) use chase::{CHASES, CHASES_WITH_PAYLOAD};
 pub(super) use instructions::INSTRUCTIONS;
@@ -48,6 +48,7 @@ pub(super) static SETS: [Set; 2] = [
             read_4: Row::Code(scalar::read_4),
             read_unroll_64: Row::Code(scalar::read_unroll_64),
             read_unroll_128: Row::Code(scalar::read_unroll_128),
+            read_unroll_256: Row::Code(scalar::read_unroll_256),
             touch: Row::Code(scalar::touch),
             touch_prefetch: Row::Code(scalar::touch_prefetch),
             write: Row::Code(scalar::write),
@@ -71,12 +72,21 @@ pub(super) static SETS: [Set; 2] = [
             read_reverse: Row::Code(scalar::read_reverse),
             write_reverse: Row::Code(scalar::write_reverse),
             copy_reverse: Row::Code(scalar::copy_reverse),
+            read_nt_reverse: NO_NON_TEMPORAL,
+            write_nt_reverse: NO_NON_TEMPORAL,
+            copy_nt_reverse: NO_NON_TEMPORAL,
             read_lines: Row::Code(scalar::read_lines),
             write_lines: Row::Code(scalar::write_lines),
             copy_lines: Row::Code(scalar::copy_lines),
+            read_nt_lines: NO_NON_TEMPORAL,
+            write_nt_lines: NO_NON_TEMPORAL,
+            copy_nt_lines: NO_NON_TEMPORAL,
             read_chunks: Row::Code(scalar::read_chunks),
             write_chunks: Row::Code(scalar::write_chunks),
             copy_chunks: Row::Code(scalar::copy_chunks),
+            read_nt_chunks: NO_NON_TEMPORAL,
+            write_nt_chunks: NO_NON_TEMPORAL,
+            copy_nt_chunks: NO_NON_TEMPORAL,
         },
     },
     Set {
@@ -93,6 +103,7 @@ pub(super) static SETS: [Set; 2] = [
             read_4: Row::Code(neon::read_4),
             read_unroll_64: Row::Code(neon::read_unroll_64),
             read_unroll_128: Row::Code(neon::read_unroll_128),
+            read_unroll_256: Row::Code(neon::read_unroll_256),
             touch: Row::Code(scalar::touch),
             touch_prefetch: Row::Code(scalar::touch_prefetch),
             write: Row::Code(neon::write),
@@ -116,12 +127,21 @@ pub(super) static SETS: [Set; 2] = [
             read_reverse: Row::Code(neon::read_reverse),
             write_reverse: Row::Code(neon::write_reverse),
             copy_reverse: Row::Code(neon::copy_reverse),
+            read_nt_reverse: NO_NON_TEMPORAL,
+            write_nt_reverse: NO_NON_TEMPORAL,
+            copy_nt_reverse: NO_NON_TEMPORAL,
             read_lines: Row::Code(neon::read_lines),
             write_lines: Row::Code(neon::write_lines),
             copy_lines: Row::Code(neon::copy_lines),
+            read_nt_lines: NO_NON_TEMPORAL,
+            write_nt_lines: NO_NON_TEMPORAL,
+            copy_nt_lines: NO_NON_TEMPORAL,
             read_chunks: Row::Code(neon::read_chunks),
             write_chunks: Row::Code(neon::write_chunks),
             copy_chunks: Row::Code(neon::copy_chunks),
+            read_nt_chunks: NO_NON_TEMPORAL,
+            write_nt_chunks: NO_NON_TEMPORAL,
+            copy_nt_chunks: NO_NON_TEMPORAL,
         },
     },
 ];

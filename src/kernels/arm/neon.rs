@@ -94,6 +94,17 @@ stream! {
 }
 
 stream! {
+    /// Loads of two registers, four lines a turn.
+    read_unroll_256(unrolled_256) {
+        start: "",
+        turn: "",
+        each: "vld1.64 {{d0-d3}}, [r0:256]!",
+        at: times_8!(),
+        end: "",
+    }
+}
+
+stream! {
     /// Stores of two registers.
     write(forward) {
         start: concat!("vldr d0, [r10, #32]\n", "vmov d1, d0\n", "vmov q1, q0\n"),

@@ -95,6 +95,17 @@ stream! {
 }
 
 stream! {
+    /// Loads of eight registers, four lines a turn.
+    read_unroll_256(unrolled_256) {
+        start: "",
+        turn: "",
+        each: "ldmia r0!, {{r4-r11}}",
+        at: "0,1,2,3,4,5,6,7",
+        end: "",
+    }
+}
+
+stream! {
     /// One 32-bit load per line.
     touch(forward) {
         start: "",

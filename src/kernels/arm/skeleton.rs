@@ -31,6 +31,9 @@ macro_rules! enter {
     (unrolled_128) => {
         concat!(enter!(forward), "lsl r3, r3, #2\n")
     };
+    (unrolled_256) => {
+        concat!(enter!(forward), "lsl r3, r3, #1\n")
+    };
     (backward) => {
         concat!(enter!(fields), "add r2, r2, r1\n", "sub r0, r2, r0\n")
     };
@@ -70,6 +73,9 @@ macro_rules! step {
     (unrolled_128) => {
         step!(forward)
     };
+    (unrolled_256) => {
+        step!(forward)
+    };
     (backward) => {
         "cmp r0, r1\n moveq r0, r2\n"
     };
@@ -93,6 +99,9 @@ macro_rules! leave {
     (unrolled_128) => {
         leave!(forward)
     };
+    (unrolled_256) => {
+        leave!(forward)
+    };
     (backward) => {
         "ldr r3, [sp]\n sub r0, r2, r0\n str r0, [r3, #12]\n"
     };
@@ -114,6 +123,9 @@ macro_rules! turn {
         turn!(forward, $turn, $each, $at)
     };
     (unrolled_128, $turn:expr, $each:expr, $at:expr) => {
+        turn!(forward, $turn, $each, $at)
+    };
+    (unrolled_256, $turn:expr, $each:expr, $at:expr) => {
         turn!(forward, $turn, $each, $at)
     };
     (backward, $turn:expr, $each:expr, $at:expr) => {

@@ -1,6 +1,6 @@
 //! Pointer chases of 64-bit RISC-V: 1 to 32 walkers, with and without payload.
 
-use super::skeleton::{align_loop, begin, finish};
+use super::skeleton::{align_loop, begin, fill_line, finish, mark};
 use crate::kernels::MOST_WALKERS;
 use crate::kernels::chase::{ChaseCall, ChaseCode};
 use core::arch::naked_asm;

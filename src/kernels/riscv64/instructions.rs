@@ -1,7 +1,7 @@
 //! Instructions of 64-bit RISC-V, each timed on its own.
 
 use super::has_vectors;
-use super::skeleton::{align_loop, begin, finish};
+use super::skeleton::{align_loop, begin, fill_line, finish, mark};
 use crate::kernels::instructions::InstructionRow::{Code, Needs, Unsupported};
 use crate::kernels::instructions::{InstructionCall, InstructionRow, InstructionRows};
 use core::arch::naked_asm;

@@ -1,6 +1,6 @@
 //! Locks and hand-offs of 64-bit RISC-V.
 
-use super::skeleton::{align_loop, begin, finish};
+use super::skeleton::{align_loop, begin, fill_line, finish, mark};
 use crate::kernels::handoff::{HandOffCall, HandOffRows};
 use crate::kernels::locks::{LockCall, LockSet};
 use core::arch::naked_asm;
@@ -20,13 +20,24 @@ macro_rules! pause {
     };
 }
 
+/// Further tries, counted, on a line of their own. `$try` jumps to 7 where it was vain.
+macro_rules! again {
+    ($try:expr) => {
+        concat!(fill_line!(), "7:\naddi a5, a5, 1\n", pause!(), $try, "\nj 8b\n")
+    };
+}
+
 /// A lock kernel: `fn(&mut LockCall)`.
 ///
 /// In: `a0` = `LockCall`. Out: `vain` in the call. Clobbers: a1 to a6, t0 to t4.
-/// In a row `a1` is the word's address, `a2` the turns left, `a5` counts vain tries, t1 to t4 are free. Timed: the
-/// operation, the additions inside and between, one branch for each.
+/// In a row `a1` is the word's address, `a2` the turns left, `a5` counts vain tries, t1 to t4 are free. Where the first try may
+/// be vain, `take` jumps to 7 in `again`, which ends by a jump back to 8, behind the try.
+/// Timed: the operation, the additions inside and between, one branch for each.
+///
+/// The loops of additions come first in the line that the loop starts on, and `again` starts on a line of its own: no short
+/// loop straddles two. The first operation enters at 2.
 macro_rules! lock_kernel {
-    ($(#[$doc:meta])* $name:ident, $take:expr, $give:expr) => {
+    ($(#[$doc:meta])* $name:ident, $take:expr, $give:expr, $again:expr) => {
         $(#[$doc])*
         #[unsafe(naked)]
         unsafe extern "C" fn $name(call: &mut LockCall) {
@@ -38,10 +49,8 @@ macro_rules! lock_kernel {
                 "ld a4, 24(a0)\n",
                 "li a5, 0\n",
                 "li a6, 0\n",
-                align_loop!(),
-                $take, "\n",
-                "mv t0, a3\n",
-                "beqz t0, 4f\n",
+                "j 2f\n",
+                fill_line!(),
                 "3:\n",
                 "add a6, a6, t0\n",
                 "addi t0, t0, -1\n",
@@ -56,9 +65,17 @@ macro_rules! lock_kernel {
                 "bnez t0, 5b\n",
                 "6:\n",
                 "addi a2, a2, -1\n",
-                "bnez a2, 2b\n",
+                "beqz a2, 9f\n",
+                "2:\n",
+                $take, "\n",
+                "mv t0, a3\n",
+                "bnez t0, 3b\n",
+                "j 4b\n",
+                "9:\n",
                 "sd a5, 32(a0)\n",
-                finish!(),
+                "ret\n",
+                $again,
+                mark!(),
             ))
         }
     };
@@ -66,12 +83,12 @@ macro_rules! lock_kernel {
 
 lock_kernel! {
     /// `amoadd.d.aqrl`
-    atomic_add, "li t1, 1\namoadd.d.aqrl t2, t1, (a1)", ""
+    atomic_add, "li t1, 1\namoadd.d.aqrl t2, t1, (a1)", "", ""
 }
 
 lock_kernel! {
     /// `amoswap.d.aqrl`
-    exchange, "amoswap.d.aqrl t2, a2, (a1)", ""
+    exchange, "amoswap.d.aqrl t2, a2, (a1)", "", ""
 }
 
 lock_kernel! {
@@ -79,25 +96,30 @@ lock_kernel! {
     /// again and not counted: no other thread made it vain.
     compare_and_swap,
     concat!(
-        "ld t1, 0(a1)\n7:\naddi t2, t1, 1\n8:\nlr.d.aqrl t3, (a1)\nbne t3, t1, 9f\nsc.d.rl t4, t2, (a1)\nbnez t4, 8b\nj 10f\n",
-        "9:\nmv t1, t3\naddi a5, a5, 1\n", pause!(), "j 7b\n10:"
+        "ld t1, 0(a1)\naddi t2, t1, 1\n",
+        "20:\nlr.d.aqrl t3, (a1)\nbne t3, t1, 7f\nsc.d.rl t4, t2, (a1)\nbnez t4, 20b\n8:"
     ),
-    ""
+    "",
+    again!(concat!(
+        "mv t1, t3\naddi t2, t1, 1\n",
+        "21:\nlr.d.aqrl t3, (a1)\nbne t3, t1, 7b\nsc.d.rl t4, t2, (a1)\nbnez t4, 21b"
+    ))
 }
 
 lock_kernel! {
     /// Exchange 1 for the lock; while it is taken, look at it with `pause`. Given back by a store behind a release fence.
     spin_lock,
     concat!(
-        "7:\nli t1, 1\namoswap.d.aq t2, t1, (a1)\nbeqz t2, 8f\n9:\naddi a5, a5, 1\n", pause!(),
-        "ld t2, 0(a1)\nbnez t2, 9b\nj 7b\n8:\nld t2, 8(a1)\naddi t2, t2, 1\nsd t2, 8(a1)"
+        "li t1, 1\namoswap.d.aq t2, t1, (a1)\nbnez t2, 7f\n",
+        "8:\nld t2, 8(a1)\naddi t2, t2, 1\nsd t2, 8(a1)"
     ),
-    "fence rw, w\nsd zero, 0(a1)"
+    "fence rw, w\nsd zero, 0(a1)",
+    again!("ld t2, 0(a1)\nbnez t2, 7b\namoswap.d.aq t2, t1, (a1)\nbnez t2, 7b")
 }
 
 lock_kernel! {
     /// An ordinary addition, then `fence rw, rw`.
-    fence, "ld t1, 0(a1)\naddi t1, t1, 1\nsd t1, 0(a1)\nfence rw, rw", ""
+    fence, "ld t1, 0(a1)\naddi t1, t1, 1\nsd t1, 0(a1)\nfence rw, rw", "", ""
 }
 
 /// The one way of RISC-V: the A extension has both AMOs and LR/SC.

@@ -6,7 +6,7 @@ mod locks;
 mod scalar;
 mod skeleton;
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 mod vector;
 
 pub(super) use chase::{CHASES, CHASES_WITH_PAYLOAD};
@@ -70,6 +70,7 @@ pub(super) static SETS: [Set; 2] = [
             read_4: Row::Code(scalar::read_4),
             read_unroll_64: Row::Code(scalar::read_unroll_64),
             read_unroll_128: Row::Code(scalar::read_unroll_128),
+            read_unroll_256: Row::Code(scalar::read_unroll_256),
             touch: Row::Code(scalar::touch),
             touch_prefetch: Row::Code(scalar::touch_prefetch),
             write: Row::Code(scalar::write),
@@ -93,12 +94,21 @@ pub(super) static SETS: [Set; 2] = [
             read_reverse: Row::Code(scalar::read_reverse),
             write_reverse: Row::Code(scalar::write_reverse),
             copy_reverse: Row::Code(scalar::copy_reverse),
+            read_nt_reverse: NO_NON_TEMPORAL,
+            write_nt_reverse: NO_NON_TEMPORAL,
+            copy_nt_reverse: NO_NON_TEMPORAL,
             read_lines: Row::Code(scalar::read_lines),
             write_lines: Row::Code(scalar::write_lines),
             copy_lines: Row::Code(scalar::copy_lines),
+            read_nt_lines: NO_NON_TEMPORAL,
+            write_nt_lines: NO_NON_TEMPORAL,
+            copy_nt_lines: NO_NON_TEMPORAL,
             read_chunks: Row::Code(scalar::read_chunks),
             write_chunks: Row::Code(scalar::write_chunks),
             copy_chunks: Row::Code(scalar::copy_chunks),
+            read_nt_chunks: NO_NON_TEMPORAL,
+            write_nt_chunks: NO_NON_TEMPORAL,
+            copy_nt_chunks: NO_NON_TEMPORAL,
         },
     },
     Set {
@@ -115,6 +125,7 @@ pub(super) static SETS: [Set; 2] = [
             read_4: Row::Code(vector::read_4),
             read_unroll_64: Row::Code(vector::read_unroll_64),
             read_unroll_128: Row::Code(vector::read_unroll_128),
+            read_unroll_256: Row::Code(vector::read_unroll_256),
             touch: Row::Code(vector::touch),
             touch_prefetch: Row::Code(vector::touch_prefetch),
             write: Row::Code(vector::write),
@@ -138,12 +149,21 @@ pub(super) static SETS: [Set; 2] = [
             read_reverse: Row::Code(vector::read_reverse),
             write_reverse: Row::Code(vector::write_reverse),
             copy_reverse: Row::Code(vector::copy_reverse),
+            read_nt_reverse: NO_NON_TEMPORAL,
+            write_nt_reverse: NO_NON_TEMPORAL,
+            copy_nt_reverse: NO_NON_TEMPORAL,
             read_lines: Row::Code(vector::read_lines),
             write_lines: Row::Code(vector::write_lines),
             copy_lines: Row::Code(vector::copy_lines),
+            read_nt_lines: NO_NON_TEMPORAL,
+            write_nt_lines: NO_NON_TEMPORAL,
+            copy_nt_lines: NO_NON_TEMPORAL,
             read_chunks: Row::Code(vector::read_chunks),
             write_chunks: Row::Code(vector::write_chunks),
             copy_chunks: Row::Code(vector::copy_chunks),
+            read_nt_chunks: NO_NON_TEMPORAL,
+            write_nt_chunks: NO_NON_TEMPORAL,
+            copy_nt_chunks: NO_NON_TEMPORAL,
         },
     },
 ];

@@ -3,7 +3,7 @@
 //! Loads that are not used may all go to one register. Copies and sums use four registers per group, so that loads run
 //! ahead of what uses them also on cores that execute in order.
 
-use super::skeleton::{advance, align_loop, begin, enter, finish, place, stream};
+use super::skeleton::{advance, align_loop, begin, enter, fill_line, finish, mark, place, stream};
 
 /// Repeats `$each` for `\d` in steps of 8 bytes through a block.
 macro_rules! every_8 {
@@ -118,6 +118,15 @@ stream! {
     read_unroll_128 unrolled_128 [] {
         start: "",
         body: two_lines_8!("ld a4, \\d(t6)"),
+        end: "",
+    }
+}
+
+stream! {
+    /// 64-bit loads, four lines a turn.
+    read_unroll_256 unrolled_256 [] {
+        start: "",
+        body: concat!(two_lines_8!("ld a4, \\d(t6)"), "\n", two_lines_8!("ld a4, \\d + 128(t6)")),
         end: "",
     }
 }

@@ -24,16 +24,30 @@ macro_rules! begin {
 }
 
 /// Behind the last one.
+macro_rules! mark {
+    () => {
+        ".ascii \"memgauge-row-end\"\n.option pop\n"
+    };
+}
+
+/// The return, and what comes behind it.
 macro_rules! finish {
     () => {
-        "ret\n.ascii \"memgauge-row-end\"\n.option pop\n"
+        concat!("ret\n", mark!())
+    };
+}
+
+/// Up to the next line of the instruction cache, where no instruction leads.
+macro_rules! fill_line {
+    () => {
+        ".p2align 6, 0xff\n"
     };
 }
 
 /// Up to the first instruction of a loop, which is at label 2.
 macro_rules! align_loop {
     () => {
-        "j 2f\n.p2align 6, 0xff\n2:\n"
+        concat!("j 2f\n", fill_line!(), "2:\n")
     };
 }
 
@@ -51,11 +65,17 @@ macro_rules! enter {
     (unrolled_128) => {
         "addi t2, t5, -128\nslli t0, t0, 2\n"
     };
+    (unrolled_256) => {
+        "addi t2, t5, -256\nslli t0, t0, 1\n"
+    };
     (vectors_unrolled_64) => {
         concat!("vsetivli zero, 8, e64, m4, ta, ma\n", enter!(unrolled_64))
     };
     (vectors_unrolled_128) => {
         concat!("vsetivli zero, 16, e64, m8, ta, ma\n", enter!(unrolled_128))
+    };
+    (vectors_unrolled_256) => {
+        concat!("vsetivli zero, 16, e64, m8, ta, ma\n", enter!(unrolled_256))
     };
     (backward) => {
         "addi t2, t5, -512\nadd t3, t3, t5\n"
@@ -101,6 +121,12 @@ macro_rules! place {
     (vectors_unrolled_128) => {
         "add t6, t3, t1\n"
     };
+    (unrolled_256) => {
+        "add t6, t3, t1\n"
+    };
+    (vectors_unrolled_256) => {
+        "add t6, t3, t1\n"
+    };
     (vectors_of_8) => {
         "add t6, t3, t1\n"
     };
@@ -141,11 +167,17 @@ macro_rules! advance {
     (unrolled_128) => {
         "sltu a3, t1, t2\naddi t1, t1, 128\n"
     };
+    (unrolled_256) => {
+        "sltu a3, t1, t2\naddi t1, t1, 256\n"
+    };
     (vectors_unrolled_64) => {
         advance!(unrolled_64)
     };
     (vectors_unrolled_128) => {
         advance!(unrolled_128)
+    };
+    (vectors_unrolled_256) => {
+        advance!(unrolled_256)
     };
     (vectors_of_8) => {
         "sltu a3, t1, t2\naddi t1, t1, 512\n"
@@ -185,7 +217,7 @@ macro_rules! advance {
 /// where there is one; a1, a2, a4, a5 and the vector and floating-point registers are the row's, in orders without
 /// vectors also a6 and a7.
 ///
-/// One turn is 512 bytes (unrolled ones: 64 or 128), with vectors one group of registers. The wrap at the end of the window is a comparison and a
+/// One turn is 512 bytes (unrolled ones: 64, 128 or 256), with vectors one group of registers. The wrap at the end of the window is a comparison and a
 /// mask: the branch at the end of a nested loop would be mispredicted once per pass. The dependency from one offset to
 /// the next is three cycles.
 macro_rules! stream {
@@ -222,7 +254,7 @@ macro_rules! stream {
         }
     };
 }
-pub(super) use {advance, align_loop, begin, enter, finish, place, stream};
+pub(super) use {advance, align_loop, begin, enter, fill_line, finish, mark, place, stream};
 
 /// Additions that need nothing of each other: `fn(blocks)`, 128 to a block, into four registers in turn for cores that do not rename.
 ///

@@ -1,6 +1,6 @@
 //! The streaming rows of the vector extension (RVV 1.0), the same code for every vector length from 128 bits on.
 
-use super::skeleton::{advance, align_loop, begin, enter, finish, place, stream};
+use super::skeleton::{advance, align_loop, begin, enter, fill_line, finish, mark, place, stream};
 
 /// Repeats `$each` for `\d` in steps of 64 bytes through a block.
 macro_rules! every_64 {
@@ -76,6 +76,15 @@ stream! {
     read_unroll_128 vectors_unrolled_128 ["+v"] {
         start: "",
         body: "vle64.v v0, (t6)",
+        end: "",
+    }
+}
+
+stream! {
+    /// Two loads of two lines each, four lines a turn.
+    read_unroll_256 vectors_unrolled_256 ["+v"] {
+        start: "",
+        body: "vle64.v v0, (t6)\naddi a1, t6, 128\nvle64.v v8, (a1)",
         end: "",
     }
 }

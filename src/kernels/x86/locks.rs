@@ -35,11 +35,15 @@ pub(in crate::kernels) unsafe extern "C" fn work(count: usize) {
 /// A lock kernel: `fn(&mut LockCall)`, called as C does.
 ///
 /// In: `[esp + 4]` = `LockCall`. Out: `vain` in the call. Clobbers: eax, ecx, edx, flags; ebx, esi, edi, ebp are put back.
-/// In a row `edx` is the word's address, `ebx` counts vain tries, eax and ebp are free; `inside` expands where the lock is
-/// held. Timed: the operation, the additions inside and between, one compare and branch for each. How many there are in
+/// In a row `edx` is the word's address, `ebx` counts vain tries, eax and ebp are free. Where the first try may be vain, `take`
+/// jumps to 7 in `again`, which ends by a jump back to 8, behind the try.
+/// Timed: the operation, the additions inside and between, one compare and branch for each. How many there are in
 /// between is loaded from the call: there is no register left for it.
+///
+/// The loops of additions come first in the line that the loop starts on, and `again` starts on a line of its own: no short
+/// loop straddles two. The first operation enters at 2.
 macro_rules! lock_kernel {
-    ($(#[$doc:meta])* $name:ident, $take:expr, $give:expr) => {
+    ($(#[$doc:meta])* $name:ident, $take:expr, $give:expr, $again:expr) => {
         $(#[$doc])*
         #[unsafe(naked)]
         unsafe extern "C" fn $name(call: &mut LockCall) {
@@ -58,11 +62,6 @@ macro_rules! lock_kernel {
                 "xor edi, edi\n",
                 "jmp 2f\n",
                 ".p2align 6, 0xcc\n",
-                "2:\n",
-                $take, "\n",
-                "mov eax, esi\n",
-                "test eax, eax\n",
-                "jz 4f\n",
                 "3:\n",
                 "add edi, eax\n",
                 "dec eax\n",
@@ -78,7 +77,14 @@ macro_rules! lock_kernel {
                 "jnz 5b\n",
                 "6:\n",
                 "dec ecx\n",
-                "jnz 2b\n",
+                "jz 9f\n",
+                "2:\n",
+                $take, "\n",
+                "mov eax, esi\n",
+                "test eax, eax\n",
+                "jnz 3b\n",
+                "jmp 4b\n",
+                "9:\n",
                 "pop eax\n",
                 "mov eax, [esp + 20]\n",
                 "mov [eax + 16], ebx\n",
@@ -87,6 +93,7 @@ macro_rules! lock_kernel {
                 "pop esi\n",
                 "pop ebx\n",
                 "ret\n",
+                $again, "\n",
                 ".ascii \"memgauge-row-end\"\n",
             ))
         }
@@ -95,32 +102,37 @@ macro_rules! lock_kernel {
 
 lock_kernel! {
     /// `lock xadd`
-    atomic_add, "mov eax, 1\nlock xadd [edx], eax", ""
+    atomic_add, "mov eax, 1\nlock xadd [edx], eax", "", ""
 }
 
 lock_kernel! {
     /// `xchg` with memory, which locks by itself.
-    exchange, "mov eax, ecx\nxchg [edx], eax", ""
+    exchange, "mov eax, ecx\nxchg [edx], eax", "", ""
 }
 
 lock_kernel! {
     /// Load, add, `lock cmpxchg`; a failure has loaded the new value.
     compare_and_swap,
-    "mov eax, [edx]\n7: lea ebp, [eax + 1]\nlock cmpxchg [edx], ebp\njz 8f\ninc ebx\npause\njmp 7b\n8:",
-    ""
+    "mov eax, [edx]\nlea ebp, [eax + 1]\nlock cmpxchg [edx], ebp\njnz 7f\n8:",
+    "",
+    ".p2align 6, 0xcc\n7: inc ebx\npause\nlea ebp, [eax + 1]\nlock cmpxchg [edx], ebp\njnz 7b\njmp 8b"
 }
 
 lock_kernel! {
     /// Exchange 1 for the lock; while it is taken, look at it with `pause`. Given back by an ordinary store, which no
     /// earlier access passes on x86.
     spin_lock,
-    "7: mov eax, 1\nxchg [edx], eax\ntest eax, eax\njz 8f\n9: inc ebx\npause\ncmp dword ptr [edx], 0\njne 9b\njmp 7b\n8: inc dword ptr [edx + 4]",
-    "mov dword ptr [edx], 0"
+    "mov eax, 1\nxchg [edx], eax\ntest eax, eax\njnz 7f\n8: inc dword ptr [edx + 4]",
+    "mov dword ptr [edx], 0",
+    concat!(
+        ".p2align 6, 0xcc\n7: inc ebx\npause\ncmp dword ptr [edx], 0\njne 7b\n",
+        "mov eax, 1\nxchg [edx], eax\ntest eax, eax\njnz 7b\njmp 8b"
+    )
 }
 
 lock_kernel! {
     /// An ordinary addition, then `mfence`.
-    fence, "inc dword ptr [edx]\nmfence", ""
+    fence, "inc dword ptr [edx]\nmfence", "", ""
 }
 
 /// The one way of x86.
@@ -156,11 +168,12 @@ macro_rules! handoff {
                 "mov edx, [ebp]\n",
                 "mov esi, [ebp + 4]\n",
                 "mov ecx, [ebp + 8]\n",
+                "jmp 2f\n",
+                ".p2align 6, 0xcc\n",
                 "2:\n",
                 "mov ebx, [ebp + 12]\n",
                 "lea edi, [esi + 1]\n",
                 "jmp 4f\n",
-                ".p2align 6, 0xcc\n",
                 "3:\n",
                 "dec ebx\n",
                 "jz 5f\n",

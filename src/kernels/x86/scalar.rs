@@ -66,6 +66,10 @@ unrolled! { 128,
     /// Loads, two lines a turn.
     read_unroll_128 { start: "", turn: "", each: words!("mov ebx, [eax + \\d + \\i]"), at: "0,64", end: "" }
 }
+unrolled! { 256,
+    /// Loads, four lines a turn.
+    read_unroll_256 { start: "", turn: "", each: words!("mov ebx, [eax + \\d + \\i]"), at: "0,64,128,192", end: "" }
+}
 forward! {
     /// A load from each line.
     touch { start: "", turn: "", each: "mov ebx, [eax + \\d]", at: every_64!(), end: "" }
@@ -187,6 +191,16 @@ backward! {
     }
 }
 backward! {
+    /// Non-temporal stores.
+    write_nt_reverse {
+        start: "mov ebx, [ebp + 32]\nmov ebp, [ebp + 36]",
+        turn: "",
+        each: "movnti [eax - \\d - 4], ebp\nmovnti [eax - \\d - 8], ebx",
+        at: every_8!(),
+        end: "sfence",
+    }
+}
+backward! {
     /// Loads and stores.
     copy_reverse {
         start: "",
@@ -194,6 +208,16 @@ backward! {
         each: "mov ebp, [eax - \\d - 4]\nmov [ebx - \\d - 4], ebp",
         at: every_4!(),
         end: "",
+    }
+}
+backward! {
+    /// Loads and non-temporal stores.
+    copy_nt_reverse {
+        start: "",
+        turn: x86!(get second),
+        each: "mov ebp, [eax - \\d - 4]\nmovnti [ebx - \\d - 4], ebp",
+        at: every_4!(),
+        end: "sfence",
     }
 }
 lines! {
@@ -209,11 +233,27 @@ lines! {
     }
 }
 lines! {
+    /// Non-temporal stores.
+    write_nt_lines {
+        start: "mov edi, [ebp + 32]\nmov edx, [ebp + 36]",
+        each: concat!(x86!(get line), pairs!("movnti [\\l + \\i], edi\nmovnti [\\l + \\i + 4], edx")),
+        end: "sfence",
+    }
+}
+lines! {
     /// Loads and stores.
     copy_lines {
         start: x86!(get second stream),
         each: words!("mov ebp, [esi + 8 * \\l + \\i]\nmov [edx + 8 * \\l + \\i], ebp"),
         end: "",
+    }
+}
+lines! {
+    /// Loads and non-temporal stores.
+    copy_nt_lines {
+        start: x86!(get second stream),
+        each: words!("mov ebp, [esi + 8 * \\l + \\i]\nmovnti [edx + 8 * \\l + \\i], ebp"),
+        end: "sfence",
     }
 }
 chunks! {
@@ -231,6 +271,16 @@ chunks! {
     }
 }
 chunks! {
+    /// Non-temporal stores.
+    write_nt_chunks {
+        start: "mov edi, [ebp + 32]\nmov edx, [ebp + 36]",
+        turn: "",
+        each: "movnti [eax + \\d], edi\nmovnti [eax + \\d + 4], edx",
+        at: every_8!(),
+        end: "sfence",
+    }
+}
+chunks! {
     /// Loads and stores.
     copy_chunks {
         start: "",
@@ -238,6 +288,16 @@ chunks! {
         each: "mov ebp, [eax + \\d]\nmov [edx + \\d], ebp",
         at: every_4!(),
         end: "",
+    }
+}
+chunks! {
+    /// Loads and non-temporal stores.
+    copy_nt_chunks {
+        start: "",
+        turn: x86!(get chunk second),
+        each: "mov ebp, [eax + \\d]\nmovnti [edx + \\d], ebp",
+        at: every_4!(),
+        end: "sfence",
     }
 }
 
@@ -272,6 +332,7 @@ pub(in crate::kernels) const ROWS: StreamRows = StreamRows {
     read_4: Row::Code(read_4),
     read_unroll_64: Row::Code(read_unroll_64),
     read_unroll_128: Row::Code(read_unroll_128),
+    read_unroll_256: Row::Code(read_unroll_256),
     touch: Row::Code(touch),
     touch_prefetch: Row::Needs(sse2, "SSE2", touch_prefetch),
     write: Row::Code(write),
@@ -295,10 +356,19 @@ pub(in crate::kernels) const ROWS: StreamRows = StreamRows {
     read_reverse: Row::Code(read_reverse),
     write_reverse: Row::Code(write_reverse),
     copy_reverse: Row::Code(copy_reverse),
+    read_nt_reverse: NO_LOADS,
+    write_nt_reverse: Row::Needs(sse2, "SSE2", write_nt_reverse),
+    copy_nt_reverse: Row::Needs(sse2, "SSE2", copy_nt_reverse),
     read_lines: Row::Code(read_lines),
     write_lines: Row::Code(write_lines),
     copy_lines: Row::Code(copy_lines),
+    read_nt_lines: NO_LOADS,
+    write_nt_lines: Row::Needs(sse2, "SSE2", write_nt_lines),
+    copy_nt_lines: Row::Needs(sse2, "SSE2", copy_nt_lines),
     read_chunks: Row::Code(read_chunks),
     write_chunks: Row::Code(write_chunks),
     copy_chunks: Row::Code(copy_chunks),
+    read_nt_chunks: NO_LOADS,
+    write_nt_chunks: Row::Needs(sse2, "SSE2", write_nt_chunks),
+    copy_nt_chunks: Row::Needs(sse2, "SSE2", copy_nt_chunks),
 };

@@ -246,6 +246,8 @@ macro_rules! strings {
                 $start, "\n",
                 "test ebx, ebx\n",
                 "jz 3f\n",
+                "jmp 2f\n",
+                ".p2align 6, 0xcc\n",
                 "2:\n",
                 "mov ecx, ebp\n",
                 "sub ecx, edi\n",

@@ -34,10 +34,14 @@ pub(in crate::kernels) unsafe extern "sysv64" fn work(count: usize) {
 /// A lock kernel: `fn(&mut LockCall)`.
 ///
 /// In: `rdi` = `LockCall`. Out: `vain` in the call. Clobbers: rax, rcx, rdx, rsi, r8 to r11, flags.
-/// In a row `rdx` is the word's address, `r9` counts vain tries, rax and r11 are free; `inside` expands where the lock is
-/// held. Timed: the operation, the additions inside and between, one compare and branch for each.
+/// In a row `rdx` is the word's address, `r9` counts vain tries, rax and r11 are free. Where the first try may be vain, `take`
+/// jumps to 7 in `again`, which ends by a jump back to 8, behind the try.
+/// Timed: the operation, the additions inside and between, one compare and branch for each.
+///
+/// The loops of additions come first in the line that the loop starts on, and `again` starts on a line of its own: no short
+/// loop straddles two. The first operation enters at 2.
 macro_rules! lock_kernel {
-    ($(#[$doc:meta])* $name:ident, $take:expr, $give:expr) => {
+    ($(#[$doc:meta])* $name:ident, $take:expr, $give:expr, $again:expr) => {
         $(#[$doc])*
         #[unsafe(naked)]
         unsafe extern "sysv64" fn $name(call: &mut LockCall) {
@@ -51,11 +55,6 @@ macro_rules! lock_kernel {
                 "xor r10d, r10d\n",
                 "jmp 2f\n",
                 ".p2align 6, 0xcc\n",
-                "2:\n",
-                $take, "\n",
-                "mov rax, rsi\n",
-                "test rax, rax\n",
-                "jz 4f\n",
                 "3:\n",
                 "add r10, rax\n",
                 "dec rax\n",
@@ -71,9 +70,17 @@ macro_rules! lock_kernel {
                 "jnz 5b\n",
                 "6:\n",
                 "dec rcx\n",
-                "jnz 2b\n",
+                "jz 9f\n",
+                "2:\n",
+                $take, "\n",
+                "mov rax, rsi\n",
+                "test rax, rax\n",
+                "jnz 3b\n",
+                "jmp 4b\n",
+                "9:\n",
                 "mov [rdi + 32], r9\n",
                 "ret\n",
+                $again, "\n",
                 ".ascii \"memgauge-row-end\"\n",
             ))
         }
@@ -82,32 +89,37 @@ macro_rules! lock_kernel {
 
 lock_kernel! {
     /// `lock xadd`
-    atomic_add, "mov eax, 1\nlock xadd [rdx], rax", ""
+    atomic_add, "mov eax, 1\nlock xadd [rdx], rax", "", ""
 }
 
 lock_kernel! {
     /// `xchg` with memory, which locks by itself.
-    exchange, "mov rax, rcx\nxchg [rdx], rax", ""
+    exchange, "mov rax, rcx\nxchg [rdx], rax", "", ""
 }
 
 lock_kernel! {
     /// Load, add, `lock cmpxchg`; a failure has loaded the new value.
     compare_and_swap,
-    "mov rax, [rdx]\n7: lea r11, [rax + 1]\nlock cmpxchg [rdx], r11\njz 8f\ninc r9\npause\njmp 7b\n8:",
-    ""
+    "mov rax, [rdx]\nlea r11, [rax + 1]\nlock cmpxchg [rdx], r11\njnz 7f\n8:",
+    "",
+    ".p2align 6, 0xcc\n7: inc r9\npause\nlea r11, [rax + 1]\nlock cmpxchg [rdx], r11\njnz 7b\njmp 8b"
 }
 
 lock_kernel! {
     /// Exchange 1 for the lock; while it is taken, look at it with `pause`. Given back by an ordinary store, which no
     /// earlier access passes on x86.
     spin_lock,
-    "7: mov eax, 1\nxchg [rdx], rax\ntest rax, rax\njz 8f\n9: inc r9\npause\ncmp qword ptr [rdx], 0\njne 9b\njmp 7b\n8: inc qword ptr [rdx + 8]",
-    "mov qword ptr [rdx], 0"
+    "mov eax, 1\nxchg [rdx], rax\ntest rax, rax\njnz 7f\n8: inc qword ptr [rdx + 8]",
+    "mov qword ptr [rdx], 0",
+    concat!(
+        ".p2align 6, 0xcc\n7: inc r9\npause\ncmp qword ptr [rdx], 0\njne 7b\n",
+        "mov eax, 1\nxchg [rdx], rax\ntest rax, rax\njnz 7b\njmp 8b"
+    )
 }
 
 lock_kernel! {
     /// An ordinary addition, then `mfence`.
-    fence, "inc qword ptr [rdx]\nmfence", ""
+    fence, "inc qword ptr [rdx]\nmfence", "", ""
 }
 
 /// The one way of x86-64.
@@ -137,11 +149,12 @@ macro_rules! handoff {
                 "mov rdx, [rdi]\n",
                 "mov rsi, [rdi + 8]\n",
                 "mov rcx, [rdi + 16]\n",
+                "jmp 2f\n",
+                ".p2align 6, 0xcc\n",
                 "2:\n",
                 "mov r9, [rdi + 24]\n",
                 "lea r8, [rsi + 1]\n",
                 "jmp 4f\n",
-                ".p2align 6, 0xcc\n",
                 "3:\n",
                 "dec r9\n",
                 "jz 5f\n",

@@ -6,7 +6,7 @@ mod locks;
 mod scalar;
 pub(super) mod skeleton;
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 pub(super) use chase::{CHASES, CHASES_WITH_PAYLOAD};
 pub(super) use locks::{HANDOFF, LOCK_SETS};

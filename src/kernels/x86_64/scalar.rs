@@ -76,6 +76,16 @@ unrolled! { 128,
         end: "",
     }
 }
+unrolled! { 256,
+    /// Loads, four lines a turn.
+    read_unroll_256 {
+        start: "",
+        turn: "",
+        each: ".irp i, 0,8,16,24,32,40,48,56\nmov r8, [rax + \\d + \\i]\n.endr",
+        at: "0,64,128,192",
+        end: "",
+    }
+}
 forward! {
     /// A load from each line.
     touch { start: "", turn: "", each: "mov r8, [rax + \\d]", at: every_64!(), end: "" }
@@ -173,6 +183,10 @@ backward! {
     write_reverse { start: "mov r8, [rdi + 64]", turn: "", each: "mov [rax - \\d - 8], r8", at: every_8!(), end: "" }
 }
 backward! {
+    /// Non-temporal stores.
+    write_nt_reverse { start: "mov r8, [rdi + 64]", turn: "", each: "movnti [rax - \\d - 8], r8", at: every_8!(), end: "sfence" }
+}
+backward! {
     /// Loads and stores.
     copy_reverse {
         start: "",
@@ -183,6 +197,19 @@ backward! {
         ),
         at: every_16!(),
         end: "",
+    }
+}
+backward! {
+    /// Loads and non-temporal stores.
+    copy_nt_reverse {
+        start: "",
+        turn: x86!(get second),
+        each: concat!(
+            "mov r8, [rax - \\d - 8]\nmov r11, [rax - \\d - 16]\n",
+            "movnti [r9 - \\d - 8], r8\nmovnti [r9 - \\d - 16], r11",
+        ),
+        at: every_16!(),
+        end: "sfence",
     }
 }
 line_pairs! {
@@ -202,6 +229,14 @@ lines! {
     }
 }
 lines! {
+    /// Non-temporal stores.
+    write_nt_lines {
+        start: "mov r11, [rdi + 64]",
+        each: concat!(x86!(get line), ".irp i, 0,8,16,24,32,40,48,56\nmovnti [\\l + \\i], r11\n.endr"),
+        end: "sfence",
+    }
+}
+lines! {
     /// Loads and stores.
     copy_lines {
         start: x86!(get second stream),
@@ -209,6 +244,16 @@ lines! {
             ".irp i, 0,8,16,24,32,40,48,56\nmov r11, [", x86!(line), " + \\i]\nmov [", x86!(second line), " + \\i], r11\n.endr",
         ),
         end: "",
+    }
+}
+lines! {
+    /// Loads and non-temporal stores.
+    copy_nt_lines {
+        start: x86!(get second stream),
+        each: concat!(
+            ".irp i, 0,8,16,24,32,40,48,56\nmov r11, [", x86!(line), " + \\i]\nmovnti [", x86!(second line), " + \\i], r11\n.endr",
+        ),
+        end: "sfence",
     }
 }
 chunks! {
@@ -220,6 +265,10 @@ chunks! {
     write_chunks { start: "mov r8, [rdi + 64]", turn: "", each: "mov [rax + \\d], r8", at: every_8!(), end: "" }
 }
 chunks! {
+    /// Non-temporal stores.
+    write_nt_chunks { start: "mov r8, [rdi + 64]", turn: "", each: "movnti [rax + \\d], r8", at: every_8!(), end: "sfence" }
+}
+chunks! {
     /// Loads and stores.
     copy_chunks {
         start: "",
@@ -227,6 +276,16 @@ chunks! {
         each: pair!("mov", "rax + \\d", "r9 + \\d"),
         at: every_16!(),
         end: "",
+    }
+}
+chunks! {
+    /// Loads and non-temporal stores.
+    copy_nt_chunks {
+        start: "",
+        turn: x86!(get chunk second),
+        each: pair!("movnti", "rax + \\d", "r9 + \\d"),
+        at: every_16!(),
+        end: "sfence",
     }
 }
 
@@ -255,6 +314,7 @@ pub(in crate::kernels) const ROWS: StreamRows = StreamRows {
     read_4: Row::Code(read_4),
     read_unroll_64: Row::Code(read_unroll_64),
     read_unroll_128: Row::Code(read_unroll_128),
+    read_unroll_256: Row::Code(read_unroll_256),
     touch: Row::Code(touch),
     touch_prefetch: Row::Code(touch_prefetch),
     write: Row::Code(write),
@@ -278,10 +338,19 @@ pub(in crate::kernels) const ROWS: StreamRows = StreamRows {
     read_reverse: Row::Code(read_reverse),
     write_reverse: Row::Code(write_reverse),
     copy_reverse: Row::Code(copy_reverse),
+    read_nt_reverse: NO_LOADS,
+    write_nt_reverse: Row::Code(write_nt_reverse),
+    copy_nt_reverse: Row::Code(copy_nt_reverse),
     read_lines: Row::Code(read_lines),
     write_lines: Row::Code(write_lines),
     copy_lines: Row::Code(copy_lines),
+    read_nt_lines: NO_LOADS,
+    write_nt_lines: Row::Code(write_nt_lines),
+    copy_nt_lines: Row::Code(copy_nt_lines),
     read_chunks: Row::Code(read_chunks),
     write_chunks: Row::Code(write_chunks),
     copy_chunks: Row::Code(copy_chunks),
+    read_nt_chunks: NO_LOADS,
+    write_nt_chunks: Row::Code(write_nt_chunks),
+    copy_nt_chunks: Row::Code(copy_nt_chunks),
 };

@@ -257,6 +257,8 @@ macro_rules! strings {
                 $start, "\n",
                 "test r9, r9\n",
                 "jz 3f\n",
+                "jmp 2f\n",
+                ".p2align 6, 0xcc\n",
                 "2:\n",
                 "mov rcx, r11\n",
                 "sub rcx, rdi\n",

@@ -102,6 +102,16 @@ macro_rules! unrolled_rows {
                 end: $leave,
             }
         }
+        unrolled! { 256,
+            /// Loads, four lines a turn.
+            read_unroll_256 {
+                start: "",
+                turn: "",
+                each: each!($lines, $load, " ", $r, "0, ", up!(x86!(position), $width)),
+                at: "0,128",
+                end: $leave,
+            }
+        }
         unrolled! { 128,
             /// Stores, two lines a turn.
             write_unroll_128 {
@@ -233,6 +243,16 @@ macro_rules! store_rows {
                 end: $leave,
             }
         }
+        backward! {
+            /// Non-temporal stores.
+            write_nt_reverse {
+                start: $pattern,
+                turn: "",
+                each: concat!($nt, " [", x86!(position), " - \\d - ", $width, "], ", $r, "0"),
+                at: $accesses,
+                end: concat!("sfence\n", $leave),
+            }
+        }
         lines! {
             /// Stores.
             write_lines {
@@ -244,6 +264,17 @@ macro_rules! store_rows {
                 end: $leave,
             }
         }
+        lines! {
+            /// Non-temporal stores.
+            write_nt_lines {
+                start: $pattern,
+                each: concat!(
+                    x86!(get line),
+                    each!($line, $nt, " ", within!("\\l", $width), ", ", $r, "0"),
+                ),
+                end: concat!("sfence\n", $leave),
+            }
+        }
         chunks! {
             /// Stores.
             write_chunks {
@@ -252,6 +283,16 @@ macro_rules! store_rows {
                 each: concat!($store, " [", x86!(position), " + \\d], ", $r, "0"),
                 at: $accesses,
                 end: $leave,
+            }
+        }
+        chunks! {
+            /// Non-temporal stores.
+            write_nt_chunks {
+                start: $pattern,
+                turn: "",
+                each: concat!($nt, " [", x86!(position), " + \\d], ", $r, "0"),
+                at: $accesses,
+                end: concat!("sfence\n", $leave),
             }
         }
     };
@@ -292,12 +333,30 @@ macro_rules! copy_rows {
                 end: $leave,
             }
         }
+        backward! {
+            /// Loads and non-temporal stores.
+            copy_nt_reverse {
+                start: "",
+                turn: x86!(get second),
+                each: moves!("0,1,2,3", $r, $load down!(x86!(position), $width), $nt down!(x86!(second), $width)),
+                at: $groups,
+                end: concat!("sfence\n", $leave),
+            }
+        }
         lines! {
             /// Loads and stores.
             copy_lines {
                 start: x86!(get second stream),
                 each: moves!($line, $r, $load within!(x86!(line), $width), $store within!(x86!(second line), $width)),
                 end: $leave,
+            }
+        }
+        lines! {
+            /// Loads and non-temporal stores.
+            copy_nt_lines {
+                start: x86!(get second stream),
+                each: moves!($line, $r, $load within!(x86!(line), $width), $nt within!(x86!(second line), $width)),
+                end: concat!("sfence\n", $leave),
             }
         }
         chunks! {
@@ -308,6 +367,16 @@ macro_rules! copy_rows {
                 each: moves!("0,1,2,3", $r, $load up!(x86!(position), $width), $store up!(x86!(chunk second), $width)),
                 at: $groups,
                 end: $leave,
+            }
+        }
+        chunks! {
+            /// Loads and non-temporal stores.
+            copy_nt_chunks {
+                start: "",
+                turn: x86!(get chunk second),
+                each: moves!("0,1,2,3", $r, $load up!(x86!(position), $width), $nt up!(x86!(chunk second), $width)),
+                at: $groups,
+                end: concat!("sfence\n", $leave),
             }
         }
     };
@@ -338,6 +407,34 @@ macro_rules! non_temporal_loads {
                     each!($line, $load, " ", $r, "0, ", up!(x86!(position), $width)),
                 ),
                 at: every_64!(),
+                end: $leave,
+            }
+        }
+        backward! {
+            /// Non-temporal loads.
+            read_nt_reverse {
+                start: "",
+                turn: "",
+                each: concat!($load, " ", $r, "0, [", x86!(position), " - \\d - ", $width, "]"),
+                at: $accesses,
+                end: $leave,
+            }
+        }
+        line_pairs! {
+            /// Non-temporal loads.
+            read_nt_lines {
+                start: "",
+                each: each!($line, $load, " ", $r, "0, ", within!(x86!(line), $width)),
+                end: $leave,
+            }
+        }
+        chunks! {
+            /// Non-temporal loads.
+            read_nt_chunks {
+                start: "",
+                turn: "",
+                each: concat!($load, " ", $r, "0, [", x86!(position), " + \\d]"),
+                at: $accesses,
                 end: $leave,
             }
         }

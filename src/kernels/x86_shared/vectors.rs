@@ -22,6 +22,7 @@ macro_rules! rows {
             read_4: Row::Code(read_4),
             read_unroll_64: Row::Code(read_unroll_64),
             read_unroll_128: Row::Code(read_unroll_128),
+            read_unroll_256: Row::Code(read_unroll_256),
             write: Row::Code(write),
             write_nt: Row::Code(write_nt),
             write_unroll_128: Row::Code(write_unroll_128),
@@ -43,12 +44,18 @@ macro_rules! rows {
             read_reverse: Row::Code(read_reverse),
             write_reverse: Row::Code(write_reverse),
             copy_reverse: Row::Code(copy_reverse),
+            write_nt_reverse: Row::Code(write_nt_reverse),
+            copy_nt_reverse: Row::Code(copy_nt_reverse),
             read_lines: Row::Code(read_lines),
             write_lines: Row::Code(write_lines),
             copy_lines: Row::Code(copy_lines),
+            write_nt_lines: Row::Code(write_nt_lines),
+            copy_nt_lines: Row::Code(copy_nt_lines),
             read_chunks: Row::Code(read_chunks),
             write_chunks: Row::Code(write_chunks),
             copy_chunks: Row::Code(copy_chunks),
+            write_nt_chunks: Row::Code(write_nt_chunks),
+            copy_nt_chunks: Row::Code(copy_nt_chunks),
         };
     };
 }
@@ -87,6 +94,9 @@ pub(in crate::kernels) mod sse2 {
         read_sum: Row::Code(read_sum),
         read_nt: Row::Needs(sse41, "SSE4.1", read_nt),
         read_nta: Row::Needs(sse41, "SSE4.1", read_nta),
+        read_nt_reverse: Row::Needs(sse41, "SSE4.1", read_nt_reverse),
+        read_nt_lines: Row::Needs(sse41, "SSE4.1", read_nt_lines),
+        read_nt_chunks: Row::Needs(sse41, "SSE4.1", read_nt_chunks),
         touch: Row::Code(touch),
         touch_prefetch: Row::Code(touch_prefetch),
     }
@@ -113,6 +123,9 @@ pub(in crate::kernels) mod avx {
         read_sum: Row::Unsupported("256-bit integer additions need AVX2"),
         read_nt: Row::Unsupported(NEEDS_AVX2),
         read_nta: Row::Unsupported(NEEDS_AVX2),
+        read_nt_reverse: Row::Unsupported(NEEDS_AVX2),
+        read_nt_lines: Row::Unsupported(NEEDS_AVX2),
+        read_nt_chunks: Row::Unsupported(NEEDS_AVX2),
         touch: Row::Code(touch),
         touch_prefetch: Row::Code(touch_prefetch),
     }
@@ -141,6 +154,9 @@ pub(in crate::kernels) mod avx2 {
         read_sum: Row::Code(read_sum),
         read_nt: Row::Code(read_nt),
         read_nta: Row::Code(read_nta),
+        read_nt_reverse: Row::Code(read_nt_reverse),
+        read_nt_lines: Row::Code(read_nt_lines),
+        read_nt_chunks: Row::Code(read_nt_chunks),
         touch: Row::Code(touch),
         touch_prefetch: Row::Code(touch_prefetch),
     }
@@ -173,6 +189,9 @@ pub(in crate::kernels) mod avx512 {
         read_sum: Row::Code(read_sum),
         read_nt: Row::Code(read_nt),
         read_nta: Row::Code(read_nta),
+        read_nt_reverse: Row::Code(read_nt_reverse),
+        read_nt_lines: Row::Code(read_nt_lines),
+        read_nt_chunks: Row::Code(read_nt_chunks),
         touch: WHOLE_LINES,
         touch_prefetch: WHOLE_LINES,
     }

@@ -152,7 +152,7 @@ fn assert_as_expected(
     let sum = route.expect(&mut expected[part.start / 8..part.end / 8], start, turns);
 
     let mut walk = route.walk(window, part.clone());
-    assert_eq!(walk.blocks_per_pass(), route.pass as u64);
+    assert_eq!(walk.iterations_per_pass(), (route.pass * BLOCK) as u64 / route.contract.iteration_bytes());
     walk.resume_at(route.offset(start));
     kernel.run(&mut walk, turns as u64);
 
@@ -193,6 +193,49 @@ fn parts_may_fill_a_mapping_from_guard_to_guard() {
             fill(&window, &words);
             let pass = window.len() / BLOCK / contract.streams() as usize;
             assert_as_expected((&kernel, &Route::new(contract, pass)), &window, &(0..window.len()), (0, pass + 1));
+        }
+    }
+}
+
+/// Streams that are no whole blocks: a block of work wraps within itself.
+#[test]
+fn streams_of_any_whole_iterations_are_walked_as_the_oracle_does() {
+    let short: Vec<StreamKernel> =
+        kernels().into_iter().filter(|k| k.contract().iteration_bytes() < BLOCK_BYTES).collect();
+    assert!(short.len() >= 5, "{short:?}");
+    for kernel in short {
+        let contract = kernel.contract();
+        let iteration = contract.iteration_bytes() as usize;
+        for pass in 1..=11 {
+            let stream = pass * iteration;
+            let length = stream * contract.streams() as usize;
+            let (window, words) = random_window(contract, 4096, pass as u64);
+            for part in [0..length, window.len() - length..window.len()] {
+                for (first, blocks) in [(0, 0), (0, 1), (pass - 1, 1), (pass / 2, 4)] {
+                    fill(&window, &words);
+                    let iterations = blocks * BLOCK / iteration;
+                    let mut expected = words.clone();
+                    for at in (first..first + iterations).map(|i| i % pass) {
+                        let place = |stream_index: usize| part.start / 8 + (stream_index * stream + at * iteration) / 8;
+                        let piece = |i: usize| place(i)..place(i) + iteration / 8;
+                        let streams = 0..contract.streams() as usize;
+                        let moved = streams.clone().flat_map(|i| expected[piece(i)].to_vec()).map(AtomicU64::new);
+                        let moved: Vec<AtomicU64> = moved.collect();
+                        oracle(contract, &moved, pattern(contract));
+                        for (i, words) in streams.zip(moved.chunks(iteration / 8)) {
+                            let left: Vec<u64> = words.iter().map(|word| word.load(Relaxed)).collect();
+                            expected[piece(i)].copy_from_slice(&left);
+                        }
+                    }
+                    let mut walk = StreamWalk::new(contract, &window, part.clone()).expect("a walk");
+                    walk.set_pattern(pattern(contract));
+                    walk.resume_at(first * iteration);
+                    kernel.run(&mut walk, blocks as u64);
+                    let what = format!("{}, {pass} iterations at {part:?}, {blocks} blocks", kernel.name());
+                    assert_eq!(walk.offset(), (first + iterations) % pass * iteration, "{what}");
+                    assert!(contents(&window) == expected, "{what}");
+                }
+            }
         }
     }
 }
@@ -274,7 +317,7 @@ fn a_walk_resumes_on_a_block_of_its_window_or_at_its_start() {
     let window = fenced(4 * 4096);
     for contract in CONTRACTS.iter().filter(|c| !c.by_table()) {
         let mut walk = StreamWalk::new(contract, &window, 0..12 * BLOCK).expect("a walk");
-        let end = walk.blocks_per_pass() as usize * BLOCK;
+        let end = walk.iterations_per_pass() as usize * contract.iteration_bytes() as usize;
         for (asked, got) in
             [(512, 512), (end - 512, end - 512), (end, 0), (512, 512), (520, 0), (usize::MAX, 0), (0, 0)]
         {
@@ -290,14 +333,15 @@ fn parts_that_are_no_walk_are_refused() {
     let window = fenced(3 * 4096);
     let end = window.len();
     for contract in CONTRACTS.iter().filter(|c| !c.by_table()) {
-        let one = BLOCK * contract.streams() as usize;
+        let iteration = contract.iteration_bytes() as usize;
+        let one = iteration * contract.streams() as usize;
         for wrong in [
             0..0,
             one..one,
             one..0,
             0..one - 64,
-            0..one + 64,
-            0..BLOCK / 2,
+            0..one + 32,
+            0..iteration / 2,
             8..one + 8,
             32..one + 32,
             63..one + 63,
@@ -313,8 +357,8 @@ fn parts_that_are_no_walk_are_refused() {
         for right in [0..one, 64..one + 64, end - one..end, 0..end] {
             assert!(StreamWalk::new(contract, &window, right.clone()).is_ok(), "{}: {right:?}", contract.name);
         }
-        let odd = StreamWalk::new(contract, &window, 0..13 * BLOCK);
-        assert_eq!(odd.is_ok(), contract.streams() == 1, "thirteen blocks are no two streams");
+        let odd = StreamWalk::new(contract, &window, 0..13 * iteration);
+        assert_eq!(odd.is_ok(), contract.streams() == 1, "thirteen iterations are no two streams");
     }
 }
 

@@ -89,6 +89,37 @@ fn orders_are_shares_of_the_forward_one() {
 }
 
 #[test]
+fn non_temporal_accesses_have_every_order() {
+    let ran = run(patterns("--ops read-nt,write-nt,copy-nt --sizes 256MiB --stride 4KiB --blocks 64,4KiB"));
+    for operation in ["read-nt", "write-nt", "copy-nt"] {
+        let points = || ran.points().filter(|p| p.name("operation") == Some(operation));
+        let kernels: Vec<&str> = points().map(|p| p.name("kernel").unwrap().split('/').next().unwrap()).collect();
+        let expected = ["", "-reverse", "-lines", "-lines", "-chunks"].map(|order| format!("{operation}{order}"));
+        assert_eq!(kernels, expected, "{operation}");
+        assert!(points().all(|p| lab::measured(p).also["share_of_forward"] > 0.0), "{operation}");
+    }
+    assert_eq!(ran.report.findings.iter().filter(|f| f.kind == "orders").count(), 3);
+}
+
+#[test]
+fn sizes_that_are_no_whole_blocks_are_measured_as_they_are_where_a_kernel_can() {
+    let ran = run(bandwidth("--threads 1 --sizes 256,768,1280,1536 --ops read,write,copy"));
+    let seen = |operation: &str| -> Vec<(u64, &str)> {
+        let points = ran.points().filter(|p| p.name("operation") == Some(operation));
+        points
+            .map(|p| (p.number("size_bytes").unwrap(), p.name("kernel").unwrap().split('/').next().unwrap()))
+            .collect()
+    };
+    let with =
+        |short: &'static str, whole: &'static str| vec![(256, short), (768, short), (1280, short), (1536, whole)];
+    assert_eq!(seen("read"), with("read-unroll-256", "read"));
+    assert_eq!(seen("write"), with("write-unroll-128", "write"));
+    // Streams of a copy are half as long.
+    assert_eq!(seen("copy"), with("copy-unroll-128", "copy-unroll-128"));
+    assert!(ran.points().all(|p| p.outcome.measured().is_some()));
+}
+
+#[test]
 fn an_order_of_too_few_accesses_is_unsupported_with_the_reason() {
     let ran = run(patterns("--ops read --orders strided,random --stride 64,2MiB --blocks 4KiB --sizes 32KiB"));
     let reason = |order: &str| {

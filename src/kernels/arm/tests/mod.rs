@@ -1,9 +1,12 @@
 //! What only machine code can get wrong: the caller's registers.
 
+mod flow;
 mod registers;
 
 use crate::host::memory::{Mapping, PageMode, Window};
 use crate::units::Bytes;
+
+pub(in crate::kernels) use flow::step;
 
 /// At least `bytes` of base pages between guards.
 fn memory(bytes: usize) -> Window {

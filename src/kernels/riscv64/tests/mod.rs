@@ -1,5 +1,6 @@
 //! What only machine code can get wrong: the caller's registers, and what a single row makes of memory.
 
+mod flow;
 mod registers;
 mod streams;
 
@@ -7,6 +8,8 @@ use crate::host::memory::{Mapping, PageMode, Window};
 use crate::kernels::stream::StreamCode;
 use crate::kernels::{KernelRow, all_rows};
 use crate::units::Bytes;
+
+pub(in crate::kernels) use flow::step;
 
 /// At least `bytes` of base pages between guards.
 fn memory(bytes: usize) -> Window {

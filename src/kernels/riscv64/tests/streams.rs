@@ -124,6 +124,7 @@ fn the_loads_of_a_block_are_all_of_it_once_and_in_order() {
         // Of those that turn within a block one turn: their offset, which is checked elsewhere, says that they make them all.
         let all = match (row.operation, contract.visits, contract.does) {
             (Operation::ReadUnroll64, ..) => &up[..8],
+            (Operation::ReadUnroll256, ..) => &up[..32],
             (Operation::ReadUnroll128 | Operation::WriteUnroll128 | Operation::CopyUnroll128, ..) => &up[..16],
             (_, _, Does::Touch) => &lines[..],
             (_, Visits::Backward, _) => &down[..],

@@ -3,6 +3,7 @@
 pub(in crate::kernels) mod calls;
 #[cfg(target_os = "linux")]
 mod decode;
+pub(in crate::kernels) mod flow;
 #[cfg(target_os = "linux")]
 mod steps;
 #[cfg(target_os = "linux")]

@@ -138,7 +138,7 @@ fn width(row: &KernelRow) -> usize {
     }
 }
 
-/// One walk: over streams of `pass` blocks from byte `start` of the window on, `turns` turns from turn `first` on.
+/// One walk: over streams of `pass` iterations from byte `start` of the window on, `turns` blocks from iteration `first` on.
 #[derive(Debug, Clone, Copy)]
 struct Route {
     pass: usize,
@@ -158,10 +158,11 @@ impl Route {
 
     /// Places in each stream at which accesses of `width` bytes start, in the order that the contract promises.
     fn places(&self, contract: &Contract, width: usize) -> Vec<usize> {
-        let (block, step) = (BLOCK_BYTES as usize, if contract.does == Does::Touch { 64 } else { width });
+        let (block, step) =
+            (contract.iteration_bytes() as usize, if contract.does == Does::Touch { 64 } else { width });
         let up = |start: usize, bytes: usize| (start..start + bytes).step_by(step);
         let order = self.order(contract.visits);
-        let turns = (self.first..self.first + self.turns).map(|turn| turn % self.pass);
+        let turns = (self.first..self.first + self.turns * BLOCK_BYTES as usize / block).map(|turn| turn % self.pass);
         match contract.visits {
             Visits::Forward => turns.flat_map(|turn| up(turn * block, block)).collect(),
             Visits::Backward => visit(contract.visits, self.pass, self.first, self.turns)
@@ -179,7 +180,8 @@ impl Route {
 /// Runs one kernel over a part of `window` and holds it to its contract, access by access.
 fn trace_stream(row: &KernelRow, window: &Window, route: Route) {
     let (name, contract, kernel) = (row.name(), row.operation.contract(), row.kernel().unwrap());
-    let (streams, length) = (contract.streams() as usize, route.pass * BLOCK_BYTES as usize);
+    let iteration = contract.iteration_bytes() as usize;
+    let (streams, length) = (contract.streams() as usize, route.pass * iteration);
     let part = route.start..route.start + length * streams;
     let order = route.order(contract.visits);
     let table = contract.by_table().then(|| {
@@ -190,7 +192,7 @@ fn trace_stream(row: &KernelRow, window: &Window, route: Route) {
         Some(table) => StreamWalk::by_table(contract, window, part.clone(), table),
         None => StreamWalk::new(contract, window, part.clone()),
     };
-    let (mut walk, step) = (walk.unwrap(), [512, 512, 32, 4][contract.visits as usize]);
+    let (mut walk, step) = (walk.unwrap(), [iteration, iteration, 32, 4][contract.visits as usize]);
     walk.resume_at(route.first * step);
     let pages = window.address()..window.address() + window.len();
     let all = record(&pages, || kernel.run(&mut walk, route.turns as u64));
@@ -221,7 +223,8 @@ fn trace_stream(row: &KernelRow, window: &Window, route: Route) {
 fn child_that_traces_streams() {
     let window = memory(3 * 4096);
     for (row, _) in executable() {
-        let flush = window.len() - 2 * BLOCK_BYTES as usize * row.operation.contract().streams() as usize;
+        let contract = row.operation.contract();
+        let flush = window.len() - 2 * contract.iteration_bytes() as usize * contract.streams() as usize;
         for (pass, start, first, turns) in [
             (1, 0, 0, 1),
             (1, 64, 0, 3),
