@@ -301,7 +301,7 @@ pub struct CommonOptions {
     #[arg(long, help_heading = "Measuring")]
     pub dry_run: bool,
 
-    /// Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl) or its report (.json)
+    /// Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl), its report (.json), or last
     #[arg(long, value_name = "FILE", help_heading = "Measuring")]
     pub resume: Option<PathBuf>,
 
@@ -309,7 +309,7 @@ pub struct CommonOptions {
     #[arg(long, value_name = "FORMAT", help_heading = "Output")]
     pub format: Option<String>,
 
-    /// Write the result to FILE, format by extension (.json .jsonl .csv .md .txt .html .svg .png); - is standard output and saves nothing
+    /// Write the result to FILE, format by extension (.json .jsonl .csv .md .txt .html .svg .png), JSON to a pipe; - is standard output and saves nothing [default: a report in the folder of runs, see list runs]
     #[arg(long, short, value_name = "FILE", help_heading = "Output")]
     pub output: Option<PathBuf>,
 
@@ -341,6 +341,8 @@ pub enum Listed {
     Host,
     /// Ways to hand operations on files and devices to the system
     Engines,
+    /// Runs that were saved without -o: when, where, how, and how far they can be trusted
+    Runs,
 }
 
 /// How to list.
@@ -382,7 +384,7 @@ pub enum Theme {
 /// Options of `report`.
 #[derive(Debug, Args)]
 pub struct ReportOptions {
-    /// Saved reports, or journals of runs; several are drawn over each other
+    /// Saved reports, journals of runs, or last, last~1 for runs without -o; several are drawn over each other
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
 
@@ -427,10 +429,10 @@ pub enum FailOn {
 /// Options of `compare`.
 #[derive(Debug, Args)]
 pub struct CompareOptions {
-    /// The report that the others are compared with
+    /// The report that the others are compared with: a file, or last~1
     pub before: PathBuf,
 
-    /// The reports to compare with it
+    /// The reports to compare with it: files, or last
     #[arg(required = true)]
     pub after: Vec<PathBuf>,
 

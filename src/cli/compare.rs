@@ -2,8 +2,9 @@
 
 use super::args::{CompareOptions, FailOn};
 use super::exit::Exit;
-use super::output::{put, tell};
-use super::saved;
+use super::target::put;
+use super::terminal::tell;
+use super::{saved, state};
 use crate::analysis::{Comparison, Settings, compare};
 use crate::error::Result;
 use crate::render::{self, NamedReport, Options};
@@ -15,7 +16,10 @@ pub fn run(options: &CompareOptions) -> Result<Exit> {
     let chosen = options.format.as_deref().map(render::comparison_format).transpose()?;
     let settings = Settings { floor: options.floor, any_kernel: options.any_kernel };
     let named = |path: &PathBuf| -> Result<NamedReport> {
-        Ok(NamedReport { name: path.display().to_string(), report: saved::read(path)? })
+        let file = state::resolved(path)?;
+        // A saved run is known by its file, wherever the folder of runs is.
+        let name = if file == *path { file.display().to_string() } else { short_name(&file) };
+        Ok(NamedReport { name, report: saved::read(&file)? })
     };
     let before = named(&options.before)?;
     let after = options.after.iter().map(named).collect::<Result<Vec<_>>>()?;
@@ -42,6 +46,10 @@ pub fn run(options: &CompareOptions) -> Result<Exit> {
     }
     let found = options.fail_on.is_some_and(|what| comparisons.iter().any(|one| fails(one, what)));
     Ok(if found || !strangers.is_empty() { Exit::CheckFailed } else { Exit::Done })
+}
+
+fn short_name(file: &Path) -> String {
+    file.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// Whether a comparison has what `--fail-on` looks for.

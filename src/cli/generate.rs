@@ -63,8 +63,8 @@ fn without_reference(line: &str) -> String {
 /// What holds for every command.
 fn closing() -> String {
     format!(
-        ".SH \"EXIT STATUS\"\n{}.SH FILES\n.TP\nmemgauge\\-report\\-TIME.json\nThe report, in the working directory \
-         unless \\-\\-output names another file.\n.TP\nREPORT.journal.jsonl\nFinished points while a run is under way; \
+        ".SH \"EXIT STATUS\"\n{}.SH FILES\n.TP\n~/.local/state/memgauge/\nReports of runs \
+         without \\-\\-output (in $XDG_STATE_HOME where it is set; memgauge list runs has the place).\n.TP\nREPORT.journal.jsonl\nFinished points while a run is under way; \
          it stays where a run was killed, and goes when the report is saved.\n",
         exit::roff()
     )

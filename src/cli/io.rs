@@ -3,6 +3,8 @@
 use super::args::CommonOptions;
 use super::exit::Exit;
 use super::measure::{Defaults, SINGLE_BUDGET, measure};
+use super::target::numbered;
+use super::terminal::tell;
 use crate::engine::Sampling;
 use crate::error::{Error, Result};
 use crate::experiments::Experiment;
@@ -61,8 +63,16 @@ fn read(path: &Path) -> Result<String> {
     std::fs::read_to_string(path).map_err(|e| wrong(e.to_string()))
 }
 
-/// Makes the file of a trace; what is there is never written over.
-pub(super) fn create_trace(path: &Path) -> Result<TraceWriter> {
+/// Makes the file of a trace; what is there is never written over. The trace of a run that is `continued` gets a free name
+/// beside that of the first part.
+pub(super) fn create_trace(path: &Path, continued: bool) -> Result<TraceWriter> {
+    let free = || (1..).map(|number| numbered(path, number)).find(|name| !name.exists());
+    let other = if continued && path.exists() { free() } else { None };
+    if let Some(other) = &other {
+        let (path, other) = (path.display(), other.display());
+        tell(&format!("memgauge: note: {path} has the trace of the first part; that of the rest goes to {other}"));
+    }
+    let path = other.as_deref().unwrap_or(path);
     let file: File = OpenOptions::new().write(true).create_new(true).open(path).map_err(|e| {
         let file = path.display();
         Error::usage(format!("cannot write the trace: '{file}': {e}; a trace is a new file; type another name"))

@@ -1,7 +1,8 @@
 //! `memgauge list`: what can be measured here, and what cannot and why.
 
 use super::args::{ListFormat, ListOptions, Listed};
-use super::output::to_stdout;
+use super::runs;
+use super::terminal::to_stdout;
 use crate::error::{Error, Result};
 use crate::experiments::EXPERIMENTS;
 use crate::host::facts::{SystemFiles, discover};
@@ -75,6 +76,8 @@ pub fn list(options: &ListOptions) -> Result<()> {
         Listed::Experiments => experiment_table(),
         Listed::Engines if json => to_json(&engines())?,
         Listed::Engines => engine_table(),
+        Listed::Runs if json => to_json(&runs::entries())?,
+        Listed::Runs => runs::table()?,
         Listed::Host if json => to_json(&discover(&SystemFiles::real()))?,
         Listed::Host => render::host_table(&discover(&SystemFiles::real())),
     };

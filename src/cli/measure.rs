@@ -6,9 +6,10 @@ use super::args::{
 };
 use super::exit::{Ending, Exit, ending};
 use super::io::create_trace;
-use super::output::{Destination, tell, to_stdout};
-use super::progress::Progress;
-use super::resume::{Resume, quoted};
+use super::output::{Destination, Unnamed, tell, to_stdout};
+use super::progress::{JournalPlan, Progress, remove};
+use super::resume::{Continued, Resume, continuing, left_behind};
+use super::state::{self, MOST_RUNS};
 use crate::engine::{IN_MEMORY, Machine, RealMachine, Sampling};
 use crate::error::{Error, Result};
 use crate::experiments::{
@@ -170,35 +171,65 @@ pub(super) fn measure(
         request.seed = resume.seed(options.seed)?;
     }
     let stamp = counter::wall_clock_stamp();
-    let destination = Destination::of(options, &stamp, resume.as_ref().map(Resume::place))?;
+    let before = resume.as_ref().map(Resume::place);
+    let destination = Destination::new(options, Unnamed { stamp: &stamp, profile: defaults.profile, before })?;
+    let named = destination.file().filter(|_| !destination.is_unnamed());
+    for text in named.into_iter().flat_map(|path| left_behind(path, options.resume.as_deref())) {
+        tell(&format!("memgauge: note: {text}"));
+    }
     let stop = StopFlag::on_signals()?;
     let mut machine = RealMachine::new(facts, files, &request.cpus, stop)?;
     let mut plan = plan::make(request, &mut machine)?;
-    let past = resume.map(|resume| resume.into_past(&mut plan, &machine)).transpose()?;
+    let resumed = resume.map(|resume| resume.into_past(&mut plan, &machine)).transpose()?;
+    let (past, mut continued) = resumed.unzip();
     if options.dry_run {
         return to_stdout(describe(&plan, &destination).as_bytes()).map(|()| Exit::Done);
     }
     if let Some(path) = &defaults.trace {
-        machine.record(create_trace(path)?);
+        machine.record(create_trace(path, continued.is_some())?);
     }
     for text in plan.adjusted.iter().filter(|_| !destination.shows_findings()) {
         tell(&format!("memgauge: note: {text}"));
     }
     let known = plan.points.iter().filter(|point| point.stage.is_none() && point.work.is_err()).count();
-    let mut progress = Progress::new(destination.journal(), known + 1);
+    let journal = match (destination.file(), &continued) {
+        (None, _) => JournalPlan::Nowhere,
+        (Some(path), Some(earlier)) if earlier.is_replaced_beside(path) => {
+            JournalPlan::InPlaceOf(earlier.file().to_owned())
+        }
+        (Some(path), _) => JournalPlan::Beside(path.to_owned()),
+    };
+    let carried = continued.as_mut().map(Continued::take_carried).unwrap_or_default();
+    let mut progress = Progress::new(journal, carried, known);
     let model = machine.facts().cpu.model_name.get().map_or("unknown processor", String::as_str);
     progress.announce(&format!("machine: {model}, {} cpus\n{}", plan.request.cpus.len(), plan_line(&plan)));
     let invocation = Invocation { version: env!("CARGO_PKG_VERSION").to_owned(), command_line: words, past };
     let report = run::execute(&plan, &mut machine, &mut progress, &invocation, started);
     drop(machine);
-    let (saved, delivered) = destination.deliver(&report);
+    // What is continued is only given up once all its numbers are in the new report.
+    let has_all = continued.as_ref().is_none_or(|earlier| earlier.is_all_in(&report));
+    let replaces = continued.as_ref().is_some_and(|earlier| has_all && Some(earlier.file()) == destination.file());
+    let (saved, delivered) = destination.deliver(&report, replaces);
     // A table of half a run cannot be continued.
     let readable = destination.readable().filter(|_| saved);
-    let whole = saved && (readable.is_some() || report.status != RunStatus::Interrupted);
+    let whole = saved && has_all && (readable.is_some() || report.status != RunStatus::Interrupted);
     let journal = progress.finish(whole);
+    if let (true, Some(earlier), Some(path)) = (whole, &continued, destination.file())
+        && earlier.is_journal_of(path)
+    {
+        remove(earlier.file());
+    }
+    if destination.is_unnamed() {
+        for file in state::drop_oldest() {
+            tell(&format!(
+                "memgauge: note: there are more than {MOST_RUNS} saved runs: the oldest was removed, {file}"
+            ));
+        }
+    }
     delivered?;
     let unfinished = journal.as_deref().or(readable);
-    let unfinished = unfinished.map(|file| format!("continue with --resume {}", quoted(&file.to_string_lossy())));
+    let again = |file| format!("to continue, type {}", continuing(&report.provenance.command_line, file));
+    let unfinished = unfinished.map(again);
     let Ending { exit, reason } = ending(&report, options.strict, unfinished.as_deref());
     if let Some(reason) = reason {
         tell(&format!("memgauge: {reason}"));

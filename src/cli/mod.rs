@@ -13,7 +13,11 @@ mod output;
 mod progress;
 mod refusal;
 mod resume;
+mod runs;
 mod saved;
+mod state;
+mod target;
+mod terminal;
 
 use crate::error::{Error, Kind, Result};
 use args::{Cli, Command};

@@ -1,15 +1,20 @@
 //! `--resume`: what an unfinished run left is taken over, the rest is measured.
 
-use super::output::report_of;
-use super::saved;
+use super::progress::{is_under_way, journals_of, report_of};
+use super::terminal::quoted;
+use super::{saved, state};
 use crate::engine::{Machine, MemoryPlan};
 use crate::error::{Error, Result};
 use crate::host::storage::engine_named;
 use crate::kernels::catalogue;
 use crate::plan::{Plan, PlannedPoint};
-use crate::results::{Cause, Coordinates, HostFacts, KernelUsed, Outcome, Point, Provenance, Report, RunStatus};
+use crate::results::{
+    Cause, Coordinates, HostFacts, JournalLine, JournalPoint, KernelUsed, Outcome, Point, Provenance, Report,
+    RunStatus, place_asked_for,
+};
 use crate::run::Past;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 
 /// Words of a longer command line are not repeated.
@@ -22,17 +27,128 @@ pub struct Resume {
     place: PathBuf,
     report: Report,
     seed: u64,
+    claim: Option<File>,
+}
+
+/// What the run that is continued left, and what became of it.
+#[derive(Debug)]
+pub struct Continued {
+    /// The journal or report that the run is continued from.
+    file: PathBuf,
+    /// Its points with a number: experiment and place.
+    measured: BTreeSet<(String, Coordinates)>,
+    /// Lines of its points that will be measured again: a journal in its place has to have them.
+    carried: Vec<JournalLine>,
+    /// Whether a new journal can have all of its points from the start.
+    replaceable: bool,
+    /// Keeps others from continuing it too.
+    _claim: Option<File>,
+}
+
+impl Continued {
+    /// The file that the run is continued from.
+    pub fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// Takes the lines that a new journal begins with.
+    pub fn take_carried(&mut self) -> Vec<JournalLine> {
+        std::mem::take(&mut self.carried)
+    }
+
+    /// Whether it is the journal of the report at `path`, and a new one can take its place.
+    pub fn is_replaced_beside(&self, path: &Path) -> bool {
+        self.replaceable && self.is_journal_of(path)
+    }
+
+    /// Whether it is a journal of the report at `path`.
+    pub fn is_journal_of(&self, path: &Path) -> bool {
+        self.file != path && report_of(&self.file) == path
+    }
+
+    /// Whether every point that it has a number of has one in `report`.
+    pub fn is_all_in(&self, report: &Report) -> bool {
+        let there = measured(report);
+        self.measured.iter().all(|point| there.contains(point))
+    }
+}
+
+/// The points of `report` with a number: experiment and place.
+fn measured(report: &Report) -> BTreeSet<(String, Coordinates)> {
+    let datasets = report.datasets.iter().filter(|dataset| !dataset.derived);
+    let points = datasets.flat_map(|dataset| dataset.points.iter().map(|point| (dataset.experiment.clone(), point)));
+    let measured = points.filter(|(_, point)| point.outcome.measured().is_some());
+    measured.map(|(experiment, point)| (experiment, place_asked_for(&point.coordinates))).collect()
+}
+
+/// What journals beside the report at `path` have of runs that did not end, in sentences with the commands that continue
+/// these; `own` is the one that is continued.
+pub fn left_behind(path: &Path, own: Option<&Path>) -> Vec<String> {
+    let others = journals_of(path).filter(|journal| Some(journal.as_path()) != own);
+    let told = |journal: PathBuf| {
+        let name = journal.display();
+        if is_under_way(&journal) {
+            return format!("another run for {} is under way: it writes {name}", path.display());
+        }
+        let Some(report) = saved::silently(&journal) else {
+            return format!("an earlier run for {} left {name}, which stays as it is", path.display());
+        };
+        let (count, again) = (measured(&report).len(), continuing(&report.provenance.command_line, &journal));
+        format!(
+            "an earlier run for {} did not end: {count} points are in {name}; to continue it, type {again}",
+            path.display()
+        )
+    };
+    others.map(told).collect()
+}
+
+/// The command that continues from `file` what the command line `words` began.
+pub fn continuing(words: &[String], file: &Path) -> String {
+    format!("{} --resume {}", command(words), quoted(&file.to_string_lossy()))
+}
+
+/// Takes hold of `file`, so that nobody else continues it.
+///
+/// # Errors
+/// Somebody does, or the run that writes it is under way.
+fn claim(file: &Path) -> Result<Option<File>> {
+    let opened = File::open(file).ok();
+    let taken = opened.as_ref().is_some_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)));
+    if taken || journals_of(file).any(|journal| is_under_way(&journal)) {
+        return Err(Error::usage(format!(
+            "cannot continue '{}': its run is under way; only a run that ended is continued; type memgauge report {}",
+            file.display(),
+            quoted(&file.to_string_lossy())
+        )));
+    }
+    Ok(opened)
+}
+
+/// The newest run without an end, by name.
+fn newest_unfinished() -> Option<String> {
+    let ended = state::runs().into_iter().filter(|run| !run.under_way);
+    let mut unfinished = ended.enumerate().filter(|(_, run)| {
+        let head = state::head(&run.file);
+        report_of(&run.file) != run.file || head.is_some_and(|head| head.status == RunStatus::Interrupted)
+    });
+    unfinished.next().map(|(back, _)| state::name_of(back))
 }
 
 impl Resume {
     /// Reads a journal or an interrupted report.
-    pub fn open(file: &Path) -> Result<Self> {
+    pub fn open(asked: &Path) -> Result<Self> {
+        let file = &state::resolved(asked)?;
+        let claim = claim(file)?;
         let report = saved::read(file)?;
         let name = file.display();
         if report.status == RunStatus::Complete {
+            let other = newest_unfinished().filter(|_| file != asked);
+            let type_this = other.map_or_else(
+                || format!("memgauge report {}", quoted(&file.to_string_lossy())),
+                |name| format!("--resume {name}, the newest unfinished run"),
+            );
             return Err(Error::usage(format!(
-                "nothing to continue: '{name}' is complete; unfinished runs are continued; type memgauge report {}",
-                quoted(&file.to_string_lossy())
+                "nothing to continue: '{name}' is complete; unfinished runs are continued; type {type_this}"
             )));
         }
         let seed = report.provenance.seed.parse().map_err(|_| {
@@ -41,7 +157,7 @@ impl Resume {
                 report.provenance.seed
             ))
         })?;
-        Ok(Self { place: report_of(file), file: file.to_owned(), report, seed })
+        Ok(Self { place: report_of(file), file: file.to_owned(), report, seed, claim })
     }
 
     /// Where its report belongs.
@@ -61,7 +177,7 @@ impl Resume {
     ///
     /// # Errors
     /// The plan is another one, or was made for another machine.
-    pub fn into_past(mut self, plan: &mut Plan, machine: &dyn Machine) -> Result<Past> {
+    pub fn into_past(mut self, plan: &mut Plan, machine: &dyn Machine) -> Result<(Past, Continued)> {
         if let Some(difference) = machine_difference(&self.report, machine) {
             return Err(Error::usage(format!(
                 "cannot continue '{}': {difference}; a run continues on the machine and with the program that it was \
@@ -77,6 +193,7 @@ impl Resume {
         if let Some(difference) = plan_difference(&self.report, plan, &planned) {
             return Err(self.other_request(&difference));
         }
+        let continued = self.continued(plan);
         let provenance = self.report.provenance;
         let datasets = self.report.datasets.into_iter().enumerate();
         let known = datasets.flat_map(|(d, dataset)| dataset.points.into_iter().map(move |point| (d, point)));
@@ -87,16 +204,47 @@ impl Resume {
         let drafted = drafted.into_iter().filter(here).map(|(_, point)| (point.id, point.outcome)).collect();
         let settled = take_over(plan, machine.facts(), drafted);
         let Provenance { started, resumed, kernels, .. } = provenance;
-        Ok(Past { started, resumed, kernels, settled, placed })
+        Ok((Past { started, resumed, kernels, settled, placed }, continued))
+    }
+
+    /// What has to outlast the run that continues this one, whose plan is `plan`.
+    fn continued(&mut self, plan: &Plan) -> Continued {
+        let report = &self.report;
+        let has_placed = report
+            .datasets
+            .iter()
+            .flat_map(|d| &d.points)
+            .any(|p| p.outcome.measured().is_some() && !is_drafted(plan, p.id));
+        let mut carried = Vec::new();
+        for dataset in &report.datasets {
+            let again = |point: &&Point| point.outcome.measured().is_some() && !is_settled(&point.outcome);
+            for point in dataset.points.iter().filter(|point| is_drafted(plan, point.id)).filter(again) {
+                carried.push(JournalLine::Point(Box::new(JournalPoint {
+                    experiment: dataset.experiment.clone(),
+                    quantity: dataset.quantity.clone(),
+                    axes: dataset.axes.clone(),
+                    finished: false,
+                    placed: at(plan, point.id).is_some_and(|planned| planned.resized),
+                    point: point.clone(),
+                })));
+            }
+        }
+        Continued {
+            file: self.file.clone(),
+            measured: measured(report),
+            carried,
+            // Points that the run placed will be placed anew: until then nobody knows their numbers.
+            replaceable: !has_placed,
+            _claim: self.claim.take(),
+        }
     }
 
     /// The command line asks for something else than the run was.
     fn other_request(&self, difference: &str) -> Error {
         Error::usage(format!(
-            "cannot continue '{}': {difference}; the same request is needed; type {} --resume {}",
+            "cannot continue '{}': {difference}; the same request is needed; type {}",
             self.file.display(),
-            command(&self.report.provenance.command_line),
-            quoted(&self.file.to_string_lossy())
+            continuing(&self.report.provenance.command_line, &self.file)
         ))
     }
 }
@@ -202,7 +350,7 @@ fn place(coordinates: &Coordinates) -> String {
 }
 
 /// The command line of a run as it can be typed again, without what says where to continue.
-fn command(words: &[String]) -> String {
+pub fn command(words: &[String]) -> String {
     let mut typed = vec!["memgauge".to_owned()];
     let mut words = words.iter().skip(1);
     while let Some(word) = words.next() {
@@ -214,14 +362,4 @@ fn command(words: &[String]) -> String {
     }
     let line = typed.join(" ");
     if line.chars().count() > LONGEST_COMMAND { "the command line that is in it".to_owned() } else { line }
-}
-
-/// `word` as a shell takes it for one word.
-pub fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "-_./,:=+@%".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
 }

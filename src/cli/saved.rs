@@ -1,6 +1,7 @@
 //! Saved results as they are read back: reports, and journals of runs that did not get to one.
 
-use super::output::{reason_in, tell};
+use super::target::reason_in;
+use super::terminal::tell;
 use crate::error::{Error, Result};
 use crate::experiments::{Detail, EXPERIMENTS};
 use crate::results::{Journal, Report, Saved, add_derived, read_saved};
@@ -23,6 +24,11 @@ pub fn read(path: &Path) -> Result<Report> {
             completed(*journal)
         }
     })
+}
+
+/// The same without a word, `None` where it cannot be read.
+pub fn silently(path: &Path) -> Option<Report> {
+    read_saved(path).ok().map(Saved::into_report)
 }
 
 /// Adds to the report of a journal what its run would have: what only all points together show.

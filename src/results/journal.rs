@@ -2,8 +2,8 @@
 
 use super::store::LARGEST_REPORT;
 use super::{
-    Axis, Cause, Dataset, Finding, KernelUsed, Outcome, PlanSummary, Point, Provenance, Quantity, Reason, Report,
-    ReportVerdict, RunStatus, SCHEMA_VERSION, VerdictGrade, place_asked_for,
+    Axis, Cause, Dataset, Finding, KernelUsed, Measured, Outcome, PlanSummary, Point, Provenance, Quantity, Reason,
+    Report, ReportVerdict, RunStatus, SCHEMA_VERSION, VerdictGrade, place_asked_for,
 };
 use crate::units::Bytes;
 #[cfg(test)]
@@ -260,6 +260,16 @@ impl Reader {
         if !same || (!moved && place_asked_for(&planned.coordinates) != place_asked_for(&point.coordinates)) {
             return false;
         }
+        // A run that is continued starts such a point anew: what the first part had of it counts until there is more.
+        let samples = |outcome: &Outcome| outcome.measured().map_or(0, |m| m.samples.len());
+        let is_cut_short = |m: &Measured| m.verdict.names(Cause::Interrupted);
+        let ends_early = !finished || matches!(point.outcome, Outcome::Interrupted { .. });
+        if ends_early
+            && planned.outcome.measured().is_some_and(is_cut_short)
+            && samples(&planned.outcome) > samples(&point.outcome)
+        {
+            return true;
+        }
         if !finished {
             cut_short(&mut point.outcome);
         }
@@ -346,6 +356,23 @@ mod tests {
             })))
         };
         (head, dataset.points.iter().map(of).collect())
+    }
+
+    /// A journal whose first part had samples of a point that the second part did not get to.
+    #[test]
+    fn what_a_run_had_of_a_point_counts_until_its_continuation_has_more() {
+        let (head, points) = lines();
+        let part = points.lines().next().unwrap().replace("\"finished\":true", "\"finished\":false");
+        let mut point: JournalLine = serde_json::from_str(points.lines().next().unwrap()).unwrap();
+        let JournalLine::Point(line) = &mut point else { panic!("a point") };
+        line.point.outcome = Outcome::Interrupted { reason: "a test".to_owned() };
+        let none = serde_json::to_string(&point).unwrap();
+        let measured = |text: String| {
+            let report = read_journal(text.as_bytes()).unwrap().report;
+            report.datasets[0].points[0].outcome.measured().is_some()
+        };
+        assert!(measured(format!("{head}{part}\n{none}\n")));
+        assert!(!measured(format!("{head}{none}\n")));
     }
 
     #[test]

@@ -3,23 +3,15 @@
 //! What a system does not allow (no root, a tool is missing) is skipped, and the reason is printed.
 #![cfg(target_os = "linux")]
 
-use crate::helper::{Finished, LIMIT, Running, cpus, finish, folder, json, names, program, read, skipped};
+use crate::helper::{
+    Finished, LIMIT, PROGRAM, Running, cpus, finish, folder, json, names, program, read, shell, skipped,
+};
 use memgauge::results::SCHEMA_VERSION;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
-
-const PROGRAM: &str = env!("CARGO_BIN_EXE_memgauge");
 
 /// A run of a moment.
 const SHORT: &str = "bandwidth --ops read,copy --sizes 16KiB --threads 1 --samples 3 --budget 20s";
-
-/// Runs `line` in a shell in `folder`, with the program's path as `$M`.
-fn shell(line: &str, folder: &Path) -> Finished {
-    let mut command = Command::new("sh");
-    command.args(["-c", line]).env("M", PROGRAM).current_dir(folder);
-    finish(command, LIMIT)
-}
 
 /// Whether `line` succeeds in a shell; where it does not, says that `test` is skipped.
 fn possible(test: &str, line: &str) -> bool {
@@ -176,7 +168,13 @@ fn a_folder_that_may_not_be_written_does_not_stop_a_run() {
     fs::create_dir(&locked).expect("a folder");
     let copy = folder.path().join("memgauge");
     fs::copy(PROGRAM, &copy).expect("a copy that others may run");
-    let modes = format!("chmod 755 {} && chmod 755 {} && chmod 555 locked", folder.path().display(), copy.display());
+    let open = folder.path().join("open");
+    fs::create_dir(&open).expect("a folder");
+    let modes = format!(
+        "chmod 777 open && chmod 755 {} && chmod 755 {} && chmod 555 locked",
+        folder.path().display(),
+        copy.display()
+    );
     ends_with(0, &shell(&modes, folder.path()));
     // Root may write anywhere: become somebody else.
     let root = shell("id -u", folder.path()).stdout.trim() == "0";
@@ -184,11 +182,16 @@ fn a_folder_that_may_not_be_written_does_not_stop_a_run() {
     if root && !possible("a folder that may not be written", &format!("{prefix} true")) {
         return;
     }
-    let run = shell(&format!("{prefix}{} {SHORT}", copy.display()), &locked);
-    ends_with(0, &run);
-    assert!(run.stdout.contains("GB/s") && !run.stdout.contains("saved"), "{run:?}");
-    assert!(run.stderr.starts_with("memgauge: the working directory is not writable"), "{run:?}");
-    assert_eq!(run.stderr.lines().count(), 1);
+    // Neither the folder of runs nor the working directory may be written, then the folder for temporary files either.
+    let line = format!("XDG_STATE_HOME=/proc/none {prefix}{} {SHORT}", copy.display());
+    for (line, saved) in [(format!("TMPDIR={} {line}", open.display()), 1), (format!("TMPDIR=/proc {line}"), 0)] {
+        let run = shell(&line, &locked);
+        ends_with(0, &run);
+        assert!(run.stdout.contains("GB/s"), "{run:?}");
+        assert!(run.stderr.starts_with("memgauge: note: cannot save in the folder of runs: "), "{run:?}");
+        assert_eq!((run.stderr.lines().count(), names(&open).len()), (1, saved), "{run:?}");
+        names(&open).iter().for_each(|name| fs::remove_file(open.join(name)).expect("a report"));
+    }
     let run = shell(&format!("{prefix}{} {SHORT} -o r.json", copy.display()), &locked);
     ends_with(2, &run);
     assert!(run.stderr.contains("cannot write the result: 'r.json': permission denied; type -o"), "{run:?}");
@@ -343,7 +346,7 @@ fn a_folder_that_goes_away_does_not_cost_the_report() {
     let folder = folder();
     fs::create_dir(folder.path().join("sub")).expect("a folder");
     let mut command = program(folder.path());
-    let words = SHORT.replace("2s", "1h");
+    let words = SHORT.replace("20s", "1h");
     command.args(format!("{words} --repeat 9 --cooldown 20ms -o sub/r.json").split_whitespace());
     let mut running = Running::start(command);
     let journal = folder.path().join("sub/r.json.journal.jsonl");

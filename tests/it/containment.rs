@@ -2,7 +2,7 @@
 
 #![cfg(unix)]
 
-use crate::helper::{self, Finished, LIMIT};
+use crate::helper::{self, Finished, LIMIT, PROGRAM};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -54,7 +54,7 @@ fn lending_folder(test: &str) -> Option<tempfile::TempDir> {
 #[test]
 fn it_does_not_run_with_borrowed_rights() {
     let Some(folder) = lending_folder("it_does_not_run_with_borrowed_rights") else { return };
-    let program = Path::new(env!("CARGO_BIN_EXE_memgauge"));
+    let program = Path::new(PROGRAM);
     let plain = run_as_caller(&lend(program, folder.path(), (OWNER, OWNER), 0o755), &["--version"]);
     assert_eq!(plain.code, Some(0), "without the bits it is a program like any other: {plain:?}");
     for (what, owner, mode) in [

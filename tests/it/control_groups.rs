@@ -2,11 +2,10 @@
 //! memory. No figure is looked at. Where none can be made (no root, a read-only /sys/fs/cgroup) it says so.
 #![cfg(target_os = "linux")]
 
-use crate::helper::{Finished, LIMIT, cpus, finish, folder, json, program, skipped, typed};
+use crate::helper::{Finished, LIMIT, cpus, finish, folder, json, shell_command, skipped, typed};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 /// A few samples in a cache.
 const SHORT: &str = "--samples 3 --budget 20s --format json -o -";
@@ -35,9 +34,9 @@ impl Group {
 
     /// Runs the program with words separated by blanks as a member, and nobody else.
     fn run(&self, words: &str, folder: &Path) -> Finished {
-        let mut command = Command::new("sh");
-        command.args(["-c", &format!("echo $$ > \"$GROUP/cgroup.procs\" && exec \"$M\" {words}")]).current_dir(folder);
-        command.env("M", program(folder).get_program()).env("GROUP", &self.0);
+        let line = format!("echo $$ > \"$GROUP/cgroup.procs\" && exec \"$M\" {words}");
+        let mut command = shell_command(&line, folder);
+        command.env("GROUP", &self.0);
         finish(command, LIMIT)
     }
 }

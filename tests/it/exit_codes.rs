@@ -136,9 +136,7 @@ fn what_the_system_refuses_has_a_code_of_its_own() {
 fn a_closed_pipe_does_not_hide_a_failed_check() {
     let folder = folder();
     prepared(folder.path());
-    let mut shell = std::process::Command::new("sh");
     let line = "(sleep 0.1; \"$M\" compare a.json slower.json --fail-on worse; echo $? > code) | true";
-    shell.args(["-c", line]).env("M", env!("CARGO_BIN_EXE_memgauge")).current_dir(folder.path());
-    crate::helper::finish(shell, crate::helper::LIMIT);
+    crate::helper::shell(line, folder.path());
     assert_eq!(read(&folder.path().join("code")).trim().parse().ok(), code("check failed"));
 }

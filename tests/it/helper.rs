@@ -1,8 +1,9 @@
 //! Runs the program as a user would, in a folder of its own, and never waits for it longer than a limit.
 
 use std::io::{Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::LazyLock;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -36,9 +37,48 @@ pub fn cpus() -> usize {
 
 /// The program under test, to be run in `folder`.
 pub fn program(folder: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_memgauge"));
-    command.current_dir(folder);
+    let mut command = Command::new(PROGRAM);
+    at_home(&mut command, folder);
     command
+}
+
+/// The program under test.
+pub const PROGRAM: &str = env!("CARGO_BIN_EXE_memgauge");
+
+/// Lets `command` run in `folder` and save runs in [`state`] of it: never in the real home folder.
+pub fn at_home(command: &mut Command, folder: &Path) {
+    let state = state_root(folder);
+    command.current_dir(folder).env("XDG_STATE_HOME", &state).env("HOME", &state).env("LOCALAPPDATA", &state);
+}
+
+/// Runs `line` in a shell in `folder`, with the program's path as `$M`.
+#[cfg(unix)]
+pub fn shell(line: &str, folder: &Path) -> Finished {
+    finish(shell_command(line, folder), LIMIT)
+}
+
+/// The same before it runs.
+#[cfg(unix)]
+pub fn shell_command(line: &str, folder: &Path) -> Command {
+    let mut command = Command::new("sh");
+    command.args(["-c", line]).env("M", PROGRAM);
+    at_home(&mut command, folder);
+    command
+}
+
+/// The folder of saved runs of a program that runs in `folder`; not below it, where tests count files.
+pub fn state(folder: &Path) -> PathBuf {
+    state_root(folder).join("memgauge")
+}
+
+fn state_root(folder: &Path) -> PathBuf {
+    static ROOT: LazyLock<PathBuf> = LazyLock::new(|| {
+        let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join("state");
+        // What earlier tests left.
+        let _ = std::fs::remove_dir_all(&root);
+        root
+    });
+    ROOT.join(folder.file_name().unwrap_or_default())
 }
 
 /// Runs the program under test with `args` in `folder`, with nothing on its standard input.

@@ -1,7 +1,7 @@
 //! Signals to a real run: it ends soon, and nothing that was finished is lost.
 #![cfg(unix)]
 
-use crate::helper::{Finished, LIMIT, Running, finish, folder, json, names, program, read, skipped};
+use crate::helper::{Finished, LIMIT, PROGRAM, Running, at_home, finish, folder, json, names, program, read, skipped};
 use memgauge::results::SCHEMA_VERSION;
 use serde_json::Value;
 use std::path::Path;
@@ -37,8 +37,11 @@ fn wait_for_journal(running: &mut Running, folder: &Path, lines: usize) {
 fn ended_well(run: &Finished, folder: &Path) -> Vec<Value> {
     assert!(!run.timed_out && !run.panicked(), "{run:?}");
     assert_eq!(run.code, Some(3), "{run:?}");
-    let line = "memgauge: interrupted: what was measured until then is in the result; continue with --resume r.json\n";
-    assert_eq!(run.stderr, line);
+    let told = run
+        .stderr
+        .strip_prefix("memgauge: interrupted: what was measured until then is in the result; to continue, type ");
+    let again = told.expect("how to continue");
+    assert!(again.starts_with("memgauge ") && again.ends_with(" --resume r.json\n"), "{run:?}");
     assert!(run.stdout.contains("INTERRUPTED") && run.stdout.contains("r.json"), "{run:?}");
     assert_eq!(names(folder), ["r.json"], "the report is saved and the journal gone");
     let report = json(&read(&folder.join("r.json")));
@@ -73,10 +76,10 @@ fn a_timeout_leaves_the_report() {
     let folder = folder();
     let mut command = Command::new("timeout");
     let words = LONG.split_whitespace();
-    command.args(["-s", "TERM", "1", env!("CARGO_BIN_EXE_memgauge")]).args(words);
+    command.args(["-s", "TERM", "1", PROGRAM]).args(words);
     let mut run = finish(
         {
-            command.current_dir(folder.path());
+            at_home(&mut command, folder.path());
             command
         },
         LIMIT,
@@ -98,7 +101,7 @@ fn what_cannot_be_read_back_keeps_its_journal() {
     running.wait_until("its journal", there);
     running.signal("INT");
     let run = running.end(SOON);
-    assert!(run.code == Some(3) && run.stderr.ends_with("continue with --resume r.csv.journal.jsonl\n"), "{run:?}");
+    assert!(run.code == Some(3) && run.stderr.ends_with(" --resume r.csv.journal.jsonl\n"), "{run:?}");
     assert_eq!(names(folder.path()), ["r.csv", "r.csv.journal.jsonl"]);
     let last = read(&journal).lines().last().map(json).expect("a last line");
     assert_eq!((last["line"].as_str(), last["status"].as_str()), (Some("end"), Some("interrupted")));

@@ -17,6 +17,7 @@ mod kernels;
 mod loaded;
 mod outputs;
 mod resume;
+mod saved_runs;
 mod scaling;
 mod simulated;
 mod source;

@@ -1,7 +1,7 @@
 //! Real runs, kept short: every format, where results go, what a saved report can become. What was measured is not
 //! looked at, only that it is there and in its form.
 
-use crate::helper::{Finished, folder, json, memgauge, names, put, read, skipped, typed};
+use crate::helper::{Finished, folder, json, memgauge, names, put, read, skipped, state, typed};
 use serde_json::Value;
 
 /// A run with three points, one of each kind, that takes a moment.
@@ -97,11 +97,13 @@ fn without_a_name_reports_are_saved_side_by_side() {
         ends_well(&run);
         assert!(run.stderr.is_empty(), "{run:?}");
     }
-    let names = names(folder.path());
+    assert_eq!(names(folder.path()), Vec::<String>::new(), "nothing is left in the working directory");
+    let saved = state(folder.path());
+    let names = names(&saved);
     assert_eq!(names.len(), 2, "{names:?}");
     for name in names {
-        assert!(name.starts_with("memgauge-report-") && name.ends_with(".json"), "{name}");
-        has_form("json", &read(&folder.path().join(name)));
+        assert!(name.ends_with("-bandwidth.json"), "{name}");
+        has_form("json", &read(&saved.join(name)));
     }
 }
 

@@ -1,7 +1,7 @@
 //! Real runs that are ended and continued: what was measured stays as it was, and nothing is measured twice.
 #![cfg(unix)]
 
-use crate::helper::{Finished, LIMIT, Running, finish, folder, json, names, program, put, read, typed};
+use crate::helper::{Finished, LIMIT, Running, folder, json, names, program, put, read, shell, typed};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -101,11 +101,7 @@ fn a_continuation_that_cannot_write_leaves_what_there_was() {
     let at = folder.path();
     ended(&format!("{RUN} -o r.json"), "KILL", 3, at);
     let before = read(&at.join(JOURNAL));
-    let mut command = program(at);
-    command.args(["-c", &format!("exec prlimit --fsize=2000 \"$M\" {RUN} --resume {JOURNAL}")]);
-    let mut shell = std::process::Command::new("sh");
-    shell.args(command.get_args()).env("M", command.get_program()).current_dir(at);
-    let run = finish(shell, LIMIT);
+    let run = shell(&format!("exec prlimit --fsize=2000 \"$M\" {RUN} --resume {JOURNAL}"), at);
     assert!(!run.panicked() && run.code.is_some_and(|code| code != 0), "{run:?}");
     assert_eq!(read(&at.join(JOURNAL)), before, "the old journal is untouched");
     assert_eq!(names(at), [JOURNAL]);
