@@ -11,7 +11,7 @@ const FORMATS: [&str; 6] = ["table", "json", "jsonl", "csv", "markdown", "sc-mem
 /// The lines of a finished run of a moment: the run, three points, the end.
 fn lines() -> Vec<String> {
     let folder = folder();
-    let words = "bandwidth --ops read,copy,write --sizes 16KiB --threads 1 --samples 3 --budget 2s -o r.jsonl";
+    let words = "bandwidth --ops read,copy,write --sizes 16KiB --threads 1 --samples 3 --budget 60s -o r.jsonl";
     let run = typed(words, folder.path());
     assert_eq!(run.code, Some(0), "{run:?}");
     let lines: Vec<String> = read(&folder.path().join("r.jsonl")).lines().map(str::to_owned).collect();
@@ -189,7 +189,7 @@ fn hostile_lines_are_passed_over() {
 #[test]
 fn findings_are_read_out_of_the_points() {
     let folder = folder();
-    let words = "locks --ops atomic-add --threads 1,all --samples 3 --budget 5s -o r.jsonl";
+    let words = "locks --ops atomic-add --threads 1,all --samples 3 --budget 60s -o r.jsonl";
     let run = typed(words, folder.path());
     assert!(!run.timed_out && run.code == Some(0), "{run:?}");
     let text = read(&folder.path().join("r.jsonl"));
