@@ -12,7 +12,7 @@ pub(in crate::kernels) fn step(code: &[u8]) -> Option<Step> {
     let wide_word = WIDE && code[..start].iter().any(|byte| byte & 0xf8 == 0x48);
     let rest = &code[start..];
     // VEX and EVEX replace prefixes and escape bytes; on x86 their first bytes are theirs only before these second ones.
-    let theirs = WIDE || *rest.get(1)? >= 0xc0;
+    let theirs = WIDE || rest.get(1).is_some_and(|byte| *byte >= 0xc0);
     let (before, map) = match *rest {
         [0xc5, _, ..] if theirs => (2, 1),
         [0xc4, map, _, ..] if theirs => (3, map & 0x1f),
