@@ -181,15 +181,33 @@ pub(super) fn heading(group: &PairGroup) -> String {
     format!("{name} ({better} is better)")
 }
 
-/// What is not compared: each reason with the points it holds for.
-pub(super) fn reasons(unaligned: &[Unaligned], verbose: bool) -> Vec<String> {
-    let words = |one: &Unaligned| -> String {
+/// A point that is not shown.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Unshown<'a> {
+    /// Name of its experiment.
+    pub(super) experiment: &'a str,
+    /// Where it lies.
+    pub(super) coordinates: &'a Coordinates,
+    /// Why it is not shown.
+    pub(super) reason: &'a str,
+}
+
+impl<'a> From<&'a Unaligned> for Unshown<'a> {
+    fn from(one: &'a Unaligned) -> Self {
+        Unshown { experiment: &one.experiment, coordinates: &one.coordinates, reason: &one.reason }
+    }
+}
+
+/// What is not shown: each reason with the points it holds for.
+pub(super) fn reasons<'a>(unshown: impl Iterator<Item = impl Into<Unshown<'a>>>, verbose: bool) -> Vec<String> {
+    let words = |one: Unshown<'a>| -> String {
         let told = ["operation", "level", "size_bytes", "threads", "from", "to"];
         let at =
             told.iter().filter_map(|axis| Some(named(axis, one.coordinates.get(*axis).map(|c| coordinate(axis, c))?)));
         format!("{} {}", one.experiment, at.collect::<Vec<_>>().join(" ")).trim_end().to_owned()
     };
-    gathered(unaligned.iter().map(|one| (one.reason.clone(), words(one))), verbose)
+    let told = unshown.map(Into::into).map(|one| (one.reason.to_owned(), words(one)));
+    gathered(told, verbose)
 }
 
 /// Texts with the places they are said of; without `verbose` a few of both.
@@ -259,7 +277,7 @@ fn table(comparisons: &[Comparison], _reports: &[NamedReport], options: &Options
             parts.push(text);
         }
         let mut last = Vec::new();
-        let reasons = reasons(&comparison.unaligned, options.verbose);
+        let reasons = reasons(comparison.unaligned.iter(), options.verbose);
         last.extend(remarks(comparison, options.verbose).into_iter().map(|r| vec!["*".to_owned(), r]));
         last.extend(reasons.into_iter().map(|r| vec!["not compared".to_owned(), r]));
         if comparison.tally.all() > 0 {
@@ -295,7 +313,7 @@ fn markdown(comparisons: &[Comparison], _reports: &[NamedReport], options: &Opti
         for remark in remarks(comparison, options.verbose) {
             text.push_str(&format!("- \\* {}\n", escape_markdown(&remark)));
         }
-        for reason in reasons(&comparison.unaligned, options.verbose) {
+        for reason in reasons(comparison.unaligned.iter(), options.verbose) {
             text.push_str(&format!("- not compared: {}\n", escape_markdown(&reason)));
         }
         if comparison.tally.all() > 0 {

@@ -115,6 +115,11 @@ pub trait Renderer: Sync {
         Ok(String::new())
     }
 
+    /// Whether such a report has nothing that the format shows; called through [`Renderer::shows_nothing`].
+    fn is_empty(&self, _report: &Report, _options: &Options) -> bool {
+        false
+    }
+
     /// The whole output, ending in a newline. Fails only where the format cannot express the report.
     fn render(&self, report: &Report, options: &Options) -> Result<Vec<u8>> {
         self.render_finite(&finite::finite(report), options)
@@ -133,6 +138,11 @@ pub trait Renderer: Sync {
     /// Text that belongs beside the output, on stderr: empty, or whole lines.
     fn notes(&self, report: &Report, options: &Options) -> Result<String> {
         self.notes_finite(&finite::finite(report), options)
+    }
+
+    /// Whether the report has nothing that the format shows, so that the output is a heading at most.
+    fn shows_nothing(&self, report: &Report, options: &Options) -> bool {
+        self.is_empty(&finite::finite(report), options)
     }
 }
 

@@ -1,31 +1,27 @@
 //! sc-membench's summary by its formulas: peaks, weighted averages, three scores, and what they are not good for.
 
-use super::sc_membench::{Key, OPERATIONS, Row, rows};
+use super::sc_membench::MIB;
 use super::text::counted;
-use crate::results::{Report, RunStatus, VerdictGrade};
+use crate::results::{Report, RunStatus, SC_MEMBENCH_OPERATIONS as OPERATIONS, ScMembenchRow, VerdictGrade};
 use crate::units::Bytes;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// The default sweep of that tool has at least this many sizes on a machine with three levels of cache.
 const SIZES_OF_A_SWEEP: usize = 4;
 
 /// The text that belongs on stderr: whole lines.
-pub(super) fn scores(report: &Report) -> String {
-    let rows = rows(report);
-    let threads = rows.keys().filter(|key| key.1 < 3).map(|key| key.2).max();
-    let bandwidth = OPERATIONS[..3].iter().enumerate();
+pub(super) fn scores(report: &Report, rows: &[ScMembenchRow]) -> String {
+    let threads = rows.iter().filter(|row| !row.is_latency()).map(|row| row.threads).max();
+    let bandwidth = OPERATIONS[..3].iter();
     let peaks: Vec<(&str, f64, f64)> = bandwidth
-        .filter_map(|(i, name)| {
-            let of_operation = rows.iter().filter(|(key, _)| key.1 == i && Some(key.2) == threads);
+        .filter_map(|name| {
+            let of_operation = rows.iter().filter(|row| row.operation == *name && Some(row.threads) == threads);
             let (peak, average) = peak_and_average(of_operation)?;
             Some((*name, peak, average))
         })
         .collect();
-    let latency = rows.iter().rev().find_map(|(key, row)| match row {
-        Row::Latency { ns, .. } => Some((key.0, *ns)),
-        Row::Bandwidth { .. } => None,
-    });
+    let latency = rows.iter().rev().find(|row| row.is_latency()).map(|row| (row.kib.saturating_mul(1024), row.value));
     let mut out = String::from("scores by sc-membench's formulas\n");
     // Writing to a string cannot fail.
     let _ = writeln!(out, "  {:<10}{:>16}{:>24}", "operation", "peak MB/s", "weighted average MB/s");
@@ -37,19 +33,19 @@ pub(super) fn scores(report: &Report) -> String {
     }
     let mean = (!peaks.is_empty()).then(|| peaks.iter().map(|p| p.1).sum::<f64>() / peaks.len() as f64);
     out.push_str(&three_scores(mean, latency.map(|l| l.1)));
-    for warning in warnings(report, &rows, threads) {
+    for warning in warnings(report, rows, threads) {
         let _ = writeln!(out, "  warning: {warning}");
     }
     out
 }
 
-/// The highest bandwidth, and the mean in which a size counts by the logarithm of its KiB.
-fn peak_and_average<'a>(rows: impl Iterator<Item = (&'a Key, &'a Row)>) -> Option<(f64, f64)> {
+/// The highest bandwidth in MiB/s, and the mean in which a size counts by the logarithm of its KiB.
+fn peak_and_average<'a>(rows: impl Iterator<Item = &'a ScMembenchRow>) -> Option<(f64, f64)> {
     let (mut peak, mut sum, mut weights) = (None::<f64>, 0.0, 0.0);
-    for (key, row) in rows {
-        let Row::Bandwidth { mib_s, .. } = row else { continue };
-        let weight = ((key.0 / 1024) as f64 + 1.0).log2();
-        peak = Some(peak.map_or(*mib_s, |p| p.max(*mib_s)));
+    for row in rows {
+        let mib_s = row.value / MIB;
+        let weight = (row.kib as f64 + 1.0).log2();
+        peak = Some(peak.map_or(mib_s, |p| p.max(mib_s)));
         sum += weight * mib_s;
         weights += weight;
     }
@@ -88,7 +84,7 @@ fn three_scores(mean_peak: Option<f64>, latency_ns: Option<f64>) -> String {
 }
 
 /// Why the scores may not be comparable with others: that tool's own conditions, then ours.
-fn warnings(report: &Report, rows: &BTreeMap<Key, Row>, threads: Option<u64>) -> Vec<String> {
+fn warnings(report: &Report, rows: &[ScMembenchRow], threads: Option<u64>) -> Vec<String> {
     let mut warnings = Vec::new();
     let allowed = report.provenance.host.topology.allowed().len();
     if let Some(threads) = threads.filter(|t| usize::try_from(*t) != Ok(allowed)) {
@@ -99,14 +95,15 @@ fn warnings(report: &Report, rows: &BTreeMap<Key, Row>, threads: Option<u64>) ->
     if report.status == RunStatus::Interrupted || !report.plan.shortened.is_empty() {
         warnings.push("the run was cut short or limited in time; scores compare only between full sweeps".to_owned());
     }
-    let sizes: BTreeSet<u64> = rows.keys().map(|key| key.0).collect();
+    let sizes: BTreeSet<u64> = rows.iter().map(|row| row.kib).collect();
     if sizes.len() < SIZES_OF_A_SWEEP {
         warnings.push(format!("only {}; scores compare only between full sweeps", counted(sizes.len(), "size")));
     }
-    let missing: Vec<&str> = (0..OPERATIONS.len())
-        .filter(|i| !rows.keys().any(|key| key.1 == *i && (*i == 3 || Some(key.2) == threads)))
-        .map(|i| OPERATIONS[i])
-        .collect();
+    let has_rows = |name: &&str| {
+        let mut rows = rows.iter().filter(|row| row.operation == *name);
+        rows.any(|row| row.is_latency() || Some(row.threads) == threads)
+    };
+    let missing: Vec<&str> = OPERATIONS.into_iter().filter(|name| !has_rows(name)).collect();
     if !missing.is_empty() {
         warnings.push(format!("not measured: {}; scores rest on the rest", missing.join(", ")));
     }

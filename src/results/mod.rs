@@ -31,7 +31,10 @@ pub use journal::{Journal, JournalLine, JournalPoint, RunEnd, read_journal, unme
 pub use outcome::{Candidate, Choice, Limit, Load, Measured, Outcome, Sample, Summary};
 pub use relation::{Group, Places, Relation};
 pub use report::{ClockFacts, Finding, KernelUsed, PlanSummary, Provenance, Report, RunStatus, SCHEMA_VERSION, Tool};
-pub use sc_membench::{SC_MEMBENCH_HEADER, SC_MEMBENCH_OPERATIONS};
+pub use sc_membench::{
+    SC_MEMBENCH_HEADER, SC_MEMBENCH_OPERATIONS, ScMembenchForm, ScMembenchLeftOut, ScMembenchRow, Threads,
+    sc_membench_form,
+};
 pub use storage::{Latencies, SeekLatencies, SeekWindow, Storage, StorageSecond};
 pub use store::{LARGEST_REPORT, Saved, is_replaceable, parse_saved, read_report, read_saved, write_atomically};
 pub use trace::{TraceFormat, TraceRecord, TraceWriter, read_trace};

@@ -101,6 +101,14 @@ pub struct Measured {
     pub verdict: Verdict,
 }
 
+impl Measured {
+    /// The samples that the summary rests on: the undisturbed ones, or all where none is undisturbed.
+    pub fn samples_of_summary(&self) -> impl Iterator<Item = &Sample> {
+        let any = self.samples.iter().any(|sample| sample.dirty.is_none());
+        self.samples.iter().filter(move |sample| !any || sample.dirty.is_none())
+    }
+}
+
 /// What threads beside the measured one moved in the samples that the summary is of, in B/s.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(JsonSchema))]

@@ -4,6 +4,10 @@
 //! says mb, a copy counts its buffer once, bandwidth is the best of the tries, latency the median. Nothing in it says what
 //! it was measured on or what happened meanwhile: its points are doubtful.
 
+mod rows;
+
+pub use rows::{ScMembenchForm, ScMembenchLeftOut, Threads, sc_membench_form};
+
 use super::store::brief;
 use super::{
     Axis, Cause, ClockFacts, Coordinate, Coordinates, Dataset, Evidence, HostFacts, Measured, Outcome, PlanSummary,
@@ -45,7 +49,9 @@ pub(super) fn read(text: &[u8]) -> Result<Report, String> {
     for record in reader.records() {
         let record = record.map_err(unreadable)?;
         let line = record.position().map_or(0, csv::Position::line);
-        rows.push(Row::of(&record, &places).map_err(|why| format!("sc-membench's CSV, line {line}: {why}"))?);
+        rows.push(
+            ScMembenchRow::parse(&record, &places).map_err(|why| format!("sc-membench's CSV, line {line}: {why}"))?,
+        );
     }
     Ok(report(&rows))
 }
@@ -64,27 +70,54 @@ fn places(titles: &csv::StringRecord) -> Result<Vec<usize>, String> {
     known.iter().map(place).collect()
 }
 
+/// How many buffers a thread walks through.
+fn buffers(operation: &str) -> u64 {
+    if operation == "copy" { 2 } else { 1 }
+}
+
 /// Text of the file, short and without anything that a terminal acts on.
 fn shown(text: &str) -> String {
     text.escape_debug().take(40).collect()
 }
 
-/// A row in base units.
-struct Row {
-    operation: &'static str,
-    /// What a thread walks through: of a copy both buffers.
-    size: u64,
-    threads: u64,
+/// A row of such a file, in base units.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ScMembenchRow {
+    /// One of [`SC_MEMBENCH_OPERATIONS`].
+    pub operation: &'static str,
+    /// Size of one buffer of one thread.
+    pub kib: u64,
+    /// Threads.
+    pub threads: u64,
     /// B/s with the buffer counted once, or ns; 0 where that tool has none.
-    value: f64,
-    deviation: f64,
-    samples: u64,
-    iterations: u64,
-    elapsed_ns: f64,
+    pub value: f64,
+    /// Standard deviation of a latency's samples in ns, 0 of a bandwidth.
+    pub deviation: f64,
+    /// Samples of a latency, 0 of a bandwidth.
+    pub samples: u64,
+    /// Passes over the buffer by each thread, or samples of a latency.
+    pub iterations: u64,
+    /// Time of all iterations, or of all samples.
+    pub elapsed_ns: f64,
 }
 
-impl Row {
-    fn of(record: &csv::StringRecord, places: &[usize]) -> Result<Self, String> {
+impl ScMembenchRow {
+    /// Whether the row is a latency.
+    pub fn is_latency(&self) -> bool {
+        self.operation == "latency"
+    }
+
+    /// Place of the operation in [`SC_MEMBENCH_OPERATIONS`].
+    pub fn place(&self) -> usize {
+        SC_MEMBENCH_OPERATIONS.iter().position(|known| *known == self.operation).unwrap_or_default()
+    }
+
+    /// Bytes that a thread walks through: of a copy both buffers. Saturates.
+    fn size(&self) -> u64 {
+        self.kib.saturating_mul(1024 * buffers(self.operation))
+    }
+
+    fn parse(record: &csv::StringRecord, places: &[usize]) -> Result<Self, String> {
         if record.len() != places.len() {
             return Err(format!("{} fields; a row has {}", record.len(), places.len()));
         }
@@ -100,8 +133,9 @@ impl Row {
         };
         let operation = SC_MEMBENCH_OPERATIONS.into_iter().find(|known| *known == text(1));
         let operation = operation.ok_or_else(|| broken(1, "read, write, copy or latency"))?;
-        let buffers = if operation == "copy" { 2 } else { 1 };
-        let size = count(0)?.checked_mul(1024 * buffers).ok_or_else(|| broken(0, "a size in KiB"))?;
+        let buffers = buffers(operation);
+        let kib = count(0)?;
+        kib.checked_mul(1024 * buffers).ok_or_else(|| broken(0, "a size in KiB"))?;
         let threads = count(6)?;
         if threads == 0 {
             return Err(broken(6, "1 or more"));
@@ -111,9 +145,9 @@ impl Row {
         if !(value * buffers as f64).is_finite() || !elapsed_ns.is_finite() {
             return Err(broken(if value.is_finite() { 8 } else { 2 }, "a number that a machine can reach"));
         }
-        Ok(Row {
+        Ok(ScMembenchRow {
             operation,
-            size,
+            kib,
             threads,
             value,
             deviation: number(4)?,
@@ -126,10 +160,10 @@ impl Row {
     /// The row as a point of memgauge's.
     fn point(&self, id: u64) -> Point {
         let mut coordinates = Coordinates::from([
-            ("size_bytes".to_owned(), Coordinate::Number(self.size)),
+            ("size_bytes".to_owned(), Coordinate::Number(self.size())),
             ("threads".to_owned(), Coordinate::Number(self.threads)),
         ]);
-        if self.operation != "latency" {
+        if !self.is_latency() {
             coordinates.insert("operation".to_owned(), Coordinate::Name(self.operation.to_owned()));
         }
         let outcome = match self.value > 0.0 {
@@ -146,13 +180,13 @@ impl Row {
                 (self.value, half, ("standard_deviation", self.deviation), self.samples)
             }
             operation => {
-                let value = if operation == "copy" { 2.0 * self.value } else { self.value };
+                let value = buffers(operation) as f64 * self.value;
                 (value, 0.0, ("single_count", self.value), 1)
             }
         };
         let work = match self.operation {
             "latency" => self.iterations,
-            _ => self.iterations.saturating_mul(self.size).saturating_mul(self.threads),
+            _ => self.iterations.saturating_mul(self.size()).saturating_mul(self.threads),
         };
         let high = value + half;
         let summary = Summary {
@@ -204,12 +238,12 @@ fn doubt() -> Verdict {
 }
 
 /// The report around the rows.
-fn report(rows: &[Row]) -> Report {
+fn report(rows: &[ScMembenchRow]) -> Report {
     let mut datasets = Vec::new();
     let mut id = 0;
     for (name, unit, higher_is_better) in [("bandwidth", "B/s", true), ("latency", "ns", false)] {
         let mut points = Vec::new();
-        for row in rows.iter().filter(|row| (row.operation == "latency") != higher_is_better) {
+        for row in rows.iter().filter(|row| row.is_latency() != higher_is_better) {
             points.push(row.point(id));
             id += 1;
         }
@@ -236,7 +270,7 @@ fn report(rows: &[Row]) -> Report {
             budget: elapsed,
             planned: elapsed,
             real: Some(elapsed),
-            memory: Bytes(rows.iter().map(|row| row.size.saturating_mul(row.threads)).max().unwrap_or(0)),
+            memory: Bytes(rows.iter().map(|row| row.size().saturating_mul(row.threads)).max().unwrap_or(0)),
             points: rows.len() as u64,
             shortened: vec!["read from sc-membench's CSV: times and memory are those of its rows".to_owned()],
         },

@@ -23,7 +23,7 @@ pub(in crate::render) fn compared(
 fn part(i: usize, names: &[String], comparison: &Comparison) -> String {
     let mut words: Vec<Labelled> = head(comparison).into_iter().map(|[word, text]| (word, text)).collect();
     words.extend(remarks(comparison, false).into_iter().map(|text| ("*".to_owned(), text)));
-    words.extend(reasons(&comparison.unaligned, false).into_iter().map(|text| ("not compared".to_owned(), text)));
+    words.extend(reasons(comparison.unaligned.iter(), false).into_iter().map(|text| ("not compared".to_owned(), text)));
     let mut text = format!("<section id=\"comparison-{i}\" class=\"card\">\n<h2>Comparison{}</h2>\n", of(i, names));
     text.push_str(&list(&words));
     for group in &comparison.groups {

@@ -3,7 +3,7 @@
 use super::super::{Options, by_name};
 use super::render;
 use super::reports::{self, dataset, judged, measured, name, outcome, point, report};
-use crate::results::{Coordinate, Measured, Point, Report, Sample, Summary, VerdictGrade};
+use crate::results::{Coordinate, Measured, Outcome, Point, Report, Sample, Summary, VerdictGrade};
 
 const MIB: f64 = 1_048_576.0;
 
@@ -110,10 +110,105 @@ fn the_best_of_points_with_one_key_is_kept_and_a_rejected_one_never() {
     let report = report("default", vec![dataset("bandwidth", points), dataset("latency", chains)]);
     let text = render("sc-membench", &report, &Options::default());
     let rows: Vec<&str> = text.lines().skip(1).collect();
-    assert_eq!(
-        rows,
-        ["4,read,50.00,0,0,0,1,1,0.500000", "4,read,300.00,0,0,0,2,1,0.500000", "4,latency,0,1.00,0.10,3,1,3,0.300000",]
-    );
+    assert_eq!(rows, ["4,read,300.00,0,0,0,2,1,0.500000", "4,latency,0,1.00,0.10,3,1,3,0.300000"]);
+    let every = Options { verbose: true, ..Options::default() };
+    let text = render("sc-membench", &report, &every);
+    assert!(text.contains("\n4,read,50.00,0,0,0,1,1,0.500000\n4,read,300.00,0,0,0,2,"), "{text}");
+    // A rejected point and another number of threads have no row; repetitions are tries.
+    let notes = notes(&report);
+    assert_eq!(notes.lines().filter(|line| line.starts_with("memgauge: no row: ")).count(), 2, "{notes}");
+    assert!(notes.contains("rejected: more than the ports carry") && notes.contains("threads: 1"), "{notes}");
+}
+
+/// What is told beside the file.
+fn notes(report: &Report) -> String {
+    by_name("sc-membench").unwrap().notes(report, &Options::default()).unwrap()
+}
+
+/// A report of the points of bandwidth and latency.
+fn both(bandwidth: Vec<Point>, latency: Vec<Point>) -> Report {
+    report("default", vec![dataset("bandwidth", bandwidth), dataset("latency", latency)])
+}
+
+/// A latency point with another coordinate.
+fn latency_at(axis: &str, at: Coordinate, ns: f64) -> Point {
+    let mut point = latency(64 << 10, ns);
+    point.coordinates.insert(axis.to_owned(), at);
+    point
+}
+
+#[test]
+fn latency_rows_are_of_one_chain_and_one_thread_in_random_order() {
+    let chains = vec![
+        latency_at("chains", Coordinate::Number(1), 4.0),
+        latency_at("chains", Coordinate::Number(4), 1.0),
+        latency_at("threads", Coordinate::Number(2), 1.0),
+        latency_at("chain_mode", name("sequential"), 1.0),
+    ];
+    let report = both(Vec::new(), chains);
+    let text = render("sc-membench", &report, &Options::default());
+    assert_eq!(text.lines().skip(1).collect::<Vec<_>>(), ["64,latency,0,4.00,0.40,3,1,3,0.300000"]);
+    let every = Options { verbose: true, ..Options::default() };
+    assert_eq!(render("sc-membench", &report, &every), text);
+    assert_eq!(notes(&report).lines().count(), 3, "{}", notes(&report));
+}
+
+#[test]
+fn rows_have_time_and_iterations_and_sizes_of_whole_kib() {
+    let mut disturbed = bandwidth("read", 64 << 10, 2, 100.0, 3);
+    let Outcome::Measured(m) = &mut disturbed.outcome else { unreachable!() };
+    m.samples.iter_mut().for_each(|sample| sample.dirty = Some("another thread ran".to_owned()));
+    m.summary.clean_samples = 0;
+    let mut partial = bandwidth("write", 64 << 10, 2, 100.0, 1);
+    let Outcome::Measured(m) = &mut partial.outcome else { unreachable!() };
+    m.samples.iter_mut().for_each(|sample| sample.work = 1 << 10);
+    let mut bare = bandwidth("copy", 64 << 10, 2, 100.0, 1);
+    let Outcome::Measured(m) = &mut bare.outcome else { unreachable!() };
+    m.samples.clear();
+    let points = vec![
+        disturbed,
+        partial,
+        bare,
+        bandwidth("read", 512, 2, 100.0, 1),
+        bandwidth("read", 1536, 2, 100.0, 1),
+        bandwidth("copy", 1024, 2, 100.0, 1),
+        bandwidth("read", (1 << 20) + 256, 2, 100.0, 1),
+    ];
+    let report = both(points, Vec::new());
+    let text = render("sc-membench", &report, &Options::default());
+    let rows: Vec<Vec<&str>> = text.lines().skip(1).map(|row| row.split(',').collect()).collect();
+    let sizes: Vec<(&str, &str)> = rows.iter().map(|row| (row[0], row[1])).collect();
+    assert_eq!(sizes, [("64", "read"), ("64", "write"), ("1024", "read")]);
+    for row in &rows {
+        assert!(row[7].parse::<u64>().unwrap() > 0 && row[8].parse::<f64>().unwrap() > 0.0, "{row:?}");
+    }
+    let left_out = crate::results::sc_membench_form(&report, crate::results::Threads::One).left_out;
+    assert_eq!(left_out.len(), 4, "{left_out:?}");
+}
+
+#[test]
+fn one_number_of_threads_has_rows_and_the_best_where_it_was_looked_for() {
+    let mut best = bandwidth("read", 64 << 10, 2, 500.0, 1);
+    best.coordinates.insert(crate::results::ASKED_THREADS.to_owned(), name("best"));
+    let points = vec![bandwidth("read", 64 << 10, 4, 100.0, 1), bandwidth("write", 64 << 10, 4, 50.0, 1), best];
+    let text = render("sc-membench", &both(points.clone(), Vec::new()), &Options::default());
+    assert_eq!(text.lines().skip(1).collect::<Vec<_>>(), ["64,read,500.00,0,0,0,2,1,0.500000"]);
+    let text = render("sc-membench", &both(points[..2].to_vec(), Vec::new()), &Options::default());
+    assert_eq!(text.lines().count(), 3, "{text}");
+}
+
+#[test]
+fn a_report_without_rows_says_so() {
+    let renderer = by_name("sc-membench").unwrap();
+    let none = both(vec![bandwidth("triad", 4096, 2, 1.0, 1)], Vec::new());
+    for report in [none, reports::empty(), reports::matrix(3)] {
+        assert!(renderer.shows_nothing(&report, &Options::default()));
+        assert!(notes(&report).starts_with("memgauge: no rows"), "{}", notes(&report));
+    }
+    assert!(!renderer.shows_nothing(&sweep(), &Options::default()));
+    for other in super::super::RENDERERS.iter().filter(|other| other.name() != "sc-membench") {
+        assert!(!other.shows_nothing(&sweep(), &Options::default()), "{}", other.name());
+    }
 }
 
 #[test]
@@ -162,8 +257,8 @@ fn scores_follow_that_tools_formulas() {
 
 #[test]
 fn scores_are_given_on_request_only_and_warn() {
-    let plain = by_name("sc-membench").unwrap().notes(&sweep(), &Options::default()).unwrap();
-    assert_eq!(plain, "");
+    // Triads have no row.
+    assert_eq!(notes(&sweep()).lines().count(), 1, "{}", notes(&sweep()));
     let whole = scores(&sweep());
     assert!(whole.contains("only 2 sizes") && !whole.contains("not with all"), "{whole}");
     let mut cut = sweep();

@@ -1,0 +1,263 @@
+//! A report in the form of sc-membench's CSV: one row for each size and operation, by that tool's rules.
+//!
+//! Its rules, from its source: bandwidth is the best of the tries, latency the median. All rows of a file have one
+//! number of threads, or the best one where it looked for that. Its chain is a single one in random order, walked by
+//! one thread. The file has no column for trust.
+
+use super::super::{ASKED_THREADS, Coordinates, Dataset, Measured, Outcome, Point, Report, VerdictGrade};
+use super::{SC_MEMBENCH_OPERATIONS, ScMembenchRow, buffers};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The size of a row counts whole KiB; a size that lies further from them has no row.
+const SIZE_ERROR: f64 = 0.01;
+
+/// Which numbers of threads have rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Threads {
+    /// The number that was looked for where there is one, else the largest.
+    One,
+    /// Each.
+    Every,
+}
+
+/// A report in that form.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ScMembenchForm {
+    /// In the order of the file: by size, operation and threads.
+    pub rows: Vec<ScMembenchRow>,
+    /// Points of rows that are doubtful, which the form cannot say.
+    pub doubtful: usize,
+    /// Points without a row.
+    pub left_out: Vec<ScMembenchLeftOut>,
+}
+
+/// A point without a row.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ScMembenchLeftOut {
+    /// Name of its experiment.
+    pub experiment: String,
+    /// Name of its quantity.
+    pub quantity: String,
+    /// Where it lies.
+    pub coordinates: Coordinates,
+    /// Why it has no row, in words.
+    pub reason: String,
+}
+
+/// A row with the point that it is of.
+struct Candidate<'a> {
+    dataset: &'a Dataset,
+    point: &'a Point,
+    doubtful: bool,
+    row: ScMembenchRow,
+}
+
+/// `report` in the form of sc-membench's CSV.
+pub fn sc_membench_form(report: &Report, threads: Threads) -> ScMembenchForm {
+    let mut left_out = Vec::new();
+    let mut leave_out = |dataset: &Dataset, point: &Point, reason: String| {
+        left_out.push(ScMembenchLeftOut {
+            experiment: dataset.experiment.clone(),
+            quantity: dataset.quantity.name.clone(),
+            coordinates: point.coordinates.clone(),
+            reason,
+        });
+    };
+    let mut candidates = Vec::new();
+    for dataset in &report.datasets {
+        for point in &dataset.points {
+            match row(dataset, point) {
+                Ok((row, doubtful)) => candidates.push(Candidate { dataset, point, doubtful, row }),
+                Err(reason) => leave_out(dataset, point, reason),
+            }
+        }
+    }
+    if threads == Threads::One {
+        let chosen = Chosen::among(&candidates);
+        let (kept, others) = candidates.into_iter().partition(|candidate| chosen.has(candidate));
+        candidates = kept;
+        others.iter().for_each(|other| leave_out(other.dataset, other.point, chosen.reason(&other.row)));
+    }
+    let mut best: BTreeMap<(u64, usize, u64), Candidate<'_>> = BTreeMap::new();
+    for candidate in candidates {
+        let key = (candidate.row.kib, candidate.row.place(), candidate.row.threads);
+        let Some(there) = best.remove(&key) else {
+            best.insert(key, candidate);
+            continue;
+        };
+        let (winner, loser) = if is_better(&candidate, &there) { (candidate, there) } else { (there, candidate) };
+        // Repetitions are that tool's tries: the best of them is what it prints.
+        if !is_repetition(winner.point, loser.point) {
+            leave_out(
+                loser.dataset,
+                loser.point,
+                "a better point of the same size and operation has the row".to_owned(),
+            );
+        }
+        best.insert(key, winner);
+    }
+    let doubtful = best.values().filter(|candidate| candidate.doubtful).count();
+    ScMembenchForm { rows: best.into_values().map(|candidate| candidate.row).collect(), doubtful, left_out }
+}
+
+/// The number of threads that the rows of bandwidth have.
+enum Chosen {
+    /// The one that was found fastest at each point.
+    Best,
+    /// The largest.
+    Most(u64),
+}
+
+impl Chosen {
+    fn among(candidates: &[Candidate<'_>]) -> Self {
+        let bandwidth = || candidates.iter().filter(|candidate| !candidate.row.is_latency());
+        match bandwidth().any(is_asked_best) {
+            true => Chosen::Best,
+            false => Chosen::Most(bandwidth().map(|candidate| candidate.row.threads).max().unwrap_or(1)),
+        }
+    }
+
+    fn has(&self, candidate: &Candidate<'_>) -> bool {
+        candidate.row.is_latency()
+            || match self {
+                Chosen::Best => is_asked_best(candidate),
+                Chosen::Most(threads) => candidate.row.threads == *threads,
+            }
+    }
+
+    /// Why another number of threads has no row.
+    fn reason(&self, row: &ScMembenchRow) -> String {
+        let rows = match self {
+            Chosen::Best => "the number found fastest".to_owned(),
+            Chosen::Most(threads) => threads.to_string(),
+        };
+        format!("threads: {}; rows are of {rows}, --verbose has a row for each number", row.threads)
+    }
+}
+
+/// Whether the number of threads of a point was looked for.
+fn is_asked_best(candidate: &Candidate<'_>) -> bool {
+    candidate.point.coordinates.contains_key(ASKED_THREADS)
+}
+
+/// Whether a candidate has the row that `there` has so far.
+fn is_better(candidate: &Candidate<'_>, there: &Candidate<'_>) -> bool {
+    let (new, old) = (candidate.row.value, there.row.value);
+    if candidate.row.is_latency() { new < old } else { new > old }
+}
+
+/// Whether two points ask the same question.
+fn is_repetition(one: &Point, other: &Point) -> bool {
+    let axes: BTreeSet<&String> = one.coordinates.keys().chain(other.coordinates.keys()).collect();
+    axes.into_iter().all(|axis| axis == "repeat" || one.coordinates.get(axis) == other.coordinates.get(axis))
+}
+
+/// The row of a point, and whether the point is doubtful; or why it has none.
+fn row(dataset: &Dataset, point: &Point) -> Result<(ScMembenchRow, bool), String> {
+    let place = place(dataset, point)?;
+    let measured = match &point.outcome {
+        Outcome::Measured(measured) => measured,
+        other => return Err(format!("{}: {}", other.status(), other.reason().unwrap_or_default())),
+    };
+    if measured.verdict.grade == VerdictGrade::Rejected {
+        return Err(format!("rejected: {}", measured.verdict.text()));
+    }
+    let row = figures(&place, measured).ok_or("the report has no samples of it, so no iterations and no time")?;
+    Ok((row, measured.verdict.grade == VerdictGrade::Doubtful))
+}
+
+/// Where a row stands.
+struct Place {
+    operation: &'static str,
+    kib: u64,
+    threads: u64,
+    /// Bytes that a thread walks through.
+    size: u64,
+}
+
+/// The place that the form has for a point, or why it has none.
+fn place(dataset: &Dataset, point: &Point) -> Result<Place, String> {
+    let experiment = dataset.experiment.as_str();
+    if experiment != dataset.quantity.name || !["bandwidth", "latency"].contains(&experiment) {
+        return Err("only bandwidth and latency have rows".to_owned());
+    }
+    let operation = match experiment {
+        "latency" => "latency",
+        _ => {
+            let bandwidth = SC_MEMBENCH_OPERATIONS.into_iter().filter(|known| *known != "latency");
+            let found = bandwidth.into_iter().find(|known| point.name("operation") == Some(*known));
+            found.ok_or("only read, write, copy and latency have rows")?
+        }
+    };
+    let threads = if operation == "latency" { point.number("threads").or(Some(1)) } else { point.number("threads") };
+    let threads = threads.ok_or("it has no number of threads")?;
+    if operation == "latency" {
+        if threads != 1 {
+            return Err("several threads at once: latency rows are of one".to_owned());
+        }
+        if point.number("chains").is_some_and(|chains| chains != 1) {
+            return Err("several chains at once: latency rows are of one".to_owned());
+        }
+        if point.name("chain_mode").is_some_and(|mode| mode != "global-random") {
+            return Err("not in random order over all of its memory: latency rows are".to_owned());
+        }
+    }
+    let size = point.number("size_bytes").ok_or("it has no size")?;
+    let exact = size as f64 / buffers(operation) as f64 / 1024.0;
+    let kib = exact.round();
+    if kib < 1.0 || (exact / kib - 1.0).abs() > SIZE_ERROR {
+        return Err("its buffer is not a whole number of KiB".to_owned());
+    }
+    // A float of this size is a whole number below 2^54.
+    Ok(Place { operation, kib: kib as u64, threads, size })
+}
+
+/// The row of a measured point; `None` without samples that say how much was done in how much time.
+fn figures(place: &Place, measured: &Measured) -> Option<ScMembenchRow> {
+    let samples = || measured.samples_of_summary();
+    let elapsed_ns: f64 = samples().map(|sample| sample.elapsed_ns).sum();
+    let work: u128 = samples().map(|sample| u128::from(sample.work)).sum();
+    if work == 0 || elapsed_ns <= 0.0 {
+        return None;
+    }
+    let row = ScMembenchRow {
+        operation: place.operation,
+        kib: place.kib,
+        threads: place.threads,
+        value: 0.0,
+        deviation: 0.0,
+        samples: 0,
+        iterations: 0,
+        elapsed_ns,
+    };
+    if place.operation != "latency" {
+        // A pass that was begun counts: samples of large buffers need not reach their end.
+        let pass = u128::from(place.size) * u128::from(place.threads.max(1));
+        let iterations = u64::try_from(work.div_ceil(pass.max(1))).unwrap_or(u64::MAX);
+        return Some(ScMembenchRow { value: single_count(place, measured)?, iterations, ..row });
+    }
+    let values: Vec<f64> = samples().map(|sample| sample.value).collect();
+    let count = if measured.summary.clean_samples > 0 { measured.summary.clean_samples } else { values.len() as u64 };
+    let deviation = measured.also.get("standard_deviation").copied().unwrap_or_else(|| deviation(&values));
+    let value = Some(measured.summary.median).filter(|ns| *ns > 0.0)?;
+    Some(ScMembenchRow { value, deviation, samples: count, iterations: count, ..row })
+}
+
+/// The best sample in B/s with the buffer counted once.
+///
+/// The report has that convention for the median; the best sample differs from it by the same factor.
+fn single_count(place: &Place, measured: &Measured) -> Option<f64> {
+    let stated = measured.also.get("single_count").map(|single| single / measured.summary.median);
+    let factor = stated.filter(|f| f.is_finite() && *f > 0.0).unwrap_or(1.0 / buffers(place.operation) as f64);
+    Some(measured.summary.best * factor).filter(|b| b.is_finite() && *b > 0.0)
+}
+
+/// Standard deviation of a sample (n - 1), 0 where there are fewer than two, as that tool has it.
+fn deviation(values: &[f64]) -> f64 {
+    if values.len() < 2 {
+        return 0.0;
+    }
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    let squares: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
+    (squares / (values.len() - 1) as f64).sqrt()
+}
