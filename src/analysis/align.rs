@@ -1,7 +1,8 @@
 //! Which points of two reports ask the same question with the same ruler.
 
 use crate::results::{
-    ASKED_THREADS, Candidate, Choice, Coordinates, Dataset, Outcome, Point, Provenance, Report, VerdictGrade, headline,
+    ASKED_THREADS, Candidate, Choice, Coordinate, Coordinates, Dataset, Outcome, Point, Provenance, Report,
+    VerdictGrade, headline,
 };
 #[cfg(test)]
 use schemars::JsonSchema;
@@ -47,6 +48,9 @@ pub struct Unaligned {
     pub coordinates: Coordinates,
     /// Why it is not compared, in words.
     pub reason: String,
+    /// Whether only one report asks the question.
+    #[serde(skip)]
+    pub is_alone: bool,
 }
 
 /// The points of one dataset by place.
@@ -139,6 +143,7 @@ impl<'a> Pairs<'a> {
     fn alone(&mut self, dataset: &Dataset, at: &Coordinates, points: &[&Point], reason: &str) {
         if points.iter().any(|p| p.outcome.measured().is_some()) {
             self.skip(dataset, at.clone(), reason.to_owned());
+            self.unaligned.last_mut().into_iter().for_each(|one| one.is_alone = true);
         }
     }
 
@@ -150,7 +155,7 @@ impl<'a> Pairs<'a> {
 
     fn skip(&mut self, dataset: &Dataset, coordinates: Coordinates, reason: String) {
         let (experiment, quantity) = (dataset.experiment.clone(), dataset.quantity.name.clone());
-        self.unaligned.push(Unaligned { experiment, quantity, coordinates, reason });
+        self.unaligned.push(Unaligned { experiment, quantity, coordinates, reason, is_alone: false });
     }
 }
 
@@ -177,16 +182,31 @@ fn race(point: &Point) -> Option<&Choice> {
     point.outcome.measured()?.choice.as_ref()
 }
 
-/// What a point asks: its coordinates without the repetition and without what a race decided.
+/// Whether a race chose the kernel of a point. A table has no races, but says where the fastest width was asked for.
+fn is_chosen(point: &Point) -> bool {
+    race(point).is_some() || point.name("width") == Some("best") || point.coordinates.contains_key(ASKED_THREADS)
+}
+
+/// What a point asks: its coordinates without the repetition and without what a race decided. A name of digits is the
+/// number: a table does not tell them apart.
 fn question(point: &Point) -> Coordinates {
     let mut left_out = vec![REPEAT];
-    if race(point).is_some() {
+    if is_chosen(point) {
         left_out.extend(OF_CHOICE);
         if point.coordinates.contains_key(ASKED_THREADS) {
             left_out.extend(OF_COUNT);
         }
     }
-    without(&point.coordinates, &left_out)
+    let mut asked = without(&point.coordinates, &left_out);
+    for coordinate in asked.values_mut() {
+        if let Coordinate::Name(name) = coordinate
+            && let Ok(number) = name.parse::<u64>()
+            && number.to_string() == *name
+        {
+            *coordinate = Coordinate::Number(number);
+        }
+    }
+    asked
 }
 
 /// The points of a dataset by what they ask.
@@ -249,6 +269,8 @@ struct Rulers<'a> {
     after: BTreeMap<&'a str, Option<&'a str>>,
     /// Whether one version of the program wrote both: then equal names are equal code.
     one_version: bool,
+    /// Whether one of them was read from a table, which has neither digests nor races.
+    table: bool,
 }
 
 impl<'a> Rulers<'a> {
@@ -257,7 +279,12 @@ impl<'a> Rulers<'a> {
             provenance.kernels.iter().map(|k| (k.name.as_str(), k.digest.as_deref())).collect()
         };
         let (one, other) = (&before.provenance, &after.provenance);
-        Self { before: digests(one), after: digests(other), one_version: one.tool == other.tool }
+        Self {
+            before: digests(one),
+            after: digests(other),
+            one_version: one.tool == other.tool,
+            table: one.is_unknown() || other.is_unknown(),
+        }
     }
 
     /// What measured `before` and `after`, none of them empty.
@@ -279,6 +306,11 @@ impl<'a> Rulers<'a> {
                     }
                 };
                 Ruler::Raced { words, apart }
+            }
+            None if one != other && self.table && before.iter().chain(after).all(|p| is_chosen(p)) => {
+                let words =
+                    format!("fastest was {}, then {}; a table does not say how far apart", list(&one), list(&other));
+                Ruler::Raced { words, apart: 1.0 }
             }
             None if one != other => Ruler::Different(format!("different kernels: {} and {}", list(&one), list(&other))),
             _ => Ruler::Same,

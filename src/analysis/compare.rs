@@ -1,13 +1,17 @@
 //! Two reports point by point: better, worse, the same, or cannot be told.
 
 use super::align::{Aligned, Unaligned, align};
-use crate::results::{Axis, Coordinates, Point, Quantity, Report, VerdictGrade};
-use crate::stats::{Ratio, median, ratio_interval};
-use crate::units::ParseError;
+use crate::results::{
+    Axis, Coordinate, Coordinates, Dataset, Measured, Point, Quantity, Report, ScMembenchForm, ScMembenchLeftOut,
+    Threads, VerdictGrade, sc_membench_form, sc_membench_report,
+};
+use crate::stats::{median, ratio_interval};
+use crate::units::{Bytes, ParseError};
 #[cfg(test)]
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 use std::str::FromStr;
 
 /// What the interval of a ratio holds: a difference that is none gets outside of it in at most 2 of 100 comparisons.
@@ -15,6 +19,13 @@ pub const CONFIDENCE: f64 = 0.98;
 
 /// Smaller differences matter to nobody, unless the user says otherwise.
 pub const DEFAULT_FLOOR: Share = Share(0.03);
+
+/// The floor of points without samples: nothing but experience says how far apart two runs of one machine are. The
+/// best of three tries, which is what other tools write, differs by several percent.
+pub const DEFAULT_FLOOR_WITHOUT_SAMPLES: Share = Share(0.1);
+
+/// Values of an axis that are named where nothing is in common.
+const MOST_NAMED: usize = 4;
 
 /// From this many allocations on each side on, an allocation counts as one value: its rounds share its pages.
 const ENOUGH_ALLOCATIONS: usize = 5;
@@ -42,13 +53,15 @@ impl FromStr for Share {
 pub struct Settings {
     /// Differences up to this share of the first value do not matter.
     pub floor: Share,
+    /// The same for points that come without samples, which are judged by their figures alone.
+    pub floor_without_samples: Share,
     /// Whether points are compared that were measured by different kernels.
     pub any_kernel: bool,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { floor: DEFAULT_FLOOR, any_kernel: false }
+        Self { floor: DEFAULT_FLOOR, floor_without_samples: DEFAULT_FLOOR_WITHOUT_SAMPLES, any_kernel: false }
     }
 }
 
@@ -83,9 +96,10 @@ impl Change {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(test, derive(JsonSchema))]
 pub struct Side {
-    /// Its median, that of the repetitions' medians where there are several, in the quantity's unit.
+    /// The median of the values that are judged: of rounds or allocations, or the reported figure where there are no
+    /// samples (of repetitions their median), in the quantity's unit.
     pub median: f64,
-    /// How many rounds (or allocations) stand for it in the interval.
+    /// How many rounds (or allocations) stand for it in the interval; 0 where there are no samples.
     pub values: u64,
     /// The worst verdict among its repetitions.
     pub grade: VerdictGrade,
@@ -101,9 +115,9 @@ pub struct Pair {
     pub before: Side,
     /// In the second report.
     pub after: Side,
-    /// After divided by before, `null` where there are too few values.
+    /// The median after divided by the median before, `null` where that is no number.
     pub ratio: Option<f64>,
-    /// Lower end of the ratio's interval.
+    /// Lower end of the ratio's interval, `null` where there are too few values.
     pub ratio_low: Option<f64>,
     /// Upper end of the ratio's interval.
     pub ratio_high: Option<f64>,
@@ -117,6 +131,11 @@ pub struct Pair {
 }
 
 impl Pair {
+    /// Whether the figures alone were judged.
+    pub fn is_without_samples(&self) -> bool {
+        self.before.values == 0 || self.after.values == 0
+    }
+
     /// How far the values are apart, up or down, in steps of a millionth: what rows are sorted by.
     pub fn size(&self) -> f64 {
         self.ratio.map_or(0.0, |ratio| (ratio.ln().abs() * 1e6).round())
@@ -168,6 +187,8 @@ pub struct Comparison {
     pub after: String,
     /// Differences up to this share do not matter.
     pub floor: Share,
+    /// The same of points without samples.
+    pub floor_without_samples: Share,
     /// What the intervals hold.
     pub confidence: f64,
     /// How many pairs came out how.
@@ -181,6 +202,11 @@ pub struct Comparison {
 }
 
 impl Comparison {
+    /// How many pairs have no samples on one side, so that their figures alone were judged.
+    pub fn without_samples(&self) -> usize {
+        self.pairs().filter(|(_, pair)| pair.is_without_samples()).count()
+    }
+
     /// Every pair with its quantity.
     pub fn pairs(&self) -> impl Iterator<Item = (&PairGroup, &Pair)> {
         self.groups.iter().flat_map(|group| group.pairs.iter().map(move |pair| (group, pair)))
@@ -192,12 +218,20 @@ impl Comparison {
 /// A pair is better or worse where the whole interval of the ratio lies beyond the floor, the same where it lies within, and
 /// cannot be told otherwise: two one-sided tests (Schuirmann 1987) at the level of [`CONFIDENCE`]. docs/method/compare.md says
 /// what this means for many points at once.
+///
+/// Points without samples are judged by their figures and a floor of their own. Where one report is of sc-membench, the
+/// other one is taken in that form, so that both have the same conventions.
 pub fn compare(before: (&str, &Report), after: (&str, &Report), settings: &Settings) -> Comparison {
-    let (aligned, unaligned) = align(before.1, after.1, settings.any_kernel);
+    let form = [before.1, after.1].iter().any(|report| is_sc_membench(report));
+    let first = InForm::new(before.1, form);
+    let second = InForm::new(after.1, form);
+    let (aligned, mut unaligned) = align(&first.report, &second.report, settings.any_kernel);
+    unaligned.extend(first.without_row("first"));
+    unaligned.extend(second.without_row("second"));
     let mut groups: Vec<PairGroup> = Vec::new();
     let mut tally = Tally::default();
     for one in aligned {
-        let pair = judge(&one, settings.floor);
+        let pair = judge(&one, settings);
         match pair.change {
             Change::Worse => tally.worse += 1,
             Change::Better => tally.better += 1,
@@ -218,60 +252,129 @@ pub fn compare(before: (&str, &Report), after: (&str, &Report), settings: &Setti
     for group in &mut groups {
         group.pairs.sort_by(|a, b| a.change.cmp(&b.change).then(b.size().total_cmp(&a.size())));
     }
+    let mut notes = notes(before.1, after.1);
+    // Where a question is in both reports, the reason for not comparing it says enough.
+    if tally.all() == 0 && unaligned.iter().all(|one| one.is_alone) {
+        notes.push(nothing_in_common(&first.report, &second.report));
+    }
     Comparison {
         before: before.0.to_owned(),
         after: after.0.to_owned(),
         floor: settings.floor,
+        floor_without_samples: settings.floor_without_samples,
         confidence: CONFIDENCE,
         tally,
-        notes: notes(before.1, after.1),
+        notes,
         groups,
         unaligned,
     }
 }
 
-/// What became of one point.
-fn judge(one: &Aligned<'_>, floor: Share) -> Pair {
-    let (mine, theirs) = values(&one.before, &one.after);
-    let ratio = ratio_interval(&mine, &theirs, CONFIDENCE);
-    let (before, after) = (side(&one.before, mine.len()), side(&one.after, theirs.len()));
-    let rejected = [(before, "first"), (after, "second")].into_iter().find(|(s, _)| s.grade == VerdictGrade::Rejected);
-    let wide = if one.apart > 1.0 { Share((1.0 + floor.0) * one.apart - 1.0) } else { floor };
-    let (change, why) = match (rejected, ratio) {
-        (Some((_, which)), _) => (Change::CannotTell, Some(format!("rejected in the {which} report"))),
-        (None, None) => {
-            let few = format!("{} and {} rounds are too few to tell", mine.len(), theirs.len());
-            (Change::CannotTell, Some(few))
+/// Whether a report was read from sc-membench's CSV.
+fn is_sc_membench(report: &Report) -> bool {
+    report.provenance.tool.name == "sc-membench" && report.provenance.is_unknown()
+}
+
+/// A report as it is compared.
+struct InForm<'a> {
+    report: Cow<'a, Report>,
+    left_out: Vec<ScMembenchLeftOut>,
+}
+
+impl<'a> InForm<'a> {
+    /// The report in sc-membench's form, or as it is.
+    fn new(report: &'a Report, form: bool) -> Self {
+        if !form {
+            return InForm { report: Cow::Borrowed(report), left_out: Vec::new() };
         }
-        (None, Some(ratio)) => (change(&ratio, (floor, wide), one.dataset.quantity.higher_is_better), None),
+        let ScMembenchForm { rows, left_out, .. } = sc_membench_form(report, Threads::Every);
+        InForm { report: Cow::Owned(sc_membench_report(&rows)), left_out }
+    }
+
+    /// What has no row in that form.
+    fn without_row(&self, which: &str) -> impl Iterator<Item = Unaligned> {
+        self.left_out.iter().map(move |one| Unaligned {
+            experiment: one.experiment.clone(),
+            quantity: one.quantity.clone(),
+            coordinates: one.coordinates.clone(),
+            reason: format!("no row in sc-membench's form in the {which} report: {}", one.reason),
+            is_alone: true,
+        })
+    }
+}
+
+/// What became of one point.
+fn judge(one: &Aligned<'_>, settings: &Settings) -> Pair {
+    let measured = one.before.iter().chain(&one.after).filter_map(|point| point.outcome.measured());
+    let bare = measured.into_iter().any(Measured::is_without_samples);
+    let (mine, theirs) = if bare { (Vec::new(), Vec::new()) } else { values(&one.before, &one.after) };
+    let interval = ratio_interval(&mine, &theirs, CONFIDENCE).map(|ratio| ratio.interval);
+    let before = side(&one.before, &mine);
+    let after = side(&one.after, &theirs);
+    let ratio = Some(after.median / before.median).filter(|ratio| ratio.is_finite() && *ratio > 0.0);
+    let floor = if bare { settings.floor_without_samples } else { settings.floor };
+    let floors = Floors { same: floor, differ: Share((1.0 + floor.0) * one.apart.max(1.0) - 1.0) };
+    let higher_is_better = one.dataset.quantity.higher_is_better;
+    let rejected = [(before, "first"), (after, "second")].into_iter().find(|(s, _)| s.grade == VerdictGrade::Rejected);
+    let mut remarks = Vec::new();
+    let change = match (rejected, ratio, interval) {
+        (Some((_, which)), ..) => {
+            remarks.push(format!("rejected in the {which} report"));
+            Change::CannotTell
+        }
+        // The figure is all that there is.
+        (None, Some(ratio), _) if bare => floors.change(ratio, ratio, higher_is_better),
+        (None, Some(ratio), Some(interval)) if interval.low <= ratio && ratio <= interval.high => {
+            floors.change(interval.low, interval.high, higher_is_better)
+        }
+        (None, Some(_), Some(_)) => {
+            remarks.push("rounds of several kinds: the change of the medians lies outside the interval".to_owned());
+            Change::CannotTell
+        }
+        (None, None, _) => {
+            remarks.push("no ratio of these figures".to_owned());
+            Change::CannotTell
+        }
+        (None, Some(_), None) => {
+            remarks.push(format!("{} and {} rounds are too few to tell", mine.len(), theirs.len()));
+            Change::CannotTell
+        }
     };
-    let remarks: Vec<String> = why.into_iter().chain(one.ruler.clone()).collect();
+    remarks.extend(one.ruler.clone());
     Pair {
         coordinates: one.coordinates.clone(),
         before,
         after,
-        ratio: ratio.map(|r| r.estimate),
-        ratio_low: ratio.map(|r| r.interval.low),
-        ratio_high: ratio.map(|r| r.interval.high),
+        ratio,
+        ratio_low: interval.map(|interval| interval.low),
+        ratio_high: interval.map(|interval| interval.high),
         change,
-        floor: wide,
+        floor: floors.differ,
         remark: (!remarks.is_empty()).then(|| remarks.join("; ")),
     }
 }
 
-/// Where the interval lies with regard to the floor, which is as far down as up in the logarithm: the same within the `floor`, better
-/// or worse beyond the `wide` one.
-fn change(ratio: &Ratio, (floor, wide): (Share, Share), higher_is_better: bool) -> Change {
-    let (lower, upper) = (1.0 / (1.0 + wide.0), 1.0 + wide.0);
-    let (least, most) = (1.0 / (1.0 + floor.0), 1.0 + floor.0);
-    let interval = ratio.interval;
-    match () {
-        () if interval.low > upper && higher_is_better => Change::Better,
-        () if interval.low > upper => Change::Worse,
-        () if interval.high < lower && higher_is_better => Change::Worse,
-        () if interval.high < lower => Change::Better,
-        () if interval.low >= least && interval.high <= most => Change::Same,
-        () => Change::CannotTell,
+/// Up to which shares two values are the same, and from which on they differ. Shares are as far down as up in the
+/// logarithm.
+struct Floors {
+    same: Share,
+    /// At least `same`: what lay between the winners of a race is no difference between the machines.
+    differ: Share,
+}
+
+impl Floors {
+    /// What became of a point whose ratio lies between `low` and `high`.
+    fn change(&self, low: f64, high: f64, higher_is_better: bool) -> Change {
+        let more = 1.0 + self.differ.0;
+        let same = 1.0 + self.same.0;
+        match () {
+            () if low > more && higher_is_better => Change::Better,
+            () if low > more => Change::Worse,
+            () if high < 1.0 / more && higher_is_better => Change::Worse,
+            () if high < 1.0 / more => Change::Better,
+            () if low >= 1.0 / same && high <= same => Change::Same,
+            () => Change::CannotTell,
+        }
     }
 }
 
@@ -296,19 +399,76 @@ fn values(before: &[&Point], after: &[&Point]) -> (Vec<f64>, Vec<f64>) {
     }
 }
 
-/// What a side is shown as.
-fn side(points: &[&Point], values: usize) -> Side {
+/// What a side is shown as; `values` are those that are judged.
+fn side(points: &[&Point], values: &[f64]) -> Side {
     let measured: Vec<_> = points.iter().filter_map(|p| p.outcome.measured()).collect();
-    let medians: Vec<f64> = measured.iter().map(|m| m.summary.median).collect();
+    let reported: Vec<f64> = measured.iter().map(|m| m.summary.median).collect();
     Side {
-        median: median(&medians).unwrap_or_default(),
-        values: values as u64,
+        median: median(values).or_else(|| median(&reported)).unwrap_or_default(),
+        values: values.len() as u64,
         grade: measured.iter().map(|m| m.verdict.grade).max().unwrap_or(VerdictGrade::Rejected),
+    }
+}
+
+/// The axes on which two reports without a common point have no common coordinate.
+fn nothing_in_common(before: &Report, after: &Report) -> String {
+    let measured = |dataset: &&Dataset| dataset.points.iter().any(|point| point.outcome.measured().is_some());
+    let experiments = |report: &Report| -> BTreeSet<String> {
+        report.datasets.iter().filter(measured).map(|dataset| dataset.experiment.clone()).collect()
+    };
+    let names = [experiments(before), experiments(after)];
+    if names[0].is_disjoint(&names[1]) {
+        return format!("nothing in common: experiments {} / {}", listed(&names[0]), listed(&names[1]));
+    }
+    let mut differ = Vec::new();
+    for dataset in before.datasets.iter().filter(measured) {
+        let same = |other: &&Dataset| other.experiment == dataset.experiment && other.quantity == dataset.quantity;
+        let Some(other) = after.datasets.iter().filter(measured).find(same) else { continue };
+        let axes: BTreeSet<&String> =
+            [dataset, other].into_iter().flat_map(|d| &d.points).flat_map(|point| point.coordinates.keys()).collect();
+        for axis in axes {
+            let both = [coordinates_on(axis, dataset), coordinates_on(axis, other)];
+            if both[0].is_disjoint(&both[1]) {
+                let axis = axis.trim_end_matches("_bytes").replace('_', " ");
+                differ.push(format!("{} {axis} {} / {}", dataset.experiment, listed(&both[0]), listed(&both[1])));
+            }
+        }
+    }
+    match differ.is_empty() {
+        true => "nothing in common: no point is in both reports with the same coordinates".to_owned(),
+        false => format!("nothing in common: {}", differ.join("; ")),
+    }
+}
+
+/// The coordinates of the measured points of a dataset on an axis, in words.
+fn coordinates_on(axis: &str, dataset: &Dataset) -> BTreeSet<String> {
+    let measured = dataset.points.iter().filter(|point| point.outcome.measured().is_some());
+    let word = |point: &Point| match point.coordinates.get(axis) {
+        Some(Coordinate::Number(bytes)) if axis.ends_with("_bytes") => Bytes(*bytes).to_string(),
+        Some(other) => other.to_string(),
+        None => "none".to_owned(),
+    };
+    measured.map(word).collect()
+}
+
+/// A few of `words`, and how many more there are.
+fn listed(words: &BTreeSet<String>) -> String {
+    let few: Vec<&str> = words.iter().take(MOST_NAMED).map(String::as_str).collect();
+    match words.len().saturating_sub(MOST_NAMED) {
+        _ if words.is_empty() => "none".to_owned(),
+        0 => few.join(", "),
+        more => format!("{} and {more} more", few.join(", ")),
     }
 }
 
 /// What differs between two runs beside their numbers.
 fn notes(before: &Report, after: &Report) -> Vec<String> {
+    let bare = [(before, "first"), (after, "second")].into_iter().filter(|(r, _)| r.provenance.is_unknown());
+    let bare: Vec<String> =
+        bare.map(|(_, which)| format!("the {which} report is a table: its machine is unknown")).collect();
+    if !bare.is_empty() {
+        return bare;
+    }
     let facts = |report: &Report| -> Vec<(&'static str, String)> {
         let (p, host) = (&report.provenance, &report.provenance.host);
         let known = |fact: Option<String>| fact.unwrap_or_else(|| "unknown".to_owned());
@@ -351,7 +511,6 @@ fn beside_one_of_them(before: &Report, after: &Report) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::Interval;
 
     #[test]
     fn shares_are_read() {
@@ -369,10 +528,8 @@ mod tests {
 
     #[test]
     fn the_interval_decides() {
-        let told = |low, high, higher_is_better| {
-            let ratio = Ratio { estimate: (low + high) / 2.0, interval: Interval { low, high, attained: 0.98 } };
-            change(&ratio, (Share(0.03), Share(0.03)), higher_is_better)
-        };
+        let floors = Floors { same: Share(0.03), differ: Share(0.03) };
+        let told = |low, high, higher_is_better| floors.change(low, high, higher_is_better);
         // Bandwidth, then latency.
         for (low, high, more, less) in [
             (1.04, 1.2, Change::Better, Change::Worse),
@@ -385,7 +542,7 @@ mod tests {
             assert_eq!((told(low, high, true), told(low, high, false)), (more, less), "{low} {high}");
         }
         // What lies between two winners of a race is no difference between the machines, and no likeness of theirs.
-        let ratio = Ratio { estimate: 1.05, interval: Interval { low: 1.04, high: 1.06, attained: 0.98 } };
-        assert_eq!(change(&ratio, (Share(0.03), Share(0.06)), true), Change::CannotTell);
+        let floors = Floors { same: Share(0.03), differ: Share(0.06) };
+        assert_eq!(floors.change(1.04, 1.06, true), Change::CannotTell);
     }
 }

@@ -440,6 +440,10 @@ pub struct CompareOptions {
     #[arg(long, value_name = "SHARE", default_value = "3%")]
     pub floor: Share,
 
+    /// The same for points without samples, which CSV has: judged by their figures alone
+    #[arg(long, value_name = "SHARE", default_value = "10%")]
+    pub floor_without_samples: Share,
+
     /// Compare what different kernels reached, too, where not the same ones had the chance
     #[arg(long)]
     pub any_kernel: bool,

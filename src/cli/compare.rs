@@ -14,7 +14,11 @@ use std::path::{Path, PathBuf};
 /// reports have no point in common.
 pub fn run(options: &CompareOptions) -> Result<Exit> {
     let chosen = options.format.as_deref().map(render::comparison_format).transpose()?;
-    let settings = Settings { floor: options.floor, any_kernel: options.any_kernel };
+    let settings = Settings {
+        floor: options.floor,
+        floor_without_samples: options.floor_without_samples,
+        any_kernel: options.any_kernel,
+    };
     let named = |path: &PathBuf| -> Result<NamedReport> {
         let file = state::resolved(path)?;
         // A saved run is known by its file, wherever the folder of runs is.

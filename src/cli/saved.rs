@@ -12,7 +12,7 @@ pub fn read(path: &Path) -> Result<Report> {
     let saved = read_saved(path).map_err(|e| {
         let (file, why) = (path.display(), reason_in(&e));
         Error::usage(format!(
-            "cannot read the report: '{file}': {why}; reports (.json), journals (.jsonl) and sc-membench's CSV can be read; type the name of one"
+            "cannot read the report: '{file}': {why}; reports (.json), journals (.jsonl) and CSV of memgauge or sc-membench can be read; type the name of one"
         ))
     })?;
     Ok(match saved {

@@ -66,9 +66,15 @@ pub fn comparison_format_of(path: &Path) -> Result<&'static ComparisonFormat> {
 /// The comparison in one line: how many points came out how, and the worst of them.
 pub fn comparison_summary(comparison: &Comparison) -> String {
     let tally = comparison.tally;
-    let floor = (comparison.floor.0 * 1e4).round() / 1e2;
+    let percent = |share: f64| (share * 1e4).round() / 1e2;
+    let bare = percent(comparison.floor_without_samples.0);
+    let floor = match comparison.without_samples() {
+        0 => format!("{}%", percent(comparison.floor.0)),
+        all if all == tally.all() => format!("{bare}%"),
+        _ => format!("{}% ({bare}% without samples)", percent(comparison.floor.0)),
+    };
     let mut text = format!(
-        "{} compared: {} worse, {} better, {} the same within {floor}%, {} cannot tell",
+        "{} compared: {} worse, {} better, {} the same within {floor}, {} cannot tell",
         counted(tally.all(), "point"),
         tally.worse,
         tally.better,
@@ -78,7 +84,10 @@ pub fn comparison_summary(comparison: &Comparison) -> String {
     let worse = comparison.pairs().filter(|(_, pair)| pair.change == Change::Worse);
     if let Some((group, pair)) = worse.max_by(|(_, a), (_, b)| a.size().total_cmp(&b.size())) {
         let [change, low, high] = changes(pair);
-        text.push_str(&format!("; worst: {}, {change}% ({low} to {high})", place(group, &pair.coordinates)));
+        text.push_str(&format!("; worst: {}, {change}%", place(group, &pair.coordinates)));
+        if !low.is_empty() {
+            text.push_str(&format!(" ({low} to {high})"));
+        }
     }
     if !comparison.unaligned.is_empty() {
         text.push_str(&format!("; {} not compared", counted(comparison.unaligned.len(), "point")));
@@ -126,7 +135,13 @@ fn named(axis: &str, text: String) -> String {
 /// The change in percent with sign, and the ends of its interval; empty where there is none.
 fn changes(pair: &Pair) -> [String; 3] {
     [pair.ratio, pair.ratio_low, pair.ratio_high]
-        .map(|ratio| ratio.map(|ratio| format!("{:+.1}", (ratio - 1.0) * 100.0)).unwrap_or_default())
+        .map(|ratio| ratio.map(|ratio| signed((ratio - 1.0) * 100.0)).unwrap_or_default())
+}
+
+/// A percentage with one decimal and its sign, which zero does not have.
+fn signed(percent: f64) -> String {
+    let text = format!("{percent:+.1}");
+    if ["+0.0", "-0.0"].contains(&text.as_str()) { "0.0".to_owned() } else { text }
 }
 
 /// The pairs of a group that are shown, and what is to be read above them.
@@ -235,13 +250,25 @@ fn gathered(told: impl Iterator<Item = (String, String)>, verbose: bool) -> Vec<
 
 /// What the marks and columns mean, and what chance does.
 pub(super) fn legend(comparison: &Comparison) -> String {
-    let expected = (1.0 - comparison.confidence) * comparison.tally.all() as f64;
-    format!(
-        "from, to: {:.0}% interval of the change; by chance at most {} of {} would come out better or worse; ? doubtful, ! rejected",
-        comparison.confidence * 100.0,
-        significant(expected),
-        counted(comparison.tally.all(), "point"),
-    )
+    let bare = comparison.without_samples();
+    let judged = comparison.tally.all() - bare;
+    let mut parts = vec!["before, after: medians of rounds, change: their ratio".to_owned()];
+    if judged > 0 {
+        let expected = significant((1.0 - comparison.confidence) * judged as f64);
+        parts.push(format!("from, to: {:.0}% interval of the change", comparison.confidence * 100.0));
+        parts.push(format!(
+            "by chance at most {expected} of {} would come out better or worse",
+            counted(judged, "point")
+        ));
+    }
+    if bare > 0 {
+        parts.push(format!(
+            "without samples: {}, judged by the figures alone (--floor-without-samples)",
+            counted(bare, "point")
+        ));
+    }
+    parts.push("? doubtful, ! rejected".to_owned());
+    parts.join("; ")
 }
 
 /// The lines above the tables: word and text.
@@ -250,7 +277,7 @@ pub(super) fn head(comparison: &Comparison) -> Vec<[String; 2]> {
         ["compared".to_owned(), format!("{} with {}", shorten(&comparison.after, 80), shorten(&comparison.before, 80))],
         ["result".to_owned(), comparison_summary(comparison)],
     ];
-    rows.extend(comparison.notes.iter().map(|note| ["note".to_owned(), shorten(note, 160)]));
+    rows.extend(comparison.notes.iter().map(|note| ["note".to_owned(), shorten(note, 300)]));
     rows
 }
 

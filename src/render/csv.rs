@@ -1,49 +1,14 @@
 //! One row per point, for spreadsheets and data frames.
+//!
+//! The columns are those of `results::CSV_COLUMNS`, the same for every command. Reports of other versions may have axes
+//! and figures that this list does not have; they come behind it.
 
 use super::text::{clean, cleaned};
 use super::{Options, Renderer};
 use crate::error::{Error, Result};
-use crate::results::{Coordinate, Dataset, Measured, Point, Report};
+use crate::results::{CSV_COLUMNS, Cause, Coordinate, CsvCell, CsvColumn, Dataset, Point, Report, csv_column};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
-
-/// The columns that every file has, in this order; new ones are added at the end only.
-pub(super) const COLUMNS: [&str; 34] = [
-    "experiment",
-    "quantity",
-    "unit",
-    "operation",
-    "kernel",
-    "level",
-    "size_bytes",
-    "threads",
-    "page_bytes",
-    "status",
-    "value",
-    "best",
-    "ci_low",
-    "ci_high",
-    "samples",
-    "trust",
-    "reason",
-    "single_count",
-    "bus_estimate",
-    "core_cycles",
-    "limit",
-    "pages",
-    "stride_bytes",
-    "repeat",
-    "mad",
-    "dirty_samples",
-    "share_of_forward",
-    "per_cycle",
-    "per_second",
-    "ns_per_operation",
-    "traffic",
-    "traffic_ci_low",
-    "traffic_ci_high",
-    "traffic_bus_estimate",
-];
 
 /// `csv`: long form, base units.
 pub(super) struct Csv;
@@ -58,24 +23,25 @@ impl Renderer for Csv {
     }
 
     fn help(&self) -> &'static str {
-        "one row per point in base units (B/s, ns), empty where there is no value"
+        "one row per point in base units (B/s, ns), the same columns for every command, empty where there is no value"
     }
 
     fn render_finite(&self, report: &Report, _options: &Options) -> Result<Vec<u8>> {
         let cannot = |e: ::csv::Error| Error::failure(format!("cannot write CSV: {e}"));
-        let (extra, figures) = (extra_axes(report), extra_figures(report));
+        let axes = unknown_axes(report);
+        let figures = unknown_figures(report);
         let mut writer = ::csv::Writer::from_writer(Vec::new());
-        let titles = COLUMNS.iter().map(|c| (*c).to_owned()).chain(extra.iter().map(|a| title(a)));
-        let titles = titles.chain(figures.iter().map(|name| figure_title(name, &extra)));
-        writer.write_record(titles).map_err(cannot)?;
-        let known = COLUMNS.map(Column::of);
+        let known = CSV_COLUMNS.iter().map(|column| column.name.to_owned());
+        let titles = known.chain(axes.iter().map(|axis| axis_title(axis)));
+        writer.write_record(titles.chain(figures.iter().map(|name| figure_title(name, &axes)))).map_err(cannot)?;
         for dataset in &report.datasets {
             for point in &dataset.points {
-                let known = known.iter().map(|column| column.cell(dataset, point));
-                let others = extra.iter().map(|axis| coordinate(point, axis));
+                let known = CSV_COLUMNS.iter().map(|column| cell(column, dataset, point));
+                let others = axes.iter().map(|axis| coordinate(point, axis));
                 let also = point.outcome.measured().map(|m| &m.also);
-                let rest =
-                    figures.iter().map(|name| also.and_then(|also| also.get(name)).map_or(Cow::Borrowed(""), number));
+                let rest = figures
+                    .iter()
+                    .map(|name| also.and_then(|also| also.get(name)).map(|value| number(*value)).unwrap_or_default());
                 for field in known.chain(others).chain(rest) {
                     writer.write_field(field.as_bytes()).map_err(cannot)?;
                 }
@@ -86,92 +52,75 @@ impl Renderer for Csv {
     }
 }
 
-/// Axes that have no column of their own, in the order of their names.
-fn extra_axes(report: &Report) -> Vec<String> {
+/// What a column shows of a point.
+fn cell<'a>(column: &CsvColumn, dataset: &'a Dataset, point: &'a Point) -> Cow<'a, str> {
+    let measured = point.outcome.measured();
+    let cell = match column.cell {
+        CsvCell::Experiment => Some(cleaned(&dataset.experiment)),
+        CsvCell::Quantity => Some(cleaned(&dataset.quantity.name)),
+        CsvCell::Unit => Some(cleaned(&dataset.quantity.unit)),
+        CsvCell::Better => Some(Cow::Borrowed(if dataset.quantity.higher_is_better { "more" } else { "less" })),
+        CsvCell::Role => match (dataset.derived, dataset.auxiliary) {
+            (true, _) => Some(Cow::Borrowed("derived")),
+            (false, true) => Some(Cow::Borrowed("auxiliary")),
+            (false, false) => None,
+        },
+        CsvCell::Status => Some(Cow::Borrowed(point.outcome.status())),
+        CsvCell::Trust => measured.map(|m| Cow::Borrowed(m.verdict.grade.word())),
+        CsvCell::Reason => match measured {
+            Some(measured) => Some(Cow::Owned(clean(&measured.verdict.text()))),
+            None => point.outcome.reason().map(cleaned),
+        },
+        CsvCell::Cause => measured.and_then(|m| m.verdict.reasons.first()).map(|reason| cause(reason.cause)),
+        CsvCell::Axis => Some(coordinate(point, column.name)),
+        CsvCell::Also => measured.and_then(|m| m.also.get(column.name)).map(|value| number(*value)),
+        CsvCell::Figure(figure) => measured.and_then(figure.get).map(number),
+    };
+    cell.unwrap_or_default()
+}
+
+/// The stable name of a cause.
+fn cause(cause: Cause) -> Cow<'static, str> {
+    let name = serde_json::to_value(cause).ok();
+    Cow::Owned(name.and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default())
+}
+
+/// Axes that have no column, in the order of their names.
+fn unknown_axes(report: &Report) -> Vec<String> {
     let points = report.datasets.iter().flat_map(|d| &d.points);
-    let axes = names(points.flat_map(|p| p.coordinates.keys()));
-    axes.into_iter().filter(|a| !is_coordinate(a)).cloned().collect()
+    let known = |name: &str| csv_column(name).is_some_and(|column| matches!(column.cell, CsvCell::Axis));
+    names(points.flat_map(|p| p.coordinates.keys()), known)
 }
 
-/// Further figures of points that have no column of their own, in the order of their names.
-fn extra_figures(report: &Report) -> Vec<String> {
+/// Further figures of points that have no column, in the order of their names.
+fn unknown_figures(report: &Report) -> Vec<String> {
     let points = report.datasets.iter().flat_map(|d| &d.points).filter_map(|p| p.outcome.measured());
-    let names = names(points.flat_map(|m| m.also.keys()));
-    names.into_iter().filter(|name| !COLUMNS.contains(&name.as_str())).cloned().collect()
+    let known = |name: &str| csv_column(name).is_some_and(|column| matches!(column.cell, CsvCell::Also));
+    names(points.flat_map(|m| m.also.keys()), known)
 }
 
-/// Each of `all` once. Collecting them would keep and sort millions of the same few.
-fn names<'a>(all: impl Iterator<Item = &'a String>) -> BTreeSet<&'a String> {
+/// Each of `all` that is not `known`, once. Collecting them would keep and sort millions of the same few.
+fn names<'a>(all: impl Iterator<Item = &'a String>, known: impl Fn(&str) -> bool) -> Vec<String> {
     let mut names = BTreeSet::new();
     for name in all {
         if !names.contains(name) {
             names.insert(name);
         }
     }
-    names
+    names.into_iter().filter(|name| !known(name)).cloned().collect()
 }
 
-/// The heading of a further figure; one that is called like an axis must not be mistaken for it.
+/// The heading of an unknown figure; one that is called like another column must not be mistaken for it.
 fn figure_title(name: &str, axes: &[String]) -> String {
     let text = clean(name);
-    if axes.iter().any(|axis| clean(axis) == text) { format!("figure_{text}") } else { text }
+    let taken = csv_column(&text).is_some() || axes.iter().any(|axis| clean(axis) == text);
+    if taken { format!("figure_{text}") } else { text }
 }
 
-/// Whether a column of the fixed ones shows this axis.
-fn is_coordinate(axis: &str) -> bool {
-    matches!(axis, "operation" | "kernel" | "level" | "size_bytes" | "threads" | "pages" | "stride_bytes" | "repeat")
-}
-
-/// The heading of a further axis; one that is called like a fixed column must not be mistaken for it.
-fn title(axis: &str) -> String {
-    let axis = clean(axis);
-    if COLUMNS.contains(&axis.as_str()) { format!("axis_{axis}") } else { axis }
-}
-
-/// A figure of a point that was measured, as text.
-type Figure = fn(&Measured) -> Option<Cow<'static, str>>;
-
-/// Where a fixed column is taken from: found once for all rows, of which there may be a million.
-enum Column {
-    Dataset(fn(&Dataset) -> &str),
-    Status,
-    Coordinate(&'static str),
-    /// Of a point that was measured.
-    Figure(Figure),
-    /// A further figure of such a point.
-    Also(&'static str),
-    /// Why a number is less than solid, or why there is none.
-    Reason,
-}
-
-impl Column {
-    fn of(name: &'static str) -> Self {
-        match name {
-            "experiment" => Column::Dataset(|dataset| &dataset.experiment),
-            "quantity" => Column::Dataset(|dataset| &dataset.quantity.name),
-            "unit" => Column::Dataset(|dataset| &dataset.quantity.unit),
-            "status" => Column::Status,
-            "reason" => Column::Reason,
-            axis if is_coordinate(axis) => Column::Coordinate(axis),
-            name => figure(name).map_or(Column::Also(name), Column::Figure),
-        }
-    }
-
-    /// What a point has to say in it.
-    fn cell<'a>(&self, dataset: &'a Dataset, point: &'a Point) -> Cow<'a, str> {
-        let measured = point.outcome.measured();
-        let cell = match (self, measured) {
-            (Column::Dataset(of), _) => Some(cleaned(of(dataset))),
-            (Column::Status, _) => Some(Cow::Borrowed(point.outcome.status())),
-            (Column::Coordinate(axis), _) => Some(coordinate(point, axis)),
-            (Column::Reason, Some(measured)) => Some(Cow::Owned(clean(&measured.verdict.text()))),
-            (Column::Reason, None) => point.outcome.reason().map(cleaned),
-            (Column::Figure(of), Some(measured)) => of(measured),
-            (Column::Also(name), Some(measured)) => measured.also.get(*name).map(number),
-            (Column::Figure(_) | Column::Also(_), None) => None,
-        };
-        cell.unwrap_or_default()
-    }
+/// The heading of an unknown axis; one that is called like a column must not be mistaken for it.
+fn axis_title(axis: &str) -> String {
+    let text = clean(axis);
+    if csv_column(&text).is_some() { format!("axis_{text}") } else { text }
 }
 
 /// A coordinate as text, empty where the point has none.
@@ -179,32 +128,11 @@ fn coordinate<'a>(point: &'a Point, axis: &str) -> Cow<'a, str> {
     match point.coordinates.get(axis) {
         None => Cow::Borrowed(""),
         Some(Coordinate::Name(name)) => cleaned(name),
-        Some(Coordinate::Number(value)) => number(value),
+        Some(Coordinate::Number(value)) => Cow::Owned(value.to_string()),
     }
 }
 
-/// A number as text.
-fn number(value: impl ToString) -> Cow<'static, str> {
-    Cow::Owned(value.to_string())
-}
-
-/// What a measured point has to say in a fixed column, `None` for one that shows a further figure.
-fn figure(column: &str) -> Option<Figure> {
-    Some(match column {
-        "value" => |m| Some(number(m.summary.median)),
-        "best" => |m| Some(number(m.summary.best)),
-        "ci_low" => |m| m.summary.interval().map(|(low, _)| number(low)),
-        "ci_high" => |m| m.summary.interval().map(|(_, high)| number(high)),
-        "mad" => |m| m.summary.mad.map(number),
-        "samples" => |m| Some(number(m.summary.clean_samples)),
-        "dirty_samples" => |m| Some(number(m.evidence.dirty_samples)),
-        "page_bytes" => |m| m.evidence.pages.granted_bytes.map(number),
-        "limit" => |m| m.limit.as_ref().map(|limit| number(limit.value)),
-        "trust" => |m| Some(Cow::Borrowed(m.verdict.grade.word())),
-        "traffic" => |m| m.load.map(|load| number(load.median)),
-        "traffic_ci_low" => |m| m.load.map(|load| number(load.ci_low)),
-        "traffic_ci_high" => |m| m.load.map(|load| number(load.ci_high)),
-        "traffic_bus_estimate" => |m| m.load.map(|load| number(load.bus_estimate)),
-        _ => return None,
-    })
+/// A number as text; a zero has no sign.
+fn number(value: f64) -> Cow<'static, str> {
+    Cow::Owned((value + 0.0).to_string())
 }

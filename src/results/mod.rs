@@ -4,6 +4,8 @@
 
 #![forbid(unsafe_code)]
 
+mod columns;
+mod csv_table;
 mod dataset;
 mod evidence;
 mod host;
@@ -16,6 +18,7 @@ mod storage;
 mod store;
 mod trace;
 
+pub use columns::{CSV_COLUMNS, CsvCell, CsvColumn, CsvFigure, csv_column};
 pub use dataset::{
     ASKED_THREADS, Axis, Coordinate, Coordinates, Dataset, Point, Quantity, add_derived, headline, place_asked_for,
 };
@@ -33,7 +36,7 @@ pub use relation::{Group, Places, Relation};
 pub use report::{ClockFacts, Finding, KernelUsed, PlanSummary, Provenance, Report, RunStatus, SCHEMA_VERSION, Tool};
 pub use sc_membench::{
     SC_MEMBENCH_HEADER, SC_MEMBENCH_OPERATIONS, ScMembenchForm, ScMembenchLeftOut, ScMembenchRow, Threads,
-    sc_membench_form,
+    sc_membench_form, sc_membench_report,
 };
 pub use storage::{Latencies, SeekLatencies, SeekWindow, Storage, StorageSecond};
 pub use store::{LARGEST_REPORT, Saved, is_replaceable, parse_saved, read_report, read_saved, write_atomically};

@@ -102,6 +102,11 @@ pub struct Measured {
 }
 
 impl Measured {
+    /// Whether the figures come from a table, without the samples that they rest on.
+    pub fn is_without_samples(&self) -> bool {
+        self.samples.is_empty() || self.summary.mad.is_none()
+    }
+
     /// The samples that the summary rests on: the undisturbed ones, or all where none is undisturbed.
     pub fn samples_of_summary(&self) -> impl Iterator<Item = &Sample> {
         let any = self.samples.iter().any(|sample| sample.dirty.is_none());

@@ -68,6 +68,36 @@ pub struct Provenance {
     pub host: HostFacts,
 }
 
+impl Provenance {
+    /// The provenance of a table by the program called `tool`, which says nothing of its run; `why` is what is said of
+    /// every fact.
+    pub(super) fn unknown(tool: &str, why: &str) -> Self {
+        Provenance {
+            tool: Tool { name: tool.to_owned(), version: why.to_owned(), machine: "native".to_owned() },
+            command_line: vec![tool.to_owned()],
+            seed: why.to_owned(),
+            started: why.to_owned(),
+            finished: why.to_owned(),
+            resumed: Vec::new(),
+            kernels: Vec::new(),
+            clock: ClockFacts {
+                counter: why.to_owned(),
+                rate: None,
+                error: None,
+                resolution: None,
+                overhead: None,
+                core: None,
+            },
+            host: HostFacts::unknown(why),
+        }
+    }
+
+    /// Whether this is the provenance of a table, which says nothing of its run.
+    pub fn is_unknown(&self) -> bool {
+        self.clock.rate.is_none()
+    }
+}
+
 /// The program.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(JsonSchema))]

@@ -10,9 +10,8 @@ pub use rows::{ScMembenchForm, ScMembenchLeftOut, Threads, sc_membench_form};
 
 use super::store::brief;
 use super::{
-    Axis, Cause, ClockFacts, Coordinate, Coordinates, Dataset, Evidence, HostFacts, Measured, Outcome, PlanSummary,
-    Point, Provenance, Quantity, Reason, Report, ReportVerdict, RunStatus, SCHEMA_VERSION, Sample, Summary, Tool,
-    Verdict, VerdictGrade,
+    Axis, Cause, Coordinate, Coordinates, Dataset, Evidence, Measured, Outcome, PlanSummary, Point, Provenance,
+    Quantity, Reason, Report, ReportVerdict, RunStatus, SCHEMA_VERSION, Sample, Summary, Verdict, VerdictGrade,
 };
 use crate::units::{Bytes, Nanos};
 use std::collections::BTreeMap;
@@ -53,7 +52,7 @@ pub(super) fn read(text: &[u8]) -> Result<Report, String> {
             ScMembenchRow::parse(&record, &places).map_err(|why| format!("sc-membench's CSV, line {line}: {why}"))?,
         );
     }
-    Ok(report(&rows))
+    Ok(sc_membench_report(&rows))
 }
 
 /// Where each column lies.
@@ -237,8 +236,8 @@ fn doubt() -> Verdict {
     Verdict { grade: VerdictGrade::Doubtful, reasons: vec![reason] }
 }
 
-/// The report around the rows.
-fn report(rows: &[ScMembenchRow]) -> Report {
+/// The report that rows amount to: doubtful points without evidence, of which nothing else is known.
+pub fn sc_membench_report(rows: &[ScMembenchRow]) -> Report {
     let mut datasets = Vec::new();
     let mut id = 0;
     for (name, unit, higher_is_better) in [("bandwidth", "B/s", true), ("latency", "ns", false)] {
@@ -264,7 +263,7 @@ fn report(rows: &[ScMembenchRow]) -> Report {
         schema_version: SCHEMA_VERSION,
         status: RunStatus::Complete,
         verdict: ReportVerdict::of(&datasets),
-        provenance: provenance(),
+        provenance: Provenance::unknown("sc-membench", "not in sc-membench's CSV"),
         plan: PlanSummary {
             profile: "sc-membench".to_owned(),
             budget: elapsed,
@@ -276,29 +275,6 @@ fn report(rows: &[ScMembenchRow]) -> Report {
         },
         datasets,
         findings: Vec::new(),
-    }
-}
-
-/// That nothing is known of the run.
-fn provenance() -> Provenance {
-    const UNKNOWN: &str = "not in sc-membench's CSV";
-    Provenance {
-        tool: Tool { name: "sc-membench".to_owned(), version: UNKNOWN.to_owned(), machine: "native".to_owned() },
-        command_line: vec!["sc-membench".to_owned()],
-        seed: UNKNOWN.to_owned(),
-        started: UNKNOWN.to_owned(),
-        finished: UNKNOWN.to_owned(),
-        resumed: Vec::new(),
-        kernels: Vec::new(),
-        clock: ClockFacts {
-            counter: UNKNOWN.to_owned(),
-            rate: None,
-            error: None,
-            resolution: None,
-            overhead: None,
-            core: None,
-        },
-        host: HostFacts::unknown(UNKNOWN),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Reports on disk: written whole or not at all, read with a limit on their size.
 
 use super::journal::{Journal, is_journal_line, read_journal};
-use super::{Report, SCHEMA_VERSION, sc_membench};
+use super::{Report, SCHEMA_VERSION, csv_table, sc_membench};
 use crate::units::Bytes;
 use std::fs::{self, File};
 use std::io::{self, BufRead, Read, Write};
@@ -81,7 +81,7 @@ pub fn read_report(path: &Path) -> Result<Report, String> {
     read_saved(path).map(Saved::into_report)
 }
 
-/// Reads a report, a journal, or sc-membench's CSV as a report; the content tells which. Errors as those of [`read_report`].
+/// Reads a report, a journal, or CSV of ours or of sc-membench as a report; the content tells which. Errors as those of [`read_report`].
 pub fn read_saved(path: &Path) -> Result<Saved, String> {
     let file = File::open(path).map_err(|e| e.to_string())?;
     parse_saved(io::BufReader::new(file))
@@ -97,9 +97,12 @@ fn parse_within(limit: Bytes, mut input: impl BufRead) -> Result<Saved, String> 
     let mut bytes = Vec::new();
     let failed = |e: io::Error| e.to_string();
     input.by_ref().take(START.min(limit.0 + 1)).read_to_end(&mut bytes).map_err(failed)?;
-    let is_table = sc_membench::is_heading(first_line(&bytes));
+    let is_csv = csv_table::is_heading(first_line(&bytes));
+    let is_table = is_csv || sc_membench::is_heading(first_line(&bytes));
     if !is_table && bytes.trim_ascii_start().first() != Some(&b'{') {
-        return Err("not a memgauge report: it begins neither like one nor like sc-membench's CSV".to_owned());
+        return Err(
+            "not a memgauge report: it begins neither like one nor like CSV of memgauge or sc-membench".to_owned()
+        );
     }
     if !is_table && !bytes.contains(&b'\n') {
         let left = limit.0 + 1 - bytes.len() as u64;
@@ -114,7 +117,8 @@ fn parse_within(limit: Bytes, mut input: impl BufRead) -> Result<Saved, String> 
         return Err(format!("larger than {limit}, not a report"));
     }
     if is_table {
-        return sc_membench::read(&bytes).map(|report| Saved::Report(Box::new(report)));
+        let report = if is_csv { csv_table::read(&bytes) } else { sc_membench::read(&bytes) };
+        return report.map(|report| Saved::Report(Box::new(report)));
     }
     let none = |e: serde_json::Error| brief(format!("not a memgauge report: {e}"));
     let version: SchemaProbe = serde_json::from_slice(&bytes).map_err(none)?;

@@ -224,6 +224,8 @@ impl fmt::Display for Hertz {
 
 /// Three significant digits, as many as a shared machine supports, without an exponent.
 pub fn significant(value: f64) -> String {
+    // Less than half of the last digit shown is a zero, which has no sign.
+    let value = if value.abs() < 0.005 { 0.0 } else { value };
     match value.abs() {
         a if !a.is_finite() => "-".to_owned(),
         a if a >= 99.95 => format!("{value:.0}"),

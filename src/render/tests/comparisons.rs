@@ -114,3 +114,95 @@ fn formats_are_found_by_name_and_extension() {
     assert_eq!(error, "unknown format of comparisons: 'csv'; known are table, markdown, json, html; type one of these");
     assert!(comparison_format_of(Path::new("x")).is_err());
 }
+
+/// A report of one bandwidth point whose rounds have these values.
+fn of_rounds(values: &[f64]) -> Report {
+    let mut report = reports::one_point();
+    let point = &mut report.datasets[0].points[0];
+    let Outcome::Measured(m) = &mut point.outcome else { panic!("a measured point") };
+    let first = m.samples[0].clone();
+    let sample =
+        |(round, value): (usize, &f64)| Sample { value: *value, round: round as u32, dirty: None, ..first.clone() };
+    m.samples = values.iter().enumerate().map(sample).collect();
+    // The report's own figure is the median of all samples and may be another one.
+    m.summary.median = values[0];
+    report
+}
+
+#[test]
+fn the_change_is_the_ratio_of_the_figures_beside_it_and_lies_in_the_interval() {
+    let mut two_kinds = vec![100.0; 14];
+    two_kinds.extend([130.0; 16]);
+    let mut mostly_low = vec![100.0; 16];
+    mostly_low.extend([130.0; 14]);
+    let cases = [
+        (vec![97.0, 98.0, 97.8, 99.0, 90.0, 97.8], vec![99.9, 96.0, 99.9, 101.0, 99.9, 85.0]),
+        (vec![1.0; 6], vec![1.0001; 6]),
+        (vec![1.0; 6], vec![0.9999; 6]),
+        (mostly_low, two_kinds),
+        (vec![1.0; 3], vec![2.0; 3]),
+    ];
+    for (before, after) in cases {
+        let comparison = compare(("a", &of_rounds(&before)), ("b", &of_rounds(&after)), &Settings::default());
+        let (_, pair) = comparison.pairs().next().unwrap();
+        assert_eq!(pair.ratio.unwrap(), pair.after.median / pair.before.median);
+        assert_eq!(Some(pair.before.median), crate::stats::median(&before));
+        if pair.change != crate::analysis::Change::CannotTell {
+            assert!(pair.ratio_low <= pair.ratio && pair.ratio <= pair.ratio_high, "{pair:?}");
+        }
+        let text = shown("table", &[comparison], true);
+        assert!(!text.contains("-0.0") && !text.contains("+0.0"), "{text}");
+    }
+}
+
+/// sc-membench's file with these rows, read back.
+fn sc_membench(rows: &str) -> Report {
+    let text = format!("{}\n{rows}\n", crate::results::SC_MEMBENCH_HEADER);
+    crate::results::parse_saved(text.as_bytes()).unwrap().into_report()
+}
+
+#[test]
+fn files_without_samples_are_judged_by_their_figures_and_a_floor_of_their_own() {
+    let before = sc_membench("32,read,1000.00,0,0,0,2,30,0.5\n32,latency,0,2.00,0.20,9,1,9,0.3");
+    let after = sc_membench("32,read,950.00,0,0,0,2,30,0.5\n32,latency,0,3.00,0.20,9,1,9,0.3");
+    let found = |settings: &Settings| {
+        let comparison = compare(("a", &before), ("b", &after), settings);
+        let tally = comparison.tally;
+        assert_eq!(comparison.without_samples(), 2);
+        for format in COMPARISON_FORMATS {
+            shown(format.name, std::slice::from_ref(&comparison), true);
+        }
+        [tally.worse, tally.better, tally.cannot_tell, tally.same]
+    };
+    assert_eq!(found(&Settings::default()), [1, 0, 0, 1]);
+    let floor = |share: f64| Settings { floor_without_samples: crate::analysis::Share(share), ..Settings::default() };
+    assert_eq!(found(&floor(0.01)), [2, 0, 0, 0]);
+    assert_eq!(found(&floor(0.6)), [0, 0, 0, 2]);
+}
+
+#[test]
+fn a_report_is_compared_with_the_other_tools_file_in_that_tools_form() {
+    let report = reports::default_profile();
+    let form = crate::results::sc_membench_form(&report, crate::results::Threads::One);
+    let file = crate::results::sc_membench_report(&form.rows);
+    let comparison = compare(("report", &report), ("file", &file), &Settings::default());
+    // Each row of the file has its point: the best of bandwidth, the median of latency.
+    assert_eq!((comparison.tally.same, comparison.tally.all()), (form.rows.len(), form.rows.len()));
+    assert!(comparison.pairs().all(|(_, pair)| pair.ratio == Some(1.0)));
+}
+
+#[test]
+fn what_differs_is_named_where_nothing_is_in_common() {
+    let note = |a: &Report, b: &Report| {
+        let comparison = compare(("a", a), ("b", b), &Settings::default());
+        assert_eq!(comparison.tally.all(), 0);
+        comparison.notes.iter().find(|note| note.starts_with("nothing in common")).unwrap().clone()
+    };
+    let small = sc_membench("32,read,1000.00,0,0,0,2,30,0.5");
+    let large = sc_membench("64,read,1000.00,0,0,0,2,30,0.5");
+    let text = note(&small, &large);
+    assert!(text.contains("size 32 KiB / 64 KiB") && !text.contains("threads"), "{text}");
+    let latency = sc_membench("32,latency,0,2.00,0.20,9,1,9,0.3");
+    assert!(note(&small, &latency).contains("experiments bandwidth / latency"));
+    assert!(note(&small, &reports::empty()).contains("bandwidth / none"));
+}

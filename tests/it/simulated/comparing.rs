@@ -87,7 +87,7 @@ fn the_floor_is_the_users() {
     slower.model.levels[3].latency.0 *= 1.02;
     let (before, after) = (report(&on, 1, 6), report(&slower, 2, 6));
     assert_eq!(compared(&before, &after).tally.same, 16);
-    let settings = Settings { floor: Share(0.01), any_kernel: false };
+    let settings = Settings { floor: Share(0.01), ..Settings::default() };
     let tally = compare(("a", &before), ("b", &after), &settings).tally;
     assert_eq!((tally.worse, tally.same), (1, 15));
     assert_eq!(DEFAULT_FLOOR, Share(0.03));

@@ -25,6 +25,7 @@ mod shapes;
 mod sizes;
 mod stages;
 mod storage;
+mod tables;
 mod tlbs;
 mod trust;
 mod values;

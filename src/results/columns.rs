@@ -1,0 +1,243 @@
+//! The columns of CSV: one list for what is written, read back and documented.
+
+use super::{Load, Measured};
+
+/// A column of CSV. All commands write all columns, so that their files can be put together.
+#[derive(Debug, Clone, Copy)]
+pub struct CsvColumn {
+    /// Its heading.
+    pub name: &'static str,
+    /// What it shows of a point.
+    pub cell: CsvCell,
+    /// What it is, for the documents.
+    pub meaning: &'static str,
+}
+
+/// What a column shows of a point; empty where a point has no such thing.
+#[derive(Debug, Clone, Copy)]
+pub enum CsvCell {
+    /// Name of the experiment.
+    Experiment,
+    /// Name of the quantity.
+    Quantity,
+    /// Unit of the quantity.
+    Unit,
+    /// Whether more or less of the quantity is better.
+    Better,
+    /// What the points of the dataset are for.
+    Role,
+    /// What came of the point.
+    Status,
+    /// How far the number can be trusted.
+    Trust,
+    /// Why a number is less than solid, or why there is none.
+    Reason,
+    /// The first cause of doubt.
+    Cause,
+    /// The coordinate on the axis of that name.
+    Axis,
+    /// A figure of the quantity under another convention, by that name.
+    Also,
+    /// A figure of a measured point.
+    Figure(CsvFigure),
+}
+
+/// A figure of a measured point.
+#[derive(Debug, Clone, Copy)]
+pub struct CsvFigure {
+    /// The figure, `None` where the point has none.
+    pub get: fn(&Measured) -> Option<f64>,
+    /// Puts the figure into a point that is read back.
+    pub set: fn(&mut Measured, f64),
+}
+
+const fn column(name: &'static str, cell: CsvCell, meaning: &'static str) -> CsvColumn {
+    CsvColumn { name, cell, meaning }
+}
+
+const fn axis(name: &'static str, meaning: &'static str) -> CsvColumn {
+    column(name, CsvCell::Axis, meaning)
+}
+
+const fn also(name: &'static str, meaning: &'static str) -> CsvColumn {
+    column(name, CsvCell::Also, meaning)
+}
+
+const fn figure(
+    name: &'static str,
+    get: fn(&Measured) -> Option<f64>,
+    set: fn(&mut Measured, f64),
+    meaning: &'static str,
+) -> CsvColumn {
+    column(name, CsvCell::Figure(CsvFigure { get, set }), meaning)
+}
+
+/// Both ends of the interval, each where it is known.
+fn end(measured: &Measured, of: fn((f64, f64)) -> f64) -> Option<f64> {
+    measured.summary.interval().map(of)
+}
+
+/// The traffic of a point that is read back.
+fn load(measured: &mut Measured) -> &mut Load {
+    let none = Load { median: 0.0, ci_low: 0.0, ci_high: 0.0, confidence: 0.0, bus_estimate: 0.0 };
+    measured.load.get_or_insert(none)
+}
+
+/// Every column, in the order of every file. New ones are added at the end only.
+pub const CSV_COLUMNS: &[CsvColumn] = &[
+    column("experiment", CsvCell::Experiment, "the experiment, as its command is called"),
+    column("quantity", CsvCell::Quantity, "what `value` is: bandwidth, latency, operations, ..."),
+    column("unit", CsvCell::Unit, "unit of `value`, `best`, `ci_low`, `ci_high`, `mad` and `limit`"),
+    axis("operation", "what is done: read, copy-nt, an instruction, a lock's operation"),
+    axis("kernel", "the kernel that was timed"),
+    axis("level", "level of the hierarchy that the working set lies in"),
+    axis("size_bytes", "working set of a thread, all streams of the operation together"),
+    axis("threads", "threads; beside traffic those of the traffic"),
+    figure(
+        "page_bytes",
+        |m| m.evidence.pages.granted_bytes.map(|bytes| bytes as f64),
+        |m, bytes| m.evidence.pages.granted_bytes = Some(bytes as u64),
+        "size of the pages that were granted",
+    ),
+    column("status", CsvCell::Status, "measured, skipped, unsupported, interrupted or failed"),
+    figure("value", |m| Some(m.summary.median), |m, v| m.summary.median = v, "median of the samples"),
+    figure("best", |m| Some(m.summary.best), |m, v| m.summary.best = v, "best sample"),
+    figure(
+        "ci_low",
+        |m| end(m, |ends| ends.0),
+        |m, v| m.summary.ci_low = v,
+        "lower end of the confidence interval of the median",
+    ),
+    figure("ci_high", |m| end(m, |ends| ends.1), |m, v| m.summary.ci_high = v, "upper end of that interval"),
+    figure(
+        "samples",
+        |m| Some(m.summary.clean_samples as f64),
+        |m, v| m.summary.clean_samples = v as u64,
+        "undisturbed samples",
+    ),
+    column("trust", CsvCell::Trust, "solid, doubtful or rejected"),
+    column("reason", CsvCell::Reason, "why the number is less than solid, or why there is none"),
+    also("single_count", "bandwidth with each byte of the working set counted once"),
+    also("bus_estimate", "bandwidth on the bus, lines that stores read first among it"),
+    also("core_cycles", "`value` in cycles of the core clock"),
+    figure(
+        "limit",
+        |m| m.limit.as_ref().map(|limit| limit.value),
+        |m, value| {
+            m.limit = Some(super::Limit { value, source: "not in the CSV".to_owned(), tolerance: 1.0 });
+        },
+        "bound that the value cannot be better than",
+    ),
+    axis("pages", "page kind that was asked for"),
+    axis("stride_bytes", "distance between two accesses"),
+    axis("repeat", "number of the repetition"),
+    figure("mad", |m| m.summary.mad, |m, v| m.summary.mad = Some(v), "median absolute deviation of the samples"),
+    figure(
+        "dirty_samples",
+        |m| Some(m.evidence.dirty_samples as f64),
+        |m, v| m.evidence.dirty_samples = v as u64,
+        "disturbed samples, which the figures leave out",
+    ),
+    also("share_of_forward", "share of the bandwidth of the forward order"),
+    also("per_cycle", "instructions for each cycle of the core clock"),
+    also("per_second", "instructions for each second"),
+    also("ns_per_operation", "time of an operation on each thread, in ns"),
+    figure("traffic", |m| m.load.map(|load| load.median), |m, v| load(m).median = v, "background traffic, in B/s"),
+    figure(
+        "traffic_ci_low",
+        |m| m.load.map(|load| load.ci_low),
+        |m, v| load(m).ci_low = v,
+        "lower end of its interval",
+    ),
+    figure(
+        "traffic_ci_high",
+        |m| m.load.map(|load| load.ci_high),
+        |m, v| load(m).ci_high = v,
+        "upper end of its interval",
+    ),
+    figure(
+        "traffic_bus_estimate",
+        |m| m.load.map(|load| load.bus_estimate),
+        |m, v| load(m).bus_estimate = v,
+        "the same on the bus",
+    ),
+    column("better", CsvCell::Better, "whether `more` or `less` of the quantity is better"),
+    column("role", CsvCell::Role, "`auxiliary` points only serve findings, `derived` ones come from other points"),
+    column("cause", CsvCell::Cause, "first cause of doubt, a word for programs"),
+    figure(
+        "confidence",
+        |m| Some(m.summary.confidence),
+        |m, v| m.summary.confidence = v,
+        "how often an interval made like this one holds the truth",
+    ),
+    axis("width", "width of loads and stores in bits, or `best`"),
+    axis("prefetch_bytes", "how far ahead the kernel prefetches"),
+    axis("asked_threads", "`best` where the number of threads was looked for"),
+    also("fairness", "share of what the fastest thread did that the slowest did"),
+    axis("node", "NUMA node of the memory"),
+    axis("cpu", "CPU that was measured"),
+    axis("chains", "pointer chains walked at once"),
+    axis("chain_mode", "order of the chain"),
+    axis("window_bytes", "part of the memory that the chain visits at a time"),
+    also("p50", "median over short windows"),
+    also("p90", "90th percentile over short windows"),
+    also("p95", "95th percentile over short windows"),
+    also("p99", "99th percentile over short windows"),
+    also("p99_9", "99.9th percentile over short windows"),
+    also("max", "slowest short window"),
+    also("windows", "number of short windows"),
+    also("window_ns", "length of a short window, in ns"),
+    also("standard_deviation", "standard deviation of the samples"),
+    axis("order", "order of the accesses"),
+    axis("placement", "how threads are placed: spread or compact"),
+    axis("cores", "physical cores that have a thread, where fewer than threads"),
+    axis("per_cpu", "threads on each CPU, where several"),
+    axis("kind", "kind of core, where there are several"),
+    axis("mix", "loads to stores of the traffic"),
+    axis("pause_cycles", "core cycles between bursts of the traffic"),
+    axis("bully", "CPUs of the traffic, where each is asked"),
+    axis("from", "CPU that starts a hand-off"),
+    axis("to", "CPU that answers it"),
+    axis("relation", "what both CPUs share"),
+    also("one_way_ns", "half a round trip, in ns"),
+    axis("cpu_node", "NUMA node of the threads"),
+    axis("memory_node", "NUMA node of the memory, or how it is spread"),
+    axis("distance", "distance of both nodes, as the system has it"),
+    axis("entries", "pages or lines that the chain touches"),
+    axis("pass", "0 to discover, 1 to confirm"),
+    axis("nodes", "nodes of the chain that share a set"),
+    axis("distance_bytes", "distance of two nodes, or of two accesses of storage"),
+    axis("cache_bytes", "size of the cache that a probe is about"),
+    axis("partner", "CPU that reads as well"),
+    axis("group", "group of the instruction"),
+    axis("timing", "latency or throughput of the instruction"),
+    axis("assembly", "the instruction as it is written"),
+    axis("lines", "whether locks share a line"),
+    axis("inside", "work while the lock is held"),
+    axis("between", "work between two operations"),
+    axis("pattern", "order of the offsets in storage"),
+    axis("block_bytes", "size of an operation on storage"),
+    axis("depth", "operations on storage under way at once"),
+    axis("engine", "how operations on storage are handed to the system"),
+    axis("access", "whether storage is reached past the page cache"),
+    axis("compute", "work between operations on storage"),
+    axis("rate_per_second", "operations on storage asked for in a second"),
+    also("bytes_per_second", "bytes of the operations on storage"),
+    also("cpu_ns_per_operation", "CPU time of an operation on storage, in ns"),
+    also("latency_mean", "mean time of an operation on storage, in ns"),
+    also("latency_p50", "median time of an operation on storage, in ns"),
+    also("latency_p90", "90th percentile of it"),
+    also("latency_p99", "99th percentile of it"),
+    also("latency_p99_9", "99.9th percentile of it"),
+    also("latency_p99_99", "99.99th percentile of it"),
+    also("latency_max", "longest operation, in ns"),
+    also("operations", "number of operations on storage"),
+    also("errors", "operations on storage that failed"),
+    also("short", "operations on storage that moved fewer bytes than asked for"),
+    also("behind", "operations on storage that were due and never begun"),
+];
+
+/// The column of that heading.
+pub fn csv_column(name: &str) -> Option<&'static CsvColumn> {
+    CSV_COLUMNS.iter().find(|column| column.name == name)
+}
