@@ -477,6 +477,8 @@ pub enum Generated {
     },
     /// The JSON schema of reports
     Schema,
+    /// The columns of CSV, in Markdown
+    Columns,
     /// The kernel list, in Markdown
     Kernels,
 }

@@ -64,7 +64,7 @@ pub const EXIT_CODES: &[ExitRow] = &[
         "3",
         "incomplete",
         "Fewer points were measured than planned (interrupted, failed, no time or memory), or with --strict some are \
-         less than solid. The report has the rest and says why.",
+         less than solid, or the chosen format has no place for any of them. The report has the rest and says why.",
     ),
     row(
         Exit::CheckFailed,

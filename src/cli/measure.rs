@@ -234,7 +234,8 @@ pub(super) fn measure(
     if let Some(reason) = reason {
         tell(&format!("memgauge: {reason}"));
     }
-    Ok(exit)
+    // The format's notes have told why.
+    Ok(if exit == Exit::Done && destination.shows_nothing(&report) { Exit::Incomplete } else { exit })
 }
 
 fn request(

@@ -89,7 +89,7 @@ fn dispatch(cli: Cli, words: Vec<String>) -> Result<Exit> {
         Some(Command::Locks(options)) => measure::locks(options, words),
         Some(Command::Io(options)) => io::io(*options, words),
         Some(Command::List(options)) => list::list(&options).map(|()| Exit::Done),
-        Some(Command::Report(options)) => output::report(&options).map(|()| Exit::Done),
+        Some(Command::Report(options)) => output::report(&options),
         Some(Command::Compare(options)) => compare::run(&options),
         Some(Command::Generate(options)) => generate::generate(options.what).map(|()| Exit::Done),
     }

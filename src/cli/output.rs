@@ -1,6 +1,7 @@
 //! Where results go: standard output, a file, the saved report.
 
 use super::args::{CommonOptions, ReportOptions, Theme};
+use super::exit::Exit;
 use super::target::{Target, check_no_folder, is_stdout, put};
 pub use super::terminal::{tell, to_stdout};
 use super::{saved, state};
@@ -124,16 +125,30 @@ impl Destination {
                     tell(&shown);
                 }
             }
+            if self.stdout.is_none_or(|shown| shown.name() != format.name()) {
+                saved = saved.and_then(|()| tell_notes(report, *format, &options));
+            }
         }
         options.bars = may_draw();
         let printed = self.stdout.map_or(Ok(()), |format| show(report, format, &options));
         (saved.is_ok(), saved.and(printed))
+    }
+
+    /// Whether one of the formats has nothing of `report` to show.
+    pub fn shows_nothing(&self, report: &Report) -> bool {
+        let file = self.file.as_ref().map(|(_, format)| *format);
+        self.stdout.into_iter().chain(file).any(|format| format.shows_nothing(report, &self.options))
     }
 }
 
 /// Prints `report` and, on standard error, what the format has to say beside it.
 fn show(report: &Report, format: &dyn Renderer, options: &Options) -> Result<()> {
     to_stdout(&format.render(report, options)?)?;
+    tell_notes(report, format, options)
+}
+
+/// Tells on standard error what the format has to say beside its output.
+fn tell_notes(report: &Report, format: &dyn Renderer, options: &Options) -> Result<()> {
     let notes = format.notes(report, options)?;
     if !notes.is_empty() {
         tell(notes.trim_end());
@@ -180,8 +195,8 @@ fn shown_in(path: &Path, format: &dyn Renderer, reports: &[NamedReport], options
     Ok(if contents.is_empty() { contents } else { format!("memgauge: {}: {contents}", path.display()) })
 }
 
-/// `memgauge report FILE...`
-pub fn report(options: &ReportOptions) -> Result<()> {
+/// `memgauge report FILE...`; incomplete where the format has nothing of the reports to show.
+pub fn report(options: &ReportOptions) -> Result<Exit> {
     let chosen = options.format.as_deref().map(render::by_name).transpose()?;
     check_scores(options.scores, chosen)?;
     let mut reports = Vec::new();
@@ -203,22 +218,24 @@ pub fn report(options: &ReportOptions) -> Result<()> {
         ..Options::default()
     };
     let mut notes = String::new();
+    let mut nothing = false;
     put(options.output.as_deref(), |path| {
         let by_extension = |path| render::by_extension(path).or_else(|e| chosen.ok_or(e));
         let format = path.map_or_else(|| chosen.map_or_else(|| render::by_name("table"), Ok), by_extension)?;
         check_drawing(&settings, &[format])?;
-        if let (None, [one]) = (path, reports.as_slice()) {
+        if let [one] = reports.as_slice() {
             notes = format.notes(&one.report, &settings)?;
+            nothing = format.shows_nothing(&one.report, &settings);
         }
         if let Some(path) = path {
-            notes = shown_in(path, format, &reports, &settings)?;
+            notes.push_str(&shown_in(path, format, &reports, &settings)?);
         }
         format.render_all(&reports, &settings)
     })?;
     if !notes.is_empty() {
         tell(notes.trim_end());
     }
-    Ok(())
+    Ok(if nothing { Exit::Incomplete } else { Exit::Done })
 }
 
 /// The columns of the terminal that standard output is; none where it is none.

@@ -93,3 +93,34 @@ fn what_cannot_be_compared_is_refused_in_one_line() {
         assert!(run.stderr.contains(part) && run.stderr.lines().count() == 1, "{words}: {run:?}");
     }
 }
+
+#[test]
+fn tables_are_compared_with_each_other_and_with_reports() {
+    let folder = folder();
+    let run = typed(&format!("{SHORT} r.json --format csv"), folder.path());
+    std::fs::write(folder.path().join("r.csv"), &run.stdout).unwrap();
+    let same = |words: &str| {
+        let run = typed(&format!("compare {words} --format json"), folder.path());
+        assert_eq!(run.code, Some(0), "{run:?}");
+        let tally = json(&run.stdout)["tally"].clone();
+        ["same", "cannot_tell"].map(|key| tally[key].as_u64().unwrap()).iter().sum::<u64>()
+    };
+    for words in ["r.json r.csv", "r.csv r.json", "r.csv r.csv"] {
+        assert_eq!(same(words), 1, "{words}");
+    }
+    let text = std::fs::read_to_string(folder.path().join("r.csv")).unwrap();
+    std::fs::write(folder.path().join("twice.csv"), format!("{text}{text}")).unwrap();
+    assert_eq!(typed("report twice.csv --format csv", folder.path()).stdout.lines().count(), 3);
+    for (broken, part) in [
+        (text.replace(",measured,", ",guessed,"), "line 2: status is 'guessed'"),
+        (text.replace(",status,", ",state,"), "lacks a column: 'status'"),
+    ] {
+        std::fs::write(folder.path().join("broken.csv"), broken).unwrap();
+        let run = typed("report broken.csv", folder.path());
+        assert_eq!(run.code, Some(2), "{run:?}");
+        assert!(run.stderr.contains(part) && run.stderr.lines().count() == 1, "{run:?}");
+    }
+    assert_eq!(typed("run --resume r.csv", folder.path()).code, Some(2));
+    let run = typed("compare r.csv r.csv --floor-without-samples 300%", folder.path());
+    assert_eq!(run.code, Some(2), "{run:?}");
+}

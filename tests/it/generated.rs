@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 const GENERATED: &[(&str, &str)] = &[
     ("man", "docs/memgauge.1"),
     ("kernels", "docs/kernels.md"),
+    ("columns", "docs/csv-columns.md"),
     ("completions bash", "docs/completions/memgauge.bash"),
     ("completions zsh", "docs/completions/_memgauge"),
     ("completions fish", "docs/completions/memgauge.fish"),

@@ -270,3 +270,24 @@ fn the_code_of_a_kernel_is_printed_with_its_digest() {
     let libc = typed("list kernels copy-libc --code", folder.path());
     assert!(libc.stdout.contains("no machine code: it is not this program's code"), "{libc:?}");
 }
+
+#[test]
+fn sc_membench_tells_what_has_no_row_and_ends_incomplete_where_nothing_has() {
+    let folder = folder();
+    let run = typed(
+        "bandwidth --ops read,triad --sizes 1536,16KiB --threads 1 --samples 6 --budget 20s -o r.json --format sc-membench",
+        folder.path(),
+    );
+    let rows: Vec<&str> = run.stdout.lines().skip(1).collect();
+    assert!(rows.iter().all(|row| row.starts_with("16,read,")), "{run:?}");
+    // Triads, and a size that is no whole number of KiB.
+    assert!(run.stderr.lines().filter(|line| line.starts_with("memgauge: no row: ")).count() >= 2, "{run:?}");
+    let run = typed("latency --sizes 16KiB --chains 4 --samples 6 --budget 20s -o chains.json", folder.path());
+    assert!(matches!(run.code, Some(0 | 3)), "{run:?}");
+    for words in ["report chains.json --format sc-membench", "report chains.json --format sc-membench -o rows.mb"] {
+        let run = typed(words, folder.path());
+        assert_eq!(run.code, Some(3), "{run:?}");
+        assert!(run.stderr.contains("memgauge: no rows"), "{run:?}");
+    }
+    assert_eq!(typed("report chains.json --format csv", folder.path()).code, Some(0));
+}

@@ -52,7 +52,8 @@ fn reports() -> Vec<Report> {
 }
 
 fn csv(report: &Report) -> String {
-    String::from_utf8(by_name("csv").unwrap().render(report, &Options::default()).unwrap()).unwrap()
+    let bytes = by_name("csv").expect("a format").render(report, &Options::default()).expect("a table");
+    String::from_utf8(bytes).expect("text")
 }
 
 #[test]
