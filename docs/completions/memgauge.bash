@@ -67,6 +67,9 @@ _memgauge() {
             memgauge,tlb)
                 cmd="memgauge__subcmd__tlb"
                 ;;
+            memgauge__subcmd__generate,columns)
+                cmd="memgauge__subcmd__generate__subcmd__columns"
+                ;;
             memgauge__subcmd__generate,completions)
                 cmd="memgauge__subcmd__generate__subcmd__completions"
                 ;;
@@ -360,13 +363,17 @@ _memgauge() {
             return 0
             ;;
         memgauge__subcmd__compare)
-            opts="-o -v -h --floor --any-kernel --fail-on --format --output --verbose --help"
+            opts="-o -v -h --floor --floor-without-samples --any-kernel --fail-on --format --output --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --floor)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --floor-without-samples)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -480,8 +487,22 @@ _memgauge() {
             return 0
             ;;
         memgauge__subcmd__generate)
-            opts="-h --help man completions schema kernels"
+            opts="-h --help man completions schema columns kernels"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        memgauge__subcmd__generate__subcmd__columns)
+            opts="-h --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi

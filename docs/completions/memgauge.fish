@@ -435,6 +435,7 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand report" -l scores -d '
 complete -c memgauge -n "__fish_memgauge_using_subcommand report" -s v -l verbose -d 'Tables with every reason and every dataset'
 complete -c memgauge -n "__fish_memgauge_using_subcommand report" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c memgauge -n "__fish_memgauge_using_subcommand compare" -l floor -d 'Differences up to this share do not matter: 3%, 0.5%' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand compare" -l floor-without-samples -d 'The same for points without samples, which CSV has: judged by their figures alone' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand compare" -l fail-on -d 'Exit with 4 where a point comes out like this' -r -f -a "worse\t'Any point that is worse'
 cannot-tell\t'Any point that is worse or of which it cannot be told'"
 complete -c memgauge -n "__fish_memgauge_using_subcommand compare" -l format -d 'Format on standard output: table, markdown, json, html' -r
@@ -442,12 +443,14 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand compare" -s o -l outpu
 complete -c memgauge -n "__fish_memgauge_using_subcommand compare" -l any-kernel -d 'Compare what different kernels reached, too, where not the same ones had the chance'
 complete -c memgauge -n "__fish_memgauge_using_subcommand compare" -s v -l verbose -d 'Every point, those that are the same too, and every reason'
 complete -c memgauge -n "__fish_memgauge_using_subcommand compare" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c memgauge -n "__fish_memgauge_using_subcommand generate; and not __fish_seen_subcommand_from man completions schema kernels" -s h -l help -d 'Print help'
-complete -c memgauge -n "__fish_memgauge_using_subcommand generate; and not __fish_seen_subcommand_from man completions schema kernels" -f -a "man" -d 'The man page, in roff'
-complete -c memgauge -n "__fish_memgauge_using_subcommand generate; and not __fish_seen_subcommand_from man completions schema kernels" -f -a "completions" -d 'Completions for a shell'
-complete -c memgauge -n "__fish_memgauge_using_subcommand generate; and not __fish_seen_subcommand_from man completions schema kernels" -f -a "schema" -d 'The JSON schema of reports'
-complete -c memgauge -n "__fish_memgauge_using_subcommand generate; and not __fish_seen_subcommand_from man completions schema kernels" -f -a "kernels" -d 'The kernel list, in Markdown'
+complete -c memgauge -n "__fish_memgauge_using_subcommand generate; and not __fish_seen_subcommand_from man completions schema columns kernels" -s h -l help -d 'Print help'
+complete -c memgauge -n "__fish_memgauge_using_subcommand generate; and not __fish_seen_subcommand_from man completions schema columns kernels" -f -a "man" -d 'The man page, in roff'
+complete -c memgauge -n "__fish_memgauge_using_subcommand generate; and not __fish_seen_subcommand_from man completions schema columns kernels" -f -a "completions" -d 'Completions for a shell'
+complete -c memgauge -n "__fish_memgauge_using_subcommand generate; and not __fish_seen_subcommand_from man completions schema columns kernels" -f -a "schema" -d 'The JSON schema of reports'
+complete -c memgauge -n "__fish_memgauge_using_subcommand generate; and not __fish_seen_subcommand_from man completions schema columns kernels" -f -a "columns" -d 'The columns of CSV, in Markdown'
+complete -c memgauge -n "__fish_memgauge_using_subcommand generate; and not __fish_seen_subcommand_from man completions schema columns kernels" -f -a "kernels" -d 'The kernel list, in Markdown'
 complete -c memgauge -n "__fish_memgauge_using_subcommand generate; and __fish_seen_subcommand_from man" -s h -l help -d 'Print help'
 complete -c memgauge -n "__fish_memgauge_using_subcommand generate; and __fish_seen_subcommand_from completions" -s h -l help -d 'Print help'
 complete -c memgauge -n "__fish_memgauge_using_subcommand generate; and __fish_seen_subcommand_from schema" -s h -l help -d 'Print help'
+complete -c memgauge -n "__fish_memgauge_using_subcommand generate; and __fish_seen_subcommand_from columns" -s h -l help -d 'Print help'
 complete -c memgauge -n "__fish_memgauge_using_subcommand generate; and __fish_seen_subcommand_from kernels" -s h -l help -d 'Print help'
