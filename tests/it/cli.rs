@@ -127,7 +127,7 @@ const USAGE: &[Row] = &[
     ("list kernel", 2, Err, "did you mean 'kernels'"),
     ("list host --format csv", 2, Err, "known are table, json"),
     ("list", 2, Err, "known are kernels, experiments, host"),
-    ("generate", 2, Err, "known are man, completions, schema, kernels"),
+    ("generate", 2, Err, "known are man, completions, schema, columns, kernels"),
     ("generate shema", 2, Err, "did you mean 'schema'"),
     ("generate completions", 2, Err, "known are bash"),
     ("bandwidth --ops zzzzzzzz", 2, Err, "'zzzzzzzz'; operations: read"),
