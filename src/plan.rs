@@ -266,7 +266,8 @@ fn adjustments(request: &Request, machine: &dyn Machine) -> Vec<String> {
     let more = all.len().saturating_sub(MOST_NAMED);
     all.truncate(MOST_NAMED);
     if more > 0 {
-        all.push(format!("{more} more sizes were rounded down"));
+        let sizes = if more == 1 { "size was" } else { "sizes were" };
+        all.push(format!("{more} more {sizes} rounded down"));
     }
     let reported = || scope.facts().topology.last_level_total(scope.cpus);
     if let Some(LastLevel::Given(given)) = request.last_level {
@@ -331,19 +332,22 @@ fn working_set(point: &PlannedPoint) -> Bytes {
     point.work.as_ref().map(Work::working_set).unwrap_or_default()
 }
 
-/// Skips the points at `positions` for `reason` and says so, the first few by name.
+/// Skips the points at `positions` for `reason` and says so, the first few by name. Placeholders have no place yet: they are only
+/// counted.
 fn leave_out(points: &mut [PlannedPoint], positions: &[usize], reason: &str) -> Vec<String> {
-    let mut said = Vec::new();
-    for (count, &position) in positions.iter().enumerate() {
-        let point = &mut points[position];
-        point.work = Err(Outcome::Skipped { reason: reason.to_owned() });
-        if count < MOST_NAMED {
-            said.push(format!("left out {}", describe(&point.coordinates)));
-        }
+    for &position in positions {
+        points[position].work = Err(Outcome::Skipped { reason: reason.to_owned() });
     }
-    if positions.len() > MOST_NAMED {
-        said.push(format!("left out {} more points", positions.len() - MOST_NAMED));
-    }
+    let (drafted, placeholders): (Vec<usize>, Vec<usize>) =
+        positions.iter().partition(|&&position| points[position].stage.is_none());
+    let named = drafted.iter().take(MOST_NAMED).map(|&position| describe(&points[position].coordinates));
+    let mut said: Vec<String> = named.map(|point| format!("left out {point}")).collect();
+    let counted = |count: usize, what: &str| {
+        let plural = if count == 1 { "" } else { "s" };
+        (count > 0).then(|| format!("left out {count} {what}{plural}"))
+    };
+    said.extend(counted(drafted.len().saturating_sub(MOST_NAMED), "more point"));
+    said.extend(counted(placeholders.len(), "follow-up point"));
     said
 }
 

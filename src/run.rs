@@ -132,7 +132,10 @@ pub fn execute(
     against_measured(&mut datasets, &run.machine.facts().topology);
     provenance.finished = run.machine.wall_clock();
     let status = status(&datasets, run.interrupted);
-    let summary = PlanSummary { real: Some(run.machine.now() - started), memory: run.memory, ..summary(plan) };
+    // Placeholders that nobody needed are no points.
+    let points = datasets.iter().map(|dataset| dataset.points.len() as u64).sum();
+    let real = Some(run.machine.now() - started);
+    let summary = PlanSummary { real, memory: run.memory, points, ..summary(plan) };
     for (experiment, dataset) in plan.request.experiments.iter().zip(&datasets) {
         findings.extend(experiment.findings_on(run.machine.facts(), dataset));
     }
@@ -401,8 +404,9 @@ impl Run<'_> {
         }
         if !self.overdrawn.is_empty() {
             let (count, budget) = (self.overdrawn.len(), self.plan.request.budget);
+            let have = if count == 1 { "point has" } else { "points have" };
             let text = format!(
-                "The budget of {budget} was used up before all rounds were done: {count} points have fewer samples than \
+                "The budget of {budget} was used up before all rounds were done: {count} {have} fewer samples than \
                  planned; allow more with --budget."
             );
             findings.push(sentence("budget", text));

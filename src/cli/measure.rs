@@ -323,7 +323,8 @@ fn describe(plan: &Plan, destination: &Destination) -> String {
     for (what, line) in plan.adjusted.iter().map(|line| ("note", line)).chain(shortened) {
         text += &format!("{what}: {line}\n");
     }
-    for point in &plan.points {
+    let (drafted, placeholders): (Vec<_>, Vec<_>) = plan.points.iter().partition(|point| point.stage.is_none());
+    for point in drafted {
         let place: Vec<String> = point.coordinates.iter().map(|(axis, at)| format!("{axis}={at}")).collect();
         let outcome = match &point.work {
             Ok(_) => String::new(),
@@ -331,8 +332,16 @@ fn describe(plan: &Plan, destination: &Destination) -> String {
                 .reason()
                 .map_or_else(|| "  measured before".to_owned(), |why| format!("  {}: {why}", outcome.status())),
         };
-        let later = if point.stage.is_some() { "  to be placed by what is measured" } else { "" };
-        text += &format!("  {}{outcome}{later}\n", place.join(" "));
+        text += &format!("  {}{outcome}\n", place.join(" "));
+    }
+    for (index, experiment) in plan.request.experiments.iter().enumerate() {
+        let kept = |point: &&&crate::plan::PlannedPoint| point.experiment == index && point.work.is_ok();
+        let count = placeholders.iter().filter(kept).count();
+        if count > 0 {
+            let plural = if count == 1 { "" } else { "s" };
+            let name = experiment.name();
+            text += &format!("  up to {count} follow-up point{plural} of {name}, placed by what is measured\n");
+        }
     }
     text += &format!("result: {}\n", destination.describe());
     text

@@ -10,7 +10,7 @@ use super::shape::Shape;
 use super::traffic::Probe;
 use super::work::Work;
 use crate::host::noise::ThreadNoise;
-use crate::results::{Evidence, Limit, Load, Measured, Outcome, Sample, Storage, Summary};
+use crate::results::{Cause, Evidence, Limit, Load, Measured, Outcome, Sample, Storage, Summary};
 use crate::stats;
 use crate::units::{Hertz, Nanos};
 use std::collections::BTreeMap;
@@ -209,6 +209,15 @@ fn also(work: &Work, summary: &Summary, core_cycles: Option<f64>) -> BTreeMap<St
     }
 }
 
+/// The disturbed samples by their first cause.
+fn disturbed_by(log: &PointLog, work: &Work) -> BTreeMap<Cause, u64> {
+    let mut counts = BTreeMap::new();
+    for (cause, _) in log.samples.iter().filter_map(|taken| dirt::of(work, &taken.seen).into_iter().next()) {
+        *counts.entry(cause).or_default() += 1;
+    }
+    counts
+}
+
 fn evidence(log: &PointLog, work: &Work, frame: &Frame<'_>, dirty: u64, summary: &Summary) -> Evidence {
     let seen = || log.samples.iter().map(|t| &t.seen);
     let noise: Option<Vec<ThreadNoise>> = seen().map(|o| o.noise).collect();
@@ -244,6 +253,7 @@ fn evidence(log: &PointLog, work: &Work, frame: &Frame<'_>, dirty: u64, summary:
         clock_error: frame.clock_error,
         clock_drift: log.clock_drift,
         dirty_samples: dirty,
+        disturbed_by: disturbed_by(log, work),
         allocations: u64::from(log.allocation) + 1,
         relative_spread: Some((summary.ci_high - summary.ci_low) / 2.0 / summary.median.abs())
             .filter(|s| s.is_finite()),

@@ -2,10 +2,11 @@
 
 use super::Options;
 use super::figures::{coordinate, varying_axes};
+use super::markdown::command_line;
 use super::page::Labelled;
-use super::text::shorten;
+use super::text::{counted, shorten};
 use crate::results::{self, Cause, Dataset, Finding, Outcome, Point, Report, VerdictGrade, headline};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Reasons of one kind that fit on the screen; `verbose` shows all.
 const MOST_REASONS: usize = 5;
@@ -22,14 +23,67 @@ struct Reason<'a> {
     points: Vec<String>,
 }
 
-/// How far the numbers can be trusted, all together; nothing where there are none.
+/// How far the points can be trusted, all together, and where those are that are not solid; nothing where none was measured.
 fn verdict(report: &Report) -> Option<Labelled> {
     let counts = &report.verdict.points;
     let all = counts.values().fold(0, |all: u64, count| all.saturating_add(*count));
     let counts: Vec<String> = counts.iter().map(|(grade, count)| format!("{count} {}", grade.word())).collect();
-    (all > 0).then(|| {
-        ("verdict".to_owned(), format!("{}, of {all} numbers: {}", report.verdict.grade.word(), counts.join(", ")))
-    })
+    let not_solid = |dataset: &&Dataset| {
+        let grades = dataset.points.iter().filter_map(|p| Some(p.outcome.measured()?.verdict.grade));
+        grades.filter(|grade| *grade != VerdictGrade::Solid).count()
+    };
+    let judged = headline(&report.datasets).filter(|dataset| !dataset.derived);
+    let places = judged.map(|dataset| (not_solid(&dataset), &dataset.experiment)).filter(|(count, _)| *count > 0);
+    let places: Vec<String> = places.map(|(count, name)| format!("{count} of {}", shorten(name, 32))).collect();
+    let places = if places.is_empty() { String::new() } else { format!(" (not solid: {})", places.join(", ")) };
+    let serving = report.datasets.iter().filter(|dataset| !dataset.derived).flat_map(|dataset| &dataset.points);
+    let serving = serving.filter(|point| point.outcome.measured().is_some()).count();
+    let serving = serving.saturating_sub(usize::try_from(all).unwrap_or(usize::MAX));
+    let serving = match serving {
+        0 => String::new(),
+        1 => "; 1 other point only serves findings".to_owned(),
+        n => format!("; {n} other points only serve findings"),
+    };
+    let word = report.verdict.grade.word();
+    let points = if all == 1 { "point" } else { "points" };
+    (all > 0)
+        .then(|| ("verdict".to_owned(), format!("{word}; of {all} {points} {}{places}{serving}", counts.join(", "))))
+}
+
+/// What to do for a solid report: one command for all causes that options help against, and what else helps against the most
+/// frequent of the others.
+fn advice(report: &Report) -> Vec<Labelled> {
+    let causes = &report.verdict.causes;
+    let helped: Vec<_> =
+        causes.iter().filter(|c| !c.cause.options().is_empty() && report.plan.profile != "io").collect();
+    let mut options: BTreeMap<&str, String> = BTreeMap::new();
+    for (option, value) in helped.iter().flat_map(|c| c.cause.options()) {
+        options.insert(option, (*value).to_owned());
+    }
+    if options.contains_key("--samples") || options.contains_key("--reallocate") {
+        options.insert("--budget", format!("{:.0}s", (report.plan.budget.secs() * 2.0).ceil()));
+    }
+    let mut arguments = without(&report.provenance.command_line, &options);
+    arguments.extend(options.iter().flat_map(|(option, value)| [(*option).to_owned(), value.clone()]));
+    let command = (!options.is_empty()).then(|| format!("type {}", shorten(&command_line(&arguments), 1000)));
+    let is_other = |c: &&results::CauseCount| !helped.iter().any(|h| h.cause == c.cause) && !c.advice.is_empty();
+    let other = causes.iter().find(is_other).map(|c| shorten(&c.advice, 300));
+    command.into_iter().chain(other).map(|text| ("advice".to_owned(), text)).collect()
+}
+
+/// `arguments` without `options` and their values.
+fn without(arguments: &[String], options: &BTreeMap<&str, String>) -> Vec<String> {
+    let mut kept = Vec::new();
+    let mut arguments = arguments.iter();
+    while let Some(argument) = arguments.next() {
+        let (name, value) = argument.split_once('=').map_or((argument.as_str(), None), |(n, v)| (n, Some(v)));
+        if !options.contains_key(name) {
+            kept.push(argument.clone());
+        } else if value.is_none() {
+            arguments.next();
+        }
+    }
+    kept
 }
 
 /// Why a point is not there or not solid. Reasons of one key are one line.
@@ -60,6 +114,9 @@ pub(super) fn remarks(report: &Report, options: &Options) -> Vec<Labelled> {
         if options.verbose { collect(report.datasets.iter(), of) } else { collect(headline(&report.datasets), of) };
     doubts.sort_by_key(|r| r.kind != VerdictGrade::Rejected.word());
     remarks.extend(lines(doubts, options));
+    if !options.verbose {
+        remarks.extend(advice(report));
+    }
     if let Some(path) = &options.saved_to {
         remarks.push(("saved".to_owned(), shorten(path, 1000)));
     }
@@ -141,12 +198,13 @@ fn lines(reasons: Vec<Reason>, options: &Options) -> Vec<Labelled> {
             names.push_str(&format!(" and {} more", r.points.len() - points));
         }
         let line = (r.kind.to_owned(), format!("{}: {names}", shorten(r.text, length)));
-        let advice = (!r.advice.is_empty()).then(|| ("advice".to_owned(), shorten(r.advice, length)));
+        let advice =
+            (options.verbose && !r.advice.is_empty()).then(|| ("advice".to_owned(), shorten(r.advice, length)));
         [Some(line), advice]
     };
     let mut lines: Vec<Labelled> = reasons.into_iter().take(most).flat_map(one).flatten().collect();
     if total > most {
-        lines.push((String::new(), format!("and {} more reasons; --verbose shows them", total - most)));
+        lines.push((String::new(), format!("and {}; --verbose shows more", counted(total - most, "other reason"))));
     }
     lines
 }

@@ -64,7 +64,7 @@ fn told(form: &ScMembenchForm, verbose: bool) -> String {
     }
     if form.doubtful > 0 {
         let rows = counted(form.rows.len(), "row");
-        text.push_str(&format!("memgauge: {} of {rows} doubtful; --format table says why\n", form.doubtful));
+        text.push_str(&format!("memgauge: note: {} of {rows} doubtful; --format table says why\n", form.doubtful));
     }
     let left_out = form.left_out.iter().map(|one| Unshown {
         experiment: &one.experiment,
@@ -72,7 +72,7 @@ fn told(form: &ScMembenchForm, verbose: bool) -> String {
         reason: &one.reason,
     });
     for line in reasons(left_out, verbose) {
-        text.push_str(&format!("memgauge: no row: {line}\n"));
+        text.push_str(&format!("memgauge: note: no row: {line}\n"));
     }
     text
 }

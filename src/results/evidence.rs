@@ -95,6 +95,32 @@ pub enum Cause {
     Behind,
 }
 
+impl Cause {
+    /// What to add to the command for a run that may be without it: options with their values; none where no option helps.
+    pub fn options(self) -> &'static [(&'static str, &'static str)] {
+        match self {
+            Cause::Spread | Cause::FewSamples => &[("--samples", "500")],
+            Cause::Bimodal | Cause::Placement => &[("--reallocate", "6")],
+            Cause::CacheSize => &[("--last-level", "measured")],
+            Cause::Heat => &[("--cooldown", "500ms")],
+            _ => &[],
+        }
+    }
+
+    /// What disturbs samples that have this cause, in a few words.
+    pub fn disturbance(self) -> &'static str {
+        match self {
+            Cause::Moved => "in which a thread was on another cpu",
+            Cause::HostMoved => "in which the host had moved cpus closer together",
+            Cause::CoreShared => "on a shared core",
+            Cause::NotResident => "with page faults",
+            Cause::Others => "with context switches",
+            Cause::Stopped => "in which a thread was stopped",
+            _ => "with gaps that the system does not count",
+        }
+    }
+}
+
 /// Why a number is not solid.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(JsonSchema))]
@@ -340,6 +366,9 @@ pub struct Evidence {
     pub clock_drift: Option<f64>,
     /// Samples left out of the summary.
     pub dirty_samples: u64,
+    /// The same samples by what disturbed them, each counted once: by its first cause where it has several.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub disturbed_by: BTreeMap<Cause, u64>,
     /// Fresh allocations of the memory that the samples are spread over.
     pub allocations: u64,
     /// Half the width of the confidence interval relative to the median.

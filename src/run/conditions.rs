@@ -1,7 +1,8 @@
 //! Conditions of the machine that move results: a sentence each, with what to do about it.
 
-use crate::results::{Cause, Dataset, Evidence, Finding, HostFacts, headline};
+use crate::results::{Cause, Dataset, Finding, HostFacts, headline};
 use crate::units::CpuList;
+use std::collections::BTreeMap;
 
 /// A finding without numbers.
 pub(super) fn sentence(kind: &str, text: String) -> Finding {
@@ -85,7 +86,7 @@ pub(super) fn shapes(datasets: &[Dataset]) -> Vec<Finding> {
             .collect();
         let first = *reasons.first()?;
         let count = reasons.len();
-        let mut finding = sentence(kind, format!("{count} of {all} points {what} (the first: {first})."));
+        let mut finding = sentence(kind, format!("Of {all} points {count} {what} (the first: {first})."));
         finding.values.insert("points".to_owned(), count as f64);
         Some(finding)
     };
@@ -101,28 +102,18 @@ pub(super) fn interruptions(datasets: &[Dataset]) -> Option<Finding> {
     if (dirty as f64) < WORTH_A_WORD * all as f64 || dirty == 0 {
         return None;
     }
-    let sum = |of: fn(&Evidence) -> Option<u64>| points().filter_map(|m| of(&m.evidence)).sum::<u64>();
-    // Threads that wait for storage stop of themselves.
-    let computing = points().filter(|m| m.storage.is_none());
-    let stops = computing.filter_map(|m| m.evidence.voluntary_switches).sum::<u64>();
-    let counts = [
-        (sum(|e| e.involuntary_switches), "context switches"),
-        (stops, "stops"),
-        (sum(|e| e.minor_faults), "minor page faults"),
-        (sum(|e| e.major_faults), "major page faults"),
-        (sum(|e| e.migrations), "moves to other cpus"),
-    ];
-    let told: Vec<String> = counts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
-    let moved: u64 = points().filter_map(|m| m.evidence.closer_cpus.as_ref()).map(|closer| closer.closer_rounds).sum();
-    let moved = (moved > 0).then(|| format!("{moved} rounds in which the host had moved cpus closer together"));
-    let shared: u64 =
-        points().filter_map(|m| m.evidence.shared_core.as_ref()).map(|shared| shared.shared_samples).sum();
-    let shared = (shared > 0).then(|| format!("{shared} samples on a shared core"));
-    let told: Vec<String> = told.into_iter().chain(moved).chain(shared).collect();
-    let by = if told.is_empty() { "gaps that the system does not count".to_owned() } else { told.join(", ") };
+    let mut causes: BTreeMap<Cause, u64> = BTreeMap::new();
+    for (cause, samples) in points().flat_map(|m| &m.evidence.disturbed_by) {
+        *causes.entry(*cause).or_default() += samples;
+    }
+    let mut causes: Vec<(Cause, u64)> = causes.into_iter().collect();
+    causes.sort_by_key(|(_, samples)| std::cmp::Reverse(*samples));
+    let told: Vec<String> =
+        causes.iter().map(|(cause, samples)| format!("{samples} {}", cause.disturbance())).collect();
+    let by = if told.is_empty() { String::new() } else { format!(": {}", told.join(", ")) };
     let mut finding = sentence(
         "interruptions",
-        format!("{dirty} of {all} samples were disturbed and are left out of the figures: {by}."),
+        format!("{dirty} of {all} samples were disturbed and are left out of the figures{by}."),
     );
     finding.values.insert("dirty_samples".to_owned(), dirty as f64);
     finding.values.insert("samples".to_owned(), all as f64);

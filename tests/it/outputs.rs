@@ -281,7 +281,7 @@ fn sc_membench_tells_what_has_no_row_and_ends_incomplete_where_nothing_has() {
     let rows: Vec<&str> = run.stdout.lines().skip(1).collect();
     assert!(rows.iter().all(|row| row.starts_with("16,read,")), "{run:?}");
     // Triads, and a size that is no whole number of KiB.
-    assert!(run.stderr.lines().filter(|line| line.starts_with("memgauge: no row: ")).count() >= 2, "{run:?}");
+    assert!(run.stderr.lines().filter(|line| line.starts_with("memgauge: note: no row: ")).count() >= 2, "{run:?}");
     let run = typed("latency --sizes 16KiB --chains 4 --samples 6 --budget 20s -o chains.json", folder.path());
     assert!(matches!(run.code, Some(0 | 3)), "{run:?}");
     for words in ["report chains.json --format sc-membench", "report chains.json --format sc-membench -o rows.mb"] {

@@ -228,8 +228,9 @@ impl<'a> Group<'a> {
 
     /// `1.1 ns (4.0 core cycles)`
     fn load(&self, latency: f64) -> String {
-        let cycles = self.cycles.map(|cycles| format!(" ({:.1} core cycles)", cycles * latency));
-        format!("{latency:.1} ns{}", cycles.unwrap_or_default())
+        let cycles = self.cycles.map(|cycles| format!("{:.1} core cycles, ", cycles * latency));
+        // Tables have medians.
+        format!("{latency:.1} ns ({}the lower quartile of its samples)", cycles.unwrap_or_default())
     }
 
     /// What lies behind the last end: memory, as far as anyone can tell.

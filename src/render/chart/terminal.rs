@@ -129,7 +129,9 @@ fn series(lines: &Lines, width: usize, color: bool) -> Vec<String> {
         out.push(format!("  {before}{}{after} {}", mark_of(i), shorten(&series.name, width - 4)));
     }
     for note in lines.notes.iter().take(MOST_TOLD) {
-        let place = format!("{} at {}", significant(note.y), significant(note.x));
+        // Counts of threads have no decimals.
+        let x = if note.x.fract() == 0.0 { format!("{:.0}", note.x) } else { significant(note.x) };
+        let place = format!("{} at {x}", significant(note.y));
         out.push(shorten(&format!("  {}: {place}", note.text), width));
     }
     if !lines.marks.is_empty() {

@@ -152,7 +152,7 @@ fn latency_beside_traffic_is_drawn_over_that_traffic() {
     assert_eq!(drawn.notes.len(), 1);
     assert!((drawn.notes[0].x - 20.0).abs() < 1e-9 && drawn.notes[0].y == 200.0);
     let text = render("table", &report, &with_chart("loaded-latency"));
-    assert!(text.contains("knee: 200 at 20.0"), "{text}");
+    assert!(text.contains("knee: 200 at 20"), "{text}");
 }
 
 #[test]

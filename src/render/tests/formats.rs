@@ -166,7 +166,7 @@ fn many_reasons_are_counted_and_shown_on_request() {
         point.outcome = Outcome::Failed { reason: format!("reason {i}.") };
     }
     let text = render("table", &report, &Options::default());
-    assert!(text.contains("and 19 more reasons") && !text.contains("reason 23."), "{text}");
+    assert!(text.contains("and 19 other reasons") && !text.contains("reason 23."), "{text}");
     let text = render("table", &report, &Options { verbose: true, ..Options::default() });
     assert!(text.contains("reason 23."), "{text}");
 }

@@ -116,7 +116,7 @@ fn the_best_of_points_with_one_key_is_kept_and_a_rejected_one_never() {
     assert!(text.contains("\n4,read,50.00,0,0,0,1,1,0.500000\n4,read,300.00,0,0,0,2,"), "{text}");
     // A rejected point and another number of threads have no row; repetitions are tries.
     let notes = notes(&report);
-    assert_eq!(notes.lines().filter(|line| line.starts_with("memgauge: no row: ")).count(), 2, "{notes}");
+    assert_eq!(notes.lines().filter(|line| line.starts_with("memgauge: note: no row: ")).count(), 2, "{notes}");
     assert!(notes.contains("rejected: more than the ports carry") && notes.contains("threads: 1"), "{notes}");
 }
 

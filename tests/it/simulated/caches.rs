@@ -130,7 +130,7 @@ fn the_largest_caches_end_where_there_is_room_to_see_it() {
     assert_eq!(
         texts(&ran, "cache-memory"),
         [
-            "Behind the caches a load takes 30.0 ns (120.0 core cycles) in up to 1 GiB: memory or L3, of which the system \
+            "Behind the caches a load takes 30.0 ns (120.0 core cycles, the lower quartile of its samples) in up to 1 GiB: memory or L3, of which the system \
           reports 1.1 GiB."
         ]
     );
@@ -140,9 +140,9 @@ fn the_largest_caches_end_where_there_is_room_to_see_it() {
 fn a_level_is_one_sentence_with_its_numbers() {
     let ran = run(&with(&THREE, 95.0), "");
     let expected = [
-        "L1 holds 48.2 KiB (47.2 KiB to 49.3 KiB), a load takes 1.0 ns (4.0 core cycles); the system reports 48 KiB.",
-        "L2 holds 1.02 MiB (1 MiB to 1.04 MiB), a load takes 3.5 ns (14.0 core cycles); the system reports 1 MiB.",
-        "L3 holds 32.7 MiB (32 MiB to 34.9 MiB), a load takes 12.0 ns (48.0 core cycles); the system reports 32 MiB.",
+        "L1 holds 48.2 KiB (47.2 KiB to 49.3 KiB), a load takes 1.0 ns (4.0 core cycles, the lower quartile of its samples); the system reports 48 KiB.",
+        "L2 holds 1.02 MiB (1 MiB to 1.04 MiB), a load takes 3.5 ns (14.0 core cycles, the lower quartile of its samples); the system reports 1 MiB.",
+        "L3 holds 32.7 MiB (32 MiB to 34.9 MiB), a load takes 12.0 ns (48.0 core cycles, the lower quartile of its samples); the system reports 32 MiB.",
     ];
     assert_eq!(texts(&ran, "cache-level"), expected);
     let values = &of_kind(&ran, "cache-level")[1].values;

@@ -8,6 +8,7 @@ mod comparing;
 mod core_to_core;
 mod distribution;
 mod families;
+mod findings;
 mod interruption;
 mod lab;
 mod levels;

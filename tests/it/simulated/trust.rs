@@ -87,6 +87,7 @@ fn each_fault_is_named_as_what_it_is() {
             let m = lab::measured(point);
             let dirty = m.samples.iter().filter(|s| s.dirty.is_some()).count() as u64;
             assert!(dirty >= 20 && dirty == m.evidence.dirty_samples, "{kind:?}: {dirty}");
+            assert_eq!(dirty, m.evidence.disturbed_by.values().sum::<u64>(), "each sample once");
             assert_eq!(m.summary.clean_samples + dirty, m.samples.len() as u64);
             assert!(finds(&ran, "interruptions"));
             if kind != Spike::Move {
