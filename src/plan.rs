@@ -8,7 +8,7 @@ mod pages;
 mod sizes;
 
 use crate::engine::{Machine, MemoryPlan, Sampling, Windows, Work};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::experiments::{Bound, Draft, Experiment, LastLevel, Scope};
 use crate::results::{Coordinate, Coordinates, HostFacts, Outcome};
 use crate::units::{Bytes, BytesPerSecond, Nanos};
@@ -46,6 +46,8 @@ pub struct Request {
     pub cooldown: Nanos,
     /// More points than this are refused.
     pub max_points: usize,
+    /// When the run began by the machine's clock: the budget counts from there.
+    pub started: Nanos,
 }
 
 impl Request {
@@ -61,16 +63,20 @@ impl Request {
     /// The same with last-level caches that are known to hold `last_level` together.
     pub fn scope_by<'a>(&'a self, machine: &'a dyn Machine, last_level: Option<Bytes>) -> Scope<'a> {
         let experiments = self.experiments.iter().map(|e| e.name()).collect();
-        Scope { machine, cpus: &self.cpus, experiments, seed: self.seed, most_points: self.max_points, last_level }
+        let most_points = self.max_points / self.repeat.max(1) as usize;
+        Scope { machine, cpus: &self.cpus, experiments, seed: self.seed, most_points, last_level }
     }
 
     /// How `point` is sampled where points in general are by `general`: as its experiment wants it, unless the user fixed
     /// the samples.
     pub fn sampling_of(&self, point: &PlannedPoint, general: &Sampling) -> Sampling {
+        let experiment = &self.experiments[point.experiment];
         if self.samples_fixed {
-            return *general;
+            let least = experiment.shortest_sample().min(self.sampling.length);
+            return Sampling { length: general.length.max(least), ..*general };
         }
-        self.experiments[point.experiment].sampling(*general).over(self.reallocate)
+        let share = general.length.0 / self.sampling.length.0;
+        experiment.sampling_within(*general, share).over(self.reallocate)
     }
 }
 
@@ -141,6 +147,11 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// How points are sampled, in the way of their experiment where there is only one.
+    pub fn sampling_shown(&self) -> Sampling {
+        shown(&self.request, &self.points, &self.sampling)
+    }
+
     /// How `point` is sampled.
     pub fn sampling_of(&self, point: &PlannedPoint) -> Sampling {
         self.request.sampling_of(point, &self.sampling)
@@ -161,7 +172,9 @@ impl Plan {
 /// Samples and rounds below which a point says nothing.
 const FEWEST_PER_ROUND: u32 = 4;
 const FEWEST_ROUNDS: u32 = 3;
-const SHORTEST_SAMPLE: Nanos = Nanos(0.2e6);
+
+/// A budget that is advised is more than the plan by this factor: memory is mapped at another rate each time.
+const BUDGET_MARGIN: f64 = 1.2;
 
 /// Share of the time of all rounds that is set aside for more of them where points come out badly known.
 const RESERVE: f64 = 0.2;
@@ -174,10 +187,14 @@ pub fn make(request: Request, machine: &mut dyn Machine) -> Result<Plan> {
     let fault = machine.fault_rate();
     let mut points = draft_points(&request, &request.scope(machine))?;
     let adjusted = adjustments(&request, machine);
-    let cost = Cost::of(&request, machine.facts(), fault);
+    let mut cost = Cost::of(&request, machine.facts(), fault);
+    cost.before = machine.now() - request.started;
     let rest = Rest { left: (0..points.len()).collect(), budget: request.budget };
-    let Schedule { phases, sampling, estimate, shortened } =
+    let Schedule { phases, sampling, estimate, shortened, needed } =
         schedule(&request, &mut points, machine.facts(), cost, &rest);
+    if let Some(needed) = needed {
+        return Err(too_little_time(&request, &needed));
+    }
     Ok(Plan { phases, points, sampling, estimate, fault, shortened, adjusted, resized: None, request })
 }
 
@@ -188,6 +205,28 @@ struct Schedule {
     estimate: Nanos,
     /// What was shortened or left out, in words.
     shortened: Vec<String>,
+    /// The time that is needed at least, where not even one point fits.
+    needed: Option<Needed>,
+}
+
+/// What points take with the fewest and shortest samples.
+struct Needed {
+    /// The one that takes least.
+    one: Nanos,
+    all: Nanos,
+    points: usize,
+}
+
+/// The refusal of a budget that has no room for a single point. The budget that is advised has room for all of them.
+fn too_little_time(request: &Request, needed: &Needed) -> Error {
+    let Needed { one, all, points } = *needed;
+    let advised = (all * BUDGET_MARGIN).secs();
+    let advised = if advised < 10.0 { format!("{}ms", (advised * 1e3).ceil()) } else { format!("{}s", advised.ceil()) };
+    let all = if points > 1 { format!(", all {points} take {all}") } else { String::new() };
+    Error::usage(format!(
+        "budget not possible: {}; one point takes {one} at least{all}; type --budget {advised}",
+        request.budget
+    ))
 }
 
 /// What is still to be measured of a plan.
@@ -222,8 +261,12 @@ fn schedule(request: &Request, points: &mut [PlannedPoint], facts: &HostFacts, c
     }
     let full = request.sampling.over(request.reallocate);
     if sampling != full {
-        shortened.push(describe_sampling(&sampling, &full));
+        let [short, full] = [&sampling, &full].map(|general| shown(request, points, general));
+        shortened.push(describe_sampling(&short, &full));
     }
+    let mut needed = None;
+    let all_take = total;
+    let count = phases.iter().map(|phase| phase.points.len()).sum();
     if total > budget {
         // Each point left out makes the rest take less time, so that the fewest to leave out are found by halving.
         let mut order = least_needed_first(points);
@@ -240,13 +283,13 @@ fn schedule(request: &Request, points: &mut [PlannedPoint], facts: &HostFacts, c
         shortened.extend(leave_out(points, left_out, &reason));
     }
     if total > budget && !phases.is_empty() {
-        shortened.push(format!("even one point takes longer than the budget of {}", request.budget));
+        needed = Some(Needed { one: total, all: all_take, points: count });
     }
     let longer = 1.0 + reserve(&sampling, total, budget);
     for phase in &mut phases {
         phase.estimate = phase_time(points, phase, request, &sampling, cost) * longer;
     }
-    Schedule { phases, sampling, estimate: total * longer, shortened }
+    Schedule { phases, sampling, estimate: total * longer, shortened, needed }
 }
 
 /// Share of the time of all rounds that is set aside for further ones of what takes `total` without, as far as its
@@ -293,8 +336,8 @@ fn draft_points(request: &Request, scope: &Scope<'_>) -> Result<Vec<PlannedPoint
         for (stage, drafts) in experiment.reserve(scope)?.into_iter().enumerate() {
             stages.entry(Some(stage)).or_default().extend(drafts.into_iter().map(|draft| (index, draft)));
         }
-        scope.room_for(stages.values().map(Vec::len).sum::<usize>().saturating_mul(repeats as usize))?;
     }
+    check_count(stages.values().map(Vec::len).sum(), request)?;
     let mut points = Vec::new();
     for (stage, drafts) in stages {
         for (repeat, (experiment, draft)) in (0..repeats).flat_map(|repeat| drafts.iter().map(move |d| (repeat, d))) {
@@ -328,6 +371,20 @@ fn draft_points(request: &Request, scope: &Scope<'_>) -> Result<Vec<PlannedPoint
     Ok(points)
 }
 
+/// The largest number that `--max-points` takes.
+pub const LARGEST_MAX_POINTS: usize = 1_000_000;
+
+/// Refuses more points than are allowed, `each` of which are in every repeat. The number that is advised is enough.
+fn check_count(each: usize, request: &Request) -> Result<()> {
+    let (count, allowed) = (each.saturating_mul(request.repeat.max(1) as usize), request.max_points);
+    if count <= allowed {
+        return Ok(());
+    }
+    let fewer = if request.repeat > 1 { "fewer values or repeats," } else { "fewer values" };
+    let more = if count <= LARGEST_MAX_POINTS { format!(" or --max-points {count}") } else { String::new() };
+    Err(Error::usage(format!("too many points: {count}; {allowed} are allowed; type {fewer}{more}")))
+}
+
 fn working_set(point: &PlannedPoint) -> Bytes {
     point.work.as_ref().map(Work::working_set).unwrap_or_default()
 }
@@ -355,10 +412,11 @@ fn leave_out(points: &mut [PlannedPoint], positions: &[usize], reason: &str) -> 
 fn shorten(sampling: &Sampling, request: &Request) -> Option<Sampling> {
     let mut shorter = *sampling;
     let samples_fixed = request.samples_fixed;
+    let shortest = request.experiments.iter().map(|e| e.shortest_sample()).fold(sampling.length, Nanos::min);
     if sampling.per_round > FEWEST_PER_ROUND && !samples_fixed {
         shorter.per_round -= 1;
-    } else if sampling.length > SHORTEST_SAMPLE {
-        shorter.length = (sampling.length * 0.8).max(SHORTEST_SAMPLE);
+    } else if sampling.length > shortest {
+        shorter.length = (sampling.length * 0.8).max(shortest);
     } else if sampling.rounds > FEWEST_ROUNDS.max(request.reallocate) && !samples_fixed {
         shorter.rounds -= 1;
     } else {
@@ -367,12 +425,36 @@ fn shorten(sampling: &Sampling, request: &Request) -> Option<Sampling> {
     Some(shorter)
 }
 
-/// The points that have a work, in the order in which they go when time is short: what is least needed first, of that
-/// what takes most memory.
+/// The points that have a work, in the order in which they go when time is short: the opposite of [`most_needed_first`].
 fn least_needed_first(points: &[PlannedPoint]) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..points.len()).filter(|&i| points[i].work.is_ok()).collect();
-    order.sort_by_key(|&i| std::cmp::Reverse((points[i].expendable, working_set(&points[i]), i)));
+    let mut order = most_needed_first(points);
+    order.reverse();
     order
+}
+
+/// The points that have a work, those that are needed most first. Of points that are needed alike, each experiment has
+/// one at each level before any has a second one there. What takes least memory comes first.
+pub fn most_needed_first(points: &[PlannedPoint]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..points.len()).filter(|&i| points[i].work.is_ok()).collect();
+    order.sort_by_key(|&i| (points[i].expendable, working_set(&points[i]), i));
+    let mut before: BTreeMap<(usize, Option<&Coordinate>), usize> = BTreeMap::new();
+    let mut ranks = vec![0; points.len()];
+    for &index in &order {
+        let level = points[index].coordinates.get("level");
+        let count = before.entry((points[index].experiment, level)).or_default();
+        ranks[index] = *count;
+        *count += 1;
+    }
+    order.sort_by_key(|&i| (points[i].expendable, ranks[i], working_set(&points[i]), i));
+    order
+}
+
+/// How points are sampled where points in general are by `general`: in the way of their experiment where there is only one.
+fn shown(request: &Request, points: &[PlannedPoint], general: &Sampling) -> Sampling {
+    match (request.experiments.len(), points.first()) {
+        (1, Some(point)) => request.sampling_of(point, general),
+        _ => *general,
+    }
 }
 
 /// `copy DRAM (2 threads, thp pages)`

@@ -11,7 +11,7 @@ mod stages;
 
 use crate::engine::{Frame, Machine, MemoryPlan, PointLog, Sampling, Trouble, Work, conclude, sample_round};
 use crate::experiments::{Experiment, caches::against_measured};
-use crate::plan::{Phase, Plan, PlannedPoint};
+use crate::plan::{Phase, Plan, PlannedPoint, most_needed_first};
 use crate::results::{
     Coordinate, Dataset, Finding, JournalLine, JournalPoint, KernelUsed, Outcome, PlanSummary, Point, Report,
     ReportVerdict, RunStatus, SCHEMA_VERSION, add_derived,
@@ -56,10 +56,13 @@ pub struct Past {
     pub placed: Vec<(usize, Point)>,
 }
 
-/// A run stops taking rounds when it has used this much more than its budget, and one that has nothing yet when it has used so
-/// many times the budget.
+/// No sample begins when the run has used this much more than its budget, unless it has nothing yet: then one point is
+/// sampled briefly up to so many times the budget.
 const GRACE: f64 = 1.05;
 const MOST_OVERDRAWN: f64 = 10.0;
+
+/// Samples of that point.
+const BRIEFLY: u32 = 4;
 
 /// A run under way.
 struct Run<'a> {
@@ -94,8 +97,13 @@ struct Run<'a> {
     interrupted: bool,
     /// Points with fewer rounds than planned because the budget was used up.
     overdrawn: BTreeSet<usize>,
-    /// When the phase under way is to be done.
+    /// When the phase under way is to be done by the plan.
     deadline: Nanos,
+    /// When its part of the budget is used up, and when no sample of it begins any more.
+    share_end: Nanos,
+    cut: Nanos,
+    /// Those that are done.
+    past_phases: Vec<Phase>,
 }
 
 /// Carries out `plan`. Always ends with a report: what was interrupted or failed says so in it. `started` is when the
@@ -119,9 +127,11 @@ pub fn execute(
     let beside = plan.estimate - plan.phases.iter().map(|phase| phase.estimate).sum::<Nanos>();
     run.deadline = started + beside;
     while let Some(phase) = run.next_phase() {
-        run.deadline += phase.estimate;
+        run.begin_phase(&phase);
         run.phase(&phase);
+        run.past_phases.push(phase);
     }
+    run.use_the_rest_of_the_budget();
     let mut findings = run.findings();
     findings.extend(run.past.map(|past| continued(&past.started, run.taken_over, plan)));
     provenance.kernels = run.kernels(invocation.past.as_ref());
@@ -200,6 +210,9 @@ impl<'a> Run<'a> {
             interrupted: false,
             overdrawn: BTreeSet::new(),
             deadline: started,
+            share_end: started,
+            cut: started,
+            past_phases: Vec::new(),
         };
         run.last_level = run.scope().last_level().0;
         run
@@ -207,8 +220,23 @@ impl<'a> Run<'a> {
 }
 
 impl Run<'_> {
-    /// Maps the memory of a phase and takes round after round of its points, each round starting one point later, so
-    /// that drift does not look like a difference between points. Where several allocations are asked for, the
+    /// Gives a phase its time: by the plan, and of what is left of the budget its part. A phase that is slower than planned
+    /// leaves the later ones theirs.
+    fn begin_phase(&mut self, phase: &Phase) {
+        self.deadline += phase.estimate;
+        let now = self.machine.now();
+        let later: Nanos = self.phases.iter().map(|phase| phase.estimate).sum();
+        let share = phase.estimate.0 / (phase.estimate + later).0;
+        let share = if share.is_finite() { share } else { 1.0 };
+        let part = |end: Nanos| now + (end - now).max(Nanos::ZERO) * share;
+        let budget = self.plan.request.budget;
+        self.share_end = part(self.started + budget);
+        self.cut = part(self.started + budget * GRACE);
+    }
+
+    /// Maps the memory of a phase and takes round after round of its points. The first one begins with what is needed most,
+    /// in case that time ends there. Each later round starts one point later, so that drift does not look like a
+    /// difference between points. Where several allocations are asked for, the
     /// rounds are spread over them; points of fewer rounds than others have theirs spread over the whole phase.
     fn phase(&mut self, phase: &Phase) {
         let rounds = phase.points.iter().map(|&i| self.sampling_of(i).rounds).max().unwrap_or(0);
@@ -220,7 +248,7 @@ impl Run<'_> {
                 mapped = self.allocate(&phase.memory, phase.beside && round > 0);
                 phase.points.iter().filter(|_| round > 0).for_each(|&index| self.logs[index].reallocated());
             }
-            let mut order = phase.points.clone();
+            let mut order = if round == 0 { self.most_needed_first(phase) } else { phase.points.clone() };
             order.rotate_left(round as usize % phase.points.len().max(1));
             for index in order {
                 let own = self.sampling_of(index).rounds;
@@ -247,6 +275,17 @@ impl Run<'_> {
         }
     }
 
+    /// The points of a phase in the order in which they are needed.
+    fn most_needed_first(&self, phase: &Phase) -> Vec<usize> {
+        let here: BTreeSet<usize> = phase.points.iter().copied().collect();
+        let mut order = most_needed_first(&self.points);
+        order.retain(|index| here.contains(index));
+        // Those that nobody asks for any more have no work.
+        let with_work: BTreeSet<usize> = order.iter().copied().collect();
+        order.extend(here.difference(&with_work));
+        order
+    }
+
     /// How a point is sampled.
     fn sampling_of(&self, index: usize) -> Sampling {
         self.plan.request.sampling_of(&self.points[index], &self.sampling)
@@ -255,6 +294,11 @@ impl Run<'_> {
     /// Maps memory, unless nobody will measure in it: that can take longer than all the rest.
     fn allocate(&mut self, memory: &MemoryPlan, beside: bool) -> Result<(), Trouble> {
         if self.machine.interrupted() || self.is_overdrawn() {
+            return Ok(());
+        }
+        let mapping = Nanos::from_secs(memory.total().0 as f64 / self.plan.fault.0);
+        if self.machine.now() + mapping > self.cut && !self.has_nothing() {
+            self.cut = self.machine.now();
             return Ok(());
         }
         self.tell("mapping memory");
@@ -272,11 +316,23 @@ impl Run<'_> {
             return;
         }
         self.tell(&doing(&self.points[index]));
-        if self.plan.request.cooldown > Nanos::ZERO && self.machine.pause(self.plan.request.cooldown).is_err() {
-            return;
+        let left = self.cut - self.machine.now();
+        let mut sampling = self.sampling_of(index);
+        let mut until = self.cut;
+        if left > Nanos::ZERO {
+            let pause = self.plan.request.cooldown.min(left);
+            if pause > Nanos::ZERO && self.machine.pause(pause).is_err() {
+                return;
+            }
+        } else {
+            sampling.per_round = sampling.per_round.min(BRIEFLY);
+            until = Nanos(f64::INFINITY);
         }
-        let sampling = self.sampling_of(index);
-        sample_round(self.machine, &work, &sampling, &mut self.logs[index]);
+        let rounds = self.logs[index].rounds();
+        sample_round(self.machine, &work, &sampling, &mut self.logs[index], until);
+        if self.logs[index].rounds() == rounds && self.is_overdrawn() {
+            self.overdrawn.insert(index);
+        }
         if self.logs[index].needs_no_more() {
             self.conclude(index);
         } else if !self.logs[index].is_empty() {
@@ -309,11 +365,16 @@ impl Run<'_> {
         conclude(log, work, &frame)
     }
 
-    /// Whether no more rounds are to be taken because the budget is used up. Where mapping alone used it up, one is: a number
-    /// that is known badly is more than none.
+    /// Whether no more rounds are to be taken because the phase's part of the budget is used up. Where mapping alone used it
+    /// up, one is: a number that is known badly is more than none.
     fn is_overdrawn(&self) -> bool {
-        let used = (self.machine.now() - self.started).0 / self.plan.request.budget.0;
-        used > GRACE && (used > MOST_OVERDRAWN || self.logs.iter().any(|log| !log.is_empty() || log.failed()))
+        self.machine.now() >= self.cut && !self.has_nothing()
+    }
+
+    /// Whether nothing was measured yet, and not for so long that nothing will be.
+    fn has_nothing(&self) -> bool {
+        let end = self.started + self.plan.request.budget * MOST_OVERDRAWN;
+        self.machine.now() < end && self.logs.iter().all(|log| log.is_empty() && !log.failed())
     }
 
     /// Settles the outcome of a point from its log, once.
@@ -402,6 +463,9 @@ impl Run<'_> {
         if let Some(trouble) = &self.journal_trouble {
             findings.push(sentence("journal", format!("The journal could not be written: {trouble}.")));
         }
+        let overdrawn = std::mem::take(&mut self.overdrawn);
+        let fewer = |&index: &usize| self.logs[index].rounds() < self.sampling_of(index).rounds;
+        self.overdrawn = overdrawn.into_iter().filter(fewer).collect();
         if !self.overdrawn.is_empty() {
             let (count, budget) = (self.overdrawn.len(), self.plan.request.budget);
             let have = if count == 1 { "point has" } else { "points have" };

@@ -7,6 +7,7 @@ use crate::experiments::{
     Detail, LastLevel, bandwidth, caches, core_to_core, instructions, latency, loaded_latency, locks, numa, patterns,
     scaling, tlb,
 };
+use crate::plan::LARGEST_MAX_POINTS;
 use crate::units::{BytesPerSecond, CpuList, Nanos, ParseError};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -293,11 +294,11 @@ pub struct CommonOptions {
     #[arg(long, value_name = "TIME", default_value = "0s", help_heading = "Measuring")]
     pub cooldown: Nanos,
 
-    /// Refuse plans with more points than this
-    #[arg(long, value_name = "N", default_value = "1000", help_heading = "Measuring", value_parser = whole_number::<usize>(1, 1_000_000))]
-    pub max_points: usize,
+    /// Refuse plans with more points than this [default: 1000, or 2000 for run]
+    #[arg(long, value_name = "N", help_heading = "Measuring", value_parser = whole_number::<usize>(1, LARGEST_MAX_POINTS as u64))]
+    pub max_points: Option<usize>,
 
-    /// Print the plan with its time and memory, and measure nothing
+    /// Print the plan with its time and memory, and measure nothing; --format json and jsonl print it as data
     #[arg(long, help_heading = "Measuring")]
     pub dry_run: bool,
 

@@ -2,9 +2,9 @@
 
 use super::args::CommonOptions;
 use super::exit::Exit;
-use super::measure::{Defaults, SINGLE_BUDGET, measure};
 use super::target::numbered;
 use super::terminal::tell;
+use super::measure::{Defaults, MAX_POINTS, SINGLE_BUDGET, measure};
 use crate::engine::Sampling;
 use crate::error::{Error, Result};
 use crate::experiments::Experiment;
@@ -48,7 +48,12 @@ pub fn io(options: IoOptions, words: Vec<String>) -> Result<Exit> {
     // The experiment says how it is sampled, unless the number of samples is the user's.
     let sampling =
         experiment.sampling(Sampling { length, in_memory: 1.0, per_round: 2, rounds: 10, target: 0.01, most: None });
-    measure(vec![Box::new(experiment)], &common, Defaults { profile: "io", budget, sampling, trace }, words)
+    measure(
+        vec![Box::new(experiment)],
+        &common,
+        Defaults { profile: "io", budget, sampling, trace, max_points: MAX_POINTS },
+        words,
+    )
 }
 
 fn read(path: &Path) -> Result<String> {

@@ -4,6 +4,7 @@ use super::args::{
     BandwidthOptions, CacheOptions, CommonOptions, CoreToCoreOptions, InstructionOptions, LatencyOptions,
     LoadedLatencyOptions, LockOptions, NumaOptions, PatternOptions, Profile, RunOptions, ScalingOptions, TlbOptions,
 };
+use super::dry_run::{self, Form};
 use super::exit::{Ending, Exit, ending};
 use super::io::create_trace;
 use super::output::{Destination, Unnamed, tell, to_stdout};
@@ -33,6 +34,12 @@ const ROUNDS: u32 = 20;
 /// Budget of a single experiment.
 pub(super) const SINGLE_BUDGET: Nanos = Nanos(60e9);
 
+/// Points that lists of options may make where the user does not say: more are a mistake more often than a wish.
+pub(super) const MAX_POINTS: usize = 1000;
+
+/// Points of a profile, which has no such lists. The built-in ones have about 1500 at most, on machines of every size.
+const PROFILE_MAX_POINTS: usize = 2000;
+
 /// Budget of the caches: less than 20 s with what comes before and after.
 const CACHES_BUDGET: Nanos = Nanos(19.5e9);
 
@@ -54,8 +61,13 @@ pub fn run(options: &RunOptions, words: Vec<String>) -> Result<Exit> {
         Profile::Default => sampling(8, ROUNDS, 0.005),
         Profile::Full => sampling(12, ROUNDS, 0.002),
     };
-    let defaults =
-        Defaults { profile: options.profile.name(), budget: options.profile.budget(), sampling, trace: None };
+    let defaults = Defaults {
+        profile: options.profile.name(),
+        budget: options.profile.budget(),
+        sampling,
+        trace: None,
+        max_points: PROFILE_MAX_POINTS,
+    };
     measure(experiments, &options.common, defaults, words)
 }
 
@@ -91,14 +103,20 @@ pub fn loaded_latency(options: LoadedLatencyOptions, words: Vec<String>) -> Resu
         budget: SINGLE_BUDGET,
         sampling: sampling(8, ROUNDS, 0.005),
         trace: None,
+        max_points: MAX_POINTS,
     };
     measure(experiments, &common, defaults, words)
 }
 
 /// `memgauge numa`: two experiments, since a dataset has one quantity.
 pub fn numa(options: NumaOptions, words: Vec<String>) -> Result<Exit> {
-    let defaults =
-        Defaults { profile: "numa", budget: SINGLE_BUDGET, sampling: sampling(8, ROUNDS, 0.005), trace: None };
+    let defaults = Defaults {
+        profile: "numa",
+        budget: SINGLE_BUDGET,
+        sampling: sampling(8, ROUNDS, 0.005),
+        trace: None,
+        max_points: MAX_POINTS,
+    };
     measure(options.settings.experiments(), &options.common, defaults, words)
 }
 
@@ -116,7 +134,13 @@ pub fn tlb(options: TlbOptions, words: Vec<String>) -> Result<Exit> {
 pub fn caches(options: CacheOptions, words: Vec<String>) -> Result<Exit> {
     let budget = if options.settings.density == Density::High { SINGLE_BUDGET } else { CACHES_BUDGET };
     let experiment = Box::new(caches::Caches::new(options.settings));
-    let defaults = Defaults { profile: "caches", budget, sampling: sampling(8, ROUNDS, 0.005), trace: None };
+    let defaults = Defaults {
+        profile: "caches",
+        budget,
+        sampling: sampling(8, ROUNDS, 0.005),
+        trace: None,
+        max_points: MAX_POINTS,
+    };
     measure(vec![experiment], &options.common, defaults, words)
 }
 
@@ -136,6 +160,7 @@ fn single(experiment: Box<dyn Experiment>, options: &CommonOptions, words: Vec<S
         budget: SINGLE_BUDGET,
         sampling: sampling(8, ROUNDS, 0.005),
         trace: None,
+        max_points: MAX_POINTS,
     };
     measure(vec![experiment], options, defaults, words)
 }
@@ -153,6 +178,8 @@ pub(super) struct Defaults {
     pub(super) sampling: Sampling,
     /// Where every operation on storage is written down.
     pub(super) trace: Option<PathBuf>,
+    /// Points at most.
+    pub(super) max_points: usize,
 }
 
 pub(super) fn measure(
@@ -167,9 +194,11 @@ pub(super) fn measure(
     let cpus = choose_cpus(&facts, options.cpus.as_ref())?;
     let resume = options.resume.as_deref().map(Resume::open).transpose()?;
     let mut request = request(experiments, options, &defaults, cpus)?;
+    request.started = started;
     if let Some(resume) = &resume {
         request.seed = resume.seed(options.seed)?;
     }
+    let form = if options.dry_run { Form::named(options.format.as_deref())? } else { Form::Text };
     let stamp = counter::wall_clock_stamp();
     let before = resume.as_ref().map(Resume::place);
     let destination = Destination::new(options, Unnamed { stamp: &stamp, profile: defaults.profile, before })?;
@@ -183,7 +212,11 @@ pub(super) fn measure(
     let resumed = resume.map(|resume| resume.into_past(&mut plan, &machine)).transpose()?;
     let (past, mut continued) = resumed.unzip();
     if options.dry_run {
-        return to_stdout(describe(&plan, &destination).as_bytes()).map(|()| Exit::Done);
+        let text = match form {
+            Form::Text => describe(&plan, &destination),
+            Form::Json | Form::Jsonl => dry_run::data(&plan, &destination, form)?,
+        };
+        return to_stdout(text.as_bytes()).map(|()| Exit::Done);
     }
     if let Some(path) = &defaults.trace {
         machine.record(create_trace(path, continued.is_some())?);
@@ -245,9 +278,6 @@ fn request(
     cpus: Vec<u32>,
 ) -> Result<Request> {
     let budget = options.budget.unwrap_or(defaults.budget);
-    if budget.0 <= 0.0 {
-        return Err(Error::usage("no time: a budget of 0 s; a budget is above 0; type --budget 60s"));
-    }
     if options.last_level == Some(LastLevel::Given(Bytes(0))) {
         return Err(Error::usage("no cache: a last level of 0 B; a cache has 1 KiB or more; type --last-level 32MiB"));
     }
@@ -272,7 +302,8 @@ fn request(
         dram_peak: options.dram_peak,
         last_level: options.last_level,
         cooldown: options.cooldown,
-        max_points: options.max_points,
+        started: Nanos::ZERO,
+        max_points: options.max_points.unwrap_or(defaults.max_points),
     })
 }
 
@@ -303,15 +334,16 @@ fn choose_cpus(facts: &HostFacts, asked: Option<&CpuList>) -> Result<Vec<u32>> {
 /// What will be done, in one line.
 fn plan_line(plan: &Plan) -> String {
     let summary = run::summary(plan);
+    let sampling = plan.sampling_shown();
     format!(
         "plan: {} points, about {} of a budget of {}, {} of memory at a time, {} rounds of {} samples of {}",
         summary.points,
         summary.planned,
         summary.budget,
         summary.memory,
-        plan.sampling.rounds,
-        plan.sampling.per_round,
-        plan.sampling.length,
+        sampling.rounds,
+        sampling.per_round,
+        sampling.length,
     )
 }
 

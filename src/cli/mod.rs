@@ -4,6 +4,7 @@
 
 mod args;
 mod compare;
+mod dry_run;
 mod exit;
 mod generate;
 mod io;

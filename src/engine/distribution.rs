@@ -36,16 +36,17 @@ impl Seen {
         self.values.len()
     }
 
-    /// Takes samples of `work`, whose chunks are the windows, until there are `wanted` of them.
+    /// Takes samples of `work`, whose chunks are the windows, until there are `wanted` of them or the time is `until`.
     pub fn take(
         &mut self,
         machine: &mut dyn Machine,
         work: &Work,
         windows: &Windows,
         wanted: usize,
+        until: Nanos,
     ) -> Result<(), Trouble> {
         let wanted = wanted.min(windows.count as usize);
-        while self.count() < wanted {
+        while self.count() < wanted && machine.now() < until {
             let seen = machine.sample(work, windows.length * CHUNKS as f64)?;
             let before = self.count();
             self.note(work, &seen, wanted);

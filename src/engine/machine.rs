@@ -22,6 +22,8 @@ pub enum Trouble {
     Unsupported(String),
     /// It was tried and went wrong, and how.
     Failed(String),
+    /// The time for it was over before it was done.
+    OutOfTime,
 }
 
 impl From<Error> for Trouble {
@@ -38,6 +40,7 @@ impl From<Trouble> for Outcome {
             }
             Trouble::Unsupported(reason) => Outcome::Unsupported { reason },
             Trouble::Failed(reason) => Outcome::Failed { reason },
+            Trouble::OutOfTime => Outcome::Skipped { reason: "there was no time left for it".to_owned() },
         }
     }
 }

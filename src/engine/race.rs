@@ -4,7 +4,7 @@
 //! the one that was lucky once.
 
 use super::machine::{Machine, Trouble};
-use super::sampling::warm_up;
+use super::sampling::{timely, warm_up};
 use super::work::Work;
 use crate::results::{Candidate, Choice};
 use crate::stats;
@@ -40,8 +40,9 @@ impl Runner {
     }
 }
 
-/// Finds the fastest of the kernels that `work` leaves the choice of.
-pub fn race(machine: &mut dyn Machine, work: &Work, length: Nanos) -> Result<Chosen, Trouble> {
+/// Finds the fastest of the kernels that `work` leaves the choice of. A race that is not over at the time `until` is
+/// decided by what is known then.
+pub fn race(machine: &mut dyn Machine, work: &Work, length: Nanos, until: Nanos) -> Result<Chosen, Trouble> {
     let mut runners: Vec<Runner> =
         machine.candidates(work).into_iter().map(|work| Runner { work, values: Vec::new() }).collect();
     if runners.len() < 2 {
@@ -49,7 +50,14 @@ pub fn race(machine: &mut dyn Machine, work: &Work, length: Nanos) -> Result<Cho
         return Ok(Chosen { work, choice: None });
     }
     for runner in &mut runners {
-        heat(machine, runner, length, FIRST_HEAT)?;
+        match heat(machine, runner, length, FIRST_HEAT, until) {
+            Err(Trouble::OutOfTime) => break,
+            other => other?,
+        }
+    }
+    runners.retain(|runner| !runner.values.is_empty());
+    if runners.is_empty() {
+        return Err(Trouble::OutOfTime);
     }
     let better = |a: &Runner, b: &Runner| match work.higher_is_better() {
         true => b.median().total_cmp(&a.median()),
@@ -57,11 +65,13 @@ pub fn race(machine: &mut dyn Machine, work: &Work, length: Nanos) -> Result<Cho
     };
     runners.sort_by(better);
     let finalists = FINALISTS.min(runners.len());
-    for runner in runners.iter_mut().take(finalists) {
-        heat(machine, runner, length, SECOND_HEAT)?;
-    }
-    for runner in runners.iter_mut().take(finalists).rev() {
-        heat(machine, runner, length, SECOND_HEAT)?;
+    for turn in [(0..finalists).collect::<Vec<_>>(), (0..finalists).rev().collect()] {
+        for index in turn {
+            match heat(machine, &mut runners[index], length, SECOND_HEAT, until) {
+                Ok(()) | Err(Trouble::OutOfTime) => {}
+                Err(trouble) => return Err(trouble),
+            }
+        }
     }
     runners[..finalists].sort_by(better);
     let candidates: Vec<Candidate> = runners.iter().map(|r| candidate(machine, work, r)).collect();
@@ -71,11 +81,20 @@ pub fn race(machine: &mut dyn Machine, work: &Work, length: Nanos) -> Result<Cho
 }
 
 /// Takes samples of one kernel after a short warm-up.
-fn heat(machine: &mut dyn Machine, runner: &mut Runner, length: Nanos, samples: usize) -> Result<(), Trouble> {
+fn heat(
+    machine: &mut dyn Machine,
+    runner: &mut Runner,
+    length: Nanos,
+    samples: usize,
+    until: Nanos,
+) -> Result<(), Trouble> {
+    if machine.now() >= until {
+        return Err(Trouble::OutOfTime);
+    }
     machine.prepare(&runner.work)?;
-    warm_up(machine, &runner.work, length, 1)?;
+    warm_up(machine, &runner.work, length, 1, until)?;
     for _ in 0..samples {
-        let o = machine.sample(&runner.work, length)?;
+        let o = timely(machine, &runner.work, length, until)?;
         runner.values.push(runner.work.value(o.amount, o.elapsed.secs()));
     }
     Ok(())

@@ -103,6 +103,9 @@ const FILLED_OFTEN: Bytes = Bytes::mib(32);
 /// Time spent at most on walking a working set that could lie in a cache, or page tables that do, before it is sampled.
 pub const LONGEST_WALK: Nanos = Nanos(100e6);
 
+/// A window on storage that the end of the time cuts is not shorter than this.
+const LEAST_WINDOW: Nanos = Nanos(10e6);
+
 /// Two samples in a row that differ by less than this are warm.
 const WARM: f64 = 0.02;
 
@@ -273,17 +276,39 @@ impl PointLog {
     }
 }
 
-/// Takes one round of samples of `work` and adds them to `log`. The first round of a point may be cut short by an
-/// interruption; what it has is kept.
-pub fn sample_round(machine: &mut dyn Machine, work: &Work, sampling: &Sampling, log: &mut PointLog) {
-    if let Err(trouble) = try_round(machine, work, sampling, log) {
-        log.trouble = Some(trouble);
+/// Takes one round of samples of `work` and adds them to `log`. No sample begins after the time `until`. A round that ends
+/// there, or by an interruption, keeps the samples that it has.
+pub fn sample_round(machine: &mut dyn Machine, work: &Work, sampling: &Sampling, log: &mut PointLog, until: Nanos) {
+    match try_round(machine, work, sampling, log, until) {
+        Ok(()) | Err(Trouble::OutOfTime) => {}
+        Err(trouble) => log.trouble = Some(trouble),
     }
 }
 
-fn try_round(machine: &mut dyn Machine, asked: &Work, sampling: &Sampling, log: &mut PointLog) -> Result<(), Trouble> {
+/// One sample, if there is time for it. A window on storage is as short as the time that is left.
+pub(super) fn timely(
+    machine: &mut dyn Machine,
+    work: &Work,
+    length: Nanos,
+    until: Nanos,
+) -> Result<Observation, Trouble> {
+    let left = until - machine.now();
+    let least = if matches!(work, Work::Io(_)) { LEAST_WINDOW.min(length) } else { Nanos::ZERO };
+    if left <= least {
+        return Err(Trouble::OutOfTime);
+    }
+    machine.sample(work, if matches!(work, Work::Io(_)) { length.min(left) } else { length })
+}
+
+fn try_round(
+    machine: &mut dyn Machine,
+    asked: &Work,
+    sampling: &Sampling,
+    log: &mut PointLog,
+    until: Nanos,
+) -> Result<(), Trouble> {
     if log.chosen.is_none() {
-        log.chosen = Some(race(machine, asked, sampling.length)?);
+        log.chosen = Some(race(machine, asked, sampling.length, until)?);
     }
     let work = &log.work(asked).clone();
     machine.elsewhere();
@@ -298,15 +323,15 @@ fn try_round(machine: &mut dyn Machine, asked: &Work, sampling: &Sampling, log: 
     let length = sampling.length_of(work, could_hold, &log.samples);
     // Nothing comes between this and the samples: reading what the system says takes a millisecond or two, in which an idle
     // CPU loses a part of what its caches hold.
-    warm_up(machine, work, length, MOST_WARM_UPS)?;
-    let round = log.rounds;
+    warm_up(machine, work, length, MOST_WARM_UPS, until)?;
+    let (round, samples_before) = (log.rounds, log.samples.len());
     let mut result = Ok(());
     let samples = sampling.in_round(log.samples.len());
     let fills = if could_hold { fills(work, nearer(machine.facts(), work), samples) } else { 1 };
     for taken in 0..samples {
         let anew = fills > 1 && taken > 0 && taken.is_multiple_of(SAMPLES_OF_A_FILL);
-        let ready = if anew { bring_in(machine, work, length) } else { Ok(()) };
-        match ready.and_then(|()| machine.sample(work, length)) {
+        let ready = if anew { bring_in(machine, work, length, until) } else { Ok(()) };
+        match ready.and_then(|()| timely(machine, work, length, until)) {
             Ok(seen) => {
                 let is_last = seen.io.as_ref().is_some_and(|io| io.is_last);
                 machine.issue_rates().note(work, &seen);
@@ -329,13 +354,18 @@ fn try_round(machine: &mut dyn Machine, asked: &Work, sampling: &Sampling, log: 
     log.nearness.read(machine, work, round);
     log.mark(machine, work);
     let placed = log.read_pages(machine, work);
-    result.and(placed)?;
+    match result {
+        // A part of a round is a round.
+        Err(Trouble::OutOfTime) if log.samples.len() > samples_before => {}
+        other => other?,
+    }
+    placed?;
     log.rounds += 1;
     log.enough = log.exhausted || log.is_enough(work, sampling);
     if let Some(windows) = log.windows {
         let share = windows.count.div_ceil(sampling.rounds.max(1)).saturating_mul(log.rounds);
         let wanted = if log.enough { windows.count } else { share };
-        log.in_windows.take(machine, work, &windows, wanted as usize)?;
+        log.in_windows.take(machine, work, &windows, wanted as usize, until)?;
     }
     Ok(())
 }
@@ -344,18 +374,24 @@ fn try_round(machine: &mut dyn Machine, asked: &Work, sampling: &Sampling, log: 
 /// the page tables behind it, which the caches do hold; then until two in a row agree or `most` were taken.
 ///
 /// Page tables are counted in base pages: a virtual machine's huge pages are base pages on many hosts.
-pub fn warm_up(machine: &mut dyn Machine, work: &Work, length: Nanos, most: usize) -> Result<(), Trouble> {
+pub fn warm_up(
+    machine: &mut dyn Machine,
+    work: &Work,
+    length: Nanos,
+    most: usize,
+    until: Nanos,
+) -> Result<(), Trouble> {
     if let Work::Io(io) = work {
         // A fifth of a window fills the queue and wakes the device; of operations that are counted none is lost so.
-        return if io.total().is_none() { machine.sample(work, length / 5.0).map(|_| ()) } else { Ok(()) };
+        return if io.total().is_none() { timely(machine, work, length / 5.0, until).map(|_| ()) } else { Ok(()) };
     }
-    bring_in(machine, work, length)?;
+    bring_in(machine, work, length, until)?;
     // What was filled is warm, and only gets colder.
     let most =
         if could_hold(machine.facts(), work) && is_filled(work) { most.min(MOST_WARM_UPS_OF_FILLED) } else { most };
-    let mut last = value(work, &machine.sample(work, length)?);
+    let mut last = value(work, &timely(machine, work, length, until)?);
     for _ in 1..most {
-        let this = value(work, &machine.sample(work, length)?);
+        let this = value(work, &timely(machine, work, length, until)?);
         if (this / last - 1.0).abs() < WARM {
             break;
         }
@@ -365,7 +401,7 @@ pub fn warm_up(machine: &mut dyn Machine, work: &Work, length: Nanos, most: usiz
 }
 
 /// Fills the caches, and walks what there is to walk once.
-fn bring_in(machine: &mut dyn Machine, work: &Work, length: Nanos) -> Result<(), Trouble> {
+fn bring_in(machine: &mut dyn Machine, work: &Work, length: Nanos, until: Nanos) -> Result<(), Trouble> {
     machine.fill()?;
     let facts = machine.facts();
     let mut left = match could_hold(facts, work) {
@@ -374,7 +410,7 @@ fn bring_in(machine: &mut dyn Machine, work: &Work, length: Nanos) -> Result<(),
     };
     let end = machine.now() + LONGEST_WALK;
     while left > 0 && machine.now() < end {
-        left = left.saturating_sub(machine.sample(work, length)?.amount);
+        left = left.saturating_sub(timely(machine, work, length, until)?.amount);
     }
     Ok(())
 }

@@ -263,6 +263,14 @@ pub(super) fn fitted(asked: Asked, size: Bytes) -> Result<Fitted> {
     })
 }
 
+/// Refuses sizes that are too small for one of `ops`. The size that is advised is enough for all of them.
+pub(super) fn check_sizes(sizes: Option<&SizeList>, ops: &Operations) -> Result<()> {
+    let Some(&size) = sizes.and_then(|list| list.0.iter().min()) else { return Ok(()) };
+    let mut asked = ops.0.clone();
+    asked.sort_by_key(|asked| std::cmp::Reverse(asked.operation().contract().streams()));
+    asked.into_iter().try_for_each(|asked| fitted(asked, size).map(|_| ()))
+}
+
 /// Which of `sizes` were rounded down for `ops`, a sentence each.
 pub(super) fn rounded(sizes: Option<&SizeList>, ops: &Operations) -> Vec<String> {
     let asked = sizes.into_iter().flat_map(|list| &list.0);
@@ -304,6 +312,7 @@ impl Experiment for Bandwidth {
 
     fn draft(&self, scope: &Scope<'_>) -> Result<Vec<Draft>> {
         asked_node(self.settings.node, scope)?;
+        check_sizes(self.settings.sizes.as_ref(), &self.settings.ops)?;
         let mut drafts = Vec::new();
         for threads in fixed_thread_counts(&self.settings.threads, scope)? {
             self.draft_threads(scope, threads, false, &mut drafts)?;

@@ -44,21 +44,21 @@ const EXPENDABLE: u8 = 2;
 #[derive(Debug, Clone)]
 pub struct CoreToCore {
     settings: Settings,
-    /// Points at most where the user names no pairs; fewer where the request allows fewer.
-    most: usize,
+    /// Points at most where the user names no pairs; as many as the request allows where it is `None`.
+    most: Option<usize>,
 }
 
 impl CoreToCore {
     /// With the user's settings.
     pub fn new(settings: Settings) -> Self {
-        Self { settings, most: usize::MAX }
+        Self { settings, most: None }
     }
 
     /// As part of a profile: as many pairs as its time allows.
     pub fn in_profile(detail: Detail) -> Self {
         let kernel = HandOffs(vec![HandOff::CompareAndSwap]);
         let settings = Settings { kernel, pairs: None, lines: Count(64) };
-        Self { settings, most: if detail == Detail::Sweep { MANY } else { FEW } }
+        Self { settings, most: Some(if detail == Detail::Sweep { MANY } else { FEW }) }
     }
 
     /// The ways to hand over, each once.
@@ -71,7 +71,8 @@ impl CoreToCore {
     fn pairs(&self, scope: &Scope<'_>, places: &Places) -> Result<Vec<Chosen>> {
         let cpus = places.ordered(scope.cpus);
         let Some(asked) = &self.settings.pairs else {
-            let each = self.most.min(scope.most_points) / self.kernels().len().max(1);
+            // A pair has two directions: fewer are no choice.
+            let each = (self.most.unwrap_or(scope.most_points) / self.kernels().len().max(1)).max(2);
             return Ok(choose(&cpus, places, each));
         };
         named(asked, scope, &cpus)
@@ -170,7 +171,7 @@ impl Experiment for CoreToCore {
             Ok(pairs) if self.settings.pairs.is_none() => pairs.len(),
             _ => all,
         };
-        let cure = if self.most < usize::MAX { "memgauge core-to-core" } else { "--max-points" };
+        let cure = if self.most.is_some() { "memgauge core-to-core" } else { "--max-points" };
         let text = format!(
             "core-to-core: {chosen} of {all} ordered pairs of cpus were chosen, every kind of pair among them; {cure} \
              allows more, --pairs names them"

@@ -170,9 +170,11 @@ impl Latency {
     ) -> Result<Vec<Draft>> {
         let size = target.size;
         if size < stride {
+            // Enough for the other strides too.
+            let largest = self.strides(line)?.into_iter().fold(stride, Bytes::max);
             return Err(Error::usage(format!(
                 "too small a size: {size}; a chain needs room for one node of {stride}; type --sizes {} or more",
-                stride.0
+                largest.0
             )));
         }
         let hidden = target.hidden.as_ref();

@@ -38,7 +38,7 @@ pub use patterns::OrderedOperations;
 use crate::engine::{Machine, Sampling, Windows, Work};
 use crate::error::{Error, Result};
 use crate::results::{Axis, Coordinates, Dataset, Finding, HostFacts, Outcome, Quantity};
-use crate::units::Bytes;
+use crate::units::{Bytes, Nanos};
 
 /// How much of a machine is looked at when the user names no sizes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -51,6 +51,9 @@ pub enum Detail {
     Sweep,
 }
 
+/// Points that are drafted at most to tell how many there would be.
+const MOST_COUNTED: usize = 20_000;
+
 /// What an experiment plans for.
 pub struct Scope<'a> {
     /// The machine: its facts, and which kernels it has.
@@ -61,21 +64,22 @@ pub struct Scope<'a> {
     pub experiments: Vec<&'static str>,
     /// Seed of every random choice.
     pub seed: u64,
-    /// More points than this are refused.
+    /// Points that are allowed in each repeat: what chooses its points takes no more of them.
     pub most_points: usize,
     /// What the last-level caches of the run are known to hold together: the user says so, or timing showed it.
     pub last_level: Option<Bytes>,
 }
 
 impl Scope<'_> {
-    /// Refuses `count` points where fewer are allowed. To be asked while points are drafted: lists that multiply make
-    /// more of them than memory holds.
+    /// Refuses `count` points where that is far more than are allowed. To be asked while points are drafted: lists that
+    /// multiply make more of them than memory holds. The plan refuses what is only a little more, since it knows the sum.
     pub fn room_for(&self, count: usize) -> Result<()> {
-        if count <= self.most_points {
+        let most = self.most_points.max(MOST_COUNTED);
+        if count <= most {
             return Ok(());
         }
         Err(Error::usage(format!(
-            "too many points: {count} or more; {} are allowed; type fewer values or --max-points {count}",
+            "too many points: more than {most}; {} are allowed; type fewer values",
             self.most_points
         )))
     }
@@ -139,6 +143,9 @@ impl Draft {
     }
 }
 
+/// Samples of memory are no shorter than this: reading the counter and starting the threads would show.
+const SHORTEST_SAMPLE: Nanos = Nanos(0.2e6);
+
 /// One question about the machine, with the settings that make it precise.
 pub trait Experiment {
     /// The name users type.
@@ -189,6 +196,16 @@ pub trait Experiment {
     /// tell something together. Never applied to samples that the user fixed.
     fn sampling(&self, general: Sampling) -> Sampling {
         general
+    }
+
+    /// The same where samples are `share` (0 to 1) of what was asked for, for want of time.
+    fn sampling_within(&self, general: Sampling, _share: f64) -> Sampling {
+        self.sampling(general)
+    }
+
+    /// The shortest sample that says something, however little time there is.
+    fn shortest_sample(&self) -> Nanos {
+        SHORTEST_SAMPLE
     }
 
     /// The short windows whose distribution is taken beside the samples of each point.

@@ -221,6 +221,19 @@ impl Patterns {
         Ok(sizes.0.iter().map(|&size| Target { size, level: levels.name(size), hidden: None }).collect())
     }
 
+    /// Refuses sizes that are too small for one of the operations. The size that is advised is enough for all of them.
+    fn check_sizes(&self) -> Result<()> {
+        let operations = self
+            .settings
+            .ops
+            .0
+            .iter()
+            .map(|&family| Order { kind: OrderKind::Forward, bytes: Bytes(0) }.operation(family));
+        let largest = operations.max_by_key(|operation| operation.contract().streams());
+        let smallest = self.settings.sizes.as_ref().and_then(|list| list.0.iter().min());
+        largest.zip(smallest).map_or(Ok(()), |(operation, &size)| whole_blocks(operation, size).map(|_| ()))
+    }
+
     /// The points of one size: every operation in every order, width and kind of pages.
     fn draft_size(&self, scope: &Scope<'_>, target: &Target, cpus: &[u32]) -> Result<Vec<Draft>> {
         let mut drafts = Vec::new();
@@ -296,6 +309,7 @@ impl Experiment for Patterns {
     }
 
     fn draft(&self, scope: &Scope<'_>) -> Result<Vec<Draft>> {
+        self.check_sizes()?;
         let mut drafts = Vec::new();
         for threads in thread_counts(&self.settings.threads, scope)? {
             let cpus = &scope.cpus[..threads];

@@ -14,6 +14,8 @@ pub(super) struct Cost {
     /// The cache before the last one.
     pub nearer: Bytes,
     pub base_page: Bytes,
+    /// Time that is behind us when the plan is made.
+    pub before: Nanos,
 }
 
 impl Cost {
@@ -25,6 +27,7 @@ impl Cost {
             last_level: facts.topology.last_level_total(&request.cpus),
             nearer: request.cpus.first().map_or(Bytes(0), |&cpu| facts.topology.before_last_level(cpu)),
             base_page: facts.pages.base,
+            before: Nanos::ZERO,
         }
     }
 }
@@ -74,7 +77,7 @@ pub(super) fn estimate(
     sampling: &Sampling,
     cost: Cost,
 ) -> Nanos {
-    FIXED + phases.iter().map(|phase| phase_time(points, phase, request, sampling, cost)).sum()
+    cost.before.max(FIXED) + phases.iter().map(|phase| phase_time(points, phase, request, sampling, cost)).sum()
 }
 
 /// Expected time of a phase.

@@ -10,7 +10,10 @@ use crate::units::Nanos;
 const SECOND_LOOKS: u32 = 5;
 const ROUNDS_OF_A_LOOK: u32 = 3;
 
-/// Rounds of a point at most, as a multiple of those planned, when others were done before their time. Rounds that
+/// Less time than this is not worth fresh memory.
+const LEAST_REST: Nanos = Nanos(50e6);
+
+/// Rounds of a point at most, as a multiple of those asked for, when others were done before their time. Rounds that
 /// go on until an interval is narrow make it hold a little less often (docs/method/statistics.md).
 const MOST_ROUNDS: u32 = 3;
 
@@ -18,22 +21,70 @@ impl Run<'_> {
     /// Uses what precise points left and what the plan set aside: first for points that a few more rounds make solid, then
     /// for those that may suffer from the pages they got, then for all that are not as precise as asked for.
     pub(super) fn use_what_is_left(&mut self, phase: &Phase) {
-        self.go_on(phase, Self::within_reach);
-        // Fresh memory is only what the points of a second look need.
+        self.go_on(phase, self.deadline, Self::within_reach);
+        // Fresh memory is only what the points of a second look need: the others have theirs at the end of the run.
         if !self.look_again(phase) {
-            self.go_on(phase, Self::unsettled);
+            self.go_on(phase, self.deadline, Self::unsettled);
+            self.go_on(phase, self.share_end, Self::weak);
         }
     }
 
-    /// Takes further rounds of what `which` says of a phase, round by round, while there is time.
-    fn go_on(&mut self, phase: &Phase, which: fn(&Self, &Phase) -> Vec<usize>) {
-        for _ in 0..self.sampling.rounds * (MOST_ROUNDS - 1) {
+    /// Uses what is left of the budget when all phases are done, for points that still have too few rounds or too wide an
+    /// interval: in fresh memory, phase by phase.
+    pub(super) fn use_the_rest_of_the_budget(&mut self) {
+        if self.sampling.most.is_some() || self.sampling.target <= 0.0 || self.machine.interrupted() {
+            return;
+        }
+        let end = self.started + self.plan.request.budget;
+        let phases = std::mem::take(&mut self.past_phases);
+        let mut wanting: Vec<(Phase, usize)> = Vec::new();
+        for phase in phases {
+            let points: Vec<usize> = phase.points.iter().copied().filter(|&index| self.is_weak(index)).collect();
+            let works = points.iter().filter_map(|&index| self.points[index].work.as_ref().ok());
+            let memory = MemoryPlan::of(works, self.machine.facts(), phase.chains_share);
+            let count = points.len();
+            wanting.push((Phase { memory, points, ..phase }, count));
+        }
+        wanting.retain(|(_, count)| *count > 0);
+        let mut left: usize = wanting.iter().map(|(_, count)| count).sum();
+        for (phase, count) in wanting {
+            let now = self.machine.now();
+            self.share_end = now + (end - now) * (count as f64 / left as f64);
+            self.cut = self.share_end;
+            left -= count;
+            let mapping = Nanos::from_secs(phase.memory.total().0 as f64 / self.plan.fault.0);
+            // What mapping leaves is to be worth it.
+            if self.machine.interrupted() || (self.share_end - now).0 < 2.0 * mapping.0 + LEAST_REST.0 {
+                continue;
+            }
+            if self.allocate(&phase.memory, false).is_err() {
+                continue;
+            }
+            for &index in &phase.points {
+                self.outcomes.remove(&index);
+                self.logs[index].reallocated();
+            }
+            self.go_on(&phase, self.share_end, Self::weak);
+            for &index in &phase.points {
+                self.conclude(index);
+            }
+        }
+    }
+
+    /// Rounds of a point at most.
+    fn most_rounds(&self) -> u32 {
+        self.sampling.rounds.max(self.plan.request.sampling.rounds).saturating_mul(MOST_ROUNDS)
+    }
+
+    /// Takes further rounds of what `which` says of a phase, round by round, until a time.
+    fn go_on(&mut self, phase: &Phase, until: Nanos, which: fn(&Self, &Phase) -> Vec<usize>) {
+        for _ in 0..self.most_rounds() {
             let points = which(self, phase);
             if points.is_empty() || self.sampling.target <= 0.0 {
                 return;
             }
             for index in points {
-                if self.machine.now() > self.deadline {
+                if self.machine.now() > until || self.machine.interrupted() {
                     return;
                 }
                 self.turn(index);
@@ -44,6 +95,23 @@ impl Run<'_> {
     /// The points of a phase that more rounds can say more of.
     fn unsettled(&self, phase: &Phase) -> Vec<usize> {
         phase.points.iter().copied().filter(|&index| self.is_unsettled(index)).collect()
+    }
+
+    /// The points of a phase that are no solid numbers for want of rounds: too few of them, or too wide an interval.
+    fn weak(&self, phase: &Phase) -> Vec<usize> {
+        phase.points.iter().copied().filter(|&index| self.is_unsettled(index) && self.is_weak(index)).collect()
+    }
+
+    fn is_weak(&self, index: usize) -> bool {
+        let (point, log) = (&self.points[index], &self.logs[index]);
+        let Ok(work) = &point.work else { return false };
+        let serves_findings = self.plan.request.experiments[point.experiment].is_auxiliary();
+        if serves_findings || log.is_empty() || log.needs_no_more() || log.rounds() >= self.most_rounds() {
+            return false;
+        }
+        let judged = self.judged(index, log, work);
+        let wants = |m: &Measured| [Cause::Spread, Cause::FewSamples].iter().any(|&cause| m.verdict.names(cause));
+        judged.measured().is_some_and(wants)
     }
 
     /// The points of a phase whose intervals are too wide for a solid number and can be made narrow enough, those that
@@ -68,7 +136,7 @@ impl Run<'_> {
         let (log, work) = (&self.logs[index], self.points[index].work.as_ref().ok()?);
         let spread = log.relative_spread(work).filter(|&spread| spread > SPREAD)?;
         let needed = f64::from(log.rounds()) * (spread / SPREAD).powi(2);
-        let most = f64::from(self.sampling_of(index).rounds * MOST_ROUNDS);
+        let most = f64::from(self.most_rounds());
         (needed <= most).then(|| (needed.ceil() as u32).saturating_sub(log.rounds()).max(1))
     }
 

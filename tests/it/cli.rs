@@ -176,7 +176,7 @@ const USAGE: &[Row] = &[
     ("latency --cpu=", 2, Err, "CPU"),
     // Other numbers.
     ("bandwidth --budget 0", 2, Err, "budget"),
-    ("bandwidth --budget 0s", 2, Err, "type --budget 60s"),
+    ("bandwidth --budget 0s", 2, Err, "budget not possible: 0 ns; "),
     ("bandwidth --budget -5s", 2, Err, "-5s"),
     ("bandwidth --budget inf", 2, Err, "'inf'; a time is"),
     ("bandwidth --budget nan", 2, Err, "'nan'; a time is"),

@@ -1,5 +1,6 @@
 //! The integration tests, one binary: what holds between rooms and what a user sees of the program.
 
+mod advice;
 mod architecture;
 mod bad_places;
 mod chains;

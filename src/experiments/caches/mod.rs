@@ -167,7 +167,7 @@ impl Caches {
             return if asked > usable || asked < least {
                 Err(Error::usage(format!(
                     "largest working set not possible: {asked}; {least} to the {usable} that may be used; type --max-size {}",
-                    ROOMY.min(usable)
+                    ROOMY.min(usable).0
                 )))
             } else {
                 Ok(asked.round_down(line_of(scope, cpu).0))

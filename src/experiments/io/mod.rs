@@ -24,6 +24,9 @@ use settings::{Data, MOST_THREADS};
 const ROUNDS: u32 = 10;
 const PER_ROUND: u32 = 2;
 
+/// Windows are as long at least where the budget shortens them: threads and queue have to get warm.
+const SHORTEST_WINDOW: Nanos = Nanos(50e6);
+
 /// A window under a rate limit has at least so many operations.
 const PER_WINDOW: f64 = 20.0;
 
@@ -68,6 +71,13 @@ impl Storage {
         let usual = s.window() * f64::from(ROUNDS * PER_ROUND);
         let each = recorded.or(s.time).unwrap_or(usual) * 1.25 + Nanos::from_secs(1.0);
         each * points + Nanos::from_secs(s.create.map_or(0.0, |size| size.0 as f64 / 50e6))
+    }
+
+    /// Length of a window: under a rate limit long enough for some operations.
+    fn window(&self, s: &Settings) -> Nanos {
+        let slowest = s.rates().into_iter().flatten().min();
+        let least = slowest.map_or(Nanos::ZERO, |rate| Nanos::from_secs(PER_WINDOW * 1e3 / rate.0 as f64));
+        s.window().max(least.min(Nanos::from_secs(60.0)))
     }
 
     fn settings(&self) -> Result<&Settings> {
@@ -293,9 +303,7 @@ impl Experiment for Storage {
     /// Windows are far longer than samples of memory: a queue has to fill, and rates of a second are what is meant.
     fn sampling(&self, general: Sampling) -> Sampling {
         let Some(s) = &self.settings else { return general };
-        let slowest = s.rates().into_iter().flatten().min();
-        let least = slowest.map_or(Nanos::ZERO, |rate| Nanos::from_secs(PER_WINDOW * 1e3 / rate.0 as f64));
-        let length = s.window().max(least.min(Nanos::from_secs(60.0)));
+        let length = self.window(s);
         let windows = |time: Nanos| (time.0 / length.0).ceil().clamp(1.0, 1e6) as u32;
         let general = Sampling { length, ..general };
         match (&self.recorded, s.timing, s.time) {
@@ -310,6 +318,18 @@ impl Experiment for Storage {
                 ..general
             },
         }
+    }
+
+    /// Windows are shortened only where the user gave neither their length nor a time or number of operations.
+    fn sampling_within(&self, general: Sampling, share: f64) -> Sampling {
+        let own = self.sampling(general);
+        Sampling { length: (own.length * share).max(self.shortest_sample()).min(own.length), ..own }
+    }
+
+    fn shortest_sample(&self) -> Nanos {
+        let Some(s) = &self.settings else { return Nanos::ZERO };
+        let given = s.window.or(s.time).is_some() || s.operations.is_some() || self.recorded.is_some();
+        if given || s.rate.is_some() { self.window(s) } else { SHORTEST_WINDOW }
     }
 
     fn derived(&self, dataset: &Dataset) -> Option<Dataset> {

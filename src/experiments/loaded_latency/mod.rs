@@ -140,6 +140,8 @@ pub struct LoadedLatency {
     pauses: Vec<u64>,
     /// Whether one kind of core and its own node are all that is looked at.
     brief: bool,
+    /// Curves of each other kind of core and of distant memory at most, where the first place has all of them.
+    elsewhere: usize,
 }
 
 /// What is measured, wherever the traffic comes from: the chase and its memory.
@@ -173,16 +175,16 @@ impl LoadedLatency {
     pub fn new(settings: Settings) -> Self {
         let mixes = settings.mixes.as_ref().map_or_else(|| MIXES.to_vec(), |mixes| mixes.0.clone());
         let asked = settings.pauses.as_ref().map(|list| list.0.iter().map(|count| u64::from(count.0)).collect());
-        Self { mixes, pauses: asked.unwrap_or_else(|| PAUSES.to_vec()), brief: false, settings }
+        Self { mixes, pauses: asked.unwrap_or_else(|| PAUSES.to_vec()), brief: false, elsewhere: usize::MAX, settings }
     }
 
     /// As part of a profile: one short curve, or all of them.
     pub fn in_profile(detail: Detail) -> Self {
         if detail == Detail::Sweep {
-            return Self::new(Settings::plain());
+            return Self { elsewhere: 1, ..Self::new(Settings::plain()) };
         }
         let settings = Settings { points: Count(0), ..Settings::plain() };
-        Self { settings, mixes: vec![MIXES[0]], pauses: FEW_PAUSES.to_vec(), brief: true }
+        Self { settings, mixes: vec![MIXES[0]], pauses: FEW_PAUSES.to_vec(), brief: true, elsewhere: 1 }
     }
 
     /// The curves, by place and kind of traffic.
@@ -193,7 +195,8 @@ impl LoadedLatency {
             let shapes = self.shapes(&cpus);
             for (far, place) in places(&self.settings, scope, cpu, !self.brief && self.settings.node.is_none())? {
                 let bytes = traffic_bytes(scope, &cpus);
-                for &shape in &shapes {
+                let curves = if lines.is_empty() { usize::MAX } else { self.elsewhere };
+                for &shape in shapes.iter().take(curves) {
                     let expendable = if far || !lines.is_empty() { OTHER_CURVES } else { FIRST_CURVE };
                     lines.push(Line { place: place.clone(), shape, cpus: cpus.clone(), bytes, expendable });
                 }

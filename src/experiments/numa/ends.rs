@@ -17,6 +17,9 @@ pub const EXPENDABLE: u8 = 1;
 /// Distances that the default profile looks at.
 const FEW: usize = 4;
 
+/// Pairs that the full profile looks at: all of four nodes, of more nodes a choice.
+const MANY: usize = 24;
+
 /// A node whose CPUs access memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CpuNode {
@@ -37,6 +40,8 @@ pub struct Ends {
     pub pairs: Vec<(usize, u32)>,
     /// Nodes whose memory may be had, for interleaving.
     shared: Vec<u32>,
+    /// Nodes with CPUs whose threads use spread memory too.
+    pub spreading: usize,
 }
 
 impl Ends {
@@ -60,12 +65,16 @@ impl Ends {
         let memory_ids = unique(&memory_ids);
         let every = |cpus: usize| memory_ids.iter().map(move |&memory| (cpus, memory));
         let mut pairs: Vec<(usize, u32)> = (0..cpu_nodes.len()).flat_map(every).collect();
-        if detail == Some(Detail::Levels) {
-            pairs = of_each_distance(scope, &cpu_nodes, &pairs);
+        let all = pairs.len();
+        match detail {
+            Some(Detail::Levels) => pairs = of_each_distance(scope, &cpu_nodes, &pairs),
+            Some(_) => pairs = representative(scope, &cpu_nodes, &pairs),
+            None => {}
         }
+        let spreading = if pairs.len() < all { 1 } else { cpu_nodes.len() };
         let allowed = |id: &u32| topology.node(*id).is_none_or(|node| node.allowed != Some(false));
         let shared: Vec<u32> = memory_ids.iter().copied().filter(allowed).collect();
-        Ok(Some(Self { cpu_nodes, pairs, shared }))
+        Ok(Some(Self { cpu_nodes, pairs, shared, spreading }))
     }
 
     /// Every thread of every node.
@@ -142,6 +151,17 @@ fn of_each_distance(scope: &Scope<'_>, cpu_nodes: &[CpuNode], pairs: &[(usize, u
     chosen
 }
 
+/// At most [`MANY`] of `pairs` in their order: one of each distance from the first node, then the own memory of each node, then
+/// the others.
+fn representative(scope: &Scope<'_>, cpu_nodes: &[CpuNode], pairs: &[(usize, u32)]) -> Vec<(usize, u32)> {
+    let distances = of_each_distance(scope, cpu_nodes, pairs);
+    let is_local = |(cpus, memory): &(usize, u32)| cpu_nodes[*cpus].id == *memory;
+    let mut order: Vec<(usize, u32)> = pairs.to_vec();
+    order.sort_by_key(|pair| if distances.contains(pair) { 0 } else { 2 - u8::from(is_local(pair)) });
+    order.truncate(MANY);
+    pairs.iter().copied().filter(|pair| order.contains(pair)).collect()
+}
+
 /// Why memory of `bytes` at `place` cannot be had, if so.
 pub fn no_room(scope: &Scope<'_>, place: &Place, bytes: Bytes) -> Option<Outcome> {
     let topology = &scope.facts().topology;
@@ -191,12 +211,11 @@ pub fn adjustments(settings: &Settings, detail: Option<Detail>, scope: &Scope<'_
         said.push(format!("numa: no cpu of this run is on node {nodes}, whose memory is measured from the others"));
     }
     let all = ends.cpu_nodes.len() * with_memory(scope).len();
-    if detail == Some(Detail::Levels) && ends.pairs.len() < all {
+    if detail.is_some() && ends.pairs.len() < all {
         let chosen = ends.pairs.len();
-        said.push(format!(
-            "numa: {chosen} of {all} pairs of nodes, one of each distance; memgauge {} has all",
-            findings::COMMAND
-        ));
+        let which =
+            if detail == Some(Detail::Levels) { "one of each distance" } else { "one of each distance among them" };
+        said.push(format!("numa: {chosen} of {all} pairs of nodes, {which}; memgauge {} has all", findings::COMMAND));
     }
     said
 }

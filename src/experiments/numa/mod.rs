@@ -193,7 +193,8 @@ fn places<'a>(ends: &'a Ends, scope: &Scope<'_>, spreads: &[Spread], all: bool) 
         let distance = topology.distance(cpus.id, *memory);
         places.push(At { cpus: Some(cpus), place: Place::Node(*memory), distance, expendable });
         let last = ends.pairs.iter().rfind(|pair| ends.cpu_nodes[pair.0].id == cpus.id);
-        if last.is_some_and(|pair| pair.1 == *memory) {
+        let spreads = ends.cpu_nodes.iter().take(ends.spreading).any(|node| node.id == cpus.id);
+        if spreads && last.is_some_and(|pair| pair.1 == *memory) {
             let spread = |place: &Place| At {
                 cpus: Some(cpus),
                 place: place.clone(),

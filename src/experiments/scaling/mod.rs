@@ -4,7 +4,7 @@
 
 mod findings;
 
-use super::bandwidth::{draft_point, fitted, rounded};
+use super::bandwidth::{check_sizes, draft_point, fitted, rounded};
 use super::hierarchy::{Levels, MEMORY};
 use super::lists::{Asked, Operations, PageModes, Placement, Placements, Widths, thread_counts};
 use super::placement::{Placing, kinds};
@@ -56,8 +56,8 @@ pub struct Settings {
 /// Counts in the curves of the default profile, all curves together: about 4 s.
 const FEW: usize = 9;
 
-/// Counts in each curve of the full profile.
-const MANY: usize = 16;
+/// Counts in the curves of the full profile, all curves of an operation and a placement together.
+const MANY: usize = 12;
 
 /// Profiles leave out what lies between one thread and all before what other experiments need.
 const EXPENDABLE: u8 = 2;
@@ -130,7 +130,7 @@ impl Scaling {
     /// The numbers of threads of a curve.
     fn counts(&self, scope: &Scope<'_>, curve: &Curve, curves: usize) -> Result<Vec<usize>> {
         let most = match self.profile {
-            Some(Detail::Sweep) => MANY,
+            Some(Detail::Sweep) => (MANY / curves.max(1)).max(3),
             Some(_) => (FEW / curves.max(1)).max(3),
             None => usize::MAX,
         };
@@ -270,6 +270,7 @@ impl Experiment for Scaling {
 
     fn draft(&self, scope: &Scope<'_>) -> Result<Vec<Draft>> {
         self.check_model()?;
+        check_sizes(self.settings.sizes.as_ref(), &self.settings.ops)?;
         let mut drafts = Vec::new();
         if self.is_answered(scope) {
             return Ok(drafts);

@@ -69,6 +69,8 @@ const MOST_LARGE: u64 = 2048;
 #[derive(Debug, Clone)]
 pub struct Tlb {
     settings: Settings,
+    /// Numbers of larger pages to try: fewer in profiles, where base pages are what most programs have.
+    large: Density,
     /// Whether it has little time.
     brief: bool,
 }
@@ -86,7 +88,7 @@ struct Spot {
 impl Tlb {
     /// With the user's settings.
     pub fn new(settings: Settings) -> Self {
-        Self { settings, brief: false }
+        Self { large: settings.density, settings, brief: false }
     }
 
     /// As part of a profile.
@@ -95,7 +97,7 @@ impl Tlb {
         let density = if brief { Density::Low } else { Density::Medium };
         let pages = brief.then(|| PageModes(vec![PageMode::Base]));
         let max_pages = brief.then_some(Count(BRIEF_PAGES));
-        Self { settings: Settings { pages, density, max_pages, cpu: None }, brief }
+        Self { settings: Settings { pages, density, max_pages, cpu: None }, large: Density::Low, brief }
     }
 
     /// The numbers of pages to try, in pages of `page` bytes.
@@ -110,7 +112,8 @@ impl Tlb {
             (None, PageMode::Base) => (MOST_BASE_BYTES / page.0.max(1)).clamp(MOST_LARGE, MOST_BASE),
             (None, _) => MOST_LARGE,
         };
-        let steps = self.settings.density.steps();
+        let density = if pages == PageMode::Base { self.settings.density } else { self.large };
+        let steps = density.steps();
         let first = if page >= GIGANTIC { FEWEST_GIGANTIC } else { FEWEST };
         let number = |i: u32| (first as f64 * (f64::from(i) / f64::from(steps)).exp2()).round() as u64;
         let mut numbers: Vec<u64> = (0..).map(number).take_while(|&n| n <= most).collect();

@@ -220,7 +220,7 @@ fn chains_come_into_the_caches_right_before_they_are_sampled_and_again_where_oth
             payload: false,
         });
         machine.map(&MemoryPlan::of([&work], machine.facts(), false), false).expect("memory");
-        sample_round(&mut machine, &work, &sampling, &mut PointLog::default());
+        sample_round(&mut machine, &work, &sampling, &mut PointLog::default(), Nanos(f64::INFINITY));
         let (all, [filled, looked]) = (machine.samples(), &machine.calls);
         assert_eq!(looked, &[0, all], "{bytes}: the system is asked before and after, with nothing between");
         assert_eq!((filled.len(), filled[0]), (fills, 0), "{bytes}");

@@ -41,6 +41,7 @@ pub fn request(experiments: Vec<Box<dyn Experiment>>, on: &Simulated) -> Request
         last_level: None,
         cooldown: Nanos::ZERO,
         max_points: 1000,
+        started: Nanos::ZERO,
     }
 }
 

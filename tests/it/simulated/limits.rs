@@ -18,7 +18,10 @@ fn with_budget(on: &Simulated, budget: Nanos) -> Request {
 #[test]
 fn a_tiny_budget_says_what_was_left_out() {
     for on in [machines::plain(), machines::large_l3_vm(), machines::many_cpus(), machines::unknown_caches()] {
-        for budget in [1e9, 0.1e9, 1e6, 1.0, 0.0].map(Nanos) {
+        for budget in [1e6, 1.0, 0.0].map(Nanos) {
+            assert_refused(&on, with_budget(&on, budget), &["budget not possible", "--budget "]);
+        }
+        for budget in [1e9, 0.3e9].map(Nanos) {
             let ran = lab::run(&on, with_budget(&on, budget));
             let name = format!("{} in {budget}", on.name);
             assert_eq!(ran.report.status, RunStatus::Complete, "{name}");
@@ -93,12 +96,16 @@ fn a_run_that_is_slower_than_planned_ends_with_its_budget() {
 fn nothing_is_mapped_when_the_budget_is_used_up() {
     let mut on = machines::container("144 MiB", machines::mib(144));
     on.model.noise.jitter = 20.0;
-    let planned = lab::plan(&on, profile(Detail::Levels, &on)).unwrap().estimate;
-    let ran = lab::run(&on, with_budget(&on, planned * 1.01));
-    assert!(ran.machine.mappings() < ran.plan.phases.len() as u64);
-    let skipped = ran.points().filter(|p| lab::reasons(&p.outcome).contains("was used up; allow more with --budget"));
-    assert!(skipped.count() > 0);
-    assert_measured_or_said(&ran);
+    let mut machine = on.machine(lab::SEED);
+    let started = machine.now();
+    let mut plan = memgauge::plan::make(profile(Detail::Levels, &on), &mut machine).expect("a plan");
+    plan.request.budget = plan.estimate / 100.0;
+    let mut notes = lab::Notes::default();
+    let invocation = Invocation { version: String::new(), command_line: Vec::new(), past: None };
+    let report = memgauge::run::execute(&plan, &mut machine, &mut notes, &invocation, started);
+    assert!(machine.mappings() < plan.phases.len() as u64);
+    let reasons = report.datasets.iter().flat_map(|d| &d.points).map(|p| lab::reasons(&p.outcome));
+    assert!(reasons.filter(|text| text.contains("was used up; allow more with --budget")).count() > 0);
 }
 
 #[test]
@@ -114,7 +121,7 @@ fn one_number_is_taken_where_mapping_alone_uses_the_budget_up() {
     let report = memgauge::run::execute(&plan, &mut machine, &mut notes, &invocation, started);
     let [first, second] = &report.datasets[0].points[..] else { panic!("two points") };
     let one = lab::measured(first);
-    assert_eq!(one.samples.len(), plan.sampling.per_round as usize);
+    assert!((1..=4).contains(&one.samples.len()), "{}", one.samples.len());
     assert!(report.findings.iter().any(|finding| finding.kind == "budget"));
     assert!(lab::reasons(&second.outcome).contains("was used up; allow more with --budget"));
 }
@@ -126,17 +133,17 @@ fn many_points_are_planned_at_once_or_refused() {
     let experiments = || -> Vec<Box<dyn Experiment>> {
         vec![bandwidth(&format!("--ops read --sizes {sizes}")), latency(&format!("--pages 4k,thp --sizes {sizes}"))]
     };
-    for budget in [1e6, 1e9, 10e9, 600e9].map(Nanos) {
+    for budget in [1e9, 10e9, 600e9].map(Nanos) {
         let plan = lab::plan(&on, Request { budget, ..request(experiments(), &on) }).unwrap();
         assert_eq!(plan.points.len(), 1000);
-        assert!(plan.estimate <= budget || plan.points.iter().filter(|p| p.work.is_ok()).count() == 1);
+        assert!(plan.estimate <= budget);
         assert!(plan.shortened.len() < 15);
     }
     let few = Request { max_points: 999, ..request(experiments(), &on) };
     assert_refused(&on, few, &["too many points", "--max-points"]);
     // Refused while the lists are multiplied, not after.
     let huge = "--sizes 1KiB..90KiB:1 --threads 1,2 --ops read,read-sum,write,write-nt --width 64,128,256,512";
-    assert_refused(&on, request(vec![bandwidth(huge)], &on), &["too many points: 1001 or more"]);
+    assert_refused(&on, request(vec![bandwidth(huge)], &on), &["too many points: more than 20000"]);
     let repeated = Request { repeat: u32::MAX, ..request(vec![latency("--sizes 4KiB")], &on) };
     assert_refused(&on, repeated, &["too many points"]);
 }
@@ -313,7 +320,7 @@ fn sizes_without_a_limit_do_not_overflow() {
     on.facts.memory.usable = Fact::unknown("not told");
     for size in [u64::MAX, u64::MAX - 511, u64::MAX / 2 + 1, 1 << 62] {
         let experiments = vec![bandwidth(&format!("--sizes {size}")), latency(&format!("--sizes {size}"))];
-        let ran = lab::run(&on, request(experiments, &on));
-        assert_measured_or_said(&ran);
+        // Mapping so much takes years.
+        assert_refused(&on, request(experiments, &on), &["budget not possible", "--budget"]);
     }
 }

@@ -331,6 +331,41 @@ pub fn many_cpus() -> Simulated {
     uniform("1024 cpus", (1024, 2), (Bytes::mib(64), 64))
 }
 
+/// How many CPUs a machine has, and how they are grouped.
+#[derive(Debug, Clone, Copy)]
+pub struct Shape {
+    pub cpus: u32,
+    pub per_core: u32,
+    /// Last-level caches, as far as there are cores for them.
+    pub clusters: u32,
+    /// Those that have no CPU left are nodes of memory only.
+    pub nodes: u32,
+}
+
+/// A machine of this shape with 32 MiB in each last-level cache.
+pub fn shaped(shape: Shape) -> Simulated {
+    let Shape { cpus: count, per_core, clusters, nodes } = shape;
+    let cores = count.div_ceil(per_core);
+    let cluster = cores.div_ceil(clusters) * per_core;
+    let mut machine = uniform("a shape", (count, per_core), (Bytes::mib(32), cluster));
+    let usable = machine.usable();
+    let (topology, each) = (&mut machine.facts.topology, cores.div_ceil(nodes) * per_core);
+    for cpu in &mut topology.cpus {
+        cpu.node = Some(cpu.id / each);
+        cpu.siblings.retain(|&sibling| sibling < count);
+    }
+    let distances = |id: u32| (0..nodes).map(|other| 10 + 11 * id.abs_diff(other).min(3)).collect();
+    let node = |id: u32| Node {
+        id,
+        cpus: CpuList((id * each..((id + 1) * each).min(count)).collect()),
+        memory: Some(Bytes(usable.0 / u64::from(nodes))),
+        distances: distances(id),
+        ..Node::default()
+    };
+    topology.nodes = (0..nodes).map(node).collect();
+    machine
+}
+
 /// Two levels of cache.
 pub fn no_l3() -> Simulated {
     uniform("no L3", (4, 1), (Bytes(0), 4))

@@ -1,6 +1,7 @@
 //! Planner, sampling, experiments, run and renderers on machines that exist only as facts and costs: exact answers on
 //! topologies that no test machine has, without waiting. Nothing here asserts on the time of the machine it runs on.
 
+mod budgets;
 mod cache_sharing;
 mod caches;
 mod chains;
@@ -19,6 +20,7 @@ mod noise;
 mod numa;
 mod pages;
 mod profile;
+mod profiles;
 mod proof;
 mod rendering;
 mod scaling;

@@ -81,9 +81,11 @@ fn a_wide_interval_is_doubtful() {
 /// Points of a run of the default profile that are solid where samples take up to `jitter` longer, with a few rounds of one sample.
 fn solid_points(jitter: f64, target: f64) -> usize {
     let on = noisy(|noise| noise.jitter = jitter);
-    let mut request = profile(Detail::Levels, &on);
-    request.sampling = Sampling { per_round: 1, rounds: 10, target, ..request.sampling };
-    let ran = lab::run(&on, request);
+    let sampling = Sampling { per_round: 1, rounds: 10, target, ..lab::sampling() };
+    let request = || Request { sampling, ..profile(Detail::Levels, &on) };
+    // No more than the plan with what it sets aside: the rest of a larger budget would make more of them solid.
+    let budget = lab::plan(&on, request()).expect("a plan").estimate;
+    let ran = lab::run(&on, Request { budget, ..request() });
     let (planned, real) = (ran.report.plan.planned, ran.report.plan.real.expect("a finished run has taken its time"));
     assert!(real <= planned * 1.15, "planned {planned}, took {real}");
     ran.points().filter(|p| lab::measured(p).verdict.grade == VerdictGrade::Solid).count()
