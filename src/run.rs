@@ -13,7 +13,7 @@ use crate::engine::{Frame, Machine, MemoryPlan, PointLog, Sampling, Trouble, Wor
 use crate::experiments::{Experiment, caches::against_measured};
 use crate::plan::{Phase, Plan, PlannedPoint, most_needed_first};
 use crate::results::{
-    Coordinate, Dataset, Finding, JournalLine, JournalPoint, KernelUsed, Outcome, PlanSummary, Point, Report,
+    Cause, Coordinate, Dataset, Finding, JournalLine, JournalPoint, KernelUsed, Outcome, PlanSummary, Point, Report,
     ReportVerdict, RunStatus, SCHEMA_VERSION, add_derived,
 };
 use crate::units::{Bytes, Hertz, Nanos};
@@ -362,7 +362,13 @@ impl Run<'_> {
             machine_cpus: self.machine.facts().topology.cpus.len(),
             memory: self.machine.facts().memory.total.get().map(|total| total.0),
         };
-        conclude(log, work, &frame)
+        let mut outcome = conclude(log, work, &frame);
+        if let (Outcome::Measured(measured), true) = (&mut outcome, self.plan.request.cooldown > Nanos::ZERO) {
+            // Cores slow down while they rest.
+            let of_clock = measured.verdict.reasons.iter_mut().filter(|reason| reason.cause == Cause::CoreClock);
+            of_clock.for_each(|reason| reason.advice += "; or leave --cooldown out");
+        }
+        outcome
     }
 
     /// Whether no more rounds are to be taken because the phase's part of the budget is used up. Where mapping alone used it

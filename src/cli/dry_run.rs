@@ -23,18 +23,12 @@ pub enum Form {
 }
 
 impl Form {
-    /// The form that is called `format`, text where nothing is asked for.
-    ///
-    /// # Errors
-    /// A format that plans do not have.
-    pub fn named(format: Option<&str>) -> Result<Self> {
+    /// The form of a plan whose report is asked for in `format`: text for all that plans are not printed in.
+    pub fn beside(format: Option<&str>) -> Self {
         match format {
-            None | Some("table") => Ok(Self::Text),
-            Some("json") => Ok(Self::Json),
-            Some("jsonl") => Ok(Self::Jsonl),
-            Some(other) => Err(Error::usage(format!(
-                "no plan in this format: '{other}'; plans are printed as table, json or jsonl; type --format json"
-            ))),
+            Some("json") => Self::Json,
+            Some("jsonl") => Self::Jsonl,
+            _ => Self::Text,
         }
     }
 }

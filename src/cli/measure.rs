@@ -198,7 +198,6 @@ pub(super) fn measure(
     if let Some(resume) = &resume {
         request.seed = resume.seed(options.seed)?;
     }
-    let form = if options.dry_run { Form::named(options.format.as_deref())? } else { Form::Text };
     let stamp = counter::wall_clock_stamp();
     let before = resume.as_ref().map(Resume::place);
     let destination = Destination::new(options, Unnamed { stamp: &stamp, profile: defaults.profile, before })?;
@@ -212,6 +211,7 @@ pub(super) fn measure(
     let resumed = resume.map(|resume| resume.into_past(&mut plan, &machine)).transpose()?;
     let (past, mut continued) = resumed.unzip();
     if options.dry_run {
+        let form = Form::beside(options.format.as_deref());
         let text = match form {
             Form::Text => describe(&plan, &destination),
             Form::Json | Form::Jsonl => dry_run::data(&plan, &destination, form)?,

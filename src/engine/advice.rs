@@ -27,7 +27,7 @@ pub fn for_cause(cause: Cause) -> &'static str {
         Cause::Others => "stop other programs, or measure when the machine is idle",
         Cause::MemoryPressure => "leave more memory free, or type smaller --sizes",
         Cause::Stopped => "do not stop the run (Ctrl-Z, SIGSTOP, a paused machine); measure again",
-        Cause::CoreClock => "set the performance governor, or warm the machine up first; --cooldown 0s",
+        Cause::CoreClock => "set the performance governor, or warm the machine up first",
         Cause::Heat => "improve cooling, or pause between points: --cooldown 500ms",
         Cause::Counter => "measure again; if it stays, the machine's counter is no clock",
         Cause::Drift => "measure again after a while; if it stays, look for heat and for programs that start and end",

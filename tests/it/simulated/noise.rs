@@ -4,6 +4,7 @@ use super::lab::{self, Ran, bandwidth, latency, profile, request};
 use super::machines::{self, LATENCY, READ, Simulated};
 use memgauge::engine::{NoiseModel, Sampling};
 use memgauge::experiments::Detail;
+use memgauge::plan::Request;
 use memgauge::results::{RunStatus, VerdictGrade};
 use memgauge::units::Nanos;
 

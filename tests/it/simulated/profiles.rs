@@ -41,7 +41,7 @@ fn assert_runs(shape: Shape) {
         let name = format!("{shape:?} {:?}", profile.0);
         let plan = lab::plan(&on, built_in(&on, profile)).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert!(plan.points.len() <= MOST_POINTS, "{name}: {} points", plan.points.len());
-        assert!(plan.estimate <= plan.request.budget, "{name}: {}", plan.estimate);
+        assert!(plan.estimate <= plan.request.budget * 1.000_001, "{name}: {}", plan.estimate);
         let no_time = |outcome: &Outcome| outcome.reason().is_some_and(|reason| reason.contains("--budget"));
         let left_out = plan.points.iter().filter(|point| point.work.as_ref().is_err_and(no_time)).count();
         assert_eq!(left_out, 0, "{name}: {:?}", plan.shortened);

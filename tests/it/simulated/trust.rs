@@ -3,6 +3,7 @@
 use super::lab::{self, Ran, bandwidth, latency, request};
 use super::machines::{self, Simulated};
 use memgauge::engine::{NoiseModel, Sampling, Spike};
+use memgauge::plan::Request;
 use memgauge::results::{Cause, Fact, RunStatus, VerdictGrade};
 use memgauge::units::{BytesPerSecond, Nanos};
 
@@ -226,6 +227,21 @@ fn a_drift_of_the_values_is_named_beside_that_of_the_clock() {
     let ran = with(|on| on.model.noise.drift = 0.5);
     assert_eq!(causes(&ran), [Cause::CoreClock, Cause::Drift]);
     assert!(finds(&ran, "drift") && !finds(&ran, "interruptions") && !finds(&ran, "placement"));
+}
+
+#[test]
+fn pauses_are_advised_against_only_where_there_are_any() {
+    let mut on = machines::plain();
+    on.model.noise.drift = 0.5;
+    let advice = |cooldown: Nanos| -> Vec<String> {
+        let request = Request { cooldown, ..request(vec![latency("--sizes 16KiB,1MiB")], &on) };
+        let ran = lab::run(&on, request);
+        let reasons = ran.points().flat_map(|p| lab::measured(p).verdict.reasons.clone());
+        reasons.filter(|reason| reason.cause == Cause::CoreClock).map(|reason| reason.advice).collect()
+    };
+    let [none, some] = [Nanos::ZERO, Nanos(50e6)].map(advice);
+    assert!(!none.is_empty() && none.iter().all(|text| !text.contains("cooldown")), "{none:?}");
+    assert!(!some.is_empty() && some.iter().all(|text| text.contains("cooldown")), "{some:?}");
 }
 
 #[test]
