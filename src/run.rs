@@ -59,10 +59,11 @@ pub struct Past {
 /// No sample begins when the run has used this much more than its budget, unless it has nothing yet: then one point is
 /// sampled briefly up to so many times the budget.
 const GRACE: f64 = 1.05;
-const MOST_OVERDRAWN: f64 = 10.0;
+const MOST_OVERDRAWN: f64 = 4.0;
 
-/// Samples of that point.
+/// Samples of that point, and its time as a part of the budget.
 const BRIEFLY: u32 = 4;
+const BRIEF_SHARE: f64 = 0.1;
 
 /// A run under way.
 struct Run<'a> {
@@ -326,7 +327,7 @@ impl Run<'_> {
             }
         } else {
             sampling.per_round = sampling.per_round.min(BRIEFLY);
-            until = Nanos(f64::INFINITY);
+            until = self.machine.now() + self.plan.request.budget * BRIEF_SHARE;
         }
         let rounds = self.logs[index].rounds();
         sample_round(self.machine, &work, &sampling, &mut self.logs[index], until);

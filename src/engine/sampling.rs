@@ -103,6 +103,9 @@ const FILLED_OFTEN: Bytes = Bytes::mib(32);
 /// Time spent at most on walking a working set that could lie in a cache, or page tables that do, before it is sampled.
 pub const LONGEST_WALK: Nanos = Nanos(100e6);
 
+/// Part of the time that is left that a race takes at most.
+const RACE_SHARE: f64 = 0.25;
+
 /// A window on storage that the end of the time cuts is not shorter than this.
 const LEAST_WINDOW: Nanos = Nanos(10e6);
 
@@ -308,7 +311,9 @@ fn try_round(
     until: Nanos,
 ) -> Result<(), Trouble> {
     if log.chosen.is_none() {
-        log.chosen = Some(race(machine, asked, sampling.length, until)?);
+        // A race must leave time for the samples.
+        let now = machine.now();
+        log.chosen = Some(race(machine, asked, sampling.length, now + (until - now) * RACE_SHARE)?);
     }
     let work = &log.work(asked).clone();
     machine.elsewhere();
