@@ -61,9 +61,10 @@ pub struct Past {
 const GRACE: f64 = 1.05;
 const MOST_OVERDRAWN: f64 = 4.0;
 
-/// Samples of that point, and its time as a part of the budget.
+/// Samples of that point, its time as a part of the budget, and its time at least.
 const BRIEFLY: u32 = 4;
 const BRIEF_SHARE: f64 = 0.1;
+const BRIEF_TIME: Nanos = Nanos(50e6);
 
 /// A run under way.
 struct Run<'a> {
@@ -327,7 +328,7 @@ impl Run<'_> {
             }
         } else {
             sampling.per_round = sampling.per_round.min(BRIEFLY);
-            until = self.machine.now() + self.plan.request.budget * BRIEF_SHARE;
+            until = self.machine.now() + (self.plan.request.budget * BRIEF_SHARE).max(BRIEF_TIME);
         }
         let rounds = self.logs[index].rounds();
         sample_round(self.machine, &work, &sampling, &mut self.logs[index], until);
