@@ -223,12 +223,7 @@ impl Patterns {
 
     /// Refuses sizes that are too small for one of the operations. The size that is advised is enough for all of them.
     fn check_sizes(&self) -> Result<()> {
-        let operations = self
-            .settings
-            .ops
-            .0
-            .iter()
-            .map(|&family| Order { kind: OrderKind::Forward, bytes: Bytes(0) }.operation(family));
+        let operations = self.settings.ops.0.iter().copied();
         let largest = operations.max_by_key(|operation| operation.contract().streams());
         let smallest = self.settings.sizes.as_ref().and_then(|list| list.0.iter().min());
         largest.zip(smallest).map_or(Ok(()), |(operation, &size)| whole_blocks(operation, size).map(|_| ()))
