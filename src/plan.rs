@@ -176,6 +176,9 @@ const FEWEST_ROUNDS: u32 = 3;
 /// A budget that is advised is more than the plan by this factor: memory is mapped at another rate each time.
 const BUDGET_MARGIN: f64 = 1.2;
 
+/// And by this much: starting takes another time in each run.
+const STARTING: Nanos = Nanos(1e9);
+
 /// Share of the time of all rounds that is set aside for more of them where points come out badly known.
 const RESERVE: f64 = 0.2;
 
@@ -220,7 +223,7 @@ struct Needed {
 /// The refusal of a budget that has no room for a single point. The budget that is advised has room for all of them.
 fn too_little_time(request: &Request, needed: &Needed) -> Error {
     let Needed { one, all, points } = *needed;
-    let advised = (all * BUDGET_MARGIN).secs();
+    let advised = (all * BUDGET_MARGIN + STARTING).secs();
     let advised = if advised < 10.0 { format!("{}ms", (advised * 1e3).ceil()) } else { format!("{}s", advised.ceil()) };
     let all = if points > 1 { format!(", all {points} take {all}") } else { String::new() };
     Error::usage(format!(

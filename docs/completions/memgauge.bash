@@ -945,7 +945,7 @@ _memgauge() {
             return 0
             ;;
         memgauge__subcmd__list)
-            opts="-h --code --format --help kernels experiments host engines"
+            opts="-h --code --format --help kernels experiments host engines runs"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

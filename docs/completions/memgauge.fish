@@ -38,9 +38,9 @@ complete -c memgauge -n "__fish_memgauge_needs_command" -l dram-peak -d 'What th
 complete -c memgauge -n "__fish_memgauge_needs_command" -l last-level -d 'The last-level cache that the CPUs have together: sizes memory; measured: as a sweep at the beginning finds it [default: as the system reports, or more where a sweep is part of the run and finds more]' -r
 complete -c memgauge -n "__fish_memgauge_needs_command" -l cooldown -d 'Pause before each point\'s turn: 100ms' -r
 complete -c memgauge -n "__fish_memgauge_needs_command" -l max-points -d 'Refuse plans with more points than this [default: 1000, or 2000 for run]' -r
-complete -c memgauge -n "__fish_memgauge_needs_command" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl) or its report (.json)' -r -F
+complete -c memgauge -n "__fish_memgauge_needs_command" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl), its report (.json), or last' -r -F
 complete -c memgauge -n "__fish_memgauge_needs_command" -l format -d 'Format on standard output: table, json, jsonl, csv, markdown, sc-membench' -r
-complete -c memgauge -n "__fish_memgauge_needs_command" -s o -l output -d 'Write the result to FILE, format by extension (.json .jsonl .csv .md .txt .html .svg .png); - is standard output and saves nothing' -r -F
+complete -c memgauge -n "__fish_memgauge_needs_command" -s o -l output -d 'Write the result to FILE, format by extension (.json .jsonl .csv .md .txt .html .svg .png), JSON to a pipe; - is standard output and saves nothing [default: a report in the folder of runs, see list runs]' -r -F
 complete -c memgauge -n "__fish_memgauge_needs_command" -l title -d 'What a picture or a page is called [default: what it shows]' -r
 complete -c memgauge -n "__fish_memgauge_needs_command" -l dry-run -d 'Print the plan with its time and memory, and measure nothing; --format json and jsonl print it as data'
 complete -c memgauge -n "__fish_memgauge_needs_command" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
@@ -79,9 +79,9 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l dram-peak -d '
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l last-level -d 'The last-level cache that the CPUs have together: sizes memory; measured: as a sweep at the beginning finds it [default: as the system reports, or more where a sweep is part of the run and finds more]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l cooldown -d 'Pause before each point\'s turn: 100ms' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l max-points -d 'Refuse plans with more points than this [default: 1000, or 2000 for run]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl) or its report (.json)' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl), its report (.json), or last' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l format -d 'Format on standard output: table, json, jsonl, csv, markdown, sc-membench' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand run" -s o -l output -d 'Write the result to FILE, format by extension (.json .jsonl .csv .md .txt .html .svg .png); - is standard output and saves nothing' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand run" -s o -l output -d 'Write the result to FILE, format by extension (.json .jsonl .csv .md .txt .html .svg .png), JSON to a pipe; - is standard output and saves nothing [default: a report in the folder of runs, see list runs]' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l title -d 'What a picture or a page is called [default: what it shows]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l dry-run -d 'Print the plan with its time and memory, and measure nothing; --format json and jsonl print it as data'
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
@@ -89,7 +89,7 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l strict -d 'Exi
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -s v -l verbose -d 'Tables with every reason and every dataset'
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l ops -d 'Operations, as `memgauge list kernels` names them: read, read-nt, write, write-nt, copy, copy-nt, update, scale, add, triad, touch ...; read-best, write-best, copy-best try every kernel that answers the same question' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l sizes -d 'Working set of each thread, all streams of the operation together, rounded down to whole blocks of 512 B of each stream: 32KiB,1MiB or 4KiB..1GiB or 4KiB..64KiB:4KiB [default: a sweep over the detected hierarchy]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l sizes -d 'Working set of each thread, all streams of the operation together: 32KiB,1MiB or 4KiB..1GiB or 4KiB..64KiB:4KiB; rounded down to whole blocks of 512 B of each stream, but for read (64 B), write and copy (128 B of each stream) [default: a sweep over the detected hierarchy]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l threads -d 'Threads, one per CPU: 1,2,all or 1..8; best finds the fastest number at each point' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l width -d 'Registers: 64, 128, 256, 512 bits, a set (sse2, avx2, neon), widest, best (the fastest at each point)' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l pages -d 'Pages: 4k, thp (transparent huge pages), huge (reserved huge pages), huge-1GiB (of one of several pools), best (the largest of these that there are)' -r
@@ -105,9 +105,9 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l dram-pea
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l last-level -d 'The last-level cache that the CPUs have together: sizes memory; measured: as a sweep at the beginning finds it [default: as the system reports, or more where a sweep is part of the run and finds more]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l cooldown -d 'Pause before each point\'s turn: 100ms' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l max-points -d 'Refuse plans with more points than this [default: 1000, or 2000 for run]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl) or its report (.json)' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl), its report (.json), or last' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l format -d 'Format on standard output: table, json, jsonl, csv, markdown, sc-membench' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -s o -l output -d 'Write the result to FILE, format by extension (.json .jsonl .csv .md .txt .html .svg .png); - is standard output and saves nothing' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -s o -l output -d 'Write the result to FILE, format by extension (.json .jsonl .csv .md .txt .html .svg .png), JSON to a pipe; - is standard output and saves nothing [default: a report in the folder of runs, see list runs]' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l title -d 'What a picture or a page is called [default: what it shows]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l dry-run -d 'Print the plan with its time and memory, and measure nothing; --format json and jsonl print it as data'
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
@@ -134,9 +134,9 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l dram-peak 
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l last-level -d 'The last-level cache that the CPUs have together: sizes memory; measured: as a sweep at the beginning finds it [default: as the system reports, or more where a sweep is part of the run and finds more]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l cooldown -d 'Pause before each point\'s turn: 100ms' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l max-points -d 'Refuse plans with more points than this [default: 1000, or 2000 for run]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl) or its report (.json)' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl), its report (.json), or last' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l format -d 'Format on standard output: table, json, jsonl, csv, markdown, sc-membench' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -s o -l output -d 'Write the result to FILE, format by extension (.json .jsonl .csv .md .txt .html .svg .png); - is standard output and saves nothing' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -s o -l output -d 'Write the result to FILE, format by extension (.json .jsonl .csv .md .txt .html .svg .png), JSON to a pipe; - is standard output and saves nothing [default: a report in the folder of runs, see list runs]' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l title -d 'What a picture or a page is called [default: what it shows]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l payload -d 'Load the word behind each pointer too, which no later load waits for'
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l dry-run -d 'Print the plan with its time and memory, and measure nothing; --format json and jsonl print it as data'
@@ -161,9 +161,9 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l dram-peak 
 complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l last-level -d 'The last-level cache that the CPUs have together: sizes memory; measured: as a sweep at the beginning finds it [default: as the system reports, or more where a sweep is part of the run and finds more]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l cooldown -d 'Pause before each point\'s turn: 100ms' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l max-points -d 'Refuse plans with more points than this [default: 1000, or 2000 for run]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl) or its report (.json)' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl), its report (.json), or last' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l format -d 'Format on standard output: table, json, jsonl, csv, markdown, sc-membench' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -s o -l output -d 'Write the result to FILE, format by extension (.json .jsonl .csv .md .txt .html .svg .png); - is standard output and saves nothing' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -s o -l output -d 'Write the result to FILE, format by extension (.json .jsonl .csv .md .txt .html .svg .png), JSON to a pipe; - is standard output and saves nothing [default: a report in the folder of runs, see list runs]' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l title -d 'What a picture or a page is called [default: what it shows]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l oversubscribe -d 'Also two threads on each CPU: what more threads than CPUs cost'
 complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l dry-run -d 'Print the plan with its time and memory, and measure nothing; --format json and jsonl print it as data'
@@ -184,9 +184,9 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l dram-
 complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l last-level -d 'The last-level cache that the CPUs have together: sizes memory; measured: as a sweep at the beginning finds it [default: as the system reports, or more where a sweep is part of the run and finds more]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l cooldown -d 'Pause before each point\'s turn: 100ms' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l max-points -d 'Refuse plans with more points than this [default: 1000, or 2000 for run]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl) or its report (.json)' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl), its report (.json), or last' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l format -d 'Format on standard output: table, json, jsonl, csv, markdown, sc-membench' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -s o -l output -d 'Write the result to FILE, format by extension (.json .jsonl .csv .md .txt .html .svg .png); - is standard output and saves nothing' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -s o -l output -d 'Write the result to FILE, format by extension (.json .jsonl .csv .md .txt .html .svg .png), JSON to a pipe; - is standard output and saves nothing [default: a report in the folder of runs, see list runs]' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l title -d 'What a picture or a page is called [default: what it shows]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l dry-run -d 'Print the plan with its time and memory, and measure nothing; --format json and jsonl print it as data'
 complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
@@ -216,9 +216,9 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l dra
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l last-level -d 'The last-level cache that the CPUs have together: sizes memory; measured: as a sweep at the beginning finds it [default: as the system reports, or more where a sweep is part of the run and finds more]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l cooldown -d 'Pause before each point\'s turn: 100ms' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l max-points -d 'Refuse plans with more points than this [default: 1000, or 2000 for run]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl) or its report (.json)' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl), its report (.json), or last' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l format -d 'Format on standard output: table, json, jsonl, csv, markdown, sc-membench' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -s o -l output -d 'Write the result to FILE, format by extension (.json .jsonl .csv .md .txt .html .svg .png); - is standard output and saves nothing' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -s o -l output -d 'Write the result to FILE, format by extension (.json .jsonl .csv .md .txt .html .svg .png), JSON to a pipe; - is standard output and saves nothing [default: a report in the folder of runs, see list runs]' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l title -d 'What a picture or a page is called [default: what it shows]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l dry-run -d 'Print the plan with its time and memory, and measure nothing; --format json and jsonl print it as data'
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
@@ -243,16 +243,16 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l dram-peak -d 
 complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l last-level -d 'The last-level cache that the CPUs have together: sizes memory; measured: as a sweep at the beginning finds it [default: as the system reports, or more where a sweep is part of the run and finds more]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l cooldown -d 'Pause before each point\'s turn: 100ms' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l max-points -d 'Refuse plans with more points than this [default: 1000, or 2000 for run]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl) or its report (.json)' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl), its report (.json), or last' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l format -d 'Format on standard output: table, json, jsonl, csv, markdown, sc-membench' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -s o -l output -d 'Write the result to FILE, format by extension (.json .jsonl .csv .md .txt .html .svg .png); - is standard output and saves nothing' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -s o -l output -d 'Write the result to FILE, format by extension (.json .jsonl .csv .md .txt .html .svg .png), JSON to a pipe; - is standard output and saves nothing [default: a report in the folder of runs, see list runs]' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l title -d 'What a picture or a page is called [default: what it shows]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l dry-run -d 'Print the plan with its time and memory, and measure nothing; --format json and jsonl print it as data'
 complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
 complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l strict -d 'Exit with 3 if any number is less than solid'
 complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -s v -l verbose -d 'Tables with every reason and every dataset'
 complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -s h -l help -d 'Print help'
-complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l ops -d 'Operations: read, write, copy' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l ops -d 'Operations: read, write, copy; read-nt, write-nt, copy-nt (non-temporal loads or stores)' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l orders -d 'Orders: forward, reverse, strided, random, indexed (forward by the tables of the others: what those cost)' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l stride -d 'Distances of strided accesses of 64 B, multiples of 64' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l blocks -d 'Blocks of random orders: powers of two from 64 to 4KiB' -r
@@ -270,9 +270,9 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l dram-peak
 complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l last-level -d 'The last-level cache that the CPUs have together: sizes memory; measured: as a sweep at the beginning finds it [default: as the system reports, or more where a sweep is part of the run and finds more]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l cooldown -d 'Pause before each point\'s turn: 100ms' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l max-points -d 'Refuse plans with more points than this [default: 1000, or 2000 for run]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl) or its report (.json)' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl), its report (.json), or last' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l format -d 'Format on standard output: table, json, jsonl, csv, markdown, sc-membench' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -s o -l output -d 'Write the result to FILE, format by extension (.json .jsonl .csv .md .txt .html .svg .png); - is standard output and saves nothing' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -s o -l output -d 'Write the result to FILE, format by extension (.json .jsonl .csv .md .txt .html .svg .png), JSON to a pipe; - is standard output and saves nothing [default: a report in the folder of runs, see list runs]' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l title -d 'What a picture or a page is called [default: what it shows]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l dry-run -d 'Print the plan with its time and memory, and measure nothing; --format json and jsonl print it as data'
 complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
@@ -293,9 +293,9 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l dram-peak -d '
 complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l last-level -d 'The last-level cache that the CPUs have together: sizes memory; measured: as a sweep at the beginning finds it [default: as the system reports, or more where a sweep is part of the run and finds more]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l cooldown -d 'Pause before each point\'s turn: 100ms' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l max-points -d 'Refuse plans with more points than this [default: 1000, or 2000 for run]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl) or its report (.json)' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl), its report (.json), or last' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l format -d 'Format on standard output: table, json, jsonl, csv, markdown, sc-membench' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -s o -l output -d 'Write the result to FILE, format by extension (.json .jsonl .csv .md .txt .html .svg .png); - is standard output and saves nothing' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -s o -l output -d 'Write the result to FILE, format by extension (.json .jsonl .csv .md .txt .html .svg .png), JSON to a pipe; - is standard output and saves nothing [default: a report in the folder of runs, see list runs]' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l title -d 'What a picture or a page is called [default: what it shows]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l dry-run -d 'Print the plan with its time and memory, and measure nothing; --format json and jsonl print it as data'
 complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
@@ -316,9 +316,9 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l dram-peak -
 complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l last-level -d 'The last-level cache that the CPUs have together: sizes memory; measured: as a sweep at the beginning finds it [default: as the system reports, or more where a sweep is part of the run and finds more]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l cooldown -d 'Pause before each point\'s turn: 100ms' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l max-points -d 'Refuse plans with more points than this [default: 1000, or 2000 for run]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl) or its report (.json)' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl), its report (.json), or last' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l format -d 'Format on standard output: table, json, jsonl, csv, markdown, sc-membench' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -s o -l output -d 'Write the result to FILE, format by extension (.json .jsonl .csv .md .txt .html .svg .png); - is standard output and saves nothing' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -s o -l output -d 'Write the result to FILE, format by extension (.json .jsonl .csv .md .txt .html .svg .png), JSON to a pipe; - is standard output and saves nothing [default: a report in the folder of runs, see list runs]' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l title -d 'What a picture or a page is called [default: what it shows]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l dry-run -d 'Print the plan with its time and memory, and measure nothing; --format json and jsonl print it as data'
 complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
@@ -338,9 +338,9 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l dram-
 complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l last-level -d 'The last-level cache that the CPUs have together: sizes memory; measured: as a sweep at the beginning finds it [default: as the system reports, or more where a sweep is part of the run and finds more]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l cooldown -d 'Pause before each point\'s turn: 100ms' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l max-points -d 'Refuse plans with more points than this [default: 1000, or 2000 for run]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl) or its report (.json)' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl), its report (.json), or last' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l format -d 'Format on standard output: table, json, jsonl, csv, markdown, sc-membench' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -s o -l output -d 'Write the result to FILE, format by extension (.json .jsonl .csv .md .txt .html .svg .png); - is standard output and saves nothing' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -s o -l output -d 'Write the result to FILE, format by extension (.json .jsonl .csv .md .txt .html .svg .png), JSON to a pipe; - is standard output and saves nothing [default: a report in the folder of runs, see list runs]' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l title -d 'What a picture or a page is called [default: what it shows]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l dry-run -d 'Print the plan with its time and memory, and measure nothing; --format json and jsonl print it as data'
 complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
@@ -362,9 +362,9 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l dram-peak -d
 complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l last-level -d 'The last-level cache that the CPUs have together: sizes memory; measured: as a sweep at the beginning finds it [default: as the system reports, or more where a sweep is part of the run and finds more]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l cooldown -d 'Pause before each point\'s turn: 100ms' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l max-points -d 'Refuse plans with more points than this [default: 1000, or 2000 for run]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl) or its report (.json)' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl), its report (.json), or last' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l format -d 'Format on standard output: table, json, jsonl, csv, markdown, sc-membench' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -s o -l output -d 'Write the result to FILE, format by extension (.json .jsonl .csv .md .txt .html .svg .png); - is standard output and saves nothing' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -s o -l output -d 'Write the result to FILE, format by extension (.json .jsonl .csv .md .txt .html .svg .png), JSON to a pipe; - is standard output and saves nothing [default: a report in the folder of runs, see list runs]' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l title -d 'What a picture or a page is called [default: what it shows]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l dry-run -d 'Print the plan with its time and memory, and measure nothing; --format json and jsonl print it as data'
 complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
@@ -406,9 +406,9 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l dram-peak -d 'W
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l last-level -d 'The last-level cache that the CPUs have together: sizes memory; measured: as a sweep at the beginning finds it [default: as the system reports, or more where a sweep is part of the run and finds more]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l cooldown -d 'Pause before each point\'s turn: 100ms' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l max-points -d 'Refuse plans with more points than this [default: 1000, or 2000 for run]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl) or its report (.json)' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl), its report (.json), or last' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l format -d 'Format on standard output: table, json, jsonl, csv, markdown, sc-membench' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand io" -s o -l output -d 'Write the result to FILE, format by extension (.json .jsonl .csv .md .txt .html .svg .png); - is standard output and saves nothing' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand io" -s o -l output -d 'Write the result to FILE, format by extension (.json .jsonl .csv .md .txt .html .svg .png), JSON to a pipe; - is standard output and saves nothing [default: a report in the folder of runs, see list runs]' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l title -d 'What a picture or a page is called [default: what it shows]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l buffered -d 'Through the page cache, instead of past it'
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l direct -d 'Past the page cache, which is the default; with --buffered both are measured'

@@ -2,9 +2,9 @@
 
 use super::args::CommonOptions;
 use super::exit::Exit;
+use super::measure::{Defaults, MAX_POINTS, SINGLE_BUDGET, measure};
 use super::target::numbered;
 use super::terminal::tell;
-use super::measure::{Defaults, MAX_POINTS, SINGLE_BUDGET, measure};
 use crate::engine::Sampling;
 use crate::error::{Error, Result};
 use crate::experiments::Experiment;
