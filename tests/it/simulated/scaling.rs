@@ -441,7 +441,7 @@ fn the_default_profile_has_a_short_ladder() {
     assert!(dataset(&both, "scaling").points.is_empty());
     assert_eq!(counts(&profile(&two, &["scaling"]), |p| p.outcome.measured().is_some()), [1, 2]);
     let full = lab::plan(&on, request(vec![in_profile("scaling", Detail::Sweep)], &on)).expect("a plan");
-    assert_eq!(full.points.len(), 4 * 2 * 16);
+    assert_eq!(full.points.len(), 4 * 2 * 12);
 }
 
 #[test]
