@@ -40,8 +40,8 @@ pub(in crate::kernels) unsafe extern "C" fn work(count: usize) {
 /// Timed: the operation, the additions inside and between, one compare and branch for each. How many there are in
 /// between is loaded from the call: there is no register left for it.
 ///
-/// The loops of additions come first in the line that the loop starts on, and `again` starts on a line of its own: no short
-/// loop straddles two. The first operation enters at 2.
+/// The loops of additions come first in the line that the loop starts on, and `again` follows the loop: on the same line where
+/// all of it fits, else on a line of its own. No short loop straddles two. The first operation enters at 2.
 macro_rules! lock_kernel {
     ($(#[$doc:meta])* $name:ident, $take:expr, $give:expr, $again:expr) => {
         $(#[$doc])*
@@ -84,6 +84,7 @@ macro_rules! lock_kernel {
                 "test eax, eax\n",
                 "jnz 3b\n",
                 "jmp 4b\n",
+                $again, "\n",
                 "9:\n",
                 "pop eax\n",
                 "mov eax, [esp + 20]\n",
@@ -93,7 +94,6 @@ macro_rules! lock_kernel {
                 "pop esi\n",
                 "pop ebx\n",
                 "ret\n",
-                $again, "\n",
                 ".ascii \"memgauge-row-end\"\n",
             ))
         }
@@ -115,7 +115,7 @@ lock_kernel! {
     compare_and_swap,
     "mov eax, [edx]\nlea ebp, [eax + 1]\nlock cmpxchg [edx], ebp\njnz 7f\n8:",
     "",
-    ".p2align 6, 0xcc\n7: inc ebx\npause\nlea ebp, [eax + 1]\nlock cmpxchg [edx], ebp\njnz 7b\njmp 8b"
+    "7: inc ebx\npause\nlea ebp, [eax + 1]\nlock cmpxchg [edx], ebp\njnz 7b\njmp 8b"
 }
 
 lock_kernel! {
