@@ -17,6 +17,11 @@ pub struct Fact<T> {
 }
 
 impl<T> Fact<T> {
+    /// What a report says of a fact that it was written without.
+    fn unrecorded() -> Self {
+        Fact { value: None, source: "the report was written without it".to_owned() }
+    }
+
     /// `value`, read from `source`.
     pub fn known(value: T, source: impl Into<String>) -> Self {
         Fact { value: Some(value), source: source.into() }
@@ -69,6 +74,7 @@ pub struct CpuFacts {
     /// Width of the paths to the L1 data cache, from the vendor's documentation.
     pub l1_ports: Fact<PortWidth>,
     /// Simple integer instructions that a core executes per cycle where none needs another, from the vendor's documentation.
+    #[serde(default = "Fact::<u32>::unrecorded")]
     pub integer_width: Fact<u32>,
     /// Nominal rate of the raw counter, where the system tells it.
     pub counter: Fact<Hertz>,
