@@ -40,7 +40,7 @@ impl FromStr for Share {
     type Err = ParseError;
 
     fn from_str(text: &str) -> Result<Self, ParseError> {
-        let wrong = || ParseError::new(text, "a share is from 0% on and below 100%: 3%, 0.5%, 0.03");
+        let wrong = || ParseError::new(text, "a share is from 0% on and below 100%: 3%, 0.5%, 0.03").with_example("3%");
         let trimmed = text.trim();
         let (number, scale) = trimmed.strip_suffix('%').map_or((trimmed, 1.0), |percent| (percent.trim_end(), 0.01));
         let share = number.parse::<f64>().map_err(|_| wrong())? * scale;

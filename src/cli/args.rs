@@ -1,15 +1,18 @@
 //! The options, one documented field each. Help, man page, completions and tests come from this table.
 
 use super::exit;
+use super::formats::{Formats, Values, comparison_output, report_output, run_output};
 use super::io::IoOptions;
 use crate::analysis::Share;
 use crate::experiments::{
-    Detail, LastLevel, bandwidth, caches, core_to_core, instructions, latency, loaded_latency, locks, numa, patterns,
-    scaling, tlb,
+    Choices, Detail, EXPERIMENTS, Effect, Effects, LastLevel, bandwidth, caches, core_to_core, instructions, latency,
+    loaded_latency, locks, numa, patterns, scaling, tlb,
 };
 use crate::plan::LARGEST_MAX_POINTS;
-use crate::units::{BytesPerSecond, CpuList, Nanos, ParseError};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use crate::render::{self, COMPARISON_FORMATS, RENDERERS, Renderer, comparison_format, comparison_format_of};
+use crate::units::{BytesPerSecond, CpuList, Nanos, short_time, whole_number};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// Measures the memory system of this machine and says how far each number can be trusted.
@@ -17,7 +20,7 @@ use std::path::PathBuf;
 /// Without a command it runs the default profile: the whole hierarchy in at most 60 s, a table, a saved report.
 #[derive(Debug, Parser)]
 #[command(name = "memgauge", version, max_term_width = 100, args_conflicts_with_subcommands = true)]
-#[command(infer_long_args = false, disable_help_subcommand = true, after_long_help = exit::help())]
+#[command(infer_long_args = false, after_long_help = exit::help())]
 pub struct Cli {
     /// What to do
     #[command(subcommand)]
@@ -114,9 +117,25 @@ pub struct RunOptions {
     #[arg(long, value_enum, default_value = "default")]
     pub profile: Profile,
 
-    /// Only these experiments: bandwidth,latency,scaling,core-to-core,numa,numa-latency,loaded-latency,patterns,tlb,caches,instructions,locks [default: those of the profile]
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    /// Only these experiments
+    #[arg(long, value_name = "LIST", value_delimiter = ',', help = only_help())]
     pub only: Vec<String>,
+
+    /// What bandwidth and latency are measured of
+    #[command(flatten)]
+    pub choices: Choices,
+
+    /// Which CPUs are used
+    #[command(flatten)]
+    pub pool: Pool,
+
+    /// What the memory carries
+    #[command(flatten)]
+    pub peak: Peak,
+
+    /// What sizes memory
+    #[command(flatten)]
+    pub sizing: Sizing,
 
     /// Options of every measurement
     #[command(flatten)]
@@ -130,6 +149,18 @@ pub struct BandwidthOptions {
     #[command(flatten)]
     pub settings: bandwidth::Settings,
 
+    /// Which CPUs are used
+    #[command(flatten)]
+    pub pool: Pool,
+
+    /// What the memory carries
+    #[command(flatten)]
+    pub peak: Peak,
+
+    /// What sizes memory
+    #[command(flatten)]
+    pub sizing: Sizing,
+
     /// Options of every measurement
     #[command(flatten)]
     pub common: CommonOptions,
@@ -141,6 +172,10 @@ pub struct LatencyOptions {
     /// Where to follow pointers, and how
     #[command(flatten)]
     pub settings: latency::Settings,
+
+    /// What sizes memory
+    #[command(flatten)]
+    pub sizing: Sizing,
 
     /// Options of every measurement
     #[command(flatten)]
@@ -154,6 +189,18 @@ pub struct ScalingOptions {
     #[command(flatten)]
     pub settings: scaling::Settings,
 
+    /// Which CPUs are used
+    #[command(flatten)]
+    pub pool: Pool,
+
+    /// What the memory carries
+    #[command(flatten)]
+    pub peak: Peak,
+
+    /// What sizes memory
+    #[command(flatten)]
+    pub sizing: Sizing,
+
     /// Options of every measurement
     #[command(flatten)]
     pub common: CommonOptions,
@@ -165,6 +212,10 @@ pub struct CoreToCoreOptions {
     /// Which CPUs hand a line over, and how
     #[command(flatten)]
     pub settings: core_to_core::Settings,
+
+    /// Which CPUs are used
+    #[command(flatten)]
+    pub pool: Pool,
 
     /// Options of every measurement
     #[command(flatten)]
@@ -178,6 +229,14 @@ pub struct LoadedLatencyOptions {
     #[command(flatten)]
     pub settings: loaded_latency::Settings,
 
+    /// What the memory carries
+    #[command(flatten)]
+    pub peak: Peak,
+
+    /// What sizes memory
+    #[command(flatten)]
+    pub sizing: Sizing,
+
     /// Options of every measurement
     #[command(flatten)]
     pub common: CommonOptions,
@@ -190,6 +249,18 @@ pub struct NumaOptions {
     #[command(flatten)]
     pub settings: numa::Settings,
 
+    /// Which CPUs are used
+    #[command(flatten)]
+    pub pool: Pool,
+
+    /// What the memory carries
+    #[command(flatten)]
+    pub peak: Peak,
+
+    /// What sizes memory
+    #[command(flatten)]
+    pub sizing: Sizing,
+
     /// Options of every measurement
     #[command(flatten)]
     pub common: CommonOptions,
@@ -201,6 +272,14 @@ pub struct PatternOptions {
     /// In which orders to go through memory
     #[command(flatten)]
     pub settings: patterns::Settings,
+
+    /// Which CPUs are used
+    #[command(flatten)]
+    pub pool: Pool,
+
+    /// What sizes memory
+    #[command(flatten)]
+    pub sizing: Sizing,
 
     /// Options of every measurement
     #[command(flatten)]
@@ -226,6 +305,10 @@ pub struct CacheOptions {
     #[command(flatten)]
     pub settings: caches::Settings,
 
+    /// What sizes memory
+    #[command(flatten)]
+    pub sizing: Sizing,
+
     /// Options of every measurement
     #[command(flatten)]
     pub common: CommonOptions,
@@ -250,19 +333,43 @@ pub struct LockOptions {
     #[command(flatten)]
     pub settings: locks::Settings,
 
+    /// Which CPUs are used
+    #[command(flatten)]
+    pub pool: Pool,
+
     /// Options of every measurement
     #[command(flatten)]
     pub common: CommonOptions,
 }
 
-/// Options of every measurement.
+/// CPUs of measurements that use several.
 #[derive(Debug, Args)]
-pub struct CommonOptions {
+pub struct Pool {
     /// CPUs to use, in this order: 0-3,8 [default: all that are allowed, physical cores first]
     #[arg(long, value_name = "LIST", help_heading = "Measuring")]
     pub cpus: Option<CpuList>,
+}
 
-    /// Time for everything: 90s, 2min [default: the profile's, or 60s for a single experiment]
+/// The limit of measurements of what memory carries.
+#[derive(Debug, Args)]
+pub struct Peak {
+    /// What the memory carries at most, for shares and plausibility: 204.8GB/s; a bare number is GB/s [default: from the memory modules, if readable]
+    #[arg(long, value_name = "RATE", help_heading = "Measuring")]
+    pub dram_peak: Option<BytesPerSecond>,
+}
+
+/// What measurements of levels size their memory by.
+#[derive(Debug, Args)]
+pub struct Sizing {
+    /// The last-level cache that the CPUs have together: sizes memory; measured: as a sweep at the beginning finds it [default: as the system reports, or more where a sweep is part of the run and finds more]
+    #[arg(long, value_name = "SIZE", help_heading = "Measuring")]
+    pub last_level: Option<LastLevel>,
+}
+
+/// Options of every measurement.
+#[derive(Debug, Args)]
+pub struct CommonOptions {
+    /// Time for everything: 90s, 2min; a bare number is seconds [default: the profile's, or 60s for a single experiment]
     #[arg(long, value_name = "TIME", help_heading = "Measuring")]
     pub budget: Option<Nanos>,
 
@@ -282,16 +389,8 @@ pub struct CommonOptions {
     #[arg(long, value_name = "N", default_value = "1", help_heading = "Measuring", value_parser = whole_number::<u32>(1, 1000))]
     pub reallocate: u32,
 
-    /// What the memory carries at most, for shares and plausibility: 204.8GB/s [default: from the memory modules, if readable]
-    #[arg(long, value_name = "RATE", help_heading = "Measuring")]
-    pub dram_peak: Option<BytesPerSecond>,
-
-    /// The last-level cache that the CPUs have together: sizes memory; measured: as a sweep at the beginning finds it [default: as the system reports, or more where a sweep is part of the run and finds more]
-    #[arg(long, value_name = "SIZE", help_heading = "Measuring")]
-    pub last_level: Option<LastLevel>,
-
     /// Pause before each point's turn: 100ms
-    #[arg(long, value_name = "TIME", default_value = "0s", help_heading = "Measuring")]
+    #[arg(long, value_name = "TIME", default_value = "0s", help_heading = "Measuring", value_parser = short_time)]
     pub cooldown: Nanos,
 
     /// Refuse plans with more points than this [default: 1000, or 2000 for run]
@@ -306,12 +405,12 @@ pub struct CommonOptions {
     #[arg(long, value_name = "FILE", help_heading = "Measuring")]
     pub resume: Option<PathBuf>,
 
-    /// Format on standard output: table, json, jsonl, csv, markdown, sc-membench
-    #[arg(long, value_name = "FORMAT", help_heading = "Output")]
+    /// Format on standard output; help tells what each is
+    #[arg(long, value_name = "FORMAT", help_heading = "Output", value_parser = Formats::of_reports(), ignore_case = true)]
     pub format: Option<String>,
 
-    /// Write the result to FILE, format by extension (.json .jsonl .csv .md .txt .html .svg .png), JSON to a pipe; - is standard output and saves nothing [default: a report in the folder of runs, see list runs]
-    #[arg(long, short, value_name = "FILE", help_heading = "Output")]
+    /// Where the result goes
+    #[arg(long, short, value_name = "FILE", help_heading = "Output", help = run_output())]
     pub output: Option<PathBuf>,
 
     /// With sc-membench: peaks, averages and scores by that tool's formulas, on standard error
@@ -368,8 +467,8 @@ pub struct ListOptions {
     #[arg(long)]
     pub code: bool,
 
-    /// Format on standard output
-    #[arg(long, value_enum, default_value = "table")]
+    /// Format on standard output; help tells what each is
+    #[arg(long, value_name = "FORMAT", default_value = "table", value_parser = Values::<ListFormat>::new(), ignore_case = true)]
     pub format: ListFormat,
 }
 
@@ -401,12 +500,12 @@ pub struct ReportOptions {
     #[arg(long, value_enum, default_value = "light")]
     pub theme: Theme,
 
-    /// Format on standard output: table, json, jsonl, csv, markdown, sc-membench, openmetrics, html, svg, png
-    #[arg(long, value_name = "FORMAT")]
+    /// Format on standard output; help tells what each is
+    #[arg(long, value_name = "FORMAT", value_parser = Formats::of_reports(), ignore_case = true)]
     pub format: Option<String>,
 
-    /// Write to FILE, format by extension (.html .svg .png .md .csv .json .jsonl .txt); - is standard output
-    #[arg(long, short, value_name = "FILE")]
+    /// Where the result goes
+    #[arg(long, short, value_name = "FILE", help = report_output())]
     pub output: Option<PathBuf>,
 
     /// With sc-membench: peaks, averages and scores by that tool's formulas, on standard error
@@ -453,12 +552,12 @@ pub struct CompareOptions {
     #[arg(long, value_enum)]
     pub fail_on: Option<FailOn>,
 
-    /// Format on standard output: table, markdown, json, html
-    #[arg(long, value_name = "FORMAT")]
+    /// Format on standard output; help tells what each is
+    #[arg(long, value_name = "FORMAT", value_parser = Formats::of_comparisons(), ignore_case = true)]
     pub format: Option<String>,
 
-    /// Write to FILE, format by extension (.txt .md .json .html); - is standard output
-    #[arg(long, short, value_name = "FILE")]
+    /// Where the result goes
+    #[arg(long, short, value_name = "FILE", help = comparison_output())]
     pub output: Option<PathBuf>,
 
     /// Every point, those that are the same too, and every reason
@@ -492,14 +591,190 @@ pub struct GenerateOptions {
     pub what: Generated,
 }
 
-/// Reads a number from `least` to `most`.
-fn whole_number<T: TryFrom<u64>>(
-    least: u64,
-    most: u64,
-) -> impl Fn(&str) -> Result<T, ParseError> + Clone + Send + Sync + 'static {
-    move |text| {
-        let number = text.trim().parse::<u64>().ok().filter(|n| (least..=most).contains(n));
-        let wrong = || ParseError::new(text, format!("a whole number from {least} to {most}"));
-        number.and_then(|n| T::try_from(n).ok()).ok_or_else(wrong)
+/// The help of `--only`: every experiment that a profile can have.
+fn only_help() -> String {
+    let names: Vec<&str> = EXPERIMENTS.iter().filter(|row| row.least.is_some()).map(|row| row.name).collect();
+    format!("Only these experiments: {} [default: those of the profile]", names.join(","))
+}
+
+impl RunOptions {
+    /// Whether the experiment of this name is part of the run, where it is one of those that can be chosen.
+    pub fn measures(&self, name: &str) -> bool {
+        match self.only.as_slice() {
+            [] => self.choices.include(name),
+            only => only.iter().any(|asked| asked == name) && self.choices.include(name),
+        }
+    }
+}
+
+/// Whether bandwidth or latency is measured, which can be chosen.
+fn measures_chosen(options: &RunOptions) -> bool {
+    options.measures("bandwidth") || options.measures("latency")
+}
+
+/// Whether bandwidth is measured, which can be chosen.
+fn measures_bandwidth(options: &RunOptions) -> bool {
+    options.measures("bandwidth")
+}
+
+/// Who uses what is chosen for `memgauge run`.
+const CHOSEN: &str = "only bandwidth and latency use it";
+
+/// Who uses threads and registers.
+const MOVING: &str = "only operations that move bytes use it";
+
+impl Effects for RunOptions {
+    const EFFECTS: &'static [Effect<Self>] = &[
+        Effect { option: "ops", applies: measures_chosen, only: CHOSEN, cure: Some("--only bandwidth,latency") },
+        Effect { option: "sizes", applies: measures_chosen, only: CHOSEN, cure: Some("--only bandwidth,latency") },
+        Effect { option: "pages", applies: measures_chosen, only: CHOSEN, cure: Some("--only bandwidth,latency") },
+        Effect {
+            option: "memory-nodes",
+            applies: measures_chosen,
+            only: CHOSEN,
+            cure: Some("--only bandwidth,latency"),
+        },
+        Effect { option: "threads", applies: measures_bandwidth, only: MOVING, cure: None },
+        Effect { option: "width", applies: measures_bandwidth, only: MOVING, cure: None },
+    ];
+}
+
+/// The format that `name` asks for, the first of the table where there is none.
+fn format_named(name: Option<&str>) -> Option<&'static dyn Renderer> {
+    name.map_or_else(|| RENDERERS.first().copied(), |name| render::by_name(name).ok())
+}
+
+/// Whether `format` has a use for `option`.
+fn uses(format: Option<&'static dyn Renderer>, option: &str) -> bool {
+    format.is_some_and(|format| format.options().contains(&option))
+}
+
+impl CommonOptions {
+    /// The format on standard output.
+    fn shown(&self) -> Option<&'static dyn Renderer> {
+        format_named(self.format.as_deref())
+    }
+
+    /// The format of the file, where the user names one.
+    fn saved(&self) -> Option<&'static dyn Renderer> {
+        self.output.as_deref().and_then(|path| render::by_extension(path).ok())
+    }
+}
+
+impl Effects for CommonOptions {
+    const EFFECTS: &'static [Effect<Self>] = &[
+        Effect {
+            option: "scores",
+            applies: |o| uses(o.shown(), "scores"),
+            only: "only sc-membench has scores",
+            cure: Some("--format sc-membench"),
+        },
+        Effect {
+            option: "title",
+            applies: |o| uses(o.shown(), "title") || uses(o.saved(), "title"),
+            only: "only pages and pictures have a title",
+            cure: Some("--format svg"),
+        },
+        Effect {
+            option: "verbose",
+            applies: |o| uses(o.shown(), "verbose") || uses(o.saved(), "verbose"),
+            only: "only tables, Markdown and sc-membench leave anything out",
+            cure: Some("--format table"),
+        },
+    ];
+}
+
+impl ReportOptions {
+    /// The format that is made.
+    fn made(&self) -> Option<&'static dyn Renderer> {
+        let file = self.output.as_deref().and_then(|path| render::by_extension(path).ok());
+        file.or_else(|| format_named(self.format.as_deref()))
+    }
+}
+
+impl Effects for ReportOptions {
+    const EFFECTS: &'static [Effect<Self>] = &[
+        Effect {
+            option: "scores",
+            applies: |o| uses(o.made(), "scores"),
+            only: "only sc-membench has scores",
+            cure: Some("--format sc-membench"),
+        },
+        Effect {
+            option: "verbose",
+            applies: |o| uses(o.made(), "verbose") && o.chart.is_empty(),
+            only: "only tables, Markdown and sc-membench leave anything out",
+            cure: Some("--format table"),
+        },
+        Effect {
+            option: "chart",
+            applies: |o| uses(o.made(), "chart"),
+            only: "only tables, pages and pictures draw charts",
+            cure: Some("--format svg"),
+        },
+        Effect {
+            option: "title",
+            applies: |o| uses(o.made(), "title") || (uses(o.made(), "chart") && !o.chart.is_empty()),
+            only: "only charts and pages have a title",
+            cure: Some("--format svg"),
+        },
+        Effect {
+            option: "theme",
+            applies: |o| uses(o.made(), "theme"),
+            only: "only svg and png have a ground",
+            cure: Some("--format svg"),
+        },
+    ];
+}
+
+impl Effects for CompareOptions {
+    const EFFECTS: &'static [Effect<Self>] = &[Effect {
+        option: "verbose",
+        applies: |o| {
+            let file = o.output.as_deref().and_then(|path| comparison_format_of(path).ok());
+            let named = || o.format.as_deref().map_or(COMPARISON_FORMATS.first(), |name| comparison_format(name).ok());
+            file.or_else(named).is_some_and(|format| format.verbose)
+        },
+        only: "only tables and Markdown leave anything out",
+        cure: Some("--format table"),
+    }];
+}
+
+impl Effects for ListOptions {
+    const EFFECTS: &'static [Effect<Self>] = &[Effect {
+        option: "code",
+        applies: |o| o.what == Listed::Kernels,
+        only: "only kernels have machine code",
+        cure: None,
+    }];
+}
+
+/// The command line with both numbers of every option: `--size` is `--sizes`, and `--threads` is `--thread`.
+pub fn command() -> clap::Command {
+    both_numbers(Cli::command())
+}
+
+fn both_numbers(command: clap::Command) -> clap::Command {
+    let mut taken: BTreeSet<String> = BTreeSet::new();
+    for arg in command.get_arguments() {
+        taken.extend(arg.get_long().map(str::to_owned));
+        taken.extend(arg.get_all_aliases().into_iter().flatten().map(str::to_owned));
+    }
+    let command = command.mut_args(|arg| {
+        let other = arg.get_long().filter(|_| arg.get_action().takes_values()).map(other_number);
+        match other {
+            Some(other) if taken.insert(other.clone()) => arg.alias(other),
+            _ => arg,
+        }
+    });
+    command.mut_subcommands(both_numbers)
+}
+
+/// The plural of a singular, and the other way round.
+fn other_number(name: &str) -> String {
+    match name {
+        _ if name.ends_with("xes") => name[..name.len() - 2].to_owned(),
+        _ if name.ends_with('x') => format!("{name}es"),
+        _ => name.strip_suffix('s').map_or_else(|| format!("{name}s"), str::to_owned),
     }
 }

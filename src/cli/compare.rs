@@ -2,8 +2,8 @@
 
 use super::args::{CompareOptions, FailOn};
 use super::exit::Exit;
-use super::target::put;
-use super::terminal::tell;
+use super::target::{is_stdout, put};
+use super::terminal::{tell, terminal_width};
 use super::{saved, state};
 use crate::analysis::{Comparison, Settings, compare};
 use crate::error::Result;
@@ -30,7 +30,9 @@ pub fn run(options: &CompareOptions) -> Result<Exit> {
     let pair = |after: &NamedReport| compare((&before.name, &before.report), (&after.name, &after.report), &settings);
     let comparisons: Vec<Comparison> = after.iter().map(pair).collect();
     let reports: Vec<NamedReport> = std::iter::once(before).chain(after).collect();
-    let shown = Options { verbose: options.verbose, ..Options::default() };
+    let to_file = options.output.as_deref().is_some_and(|path| !is_stdout(path));
+    let width = if to_file { None } else { terminal_width() };
+    let shown = Options { verbose: options.verbose, width, ..Options::default() };
     let by_extension = |path: &Path| render::comparison_format_of(path).or_else(|e| chosen.ok_or(e));
     let default = || chosen.unwrap_or(&render::COMPARISON_FORMATS[0]);
     let file = put(options.output.as_deref(), |path| {

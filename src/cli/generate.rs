@@ -1,13 +1,12 @@
 //! `memgauge generate`: what is made from the tables that the code uses.
 
-use super::args::{Cli, Generated};
+use super::args::{Generated, command};
 use super::exit;
 use super::list::kernel_page;
 use super::output::to_stdout;
 use crate::error::{Error, Result};
 use crate::render;
 use crate::results::CSV_COLUMNS;
-use clap::CommandFactory;
 
 /// Prints what was asked for.
 pub fn generate(what: Generated) -> Result<()> {
@@ -15,7 +14,7 @@ pub fn generate(what: Generated) -> Result<()> {
         Generated::Man => man()?,
         Generated::Completions { shell } => {
             let mut script = Vec::new();
-            clap_complete::generate(shell, &mut Cli::command(), "memgauge", &mut script);
+            clap_complete::generate(shell, &mut command(), "memgauge", &mut script);
             script
         }
         Generated::Schema => render::schema().as_bytes().to_vec(),
@@ -43,7 +42,7 @@ fn columns() -> String {
 /// One page: the program, then each command.
 fn man() -> Result<Vec<u8>> {
     let failed = |e: std::io::Error| Error::failure(format!("cannot write the man page: {e}"));
-    let mut command = Cli::command();
+    let mut command = command();
     command.build();
     let mut page = Vec::new();
     let man = clap_mangen::Man::new(command.clone());
@@ -53,7 +52,7 @@ fn man() -> Result<Vec<u8>> {
     man.render_description_section(&mut page).map_err(failed)?;
     man.render_options_section(&mut page).map_err(failed)?;
     man.render_subcommands_section(&mut page).map_err(failed)?;
-    for sub in command.get_subcommands() {
+    for sub in command.get_subcommands().filter(|sub| sub.get_name() != "help") {
         page.extend_from_slice(format!(".SH \"MEMGAUGE {}\"\n", sub.get_name().to_uppercase()).as_bytes());
         let man = clap_mangen::Man::new(sub.clone());
         let mut section = Vec::new();

@@ -1,8 +1,8 @@
 //! `memgauge io`: options, traces, and time.
 
-use super::args::CommonOptions;
+use super::args::{CommonOptions, Pool};
 use super::exit::Exit;
-use super::measure::{Defaults, MAX_POINTS, SINGLE_BUDGET, measure};
+use super::measure::{Defaults, MAX_POINTS, Machinery, SINGLE_BUDGET, measure};
 use super::target::numbered;
 use super::terminal::tell;
 use crate::engine::Sampling;
@@ -26,6 +26,10 @@ pub struct IoOptions {
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
 
+    /// Which CPUs are used
+    #[command(flatten)]
+    pub pool: Pool,
+
     /// Options of every measurement
     #[command(flatten)]
     pub common: CommonOptions,
@@ -36,7 +40,7 @@ const LARGEST_TRACE: u64 = 4 << 30;
 
 /// `memgauge io`
 pub fn io(options: IoOptions, words: Vec<String>) -> Result<Exit> {
-    let IoOptions { settings, trace, common } = options;
+    let IoOptions { settings, trace, pool, common } = options;
     settings.check()?;
     let recorded = match &settings.replay {
         Some(path) => Some(parse_trace(path, &read(path)?)?),
@@ -48,9 +52,11 @@ pub fn io(options: IoOptions, words: Vec<String>) -> Result<Exit> {
     // The experiment says how it is sampled, unless the number of samples is the user's.
     let sampling =
         experiment.sampling(Sampling { length, in_memory: 1.0, per_round: 2, rounds: 10, target: 0.01, most: None });
+    let machine = Machinery { cpus: pool.cpus, ..Machinery::default() };
     measure(
         vec![Box::new(experiment)],
         &common,
+        machine,
         Defaults { profile: "io", budget, sampling, trace, max_points: MAX_POINTS },
         words,
     )

@@ -2,7 +2,7 @@
 
 use super::args::{ListFormat, ListOptions, Listed};
 use super::runs;
-use super::terminal::to_stdout;
+use super::terminal::{terminal_width, to_stdout};
 use crate::error::{Error, Result};
 use crate::experiments::EXPERIMENTS;
 use crate::host::facts::{SystemFiles, discover};
@@ -60,9 +60,6 @@ pub fn list(options: &ListOptions) -> Result<()> {
             "too much: {name}; only kernels have names; type memgauge list kernels {name}"
         )));
     }
-    if options.code && options.what != Listed::Kernels {
-        return Err(Error::usage("no code: only kernels have machine code; type memgauge list kernels --code"));
-    }
     let text = match options.what {
         Listed::Kernels => {
             let chosen = chosen(options.name.as_deref())?;
@@ -79,7 +76,7 @@ pub fn list(options: &ListOptions) -> Result<()> {
         Listed::Runs if json => to_json(&runs::entries())?,
         Listed::Runs => runs::table()?,
         Listed::Host if json => to_json(&discover(&SystemFiles::real()))?,
-        Listed::Host => render::host_table(&discover(&SystemFiles::real())),
+        Listed::Host => render::host_table(&discover(&SystemFiles::real()), terminal_width()),
     };
     to_stdout(text.as_bytes())
 }
@@ -163,7 +160,7 @@ fn kernel_table(listed: &[Listing]) -> String {
         vec![l.name.clone(), l.bits.clone(), l.needs.clone(), here, digest, l.does.clone()]
     };
     let rows: Vec<Vec<String>> = listed.iter().map(row).collect();
-    render::list_table(&["kernel", "bits", "needs", "available here", "digest", "does"], &rows)
+    render::list_table(&["kernel", "bits", "needs", "available here", "digest", "does"], &rows, terminal_width())
 }
 
 fn experiments() -> Vec<ExperimentEntry> {
@@ -187,13 +184,13 @@ fn engine_table() -> String {
         vec![e.name.to_owned(), several.to_owned(), here, e.does.to_owned()]
     };
     let rows: Vec<Vec<String>> = engines().into_iter().map(row).collect();
-    render::list_table(&["engine", "depth above 1", "available here", "does"], &rows)
+    render::list_table(&["engine", "depth above 1", "available here", "does"], &rows, terminal_width())
 }
 
 fn experiment_table() -> String {
     let rows: Vec<Vec<String>> =
         experiments().into_iter().map(|e| vec![e.name.to_owned(), e.question.to_owned()]).collect();
-    render::list_table(&["experiment", "question"], &rows)
+    render::list_table(&["experiment", "question"], &rows, terminal_width())
 }
 
 /// The kernel list as a page of documentation: what does not depend on the machine that writes it.

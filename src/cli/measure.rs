@@ -21,9 +21,9 @@ use crate::host::counter;
 use crate::host::facts::{SystemFiles, discover};
 use crate::host::interrupt::StopFlag;
 use crate::plan::{self, Plan, Request};
-use crate::results::{HostFacts, RunStatus};
+use crate::results::{CHOSEN_PROFILE, HostFacts, RunStatus};
 use crate::run::{self, Invocation};
-use crate::units::{Bytes, CpuList, Nanos, ParseError};
+use crate::units::{BytesPerSecond, CpuList, Nanos, ParseError};
 use std::path::PathBuf;
 
 /// Rounds over all points where the user does not fix the samples. The interval comes from the medians of rounds: that of
@@ -51,49 +51,56 @@ pub fn run(options: &RunOptions, words: Vec<String>) -> Result<Exit> {
         return Err(Error::usage(format!("unknown experiment: {why}")));
     }
     let detail = options.profile.detail();
+    let choices = &options.choices;
     let wanted = |e: &&Row| match options.only.as_slice() {
+        [] if choices.any() => choices.include(e.name),
         [] => e.least.is_some_and(|least| least <= detail),
         only => only.iter().any(|name| name == e.name),
     };
-    let experiments = EXPERIMENTS.iter().filter(wanted).map(|e| (e.in_profile)(detail)).collect();
+    let made = |e: &Row| choices.experiment(e.name, detail).unwrap_or_else(|| (e.in_profile)(detail));
+    let experiments = EXPERIMENTS.iter().filter(wanted).map(made).collect();
     let sampling = match options.profile {
         Profile::Quick => sampling(6, 10, 0.01),
         Profile::Default => sampling(8, ROUNDS, 0.005),
         Profile::Full => sampling(12, ROUNDS, 0.002),
     };
-    let defaults = Defaults {
-        profile: options.profile.name(),
-        budget: options.profile.budget(),
-        sampling,
-        trace: None,
-        max_points: PROFILE_MAX_POINTS,
-    };
-    measure(experiments, &options.common, defaults, words)
+    let profile = if choices.any() { CHOSEN_PROFILE } else { options.profile.name() };
+    let budget = options.profile.budget();
+    let defaults = Defaults { profile, budget, sampling, trace: None, max_points: PROFILE_MAX_POINTS };
+    let RunOptions { pool, peak, sizing, .. } = options;
+    let machine = Machinery { cpus: pool.cpus.clone(), dram_peak: peak.dram_peak, last_level: sizing.last_level };
+    measure(experiments, &options.common, machine, defaults, words)
 }
 
 /// `memgauge bandwidth`
 pub fn bandwidth(options: BandwidthOptions, words: Vec<String>) -> Result<Exit> {
-    single(Box::new(bandwidth::Bandwidth::new(options.settings)), &options.common, words)
+    let machine =
+        Machinery { cpus: options.pool.cpus, dram_peak: options.peak.dram_peak, last_level: options.sizing.last_level };
+    single(Box::new(bandwidth::Bandwidth::new(options.settings)), &options.common, machine, words)
 }
 
 /// `memgauge latency`
 pub fn latency(options: LatencyOptions, words: Vec<String>) -> Result<Exit> {
-    single(Box::new(latency::Latency::new(options.settings)), &options.common, words)
+    let machine = Machinery { last_level: options.sizing.last_level, ..Machinery::default() };
+    single(Box::new(latency::Latency::new(options.settings)), &options.common, machine, words)
 }
 
 /// `memgauge scaling`
 pub fn scaling(options: ScalingOptions, words: Vec<String>) -> Result<Exit> {
-    single(Box::new(scaling::Scaling::new(options.settings)), &options.common, words)
+    let machine =
+        Machinery { cpus: options.pool.cpus, dram_peak: options.peak.dram_peak, last_level: options.sizing.last_level };
+    single(Box::new(scaling::Scaling::new(options.settings)), &options.common, machine, words)
 }
 
 /// `memgauge core-to-core`
 pub fn core_to_core(options: CoreToCoreOptions, words: Vec<String>) -> Result<Exit> {
-    single(Box::new(core_to_core::CoreToCore::new(options.settings)), &options.common, words)
+    let machine = Machinery { cpus: options.pool.cpus, ..Machinery::default() };
+    single(Box::new(core_to_core::CoreToCore::new(options.settings)), &options.common, machine, words)
 }
 
 /// `memgauge loaded-latency`: curves, or what a victim loses.
 pub fn loaded_latency(options: LoadedLatencyOptions, words: Vec<String>) -> Result<Exit> {
-    let LoadedLatencyOptions { settings, common } = options;
+    let LoadedLatencyOptions { settings, peak, sizing, common } = options;
     let experiments: Vec<Box<dyn Experiment>> = match &settings.victim {
         Some(_) => loaded_latency::Tenants::both(&settings).map(|side| Box::new(side) as Box<dyn Experiment>).into(),
         None => vec![Box::new(loaded_latency::LoadedLatency::new(settings))],
@@ -105,7 +112,8 @@ pub fn loaded_latency(options: LoadedLatencyOptions, words: Vec<String>) -> Resu
         trace: None,
         max_points: MAX_POINTS,
     };
-    measure(experiments, &common, defaults, words)
+    let machine = Machinery { dram_peak: peak.dram_peak, last_level: sizing.last_level, ..Machinery::default() };
+    measure(experiments, &common, machine, defaults, words)
 }
 
 /// `memgauge numa`: two experiments, since a dataset has one quantity.
@@ -117,17 +125,20 @@ pub fn numa(options: NumaOptions, words: Vec<String>) -> Result<Exit> {
         trace: None,
         max_points: MAX_POINTS,
     };
-    measure(options.settings.experiments(), &options.common, defaults, words)
+    let machine =
+        Machinery { cpus: options.pool.cpus, dram_peak: options.peak.dram_peak, last_level: options.sizing.last_level };
+    measure(options.settings.experiments(), &options.common, machine, defaults, words)
 }
 
 /// `memgauge patterns`
 pub fn patterns(options: PatternOptions, words: Vec<String>) -> Result<Exit> {
-    single(Box::new(patterns::Patterns::new(options.settings)), &options.common, words)
+    let machine = Machinery { cpus: options.pool.cpus, last_level: options.sizing.last_level, ..Machinery::default() };
+    single(Box::new(patterns::Patterns::new(options.settings)), &options.common, machine, words)
 }
 
 /// `memgauge tlb`
 pub fn tlb(options: TlbOptions, words: Vec<String>) -> Result<Exit> {
-    single(Box::new(tlb::Tlb::new(options.settings)), &options.common, words)
+    single(Box::new(tlb::Tlb::new(options.settings)), &options.common, Machinery::default(), words)
 }
 
 /// `memgauge caches`: done in 20 s unless a close look is asked for.
@@ -141,20 +152,32 @@ pub fn caches(options: CacheOptions, words: Vec<String>) -> Result<Exit> {
         trace: None,
         max_points: MAX_POINTS,
     };
-    measure(vec![experiment], &options.common, defaults, words)
+    let machine = Machinery { last_level: options.sizing.last_level, ..Machinery::default() };
+    measure(vec![experiment], &options.common, machine, defaults, words)
 }
 
 /// `memgauge instructions`
 pub fn instructions(options: InstructionOptions, words: Vec<String>) -> Result<Exit> {
-    single(Box::new(instructions::InstructionTimes::new(options.settings)), &options.common, words)
+    single(
+        Box::new(instructions::InstructionTimes::new(options.settings)),
+        &options.common,
+        Machinery::default(),
+        words,
+    )
 }
 
 /// `memgauge locks`
 pub fn locks(options: LockOptions, words: Vec<String>) -> Result<Exit> {
-    single(Box::new(locks::Locks::new(options.settings)), &options.common, words)
+    let machine = Machinery { cpus: options.pool.cpus, ..Machinery::default() };
+    single(Box::new(locks::Locks::new(options.settings)), &options.common, machine, words)
 }
 
-fn single(experiment: Box<dyn Experiment>, options: &CommonOptions, words: Vec<String>) -> Result<Exit> {
+fn single(
+    experiment: Box<dyn Experiment>,
+    options: &CommonOptions,
+    machine: Machinery,
+    words: Vec<String>,
+) -> Result<Exit> {
     let defaults = Defaults {
         profile: experiment.name(),
         budget: SINGLE_BUDGET,
@@ -162,7 +185,7 @@ fn single(experiment: Box<dyn Experiment>, options: &CommonOptions, words: Vec<S
         trace: None,
         max_points: MAX_POINTS,
     };
-    measure(vec![experiment], options, defaults, words)
+    measure(vec![experiment], options, machine, defaults, words)
 }
 
 /// Samples of one millisecond: shorter than the 4 ms (1 ms at most) between two timer interrupts, so that the median
@@ -182,18 +205,30 @@ pub(super) struct Defaults {
     pub(super) max_points: usize,
 }
 
+/// What a user says about the machine, as far as a command asks for it.
+#[derive(Debug, Default)]
+pub(super) struct Machinery {
+    /// CPUs to use; all that are allowed where absent.
+    pub(super) cpus: Option<CpuList>,
+    /// What the memory carries at most.
+    pub(super) dram_peak: Option<BytesPerSecond>,
+    /// What memory is sized by.
+    pub(super) last_level: Option<LastLevel>,
+}
+
 pub(super) fn measure(
     experiments: Vec<Box<dyn Experiment>>,
     options: &CommonOptions,
+    asked: Machinery,
     defaults: Defaults,
     words: Vec<String>,
 ) -> Result<Exit> {
     let started = counter::monotonic();
     let files = SystemFiles::real();
     let facts = discover(&files);
-    let cpus = choose_cpus(&facts, options.cpus.as_ref())?;
+    let cpus = choose_cpus(&facts, asked.cpus.as_ref())?;
     let resume = options.resume.as_deref().map(Resume::open).transpose()?;
-    let mut request = request(experiments, options, &defaults, cpus)?;
+    let mut request = request(experiments, options, &defaults, &asked, cpus)?;
     request.started = started;
     if let Some(resume) = &resume {
         request.seed = resume.seed(options.seed)?;
@@ -275,14 +310,12 @@ fn request(
     mut experiments: Vec<Box<dyn Experiment>>,
     options: &CommonOptions,
     defaults: &Defaults,
+    asked: &Machinery,
     cpus: Vec<u32>,
 ) -> Result<Request> {
     let budget = options.budget.unwrap_or(defaults.budget);
-    if options.last_level == Some(LastLevel::Given(Bytes(0))) {
-        return Err(Error::usage("no cache: a last level of 0 B; a cache has 1 KiB or more; type --last-level 32MiB"));
-    }
     // What is not asked for by name is asked in brief.
-    if options.last_level == Some(LastLevel::Measured) && !experiments.iter().any(|e| e.sizes_memory(None)) {
+    if asked.last_level == Some(LastLevel::Measured) && !experiments.iter().any(|e| e.sizes_memory(None)) {
         experiments.push(Box::new(caches::Caches::in_profile(Detail::Levels)));
     }
     let mut sampling = defaults.sampling;
@@ -299,8 +332,8 @@ fn request(
         seed: options.seed.unwrap_or_else(counter::seed),
         repeat: options.repeat,
         reallocate: options.reallocate,
-        dram_peak: options.dram_peak,
-        last_level: options.last_level,
+        dram_peak: asked.dram_peak,
+        last_level: asked.last_level,
         cooldown: options.cooldown,
         started: Nanos::ZERO,
         max_points: options.max_points.unwrap_or(defaults.max_points),

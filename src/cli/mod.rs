@@ -6,7 +6,9 @@ mod args;
 mod compare;
 mod dry_run;
 mod exit;
+mod formats;
 mod generate;
+mod given;
 mod io;
 mod list;
 mod measure;
@@ -22,7 +24,7 @@ mod terminal;
 
 use crate::error::{Error, Kind, Result};
 use args::{Cli, Command};
-use clap::Parser;
+use clap::FromArgMatches;
 use exit::Exit;
 pub use exit::{EXIT_CODES, ExitRow, markdown as exit_codes_in_markdown};
 use std::ffi::OsString;
@@ -65,9 +67,17 @@ enum Parsed {
 
 impl Parsed {
     fn of(arguments: &[OsString]) -> Result<Self> {
-        match Cli::try_parse_from(arguments) {
-            Ok(cli) => Ok(Parsed::Request(Box::new(cli))),
-            Err(e) if !e.use_stderr() => Ok(Parsed::Text(e.render().to_string())),
+        let matches = args::command().try_get_matches_from(arguments);
+        match matches.and_then(|matches| Cli::from_arg_matches(&matches).map(|cli| (cli, matches))) {
+            Ok((cli, matches)) => {
+                given::check_effects(&cli, &matches)?;
+                Ok(Parsed::Request(Box::new(cli)))
+            }
+            Err(e) if !e.use_stderr() => {
+                let text = e.render().to_string();
+                // What is not made of the command's own help has the mark of an error.
+                Ok(Parsed::Text(text.strip_prefix("error: ").map_or_else(|| text.clone(), str::to_owned)))
+            }
             Err(e) => Err(Error::usage(refusal::refusal(&e, arguments))),
         }
     }

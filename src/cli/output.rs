@@ -3,9 +3,10 @@
 use super::args::{CommonOptions, ReportOptions, Theme};
 use super::exit::Exit;
 use super::target::{Target, check_no_folder, is_stdout, put};
+use super::terminal::terminal_width;
 pub use super::terminal::{tell, to_stdout};
 use super::{saved, state};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::render::{self, NamedReport, Options, Renderer};
 use crate::results::{Report, is_replaceable};
 use std::io::IsTerminal;
@@ -48,11 +49,6 @@ impl Destination {
             ..Options::default()
         };
         let chosen = options.format.as_deref().map(render::by_name).transpose()?;
-        check_scores(options.scores, chosen)?;
-        let table = || render::by_name("table");
-        let formats =
-            [chosen.map_or_else(table, Ok).ok(), options.output.as_deref().and_then(|p| render::by_extension(p).ok())];
-        check_drawing(&shown, &formats.into_iter().flatten().collect::<Vec<_>>())?;
         let stdout = Some(chosen.map_or_else(|| render::by_name("table"), Ok)?);
         let only_stdout = Self { stdout, file: None, options: shown, unnamed: false };
         let path = match options.output.as_deref().or(unnamed.before) {
@@ -130,6 +126,7 @@ impl Destination {
             }
         }
         options.bars = may_draw();
+        options.width = terminal_width();
         let printed = self.stdout.map_or(Ok(()), |format| show(report, format, &options));
         (saved.is_ok(), saved.and(printed))
     }
@@ -156,39 +153,6 @@ fn tell_notes(report: &Report, format: &dyn Renderer, options: &Options) -> Resu
     Ok(())
 }
 
-/// Scores are by one tool's formulas, and only its format has them.
-fn check_scores(scores: bool, format: Option<&dyn Renderer>) -> Result<()> {
-    match format.map(|f| f.name()) {
-        Some("sc-membench") => Ok(()),
-        _ if !scores => Ok(()),
-        other => Err(Error::usage(format!(
-            "no scores in this format: --scores with '{}'; only sc-membench has them; type --format sc-membench --scores",
-            other.unwrap_or("table")
-        ))),
-    }
-}
-
-/// What only drawings have is asked for where one of `formats` draws.
-fn check_drawing(asked: &Options, formats: &[&dyn Renderer]) -> Result<()> {
-    let named = |option: &str, draw: &dyn Fn(&dyn Renderer) -> bool| {
-        if formats.iter().any(|format| draw(*format)) {
-            return Ok(());
-        }
-        let formats: Vec<&str> = formats.iter().map(|format| format.name()).collect();
-        Err(Error::usage(format!(
-            "nothing is drawn: {option} with '{}'; svg, png, html and charts in the terminal are drawn; type -o picture.svg",
-            formats.join("' and '")
-        )))
-    };
-    let picture = |format: &dyn Renderer| ["svg", "png"].contains(&format.name());
-    let page = |format: &dyn Renderer| picture(format) || format.name() == "html";
-    let chart = |format: &dyn Renderer| page(format) || format.name() == "table";
-    let title = |format: &dyn Renderer| page(format) || (format.name() == "table" && !asked.charts.is_empty());
-    asked.title.as_ref().map_or(Ok(()), |_| named("--title", &title))?;
-    asked.charts.first().map_or(Ok(()), |_| named("--chart", &chart))?;
-    if asked.dark { named("--theme dark", &|format| picture(format)) } else { Ok(()) }
-}
-
 /// What the file shows, where that does not go without saying.
 fn shown_in(path: &Path, format: &dyn Renderer, reports: &[NamedReport], options: &Options) -> Result<String> {
     let contents = format.contents(reports, options)?;
@@ -198,7 +162,6 @@ fn shown_in(path: &Path, format: &dyn Renderer, reports: &[NamedReport], options
 /// `memgauge report FILE...`; incomplete where the format has nothing of the reports to show.
 pub fn report(options: &ReportOptions) -> Result<Exit> {
     let chosen = options.format.as_deref().map(render::by_name).transpose()?;
-    check_scores(options.scores, chosen)?;
     let mut reports = Vec::new();
     for file in &options.files {
         let file = state::resolved(file)?;
@@ -212,7 +175,7 @@ pub fn report(options: &ReportOptions) -> Result<Exit> {
         charts: options.chart.clone(),
         title: options.title.clone(),
         dark: options.theme == Theme::Dark,
-        width: terminal_width(),
+        width: if to_file { None } else { terminal_width() },
         color: !to_file && may_color(),
         bars: !to_file && may_draw(),
         ..Options::default()
@@ -222,7 +185,6 @@ pub fn report(options: &ReportOptions) -> Result<Exit> {
     put(options.output.as_deref(), |path| {
         let by_extension = |path| render::by_extension(path).or_else(|e| chosen.ok_or(e));
         let format = path.map_or_else(|| chosen.map_or_else(|| render::by_name("table"), Ok), by_extension)?;
-        check_drawing(&settings, &[format])?;
         if let [one] = reports.as_slice() {
             notes = format.notes(&one.report, &settings)?;
             nothing = format.shows_nothing(&one.report, &settings);
@@ -236,11 +198,6 @@ pub fn report(options: &ReportOptions) -> Result<Exit> {
         tell(notes.trim_end());
     }
     Ok(if nothing { Exit::Incomplete } else { Exit::Done })
-}
-
-/// The columns of the terminal that standard output is; none where it is none.
-fn terminal_width() -> Option<u16> {
-    terminal_size::terminal_size_of(std::io::stdout()).map(|(width, _)| width.0)
 }
 
 /// Whether standard output is a terminal whose user has nothing against colours (no-color.org).

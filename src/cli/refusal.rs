@@ -1,9 +1,9 @@
 //! What is wrong with arguments that the parser does not take, in the one-line form of every other error.
 
-use super::args::Cli;
-use crate::units::nearest_name;
+use super::args;
+use crate::units::{ParseError, nearest_name};
+use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Command, CommandFactory};
 use std::error::Error as _;
 use std::ffi::OsString;
 
@@ -18,10 +18,7 @@ pub fn refusal(error: &clap::Error, arguments: &[OsString]) -> String {
         ErrorKind::MissingRequiredArgument => typed.missing(&text(error, ContextKind::InvalidArg)),
         ErrorKind::UnknownArgument => typed.unknown_word(&option),
         ErrorKind::InvalidValue => typed.not_among(error, &option),
-        ErrorKind::ValueValidation => {
-            let why = error.source().map(ToString::to_string).unwrap_or_default();
-            format!("invalid value for {option}: {why}")
-        }
+        ErrorKind::ValueValidation => typed.not_possible(error, &option),
         ErrorKind::TooManyValues => {
             format!("{option} takes no value: '{}'; type {option} alone", text(error, ContextKind::InvalidValue))
         }
@@ -44,7 +41,7 @@ struct Typed<'a> {
 
 impl<'a> Typed<'a> {
     fn of(words: &'a [String]) -> Self {
-        let mut command = Cli::command();
+        let mut command = args::command();
         command.build();
         let mut path = "memgauge".to_owned();
         for word in words.iter().skip(1) {
@@ -108,6 +105,25 @@ impl<'a> Typed<'a> {
         nearest_name(given, known).map_or_else(|| self.help(), |near| format!("did you mean '{near}'?"))
     }
 
+    /// A value that cannot be read. What to type is the option's default, else what its type takes.
+    fn not_possible(&self, error: &clap::Error, option: &str) -> String {
+        let why = error.source().map(ToString::to_string).unwrap_or_default();
+        let wrong = error.source().and_then(|source| source.downcast_ref::<ParseError>());
+        let example = wrong.and_then(|wrong| wrong.example.clone());
+        let says = wrong.is_some_and(|wrong| wrong.allowed.contains("did you mean") || wrong.allowed.contains("type "));
+        let default = self.default_of(option).filter(|_| !wrong.is_some_and(|wrong| wrong.meant));
+        match default.or(example).filter(|_| !says) {
+            Some(value) => format!("invalid value for {option}: {why}; type {option} {value}"),
+            None => format!("invalid value for {option}: {why}"),
+        }
+    }
+
+    /// What `option` is without being typed.
+    fn default_of(&self, option: &str) -> Option<String> {
+        let arg = self.command.get_arguments().find(|arg| arg.get_long() == option.strip_prefix("--"))?;
+        arg.get_default_values().first().map(|value| value.to_string_lossy().into_owned())
+    }
+
     /// A value that is none of the few that there are, or none at all.
     fn not_among(&self, error: &clap::Error, option: &str) -> String {
         let given = text(error, ContextKind::InvalidValue);
@@ -118,7 +134,10 @@ impl<'a> Typed<'a> {
         if known.is_empty() {
             return format!("no value for {option}: '{given}'; {}", self.help());
         }
-        let cure = self.cure(&given, &known);
+        let possible = self.default_of(option).unwrap_or_else(|| known[0].to_owned());
+        let typed = if option.starts_with("--") { format!("{option} {possible}") } else { possible };
+        let near = nearest_name(&given, &known).map(|near| format!("did you mean '{near}'?"));
+        let cure = near.unwrap_or_else(|| format!("type {typed}"));
         format!("invalid value for {option}: '{given}'; known are {}; {cure}", known.join(", "))
     }
 
@@ -158,4 +177,174 @@ fn one_line(message: &str) -> String {
     let text = parts.split(|line| line.is_empty()).map(|p| p.join(" ")).filter(|p| !p.is_empty());
     let text = text.collect::<Vec<String>>().join("; ");
     text.strip_prefix("error: ").unwrap_or(&text).replace("; tip: ", "; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Parsed;
+    use super::super::args;
+    use crate::units::nearest_name;
+    use std::collections::{BTreeMap, BTreeSet};
+    use std::ffi::OsString;
+
+    /// Values that few options take.
+    const ODD: &[&str] = &[
+        "",
+        "0",
+        "-1",
+        "1.5",
+        "99999999999999999999",
+        "nan",
+        "9..1",
+        "1..999999999",
+        "1,,2",
+        "5 parsecs",
+        "7",
+        "16EiB",
+        "\u{e4}",
+        "0x10",
+    ];
+
+    fn refusal(words: &[&str]) -> Option<String> {
+        let words: Vec<OsString> = ["memgauge"].iter().chain(words).map(Into::into).collect();
+        Parsed::of(&words).err().map(|error| error.to_string())
+    }
+
+    /// Every option that takes a value other than a file, as typed, with one command that has it as it is.
+    fn options() -> Vec<(String, String)> {
+        let mut all = Vec::new();
+        let mut seen = BTreeSet::new();
+        for command in args::command().get_subcommands() {
+            for arg in command.get_arguments() {
+                let names = arg.get_value_names().map(|names| names[0].to_string()).unwrap_or_default();
+                let file = ["FILE", "TRACE"].contains(&names.as_str());
+                let Some(long) = arg.get_long().filter(|_| arg.get_action().takes_values() && !file) else { continue };
+                let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
+                if seen.insert((long.to_owned(), help)) {
+                    all.push((command.get_name().to_owned(), format!("--{long}")));
+                }
+            }
+        }
+        assert!(all.len() > 70, "{all:?}");
+        all
+    }
+
+    /// Arguments without which a command is refused for another reason.
+    fn base(command: &str) -> Vec<&str> {
+        match command {
+            "io" => vec!["io", "x"],
+            "report" => vec!["report", "x"],
+            "compare" => vec!["compare", "x", "y"],
+            "list" => vec!["list", "kernels"],
+            command => vec![command],
+        }
+    }
+
+    #[test]
+    fn odd_values_are_quoted_with_their_option_and_the_advice_is_taken() {
+        let mut refused = 0;
+        let mut complaints = Vec::new();
+        let mut taken = BTreeSet::new();
+        for (command, option) in options() {
+            for value in ODD {
+                let typed = format!("{option}={value}");
+                let words: Vec<&str> = base(&command).into_iter().chain([typed.as_str()]).collect();
+                let Some(said) = refusal(&words).filter(|said| !said.contains("without effect")) else { continue };
+                refused += 1;
+                let mut expect = |holds: bool, what: &str| {
+                    if !holds {
+                        complaints.push(format!("{command} {typed}: {what}: {said}"));
+                    }
+                };
+                let quoted =
+                    |part: &str| said.contains(&format!("'{part}'")) || said.contains(&format!("'{}'", part.trim()));
+                expect(quoted(value) || value.split([',', '.', ':']).any(quoted), "the value is not told");
+                expect(said.contains(&option), "the option is not told");
+                let mut others = said.split([' ', ';', ',', ':', '\'']).filter(|word| word.starts_with("--"));
+                expect(others.all(|word| word == option || word == "--help"), "another option is told");
+                if taken.contains(&(command.clone(), option.clone(), said.rsplit(' ').next().map(str::to_owned))) {
+                    continue;
+                }
+                if let Some((_, advice)) = said.rsplit_once(&format!("type {option} ")) {
+                    let better: Vec<&str> = base(&command).into_iter().chain([option.as_str(), advice]).collect();
+                    let then = refusal(&better).filter(|then| !then.contains("without effect"));
+                    expect(then.is_none(), &format!("the advice is refused: {then:?}"));
+                    taken.insert((command.clone(), option.clone(), Some(advice.to_owned())));
+                } else {
+                    expect(said.contains("did you mean"), "no advice");
+                }
+            }
+        }
+        assert!(complaints.is_empty(), "{} complaints\n{}", complaints.len(), complaints.join("\n"));
+        assert!(refused > 600, "{refused}");
+    }
+
+    #[test]
+    fn both_numbers_of_every_option_are_taken() {
+        for pair in ["--size --sizes", "--cpu --cpus", "--node --memory-nodes", "--thread --threads", "--page --pages"]
+        {
+            let (one, other) = pair.split_once(' ').unwrap();
+            for command in ["bandwidth", "latency", "loaded-latency", "numa"] {
+                let value = if one == "--size" {
+                    "1MiB"
+                } else if one == "--page" {
+                    "4k"
+                } else {
+                    "1"
+                };
+                let taken = |option| refusal(&[command, option, value]).is_none();
+                assert_eq!(taken(one), taken(other), "{command} {pair}");
+            }
+        }
+        for line in [
+            "io x --block 4KiB",
+            "io x --mix 30%",
+            "patterns --block 64",
+            "locks --thread 1",
+            "list kernels --formats json",
+        ] {
+            assert_eq!(refusal(&line.split(' ').collect::<Vec<_>>()), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn no_two_commands_spell_one_option_in_two_ways() {
+        let mut spelled: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for (_, option) in options() {
+            let stem = option.trim_end_matches("es").trim_end_matches('s').to_owned();
+            spelled.entry(stem).or_default().insert(option);
+        }
+        // How many windows there are, and how long one is.
+        spelled.remove("--window");
+        spelled.remove("--tim");
+        let twice: Vec<_> = spelled.values().filter(|names| names.len() > 1).collect();
+        assert!(twice.is_empty(), "{twice:?}");
+        assert!(nearest_name("--sise", &["--sizes"]).is_some());
+    }
+
+    #[test]
+    fn help_is_a_value_of_every_format() {
+        for line in ["run", "io", "report", "compare", "list kernels", "tlb"] {
+            let words: Vec<OsString> = format!("memgauge {line} --format help").split(' ').map(Into::into).collect();
+            let Ok(Parsed::Text(text)) = Parsed::of(&words) else { panic!("{line}") };
+            let names: Vec<&str> = text.lines().skip(1).filter_map(|row| row.split(' ').next()).collect();
+            assert!(names.contains(&"table") && names.contains(&"json") && text.starts_with("format"), "{text}");
+            for name in names {
+                let words = ["memgauge", &format!("{line} x y --format {name}")].join(" ");
+                let words: Vec<OsString> = words.split(' ').map(Into::into).collect();
+                let refused = Parsed::of(&words).err().map(|e| e.to_string()).unwrap_or_default();
+                assert!(!refused.contains("--format"), "{line} {name}: {refused}");
+            }
+        }
+    }
+
+    #[test]
+    fn help_is_a_command() {
+        for (words, part) in [("memgauge help", "Commands:"), ("memgauge help latency", "--chain-mode")] {
+            let words: Vec<OsString> = words.split(' ').map(Into::into).collect();
+            let Ok(Parsed::Text(text)) = Parsed::of(&words) else { panic!("{words:?}") };
+            assert!(text.contains(part), "{text}");
+        }
+        assert!(refusal(&["help", "latncy"]).is_some_and(|said| said.contains("latency")));
+    }
 }

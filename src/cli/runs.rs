@@ -3,6 +3,7 @@
 use super::resume::command;
 use super::saved;
 use super::state::{self, Head, MOST_RUNS, SavedRun};
+use super::terminal::terminal_width;
 use crate::error::Result;
 use crate::render;
 use crate::results::{Report, RunStatus, VerdictGrade};
@@ -88,7 +89,11 @@ pub fn table() -> Result<String> {
         vec![e.name.unwrap_or_else(dash), started, e.machine, e.command, e.verdict, file(&e.file)]
     };
     let rows: Vec<Vec<String>> = all.into_iter().map(row).collect();
-    let text = render::list_table(&["name", "started (UTC)", "machine", "command", "verdict", "file"], &rows);
+    let text = render::list_table(
+        &["name", "started (UTC)", "machine", "command", "verdict", "file"],
+        &rows,
+        terminal_width(),
+    );
     Ok(format!(
         "{text}\nin {}; the oldest complete ones beyond {MOST_RUNS} runs are removed\n\
          memgauge report NAME shows one, memgauge compare last~1 last compares two, --resume NAME continues one\n",

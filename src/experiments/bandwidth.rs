@@ -9,7 +9,7 @@ use super::lists::{Asked, Count, Operations, PageModes, Widths, fixed_thread_cou
 use super::nodes::asked_node;
 use super::placement::Placing;
 use super::steps::steps;
-use super::{Bound, Detail, Draft, Experiment, Scope, axis, bytes_axis};
+use super::{Bound, Choices, Detail, Draft, Effect, Effects, Experiment, Scope, axis, bytes_axis};
 use crate::engine::{StreamWork, Work};
 use crate::error::{Error, Result};
 use crate::host::memory::{PageMode, Place};
@@ -50,8 +50,17 @@ pub struct Settings {
     pub prefetch_distance: SizeList,
 
     /// NUMA node of all memory [default: that of each thread]
-    #[arg(long, value_name = "N")]
-    pub node: Option<Count>,
+    #[arg(long, value_name = "N", aliases = ["node", "nodes"])]
+    pub memory_nodes: Option<Count>,
+}
+
+impl Effects for Settings {
+    const EFFECTS: &'static [Effect<Self>] = &[Effect {
+        option: "prefetch-distance",
+        applies: |s| s.ops.0.iter().any(|asked| asked.operation().contract().prefetches),
+        only: "only operations that prefetch use it",
+        cure: Some("--ops read-prefetch"),
+    }];
 }
 
 /// Numbers of threads that race for the best at most.
@@ -62,12 +71,14 @@ const MOST_RACED: usize = 12;
 pub struct Bandwidth {
     settings: Settings,
     detail: Detail,
+    /// Whether the user chose what is measured, so that nothing is left out.
+    chosen: bool,
 }
 
 impl Bandwidth {
     /// With the user's settings.
     pub fn new(settings: Settings) -> Self {
-        Self { settings, detail: Detail::Sweep }
+        Self { settings, detail: Detail::Sweep, chosen: true }
     }
 
     /// As part of a profile.
@@ -84,9 +95,24 @@ impl Bandwidth {
             threads: ThreadList(vec![ThreadCount::Exactly(1), ThreadCount::All]),
             width: Widths(vec![Width::Best]),
             pages: PageModes(vec![PageMode::Transparent]),
-            node: None,
+            memory_nodes: None,
         };
-        Self { settings, detail }
+        Self { settings, detail, chosen: false }
+    }
+
+    /// The same of what was chosen in its place.
+    pub fn chosen(detail: Detail, choices: &Choices) -> Self {
+        let Self { settings: usual, .. } = Self::in_profile(detail);
+        let settings = Settings {
+            ops: choices.operations().unwrap_or(usual.ops),
+            sizes: choices.sizes.clone(),
+            threads: choices.threads.clone().unwrap_or(usual.threads),
+            width: choices.width.clone().unwrap_or(usual.width),
+            pages: choices.pages.clone().unwrap_or(usual.pages),
+            prefetch_distance: usual.prefetch_distance,
+            memory_nodes: choices.memory_nodes,
+        };
+        Self { settings, detail, chosen: true }
     }
 
     /// Working sets to measure: the user's, or what the hierarchy suggests.
@@ -111,7 +137,7 @@ impl Bandwidth {
     /// Whether a profile measures `operation` at `level`: what non-temporal stores do is a question about memory.
     fn wanted(&self, operation: Operation, level: &str) -> bool {
         let past_caches = operation.contract().policy != Policy::Temporal;
-        self.settings.sizes.is_some() || self.detail != Detail::Levels || !past_caches || level == MEMORY
+        self.chosen || self.detail != Detail::Levels || !past_caches || level == MEMORY
     }
 
     /// The points of so many threads, or of the best number of them.
@@ -167,7 +193,7 @@ impl Bandwidth {
         for &width in &s.width.0 {
             for (&pages, &distance) in s.pages.0.iter().flat_map(|p| distances.iter().map(move |d| (p, d))) {
                 let plain = StreamWork::new(fitted.operation, width, pages, cpus, fitted.bytes);
-                let place = s.node.map(|Count(node)| Place::Node(node));
+                let place = s.memory_nodes.map(|Count(node)| Place::Node(node));
                 works.push(StreamWork { any_of_family: matches!(asked, Asked::BestOf(_)), distance, place, ..plain });
             }
         }
@@ -244,6 +270,25 @@ impl Fitted {
     }
 }
 
+/// One iteration of each stream, of each length that an operation has for `asked`; the longest first.
+fn shortest(asked: Asked) -> Vec<Fitted> {
+    let streams = u64::from(asked.operation().contract().streams());
+    let lengths = [BLOCK_BYTES, 256, 128, 64].into_iter();
+    lengths.filter_map(|bytes| Fitted::exactly(asked, Bytes(bytes * streams))).collect()
+}
+
+/// The smallest working set of what is asked for.
+fn smallest(asked: Asked) -> Bytes {
+    let block = Bytes(BLOCK_BYTES * u64::from(asked.streams()));
+    shortest(asked).into_iter().map(|fitted| fitted.bytes).min().unwrap_or(block)
+}
+
+/// Refuses `sizes` that are too small for any of `ops`, naming the one that needs most.
+pub(super) fn check_sizes(sizes: &[Bytes], ops: &Operations) -> Result<()> {
+    let Some(&largest) = ops.0.iter().max_by_key(|asked| smallest(**asked)) else { return Ok(()) };
+    sizes.iter().try_for_each(|&size| fitted(largest, size).map(drop))
+}
+
 /// The largest working set of what is asked for that is not larger than `size`: `size` itself where an operation's iterations
 /// fit, else whole blocks of each stream. Of a family whole blocks for every member, where `size` holds so many.
 pub(super) fn fitted(asked: Asked, size: Bytes) -> Result<Fitted> {
@@ -251,24 +296,14 @@ pub(super) fn fitted(asked: Asked, size: Bytes) -> Result<Fitted> {
     let in_blocks = (whole.0 > 0).then_some(Fitted { operation: asked.operation(), bytes: whole });
     let exactly = Fitted::exactly(asked, size);
     let best = if matches!(asked, Asked::BestOf(_)) { in_blocks.or(exactly) } else { exactly.or(in_blocks) };
-    let streams = u64::from(asked.operation().contract().streams());
-    let shorter = [BLOCK_BYTES, 256, 128, 64].map(|bytes| Fitted::exactly(asked, Bytes(bytes * streams)));
-    let smallest = shorter.into_iter().flatten().min_by_key(|fitted| fitted.bytes).map_or(whole, |fitted| fitted.bytes);
-    let below = shorter.into_iter().flatten().find(|fitted| fitted.bytes <= size);
+    let below = shortest(asked).into_iter().find(|fitted| fitted.bytes <= size);
     best.or(below).ok_or_else(|| {
+        let smallest = smallest(asked);
         Error::usage(format!(
             "too small a size: {size}; the smallest working set of {asked} is {smallest}; type --sizes {} or more",
             smallest.0
         ))
     })
-}
-
-/// Refuses sizes that are too small for one of `ops`. The size that is advised is enough for all of them.
-pub(super) fn check_sizes(sizes: Option<&SizeList>, ops: &Operations) -> Result<()> {
-    let Some(&size) = sizes.and_then(|list| list.0.iter().min()) else { return Ok(()) };
-    let mut asked = ops.0.clone();
-    asked.sort_by_key(|asked| std::cmp::Reverse(asked.operation().contract().streams()));
-    asked.into_iter().try_for_each(|asked| fitted(asked, size).map(|_| ()))
 }
 
 /// Which of `sizes` were rounded down for `ops`, a sentence each.
@@ -306,13 +341,13 @@ impl Experiment for Bandwidth {
 
     fn axes(&self) -> Vec<Axis> {
         let names = ["operation", "kernel", "width", "level", "threads", "pages"];
-        let node = self.settings.node.map(|_| axis("node"));
+        let node = self.settings.memory_nodes.map(|_| axis("node"));
         names.map(axis).into_iter().chain(node).chain(["size_bytes", "prefetch_bytes"].map(bytes_axis)).collect()
     }
 
     fn draft(&self, scope: &Scope<'_>) -> Result<Vec<Draft>> {
-        asked_node(self.settings.node, scope)?;
-        check_sizes(self.settings.sizes.as_ref(), &self.settings.ops)?;
+        asked_node(self.settings.memory_nodes, scope)?;
+        check_sizes(self.settings.sizes.as_ref().map_or(&[], |sizes| &sizes.0), &self.settings.ops)?;
         let mut drafts = Vec::new();
         for threads in fixed_thread_counts(&self.settings.threads, scope)? {
             self.draft_threads(scope, threads, false, &mut drafts)?;

@@ -49,12 +49,6 @@ pub fn named(shape: ChainShape) -> (ChainMode, Option<Bytes>) {
 pub fn shapes(modes: &ChainModes, locality: Option<Bytes>, stride: Bytes) -> Result<Vec<ChainShape>> {
     let least = Bytes(stride.0.saturating_mul(2));
     if let Some(window) = locality {
-        if !modes.0.iter().any(|mode| mode.has_windows()) {
-            return Err(Error::usage(format!(
-                "no windows to give a size: {window}; random-box, same-random-in-box and diff-random-in-box have windows; \
-                 type --chain-mode random-box"
-            )));
-        }
         if window < least || !window.0.is_multiple_of(stride.0) {
             return Err(Error::usage(format!(
                 "window not possible: {} B; a window is a multiple of the stride of {stride} and holds two nodes or more; \

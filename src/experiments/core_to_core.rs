@@ -4,7 +4,7 @@
 
 use super::lists::{Count, HandOffs, Pairs};
 use super::pairs::{Chosen, choose};
-use super::{Bound, Detail, Draft, Experiment, Scope, axis, clusters};
+use super::{Bound, Detail, Draft, Effects, Experiment, Scope, axis, clusters};
 use crate::engine::{HandOffWork, Work};
 use crate::error::{Error, Result};
 use crate::kernels::HandOff;
@@ -27,6 +27,8 @@ pub struct Settings {
     #[arg(long, value_name = "N", default_value = "64")]
     pub lines: Count,
 }
+
+impl Effects for Settings {}
 
 /// Lines that a pair may use.
 const LINES: std::ops::RangeInclusive<u32> = 2..=4096;

@@ -37,8 +37,17 @@ impl FromStr for LastLevel {
 
     /// Reads `32MiB` or `measured`.
     fn from_str(text: &str) -> Result<Self, ParseError> {
-        let size = |_| ParseError::new(text, "a last level is a size or 'measured': 32MiB, measured");
-        if text == "measured" { Ok(Self::Measured) } else { text.parse().map(Self::Given).map_err(size) }
+        let wrong = || {
+            ParseError::new(text, "a last level is a size of 1 KiB or more, or 'measured': 32MiB, measured")
+                .with_example("32MiB")
+        };
+        if text == "measured" {
+            return Ok(Self::Measured);
+        }
+        match text.parse::<Bytes>() {
+            Ok(size) if size >= Bytes::kib(1) => Ok(Self::Given(size)),
+            _ => Err(wrong()),
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 //! Method and limits: docs/method/instructions.md.
 
 use super::lists::{Instructions, Timings};
-use super::{Bound, Detail, Draft, Experiment, Scope, axis};
+use super::{Bound, Detail, Draft, Effects, Experiment, Scope, axis};
 use crate::engine::{InstructionWork, Work};
 use crate::error::{Error, Result};
 use crate::kernels::{ListedInstruction, Timing, all_instructions};
@@ -21,10 +21,12 @@ pub struct Settings {
     #[arg(long, value_name = "LIST", default_value = "throughput,latency")]
     pub timing: Timings,
 
-    /// The CPU to time them on [default: the first of the run]
-    #[arg(long, value_name = "CPU")]
-    pub cpu: Option<CpuList>,
+    /// CPUs to time them on, one after another [default: the first that is allowed]
+    #[arg(long, value_name = "LIST", alias = "cpu")]
+    pub cpus: Option<CpuList>,
 }
+
+impl Effects for Settings {}
 
 /// The experiment.
 #[derive(Debug, Clone)]
@@ -41,7 +43,7 @@ impl InstructionTimes {
     /// As part of a profile.
     pub fn in_profile(_detail: Detail) -> Self {
         let timing = Timings(vec![Timing::Throughput, Timing::Latency]);
-        Self::new(Settings { ops: None, timing, cpu: None })
+        Self::new(Settings { ops: None, timing, cpus: None })
     }
 
     /// Those asked for; without a choice all that this architecture has, so that a table does not consist of what
@@ -56,14 +58,14 @@ impl InstructionTimes {
     }
 }
 
-/// The CPUs asked for, or the first of the run.
-pub(super) fn chosen_cpus(asked: Option<&CpuList>, scope: &Scope<'_>) -> Result<Vec<u32>> {
+/// The CPUs asked for with `option`, or the first of the run.
+pub(super) fn chosen_cpus(asked: Option<&CpuList>, option: &str, scope: &Scope<'_>) -> Result<Vec<u32>> {
     let first = scope.cpus.first().copied().unwrap_or(0);
     let asked = asked.map_or_else(|| vec![first], |list| list.0.clone());
     match asked.iter().find(|cpu| !scope.cpus.contains(cpu)) {
         Some(cpu) => {
             let allowed = CpuList(scope.cpus.to_vec());
-            Err(Error::usage(format!("cpu not available: {cpu}; this run may use {allowed}; type --cpu {first}")))
+            Err(Error::usage(format!("cpu not available: {cpu}; this run may use {allowed}; type {option} {first}")))
         }
         None => Ok(asked),
     }
@@ -84,7 +86,7 @@ impl Experiment for InstructionTimes {
 
     fn draft(&self, scope: &Scope<'_>) -> Result<Vec<Draft>> {
         let mut drafts = Vec::new();
-        for cpu in chosen_cpus(self.settings.cpu.as_ref(), scope)? {
+        for cpu in chosen_cpus(self.settings.cpus.as_ref(), "--cpus", scope)? {
             for listed in all_instructions().iter().filter(|listed| self.wanted(listed)) {
                 scope.room_for(drafts.len() + 1)?;
                 let name = |text: &str| Coordinate::Name(text.to_owned());

@@ -10,13 +10,13 @@ use super::lists::{ChainMode, ChainModes, Count, Counts, PageModes};
 use super::nodes::asked_node;
 use super::plausible::reject_below_faster;
 use super::steps::rises;
-use super::{Bound, Detail, Draft, Experiment, Scope, axis, bytes_axis};
+use super::{Bound, Choices, Detail, Draft, Effect, Effects, Experiment, Scope, axis, bytes_axis};
 use crate::engine::{ChainShape, ChaseWork, Windows, Work, derive};
 use crate::error::{Error, Result};
 use crate::host::memory::PageMode;
 use crate::kernels::{MOST_WALKERS, chase_name};
 use crate::results::{Axis, Coordinate, Coordinates, Dataset, Finding, Outcome, Point, Quantity};
-use crate::units::{Bytes, CpuList, Nanos, SizeList, significant};
+use crate::units::{Bytes, CpuList, Nanos, SizeList, short_time, significant};
 
 /// Where to follow pointers, and how.
 #[derive(Debug, Clone, PartialEq, clap::Args)]
@@ -54,16 +54,33 @@ pub struct Settings {
     pub windows: Option<Count>,
 
     /// Length of such a window, 1us to 10ms
-    #[arg(long, value_name = "TIME", default_value = "10us", requires = "windows")]
+    #[arg(long, value_name = "TIME", default_value = "10us", value_parser = short_time)]
     pub window: Nanos,
 
-    /// CPUs that walk, one after another [default: the first of the run]
-    #[arg(long, value_name = "LIST")]
-    pub cpu: Option<CpuList>,
+    /// CPUs that walk, one after another [default: the first that is allowed]
+    #[arg(long, value_name = "LIST", alias = "cpu")]
+    pub cpus: Option<CpuList>,
 
     /// NUMA node of the memory [default: that of the CPU]
-    #[arg(long, value_name = "N")]
-    pub node: Option<Count>,
+    #[arg(long, value_name = "N", aliases = ["node", "nodes"])]
+    pub memory_nodes: Option<Count>,
+}
+
+impl Effects for Settings {
+    const EFFECTS: &'static [Effect<Self>] = &[
+        Effect {
+            option: "locality",
+            applies: |s| s.chain_mode.0.iter().any(|mode| mode.has_windows()),
+            only: "only random-box, same-random-in-box and diff-random-in-box have such a window",
+            cure: Some("--chain-mode random-box"),
+        },
+        Effect {
+            option: "window",
+            applies: |s| s.windows.is_some(),
+            only: "only a distribution over windows has their length",
+            cure: Some("--windows 10000"),
+        },
+    ];
 }
 
 /// The experiment.
@@ -73,6 +90,8 @@ pub struct Latency {
     detail: Detail,
     /// Memory in packed order is measured too, in working sets of at most this much.
     packed: Option<Bytes>,
+    /// Whether the user chose what is measured, so that nothing is left out.
+    chosen: bool,
 }
 
 /// Working sets in packed order that the default profile measures at most: they take time to build.
@@ -86,7 +105,7 @@ const LONGEST_WINDOW: Nanos = Nanos(10e6);
 impl Latency {
     /// With the user's settings.
     pub fn new(settings: Settings) -> Self {
-        Self { settings, detail: Detail::Sweep, packed: None }
+        Self { settings, detail: Detail::Sweep, packed: None, chosen: true }
     }
 
     /// As part of a profile.
@@ -110,10 +129,22 @@ impl Latency {
             payload: false,
             windows: None,
             window: SHORTEST_WINDOW,
-            cpu: None,
-            node: None,
+            cpus: None,
+            memory_nodes: None,
         };
-        Self { settings, detail, packed }
+        Self { settings, detail, packed, chosen: false }
+    }
+
+    /// The same of what was chosen in its place.
+    pub fn chosen(detail: Detail, choices: &Choices) -> Self {
+        let Self { settings: usual, .. } = Self::in_profile(detail);
+        let settings = Settings {
+            sizes: choices.sizes.clone(),
+            pages: choices.pages.clone().unwrap_or(PageModes(vec![PageMode::Transparent])),
+            memory_nodes: choices.memory_nodes,
+            ..usual
+        };
+        Self { settings, detail, packed: None, chosen: true }
     }
 
     /// Working sets to measure: the user's, or what the hierarchy suggests.
@@ -181,7 +212,7 @@ impl Latency {
         let level = hidden.map_or_else(|| levels.name(footprint(size, stride, line)), |_| target.level.clone());
         let seed = chain_seed(scope, size, stride);
         let (bytes, payload) = (size.round_down(stride.0), self.settings.payload);
-        let node = asked_node(self.settings.node, scope)?;
+        let node = asked_node(self.settings.memory_nodes, scope)?;
         let work = |pages, shape, walkers| ChaseWork { pages, cpu, node, bytes, stride, shape, seed, walkers, payload };
         let shapes = shapes(&self.settings.chain_mode, self.settings.locality, stride)?;
         let chains = self.chains(stride)?;
@@ -216,7 +247,7 @@ impl Latency {
 
     /// Whether a profile measures `level` in `pages`: what small pages cost is a question about memory.
     fn wanted(&self, pages: PageMode, level: &str) -> bool {
-        self.settings.sizes.is_some() || self.detail != Detail::Levels || pages != PageMode::Base || level == MEMORY
+        self.chosen || self.detail != Detail::Levels || pages != PageMode::Base || level == MEMORY
     }
 }
 
@@ -280,7 +311,7 @@ impl Experiment for Latency {
 
     fn axes(&self) -> Vec<Axis> {
         let names = ["operation", "chains", "kernel", "level", "threads", "cpu", "pages", "chain_mode"];
-        let node = self.settings.node.map(|_| axis("node"));
+        let node = self.settings.memory_nodes.map(|_| axis("node"));
         let windows = self.packed.is_some() || self.settings.chain_mode.0.iter().any(|mode| mode.has_windows());
         let sizes = ["size_bytes", "stride_bytes"].into_iter().chain(windows.then_some("window_bytes"));
         names.map(axis).into_iter().chain(node).chain(sizes.map(bytes_axis)).collect()
@@ -289,7 +320,7 @@ impl Experiment for Latency {
     fn draft(&self, scope: &Scope<'_>) -> Result<Vec<Draft>> {
         self.check_windows()?;
         let mut drafts = Vec::new();
-        for cpu in chosen_cpus(self.settings.cpu.as_ref(), scope)? {
+        for cpu in chosen_cpus(self.settings.cpus.as_ref(), "--cpus", scope)? {
             let levels = Levels::new(scope.facts(), &[cpu], scope.last_level());
             let line = line_of(scope, cpu);
             for target in self.targets(scope, &levels)? {

@@ -94,7 +94,10 @@ impl FromStr for Pair {
     type Err = ParseError;
 
     fn from_str(text: &str) -> std::result::Result<Self, ParseError> {
-        let wrong = || ParseError::new(text, "a pair is two different cpus: 0-1, or 0:1 where only cpu 0 starts");
+        let wrong = || {
+            ParseError::new(text, "a pair is two different cpus: 0-1, or 0:1 where only cpu 0 starts")
+                .with_example("0-1")
+        };
         let both = text.contains('-');
         let (from, to) = text.split_once(if both { '-' } else { ':' }).ok_or_else(wrong)?;
         let cpu = |text: &str| text.trim().parse::<u32>().ok().filter(|&n| n < 1 << 20);
@@ -117,7 +120,8 @@ impl FromStr for Counts {
             let Some((first, last)) = text.split_once("..") else { return Ok(vec![text.parse()?]) };
             let (Count(first), Count(last)) = (first.parse()?, last.parse()?);
             if first > last || last - first >= LONGEST {
-                return Err(ParseError::new(text, format!("a range rises and has at most {LONGEST} members: 1..32")));
+                let allowed = format!("a range rises and has at most {LONGEST} members: 1..32");
+                return Err(ParseError::new(text, allowed).with_example("1..32"));
             }
             Ok((first..=last).map(Count).collect())
         };
@@ -136,7 +140,8 @@ impl FromStr for Count {
         /// More than this is a typing error.
         const MOST: u32 = 1_000_000;
         let number = text.trim().parse().ok().filter(|n| *n <= MOST);
-        number.map(Count).ok_or_else(|| ParseError::new(text.trim(), format!("a whole number from 0 to {MOST}")))
+        let wrong = || ParseError::new(text.trim(), format!("a whole number from 0 to {MOST}")).with_example("1");
+        number.map(Count).ok_or_else(wrong)
     }
 }
 
@@ -209,6 +214,11 @@ impl FromStr for Asked {
         let plain = || CONTRACTS.iter().filter(|c| !c.by_table());
         if let Some(contract) = plain().find(|c| c.name == text) {
             return Ok(Asked::Exactly(contract.operation));
+        }
+        if text == "latency" {
+            let elsewhere = "operations of a bandwidth move bytes; type memgauge latency, or memgauge run --ops \
+                             read,write,copy,latency for both";
+            return Err(ParseError::new(text, elsewhere));
         }
         let names: Vec<&str> = plain().map(|c| c.name).chain(FAMILIES.map(|(name, _)| name)).collect();
         Err(ParseError::unknown_name(text, &names, "operations"))
@@ -308,9 +318,10 @@ pub fn fixed_thread_counts(list: &ThreadList, scope: &Scope<'_>) -> Result<Vec<u
     let mut counts: Vec<usize> = list.0.iter().filter_map(|t| t.resolve(available)).collect();
     counts.sort_unstable();
     counts.dedup();
-    match counts.iter().find(|&&n| n > available) {
+    // The largest is what was typed, where the others come from a range.
+    match counts.last().filter(|&&n| n > available) {
         Some(n) => Err(Error::usage(format!(
-            "too many threads: {n}; {available} cpus may be used; type --threads all for one thread on each"
+            "too many threads: {n}; {available} cpus may be used, one thread on each; type --threads all"
         ))),
         None => Ok(counts),
     }

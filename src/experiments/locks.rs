@@ -4,7 +4,7 @@
 
 use super::difference::{Difference, Figure};
 use super::lists::{Count, Counts, LineSharing, Lines, LockOperations, thread_counts};
-use super::{Bound, Detail, Draft, Experiment, Scope, axis};
+use super::{Bound, Detail, Draft, Effect, Effects, Experiment, Scope, axis};
 use crate::engine::{LockWork, Work};
 use crate::error::Result;
 use crate::kernels::LockOperation;
@@ -33,6 +33,15 @@ pub struct Settings {
     /// Dependent additions between one operation and the next: 0,1000
     #[arg(long, value_name = "LIST", default_value = "0")]
     pub between: Counts,
+}
+
+impl Effects for Settings {
+    const EFFECTS: &'static [Effect<Self>] = &[Effect {
+        option: "lines",
+        applies: |s| s.threads.0.iter().any(|count| *count != ThreadCount::Exactly(1)),
+        only: "only several threads share a line or not",
+        cure: Some("--threads all"),
+    }];
 }
 
 /// The experiment.

@@ -6,10 +6,12 @@
 pub mod bandwidth;
 pub mod caches;
 mod chain_modes;
+mod choices;
 mod clusters;
 pub mod core_to_core;
 mod curve;
 mod difference;
+mod effect;
 mod hierarchy;
 pub mod instructions;
 pub mod io;
@@ -27,6 +29,8 @@ pub mod scaling;
 mod steps;
 pub mod tlb;
 
+pub use choices::{Choices, MixedOperations};
+pub use effect::{Effect, Effects};
 pub use hierarchy::{LastLevel, Level, Levels, Target};
 pub use lists::{
     Asked, ChainMode, ChainModes, Count, Counts, Density, HandOffs, Instructions, Interleavings, LineSharing, Lines,

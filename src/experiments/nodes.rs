@@ -15,7 +15,7 @@ pub fn with_memory(scope: &Scope<'_>) -> Vec<u32> {
 /// The NUMA node that the user wants the memory on.
 pub fn asked_node(asked: Option<Count>, scope: &Scope<'_>) -> Result<Option<u32>> {
     let Some(Count(asked)) = asked else { return Ok(None) };
-    available(&[asked], &with_memory(scope), "nodes with memory are", "--node")?;
+    available(&[asked], &with_memory(scope), "nodes with memory are", "--memory-nodes")?;
     Ok(Some(asked))
 }
 

@@ -5,7 +5,7 @@
 use super::difference::{Difference, Shown};
 use super::hierarchy::{Levels, Target};
 use super::lists::{OrderKind, Orders, PageModes, Widths, thread_counts};
-use super::{Bound, Detail, Draft, Experiment, Scope, axis, bytes_axis};
+use super::{Bound, Detail, Draft, Effect, Effects, Experiment, Scope, axis, bytes_axis};
 use crate::engine::{StreamWork, TableOrder, Work, derive};
 use crate::error::{Error, Result};
 use crate::host::memory::PageMode;
@@ -84,6 +84,23 @@ pub struct Settings {
     /// Pages: 4k, thp (transparent huge pages), huge (reserved huge pages), huge-1GiB (of one of several pools), best (the largest of these that there are)
     #[arg(long, value_name = "LIST", default_value = "thp")]
     pub pages: PageModes,
+}
+
+impl Effects for Settings {
+    const EFFECTS: &'static [Effect<Self>] = &[
+        Effect {
+            option: "stride",
+            applies: |s| s.orders.0.contains(&OrderKind::Strided),
+            only: "only the strided order has a distance",
+            cure: Some("--orders strided"),
+        },
+        Effect {
+            option: "blocks",
+            applies: |s| s.orders.0.contains(&OrderKind::Random),
+            only: "only the random order has blocks",
+            cure: Some("--orders random"),
+        },
+    ];
 }
 
 /// The experiment.

@@ -57,7 +57,7 @@ fn sparkline(shares: &[f64]) -> String {
 }
 
 /// A sparkline for each sweep of a report, in lines of at most `width`; empty where there is no sweep.
-pub(super) fn sweeps(report: &Report, width: u16) -> String {
+pub(super) fn sweeps(report: &Report, width: Option<u16>) -> String {
     let charts = chart::charts(&[NamedReport { name: String::new(), report: report.clone() }]);
     let mut rows = Vec::new();
     for chart in &charts {

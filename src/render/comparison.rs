@@ -4,7 +4,7 @@ use super::figures::{axis_title, coordinate, mark, table_unit, varying_axes};
 use super::grid::{Column, Grid, escape_markdown};
 use super::json::inert;
 use super::text::{counted, shorten};
-use super::{DEFAULT_WIDTH, NamedReport, Options, html, unknown};
+use super::{NamedReport, Options, html, unknown};
 use crate::analysis::{Change, Comparison, Pair, PairGroup, Unaligned};
 use crate::error::{Error, Result};
 use crate::results::{Coordinates, Dataset, Outcome, Point};
@@ -23,6 +23,10 @@ pub struct ComparisonFormat {
     pub name: &'static str,
     /// The file name extension that stands for it, without the dot.
     pub extension: &'static str,
+    /// One line for `--format help`.
+    pub help: &'static str,
+    /// Whether it can show more than it usually does.
+    pub verbose: bool,
     render: Render,
 }
 
@@ -41,10 +45,22 @@ impl ComparisonFormat {
 
 /// Every format, the default one first.
 pub const COMPARISON_FORMATS: &[ComparisonFormat] = &[
-    ComparisonFormat { name: "table", extension: "txt", render: table },
-    ComparisonFormat { name: "markdown", extension: "md", render: markdown },
-    ComparisonFormat { name: "json", extension: "json", render: json },
-    ComparisonFormat { name: "html", extension: "html", render: html::compared },
+    ComparisonFormat { name: "table", extension: "txt", help: "for people", verbose: true, render: table },
+    ComparisonFormat { name: "markdown", extension: "md", help: "for pull requests", verbose: true, render: markdown },
+    ComparisonFormat {
+        name: "json",
+        extension: "json",
+        help: "every pair of points, for programs",
+        verbose: false,
+        render: json,
+    },
+    ComparisonFormat {
+        name: "html",
+        extension: "html",
+        help: "a page with charts, readable offline",
+        verbose: false,
+        render: html::compared,
+    },
 ];
 
 /// The format of comparisons that `--format name` asks for; upper or lower case.
@@ -283,7 +299,7 @@ pub(super) fn head(comparison: &Comparison) -> Vec<[String; 2]> {
 
 /// For people.
 fn table(comparisons: &[Comparison], _reports: &[NamedReport], options: &Options) -> Result<Vec<u8>> {
-    let width = options.width.unwrap_or(DEFAULT_WIDTH);
+    let width = options.width;
     let words = |rows: Vec<Vec<String>>| {
         let columns = rows.first().map_or(1, Vec::len);
         Grid { columns: vec![Column::left(""); columns], rows }.to_text(width)

@@ -6,6 +6,9 @@ use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets};
 /// Narrower than this no table can be read; terminals that claim to be are not believed.
 const NARROWEST: u16 = 40;
 
+/// A longer cell does not widen its column where nothing is wrapped: one long cell would push all others apart.
+const LONGEST_ALIGNED: usize = 60;
+
 /// One column's heading and side.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Column {
@@ -45,12 +48,14 @@ impl Grid {
         self.only(&(0..self.columns.len()).filter(used).collect::<Vec<_>>())
     }
 
-    /// Aligned columns of at most `width` characters together, newline at the end.
+    /// Aligned columns of at most `width` characters together, newline at the end. Without a width each row is one
+    /// line, so that programs find it.
     ///
     /// Where that is too narrow for all columns, words are wrapped; a table with numbers is folded instead into
     /// several that repeat the first column, because a wrapped number reads as a smaller one. The heading is left
     /// out where all of its titles are empty.
-    pub(super) fn to_text(&self, width: u16) -> String {
+    pub(super) fn to_text(&self, width: Option<u16>) -> String {
+        let Some(width) = width else { return self.in_lines() };
         let width = width.max(NARROWEST);
         let widths = self.draw().column_max_content_widths();
         let natural = |gap: u16| widths.iter().fold(0u16, |sum, w| sum.saturating_add(*w).saturating_add(gap));
@@ -80,6 +85,29 @@ impl Grid {
     fn only(&self, places: &[usize]) -> Grid {
         let rows = self.rows.iter().map(|row| places.iter().map(|&i| row[i].clone()).collect());
         Grid { columns: places.iter().map(|&i| self.columns[i].clone()).collect(), rows: rows.collect() }
+    }
+
+    /// The grid with one line for each row, however long. Long cells stand out of their column.
+    fn in_lines(&self) -> String {
+        let title = |column: &Column| column.title.split('\n').map(clean).collect::<Vec<String>>();
+        let titles: Vec<Vec<String>> = self.columns.iter().map(title).collect();
+        let height = titles.iter().map(Vec::len).max().unwrap_or(0);
+        let line = |n: usize| titles.iter().map(|lines| lines.get(n).cloned().unwrap_or_default()).collect();
+        let mut lines: Vec<Vec<String>> = (0..height).map(line).collect();
+        lines.retain(|cells| cells.iter().any(|cell| !cell.is_empty()));
+        lines.extend(self.rows.iter().map(|row| row.iter().map(|cell| clean(cell)).collect()));
+        let own = |cells: &Vec<String>, i: usize| cells.get(i).map_or(0, |cell| cell.chars().count());
+        let aligned = |i| lines.iter().map(|cells| own(cells, i)).filter(|n| *n <= LONGEST_ALIGNED).max();
+        let widths: Vec<usize> = (0..self.columns.len()).map(|i| aligned(i).unwrap_or(0)).collect();
+        let padded = |cells: &Vec<String>| {
+            let cells = self.columns.iter().zip(cells).zip(&widths);
+            let cell = |((column, text), &width): ((&Column, &String), &usize)| match column.right {
+                true => format!("{text:>width$}"),
+                false => format!("{text:<width$}"),
+            };
+            cells.map(cell).collect::<Vec<_>>().join("  ").trim_end().to_owned() + "\n"
+        };
+        lines.iter().map(padded).collect()
     }
 
     /// The grid with `gap` spaces between columns, cells wrapped where it has to be.

@@ -5,7 +5,7 @@ use super::figures::{best, datasets_of, in_random_order, percent, share, spread,
 use super::grid::{Column, Grid};
 use super::page::Block;
 use super::text::shorten;
-use crate::results::{Coordinate, Dataset, Measured, Point, Report};
+use crate::results::{CHOSEN_PROFILE, Coordinate, Dataset, Measured, Point, Report};
 use crate::units::{Bytes, significant};
 use std::collections::BTreeSet;
 
@@ -14,7 +14,8 @@ const OPERATIONS: [&str; 3] = ["read", "write", "copy"];
 
 /// Whether a report is one of the whole hierarchy rather than of a single experiment.
 pub(super) fn applies(report: &Report) -> bool {
-    let single = report.datasets.iter().any(|d| d.experiment == report.plan.profile);
+    let profile = report.plan.profile.as_str();
+    let single = profile == CHOSEN_PROFILE || report.datasets.iter().any(|d| d.experiment == profile);
     !single && report.datasets.iter().any(shows)
 }
 

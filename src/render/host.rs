@@ -9,13 +9,12 @@ use crate::results::{
 use crate::units::{CpuList, significant};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Wide enough for most sources in one piece: a path that is broken in two cannot be copied.
-const WIDTH: u16 = 120;
 /// Cores listed one by one; larger machines get a count.
 const MOST_CORES: usize = 32;
 
-/// Every fact about a machine: name, value and source in groups; `unknown` with the reason where it is unknown.
-pub fn host_table(host: &HostFacts) -> String {
+/// Every fact about a machine: name, value and source in groups; `unknown` with the reason where it is unknown. Cells are
+/// wrapped at `width`; without one each fact is a line.
+pub fn host_table(host: &HostFacts, width: Option<u16>) -> String {
     let mut rows = Rows::default();
     rows.processor(&host.cpu);
     rows.topology(&host.topology);
@@ -26,7 +25,7 @@ pub fn host_table(host: &HostFacts) -> String {
     rows.system(&host.system);
     rows.environment(&host.environment);
     let columns = ["fact", "value", "source"].map(Column::left).to_vec();
-    Grid { columns, rows: rows.0 }.to_text(WIDTH)
+    Grid { columns, rows: rows.0 }.to_text(width)
 }
 
 /// The rows so far.

@@ -23,6 +23,10 @@ impl Renderer for Markdown {
         "the table as GitHub Markdown, with where the numbers come from"
     }
 
+    fn options(&self) -> &'static [&'static str] {
+        &["verbose"]
+    }
+
     fn render_finite(&self, report: &Report, options: &Options) -> Result<Vec<u8>> {
         let page = page(report, &Options { bars: false, ..options.clone() });
         let mut parts = vec![list(&page.facts)];

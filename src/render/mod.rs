@@ -43,13 +43,13 @@ use crate::results::Report;
 use grid::{Column, Grid};
 use std::path::Path;
 
-/// The width of text where the caller names none: fits the terminals that people paste from.
+/// The width of charts in characters where the caller names none: fits the terminals that people paste from.
 pub const DEFAULT_WIDTH: u16 = 100;
 
 /// What a caller may choose about a rendering; every renderer ignores what it has no use for.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Options {
-    /// Columns that text may take, [`DEFAULT_WIDTH`] where absent.
+    /// Columns of the terminal; where absent, each row of a table is one line and charts take [`DEFAULT_WIDTH`].
     pub width: Option<u16>,
     /// Whether `notes` give scores that sum a run up, for the formats that have them.
     pub scores: bool,
@@ -88,6 +88,12 @@ pub trait Renderer: Sync {
 
     /// One line for `--help`.
     fn help(&self) -> &'static str;
+
+    /// The options that change what it makes, by their names without dashes, of `verbose`, `scores`, `chart`,
+    /// `title`, `theme`.
+    fn options(&self) -> &'static [&'static str] {
+        &[]
+    }
 
     /// Whether its bytes are text.
     fn is_text(&self) -> bool {
@@ -187,10 +193,10 @@ pub fn by_extension(path: &Path) -> Result<&'static dyn Renderer> {
     Err(unknown("no format for extension", &given, &known))
 }
 
-/// A table for `memgauge list`: columns as wide as they need, long cells wrapped, newline at the end.
-pub fn list_table(headers: &[&str], rows: &[Vec<String>]) -> String {
+/// A table for `memgauge list`, newline at the end: long cells are wrapped at `width`, rows are lines without one.
+pub fn list_table(headers: &[&str], rows: &[Vec<String>], width: Option<u16>) -> String {
     let columns = headers.iter().map(|h| Column::left(*h)).collect();
-    Grid { columns, rows: rows.to_vec() }.to_text(DEFAULT_WIDTH)
+    Grid { columns, rows: rows.to_vec() }.to_text(width)
 }
 
 /// The error for a word that is not in a list, with the entries that look most like it.

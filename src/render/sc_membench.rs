@@ -29,6 +29,10 @@ impl Renderer for ScMembench {
         "CSV as sc-membench writes it: MiB/s, copy counted once; on stderr what has no row, and scores if asked for"
     }
 
+    fn options(&self) -> &'static [&'static str] {
+        &["scores", "verbose"]
+    }
+
     fn render_finite(&self, report: &Report, options: &Options) -> Result<Vec<u8>> {
         let mut out = format!("{SC_MEMBENCH_HEADER}\n");
         for row in form(report, options).rows {

@@ -26,6 +26,10 @@ impl Renderer for Table {
         "for people: machine, plan, numbers with their trust, findings"
     }
 
+    fn options(&self) -> &'static [&'static str] {
+        &["verbose", "chart"]
+    }
+
     fn render_several(&self, reports: &[NamedReport], options: &Options) -> Result<Vec<u8>> {
         match reports {
             [one] => self.render_finite(&one.report, options),
@@ -45,7 +49,7 @@ impl Renderer for Table {
     }
 
     fn render_finite(&self, report: &Report, options: &Options) -> Result<Vec<u8>> {
-        let width = options.width.unwrap_or(DEFAULT_WIDTH);
+        let width = options.width;
         if !options.charts.is_empty() {
             return drawn(&[NamedReport { name: String::new(), report: report.clone() }], options);
         }
@@ -73,14 +77,14 @@ fn drawn(reports: &[NamedReport], options: &Options) -> Result<Vec<u8>> {
     let all = chart::charts(reports);
     let width = options.width.unwrap_or(DEFAULT_WIDTH).max(NARROWEST);
     let chosen = chart::chosen(&all, &options.charts)?;
-    let title = options.title.as_ref().map(|title| prose(&clean(title), width));
+    let title = options.title.as_ref().map(|title| prose(&clean(title), options.width));
     let charts = chosen.iter().map(|c| chart::to_terminal(c, width, options.color));
-    let sources: String = chart::sources(reports).iter().map(|line| prose(line, width)).collect();
+    let sources: String = chart::sources(reports).iter().map(|line| prose(line, options.width)).collect();
     Ok(title.into_iter().chain(charts).chain([sources]).collect::<Vec<_>>().join("\n").into_bytes())
 }
 
 /// Lines with a word in front; a word that the line above has already is not said again.
-fn labelled(lines: Vec<Labelled>, width: u16) -> String {
+fn labelled(lines: Vec<Labelled>, width: Option<u16>) -> String {
     let mut rows: Vec<Vec<String>> = Vec::new();
     let mut last = String::new();
     for (label, text) in lines {
@@ -91,7 +95,7 @@ fn labelled(lines: Vec<Labelled>, width: u16) -> String {
 }
 
 /// A paragraph.
-fn prose(text: &str, width: u16) -> String {
+fn prose(text: &str, width: Option<u16>) -> String {
     if text.is_empty() {
         return String::new();
     }

@@ -18,6 +18,9 @@ pub struct Quantity {
     pub higher_is_better: bool,
 }
 
+/// Name of the profile of a run whose points the user chose: each of them is worth a row, and none stands for a level.
+pub const CHOSEN_PROFILE: &str = "chosen";
+
 /// The axis of points whose number of threads was found by a race: `best`. Before the race `threads` says so too.
 pub const ASKED_THREADS: &str = "asked_threads";
 

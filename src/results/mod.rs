@@ -20,7 +20,8 @@ mod trace;
 
 pub use columns::{CSV_COLUMNS, CsvCell, CsvColumn, CsvFigure, csv_column};
 pub use dataset::{
-    ASKED_THREADS, Axis, Coordinate, Coordinates, Dataset, Point, Quantity, add_derived, headline, place_asked_for,
+    ASKED_THREADS, Axis, CHOSEN_PROFILE, Coordinate, Coordinates, Dataset, Point, Quantity, add_derived, headline,
+    place_asked_for,
 };
 pub use evidence::{
     Cause, CauseCount, CloserCpus, Evidence, NodePages, PageEvidence, Reason, ReportVerdict, SharedCore, Surroundings,

@@ -39,6 +39,13 @@ impl Bytes {
         Bytes(self.0.checked_next_multiple_of(step).unwrap_or(u64::MAX / step * step))
     }
 
+    /// As it is typed, exactly: `256MiB`, `4096`.
+    pub fn typed(self) -> String {
+        let units = [(1u64 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+        let whole = units.into_iter().find(|(size, _)| self.0 > 0 && self.0.is_multiple_of(*size));
+        whole.map_or_else(|| self.0.to_string(), |(size, unit)| format!("{}{unit}", self.0 / size))
+    }
+
     /// As a `usize`, as large as the platform can address.
     pub fn to_usize(self) -> usize {
         usize::try_from(self.0).unwrap_or(usize::MAX)
@@ -62,7 +69,14 @@ impl std::iter::Sum for Bytes {
 impl fmt::Display for Bytes {
     /// The largest binary unit with at most one decimal: `48 KiB`, `1.5 MiB`, `100 B`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let units = [(1u64 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+        let units = [
+            (1u64 << 60, "EiB"),
+            (1 << 50, "PiB"),
+            (1 << 40, "TiB"),
+            (1 << 30, "GiB"),
+            (1 << 20, "MiB"),
+            (1 << 10, "KiB"),
+        ];
         for (size, name) in units {
             if self.0 >= size {
                 let value = self.0 as f64 / size as f64;
@@ -79,7 +93,10 @@ impl FromStr for Bytes {
 
     /// Reads `4096`, `32KiB`, `32K` (both 2^10), `2GB` (10^9), `1.5MiB`; upper or lower case.
     fn from_str(text: &str) -> Result<Self, ParseError> {
-        let wrong = || ParseError::new(text, "a size is a number and a unit: 4096, 32KiB, 1.5MiB, 2GB");
+        let wrong = || {
+            ParseError::new(text, "a size is a number and a unit, or a number of bytes: 32KiB, 1.5MiB, 2GB, 4096")
+                .with_example("4KiB")
+        };
         let (number, unit) = split_number(text).ok_or_else(wrong)?;
         let scale: u64 = match unit.to_ascii_lowercase().as_str() {
             "" | "b" => 1,
@@ -87,10 +104,14 @@ impl FromStr for Bytes {
             "m" | "mib" => 1 << 20,
             "g" | "gib" => 1 << 30,
             "t" | "tib" => 1 << 40,
+            "p" | "pib" => 1 << 50,
+            "e" | "eib" => 1 << 60,
             "kb" => 1_000,
             "mb" => 1_000_000,
             "gb" => 1_000_000_000,
             "tb" => 1_000_000_000_000,
+            "pb" => 1_000_000_000_000_000,
+            "eb" => 1_000_000_000_000_000_000,
             _ => return Err(wrong()),
         };
         let digits = &text.trim()[..text.trim().find(|c: char| !c.is_ascii_digit()).unwrap_or(text.trim().len())];
@@ -102,7 +123,7 @@ impl FromStr for Bytes {
             }
             _ => None,
         };
-        bytes.map(Bytes).ok_or_else(|| ParseError::new(text, "a size must be below 16 EiB"))
+        bytes.map(Bytes).ok_or_else(|| ParseError::new(text, "a size is below 16 EiB").with_example("4KiB"))
     }
 }
 
@@ -120,14 +141,37 @@ mod tests {
             (" 1.5 MiB ", 3 << 19),
             ("2GB", 2_000_000_000),
             ("9007199254740993", 9007199254740993),
-            ("16383P", 0),
+            ("1PiB", 1 << 50),
+            ("15E", 15 << 60),
+            ("2pb", 2_000_000_000_000_000),
         ];
-        for (text, bytes) in &good[..7] {
+        for (text, bytes) in &good {
             assert_eq!(text.parse(), Ok(Bytes(*bytes)), "{text}");
         }
-        for text in ["", "KiB", "-1", "1 elephant", "99999999999999999999", "99999999TiB", "1..2k", "0x10", "1e3"] {
+        for text in [
+            "",
+            "KiB",
+            "-1",
+            "1 elephant",
+            "99999999999999999999",
+            "99999999TiB",
+            "16EiB",
+            "16384P",
+            "1ZiB",
+            "1..2k",
+            "0x10",
+            "1e3",
+        ] {
             assert!(text.parse::<Bytes>().is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn sizes_are_typed_as_they_are_read() {
+        for bytes in [0, 1, 4096, 4097, 3 << 19, 1 << 40, 10 << 50, u64::MAX].map(Bytes) {
+            assert_eq!(bytes.typed().parse(), Ok(bytes));
+        }
+        assert_eq!(Bytes::mib(256).typed(), "256MiB");
     }
 
     #[test]

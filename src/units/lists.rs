@@ -41,7 +41,7 @@ fn expand_range(entry: &str, first: &str, rest: &str, sizes: &mut Vec<Bytes>) ->
     let (last, step) = rest.split_once(':').unwrap_or((rest, "x2"));
     let first: Bytes = first.parse()?;
     let last: Bytes = last.parse()?;
-    let wrong = |why: &str| Err(ParseError::new(entry, why));
+    let wrong = |why: &str| Err(ParseError::new(entry, why).with_example("4KiB..64KiB"));
     if first.0 == 0 || first > last {
         return wrong("a range goes from a size above 0 to one that is not smaller: 4KiB..4GiB");
     }
@@ -105,10 +105,10 @@ impl FromStr for ThreadList {
     type Err = ParseError;
 
     fn from_str(text: &str) -> Result<Self, ParseError> {
-        let allowed = "thread counts are numbers from 1 on, 'all' or (for bandwidth) 'best': 1,2,all or 1..8";
+        let allowed = "thread counts are numbers from 1 on, ranges or 'all': 1,2,all or 1..8";
         let number = |t: &str| match t.trim().parse::<usize>() {
             Ok(n) if n >= 1 => Ok(n),
-            _ => Err(ParseError::new(t, allowed)),
+            _ => Err(ParseError::new(t, allowed).with_example("1,all")),
         };
         let mut counts = Vec::new();
         for entry in text.split(',').map(str::trim) {
@@ -119,7 +119,7 @@ impl FromStr for ThreadList {
                 Some((first, last)) => {
                     let (first, last) = (number(first)?, number(last)?);
                     if first > last || last - first >= LONGEST_LIST {
-                        return Err(ParseError::new(entry, allowed));
+                        return Err(ParseError::new(entry, allowed).with_example("1,all"));
                     }
                     counts.extend((first..=last).map(ThreadCount::Exactly));
                 }
@@ -143,7 +143,7 @@ impl FromStr for CpuList {
 
     /// Keeps the order given, drops repeats; also reads the kernel's `0-15:2/4` groups.
     fn from_str(text: &str) -> Result<Self, ParseError> {
-        let wrong = || ParseError::new(text, "a CPU list is numbers and ranges: 0-3,8");
+        let wrong = || ParseError::new(text, "a list of CPUs or nodes is numbers and ranges: 0-3,8").with_example("0");
         let number = |t: &str| t.trim().parse::<u32>().ok().filter(|&n| n < MOST_CPUS);
         let mut cpus: Vec<u32> = Vec::new();
         // Of all ranges together: a short text can name the same million again and again.

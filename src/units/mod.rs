@@ -23,18 +23,47 @@ pub struct ParseError {
     pub given: String,
     /// What would have been accepted, in words.
     pub allowed: String,
+    /// A value to type in its place.
+    pub example: Option<String>,
+    /// Whether the example is likely what was meant, and not only possible.
+    pub meant: bool,
 }
 
 impl ParseError {
     /// `given` is quoted to the user, `allowed` says what would do.
     pub fn new(given: &str, allowed: impl Into<String>) -> Self {
-        Self { given: given.to_owned(), allowed: allowed.into() }
+        Self { given: given.to_owned(), allowed: allowed.into(), example: None, meant: false }
+    }
+
+    /// The same with a value that would have been accepted.
+    pub fn with_example(self, example: impl Into<String>) -> Self {
+        Self { example: Some(example.into()), ..self }
+    }
+
+    /// The same with the value that was meant, as far as anybody can tell.
+    pub fn meaning(self, example: impl Into<String>) -> Self {
+        Self { meant: true, ..self.with_example(example) }
     }
 
     /// `given` is none of the `known` names of a `kind` of thing; the nearest one is suggested.
     pub fn unknown_name(given: &str, known: &[&str], kind: &str) -> Self {
-        let nearest = nearest_name(given, known).map(|n| format!("did you mean '{n}'? ")).unwrap_or_default();
-        Self::new(given, format!("{nearest}{kind}: {}", known.join(", ")))
+        let nearest = nearest_name(given, known);
+        let hint = nearest.map(|n| format!("did you mean '{n}'? ")).unwrap_or_default();
+        let example = nearest.or(known.first().copied()).unwrap_or_default();
+        Self::new(given, format!("{hint}{kind}: {}", known.join(", "))).with_example(example)
+    }
+}
+
+/// A reader of whole numbers from `least` to `most`, for options.
+pub fn whole_number<T: TryFrom<u64>>(
+    least: u64,
+    most: u64,
+) -> impl Fn(&str) -> Result<T, ParseError> + Clone + Send + Sync + 'static {
+    move |text| {
+        let number = text.trim().parse::<u64>().ok().filter(|n| (least..=most).contains(n));
+        let wrong =
+            || ParseError::new(text, format!("a whole number from {least} to {most}")).with_example(least.to_string());
+        number.and_then(|n| T::try_from(n).ok()).ok_or_else(wrong)
     }
 }
 
@@ -152,7 +181,9 @@ impl FromStr for Nanos {
 
     /// Reads `90s`, `1.5 min`, `250ms`, `20us`, `5ns`, `1h`; a bare number is seconds.
     fn from_str(text: &str) -> Result<Self, ParseError> {
-        let wrong = || ParseError::new(text, "a time is a positive number and a unit: 90s, 250ms, 2min, 1h");
+        let wrong = || {
+            ParseError::new(text, "a time is a positive number and a unit: 90s, 250ms, 2min, 1h").with_example("10s")
+        };
         let (number, unit) = split_number(text).ok_or_else(wrong)?;
         let scale = match unit.to_ascii_lowercase().as_str() {
             "" | "s" | "sec" => 1e9,
@@ -167,6 +198,18 @@ impl FromStr for Nanos {
         if nanos.is_finite() && nanos >= 0.0 { Ok(Nanos(nanos)) } else { Err(wrong()) }
     }
 }
+
+/// Reads a time that is usually short: a bare number above 0 is refused, as nobody can tell which unit is meant.
+pub fn short_time(text: &str) -> Result<Nanos, ParseError> {
+    let time: Nanos = text.parse()?;
+    let bare = split_number(text).is_some_and(|(number, unit)| unit.is_empty() && number > 0.0);
+    let wrong =
+        || ParseError::new(text, "a time needs its unit here: 100ms, 50us").meaning(format!("{}ms", text.trim()));
+    if bare { Err(wrong()) } else { Ok(time) }
+}
+
+/// Rates that a memory may have; others are typing errors.
+const RATES: std::ops::RangeInclusive<f64> = 1e6..=100e12;
 
 /// Data moved per second, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Default, Serialize, Deserialize)]
@@ -184,12 +227,18 @@ impl BytesPerSecond {
 impl FromStr for BytesPerSecond {
     type Err = ParseError;
 
-    /// Reads a size with or without `/s`: `204.8GB/s`, `25GB`. Above zero.
+    /// Reads a size with or without `/s`, `204.8GB/s` or `25GB`; a bare number is GB/s, the unit of tables.
     fn from_str(text: &str) -> Result<Self, ParseError> {
-        let wrong = || ParseError::new(text, "a rate is a size per second above zero: 25GB/s, 204.8GB/s");
+        let wrong = || {
+            ParseError::new(text, "a rate is from 1MB/s to 100TB/s, and a bare number is GB/s: 204.8GB/s, 204.8")
+                .with_example("204.8GB/s")
+        };
         let size = text.trim().strip_suffix("/s").unwrap_or(text.trim());
-        let bytes: Bytes = size.parse().map_err(|_| wrong())?;
-        if bytes.0 > 0 { Ok(BytesPerSecond(bytes.0 as f64)) } else { Err(wrong()) }
+        let bytes_per_second = match split_number(text) {
+            Some((gigabytes, "")) => gigabytes * 1e9,
+            _ => size.parse::<Bytes>().map_err(|_| wrong())?.0 as f64,
+        };
+        if RATES.contains(&bytes_per_second) { Ok(BytesPerSecond(bytes_per_second)) } else { Err(wrong()) }
     }
 }
 
@@ -257,15 +306,26 @@ mod tests {
     }
 
     #[test]
+    fn short_times_have_a_unit() {
+        let read = |text: &str| short_time(text).map(|time| time.0);
+        assert_eq!([read("50us"), read("0"), read("0s")], [Ok(50e3), Ok(0.0), Ok(0.0)]);
+        for text in ["50", "0.5", "", "ms", "50 parsecs"] {
+            let error = short_time(text).unwrap_err();
+            let example = error.example.unwrap();
+            assert!(short_time(&example).is_ok(), "{text}: {example}");
+        }
+    }
+
+    #[test]
     fn quantities_keep_three_digits() {
         let shown: Vec<String> = [0.123, 1.0, 12.34, 99.99, 536.2].map(significant).to_vec();
         assert_eq!(shown, ["0.12", "1.00", "12.3", "100", "536"]);
         assert_eq!(Nanos(1234.0).to_string(), "1.23 us");
         assert_eq!(BytesPerSecond(17.2e9).to_string(), "17.2 GB/s");
-        for (text, rate) in [("25GB", 25e9), (" 204.8GB/s ", 204.8e9), ("1KiB/s", 1024.0)] {
+        for (text, rate) in [("25GB", 25e9), (" 204.8GB/s ", 204.8e9), ("1MiB/s", 1048576.0), ("204.8", 204.8e9)] {
             assert_eq!(text.parse(), Ok(BytesPerSecond(rate)), "{text}");
         }
-        for text in ["", "0", "0GB/s", "/s", "GB/s", "-1GB/s", "nan", "25 GB/h"] {
+        for text in ["", "0", "0GB/s", "/s", "GB/s", "-1GB/s", "nan", "25 GB/h", "1KiB/s", "204800", "200TB/s"] {
             assert!(text.parse::<BytesPerSecond>().is_err(), "{text}");
         }
         assert_eq!(Hertz(4.19e9).to_string(), "4.19 GHz");

@@ -29,19 +29,19 @@ const USAGE: &[Row] = &[
     ("io x --depth 0", 2, Err, "depth not possible: 0"),
     ("io x --rate 0", 2, Err, "a rate is a number of operations per second"),
     ("io x --rate 10 --think 1ms", 2, Err, "--think"),
-    ("io x --operations 0", 2, Err, "count not possible: 0"),
+    ("io x --operations 0", 2, Err, "--operations: '0'; a whole number from 1"),
+    ("io x --create 1PiB", 2, Err, "1 PiB to create"),
     ("io x --operations 5 --time 1s", 2, Err, "--time"),
     ("io x --fsync 1 --fdatasync 1", 2, Err, "--fdatasync"),
     ("io x --window 1ms", 2, Err, "window not possible: 1.00 ms"),
     ("io x --time 1ms", 2, Err, "time not possible: less than a window"),
     ("io x --verify --data zeros", 2, Err, "only a pattern can be verified"),
-    ("io x --keep", 2, Err, "--create"),
-    ("io x --destroy-data y", 2, Err, "nothing to destroy: y"),
+    ("io x --keep", 2, Err, "option without effect: --keep; only a file that --create makes"),
+    ("io x --ops write --destroy-data y", 2, Err, "nothing to destroy: y"),
     ("io x --create 1GiB --destroy-data x", 2, Err, "--destroy-data"),
     ("io no-such-file --time 1s", 2, Err, "cannot open no-such-file"),
     // Names, with the nearest one suggested.
     ("bandwidht", 2, Err, "did you mean 'bandwidth'"),
-    ("help", 2, Err, "memgauge --help"),
     ("run --only bandwith", 2, Err, "unknown experiment: 'bandwith'; did you mean 'bandwidth'"),
     ("run --only ,", 2, Err, "experiments: bandwidth, latency"),
     ("run --profile ful", 2, Err, "did you mean 'full'"),
@@ -61,7 +61,7 @@ const USAGE: &[Row] = &[
     ("patterns --sizes 100", 2, Err, "too small a size: 100 B; the smallest working set of copy is 1 KiB"),
     ("instructions --ops nop", 2, Err, "instructions: move, add"),
     ("instructions --timing both", 2, Err, "timings: throughput, latency"),
-    ("instructions --cpu 99999", 2, Err, "cpu not available: 99999"),
+    ("instructions --cpus 99999", 2, Err, "cpu not available: 99999"),
     ("core-to-core --pairs 0-0", 2, Err, "'0-0'; a pair is two different cpus: 0-1"),
     ("core-to-core --pairs 0-99999", 2, Err, "cpu not available: 99999; this run may use"),
     ("core-to-core --pairs 0:99999", 2, Err, "cpu not available: 99999"),
@@ -83,7 +83,7 @@ const USAGE: &[Row] = &[
     ("scaling --placement scatter", 2, Err, "placements: spread, compact"),
     ("scaling --placement=", 2, Err, "placements: spread, compact"),
     ("scaling --ops scael", 2, Err, "did you mean 'scale'?"),
-    ("scaling --model-size 0", 2, Err, "model size not possible: 0 B; a model has weights; type --model-size 8GB"),
+    ("scaling --model-size 0", 2, Err, "model size not possible: 0 B"),
     ("scaling --model-size eight", 2, Err, "'eight'"),
     ("scaling --model-size 8GB --ops write", 2, Err, "no operation that reads only"),
     ("scaling --model-size 8GB --sizes 1MiB", 2, Err, "--model-size"),
@@ -91,23 +91,23 @@ const USAGE: &[Row] = &[
     ("scaling --cpus 99999", 2, Err, "cpu not allowed: 99999"),
     ("tlb --max-pages 7", 2, Err, "too few pages: 7; a chain is spread over 8 pages or more"),
     ("tlb --density lots", 2, Err, "densities: low, medium, high"),
-    ("tlb --cpu 99999", 2, Err, "cpu not available: 99999"),
+    ("tlb --cpus 99999", 2, Err, "cpu not available: 99999"),
     ("locks --ops futex", 2, Err, "operations on locks: atomic-add"),
     ("locks --lines same", 2, Err, "lines: shared, separate"),
     ("locks --inside=-1", 2, Err, "a whole number from 0"),
     ("locks --inside 1000001", 2, Err, "a whole number from 0 to 1000000"),
     ("locks --threads 99999", 2, Err, "too many threads: 99999"),
-    ("latency --last-level large", 2, Err, "a last level is a size or 'measured'"),
-    ("latency --last-level 0", 2, Err, "no cache: a last level of 0 B"),
+    ("latency --last-level large", 2, Err, "a last level is a size of 1 KiB or more, or 'measured'"),
+    ("latency --last-level 0", 2, Err, "'0'; a last level is a size"),
     ("latency --chains 0", 2, Err, "chains not possible: 0; one thread follows 1 to 32 at once"),
     ("latency --chains 33", 2, Err, "chains not possible: 33"),
     ("latency --chains 32..1", 2, Err, "a range rises"),
     ("latency --payload --stride 8", 2, Err, "no room for a payload: nodes of 8 B"),
     ("latency --chain-mode random", 2, Err, "chain modes: global-random, random-box"),
     ("latency --chain-mode=", 2, Err, "chain modes: global-random"),
-    ("latency --node 4096", 2, Err, "node not available: 4096; nodes with memory are 0"),
-    ("latency --node x", 2, Err, "a whole number from 0"),
-    ("latency --locality 1MiB", 2, Err, "no windows to give a size: 1 MiB; random-box, same-random-in-box"),
+    ("latency --memory-nodes 4096", 2, Err, "node not available: 4096; nodes with memory are 0"),
+    ("latency --memory-nodes x", 2, Err, "a whole number from 0"),
+    ("latency --locality 1MiB", 2, Err, "option without effect: --locality 1MiB; only random-box"),
     ("latency --chain-mode global-random,sequential --locality 4KiB", 2, Err, "type --chain-mode random-box"),
     ("latency --chain-mode random-box --locality 0", 2, Err, "window not possible: 0 B"),
     (
@@ -120,7 +120,7 @@ const USAGE: &[Row] = &[
     ("latency --chain-mode diff-random-in-box --locality four", 2, Err, "'four'"),
     ("list kernels reed/scalar", 2, Err, "did you mean 'read/scalar'?"),
     ("list host read/scalar", 2, Err, "only kernels have names"),
-    ("list host --code", 2, Err, "only kernels have machine code"),
+    ("list host --code", 2, Err, "option without effect: --code"),
     ("bandwidth --pages 4kb", 2, Err, "pages are 4k"),
     ("bandwidth --format jsn", 2, Err, "did you mean 'json'"),
     ("bandwidth --sise 4KiB", 2, Err, "did you mean '--sizes'"),
@@ -135,13 +135,13 @@ const USAGE: &[Row] = &[
     ("bandwidth extra", 2, Err, "word too many: 'extra'"),
     ("-z", 2, Err, "unknown option: '-z'"),
     // Sizes.
-    ("bandwidth --sizes 0", 2, Err, "too small a size: 0 B; the smallest working set of copy is"),
+    ("bandwidth --sizes 0", 2, Err, "too small a size: 0 B; the smallest working set of copy is 256 B"),
     ("bandwidth --sizes 1", 2, Err, "too small a size: 1 B"),
     ("bandwidth --sizes 255 --ops copy", 2, Err, "the smallest working set of copy is 256 B; type --sizes 256"),
     ("latency --sizes 1", 2, Err, "too small a size: 1 B; a chain needs room for one node of"),
-    ("bandwidth --sizes 8EiB", 2, Err, "'8EiB'; a size is"),
-    ("bandwidth --sizes 8192TiB", 2, Err, "too much memory: 8192 TiB"),
-    ("latency --sizes 8192TiB", 2, Err, "too much memory: 8192 TiB"),
+    ("bandwidth --sizes 8EiB", 2, Err, "too much memory: 8 EiB"),
+    ("bandwidth --sizes 8192TiB", 2, Err, "too much memory: 8 PiB"),
+    ("latency --sizes 8192TiB", 2, Err, "too much memory: 8 PiB"),
     ("latency --sizes 16777215TiB", 2, Err, "too much memory"),
     ("bandwidth --sizes 99999999999999999999", 2, Err, "99999999999999999999"),
     ("bandwidth --sizes 99999999TiB", 2, Err, "16 EiB"),
@@ -172,8 +172,8 @@ const USAGE: &[Row] = &[
     ("bandwidth --cpus 1048575", 2, Err, "cpu not allowed: 1048575; this process may use"),
     ("bandwidth --cpus 3-1", 2, Err, "3-1"),
     ("bandwidth --cpus=", 2, Err, "CPU"),
-    ("latency --cpu 1048575", 2, Err, "cpu not available: 1048575; this run may use"),
-    ("latency --cpu=", 2, Err, "CPU"),
+    ("latency --cpus 1048575", 2, Err, "cpu not available: 1048575; this run may use"),
+    ("latency --cpus=", 2, Err, "CPU"),
     // Other numbers.
     ("bandwidth --budget 0", 2, Err, "budget"),
     ("bandwidth --budget 0s", 2, Err, "budget not possible: "),
@@ -198,9 +198,23 @@ const USAGE: &[Row] = &[
     ("bandwidth --seed 1 --seed 2", 2, Err, "option given twice: --seed"),
     ("--seed 3 bandwidth", 2, Err, "type memgauge bandwidth --seed"),
     ("bandwidth --dry-run=no", 2, Err, "--dry-run takes no value"),
-    ("bandwidth --scores", 2, Err, "only sc-membench has them"),
-    ("bandwidth --format csv --scores", 2, Err, "--scores with 'csv'"),
-    ("report any.json --scores", 2, Err, "only sc-membench has them"),
+    ("bandwidth --scores", 2, Err, "option without effect: --scores; only sc-membench has scores"),
+    ("bandwidth --format csv --scores", 2, Err, "type --format sc-membench"),
+    ("report any.json --scores", 2, Err, "only sc-membench has scores"),
+    // Options that change nothing.
+    ("bandwidth --prefetch-distance 512", 2, Err, "option without effect: --prefetch-distance 512"),
+    ("patterns --orders forward --stride 64", 2, Err, "type --orders strided with it"),
+    ("io x --stride 10", 2, Err, "option without effect: --stride 10"),
+    ("io x --fsync 1", 2, Err, "option without effect: --fsync 1; only writes are flushed"),
+    ("io x --data zeros", 2, Err, "option without effect: --data zeros"),
+    ("run --ops latency --threads 2", 2, Err, "option without effect: --threads 2"),
+    ("run --only tlb --sizes 1MiB", 2, Err, "option without effect: --sizes 1MiB"),
+    // Bare numbers.
+    ("bandwidth --dram-peak 0", 2, Err, "--dram-peak: '0'; a rate is from 1MB/s"),
+    ("bandwidth --dram-peak 204800", 2, Err, "type --dram-peak 204.8GB/s"),
+    ("bandwidth --cooldown 100", 2, Err, "a time needs its unit here: 100ms, 50us; type --cooldown 100ms"),
+    ("bandwidth --threads 1..100000", 2, Err, "too many threads: 100000"),
+    ("bandwidth --ops latency", 2, Err, "type memgauge latency, or memgauge run --ops"),
     // Files: found before anything is measured.
     ("bandwidth -o missing/folder/out.json", 2, Err, "missing/folder"),
     ("bandwidth --dry-run -o missing/out.json", 2, Err, "cannot write the result: 'missing/out.json': no such file"),
@@ -250,6 +264,12 @@ const ANSWERS: &[Row] = &[
     ("bandwidth --sizes 1535 --ops read,copy --dry-run", 0, Out, "1535 B were rounded down to 1024 B for read, copy"),
     ("latency --chain-mode sequential,random-box --sizes 64KiB --dry-run", 0, Out, "chain_mode=random-box"),
     ("latency --sizes 5000 --stride 64 --dry-run", 0, Out, "5000 B were rounded down to 4992 B"),
+    // One command for bandwidth and latency of chosen memory.
+    ("run --sizes 16KiB --ops read,latency --threads 1 --pages 4k --dry-run", 0, Out, "plan: 2 points"),
+    ("run --ops copy --width 128 --sizes 16KiB,1MiB --cpus 0 --dry-run", 0, Out, "plan: 2 points"),
+    ("help", 0, Out, "Commands:"),
+    ("help io", 0, Out, "--blocks"),
+    ("run --format help", 0, Out, "openmetrics"),
     // A dry run looks at where the result would go.
     ("bandwidth --sizes 4KiB --dry-run --format csv -o x.json", 0, Out, "csv on standard output, json in x.json"),
     ("bandwidth --sizes 4KiB --dry-run -o -", 0, Out, "result: table on standard output\n"),
@@ -270,9 +290,37 @@ fn check(row: &Row, folder: &Path) -> Vec<String> {
     if !text.contains(&contains) {
         complaints.push(format!("{stream:?} lacks '{contains}'"));
     }
+    if let Some(better) = advised(&typed, &run.stderr) {
+        let then = memgauge(&better.split_whitespace().collect::<Vec<_>>(), folder);
+        if then.code != Some(0) {
+            complaints.push(format!("its advice is refused: {better}: {:.200}", then.stderr));
+        }
+    }
     let tell =
         |what| format!("memgauge {typed}: {what}\n    stdout: {:.300}\n    stderr: {:.300}", run.stdout, run.stderr);
     complaints.into_iter().map(tell).collect()
+}
+
+/// The request as a refusal advises to type it, as a dry run; `None` where it advises no option, or for files that are
+/// not there.
+fn advised(typed: &str, refusal: &str) -> Option<String> {
+    let (_, advice) = refusal.trim_end().rsplit_once("; type --")?;
+    let mut advice = advice.split([' ', ',']).filter(|word| !word.is_empty());
+    let (option, value) =
+        (format!("--{}", advice.next()?), advice.next().filter(|word| !["or", "alone"].contains(word))?);
+    let mut words: Vec<String> = typed.split_whitespace().map(str::to_owned).collect();
+    if ["io", "report", "list", "generate", "compare"].contains(&words.first()?.as_str()) {
+        return None;
+    }
+    // A value may be part of the word of its option.
+    let same = |word: &String| *word == option || word.starts_with(&format!("{option}="));
+    if let Some(at) = words.iter().position(same) {
+        let values = usize::from(!words[at].contains('=') && words.get(at + 1).is_some_and(|w| !w.starts_with("--")));
+        words.drain(at..=at + values);
+    }
+    words.retain(|word| word != "--dry-run");
+    words.extend([option, value.to_owned(), "--dry-run".to_owned()]);
+    Some(words.join(" "))
 }
 
 /// What holds for every run: it ends, it does not panic, and a refused request is one line on standard error.
@@ -338,6 +386,64 @@ fn odd_words_are_refused_without_a_panic() {
             let run = memgauge(&args, folder.path());
             assert_eq!((run.code, house_rules(&run)), (Some(2), vec![]), "{args:?} {run:?}");
         }
+    }
+}
+
+#[test]
+fn odd_numbers_are_planned_or_refused_with_advice_that_works() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let commands = "bandwidth latency scaling core-to-core loaded-latency numa patterns tlb caches instructions locks";
+    let mut complaints = Vec::new();
+    let mut refused = 0;
+    for command in commands.split(' ') {
+        let help = memgauge(&[command, "--help"], folder.path()).stdout;
+        // What every measurement has is tried once.
+        let end = if command == "bandwidth" { "Output:" } else { "Measuring:" };
+        let own = help.split(end).next().unwrap_or_default();
+        let options = own.lines().filter_map(|line| line.trim_start().strip_prefix("--")?.split_once(" <"));
+        for (option, _) in options.filter(|(_, value)| !value.starts_with("FILE")) {
+            for value in ["0", "1000000"] {
+                let typed = format!("{command} --{option} {value} --dry-run");
+                let run = memgauge(&typed.split(' ').collect::<Vec<_>>(), folder.path());
+                complaints.extend(house_rules(&run).iter().map(|what| format!("{typed}: {what}: {}", run.stderr)));
+                if run.code == Some(0) {
+                    continue;
+                }
+                refused += 1;
+                let tells =
+                    [value, &format!("--{option}"), "too many points"].iter().any(|part| run.stderr.contains(part));
+                if run.code != Some(2) || !tells {
+                    complaints.push(format!("{typed}: {:?}: {}", run.code, run.stderr));
+                }
+                // Advice leads to a plan, if not at once: what has no effect alone may be wrong too.
+                let mut last = (typed.clone(), run);
+                for _ in 0..5 {
+                    let Some(better) = advised(&last.0, &last.1.stderr) else { break };
+                    last = (better.clone(), memgauge(&better.split(' ').collect::<Vec<_>>(), folder.path()));
+                }
+                let followed = advised(&typed, &last.1.stderr).is_none() || last.1.code == Some(0);
+                if !followed || last.0 != typed && last.1.code != Some(0) {
+                    complaints.push(format!("{typed}, then {}: {}", last.0, last.1.stderr));
+                }
+            }
+        }
+    }
+    assert!(complaints.is_empty(), "{} complaints\n{}", complaints.len(), complaints.join("\n"));
+    assert!(refused > 20, "{refused}");
+}
+
+#[test]
+fn each_kernel_is_one_line_of_a_list_in_a_pipe() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let json = memgauge(&["list", "kernels", "--format", "json"], folder.path()).stdout;
+    let kernels: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    let text = memgauge(&["list", "kernels"], folder.path()).stdout;
+    let all = kernels.as_array().expect("a list");
+    assert_eq!(text.lines().count(), all.len() + 1);
+    for kernel in all {
+        let field = |name: &str| kernel[name].as_str().expect("text").to_owned();
+        let (name, does) = (field("name"), field("does"));
+        assert!(text.lines().any(|line| line.starts_with(&name) && line.ends_with(&does)), "{name}: {does}");
     }
 }
 

@@ -84,7 +84,7 @@ fn what_cannot_be_compared_is_refused_in_one_line() {
         ("compare", "argument missing: BEFORE"),
         ("compare x.json", "argument missing: AFTER"),
         ("compare x.json x.json", "cannot read the report: 'x.json'"),
-        ("compare x.json y.json --format xml", "unknown format of comparisons: 'xml'"),
+        ("compare x.json y.json --format xml", "invalid value for --format: 'xml'"),
         ("compare x.json y.json --floor 3", "invalid value for --floor: '3'; a share is from 0%"),
         ("compare x.json y.json --fail-on always", "invalid value for --fail-on: 'always'"),
     ] {

@@ -12,7 +12,9 @@ use crate::engine::{Clock, Observation, Team, Trouble};
 use crate::error::Error;
 use crate::host::interrupt::StopFlag;
 use crate::host::noise::ThreadNoise;
-use crate::host::storage::{Access, Direct, EngineSettings, Opening, Target, engine_named, nearest_available};
+use crate::host::storage::{
+    Access, Direct, EngineSettings, Opening, Target, check_creation, engine_named, nearest_available,
+};
 use crate::host::{counter, pin};
 use crate::kernels::{RULED_PER_BLOCK, dependent_adds};
 use crate::results::{KernelUsed, TraceWriter};
@@ -128,7 +130,7 @@ impl RealStorage {
         let access = match file.permission {
             Permission::Read => Access::Read,
             Permission::Destroy => Access::Destroy,
-            Permission::Create { size, .. } => {
+            Permission::Create { size, keep } => {
                 let there = std::fs::symlink_metadata(&file.path).is_ok_and(|found| !found.is_dir());
                 if there {
                     return Err(Error::usage(format!(
@@ -137,6 +139,7 @@ impl RealStorage {
                         file.path.display()
                     )));
                 }
+                check_creation(&file.path, size.0, keep)?;
                 return Ok(IoTarget {
                     size: size.0,
                     kind: "created file".to_owned(),

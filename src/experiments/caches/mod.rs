@@ -21,7 +21,7 @@ use super::chain_modes::packed_window;
 use super::instructions::chosen_cpus;
 use super::latency::line_of;
 use super::lists::{Density, PageModes};
-use super::{Bound, Detail, Draft, Experiment, Scope, axis, bytes_axis};
+use super::{Bound, Detail, Draft, Effects, Experiment, Scope, axis, bytes_axis};
 use crate::engine::{ChainShape, ChaseWork, Sampling, Work, derive, page_bytes};
 use crate::error::{Error, Result};
 use crate::host::memory::PageMode;
@@ -44,10 +44,12 @@ pub struct Settings {
     #[arg(long, value_name = "LIST")]
     pub pages: Option<PageModes>,
 
-    /// CPUs to look at, one after another [default: the first of the run]
-    #[arg(long, value_name = "LIST")]
-    pub cpu: Option<CpuList>,
+    /// CPUs to look at, one after another [default: the first that is allowed]
+    #[arg(long, value_name = "LIST", alias = "cpu")]
+    pub cpus: Option<CpuList>,
 }
+
+impl Effects for Settings {}
 
 /// Chains over working sets of rising size, as an operation.
 pub(super) const SWEEP: &str = "sweep";
@@ -124,7 +126,7 @@ impl Caches {
     pub fn in_profile(detail: Detail) -> Self {
         let brief = detail != Detail::Sweep;
         let density = if brief { Density::Low } else { Density::Medium };
-        Self { settings: Settings { density, max_size: None, pages: None, cpu: None }, brief }
+        Self { settings: Settings { density, max_size: None, pages: None, cpus: None }, brief }
     }
 
     /// Without what was not asked because there is little time.
@@ -144,7 +146,7 @@ impl Caches {
         let facts = scope.facts();
         let modes = self.settings.pages.as_ref().map_or_else(|| vec![usual(facts)], |pages| pages.on(facts));
         let mut groups = Vec::new();
-        for cpu in chosen_cpus(self.settings.cpu.as_ref(), scope)? {
+        for cpu in chosen_cpus(self.settings.cpus.as_ref(), "--cpus", scope)? {
             let most = self.largest(scope, cpu)?;
             groups.extend(modes.iter().map(|&pages| Group {
                 cpu,
@@ -167,7 +169,7 @@ impl Caches {
             return if asked > usable || asked < least {
                 Err(Error::usage(format!(
                     "largest working set not possible: {asked}; {least} to the {usable} that may be used; type --max-size {}",
-                    ROOMY.min(usable).0
+                    ROOMY.min(usable.round_down(1 << 10)).typed()
                 )))
             } else {
                 Ok(asked.round_down(line_of(scope, cpu).0))

@@ -64,7 +64,7 @@ impl Storage {
     /// Time that all points take, for a budget that the user left open.
     pub fn time(&self, repeat: u32) -> Nanos {
         let Some(s) = &self.settings else { return Nanos::ZERO };
-        let lists = [s.directions().len(), s.pattern.0.len(), s.block.0.len(), s.threads.0.len(), s.depth.0.len()];
+        let lists = [s.directions().len(), s.pattern.0.len(), s.blocks.0.len(), s.threads.0.len(), s.depth.0.len()];
         let more = [s.engine.0.len(), s.accesses().len(), s.rates().len(), s.compute.0.len()];
         let points = lists.into_iter().chain(more).fold(1.0, |product, n| product * n as f64) * f64::from(repeat);
         let recorded = self.recorded.as_ref().filter(|_| s.timing == Timing::Recorded).map(Recorded::duration);
@@ -94,7 +94,7 @@ impl Storage {
         let threads = threads(s, scope)?;
         let mut all = Vec::new();
         for direction in s.directions() {
-            for (&order, &block) in pairs(&s.pattern.0, &s.block.0) {
+            for (&order, &block) in pairs(&s.pattern.0, &s.blocks.0) {
                 for (&threads, depth) in pairs(&threads, &s.depth.0) {
                     for (engine, &direct) in pairs(&s.engine.0, &s.accesses()) {
                         let direct = direct && bypasses_cache(engine);
@@ -167,7 +167,7 @@ impl Storage {
         if work.buffers().0 > most {
             return Err(Error::usage(format!(
                 "too much memory for buffers: {} threads of {} operations of {}; {} may be used; type a smaller --depth or \
-                 --block",
+                 --blocks",
                 c.threads,
                 c.depth,
                 c.block,

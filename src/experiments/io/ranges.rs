@@ -164,7 +164,7 @@ fn blocks(s: &Settings, path: &Path, block: Bytes, size: u64) -> Result<(u64, u6
     let first = start.saturating_add(s.misalign.0);
     match end.saturating_sub(first) / block.0 {
         0 => refuse(format!(
-            "block larger than the range: {block} in {} B of {}; a range has one block at least; type a smaller --block",
+            "block larger than the range: {block} in {} B of {}; a range has one block at least; type a smaller --blocks",
             end.saturating_sub(first),
             path.display()
         )),
@@ -180,7 +180,7 @@ fn aligned(path: &Path, (offset, bytes): (u64, u64), target: &IoTarget) -> Resul
     }
     Err(Error::usage(format!(
         "misaligned for direct I/O: {bytes} B at byte {offset} of {}; offsets and sizes are multiples of {unit} B there; type \
-         --buffered, or another --block or --misalign",
+         --buffered, or another --blocks or --misalign",
         path.display()
     )))
 }

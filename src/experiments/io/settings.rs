@@ -2,9 +2,10 @@
 
 use super::super::lists::{Counts, lists, names};
 use crate::error::{Error, Result};
+use crate::experiments::{Effect, Effects};
 use crate::host::storage::IO_ENGINES;
 use crate::host::storage::engine_named;
-use crate::units::{Bytes, Nanos, ParseError, SizeList, ThreadList, parse_list};
+use crate::units::{Bytes, Nanos, ParseError, SizeList, ThreadList, parse_list, short_time, whole_number};
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -62,7 +63,10 @@ impl FromStr for Share {
     type Err = ParseError;
 
     fn from_str(text: &str) -> std::result::Result<Self, ParseError> {
-        let wrong = || ParseError::new(text, "a share of writes is from 0 (only reads) to 1 (only writes): 0.3, 30%");
+        let wrong = || {
+            ParseError::new(text, "a share of writes is from 0 (only reads) to 1 (only writes): 0.3, 30%")
+                .with_example("30%")
+        };
         let (number, scale) = match text.trim().strip_suffix('%') {
             Some(number) => (number, 1e4),
             None => (text.trim(), 1e6),
@@ -80,7 +84,10 @@ impl FromStr for Rate {
     type Err = ParseError;
 
     fn from_str(text: &str) -> std::result::Result<Self, ParseError> {
-        let wrong = || ParseError::new(text, "a rate is a number of operations per second, from 0.001 to 10^9: 1000");
+        let wrong = || {
+            ParseError::new(text, "a rate is a number of operations per second, from 0.001 to 10^9: 1000")
+                .with_example("1000")
+        };
         let rate = text.trim().parse::<f64>().map_err(|_| wrong())?;
         if (0.001..=1e9).contains(&rate) { Ok(Self((rate * 1e3).round() as u64)) } else { Err(wrong()) }
     }
@@ -143,7 +150,10 @@ impl FromStr for Position {
     fn from_str(text: &str) -> std::result::Result<Self, ParseError> {
         let text = text.trim();
         if !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()) {
-            let wrong = |_| ParseError::new(text, "a number of blocks is below 2^64: 1000, or bytes with a unit: 4MiB");
+            let wrong = |_| {
+                ParseError::new(text, "a number of blocks is below 2^64: 1000, or bytes with a unit: 4MiB")
+                    .with_example("1000")
+            };
             return text.parse().map(Position::Blocks).map_err(wrong);
         }
         text.parse().map(Position::Bytes)
@@ -157,21 +167,21 @@ pub struct Settings {
     #[arg(value_name = "FILE", required_unless_present = "replay")]
     pub files: Vec<PathBuf>,
 
-    /// What operations do: read, write, mix [default: read, or mix where --mix is given]
+    /// What operations do: read, write, mix [default: read, or mix where --mixes is given]
     #[arg(long, value_name = "LIST")]
     pub ops: Option<Directions>,
 
     /// Share of writes in a mix, drawn for each operation: 0.3 or 30% [default: 50%]
-    #[arg(long, value_name = "LIST")]
-    pub mix: Option<Mixes>,
+    #[arg(long, value_name = "LIST", alias = "mix")]
+    pub mixes: Option<Mixes>,
 
     /// Which block comes next: sequential, random, seekdist (in turn one of the last and one of the first), seekincr (seeks that grow)
     #[arg(long, value_name = "LIST", default_value = "sequential")]
     pub pattern: BlockOrders,
 
     /// Bytes of an operation: 4KiB, 512..1MiB:x4
-    #[arg(long, value_name = "LIST", default_value = "4KiB")]
-    pub block: SizeList,
+    #[arg(long, value_name = "LIST", default_value = "4KiB", alias = "block")]
+    pub blocks: SizeList,
 
     /// Where the range begins in each file: plain digits are blocks, sizes with a unit bytes
     #[arg(long, value_name = "PLACE", default_value = "0")]
@@ -190,7 +200,7 @@ pub struct Settings {
     pub misalign: Bytes,
 
     /// Time from a completion to the next submission in its place: 50us
-    #[arg(long, value_name = "TIME", default_value = "0s", conflicts_with = "rate")]
+    #[arg(long, value_name = "TIME", default_value = "0s", conflicts_with = "rate", value_parser = short_time)]
     pub think: Nanos,
 
     /// Dependent additions before each operation: 0,10000
@@ -222,11 +232,11 @@ pub struct Settings {
     pub poll: bool,
 
     /// Flush data and what belongs to the file after so many writes of a thread (fsync)
-    #[arg(long, value_name = "N", conflicts_with = "fdatasync")]
+    #[arg(long, value_name = "N", conflicts_with = "fdatasync", value_parser = whole_number::<u32>(1, u64::from(u32::MAX)))]
     pub fsync: Option<u32>,
 
     /// Flush data after so many writes of a thread (fdatasync)
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole_number::<u32>(1, u64::from(u32::MAX)))]
     pub fdatasync: Option<u32>,
 
     /// Operations per second of all threads together, at a fixed step; latency counts from when each was due: 1000,5000
@@ -234,7 +244,7 @@ pub struct Settings {
     pub rate: Option<Rates>,
 
     /// Operations of each point, no more and no fewer, instead of a time
-    #[arg(long, value_name = "N", conflicts_with = "time")]
+    #[arg(long, value_name = "N", conflicts_with = "time", value_parser = whole_number::<u64>(1, MOST_OPERATIONS))]
     pub operations: Option<u64>,
 
     /// Time that each point is measured for: 30s [default: until the interval is narrow, at most 10s]
@@ -242,7 +252,7 @@ pub struct Settings {
     pub time: Option<Nanos>,
 
     /// Length of a window, which is a sample: 100ms [default: 500ms, or a 20th of --time but 50ms at least]
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", value_parser = short_time)]
     pub window: Option<Nanos>,
 
     /// Make FILE, of this size, write it from end to end, and remove it afterwards
@@ -250,7 +260,7 @@ pub struct Settings {
     pub create: Option<Bytes>,
 
     /// Leave the file that --create made
-    #[arg(long, requires = "create")]
+    #[arg(long)]
     pub keep: bool,
 
     /// Let the content of this very FILE be overwritten
@@ -270,12 +280,111 @@ pub struct Settings {
     pub continue_on_error: bool,
 
     /// Do what this trace says, once: of --trace, or the text that blkparse prints
-    #[arg(long, value_name = "TRACE", conflicts_with_all = ["operations", "time", "rate", "think", "ops", "mix"])]
+    #[arg(long, value_name = "TRACE", conflicts_with_all = ["operations", "time", "rate", "think", "ops", "mixes"])]
     pub replay: Option<PathBuf>,
 
     /// When recorded operations are begun: asap (as soon as there is a free place), recorded (when they came)
-    #[arg(long, value_name = "WHEN", default_value = "asap", requires = "replay")]
+    #[arg(long, value_name = "WHEN", default_value = "asap")]
     pub timing: Timing,
+}
+
+/// Operations of a point at most: more would take years.
+const MOST_OPERATIONS: u64 = 1 << 50;
+
+impl Settings {
+    /// Whether blocks are chosen by the options and not by a trace.
+    fn chooses_blocks(&self) -> bool {
+        self.replay.is_none()
+    }
+
+    /// Whether any operation may write.
+    fn may_write(&self) -> bool {
+        self.replay.is_some() || self.directions().iter().any(|(_, share)| *share > 0)
+    }
+
+    /// Whether any operation may read.
+    fn may_read(&self) -> bool {
+        self.replay.is_some() || self.directions().iter().any(|(_, share)| *share < 1_000_000)
+    }
+}
+
+/// Where a trace says what is done.
+const NO_TRACE: &str = "a replay does what its trace says";
+
+impl Effects for Settings {
+    const EFFECTS: &'static [Effect<Self>] = &[
+        Effect {
+            option: "mixes",
+            applies: |s| s.ops.as_ref().is_none_or(|ops| ops.0.contains(&Direction::Mix)),
+            only: "only a mix has a share of writes",
+            cure: Some("--ops mix"),
+        },
+        Effect { option: "pattern", applies: Self::chooses_blocks, only: NO_TRACE, cure: None },
+        Effect { option: "blocks", applies: Self::chooses_blocks, only: NO_TRACE, cure: None },
+        Effect { option: "start", applies: Self::chooses_blocks, only: NO_TRACE, cure: None },
+        Effect { option: "end", applies: Self::chooses_blocks, only: NO_TRACE, cure: None },
+        Effect { option: "misalign", applies: Self::chooses_blocks, only: NO_TRACE, cure: None },
+        Effect {
+            option: "stride",
+            applies: |s| {
+                let seeks = [BlockOrder::SeekDistance, BlockOrder::SeekGrowing];
+                s.chooses_blocks() && s.pattern.0.iter().any(|pattern| seeks.contains(pattern))
+            },
+            only: "only the patterns seekdist and seekincr use it",
+            cure: Some("--pattern seekdist"),
+        },
+        Effect {
+            option: "poll",
+            applies: |s| {
+                let polls = |engine: &EngineName| [EngineName::Named("io_uring"), EngineName::Auto].contains(engine);
+                s.engine.0.iter().any(polls)
+            },
+            only: "only io_uring looks for completions in a loop",
+            cure: Some("--engine io_uring"),
+        },
+        Effect {
+            option: "fsync",
+            applies: Self::may_write,
+            only: "only writes are flushed",
+            cure: Some("--ops write"),
+        },
+        Effect {
+            option: "fdatasync",
+            applies: Self::may_write,
+            only: "only writes are flushed",
+            cure: Some("--ops write"),
+        },
+        Effect {
+            option: "destroy-data",
+            applies: Self::may_write,
+            only: "only writes overwrite what a file holds",
+            cure: Some("--ops write"),
+        },
+        Effect {
+            option: "data",
+            applies: |s| s.may_write() || s.create.is_some() || s.verify,
+            only: "only what is written or verified has such data",
+            cure: Some("--ops write"),
+        },
+        Effect {
+            option: "verify",
+            applies: Self::may_read,
+            only: "only what is read is compared",
+            cure: Some("--ops read"),
+        },
+        Effect {
+            option: "keep",
+            applies: |s| s.create.is_some(),
+            only: "only a file that --create makes is removed",
+            cure: Some("--create 1GiB"),
+        },
+        Effect {
+            option: "timing",
+            applies: |s| s.replay.is_some(),
+            only: "only recorded operations have a timing",
+            cure: Some("--replay TRACE"),
+        },
+    ];
 }
 
 /// Threads at most, and operations of each.
@@ -292,19 +401,14 @@ impl Settings {
     /// Refuses what makes no sense whatever the machine.
     pub fn check(&self) -> Result<()> {
         let refuse = |text: String| Err(Error::usage(text));
-        if let Some(zero) = self.block.0.iter().find(|b| b.0 == 0) {
-            return refuse(format!("block not possible: {zero}; blocks have at least 1 B; type --block 4KiB"));
+        if let Some(zero) = self.blocks.0.iter().find(|b| b.0 == 0) {
+            return refuse(format!("block not possible: {zero}; blocks have at least 1 B; type --blocks 4KiB"));
         }
         if let Some(depth) = self.depth.0.iter().find(|d| d.0 == 0 || d.0 > MOST_DEPTH) {
             return refuse(format!(
                 "depth not possible: {}; a thread has 1 to {MOST_DEPTH} operations under way; type --depth 32",
                 depth.0
             ));
-        }
-        if [self.fsync, self.fdatasync].contains(&Some(0)) || self.operations == Some(0) {
-            return refuse(
-                "count not possible: 0; counts are at least 1; type --fsync 1 or --operations 1000".to_owned(),
-            );
         }
         if self.window() < SHORTEST_WINDOW || self.window() > Nanos(60e9) {
             return refuse(format!(
@@ -346,8 +450,8 @@ impl Settings {
 
     /// What operations do, with the share of writes in millionths.
     pub fn directions(&self) -> Vec<(String, u32)> {
-        let mixes = self.mix.as_ref().map_or_else(|| vec![Share(500_000)], |mix| mix.0.clone());
-        let asked = match (&self.ops, &self.mix) {
+        let mixes = self.mixes.as_ref().map_or_else(|| vec![Share(500_000)], |mix| mix.0.clone());
+        let asked = match (&self.ops, &self.mixes) {
             (Some(ops), _) => ops.0.clone(),
             (None, Some(_)) => vec![Direction::Mix],
             (None, None) => vec![Direction::Read],

@@ -11,8 +11,8 @@ use crate::units::CpuList;
 /// The CPUs that follow pointers, one at a time: the one asked for, else the first of the run, of each kind of core unless
 /// one is enough or the user chose who makes the traffic.
 pub fn probe_cpus(settings: &Settings, scope: &Scope<'_>, one: bool) -> Result<Vec<u32>> {
-    let first = one_cpu(settings.cpu.as_ref(), scope)?;
-    if one || settings.cpu.is_some() || settings.traffic_cpus.is_some() {
+    let first = one_cpu(settings.cpus.as_ref(), "--cpus", scope)?;
+    if one || settings.cpus.is_some() || settings.traffic_cpus.is_some() {
         return Ok(vec![first]);
     }
     let kinds = kinds(&scope.facts().topology, scope.cpus);
@@ -20,14 +20,14 @@ pub fn probe_cpus(settings: &Settings, scope: &Scope<'_>, one: bool) -> Result<V
     Ok(std::iter::once(first).chain(others).collect())
 }
 
-/// The only CPU asked for, or the first of the run.
-pub fn one_cpu(asked: Option<&CpuList>, scope: &Scope<'_>) -> Result<u32> {
-    match chosen_cpus(asked, scope)?[..] {
+/// The only CPU asked for with `option`, or the first of the run.
+pub fn one_cpu(asked: Option<&CpuList>, option: &str, scope: &Scope<'_>) -> Result<u32> {
+    match chosen_cpus(asked, option, scope)?[..] {
         [cpu] => Ok(cpu),
         _ => Err(Error::usage(format!(
-            "too many cpus: {}; one of them is measured at a time; type --cpu {}",
-            asked.cloned().unwrap_or(CpuList(Vec::new())),
-            scope.cpus.first().copied().unwrap_or(0)
+            "too many cpus: {}; one of them is measured at a time; type {option} {}",
+            asked.cloned().unwrap_or_default(),
+            asked.and_then(|list| list.0.first()).or(scope.cpus.first()).copied().unwrap_or(0)
         ))),
     }
 }

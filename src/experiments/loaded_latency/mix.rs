@@ -60,7 +60,7 @@ impl FromStr for Mix {
         let parts = ratio.split_once(':').and_then(|(reads, writes)| part(reads).zip(part(writes)));
         let mix = parts.map(|(reads, writes)| Self { reads, writes, non_temporal });
         let possible = |mix: &Self| mix.reads + mix.writes > 0 && (mix.writes > 0 || !mix.non_temporal);
-        mix.filter(possible).ok_or_else(|| ParseError::new(text, allowed))
+        mix.filter(possible).ok_or_else(|| ParseError::new(text, allowed).with_example("67:33"))
     }
 }
 

@@ -17,7 +17,7 @@ use super::hierarchy::Levels;
 use super::latency::{chain_seed, line_of};
 use super::lists::{Count, Counts, PageModes};
 use super::nodes::asked_node;
-use super::{Bound, Detail, Draft, Experiment, Scope, axis, bytes_axis};
+use super::{Bound, Detail, Draft, Effect, Effects, Experiment, Scope, axis, bytes_axis};
 use crate::engine::{ChainShape, ChaseWork, LoadedWork, Probe, Traffic, Work};
 use crate::error::{Error, Result};
 use crate::host::memory::PageMode;
@@ -43,11 +43,11 @@ pub struct Settings {
     #[arg(long, value_name = "N", default_value = "4")]
     pub points: Count,
 
-    /// The CPU that follows pointers [default: the first of the run, of each kind of core]
-    #[arg(long, value_name = "CPU")]
-    pub cpu: Option<CpuList>,
+    /// The CPU that follows pointers [default: the first that is allowed, of each kind of core]
+    #[arg(long, value_name = "CPU", alias = "cpu")]
+    pub cpus: Option<CpuList>,
 
-    /// CPUs of the traffic [default: the others on the same NUMA node, but those that share a core with --cpu]
+    /// CPUs of the traffic [default: the others on the same NUMA node, but those that share a core with --cpus]
     #[arg(long, value_name = "LIST")]
     pub traffic_cpus: Option<CpuList>,
 
@@ -68,20 +68,29 @@ pub struct Settings {
     pub pages: PageModes,
 
     /// Memory that the chain spans, rounded down to whole lines [default: as `memgauge latency` in memory]
-    #[arg(long, value_name = "SIZE")]
-    pub size: Option<Bytes>,
+    #[arg(long, value_name = "SIZE", alias = "size")]
+    pub sizes: Option<Bytes>,
 
-    /// NUMA node of all memory [default: that of --cpu, and the most distant one]
-    #[arg(long, value_name = "N")]
-    pub node: Option<Count>,
+    /// NUMA node of all memory [default: that of --cpus, and the most distant one]
+    #[arg(long, value_name = "N", aliases = ["node", "nodes"])]
+    pub memory_nodes: Option<Count>,
 
     /// Measure what this CPU loses when others use the memory: its latency and its bandwidth, alone and beside --bully
-    #[arg(long, value_name = "CPU", conflicts_with_all = ["cpu", "traffic_cpus", "threads", "readers", "writers", "points"])]
+    #[arg(long, value_name = "CPU", conflicts_with_all = ["cpus", "traffic_cpus", "threads", "readers", "writers", "points"])]
     pub victim: Option<CpuList>,
 
     /// The CPUs that use the memory beside --victim [default: all others]
-    #[arg(long, value_name = "LIST", requires = "victim")]
+    #[arg(long, value_name = "LIST")]
     pub bully: Option<CpuList>,
+}
+
+impl Effects for Settings {
+    const EFFECTS: &'static [Effect<Self>] = &[Effect {
+        option: "bully",
+        applies: |s| s.victim.is_some(),
+        only: "only a victim has others that use the memory meanwhile",
+        cure: Some("--victim 0"),
+    }];
 }
 
 impl Settings {
@@ -91,14 +100,14 @@ impl Settings {
             mixes: None,
             pauses: None,
             points: Count(4),
-            cpu: None,
+            cpus: None,
             traffic_cpus: None,
             threads: None,
             readers: None,
             writers: None,
             pages: PageModes(vec![PageMode::Transparent]),
-            size: None,
-            node: None,
+            sizes: None,
+            memory_nodes: None,
             victim: None,
             bully: None,
         }
@@ -193,7 +202,8 @@ impl LoadedLatency {
         for cpu in probe_cpus(&self.settings, scope, self.brief)? {
             let cpus = traffic_cpus(&self.settings, scope, cpu)?;
             let shapes = self.shapes(&cpus);
-            for (far, place) in places(&self.settings, scope, cpu, !self.brief && self.settings.node.is_none())? {
+            for (far, place) in places(&self.settings, scope, cpu, !self.brief && self.settings.memory_nodes.is_none())?
+            {
                 let bytes = traffic_bytes(scope, &cpus);
                 let curves = if lines.is_empty() { usize::MAX } else { self.elsewhere };
                 for &shape in shapes.iter().take(curves) {
@@ -232,16 +242,16 @@ fn traffic_bytes(scope: &Scope<'_>, cpus: &[u32]) -> Bytes {
 fn places(settings: &Settings, scope: &Scope<'_>, cpu: u32, remote: bool) -> Result<Vec<(bool, Place)>> {
     let line = line_of(scope, cpu);
     let levels = Levels::new(scope.facts(), &[cpu], scope.last_level());
-    let size = settings.size.unwrap_or(levels.memory);
-    if size < line || settings.size.is_some_and(|size| size > scope.usable()) {
+    let size = settings.sizes.unwrap_or(levels.memory);
+    if size < line || settings.sizes.is_some_and(|size| size > scope.usable()) {
         return Err(Error::usage(format!(
-            "size not possible: {size}; a chain takes {line} to {}; type --size 256MiB",
+            "size not possible: {size}; a chain takes {line} to {}; type --sizes 256MiB",
             scope.usable()
         )));
     }
     let nodes = &scope.facts().topology.nodes;
     let own = scope.facts().topology.node_of(cpu);
-    let mut on = vec![asked_node(settings.node, scope)?.or(own.filter(|_| nodes.len() > 1))];
+    let mut on = vec![asked_node(settings.memory_nodes, scope)?.or(own.filter(|_| nodes.len() > 1))];
     if remote {
         on.extend(most_distant(scope, own).map(Some));
     }
@@ -394,7 +404,7 @@ impl Experiment for LoadedLatency {
             )
         };
         let line = line_of(scope, scope.cpus.first().copied().unwrap_or(0));
-        let size = self.settings.size.filter(|size| !size.0.is_multiple_of(line.0));
+        let size = self.settings.sizes.filter(|size| !size.0.is_multiple_of(line.0));
         let told =
             size.map(|size| format!("{} B were rounded down to {} B: whole lines", size.0, size.round_down(line.0).0));
         differ.map(tell).chain(told).chain(cpus::adjustments(&self.settings, scope, self.brief)).collect()

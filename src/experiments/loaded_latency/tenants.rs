@@ -32,7 +32,7 @@ impl Tenants {
 
     /// The traffic of the bully by mix and pause.
     fn lines(&self, scope: &Scope<'_>) -> Result<Vec<(Line, u64)>> {
-        let victim = one_cpu(self.settings.victim.as_ref(), scope)?;
+        let victim = one_cpu(self.settings.victim.as_ref(), "--victim", scope)?;
         let cpus = match &self.settings.bully {
             Some(asked) => asked_cpus(asked, scope, victim, "--bully")?,
             None => scope.cpus.iter().copied().filter(|cpu| *cpu != victim).collect(),

@@ -184,7 +184,7 @@ pub fn no_room(scope: &Scope<'_>, place: &Place, bytes: Bytes) -> Option<Outcome
         let share = Bytes((bytes.0 as f64 * share_of(place, id, &topology.nodes)).ceil() as u64);
         let usable = node.usable().filter(|&usable| share > usable)?;
         let reason =
-            format!("{share} do not fit into the {usable} that may be used of node {id}; type a smaller --size");
+            format!("{share} do not fit into the {usable} that may be used of node {id}; type smaller --sizes");
         Some(Outcome::Skipped { reason })
     })
 }

@@ -5,11 +5,11 @@
 mod ends;
 mod findings;
 
-use super::bandwidth::fitted;
+use super::bandwidth::{check_sizes, fitted};
 use super::hierarchy::Levels;
 use super::latency::line_of;
 use super::lists::{Asked, Interleavings, Operations, PageModes, Quantities, Spread, Studied};
-use super::{Bound, Detail, Draft, Experiment, Scope, axis, bytes_axis};
+use super::{Bound, Detail, Draft, Effect, Effects, Experiment, Scope, axis, bytes_axis};
 use crate::engine::{ChainShape, ChaseWork, StreamWork, Work, derive};
 use crate::error::{Error, Result};
 use crate::host::memory::{PageMode, Place};
@@ -34,7 +34,7 @@ pub struct Settings {
     pub cpu_nodes: Option<CpuList>,
 
     /// Nodes whose memory is accessed, with CPUs or without [default: all with memory]
-    #[arg(long, value_name = "LIST")]
+    #[arg(long, value_name = "LIST", aliases = ["node", "nodes"])]
     pub memory_nodes: Option<CpuList>,
 
     /// Threads on each CPU node, as many as it has at most: a number or all [default: one on each physical core]
@@ -46,12 +46,40 @@ pub struct Settings {
     pub pages: PageModes,
 
     /// Working set of each thread, and of the chain [default: four times the last-level caches that the CPU node has]
-    #[arg(long, value_name = "SIZE")]
-    pub size: Option<Bytes>,
+    #[arg(long, value_name = "SIZE", alias = "size")]
+    pub sizes: Option<Bytes>,
 
     /// Memory spread over all memory nodes: even (a page from each in turn), weighted (by the administrator's weights), none
     #[arg(long, value_name = "LIST", default_value = "even,weighted")]
     pub interleave: Interleavings,
+}
+
+/// Whether bandwidth is measured between the nodes.
+fn measures_bandwidth(settings: &Settings) -> bool {
+    settings.measure.0.contains(&Studied::Bandwidth)
+}
+
+impl Effects for Settings {
+    const EFFECTS: &'static [Effect<Self>] = &[
+        Effect {
+            option: "ops",
+            applies: measures_bandwidth,
+            only: "only bandwidth has operations",
+            cure: Some("--measure bandwidth,latency"),
+        },
+        Effect {
+            option: "threads",
+            applies: measures_bandwidth,
+            only: "only bandwidth has several threads",
+            cure: Some("--measure bandwidth,latency"),
+        },
+        Effect {
+            option: "interleave",
+            applies: measures_bandwidth,
+            only: "only bandwidth is measured over interleaved memory",
+            cure: Some("--measure bandwidth,latency"),
+        },
+    ];
 }
 
 impl Settings {
@@ -79,7 +107,7 @@ impl Settings {
             memory_nodes: None,
             threads: None,
             pages: PageModes(vec![PageMode::Transparent]),
-            size: None,
+            sizes: None,
             interleave: Interleavings(spread),
         }
     }
@@ -122,7 +150,7 @@ impl NumaBandwidth {
         let nodes = at.cpus.map_or_else(Vec::new, |node| node.cpus.clone());
         let own = scope.last_level_of(if nodes.is_empty() { cpus } else { &nodes });
         let levels = Levels::new(scope.facts(), cpus, own);
-        let fitted = fitted(asked, self.settings.size.unwrap_or(levels.memory))?;
+        let fitted = fitted(asked, self.settings.sizes.unwrap_or(levels.memory))?;
         let bytes = fitted.bytes;
         let work = StreamWork {
             any_of_family: matches!(asked, Asked::BestOf(_)),
@@ -229,6 +257,7 @@ impl Experiment for NumaBandwidth {
         let Some(ends) = Ends::of(&self.settings, self.detail, scope)? else {
             return Ok(Vec::new());
         };
+        check_sizes(self.settings.sizes.as_slice(), &self.settings.ops)?;
         let mut drafts = Vec::new();
         for &asked in &self.settings.ops.0 {
             for &pages in &self.settings.pages.0 {
@@ -267,11 +296,11 @@ impl NumaLatency {
         let own = scope.last_level_of(&cpus.cpus);
         let stride = line_of(scope, cpu);
         let levels = Levels::new(scope.facts(), &[cpu], own);
-        let size = self.settings.size.unwrap_or(levels.memory);
+        let size = self.settings.sizes.unwrap_or(levels.memory);
         let bytes = size.round_down(stride.0);
         if bytes.0 == 0 {
             return Err(Error::usage(format!(
-                "too small a size: {size}; a chain needs room for one node of {stride}; type --size {} or more",
+                "too small a size: {size}; a chain needs room for one node of {stride}; type --sizes {} or more",
                 stride.0
             )));
         }

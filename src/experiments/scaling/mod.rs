@@ -8,7 +8,7 @@ use super::bandwidth::{check_sizes, draft_point, fitted, rounded};
 use super::hierarchy::{Levels, MEMORY};
 use super::lists::{Asked, Operations, PageModes, Placement, Placements, Widths, thread_counts};
 use super::placement::{Placing, kinds};
-use super::{Detail, Draft, Experiment, Scope, axis, bytes_axis};
+use super::{Detail, Draft, Effects, Experiment, Scope, axis, bytes_axis};
 use crate::engine::StreamWork;
 use crate::error::{Error, Result};
 use crate::host::memory::PageMode;
@@ -53,8 +53,13 @@ pub struct Settings {
     pub pages: PageModes,
 }
 
+impl Effects for Settings {}
+
 /// Counts in the curves of the default profile, all curves together: about 4 s.
 const FEW: usize = 9;
+
+/// Less is a number without its unit.
+const LEAST_MODEL: Bytes = Bytes::mib(1);
 
 /// Counts in the curves of the full profile, all curves of an operation and a placement together.
 const MANY: usize = 12;
@@ -208,9 +213,9 @@ impl Scaling {
     /// Refuses a size of a model that says nothing.
     fn check_model(&self) -> Result<()> {
         match self.settings.model_size {
-            Some(Bytes(0)) => {
-                Err(Error::usage("model size not possible: 0 B; a model has weights; type --model-size 8GB"))
-            }
+            Some(size) if size < LEAST_MODEL => Err(Error::usage(format!(
+                "model size not possible: {size}; the weights of a model take {LEAST_MODEL} or more; type --model-size 8GB"
+            ))),
             Some(size) if self.reading().is_none() => Err(Error::usage(format!(
                 "nothing to hold a model of {size} against: no operation that reads only; a token takes a read of all \
                  weights; type --ops read"
@@ -270,7 +275,7 @@ impl Experiment for Scaling {
 
     fn draft(&self, scope: &Scope<'_>) -> Result<Vec<Draft>> {
         self.check_model()?;
-        check_sizes(self.settings.sizes.as_ref(), &self.settings.ops)?;
+        check_sizes(self.settings.sizes.as_ref().map_or(&[], |sizes| &sizes.0), &self.settings.ops)?;
         let mut drafts = Vec::new();
         if self.is_answered(scope) {
             return Ok(drafts);

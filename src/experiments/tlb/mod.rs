@@ -10,7 +10,7 @@ mod tests;
 use super::instructions::chosen_cpus;
 use super::latency::line_of;
 use super::lists::{Count, Density, PageModes, available};
-use super::{Bound, Detail, Draft, Experiment, Scope, axis, bytes_axis};
+use super::{Bound, Detail, Draft, Effects, Experiment, Scope, axis, bytes_axis};
 use crate::engine::{ChainShape, ChaseWork, MemoryPlan, Sampling, Work, derive, lacking_pages, page_bytes};
 use crate::error::{Error, Result};
 use crate::host::memory::PageMode;
@@ -33,10 +33,12 @@ pub struct Settings {
     #[arg(long, value_name = "N")]
     pub max_pages: Option<Count>,
 
-    /// CPUs to look at, one after another [default: the first of the run]
-    #[arg(long, value_name = "LIST")]
-    pub cpu: Option<CpuList>,
+    /// CPUs to look at, one after another [default: the first that is allowed]
+    #[arg(long, value_name = "LIST", alias = "cpu")]
+    pub cpus: Option<CpuList>,
 }
+
+impl Effects for Settings {}
 
 /// The chain with one node in each page, as an operation.
 pub(super) const SPREAD: &str = "spread";
@@ -97,7 +99,7 @@ impl Tlb {
         let density = if brief { Density::Low } else { Density::Medium };
         let pages = brief.then(|| PageModes(vec![PageMode::Base]));
         let max_pages = brief.then_some(Count(BRIEF_PAGES));
-        Self { settings: Settings { pages, density, max_pages, cpu: None }, large: Density::Low, brief }
+        Self { settings: Settings { pages, density, max_pages, cpus: None }, large: Density::Low, brief }
     }
 
     /// The numbers of pages to try, in pages of `page` bytes.
@@ -201,7 +203,7 @@ impl Experiment for Tlb {
         let facts = scope.facts();
         let modes = self.settings.pages.as_ref().map_or_else(|| available(facts), |pages| pages.on(facts));
         let mut drafts = Vec::new();
-        for cpu in chosen_cpus(self.settings.cpu.as_ref(), scope)? {
+        for cpu in chosen_cpus(self.settings.cpus.as_ref(), "--cpus", scope)? {
             let line = line_of(scope, cpu);
             for &pages in &modes {
                 let page = page_bytes(pages, facts);

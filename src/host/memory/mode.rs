@@ -61,7 +61,7 @@ impl FromStr for PageMode {
         PageMode::ALL.into_iter().find(|mode| mode.to_string() == name).or_else(of_pool).ok_or_else(|| {
             let allowed = "pages are 4k (base pages), thp (transparent huge pages), huge (reserved ones), of one of several \
                            pools huge-2MiB, huge-1GiB, or best (the largest of these that there are)";
-            ParseError::new(text, allowed)
+            ParseError::new(text, allowed).with_example("4k")
         })
     }
 }

@@ -35,7 +35,7 @@ impl IoBuffers {
     pub fn new(slots: usize, block: usize, misalign: usize) -> Result<IoBuffers> {
         let refuse = |why: &str| {
             Error::failure(format!(
-                "cannot make buffers for I/O: {slots} of {block} bytes; {why}; take a smaller --block-size or --depth"
+                "cannot make buffers for I/O: {slots} of {block} bytes; {why}; take a smaller --blocks or --depth"
             ))
         };
         let page = os::page_size().max(4096);

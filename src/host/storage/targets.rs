@@ -10,6 +10,8 @@ mod in_use;
 #[cfg(test)]
 mod tests;
 
+pub use create::check_creation;
+
 use super::pattern::{Filler, Pattern};
 use crate::error::{Error, Result};
 use crate::host::facts::SystemFiles;

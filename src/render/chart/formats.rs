@@ -23,6 +23,10 @@ impl Renderer for Svg {
         "charts (all, or --chart) in one picture that can be scaled, letters as outlines"
     }
 
+    fn options(&self) -> &'static [&'static str] {
+        &["chart", "theme", "title"]
+    }
+
     fn render_finite(&self, report: &Report, options: &Options) -> Result<Vec<u8>> {
         self.render_several(&[alone(report)], options)
     }
@@ -50,6 +54,10 @@ impl Renderer for Png {
 
     fn help(&self) -> &'static str {
         "charts (all, or --chart) in one picture of pixels, 2400 to a chart's width up to four charts"
+    }
+
+    fn options(&self) -> &'static [&'static str] {
+        &["chart", "theme", "title"]
     }
 
     fn is_text(&self) -> bool {

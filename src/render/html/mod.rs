@@ -28,6 +28,10 @@ const SCRIPT: &str = include_str!("page.js");
 /// Reports are packed to a tenth without taking long: the level of deflate.
 const QUICKLY: u8 = 4;
 
+/// Columns of the facts about the machine: wide enough for most sources in one piece, as a path that is broken in two
+/// cannot be copied.
+const HOST_WIDTH: u16 = 120;
+
 /// A table with more rows is folded.
 const LONG_TABLE: usize = 40;
 /// Rows that a page has room for; programs read the data.
@@ -47,6 +51,10 @@ impl Renderer for Html {
 
     fn help(&self) -> &'static str {
         "a page for browsers, alone and without network: charts, tables, the report itself"
+    }
+
+    fn options(&self) -> &'static [&'static str] {
+        &["chart", "title"]
     }
 
     fn render_finite(&self, report: &Report, options: &Options) -> Result<Vec<u8>> {
@@ -159,7 +167,7 @@ fn card(i: usize, names: &[String], named: &NamedReport, options: &Options) -> S
         of(i, names),
         list(&facts(&named.report)),
         list(&brief),
-        escape_lines(&host_table(&named.report.provenance.host))
+        escape_lines(&host_table(&named.report.provenance.host, Some(HOST_WIDTH)))
     )
 }
 

@@ -456,7 +456,7 @@ fn bars_and_sparklines_are_drawn_only_where_asked_for() {
     let plain = render("table", &report, &Options::default());
     let block = |c: char| ('\u{2581}'..='\u{258f}').contains(&c);
     assert!(!plain.contains(block));
-    let drawn = render("table", &report, &Options { bars: true, ..Options::default() });
+    let drawn = render("table", &report, &Options { bars: true, width: Some(100), ..Options::default() });
     let line = drawn.lines().find(|line| line.contains("bandwidth read, threads 1")).unwrap();
     assert!(line.contains("to 612 ") && line.matches(block).count() == 4, "{drawn}");
     assert!(drawn.contains("of limit") && drawn.lines().all(|line| line.chars().count() <= 100), "{drawn}");

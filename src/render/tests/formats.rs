@@ -105,9 +105,9 @@ fn a_healthy_default_run_fits_one_screen() {
 #[test]
 fn tables_keep_to_the_width_and_to_their_numbers() {
     for report in [reports::default_profile(), reports::single_experiment(), reports::hostile()] {
-        for width in [None, Some(60), Some(140), Some(1)] {
+        for width in [Some(100), Some(60), Some(140), Some(1)] {
             let text = render("table", &report, &Options { width, ..Options::default() });
-            let most = usize::from(width.unwrap_or(100).max(40));
+            let most = usize::from(width.unwrap_or_default().max(40));
             for line in text.lines() {
                 // A character of the hostile text takes two columns, which only makes lines shorter.
                 assert!(line.chars().count() <= most, "{width:?}: {line}");
@@ -197,8 +197,28 @@ fn markdown_says_where_the_numbers_come_from() {
 #[test]
 fn lists_are_aligned() {
     let rows = vec![vec!["a".to_owned(), "b\nc".to_owned()], vec!["long".to_owned(), "d".to_owned()]];
-    assert_eq!(list_table(&["x", "y"], &rows), "x     y\na     b c\nlong  d\n");
-    assert_eq!(list_table(&["x", "y"], &[]), "x  y\n");
+    for width in [None, Some(100)] {
+        assert_eq!(list_table(&["x", "y"], &rows, width), "x     y\na     b c\nlong  d\n");
+        assert_eq!(list_table(&["x", "y"], &[], width), "x  y\n");
+    }
+}
+
+#[test]
+fn without_a_terminal_each_row_is_one_line() {
+    let long = "word ".repeat(40).trim_end().to_owned();
+    let rows = vec![vec!["a".to_owned(), long.clone(), "end".to_owned()], vec!["b".into(), "c".into(), "d".into()]];
+    let text = list_table(&["x", "y", "z"], &rows, None);
+    assert_eq!(text, format!("x  y  z\na  {long}  end\nb  c  d\n"));
+    assert!(list_table(&["x", "y", "z"], &rows, Some(100)).lines().count() > 3);
+    // Tables with numbers are not folded, and remarks are not wrapped.
+    for report in [reports::default_profile(), reports::hostile(), reports::matrix(24)] {
+        let lines = |width| render("table", &report, &Options { width, verbose: true, ..Options::default() });
+        let (piped, narrow) = (lines(None), lines(Some(40)));
+        assert!(piped.lines().count() < narrow.lines().count());
+        assert!(piped.lines().all(|line| line == line.trim_end()));
+        let wide = lines(Some(u16::MAX));
+        assert_eq!(piped.lines().count(), wide.lines().count());
+    }
 }
 
 #[test]

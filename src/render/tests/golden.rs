@@ -40,7 +40,8 @@ fn is_kept(case: &str, format: &str) -> bool {
 
 /// Every output that is kept, by file name, in the form in which it is kept.
 fn outputs() -> Vec<(String, Vec<u8>)> {
-    let saved = Options { saved_to: Some("memgauge-report-1.json".into()), ..Options::default() };
+    let terminal = Options { width: Some(100), ..Options::default() };
+    let saved = Options { saved_to: Some("memgauge-report-1.json".into()), ..terminal.clone() };
     let cases = cases();
     let mut outputs = Vec::new();
     for (case, report) in &cases {
@@ -60,18 +61,18 @@ fn outputs() -> Vec<(String, Vec<u8>)> {
     let verbose = Options { verbose: true, width: Some(72), ..Options::default() };
     outputs.push(("default-verbose-72.table".into(), RENDERERS[0].render(&cases[0].1, &verbose).unwrap()));
     for (case, name) in [(0, "bandwidth"), (1, "latency"), (6, "core-to-core"), (8, "numa")] {
-        let options = Options { charts: vec![name.into()], ..Options::default() };
+        let options = Options { charts: vec![name.into()], ..terminal.clone() };
         outputs
             .push((format!("{}.{name}.chart", cases[case].0), RENDERERS[0].render(&cases[case].1, &options).unwrap()));
     }
     for format in super::super::COMPARISON_FORMATS.iter().filter(|f| !["json", "html"].contains(&f.name)) {
-        let bytes = format.render(&[super::comparisons::slower()], &[], &Options::default()).unwrap();
+        let bytes = format.render(&[super::comparisons::slower()], &[], &terminal).unwrap();
         outputs.push((format!("slower.comparison.{}", format.name), bytes));
     }
-    outputs.push(("host.txt".into(), host_table(&machine::host()).into_bytes()));
+    outputs.push(("host.txt".into(), host_table(&machine::host(), Some(120)).into_bytes()));
     let rows = [["read-sse2", "16 B loads"], ["copy-avx512", "64 B loads and stores"]];
     let rows: Vec<Vec<String>> = rows.iter().map(|r| r.iter().map(|c| (*c).to_owned()).collect()).collect();
-    outputs.push(("list.txt".into(), list_table(&["kernel", "what it does"], &rows).into_bytes()));
+    outputs.push(("list.txt".into(), list_table(&["kernel", "what it does"], &rows, Some(100)).into_bytes()));
     outputs.iter_mut().for_each(|(_, bytes)| shorten(bytes));
     outputs
 }

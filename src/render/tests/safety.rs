@@ -88,7 +88,7 @@ fn the_host_table_is_safe_and_says_what_is_unknown() {
     host.topology.nodes.clear();
     host.topology.cpus[1].core = None;
     host.environment.load = Fact::known(f64::NAN, "nowhere");
-    let text = host_table(&host);
+    let text = host_table(&host, Some(120));
     assert!(!text.chars().any(is_harmful), "{text:?}");
     assert!(!text.contains("NaN"));
     let caches = text.lines().find(|l| l.starts_with("caches ")).unwrap();
@@ -109,7 +109,7 @@ fn a_large_machine_has_a_readable_host_table() {
             ..first.clone()
         })
         .collect();
-    let text = host_table(&host);
+    let text = host_table(&host, Some(120));
     assert!(text.contains("1024 CPUs: 0-1023") && text.contains("and 480 more"), "{text}");
     assert!(text.lines().count() < 80);
 }
@@ -118,7 +118,7 @@ fn a_large_machine_has_a_readable_host_table() {
 fn every_fact_is_in_the_host_table() {
     // Each text and each number that the facts hold must be found in the table, whatever its place.
     let host = machine::host();
-    let text: String = host_table(&host).split_whitespace().collect();
+    let text: String = host_table(&host, Some(120)).split_whitespace().collect();
     let value = serde_json::to_value(&host).unwrap();
     let mut open = vec![&value];
     while let Some(next) = open.pop() {
@@ -314,5 +314,7 @@ fn reports_that_lack_a_field_or_have_another_kind_of_value_are_shown_or_refused(
 #[test]
 fn rows_that_are_too_short_or_too_long_do_not_panic() {
     let rows = vec![vec!["one".to_owned()], vec!["a".to_owned(), "b".to_owned(), "c".to_owned()], Vec::new()];
-    assert!(list_table(&["x", "y"], &rows).contains("one"));
+    for width in [None, Some(100)] {
+        assert!(list_table(&["x", "y"], &rows, width).contains("one"));
+    }
 }

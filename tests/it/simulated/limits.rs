@@ -208,7 +208,7 @@ fn what_the_machine_does_not_have_is_refused() {
     let on = machines::plain();
     let refused = |experiment, words: &[&str]| assert_refused(&on, request(vec![experiment], &on), words);
     refused(bandwidth("--threads 3"), &["too many threads: 3", "2 cpus", "--threads all"]);
-    refused(bandwidth("--threads 1..8"), &["too many threads: 3"]);
+    refused(bandwidth("--threads 1..8"), &["too many threads: 8"]);
     refused(bandwidth("--sizes 25GiB"), &["too much memory: 25 GiB", "24 GiB", "--sizes"]);
     refused(bandwidth("--sizes 13GiB --threads 2"), &["too much memory: 13 GiB", "2 threads"]);
     refused(latency("--sizes 25GiB"), &["too much memory: 25 GiB", "24 GiB", "--sizes"]);

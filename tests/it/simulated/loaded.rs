@@ -329,11 +329,11 @@ fn what_cannot_be_meant_is_refused_with_a_cure() {
         ("--readers 90 --writers 1", "type --readers 7"),
         ("--traffic-cpus 0", "type --traffic-cpus 1-7"),
         ("--traffic-cpus 8", "type --traffic-cpus 1-7"),
-        ("--cpu 0-1", "type --cpu 0"),
+        ("--cpu 0-1", "type --cpus 0"),
         ("--pauses 999999,1000000,1000000", ""),
         ("--size 1", "type --size"),
         ("--size 1TiB", "type --size"),
-        ("--node 3", "type --node 0"),
+        ("--node 3", "type --memory-nodes 0"),
     ];
     for (options, cure) in wrong {
         match lab::plan(&on, asked(options, &on)) {

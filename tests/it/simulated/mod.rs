@@ -18,6 +18,7 @@ mod loaded;
 mod machines;
 mod noise;
 mod numa;
+mod options;
 mod pages;
 mod profile;
 mod profiles;

@@ -291,7 +291,7 @@ fn nodes_without_room_or_leave_are_skipped_with_a_reason() {
         other => panic!("{place}: {other:?}"),
     };
     let small = reason("operation=read cpu_node=0 memory_node=1");
-    assert_eq!(small, "256.0 MiB do not fit into the 90 MiB that may be used of node 1; type a smaller --size");
+    assert_eq!(small, "256.0 MiB do not fit into the 90 MiB that may be used of node 1; type smaller --sizes");
     assert!(reason("operation=chase cpu_node=3 memory_node=2").contains("may not take memory of node 2"));
     assert!(
         ran.point("operation=chase cpu_node=3 memory_node=1").outcome.measured().is_some(),

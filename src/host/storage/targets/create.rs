@@ -61,6 +61,11 @@ fn taken(path: &Path) -> Error {
     refusal(path, why, "name a new file, leave out --create to read it, or give it up with --destroy-data")
 }
 
+/// Refuses a file of `bytes` at `path` that does not fit, before anything is made.
+pub fn check_creation(path: &Path, bytes: u64, keep: bool) -> Result<()> {
+    check_room(path, &name_for(path, keep)?, bytes)
+}
+
 /// Refuses what does not fit, before anything is written.
 fn check_room(path: &Path, name: &Path, bytes: u64) -> Result<()> {
     if bytes == 0 {
