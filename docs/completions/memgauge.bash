@@ -31,6 +31,9 @@ _memgauge() {
             memgauge,generate)
                 cmd="memgauge__subcmd__generate"
                 ;;
+            memgauge,help)
+                cmd="memgauge__subcmd__help"
+                ;;
             memgauge,instructions)
                 cmd="memgauge__subcmd__instructions"
                 ;;
@@ -73,6 +76,9 @@ _memgauge() {
             memgauge__subcmd__generate,completions)
                 cmd="memgauge__subcmd__generate__subcmd__completions"
                 ;;
+            memgauge__subcmd__generate,help)
+                cmd="memgauge__subcmd__generate__subcmd__help"
+                ;;
             memgauge__subcmd__generate,kernels)
                 cmd="memgauge__subcmd__generate__subcmd__kernels"
                 ;;
@@ -82,6 +88,93 @@ _memgauge() {
             memgauge__subcmd__generate,schema)
                 cmd="memgauge__subcmd__generate__subcmd__schema"
                 ;;
+            memgauge__subcmd__generate__subcmd__help,columns)
+                cmd="memgauge__subcmd__generate__subcmd__help__subcmd__columns"
+                ;;
+            memgauge__subcmd__generate__subcmd__help,completions)
+                cmd="memgauge__subcmd__generate__subcmd__help__subcmd__completions"
+                ;;
+            memgauge__subcmd__generate__subcmd__help,help)
+                cmd="memgauge__subcmd__generate__subcmd__help__subcmd__help"
+                ;;
+            memgauge__subcmd__generate__subcmd__help,kernels)
+                cmd="memgauge__subcmd__generate__subcmd__help__subcmd__kernels"
+                ;;
+            memgauge__subcmd__generate__subcmd__help,man)
+                cmd="memgauge__subcmd__generate__subcmd__help__subcmd__man"
+                ;;
+            memgauge__subcmd__generate__subcmd__help,schema)
+                cmd="memgauge__subcmd__generate__subcmd__help__subcmd__schema"
+                ;;
+            memgauge__subcmd__help,bandwidth)
+                cmd="memgauge__subcmd__help__subcmd__bandwidth"
+                ;;
+            memgauge__subcmd__help,caches)
+                cmd="memgauge__subcmd__help__subcmd__caches"
+                ;;
+            memgauge__subcmd__help,compare)
+                cmd="memgauge__subcmd__help__subcmd__compare"
+                ;;
+            memgauge__subcmd__help,core-to-core)
+                cmd="memgauge__subcmd__help__subcmd__core__subcmd__to__subcmd__core"
+                ;;
+            memgauge__subcmd__help,generate)
+                cmd="memgauge__subcmd__help__subcmd__generate"
+                ;;
+            memgauge__subcmd__help,help)
+                cmd="memgauge__subcmd__help__subcmd__help"
+                ;;
+            memgauge__subcmd__help,instructions)
+                cmd="memgauge__subcmd__help__subcmd__instructions"
+                ;;
+            memgauge__subcmd__help,io)
+                cmd="memgauge__subcmd__help__subcmd__io"
+                ;;
+            memgauge__subcmd__help,latency)
+                cmd="memgauge__subcmd__help__subcmd__latency"
+                ;;
+            memgauge__subcmd__help,list)
+                cmd="memgauge__subcmd__help__subcmd__list"
+                ;;
+            memgauge__subcmd__help,loaded-latency)
+                cmd="memgauge__subcmd__help__subcmd__loaded__subcmd__latency"
+                ;;
+            memgauge__subcmd__help,locks)
+                cmd="memgauge__subcmd__help__subcmd__locks"
+                ;;
+            memgauge__subcmd__help,numa)
+                cmd="memgauge__subcmd__help__subcmd__numa"
+                ;;
+            memgauge__subcmd__help,patterns)
+                cmd="memgauge__subcmd__help__subcmd__patterns"
+                ;;
+            memgauge__subcmd__help,report)
+                cmd="memgauge__subcmd__help__subcmd__report"
+                ;;
+            memgauge__subcmd__help,run)
+                cmd="memgauge__subcmd__help__subcmd__run"
+                ;;
+            memgauge__subcmd__help,scaling)
+                cmd="memgauge__subcmd__help__subcmd__scaling"
+                ;;
+            memgauge__subcmd__help,tlb)
+                cmd="memgauge__subcmd__help__subcmd__tlb"
+                ;;
+            memgauge__subcmd__help__subcmd__generate,columns)
+                cmd="memgauge__subcmd__help__subcmd__generate__subcmd__columns"
+                ;;
+            memgauge__subcmd__help__subcmd__generate,completions)
+                cmd="memgauge__subcmd__help__subcmd__generate__subcmd__completions"
+                ;;
+            memgauge__subcmd__help__subcmd__generate,kernels)
+                cmd="memgauge__subcmd__help__subcmd__generate__subcmd__kernels"
+                ;;
+            memgauge__subcmd__help__subcmd__generate,man)
+                cmd="memgauge__subcmd__help__subcmd__generate__subcmd__man"
+                ;;
+            memgauge__subcmd__help__subcmd__generate,schema)
+                cmd="memgauge__subcmd__help__subcmd__generate__subcmd__schema"
+                ;;
             *)
                 ;;
         esac
@@ -89,7 +182,7 @@ _memgauge() {
 
     case "${cmd}" in
         memgauge)
-            opts="-o -v -h -V --profile --only --cpus --budget --samples --seed --repeat --reallocate --dram-peak --last-level --cooldown --max-points --dry-run --resume --format --output --scores --title --strict --verbose --help --version run bandwidth latency scaling core-to-core loaded-latency numa patterns tlb caches instructions locks io list report compare generate"
+            opts="-o -v -h -V --profile --only --ops --sizes --threads --width --pages --memory-nodes --cpus --dram-peak --last-level --budget --samples --seed --repeat --reallocate --cooldown --max-points --dry-run --resume --format --output --scores --title --strict --verbose --help --version run bandwidth latency scaling core-to-core loaded-latency numa patterns tlb caches instructions locks io list report compare generate help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -103,7 +196,39 @@ _memgauge() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --ops)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --sizes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --threads)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --width)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --pages)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --memory-nodes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --cpus)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --dram-peak)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --last-level)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -127,14 +252,6 @@ _memgauge() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --dram-peak)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --last-level)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --cooldown)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -148,7 +265,7 @@ _memgauge() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl csv markdown sc-membench openmetrics html svg png help" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -171,7 +288,7 @@ _memgauge() {
             return 0
             ;;
         memgauge__subcmd__bandwidth)
-            opts="-o -v -h --ops --sizes --threads --width --pages --prefetch-distance --node --cpus --budget --samples --seed --repeat --reallocate --dram-peak --last-level --cooldown --max-points --dry-run --resume --format --output --scores --title --strict --verbose --help"
+            opts="-o -v -h --ops --sizes --threads --width --pages --prefetch-distance --memory-nodes --cpus --dram-peak --last-level --budget --samples --seed --repeat --reallocate --cooldown --max-points --dry-run --resume --format --output --scores --title --strict --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -201,11 +318,19 @@ _memgauge() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --node)
+                --memory-nodes)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --cpus)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --dram-peak)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --last-level)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -229,14 +354,6 @@ _memgauge() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --dram-peak)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --last-level)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --cooldown)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -250,7 +367,7 @@ _memgauge() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl csv markdown sc-membench openmetrics html svg png help" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -273,7 +390,7 @@ _memgauge() {
             return 0
             ;;
         memgauge__subcmd__caches)
-            opts="-o -v -h --density --max-size --pages --cpu --cpus --budget --samples --seed --repeat --reallocate --dram-peak --last-level --cooldown --max-points --dry-run --resume --format --output --scores --title --strict --verbose --help"
+            opts="-o -v -h --density --max-size --pages --cpus --last-level --budget --samples --seed --repeat --reallocate --cooldown --max-points --dry-run --resume --format --output --scores --title --strict --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -291,11 +408,11 @@ _memgauge() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --cpu)
+                --cpus)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --cpus)
+                --last-level)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -319,14 +436,6 @@ _memgauge() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --dram-peak)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --last-level)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --cooldown)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -340,7 +449,7 @@ _memgauge() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl csv markdown sc-membench openmetrics html svg png help" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -382,7 +491,7 @@ _memgauge() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "table markdown json html help" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -401,7 +510,7 @@ _memgauge() {
             return 0
             ;;
         memgauge__subcmd__core__subcmd__to__subcmd__core)
-            opts="-o -v -h --kernel --pairs --lines --cpus --budget --samples --seed --repeat --reallocate --dram-peak --last-level --cooldown --max-points --dry-run --resume --format --output --scores --title --strict --verbose --help"
+            opts="-o -v -h --kernel --pairs --lines --cpus --budget --samples --seed --repeat --reallocate --cooldown --max-points --dry-run --resume --format --output --scores --title --strict --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -443,14 +552,6 @@ _memgauge() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --dram-peak)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --last-level)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --cooldown)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -464,7 +565,7 @@ _memgauge() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl csv markdown sc-membench openmetrics html svg png help" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -487,7 +588,7 @@ _memgauge() {
             return 0
             ;;
         memgauge__subcmd__generate)
-            opts="-h --help man completions schema columns kernels"
+            opts="-h --help man completions schema columns kernels help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -517,6 +618,104 @@ _memgauge() {
         memgauge__subcmd__generate__subcmd__completions)
             opts="-h --help bash elvish fish powershell zsh"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        memgauge__subcmd__generate__subcmd__help)
+            opts="man completions schema columns kernels help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        memgauge__subcmd__generate__subcmd__help__subcmd__columns)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        memgauge__subcmd__generate__subcmd__help__subcmd__completions)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        memgauge__subcmd__generate__subcmd__help__subcmd__help)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        memgauge__subcmd__generate__subcmd__help__subcmd__kernels)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        memgauge__subcmd__generate__subcmd__help__subcmd__man)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        memgauge__subcmd__generate__subcmd__help__subcmd__schema)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -570,8 +769,344 @@ _memgauge() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        memgauge__subcmd__help)
+            opts="run bandwidth latency scaling core-to-core loaded-latency numa patterns tlb caches instructions locks io list report compare generate help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        memgauge__subcmd__help__subcmd__bandwidth)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        memgauge__subcmd__help__subcmd__caches)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        memgauge__subcmd__help__subcmd__compare)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        memgauge__subcmd__help__subcmd__core__subcmd__to__subcmd__core)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        memgauge__subcmd__help__subcmd__generate)
+            opts="man completions schema columns kernels"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        memgauge__subcmd__help__subcmd__generate__subcmd__columns)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        memgauge__subcmd__help__subcmd__generate__subcmd__completions)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        memgauge__subcmd__help__subcmd__generate__subcmd__kernels)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        memgauge__subcmd__help__subcmd__generate__subcmd__man)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        memgauge__subcmd__help__subcmd__generate__subcmd__schema)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        memgauge__subcmd__help__subcmd__help)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        memgauge__subcmd__help__subcmd__instructions)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        memgauge__subcmd__help__subcmd__io)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        memgauge__subcmd__help__subcmd__latency)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        memgauge__subcmd__help__subcmd__list)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        memgauge__subcmd__help__subcmd__loaded__subcmd__latency)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        memgauge__subcmd__help__subcmd__locks)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        memgauge__subcmd__help__subcmd__numa)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        memgauge__subcmd__help__subcmd__patterns)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        memgauge__subcmd__help__subcmd__report)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        memgauge__subcmd__help__subcmd__run)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        memgauge__subcmd__help__subcmd__scaling)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        memgauge__subcmd__help__subcmd__tlb)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         memgauge__subcmd__instructions)
-            opts="-o -v -h --ops --timing --cpu --cpus --budget --samples --seed --repeat --reallocate --dram-peak --last-level --cooldown --max-points --dry-run --resume --format --output --scores --title --strict --verbose --help"
+            opts="-o -v -h --ops --timing --cpus --budget --samples --seed --repeat --reallocate --cooldown --max-points --dry-run --resume --format --output --scores --title --strict --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -582,10 +1117,6 @@ _memgauge() {
                     return 0
                     ;;
                 --timing)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --cpu)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -613,14 +1144,6 @@ _memgauge() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --dram-peak)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --last-level)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --cooldown)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -634,7 +1157,7 @@ _memgauge() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl csv markdown sc-membench openmetrics html svg png help" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -657,7 +1180,7 @@ _memgauge() {
             return 0
             ;;
         memgauge__subcmd__io)
-            opts="-o -v -h --ops --mix --pattern --block --start --end --stride --misalign --think --compute --threads --depth --engine --buffered --direct --poll --fsync --fdatasync --rate --operations --time --window --create --keep --destroy-data --verify --data --continue-on-error --replay --timing --trace --cpus --budget --samples --seed --repeat --reallocate --dram-peak --last-level --cooldown --max-points --dry-run --resume --format --output --scores --title --strict --verbose --help"
+            opts="-o -v -h --ops --mixes --pattern --blocks --start --end --stride --misalign --think --compute --threads --depth --engine --buffered --direct --poll --fsync --fdatasync --rate --operations --time --window --create --keep --destroy-data --verify --data --continue-on-error --replay --timing --trace --cpus --budget --samples --seed --repeat --reallocate --cooldown --max-points --dry-run --resume --format --output --scores --title --strict --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -667,7 +1190,7 @@ _memgauge() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --mix)
+                --mixes)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -675,7 +1198,7 @@ _memgauge() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --block)
+                --blocks)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -787,14 +1310,6 @@ _memgauge() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --dram-peak)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --last-level)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --cooldown)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -808,7 +1323,7 @@ _memgauge() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl csv markdown sc-membench openmetrics html svg png help" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -831,7 +1346,7 @@ _memgauge() {
             return 0
             ;;
         memgauge__subcmd__latency)
-            opts="-o -v -h --sizes --stride --pages --chain-mode --locality --chains --payload --windows --window --cpu --node --cpus --budget --samples --seed --repeat --reallocate --dram-peak --last-level --cooldown --max-points --dry-run --resume --format --output --scores --title --strict --verbose --help"
+            opts="-o -v -h --sizes --stride --pages --chain-mode --locality --chains --payload --windows --window --cpus --memory-nodes --last-level --budget --samples --seed --repeat --reallocate --cooldown --max-points --dry-run --resume --format --output --scores --title --strict --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -869,15 +1384,15 @@ _memgauge() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --cpu)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --node)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --cpus)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --memory-nodes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --last-level)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -901,14 +1416,6 @@ _memgauge() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --dram-peak)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --last-level)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --cooldown)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -922,7 +1429,7 @@ _memgauge() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl csv markdown sc-membench openmetrics html svg png help" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -952,7 +1459,7 @@ _memgauge() {
             fi
             case "${prev}" in
                 --format)
-                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json help" -- "${cur}"))
                     return 0
                     ;;
                 *)
@@ -963,7 +1470,7 @@ _memgauge() {
             return 0
             ;;
         memgauge__subcmd__loaded__subcmd__latency)
-            opts="-o -v -h --mixes --pauses --points --cpu --traffic-cpus --threads --readers --writers --pages --size --node --victim --bully --cpus --budget --samples --seed --repeat --reallocate --dram-peak --last-level --cooldown --max-points --dry-run --resume --format --output --scores --title --strict --verbose --help"
+            opts="-o -v -h --mixes --pauses --points --cpus --traffic-cpus --threads --readers --writers --pages --sizes --memory-nodes --victim --bully --dram-peak --last-level --budget --samples --seed --repeat --reallocate --cooldown --max-points --dry-run --resume --format --output --scores --title --strict --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -981,7 +1488,7 @@ _memgauge() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --cpu)
+                --cpus)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1005,11 +1512,11 @@ _memgauge() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --size)
+                --sizes)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --node)
+                --memory-nodes)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1021,7 +1528,11 @@ _memgauge() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --cpus)
+                --dram-peak)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --last-level)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1045,14 +1556,6 @@ _memgauge() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --dram-peak)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --last-level)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --cooldown)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1066,7 +1569,7 @@ _memgauge() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl csv markdown sc-membench openmetrics html svg png help" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -1089,7 +1592,7 @@ _memgauge() {
             return 0
             ;;
         memgauge__subcmd__locks)
-            opts="-o -v -h --ops --threads --lines --inside --between --cpus --budget --samples --seed --repeat --reallocate --dram-peak --last-level --cooldown --max-points --dry-run --resume --format --output --scores --title --strict --verbose --help"
+            opts="-o -v -h --ops --threads --lines --inside --between --cpus --budget --samples --seed --repeat --reallocate --cooldown --max-points --dry-run --resume --format --output --scores --title --strict --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1139,14 +1642,6 @@ _memgauge() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --dram-peak)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --last-level)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --cooldown)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1160,7 +1655,7 @@ _memgauge() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl csv markdown sc-membench openmetrics html svg png help" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -1183,7 +1678,7 @@ _memgauge() {
             return 0
             ;;
         memgauge__subcmd__numa)
-            opts="-o -v -h --measure --ops --cpu-nodes --memory-nodes --threads --pages --size --interleave --cpus --budget --samples --seed --repeat --reallocate --dram-peak --last-level --cooldown --max-points --dry-run --resume --format --output --scores --title --strict --verbose --help"
+            opts="-o -v -h --measure --ops --cpu-nodes --memory-nodes --threads --pages --sizes --interleave --cpus --dram-peak --last-level --budget --samples --seed --repeat --reallocate --cooldown --max-points --dry-run --resume --format --output --scores --title --strict --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1213,7 +1708,7 @@ _memgauge() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --size)
+                --sizes)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1222,6 +1717,14 @@ _memgauge() {
                     return 0
                     ;;
                 --cpus)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --dram-peak)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --last-level)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1245,14 +1748,6 @@ _memgauge() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --dram-peak)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --last-level)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --cooldown)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1266,7 +1761,7 @@ _memgauge() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl csv markdown sc-membench openmetrics html svg png help" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -1289,7 +1784,7 @@ _memgauge() {
             return 0
             ;;
         memgauge__subcmd__patterns)
-            opts="-o -v -h --ops --orders --stride --blocks --sizes --threads --width --pages --cpus --budget --samples --seed --repeat --reallocate --dram-peak --last-level --cooldown --max-points --dry-run --resume --format --output --scores --title --strict --verbose --help"
+            opts="-o -v -h --ops --orders --stride --blocks --sizes --threads --width --pages --cpus --last-level --budget --samples --seed --repeat --reallocate --cooldown --max-points --dry-run --resume --format --output --scores --title --strict --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1331,6 +1826,10 @@ _memgauge() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --last-level)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --budget)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1351,14 +1850,6 @@ _memgauge() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --dram-peak)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --last-level)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --cooldown)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1372,7 +1863,7 @@ _memgauge() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl csv markdown sc-membench openmetrics html svg png help" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -1414,7 +1905,7 @@ _memgauge() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl csv markdown sc-membench openmetrics html svg png help" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -1433,7 +1924,7 @@ _memgauge() {
             return 0
             ;;
         memgauge__subcmd__run)
-            opts="-o -v -h --profile --only --cpus --budget --samples --seed --repeat --reallocate --dram-peak --last-level --cooldown --max-points --dry-run --resume --format --output --scores --title --strict --verbose --help"
+            opts="-o -v -h --profile --only --ops --sizes --threads --width --pages --memory-nodes --cpus --dram-peak --last-level --budget --samples --seed --repeat --reallocate --cooldown --max-points --dry-run --resume --format --output --scores --title --strict --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1447,7 +1938,39 @@ _memgauge() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --ops)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --sizes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --threads)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --width)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --pages)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --memory-nodes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --cpus)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --dram-peak)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --last-level)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1471,14 +1994,6 @@ _memgauge() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --dram-peak)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --last-level)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --cooldown)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1492,7 +2007,7 @@ _memgauge() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl csv markdown sc-membench openmetrics html svg png help" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -1515,7 +2030,7 @@ _memgauge() {
             return 0
             ;;
         memgauge__subcmd__scaling)
-            opts="-o -v -h --ops --threads --placement --oversubscribe --sizes --model-size --width --pages --cpus --budget --samples --seed --repeat --reallocate --dram-peak --last-level --cooldown --max-points --dry-run --resume --format --output --scores --title --strict --verbose --help"
+            opts="-o -v -h --ops --threads --placement --oversubscribe --sizes --model-size --width --pages --cpus --dram-peak --last-level --budget --samples --seed --repeat --reallocate --cooldown --max-points --dry-run --resume --format --output --scores --title --strict --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1553,6 +2068,14 @@ _memgauge() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --dram-peak)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --last-level)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --budget)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1573,14 +2096,6 @@ _memgauge() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --dram-peak)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --last-level)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --cooldown)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1594,7 +2109,7 @@ _memgauge() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl csv markdown sc-membench openmetrics html svg png help" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -1617,7 +2132,7 @@ _memgauge() {
             return 0
             ;;
         memgauge__subcmd__tlb)
-            opts="-o -v -h --pages --density --max-pages --cpu --cpus --budget --samples --seed --repeat --reallocate --dram-peak --last-level --cooldown --max-points --dry-run --resume --format --output --scores --title --strict --verbose --help"
+            opts="-o -v -h --pages --density --max-pages --cpus --budget --samples --seed --repeat --reallocate --cooldown --max-points --dry-run --resume --format --output --scores --title --strict --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1632,10 +2147,6 @@ _memgauge() {
                     return 0
                     ;;
                 --max-pages)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --cpu)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1663,14 +2174,6 @@ _memgauge() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --dram-peak)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --last-level)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --cooldown)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1684,7 +2187,7 @@ _memgauge() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl csv markdown sc-membench openmetrics html svg png help" -- "${cur}"))
                     return 0
                     ;;
                 --output)

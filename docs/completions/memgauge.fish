@@ -1,6 +1,6 @@
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_memgauge_global_optspecs
-    string join \n profile= only= cpus= budget= samples= seed= repeat= reallocate= dram-peak= last-level= cooldown= max-points= dry-run resume= format= o/output= scores title= strict v/verbose h/help V/version
+    string join \n profile= only= ops= sizes= threads= width= pages= memory-nodes= cpus= dram-peak= last-level= budget= samples= seed= repeat= reallocate= cooldown= max-points= dry-run resume= format= o/output= scores title= strict v/verbose h/help V/version
 end
 
 function __fish_memgauge_needs_command
@@ -28,19 +28,35 @@ complete -c memgauge -n "__fish_memgauge_needs_command" -l profile -d 'What to m
 default\t'The whole hierarchy in at most 60 s'
 full\t'Sweeps over sizes, some minutes'"
 complete -c memgauge -n "__fish_memgauge_needs_command" -l only -d 'Only these experiments: bandwidth,latency,scaling,core-to-core,numa,numa-latency,loaded-latency,patterns,tlb,caches,instructions,locks [default: those of the profile]' -r
+complete -c memgauge -n "__fish_memgauge_needs_command" -l ops -d 'Operations: those of `memgauge bandwidth`, and latency [default: those of the profile, and latency]' -r
+complete -c memgauge -n "__fish_memgauge_needs_command" -l sizes -d 'Working set of each thread: 32KiB,1MiB or 4KiB..1GiB or 4KiB..64KiB:4KiB; bare numbers are bytes' -r
+complete -c memgauge -n "__fish_memgauge_needs_command" -l threads -d 'Threads that move bytes, one per CPU: 1,2,all or 1..8 or best; latency is that of one thread' -r
+complete -c memgauge -n "__fish_memgauge_needs_command" -l width -d 'Registers: 64, 128, 256, 512 bits, a set (sse2, avx2, neon), widest, best (the fastest at each point)' -r
+complete -c memgauge -n "__fish_memgauge_needs_command" -l pages -d 'Pages: 4k, thp (transparent huge pages), huge (reserved huge pages), huge-1GiB (of one of several pools)' -r
+complete -c memgauge -n "__fish_memgauge_needs_command" -l memory-nodes -d 'NUMA node of all memory [default: that of each thread]' -r
 complete -c memgauge -n "__fish_memgauge_needs_command" -l cpus -d 'CPUs to use, in this order: 0-3,8 [default: all that are allowed, physical cores first]' -r
-complete -c memgauge -n "__fish_memgauge_needs_command" -l budget -d 'Time for everything: 90s, 2min [default: the profile\'s, or 60s for a single experiment]' -r
+complete -c memgauge -n "__fish_memgauge_needs_command" -l dram-peak -d 'What the memory carries at most, for shares and plausibility: 204.8GB/s; a bare number is GB/s [default: from the memory modules, if readable]' -r
+complete -c memgauge -n "__fish_memgauge_needs_command" -l last-level -d 'The last-level cache that the CPUs have together: sizes memory; measured: as a sweep at the beginning finds it [default: as the system reports, or more where a sweep is part of the run and finds more]' -r
+complete -c memgauge -n "__fish_memgauge_needs_command" -l budget -d 'Time for everything: 90s, 2min; a bare number is seconds [default: the profile\'s, or 60s for a single experiment]' -r
 complete -c memgauge -n "__fish_memgauge_needs_command" -l samples -d 'Samples of each point, at least 3 [default: as many as the interval and the budget ask for]' -r
 complete -c memgauge -n "__fish_memgauge_needs_command" -l seed -d 'Seed of every random choice [default: from the clock, and told in the report]' -r
 complete -c memgauge -n "__fish_memgauge_needs_command" -l repeat -d 'Carry out the whole plan this many times, with fresh memory each time' -r
 complete -c memgauge -n "__fish_memgauge_needs_command" -l reallocate -d 'Spread the rounds of every point over this many fresh allocations of its memory: an interval over placements' -r
-complete -c memgauge -n "__fish_memgauge_needs_command" -l dram-peak -d 'What the memory carries at most, for shares and plausibility: 204.8GB/s [default: from the memory modules, if readable]' -r
-complete -c memgauge -n "__fish_memgauge_needs_command" -l last-level -d 'The last-level cache that the CPUs have together: sizes memory; measured: as a sweep at the beginning finds it [default: as the system reports, or more where a sweep is part of the run and finds more]' -r
 complete -c memgauge -n "__fish_memgauge_needs_command" -l cooldown -d 'Pause before each point\'s turn: 100ms' -r
 complete -c memgauge -n "__fish_memgauge_needs_command" -l max-points -d 'Refuse plans with more points than this [default: 1000, or 2000 for run]' -r
 complete -c memgauge -n "__fish_memgauge_needs_command" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl), its report (.json), or last' -r -F
-complete -c memgauge -n "__fish_memgauge_needs_command" -l format -d 'Format on standard output: table, json, jsonl, csv, markdown, sc-membench' -r
-complete -c memgauge -n "__fish_memgauge_needs_command" -s o -l output -d 'Write the result to FILE, format by extension (.json .jsonl .csv .md .txt .html .svg .png), JSON to a pipe; - is standard output and saves nothing [default: a report in the folder of runs, see list runs]' -r -F
+complete -c memgauge -n "__fish_memgauge_needs_command" -l format -d 'Format on standard output; help tells what each is' -r -f -a "table\t''
+json\t''
+jsonl\t''
+csv\t''
+markdown\t''
+sc-membench\t''
+openmetrics\t''
+html\t''
+svg\t''
+png\t''
+help\t''"
+complete -c memgauge -n "__fish_memgauge_needs_command" -s o -l output -d 'Write to FILE, format by extension (.txt .json .jsonl .ndjson .csv .md .markdown .prom .om .html .htm .svg .png), JSON to a pipe; - is standard output and saves nothing [default: a report in the folder of runs, see list runs]' -r -F
 complete -c memgauge -n "__fish_memgauge_needs_command" -l title -d 'What a picture or a page is called [default: what it shows]' -r
 complete -c memgauge -n "__fish_memgauge_needs_command" -l dry-run -d 'Print the plan with its time and memory, and measure nothing; --format json and jsonl print it as data'
 complete -c memgauge -n "__fish_memgauge_needs_command" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
@@ -65,23 +81,40 @@ complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "list" -d 'What ca
 complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "report" -d 'Show a saved report in another format'
 complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "compare" -d 'Say what differs between saved reports beyond chance'
 complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "generate" -d 'Write the man page, completions, report schema or kernel list'
+complete -c memgauge -n "__fish_memgauge_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l profile -d 'What to measure and for how long' -r -f -a "quick\t'One point in each level, some seconds'
 default\t'The whole hierarchy in at most 60 s'
 full\t'Sweeps over sizes, some minutes'"
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l only -d 'Only these experiments: bandwidth,latency,scaling,core-to-core,numa,numa-latency,loaded-latency,patterns,tlb,caches,instructions,locks [default: those of the profile]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l ops -d 'Operations: those of `memgauge bandwidth`, and latency [default: those of the profile, and latency]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l sizes -d 'Working set of each thread: 32KiB,1MiB or 4KiB..1GiB or 4KiB..64KiB:4KiB; bare numbers are bytes' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l threads -d 'Threads that move bytes, one per CPU: 1,2,all or 1..8 or best; latency is that of one thread' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l width -d 'Registers: 64, 128, 256, 512 bits, a set (sse2, avx2, neon), widest, best (the fastest at each point)' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l pages -d 'Pages: 4k, thp (transparent huge pages), huge (reserved huge pages), huge-1GiB (of one of several pools)' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l memory-nodes -d 'NUMA node of all memory [default: that of each thread]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l cpus -d 'CPUs to use, in this order: 0-3,8 [default: all that are allowed, physical cores first]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l budget -d 'Time for everything: 90s, 2min [default: the profile\'s, or 60s for a single experiment]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l dram-peak -d 'What the memory carries at most, for shares and plausibility: 204.8GB/s; a bare number is GB/s [default: from the memory modules, if readable]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l last-level -d 'The last-level cache that the CPUs have together: sizes memory; measured: as a sweep at the beginning finds it [default: as the system reports, or more where a sweep is part of the run and finds more]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l budget -d 'Time for everything: 90s, 2min; a bare number is seconds [default: the profile\'s, or 60s for a single experiment]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l samples -d 'Samples of each point, at least 3 [default: as many as the interval and the budget ask for]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l seed -d 'Seed of every random choice [default: from the clock, and told in the report]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l repeat -d 'Carry out the whole plan this many times, with fresh memory each time' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l reallocate -d 'Spread the rounds of every point over this many fresh allocations of its memory: an interval over placements' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l dram-peak -d 'What the memory carries at most, for shares and plausibility: 204.8GB/s [default: from the memory modules, if readable]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l last-level -d 'The last-level cache that the CPUs have together: sizes memory; measured: as a sweep at the beginning finds it [default: as the system reports, or more where a sweep is part of the run and finds more]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l cooldown -d 'Pause before each point\'s turn: 100ms' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l max-points -d 'Refuse plans with more points than this [default: 1000, or 2000 for run]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl), its report (.json), or last' -r -F
-complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l format -d 'Format on standard output: table, json, jsonl, csv, markdown, sc-membench' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand run" -s o -l output -d 'Write the result to FILE, format by extension (.json .jsonl .csv .md .txt .html .svg .png), JSON to a pipe; - is standard output and saves nothing [default: a report in the folder of runs, see list runs]' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l format -d 'Format on standard output; help tells what each is' -r -f -a "table\t''
+json\t''
+jsonl\t''
+csv\t''
+markdown\t''
+sc-membench\t''
+openmetrics\t''
+html\t''
+svg\t''
+png\t''
+help\t''"
+complete -c memgauge -n "__fish_memgauge_using_subcommand run" -s o -l output -d 'Write to FILE, format by extension (.txt .json .jsonl .ndjson .csv .md .markdown .prom .om .html .htm .svg .png), JSON to a pipe; - is standard output and saves nothing [default: a report in the folder of runs, see list runs]' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l title -d 'What a picture or a page is called [default: what it shows]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l dry-run -d 'Print the plan with its time and memory, and measure nothing; --format json and jsonl print it as data'
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
@@ -94,20 +127,30 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l threads 
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l width -d 'Registers: 64, 128, 256, 512 bits, a set (sse2, avx2, neon), widest, best (the fastest at each point)' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l pages -d 'Pages: 4k, thp (transparent huge pages), huge (reserved huge pages), huge-1GiB (of one of several pools), best (the largest of these that there are)' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l prefetch-distance -d 'How far ahead operations that prefetch do so: 512,2KiB' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l node -d 'NUMA node of all memory [default: that of each thread]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l memory-nodes -d 'NUMA node of all memory [default: that of each thread]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l cpus -d 'CPUs to use, in this order: 0-3,8 [default: all that are allowed, physical cores first]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l budget -d 'Time for everything: 90s, 2min [default: the profile\'s, or 60s for a single experiment]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l dram-peak -d 'What the memory carries at most, for shares and plausibility: 204.8GB/s; a bare number is GB/s [default: from the memory modules, if readable]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l last-level -d 'The last-level cache that the CPUs have together: sizes memory; measured: as a sweep at the beginning finds it [default: as the system reports, or more where a sweep is part of the run and finds more]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l budget -d 'Time for everything: 90s, 2min; a bare number is seconds [default: the profile\'s, or 60s for a single experiment]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l samples -d 'Samples of each point, at least 3 [default: as many as the interval and the budget ask for]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l seed -d 'Seed of every random choice [default: from the clock, and told in the report]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l repeat -d 'Carry out the whole plan this many times, with fresh memory each time' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l reallocate -d 'Spread the rounds of every point over this many fresh allocations of its memory: an interval over placements' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l dram-peak -d 'What the memory carries at most, for shares and plausibility: 204.8GB/s [default: from the memory modules, if readable]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l last-level -d 'The last-level cache that the CPUs have together: sizes memory; measured: as a sweep at the beginning finds it [default: as the system reports, or more where a sweep is part of the run and finds more]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l cooldown -d 'Pause before each point\'s turn: 100ms' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l max-points -d 'Refuse plans with more points than this [default: 1000, or 2000 for run]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl), its report (.json), or last' -r -F
-complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l format -d 'Format on standard output: table, json, jsonl, csv, markdown, sc-membench' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -s o -l output -d 'Write the result to FILE, format by extension (.json .jsonl .csv .md .txt .html .svg .png), JSON to a pipe; - is standard output and saves nothing [default: a report in the folder of runs, see list runs]' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l format -d 'Format on standard output; help tells what each is' -r -f -a "table\t''
+json\t''
+jsonl\t''
+csv\t''
+markdown\t''
+sc-membench\t''
+openmetrics\t''
+html\t''
+svg\t''
+png\t''
+help\t''"
+complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -s o -l output -d 'Write to FILE, format by extension (.txt .json .jsonl .ndjson .csv .md .markdown .prom .om .html .htm .svg .png), JSON to a pipe; - is standard output and saves nothing [default: a report in the folder of runs, see list runs]' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l title -d 'What a picture or a page is called [default: what it shows]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l dry-run -d 'Print the plan with its time and memory, and measure nothing; --format json and jsonl print it as data'
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
@@ -122,21 +165,29 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l locality -
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l chains -d 'Chains followed at once by one thread, 1,2,4 or 1..32: how many misses a core keeps in flight' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l windows -d 'Beside the headline, the distribution over so many short windows, 100 to 1000000: p50 to p99.9 and the longest' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l window -d 'Length of such a window, 1us to 10ms' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l cpu -d 'CPUs that walk, one after another [default: the first of the run]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l node -d 'NUMA node of the memory [default: that of the CPU]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l cpus -d 'CPUs to use, in this order: 0-3,8 [default: all that are allowed, physical cores first]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l budget -d 'Time for everything: 90s, 2min [default: the profile\'s, or 60s for a single experiment]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l cpus -d 'CPUs that walk, one after another [default: the first that is allowed]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l memory-nodes -d 'NUMA node of the memory [default: that of the CPU]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l last-level -d 'The last-level cache that the CPUs have together: sizes memory; measured: as a sweep at the beginning finds it [default: as the system reports, or more where a sweep is part of the run and finds more]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l budget -d 'Time for everything: 90s, 2min; a bare number is seconds [default: the profile\'s, or 60s for a single experiment]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l samples -d 'Samples of each point, at least 3 [default: as many as the interval and the budget ask for]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l seed -d 'Seed of every random choice [default: from the clock, and told in the report]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l repeat -d 'Carry out the whole plan this many times, with fresh memory each time' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l reallocate -d 'Spread the rounds of every point over this many fresh allocations of its memory: an interval over placements' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l dram-peak -d 'What the memory carries at most, for shares and plausibility: 204.8GB/s [default: from the memory modules, if readable]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l last-level -d 'The last-level cache that the CPUs have together: sizes memory; measured: as a sweep at the beginning finds it [default: as the system reports, or more where a sweep is part of the run and finds more]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l cooldown -d 'Pause before each point\'s turn: 100ms' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l max-points -d 'Refuse plans with more points than this [default: 1000, or 2000 for run]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl), its report (.json), or last' -r -F
-complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l format -d 'Format on standard output: table, json, jsonl, csv, markdown, sc-membench' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -s o -l output -d 'Write the result to FILE, format by extension (.json .jsonl .csv .md .txt .html .svg .png), JSON to a pipe; - is standard output and saves nothing [default: a report in the folder of runs, see list runs]' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l format -d 'Format on standard output; help tells what each is' -r -f -a "table\t''
+json\t''
+jsonl\t''
+csv\t''
+markdown\t''
+sc-membench\t''
+openmetrics\t''
+html\t''
+svg\t''
+png\t''
+help\t''"
+complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -s o -l output -d 'Write to FILE, format by extension (.txt .json .jsonl .ndjson .csv .md .markdown .prom .om .html .htm .svg .png), JSON to a pipe; - is standard output and saves nothing [default: a report in the folder of runs, see list runs]' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l title -d 'What a picture or a page is called [default: what it shows]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l payload -d 'Load the word behind each pointer too, which no later load waits for'
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l dry-run -d 'Print the plan with its time and memory, and measure nothing; --format json and jsonl print it as data'
@@ -152,18 +203,28 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l model-size
 complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l width -d 'Registers: 64, 128, 256, 512 bits, a set (sse2, avx2, neon), widest, best (the fastest at each point)' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l pages -d 'Pages: 4k, thp (transparent huge pages), huge (reserved huge pages), best (the largest of these that there are)' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l cpus -d 'CPUs to use, in this order: 0-3,8 [default: all that are allowed, physical cores first]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l budget -d 'Time for everything: 90s, 2min [default: the profile\'s, or 60s for a single experiment]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l dram-peak -d 'What the memory carries at most, for shares and plausibility: 204.8GB/s; a bare number is GB/s [default: from the memory modules, if readable]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l last-level -d 'The last-level cache that the CPUs have together: sizes memory; measured: as a sweep at the beginning finds it [default: as the system reports, or more where a sweep is part of the run and finds more]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l budget -d 'Time for everything: 90s, 2min; a bare number is seconds [default: the profile\'s, or 60s for a single experiment]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l samples -d 'Samples of each point, at least 3 [default: as many as the interval and the budget ask for]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l seed -d 'Seed of every random choice [default: from the clock, and told in the report]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l repeat -d 'Carry out the whole plan this many times, with fresh memory each time' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l reallocate -d 'Spread the rounds of every point over this many fresh allocations of its memory: an interval over placements' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l dram-peak -d 'What the memory carries at most, for shares and plausibility: 204.8GB/s [default: from the memory modules, if readable]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l last-level -d 'The last-level cache that the CPUs have together: sizes memory; measured: as a sweep at the beginning finds it [default: as the system reports, or more where a sweep is part of the run and finds more]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l cooldown -d 'Pause before each point\'s turn: 100ms' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l max-points -d 'Refuse plans with more points than this [default: 1000, or 2000 for run]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl), its report (.json), or last' -r -F
-complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l format -d 'Format on standard output: table, json, jsonl, csv, markdown, sc-membench' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -s o -l output -d 'Write the result to FILE, format by extension (.json .jsonl .csv .md .txt .html .svg .png), JSON to a pipe; - is standard output and saves nothing [default: a report in the folder of runs, see list runs]' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l format -d 'Format on standard output; help tells what each is' -r -f -a "table\t''
+json\t''
+jsonl\t''
+csv\t''
+markdown\t''
+sc-membench\t''
+openmetrics\t''
+html\t''
+svg\t''
+png\t''
+help\t''"
+complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -s o -l output -d 'Write to FILE, format by extension (.txt .json .jsonl .ndjson .csv .md .markdown .prom .om .html .htm .svg .png), JSON to a pipe; - is standard output and saves nothing [default: a report in the folder of runs, see list runs]' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l title -d 'What a picture or a page is called [default: what it shows]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l oversubscribe -d 'Also two threads on each CPU: what more threads than CPUs cost'
 complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -l dry-run -d 'Print the plan with its time and memory, and measure nothing; --format json and jsonl print it as data'
@@ -175,18 +236,26 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l kerne
 complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l pairs -d 'Pairs of CPUs: 0-1 (each of them starts in turn), 0:1 (only cpu 0 starts) [default: all, or a choice of --max-points]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l lines -d 'Cache lines that a pair hands over in turn, 2 to 4096, half of them first touched by each of the two' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l cpus -d 'CPUs to use, in this order: 0-3,8 [default: all that are allowed, physical cores first]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l budget -d 'Time for everything: 90s, 2min [default: the profile\'s, or 60s for a single experiment]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l budget -d 'Time for everything: 90s, 2min; a bare number is seconds [default: the profile\'s, or 60s for a single experiment]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l samples -d 'Samples of each point, at least 3 [default: as many as the interval and the budget ask for]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l seed -d 'Seed of every random choice [default: from the clock, and told in the report]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l repeat -d 'Carry out the whole plan this many times, with fresh memory each time' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l reallocate -d 'Spread the rounds of every point over this many fresh allocations of its memory: an interval over placements' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l dram-peak -d 'What the memory carries at most, for shares and plausibility: 204.8GB/s [default: from the memory modules, if readable]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l last-level -d 'The last-level cache that the CPUs have together: sizes memory; measured: as a sweep at the beginning finds it [default: as the system reports, or more where a sweep is part of the run and finds more]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l cooldown -d 'Pause before each point\'s turn: 100ms' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l max-points -d 'Refuse plans with more points than this [default: 1000, or 2000 for run]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl), its report (.json), or last' -r -F
-complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l format -d 'Format on standard output: table, json, jsonl, csv, markdown, sc-membench' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -s o -l output -d 'Write the result to FILE, format by extension (.json .jsonl .csv .md .txt .html .svg .png), JSON to a pipe; - is standard output and saves nothing [default: a report in the folder of runs, see list runs]' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l format -d 'Format on standard output; help tells what each is' -r -f -a "table\t''
+json\t''
+jsonl\t''
+csv\t''
+markdown\t''
+sc-membench\t''
+openmetrics\t''
+html\t''
+svg\t''
+png\t''
+help\t''"
+complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -s o -l output -d 'Write to FILE, format by extension (.txt .json .jsonl .ndjson .csv .md .markdown .prom .om .html .htm .svg .png), JSON to a pipe; - is standard output and saves nothing [default: a report in the folder of runs, see list runs]' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l title -d 'What a picture or a page is called [default: what it shows]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l dry-run -d 'Print the plan with its time and memory, and measure nothing; --format json and jsonl print it as data'
 complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
@@ -196,29 +265,38 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -s h -l 
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l mixes -d 'Loads to stores of the traffic, a curve each; 0:100nt has non-temporal stores [default: 100:0,75:25,67:33,50:50,0:100,0:100nt]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l pauses -d 'Core cycles that each thread of the traffic pauses after 4 KiB, 0 for none [default: 65536 down to 256 by halves, and 0]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l points -d 'Points at most that are added to each curve where it bends' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l cpu -d 'The CPU that follows pointers [default: the first of the run, of each kind of core]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l traffic-cpus -d 'CPUs of the traffic [default: the others on the same NUMA node, but those that share a core with --cpu]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l cpus -d 'The CPU that follows pointers [default: the first that is allowed, of each kind of core]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l traffic-cpus -d 'CPUs of the traffic [default: the others on the same NUMA node, but those that share a core with --cpus]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l threads -d 'How many of the CPUs of the traffic to use [default: all]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l readers -d 'In place of mixes: so many threads that only load (with --writers)' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l writers -d 'In place of mixes: so many threads that only store (with --readers)' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l pages -d 'Pages of all memory: 4k, thp (transparent huge pages), huge (reserved huge pages), best (the largest of these that there are)' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l size -d 'Memory that the chain spans, rounded down to whole lines [default: as `memgauge latency` in memory]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l node -d 'NUMA node of all memory [default: that of --cpu, and the most distant one]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l sizes -d 'Memory that the chain spans, rounded down to whole lines [default: as `memgauge latency` in memory]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l memory-nodes -d 'NUMA node of all memory [default: that of --cpus, and the most distant one]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l victim -d 'Measure what this CPU loses when others use the memory: its latency and its bandwidth, alone and beside --bully' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l bully -d 'The CPUs that use the memory beside --victim [default: all others]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l cpus -d 'CPUs to use, in this order: 0-3,8 [default: all that are allowed, physical cores first]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l budget -d 'Time for everything: 90s, 2min [default: the profile\'s, or 60s for a single experiment]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l dram-peak -d 'What the memory carries at most, for shares and plausibility: 204.8GB/s; a bare number is GB/s [default: from the memory modules, if readable]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l last-level -d 'The last-level cache that the CPUs have together: sizes memory; measured: as a sweep at the beginning finds it [default: as the system reports, or more where a sweep is part of the run and finds more]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l budget -d 'Time for everything: 90s, 2min; a bare number is seconds [default: the profile\'s, or 60s for a single experiment]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l samples -d 'Samples of each point, at least 3 [default: as many as the interval and the budget ask for]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l seed -d 'Seed of every random choice [default: from the clock, and told in the report]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l repeat -d 'Carry out the whole plan this many times, with fresh memory each time' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l reallocate -d 'Spread the rounds of every point over this many fresh allocations of its memory: an interval over placements' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l dram-peak -d 'What the memory carries at most, for shares and plausibility: 204.8GB/s [default: from the memory modules, if readable]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l last-level -d 'The last-level cache that the CPUs have together: sizes memory; measured: as a sweep at the beginning finds it [default: as the system reports, or more where a sweep is part of the run and finds more]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l cooldown -d 'Pause before each point\'s turn: 100ms' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l max-points -d 'Refuse plans with more points than this [default: 1000, or 2000 for run]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl), its report (.json), or last' -r -F
-complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l format -d 'Format on standard output: table, json, jsonl, csv, markdown, sc-membench' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -s o -l output -d 'Write the result to FILE, format by extension (.json .jsonl .csv .md .txt .html .svg .png), JSON to a pipe; - is standard output and saves nothing [default: a report in the folder of runs, see list runs]' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l format -d 'Format on standard output; help tells what each is' -r -f -a "table\t''
+json\t''
+jsonl\t''
+csv\t''
+markdown\t''
+sc-membench\t''
+openmetrics\t''
+html\t''
+svg\t''
+png\t''
+help\t''"
+complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -s o -l output -d 'Write to FILE, format by extension (.txt .json .jsonl .ndjson .csv .md .markdown .prom .om .html .htm .svg .png), JSON to a pipe; - is standard output and saves nothing [default: a report in the folder of runs, see list runs]' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l title -d 'What a picture or a page is called [default: what it shows]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l dry-run -d 'Print the plan with its time and memory, and measure nothing; --format json and jsonl print it as data'
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
@@ -231,21 +309,31 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l cpu-nodes -d 
 complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l memory-nodes -d 'Nodes whose memory is accessed, with CPUs or without [default: all with memory]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l threads -d 'Threads on each CPU node, as many as it has at most: a number or all [default: one on each physical core]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l pages -d 'Pages: 4k, thp (transparent huge pages), huge (reserved huge pages), best (the largest of these that there are)' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l size -d 'Working set of each thread, and of the chain [default: four times the last-level caches that the CPU node has]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l sizes -d 'Working set of each thread, and of the chain [default: four times the last-level caches that the CPU node has]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l interleave -d 'Memory spread over all memory nodes: even (a page from each in turn), weighted (by the administrator\'s weights), none' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l cpus -d 'CPUs to use, in this order: 0-3,8 [default: all that are allowed, physical cores first]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l budget -d 'Time for everything: 90s, 2min [default: the profile\'s, or 60s for a single experiment]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l dram-peak -d 'What the memory carries at most, for shares and plausibility: 204.8GB/s; a bare number is GB/s [default: from the memory modules, if readable]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l last-level -d 'The last-level cache that the CPUs have together: sizes memory; measured: as a sweep at the beginning finds it [default: as the system reports, or more where a sweep is part of the run and finds more]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l budget -d 'Time for everything: 90s, 2min; a bare number is seconds [default: the profile\'s, or 60s for a single experiment]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l samples -d 'Samples of each point, at least 3 [default: as many as the interval and the budget ask for]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l seed -d 'Seed of every random choice [default: from the clock, and told in the report]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l repeat -d 'Carry out the whole plan this many times, with fresh memory each time' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l reallocate -d 'Spread the rounds of every point over this many fresh allocations of its memory: an interval over placements' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l dram-peak -d 'What the memory carries at most, for shares and plausibility: 204.8GB/s [default: from the memory modules, if readable]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l last-level -d 'The last-level cache that the CPUs have together: sizes memory; measured: as a sweep at the beginning finds it [default: as the system reports, or more where a sweep is part of the run and finds more]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l cooldown -d 'Pause before each point\'s turn: 100ms' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l max-points -d 'Refuse plans with more points than this [default: 1000, or 2000 for run]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl), its report (.json), or last' -r -F
-complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l format -d 'Format on standard output: table, json, jsonl, csv, markdown, sc-membench' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -s o -l output -d 'Write the result to FILE, format by extension (.json .jsonl .csv .md .txt .html .svg .png), JSON to a pipe; - is standard output and saves nothing [default: a report in the folder of runs, see list runs]' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l format -d 'Format on standard output; help tells what each is' -r -f -a "table\t''
+json\t''
+jsonl\t''
+csv\t''
+markdown\t''
+sc-membench\t''
+openmetrics\t''
+html\t''
+svg\t''
+png\t''
+help\t''"
+complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -s o -l output -d 'Write to FILE, format by extension (.txt .json .jsonl .ndjson .csv .md .markdown .prom .om .html .htm .svg .png), JSON to a pipe; - is standard output and saves nothing [default: a report in the folder of runs, see list runs]' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l title -d 'What a picture or a page is called [default: what it shows]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l dry-run -d 'Print the plan with its time and memory, and measure nothing; --format json and jsonl print it as data'
 complete -c memgauge -n "__fish_memgauge_using_subcommand numa" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
@@ -261,18 +349,27 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l threads -
 complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l width -d 'Registers: 64, 128, 256, 512 bits, a set (sse2, avx2, neon), widest, best (the fastest here)' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l pages -d 'Pages: 4k, thp (transparent huge pages), huge (reserved huge pages), huge-1GiB (of one of several pools), best (the largest of these that there are)' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l cpus -d 'CPUs to use, in this order: 0-3,8 [default: all that are allowed, physical cores first]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l budget -d 'Time for everything: 90s, 2min [default: the profile\'s, or 60s for a single experiment]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l last-level -d 'The last-level cache that the CPUs have together: sizes memory; measured: as a sweep at the beginning finds it [default: as the system reports, or more where a sweep is part of the run and finds more]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l budget -d 'Time for everything: 90s, 2min; a bare number is seconds [default: the profile\'s, or 60s for a single experiment]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l samples -d 'Samples of each point, at least 3 [default: as many as the interval and the budget ask for]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l seed -d 'Seed of every random choice [default: from the clock, and told in the report]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l repeat -d 'Carry out the whole plan this many times, with fresh memory each time' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l reallocate -d 'Spread the rounds of every point over this many fresh allocations of its memory: an interval over placements' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l dram-peak -d 'What the memory carries at most, for shares and plausibility: 204.8GB/s [default: from the memory modules, if readable]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l last-level -d 'The last-level cache that the CPUs have together: sizes memory; measured: as a sweep at the beginning finds it [default: as the system reports, or more where a sweep is part of the run and finds more]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l cooldown -d 'Pause before each point\'s turn: 100ms' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l max-points -d 'Refuse plans with more points than this [default: 1000, or 2000 for run]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl), its report (.json), or last' -r -F
-complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l format -d 'Format on standard output: table, json, jsonl, csv, markdown, sc-membench' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -s o -l output -d 'Write the result to FILE, format by extension (.json .jsonl .csv .md .txt .html .svg .png), JSON to a pipe; - is standard output and saves nothing [default: a report in the folder of runs, see list runs]' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l format -d 'Format on standard output; help tells what each is' -r -f -a "table\t''
+json\t''
+jsonl\t''
+csv\t''
+markdown\t''
+sc-membench\t''
+openmetrics\t''
+html\t''
+svg\t''
+png\t''
+help\t''"
+complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -s o -l output -d 'Write to FILE, format by extension (.txt .json .jsonl .ndjson .csv .md .markdown .prom .om .html .htm .svg .png), JSON to a pipe; - is standard output and saves nothing [default: a report in the folder of runs, see list runs]' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l title -d 'What a picture or a page is called [default: what it shows]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l dry-run -d 'Print the plan with its time and memory, and measure nothing; --format json and jsonl print it as data'
 complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
@@ -282,20 +379,27 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand patterns" -s h -l help
 complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l pages -d 'Pages: 4k (base pages), thp (transparent huge pages), huge (reserved huge pages), huge-1GiB (of one of several pools), best (the largest of these that there are) [default: all that there are]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l density -d 'Numbers of pages to try: low (2 per doubling), medium (4), high (8)' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l max-pages -d 'The most pages to spread a chain over [default: 65536 base pages, 2048 larger ones]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l cpu -d 'CPUs to look at, one after another [default: the first of the run]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l cpus -d 'CPUs to use, in this order: 0-3,8 [default: all that are allowed, physical cores first]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l budget -d 'Time for everything: 90s, 2min [default: the profile\'s, or 60s for a single experiment]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l cpus -d 'CPUs to look at, one after another [default: the first that is allowed]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l budget -d 'Time for everything: 90s, 2min; a bare number is seconds [default: the profile\'s, or 60s for a single experiment]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l samples -d 'Samples of each point, at least 3 [default: as many as the interval and the budget ask for]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l seed -d 'Seed of every random choice [default: from the clock, and told in the report]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l repeat -d 'Carry out the whole plan this many times, with fresh memory each time' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l reallocate -d 'Spread the rounds of every point over this many fresh allocations of its memory: an interval over placements' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l dram-peak -d 'What the memory carries at most, for shares and plausibility: 204.8GB/s [default: from the memory modules, if readable]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l last-level -d 'The last-level cache that the CPUs have together: sizes memory; measured: as a sweep at the beginning finds it [default: as the system reports, or more where a sweep is part of the run and finds more]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l cooldown -d 'Pause before each point\'s turn: 100ms' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l max-points -d 'Refuse plans with more points than this [default: 1000, or 2000 for run]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl), its report (.json), or last' -r -F
-complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l format -d 'Format on standard output: table, json, jsonl, csv, markdown, sc-membench' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -s o -l output -d 'Write the result to FILE, format by extension (.json .jsonl .csv .md .txt .html .svg .png), JSON to a pipe; - is standard output and saves nothing [default: a report in the folder of runs, see list runs]' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l format -d 'Format on standard output; help tells what each is' -r -f -a "table\t''
+json\t''
+jsonl\t''
+csv\t''
+markdown\t''
+sc-membench\t''
+openmetrics\t''
+html\t''
+svg\t''
+png\t''
+help\t''"
+complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -s o -l output -d 'Write to FILE, format by extension (.txt .json .jsonl .ndjson .csv .md .markdown .prom .om .html .htm .svg .png), JSON to a pipe; - is standard output and saves nothing [default: a report in the folder of runs, see list runs]' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l title -d 'What a picture or a page is called [default: what it shows]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l dry-run -d 'Print the plan with its time and memory, and measure nothing; --format json and jsonl print it as data'
 complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
@@ -305,20 +409,28 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand tlb" -s h -l help -d '
 complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l density -d 'Sizes to try: low (2 per doubling), medium (4), high (8)' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l max-size -d 'The largest working set [default: 4 times the reported last-level cache, from 256MiB to 1GiB where there is room]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l pages -d 'Pages: 4k (base pages), thp (transparent huge pages), huge (reserved huge pages), best (the largest of these that there are) [default: thp where the system has them]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l cpu -d 'CPUs to look at, one after another [default: the first of the run]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l cpus -d 'CPUs to use, in this order: 0-3,8 [default: all that are allowed, physical cores first]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l budget -d 'Time for everything: 90s, 2min [default: the profile\'s, or 60s for a single experiment]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l cpus -d 'CPUs to look at, one after another [default: the first that is allowed]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l last-level -d 'The last-level cache that the CPUs have together: sizes memory; measured: as a sweep at the beginning finds it [default: as the system reports, or more where a sweep is part of the run and finds more]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l budget -d 'Time for everything: 90s, 2min; a bare number is seconds [default: the profile\'s, or 60s for a single experiment]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l samples -d 'Samples of each point, at least 3 [default: as many as the interval and the budget ask for]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l seed -d 'Seed of every random choice [default: from the clock, and told in the report]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l repeat -d 'Carry out the whole plan this many times, with fresh memory each time' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l reallocate -d 'Spread the rounds of every point over this many fresh allocations of its memory: an interval over placements' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l dram-peak -d 'What the memory carries at most, for shares and plausibility: 204.8GB/s [default: from the memory modules, if readable]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l last-level -d 'The last-level cache that the CPUs have together: sizes memory; measured: as a sweep at the beginning finds it [default: as the system reports, or more where a sweep is part of the run and finds more]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l cooldown -d 'Pause before each point\'s turn: 100ms' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l max-points -d 'Refuse plans with more points than this [default: 1000, or 2000 for run]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl), its report (.json), or last' -r -F
-complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l format -d 'Format on standard output: table, json, jsonl, csv, markdown, sc-membench' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -s o -l output -d 'Write the result to FILE, format by extension (.json .jsonl .csv .md .txt .html .svg .png), JSON to a pipe; - is standard output and saves nothing [default: a report in the folder of runs, see list runs]' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l format -d 'Format on standard output; help tells what each is' -r -f -a "table\t''
+json\t''
+jsonl\t''
+csv\t''
+markdown\t''
+sc-membench\t''
+openmetrics\t''
+html\t''
+svg\t''
+png\t''
+help\t''"
+complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -s o -l output -d 'Write to FILE, format by extension (.txt .json .jsonl .ndjson .csv .md .markdown .prom .om .html .htm .svg .png), JSON to a pipe; - is standard output and saves nothing [default: a report in the folder of runs, see list runs]' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l title -d 'What a picture or a page is called [default: what it shows]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l dry-run -d 'Print the plan with its time and memory, and measure nothing; --format json and jsonl print it as data'
 complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
@@ -327,20 +439,27 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -s v -l verbos
 complete -c memgauge -n "__fish_memgauge_using_subcommand caches" -s h -l help -d 'Print help'
 complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l ops -d 'Instructions by name; `memgauge list kernels` has all of them [default: all that this architecture has]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l timing -d 'What to time: throughput (independent ones), latency (each waits for the one before)' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l cpu -d 'The CPU to time them on [default: the first of the run]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l cpus -d 'CPUs to use, in this order: 0-3,8 [default: all that are allowed, physical cores first]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l budget -d 'Time for everything: 90s, 2min [default: the profile\'s, or 60s for a single experiment]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l cpus -d 'CPUs to time them on, one after another [default: the first that is allowed]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l budget -d 'Time for everything: 90s, 2min; a bare number is seconds [default: the profile\'s, or 60s for a single experiment]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l samples -d 'Samples of each point, at least 3 [default: as many as the interval and the budget ask for]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l seed -d 'Seed of every random choice [default: from the clock, and told in the report]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l repeat -d 'Carry out the whole plan this many times, with fresh memory each time' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l reallocate -d 'Spread the rounds of every point over this many fresh allocations of its memory: an interval over placements' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l dram-peak -d 'What the memory carries at most, for shares and plausibility: 204.8GB/s [default: from the memory modules, if readable]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l last-level -d 'The last-level cache that the CPUs have together: sizes memory; measured: as a sweep at the beginning finds it [default: as the system reports, or more where a sweep is part of the run and finds more]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l cooldown -d 'Pause before each point\'s turn: 100ms' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l max-points -d 'Refuse plans with more points than this [default: 1000, or 2000 for run]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl), its report (.json), or last' -r -F
-complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l format -d 'Format on standard output: table, json, jsonl, csv, markdown, sc-membench' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -s o -l output -d 'Write the result to FILE, format by extension (.json .jsonl .csv .md .txt .html .svg .png), JSON to a pipe; - is standard output and saves nothing [default: a report in the folder of runs, see list runs]' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l format -d 'Format on standard output; help tells what each is' -r -f -a "table\t''
+json\t''
+jsonl\t''
+csv\t''
+markdown\t''
+sc-membench\t''
+openmetrics\t''
+html\t''
+svg\t''
+png\t''
+help\t''"
+complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -s o -l output -d 'Write to FILE, format by extension (.txt .json .jsonl .ndjson .csv .md .markdown .prom .om .html .htm .svg .png), JSON to a pipe; - is standard output and saves nothing [default: a report in the folder of runs, see list runs]' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l title -d 'What a picture or a page is called [default: what it shows]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l dry-run -d 'Print the plan with its time and memory, and measure nothing; --format json and jsonl print it as data'
 complete -c memgauge -n "__fish_memgauge_using_subcommand instructions" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
@@ -353,28 +472,36 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l lines -d 'Ca
 complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l inside -d 'Dependent additions while a lock is held, or right after an operation without one: 0,10' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l between -d 'Dependent additions between one operation and the next: 0,1000' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l cpus -d 'CPUs to use, in this order: 0-3,8 [default: all that are allowed, physical cores first]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l budget -d 'Time for everything: 90s, 2min [default: the profile\'s, or 60s for a single experiment]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l budget -d 'Time for everything: 90s, 2min; a bare number is seconds [default: the profile\'s, or 60s for a single experiment]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l samples -d 'Samples of each point, at least 3 [default: as many as the interval and the budget ask for]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l seed -d 'Seed of every random choice [default: from the clock, and told in the report]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l repeat -d 'Carry out the whole plan this many times, with fresh memory each time' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l reallocate -d 'Spread the rounds of every point over this many fresh allocations of its memory: an interval over placements' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l dram-peak -d 'What the memory carries at most, for shares and plausibility: 204.8GB/s [default: from the memory modules, if readable]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l last-level -d 'The last-level cache that the CPUs have together: sizes memory; measured: as a sweep at the beginning finds it [default: as the system reports, or more where a sweep is part of the run and finds more]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l cooldown -d 'Pause before each point\'s turn: 100ms' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l max-points -d 'Refuse plans with more points than this [default: 1000, or 2000 for run]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl), its report (.json), or last' -r -F
-complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l format -d 'Format on standard output: table, json, jsonl, csv, markdown, sc-membench' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -s o -l output -d 'Write the result to FILE, format by extension (.json .jsonl .csv .md .txt .html .svg .png), JSON to a pipe; - is standard output and saves nothing [default: a report in the folder of runs, see list runs]' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l format -d 'Format on standard output; help tells what each is' -r -f -a "table\t''
+json\t''
+jsonl\t''
+csv\t''
+markdown\t''
+sc-membench\t''
+openmetrics\t''
+html\t''
+svg\t''
+png\t''
+help\t''"
+complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -s o -l output -d 'Write to FILE, format by extension (.txt .json .jsonl .ndjson .csv .md .markdown .prom .om .html .htm .svg .png), JSON to a pipe; - is standard output and saves nothing [default: a report in the folder of runs, see list runs]' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l title -d 'What a picture or a page is called [default: what it shows]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l dry-run -d 'Print the plan with its time and memory, and measure nothing; --format json and jsonl print it as data'
 complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
 complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -l strict -d 'Exit with 3 if any number is less than solid'
 complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -s v -l verbose -d 'Tables with every reason and every dataset'
 complete -c memgauge -n "__fish_memgauge_using_subcommand locks" -s h -l help -d 'Print help'
-complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l ops -d 'What operations do: read, write, mix [default: read, or mix where --mix is given]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l mix -d 'Share of writes in a mix, drawn for each operation: 0.3 or 30% [default: 50%]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l ops -d 'What operations do: read, write, mix [default: read, or mix where --mixes is given]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l mixes -d 'Share of writes in a mix, drawn for each operation: 0.3 or 30% [default: 50%]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l pattern -d 'Which block comes next: sequential, random, seekdist (in turn one of the last and one of the first), seekincr (seeks that grow)' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l block -d 'Bytes of an operation: 4KiB, 512..1MiB:x4' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l blocks -d 'Bytes of an operation: 4KiB, 512..1MiB:x4' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l start -d 'Where the range begins in each file: plain digits are blocks, sizes with a unit bytes' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l end -d 'Where the range ends [default: the end of each file]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l stride -d 'Blocks at each end for seekdist, or that each seek of seekincr grows by [default: 16384 or half the range; a 512th of the range]' -r
@@ -397,18 +524,26 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l replay -d 'Do w
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l timing -d 'When recorded operations are begun: asap (as soon as there is a free place), recorded (when they came)' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l trace -d 'Write every operation to this new FILE: CSV, or JSON Lines where it ends in .jsonl' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l cpus -d 'CPUs to use, in this order: 0-3,8 [default: all that are allowed, physical cores first]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l budget -d 'Time for everything: 90s, 2min [default: the profile\'s, or 60s for a single experiment]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l budget -d 'Time for everything: 90s, 2min; a bare number is seconds [default: the profile\'s, or 60s for a single experiment]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l samples -d 'Samples of each point, at least 3 [default: as many as the interval and the budget ask for]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l seed -d 'Seed of every random choice [default: from the clock, and told in the report]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l repeat -d 'Carry out the whole plan this many times, with fresh memory each time' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l reallocate -d 'Spread the rounds of every point over this many fresh allocations of its memory: an interval over placements' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l dram-peak -d 'What the memory carries at most, for shares and plausibility: 204.8GB/s [default: from the memory modules, if readable]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l last-level -d 'The last-level cache that the CPUs have together: sizes memory; measured: as a sweep at the beginning finds it [default: as the system reports, or more where a sweep is part of the run and finds more]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l cooldown -d 'Pause before each point\'s turn: 100ms' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l max-points -d 'Refuse plans with more points than this [default: 1000, or 2000 for run]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l resume -d 'Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl), its report (.json), or last' -r -F
-complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l format -d 'Format on standard output: table, json, jsonl, csv, markdown, sc-membench' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand io" -s o -l output -d 'Write the result to FILE, format by extension (.json .jsonl .csv .md .txt .html .svg .png), JSON to a pipe; - is standard output and saves nothing [default: a report in the folder of runs, see list runs]' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l format -d 'Format on standard output; help tells what each is' -r -f -a "table\t''
+json\t''
+jsonl\t''
+csv\t''
+markdown\t''
+sc-membench\t''
+openmetrics\t''
+html\t''
+svg\t''
+png\t''
+help\t''"
+complete -c memgauge -n "__fish_memgauge_using_subcommand io" -s o -l output -d 'Write to FILE, format by extension (.txt .json .jsonl .ndjson .csv .md .markdown .prom .om .html .htm .svg .png), JSON to a pipe; - is standard output and saves nothing [default: a report in the folder of runs, see list runs]' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l title -d 'What a picture or a page is called [default: what it shows]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l buffered -d 'Through the page cache, instead of past it'
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l direct -d 'Past the page cache, which is the default; with --buffered both are measured'
@@ -421,16 +556,27 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l scores -d 'With
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -l strict -d 'Exit with 3 if any number is less than solid'
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -s v -l verbose -d 'Tables with every reason and every dataset'
 complete -c memgauge -n "__fish_memgauge_using_subcommand io" -s h -l help -d 'Print help'
-complete -c memgauge -n "__fish_memgauge_using_subcommand list" -l format -d 'Format on standard output' -r -f -a "table\t'For people'
-json\t'For programs'"
+complete -c memgauge -n "__fish_memgauge_using_subcommand list" -l format -d 'Format on standard output; help tells what each is' -r -f -a "table\t'For people'
+json\t'For programs'
+help\t''"
 complete -c memgauge -n "__fish_memgauge_using_subcommand list" -l code -d 'The machine code of the kernels, in hexadecimal: what is timed'
 complete -c memgauge -n "__fish_memgauge_using_subcommand list" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c memgauge -n "__fish_memgauge_using_subcommand report" -l chart -d 'The charts to draw, by experiment, or all: in the terminal, or as .svg or .png, which draw all where they are not told' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand report" -l title -d 'What pictures and pages are called [default: what they show]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand report" -l theme -d 'The ground of pictures' -r -f -a "light\t'Dark on white'
 dark\t'Light on black'"
-complete -c memgauge -n "__fish_memgauge_using_subcommand report" -l format -d 'Format on standard output: table, json, jsonl, csv, markdown, sc-membench, openmetrics, html, svg, png' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand report" -s o -l output -d 'Write to FILE, format by extension (.html .svg .png .md .csv .json .jsonl .txt); - is standard output' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand report" -l format -d 'Format on standard output; help tells what each is' -r -f -a "table\t''
+json\t''
+jsonl\t''
+csv\t''
+markdown\t''
+sc-membench\t''
+openmetrics\t''
+html\t''
+svg\t''
+png\t''
+help\t''"
+complete -c memgauge -n "__fish_memgauge_using_subcommand report" -s o -l output -d 'Write to FILE, format by extension (.txt .json .jsonl .ndjson .csv .md .markdown .prom .om .html .htm .svg .png); - is standard output and saves nothing' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand report" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
 complete -c memgauge -n "__fish_memgauge_using_subcommand report" -s v -l verbose -d 'Tables with every reason and every dataset'
 complete -c memgauge -n "__fish_memgauge_using_subcommand report" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -438,19 +584,53 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand compare" -l floor -d '
 complete -c memgauge -n "__fish_memgauge_using_subcommand compare" -l floor-without-samples -d 'The same for points without samples, which CSV has: judged by their figures alone' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand compare" -l fail-on -d 'Exit with 4 where a point comes out like this' -r -f -a "worse\t'Any point that is worse'
 cannot-tell\t'Any point that is worse or of which it cannot be told'"
-complete -c memgauge -n "__fish_memgauge_using_subcommand compare" -l format -d 'Format on standard output: table, markdown, json, html' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand compare" -s o -l output -d 'Write to FILE, format by extension (.txt .md .json .html); - is standard output' -r -F
+complete -c memgauge -n "__fish_memgauge_using_subcommand compare" -l format -d 'Format on standard output; help tells what each is' -r -f -a "table\t''
+markdown\t''
+json\t''
+html\t''
+help\t''"
+complete -c memgauge -n "__fish_memgauge_using_subcommand compare" -s o -l output -d 'Write to FILE, format by extension (.txt .md .json .html); - is standard output and saves nothing' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand compare" -l any-kernel -d 'Compare what different kernels reached, too, where not the same ones had the chance'
 complete -c memgauge -n "__fish_memgauge_using_subcommand compare" -s v -l verbose -d 'Every point, those that are the same too, and every reason'
 complete -c memgauge -n "__fish_memgauge_using_subcommand compare" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c memgauge -n "__fish_memgauge_using_subcommand generate; and not __fish_seen_subcommand_from man completions schema columns kernels" -s h -l help -d 'Print help'
-complete -c memgauge -n "__fish_memgauge_using_subcommand generate; and not __fish_seen_subcommand_from man completions schema columns kernels" -f -a "man" -d 'The man page, in roff'
-complete -c memgauge -n "__fish_memgauge_using_subcommand generate; and not __fish_seen_subcommand_from man completions schema columns kernels" -f -a "completions" -d 'Completions for a shell'
-complete -c memgauge -n "__fish_memgauge_using_subcommand generate; and not __fish_seen_subcommand_from man completions schema columns kernels" -f -a "schema" -d 'The JSON schema of reports'
-complete -c memgauge -n "__fish_memgauge_using_subcommand generate; and not __fish_seen_subcommand_from man completions schema columns kernels" -f -a "columns" -d 'The columns of CSV, in Markdown'
-complete -c memgauge -n "__fish_memgauge_using_subcommand generate; and not __fish_seen_subcommand_from man completions schema columns kernels" -f -a "kernels" -d 'The kernel list, in Markdown'
+complete -c memgauge -n "__fish_memgauge_using_subcommand generate; and not __fish_seen_subcommand_from man completions schema columns kernels help" -s h -l help -d 'Print help'
+complete -c memgauge -n "__fish_memgauge_using_subcommand generate; and not __fish_seen_subcommand_from man completions schema columns kernels help" -f -a "man" -d 'The man page, in roff'
+complete -c memgauge -n "__fish_memgauge_using_subcommand generate; and not __fish_seen_subcommand_from man completions schema columns kernels help" -f -a "completions" -d 'Completions for a shell'
+complete -c memgauge -n "__fish_memgauge_using_subcommand generate; and not __fish_seen_subcommand_from man completions schema columns kernels help" -f -a "schema" -d 'The JSON schema of reports'
+complete -c memgauge -n "__fish_memgauge_using_subcommand generate; and not __fish_seen_subcommand_from man completions schema columns kernels help" -f -a "columns" -d 'The columns of CSV, in Markdown'
+complete -c memgauge -n "__fish_memgauge_using_subcommand generate; and not __fish_seen_subcommand_from man completions schema columns kernels help" -f -a "kernels" -d 'The kernel list, in Markdown'
+complete -c memgauge -n "__fish_memgauge_using_subcommand generate; and not __fish_seen_subcommand_from man completions schema columns kernels help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c memgauge -n "__fish_memgauge_using_subcommand generate; and __fish_seen_subcommand_from man" -s h -l help -d 'Print help'
 complete -c memgauge -n "__fish_memgauge_using_subcommand generate; and __fish_seen_subcommand_from completions" -s h -l help -d 'Print help'
 complete -c memgauge -n "__fish_memgauge_using_subcommand generate; and __fish_seen_subcommand_from schema" -s h -l help -d 'Print help'
 complete -c memgauge -n "__fish_memgauge_using_subcommand generate; and __fish_seen_subcommand_from columns" -s h -l help -d 'Print help'
 complete -c memgauge -n "__fish_memgauge_using_subcommand generate; and __fish_seen_subcommand_from kernels" -s h -l help -d 'Print help'
+complete -c memgauge -n "__fish_memgauge_using_subcommand generate; and __fish_seen_subcommand_from help" -f -a "man" -d 'The man page, in roff'
+complete -c memgauge -n "__fish_memgauge_using_subcommand generate; and __fish_seen_subcommand_from help" -f -a "completions" -d 'Completions for a shell'
+complete -c memgauge -n "__fish_memgauge_using_subcommand generate; and __fish_seen_subcommand_from help" -f -a "schema" -d 'The JSON schema of reports'
+complete -c memgauge -n "__fish_memgauge_using_subcommand generate; and __fish_seen_subcommand_from help" -f -a "columns" -d 'The columns of CSV, in Markdown'
+complete -c memgauge -n "__fish_memgauge_using_subcommand generate; and __fish_seen_subcommand_from help" -f -a "kernels" -d 'The kernel list, in Markdown'
+complete -c memgauge -n "__fish_memgauge_using_subcommand generate; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c memgauge -n "__fish_memgauge_using_subcommand help; and not __fish_seen_subcommand_from run bandwidth latency scaling core-to-core loaded-latency numa patterns tlb caches instructions locks io list report compare generate help" -f -a "run" -d 'Measure with a profile (the default command)'
+complete -c memgauge -n "__fish_memgauge_using_subcommand help; and not __fish_seen_subcommand_from run bandwidth latency scaling core-to-core loaded-latency numa patterns tlb caches instructions locks io list report compare generate help" -f -a "bandwidth" -d 'Bytes per second that threads read, write and copy'
+complete -c memgauge -n "__fish_memgauge_using_subcommand help; and not __fish_seen_subcommand_from run bandwidth latency scaling core-to-core loaded-latency numa patterns tlb caches instructions locks io list report compare generate help" -f -a "latency" -d 'Time of a load that needs the one before it'
+complete -c memgauge -n "__fish_memgauge_using_subcommand help; and not __fish_seen_subcommand_from run bandwidth latency scaling core-to-core loaded-latency numa patterns tlb caches instructions locks io list report compare generate help" -f -a "scaling" -d 'Bandwidth over the number of threads: how many memory needs, where to place them'
+complete -c memgauge -n "__fish_memgauge_using_subcommand help; and not __fish_seen_subcommand_from run bandwidth latency scaling core-to-core loaded-latency numa patterns tlb caches instructions locks io list report compare generate help" -f -a "core-to-core" -d 'Time from one core to another and back'
+complete -c memgauge -n "__fish_memgauge_using_subcommand help; and not __fish_seen_subcommand_from run bandwidth latency scaling core-to-core loaded-latency numa patterns tlb caches instructions locks io list report compare generate help" -f -a "loaded-latency" -d 'Time of a load while other CPUs use the memory, from idle to saturation'
+complete -c memgauge -n "__fish_memgauge_using_subcommand help; and not __fish_seen_subcommand_from run bandwidth latency scaling core-to-core loaded-latency numa patterns tlb caches instructions locks io list report compare generate help" -f -a "numa" -d 'Bandwidth and latency between NUMA nodes'
+complete -c memgauge -n "__fish_memgauge_using_subcommand help; and not __fish_seen_subcommand_from run bandwidth latency scaling core-to-core loaded-latency numa patterns tlb caches instructions locks io list report compare generate help" -f -a "patterns" -d 'What the order of accesses costs: reverse, strided, random'
+complete -c memgauge -n "__fish_memgauge_using_subcommand help; and not __fish_seen_subcommand_from run bandwidth latency scaling core-to-core loaded-latency numa patterns tlb caches instructions locks io list report compare generate help" -f -a "tlb" -d 'Entries and reach of each TLB, and what a miss costs'
+complete -c memgauge -n "__fish_memgauge_using_subcommand help; and not __fish_seen_subcommand_from run bandwidth latency scaling core-to-core loaded-latency numa patterns tlb caches instructions locks io list report compare generate help" -f -a "caches" -d 'How many caches there are, what each holds, and how they behave'
+complete -c memgauge -n "__fish_memgauge_using_subcommand help; and not __fish_seen_subcommand_from run bandwidth latency scaling core-to-core loaded-latency numa patterns tlb caches instructions locks io list report compare generate help" -f -a "instructions" -d 'Instructions per core cycle, and how long one waits for another'
+complete -c memgauge -n "__fish_memgauge_using_subcommand help; and not __fish_seen_subcommand_from run bandwidth latency scaling core-to-core loaded-latency numa patterns tlb caches instructions locks io list report compare generate help" -f -a "locks" -d 'Atomic operations, locks and fences on shared and separate lines'
+complete -c memgauge -n "__fish_memgauge_using_subcommand help; and not __fish_seen_subcommand_from run bandwidth latency scaling core-to-core loaded-latency numa patterns tlb caches instructions locks io list report compare generate help" -f -a "io" -d 'Operations per second of files and block devices, and how long each takes'
+complete -c memgauge -n "__fish_memgauge_using_subcommand help; and not __fish_seen_subcommand_from run bandwidth latency scaling core-to-core loaded-latency numa patterns tlb caches instructions locks io list report compare generate help" -f -a "list" -d 'What can be measured here, and what cannot and why'
+complete -c memgauge -n "__fish_memgauge_using_subcommand help; and not __fish_seen_subcommand_from run bandwidth latency scaling core-to-core loaded-latency numa patterns tlb caches instructions locks io list report compare generate help" -f -a "report" -d 'Show a saved report in another format'
+complete -c memgauge -n "__fish_memgauge_using_subcommand help; and not __fish_seen_subcommand_from run bandwidth latency scaling core-to-core loaded-latency numa patterns tlb caches instructions locks io list report compare generate help" -f -a "compare" -d 'Say what differs between saved reports beyond chance'
+complete -c memgauge -n "__fish_memgauge_using_subcommand help; and not __fish_seen_subcommand_from run bandwidth latency scaling core-to-core loaded-latency numa patterns tlb caches instructions locks io list report compare generate help" -f -a "generate" -d 'Write the man page, completions, report schema or kernel list'
+complete -c memgauge -n "__fish_memgauge_using_subcommand help; and not __fish_seen_subcommand_from run bandwidth latency scaling core-to-core loaded-latency numa patterns tlb caches instructions locks io list report compare generate help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c memgauge -n "__fish_memgauge_using_subcommand help; and __fish_seen_subcommand_from generate" -f -a "man" -d 'The man page, in roff'
+complete -c memgauge -n "__fish_memgauge_using_subcommand help; and __fish_seen_subcommand_from generate" -f -a "completions" -d 'Completions for a shell'
+complete -c memgauge -n "__fish_memgauge_using_subcommand help; and __fish_seen_subcommand_from generate" -f -a "schema" -d 'The JSON schema of reports'
+complete -c memgauge -n "__fish_memgauge_using_subcommand help; and __fish_seen_subcommand_from generate" -f -a "columns" -d 'The columns of CSV, in Markdown'
+complete -c memgauge -n "__fish_memgauge_using_subcommand help; and __fish_seen_subcommand_from generate" -f -a "kernels" -d 'The kernel list, in Markdown'
