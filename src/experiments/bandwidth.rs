@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::host::memory::{PageMode, Place};
 use crate::kernels::{BLOCK_BYTES, Family, Operation, PREFETCH_DISTANCE, Policy, Width};
 use crate::results::{ASKED_THREADS, Axis, Coordinate, Coordinates, Dataset, Finding, Outcome, Point, Quantity};
-use crate::units::{Bytes, SizeList, ThreadCount, ThreadList, significant};
+use crate::units::{Bytes, SizeList, ThreadCount, ThreadList, read_like, significant};
 use std::collections::BTreeMap;
 
 /// What to stream through, and how.
@@ -50,7 +50,7 @@ pub struct Settings {
     pub prefetch_distance: SizeList,
 
     /// NUMA node of all memory [default: that of each thread]
-    #[arg(long, value_name = "N", aliases = ["node", "nodes"])]
+    #[arg(long, value_name = "N", aliases = ["node", "nodes"], value_parser = read_like::<Count>("0"))]
     pub memory_nodes: Option<Count>,
 }
 

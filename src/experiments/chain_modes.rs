@@ -48,15 +48,15 @@ pub fn named(shape: ChainShape) -> (ChainMode, Option<Bytes>) {
 /// The shapes of chains with nodes `stride` apart in `modes`, with windows of `locality` where they have some.
 pub fn shapes(modes: &ChainModes, locality: Option<Bytes>, stride: Bytes) -> Result<Vec<ChainShape>> {
     let least = Bytes(stride.0.saturating_mul(2));
-    if let Some(window) = locality {
-        if window < least || !window.0.is_multiple_of(stride.0) {
-            return Err(Error::usage(format!(
-                "window not possible: {} B; a window is a multiple of the stride of {stride} and holds two nodes or more; \
+    if let Some(window) = locality
+        && (window < least || !window.0.is_multiple_of(stride.0))
+    {
+        return Err(Error::usage(format!(
+            "window not possible: {} B; a window is a multiple of the stride of {stride} and holds two nodes or more; \
                  type --locality {}",
-                window.0,
-                window.round_down(stride.0).max(least).0
-            )));
-        }
+            window.0,
+            window.round_down(stride.0).max(least).0
+        )));
     }
     let window = locality.unwrap_or_else(|| WINDOW.round_down(stride.0).max(least));
     Ok(modes.0.iter().map(|mode| mode.shape(window)).collect())

@@ -4,7 +4,7 @@ use super::bandwidth::Bandwidth;
 use super::latency::Latency;
 use super::lists::{Asked, Count, Operations, PageModes, Widths};
 use super::{Detail, Experiment};
-use crate::units::{ParseError, SizeList, ThreadList, parse_list};
+use crate::units::{ParseError, SizeList, ThreadList, parse_list, read_like};
 use std::str::FromStr;
 
 /// The name by which latency stands among operations.
@@ -54,7 +54,7 @@ pub struct Choices {
     pub pages: Option<PageModes>,
 
     /// NUMA node of all memory [default: that of each thread]
-    #[arg(long, value_name = "N", aliases = ["node", "nodes"])]
+    #[arg(long, value_name = "N", aliases = ["node", "nodes"], value_parser = read_like::<Count>("0"))]
     pub memory_nodes: Option<Count>,
 }
 

@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::host::memory::PageMode;
 use crate::kernels::{MOST_WALKERS, chase_name};
 use crate::results::{Axis, Coordinate, Coordinates, Dataset, Finding, Outcome, Point, Quantity};
-use crate::units::{Bytes, CpuList, Nanos, SizeList, short_time, significant};
+use crate::units::{Bytes, CpuList, Nanos, SizeList, read_like, short_time, significant};
 
 /// Where to follow pointers, and how.
 #[derive(Debug, Clone, PartialEq, clap::Args)]
@@ -62,7 +62,7 @@ pub struct Settings {
     pub cpus: Option<CpuList>,
 
     /// NUMA node of the memory [default: that of the CPU]
-    #[arg(long, value_name = "N", aliases = ["node", "nodes"])]
+    #[arg(long, value_name = "N", aliases = ["node", "nodes"], value_parser = read_like::<Count>("0"))]
     pub memory_nodes: Option<Count>,
 }
 

@@ -67,6 +67,13 @@ pub fn whole_number<T: TryFrom<u64>>(
     }
 }
 
+/// A reader for options whose values are not as usual: what it refuses is advised to be `example`.
+pub fn read_like<T: FromStr<Err = ParseError>>(
+    example: &'static str,
+) -> impl Fn(&str) -> Result<T, ParseError> + Clone + Send + Sync + 'static {
+    move |text| text.parse().map_err(|wrong: ParseError| wrong.with_example(example))
+}
+
 /// The name most like `given`, if any is like it at all.
 pub fn nearest_name<'a>(given: &str, known: &[&'a str]) -> Option<&'a str> {
     // The same measure and threshold as clap uses for options.

@@ -23,7 +23,7 @@ use crate::error::{Error, Result};
 use crate::host::memory::PageMode;
 use crate::kernels::{BLOCK_BYTES, RULED_PER_BLOCK, chase_name};
 use crate::results::{Axis, Coordinate, Coordinates, Dataset, Finding, HostFacts, Outcome, Quantity};
-use crate::units::{Bytes, CpuList};
+use crate::units::{Bytes, CpuList, read_like};
 use cpus::{beyond_quota, one_cpu, probe_cpus, traffic_cpus};
 use curve::{LONGEST_PAUSE, curves};
 use mix::Shape;
@@ -72,7 +72,7 @@ pub struct Settings {
     pub sizes: Option<Bytes>,
 
     /// NUMA node of all memory [default: that of --cpus, and the most distant one]
-    #[arg(long, value_name = "N", aliases = ["node", "nodes"])]
+    #[arg(long, value_name = "N", aliases = ["node", "nodes"], value_parser = read_like::<Count>("0"))]
     pub memory_nodes: Option<Count>,
 
     /// Measure what this CPU loses when others use the memory: its latency and its bandwidth, alone and beside --bully

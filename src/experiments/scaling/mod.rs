@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::host::memory::PageMode;
 use crate::kernels::{Family, Operation, Width};
 use crate::results::{Axis, Coordinate, Dataset, Finding, Outcome, Quantity};
-use crate::units::{Bytes, SizeList, ThreadList};
+use crate::units::{Bytes, SizeList, ThreadList, read_like};
 use std::collections::BTreeSet;
 
 /// Which numbers of threads stream, where, and through what.
@@ -41,7 +41,7 @@ pub struct Settings {
     pub sizes: Option<SizeList>,
 
     /// Size of a language model's weights, for a ceiling on tokens per second: 8GB
-    #[arg(long, value_name = "SIZE", conflicts_with = "sizes")]
+    #[arg(long, value_name = "SIZE", conflicts_with = "sizes", value_parser = read_like::<Bytes>("8GB"))]
     pub model_size: Option<Bytes>,
 
     /// Registers: 64, 128, 256, 512 bits, a set (sse2, avx2, neon), widest, best (the fastest at each point)
