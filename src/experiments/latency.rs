@@ -50,7 +50,7 @@ pub struct Settings {
     pub payload: bool,
 
     /// Beside the headline, the distribution over so many short windows, 100 to 1000000: p50 to p99.9 and the longest
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = read_like::<Count>("10000"))]
     pub windows: Option<Count>,
 
     /// Length of such a window, 1us to 10ms

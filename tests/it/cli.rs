@@ -89,6 +89,8 @@ const USAGE: &[Row] = &[
     ("scaling --model-size 8GB --sizes 1MiB", 2, Err, "--model-size"),
     ("scaling --sizes 8192TiB", 2, Err, "too much memory"),
     ("scaling --cpus 99999", 2, Err, "cpu not allowed: 99999"),
+    ("tlb --max-pages x", 2, Err, "invalid value for --max-pages: 'x'"),
+    ("latency --windows x", 2, Err, "invalid value for --windows: 'x'"),
     ("tlb --max-pages 7", 2, Err, "too few pages: 7; a chain is spread over 8 pages or more"),
     ("tlb --density lots", 2, Err, "densities: low, medium, high"),
     ("tlb --cpus 99999", 2, Err, "cpu not available: 99999"),

@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::host::memory::PageMode;
 use crate::kernels::chase_name;
 use crate::results::{Axis, Coordinate, Coordinates, Dataset, Finding, Outcome, Quantity};
-use crate::units::{Bytes, CpuList, Nanos};
+use crate::units::{Bytes, CpuList, Nanos, read_like};
 
 /// Which TLBs to look for, and how closely.
 #[derive(Debug, Clone, PartialEq, Eq, clap::Args)]
@@ -30,7 +30,7 @@ pub struct Settings {
     pub density: Density,
 
     /// The most pages to spread a chain over [default: 65536 base pages, 2048 larger ones]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = read_like::<Count>("4096"))]
     pub max_pages: Option<Count>,
 
     /// CPUs to look at, one after another [default: the first that is allowed]
