@@ -10,7 +10,7 @@ use crate::experiments::{
 };
 use crate::plan::LARGEST_MAX_POINTS;
 use crate::render::{self, COMPARISON_FORMATS, RENDERERS, Renderer, comparison_format, comparison_format_of};
-use crate::units::{BytesPerSecond, CpuList, Nanos, short_time, whole_number};
+use crate::units::{BytesPerSecond, CpuList, Nanos, ParseError, short_time, whole_number};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -366,6 +366,11 @@ pub struct Sizing {
     pub last_level: Option<LastLevel>,
 }
 
+/// Reads a number of points; the one that is advised leaves room for what a command measures by itself.
+fn most_points(text: &str) -> Result<usize, ParseError> {
+    whole_number(1, LARGEST_MAX_POINTS as u64)(text).map_err(|wrong| wrong.with_example("1000"))
+}
+
 /// Options of every measurement.
 #[derive(Debug, Args)]
 pub struct CommonOptions {
@@ -394,7 +399,7 @@ pub struct CommonOptions {
     pub cooldown: Nanos,
 
     /// Refuse plans with more points than this [default: 1000, or 2000 for run]
-    #[arg(long, value_name = "N", help_heading = "Measuring", value_parser = whole_number::<usize>(1, LARGEST_MAX_POINTS as u64))]
+    #[arg(long, value_name = "N", help_heading = "Measuring", value_parser = most_points)]
     pub max_points: Option<usize>,
 
     /// Print the plan with its time and memory, and measure nothing; --format json and jsonl print it as data

@@ -412,8 +412,10 @@ fn odd_numbers_are_planned_or_refused_with_advice_that_works() {
                     continue;
                 }
                 refused += 1;
-                let tells =
-                    [value, &format!("--{option}"), "too many points"].iter().any(|part| run.stderr.contains(part));
+                // The limits of a plan speak of what many values make together.
+                let tells = [value, &format!("--{option}"), "too many points", "budget not possible"]
+                    .iter()
+                    .any(|part| run.stderr.contains(part));
                 if run.code != Some(2) || !tells {
                     complaints.push(format!("{typed}: {:?}: {}", run.code, run.stderr));
                 }
