@@ -121,7 +121,7 @@ pub struct RunOptions {
     #[arg(long, value_name = "LIST", value_delimiter = ',', help = only_help())]
     pub only: Vec<String>,
 
-    /// Operations, sizes, threads and pages of bandwidth and latency
+    /// What bandwidth and latency are measured of
     #[command(flatten)]
     pub choices: Choices,
 
