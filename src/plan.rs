@@ -11,7 +11,7 @@ use crate::engine::{Machine, MemoryPlan, Sampling, Windows, Work};
 use crate::error::{Error, Result};
 use crate::experiments::{Bound, Draft, Experiment, LastLevel, Scope};
 use crate::results::{Coordinate, Coordinates, HostFacts, Outcome};
-use crate::units::{Bytes, BytesPerSecond, Nanos};
+use crate::units::{Bytes, BytesPerSecond, Nanos, counted};
 use estimate::{Cost, estimate, phase_time};
 use layout::Layout;
 pub use sizes::{Resized, resized};
@@ -402,12 +402,8 @@ fn leave_out(points: &mut [PlannedPoint], positions: &[usize], reason: &str) -> 
         positions.iter().partition(|&&position| points[position].stage.is_none());
     let named = drafted.iter().take(MOST_NAMED).map(|&position| describe(&points[position].coordinates));
     let mut said: Vec<String> = named.map(|point| format!("left out {point}")).collect();
-    let counted = |count: usize, what: &str| {
-        let plural = if count == 1 { "" } else { "s" };
-        (count > 0).then(|| format!("left out {count} {what}{plural}"))
-    };
-    said.extend(counted(drafted.len().saturating_sub(MOST_NAMED), "more point"));
-    said.extend(counted(placeholders.len(), "follow-up point"));
+    let rest = [(drafted.len().saturating_sub(MOST_NAMED), "more point"), (placeholders.len(), "follow-up point")];
+    said.extend(rest.iter().filter(|(count, _)| *count > 0).map(|(n, what)| format!("left out {}", counted(n, what))));
     said
 }
 
@@ -463,8 +459,7 @@ fn shown(request: &Request, points: &[PlannedPoint], general: &Sampling) -> Samp
 /// `copy DRAM (2 threads, thp pages)`
 fn describe(coordinates: &Coordinates) -> String {
     let of = |axis: &str| coordinates.get(axis).map(ToString::to_string).unwrap_or_default();
-    let threads = of("threads");
-    let plural = if threads == "1" { "" } else { "s" };
+    let threads = counted(of("threads"), "thread");
     let size = match coordinates.get("size_bytes") {
         Some(Coordinate::Number(bytes)) => format!(" {}", Bytes(*bytes)),
         _ => String::new(),
@@ -478,23 +473,24 @@ fn describe(coordinates: &Coordinates) -> String {
     }
     if let Some(Coordinate::Number(block)) = coordinates.get("block_bytes") {
         let (operation, pattern, block) = (of("operation"), of("pattern"), Bytes(*block));
-        return format!(
-            "{pattern} {operation} of {block} ({threads} thread{plural}, depth {}, {})",
-            of("depth"),
-            of("engine")
-        );
+        return format!("{pattern} {operation} of {block} ({threads}, depth {}, {})", of("depth"), of("engine"));
     }
     if let (Some(mix), Some(pause)) = (coordinates.get("mix"), coordinates.get("pause_cycles")) {
         let of = of("operation");
-        return format!("{of}{size} beside {mix} traffic of {threads} thread{plural}, pauses of {pause} cycles");
+        return format!("{of}{size} beside {mix} traffic of {threads}, pauses of {pause} cycles");
     }
-    format!("{} {}{size} ({threads} thread{plural}, {} pages)", of("operation"), of("level"), of("pages"))
+    format!("{} {}{size} ({threads}, {} pages)", of("operation"), of("level"), of("pages"))
 }
 
 /// `3 rounds of 4 samples of 1 ms instead of 6 of 10 of 5 ms`
 fn describe_sampling(short: &Sampling, full: &Sampling) -> String {
     format!(
-        "{} rounds of {} samples of {} instead of {} of {} of {}",
-        short.rounds, short.per_round, short.length, full.rounds, full.per_round, full.length
+        "{} of {} of {} instead of {} of {} of {}",
+        counted(short.rounds, "round"),
+        counted(short.per_round, "sample"),
+        short.length,
+        full.rounds,
+        full.per_round,
+        full.length
     )
 }

@@ -6,7 +6,7 @@ use crate::results::{
     Threads, VerdictGrade, sc_membench_form, sc_membench_report,
 };
 use crate::stats::{median, ratio_interval};
-use crate::units::{Bytes, ParseError};
+use crate::units::{Bytes, ParseError, counted};
 #[cfg(test)]
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -336,7 +336,7 @@ fn judge(one: &Aligned<'_>, settings: &Settings) -> Pair {
             Change::CannotTell
         }
         (None, Some(_), None) => {
-            remarks.push(format!("{} and {} rounds are too few to tell", mine.len(), theirs.len()));
+            remarks.push(format!("{} and {} are too few to tell", mine.len(), counted(theirs.len(), "round")));
             Change::CannotTell
         }
     };

@@ -1,6 +1,7 @@
 //! Exit codes: the one table that the program, its help, its man page and the README go by.
 
 use crate::results::{Outcome, Point, Report, RunStatus, VerdictGrade};
+use crate::units::counted;
 
 /// How the program ends. The number is the exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -122,7 +123,7 @@ pub fn ending(report: &Report, strict: bool, unfinished: Option<&str>) -> Ending
     let points: Vec<&Point> = report.datasets.iter().filter(|d| !d.derived).flat_map(|d| &d.points).collect();
     let with = |status: &str| points.iter().copied().filter(|p| p.outcome.status() == status).collect::<Vec<_>>();
     let why = |points: &[&Point]| points.first().and_then(|p| p.outcome.reason()).unwrap_or_default().to_owned();
-    let all = points.len();
+    let all = counted(points.len(), "point");
     let wrong = wrong_data(&points);
     if wrong > 0 {
         let blocks = if wrong == 1 { "block does" } else { "blocks do" };
@@ -136,11 +137,11 @@ pub fn ending(report: &Report, strict: bool, unfinished: Option<&str>) -> Ending
     let failed = with("failed");
     if !failed.is_empty() {
         let exit = if measured == 0 { Exit::Failed } else { Exit::Incomplete };
-        return because(exit, format!("{} of {all} points failed: {}", failed.len(), why(&failed)));
+        return because(exit, format!("{} of {all} failed: {}", failed.len(), why(&failed)));
     }
     let skipped = with("skipped");
     if !skipped.is_empty() {
-        let text = format!("{} of {all} points were not measured: {}", skipped.len(), why(&skipped));
+        let text = format!("{} of {all} not measured: {}", skipped.len(), why(&skipped));
         return because(Exit::Incomplete, text);
     }
     let unsupported = with("unsupported");
@@ -150,8 +151,8 @@ pub fn ending(report: &Report, strict: bool, unfinished: Option<&str>) -> Ending
     let grades = &report.verdict.points;
     let weak: u64 = grades.iter().filter(|(grade, _)| **grade != VerdictGrade::Solid).map(|(_, n)| n).sum();
     if strict && weak > 0 {
-        let all: u64 = grades.values().sum();
-        let text = format!("{weak} of {all} points are less than solid: their reasons are in the result");
+        let all = counted(grades.values().sum::<u64>(), "point");
+        let text = format!("{weak} of {all} less than solid: the reasons are in the result");
         return because(Exit::Incomplete, text);
     }
     Ending { exit: Exit::Done, reason: None }

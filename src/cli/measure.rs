@@ -23,7 +23,7 @@ use crate::host::interrupt::StopFlag;
 use crate::plan::{self, Plan, Request};
 use crate::results::{CHOSEN_PROFILE, HostFacts, RunStatus};
 use crate::run::{self, Invocation};
-use crate::units::{BytesPerSecond, CpuList, Nanos, ParseError};
+use crate::units::{BytesPerSecond, CpuList, Nanos, ParseError, counted};
 use std::path::PathBuf;
 
 /// Rounds over all points where the user does not fix the samples. The interval comes from the medians of rounds: that of
@@ -369,13 +369,13 @@ fn plan_line(plan: &Plan) -> String {
     let summary = run::summary(plan);
     let sampling = plan.sampling_shown();
     format!(
-        "plan: {} points, about {} of a budget of {}, {} of memory at a time, {} rounds of {} samples of {}",
-        summary.points,
+        "plan: {}, about {} of a budget of {}, {} of memory at a time, {} of {} of {}",
+        counted(summary.points, "point"),
         summary.planned,
         summary.budget,
         summary.memory,
-        sampling.rounds,
-        sampling.per_round,
+        counted(sampling.rounds, "round"),
+        counted(sampling.per_round, "sample"),
         sampling.length,
     )
 }
@@ -403,9 +403,8 @@ fn describe(plan: &Plan, destination: &Destination) -> String {
         let kept = |point: &&&crate::plan::PlannedPoint| point.experiment == index && point.work.is_ok();
         let count = placeholders.iter().filter(kept).count();
         if count > 0 {
-            let plural = if count == 1 { "" } else { "s" };
-            let name = experiment.name();
-            text += &format!("  up to {count} follow-up point{plural} of {name}, placed by what is measured\n");
+            let (count, name) = (counted(count, "follow-up point"), experiment.name());
+            text += &format!("  up to {count} of {name}, placed by what is measured\n");
         }
     }
     text += &format!("result: {}\n", destination.describe());

@@ -13,6 +13,7 @@ use crate::results::{
     RunStatus, place_asked_for,
 };
 use crate::run::Past;
+use crate::units::counted;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
@@ -95,8 +96,9 @@ pub fn left_behind(path: &Path, own: Option<&Path>) -> Vec<String> {
         };
         let (count, again) = (measured(&report).len(), continuing(&report.provenance.command_line, &journal));
         format!(
-            "an earlier run for {} did not end: {count} points are in {name}; to continue it, type {again}",
-            path.display()
+            "an earlier run for {} did not end: {name} has {}; to continue it, type {again}",
+            path.display(),
+            counted(count, "point")
         )
     };
     others.map(told).collect()
@@ -327,7 +329,7 @@ fn plan_difference(report: &Report, plan: &Plan, planned: &[PlannedPoint]) -> Op
     let drafted = || plan.points.iter().filter(|planned| planned.stage.is_none());
     let (here, count) = (drafted().count(), points().filter(|(_, p)| is_drafted(plan, p.id)).count());
     if count != here {
-        return Some(format!("it has {count} points, this command {here}"));
+        return Some(format!("it has {}, this command {here}", counted(count, "point")));
     }
     let made: BTreeMap<u64, (usize, &Point)> = points().map(|(d, p)| (p.id, (d, p))).collect();
     let before = |id: u64| planned.get(usize::try_from(id).unwrap_or(usize::MAX));

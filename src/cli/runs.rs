@@ -7,6 +7,7 @@ use super::terminal::terminal_width;
 use crate::error::Result;
 use crate::render;
 use crate::results::{Report, RunStatus, VerdictGrade};
+use crate::units::counted;
 use serde::Serialize;
 
 /// A saved run as listed.
@@ -65,7 +66,7 @@ fn verdict(run: &SavedRun, head: &Head) -> String {
     };
     match head.status {
         _ if run.under_way => "under way".to_owned(),
-        RunStatus::Interrupted => format!("unfinished, {measured} points"),
+        RunStatus::Interrupted => format!("unfinished, {}", counted(measured, "point")),
         RunStatus::Partial => format!("{grade}, some failed"),
         RunStatus::Complete if measured == 0 => "nothing measured".to_owned(),
         RunStatus::Complete => grade.to_owned(),

@@ -5,7 +5,7 @@ use super::shape::Shape;
 #[cfg(test)]
 use crate::results::Surroundings;
 use crate::results::{Cause, Evidence, Limit, Load, Reason, Storage, Summary, Verdict, VerdictGrade};
-use crate::units::{Bytes, Hertz, Nanos};
+use crate::units::{Bytes, Hertz, Nanos, counted};
 
 /// Less of the memory than this in the pages asked for makes the number one of mixed pages.
 const GRANTED: f64 = 0.9;
@@ -140,7 +140,7 @@ fn placement(evidence: &Evidence) -> Vec<Reason> {
     let mut reasons = Vec::new();
     if evidence.affinity_held == Some(false) {
         let times = evidence.migrations.unwrap_or(1);
-        reasons.push(reason(Cause::Moved, format!("threads were found on other cpus {times} times")));
+        reasons.push(reason(Cause::Moved, format!("threads were found on other cpus {}", counted(times, "time"))));
     }
     let pages = &evidence.pages;
     if let (Some(share), Some(asked)) = (pages.granted_share, pages.asked_bytes)
@@ -245,7 +245,7 @@ fn clocks(evidence: &Evidence) -> Vec<Reason> {
         reasons.push(reason(Cause::CoreClock, text));
     }
     if let Some(times) = evidence.surroundings.thermal_throttles.filter(|&n| n > 0) {
-        reasons.push(reason(Cause::Heat, format!("the processor throttled itself {times} times")));
+        reasons.push(reason(Cause::Heat, format!("the processor throttled itself {}", counted(times, "time"))));
     }
     if evidence.clock_error.is_some_and(|e| e > CALIBRATION) {
         reasons.push(reason(Cause::Counter, "the counter's rate is known to less than 0.1%".to_owned()));
@@ -282,7 +282,10 @@ fn on_storage(storage: &Storage) -> Vec<Reason> {
         reasons.push(reason(Cause::IoErrors, format!("{failed} of {all} operations failed: {most}")));
     }
     if storage.short > 0 {
-        reasons.push(reason(Cause::IoErrors, format!("{} transfers moved fewer bytes than asked for", storage.short)));
+        reasons.push(reason(
+            Cause::IoErrors,
+            format!("{} moved fewer bytes than asked for", counted(storage.short, "transfer")),
+        ));
     }
     if storage.behind as f64 > storage.due as f64 * BEHIND {
         let text = format!("{} of {} operations that were due were never begun", storage.behind, storage.due);

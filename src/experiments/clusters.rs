@@ -4,7 +4,7 @@
 use super::difference::{Difference, Figure, Shown};
 use crate::results::{Dataset, Finding, Point};
 use crate::stats;
-use crate::units::{CpuList, significant};
+use crate::units::{CpuList, counted, significant};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Pairs of a group are faster than all others by this factor at least: more than noise, less than any two levels of
@@ -191,8 +191,7 @@ fn described(division: &Division, pairs: &[Measured<'_>], operation: &str) -> Op
     let groups: Vec<&Vec<u32>> = division.groups.iter().filter(|group| group.len() > 1).collect();
     let named: Vec<String> = groups.iter().take(MOST_NAMED).map(|g| CpuList((*g).clone()).to_string()).collect();
     let more = groups.len().saturating_sub(MOST_NAMED);
-    let more =
-        if more > 0 { format!(" and {more} more group{}", if more == 1 { "" } else { "s" }) } else { String::new() };
+    let more = if more > 0 { format!(" and {}", counted(more, "more group")) } else { String::new() };
     let (inside, between) = (significant(division.inside), significant(division.between));
     let text = format!(
         "CPUs near each other by {operation}: {}{more} ({inside} ns inside, {between} ns to others){system}.",

@@ -5,7 +5,7 @@ use super::{Cost, Phase, Plan, PlannedPoint, Rest, Schedule, draft_points, sched
 use crate::engine::{Machine, Sampling};
 use crate::experiments::{LastLevel, caches};
 use crate::results::{Coordinate, Coordinates, Dataset, HostFacts, Outcome, Point, place_asked_for};
-use crate::units::{Bytes, Nanos};
+use crate::units::{Bytes, Nanos, counted};
 use std::collections::BTreeSet;
 
 /// What is left of a plan, with memory sized by another last-level cache.
@@ -63,8 +63,7 @@ pub fn resized(
     let count = room.iter().filter(|&&i| new[i].work != points[i].work).count();
     let what = match count {
         0 => "What is called memory goes by".to_owned(),
-        1 => "The memory of 1 point is sized by".to_owned(),
-        _ => format!("The memory of {count} points is sized by"),
+        _ => format!("The memory of {} is sized by", counted(count, "point")),
     };
     let why = if all { "" } else { ", where there was no room for memory by what the system reports" };
     let text =

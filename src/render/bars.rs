@@ -3,9 +3,9 @@
 use super::NamedReport;
 use super::chart::{self, Body};
 use super::grid::{Column, Grid};
-use super::text::{counted, shorten};
+use super::text::shorten;
 use crate::results::Report;
-use crate::units::significant;
+use crate::units::{counted, significant};
 
 /// Columns by eighths of a character.
 const EIGHTHS: [char; 8] = ['▏', '▎', '▍', '▌', '▋', '▊', '▉', '█'];

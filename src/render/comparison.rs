@@ -3,12 +3,12 @@
 use super::figures::{axis_title, coordinate, mark, table_unit, varying_axes};
 use super::grid::{Column, Grid, escape_markdown};
 use super::json::inert;
-use super::text::{counted, shorten};
+use super::text::shorten;
 use super::{NamedReport, Options, html, unknown};
 use crate::analysis::{Change, Comparison, Pair, PairGroup, Unaligned};
 use crate::error::{Error, Result};
 use crate::results::{Coordinates, Dataset, Outcome, Point};
-use crate::units::significant;
+use crate::units::{counted, significant};
 use std::path::Path;
 
 /// Remarks and reasons for not comparing that are shown where nobody asked for all.

@@ -1,12 +1,11 @@
 //! `memgauge list host`: every fact about the machine with its source.
 
 use super::grid::{Column, Grid};
-use super::text::counted;
 use crate::results::{
     Cache, CacheKind, Cpu, CpuFacts, Environment, Fact, HostFacts, MemoryBus, MemoryFacts, Node, PageFacts, Swap,
     SystemFacts, Topology,
 };
-use crate::units::{CpuList, significant};
+use crate::units::{CpuList, counted, significant};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Cores listed one by one; larger machines get a count.

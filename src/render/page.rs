@@ -2,10 +2,10 @@
 
 use super::figures::{axis_title, coordinate, fixed_axes};
 use super::grid::Grid;
-use super::text::{counted, shorten};
+use super::text::shorten;
 use super::{Options, hierarchy, matrix, points, remarks};
 use crate::results::{CacheKind, Dataset, Report, RunStatus, Topology};
-use crate::units::{Bytes, CpuList};
+use crate::units::{Bytes, CpuList, counted};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A line with a word in front of it that says what it is about.

@@ -4,8 +4,9 @@ use super::Options;
 use super::figures::{coordinate, varying_axes};
 use super::markdown::command_line;
 use super::page::Labelled;
-use super::text::{counted, shorten};
+use super::text::shorten;
 use crate::results::{self, Cause, Dataset, Finding, Outcome, Point, Report, VerdictGrade, headline};
+use crate::units::counted;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Reasons of one kind that fit on the screen; `verbose` shows all.

@@ -5,10 +5,10 @@
 
 use super::comparison::{Unshown, reasons};
 use super::sc_scores::scores;
-use super::text::counted;
 use super::{Options, Renderer};
 use crate::error::Result;
 use crate::results::{Report, SC_MEMBENCH_HEADER, ScMembenchForm, ScMembenchRow, Threads, sc_membench_form};
+use crate::units::counted;
 
 /// What that tool's megabytes are.
 pub(super) const MIB: f64 = 1_048_576.0;

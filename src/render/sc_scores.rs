@@ -1,9 +1,8 @@
 //! sc-membench's summary by its formulas: peaks, weighted averages, three scores, and what they are not good for.
 
 use super::sc_membench::MIB;
-use super::text::counted;
 use crate::results::{Report, RunStatus, SC_MEMBENCH_OPERATIONS as OPERATIONS, ScMembenchRow, VerdictGrade};
-use crate::units::Bytes;
+use crate::units::{Bytes, counted};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 

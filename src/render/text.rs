@@ -57,9 +57,3 @@ pub(super) fn wrap(text: &str, most: usize) -> Vec<String> {
     }
     lines
 }
-
-/// `1 point`, `2 points`.
-pub(super) fn counted(n: usize, noun: &str) -> String {
-    let plural = if n == 1 { "" } else { "s" };
-    format!("{n} {noun}{plural}")
-}

@@ -1,7 +1,7 @@
 //! Conditions of the machine that move results: a sentence each, with what to do about it.
 
 use crate::results::{Cause, Dataset, Finding, HostFacts, headline};
-use crate::units::CpuList;
+use crate::units::{CpuList, counted};
 use std::collections::BTreeMap;
 
 /// A finding without numbers.
@@ -33,9 +33,9 @@ fn too_little_time(facts: &HostFacts, cpus: &[u32]) -> Option<String> {
             "{told}: even one thread is stopped for a part of the time, which no number here allows for; raise the quota."
         ),
         n => format!(
-            "{told}: with more than {n} thread{} at once, threads are stopped for a part of the time, and the points say so; \
+            "{told}: with more than {} at once, threads are stopped for a part of the time, and the points say so; \
              type --cpus {} or raise the quota.",
-            if n == 1 { "" } else { "s" },
+            counted(n, "thread"),
             CpuList(whole)
         ),
     })
@@ -86,7 +86,7 @@ pub(super) fn shapes(datasets: &[Dataset]) -> Vec<Finding> {
             .collect();
         let first = *reasons.first()?;
         let count = reasons.len();
-        let mut finding = sentence(kind, format!("Of {all} points {count} {what} (the first: {first})."));
+        let mut finding = sentence(kind, format!("Of {} {count} {what} (the first: {first}).", counted(all, "point")));
         finding.values.insert("points".to_owned(), count as f64);
         Some(finding)
     };

@@ -290,6 +290,13 @@ pub fn significant(value: f64) -> String {
     }
 }
 
+/// `1 point`, `2 points`: a count with its noun, which takes an `s` unless the count is 1.
+pub fn counted(count: impl fmt::Display, noun: &str) -> String {
+    let count = count.to_string();
+    let plural = if count == "1" { "" } else { "s" };
+    format!("{count} {noun}{plural}")
+}
+
 /// Splits `1.5 GiB` into its number and what follows, `None` where no finite number leads.
 fn split_number(text: &str) -> Option<(f64, &str)> {
     let text = text.trim();
@@ -321,6 +328,11 @@ mod tests {
             let example = error.example.unwrap();
             assert!(short_time(&example).is_ok(), "{text}: {example}");
         }
+    }
+
+    #[test]
+    fn only_one_thing_is_named_in_the_singular() {
+        assert_eq!([0, 1, 2, 11].map(|n| counted(n, "point")), ["0 points", "1 point", "2 points", "11 points"]);
     }
 
     #[test]

@@ -168,7 +168,7 @@ fn a_run_leaves_what_it_was_asked_for_in_its_report() {
         Some(if weak > 0 { 3 } else { 0 }),
         "--strict fails exactly when something is less than solid"
     );
-    assert!(weak == 0 || run.stderr.contains(&format!("{weak} of 6 points are less than solid")), "{run:?}");
+    assert!(weak == 0 || run.stderr.contains(&format!("{weak} of 6 points less than solid")), "{run:?}");
 }
 
 #[test]

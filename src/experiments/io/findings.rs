@@ -3,7 +3,7 @@
 use crate::experiments::curve::saturation;
 use crate::experiments::difference::Figure;
 use crate::results::{Dataset, Finding, Point};
-use crate::units::{Nanos, significant};
+use crate::units::{Nanos, counted, significant};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Every sentence about the measured points.
@@ -48,10 +48,9 @@ fn depth(dataset: &Dataset) -> Option<Finding> {
     let mut curve = families.into_values().find(|curve| curve.len() > 2)?;
     curve.sort_by_key(|(depth, _)| *depth);
     let found = saturation(&curve)?;
-    let plural = if found.at_most == 1 { "" } else { "s" };
     let text = format!(
-        "{} operation{plural} under way in each thread {} 95% of the most that was seen: {} of {} operations per second.",
-        found.count(),
+        "{} under way in each thread {} 95% of the most that was seen: {} of {} operations per second.",
+        counted(found.count(), "operation"),
         found.reach(),
         significant(found.reached),
         significant(found.best)

@@ -3,6 +3,7 @@
 use super::curve::{Curve, curves};
 use crate::experiments::difference::{Difference, Figure, Shown};
 use crate::results::{Coordinates, Dataset, Finding, HostFacts};
+use crate::units::counted;
 use std::collections::BTreeMap;
 
 /// Shares of the highest bandwidth at which the latency is told.
@@ -47,8 +48,7 @@ fn named(curve: &Curve<'_>, all: &[Curve<'_>]) -> String {
 /// `1 thread`, `7 threads`
 fn threads(curve: &Curve<'_>) -> String {
     let threads = curve.place.get("threads").map(ToString::to_string).unwrap_or_default();
-    let plural = if threads == "1" { "" } else { "s" };
-    format!("{threads} thread{plural}")
+    counted(threads, "thread")
 }
 
 /// The figures along one curve: idle, at the shares of its highest bandwidth at which loads take longer, and its knee.

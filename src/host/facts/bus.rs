@@ -3,7 +3,7 @@
 use super::files::SystemFiles;
 use super::smbios::{self, MemoryDevice};
 use crate::results::{Fact, MemoryBus};
-use crate::units::BytesPerSecond;
+use crate::units::{BytesPerSecond, counted};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
 
@@ -82,9 +82,7 @@ fn fact(channels: &[Channel]) -> Fact<MemoryBus> {
     }
     let kinds: Vec<String> = kinds
         .iter()
-        .map(|((bits, speed), count)| {
-            format!("{count} channel{} x {bits} bit x {speed} MT/s", if *count == 1 { "" } else { "s" })
-        })
+        .map(|((bits, speed), count)| format!("{} x {bits} bit x {speed} MT/s", counted(count, "channel")))
         .collect();
     let bus = MemoryBus {
         channels: channels.len() as u32,

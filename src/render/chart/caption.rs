@@ -3,8 +3,9 @@
 use crate::render::NamedReport;
 use crate::render::markdown::command_line;
 use crate::render::page::machine;
-use crate::render::text::{clean, counted, shorten};
+use crate::render::text::{clean, shorten};
 use crate::results::{Provenance, Report};
+use crate::units::counted;
 
 /// More reports than these are counted, not told.
 const MOST_TOLD: usize = 8;

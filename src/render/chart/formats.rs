@@ -3,9 +3,9 @@
 use super::picture::{self, Content, MOST_CHARTS};
 use super::{Chart, alone, charts, chosen, names, sources};
 use crate::error::Result;
-use crate::render::text::counted;
 use crate::render::{NamedReport, Options, Renderer};
 use crate::results::Report;
+use crate::units::counted;
 
 /// `svg`: charts as shapes.
 pub(in crate::render) struct Svg;

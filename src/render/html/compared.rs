@@ -5,8 +5,9 @@ use crate::analysis::Comparison;
 use crate::error::Result;
 use crate::render::comparison::{grid, head, heading, legend, reasons, remarks};
 use crate::render::page::{Block, Labelled};
-use crate::render::text::{counted, shorten};
+use crate::render::text::shorten;
 use crate::render::{NamedReport, Options, finite};
+use crate::units::counted;
 
 /// The page of all comparisons with the reports that they are of.
 pub(in crate::render) fn compared(

@@ -2,7 +2,7 @@
 
 use crate::render::chart::{Body, COLORS, Chart, DASHES, Heat, Lines, MARKS, Numbers, RADIUS, Scale, Spot, steps};
 use crate::results::VerdictGrade;
-use crate::units::significant;
+use crate::units::{counted, significant};
 use serde_json::{Value, json};
 
 /// Heat maps with more cells carry values only: words for each would be most of the page.
@@ -119,11 +119,11 @@ fn heat(heat: &Heat) -> Value {
 /// What is to be told of a point beside its place.
 fn words(spot: &Spot) -> String {
     format!(
-        "{} ({} to {}), {} samples, {}: {}",
+        "{} ({} to {}), {}, {}: {}",
         significant(spot.y),
         significant(spot.low),
         significant(spot.high),
-        spot.samples,
+        counted(spot.samples, "sample"),
         spot.grade.word(),
         spot.words
     )

@@ -17,6 +17,7 @@ use super::text::{clean, shorten};
 use super::{NamedReport, Options, Renderer, by_name, host_table};
 use crate::error::{Error, Result};
 use crate::results::Report;
+use crate::units::counted;
 use base64::Engine;
 use sha2::{Digest, Sha256};
 
@@ -252,7 +253,7 @@ fn block(block: &Block) -> String {
     let body: String = rows.iter().take(MOST_ROWS).map(row).collect();
     let more = match rows.len().saturating_sub(MOST_ROWS) {
         0 => String::new(),
-        n => format!("<p>and {n} more rows, in the data</p>\n"),
+        n => format!("<p>and {}, in the data</p>\n", counted(n, "more row")),
     };
     let title = if block.title.is_empty() { "Hierarchy".to_owned() } else { escape(&block.title) };
     let table = format!(
@@ -261,7 +262,9 @@ fn block(block: &Block) -> String {
         escape(&block.legend)
     );
     match rows.len() > LONG_TABLE {
-        true => format!("<details><summary>{title}: {} rows</summary>\n{table}</details>\n", rows.len()),
+        true => {
+            format!("<details><summary>{title}: {}</summary>\n{table}</details>\n", counted(rows.len(), "row"))
+        }
         false => table,
     }
 }
