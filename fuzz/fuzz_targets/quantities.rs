@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use memgauge::units::{Bytes, CpuList, Nanos, SizeList, ThreadCount, ThreadList, parse_list};
+use units::{Bytes, CpuList, Nanos, SizeList, ThreadCount, ThreadList, parse_list};
 use std::str::FromStr;
 
 fuzz_target!(|data: &[u8]| {

@@ -2,9 +2,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use memgauge::experiments::{Detail, EXPERIMENTS};
-use memgauge::render::{Options, RENDERERS};
-use memgauge::results::{Report, Saved, parse_saved};
+use experiments::{Detail, EXPERIMENTS};
+use render::{Options, RENDERERS};
+use report::{Report, Saved, parse_saved};
 
 fuzz_target!(|data: &[u8]| {
     match parse_saved(data) {

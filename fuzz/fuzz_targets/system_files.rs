@@ -4,8 +4,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use memgauge::host::facts::{SystemFiles, discover};
-use memgauge::host::noise::Watch;
+use host::facts::{SystemFiles, discover};
+use host::noise::Watch;
 use std::path::Path;
 
 const MOST_FILES: usize = 64;

@@ -2,8 +2,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use memgauge::experiments::io::{Recorded, parse_trace};
-use memgauge::results::{TraceFormat, TraceRecord, TraceWriter, read_trace};
+use experiments::io::{Recorded, parse_trace};
+use report::{TraceFormat, TraceRecord, TraceWriter, read_trace};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};

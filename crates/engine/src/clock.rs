@@ -1,0 +1,129 @@
+//! The raw counter, calibrated against the monotonic clock.
+
+use host::counter;
+use report::ClockFacts;
+use units::{Hertz, Nanos};
+
+/// How long one calibration watches both clocks.
+const WATCH: Nanos = Nanos(10e6);
+
+/// The counter's rate with what was measured about it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Clock {
+    facts: ClockFacts,
+    rate: Hertz,
+    shortest: Nanos,
+    /// Both clocks at the end of the calibration.
+    start: (Nanos, u64),
+}
+
+/// The rates of the two clocks are compared over this time at least: readings are known to some 100 ns.
+const SHORTEST_WATCH: Nanos = Nanos(100e6);
+
+impl Clock {
+    /// Calibrates twice over 10 ms; the difference is the error that is reported.
+    pub fn calibrate() -> Self {
+        let (first, second) = (watch(), watch());
+        let rate = (first + second) / 2.0;
+        let error = (first - second).abs() / rate;
+        let (resolution, overhead) = step_and_cost(rate);
+        let facts = ClockFacts {
+            counter: counter::ticks_name().to_owned(),
+            rate: Some(Hertz(rate)),
+            error: Some(error),
+            resolution: Some(resolution),
+            overhead: Some(overhead),
+            core: None,
+        };
+        Self { facts, rate: Hertz(rate), shortest: resolution.max(overhead) * 1000.0, start: both() }
+    }
+
+    /// How far the counter's rate since the calibration lies from it, relative; `None` in the first tenth of a second.
+    /// A counter that is not the clock it was (the machine was moved to another host, a core lost its
+    /// synchronisation) shows here.
+    pub fn drift(&self) -> Option<f64> {
+        let (time, ticks) = both();
+        let elapsed = time - self.start.0;
+        let counted = self.nanos(ticks.saturating_sub(self.start.1));
+        (elapsed >= SHORTEST_WATCH).then(|| (counted.0 / elapsed.0 - 1.0).abs())
+    }
+
+    /// Length of `ticks`.
+    pub fn nanos(&self, ticks: u64) -> Nanos {
+        Nanos::from_secs(ticks as f64 / self.rate.0)
+    }
+
+    /// Ticks in `time`, at least one.
+    pub fn ticks(&self, time: Nanos) -> u64 {
+        (self.rate.cycles_in(time) as u64).max(1)
+    }
+
+    /// The shortest time that can be told from its neighbours to one part in a thousand.
+    pub fn shortest(&self) -> Nanos {
+        self.shortest
+    }
+
+    /// What is reported.
+    pub fn facts(&self) -> &ClockFacts {
+        &self.facts
+    }
+
+    /// What is reported, to be completed by the core clock.
+    pub fn facts_mut(&mut self) -> &mut ClockFacts {
+        &mut self.facts
+    }
+}
+
+/// Rate of the counter in ticks per second over one watch.
+fn watch() -> f64 {
+    let (time, ticks) = both();
+    let end = time + WATCH;
+    while counter::monotonic() < end {
+        std::hint::spin_loop();
+    }
+    let (time_after, ticks_after) = both();
+    let seconds = (time_after - time).secs();
+    ticks_after.saturating_sub(ticks) as f64 / seconds
+}
+
+/// Both clocks at the same moment: the pair of readings of which the bracket is narrowest, so that an interruption
+/// between them does not spoil it.
+fn both() -> (Nanos, u64) {
+    let read = || {
+        let before = counter::ticks();
+        let time = counter::monotonic();
+        let after = counter::ticks();
+        (after.saturating_sub(before), time, before + after.saturating_sub(before) / 2)
+    };
+    let narrowest = (0..20).map(|_| read()).min_by_key(|r| r.0);
+    let (_, time, ticks) = narrowest.unwrap_or_else(read);
+    (time, ticks)
+}
+
+/// Smallest step between two readings that differ, and mean cost of a reading.
+fn step_and_cost(rate: f64) -> (Nanos, Nanos) {
+    const READINGS: usize = 10_000;
+    let readings: Vec<u64> = (0..READINGS).map(|_| counter::ticks()).collect();
+    let steps = readings.windows(2).map(|pair| pair[1].saturating_sub(pair[0]));
+    let smallest = steps.filter(|&step| step > 0).min().unwrap_or(1);
+    let all = readings[READINGS - 1].saturating_sub(readings[0]) as f64;
+    let nanos = |ticks: f64| Nanos::from_secs(ticks / rate);
+    (nanos(smallest as f64), nanos(all / (READINGS - 1) as f64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_and_time_convert_back_and_forth() {
+        let clock = Clock::calibrate();
+        let time = Nanos::from_millis(3.0);
+        let there_and_back = clock.nanos(clock.ticks(time));
+        assert!((there_and_back.0 - time.0).abs() < 100.0);
+        let facts = clock.facts();
+        assert!(facts.rate.unwrap().0 > 1e6 && facts.error.unwrap().is_finite());
+        let resolution = facts.resolution.unwrap();
+        assert!(resolution.0 > 0.0 && clock.shortest() > resolution);
+    }
+}

@@ -1,0 +1,54 @@
+//! What two CPUs of the simulated machine need to hand a line over.
+
+use report::Relation;
+use units::Nanos;
+
+/// What a round trip between two CPUs costs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct HandOffCost {
+    /// Between threads of a core.
+    pub same_core: Nanos,
+    /// Through a shared second-level cache.
+    pub shared_l2: Nanos,
+    /// Through any other shared cache.
+    pub shared_last: Nanos,
+    /// Within a package, or where the topology does not tell.
+    pub same_package: Nanos,
+    /// Between packages.
+    pub cross_package: Nanos,
+    /// Groups of so many consecutive CPUs, which no topology tells of: what two of a group need.
+    pub hidden: Option<(u32, Nanos)>,
+    /// Round trips that the higher CPU starts take so many times as long.
+    pub asymmetry: f64,
+}
+
+impl Default for HandOffCost {
+    /// Orders of magnitude of servers.
+    fn default() -> Self {
+        Self {
+            same_core: Nanos(16.0),
+            shared_l2: Nanos(40.0),
+            shared_last: Nanos(80.0),
+            same_package: Nanos(200.0),
+            cross_package: Nanos(400.0),
+            hidden: None,
+            asymmetry: 1.0,
+        }
+    }
+}
+
+impl HandOffCost {
+    /// A round trip that `from` starts, whatever the kernel.
+    pub(super) fn round_trip(&self, relation: Relation, from: u32, to: u32) -> Nanos {
+        let hidden = self.hidden.filter(|(count, _)| from / (*count).max(1) == to / (*count).max(1));
+        let one = match (relation, hidden) {
+            (Relation::SameCore, _) => self.same_core,
+            (_, Some((_, one))) => one,
+            (Relation::SharedCache(2), _) => self.shared_l2,
+            (Relation::SharedCache(_), _) => self.shared_last,
+            (Relation::SamePackage | Relation::Unknown, _) => self.same_package,
+            (Relation::CrossPackage, _) => self.cross_package,
+        };
+        one * if from > to { self.asymmetry } else { 1.0 }
+    }
+}

@@ -1,0 +1,135 @@
+//! What is written, and what reads are compared with.
+
+use super::work::Content;
+use crate::{SplitMix64, derive};
+use host::storage::{Filler, Pattern};
+use std::sync::Arc;
+
+/// Blocks from here on are not copied for every write: what a compressor looks back at is random inside of one.
+const LARGE: usize = 64 << 10;
+
+/// Random bytes that smaller blocks are cut from, each at another place.
+const POOL: usize = 1 << 20;
+
+/// Every so many bytes of a large block carry a number that no two writes share: no device finds equal blocks.
+const STAMPED: usize = 4096;
+
+/// The pattern is the same in every run, so that files can be verified that an earlier one kept.
+const PATTERN_SEED: u64 = 0x6d65_6d67;
+
+/// Makes the data of one thread.
+#[derive(Debug, Clone)]
+pub struct Contents {
+    content: Content,
+    pattern: Pattern,
+    pool: Arc<[u8]>,
+    random: SplitMix64,
+    /// Whether the buffer of a place holds random bytes already.
+    filled: Vec<bool>,
+}
+
+impl Contents {
+    /// Data of this kind; `seed` decides what is random in it.
+    pub fn new(content: Content, seed: u64) -> Self {
+        let pattern = Self::pattern(content, seed);
+        let mut pool = vec![0; if content == Content::Random { POOL } else { 0 }];
+        pattern.fill(&mut pool, 0);
+        let random = SplitMix64::new(derive(seed, "io-content", 1));
+        Self { content, pattern, pool: pool.into(), random, filled: Vec::new() }
+    }
+
+    /// What a whole file of this kind is made of.
+    pub fn pattern(content: Content, seed: u64) -> Pattern {
+        match content {
+            Content::Random => Pattern::new(Filler::Incompressible, derive(seed, "io-content", 0)),
+            Content::Zeros => Pattern::new(Filler::Zeros, 0),
+            Content::Pattern => Pattern::new(Filler::Incompressible, PATTERN_SEED),
+        }
+    }
+
+    /// Makes what is written at `offset` of a file from the buffer of place `slot`.
+    pub fn make(&mut self, slot: usize, buffer: &mut [u8], offset: u64) {
+        if self.content != Content::Random {
+            return self.pattern.fill(buffer, offset);
+        }
+        let stamp = self.random.next_u64();
+        if buffer.len() < LARGE {
+            let from = (stamp as usize % (POOL - buffer.len())) & !7;
+            buffer.copy_from_slice(&self.pool[from..from + buffer.len()]);
+        } else {
+            self.fill(slot, buffer, offset);
+        }
+        for part in buffer.chunks_exact_mut(STAMPED) {
+            part[..8].copy_from_slice(&stamp.to_le_bytes());
+        }
+    }
+
+    /// Fills a large buffer, once: writing leaves it as it is.
+    fn fill(&mut self, slot: usize, buffer: &mut [u8], offset: u64) {
+        if self.filled.len() <= slot {
+            self.filled.resize(slot + 1, false);
+        }
+        if !self.filled[slot] {
+            self.pattern.fill(buffer, offset);
+            self.filled[slot] = true;
+        }
+    }
+
+    /// Notes that the buffer of a place holds what was read now.
+    pub fn overwritten(&mut self, slot: usize) {
+        if let Some(filled) = self.filled.get_mut(slot) {
+            *filled = false;
+        }
+    }
+
+    /// Whether `buffer` is what was written at `offset`.
+    pub fn is_right(&self, buffer: &[u8], offset: u64) -> bool {
+        self.pattern.verify(buffer, offset).is_ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_two_random_blocks_are_alike_and_none_has_a_long_repetition() {
+        for size in [512, 4096, 128 << 10] {
+            let mut contents = Contents::new(Content::Random, 1);
+            let (mut first, mut second) = (vec![0; size], vec![0; size]);
+            contents.make(0, &mut first, 0);
+            contents.make(1, &mut second, 0);
+            assert_ne!(first, second, "{size}");
+            let before = second.clone();
+            contents.make(1, &mut second, 0);
+            let same = before.chunks(STAMPED).zip(second.chunks(STAMPED)).filter(|(a, b)| a == b).count();
+            assert_eq!(same, 0, "every 4 KiB of the next write differs");
+            for block in [first, second] {
+                let words: std::collections::BTreeSet<&[u8]> = block.chunks(8).collect();
+                assert!(words.len() > block.len() / 8 - block.len() / STAMPED - 2, "{size}: {}", words.len());
+            }
+        }
+    }
+
+    #[test]
+    fn a_pattern_follows_from_the_place_alone() {
+        let (mut one, mut other) = (Contents::new(Content::Pattern, 1), Contents::new(Content::Pattern, 2));
+        let (mut a, mut b) = ([0; 1000], [0; 1000]);
+        one.make(0, &mut a, 12_345);
+        other.make(5, &mut b, 12_345);
+        assert!(a == b && one.is_right(&a, 12_345) && !one.is_right(&a, 12_346));
+        a[999] ^= 1;
+        assert!(!one.is_right(&a, 12_345));
+    }
+
+    #[test]
+    fn what_was_read_into_a_buffer_is_not_written() {
+        let mut contents = Contents::new(Content::Random, 1);
+        let mut buffer = vec![0; LARGE];
+        contents.make(0, &mut buffer, 0);
+        buffer.fill(0);
+        contents.overwritten(0);
+        contents.make(0, &mut buffer, 0);
+        assert!(buffer.iter().filter(|b| **b == 0).count() < LARGE / 100);
+    }
+}

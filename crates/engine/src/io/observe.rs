@@ -1,0 +1,240 @@
+//! A window of all threads together, from what each of them saw.
+
+use super::seeks::Seeks;
+use super::walk::Step;
+use super::work::IoWork;
+use super::worker::LaneSeen;
+use crate::{Observation, Trouble};
+use host::storage::Transfer;
+use stats::Histogram;
+use std::collections::BTreeMap;
+use units::Nanos;
+
+/// Windows that a known number of operations is spread over.
+pub const COUNTED_WINDOWS: u64 = 20;
+
+/// A window that ends with a number of operations ends after this time too.
+const LONGEST: Nanos = Nanos(60e9);
+
+/// What was seen of storage in one window.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct IoSeen {
+    /// When it began, by the machine's clock.
+    pub begin: Nanos,
+    /// Its length.
+    pub elapsed: Nanos,
+    /// Operations that count for its rate.
+    pub amount: u64,
+    /// Whole transfers, those completed after its end among them, and the bytes that they moved.
+    pub whole: u64,
+    /// See `whole`.
+    pub bytes: u64,
+    /// Latencies of reads in ns.
+    pub reads: Histogram,
+    /// Those of writes.
+    pub writes: Histogram,
+    /// Those of flushes.
+    pub flushes: Histogram,
+    /// Latencies by distance, where the order of blocks is about distances.
+    pub seeks: Seeks,
+    /// Failed operations by error.
+    pub errors: BTreeMap<String, u64>,
+    /// Transfers of fewer bytes than asked for.
+    pub short: u64,
+    /// Blocks with other content than was written.
+    pub wrong: u64,
+    /// Operations of a rate that were due, and of them those never begun.
+    pub due: u64,
+    /// See `due`.
+    pub behind: u64,
+    /// Whole transfers of each thread.
+    pub threads: Vec<u64>,
+    /// CPU time of all threads; `None` where the system does not tell.
+    pub cpu: Option<Nanos>,
+    /// Whether there is nothing left to do.
+    pub is_last: bool,
+    /// Whether the page cache was passed by.
+    pub direct: bool,
+    /// What was done otherwise than asked.
+    pub remarks: Vec<String>,
+}
+
+/// Operations that a window of `work` does where their number ends it, of `left` in all.
+pub fn quota(work: &IoWork, left: Option<u64>) -> Option<u64> {
+    let total = work.total().filter(|_| work.is_counted())?;
+    Some(total.div_ceil(COUNTED_WINDOWS).max(1).min(left.unwrap_or(total)))
+}
+
+/// How many of `quota` operations, before which `done` were done, are those of one of `threads`: they take turns, also from
+/// window to window.
+pub fn share(quota: u64, done: u64, thread: usize, threads: usize) -> u64 {
+    let (thread, threads) = (thread as u64, threads.max(1) as u64);
+    let until = |count: u64| (count + threads - 1 - thread) / threads;
+    until(done + quota) - until(done)
+}
+
+/// How long a window of `work` lasts that shall last for `wanted`.
+pub fn length(work: &IoWork, wanted: Nanos) -> Nanos {
+    if work.is_counted() { LONGEST } else { wanted }
+}
+
+/// What the system calls an error.
+pub fn error_text(number: i32) -> String {
+    std::io::Error::from_raw_os_error(number).to_string()
+}
+
+impl IoSeen {
+    /// Of what each thread saw in a window from `start` to `end`, with so many ticks in a ns.
+    ///
+    /// # Errors
+    /// An operation failed that was not to be counted only, or none succeeded though some were tried.
+    pub fn of(work: &IoWork, lanes: &[LaneSeen], (start, end, rate): (u64, u64, f64)) -> Result<Self, Trouble> {
+        let fault = lanes.iter().find_map(|lane| lane.fault);
+        if let Some((step, transfer, number)) = fault.filter(|_| !work.continue_on_error) {
+            return Err(Trouble::Failed(describe(work, &step, transfer, number)));
+        }
+        let mut seen = Self { is_last: !lanes.is_empty(), ..Self::default() };
+        let (mut inside, mut last, mut first) = (0, start, None);
+        for lane in lanes {
+            inside += lane.inside;
+            last = last.max(lane.last);
+            first = [first, lane.first].into_iter().flatten().min();
+            seen.add(lane);
+        }
+        if seen.whole == 0 && (seen.short > 0 || !seen.errors.is_empty()) {
+            return Err(Trouble::Failed(seen.fruitless(fault.map(|f| describe(work, &f.0, f.1, f.2)))));
+        }
+        let until = |tick: u64| Nanos(tick.saturating_sub(start).max(1) as f64 / rate);
+        (seen.amount, seen.elapsed) = match () {
+            () if work.is_counted() || seen.is_last => (seen.whole, until(last)),
+            () if inside > 0 => (inside, until(end)),
+            () => first.map_or((0, until(end)), |first| (1, until(first))),
+        };
+        Ok(seen)
+    }
+
+    fn add(&mut self, lane: &LaneSeen) {
+        self.whole += lane.whole;
+        self.bytes += lane.bytes;
+        self.reads.merge(&lane.reads);
+        self.writes.merge(&lane.writes);
+        self.flushes.merge(&lane.flushes);
+        self.seeks.add(&lane.seeks);
+        for (&number, count) in &lane.errors {
+            *self.errors.entry(error_text(number)).or_default() += count;
+        }
+        self.short += lane.short;
+        self.wrong += lane.wrong;
+        self.due += lane.due;
+        self.behind += lane.behind;
+        self.threads.push(lane.whole);
+        self.is_last &= lane.exhausted;
+    }
+
+    /// Why a window without a whole transfer is no window.
+    fn fruitless(&self, fault: Option<String>) -> String {
+        let failed: u64 = self.errors.values().sum();
+        match fault {
+            Some(first) => format!("no operation succeeded, {failed} failed; the first: {first}"),
+            None => format!(
+                "no transfer was whole, {} moved fewer bytes than asked for: the file is shorter than it was",
+                self.short
+            ),
+        }
+    }
+
+    /// As a sample.
+    pub fn into_observation(self) -> Observation {
+        Observation { elapsed: self.elapsed, amount: self.amount, io: Some(Box::new(self)), ..Observation::default() }
+    }
+
+    /// Both kinds of transfers together.
+    pub fn transfers(&self) -> Histogram {
+        let mut all = self.reads.clone();
+        all.merge(&self.writes);
+        all
+    }
+}
+
+/// `read of data.bin at byte 4096 failed: Input/output error (os error 5)`
+fn describe(work: &IoWork, step: &Step, transfer: Transfer, number: i32) -> String {
+    let what = match transfer {
+        Transfer::Read => "read",
+        Transfer::Write => "write",
+        Transfer::Sync | Transfer::DataSync => "flush",
+    };
+    let file = work.files.get(step.file).map(|f| f.path.display().to_string()).unwrap_or_default();
+    let place = if transfer.moves_data() { format!(" at byte {}", step.offset) } else { String::new() };
+    format!("{what} of {file}{place} failed: {}", error_text(number))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::work::{IoFile, Pace};
+    use super::*;
+
+    fn lane(inside: u64, whole: u64) -> LaneSeen {
+        LaneSeen { inside, whole, first: (whole > 0).then_some(3000), last: 9000, ..LaneSeen::default() }
+    }
+
+    fn step() -> Step {
+        Step { file: 0, offset: 4096, bytes: 512, write: false, recorded: None }
+    }
+
+    fn work() -> IoWork {
+        IoWork { files: vec![IoFile::named("data")], ..IoWork::default() }
+    }
+
+    #[test]
+    fn shares_of_threads_add_up_and_keep_turns_over_windows() {
+        for (total, threads) in [(5, 2), (101, 4), (3, 7), (1000, 3)] {
+            let work = IoWork { operations: Some(total), ..work() };
+            let (mut left, mut each) = (total, vec![0; threads]);
+            while left > 0 {
+                let quota = quota(&work, Some(left)).unwrap();
+                for (thread, sum) in each.iter_mut().enumerate() {
+                    *sum += share(quota, total - left, thread, threads);
+                }
+                left -= quota;
+            }
+            let turns: Vec<u64> =
+                (0..threads as u64).map(|t| (0..total).filter(|k| k % threads as u64 == t).count() as u64).collect();
+            assert_eq!(each, turns);
+        }
+        assert_eq!((quota(&work(), None), length(&work(), Nanos(5.0))), (None, Nanos(5.0)));
+        let recorded = IoWork { operations: Some(5), pace: Pace::Recorded, ..work() };
+        assert_eq!(quota(&recorded, Some(5)), None);
+    }
+
+    #[test]
+    fn the_rate_is_of_what_was_done_inside() {
+        let seen = IoSeen::of(&work(), &[lane(4, 6), lane(2, 2)], (1000, 5000, 2.0)).unwrap();
+        assert_eq!((seen.amount, seen.elapsed, seen.whole), (6, Nanos(2000.0), 8));
+        assert_eq!(seen.threads, [6, 2]);
+        // Nothing was done in time: the time until the first one counts.
+        let slow = IoSeen::of(&work(), &[lane(0, 3)], (1000, 2000, 2.0)).unwrap();
+        assert_eq!((slow.amount, slow.elapsed), (1, Nanos(1000.0)));
+        // A number ends the window: the time until the last one counts.
+        let counted = IoWork { operations: Some(100), ..work() };
+        let counted = IoSeen::of(&counted, &[lane(6, 6)], (1000, u64::MAX, 2.0)).unwrap();
+        assert_eq!((counted.amount, counted.elapsed), (6, Nanos(4000.0)));
+    }
+
+    #[test]
+    fn failures_end_a_window_or_are_counted() {
+        let failed = LaneSeen { errors: [(5, 2)].into(), fault: Some((step(), Transfer::Read, 5)), ..lane(4, 4) };
+        let Err(Trouble::Failed(text)) = IoSeen::of(&work(), std::slice::from_ref(&failed), (1000, 5000, 1.0)) else {
+            panic!("an error ends the point");
+        };
+        assert!(text.contains("read of data at byte 4096 failed") && text.contains("os error 5"), "{text}");
+        let go_on = IoWork { continue_on_error: true, ..work() };
+        let seen = IoSeen::of(&go_on, std::slice::from_ref(&failed), (1000, 5000, 1.0)).unwrap();
+        assert_eq!((seen.amount, seen.errors.values().sum::<u64>()), (4, 2));
+        let all = LaneSeen { whole: 0, inside: 0, ..failed };
+        let text = format!("{:?}", IoSeen::of(&go_on, &[all], (1000, 5000, 1.0)));
+        assert!(text.contains("no operation succeeded, 2 failed"), "{text}");
+        let short = LaneSeen { short: 3, ..lane(0, 0) };
+        let text = format!("{:?}", IoSeen::of(&go_on, &[short], (1000, 5000, 1.0)));
+        assert!(text.contains("no transfer was whole, 3 moved"), "{text}");
+    }
+}

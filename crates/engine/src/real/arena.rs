@@ -1,0 +1,108 @@
+//! A mapping and what lies in it.
+
+use host::memory::Mapping;
+use stats::SplitMix64;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// A mapping, faulted in, with how much of it chains have taken.
+#[derive(Debug)]
+pub(super) struct Arena {
+    pub mapping: Arc<Mapping>,
+    pub taken: u64,
+    /// Where doubles lie that processors add and multiply at full speed. What kernels store over them leaves them so.
+    numbers: Vec<Range<usize>>,
+    /// Which of its places are used now.
+    places: SplitMix64,
+    now: u64,
+}
+
+/// Places that what fits into a cache is put at in turn, at most: of each one's numbers something is known.
+const PLACES: u64 = 16;
+
+/// Places are multiples of this apart, the size of huge pages on most systems.
+const PLACE: usize = 2 << 20;
+
+impl Arena {
+    pub fn new(mapping: Arc<Mapping>) -> Self {
+        Self { mapping, taken: 0, numbers: Vec::new(), places: SplitMix64::new(1), now: 0 }
+    }
+
+    /// Goes on to another place.
+    pub fn move_on(&mut self) {
+        self.now = self.places.next_u64();
+    }
+
+    /// Where `bytes` begin that may lie anywhere: at one of the places, as far apart as there is room.
+    pub fn start(&self, bytes: usize) -> usize {
+        let steps = (self.mapping.len().saturating_sub(bytes) / PLACE) as u64;
+        let count = (steps + 1).min(PLACES);
+        let place = self.now % count;
+        (place * (steps / (count - 1).max(1))) as usize * PLACE
+    }
+
+    /// Whether all of `range` holds such doubles.
+    pub fn has_numbers(&self, range: &Range<usize>) -> bool {
+        self.numbers.iter().any(|known| known.start <= range.start && range.end <= known.end)
+    }
+
+    /// They were written to `range`.
+    pub fn filled(&mut self, range: Range<usize>) {
+        self.numbers.retain(|known| known.start < range.start || range.end < known.end);
+        self.numbers.push(range);
+    }
+
+    /// Something else was written to `range`, such as a table, whose small integers are denormal doubles.
+    pub fn spoiled(&mut self, range: &Range<usize>) {
+        self.numbers.retain(|known| known.end <= range.start || range.end <= known.start);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use host::memory::PageMode;
+    use std::collections::BTreeSet;
+    use units::Bytes;
+
+    #[test]
+    fn places_are_inside_many_and_far_apart() {
+        let mapping = Mapping::new(Bytes::mib(64), PageMode::Transparent, Bytes::mib(2)).unwrap();
+        let mut arena = Arena::new(mapping);
+        let mut starts = |bytes: usize| -> BTreeSet<usize> {
+            let of = |arena: &mut Arena| {
+                arena.move_on();
+                arena.start(bytes)
+            };
+            (0..200).map(|_| of(&mut arena)).collect()
+        };
+        assert_eq!(starts(1 << 20).len() as u64, PLACES);
+        for bytes in [4096, 1 << 20, 3 << 20, 40 << 20, 63 << 20, 64 << 20] {
+            let all = starts(bytes);
+            assert!(
+                all.iter().all(|start| start + bytes <= 64 << 20 && start.is_multiple_of(PLACE)),
+                "{bytes}: {all:?}"
+            );
+            assert!(all.contains(&0) && (all.len() > 1) == (bytes <= 62 << 20), "{bytes}: {all:?}");
+        }
+        assert!(starts(1 << 20).last().is_some_and(|last| *last >= 56 << 20), "to the end of the mapping");
+    }
+
+    #[test]
+    fn numbers_are_known_where_they_were_written_and_nothing_else_was() {
+        let mapping = Mapping::new(Bytes(4096), PageMode::Base, Bytes(4096)).unwrap();
+        let mut arena = Arena::new(mapping);
+        assert!(!arena.has_numbers(&(0..100)));
+        arena.filled(0..100);
+        arena.filled(200..300);
+        assert!(arena.has_numbers(&(0..100)) && arena.has_numbers(&(210..220)));
+        assert!(!arena.has_numbers(&(0..300)), "there is a gap in between");
+        arena.filled(0..300);
+        assert!(arena.has_numbers(&(0..300)));
+        assert_eq!(arena.numbers.len(), 1, "what lies inside is not kept beside it");
+        arena.spoiled(&(300..400));
+        assert!(arena.has_numbers(&(0..300)));
+        arena.spoiled(&(299..400));
+        assert!(!arena.has_numbers(&(0..100)));
+    }
+}

@@ -1,0 +1,259 @@
+//! Pinned threads that live as long as the run, and the barrier that starts them together.
+
+use host::{counter, memory, pin};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use units::Nanos;
+use units::error::{Error, Result};
+
+/// Which member of a team a job runs on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Member {
+    /// Position in the list of CPUs of the job, from 0.
+    pub index: usize,
+    /// The CPU it is pinned to.
+    pub cpu: u32,
+}
+
+/// Address space of a thread's stack: far more than a sample needs, and little with a thousand threads.
+const STACK: usize = 512 << 10;
+
+type Job = Box<dyn FnOnce() + Send>;
+
+/// One thread for each CPU, pinned to it, and more where a job asks for several on one.
+#[derive(Debug)]
+pub struct Team {
+    workers: Mutex<Vec<Worker>>,
+}
+
+#[derive(Debug)]
+struct Worker {
+    cpu: u32,
+    jobs: Option<Sender<Job>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Team {
+    /// Starts a thread on each of `cpus`. Fails if one of them cannot be pinned there.
+    pub fn new(cpus: &[u32]) -> Result<Self> {
+        memory::share_one_heap();
+        let workers = cpus.iter().map(|&cpu| Worker::start(cpu)).collect::<Result<Vec<_>>>()?;
+        Ok(Self { workers: Mutex::new(workers) })
+    }
+
+    /// Where to send jobs for each of `cpus`: those for a CPU that is named twice go to two threads, of which the second
+    /// is started when it is first needed.
+    fn inboxes(&self, cpus: &[u32]) -> Result<Vec<Sender<Job>>> {
+        let mut workers = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut before: BTreeMap<u32, usize> = BTreeMap::new();
+        let mut inboxes = Vec::with_capacity(cpus.len());
+        for &cpu in cpus {
+            let seen = before.entry(cpu).or_default();
+            let here = || workers.iter().filter(|w| w.cpu == cpu);
+            let known = here().nth(*seen).and_then(|w| w.jobs.clone());
+            if known.is_none() && here().next().is_some() {
+                workers.push(Worker::start(cpu)?);
+            }
+            let jobs = known.or_else(|| workers.last().filter(|w| w.cpu == cpu)?.jobs.clone());
+            inboxes.push(jobs.ok_or_else(|| no_thread(cpu))?);
+            *seen += 1;
+        }
+        Ok(inboxes)
+    }
+
+    /// Runs `job` on the threads of `cpus` at once and returns their results in the same order.
+    pub fn run<T, F>(&self, cpus: &[u32], job: F) -> Result<Vec<T>>
+    where
+        T: Send + 'static,
+        F: Fn(Member) -> T + Send + Sync + 'static,
+    {
+        let job = Arc::new(job);
+        let mut results: Vec<Receiver<T>> = Vec::with_capacity(cpus.len());
+        for (index, (&cpu, jobs)) in cpus.iter().zip(self.inboxes(cpus)?).enumerate() {
+            let (sender, receiver) = channel();
+            let job = Arc::clone(&job);
+            let boxed: Job = Box::new(move || {
+                let result = job(Member { index, cpu });
+                // What the job holds (memory, chains) must be free when the caller has all results.
+                drop(job);
+                // The receiver only goes away when the whole run does.
+                let _ = sender.send(result);
+            });
+            jobs.send(boxed).map_err(|_| no_thread(cpu))?;
+            results.push(receiver);
+        }
+        let ended = |_| Error::failure("a measuring thread ended unexpectedly");
+        results.into_iter().map(|r| r.recv().map_err(ended)).collect()
+    }
+}
+
+fn no_thread(cpu: u32) -> Error {
+    Error::failure(format!("no thread on cpu {cpu}: it ended or was never started"))
+}
+
+/// How long a thread stays awake for its next job: longer than what is done between two samples.
+const AWAKE: Nanos = Nanos(500e3);
+
+/// Looks for a job between two of which somebody else may have the CPU, who may be the one that is to send the job.
+const LOOKS: u32 = 64;
+
+/// The next job, `None` when there will be no more.
+///
+/// A CPU that halts between two samples loses its clock's speed and, in a virtual machine, itself to the host's other work, and
+/// with it what its caches held: samples of an L3 that was lost so were found three times too long.
+fn next(inbox: &Receiver<Job>) -> Option<Job> {
+    let end = counter::monotonic() + AWAKE;
+    while counter::monotonic() < end {
+        for _ in 0..LOOKS {
+            match inbox.try_recv() {
+                Ok(job) => return Some(job),
+                Err(TryRecvError::Disconnected) => return None,
+                Err(TryRecvError::Empty) => std::hint::spin_loop(),
+            }
+        }
+        std::thread::yield_now();
+    }
+    inbox.recv().ok()
+}
+
+impl Worker {
+    fn start(cpu: u32) -> Result<Self> {
+        let (jobs, inbox) = channel::<Job>();
+        let (pinned, outcome) = channel();
+        let thread = std::thread::Builder::new()
+            .name(format!("cpu{cpu}"))
+            .stack_size(STACK)
+            .spawn(move || {
+                // Where no thread can be pinned, the system's choice is all there is; the report says so.
+                let pin = if pin::can_pin() { pin::pin_current_thread(cpu) } else { Ok(()) };
+                let held = pin.is_ok();
+                let _ = pinned.send(pin);
+                if held {
+                    while let Some(job) = next(&inbox) {
+                        job();
+                    }
+                }
+            })
+            .map_err(|e| Error::io(format!("cannot start a thread for cpu {cpu}"), &e))?;
+        outcome.recv().map_err(|_| Error::failure(format!("the thread for cpu {cpu} ended at once")))??;
+        Ok(Self { cpu, jobs: Some(jobs), thread: Some(thread) })
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        self.jobs = None;
+        if let Some(thread) = self.thread.take() {
+            // A job that panicked has already been reported by `run`.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Lets `size` threads go on together. Used once.
+#[derive(Debug)]
+pub struct StartBarrier {
+    size: usize,
+    arrived: AtomicUsize,
+}
+
+impl StartBarrier {
+    /// For `size` threads.
+    pub fn new(size: usize) -> Self {
+        Self { size, arrived: AtomicUsize::new(0) }
+    }
+
+    /// Whether nobody else comes.
+    pub fn is_alone(&self) -> bool {
+        self.size == 1
+    }
+
+    /// Spins until all have arrived; a sleeping wait would start each thread a wake-up later than the one before.
+    pub fn wait(&self) {
+        self.arrived.fetch_add(1, Ordering::AcqRel);
+        let mut turns = 0u32;
+        while self.arrived.load(Ordering::Acquire) < self.size {
+            turns = turns.wrapping_add(1);
+            if turns.is_multiple_of(1 << 14) {
+                // Somebody else needs this CPU to get to the barrier.
+                std::thread::yield_now();
+            } else {
+                std::hint::spin_loop();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn two_cpus() -> Vec<u32> {
+        let allowed = pin::current_affinity().expect("affinity is readable on Linux").0;
+        allowed.into_iter().take(2).collect()
+    }
+
+    #[test]
+    fn jobs_run_on_the_cpus_asked_for_in_order() {
+        let cpus = two_cpus();
+        let team = Team::new(&cpus).unwrap();
+        let seen = team.run(&cpus, |m| (m.index, m.cpu, pin::current_cpu())).unwrap();
+        let expected: Vec<_> = cpus.iter().enumerate().map(|(i, &cpu)| (i, cpu, Some(cpu))).collect();
+        assert_eq!(seen, expected);
+        assert!(team.run(&[99_999], |_| ()).is_err());
+    }
+
+    #[test]
+    fn a_cpu_that_is_named_twice_has_two_threads() {
+        let cpu = two_cpus()[0];
+        let team = Team::new(&[cpu]).unwrap();
+        for _ in 0..2 {
+            // Each waits for the other: one thread for both would wait for ever.
+            let barrier = StartBarrier::new(3);
+            let seen = team
+                .run(&[cpu; 3], move |m| {
+                    barrier.wait();
+                    (m.index, pin::current_cpu(), std::thread::current().id())
+                })
+                .unwrap();
+            assert_eq!(seen.iter().map(|s| (s.0, s.1)).collect::<Vec<_>>(), [0, 1, 2].map(|i| (i, Some(cpu))));
+            assert_eq!(seen.iter().map(|s| s.2).collect::<std::collections::HashSet<_>>().len(), 3);
+        }
+        assert_eq!(team.workers.lock().unwrap().len(), 3, "the second time nothing is started");
+    }
+
+    #[test]
+    fn a_thread_that_went_to_sleep_takes_the_next_job() {
+        let cpus = two_cpus();
+        let team = Team::new(&cpus).unwrap();
+        for pause in [Nanos::ZERO, AWAKE / 2.0, AWAKE * 4.0] {
+            counter::sleep(pause);
+            assert_eq!(team.run(&cpus, |m| m.index).unwrap(), (0..cpus.len()).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn a_cpu_that_does_not_exist_is_refused() {
+        assert!(Team::new(&[99_999]).is_err());
+    }
+
+    #[test]
+    fn nobody_passes_the_barrier_alone() {
+        let cpus = two_cpus();
+        let team = Team::new(&cpus).unwrap();
+        let barrier = StartBarrier::new(cpus.len());
+        let passed = AtomicUsize::new(0);
+        let size = cpus.len();
+        let seen = team
+            .run(&cpus, move |_| {
+                passed.fetch_add(1, Ordering::SeqCst);
+                barrier.wait();
+                passed.load(Ordering::SeqCst)
+            })
+            .unwrap();
+        assert!(seen.iter().all(|&n| n == size));
+    }
+}

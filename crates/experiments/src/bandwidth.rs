@@ -1,0 +1,450 @@
+//! How many bytes per second do threads read, write and copy?
+//!
+//! Method, accounting and limits: docs/method/bandwidth.md.
+
+use super::curve::{self, Saturation, unique};
+use super::difference::{Difference, Figure};
+use super::hierarchy::{Levels, MEMORY, Target};
+use super::lists::{Asked, Count, Operations, PageModes, Widths, fixed_thread_counts, is_comparator};
+use super::nodes::asked_node;
+use super::placement::Placing;
+use super::steps::steps;
+use super::{Bound, Choices, Detail, Draft, Effect, Effects, Experiment, Scope, axis, bytes_axis};
+use engine::{StreamWork, Work};
+use host::memory::{PageMode, Place};
+use kernels::{BLOCK_BYTES, Family, Operation, PREFETCH_DISTANCE, Policy, Width};
+use report::{ASKED_THREADS, Axis, Coordinate, Coordinates, Dataset, Finding, Outcome, Point, Quantity};
+use std::collections::BTreeMap;
+use units::error::{Error, Result};
+use units::{Bytes, SizeList, ThreadCount, ThreadList, read_like, significant};
+
+/// What to stream through, and how.
+#[derive(Debug, Clone, PartialEq, Eq, clap::Args)]
+pub struct Settings {
+    /// Operations, as `memgauge list kernels` names them: read, read-nt, write, write-nt, copy, copy-nt, update, scale,
+    /// add, triad, touch ...; read-best, write-best, copy-best try every kernel that answers the same question
+    #[arg(long, value_name = "LIST", default_value = "read,write,copy")]
+    pub ops: Operations,
+
+    /// Working set of each thread, all streams of the operation together: 32KiB,1MiB or 4KiB..1GiB or
+    /// 4KiB..64KiB:4KiB; rounded down to whole blocks of 512 B of each stream, but for read (64 B), write and
+    /// copy (128 B of each stream)
+    /// [default: a sweep over the detected hierarchy]
+    #[arg(long, value_name = "LIST", alias = "size")]
+    pub sizes: Option<SizeList>,
+
+    /// Threads, one per CPU: 1,2,all or 1..8; best finds the fastest number at each point
+    #[arg(long, value_name = "LIST", default_value = "1,all")]
+    pub threads: ThreadList,
+
+    /// Registers: 64, 128, 256, 512 bits, a set (sse2, avx2, neon), widest, best (the fastest at each point)
+    #[arg(long, value_name = "LIST", default_value = "best")]
+    pub width: Widths,
+
+    /// Pages: 4k, thp (transparent huge pages), huge (reserved huge pages), huge-1GiB (of one of several pools), best (the largest of these that there are)
+    #[arg(long, value_name = "LIST", default_value = "thp")]
+    pub pages: PageModes,
+
+    /// How far ahead operations that prefetch do so: 512,2KiB
+    #[arg(long, value_name = "LIST", default_value = "2KiB")]
+    pub prefetch_distance: SizeList,
+
+    /// NUMA node of all memory [default: that of each thread]
+    #[arg(long, value_name = "N", aliases = ["node", "nodes"], value_parser = read_like::<Count>("0"))]
+    pub memory_nodes: Option<Count>,
+}
+
+impl Effects for Settings {
+    const EFFECTS: &'static [Effect<Self>] = &[Effect {
+        option: "prefetch-distance",
+        applies: |s| s.ops.0.iter().any(|asked| asked.operation().contract().prefetches),
+        only: "only operations that prefetch use it",
+        cure: Some("--ops read-prefetch"),
+    }];
+}
+
+/// Numbers of threads that race for the best at most.
+const MOST_RACED: usize = 12;
+
+/// The experiment.
+#[derive(Debug, Clone)]
+pub struct Bandwidth {
+    settings: Settings,
+    detail: Detail,
+    /// Whether the user chose what is measured, so that nothing is left out.
+    chosen: bool,
+}
+
+impl Bandwidth {
+    /// With the user's settings.
+    pub fn new(settings: Settings) -> Self {
+        Self { settings, detail: Detail::Sweep, chosen: true }
+    }
+
+    /// As part of a profile.
+    pub fn in_profile(detail: Detail) -> Self {
+        use Operation::{Copy, CopyNt, Read, Write, WriteNt};
+        let ops = match detail {
+            Detail::Brief => vec![Read, Write, Copy],
+            Detail::Levels | Detail::Sweep => vec![Read, Write, Copy, WriteNt, CopyNt],
+        };
+        let settings = Settings {
+            ops: Operations(ops.into_iter().map(Asked::Exactly).collect()),
+            prefetch_distance: SizeList(vec![Bytes(PREFETCH_DISTANCE)]),
+            sizes: None,
+            threads: ThreadList(vec![ThreadCount::Exactly(1), ThreadCount::All]),
+            width: Widths(vec![Width::Best]),
+            pages: PageModes(vec![PageMode::Transparent]),
+            memory_nodes: None,
+        };
+        Self { settings, detail, chosen: false }
+    }
+
+    /// The same of what was chosen in its place.
+    pub fn chosen(detail: Detail, choices: &Choices) -> Self {
+        let Self { settings: usual, .. } = Self::in_profile(detail);
+        let settings = Settings {
+            ops: choices.operations().unwrap_or(usual.ops),
+            sizes: choices.sizes.clone(),
+            threads: choices.threads.clone().unwrap_or(usual.threads),
+            width: choices.width.clone().unwrap_or(usual.width),
+            pages: choices.pages.clone().unwrap_or(usual.pages),
+            prefetch_distance: usual.prefetch_distance,
+            memory_nodes: choices.memory_nodes,
+        };
+        Self { settings, detail, chosen: true }
+    }
+
+    /// Working sets to measure: the user's, or what the hierarchy suggests.
+    fn targets(&self, scope: &Scope<'_>, levels: &Levels, threads: usize) -> Result<Vec<Target>> {
+        let named = |&size: &Bytes| Target { size, level: levels.name(size), hidden: None };
+        if let Some(sizes) = &self.settings.sizes {
+            let fits = |size: &Bytes| size.0.saturating_mul(threads as u64) <= scope.usable().0;
+            if let Some(size) = sizes.0.iter().find(|size| !fits(size)) {
+                return Err(Error::usage(format!(
+                    "too much memory: {size} for each of {threads} threads; {} may be used; type smaller --sizes",
+                    scope.usable()
+                )));
+            }
+            return Ok(sizes.0.iter().map(named).collect());
+        }
+        Ok(match self.detail {
+            Detail::Sweep => levels.sweep(levels.memory).iter().map(named).collect(),
+            Detail::Brief | Detail::Levels => levels.targets(),
+        })
+    }
+
+    /// Whether a profile measures `operation` at `level`: what non-temporal stores do is a question about memory.
+    fn wanted(&self, operation: Operation, level: &str) -> bool {
+        let past_caches = operation.contract().policy != Policy::Temporal;
+        self.chosen || self.detail != Detail::Levels || !past_caches || level == MEMORY
+    }
+
+    /// The points of so many threads, or of the best number of them.
+    fn draft_threads(&self, scope: &Scope<'_>, threads: usize, best: bool, drafts: &mut Vec<Draft>) -> Result<()> {
+        let cpus = &scope.cpus[..threads];
+        let levels = Levels::new(scope.facts(), cpus, scope.last_level());
+        for target in self.targets(scope, &levels, threads)? {
+            for &asked in &self.settings.ops.0 {
+                let fitted = fitted(asked, target.size)?;
+                let bytes = fitted.bytes;
+                // Whole blocks may be a little less than was asked for, and lie in another level.
+                let level = if target.hidden.is_some() { target.level.clone() } else { levels.name(bytes) };
+                if !self.wanted(asked.operation(), &level) {
+                    continue;
+                }
+                let counts = if best { self.race(scope, asked, bytes, &level)? } else { Vec::new() };
+                for mut work in self.works(asked, cpus, fitted) {
+                    scope.room_for(drafts.len() + 1)?;
+                    // One number is no choice.
+                    work.counts = if counts.len() > 1 { counts.clone() } else { Vec::new() };
+                    let mut draft = draft_point(scope, work, asked, &level).unless(target.hidden.as_ref());
+                    if best {
+                        draft.coordinates.insert(ASKED_THREADS.to_owned(), Coordinate::Name("best".to_owned()));
+                    }
+                    drafts.push(draft);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The numbers of threads that race, with the working set of each thread: those at which `bytes` lie in the same
+    /// level as with all of them. What all threads walk through in memory is the same in all, unless the user names sizes.
+    fn race(&self, scope: &Scope<'_>, asked: Asked, bytes: Bytes, level: &str) -> Result<Vec<(usize, Bytes)>> {
+        let mut counts = Vec::new();
+        for count in Placing::new(&scope.facts().topology, scope.cpus).few_counts(MOST_RACED) {
+            let levels = Levels::new(scope.facts(), &scope.cpus[..count], scope.last_level());
+            let grows = self.settings.sizes.is_none() && level == MEMORY;
+            let bytes = if grows { fitted(asked, levels.memory)?.bytes } else { bytes };
+            if levels.name(bytes) == level || count == scope.cpus.len() {
+                counts.push((count, bytes));
+            }
+        }
+        Ok(counts)
+    }
+
+    /// Every combination of width, pages and prefetch distance for one operation, size and number of threads.
+    fn works(&self, asked: Asked, cpus: &[u32], fitted: Fitted) -> Vec<StreamWork> {
+        let s = &self.settings;
+        let prefetches = fitted.operation.contract().prefetches;
+        let distances = if prefetches { s.prefetch_distance.0.clone() } else { vec![Bytes(PREFETCH_DISTANCE)] };
+        let mut works = Vec::new();
+        for &width in &s.width.0 {
+            for (&pages, &distance) in s.pages.0.iter().flat_map(|p| distances.iter().map(move |d| (p, d))) {
+                let plain = StreamWork::new(fitted.operation, width, pages, cpus, fitted.bytes);
+                let place = s.memory_nodes.map(|Count(node)| Place::Node(node));
+                works.push(StreamWork { any_of_family: matches!(asked, Asked::BestOf(_)), distance, place, ..plain });
+            }
+        }
+        works
+    }
+}
+
+fn coordinates(work: &StreamWork, asked: Asked, kernel: &str, level: &str) -> Coordinates {
+    let name = |text: &str| Coordinate::Name(text.to_owned());
+    let number = Coordinate::Number;
+    let mut coordinates = Coordinates::from([
+        ("operation".to_owned(), name(&asked.to_string())),
+        ("kernel".to_owned(), name(kernel)),
+        ("width".to_owned(), name(&work.width.to_string())),
+        ("level".to_owned(), name(level)),
+        ("size_bytes".to_owned(), number(work.bytes.0)),
+        ("threads".to_owned(), if work.counts.is_empty() { number(work.cpus.len() as u64) } else { name("best") }),
+        ("pages".to_owned(), name(&work.pages.to_string())),
+    ]);
+    if work.contract().prefetches {
+        coordinates.insert("prefetch_bytes".to_owned(), Coordinate::Number(work.distance.0));
+    }
+    if let Some(Place::Node(node)) = work.place {
+        coordinates.insert("node".to_owned(), Coordinate::Number(u64::from(node)));
+    }
+    coordinates
+}
+
+/// The point of `work`, unless the machine lacks its kernel or the memory.
+pub(super) fn draft_point(scope: &Scope<'_>, work: StreamWork, asked: Asked, level: &str) -> Draft {
+    // What the C library does at a size is its own choice: non-temporal stores, string instructions, other ports.
+    // And `touch` counts lines of which it loads a word.
+    let by_ports = level == "L1" && !is_comparator(work.operation) && work.contract().family != Family::Touch;
+    let bound = match level {
+        "L1" if by_ports => Bound::L1Ports,
+        MEMORY => Bound::Memory,
+        _ => Bound::Unknown,
+    };
+    let extra = level == "between" || work.contract().policy != Policy::Temporal;
+    let of = |w: StreamWork| w.slot().0.saturating_mul(w.cpus.len() as u64);
+    let memory = work.counts().into_iter().map(of).max().unwrap_or_default();
+    let kernel = scope.machine.kernel(&Work::Stream(work.clone()));
+    let unsupported = format!("{}/{}", work.operation, work.width);
+    let name = kernel.as_ref().map_or(unsupported, |k| k.name.clone());
+    let coordinates = coordinates(&work, asked, &name, level);
+    let work = match kernel {
+        Err(reason) => Err(Outcome::Unsupported { reason }),
+        Ok(_) if memory > scope.usable().0 => {
+            let (bytes, threads, usable) = (work.bytes, work.cpus.len(), scope.usable());
+            let each = if threads == 1 { String::new() } else { format!(" for each of {threads} threads") };
+            Err(Outcome::Skipped { reason: format!("{bytes}{each} do not fit into the {usable} that may be used") })
+        }
+        Ok(_) => Ok(Work::Stream(work)),
+    };
+    Draft { coordinates, work, bound, expendable: u8::from(extra) }
+}
+
+/// A working set that what is asked for can go through, and the operation that does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Fitted {
+    /// The operation asked for, or the same with iterations as short as the working set needs.
+    pub operation: Operation,
+    /// All streams together.
+    pub bytes: Bytes,
+}
+
+impl Fitted {
+    /// `bytes` as they are for `asked`, if an operation that answers the same question has iterations that fit.
+    fn exactly(asked: Asked, bytes: Bytes) -> Option<Self> {
+        let contract = asked.operation().contract();
+        let streams = u64::from(contract.streams());
+        let fitting = contract.for_streams(bytes.0 / streams).filter(|_| bytes.0.is_multiple_of(streams))?;
+        Some(Self { operation: fitting.operation, bytes })
+    }
+}
+
+/// One iteration of each stream, of each length that an operation has for `asked`; the longest first.
+fn shortest(asked: Asked) -> Vec<Fitted> {
+    let streams = u64::from(asked.operation().contract().streams());
+    let lengths = [BLOCK_BYTES, 256, 128, 64].into_iter();
+    lengths.filter_map(|bytes| Fitted::exactly(asked, Bytes(bytes * streams))).collect()
+}
+
+/// The smallest working set of what is asked for.
+fn smallest(asked: Asked) -> Bytes {
+    let block = Bytes(BLOCK_BYTES * u64::from(asked.streams()));
+    shortest(asked).into_iter().map(|fitted| fitted.bytes).min().unwrap_or(block)
+}
+
+/// Refuses `sizes` that are too small for any of `ops`, naming the one that needs most.
+pub(super) fn check_sizes(sizes: &[Bytes], ops: &Operations) -> Result<()> {
+    let Some(&largest) = ops.0.iter().max_by_key(|asked| smallest(**asked)) else { return Ok(()) };
+    sizes.iter().try_for_each(|&size| fitted(largest, size).map(drop))
+}
+
+/// The largest working set of what is asked for that is not larger than `size`: `size` itself where an operation's iterations
+/// fit, else whole blocks of each stream. Of a family whole blocks for every member, where `size` holds so many.
+pub(super) fn fitted(asked: Asked, size: Bytes) -> Result<Fitted> {
+    let whole = size.round_down(BLOCK_BYTES * u64::from(asked.streams()));
+    let in_blocks = (whole.0 > 0).then_some(Fitted { operation: asked.operation(), bytes: whole });
+    let exactly = Fitted::exactly(asked, size);
+    let best = if matches!(asked, Asked::BestOf(_)) { in_blocks.or(exactly) } else { exactly.or(in_blocks) };
+    let below = shortest(asked).into_iter().find(|fitted| fitted.bytes <= size);
+    best.or(below).ok_or_else(|| {
+        let smallest = smallest(asked);
+        Error::usage(format!(
+            "too small a size: {size}; the smallest working set of {asked} is {smallest}; type --sizes {} or more",
+            smallest.0
+        ))
+    })
+}
+
+/// Which of `sizes` were rounded down for `ops`, a sentence each.
+pub(super) fn rounded(sizes: Option<&SizeList>, ops: &Operations) -> Vec<String> {
+    let asked = sizes.into_iter().flat_map(|list| &list.0);
+    let mut rounded: BTreeMap<(Bytes, Bytes), Vec<String>> = BTreeMap::new();
+    for (&size, &operation) in asked.flat_map(|size| ops.0.iter().map(move |op| (size, op))) {
+        let Ok(used) = fitted(operation, size) else { continue };
+        let names = rounded.entry((size, used.bytes)).or_default();
+        let name = operation.to_string();
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let differ = rounded.into_iter().filter(|((asked, used), _)| asked != used);
+    let tell = |((asked, used), names): ((Bytes, Bytes), Vec<String>)| {
+        format!(
+            "{} B were rounded down to {} B for {}: whole iterations of a kernel only",
+            asked.0,
+            used.0,
+            names.join(", ")
+        )
+    };
+    differ.map(tell).collect()
+}
+
+impl Experiment for Bandwidth {
+    fn name(&self) -> &'static str {
+        "bandwidth"
+    }
+
+    fn quantity(&self) -> Quantity {
+        Quantity { name: "bandwidth".to_owned(), unit: "B/s".to_owned(), higher_is_better: true }
+    }
+
+    fn axes(&self) -> Vec<Axis> {
+        let names = ["operation", "kernel", "width", "level", "threads", "pages"];
+        let node = self.settings.memory_nodes.map(|_| axis("node"));
+        names.map(axis).into_iter().chain(node).chain(["size_bytes", "prefetch_bytes"].map(bytes_axis)).collect()
+    }
+
+    fn draft(&self, scope: &Scope<'_>) -> Result<Vec<Draft>> {
+        asked_node(self.settings.memory_nodes, scope)?;
+        check_sizes(self.settings.sizes.as_ref().map_or(&[], |sizes| &sizes.0), &self.settings.ops)?;
+        let mut drafts = Vec::new();
+        for threads in fixed_thread_counts(&self.settings.threads, scope)? {
+            self.draft_threads(scope, threads, false, &mut drafts)?;
+        }
+        if self.settings.threads.0.contains(&ThreadCount::Best) {
+            self.draft_threads(scope, scope.cpus.len(), true, &mut drafts)?;
+        }
+        Ok(drafts)
+    }
+
+    fn adjustments(&self, _scope: &Scope<'_>) -> Vec<String> {
+        rounded(self.settings.sizes.as_ref(), &self.settings.ops)
+    }
+
+    fn findings(&self, dataset: &Dataset) -> Vec<Finding> {
+        let width = dataset.points.first().and_then(|p| p.name("width"));
+        let curve = |p: &Point| {
+            p.name("operation") == Some("read") && p.number("threads") == Some(1) && p.name("width") == width
+        };
+        let steps = steps(dataset, "Read bandwidth of one thread", curve);
+        [saturation(dataset).or_else(|| scaling(dataset)), non_temporal(dataset), steps].into_iter().flatten().collect()
+    }
+}
+
+/// The usable point in memory with `operation` and `threads`, the largest working set of them.
+fn in_memory<'a>(dataset: &'a Dataset, operation: &str, threads: u64) -> Option<&'a Point> {
+    let matches = |p: &&Point| {
+        p.name("level") == Some(MEMORY)
+            && p.name("operation") == Some(operation)
+            && p.number("threads") == Some(threads)
+            && p.usable().is_some()
+    };
+    dataset.points.iter().filter(matches).max_by_key(|p| p.number("size_bytes"))
+}
+
+/// The fewest threads that are close to the best of all in memory, for each operation of which three counts or more were
+/// measured.
+fn saturation(dataset: &Dataset) -> Option<Finding> {
+    let operations: Vec<&str> = unique(dataset.points.iter().filter_map(|p| p.name("operation")));
+    let most = dataset.points.iter().filter_map(|p| p.number("threads")).max()?;
+    let mut words = Vec::new();
+    let mut values = BTreeMap::new();
+    let mut points = Vec::new();
+    for operation in operations {
+        let Some(found) = fewest_threads(dataset, operation) else { continue };
+        let (count, best) = (found.count(), found.best / 1e9);
+        words.push(match words.is_empty() {
+            true => format!(
+                "{count} of {most} threads {} 95% of the highest {operation} bandwidth of memory ({best:.1} GB/s)",
+                found.reach()
+            ),
+            false => format!("{count} that of {operation} ({best:.1} GB/s)"),
+        });
+        values.insert(format!("{operation}_threads"), found.at_most as f64);
+        values.insert(format!("{operation}_threads_at_least"), found.at_least as f64);
+        values.insert(format!("{operation}_best"), found.best);
+        points.extend(found.points);
+    }
+    let text = format!("{}.", words.join(", "));
+    Some(Finding::resting_on(points, "memory-saturation", text)?.with(values))
+}
+
+/// The fewest threads that are close to the best in memory with `operation`; `None` where fewer than three counts were measured or
+/// their intervals leave it open.
+fn fewest_threads<'a>(dataset: &'a Dataset, operation: &str) -> Option<Saturation<'a>> {
+    let mut counts = unique(dataset.points.iter().filter_map(|p| p.number("threads")));
+    counts.sort_unstable();
+    let figure = |count: u64| Some((count, Figure::new(in_memory(dataset, operation, count)?)?));
+    let measured: Vec<(u64, Figure<'a>)> = counts.into_iter().filter_map(figure).collect();
+    curve::saturation(&measured).filter(|_| measured.len() > 2)
+}
+
+/// What all threads read from memory against what one does.
+fn scaling(dataset: &Dataset) -> Option<Finding> {
+    let most = dataset.points.iter().filter_map(|p| p.number("threads")).max().filter(|&n| n > 1)?;
+    let difference = Difference::shown(in_memory(dataset, "read", 1)?, in_memory(dataset, "read", most)?)?;
+    let (one, all) = (difference.from.value, difference.to.value);
+    let text = format!(
+        "{most} threads read {} times as much from memory as one ({:.1} GB/s against {:.1} GB/s).",
+        significant(difference.ratio()),
+        all / 1e9,
+        one / 1e9
+    );
+    difference.finding("memory-scaling", text, &[("one", one), ("all", all)])
+}
+
+/// What non-temporal stores gain or lose in memory.
+fn non_temporal(dataset: &Dataset) -> Option<Finding> {
+    let difference = Difference::shown(in_memory(dataset, "write", 1)?, in_memory(dataset, "write-nt", 1)?)?;
+    let (ordinary, past) = (difference.from.value, difference.to.value);
+    let why = if past > ordinary { ": they need not read each line first" } else { "" };
+    let text = format!(
+        "Non-temporal stores write to memory {} times as fast as ordinary ones (one thread, {:.1} GB/s against \
+         {:.1} GB/s){why}.",
+        significant(difference.ratio()),
+        past / 1e9,
+        ordinary / 1e9
+    );
+    difference.finding("non-temporal-stores", text, &[("ordinary", ordinary), ("non_temporal", past)])
+}

@@ -1,0 +1,358 @@
+//! What the points of a run say about the caches, in sentences, beside what the system reports.
+
+use super::analysis::{End, MeasuredLevel, Spot, levels, matched};
+use super::{SWEEP, competition, sentences};
+use host::memory::PageMode;
+use report::{Cache, Coordinate, Dataset, Finding, Measured, Point, Topology, VerdictGrade};
+use stats::{median, quantile};
+use std::collections::BTreeMap;
+use units::Bytes;
+
+/// Share of the pages asked for below which chains lie in others.
+const GRANTED: f64 = 0.9;
+
+/// What timing shows and what the system reports disagree where the range of the one and the other are further apart than
+/// this factor.
+const TOLERANCE: f64 = 1.25;
+
+/// Caches that hold different lines show as one as large as both where that is more than this factor larger: less could be
+/// the place of memory.
+const TOGETHER: f64 = 1.12;
+
+/// How near a sum has to be to a range.
+const NEAR: f64 = 1.05;
+
+/// CPU, pages, repeat: what one curve is of.
+type Key = [Option<Coordinate>; 3];
+
+/// The points of one curve, and of the probes beside it.
+pub struct Group<'a> {
+    /// Every point that counts.
+    pub points: Vec<&'a Point>,
+    /// By rising size.
+    pub curve: Vec<Spot>,
+    /// What it shows.
+    pub levels: Vec<MeasuredLevel>,
+    /// The caches that the system reports for the CPU, nearest first.
+    pub reported: Vec<&'a Cache>,
+    /// Core cycles in a nanosecond, where known.
+    pub cycles: Option<f64>,
+    /// Which pages and which CPU these are, in words, where there are several.
+    pub on: String,
+    /// Which pages these are, in words, where there are several.
+    pub mode: String,
+    /// What the system reports.
+    pub topology: Option<&'a Topology>,
+    /// The CPU of the chases.
+    pub cpu: Option<u32>,
+}
+
+/// The levels that the sweep of `cpu` in `pages` (`4k`, `thp`, `huge`) in a dataset of this experiment shows, nearest first; none
+/// without such a sweep.
+pub fn measured_levels(dataset: &Dataset, cpu: u32, pages: &str) -> Vec<MeasuredLevel> {
+    levels(&curve(dataset, cpu, pages))
+}
+
+/// The sweep of `cpu` in `pages`.
+pub fn curve(dataset: &Dataset, cpu: u32, pages: &str) -> Vec<Spot> {
+    let belongs = |p: &&Point| p.number("cpu") == Some(u64::from(cpu)) && p.name("pages") == Some(pages);
+    curve_of(dataset.points.iter().filter(belongs))
+}
+
+/// What counts of a point.
+pub fn measured(point: &Point) -> Option<&Measured> {
+    point.outcome.measured().filter(|m| m.verdict.grade != VerdictGrade::Rejected)
+}
+
+/// The value of a point that counts: the lower quartile of its clean samples, since what disturbs a load makes it longer.
+pub fn value(point: &Point) -> Option<f64> {
+    let clean = measured(point)?.samples.iter().filter(|sample| sample.dirty.is_none());
+    quantile(&clean.map(|sample| sample.value).collect::<Vec<f64>>(), 0.25)
+}
+
+fn curve_of<'a>(points: impl Iterator<Item = &'a Point>) -> Vec<Spot> {
+    let spot = |p: &Point| {
+        let (size, latency) = (Bytes(p.number("size_bytes")?), value(p)?);
+        Some((size, Spot { size, latency, coarse: p.number("pass") == Some(0) }))
+    };
+    let sweep = points.filter(|p| p.name("operation") == Some(SWEEP));
+    // A size of both passes counts as one of the first.
+    let mut by_size: BTreeMap<Bytes, Spot> = BTreeMap::new();
+    for (size, spot) in sweep.filter_map(spot) {
+        if spot.coarse || !by_size.contains_key(&size) {
+            by_size.insert(size, spot);
+        }
+    }
+    by_size.into_values().collect()
+}
+
+/// Findings about each CPU and kind of pages; `topology` is what the system reports.
+pub fn findings(dataset: &Dataset, topology: Option<&Topology>) -> Vec<Finding> {
+    let key = |p: &Point| ["cpu", "pages", "repeat"].map(|axis| p.coordinates.get(axis).cloned());
+    let mut groups: Vec<(Key, Vec<&Point>)> = Vec::new();
+    for point in dataset.points.iter().filter(|p| measured(p).is_some()) {
+        match groups.iter_mut().find(|(k, _)| *k == key(point)) {
+            Some((_, points)) => points.push(point),
+            None => groups.push((key(point), vec![point])),
+        }
+    }
+    let differ = |axis: usize| groups.iter().any(|(key, _)| key[axis] != groups[0].0[axis]);
+    let (cpus, modes) = (differ(0), differ(1));
+    let one = |(key, points): &(Key, Vec<&Point>)| {
+        let cpu = key[0].as_ref().filter(|_| cpus).map(|cpu| format!(" on CPU {cpu}"));
+        let mode = key[1].as_ref().filter(|_| modes).map(|mode| format!(" ({mode} pages)"));
+        let mode = mode.unwrap_or_default();
+        let on = mode.clone() + &cpu.unwrap_or_default();
+        Group { on, mode, ..Group::new(points.clone(), topology) }.findings()
+    };
+    groups.iter().flat_map(one).collect()
+}
+
+impl<'a> Group<'a> {
+    fn new(points: Vec<&'a Point>, topology: Option<&'a Topology>) -> Self {
+        let curve = curve_of(points.iter().copied());
+        let levels = levels(&curve);
+        let cpu = points.first().and_then(|p| p.number("cpu")).and_then(|cpu| u32::try_from(cpu).ok());
+        let reported = topology.zip(cpu).map(|(topology, cpu)| topology.data_caches(cpu)).unwrap_or_default();
+        let cycles: Vec<f64> = points
+            .iter()
+            .filter_map(|p| measured(p))
+            .filter_map(|m| Some(m.also.get("core_cycles")? / m.summary.median))
+            .collect();
+        let cycles = median(&cycles);
+        let (on, mode) = (String::new(), String::new());
+        Self { points, curve, levels, reported, cycles, on, mode, topology, cpu }
+    }
+
+    /// The ends of the levels, nearest first.
+    pub fn ends(&self) -> Vec<End> {
+        self.levels.iter().filter_map(|level| level.end).collect()
+    }
+
+    /// For each level found the cache that it is reported as.
+    pub fn pairs(&self) -> Vec<Option<&'a Cache>> {
+        let found: Vec<Bytes> = self.ends().iter().map(|end| end.capacity).collect();
+        let sizes: Vec<Bytes> = self.reported.iter().map(|cache| cache.size).collect();
+        matched(&found, &sizes).into_iter().map(|at| self.reported.get(at?).copied()).collect()
+    }
+
+    /// The number of a level, 2 for L2: as the system numbers it, or its place among the levels found where the system
+    /// reports no caches. `None` for a level that is not among the caches that the system reports.
+    pub fn number(&self, index: usize) -> Option<u32> {
+        let by_place = u32::try_from(index + 1).ok().filter(|_| self.reported.is_empty());
+        self.pairs().get(index).copied().flatten().map(|cache| cache.level).or(by_place)
+    }
+
+    /// `L2`; `None` where the level has no number.
+    pub fn name(&self, index: usize) -> Option<String> {
+        self.number(index).map(|level| format!("L{level}"))
+    }
+
+    /// The indices of all levels that have a name. Each name is that of one level.
+    pub fn named(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.ends().len()).filter(|&index| self.number(index).is_some())
+    }
+
+    /// The share of huge pages that were granted, where fewer than asked for.
+    pub fn lacking(&self) -> Option<f64> {
+        let huge = self.points.iter().filter(|p| p.name("pages") != Some(PageMode::Base.to_string().as_str()));
+        let granted = huge.filter_map(|p| measured(p)?.evidence.pages.granted_share);
+        granted.min_by(f64::total_cmp).filter(|granted| *granted < GRANTED)
+    }
+
+    fn findings(&self) -> Vec<Finding> {
+        let mut findings = Vec::new();
+        if let Some(granted) = self.lacking() {
+            let text = format!(
+                "Chains that were to lie in huge pages{} were seen to do so to {:.0}% only: a rise may be that of a TLB.",
+                self.on,
+                granted * 100.0
+            );
+            findings.push(note("cache-pages", text, &[("granted_share", Some(granted))]));
+        }
+        let caches = self.ends().len();
+        findings.extend(self.named().filter_map(|index| self.level(index)));
+        findings.extend(self.memory());
+        findings.extend((0..caches).filter_map(|index| self.disagrees(index)));
+        findings.extend(self.unseen());
+        findings.extend(sentences::of(self));
+        findings.extend(competition::of(self));
+        findings
+    }
+
+    /// `L1 holds 32 KiB (31 KiB to 33 KiB), a load takes 1.1 ns (4.0 core cycles); the system reports 32 KiB.` `None` for a
+    /// level without a name: [`Group::disagrees`] tells of it.
+    fn level(&self, index: usize) -> Option<Finding> {
+        let (level, end) = (self.levels.get(index)?, self.levels.get(index)?.end?);
+        let number = self.number(index)?;
+        let cache = self.pairs().get(index).copied().flatten();
+        let reports = match cache {
+            Some(cache) => format!("reports {}", cache.size),
+            None => "does not report it".to_owned(),
+        };
+        let End { capacity, low, high } = end;
+        let load = self.load(level.latency);
+        let text = format!(
+            "{}{} holds {} ({} to {}), a load takes {load}; the system {reports}.",
+            self.name(index)?,
+            self.on,
+            rounded(capacity),
+            rounded(low),
+            rounded(high)
+        );
+        let values = [
+            ("level", Some(number.into())),
+            ("capacity_bytes", Some(capacity.0 as f64)),
+            ("low_bytes", Some(low.0 as f64)),
+            ("high_bytes", Some(high.0 as f64)),
+            ("latency_ns", Some(level.latency)),
+            ("core_cycles", self.cycles.map(|cycles| cycles * level.latency)),
+            ("reported_bytes", cache.map(|cache| cache.size.0 as f64)),
+        ];
+        finding(self.around(index), "cache-level", text, &values)
+    }
+
+    /// The points of the sweep.
+    fn sweep(&self) -> impl Iterator<Item = &'a Point> {
+        self.points.iter().copied().filter(|p| p.name("operation") == Some(SWEEP))
+    }
+
+    /// The points of the sweep that show the level at `index` and where it ends: from the end of the level before it to twice its
+    /// own.
+    fn around(&self, index: usize) -> Vec<&'a Point> {
+        let end = |index: usize| self.levels.get(index).and_then(|level| level.end);
+        let from = index.checked_sub(1).and_then(end).map_or(0, |end| end.capacity.0);
+        let to = end(index).map_or(u64::MAX, |end| end.high.0.saturating_mul(2));
+        self.sweep().filter(|p| p.number("size_bytes").is_some_and(|size| size > from && size <= to)).collect()
+    }
+
+    /// `1.1 ns (4.0 core cycles)`
+    fn load(&self, latency: f64) -> String {
+        let cycles = self.cycles.map(|cycles| format!("{:.1} core cycles, ", cycles * latency));
+        // Tables have medians.
+        format!("{latency:.1} ns ({}the lower quartile of its samples)", cycles.unwrap_or_default())
+    }
+
+    /// What lies behind the last end: memory, as far as anyone can tell.
+    fn memory(&self) -> Option<Finding> {
+        let (last, largest) = (self.levels.last()?, self.curve.last()?.size);
+        let load = self.load(last.latency);
+        // A cache that is as large as all that was measured has no end to be seen.
+        let larger = self
+            .unseen_larger()
+            .map(|cache| format!(" or L{}, of which the system reports {}", cache.level, cache.size));
+        let text = format!(
+            "Behind the caches{} a load takes {load} in up to {largest}: memory{}.",
+            self.on,
+            larger.unwrap_or_default()
+        );
+        let values = [
+            ("latency_ns", Some(last.latency)),
+            ("core_cycles", self.cycles.map(|cycles| cycles * last.latency)),
+            ("largest_bytes", Some(largest.0 as f64)),
+        ];
+        finding(self.around(self.levels.len() - 1), "cache-memory", text, &values)
+    }
+
+    /// Whether a level differs from what is reported of it, and what that may mean.
+    fn disagrees(&self, index: usize) -> Option<Finding> {
+        let end = self.levels.get(index)?.end?;
+        let Some(cache) = self.pairs().get(index).copied().flatten() else {
+            let latency = self.levels.get(index)?.latency;
+            let text = format!(
+                "The system does not report a level{} that ends at {} and takes {} a load: neighbours hold a part of a \
+                 larger cache, or there is no such cache.",
+                self.on,
+                rounded(end.capacity),
+                self.load(latency)
+            );
+            let values = [("capacity_bytes", Some(end.capacity.0 as f64)), ("latency_ns", Some(latency))];
+            let points = self.around(index).into_iter().filter(|_| !self.reported.is_empty());
+            return finding(points, "cache-disagrees", text, &values);
+        };
+        let name = self.name(index)?;
+        let (low, high, size) = (end.low.0 as f64, end.high.0 as f64, cache.size.0 as f64);
+        let nearer: u64 = self.reported.iter().filter(|c| c.level < cache.level).map(|c| c.size.0).sum();
+        let together = size + nearer as f64;
+        let values = [("capacity_bytes", Some(end.capacity.0 as f64)), ("reported_bytes", Some(size))];
+        if low > size && together > size * TOGETHER && (low / NEAR..=high * NEAR).contains(&together) {
+            let text = format!(
+                "{name}{} ends where it and the nearer caches are full together ({}): they hold different lines.",
+                self.on,
+                Bytes(together as u64)
+            );
+            return finding(self.around(index), "cache-exclusive", text, &values);
+        }
+        let why = match () {
+            () if high * TOLERANCE < size && cache.cpus.0.len() > 1 => {
+                "neighbours fill it, it is partitioned, or a virtual machine is told of the whole host's"
+            }
+            () if high * TOLERANCE < size => "it is partitioned, or pages fill its sets unevenly",
+            () if low > size * TOLERANCE => "the system reports another cache, or a part of it",
+            () => return None,
+        };
+        let (measured, reported) = (rounded(end.capacity), cache.size);
+        let text = format!("{name}{} holds {measured} by timing and {reported} by the system: {why}.", self.on);
+        finding(self.around(index), "cache-disagrees", text, &values)
+    }
+
+    /// A reported cache that is too large to end in what was measured.
+    fn unseen_larger(&self) -> Option<&'a Cache> {
+        let largest = self.curve.last()?.size;
+        let last = self.reported.last().copied()?;
+        let seen = self.pairs().iter().flatten().any(|cache| cache.level == last.level);
+        (!seen && last.size.0.saturating_mul(2) > largest.0).then_some(last)
+    }
+
+    /// Reported caches that timing does not show, though they are small enough.
+    fn unseen(&self) -> Option<Finding> {
+        let larger = self.unseen_larger().map(|cache| cache.level);
+        let pairs = self.pairs();
+        let seen =
+            |cache: &Cache| pairs.iter().flatten().any(|c| c.level == cache.level) || larger == Some(cache.level);
+        let missing: Vec<String> = self
+            .reported
+            .iter()
+            .filter(|cache| !seen(cache))
+            .map(|cache| format!("L{} of {}", cache.level, cache.size))
+            .collect();
+        let text = format!(
+            "The system reports {}, of which timing{} shows nothing: neighbours fill it, or this machine does not have it.",
+            missing.join(" and "),
+            self.on
+        );
+        let enough = !missing.is_empty() && !self.curve.is_empty();
+        let points = self.sweep().filter(|_| enough);
+        finding(points, "cache-disagrees", text, &[("missing", Some(missing.len() as f64))])
+    }
+}
+
+/// A measured size in three digits: `31.3 KiB`, `1.04 MiB`, `33 MiB`.
+fn rounded(size: Bytes) -> String {
+    let units = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"), (1, "B")];
+    let (unit, name) = units.into_iter().find(|(unit, _)| size.0 >= *unit).unwrap_or((1, "B"));
+    let value = size.0 as f64 / unit as f64;
+    let digits = if value < 10.0 { 2 } else { usize::from(value < 100.0) };
+    let text = format!("{value:.digits$}");
+    let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    format!("{text} {name}")
+}
+
+/// A finding that many of `points` show together, with the values that are known.
+pub fn finding<'a>(
+    points: impl IntoIterator<Item = &'a Point>,
+    kind: &str,
+    text: String,
+    values: &[(&str, Option<f64>)],
+) -> Option<Finding> {
+    Some(Finding::shown_by(points, kind, text)?.with(known(values)))
+}
+
+/// A sentence about what was not or could not be measured, with the values that are known.
+pub fn note(kind: &str, text: String, values: &[(&str, Option<f64>)]) -> Finding {
+    Finding::note(kind, text).with(known(values))
+}
+
+fn known(values: &[(&str, Option<f64>)]) -> BTreeMap<String, f64> {
+    values.iter().filter_map(|(name, value)| Some(((*name).to_owned(), (*value)?))).collect()
+}

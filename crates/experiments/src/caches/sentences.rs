@@ -1,0 +1,168 @@
+//! What the probes of a run say: lines, prefetchers, ways.
+
+use super::analysis::{Pairs, followed, pairs, ways};
+use super::findings::{Group, finding, note, value};
+use super::{PAIR, STRIDE, WAYS};
+use report::{Finding, Point};
+use std::collections::BTreeMap;
+use units::Bytes;
+
+/// Everything that the probes of `group` say.
+pub fn of(group: &Group<'_>) -> Vec<Finding> {
+    let shown: Vec<(usize, Pairs)> = group.named().filter_map(|index| Some((index, pairs_of(group, index)?))).collect();
+    let mut findings: Vec<Finding> = line(group, &shown).into_iter().chain(neighbours(group, &shown)).collect();
+    findings.extend(group.named().filter_map(|index| strides(group, index)));
+    findings.extend(group.named().filter_map(|index| sets(group, index)));
+    findings
+}
+
+/// Points of an operation about the cache at `index`.
+pub fn points<'a>(group: &Group<'a>, operation: &str, index: usize) -> Vec<&'a Point> {
+    // The cache that a probe was made for is the one found before the last points of the sweep came: the nearest one.
+    let ends = group.ends();
+    let nearest = |bytes: u64| {
+        let apart = |capacity: Bytes| (capacity.0.max(1) as f64 / bytes.max(1) as f64).log2().abs();
+        (0..ends.len()).min_by(|a, b| apart(ends[*a].capacity).total_cmp(&apart(ends[*b].capacity)))
+    };
+    let about = |p: &&&Point| {
+        p.name("operation") == Some(operation) && p.number("cache_bytes").and_then(nearest) == Some(index)
+    };
+    group.points.iter().filter(about).copied().collect()
+}
+
+fn pairs_of(group: &Group<'_>, index: usize) -> Option<Pairs> {
+    let by_distance: BTreeMap<u64, f64> =
+        points(group, PAIR, index).into_iter().filter_map(|p| Some((p.number("distance_bytes")?, value(p)?))).collect();
+    let loads: Vec<(Bytes, f64)> = by_distance.into_iter().map(|(distance, load)| (Bytes(distance), load)).collect();
+    (loads.len() > 2).then(|| pairs(&loads, group.levels.first().map_or(0.0, |level| level.latency)))
+}
+
+/// The line, by the nearest cache that shows one.
+fn line(group: &Group<'_>, shown: &[(usize, Pairs)]) -> Option<Finding> {
+    let (index, line) = shown.iter().find_map(|(index, pairs)| Some((*index, pairs.line?)))?;
+    let reported = group.reported.first().and_then(|cache| cache.line);
+    let reports = reported.map_or("no line".to_owned(), |reported| format!("lines of {reported}"));
+    let text = format!("Lines{} are {line}; the system reports {reports}.", group.on);
+    let values = [("line_bytes", Some(line.0 as f64)), ("reported_bytes", reported.map(|r| r.0 as f64))];
+    let kind = if reported.is_some_and(|reported| reported != line) { "cache-disagrees" } else { "cache-line" };
+    finding(points(group, PAIR, index), kind, text, &values)
+}
+
+/// What is fetched beside a line, behind the furthest cache that was asked.
+fn neighbours(group: &Group<'_>, shown: &[(usize, Pairs)]) -> Option<Finding> {
+    let (index, pairs) = shown.iter().rev().find(|(_, pairs)| pairs.line.is_some())?;
+    let line = pairs.line?;
+    let behind = group.name(*index)?;
+    let on = &group.on;
+    let (text, reach, share) = match pairs.ahead {
+        Some((distance, share)) if distance == line => (
+            format!(
+                "Behind {behind}{on} lines are fetched in pairs: the other one of {} costs {:.0}% of a miss.",
+                Bytes(2 * line.0),
+                share * 100.0
+            ),
+            distance.0 * 2,
+            Some(share),
+        ),
+        Some((distance, share)) => (
+            format!(
+                "Behind {behind}{on} neighbours are fetched with a line: one {distance} away costs {:.0}% of a miss.",
+                share * 100.0
+            ),
+            distance.0 * 2,
+            Some(share),
+        ),
+        None => (format!("Behind {behind}{on} no neighbour is fetched with a line."), line.0, None),
+    };
+    let values = [("fetched_bytes", Some(reach as f64)), ("share_of_miss", share)];
+    finding(points(group, PAIR, *index), "cache-adjacent", text, &values)
+}
+
+/// Which strides are fetched ahead, behind the cache at `index`.
+fn strides(group: &Group<'_>, index: usize) -> Option<Finding> {
+    let mut both: BTreeMap<u64, [Option<f64>; 2]> = BTreeMap::new();
+    for point in points(group, STRIDE, index) {
+        let which = usize::from(point.name("chain_mode") != Some("sequential"));
+        both.entry(point.number("stride_bytes")?).or_default()[which] = value(point);
+    }
+    let share = |(stride, loads): (u64, [Option<f64>; 2])| Some((Bytes(stride), loads[0]? / loads[1]?));
+    let shares: Vec<(Bytes, f64)> = both.into_iter().filter_map(share).collect();
+    let (least, at_least) = *shares.first()?;
+    let (up_to, not) = followed(&shares);
+    let text = match (up_to, not) {
+        (Some(up_to), Some(not)) => format!("up to {up_to} are fetched ahead, {not} is not"),
+        (Some(up_to), None) => format!("up to {up_to}, the largest tried, are fetched ahead"),
+        (None, _) => format!("are not fetched ahead, not even {least}"),
+    };
+    let text = format!(
+        "Behind {}{} strides {text} ({least} takes {:.0}% of random order).",
+        group.name(index)?,
+        group.on,
+        at_least * 100.0
+    );
+    let values = [
+        ("followed_bytes", up_to.map(|b| b.0 as f64)),
+        ("not_followed_bytes", not.map(|b| b.0 as f64)),
+        ("share_of_random", Some(at_least)),
+    ];
+    finding(points(group, STRIDE, index), "cache-stride-prefetch", text, &values)
+}
+
+/// The ways of the cache at `index`, or why they are not known.
+fn sets(group: &Group<'_>, index: usize) -> Option<Finding> {
+    let name = group.name(index)?;
+    let (least, most) = match found(group, index) {
+        Ok(ways) => ways,
+        Err(why) => {
+            let text = format!("The ways of {name}{} are not known: {why}.", group.on);
+            return Some(note("cache-ways-unknown", text, &[("level", group.number(index).map(f64::from))]));
+        }
+    };
+    // What the nearer cache holds of a set is never looked for in this one: fewer ways than its do not show.
+    let hidden = index > 0 && found(group, 0).is_ok_and(|(_, nearer)| least <= nearer);
+    let least = if hidden { 1 } else { least };
+    let cache = group.pairs().get(index).copied().flatten();
+    let reported = cache.and_then(|cache| cache.ways);
+    let ways = match () {
+        () if hidden => format!("at most {most}"),
+        () if least == most => format!("{least}"),
+        () => format!("{least} to {most}"),
+    };
+    let reports = reported.map_or("none".to_owned(), |reported| reported.to_string());
+    let text = format!("{name}{} has {ways} ways; the system reports {reports}.", group.on);
+    let values = [
+        ("level", group.number(index).map(f64::from)),
+        ("ways", Some(least as f64)),
+        ("ways_at_most", Some(most as f64)),
+        ("reported_ways", reported.map(f64::from)),
+    ];
+    let differs = reported.is_some_and(|reported| !(least..=most).contains(&u64::from(reported)));
+    let kind = if differs { "cache-disagrees" } else { "cache-ways" };
+    finding(points(group, WAYS, index), kind, text, &values)
+}
+
+/// The fewest and the most ways of the cache at `index`, or why they are not known.
+fn found(group: &Group<'_>, index: usize) -> Result<(u64, u64), &'static str> {
+    if index >= 2 {
+        return Err("its sets are chosen by a hash of the address on most processors");
+    }
+    let probes = points(group, WAYS, index);
+    let Some(stride) = probes.iter().filter_map(|p| p.number("stride_bytes")).min() else {
+        return Err("it was not asked, for want of time or of contiguous memory");
+    };
+    if index > 0 && group.lacking().is_some() {
+        return Err("its sets follow physical addresses, and huge pages were not granted");
+    }
+    let (mut together, mut apart) = (BTreeMap::new(), BTreeMap::new());
+    for point in &probes {
+        let (Some(nodes), Some(load)) = (point.number("nodes"), value(point)) else { continue };
+        let loads = if point.number("stride_bytes") == Some(stride) { &mut together } else { &mut apart };
+        loads.insert(nodes, load);
+    }
+    let latency = |index: usize| group.levels.get(index).map_or(0.0, |level| level.latency);
+    let (nearest, here, behind) = (latency(0), latency(index), latency(index + 1));
+    // What as many lines of different sets take longer than the nearest cache is for their pages.
+    let sets = |(nodes, load): (u64, f64)| Some((nodes, nearest + (load - apart.get(&nodes)?).max(0.0)));
+    let loads: Vec<(u64, f64)> = together.into_iter().filter_map(sets).collect();
+    ways(&loads, here, behind).ok_or("no number of lines at one distance takes longer than as many in different sets")
+}

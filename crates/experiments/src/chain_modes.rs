@@ -1,0 +1,68 @@
+//! Orders of chains as users name them.
+
+use super::lists::{ChainMode, ChainModes};
+use engine::ChainShape;
+use units::Bytes;
+use units::error::{Error, Result};
+
+/// The window of modes that have one, unless another is asked for.
+const WINDOW: Bytes = Bytes(1 << 20);
+
+/// Windows of the packed order: eight pages of 4 KiB, fewer than the first-level TLB of any processor in use has entries,
+/// and yet 512 lines, in the random order of which no prefetcher finds its way.
+const PACKED: Bytes = Bytes(32 << 10);
+
+impl ChainMode {
+    /// Whether it goes through memory window by window.
+    pub fn has_windows(self) -> bool {
+        match self {
+            ChainMode::RandomBox | ChainMode::SameRandomInBox | ChainMode::DiffRandomInBox => true,
+            ChainMode::GlobalRandom | ChainMode::Sequential => false,
+        }
+    }
+
+    fn shape(self, window: Bytes) -> ChainShape {
+        match self {
+            ChainMode::GlobalRandom => ChainShape::GlobalRandom,
+            ChainMode::RandomBox => ChainShape::RandomBox(window),
+            ChainMode::SameRandomInBox => ChainShape::SameRandomInBox(window),
+            ChainMode::DiffRandomInBox => ChainShape::DiffRandomInBox(window),
+            ChainMode::Sequential => ChainShape::Sequential,
+        }
+    }
+}
+
+/// The mode and the window of a chain of this shape.
+pub fn named(shape: ChainShape) -> (ChainMode, Option<Bytes>) {
+    match shape {
+        ChainShape::GlobalRandom | ChainShape::OnePerPage(_) | ChainShape::Pairs { .. } => {
+            (ChainMode::GlobalRandom, None)
+        }
+        ChainShape::RandomBox(window) => (ChainMode::RandomBox, Some(window)),
+        ChainShape::SameRandomInBox(window) => (ChainMode::SameRandomInBox, Some(window)),
+        ChainShape::DiffRandomInBox(window) => (ChainMode::DiffRandomInBox, Some(window)),
+        ChainShape::Sequential => (ChainMode::Sequential, None),
+    }
+}
+
+/// The shapes of chains with nodes `stride` apart in `modes`, with windows of `locality` where they have some.
+pub fn shapes(modes: &ChainModes, locality: Option<Bytes>, stride: Bytes) -> Result<Vec<ChainShape>> {
+    let least = Bytes(stride.0.saturating_mul(2));
+    if let Some(window) = locality
+        && (window < least || !window.0.is_multiple_of(stride.0))
+    {
+        return Err(Error::usage(format!(
+            "window not possible: {} B; a window is a multiple of the stride of {stride} and holds two nodes or more; \
+                 type --locality {}",
+            window.0,
+            window.round_down(stride.0).max(least).0
+        )));
+    }
+    let window = locality.unwrap_or_else(|| WINDOW.round_down(stride.0).max(least));
+    Ok(modes.0.iter().map(|mode| mode.shape(window)).collect())
+}
+
+/// The window of the packed order in pages of `base`.
+pub fn packed_window(base: Bytes) -> Bytes {
+    PACKED.max(base)
+}

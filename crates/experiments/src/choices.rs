@@ -1,0 +1,90 @@
+//! What `memgauge run` measures in place of a profile's choice: bandwidth and latency of the same memory.
+
+use super::bandwidth::Bandwidth;
+use super::latency::Latency;
+use super::lists::{Asked, Count, Operations, PageModes, Widths};
+use super::{Detail, Experiment};
+use std::str::FromStr;
+use units::{ParseError, SizeList, ThreadList, parse_list, read_like};
+
+/// The name by which latency stands among operations.
+const LATENCY: &str = "latency";
+
+/// Operations of bandwidth, and `latency`: `read,write,copy,latency`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MixedOperations {
+    /// Those that move bytes.
+    pub bandwidth: Vec<Asked>,
+    /// Whether latency is measured too.
+    pub latency: bool,
+}
+
+impl FromStr for MixedOperations {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        let one = |text: &str| if text == LATENCY { Ok(None) } else { text.parse().map(Some) };
+        let all: Vec<Option<Asked>> = parse_list(text, one)?;
+        Ok(Self { latency: all.contains(&None), bandwidth: all.into_iter().flatten().collect() })
+    }
+}
+
+/// What bandwidth and latency are measured of. A field that is absent is the profile's choice.
+#[derive(Debug, Clone, Default, PartialEq, Eq, clap::Args)]
+#[command(next_help_heading = "Bandwidth and latency of chosen memory, in place of the profile's experiments")]
+pub struct Choices {
+    /// Operations: those of `memgauge bandwidth`, and latency [default: those of the profile, and latency]
+    #[arg(long, value_name = "LIST")]
+    pub ops: Option<MixedOperations>,
+
+    /// Working set of each thread: 32KiB,1MiB or 4KiB..1GiB or 4KiB..64KiB:4KiB; bare numbers are bytes
+    #[arg(long, value_name = "LIST")]
+    pub sizes: Option<SizeList>,
+
+    /// Threads that move bytes, one per CPU: 1,2,all or 1..8 or best; latency is that of one thread
+    #[arg(long, value_name = "LIST")]
+    pub threads: Option<ThreadList>,
+
+    /// Registers: 64, 128, 256, 512 bits, a set (sse2, avx2, neon), widest, best (the fastest at each point)
+    #[arg(long, value_name = "LIST")]
+    pub width: Option<Widths>,
+
+    /// Pages: 4k, thp (transparent huge pages), huge (reserved huge pages), huge-1GiB (of one of several pools)
+    #[arg(long, value_name = "LIST")]
+    pub pages: Option<PageModes>,
+
+    /// NUMA node of all memory [default: that of each thread]
+    #[arg(long, value_name = "N", aliases = ["node", "nodes"], value_parser = read_like::<Count>("0"))]
+    pub memory_nodes: Option<Count>,
+}
+
+impl Choices {
+    /// Whether anything was chosen.
+    pub fn any(&self) -> bool {
+        *self != Self::default()
+    }
+
+    /// Whether the experiment of this name measures what was chosen.
+    pub fn include(&self, experiment: &str) -> bool {
+        match experiment {
+            "bandwidth" => self.ops.as_ref().is_none_or(|ops| !ops.bandwidth.is_empty()),
+            "latency" => self.ops.as_ref().is_none_or(|ops| ops.latency),
+            _ => false,
+        }
+    }
+
+    /// The experiment of this name with what was chosen; `None` where it has no part in it.
+    pub fn experiment(&self, name: &str, detail: Detail) -> Option<Box<dyn Experiment>> {
+        match name {
+            _ if !self.any() || !self.include(name) => None,
+            "bandwidth" => Some(Box::new(Bandwidth::chosen(detail, self))),
+            "latency" => Some(Box::new(Latency::chosen(detail, self))),
+            _ => None,
+        }
+    }
+
+    /// The operations that move bytes, if any were chosen.
+    pub fn operations(&self) -> Option<Operations> {
+        self.ops.as_ref().map(|ops| Operations(ops.bandwidth.clone()))
+    }
+}

@@ -1,0 +1,187 @@
+//! How long does a value take from one core to another and back?
+//!
+//! Method and limits: docs/method/core-to-core.md.
+
+use super::lists::{Count, HandOffs, Pairs};
+use super::pairs::{Chosen, choose};
+use super::{Bound, Detail, Draft, Effects, Experiment, Scope, axis, clusters};
+use engine::{HandOffWork, Work};
+use kernels::HandOff;
+use report::{Axis, Coordinate, Coordinates, Dataset, Finding, Outcome, Places, Quantity};
+use std::collections::BTreeSet;
+use units::CpuList;
+use units::error::{Error, Result};
+
+/// Which CPUs hand a line over, and how.
+#[derive(Debug, Clone, PartialEq, Eq, clap::Args)]
+pub struct Settings {
+    /// How the line is handed over: compare-and-swap, store-load, exchange
+    #[arg(long, value_name = "LIST", default_value = "compare-and-swap")]
+    pub kernel: HandOffs,
+
+    /// Pairs of CPUs: 0-1 (each of them starts in turn), 0:1 (only cpu 0 starts) [default: all, or a choice of --max-points]
+    #[arg(long, value_name = "LIST")]
+    pub pairs: Option<Pairs>,
+
+    /// Cache lines that a pair hands over in turn, 2 to 4096, half of them first touched by each of the two
+    #[arg(long, value_name = "N", default_value = "64")]
+    pub lines: Count,
+}
+
+impl Effects for Settings {}
+
+/// Lines that a pair may use.
+const LINES: std::ops::RangeInclusive<u32> = 2..=4096;
+
+/// Points in the default profile: all ordered pairs of eight CPUs.
+const FEW: usize = 56;
+
+/// Points in the full profile, which has others too: all ordered pairs of sixteen CPUs.
+const MANY: usize = 240;
+
+/// Profiles leave out what other experiments call least needed after this one's pairs.
+const EXPENDABLE: u8 = 2;
+
+/// The experiment.
+#[derive(Debug, Clone)]
+pub struct CoreToCore {
+    settings: Settings,
+    /// Points at most where the user names no pairs; as many as the request allows where it is `None`.
+    most: Option<usize>,
+}
+
+impl CoreToCore {
+    /// With the user's settings.
+    pub fn new(settings: Settings) -> Self {
+        Self { settings, most: None }
+    }
+
+    /// As part of a profile: as many pairs as its time allows.
+    pub fn in_profile(detail: Detail) -> Self {
+        let kernel = HandOffs(vec![HandOff::CompareAndSwap]);
+        let settings = Settings { kernel, pairs: None, lines: Count(64) };
+        Self { settings, most: Some(if detail == Detail::Sweep { MANY } else { FEW }) }
+    }
+
+    /// The ways to hand over, each once.
+    fn kernels(&self) -> Vec<HandOff> {
+        let mut seen = BTreeSet::new();
+        self.settings.kernel.0.iter().copied().filter(|kernel| seen.insert(*kernel)).collect()
+    }
+
+    /// The pairs to measure with each kernel, in the order of tables.
+    fn pairs(&self, scope: &Scope<'_>, places: &Places) -> Result<Vec<Chosen>> {
+        let cpus = places.ordered(scope.cpus);
+        let Some(asked) = &self.settings.pairs else {
+            // A pair has two directions: fewer are no choice.
+            let each = (self.most.unwrap_or(scope.most_points) / self.kernels().len().max(1)).max(2);
+            return Ok(choose(&cpus, places, each));
+        };
+        named(asked, scope, &cpus)
+    }
+
+    fn draft_point(&self, scope: &Scope<'_>, kernel: HandOff, pair: Chosen, relation: String) -> Draft {
+        let cpu = |id: u32| Coordinate::Number(u64::from(id));
+        let work = Work::HandOff(HandOffWork { kernel, cpus: [pair.from, pair.to], lines: self.settings.lines.0 });
+        let (name, work) = match scope.machine.kernel(&work) {
+            Ok(used) => (used.name, Ok(work)),
+            Err(reason) => (kernel.kernel_name(), Err(Outcome::Unsupported { reason })),
+        };
+        let coordinates = Coordinates::from([
+            ("operation".to_owned(), Coordinate::Name(kernel.to_string())),
+            ("kernel".to_owned(), Coordinate::Name(name)),
+            ("from".to_owned(), cpu(pair.from)),
+            ("to".to_owned(), cpu(pair.to)),
+            ("relation".to_owned(), Coordinate::Name(relation)),
+        ]);
+        Draft { coordinates, work, bound: Bound::Unknown, expendable: EXPENDABLE + pair.rank }
+    }
+}
+
+/// The pairs that the user names, each once.
+fn named(asked: &Pairs, scope: &Scope<'_>, cpus: &[u32]) -> Result<Vec<Chosen>> {
+    let missing = |cpu: &&u32| !cpus.contains(cpu);
+    if let Some(cpu) = asked.0.iter().flat_map(|pair| [&pair.from, &pair.to]).find(missing) {
+        let allowed = CpuList(scope.cpus.to_vec());
+        let cure = match scope.cpus {
+            [first, second, ..] => format!("type --pairs {first}-{second}"),
+            _ => "a pair needs two; allow more with --cpus".to_owned(),
+        };
+        return Err(Error::usage(format!("cpu not available: {cpu}; this run may use {allowed}; {cure}")));
+    }
+    let place = |cpu: u32| cpus.iter().position(|c| *c == cpu);
+    let both = |pair: &super::Pair| [Some((pair.from, pair.to)), pair.both.then_some((pair.to, pair.from))];
+    let pairs: BTreeSet<_> =
+        asked.0.iter().flat_map(both).flatten().map(|(from, to)| (place(from), place(to), from, to)).collect();
+    scope.room_for(pairs.len())?;
+    Ok(pairs.into_iter().map(|(_, _, from, to)| Chosen { from, to, rank: 0 }).collect())
+}
+
+/// The answer of a run that has one CPU only: there is no pair, and nothing to measure.
+fn alone(cpu: u32, scope: &Scope<'_>) -> String {
+    let machine = match scope.facts().topology.cpus.len() {
+        1 => "this machine has one cpu",
+        _ => "this run has one cpu",
+    };
+    format!(
+        "core-to-core: {machine} ({cpu}), so that no value goes from one core to another; memgauge locks --threads 1 \
+         measures atomic operations on it"
+    )
+}
+
+impl Experiment for CoreToCore {
+    fn name(&self) -> &'static str {
+        "core-to-core"
+    }
+
+    fn quantity(&self) -> Quantity {
+        Quantity { name: "round trip".to_owned(), unit: "ns".to_owned(), higher_is_better: false }
+    }
+
+    fn axes(&self) -> Vec<Axis> {
+        ["operation", "from", "to", "relation"].map(axis).to_vec()
+    }
+
+    fn draft(&self, scope: &Scope<'_>) -> Result<Vec<Draft>> {
+        let lines = self.settings.lines.0;
+        if !LINES.contains(&lines) {
+            let (least, most) = (LINES.start(), LINES.end());
+            return Err(Error::usage(format!(
+                "lines not possible: {lines}; a pair uses {least} to {most}; type --lines 64"
+            )));
+        }
+        let places = Places::of(&scope.facts().topology);
+        let pairs = self.pairs(scope, &places)?;
+        let mut drafts = Vec::new();
+        for kernel in self.kernels() {
+            for &pair in &pairs {
+                scope.room_for(drafts.len() + 1)?;
+                let relation = places.relation(pair.from, pair.to).to_string();
+                drafts.push(self.draft_point(scope, kernel, pair, relation));
+            }
+        }
+        Ok(drafts)
+    }
+
+    fn adjustments(&self, scope: &Scope<'_>) -> Vec<String> {
+        if let ([cpu], None) = (scope.cpus, &self.settings.pairs) {
+            return vec![alone(*cpu, scope)];
+        }
+        let all = scope.cpus.len().saturating_mul(scope.cpus.len().saturating_sub(1));
+        let places = Places::of(&scope.facts().topology);
+        let chosen = match self.pairs(scope, &places) {
+            Ok(pairs) if self.settings.pairs.is_none() => pairs.len(),
+            _ => all,
+        };
+        let cure = if self.most.is_some() { "memgauge core-to-core" } else { "--max-points" };
+        let text = format!(
+            "core-to-core: {chosen} of {all} ordered pairs of cpus were chosen, every kind of pair among them; {cure} \
+             allows more, --pairs names them"
+        );
+        (chosen < all).then_some(text).into_iter().collect()
+    }
+
+    fn findings(&self, dataset: &Dataset) -> Vec<Finding> {
+        self.kernels().into_iter().flat_map(|kernel| clusters::findings(dataset, kernel.name())).collect()
+    }
+}

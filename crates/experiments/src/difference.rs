@@ -1,0 +1,253 @@
+//! Measured points held against each other: the one way in which findings compare.
+//!
+//! A difference is told where the intervals of the points support it, and only then. docs/method/trust.md has the rules.
+
+use report::{Finding, Point};
+use std::collections::BTreeMap;
+
+/// Smaller differences are not worth a word, however sure they are: `1.0 times` says nothing.
+const WORTH: f64 = 0.02;
+
+/// Figures whose ratio surely is within this of 1 are the same.
+const SAME: f64 = 0.05;
+
+/// An interval of five rounds holds the truth in 94% of cases, one of four in 88%.
+const FEW_ROUNDS: f64 = 0.9;
+
+/// The range of three rounds holds the truth in 75% of cases. Fewer rounds carry no difference.
+const TOO_FEW_ROUNDS: f64 = 0.7;
+
+/// The range of three or four rounds has to be this many times as wide to hold the truth in 95% of cases: Student's 4.3 times the
+/// standard error is about three times half the range of three normal values.
+const WIDER: f64 = 3.0;
+
+/// A number with the interval that it lies in, and the points that it was taken from.
+#[derive(Debug, Clone)]
+pub struct Figure<'a> {
+    /// The headline.
+    pub value: f64,
+    /// Lower end of the interval.
+    pub low: f64,
+    /// Upper end of the interval.
+    pub high: f64,
+    /// What it rests on.
+    pub points: Vec<&'a Point>,
+}
+
+/// What the intervals of two figures show.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shown {
+    /// The second is higher.
+    Higher,
+    /// The second is lower.
+    Lower,
+    /// Both are the same within 5%.
+    Same,
+    /// The intervals leave it open.
+    Nothing,
+}
+
+/// One figure against another.
+#[derive(Debug, Clone)]
+pub struct Difference<'a> {
+    /// What the other one is compared with.
+    pub from: Figure<'a>,
+    /// The other one.
+    pub to: Figure<'a>,
+}
+
+impl<'a> Figure<'a> {
+    /// The headline of a point. `None` where it can carry no finding ([`Point::usable`]), where its interval is of fewer than three
+    /// rounds, and where it is not above 0.
+    pub fn new(point: &'a Point) -> Option<Self> {
+        let summary = point.usable()?.summary;
+        if summary.confidence < TOO_FEW_ROUNDS || summary.median <= 0.0 {
+            return None;
+        }
+        let wider = if summary.confidence < FEW_ROUNDS { WIDER } else { 1.0 };
+        let low = summary.median - (summary.median - summary.ci_low) * wider;
+        let high = summary.median + (summary.ci_high - summary.median) * wider;
+        Some(Self { value: summary.median, low: low.max(0.0), high, points: vec![point] })
+    }
+
+    /// The same in another unit; `convert` rises or falls throughout.
+    pub fn map(self, convert: impl Fn(f64) -> f64) -> Self {
+        let (one, other) = (convert(self.low), convert(self.high));
+        Self { value: convert(self.value), low: one.min(other), high: one.max(other), points: self.points }
+    }
+
+    /// The sum of `figures`; `None` of none. The interval is the widest that theirs allow.
+    pub fn sum(figures: &[Self]) -> Option<Self> {
+        let all = |of: fn(&Self) -> f64| figures.iter().map(of).sum::<f64>();
+        let points = figures.iter().flat_map(|figure| figure.points.iter().copied()).collect();
+        (!figures.is_empty()).then(|| Self {
+            value: all(|f| f.value),
+            low: all(|f| f.low),
+            high: all(|f| f.high),
+            points,
+        })
+    }
+
+    /// The mean of `figures`; `None` of none.
+    pub fn mean(figures: &[Self]) -> Option<Self> {
+        Some(Self::sum(figures)?.map(|sum| sum / figures.len() as f64))
+    }
+}
+
+impl<'a> Difference<'a> {
+    /// `to` against `from`; `None` where one of them carries no figure.
+    pub fn between(from: &'a Point, to: &'a Point) -> Option<Self> {
+        Some(Self { from: Figure::new(from)?, to: Figure::new(to)? })
+    }
+
+    /// The same, `None` where the intervals do not show a difference.
+    pub fn shown(from: &'a Point, to: &'a Point) -> Option<Self> {
+        Self::between(from, to).filter(Self::is_shown)
+    }
+
+    /// How many times the first figure the second one is.
+    pub fn ratio(&self) -> f64 {
+        self.to.value / self.from.value
+    }
+
+    /// The least and the most that [`Difference::ratio`] can be by the intervals.
+    pub fn ratio_interval(&self) -> (f64, f64) {
+        (self.to.low / self.from.high, self.to.high / self.from.low)
+    }
+
+    /// By how much the second figure is higher.
+    pub fn amount(&self) -> f64 {
+        self.to.value - self.from.value
+    }
+
+    /// The least and the most that [`Difference::amount`] can be by the intervals.
+    pub fn amount_interval(&self) -> (f64, f64) {
+        (self.to.low - self.from.high, self.to.high - self.from.low)
+    }
+
+    /// What the intervals show.
+    pub fn shows(&self) -> Shown {
+        let (ratio, (low, high)) = (self.ratio(), self.ratio_interval());
+        match () {
+            () if low > 1.0 && ratio >= 1.0 + WORTH => Shown::Higher,
+            () if high < 1.0 && ratio <= 1.0 - WORTH => Shown::Lower,
+            () if low >= 1.0 - SAME && high <= 1.0 + SAME => Shown::Same,
+            () => Shown::Nothing,
+        }
+    }
+
+    /// Whether the intervals show that the figures differ.
+    pub fn is_shown(&self) -> bool {
+        matches!(self.shows(), Shown::Higher | Shown::Lower)
+    }
+
+    /// What both figures rest on.
+    pub fn points(&self) -> impl Iterator<Item = &'a Point> {
+        self.from.points.iter().chain(&self.to.points).copied()
+    }
+
+    /// A finding about it, as doubtful as the points; the values are those given, and the ratio with its interval.
+    pub fn finding(&self, kind: &str, text: String, values: &[(&str, f64)]) -> Option<Finding> {
+        let (low, high) = self.ratio_interval();
+        let ratio = [("ratio", self.ratio()), ("ratio_low", low), ("ratio_high", high)];
+        let values = values.iter().chain(&ratio).map(|(name, value)| ((*name).to_owned(), *value));
+        let values: BTreeMap<String, f64> = values.filter(|(_, value)| value.is_finite()).collect();
+        Some(Finding::resting_on(self.points(), kind, text)?.with(values))
+    }
+}
+
+#[cfg(test)]
+pub mod tests {
+    use super::*;
+    use report::{Cause, Coordinates, Evidence, Measured, Outcome, Reason, Summary, Verdict, VerdictGrade};
+
+    /// A solid point with these figures.
+    pub fn measured_point(summary: Summary) -> Point {
+        let verdict = Verdict { grade: VerdictGrade::Solid, reasons: Vec::new() };
+        let measured = Measured {
+            summary,
+            also: BTreeMap::new(),
+            load: None,
+            storage: None,
+            choice: None,
+            limit: None,
+            samples: Vec::new(),
+            evidence: Evidence::default(),
+            verdict,
+        };
+        Point { id: 0, coordinates: Coordinates::new(), outcome: Outcome::Measured(Box::new(measured)) }
+    }
+
+    /// A solid point with a median, half the width of its interval, and how often such intervals hold.
+    fn point(median: f64, half: f64, confidence: f64) -> Point {
+        let (ci_low, ci_high) = (median - half, median + half);
+        measured_point(Summary { median, best: median, ci_low, ci_high, confidence, mad: None, clean_samples: 20 })
+    }
+
+    fn shows(from: &Point, to: &Point) -> Option<Shown> {
+        Some(Difference::between(from, to)?.shows())
+    }
+
+    #[test]
+    fn only_intervals_that_exclude_it_speak_against_no_difference() {
+        let hundred = point(100.0, 3.0, 0.95);
+        let cases = [
+            (point(120.0, 5.0, 0.95), Shown::Higher),
+            (point(80.0, 5.0, 0.95), Shown::Lower),
+            (point(120.0, 20.0, 0.95), Shown::Nothing),
+            (point(54.0, 50.0, 0.95), Shown::Nothing),
+            (point(100.5, 1.0, 0.95), Shown::Same),
+        ];
+        for (other, expected) in &cases {
+            assert_eq!(shows(&hundred, other), Some(*expected), "{other:?}");
+        }
+        // Too little to be worth a word, and sure.
+        assert_eq!(shows(&point(100.0, 0.5, 0.95), &point(101.9, 0.1, 0.95)), Some(Shown::Same));
+        let change = Difference::between(&hundred, &cases[0].0).expect("both are known");
+        assert_eq!((change.amount(), change.amount_interval()), (20.0, (12.0, 28.0)));
+        assert_eq!((change.ratio(), change.ratio_interval()), (1.2, (115.0 / 103.0, 125.0 / 97.0)));
+    }
+
+    #[test]
+    fn few_rounds_need_a_larger_difference_and_fewer_than_three_carry_none() {
+        let compared = |confidence: f64, to: f64| {
+            let pair = [point(100.0, 3.0, confidence), point(to, 3.0, confidence)];
+            shows(&pair[0], &pair[1])
+        };
+        assert_eq!((compared(0.95, 110.0), compared(0.75, 110.0)), (Some(Shown::Higher), Some(Shown::Nothing)));
+        assert_eq!((compared(0.75, 120.0), compared(0.5, 200.0)), (Some(Shown::Higher), None));
+    }
+
+    #[test]
+    fn points_that_are_rejected_or_have_no_undisturbed_sample_carry_nothing() {
+        let solid = point(100.0, 1.0, 0.95);
+        let changed = |change: fn(&mut Measured)| {
+            let mut point = point(200.0, 1.0, 0.95);
+            if let Outcome::Measured(measured) = &mut point.outcome {
+                change(measured);
+            }
+            point
+        };
+        let doubt = |m: &mut Measured, grade| {
+            m.verdict.add(grade, Reason { cause: Cause::Others, text: String::new(), advice: String::new() })
+        };
+        let disturbed = changed(|m| m.summary.clean_samples = 0);
+        let mut rejected = changed(|_| ());
+        let mut doubtful = changed(|_| ());
+        for (point, grade) in [(&mut rejected, VerdictGrade::Rejected), (&mut doubtful, VerdictGrade::Doubtful)] {
+            if let Outcome::Measured(measured) = &mut point.outcome {
+                doubt(measured, grade);
+            }
+        }
+        assert_eq!((shows(&solid, &disturbed), shows(&rejected, &solid)), (None, None));
+        assert!(Finding::resting_on([&solid, &disturbed], "x", String::new()).is_none());
+        let finding = |to: &Point| Difference::shown(&solid, to)?.finding("x", String::new(), &[]);
+        assert_eq!(finding(&doubtful).and_then(|f| f.trust()), Some(VerdictGrade::Doubtful));
+        assert_eq!(finding(&point(200.0, 1.0, 0.95)).and_then(|f| f.trust()), Some(VerdictGrade::Solid));
+        // Of what many show together half has to be doubtful.
+        let shown = |points: &[&Point]| Finding::shown_by(points.iter().copied(), "x", String::new())?.trust();
+        assert_eq!(shown(&[&solid, &solid, &doubtful, &rejected]), Some(VerdictGrade::Solid));
+        assert_eq!(shown(&[&solid, &doubtful, &disturbed]), Some(VerdictGrade::Doubtful));
+        assert_eq!(shown(&[&rejected, &disturbed]), None);
+    }
+}

@@ -1,0 +1,120 @@
+//! How many of an instruction does a core do, and how long does one wait for another?
+//!
+//! Method and limits: docs/method/instructions.md.
+
+use super::lists::{Instructions, Timings};
+use super::{Bound, Detail, Draft, Effects, Experiment, Scope, axis};
+use engine::{InstructionWork, Work};
+use kernels::{ListedInstruction, Timing, all_instructions};
+use report::{Axis, Coordinate, Coordinates, Dataset, Finding, Outcome, Quantity};
+use units::CpuList;
+use units::error::{Error, Result};
+
+/// Which instructions to time, and where.
+#[derive(Debug, Clone, PartialEq, Eq, clap::Args)]
+pub struct Settings {
+    /// Instructions by name; `memgauge list kernels` has all of them [default: all that this architecture has]
+    #[arg(long, value_name = "LIST")]
+    pub ops: Option<Instructions>,
+
+    /// What to time: throughput (independent ones), latency (each waits for the one before)
+    #[arg(long, value_name = "LIST", default_value = "throughput,latency")]
+    pub timing: Timings,
+
+    /// CPUs to time them on, one after another [default: the first that is allowed]
+    #[arg(long, value_name = "LIST", alias = "cpu")]
+    pub cpus: Option<CpuList>,
+}
+
+impl Effects for Settings {}
+
+/// The experiment.
+#[derive(Debug, Clone)]
+pub struct InstructionTimes {
+    settings: Settings,
+}
+
+impl InstructionTimes {
+    /// With the user's settings.
+    pub fn new(settings: Settings) -> Self {
+        Self { settings }
+    }
+
+    /// As part of a profile.
+    pub fn in_profile(_detail: Detail) -> Self {
+        let timing = Timings(vec![Timing::Throughput, Timing::Latency]);
+        Self::new(Settings { ops: None, timing, cpus: None })
+    }
+
+    /// Those asked for; without a choice all that this architecture has, so that a table does not consist of what
+    /// other architectures have.
+    fn wanted(&self, listed: &ListedInstruction) -> bool {
+        let timed = self.settings.timing.0.contains(&listed.timing);
+        let named = match &self.settings.ops {
+            Some(names) => names.0.contains(&listed.instruction),
+            None => listed.unsupported().is_none(),
+        };
+        timed && named
+    }
+}
+
+/// The CPUs asked for with `option`, or the first of the run.
+pub(super) fn chosen_cpus(asked: Option<&CpuList>, option: &str, scope: &Scope<'_>) -> Result<Vec<u32>> {
+    let first = scope.cpus.first().copied().unwrap_or(0);
+    let asked = asked.map_or_else(|| vec![first], |list| list.0.clone());
+    match asked.iter().find(|cpu| !scope.cpus.contains(cpu)) {
+        Some(cpu) => {
+            let allowed = CpuList(scope.cpus.to_vec());
+            Err(Error::usage(format!("cpu not available: {cpu}; this run may use {allowed}; type {option} {first}")))
+        }
+        None => Ok(asked),
+    }
+}
+
+impl Experiment for InstructionTimes {
+    fn name(&self) -> &'static str {
+        "instructions"
+    }
+
+    fn quantity(&self) -> Quantity {
+        Quantity { name: "time per instruction".to_owned(), unit: "ns".to_owned(), higher_is_better: false }
+    }
+
+    fn axes(&self) -> Vec<Axis> {
+        ["group", "operation", "timing", "assembly", "cpu"].map(axis).to_vec()
+    }
+
+    fn draft(&self, scope: &Scope<'_>) -> Result<Vec<Draft>> {
+        let mut drafts = Vec::new();
+        for cpu in chosen_cpus(self.settings.cpus.as_ref(), "--cpus", scope)? {
+            for listed in all_instructions().iter().filter(|listed| self.wanted(listed)) {
+                scope.room_for(drafts.len() + 1)?;
+                let name = |text: &str| Coordinate::Name(text.to_owned());
+                let coordinates = Coordinates::from([
+                    ("group".to_owned(), name(listed.instruction.group())),
+                    ("operation".to_owned(), name(listed.instruction.name())),
+                    ("timing".to_owned(), name(&listed.timing.to_string())),
+                    ("assembly".to_owned(), name(listed.assembly().unwrap_or("-"))),
+                    ("kernel".to_owned(), name(&listed.name())),
+                    ("cpu".to_owned(), Coordinate::Number(u64::from(cpu))),
+                ]);
+                let work =
+                    Work::Instruction(InstructionWork { instruction: listed.instruction, timing: listed.timing, cpu });
+                let work = match scope.machine.kernel(&work) {
+                    Ok(_) => Ok(work),
+                    Err(reason) => Err(Outcome::Unsupported { reason }),
+                };
+                drafts.push(Draft { coordinates, work, bound: Bound::Unknown, expendable: 2 });
+            }
+        }
+        Ok(drafts)
+    }
+
+    fn adjustments(&self, _scope: &Scope<'_>) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn findings(&self, _dataset: &Dataset) -> Vec<Finding> {
+        Vec::new()
+    }
+}

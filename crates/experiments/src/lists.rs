@@ -1,0 +1,398 @@
+//! Lists of names as options, and thread counts on this machine.
+
+use super::Scope;
+use host::memory::PageMode;
+use kernels::{CONTRACTS, Contract, Family, HandOff, Instruction, LockOperation, Operation, Ruler, Timing, Width};
+use report::HostFacts;
+use std::fmt;
+use std::str::FromStr;
+use units::error::{Error, Result};
+use units::{ParseError, ThreadCount, ThreadList, parse_list};
+
+/// Defines lists of things that are read one by one.
+macro_rules! lists {
+    ($($(#[$doc:meta])* $name:ident of $one:ty;)*) => {
+        $($(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        pub struct $name(pub Vec<$one>);
+
+        impl FromStr for $name {
+            type Err = ParseError;
+
+            fn from_str(text: &str) -> std::result::Result<Self, ParseError> {
+                parse_list(text, str::parse).map($name)
+            }
+        })*
+    };
+}
+
+pub(super) use lists;
+
+lists! {
+    /// Operations: `read`, `write,write-nt`, `read-best`.
+    Operations of Asked;
+    /// Register widths: `512`, `128,256,best`, `avx2`.
+    Widths of Width;
+    /// Page modes: `4k`, `thp`, `huge`, or several.
+    PageModes of PageMode;
+    /// Instructions by name.
+    Instructions of Instruction;
+    /// Ways to time instructions.
+    Timings of Timing;
+    /// Operations on locks.
+    LockOperations of LockOperation;
+    /// Whether threads share a line.
+    Lines of LineSharing;
+    /// Orders of access.
+    Orders of OrderKind;
+    /// Orders of chains.
+    ChainModes of ChainMode;
+    /// Orders in which threads are placed.
+    Placements of Placement;
+    /// Ways to hand a line over.
+    HandOffs of HandOff;
+    /// Pairs of CPUs.
+    Pairs of Pair;
+    /// What is measured between nodes.
+    Quantities of Studied;
+    /// Ways to spread memory over nodes.
+    Interleavings of Spread;
+}
+
+/// The kinds of pages that this machine has, smallest first: of reserved ones, each pool that has any free.
+pub(super) fn available(facts: &HostFacts) -> Vec<PageMode> {
+    let transparent = facts.pages.thp_mode.get().is_some_and(|mode| mode != "never");
+    let pools = facts.pages.huge_pools.get().map(Vec::as_slice).unwrap_or_default();
+    let reserved = pools.iter().filter(|pool| pool.free > 0).map(|pool| PageMode::Pool(pool.size));
+    let transparent = transparent.then_some(PageMode::Transparent);
+    [PageMode::Base].into_iter().chain(transparent).chain(reserved).collect()
+}
+
+impl PageModes {
+    /// The modes on a machine of these `facts`, for an experiment that needs to know their sizes: `best` is the largest
+    /// kind of pages that there are.
+    pub(super) fn on(&self, facts: &HostFacts) -> Vec<PageMode> {
+        let largest = || available(facts).pop().unwrap_or(PageMode::Base);
+        self.0.iter().map(|&mode| if mode == PageMode::Best { largest() } else { mode }).collect()
+    }
+}
+
+/// Two CPUs of which the first starts every round trip: `0:1`; `0-1` for both of them in turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Pair {
+    /// The one that starts.
+    pub from: u32,
+    /// The one that answers.
+    pub to: u32,
+    /// Whether the other way round is asked for too.
+    pub both: bool,
+}
+
+impl FromStr for Pair {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> std::result::Result<Self, ParseError> {
+        let wrong = || {
+            ParseError::new(text, "a pair is two different cpus: 0-1, or 0:1 where only cpu 0 starts")
+                .with_example("0-1")
+        };
+        let both = text.contains('-');
+        let (from, to) = text.split_once(if both { '-' } else { ':' }).ok_or_else(wrong)?;
+        let cpu = |text: &str| text.trim().parse::<u32>().ok().filter(|&n| n < 1 << 20);
+        let (from, to) = cpu(from).zip(cpu(to)).filter(|(from, to)| from != to).ok_or_else(wrong)?;
+        Ok(Self { from, to, both })
+    }
+}
+
+/// Plain numbers: `0,10`, `1..32`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Counts(pub Vec<Count>);
+
+impl FromStr for Counts {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> std::result::Result<Self, ParseError> {
+        /// Longer ranges are a typing error.
+        const LONGEST: u32 = 1000;
+        let range = |text: &str| -> std::result::Result<Vec<Count>, ParseError> {
+            let Some((first, last)) = text.split_once("..") else { return Ok(vec![text.parse()?]) };
+            let (Count(first), Count(last)) = (first.parse()?, last.parse()?);
+            if first > last || last - first >= LONGEST {
+                let allowed = format!("a range rises and has at most {LONGEST} members: 1..32");
+                return Err(ParseError::new(text, allowed).with_example("1..32"));
+            }
+            Ok((first..=last).map(Count).collect())
+        };
+        parse_list(text, range).map(|lists| Counts(lists.concat()))
+    }
+}
+
+/// A plain number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Count(pub u32);
+
+impl FromStr for Count {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> std::result::Result<Self, ParseError> {
+        /// More than this is a typing error.
+        const MOST: u32 = 1_000_000;
+        let number = text.trim().parse().ok().filter(|n| *n <= MOST);
+        let wrong = || ParseError::new(text.trim(), format!("a whole number from 0 to {MOST}")).with_example("1");
+        number.map(Count).ok_or_else(wrong)
+    }
+}
+
+/// What a user asks a bandwidth of: an operation, or the best of all kernels that answer the same question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Asked {
+    /// This one.
+    Exactly(Operation),
+    /// `read-best`: the operation that stands for its family.
+    BestOf(Operation),
+}
+
+/// Families of which there is more than one kernel, by the operation that stands for each.
+const FAMILIES: [(&str, Operation); 7] = [
+    ("read-best", Operation::Read),
+    ("write-best", Operation::Write),
+    ("copy-best", Operation::Copy),
+    ("touch-best", Operation::Touch),
+    ("scale-best", Operation::Scale),
+    ("add-best", Operation::Add),
+    ("triad-best", Operation::Triad),
+];
+
+impl Asked {
+    /// The operation that it is planned as.
+    pub fn operation(self) -> Operation {
+        match self {
+            Asked::Exactly(operation) | Asked::BestOf(operation) => operation,
+        }
+    }
+
+    /// Streams that a working set has to hold whole blocks of: for a family, of any of its members.
+    pub fn streams(self) -> u32 {
+        let own = self.operation().contract();
+        match self {
+            Asked::Exactly(_) => own.streams(),
+            Asked::BestOf(_) => {
+                let same = |c: &&Contract| c.family == own.family && c.visits == own.visits;
+                // All are 1, 2, 3 or 4, and those of a family divide each other.
+                CONTRACTS.iter().filter(same).map(Contract::streams).max().unwrap_or(1)
+            }
+        }
+    }
+
+    /// The family it belongs to.
+    pub fn family(self) -> Family {
+        self.operation().contract().family
+    }
+}
+
+impl fmt::Display for Asked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Asked::Exactly(operation) => operation.fmt(f),
+            Asked::BestOf(operation) => {
+                f.pad(FAMILIES.iter().find(|(_, o)| o == operation).map_or("best", |(name, _)| name))
+            }
+        }
+    }
+}
+
+impl FromStr for Asked {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> std::result::Result<Self, ParseError> {
+        let text = text.trim();
+        if let Some((_, operation)) = FAMILIES.iter().find(|(name, _)| *name == text) {
+            return Ok(Asked::BestOf(*operation));
+        }
+        let plain = || CONTRACTS.iter().filter(|c| !c.by_table());
+        if let Some(contract) = plain().find(|c| c.name == text) {
+            return Ok(Asked::Exactly(contract.operation));
+        }
+        if text == "latency" {
+            let elsewhere = "operations of a bandwidth move bytes; type memgauge latency, or memgauge run --ops \
+                             read,write,copy,latency for both";
+            return Err(ParseError::new(text, elsewhere));
+        }
+        let names: Vec<&str> = plain().map(|c| c.name).chain(FAMILIES.map(|(name, _)| name)).collect();
+        Err(ParseError::unknown_name(text, &names, "operations"))
+    }
+}
+
+/// Whether an operation is a comparator rather than one of this program's kernels.
+pub fn is_comparator(operation: Operation) -> bool {
+    operation.contract().ruler == Ruler::CLibrary
+}
+
+/// Defines an enum of names.
+macro_rules! names {
+    ($(#[$doc:meta])* $name:ident, $what:literal: $($variant:ident $text:literal $help:literal,)*) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum $name {
+            $(#[doc = $help] $variant,)*
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.pad(match self { $($name::$variant => $text,)* })
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = ParseError;
+
+            fn from_str(text: &str) -> std::result::Result<Self, ParseError> {
+                match text.trim() {
+                    $($text => Ok($name::$variant),)*
+                    other => Err(ParseError::unknown_name(other, &[$($text),*], $what)),
+                }
+            }
+        }
+    };
+}
+
+pub(super) use names;
+
+names! {
+    /// Whether threads work on one cache line or each on its own.
+    LineSharing, "lines":
+    Shared "shared" "All threads on one line.",
+    Separate "separate" "Each thread on a line of its own.",
+}
+
+names! {
+    /// What is measured between NUMA nodes.
+    Studied, "quantities":
+    Bandwidth "bandwidth" "Bytes per second of all threads of a node.",
+    Latency "latency" "Time of a load that needs the one before it.",
+}
+
+names! {
+    /// How memory is spread over NUMA nodes.
+    Spread, "ways to interleave":
+    Even "even" "A page from each node in turn.",
+    Weighted "weighted" "Pages from each node by the administrator's weights.",
+    None "none" "Not at all.",
+}
+
+names! {
+    /// In which order a window is visited.
+    OrderKind, "orders":
+    Forward "forward" "From low to high addresses.",
+    Reverse "reverse" "From high to low addresses.",
+    Strided "strided" "One line in so many bytes, then the next line of each, until all were visited.",
+    Random "random" "Blocks in the order of a seeded permutation.",
+    Indexed "indexed" "From low to high addresses, but by a table: what tables cost.",
+}
+
+names! {
+    /// In which order a chain goes through its nodes.
+    ChainMode, "chain modes":
+    GlobalRandom "global-random" "All nodes in one random order.",
+    RandomBox "random-box" "Window by window, windows and the nodes of each in random order.",
+    SameRandomInBox "same-random-in-box" "Windows by rising address, the same random order inside each.",
+    DiffRandomInBox "diff-random-in-box" "Windows by rising address, a random order of its own inside each.",
+    Sequential "sequential" "By rising address.",
+}
+
+/// The thread counts asked for, rising, each once. Refuses `best`, which takes an experiment that can find it.
+pub fn thread_counts(list: &ThreadList, scope: &Scope<'_>) -> Result<Vec<usize>> {
+    if list.0.contains(&ThreadCount::Best) {
+        return Err(Error::usage(
+            "thread count not possible: best; only memgauge bandwidth lets counts race; type --threads all",
+        ));
+    }
+    fixed_thread_counts(list, scope)
+}
+
+/// The thread counts asked for but `best`, rising, each once.
+pub fn fixed_thread_counts(list: &ThreadList, scope: &Scope<'_>) -> Result<Vec<usize>> {
+    let available = scope.cpus.len();
+    let mut counts: Vec<usize> = list.0.iter().filter_map(|t| t.resolve(available)).collect();
+    counts.sort_unstable();
+    counts.dedup();
+    // The largest is what was typed, where the others come from a range.
+    match counts.last().filter(|&&n| n > available) {
+        Some(n) => Err(Error::usage(format!(
+            "too many threads: {n}; {available} cpus may be used, one thread on each; type --threads all"
+        ))),
+        None => Ok(counts),
+    }
+}
+
+names! {
+    /// In which order threads are placed on CPUs.
+    Placement, "placements":
+    Spread "spread" "One in each socket, node, cluster and core first, threads of one core last.",
+    Compact "compact" "The next one as near to the last as can be.",
+}
+
+names! {
+    /// How closely a curve is looked at.
+    Density, "densities":
+    Low "low" "2 places in each doubling.",
+    Medium "medium" "4 places in each doubling.",
+    High "high" "8 places in each doubling.",
+}
+
+impl Density {
+    /// Places in each doubling.
+    pub fn steps(self) -> u32 {
+        match self {
+            Density::Low => 2,
+            Density::Medium => 4,
+            Density::High => 8,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_asked_is_read_as_it_is_printed() {
+        let exactly = CONTRACTS.iter().filter(|c| !c.by_table()).map(|c| Asked::Exactly(c.operation));
+        for asked in exactly.chain(FAMILIES.map(|(_, o)| Asked::BestOf(o))) {
+            assert_eq!(asked.to_string().parse(), Ok(asked));
+        }
+        for no in ["read-lines", "copy-chunks", "best", "", "Read"] {
+            assert!(no.parse::<Asked>().is_err(), "{no}");
+        }
+    }
+
+    #[test]
+    fn a_family_takes_whole_blocks_of_every_member() {
+        for (_, operation) in FAMILIES {
+            let asked = Asked::BestOf(operation);
+            for contract in CONTRACTS.iter().filter(|c| c.family == asked.family() && !c.by_table()) {
+                assert!(asked.streams().is_multiple_of(contract.streams()), "{}", contract.name);
+            }
+        }
+        assert_eq!((Asked::BestOf(Operation::Read).streams(), Asked::Exactly(Operation::Read).streams()), (4, 1));
+    }
+
+    #[test]
+    fn pairs_of_cpus() {
+        let pair = |from, to, both| Pair { from, to, both };
+        assert_eq!("0-1, 3:2".parse(), Ok(Pairs(vec![pair(0, 1, true), pair(3, 2, false)])));
+        for no in ["", "0", "0-0", "1:1", "0-", "-1", "0-1-2", "0:1:2", "0-1:2", "a-b", "0-99999999", "0-1,"] {
+            assert!(no.parse::<Pairs>().is_err(), "{no}");
+        }
+    }
+
+    #[test]
+    fn timings_and_counts() {
+        assert_eq!("latency,throughput".parse(), Ok(Timings(vec![Timing::Latency, Timing::Throughput])));
+        assert_eq!("0,10".parse(), Ok(Counts(vec![Count(0), Count(10)])));
+        assert_eq!("7,1..3".parse(), Ok(Counts([7, 1, 2, 3].map(Count).to_vec())));
+        for no in ["-1", "1e3", "", "1000001", "1,", "3..1", "1..", "..2", "0..1000"] {
+            assert!(no.parse::<Counts>().is_err(), "{no}");
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! What the curves say, in sentences.
+
+use super::curve::{Curve, curves};
+use crate::difference::{Difference, Figure, Shown};
+use report::{Coordinates, Dataset, Finding, HostFacts};
+use std::collections::BTreeMap;
+use units::counted;
+
+/// Shares of the highest bandwidth at which the latency is told.
+const SHARES: [(f64, &str); 3] = [(0.5, "50"), (0.8, "80"), (0.9, "90")];
+
+/// A curve that does not get this many times as slow as idle was hardly loaded.
+const LOADED: f64 = 1.5;
+
+/// Mixes are compared at this share of what the slowest of them reaches.
+const COMPARED_AT: f64 = 0.8;
+
+/// All findings; `facts` of the machine that the curves are of.
+pub fn findings(dataset: &Dataset, facts: Option<&HostFacts>) -> Vec<Finding> {
+    let curves = curves(dataset);
+    let cure = cure(facts);
+    let own = curves.iter().flat_map(|curve| [along(curve, &curves), doubt(curve, &curves, &cure)]).flatten();
+    let all: Vec<Finding> = own.collect();
+    all.into_iter().chain(compared(&curves, "mix")).chain(compared(&curves, "node")).collect()
+}
+
+/// What it would take to load memory that the traffic does not, to follow the words that it cannot.
+fn cure(facts: Option<&HostFacts>) -> String {
+    let is_virtual = |facts: &&HostFacts| facts.system.virtualization.get().is_some_and(|name| name != "none");
+    match facts.filter(is_virtual).map(|facts| facts.topology.cpus.len()) {
+        Some(cpus) => format!(", which is that of a whole host: this virtual machine has {cpus} of its CPUs"),
+        None => "; it takes traffic from more CPUs".to_owned(),
+    }
+}
+
+/// Which curve it is, in words: its traffic, and what else tells it from others.
+fn named(curve: &Curve<'_>, all: &[Curve<'_>]) -> String {
+    let differs = |axis: &&&str| all.iter().any(|other| other.place.get(**axis) != curve.place.get(**axis));
+    let also: Vec<String> = ["cpu", "node", "pages", "repeat"]
+        .iter()
+        .filter(differs)
+        .filter_map(|axis| Some(format!("{axis} {}", curve.place.get(*axis)?)))
+        .collect();
+    let also = if also.is_empty() { String::new() } else { format!(" ({})", also.join(", ")) };
+    format!("{} traffic of {}{also}", curve.mix(), threads(curve))
+}
+
+/// `1 thread`, `7 threads`
+fn threads(curve: &Curve<'_>) -> String {
+    let threads = curve.place.get("threads").map(ToString::to_string).unwrap_or_default();
+    counted(threads, "thread")
+}
+
+/// The figures along one curve: idle, at the shares of its highest bandwidth at which loads take longer, and its knee.
+pub(super) fn along(curve: &Curve<'_>, all: &[Curve<'_>]) -> Option<Finding> {
+    let (idle, fastest) = (Figure::new(curve.idle()?.point)?, curve.fastest()?);
+    let (ns, most) = (idle.value, fastest.bandwidth());
+    let mut values = BTreeMap::from([("idle_ns".to_owned(), ns), ("highest".to_owned(), most)]);
+    values.extend(fastest.load.map(|load| ("highest_bus_estimate".to_owned(), load.bus_estimate)));
+    let mut points = [idle.points.clone(), vec![fastest.point]].concat();
+    let mut told = Vec::new();
+    for (share, percent) in SHARES {
+        let Some(there) = curve.at(most * share) else { continue };
+        let slowed = Difference { from: idle.clone(), to: there };
+        if slowed.shows() == Shown::Higher {
+            values.insert(format!("ns_at_{percent}"), slowed.to.value);
+            told.push(format!("{:.0} ns at {percent}%", slowed.to.value));
+            points.extend(slowed.to.points);
+        }
+    }
+    let knee = curve.knee();
+    let bends = match knee {
+        Some(knee) if knee.latency.median > idle.high => {
+            format!("it bends at {:.1} GB/s ({:.0} ns)", knee.bandwidth() / 1e9, knee.latency.median)
+        }
+        Some(knee) => format!("it bends at {:.1} GB/s, up to which loads are as fast as idle", knee.bandwidth() / 1e9),
+        None => "no bend is seen".to_owned(),
+    };
+    points.extend(knee.map(|knee| knee.point));
+    values.extend(knee.map(|knee| ("knee".to_owned(), knee.bandwidth())));
+    values.extend(knee.map(|knee| ("knee_ns".to_owned(), knee.latency.median)));
+    let text = format!(
+        "Beside {}: a load takes {ns:.0} ns idle, {} of the highest {:.1} GB/s; {bends}.",
+        named(curve, all),
+        told.join(", "),
+        most / 1e9
+    );
+    (!told.is_empty()).then(|| Some(Finding::resting_on(points, "loaded-latency", text)?.with(values)))?
+}
+
+/// What is odd about a curve: it falls, or it hardly rises. `cure` follows the words that the traffic cannot load the memory.
+pub(super) fn doubt(curve: &Curve<'_>, all: &[Curve<'_>], cure: &str) -> Option<Finding> {
+    let named = named(curve, all);
+    if let Some((before, after)) = curve.fall().filter(|_| curve.idle().is_some()) {
+        let (from, to) = (before.latency.median, after.latency.median);
+        let text = format!(
+            "Beside {named}: loads take {from:.0} ns at {:.1} GB/s and only {to:.0} ns at {:.1} GB/s, outside both intervals: \
+             traffic keeps clocks up that fall beside a single chase, or the machine changed between these points.",
+            before.bandwidth() / 1e9,
+            after.bandwidth() / 1e9
+        );
+        let fall = Difference::between(before.point, after.point)?;
+        return fall.finding("loaded-latency-falls", text, &[("from_ns", from), ("to_ns", to)]);
+    }
+    let fastest = curve.fastest()?;
+    let slowed = curve.slowed();
+    if slowed.iter().any(|slowed| slowed.ratio_interval().1 >= LOADED) {
+        return None;
+    }
+    let slowest = slowed.into_iter().max_by(|a, b| a.ratio().total_cmp(&b.ratio()))?;
+    let ratio = slowest.ratio();
+    let times = match slowest.shows() {
+        Shown::Higher => format!("make loads take {ratio:.2} times as long as idle at most, not {LOADED} times"),
+        _ => "make no load slower than idle beyond the intervals".to_owned(),
+    };
+    let text = format!(
+        "Beside {named}: {:.1} GB/s {times}: {} cannot load this memory{cure}.",
+        fastest.bandwidth() / 1e9,
+        threads(curve)
+    );
+    slowest.finding("loaded-latency-flat", text, &[("highest", fastest.bandwidth())])
+}
+
+/// Curves that differ along `axis` only, at the same bandwidth: that of the slowest of them, nearly.
+fn compared(curves: &[Curve<'_>], axis: &str) -> Vec<Finding> {
+    let without = |curve: &Curve<'_>| -> Coordinates {
+        curve.place.iter().filter(|(name, _)| *name != axis).map(|(n, c)| (n.clone(), c.clone())).collect()
+    };
+    let mut groups: Vec<(Coordinates, Vec<&Curve<'_>>)> = Vec::new();
+    for curve in curves.iter().filter(|curve| curve.place.contains_key(axis)) {
+        let place = without(curve);
+        match groups.iter_mut().find(|(known, _)| *known == place) {
+            Some((_, group)) => group.push(curve),
+            None => groups.push((place, vec![curve])),
+        }
+    }
+    let several = groups.into_iter().filter(|(_, group)| group.len() > 1);
+    several.filter_map(|(_, group)| at_equal_bandwidth(&group, axis)).collect()
+}
+
+/// `None` where the intervals leave open how the curves compare.
+fn at_equal_bandwidth(group: &[&Curve<'_>], axis: &str) -> Option<Finding> {
+    let most = group.iter().map(|curve| curve.fastest().map(|spot| spot.bandwidth())).collect::<Option<Vec<f64>>>()?;
+    let bandwidth = most.into_iter().reduce(f64::min)? * COMPARED_AT;
+    let mut values = BTreeMap::from([("bandwidth".to_owned(), bandwidth)]);
+    let mut told = Vec::new();
+    let mut figures: Vec<Figure<'_>> = Vec::new();
+    for curve in group {
+        let (name, there) = (curve.place.get(axis)?.to_string(), curve.at(bandwidth)?);
+        told.push(format!("{:.0} ns {} {name}", there.value, if axis == "mix" { "beside" } else { "on node" }));
+        values.insert(format!("{name}_ns"), there.value);
+        figures.push(there);
+    }
+    figures.sort_by(|a, b| a.value.total_cmp(&b.value));
+    let (quickest, slowest) = (figures.first()?.clone(), figures.last()?.clone());
+    if (Difference { from: quickest, to: slowest }).shows() == Shown::Nothing {
+        return None;
+    }
+    let of = if axis == "mix" { String::new() } else { format!(" of {}", named(group[0], &[])) };
+    let text = format!("At the same {:.1} GB/s{of}: a load takes {}.", bandwidth / 1e9, told.join(", "));
+    let kind = if axis == "mix" { "loaded-latency-mixes" } else { "loaded-latency-nodes" };
+    let points = figures.into_iter().flat_map(|figure| figure.points);
+    Some(Finding::resting_on(points, kind, text)?.with(values))
+}

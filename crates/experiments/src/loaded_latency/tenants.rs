@@ -1,0 +1,162 @@
+//! What one tenant's traffic costs another: a victim alone, and beside a bully.
+
+use super::cpus::{asked_cpus, beyond_quota};
+use super::mix::{Mix, Shape};
+use super::{Line, Place, Settings, one_cpu, places, runnable, traffic_bytes};
+use crate::difference::{Difference, Shown};
+use crate::{Bound, Draft, Experiment, Scope, axis, bytes_axis};
+use engine::{LoadedWork, Probe, Traffic, Work};
+use kernels::{BLOCK_BYTES, Operation, RULED_PER_BLOCK, chase_name};
+use report::{Axis, Coordinate, Dataset, Finding, Outcome, Point, Quantity};
+use units::CpuList;
+use units::error::Result;
+
+/// What the bully does where the user says nothing: loads only, and stores too.
+const MIXES: [Mix; 2] = [Mix::of(100, 0), Mix::of(50, 50)];
+
+/// Nobody beside the victim.
+const NOBODY: &str = "none";
+
+/// One side of the experiment: the victim's latency, or its bandwidth.
+#[derive(Debug, Clone)]
+pub struct Tenants {
+    settings: Settings,
+    streams: bool,
+}
+
+impl Tenants {
+    /// Both sides, for settings that name a victim.
+    pub fn both(settings: &Settings) -> [Self; 2] {
+        [false, true].map(|streams| Self { settings: settings.clone(), streams })
+    }
+
+    /// The traffic of the bully by mix and pause.
+    fn lines(&self, scope: &Scope<'_>) -> Result<Vec<(Line, u64)>> {
+        let victim = one_cpu(self.settings.victim.as_ref(), "--victim", scope)?;
+        let cpus = match &self.settings.bully {
+            Some(asked) => asked_cpus(asked, scope, victim, "--bully")?,
+            None => scope.cpus.iter().copied().filter(|cpu| *cpu != victim).collect(),
+        };
+        let mixes = self.settings.mixes.as_ref().map_or_else(|| MIXES.to_vec(), |mixes| mixes.0.clone());
+        let asked = self.settings.pauses.as_ref().map(|list| list.0.iter().map(|count| u64::from(count.0)).collect());
+        let pauses: Vec<u64> = asked.unwrap_or_else(|| vec![0]);
+        let bytes = traffic_bytes(scope, &cpus);
+        let mut lines = Vec::new();
+        for (_, place) in places(&self.settings, scope, victim, false)? {
+            for &mix in &mixes {
+                let (place, cpus, shape) = (place.clone(), cpus.clone(), Shape::Mixed(mix));
+                let line = Line { place, shape, cpus, bytes, expendable: 0 };
+                lines.extend(pauses.iter().map(|&pause| (line.clone(), pause.next_multiple_of(RULED_PER_BLOCK))));
+                scope.room_for(lines.len())?;
+            }
+        }
+        Ok(lines)
+    }
+
+    /// The victim, and the kernel that it runs.
+    fn probe(&self, scope: &Scope<'_>, place: &Place) -> (Probe, String) {
+        if !self.streams {
+            return (Probe::Chase(place.chase(scope)), chase_name(1, false));
+        }
+        let bytes = place.size.round_down(BLOCK_BYTES).max(units::Bytes(BLOCK_BYTES));
+        let stream = Traffic { node: Some(place.memory), ..Traffic::reading(place.cpu, place.pages, bytes) };
+        let probe = Probe::Stream(stream);
+        let kernel = scope.machine.kernel(&Work::Loaded(LoadedWork::new(probe.clone(), Vec::new())));
+        (probe, kernel.map_or_else(|_| Operation::Read.to_string(), |kernel| kernel.name))
+    }
+
+    fn point(&self, scope: &Scope<'_>, line: &Line, pause: Option<u64>) -> Draft {
+        let (probe, kernel) = self.probe(scope, &line.place);
+        let operation = if self.streams { "victim-read" } else { "victim-chase" };
+        let mut coordinates = line.place.coordinates(operation, &kernel);
+        let traffic = pause.map(|pause| line.traffic(pause)).unwrap_or_default();
+        let (bully, mix) = match pause {
+            Some(_) => (CpuList(line.cpus.clone()).to_string(), line.shape.to_string()),
+            None => (NOBODY.to_owned(), NOBODY.to_owned()),
+        };
+        coordinates.insert("bully".to_owned(), Coordinate::Name(bully));
+        coordinates.insert("mix".to_owned(), Coordinate::Name(mix));
+        coordinates.insert("threads".to_owned(), Coordinate::Number(traffic.len() as u64));
+        coordinates.extend(pause.map(|pause| ("pause_cycles".to_owned(), Coordinate::Number(pause))));
+        let work = if pause.is_some() && line.cpus.is_empty() {
+            let reason =
+                format!("a bully needs a cpu beside the victim's, and this run may use cpu {} only", line.place.cpu);
+            Err(Outcome::Unsupported { reason })
+        } else if let Some(reason) = beyond_quota(scope, traffic.len() + 1).filter(|_| pause.is_some()) {
+            Err(Outcome::Unsupported { reason })
+        } else {
+            runnable(scope, LoadedWork::new(probe, traffic))
+        };
+        Draft { coordinates, work, bound: Bound::Unknown, expendable: 0 }
+    }
+}
+
+impl Experiment for Tenants {
+    fn name(&self) -> &'static str {
+        if self.streams { "loaded-bandwidth" } else { "loaded-latency" }
+    }
+
+    fn quantity(&self) -> Quantity {
+        let (name, unit) = if self.streams { ("bandwidth", "B/s") } else { ("latency", "ns") };
+        Quantity { name: name.to_owned(), unit: unit.to_owned(), higher_is_better: self.streams }
+    }
+
+    fn axes(&self) -> Vec<Axis> {
+        let cycles = Axis { name: "pause_cycles".to_owned(), unit: Some("cycles".to_owned()) };
+        let names = ["operation", "kernel", "level", "cpu", "pages", "node", "bully", "threads", "mix"];
+        names.map(axis).into_iter().chain([cycles, bytes_axis("size_bytes")]).collect()
+    }
+
+    fn draft(&self, scope: &Scope<'_>) -> Result<Vec<Draft>> {
+        let mut drafts = Vec::new();
+        for (line, pause) in self.lines(scope)? {
+            drafts.push(self.point(scope, &line, None));
+            drafts.push(self.point(scope, &line, Some(pause)));
+        }
+        Ok(drafts)
+    }
+
+    fn adjustments(&self, _scope: &Scope<'_>) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn findings(&self, dataset: &Dataset) -> Vec<Finding> {
+        dataset.points.iter().filter_map(|point| self.cost(dataset, point)).collect()
+    }
+}
+
+impl Tenants {
+    /// What the bully of `point` costs the victim, against the point without one.
+    fn cost(&self, dataset: &Dataset, point: &Point) -> Option<Finding> {
+        let place = |p: &Point| {
+            let mut place = p.coordinates.clone();
+            place.retain(|axis, _| !["bully", "mix", "threads", "pause_cycles"].contains(&axis.as_str()));
+            place
+        };
+        let load = point.usable()?.load.filter(|_| point.name("bully") != Some(NOBODY))?;
+        let alone = |p: &&Point| p.name("bully") == Some(NOBODY) && place(p) == place(point);
+        let cost = Difference::between(dataset.points.iter().find(alone)?, point)?;
+        let (before, after) = (cost.from.value, cost.to.value);
+        let figure = |value: f64| match self.streams {
+            true => format!("{:.1} GB/s", value / 1e9),
+            false => format!("{value:.0} ns a load"),
+        };
+        let times = match cost.shows() {
+            Shown::Nothing => return None,
+            Shown::Same => "the same within 5%".to_owned(),
+            Shown::Higher | Shown::Lower => {
+                let (low, high) = cost.ratio_interval();
+                format!("{:.2} times ({low:.2} to {high:.2})", cost.ratio())
+            }
+        };
+        let (cpu, bully, mix) = (point.number("cpu")?, point.name("bully")?, point.name("mix")?);
+        let text = format!(
+            "Beside {mix} traffic of CPU {bully} ({:.1} GB/s), CPU {cpu} has {} in place of {} alone: {times}.",
+            load.median / 1e9,
+            figure(after),
+            figure(before),
+        );
+        let kind = if self.streams { "victim-bandwidth" } else { "victim-latency" };
+        cost.finding(kind, text, &[("alone", before), ("beside", after), ("bully", load.median)])
+    }
+}

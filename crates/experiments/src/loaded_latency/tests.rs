@@ -1,0 +1,132 @@
+//! Curves made by hand: what is read off them, and what is said about odd ones.
+
+use super::curve::{Curve, Spot};
+use super::findings::{along, doubt};
+use crate::difference::tests::measured_point;
+use report::{Coordinate, Coordinates, Load, Summary};
+
+/// A point with so much traffic in GB/s and so many ns, both known to the share `error`.
+fn spot(pause: Option<u64>, gigabytes: f64, ns: f64, error: f64) -> Spot<'static> {
+    let (ci_low, ci_high) = (ns * (1.0 - error), ns * (1.0 + error));
+    let latency =
+        Summary { median: ns, best: ns, ci_low, ci_high, confidence: 0.95, mad: Some(0.0), clean_samples: 100 };
+    let rate = gigabytes * 1e9;
+    let load = Load {
+        median: rate,
+        ci_low: rate * (1.0 - error),
+        ci_high: rate * (1.0 + error),
+        confidence: 0.95,
+        bus_estimate: rate,
+    };
+    // Points outlive the curves that are made of them; these are few.
+    let point = Box::leak(Box::new(measured_point(latency)));
+    Spot { point, pause, latency, load: pause.map(|_| load) }
+}
+
+fn curve(points: &[(f64, f64)], error: f64) -> Curve<'static> {
+    let pause = |index: usize| (index > 0).then(|| 1u64 << (20 - index));
+    let spots = points.iter().enumerate().map(|(i, &(x, y))| spot(pause(i), x, y, error)).collect();
+    let place = [("mix", Coordinate::Name("100:0".to_owned())), ("threads", Coordinate::Number(7))];
+    let place: Coordinates = place.into_iter().map(|(axis, at)| (axis.to_owned(), at)).collect();
+    Curve { place, spots }
+}
+
+const CURE: &str = "; it takes more";
+
+const RISING: [(f64, f64); 6] =
+    [(0.0, 100.0), (5.0, 102.0), (10.0, 107.0), (15.0, 120.0), (18.0, 150.0), (20.0, 300.0)];
+
+#[test]
+fn figures_are_read_off_along_the_curve() {
+    let curve = curve(&RISING, 0.01);
+    let finding = along(&curve, &[]).expect("a curve");
+    assert_eq!(finding.values["idle_ns"], 100.0);
+    assert_eq!(finding.values["highest"], 20e9);
+    assert_eq!(finding.values["ns_at_50"], 107.0);
+    assert!((finding.values["ns_at_80"] - 130.0).abs() < 1e-9 && finding.values["ns_at_90"] == 150.0);
+    assert_eq!((finding.values["knee"], finding.values["knee_ns"]), (18e9, 150.0));
+    let said = "Beside 100:0 traffic of 7 threads: a load takes 100 ns idle, 107 ns at 50%, 130 ns at 80%, 150 ns at 90% of \
+                the highest 20.0 GB/s; it bends at 18.0 GB/s (150 ns).";
+    assert_eq!(finding.text, said);
+    assert!(doubt(&curve, &[], CURE).is_none());
+}
+
+#[test]
+fn traffic_that_falls_back_when_it_presses_harder_is_read_where_it_first_passes() {
+    let mut points = RISING.to_vec();
+    points.push((16.0, 400.0));
+    let finding = along(&curve(&points, 0.01), &[]).expect("a curve");
+    assert!((finding.values["ns_at_80"] - 130.0).abs() < 1e-9);
+    assert_eq!((finding.values["highest"], finding.values["knee"]), (20e9, 18e9));
+}
+
+#[test]
+fn a_bend_is_told_only_before_a_rise_beyond_the_intervals() {
+    // Seen on a virtual machine of two CPUs: traffic keeps the host's clocks up, so that loads get a little faster.
+    let falling =
+        [(0.0, 238.0), (0.69, 233.6), (2.35, 231.6), (3.91, 231.8), (5.93, 224.9), (9.26, 223.6), (15.0, 218.3)];
+    for error in [0.0, 0.06] {
+        let curve = curve(&falling, error);
+        assert!(along(&curve, &[]).is_none() && curve.knee().is_none(), "{error}");
+    }
+    let knee = |error: f64| curve(&RISING, error).knee().map(Spot::bandwidth);
+    assert_eq!([0.0, 0.1, 0.3, 0.4].map(knee), [Some(18e9), Some(18e9), Some(18e9), None]);
+}
+
+#[test]
+fn no_curve_bends_below_idle() {
+    // Idle was disturbed: it takes longer than loads beside little traffic, and as long as those beside most.
+    let dip = [(0.0, 176.0), (0.5, 160.0), (0.9, 158.0), (8.0, 165.0), (9.0, 177.0)];
+    let curve = curve(&dip, 0.01);
+    assert!(curve.knee().is_none() && along(&curve, &[]).is_none());
+}
+
+#[test]
+fn a_curve_that_falls_outside_its_bands_is_said_to() {
+    let mut points = RISING;
+    points[2].1 = 90.0;
+    let finding = doubt(&curve(&points, 0.01), &[], CURE).expect("a fall");
+    assert_eq!(finding.kind, "loaded-latency-falls");
+    assert_eq!((finding.values["from_ns"], finding.values["to_ns"]), (102.0, 90.0));
+    // Within the bands nothing is said, of latencies and of bandwidths.
+    assert!(doubt(&curve(&points, 0.1), &[], CURE).is_none());
+    let close = [(0.0, 100.0), (10.0, 300.0), (10.1, 200.0)];
+    assert!(doubt(&curve(&close, 0.01), &[], CURE).is_none());
+}
+
+#[test]
+fn a_curve_that_hardly_rises_is_said_to() {
+    let flat = [(0.0, 100.0), (5.0, 102.0), (10.0, 140.0)];
+    let finding = doubt(&curve(&flat, 0.01), &[], CURE).expect("a flat curve");
+    assert_eq!((finding.kind.as_str(), finding.values["ratio"]), ("loaded-latency-flat", 1.4));
+    let said = "Beside 100:0 traffic of 7 threads: 10.0 GB/s make loads take 1.40 times as long as idle at most, not 1.5 \
+                times: 7 threads cannot load this memory; it takes more.";
+    assert_eq!(finding.text, said);
+    // What is told is what traffic does, not that idle is slowest.
+    let faster = [(0.0, 100.0), (5.0, 98.0), (10.0, 95.0)];
+    assert_eq!(doubt(&curve(&faster, 0.1), &[], CURE).expect("a flat curve").values["ratio"], 0.98);
+    for reached in [149.0, 150.0] {
+        // Within the intervals that is 1.5 times.
+        assert!(doubt(&curve(&[(0.0, 100.0), (5.0, 102.0), (10.0, reached)], 0.01), &[], CURE).is_none());
+    }
+}
+
+#[test]
+fn without_an_idle_point_or_traffic_there_is_nothing_to_say() {
+    let mut headless = curve(&RISING, 0.01);
+    headless.spots.remove(0);
+    assert!(along(&headless, &[]).is_none() && doubt(&headless, &[], CURE).is_none());
+    let alone = curve(&RISING[..1], 0.01);
+    assert!(along(&alone, &[]).is_none() && doubt(&alone, &[], CURE).is_none() && alone.wanted().is_empty());
+}
+
+#[test]
+fn points_are_wanted_in_long_pieces_and_at_the_bend() {
+    let mut wanted = curve(&RISING, 0.01).wanted();
+    wanted.sort_by(|a, b| b.0.total_cmp(&a.0));
+    // Between 18 and 20 GB/s, where half of all rising happens.
+    let middle = ((1u64 << 16) as f64 * (1u64 << 15) as f64).sqrt() as u64 / 128 * 128;
+    assert_eq!(wanted[0].1, middle);
+    // Beyond the longest pause there is room, too.
+    assert!(wanted.iter().any(|(_, pause)| *pause > 1 << 19));
+}

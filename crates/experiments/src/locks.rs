@@ -1,0 +1,159 @@
+//! What does it cost threads to agree?
+//!
+//! Method and limits: docs/method/locks.md.
+
+use super::difference::{Difference, Figure};
+use super::lists::{Count, Counts, LineSharing, Lines, LockOperations, thread_counts};
+use super::{Bound, Detail, Draft, Effect, Effects, Experiment, Scope, axis};
+use engine::{LockWork, Work};
+use kernels::LockOperation;
+use report::{Axis, Coordinate, Coordinates, Dataset, Finding, Outcome, Point, Quantity};
+use units::error::Result;
+use units::{ThreadCount, ThreadList};
+
+/// What threads do, and on which lines.
+#[derive(Debug, Clone, PartialEq, Eq, clap::Args)]
+pub struct Settings {
+    /// Operations: atomic-add, exchange, compare-and-swap, spin-lock, mutex (the standard library's, a comparator), fence
+    #[arg(long, value_name = "LIST", default_value = "atomic-add,exchange,compare-and-swap,spin-lock,mutex,fence")]
+    pub ops: LockOperations,
+
+    /// Threads, one per CPU: 1,2,all or 1..8
+    #[arg(long, value_name = "LIST", default_value = "1,all")]
+    pub threads: ThreadList,
+
+    /// Cache lines: shared (all threads on one), separate (each on its own)
+    #[arg(long, value_name = "LIST", default_value = "shared,separate")]
+    pub lines: Lines,
+
+    /// Dependent additions while a lock is held, or right after an operation without one: 0,10
+    #[arg(long, value_name = "LIST", default_value = "0")]
+    pub inside: Counts,
+
+    /// Dependent additions between one operation and the next: 0,1000
+    #[arg(long, value_name = "LIST", default_value = "0")]
+    pub between: Counts,
+}
+
+impl Effects for Settings {
+    const EFFECTS: &'static [Effect<Self>] = &[Effect {
+        option: "lines",
+        applies: |s| s.threads.0.iter().any(|count| *count != ThreadCount::Exactly(1)),
+        only: "only several threads share a line or not",
+        cure: Some("--threads all"),
+    }];
+}
+
+/// The experiment.
+#[derive(Debug, Clone)]
+pub struct Locks {
+    settings: Settings,
+}
+
+impl Locks {
+    /// With the user's settings.
+    pub fn new(settings: Settings) -> Self {
+        Self { settings }
+    }
+
+    /// As part of a profile.
+    pub fn in_profile(_detail: Detail) -> Self {
+        Self::new(Settings {
+            ops: LockOperations(LockOperation::ALL.to_vec()),
+            threads: ThreadList(vec![ThreadCount::Exactly(1), ThreadCount::All]),
+            lines: Lines(vec![LineSharing::Shared, LineSharing::Separate]),
+            inside: Counts(vec![Count(0)]),
+            between: Counts(vec![Count(0)]),
+        })
+    }
+
+    /// Every combination of the lists. One thread shares its line with nobody: for it there is only the separate one.
+    fn works(&self, scope: &Scope<'_>) -> Result<Vec<LockWork>> {
+        let s = &self.settings;
+        let mut works = Vec::new();
+        for threads in thread_counts(&s.threads, scope)? {
+            for &operation in &s.ops.0 {
+                for &lines in &s.lines.0 {
+                    for (&inside, &between) in s.inside.0.iter().flat_map(|i| s.between.0.iter().map(move |b| (i, b))) {
+                        scope.room_for(works.len() + 1)?;
+                        let (cpus, shared) = (scope.cpus[..threads].to_vec(), lines == LineSharing::Shared);
+                        let shared = shared && threads > 1;
+                        let work = LockWork { operation, cpus, shared, inside: inside.0, between: between.0 };
+                        if !works.contains(&work) {
+                            works.push(work);
+                        }
+                    }
+                }
+            }
+        }
+        Ok(works)
+    }
+}
+
+fn draft_point(scope: &Scope<'_>, work: LockWork) -> Draft {
+    let lines = if work.shared { LineSharing::Shared } else { LineSharing::Separate };
+    let (name, number) = (|t: String| Coordinate::Name(t), |n: u64| Coordinate::Number(n));
+    let kernel = scope.machine.kernel(&Work::Lock(work.clone()));
+    let kernel_name = kernel.as_ref().map_or_else(|_| work.operation.to_string(), |k| k.name.clone());
+    let coordinates = Coordinates::from([
+        ("operation".to_owned(), name(work.operation.to_string())),
+        ("kernel".to_owned(), name(kernel_name)),
+        ("lines".to_owned(), name(lines.to_string())),
+        ("threads".to_owned(), number(work.cpus.len() as u64)),
+        ("inside".to_owned(), number(u64::from(work.inside))),
+        ("between".to_owned(), number(u64::from(work.between))),
+    ]);
+    let work = match kernel {
+        Ok(_) => Ok(Work::Lock(work)),
+        Err(reason) => Err(Outcome::Unsupported { reason }),
+    };
+    Draft { coordinates, work, bound: Bound::Unknown, expendable: 2 }
+}
+
+impl Experiment for Locks {
+    fn name(&self) -> &'static str {
+        "locks"
+    }
+
+    fn quantity(&self) -> Quantity {
+        Quantity { name: "operations".to_owned(), unit: "1/s".to_owned(), higher_is_better: true }
+    }
+
+    fn axes(&self) -> Vec<Axis> {
+        ["operation", "lines", "threads", "inside", "between"].map(axis).to_vec()
+    }
+
+    fn draft(&self, scope: &Scope<'_>) -> Result<Vec<Draft>> {
+        Ok(self.works(scope)?.into_iter().map(|work| draft_point(scope, work)).collect())
+    }
+
+    fn adjustments(&self, _scope: &Scope<'_>) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn findings(&self, dataset: &Dataset) -> Vec<Finding> {
+        contention(dataset).into_iter().collect()
+    }
+}
+
+/// What sharing a line costs an atomic addition, in time for one thread.
+fn contention(dataset: &Dataset) -> Option<Finding> {
+    let most = dataset.points.iter().filter_map(|p| p.number("threads")).max().filter(|&n| n > 1)?;
+    let each = |lines: &str| {
+        let matches = |p: &&Point| {
+            p.name("operation") == Some(LockOperation::AtomicAdd.name())
+                && (p.name("lines"), p.number("threads")) == (Some(lines), Some(most))
+                && (p.number("inside"), p.number("between")) == (Some(0), Some(0))
+        };
+        let figure = Figure::new(dataset.points.iter().find(matches)?)?;
+        Some(figure.map(|rate| most as f64 * 1e9 / rate))
+    };
+    let difference = Difference { from: each("separate")?, to: each("shared")? };
+    let (separate, shared) = (difference.from.value, difference.to.value);
+    let text = format!(
+        "An atomic addition takes each of {most} threads {shared:.1} ns on a line that they share and {separate:.1} ns on a \
+         line of its own."
+    );
+    let values = [("shared_ns", shared), ("separate_ns", separate)];
+    difference.is_shown().then(|| difference.finding("line-contention", text, &values))?
+}

@@ -1,0 +1,32 @@
+//! NUMA nodes as options name them.
+
+use super::Scope;
+use super::lists::Count;
+use units::error::{Error, Result};
+use units::{Bytes, CpuList};
+
+/// The nodes that have memory, in the order of the system; node 0 where it tells of none.
+pub fn with_memory(scope: &Scope<'_>) -> Vec<u32> {
+    let nodes = &scope.facts().topology.nodes;
+    let ids: Vec<u32> = nodes.iter().filter(|n| n.memory != Some(Bytes(0))).map(|n| n.id).collect();
+    if ids.is_empty() { vec![0] } else { ids }
+}
+
+/// The NUMA node that the user wants the memory on.
+pub fn asked_node(asked: Option<Count>, scope: &Scope<'_>) -> Result<Option<u32>> {
+    let Some(Count(asked)) = asked else { return Ok(None) };
+    available(&[asked], &with_memory(scope), "nodes with memory are", "--memory-nodes")?;
+    Ok(Some(asked))
+}
+
+/// Refuses a node that is not among `nodes`, which `are` what they are, for the option `option`.
+pub fn available(asked: &[u32], nodes: &[u32], are: &str, option: &str) -> Result<()> {
+    match asked.iter().find(|node| !nodes.contains(node)) {
+        None => Ok(()),
+        Some(node) => {
+            let all = CpuList(nodes.to_vec());
+            let first = nodes.first().copied().unwrap_or(0);
+            Err(Error::usage(format!("node not available: {node}; {are} {all}; type {option} {first}")))
+        }
+    }
+}

@@ -1,0 +1,360 @@
+//! What does memory of each NUMA node cost from each other one?
+//!
+//! Two experiments with one set of options, because a dataset has one quantity. Method and limits: docs/method/numa.md.
+
+mod ends;
+mod findings;
+
+use super::bandwidth::{check_sizes, fitted};
+use super::hierarchy::Levels;
+use super::latency::line_of;
+use super::lists::{Asked, Interleavings, Operations, PageModes, Quantities, Spread, Studied};
+use super::{Bound, Detail, Draft, Effect, Effects, Experiment, Scope, axis, bytes_axis};
+use ends::{CpuNode, Ends};
+use engine::{ChainShape, ChaseWork, StreamWork, Work, derive};
+use host::memory::{PageMode, Place};
+use kernels::{Operation, Width, chase_name};
+use report::{Axis, Coordinate, Coordinates, Dataset, Finding, HostFacts, Outcome, Quantity};
+use units::error::{Error, Result};
+use units::{Bytes, CpuList, ThreadCount, ThreadList};
+
+/// Which nodes to measure between, and how.
+#[derive(Debug, Clone, PartialEq, Eq, clap::Args)]
+pub struct Settings {
+    /// What to measure: bandwidth, latency
+    #[arg(long, value_name = "LIST", default_value = "bandwidth,latency")]
+    pub measure: Quantities,
+
+    /// Operations of the bandwidth, as `memgauge list kernels` names them
+    #[arg(long, value_name = "LIST", default_value = "read,write,copy")]
+    pub ops: Operations,
+
+    /// Nodes whose CPUs access memory: 0,2-3 [default: all with CPUs of the run]
+    #[arg(long, value_name = "LIST")]
+    pub cpu_nodes: Option<CpuList>,
+
+    /// Nodes whose memory is accessed, with CPUs or without [default: all with memory]
+    #[arg(long, value_name = "LIST", aliases = ["node", "nodes"])]
+    pub memory_nodes: Option<CpuList>,
+
+    /// Threads on each CPU node, as many as it has at most: a number or all [default: one on each physical core]
+    #[arg(long, value_name = "N")]
+    pub threads: Option<ThreadList>,
+
+    /// Pages: 4k, thp (transparent huge pages), huge (reserved huge pages), best (the largest of these that there are)
+    #[arg(long, value_name = "LIST", default_value = "thp")]
+    pub pages: PageModes,
+
+    /// Working set of each thread, and of the chain [default: four times the last-level caches that the CPU node has]
+    #[arg(long, value_name = "SIZE", alias = "size")]
+    pub sizes: Option<Bytes>,
+
+    /// Memory spread over all memory nodes: even (a page from each in turn), weighted (by the administrator's weights), none
+    #[arg(long, value_name = "LIST", default_value = "even,weighted")]
+    pub interleave: Interleavings,
+}
+
+/// Whether bandwidth is measured between the nodes.
+fn measures_bandwidth(settings: &Settings) -> bool {
+    settings.measure.0.contains(&Studied::Bandwidth)
+}
+
+impl Effects for Settings {
+    const EFFECTS: &'static [Effect<Self>] = &[
+        Effect {
+            option: "ops",
+            applies: measures_bandwidth,
+            only: "only bandwidth has operations",
+            cure: Some("--measure bandwidth,latency"),
+        },
+        Effect {
+            option: "threads",
+            applies: measures_bandwidth,
+            only: "only bandwidth has several threads",
+            cure: Some("--measure bandwidth,latency"),
+        },
+        Effect {
+            option: "interleave",
+            applies: measures_bandwidth,
+            only: "only bandwidth is measured over interleaved memory",
+            cure: Some("--measure bandwidth,latency"),
+        },
+    ];
+}
+
+impl Settings {
+    /// The experiments that measure what is asked for.
+    pub fn experiments(self) -> Vec<Box<dyn Experiment>> {
+        let wanted = |studied: Studied| self.measure.0.contains(&studied);
+        let mut experiments: Vec<Box<dyn Experiment>> = Vec::new();
+        if wanted(Studied::Bandwidth) {
+            experiments.push(Box::new(NumaBandwidth { settings: self.clone(), detail: None }));
+        }
+        if wanted(Studied::Latency) {
+            experiments.push(Box::new(NumaLatency { settings: self.clone(), detail: None }));
+        }
+        experiments
+    }
+
+    fn in_profile(detail: Detail) -> Self {
+        let asked = |operations: &[Operation]| Operations(operations.iter().copied().map(Asked::Exactly).collect());
+        let whole = detail == Detail::Sweep;
+        let spread = if whole { vec![Spread::Even, Spread::Weighted] } else { vec![Spread::None] };
+        Self {
+            measure: Quantities(vec![Studied::Bandwidth, Studied::Latency]),
+            ops: asked(if whole { &[Operation::Read, Operation::Write, Operation::Copy] } else { &[Operation::Read] }),
+            cpu_nodes: None,
+            memory_nodes: None,
+            threads: None,
+            pages: PageModes(vec![PageMode::Transparent]),
+            sizes: None,
+            interleave: Interleavings(spread),
+        }
+    }
+
+    fn threads(&self) -> Result<Option<ThreadCount>> {
+        match self.threads.as_ref().map(|list| list.0.as_slice()) {
+            None => Ok(None),
+            Some([one]) if *one != ThreadCount::Best => Ok(Some(*one)),
+            Some([ThreadCount::Best]) => {
+                Err(Error::usage("no best number of threads: nodes are compared with as many each; type --threads all"))
+            }
+            Some(_) => Err(Error::usage("several thread counts: one is measured at a time; type --threads all")),
+        }
+    }
+}
+
+/// Bandwidth between nodes.
+#[derive(Debug, Clone)]
+pub struct NumaBandwidth {
+    settings: Settings,
+    /// The profile that it is part of, if any.
+    detail: Option<Detail>,
+}
+
+/// Latency between nodes.
+#[derive(Debug, Clone)]
+pub struct NumaLatency {
+    settings: Settings,
+    detail: Option<Detail>,
+}
+
+impl NumaBandwidth {
+    /// As part of a profile.
+    pub fn in_profile(detail: Detail) -> Self {
+        Self { settings: Settings::in_profile(detail), detail: Some(detail) }
+    }
+
+    /// The point of threads on `cpus` with memory at `place`.
+    fn point(&self, scope: &Scope<'_>, (asked, pages): (Asked, PageMode), cpus: &[u32], at: &At<'_>) -> Result<Draft> {
+        let nodes = at.cpus.map_or_else(Vec::new, |node| node.cpus.clone());
+        let own = scope.last_level_of(if nodes.is_empty() { cpus } else { &nodes });
+        let levels = Levels::new(scope.facts(), cpus, own);
+        let fitted = fitted(asked, self.settings.sizes.unwrap_or(levels.memory))?;
+        let bytes = fitted.bytes;
+        let work = StreamWork {
+            any_of_family: matches!(asked, Asked::BestOf(_)),
+            place: Some(at.place.clone()),
+            ..StreamWork::new(fitted.operation, Width::Best, pages, cpus, bytes)
+        };
+        let kernel = scope.machine.kernel(&Work::Stream(work.clone()));
+        let name = kernel.as_ref().map_or_else(|_| asked.to_string(), |kernel| kernel.name.clone());
+        let mut coordinates = at.coordinates(&asked.to_string(), &name, (bytes, &levels), pages);
+        coordinates.insert("threads".to_owned(), Coordinate::Number(cpus.len() as u64));
+        let needed = Bytes(work.slot().0.saturating_mul(cpus.len() as u64));
+        let work = match (kernel, ends::no_room(scope, &at.place, needed)) {
+            (Err(reason), _) => Err(Outcome::Unsupported { reason }),
+            (_, Some(outcome)) => Err(outcome),
+            _ => Ok(Work::Stream(work)),
+        };
+        Ok(Draft { coordinates, work, bound: Bound::Memory, expendable: at.expendable })
+    }
+}
+
+/// Where a point lies.
+struct At<'a> {
+    /// The node of the CPUs; all of them without.
+    cpus: Option<&'a CpuNode>,
+    place: Place,
+    distance: Option<u32>,
+    expendable: u8,
+}
+
+impl At<'_> {
+    fn coordinates(
+        &self,
+        operation: &str,
+        kernel: &str,
+        (bytes, levels): (Bytes, &Levels),
+        pages: PageMode,
+    ) -> Coordinates {
+        let name = |text: &str| Coordinate::Name(text.to_owned());
+        let node = |id: u32| Coordinate::Number(u64::from(id));
+        let memory = match self.place {
+            Place::Node(id) => node(id),
+            Place::Local => name(findings::LOCAL),
+            Place::Interleaved(_) => name("interleaved"),
+            Place::Weighted(_) => name("weighted"),
+        };
+        let mut coordinates = Coordinates::from([
+            ("operation".to_owned(), name(operation)),
+            ("kernel".to_owned(), name(kernel)),
+            ("cpu_node".to_owned(), self.cpus.map_or_else(|| name(findings::ALL), |cpus| node(cpus.id))),
+            ("memory_node".to_owned(), memory),
+            ("level".to_owned(), name(&levels.name(bytes))),
+            ("size_bytes".to_owned(), Coordinate::Number(bytes.0)),
+            ("pages".to_owned(), name(&pages.to_string())),
+        ]);
+        coordinates.extend(self.distance.map(|distance| ("distance".to_owned(), node(distance))));
+        coordinates
+    }
+}
+
+/// What the points between `ends` are, in the order of tables.
+fn places<'a>(ends: &'a Ends, scope: &Scope<'_>, spreads: &[Spread], all: bool) -> Vec<At<'a>> {
+    let topology = &scope.facts().topology;
+    let mut places = Vec::new();
+    let shared: Vec<Place> = spreads.iter().filter_map(|spread| ends.interleaved(*spread)).collect();
+    for (cpus, memory) in &ends.pairs {
+        let cpus = &ends.cpu_nodes[*cpus];
+        let expendable = if cpus.id == *memory { ends::EXPENDABLE } else { ends::EXPENDABLE + 1 };
+        let distance = topology.distance(cpus.id, *memory);
+        places.push(At { cpus: Some(cpus), place: Place::Node(*memory), distance, expendable });
+        let last = ends.pairs.iter().rfind(|pair| ends.cpu_nodes[pair.0].id == cpus.id);
+        let spreads = ends.cpu_nodes.iter().take(ends.spreading).any(|node| node.id == cpus.id);
+        if spreads && last.is_some_and(|pair| pair.1 == *memory) {
+            let spread = |place: &Place| At {
+                cpus: Some(cpus),
+                place: place.clone(),
+                distance: None,
+                expendable: ends::EXPENDABLE + 2,
+            };
+            places.extend(shared.iter().map(spread));
+        }
+    }
+    if all && ends.cpu_nodes.len() > 1 {
+        let every = |place: Place| At { cpus: None, place, distance: None, expendable: ends::EXPENDABLE + 1 };
+        places.extend(shared.into_iter().chain(ends.all_local().then_some(Place::Local)).map(every));
+    }
+    places
+}
+
+impl Experiment for NumaBandwidth {
+    fn name(&self) -> &'static str {
+        "numa"
+    }
+
+    fn quantity(&self) -> Quantity {
+        Quantity { name: "bandwidth".to_owned(), unit: "B/s".to_owned(), higher_is_better: true }
+    }
+
+    fn axes(&self) -> Vec<Axis> {
+        let names = ["operation", "cpu_node", "memory_node", "distance", "threads", "pages", "level"];
+        names.map(axis).into_iter().chain([bytes_axis("size_bytes")]).collect()
+    }
+
+    fn draft(&self, scope: &Scope<'_>) -> Result<Vec<Draft>> {
+        let Some(ends) = Ends::of(&self.settings, self.detail, scope)? else {
+            return Ok(Vec::new());
+        };
+        check_sizes(self.settings.sizes.as_slice(), &self.settings.ops)?;
+        let mut drafts = Vec::new();
+        for &asked in &self.settings.ops.0 {
+            for &pages in &self.settings.pages.0 {
+                for at in places(&ends, scope, &self.settings.interleave.0, true) {
+                    scope.room_for(drafts.len() + 1)?;
+                    let cpus = at.cpus.map_or_else(|| ends.all_threads(), |node| node.threads.clone());
+                    drafts.push(self.point(scope, (asked, pages), &cpus, &at)?);
+                }
+            }
+        }
+        Ok(drafts)
+    }
+
+    fn adjustments(&self, scope: &Scope<'_>) -> Vec<String> {
+        ends::adjustments(&self.settings, self.detail, scope)
+    }
+
+    fn findings(&self, dataset: &Dataset) -> Vec<Finding> {
+        findings::bandwidth(dataset)
+    }
+
+    fn findings_on(&self, facts: &HostFacts, dataset: &Dataset) -> Vec<Finding> {
+        findings::one_node(facts, dataset).into_iter().chain(self.findings(dataset)).collect()
+    }
+}
+
+impl NumaLatency {
+    /// As part of a profile.
+    pub fn in_profile(detail: Detail) -> Self {
+        Self { settings: Settings::in_profile(detail), detail: Some(detail) }
+    }
+
+    fn point(&self, scope: &Scope<'_>, pages: PageMode, at: &At<'_>) -> Result<Option<Draft>> {
+        let (Some(cpus), Place::Node(node)) = (at.cpus, &at.place) else { return Ok(None) };
+        let Some(&cpu) = cpus.threads.first() else { return Ok(None) };
+        let own = scope.last_level_of(&cpus.cpus);
+        let stride = line_of(scope, cpu);
+        let levels = Levels::new(scope.facts(), &[cpu], own);
+        let size = self.settings.sizes.unwrap_or(levels.memory);
+        let bytes = size.round_down(stride.0);
+        if bytes.0 == 0 {
+            return Err(Error::usage(format!(
+                "too small a size: {size}; a chain needs room for one node of {stride}; type --sizes {} or more",
+                stride.0
+            )));
+        }
+        let seed = derive(scope.seed, "numa", bytes.0 ^ (u64::from(*node) << 48));
+        let (shape, walkers, payload) = (ChainShape::GlobalRandom, 1, false);
+        let work = ChaseWork { pages, cpu, node: Some(*node), bytes, stride, shape, seed, walkers, payload };
+        let mut coordinates = at.coordinates("chase", &chase_name(1, false), (bytes, &levels), pages);
+        coordinates.insert("cpu".to_owned(), Coordinate::Number(u64::from(cpu)));
+        let work = match ends::no_room(scope, &at.place, work.slot()) {
+            Some(outcome) => Err(outcome),
+            None => Ok(Work::Chase(work)),
+        };
+        Ok(Some(Draft { coordinates, work, bound: Bound::Unknown, expendable: at.expendable }))
+    }
+}
+
+impl Experiment for NumaLatency {
+    fn name(&self) -> &'static str {
+        "numa-latency"
+    }
+
+    fn quantity(&self) -> Quantity {
+        Quantity { name: "latency".to_owned(), unit: "ns".to_owned(), higher_is_better: false }
+    }
+
+    fn axes(&self) -> Vec<Axis> {
+        let names = ["operation", "cpu_node", "memory_node", "distance", "cpu", "pages", "level"];
+        names.map(axis).into_iter().chain([bytes_axis("size_bytes")]).collect()
+    }
+
+    fn draft(&self, scope: &Scope<'_>) -> Result<Vec<Draft>> {
+        let Some(ends) = Ends::of(&self.settings, self.detail, scope)? else {
+            return Ok(Vec::new());
+        };
+        let mut drafts = Vec::new();
+        for &pages in &self.settings.pages.0 {
+            for at in places(&ends, scope, &[], false) {
+                scope.room_for(drafts.len() + 1)?;
+                drafts.extend(self.point(scope, pages, &at)?);
+            }
+        }
+        Ok(drafts)
+    }
+
+    fn adjustments(&self, scope: &Scope<'_>) -> Vec<String> {
+        // The plan says each sentence once.
+        ends::adjustments(&self.settings, self.detail, scope)
+    }
+
+    fn findings(&self, dataset: &Dataset) -> Vec<Finding> {
+        findings::latency(dataset)
+    }
+
+    fn findings_on(&self, facts: &HostFacts, dataset: &Dataset) -> Vec<Finding> {
+        findings::one_node(facts, dataset).into_iter().chain(self.findings(dataset)).collect()
+    }
+}

@@ -1,0 +1,316 @@
+//! How does bandwidth grow with the number of threads, and how many does memory need?
+//!
+//! Method and limits: docs/method/scaling.md.
+
+mod findings;
+
+use super::bandwidth::{check_sizes, draft_point, fitted, rounded};
+use super::hierarchy::{Levels, MEMORY};
+use super::lists::{Asked, Operations, PageModes, Placement, Placements, Widths, thread_counts};
+use super::placement::{Placing, kinds};
+use super::{Detail, Draft, Effects, Experiment, Scope, axis, bytes_axis};
+use engine::StreamWork;
+use host::memory::PageMode;
+use kernels::{Family, Operation, Width};
+use report::{Axis, Coordinate, Dataset, Finding, Outcome, Quantity};
+use std::collections::BTreeSet;
+use units::error::{Error, Result};
+use units::{Bytes, SizeList, ThreadList, read_like};
+
+/// Which numbers of threads stream, where, and through what.
+#[derive(Debug, Clone, PartialEq, Eq, clap::Args)]
+pub struct Settings {
+    /// Operations, as `memgauge list kernels` names them: read, write, copy, triad, touch, write-nt ...; read-best and the like
+    #[arg(long, value_name = "LIST", default_value = "read")]
+    pub ops: Operations,
+
+    /// Threads: 1,2,all or 1..8 [default: every number up to 32 CPUs; above, a ladder with every socket, node, cluster and core]
+    #[arg(long, value_name = "LIST")]
+    pub threads: Option<ThreadList>,
+
+    /// Which CPU gets the next thread: spread (another socket, node, cluster and core first), compact (the nearest first)
+    #[arg(long, value_name = "LIST", default_value = "spread")]
+    pub placement: Placements,
+
+    /// Also two threads on each CPU: what more threads than CPUs cost
+    #[arg(long)]
+    pub oversubscribe: bool,
+
+    /// Working set of each thread, all streams of the operation together: 32KiB,1MiB [default: memory]
+    #[arg(long, value_name = "LIST", alias = "size")]
+    pub sizes: Option<SizeList>,
+
+    /// Size of a language model's weights, for a ceiling on tokens per second: 8GB
+    #[arg(long, value_name = "SIZE", conflicts_with = "sizes", value_parser = read_like::<Bytes>("8GB"))]
+    pub model_size: Option<Bytes>,
+
+    /// Registers: 64, 128, 256, 512 bits, a set (sse2, avx2, neon), widest, best (the fastest at each point)
+    #[arg(long, value_name = "LIST", default_value = "best")]
+    pub width: Widths,
+
+    /// Pages: 4k, thp (transparent huge pages), huge (reserved huge pages), best (the largest of these that there are)
+    #[arg(long, value_name = "LIST", default_value = "thp")]
+    pub pages: PageModes,
+}
+
+impl Effects for Settings {}
+
+/// Counts in the curves of the default profile, all curves together: about 4 s.
+const FEW: usize = 9;
+
+/// Less is a number without its unit.
+const LEAST_MODEL: Bytes = Bytes::mib(1);
+
+/// Counts in the curves of the full profile, all curves of an operation and a placement together.
+const MANY: usize = 12;
+
+/// Profiles leave out what lies between one thread and all before what other experiments need.
+const EXPENDABLE: u8 = 2;
+
+/// The experiment.
+#[derive(Debug, Clone)]
+pub struct Scaling {
+    settings: Settings,
+    /// As part of which profile; `None` on its own.
+    profile: Option<Detail>,
+}
+
+/// CPUs that a curve is measured on.
+struct Curve {
+    /// Their name where there are several curves.
+    kind: Option<String>,
+    placing: Placing,
+}
+
+/// A point of a curve.
+struct Place<'a> {
+    curve: &'a Curve,
+    placement: Placement,
+    /// One for each thread.
+    cpus: Vec<u32>,
+    /// Threads on each CPU.
+    per_cpu: usize,
+}
+
+impl Scaling {
+    /// With the user's settings.
+    pub fn new(settings: Settings) -> Self {
+        Self { settings, profile: None }
+    }
+
+    /// As part of a profile.
+    pub fn in_profile(detail: Detail) -> Self {
+        use Operation::{Copy, Read, Triad, Write};
+        let full = detail == Detail::Sweep;
+        let ops = if full { vec![Read, Write, Copy, Triad] } else { vec![Read] };
+        let placement = if full { vec![Placement::Spread, Placement::Compact] } else { vec![Placement::Spread] };
+        let settings = Settings {
+            ops: Operations(ops.into_iter().map(Asked::Exactly).collect()),
+            threads: None,
+            placement: Placements(placement),
+            oversubscribe: false,
+            sizes: None,
+            model_size: None,
+            width: Widths(vec![Width::Best]),
+            pages: PageModes(vec![PageMode::Transparent]),
+        };
+        Self { settings, profile: Some(detail) }
+    }
+
+    /// One curve for all CPUs and, where these are of several kinds, one for each kind.
+    fn curves(scope: &Scope<'_>) -> Vec<Curve> {
+        let topology = &scope.facts().topology;
+        let kinds = kinds(topology, scope.cpus);
+        let several = kinds.len() > 1;
+        let all = Curve { kind: several.then(|| "all".to_owned()), placing: Placing::new(topology, scope.cpus) };
+        let of_kind = |mut cpus: units::CpuList| {
+            let placing = Placing::new(topology, &cpus.0);
+            cpus.0.sort_unstable();
+            Curve { kind: Some(format!("cpus {cpus}")), placing }
+        };
+        let kinds = kinds.into_iter().filter(|_| several).map(of_kind);
+        std::iter::once(all).chain(kinds).collect()
+    }
+
+    /// The numbers of threads of a curve.
+    fn counts(&self, scope: &Scope<'_>, curve: &Curve, curves: usize) -> Result<Vec<usize>> {
+        let most = match self.profile {
+            Some(Detail::Sweep) => (MANY / curves.max(1)).max(3),
+            Some(_) => (FEW / curves.max(1)).max(3),
+            None => usize::MAX,
+        };
+        match &self.settings.threads {
+            Some(list) => {
+                let mut counts = thread_counts(list, scope)?;
+                counts.retain(|&count| count <= curve.placing.len());
+                Ok(counts)
+            }
+            None if most == usize::MAX => Ok(curve.placing.counts()),
+            None => Ok(curve.placing.few_counts(most)),
+        }
+    }
+
+    /// Where the threads of every point of a curve lie.
+    fn places<'a>(&self, scope: &Scope<'_>, curve: &'a Curve, curves: usize) -> Result<Vec<Place<'a>>> {
+        let counts = self.counts(scope, curve, curves)?;
+        let mut places = Vec::new();
+        let mut seen = BTreeSet::new();
+        for &placement in self.settings.placement.0.iter().filter(|placement| seen.insert(**placement)) {
+            let order = curve.placing.order(placement);
+            let of = |&count: &usize| Place { curve, placement, cpus: order[..count].to_vec(), per_cpu: 1 };
+            places.extend(counts.iter().map(of));
+            if self.settings.oversubscribe {
+                places.push(Place { curve, placement, cpus: [&*order, &*order].concat(), per_cpu: 2 });
+            }
+        }
+        Ok(places)
+    }
+
+    /// The working sets of each thread: the user's, or one in memory.
+    fn sizes(&self, scope: &Scope<'_>, levels: &Levels, threads: usize) -> Result<Vec<Bytes>> {
+        let Some(sizes) = &self.settings.sizes else { return Ok(vec![levels.memory]) };
+        let fits = |size: &&Bytes| size.0.saturating_mul(threads as u64) > scope.usable().0;
+        match sizes.0.iter().find(fits) {
+            Some(size) => Err(Error::usage(format!(
+                "too much memory: {size} for each of {threads} threads; {} may be used; type smaller --sizes",
+                scope.usable()
+            ))),
+            None => Ok(sizes.0.clone()),
+        }
+    }
+
+    /// The points of one place: every operation, size, width and kind of pages.
+    fn draft_place(&self, scope: &Scope<'_>, place: &Place<'_>, drafts: &mut Vec<Draft>) -> Result<()> {
+        let s = &self.settings;
+        let levels = Levels::new(scope.facts(), &place.cpus, scope.last_level());
+        let refused = place.refused(scope);
+        let sizes = self.sizes(scope, &levels, place.cpus.len())?;
+        for (&asked, &size) in s.ops.0.iter().flat_map(|op| sizes.iter().map(move |size| (op, size))) {
+            let fitted = fitted(asked, size)?;
+            let level = levels.name(fitted.bytes);
+            for (&width, &pages) in s.width.0.iter().flat_map(|w| s.pages.0.iter().map(move |p| (w, p))) {
+                scope.room_for(drafts.len() + 1)?;
+                let plain = StreamWork::new(fitted.operation, width, pages, &place.cpus, fitted.bytes);
+                let work = StreamWork { any_of_family: matches!(asked, Asked::BestOf(_)), ..plain };
+                let mut draft = draft_point(scope, work, asked, &level);
+                draft.coordinates.extend(place.coordinates());
+                if let (Some(reason), Ok(_)) = (&refused, &draft.work) {
+                    draft.work = Err(Outcome::Unsupported { reason: reason.clone() });
+                }
+                let end = place.cpus.len() == 1 || place.cpus.len() >= place.curve.placing.len();
+                draft.expendable = if end { EXPENDABLE - 1 } else { EXPENDABLE };
+                drafts.push(draft);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the experiment beside it in the default profile answers all that it would.
+    fn is_answered(&self, scope: &Scope<'_>) -> bool {
+        self.profile == Some(Detail::Levels) && scope.cpus.len() <= 2 && scope.experiments.contains(&"bandwidth")
+    }
+
+    /// Refuses a size of a model that says nothing.
+    fn check_model(&self) -> Result<()> {
+        match self.settings.model_size {
+            Some(size) if size < LEAST_MODEL => Err(Error::usage(format!(
+                "model size not possible: {size}; the weights of a model take {LEAST_MODEL} or more; type --model-size 8GB"
+            ))),
+            Some(size) if self.reading().is_none() => Err(Error::usage(format!(
+                "nothing to hold a model of {size} against: no operation that reads only; a token takes a read of all \
+                 weights; type --ops read"
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    /// The first operation asked for that only reads.
+    fn reading(&self) -> Option<Asked> {
+        self.settings.ops.0.iter().copied().find(|asked| asked.family() == Family::Read)
+    }
+}
+
+impl Place<'_> {
+    /// Why nothing is to be measured here, `None` where something is.
+    fn refused(&self, scope: &Scope<'_>) -> Option<String> {
+        let (facts, threads) = (scope.facts(), self.cpus.len());
+        let cpus = threads / self.per_cpu;
+        if let Some(quota) = facts.system.cpu_quota.get().filter(|&&quota| quota < cpus as f64) {
+            let source = &facts.system.cpu_quota.source;
+            return Some(format!(
+                "the control group allows {quota:.1} cpus' worth of time ({source}): {threads} threads would show the quota, \
+                 not the memory"
+            ));
+        }
+        let chosen = self.placement != Placement::Spread || self.curve.kind.as_ref().is_some_and(|kind| kind != "all");
+        (chosen && facts.system.pinning.get() == Some(&false))
+            .then(|| "this system lets nobody choose the cpu of a thread".to_owned())
+    }
+
+    /// Coordinates beside those of every bandwidth.
+    fn coordinates(&self) -> Vec<(String, Coordinate)> {
+        let number = |axis: &str, n: usize| (axis.to_owned(), Coordinate::Number(n as u64));
+        let cores = self.curve.placing.cores_of(&self.cpus);
+        let kind = self.curve.kind.clone().map(|kind| ("kind".to_owned(), Coordinate::Name(kind)));
+        let placement = ("placement".to_owned(), Coordinate::Name(self.placement.to_string()));
+        let cores = (cores < self.cpus.len()).then(|| number("cores", cores));
+        let per_cpu = (self.per_cpu > 1).then(|| number("per_cpu", self.per_cpu));
+        [Some(placement), kind, cores, per_cpu].into_iter().flatten().collect()
+    }
+}
+
+impl Experiment for Scaling {
+    fn name(&self) -> &'static str {
+        "scaling"
+    }
+
+    fn quantity(&self) -> Quantity {
+        Quantity { name: "bandwidth".to_owned(), unit: "B/s".to_owned(), higher_is_better: true }
+    }
+
+    fn axes(&self) -> Vec<Axis> {
+        let names = ["operation", "kind", "placement", "level", "threads", "cores", "per_cpu", "width", "pages"];
+        names.map(axis).into_iter().chain(["size_bytes"].map(bytes_axis)).collect()
+    }
+
+    fn draft(&self, scope: &Scope<'_>) -> Result<Vec<Draft>> {
+        self.check_model()?;
+        check_sizes(self.settings.sizes.as_ref().map_or(&[], |sizes| &sizes.0), &self.settings.ops)?;
+        let mut drafts = Vec::new();
+        if self.is_answered(scope) {
+            return Ok(drafts);
+        }
+        let curves = Self::curves(scope);
+        for curve in &curves {
+            for place in self.places(scope, curve, curves.len())? {
+                self.draft_place(scope, &place, &mut drafts)?;
+            }
+        }
+        Ok(drafts)
+    }
+
+    fn adjustments(&self, scope: &Scope<'_>) -> Vec<String> {
+        let mut told = rounded(self.settings.sizes.as_ref(), &self.settings.ops);
+        let quota = &scope.facts().system.cpu_quota;
+        if let Some(cpus) = quota.get().filter(|&&cpus| cpus < scope.cpus.len() as f64 && !self.is_answered(scope)) {
+            told.push(format!(
+                "scaling: the control group allows {cpus:.1} cpus' worth of time ({}): more threads than that are not measured, \
+                 because they would show the quota",
+                quota.source
+            ));
+        }
+        if let Some((model, total)) =
+            self.settings.model_size.zip(scope.facts().memory.total.get()).filter(|(m, t)| m > t)
+        {
+            told.push(format!("scaling: a model of {model} does not fit into the {total} of memory of this machine"));
+        }
+        told
+    }
+
+    fn findings(&self, dataset: &Dataset) -> Vec<Finding> {
+        let mut findings = findings::of(dataset);
+        let model = self.settings.model_size.zip(self.reading());
+        findings.extend(model.and_then(|(size, asked)| findings::model(dataset, size, &asked.to_string(), MEMORY)));
+        findings
+    }
+}

@@ -1,0 +1,214 @@
+//! What the points of a run say about the TLBs, in sentences.
+
+use super::analysis::{Boundary, FEWEST_ROUNDS, Found, Place, Rejected, Why, levels};
+use super::{PACKED, SPREAD};
+use host::memory::PageMode;
+use report::{Coordinate, Dataset, Finding, Measured, Point, VerdictGrade};
+use stats::median;
+use std::collections::BTreeMap;
+use units::Bytes;
+
+/// Share of the pages asked for below which a chain lies in others.
+const GRANTED: f64 = 0.9;
+
+/// Rises that do not count and are named one by one.
+const MOST_NAMED: usize = 3;
+
+/// CPU, pages, repeat: what one curve is of.
+type Key = [Option<Coordinate>; 3];
+
+/// The points of one curve.
+#[derive(Default)]
+struct Group<'a> {
+    /// By number of pages and pass: the spread chain, the packed one.
+    pairs: BTreeMap<(u64, u64), [Option<&'a Point>; 2]>,
+    /// Chains that lie in other pages than they should, with the least share granted.
+    elsewhere: Option<f64>,
+}
+
+/// A finding for each level of each curve, and what else is to be said of it.
+pub fn findings(dataset: &Dataset) -> Vec<Finding> {
+    let key = |p: &Point| ["cpu", "pages", "repeat"].map(|axis| p.coordinates.get(axis).cloned());
+    let mut groups: Vec<(Key, Group<'_>)> = Vec::new();
+    for point in &dataset.points {
+        let at = groups.iter().position(|(k, _)| *k == key(point)).unwrap_or_else(|| {
+            groups.push((key(point), Group::default()));
+            groups.len() - 1
+        });
+        groups[at].1.add(point);
+    }
+    let cpus = groups.iter().any(|(k, _)| k[0] != groups[0].0[0]);
+    let one = |(key, group): &(Key, Group<'_>)| {
+        let cpu = key[0].as_ref().filter(|_| cpus).map(|cpu| format!(" on CPU {cpu}"));
+        let mode = key[1].as_ref().map(ToString::to_string).filter(|mode| *mode != PageMode::Base.to_string());
+        let mode = mode.map(|mode| format!(" ({mode})"));
+        group.findings(&(mode.unwrap_or_default() + &cpu.unwrap_or_default()))
+    };
+    groups.iter().flat_map(one).collect()
+}
+
+impl<'a> Group<'a> {
+    fn add(&mut self, point: &'a Point) {
+        let Some(measured) = point.outcome.measured().filter(|m| m.verdict.grade != VerdictGrade::Rejected) else {
+            return;
+        };
+        let (Some(entries), Some(pass)) = (point.number("entries"), point.number("pass")) else { return };
+        let which = match point.name("operation") {
+            Some(SPREAD) => 0,
+            Some(PACKED) => 1,
+            _ => return,
+        };
+        let granted = measured.evidence.pages.granted_share.unwrap_or(0.0);
+        if which == 0 && point.name("pages") != Some(PageMode::Base.to_string().as_str()) && granted < GRANTED {
+            self.elsewhere = Some(self.elsewhere.map_or(granted, |least| least.min(granted)));
+            return;
+        }
+        self.pairs.entry((entries, pass)).or_default()[which] = Some(point);
+    }
+
+    /// The pages of the spread chains and the lines of the packed ones, in bytes.
+    fn sizes(&self) -> Option<(Bytes, Bytes)> {
+        let each = |which: usize| {
+            let of = |(&(entries, _), pair): (&(u64, u64), &[Option<&Point>; 2])| {
+                Some(Bytes(pair[which]?.number("size_bytes")? / entries.max(1)))
+            };
+            self.pairs.iter().find_map(of)
+        };
+        Some((each(0)?, each(1)?))
+    }
+
+    /// The places of which both chains were measured in both passes.
+    fn curve(&self) -> Vec<Place> {
+        let mut curve: Vec<Place> = Vec::new();
+        for (&(entries, pass), pair) in &self.pairs {
+            let [Some(spread), Some(packed)] = pair.map(|p| p.and_then(|p| p.outcome.measured())) else { continue };
+            if pass == 0 {
+                let (spread, packed) = (spread.summary.median, packed.summary.median);
+                curve.push(Place { entries, spread, packed, ..Place::default() });
+            }
+            let place = curve.last_mut().filter(|place| place.entries == entries);
+            if let (Some(place), Ok(pass)) = (place, usize::try_from(pass)) {
+                let packed = rounds(packed);
+                let both = rounds(spread).into_iter().filter_map(|(k, value)| Some((k, value - packed.get(&k)?)));
+                if let Some(differences) = place.passes.get_mut(pass) {
+                    *differences = both.collect();
+                }
+            }
+        }
+        curve
+    }
+
+    /// The points of `least` to `most` pages.
+    fn points(&self, least: u64, most: u64) -> Vec<&'a Point> {
+        let inside = self.pairs.iter().filter(|((entries, _), _)| (least..=most).contains(entries));
+        inside.flat_map(|(_, pair)| pair.iter().copied().flatten()).collect()
+    }
+
+    /// `on` says in words which pages and which CPU these are.
+    fn findings(&self, on: &str) -> Vec<Finding> {
+        let mut findings = Vec::new();
+        if let Some(granted) = self.elsewhere {
+            let text = format!(
+                "Chains that were to lie in huge pages{on} were seen to do so to {:.0}% only: they say nothing about TLBs.",
+                granted * 100.0
+            );
+            let values = BTreeMap::from([("granted_share".to_owned(), granted)]);
+            findings.push(Finding::note("tlb-pages", text).with(values));
+        }
+        let (Some((page, line)), mut curve) = (self.sizes(), self.curve()) else { return findings };
+        let Some(most) = curve.last().map(|place| place.entries) else { return findings };
+        let all = curve.len();
+        curve.retain(|place| place.passes.iter().all(|pass| pass.len() >= FEWEST_ROUNDS));
+        if curve.len() * 2 < all {
+            let text = format!(
+                "No TLB level can be told for {page} pages{on}: fewer than {FEWEST_ROUNDS} rounds of most points."
+            );
+            findings.push(Finding::note("tlb-rounds", text));
+            return findings;
+        }
+        let Found { boundaries, rejected } = levels(&curve, page.0 / line.0.max(1));
+        if boundaries.is_empty() {
+            let text = format!("No TLB level shows for up to {most} {page} pages{on}.");
+            let values =
+                [("page_bytes", page.0), ("entries", most)].map(|(name, n)| (name.to_owned(), n as f64)).into();
+            let none = Finding::shown_by(self.points(0, u64::MAX), "tlb-none", text);
+            findings.extend(none.map(|finding| finding.with(values)));
+        }
+        for (index, boundary) in boundaries.iter().enumerate() {
+            let points = self.points(boundary.last / 2, boundary.settled.saturating_mul(2));
+            findings.extend(level(points, index, boundary, page, on));
+        }
+        findings.extend(not_counted(self.points(0, u64::MAX), &rejected, page, on));
+        findings
+    }
+}
+
+/// The median of the clean samples of each round.
+fn rounds(measured: &Measured) -> BTreeMap<(u32, u32), f64> {
+    let mut rounds: BTreeMap<(u32, u32), Vec<f64>> = BTreeMap::new();
+    for sample in measured.samples.iter().filter(|sample| sample.dirty.is_none()) {
+        rounds.entry((sample.allocation, sample.round)).or_default().push(sample.value);
+    }
+    rounds.into_iter().filter_map(|(round, values)| Some((round, median(&values)?))).collect()
+}
+
+/// A range of entries wider than this factor is told with the number in it that is most likely.
+const WIDE: f64 = 1.5;
+
+/// `First-level TLB for 4 KiB pages: 64 to 76 entries (reach 256 KiB), a miss costs 2.1 ns (1.9 to 2.3).`
+fn level(points: Vec<&Point>, index: usize, boundary: &Boundary, page: Bytes, on: &str) -> Option<Finding> {
+    let name = match index {
+        0 => "First-level TLB",
+        1 => "Second-level TLB",
+        // No processor is known to have a third one for data.
+        _ => "Further level of translation (a TLB, a walk cache, or page tables that leave a cache)",
+    };
+    let Boundary { last, first, entries, settled, cost, interval } = boundary;
+    let reach = Bytes(last * page.0);
+    let wide = *first as f64 > *last as f64 * WIDE;
+    let likely = if wide { format!(", most likely about {entries}") } else { String::new() };
+    let text = format!(
+        "{name} for {page} pages{on}: {last} to {first} entries{likely} (reach {reach}), a miss costs {cost:.1} ns ({:.1} to \
+         {:.1}).",
+        interval.low, interval.high
+    );
+    let values = [
+        ("level", (index + 1) as f64),
+        ("page_bytes", page.0 as f64),
+        ("entries_at_least", *last as f64),
+        ("entries_below", *first as f64),
+        ("entries", *entries as f64),
+        ("settled_entries", *settled as f64),
+        ("reach_bytes", reach.0 as f64),
+        ("miss_ns", *cost),
+        ("miss_low_ns", interval.low),
+        ("miss_high_ns", interval.high),
+    ];
+    let values = values.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+    Some(Finding::shown_by(points, "tlb-level", text)?.with(values))
+}
+
+/// The rises that are no levels, with the reasons, as one sentence.
+fn not_counted(points: Vec<&Point>, rejected: &[Rejected], page: Bytes, on: &str) -> Option<Finding> {
+    let one = |r: &Rejected| {
+        let why = match r.why {
+            Why::NoPersistence => "the next numbers of pages are lower again".to_owned(),
+            Why::GoneAgain(entries) => format!("gone again from {entries} on"),
+            Why::TouchesFloor => "no more than noise may do".to_owned(),
+            Why::NotConfirmed => "not confirmed by the second pass".to_owned(),
+            Why::AtTheEnd => "too near the largest number to know; --max-pages may allow more".to_owned(),
+            Why::TooSmall => "too little for a TLB miss".to_owned(),
+            Why::CacheEnds => "a data cache ends there, which costs as much".to_owned(),
+            Why::KeepsRising => "no level follows it: page tables that leave the caches, or noise".to_owned(),
+        };
+        format!("{:.1} ns from {} to {} ({why})", r.rise, r.last, r.first)
+    };
+    let mut words: Vec<String> = rejected.iter().take(MOST_NAMED).map(one).collect();
+    if rejected.len() > MOST_NAMED {
+        words.push(format!("{} more", rejected.len() - MOST_NAMED));
+    }
+    let text = format!("Rises over numbers of {page} pages{on} that count as no TLB level: {}.", words.join(", "));
+    let values = BTreeMap::from([("rejected".to_owned(), rejected.len() as f64)]);
+    let points = points.into_iter().filter(|_| !rejected.is_empty());
+    Some(Finding::shown_by(points, "tlb-rejected", text)?.with(values))
+}

@@ -1,0 +1,266 @@
+//! CPUs, caches and NUMA nodes.
+
+use super::files::{SystemFiles, field, kilobytes};
+use super::limits::{allowed_nodes, reclaimable_on};
+use crate::{os, processor};
+use report::{Cache, CacheKind, Cpu, Node, Topology};
+use std::collections::{BTreeMap, BTreeSet};
+use units::{Bytes, CpuList};
+
+const CPUS: &str = "/sys/devices/system/cpu";
+const NODES: &str = "/sys/devices/system/node";
+const CPUINFO: &str = "/proc/cpuinfo";
+const WEIGHTS: &str = "/sys/kernel/mm/mempolicy/weighted_interleave";
+
+/// More cache levels than any processor has; ends the walk through odd files.
+const MOST_CACHES: usize = 16;
+
+/// CPUs with their places, caches with their sharers, nodes; `memory` is the machine's, for a single node.
+pub fn discover(files: &SystemFiles, memory: Option<Bytes>) -> Topology {
+    let (online, online_source) = online(files);
+    let (allowed, allowed_source) = allowed(files);
+    let (nodes, nodes_source) = nodes(files, &online, memory);
+    let (places, places_source) = places(files, &online);
+    let node_of: BTreeMap<u32, u32> =
+        nodes.iter().flat_map(|node| node.cpus.0.iter().map(move |&cpu| (cpu, node.id))).collect();
+    let cpus = online.iter().map(|&id| {
+        let place = places.get(&id);
+        Cpu {
+            id,
+            allowed: allowed.as_ref().is_none_or(|list| list.contains(&id)),
+            core: place.and_then(|place| place.core),
+            package: place.and_then(|place| place.package),
+            node: node_of.get(&id).copied(),
+            siblings: place.map_or_else(|| vec![id], |place| place.siblings.clone()),
+        }
+    });
+    let cpus: Vec<Cpu> = cpus.collect();
+    let (caches, caches_source) = caches(files, &online);
+    let cpus_source = format!("online: {online_source}; allowed: {allowed_source}; cores: {places_source}");
+    Topology { cpus, cpus_source, caches, caches_source, nodes, nodes_source }
+}
+
+/// A list of CPUs in a file, in rising order; `None` where it is missing, empty or no list.
+fn list(files: &SystemFiles, path: &str) -> Option<BTreeSet<u32>> {
+    Some(files.read_as::<CpuList>(path)?.0.into_iter().collect())
+}
+
+/// The online CPUs and where they are told; at least one.
+fn online(files: &SystemFiles) -> (BTreeSet<u32>, String) {
+    let path = format!("{CPUS}/online");
+    if let Some(cpus) = list(files, &path) {
+        // A CPU has a folder, unless they are all masked.
+        let folders: BTreeSet<u32> =
+            files.names(CPUS).iter().filter_map(|name| name.strip_prefix("cpu")?.parse().ok()).collect();
+        let there: BTreeSet<u32> = cpus.intersection(&folders).copied().collect();
+        return (if there.is_empty() { cpus } else { there }, path);
+    }
+    let blocks = cpuinfo_blocks(files);
+    if !blocks.is_empty() {
+        return (blocks.into_keys().collect(), CPUINFO.to_owned());
+    }
+    match os::allowed_cpus().filter(|cpus| !cpus.is_empty()) {
+        Some(cpus) => {
+            (cpus.into_iter().collect(), format!("{} (no list of CPUs: only those allowed)", os::AFFINITY_CALL))
+        }
+        None => {
+            let count = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
+            ((0..count).collect(), "number of threads that the standard library advises".to_owned())
+        }
+    }
+}
+
+/// The CPUs that this process may use, `None` for all. A recorded tree speaks for its own machine.
+fn allowed(files: &SystemFiles) -> (Option<BTreeSet<u32>>, &'static str) {
+    let recorded = || {
+        let status = files.read("/proc/self/status")?;
+        let list: CpuList = field(&status, "Cpus_allowed_list")?.parse().ok()?;
+        Some((Some(list.0.into_iter().collect()), "/proc/self/status"))
+    };
+    let called = || Some((Some(os::allowed_cpus()?.into_iter().collect()), os::AFFINITY_CALL));
+    let unknown = (None, "all, since the system does not tell");
+    if files.is_real() { called().or_else(recorded) } else { recorded() }.unwrap_or(unknown)
+}
+
+/// Where a CPU sits.
+struct Place {
+    core: Option<u32>,
+    package: Option<u32>,
+    siblings: Vec<u32>,
+}
+
+/// The place of each CPU that has one, by /sys, else /proc/cpuinfo.
+fn places(files: &SystemFiles, online: &BTreeSet<u32>) -> (BTreeMap<u32, Place>, String) {
+    let mut places = BTreeMap::new();
+    for &cpu in online {
+        let folder = format!("{CPUS}/cpu{cpu}/topology");
+        let core = files.read_as(&format!("{folder}/core_id"));
+        let siblings = list(files, &format!("{folder}/core_cpus_list"))
+            .or_else(|| list(files, &format!("{folder}/thread_siblings_list")));
+        if core.is_none() && siblings.is_none() {
+            continue;
+        }
+        let package = files.read_as(&format!("{folder}/physical_package_id"));
+        let mut siblings: BTreeSet<u32> = siblings.unwrap_or_default().intersection(online).copied().collect();
+        siblings.insert(cpu);
+        places.insert(cpu, Place { core, package, siblings: siblings.into_iter().collect() });
+    }
+    if !places.is_empty() {
+        return (places, format!("{CPUS}/cpu*/topology"));
+    }
+    let blocks = cpuinfo_blocks(files);
+    for (&cpu, &(core, package)) in blocks.iter().filter(|(cpu, place)| online.contains(cpu) && place.0.is_some()) {
+        let same = |other: &&u32| **other == cpu || blocks.get(other) == Some(&(core, package));
+        let siblings = online.iter().filter(same).copied().collect();
+        places.insert(cpu, Place { core, package, siblings });
+    }
+    match places.is_empty() {
+        true => (places, format!("unknown: nothing usable in {CPUS}/cpu*/topology or {CPUINFO}")),
+        false => (places, CPUINFO.to_owned()),
+    }
+}
+
+/// Core and package of each processor in /proc/cpuinfo.
+fn cpuinfo_blocks(files: &SystemFiles) -> BTreeMap<u32, (Option<u32>, Option<u32>)> {
+    let text = files.read(CPUINFO).unwrap_or_default();
+    let number = |block: &str, key: &str| field(block, key).and_then(|value| value.parse().ok());
+    text.split("\n\n")
+        .filter_map(|block| {
+            Some((number(block, "processor")?, (number(block, "core id"), number(block, "physical id"))))
+        })
+        .collect()
+}
+
+/// Every cache of the online CPUs and where they are told.
+fn caches(files: &SystemFiles, online: &BTreeSet<u32>) -> (Vec<Cache>, String) {
+    let mut found: BTreeMap<(u32, CacheKind, Vec<u32>), Cache> = BTreeMap::new();
+    let (mut unreadable, mut unshared) = (0, 0);
+    for &cpu in online {
+        for index in 0..MOST_CACHES {
+            let folder = format!("{CPUS}/cpu{cpu}/cache/index{index}");
+            let Some(level) = files.read_as::<u32>(&format!("{folder}/level")) else { break };
+            let kind = files.read(&format!("{folder}/type")).and_then(|text| cache_kind(&text));
+            let Some(kind) = kind.filter(|_| level > 0) else {
+                unreadable += 1;
+                continue;
+            };
+            let mut sharers = list(files, &format!("{folder}/shared_cpu_list")).unwrap_or_default();
+            unshared += usize::from(sharers.is_empty());
+            sharers.insert(cpu);
+            let sharers: Vec<u32> = sharers.intersection(online).copied().collect();
+            let key = (level, kind, sharers);
+            if found.contains_key(&key) {
+                continue;
+            }
+            match sysfs_cache(files, &folder, &key) {
+                Some(cache) => drop(found.insert(key, cache)),
+                None => unreadable += 1,
+            }
+        }
+    }
+    if found.is_empty() {
+        return own_caches(online);
+    }
+    let mut source = format!("{CPUS}/cpu*/cache");
+    if unreadable > 0 {
+        source += &format!("; {unreadable} entries without a usable size or type are left out");
+    }
+    if unshared > 0 {
+        source += &format!("; {unshared} entries do not tell who shares them and count as private");
+    }
+    (found.into_values().collect(), source)
+}
+
+/// One cache in /sys; `None` where its size is missing or zero.
+fn sysfs_cache(files: &SystemFiles, folder: &str, key: &(u32, CacheKind, Vec<u32>)) -> Option<Cache> {
+    let size: Bytes = files.read_as(&format!("{folder}/size")).filter(|size: &Bytes| size.0 > 0)?;
+    let line: Option<u64> = files.read_as(&format!("{folder}/coherency_line_size"));
+    let ways: Option<u32> = files.read_as(&format!("{folder}/ways_of_associativity"));
+    Some(Cache {
+        level: key.0,
+        kind: key.1,
+        size,
+        line: line.filter(|&line| line > 0).map(Bytes),
+        ways: ways.filter(|&ways| ways > 0),
+        cpus: CpuList(key.2.clone()),
+    })
+}
+
+fn cache_kind(text: &str) -> Option<CacheKind> {
+    match text {
+        "Data" => Some(CacheKind::Data),
+        "Instruction" => Some(CacheKind::Instruction),
+        "Unified" => Some(CacheKind::Unified),
+        _ => None,
+    }
+}
+
+/// Caches as the processor describes its own, for every group of CPUs that would share one.
+fn own_caches(online: &BTreeSet<u32>) -> (Vec<Cache>, String) {
+    let mut caches = Vec::new();
+    for own in processor::caches() {
+        // Room for the sharers is a power of two in the numbers that CPUID counts in.
+        let room = own.sharers.checked_next_power_of_two().unwrap_or(u32::MAX);
+        let mut groups: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+        for &cpu in online {
+            groups.entry(cpu / room).or_default().push(cpu);
+        }
+        caches.extend(groups.into_values().map(|cpus| Cache {
+            level: own.level,
+            kind: own.kind,
+            size: own.size,
+            line: Some(own.line).filter(|line| line.0 > 0),
+            ways: Some(own.ways).filter(|&ways| ways > 0),
+            cpus: CpuList(cpus),
+        }));
+    }
+    let source = match caches.is_empty() {
+        true => format!("unknown: nothing usable in {CPUS}/cpu*/cache, and the processor does not tell"),
+        false => format!(
+            "CPUID, since nothing usable is in {CPUS}/cpu*/cache; sharing is from CPUID too, as if CPUs were numbered \
+             core by core"
+        ),
+    };
+    (caches, source)
+}
+
+/// The NUMA nodes and where they are told; a single one where there are none.
+fn nodes(files: &SystemFiles, online: &BTreeSet<u32>, memory: Option<Bytes>) -> (Vec<Node>, String) {
+    let ids: BTreeSet<u32> =
+        files.names(NODES).iter().filter_map(|name| name.strip_prefix("node")?.parse().ok()).collect();
+    let allowed = allowed_nodes(files);
+    let mut odd = 0;
+    let mut nodes = Vec::new();
+    let mut left = online.clone();
+    for &id in &ids {
+        // A CPU is on one node: the first that names it.
+        let named = list(files, &format!("{NODES}/node{id}/cpulist")).unwrap_or_default();
+        let cpus: Vec<u32> = named.intersection(&left).copied().collect();
+        left.retain(|cpu| !named.contains(cpu));
+        let meminfo = files.read(&format!("{NODES}/node{id}/meminfo")).unwrap_or_default();
+        let text = files.read(&format!("{NODES}/node{id}/distance")).unwrap_or_default();
+        let distances: Option<Vec<u32>> = text.split_whitespace().map(|word| word.parse().ok()).collect();
+        let distances = distances.filter(|all| all.len() == ids.len());
+        odd += usize::from(distances.is_none());
+        nodes.push(Node {
+            id,
+            cpus: CpuList(cpus),
+            memory: field(&meminfo, &format!("Node {id} MemTotal")).and_then(kilobytes).map(Bytes),
+            distances: distances.unwrap_or_default(),
+            available: reclaimable_on(files, &BTreeSet::from([id])).map(Bytes),
+            allowed: allowed.as_ref().map(|nodes| nodes.contains(&id)),
+            weight: files.read_as::<u32>(&format!("{WEIGHTS}/node{id}")).filter(|&weight| weight > 0),
+        });
+    }
+    if nodes.iter().all(|node| node.cpus.0.is_empty()) {
+        let cpus = CpuList(online.iter().copied().collect());
+        let what = if ids.is_empty() { "no nodes in" } else { "no CPU of any node in" };
+        let source = format!("{what} {NODES}: taken as one node");
+        return (vec![Node { id: 0, cpus, memory, distances: vec![10], ..Node::default() }], source);
+    }
+    let source = match odd {
+        0 => NODES.to_owned(),
+        _ => format!("{NODES}; {odd} nodes without a usable list of distances"),
+    };
+    (nodes, source)
+}

@@ -1,0 +1,133 @@
+//! The wish to stop, as a flag that the measuring loops look at.
+
+use super::os;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use units::error::{Error, Result};
+
+/// Signals within this time are one wish, in ns.
+const ONE_WISH: u64 = 200_000_000;
+
+/// Set once somebody wants the run to end; every clone is the same flag.
+#[derive(Debug, Clone)]
+pub struct StopFlag(Arc<AtomicBool>);
+
+impl StopFlag {
+    /// A flag that the first SIGINT, SIGTERM or SIGHUP sets; a second one ends the process at once with exit code
+    /// 128 + its number, unless it comes within [`ONE_WISH`]: `timeout` signals the process and its group, a closed
+    /// terminal is told by kernel and shell. A signal that is ignored already (`nohup`) stays ignored. Call it once in a process.
+    ///
+    /// # Errors
+    /// The system refused to install a handler.
+    pub fn on_signals() -> Result<StopFlag> {
+        let flag = StopFlag::never();
+        let first = Arc::new(AtomicU64::new(0));
+        for signal in os::stop_signals() {
+            let wrong = |e: std::io::Error| {
+                Error::failure(format!("cannot listen for signal {signal}: {e}; another handler may be in the way"))
+            };
+            let (first, flag) = (Arc::clone(&first), flag.clone());
+            let heard = move || {
+                let now = os::monotonic_ns().max(1);
+                match first.compare_exchange(0, now, Ordering::SeqCst, Ordering::SeqCst) {
+                    Ok(_) => flag.set(),
+                    Err(before) if now.saturating_sub(before) < ONE_WISH => {}
+                    Err(_) => signal_hook::low_level::exit(128 + signal),
+                }
+            };
+            // SAFETY: the handler does what handlers may do: it reads a clock, changes atomics and calls _exit. It neither
+            // allocates nor locks nor panics.
+            unsafe { signal_hook::low_level::register(signal, heard) }.map_err(wrong)?;
+        }
+        Ok(flag)
+    }
+
+    /// A flag that no signal sets.
+    pub fn never() -> StopFlag {
+        StopFlag(Arc::new(AtomicBool::new(false)))
+    }
+
+    /// Asks for the end.
+    pub fn set(&self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+
+    /// Whether the end was asked for; one load, fit for every sample.
+    pub fn is_set(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Makes a file that grows beyond its limit (`ulimit -f`) an error of the write instead of the end of the process.
+///
+/// # Errors
+/// The system refused to install a handler.
+pub fn report_file_limit() -> Result<()> {
+    let Some(signal) = os::file_limit_signal() else { return Ok(()) };
+    // The handler's flag is of no interest: that there is a handler is what keeps the process alive.
+    signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)))
+        .map(drop)
+        .map_err(|e| Error::failure(format!("cannot listen for signal {signal}: {e}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clones_are_one_flag() {
+        let flag = StopFlag::never();
+        let other = flag.clone();
+        assert!(!other.is_set());
+        flag.set();
+        assert!(other.is_set());
+        assert!(!StopFlag::never().is_set());
+    }
+
+    /// Not a test of its own: the child of the next one, which sends itself two signals.
+    #[test]
+    #[ignore = "ends the process"]
+    fn child_that_is_told_twice() {
+        let flag = StopFlag::on_signals().unwrap();
+        // Not SIGINT, which shells let programs that they start in the background ignore.
+        signal_hook::low_level::raise(signal_hook::consts::SIGTERM).unwrap();
+        assert!(flag.is_set());
+        // At once it is the same wish, said twice.
+        signal_hook::low_level::raise(signal_hook::consts::SIGHUP).unwrap();
+        std::thread::sleep(std::time::Duration::from_nanos(ONE_WISH + 50_000_000));
+        signal_hook::low_level::raise(signal_hook::consts::SIGTERM).unwrap();
+        unreachable!("the second signal ends the process");
+    }
+
+    #[test]
+    fn the_first_signal_sets_the_flag_and_the_second_ends_the_process() {
+        // In a process of its own: handlers cannot be taken back, and other tests must stay interruptible.
+        let status = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--ignored", "--exact", "host::interrupt::tests::child_that_is_told_twice"])
+            .stdout(std::process::Stdio::null())
+            .status()
+            .unwrap();
+        assert_eq!(status.code(), Some(128 + signal_hook::consts::SIGTERM));
+    }
+
+    /// Not a test of its own: the child of the next one, started as `nohup` starts programs.
+    #[test]
+    #[ignore = "needs a process whose starter ignores SIGHUP"]
+    fn child_that_must_not_hear_a_hangup() {
+        let flag = StopFlag::on_signals().unwrap();
+        signal_hook::low_level::raise(libc::SIGHUP).unwrap();
+        assert!(!flag.is_set());
+    }
+
+    #[test]
+    fn a_signal_that_the_starter_ignores_stays_ignored() {
+        let child = "host::interrupt::tests::child_that_must_not_hear_a_hangup";
+        let output = std::process::Command::new("sh")
+            .args(["-c", "trap '' HUP; exec \"$0\" --ignored --exact \"$1\""])
+            .arg(std::env::current_exe().unwrap())
+            .arg(child)
+            .output()
+            .unwrap();
+        assert!(String::from_utf8_lossy(&output.stdout).contains("1 passed"), "{output:?}");
+    }
+}

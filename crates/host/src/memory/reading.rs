@@ -1,0 +1,270 @@
+//! What the system says about the pages of a window.
+
+use super::PageMode;
+use crate::facts::{SystemFiles, field, kilobytes};
+use crate::os;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use units::Bytes;
+
+/// What was read back about the pages of a window.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct PageReading {
+    /// Share (0 to 1) of the resident memory that lies in pages of the size asked for.
+    pub granted_share: Option<f64>,
+    /// The page size that holds most of the resident memory.
+    pub granted_bytes: Option<Bytes>,
+    /// Share (0 to 1) of the window that is resident in memory of its own.
+    pub resident_share: Option<f64>,
+    /// Whether none of the window lies on the system's shared page of zeros.
+    pub non_zero: Option<bool>,
+    /// Nodes that the sampled pages lie on, in rising order.
+    pub nodes: Option<Vec<u32>>,
+    /// How many of them lie on each.
+    pub pages_by_node: Option<BTreeMap<u32, u64>>,
+    /// What could not be read, and why; also where a reading covers more than the window.
+    pub unchecked: Vec<String>,
+}
+
+/// The window in question.
+pub(super) struct Question {
+    /// Its addresses.
+    pub window: Range<usize>,
+    /// Those of the whole mapping, which has a smaps entry of its own thanks to its guards.
+    pub mapping: Range<usize>,
+    /// The pages asked for.
+    pub mode: PageMode,
+    /// Size of a huge page; 0 where none was named.
+    pub huge: u64,
+}
+
+/// Bytes that are resident, and the part of these in huge pages.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Share {
+    resident: Option<f64>,
+    huge: Option<f64>,
+    non_zero: Option<bool>,
+}
+
+/// Answers with the best source there is: page tables, else smaps and mincore.
+pub(super) fn read(asked: &Question, node_samples: usize) -> PageReading {
+    let mut unchecked = Vec::new();
+    let share = from_page_tables(asked, &mut unchecked).unwrap_or_else(|| Share {
+        resident: resident_share(asked, &mut unchecked),
+        huge: huge_share_of_smaps(asked, &SystemFiles::real(), &mut unchecked),
+        non_zero: None,
+    });
+    let base = os::page_size() as u64;
+    let granted_bytes = match share.huge {
+        Some(huge) if huge > 0.5 && asked.mode != PageMode::Base => Some(Bytes(asked.huge)),
+        // Huge pages that nobody asked for: their size is not in the question.
+        Some(huge) if huge > 0.5 => None,
+        Some(_) => Some(Bytes(base)),
+        None => None,
+    };
+    let pages_by_node = nodes(asked, node_samples, &mut unchecked);
+    PageReading {
+        granted_share: share.huge.map(|huge| if asked.mode == PageMode::Base { 1.0 - huge } else { huge }),
+        granted_bytes,
+        resident_share: share.resident,
+        non_zero: share.non_zero,
+        nodes: pages_by_node.as_ref().map(|pages| pages.keys().copied().collect()),
+        pages_by_node,
+        unchecked,
+    }
+}
+
+/// The pages that the window lies on, from the first to the last that it touches.
+fn pages_of(window: &Range<usize>) -> Range<usize> {
+    let page = os::page_size();
+    window.start / page * page..window.end.next_multiple_of(page)
+}
+
+/// Both shares by PAGEMAP_SCAN, exactly for the pages of the window; `None` where the kernel lacks it.
+fn from_page_tables(asked: &Question, unchecked: &mut Vec<String>) -> Option<Share> {
+    let range = pages_of(&asked.window);
+    let counts = os::page_counts(&range).ok()?;
+    if counts.zero > 0 {
+        unchecked.push(format!("{} of the window lie on the shared page of zeros", Bytes(counts.zero)));
+    }
+    let huge = (counts.present > 0).then(|| counts.huge as f64 / counts.present as f64);
+    if huge.is_none() {
+        unchecked.push("page size: nothing of the window is resident".to_owned());
+    }
+    let resident = Some(counts.present as f64 / range.len() as f64);
+    Some(Share { resident, huge, non_zero: Some(counts.zero == 0) })
+}
+
+/// The resident share by mincore.
+pub(super) fn resident_share(asked: &Question, unchecked: &mut Vec<String>) -> Option<f64> {
+    let range = pages_of(&asked.window);
+    match os::resident_bytes(&range) {
+        Ok(bytes) => Some((bytes as f64 / range.len() as f64).min(1.0)),
+        Err(error) => {
+            unchecked.push(format!("residency: neither PAGEMAP_SCAN nor mincore: {error}"));
+            None
+        }
+    }
+}
+
+/// The share of huge pages by smaps, which counts the whole mapping.
+pub(super) fn huge_share_of_smaps(asked: &Question, files: &SystemFiles, unchecked: &mut Vec<String>) -> Option<f64> {
+    let Some(smaps) = files.read("/proc/self/smaps") else {
+        unchecked.push("page size: neither PAGEMAP_SCAN nor /proc/self/smaps".to_owned());
+        return None;
+    };
+    let (mut resident, mut huge) = (0u64, 0u64);
+    for entry in entries(&smaps).filter(|entry| overlaps(entry, &asked.mapping)) {
+        let bytes = |key: &str| field(entry, key).and_then(kilobytes).unwrap_or(0);
+        // Pages of a pool are left out of Rss (Documentation/filesystems/proc.rst).
+        let pool = bytes("Private_Hugetlb").saturating_add(bytes("Shared_Hugetlb"));
+        resident = resident.saturating_add(bytes("Rss")).saturating_add(pool);
+        huge = huge.saturating_add(bytes("AnonHugePages")).saturating_add(pool);
+    }
+    if resident == 0 {
+        unchecked.push("page size: /proc/self/smaps shows nothing resident here".to_owned());
+        return None;
+    }
+    if asked.window != asked.mapping {
+        unchecked.push("page size: from /proc/self/smaps, which counts the mapping, not the window alone".to_owned());
+    }
+    Some((huge as f64 / resident as f64).min(1.0))
+}
+
+/// The entries of smaps: a line `start-end access ...` and the `Key: value` lines up to the next one.
+fn entries(smaps: &str) -> impl Iterator<Item = &str> {
+    let heads = smaps.split_inclusive('\n').scan(0, |at, line| {
+        let start = *at;
+        *at += line.len();
+        Some((start, line))
+    });
+    let mut starts: Vec<usize> = heads.filter(|(_, line)| addresses(line).is_some()).map(|(start, _)| start).collect();
+    starts.push(smaps.len());
+    (1..starts.len()).map(move |i| &smaps[starts[i - 1]..starts[i]])
+}
+
+/// The range that a line of maps, smaps or an entry starts with.
+fn addresses(text: &str) -> Option<Range<usize>> {
+    let (start, end) = text.split_whitespace().next()?.split_once('-')?;
+    Some(usize::from_str_radix(start, 16).ok()?..usize::from_str_radix(end, 16).ok()?)
+}
+
+fn overlaps(entry: &str, range: &Range<usize>) -> bool {
+    addresses(entry).is_some_and(|here| here.start < range.end && range.start < here.end)
+}
+
+/// Pages whose nodes are asked for at a time.
+const PAGES_AT_A_TIME: usize = 1 << 16;
+
+/// Pages by node of those spread over the window, by move_pages, else of the whole mapping by numa_maps.
+fn nodes(asked: &Question, samples: usize, unchecked: &mut Vec<String>) -> Option<BTreeMap<u32, u64>> {
+    if samples == 0 {
+        return None;
+    }
+    let (pages, page) = (pages_of(&asked.window), os::page_size());
+    let count = (pages.len() / page).min(samples);
+    // In 128 bits: the product of an index and a length may pass 64.
+    let address = |i: usize| pages.start + (i as u128 * (pages.len() / page) as u128 / count as u128) as usize * page;
+    let error = match count_by_node(count, address) {
+        Ok((found, absent)) => {
+            if absent > 0 {
+                unchecked.push(format!("node: {absent} of {count} sampled pages are not resident"));
+            }
+            return (!found.is_empty()).then_some(found);
+        }
+        Err(error) => error,
+    };
+    let found = SystemFiles::real().read("/proc/self/numa_maps").and_then(|maps| nodes_of_map(&maps, &asked.mapping));
+    unchecked.push(match found {
+        Some(_) => format!("node: from /proc/self/numa_maps for the whole mapping, since move_pages failed: {error}"),
+        None => format!("node: neither move_pages ({error}) nor /proc/self/numa_maps"),
+    });
+    found
+}
+
+/// How many of the pages at `count` addresses lie on each node, and how many on none.
+fn count_by_node(count: usize, address: impl Fn(usize) -> usize) -> std::io::Result<(BTreeMap<u32, u64>, u64)> {
+    let (mut found, mut absent) = (BTreeMap::new(), 0);
+    for first in (0..count).step_by(PAGES_AT_A_TIME) {
+        let some: Vec<usize> = (first..count.min(first + PAGES_AT_A_TIME)).map(&address).collect();
+        for node in os::node_of_each(&some)? {
+            match u32::try_from(node) {
+                Ok(node) => *found.entry(node).or_default() += 1,
+                Err(_) => absent += 1,
+            }
+        }
+    }
+    Ok((found, absent))
+}
+
+/// Pages by node in the lines of numa_maps that start inside `range`: `7f... default anon=3 N0=2 N1=1`.
+fn nodes_of_map(maps: &str, range: &Range<usize>) -> Option<BTreeMap<u32, u64>> {
+    let inside = |line: &&str| {
+        let start = line.split_whitespace().next().and_then(|word| usize::from_str_radix(word, 16).ok());
+        start.is_some_and(|start| range.contains(&start))
+    };
+    let node = |word: &str| {
+        let (node, pages) = word.strip_prefix('N')?.split_once('=')?;
+        Some((node.parse::<u32>().ok()?, pages.parse::<u64>().ok()?))
+    };
+    let mut found: BTreeMap<u32, u64> = BTreeMap::new();
+    for (node, pages) in maps.lines().filter(inside).flat_map(|line| line.split_whitespace().filter_map(node)) {
+        let sum = found.entry(node).or_default();
+        *sum = sum.saturating_add(pages);
+    }
+    (!found.is_empty()).then_some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SMAPS: &str = "\
+1000-3000 rw-p 00000000 00:00 0 \nSize: 8 kB\nRss: 8 kB\nAnonHugePages: 0 kB\nVmFlags: rd wr\n\
+200000-600000 rw-p 00000000 00:00 0 \nRss: 4096 kB\nAnonHugePages:  2048 kB\nTHPeligible: 1\n\
+600000-800000 rw-p 00000000 00:00 0 [anon: x]\nRss: 0 kB\nPrivate_Hugetlb: 2048 kB\nAnonHugePages: 0 kB\n";
+
+    fn asked(window: Range<usize>, mapping: Range<usize>) -> Question {
+        Question { window, mapping, mode: PageMode::Transparent, huge: 2 << 20 }
+    }
+
+    fn share(text: &str, question: &Question) -> (Option<f64>, Vec<String>) {
+        let tree = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(tree.path().join("proc/self")).unwrap();
+        std::fs::write(tree.path().join("proc/self/smaps"), text).unwrap();
+        let mut unchecked = Vec::new();
+        (huge_share_of_smaps(question, &SystemFiles::under(tree.path()), &mut unchecked), unchecked)
+    }
+
+    #[test]
+    fn smaps_counts_the_entries_of_the_mapping_only() {
+        let whole = |range: Range<usize>| share(SMAPS, &asked(range.clone(), range));
+        assert_eq!(whole(0x200000..0x600000), (Some(0.5), vec![]));
+        assert_eq!(whole(0x600000..0x800000), (Some(1.0), vec![]), "pages of a pool are not in Rss");
+        assert_eq!(whole(0x1000..0x3000), (Some(0.0), vec![]));
+        assert_eq!(whole(0x200000..0x800000).0, Some(4.0 / 6.0), "two entries of one mapping");
+        assert_eq!(whole(0x900000..0xa00000).0, None);
+    }
+
+    #[test]
+    fn smaps_says_when_it_counts_more_than_the_window() {
+        let (value, unchecked) = share(SMAPS, &asked(0x200000..0x400000, 0x200000..0x600000));
+        assert_eq!(value, Some(0.5));
+        assert!(unchecked[0].contains("counts the mapping"), "{unchecked:?}");
+    }
+
+    #[test]
+    fn garbage_in_smaps_is_unchecked() {
+        for text in ["", "x", "zz-yy rw\nRss: 1 kB", "200000-600000", "200000-600000 rw-p\nRss: many\n"] {
+            let (value, unchecked) = share(text, &asked(0x200000..0x600000, 0x200000..0x600000));
+            assert_eq!((value, unchecked.len()), (None, 1), "{text}");
+        }
+    }
+
+    #[test]
+    fn numa_maps_names_the_nodes_of_the_mapping() {
+        let maps = "7000 default anon=3 N0=2 N9=1\n8000 bind:1 anon=1 N3=1 N1=4 kernelpagesize_kB=4\ngarbage N7=1\n";
+        assert_eq!(nodes_of_map(maps, &(0x8000..0x9000)), Some(BTreeMap::from([(1, 4), (3, 1)])));
+        assert_eq!(nodes_of_map(maps, &(0x9000..0xa000)), None);
+    }
+}

@@ -1,0 +1,249 @@
+//! Linux: mapping memory, and asking the kernel what it made of it.
+
+use super::{check, page_size};
+use crate::memory::Place;
+use crate::os::PageCounts;
+use std::io;
+use std::ops::Range;
+use std::ptr::NonNull;
+
+/// Memory of this process with inaccessible address space on both sides; given back when dropped.
+#[derive(Debug)]
+pub struct Region {
+    start: NonNull<u8>,
+    length: usize,
+    guard: usize,
+}
+
+// SAFETY: a Region is an address range that it alone owns; which thread unmaps it does not matter.
+unsafe impl Send for Region {}
+// SAFETY: its methods only hand out the address or make system calls that the kernel orders.
+unsafe impl Sync for Region {}
+
+impl Region {
+    /// Maps `length` bytes at a multiple of `align` (a power of two, at least the page size), untouched, fenced by
+    /// guards. `huge` takes them from the pool of huge pages of that size. Length must be a multiple of the page.
+    pub fn map(length: usize, align: usize, huge: Option<u64>) -> io::Result<Region> {
+        let guard = page_size().max(64 << 10);
+        let too_large = || io::Error::from_raw_os_error(libc::ENOMEM);
+        let total = length.checked_add(align).and_then(|n| n.checked_add(2 * guard)).ok_or_else(too_large)?;
+        if huge.is_some() {
+            // A failed MAP_FIXED may leave a hole that another thread's mapping falls into, so try elsewhere first.
+            let probe = map_at(None, length, libc::PROT_NONE, huge)?;
+            unmap(probe, length);
+        }
+        let base = map_at(None, total, libc::PROT_NONE, None)?;
+        let skip = (base.as_ptr() as usize + guard).next_multiple_of(align) - base.as_ptr() as usize;
+        // SAFETY: skip + length + guard <= total, because next_multiple_of adds less than align to base + guard.
+        let (start, end) = unsafe { (base.add(skip), base.add(skip + length + guard)) };
+        unmap(base, skip - guard);
+        unmap(end, total - skip - length - guard);
+        let opened = match huge {
+            // SAFETY: the range is ours, nobody uses it, and start is aligned to the page.
+            None => check(unsafe { libc::mprotect(start.as_ptr().cast(), length, libc::PROT_READ | libc::PROT_WRITE) }),
+            Some(_) => map_at(Some(start), length, libc::PROT_READ | libc::PROT_WRITE, huge).map(drop),
+        };
+        if let Err(error) = opened {
+            // SAFETY: skip >= guard, so this is inside the mapping.
+            unmap(unsafe { start.sub(guard) }, guard);
+            // SAFETY: the guard behind is the last part of the mapping.
+            unmap(unsafe { start.add(length) }, guard);
+            if huge.is_none() {
+                unmap(start, length);
+            }
+            return Err(error);
+        }
+        Ok(Region { start, length, guard })
+    }
+
+    /// The first byte.
+    pub fn start(&self) -> NonNull<u8> {
+        self.start
+    }
+
+    /// Bytes between the guards.
+    pub fn length(&self) -> usize {
+        self.length
+    }
+
+    /// Bytes of each guard.
+    pub fn guard(&self) -> usize {
+        self.guard
+    }
+
+    /// Asks for transparent huge pages, or for none. A kernel without them refuses with `InvalidInput`.
+    pub fn advise_huge(&self, wanted: bool) -> io::Result<()> {
+        let advice = if wanted { libc::MADV_HUGEPAGE } else { libc::MADV_NOHUGEPAGE };
+        // SAFETY: the range is mapped and ours; neither advice changes what it contains.
+        check(unsafe { libc::madvise(self.start.as_ptr().cast(), self.length, advice) })
+    }
+
+    /// Takes all pages from `place`, moving those that lie elsewhere.
+    pub fn place(&self, place: &Place) -> io::Result<()> {
+        const NODES: usize = 1024;
+        const MOVE_OR_FAIL: libc::c_long = 1 | 2; // MPOL_MF_STRICT | MPOL_MF_MOVE
+        const WORD: usize = libc::c_ulong::BITS as usize;
+        let mut mask = [0 as libc::c_ulong; NODES / WORD];
+        for &node in place.nodes() {
+            match mask.get_mut(node as usize / WORD) {
+                Some(word) => *word |= 1 << (node as usize % WORD),
+                None => return Err(io::Error::from_raw_os_error(libc::EINVAL)),
+            }
+        }
+        // Numbers of the kernel's interface (linux/mempolicy.h).
+        let policy: libc::c_long = match place {
+            Place::Node(_) => 2,
+            Place::Interleaved(_) => 3,
+            Place::Weighted(_) => 6,
+            Place::Local => 4,
+        };
+        // SAFETY: the range is mapped and ours, and the kernel reads at most NODES bits of the mask.
+        let result = unsafe {
+            libc::syscall(
+                libc::SYS_mbind,
+                self.start.as_ptr(),
+                self.length,
+                policy,
+                mask.as_ptr(),
+                NODES as libc::c_long,
+                MOVE_OR_FAIL,
+            )
+        };
+        check(result as libc::c_int)
+    }
+}
+
+impl Drop for Region {
+    fn drop(&mut self) {
+        // SAFETY: the guard in front belongs to the mapping.
+        unmap(unsafe { self.start.sub(self.guard) }, self.length + 2 * self.guard);
+    }
+}
+
+/// An anonymous private mapping; `at` replaces what is there and must be the caller's own.
+fn map_at(at: Option<NonNull<u8>>, length: usize, access: libc::c_int, huge: Option<u64>) -> io::Result<NonNull<u8>> {
+    let fixed = if at.is_some() { libc::MAP_FIXED } else { 0 };
+    let pool = huge.map_or(0, |size| libc::MAP_HUGETLB | (size.trailing_zeros() as libc::c_int) << 26);
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | fixed | pool;
+    let address = at.map_or(std::ptr::null_mut(), |start| start.as_ptr().cast());
+    // SAFETY: without an address the kernel chooses a free range; with one, the caller owns the range.
+    let start = unsafe { libc::mmap(address, length, access, flags, -1, 0) };
+    match NonNull::new(start.cast::<u8>()) {
+        Some(start) if start.as_ptr().cast() != libc::MAP_FAILED => Ok(start),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Gives back `length` bytes at `start`, which must be the caller's own; an empty range is left alone.
+fn unmap(start: NonNull<u8>, length: usize) {
+    if length > 0 {
+        // SAFETY: the caller owns the range and nothing refers to it any more.
+        unsafe { libc::munmap(start.as_ptr().cast(), length) };
+    }
+}
+
+/// The argument of the PAGEMAP_SCAN request, as in linux/fs.h.
+#[repr(C)]
+#[derive(Default)]
+struct ScanRequest {
+    size: u64,
+    flags: u64,
+    start: u64,
+    end: u64,
+    walk_end: u64,
+    regions: u64,
+    regions_length: u64,
+    max_pages: u64,
+    category_inverted: u64,
+    category_mask: u64,
+    category_anyof_mask: u64,
+    return_mask: u64,
+}
+
+/// One answer of it: a range of pages with the same properties.
+#[repr(C)]
+#[derive(Default, Clone, Copy)]
+struct ScanRegion {
+    start: u64,
+    end: u64,
+    categories: u64,
+}
+
+const PAGE_IS_PRESENT: u64 = 1 << 3;
+const PAGE_IS_PFNZERO: u64 = 1 << 5;
+const PAGE_IS_HUGE: u64 = 1 << 6;
+/// `_IOWR('f', 16, struct pm_scan_arg)`.
+const PAGEMAP_SCAN: u64 = 3 << 30 | (size_of::<ScanRequest>() as u64) << 16 | (b'f' as u64) << 8 | 16;
+
+/// What the page tables say about a page-aligned range of addresses. Linux 6.7 and newer (`PAGEMAP_SCAN`,
+/// Documentation/admin-guide/mm/pagemap.rst).
+pub fn page_counts(range: &Range<usize>) -> io::Result<PageCounts> {
+    use std::os::fd::AsRawFd;
+    let pagemap = std::fs::File::open("/proc/self/pagemap")?;
+    let mut regions = [ScanRegion::default(); 64];
+    let mut counts = PageCounts::default();
+    let (mut next, end) = (range.start as u64, range.end as u64);
+    while next < end {
+        let mut request = ScanRequest {
+            size: size_of::<ScanRequest>() as u64,
+            start: next,
+            end,
+            regions: regions.as_mut_ptr() as u64,
+            regions_length: regions.len() as u64,
+            category_mask: PAGE_IS_PRESENT,
+            return_mask: PAGE_IS_PRESENT | PAGE_IS_PFNZERO | PAGE_IS_HUGE,
+            ..ScanRequest::default()
+        };
+        // SAFETY: the request names its own size and a buffer of regions_length entries that outlives the call.
+        let found = unsafe { libc::ioctl(pagemap.as_raw_fd(), PAGEMAP_SCAN as _, &mut request) };
+        let found = usize::try_from(found).map_err(|_| io::Error::last_os_error())?;
+        for region in regions.iter().take(found) {
+            let bytes = region.end.saturating_sub(region.start);
+            match region.categories {
+                c if c & PAGE_IS_PFNZERO != 0 => counts.zero += bytes,
+                c => {
+                    counts.present += bytes;
+                    counts.huge += if c & PAGE_IS_HUGE != 0 { bytes } else { 0 };
+                }
+            }
+        }
+        if request.walk_end <= next {
+            return Err(io::Error::other("PAGEMAP_SCAN made no progress"));
+        }
+        next = request.walk_end;
+    }
+    Ok(counts)
+}
+
+/// Bytes of a page-aligned range that are present, the shared page of zeros included (`mincore`).
+pub fn resident_bytes(range: &Range<usize>) -> io::Result<u64> {
+    const CHUNK: usize = 1 << 30;
+    let page = page_size();
+    let mut marks = vec![0u8; CHUNK.min(range.len()).div_ceil(page)];
+    let mut resident = 0;
+    for start in range.clone().step_by(CHUNK) {
+        let length = CHUNK.min(range.end - start);
+        // SAFETY: marks holds one byte for each page of the range, which the kernel only looks up.
+        check(unsafe { libc::mincore(start as *mut libc::c_void, length, marks.as_mut_ptr()) })?;
+        resident += marks.iter().take(length.div_ceil(page)).filter(|mark| **mark & 1 == 1).count() * page;
+    }
+    Ok(resident as u64)
+}
+
+/// The node of the page at each address, negative where there is none (`move_pages` without a target).
+pub fn node_of_each(addresses: &[usize]) -> io::Result<Vec<i32>> {
+    let mut status = vec![-libc::ENOENT; addresses.len()];
+    // SAFETY: both arrays hold as many entries as are named; without target nodes nothing is moved.
+    let result = unsafe {
+        libc::syscall(
+            libc::SYS_move_pages,
+            0 as libc::c_long,
+            addresses.len(),
+            addresses.as_ptr(),
+            std::ptr::null::<libc::c_int>(),
+            status.as_mut_ptr(),
+            0 as libc::c_long,
+        )
+    };
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(status) }
+}

@@ -1,0 +1,51 @@
+//! What the engines that keep several operations in flight have in common.
+
+use crate::storage::IoBuffers;
+
+/// The operations in flight of an engine that keeps several: each has a number below the depth while it lasts.
+#[derive(Debug)]
+pub struct Operations {
+    running: Vec<Option<Running>>,
+    free: Vec<usize>,
+}
+
+/// An operation in flight.
+#[derive(Debug, Clone, Copy)]
+struct Running {
+    tag: u64,
+    slot: Option<usize>,
+}
+
+impl Operations {
+    /// Room for `depth` of them.
+    pub fn new(depth: usize) -> Operations {
+        Operations { running: vec![None; depth], free: (0..depth).rev().collect() }
+    }
+
+    /// Whether another one can begin.
+    pub fn has_room(&self) -> bool {
+        !self.free.is_empty()
+    }
+
+    /// How many are in flight.
+    pub fn in_flight(&self) -> usize {
+        self.running.len() - self.free.len()
+    }
+
+    /// The number of a new operation, which uses the buffer of `slot`; `None` at full depth.
+    pub fn begin(&mut self, tag: u64, slot: Option<usize>) -> Option<usize> {
+        let at = self.free.pop()?;
+        self.running[at] = Some(Running { tag, slot });
+        Some(at)
+    }
+
+    /// Ends an operation and gives its buffer back; its tag, or `None` where no such operation is in flight.
+    pub fn end(&mut self, at: usize, buffers: &mut IoBuffers) -> Option<u64> {
+        let Running { tag, slot } = self.running.get_mut(at)?.take()?;
+        self.free.push(at);
+        if let Some(slot) = slot {
+            buffers.give_back(slot);
+        }
+        Some(tag)
+    }
+}

@@ -1,0 +1,382 @@
+//! Linux io_uring (io_uring_setup(2), io_uring_enter(2)), with registered files and buffers, and polled completions.
+
+use super::operations::Operations;
+use crate::counter;
+use crate::storage::{
+    Admission, Direct, EngineSettings, IoBuffers, IoCompletion, IoEngine, IoRequest, LONGEST_WAIT, Ready, Target,
+    Transfer, number_of, synchronize,
+};
+use io_uring::{IoUring, cqueue, opcode, squeue, types};
+use std::io;
+use std::os::fd::{AsRawFd, RawFd};
+use std::ptr::NonNull;
+use units::error::{Error, Result};
+
+/// The engine. Its end waits for everything in flight before rings and buffers go; for a device that hangs it does not wait, and
+/// buffers stay.
+struct Uring {
+    ring: IoUring,
+    /// Whether the ring was made disabled and waits for the thread that will use it.
+    asleep: bool,
+    /// Whether completions come to light only when the kernel is asked for them.
+    asks: bool,
+    /// How long the kernel waits for completions, where it can be told (Linux 5.11).
+    limit: Option<types::Timespec>,
+    polls: bool,
+    registered_files: bool,
+    registered_buffers: bool,
+    operations: Operations,
+    targets: Vec<Target>,
+    buffers: IoBuffers,
+    ready: Ready,
+    remarks: Vec<String>,
+}
+
+/// Whether the kernel has it and lets this process use it.
+pub fn io_uring_availability() -> std::result::Result<(), String> {
+    IoUring::new(1).map(drop).map_err(|error| reason(&error))
+}
+
+/// Why the kernel refuses a ring.
+fn reason(error: &io::Error) -> String {
+    let switched_off = || {
+        let state = std::fs::read_to_string("/proc/sys/kernel/io_uring_disabled").unwrap_or_default();
+        state.trim().parse().is_ok_and(|state: u32| state > 0)
+    };
+    match error.raw_os_error() {
+        Some(libc::ENOSYS) => "the kernel has no io_uring, or a container's filter of system calls hides it".to_owned(),
+        Some(libc::EPERM | libc::EACCES) if switched_off() => {
+            "the administrator switched it off (kernel.io_uring_disabled)".to_owned()
+        }
+        Some(libc::EPERM | libc::EACCES) => "a container's filter of system calls forbids it".to_owned(),
+        Some(libc::ENOMEM) => "too little memory may be locked (ulimit -l)".to_owned(),
+        _ => error.to_string(),
+    }
+}
+
+/// An engine over `targets`.
+pub fn open_io_uring(targets: &[Target], settings: &EngineSettings) -> Result<Box<dyn IoEngine>> {
+    Ok(Box::new(opened(targets, settings)?))
+}
+
+fn opened(targets: &[Target], settings: &EngineSettings) -> Result<Uring> {
+    let cannot = |error: &io::Error| {
+        let depth = settings.depth;
+        let why = reason(error);
+        Error::failure(format!("cannot use engine io_uring at depth {depth}: {why}; use --engine aio or --engine sync"))
+    };
+    let mut remarks = Vec::new();
+    let mut polls = settings.poll;
+    if let Some(refusal) = targets.iter().filter(|_| polls).find_map(polling_refused) {
+        remarks.push(format!("completions are waited for, not polled: {refusal}"));
+        polls = false;
+    }
+    let buffers = IoBuffers::new(settings.depth, settings.block, settings.misalign)?;
+    let entries = u32::try_from(settings.depth).map_err(|_| cannot(&io::Error::from_raw_os_error(libc::EINVAL)))?;
+    let (ring, own_thread) = new_ring(entries, polls).map_err(|error| cannot(&error))?;
+    let limit = types::Timespec::new().sec(LONGEST_WAIT.secs() as u64);
+    let mut engine = Uring {
+        limit: ring.params().is_feature_ext_arg().then_some(limit),
+        ring,
+        asleep: own_thread,
+        asks: own_thread || polls,
+        polls,
+        registered_files: false,
+        registered_buffers: false,
+        operations: Operations::new(settings.depth),
+        targets: targets.to_vec(),
+        buffers,
+        ready: Ready::default(),
+        remarks,
+    };
+    if settings.registered {
+        engine.register();
+    }
+    Ok(engine)
+}
+
+/// A ring, and whether it is one that works for a single thread and begins disabled. Newer kernels have less to do for
+/// such a ring: its completions are worked off when that thread asks for them (io_uring_setup(2),
+/// IORING_SETUP_DEFER_TASKRUN, Linux 6.1).
+fn new_ring(entries: u32, polls: bool) -> io::Result<(IoUring, bool)> {
+    let mut plain = IoUring::builder();
+    if polls {
+        plain.setup_iopoll();
+    } else {
+        let mut modern = IoUring::builder();
+        modern.setup_coop_taskrun().setup_single_issuer().setup_defer_taskrun().setup_r_disabled();
+        // Older kernels do not know all of these.
+        if let Ok(ring) = modern.build(entries) {
+            return Ok((ring, true));
+        }
+    }
+    plain.build(entries).map(|ring| (ring, false))
+}
+
+/// Why completions on this target cannot be polled for.
+fn polling_refused(target: &Target) -> Option<String> {
+    let path = target.path().display();
+    let Direct::Granted { offset, .. } = *target.direct() else {
+        return Some(format!("{path} is not open for direct I/O"));
+    };
+    if target.polls() == Some(false) {
+        return Some(format!("the device below {path} has no queues for polling (queue/io_poll)"));
+    }
+    match try_polling(target, offset) {
+        Ok(0..) => None,
+        Ok(error) => Some(format!("{path}: {}", io::Error::from_raw_os_error(-error))),
+        Err(error) => Some(format!("{path}: {error}")),
+    }
+}
+
+/// Reads the first block and polls for it; the result as the kernel tells it.
+fn try_polling(target: &Target, block: usize) -> io::Result<i32> {
+    let mut buffers = IoBuffers::new(1, block, 0).map_err(io::Error::other)?;
+    let address = buffers.lend(0).ok_or(io::ErrorKind::OutOfMemory)?;
+    let mut ring = IoUring::builder().setup_iopoll().build(1)?;
+    let entry = opcode::Read::new(types::Fd(target.file().as_raw_fd()), address.as_ptr(), block as u32).build();
+    // SAFETY: the buffer is lent to this read, holds its bytes, and lives until the ring is closed; direct I/O keeps its
+    // pages even beyond that.
+    unsafe { ring.submission().push(&entry) }.map_err(io::Error::other)?;
+    loop {
+        match ring.submit_and_wait(1) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+            Ok(_) => break,
+        }
+    }
+    let entry: Option<cqueue::Entry> = ring.completion().next();
+    entry.map(|entry| entry.result()).ok_or_else(|| io::ErrorKind::WouldBlock.into())
+}
+
+impl Uring {
+    /// Makes files and buffers known to the kernel, each for itself: where it refuses, they are named with each operation.
+    fn register(&mut self) {
+        let files: Vec<RawFd> = self.targets.iter().map(|target| target.file().as_raw_fd()).collect();
+        match self.ring.submitter().register_files(&files) {
+            Ok(()) => self.registered_files = true,
+            Err(error) => self.remarks.push(format!("files are not registered: {}", reason(&error))),
+        }
+        let ranges = self.buffers.ranges();
+        let ranges: Vec<libc::iovec> = ranges
+            .into_iter()
+            .map(|(start, length)| libc::iovec { iov_base: start.as_ptr().cast(), iov_len: length })
+            .collect();
+        // SAFETY: the buffers live as long as the ring: the engine owns both, and drops the ring first.
+        match unsafe { self.ring.submitter().register_buffers(&ranges) } {
+            Ok(()) => self.registered_buffers = true,
+            Err(error) => self.remarks.push(format!("buffers are not registered: {}", reason(&error))),
+        }
+    }
+
+    /// The kernel's form of a request; the buffer at `address` is lent to it.
+    fn entry(&self, request: &IoRequest, address: Option<NonNull<u8>>) -> squeue::Entry {
+        let (length, slot, at) = (request.bytes as u32, request.slot as u16, request.offset);
+        let start = address.map_or(std::ptr::null_mut(), NonNull::as_ptr);
+        // The crate's types for the two ways of naming a file have no name in common.
+        macro_rules! entry_for {
+            ($file:expr) => {
+                match (request.transfer, self.registered_buffers) {
+                    (Transfer::Read, true) => opcode::ReadFixed::new($file, start, length, slot).offset(at).build(),
+                    (Transfer::Read, false) => opcode::Read::new($file, start, length).offset(at).build(),
+                    (Transfer::Write, true) => opcode::WriteFixed::new($file, start, length, slot).offset(at).build(),
+                    (Transfer::Write, false) => opcode::Write::new($file, start, length).offset(at).build(),
+                    (Transfer::Sync, _) => opcode::Fsync::new($file).build(),
+                    (Transfer::DataSync, _) => opcode::Fsync::new($file).flags(types::FsyncFlags::DATASYNC).build(),
+                }
+            };
+        }
+        match self.registered_files {
+            true => entry_for!(types::Fixed(request.target as u32)),
+            false => entry_for!(types::Fd(self.targets[request.target].file().as_raw_fd())),
+        }
+    }
+
+    /// Wakes a ring that belongs to the thread that uses it first.
+    fn wake(&mut self) -> Result<()> {
+        if self.asleep {
+            self.ring.submitter().register_enable_rings().map_err(|error| failed("begin with", &error))?;
+            self.asleep = false;
+        }
+        Ok(())
+    }
+
+    /// Gives queued entries to the kernel and waits for `least` completions; `ask` also lets the kernel work off what it
+    /// has, without waiting.
+    fn enter(&mut self, least: usize, ask: bool) -> Result<()> {
+        const GET_EVENTS: u32 = 1;
+        loop {
+            let queued = self.ring.submission().len();
+            let entered = match (least, ask, &self.limit) {
+                // SAFETY: the queued entries are sound; no argument is passed.
+                (0, true, _) => unsafe {
+                    self.ring.submitter().enter::<libc::sigset_t>(queued as u32, 0, GET_EVENTS, None)
+                },
+                (1.., _, Some(limit)) => {
+                    self.ring.submitter().submit_with_args(least, &types::SubmitArgs::new().timespec(limit))
+                }
+                _ => self.ring.submit_and_wait(least),
+            };
+            match entered {
+                Ok(_) if self.ring.submission().is_empty() => return Ok(()),
+                Ok(0) => return Ok(()),
+                Ok(_) => {}
+                Err(error) => match error.raw_os_error() {
+                    // The time is over; or a signal came, which may be the wish to end: only the caller knows of that.
+                    Some(libc::ETIME) => return Ok(()),
+                    Some(libc::EINTR) if least > 0 => return Ok(()),
+                    Some(libc::EINTR) => {}
+                    // Too many completions wait, or memory is short: what is queued goes along next time.
+                    Some(libc::EBUSY | libc::EAGAIN) if self.operations.in_flight() > queued => return Ok(()),
+                    _ => return Err(failed("enter", &error)),
+                },
+            }
+        }
+    }
+
+    /// Takes what is complete; returns how many that were.
+    fn harvest(&mut self, into: &mut Vec<IoCompletion>) -> usize {
+        let mut queue = self.ring.completion();
+        if queue.is_empty() {
+            return 0;
+        }
+        let (now, before) = (counter::ticks(), into.len());
+        for entry in &mut queue {
+            let Some(tag) = self.operations.end(entry.user_data() as usize, &mut self.buffers) else { continue };
+            let result = usize::try_from(entry.result()).map_err(|_| entry.result().saturating_neg());
+            into.push(IoCompletion { tag, result, at: now });
+        }
+        into.len() - before
+    }
+}
+
+/// Entries handed over by a call. From three on the kernel holds all of them back until the last is ready (IO_PLUG_THRESHOLD in
+/// its io_uring.c), and the device hears late of the first.
+const AT_ONCE: usize = 2;
+
+/// What the kernel refused to do with the ring.
+fn failed(what: &str, error: &io::Error) -> Error {
+    Error::failure(format!("cannot {what} the ring of engine io_uring: {error}; use --engine sync"))
+}
+
+impl IoEngine for Uring {
+    fn submit(&mut self, requests: &[IoRequest]) -> Result<usize> {
+        self.wake()?;
+        let mut taken = 0;
+        for request in requests {
+            if !self.operations.has_room() {
+                break;
+            }
+            let address = match Admission::of(request, self.targets.len(), &mut self.buffers) {
+                Admission::Move(address) => Some(address),
+                Admission::Sync if self.polls => {
+                    // A ring that polls has no sync.
+                    let result = synchronize(self.targets[request.target].file(), request.transfer);
+                    self.ready.ended(request.tag, result.map_err(|error| number_of(&error)));
+                    taken += 1;
+                    continue;
+                }
+                Admission::Sync => None,
+                Admission::Refused => {
+                    self.ready.refused(request.tag);
+                    taken += 1;
+                    continue;
+                }
+            };
+            let Some(at) = self.operations.begin(request.tag, address.map(|_| request.slot)) else { break };
+            let entry = self.entry(request, address).user_data(at as u64);
+            // SAFETY: the entry describes a lent buffer that is neither touched nor freed before its completion was read.
+            if unsafe { self.ring.submission().push(&entry) }.is_err() {
+                self.operations.end(at, &mut self.buffers);
+                break;
+            }
+            taken += 1;
+            if self.ring.submission().len() >= AT_ONCE {
+                self.enter(0, false)?;
+            }
+        }
+        if !self.ring.submission().is_empty() {
+            self.enter(0, false)?;
+        }
+        Ok(taken)
+    }
+
+    fn reap(&mut self, least: usize, into: &mut Vec<IoCompletion>) -> Result<()> {
+        let mut missing = least.saturating_sub(self.ready.waiting());
+        self.ready.drain(into);
+        let mut found = self.harvest(into);
+        if missing == 0 && found == 0 && self.asks && self.operations.in_flight() > 0 {
+            self.enter(0, true)?;
+            self.harvest(into);
+        }
+        let mut in_vain = None;
+        loop {
+            missing = missing.saturating_sub(found);
+            let wait = missing.min(self.operations.in_flight());
+            if wait == 0 {
+                return Ok(());
+            }
+            self.enter(wait, true)?;
+            found = self.harvest(into);
+            // Only who waited in vain looks at the clock.
+            if found == 0 {
+                let now = counter::monotonic();
+                if now - *in_vain.get_or_insert(now) >= LONGEST_WAIT / 2.0 {
+                    return Ok(());
+                }
+            }
+        }
+    }
+
+    fn buffers(&mut self) -> &mut IoBuffers {
+        &mut self.buffers
+    }
+
+    fn remarks(&self) -> &[String] {
+        &self.remarks
+    }
+}
+
+impl Drop for Uring {
+    fn drop(&mut self) {
+        // Closing a ring does not wait, and the kernel may still write to buffers that would be gone.
+        let mut over = Vec::with_capacity(self.operations.in_flight());
+        if self.operations.in_flight() == 0 {
+            return;
+        }
+        if self.reap(self.operations.in_flight(), &mut over).is_err() || self.operations.in_flight() > 0 {
+            // Better memory that nobody uses than memory that somebody overwrites.
+            self.buffers.leak();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::files::tests::{hanging, target};
+    use super::*;
+
+    /// An operation on something that never happens, as on a device that hangs.
+    #[test]
+    fn a_device_that_hangs_holds_up_neither_reaping_nor_the_end() {
+        if let Err(why) = io_uring_availability() {
+            return println!("skipped: io_uring: {why}");
+        }
+        let (_folder, target) = target();
+        let mut engine = opened(&[target], &EngineSettings::default()).unwrap();
+        if engine.limit.is_none() {
+            return println!("skipped: this kernel's io_uring waits without a limit");
+        }
+        let (_write, read) = hanging();
+        engine.wake().unwrap();
+        assert!(engine.buffers.lend(0).is_some());
+        let at = engine.operations.begin(7, Some(0)).unwrap();
+        let never = opcode::PollAdd::new(types::Fd(read.as_raw_fd()), libc::POLLIN as u32).build().user_data(at as u64);
+        // SAFETY: the entry names no memory.
+        unsafe { engine.ring.submission().push(&never) }.unwrap();
+        let mut over = Vec::new();
+        engine.reap(1, &mut over).unwrap();
+        assert!(over.is_empty() && engine.operations.in_flight() == 1, "{over:?}");
+        drop(engine);
+    }
+}

@@ -1,0 +1,240 @@
+//! Files on systems without POSIX calls: what the standard library offers, and an honest "unsupported".
+
+use super::files::{DirectAlignment, FileKind, FileNumbers, OpenHow};
+use crate::storage::{EngineSettings, IoEngine, Target};
+use std::fs::{File, Metadata, OpenOptions};
+use std::io;
+use std::path::Path;
+use units::error::{Error, Result};
+
+/// "Invalid argument": ERROR_INVALID_PARAMETER on Windows.
+pub const EINVAL: i32 = if cfg!(windows) { 87 } else { 22 };
+
+/// "Bad file descriptor": ERROR_ACCESS_DENIED on Windows, which it answers to writing what was opened for reading.
+pub const EBADF: i32 = if cfg!(windows) { 5 } else { 9 };
+
+/// "Input/output error": ERROR_IO_DEVICE on Windows.
+pub const EIO: i32 = if cfg!(windows) { 1117 } else { 5 };
+
+/// Opens `path`. Where links cannot be told from files while opening, they are before.
+pub fn open_file(path: &Path, how: &OpenHow) -> io::Result<File> {
+    if how.claim {
+        return Err(io::ErrorKind::Unsupported.into());
+    }
+    if !how.follow_links && !how.create_new && std::fs::symlink_metadata(path)?.is_symlink() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is a symbolic link"));
+    }
+    OpenOptions::new().read(true).write(how.write).create_new(how.create_new).open(path)
+}
+
+/// A new file that is gone when it is closed, also by the end of the process (FILE_FLAG_DELETE_ON_CLOSE).
+#[cfg(windows)]
+pub fn create_vanishing(path: &Path) -> io::Result<File> {
+    use std::os::windows::fs::OpenOptionsExt;
+    const DELETE_ON_CLOSE: u32 = 0x0400_0000;
+    OpenOptions::new().read(true).write(true).create_new(true).custom_flags(DELETE_ON_CLOSE).open(path)
+}
+
+/// No way is known here.
+#[cfg(not(windows))]
+pub fn create_vanishing(_path: &Path) -> io::Result<File> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// No way is known here.
+pub fn create_unnamed(_path: &Path) -> io::Result<File> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// No way is known here.
+pub fn give_name(_file: &File, _path: &Path) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// Reads bytes at `offset`, perhaps fewer than asked for.
+#[cfg(windows)]
+pub fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+    std::os::windows::fs::FileExt::seek_read(file, buffer, offset)
+}
+
+/// Writes bytes at `offset`, perhaps fewer than asked for.
+#[cfg(windows)]
+pub fn write_at(file: &File, buffer: &[u8], offset: u64) -> io::Result<usize> {
+    std::os::windows::fs::FileExt::seek_write(file, buffer, offset)
+}
+
+/// Reads bytes at `offset`, perhaps fewer than asked for.
+#[cfg(unix)]
+pub fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+    std::os::unix::fs::FileExt::read_at(file, buffer, offset)
+}
+
+/// Writes bytes at `offset`, perhaps fewer than asked for.
+#[cfg(unix)]
+pub fn write_at(file: &File, buffer: &[u8], offset: u64) -> io::Result<usize> {
+    std::os::unix::fs::FileExt::write_at(file, buffer, offset)
+}
+
+/// The standard library has no positioned transfers here.
+#[cfg(not(any(unix, windows)))]
+pub fn read_at(_file: &File, _buffer: &mut [u8], _offset: u64) -> io::Result<usize> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// The standard library has no positioned transfers here.
+#[cfg(not(any(unix, windows)))]
+pub fn write_at(_file: &File, _buffer: &[u8], _offset: u64) -> io::Result<usize> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// What a file is; its numbers are not told.
+pub fn file_numbers(metadata: &Metadata) -> FileNumbers {
+    let kind = match () {
+        () if metadata.is_file() => FileKind::Regular,
+        () if metadata.is_dir() => FileKind::Directory,
+        () => FileKind::Other,
+    };
+    FileNumbers { kind, size: metadata.len(), device: (0, 0), special: (0, 0), inode: 0, allocated: None }
+}
+
+/// Not told by the standard library.
+pub fn free_space(_path: &Path) -> Option<u64> {
+    None
+}
+
+/// Not told by the standard library.
+pub fn file_size_limit() -> Option<u64> {
+    None
+}
+
+/// Not told.
+pub fn descriptor(_file: &File) -> Option<i32> {
+    None
+}
+
+/// Not known here.
+pub fn set_direct(_file: &File, direct: bool) -> io::Result<()> {
+    if direct { Err(io::ErrorKind::Unsupported.into()) } else { Ok(()) }
+}
+
+/// Not told.
+pub fn direct_alignment(_file: &File) -> Option<DirectAlignment> {
+    None
+}
+
+/// Space is taken as it is written.
+pub fn reserve(_file: &File, _bytes: u64) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// The cache is not the program's to empty.
+pub fn forget_cached(_file: &File) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// Not told.
+pub fn is_sole_user(_file: &File) -> io::Result<bool> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// Not told.
+pub fn device_bytes(_file: &File) -> io::Result<u64> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// Not told.
+pub fn device_block(_file: &File) -> Option<u32> {
+    None
+}
+
+/// It is Linux's.
+pub fn native_aio_availability() -> std::result::Result<(), String> {
+    Err("it is Linux's alone".to_owned())
+}
+
+/// It is Linux's.
+pub fn open_native_aio(_targets: &[Target], _settings: &EngineSettings) -> Result<Box<dyn IoEngine>> {
+    Err(Error::usage("cannot use engine aio: it is Linux's alone; use --engine sync"))
+}
+
+/// It is Linux's.
+pub fn io_uring_availability() -> std::result::Result<(), String> {
+    Err("it is used on 64-bit Linux only".to_owned())
+}
+
+/// It is Linux's.
+pub fn open_io_uring(_targets: &[Target], _settings: &EngineSettings) -> Result<Box<dyn IoEngine>> {
+    Err(Error::usage("cannot use engine io_uring: it is used on 64-bit Linux only; use --engine aio or --engine sync"))
+}
+
+/// The standard library has no mappings.
+pub fn file_mapping_availability() -> std::result::Result<(), String> {
+    Err("this system's mappings of files are not known here".to_owned())
+}
+
+/// Bytes that a file has at this moment.
+pub fn current_size(file: &File) -> io::Result<u64> {
+    file.metadata().map(|metadata| metadata.len())
+}
+
+/// There are none.
+#[derive(Debug)]
+pub enum FileMapping {}
+
+impl FileMapping {
+    /// Unsupported.
+    pub fn map(_file: &File, _length: u64, _writable: bool) -> io::Result<FileMapping> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// Never called.
+    pub fn read(&self, _offset: usize, _to: &mut [u8]) -> io::Result<()> {
+        match *self {}
+    }
+
+    /// Never called.
+    pub fn write(&self, _offset: usize, _from: &[u8]) -> io::Result<()> {
+        match *self {}
+    }
+
+    /// Never called.
+    pub fn sync(&self) -> io::Result<()> {
+        match *self {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_read_and_written_in_place() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        let new = OpenHow { write: true, create_new: true, ..OpenHow::default() };
+        let file = open_file(&path, &new).unwrap();
+        assert_eq!(write_at(&file, b"abcdef", 2).unwrap(), 6);
+        assert_eq!(open_file(&path, &new).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+        let mut buffer = [0; 4];
+        assert_eq!(read_at(&file, &mut buffer, 5).unwrap(), 3);
+        assert_eq!(&buffer, b"def\0");
+        assert_eq!(current_size(&file).unwrap(), 8);
+        let numbers = file_numbers(&file.metadata().unwrap());
+        assert_eq!((numbers.kind, numbers.size), (FileKind::Regular, 8));
+        assert_eq!(file_numbers(&folder.path().metadata().unwrap()).kind, FileKind::Directory);
+        assert!(set_direct(&file, false).is_ok() && set_direct(&file, true).is_err());
+        let reading = open_file(&path, &OpenHow::default()).unwrap();
+        assert!(write_at(&reading, b"x", 0).is_err());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_followed_on_request_only() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, link) = (folder.path().join("file"), folder.path().join("link"));
+        std::fs::write(&path, "x").unwrap();
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        assert!(open_file(&link, &OpenHow::default()).is_err());
+        assert!(open_file(&link, &OpenHow { follow_links: true, ..OpenHow::default() }).is_ok());
+    }
+}

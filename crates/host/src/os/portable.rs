@@ -1,0 +1,219 @@
+//! Systems without a file of their own here: what the standard library offers, and an honest "unsupported".
+
+use super::{MemoryLimit, PageCounts};
+use crate::noise::ThreadNoise;
+use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::io;
+use std::ops::Range;
+use std::ptr::NonNull;
+use std::sync::OnceLock;
+use std::time::Instant;
+
+/// Size of the base page in bytes: the smallest that the supported architectures have.
+pub fn page_size() -> usize {
+    4096
+}
+
+/// Not told by the standard library.
+pub fn physical_memory() -> Option<u64> {
+    None
+}
+
+/// Not told by the standard library.
+pub fn free_memory() -> Option<u64> {
+    None
+}
+
+/// Not told by the standard library.
+pub fn allowed_cpus() -> Option<Vec<u32>> {
+    None
+}
+
+/// The call that tells which CPUs a thread may run on.
+pub const AFFINITY_CALL: &str = "none";
+
+/// The standard library cannot place threads.
+pub const CAN_PIN: bool = false;
+
+/// Not offered by the standard library.
+pub fn pin_to(_cpu: u32) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// Not told by the standard library.
+pub fn running_cpu() -> Option<u32> {
+    None
+}
+
+/// Not told by the standard library.
+pub fn memory_limits() -> Vec<MemoryLimit> {
+    Vec::new()
+}
+
+/// Not told by the standard library.
+pub fn kernel_release() -> Option<String> {
+    None
+}
+
+/// Not told by the standard library.
+pub fn host_name() -> Option<String> {
+    None
+}
+
+/// Nanoseconds on the standard library's monotonic clock since the first call.
+#[allow(clippy::disallowed_methods)] // the counter's home on systems without a clock of their own here
+pub fn monotonic_ns() -> u64 {
+    static START: OnceLock<Instant> = OnceLock::new();
+    let now = Instant::now();
+    u64::try_from(now.saturating_duration_since(*START.get_or_init(|| now)).as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// Not told by the standard library.
+pub fn thread_noise() -> Option<ThreadNoise> {
+    None
+}
+
+/// Not told by the standard library.
+pub fn process_cpu_ns() -> Option<u64> {
+    None
+}
+
+/// Not told by the standard library.
+pub fn thread_cpu_ns() -> Option<u64> {
+    None
+}
+
+/// There is no `/proc/stat`.
+pub fn jiffies_per_second() -> Option<f64> {
+    None
+}
+
+/// The two that every system has.
+pub fn stop_signals() -> Vec<i32> {
+    vec![signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM]
+}
+
+/// Nothing is known to need it.
+pub fn share_one_heap() {}
+
+/// Systems without such a signal, or where it is not known.
+pub fn file_limit_signal() -> Option<i32> {
+    None
+}
+
+/// Not handed out.
+pub fn hardware_capabilities() -> [u64; 2] {
+    [0; 2]
+}
+
+/// Not told.
+pub fn zeroed_block() -> Option<u64> {
+    None
+}
+
+/// Not told.
+pub fn translated() -> bool {
+    false
+}
+
+/// There is nothing like it, or it is not known.
+pub fn elevated() -> bool {
+    false
+}
+
+/// Memory from the allocator, without guards.
+#[derive(Debug)]
+pub struct Region {
+    start: NonNull<u8>,
+    layout: Layout,
+}
+
+// SAFETY: a Region is an address range that it alone owns; which thread frees it does not matter.
+unsafe impl Send for Region {}
+// SAFETY: its methods only hand out the address.
+unsafe impl Sync for Region {}
+
+impl Region {
+    /// Allocates `length` bytes (not 0) at a multiple of `align`; pools of huge pages are unsupported.
+    pub fn map(length: usize, align: usize, huge: Option<u64>) -> io::Result<Region> {
+        if huge.is_some() {
+            return Err(io::ErrorKind::Unsupported.into());
+        }
+        let layout = Layout::from_size_align(length, align).map_err(|_| io::ErrorKind::InvalidInput)?;
+        if layout.size() == 0 {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        // SAFETY: the layout is valid and not empty.
+        let start = NonNull::new(unsafe { alloc_zeroed(layout) }).ok_or(io::ErrorKind::OutOfMemory)?;
+        Ok(Region { start, layout })
+    }
+
+    /// The first byte.
+    pub fn start(&self) -> NonNull<u8> {
+        self.start
+    }
+
+    /// Bytes allocated.
+    pub fn length(&self) -> usize {
+        self.layout.size()
+    }
+
+    /// There are no guards.
+    pub fn guard(&self) -> usize {
+        0
+    }
+
+    /// Unsupported.
+    pub fn advise_huge(&self, _wanted: bool) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// Unsupported.
+    pub fn place(&self, _place: &crate::memory::Place) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+}
+
+impl Drop for Region {
+    fn drop(&mut self) {
+        // SAFETY: allocated by `map` with this layout, and freed once.
+        unsafe { dealloc(self.start.as_ptr(), self.layout) };
+    }
+}
+
+/// Unsupported.
+pub fn page_counts(_range: &Range<usize>) -> io::Result<PageCounts> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// Unsupported.
+pub fn resident_bytes(_range: &Range<usize>) -> io::Result<u64> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// Unsupported.
+pub fn node_of_each(_addresses: &[usize]) -> io::Result<Vec<i32>> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_aligned_and_writable_to_its_end() {
+        let region = Region::map(8192, 4096, None).unwrap();
+        assert_eq!(region.start().as_ptr() as usize % 4096, 0);
+        // SAFETY: inside the region, which nobody else knows.
+        unsafe { region.start().add(region.length() - 1).write(1) };
+        assert!(Region::map(0, 4096, None).is_err());
+        assert!(Region::map(usize::MAX, 4096, None).is_err());
+        assert_eq!(Region::map(4096, 4096, Some(1 << 21)).unwrap_err().kind(), io::ErrorKind::Unsupported);
+    }
+
+    #[test]
+    fn the_clock_never_goes_back() {
+        let first = monotonic_ns();
+        assert!(monotonic_ns() >= first);
+    }
+}

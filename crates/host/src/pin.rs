@@ -1,0 +1,76 @@
+//! Which CPU a thread runs on.
+
+use super::os;
+use units::CpuList;
+use units::error::{Error, Result};
+
+/// Whether this system lets a program choose the CPU of a thread.
+pub fn can_pin() -> bool {
+    os::CAN_PIN
+}
+
+/// Makes the calling thread run on `cpu` only, and reads back that this is so.
+///
+/// # Errors
+/// The system refused (no such CPU, outside this process's cpuset), or set something else.
+pub fn pin_current_thread(cpu: u32) -> Result<()> {
+    let before = current_affinity();
+    let allowed = match &before {
+        Some(list) => format!("the CPUs allowed are {list}; name one of these"),
+        None => "this system does not tell which CPUs are allowed; run without pinning".to_owned(),
+    };
+    os::pin_to(cpu).map_err(|e| Error::failure(format!("cannot pin a thread to CPU {cpu}: {e}; {allowed}")))?;
+    match current_affinity() {
+        Some(list) if list.0 == [cpu] => Ok(()),
+        Some(list) => {
+            Err(Error::failure(format!("cannot pin a thread to CPU {cpu}: the system left it on {list}; {allowed}")))
+        }
+        None => Err(Error::failure(format!("cannot pin a thread to CPU {cpu}: it cannot be read back; {allowed}"))),
+    }
+}
+
+/// The CPU that the calling thread runs on at this moment; a few ns, fit for every sample. `None` where the system
+/// does not tell.
+pub fn current_cpu() -> Option<u32> {
+    os::running_cpu()
+}
+
+/// The CPUs that the calling thread may run on, in rising order. `None` where the system does not tell.
+pub fn current_affinity() -> Option<CpuList> {
+    os::allowed_cpus().map(CpuList)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Runs `body` on a thread of its own, so that no other test finds itself pinned.
+    fn apart(body: impl FnOnce() + Send + 'static) {
+        std::thread::spawn(body).join().unwrap();
+    }
+
+    #[test]
+    fn a_thread_runs_where_it_is_pinned() {
+        apart(|| {
+            for cpu in current_affinity().unwrap().0 {
+                pin_current_thread(cpu).unwrap();
+                assert_eq!(current_cpu(), Some(cpu));
+                assert_eq!(current_affinity(), Some(CpuList(vec![cpu])));
+                // The others are forbidden now only to this thread, not for good.
+            }
+        });
+    }
+
+    #[test]
+    fn a_cpu_that_is_not_there_is_refused_with_what_is_allowed() {
+        apart(|| {
+            let before = current_affinity().unwrap();
+            for cpu in [100_000, 1 << 20, u32::MAX] {
+                let message = pin_current_thread(cpu).unwrap_err().to_string();
+                assert!(message.starts_with(&format!("cannot pin a thread to CPU {cpu}: ")), "{message}");
+                assert!(message.contains(&format!("the CPUs allowed are {before}; ")), "{message}");
+                assert_eq!(current_affinity(), Some(before.clone()), "a refusal leaves the thread where it was");
+            }
+        });
+    }
+}

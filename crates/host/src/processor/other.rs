@@ -1,0 +1,74 @@
+//! Processors that tell nothing to a program without privileges: everything comes from the system.
+
+use super::{Hypervisor, OwnCache, Signature};
+use units::Hertz;
+
+/// Not told.
+pub fn vendor() -> Option<String> {
+    None
+}
+
+/// Not told.
+pub fn brand() -> Option<String> {
+    None
+}
+
+/// Not told.
+pub fn signature() -> Option<Signature> {
+    None
+}
+
+/// Extensions that the system says programs may use.
+pub fn features() -> Option<Vec<String>> {
+    #[cfg(target_arch = "aarch64")]
+    {
+        macro_rules! present {
+            ($($name:tt)*) => {
+                [$(($name, std::arch::is_aarch64_feature_detected!($name))),*]
+            };
+        }
+        let all = present! { "neon" "asimd" "crc" "lse" "lse2" "rcpc" "dotprod" "bf16" "i8mm" "sve" "sve2" };
+        Some(all.iter().filter(|(_, there)| *there).map(|(name, _)| (*name).to_owned()).collect())
+    }
+    #[cfg(target_arch = "riscv64")]
+    {
+        // The kernel's word has a bit for each single-letter extension.
+        let word = crate::cpu::capabilities();
+        let letters = ('a'..='z').filter(|letter| word >> (*letter as u32 - 'a' as u32) & 1 == 1);
+        (word != 0).then(|| letters.map(String::from).collect())
+    }
+    #[cfg(not(any(target_arch = "aarch64", target_arch = "riscv64")))]
+    None
+}
+
+/// The rate of the virtual counter, which the firmware of 64-bit Arm leaves in a register.
+#[cfg(target_arch = "aarch64")]
+pub fn counter_rate() -> Option<(Hertz, &'static str)> {
+    let rate: u64;
+    // SAFETY: programs may read the register wherever they may read the counter; nothing else is touched.
+    unsafe { std::arch::asm!("mrs {}, cntfrq_el0", out(reg) rate, options(nomem, nostack, preserves_flags)) };
+    // The firmware may have forgotten it.
+    (rate > 0).then_some((Hertz(rate as f64), "CNTFRQ_EL0"))
+}
+
+/// Not told.
+#[cfg(not(target_arch = "aarch64"))]
+pub fn counter_rate() -> Option<(Hertz, &'static str)> {
+    None
+}
+
+/// By definition on 64-bit Arm and RISC-V, whose counters count time; not told elsewhere.
+pub fn counter_invariant() -> Option<(bool, &'static str)> {
+    let counts_time = cfg!(any(target_arch = "aarch64", target_arch = "riscv64"));
+    counts_time.then_some((true, "the architecture: the counter counts time"))
+}
+
+/// Not told.
+pub fn hypervisor() -> Option<Hypervisor> {
+    None
+}
+
+/// Not told.
+pub fn caches() -> Vec<OwnCache> {
+    Vec::new()
+}

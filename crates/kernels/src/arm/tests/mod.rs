@@ -1,0 +1,15 @@
+//! What only machine code can get wrong: the caller's registers.
+
+mod flow;
+mod registers;
+
+use host::memory::{Mapping, PageMode, Window};
+use units::Bytes;
+
+pub(crate) use flow::step;
+
+/// At least `bytes` of base pages between guards.
+fn memory(bytes: usize) -> Window {
+    let mapping = Mapping::new(Bytes(bytes as u64), PageMode::Base, Bytes(0)).unwrap();
+    mapping.take(0..mapping.len()).unwrap()
+}

@@ -1,0 +1,257 @@
+//! Operations by which threads agree: atomic instructions on one word, a spin lock, a fence; and the standard library's
+//! mutex as a comparator.
+
+use super::abi::kernel_fn;
+use super::native;
+use super::sets::lacks;
+#[cfg(feature = "schema")]
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Mutex;
+use std::sync::atomic::AtomicUsize;
+use units::ParseError;
+
+/// A word that threads share, alone on two cache lines: neighbours are fetched in pairs by some processors, and some
+/// have lines of 128 B.
+#[derive(Debug, Default)]
+#[repr(C, align(128))]
+pub struct SharedLine {
+    /// The word: a counter, or a lock that is free at 0.
+    pub word: AtomicUsize,
+    /// The word that a spin lock guards.
+    pub guarded: AtomicUsize,
+    mutex: Mutex<usize>,
+}
+
+/// What the assembly is given and gives back; the layout is part of every skeleton: words of the machine's own width.
+#[repr(C)]
+#[derive(Debug)]
+pub(super) struct LockCall {
+    /// Address of the word; for a spin lock, that of the guarded one is one word further.
+    pub word: usize,
+    /// Operations to do, at least 1.
+    pub turns: usize,
+    /// Dependent additions inside (while a lock is held; for atomics and fences right after), 0 for none.
+    pub inside: usize,
+    /// Dependent additions between one operation and the next, 0 for none.
+    pub between: usize,
+    /// Tries that another thread's success made vain: compare-and-swap that failed, lock found taken.
+    pub vain: usize,
+}
+
+/// The machine code of one lock kernel.
+pub(super) type LockCode = kernel_fn!(&mut LockCall);
+
+/// What is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum LockOperation {
+    /// An atomic addition of 1 to the word.
+    AtomicAdd,
+    /// An atomic exchange with the word.
+    Exchange,
+    /// Load, add 1, compare and swap until it succeeds.
+    CompareAndSwap,
+    /// Test-and-test-and-set: take the lock, add 1 to the guarded word, give it back.
+    SpinLock,
+    /// The standard library's mutex around an addition: a comparator, not this program's instructions.
+    Mutex,
+    /// An ordinary addition to the word, then a full fence. Additions of several threads to one word may be lost.
+    Fence,
+}
+
+impl LockOperation {
+    /// Every one, in the order of lists and tables.
+    pub const ALL: [LockOperation; 6] =
+        [Self::AtomicAdd, Self::Exchange, Self::CompareAndSwap, Self::SpinLock, Self::Mutex, Self::Fence];
+
+    /// The name users type.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::AtomicAdd => "atomic-add",
+            Self::Exchange => "exchange",
+            Self::CompareAndSwap => "compare-and-swap",
+            Self::SpinLock => "spin-lock",
+            Self::Mutex => "mutex",
+            Self::Fence => "fence",
+        }
+    }
+
+    /// One line for help and lists.
+    pub fn help(self) -> &'static str {
+        match self {
+            Self::AtomicAdd => "add 1 to a word atomically",
+            Self::Exchange => "exchange a word atomically",
+            Self::CompareAndSwap => "load a word, add 1, compare and swap until it succeeds",
+            Self::SpinLock => "take a spin lock (test and test-and-set), add 1 to a word, give it back",
+            Self::Mutex => "take the standard library's mutex, add 1, give it back: a comparator",
+            Self::Fence => "add 1 to a word by an ordinary store, then a full fence",
+        }
+    }
+}
+
+impl fmt::Display for LockOperation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for LockOperation {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        let names: Vec<&str> = Self::ALL.iter().map(|i| i.name()).collect();
+        let found = Self::ALL.into_iter().find(|i| i.name() == text.trim());
+        found.ok_or_else(|| ParseError::unknown_name(text.trim(), &names, "operations on locks"))
+    }
+}
+
+/// One way to do the operations: `lock` prefixes, `ll-sc` loops, `lse` instructions.
+#[derive(Debug)]
+pub(super) struct LockSet {
+    /// The name in kernel names.
+    pub name: &'static str,
+    /// What the processor must support, in words.
+    pub needs: &'static str,
+    /// Whether it does.
+    pub present: fn() -> bool,
+    pub atomic_add: LockCode,
+    pub exchange: LockCode,
+    pub compare_and_swap: LockCode,
+    pub spin_lock: LockCode,
+    pub fence: LockCode,
+}
+
+/// A lock kernel as listed.
+#[derive(Debug, Clone, Copy)]
+pub struct ListedLock {
+    /// What it does.
+    pub operation: LockOperation,
+    set: &'static LockSet,
+}
+
+/// Every lock kernel of this architecture. The mutex is listed once, with the last way.
+pub fn all_locks() -> Vec<ListedLock> {
+    let of = |operation: LockOperation| native::LOCK_SETS.iter().map(move |set| ListedLock { operation, set });
+    let last = native::LOCK_SETS.len() - 1;
+    let once = |(i, l): (usize, ListedLock)| (l.operation != LockOperation::Mutex || i == last).then_some(l);
+    LockOperation::ALL.into_iter().flat_map(|o| of(o).enumerate().filter_map(once)).collect()
+}
+
+/// The kernel for `operation`: of the ways that this processor has, the last in its table.
+pub fn lock(operation: LockOperation) -> Result<LockKernel, String> {
+    let mut reason = "there are no atomic operations for this architecture".to_owned();
+    for listed in all_locks().into_iter().rev().filter(|l| l.operation == operation) {
+        match listed.kernel() {
+            Ok(kernel) => return Ok(kernel),
+            Err(lacks) => reason = lacks,
+        }
+    }
+    Err(reason)
+}
+
+impl ListedLock {
+    /// `atomic-add/lse`; the mutex is `mutex/std`.
+    pub fn name(&self) -> String {
+        let set = if self.operation == LockOperation::Mutex { "std" } else { self.set.name };
+        format!("{}/{set}", self.operation)
+    }
+
+    /// What the processor must support, in words.
+    pub fn needs(&self) -> &'static str {
+        if self.operation == LockOperation::Mutex { "" } else { self.set.needs }
+    }
+
+    pub(super) fn assembly(&self) -> Option<LockCode> {
+        match self.operation {
+            LockOperation::AtomicAdd => Some(self.set.atomic_add),
+            LockOperation::Exchange => Some(self.set.exchange),
+            LockOperation::CompareAndSwap => Some(self.set.compare_and_swap),
+            LockOperation::SpinLock => Some(self.set.spin_lock),
+            LockOperation::Mutex => None,
+            LockOperation::Fence => Some(self.set.fence),
+        }
+    }
+
+    /// Its machine code, `None` for the mutex.
+    pub fn code(&self) -> Option<Vec<u8>> {
+        // SAFETY: the code is a kernel.
+        unsafe { super::digest::body_of(self.assembly()? as *const u8) }
+    }
+
+    /// Digest of its machine code, `None` for the mutex.
+    pub fn digest(&self) -> Option<String> {
+        // SAFETY: the code is a kernel.
+        unsafe { super::digest::digest_of(self.assembly()? as *const u8) }
+    }
+
+    /// The kernel, or the reason why it cannot run here.
+    pub fn kernel(&self) -> Result<LockKernel, String> {
+        if self.operation != LockOperation::Mutex && !(self.set.present)() {
+            return Err(lacks(self.set.needs));
+        }
+        Ok(LockKernel { listed: *self })
+    }
+}
+
+/// A lock kernel that this processor can run.
+#[derive(Debug, Clone, Copy)]
+pub struct LockKernel {
+    listed: ListedLock,
+}
+
+impl LockKernel {
+    /// Operation and way.
+    pub fn name(&self) -> String {
+        self.listed.name()
+    }
+
+    /// Digest of its machine code, `None` for the mutex.
+    pub fn digest(&self) -> Option<String> {
+        self.listed.digest()
+    }
+
+    /// Does the operation `turns` times on `line`, with `inside` and `between` dependent additions (see
+    /// [`LockOperation`]); returns the tries that other threads made vain, 0 for the mutex.
+    ///
+    /// What is timed is the body of this call.
+    pub fn run(&self, line: &SharedLine, turns: u64, inside: u32, between: u32) -> u64 {
+        let Some(code) = self.listed.assembly() else { return mutex(line, turns, inside, between) };
+        let (mut left, mut vain) = (turns, 0);
+        while left > 0 {
+            let part = usize::try_from(left).unwrap_or(usize::MAX);
+            let word = (&raw const line.word) as usize;
+            let mut call = LockCall { word, turns: part, inside: inside as usize, between: between as usize, vain: 0 };
+            // SAFETY: the code accesses the two words of the line, which is borrowed and whose words are atomics, by
+            // atomic instructions or single aligned loads and stores; its instructions were found executable.
+            unsafe { code(&mut call) };
+            vain += call.vain as u64;
+            left -= part as u64;
+        }
+        vain
+    }
+}
+
+/// The comparator: compiled code around the standard library's mutex; the work inside and between is the ruler's.
+fn mutex(line: &SharedLine, turns: u64, inside: u32, between: u32) -> u64 {
+    for _ in 0..turns {
+        {
+            let mut guarded = line.mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            *guarded = guarded.wrapping_add(1);
+            add(inside);
+        }
+        add(between);
+    }
+    0
+}
+
+/// `count` dependent additions, by the same instructions as in the other kernels.
+fn add(count: u32) {
+    if count > 0 {
+        // SAFETY: touches registers only and ends after `count` turns, at least one.
+        unsafe { (native::WORK)(count as usize) }
+    }
+}

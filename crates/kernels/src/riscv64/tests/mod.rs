@@ -1,0 +1,24 @@
+//! What only machine code can get wrong: the caller's registers, and what a single row makes of memory.
+
+mod flow;
+mod registers;
+mod streams;
+
+use crate::stream::StreamCode;
+use crate::{KernelRow, all_rows};
+use host::memory::{Mapping, PageMode, Window};
+use units::Bytes;
+
+pub(crate) use flow::step;
+
+/// At least `bytes` of base pages between guards.
+fn memory(bytes: usize) -> Window {
+    let mapping = Mapping::new(Bytes(bytes as u64), PageMode::Base, Bytes(0)).unwrap();
+    mapping.take(0..mapping.len()).unwrap()
+}
+
+/// Every streaming kernel that can be executed here, with its code.
+fn executable() -> Vec<(KernelRow, StreamCode)> {
+    let code = |row: KernelRow| row.kernel().ok().and(row.row.ruler()).map(|code| (row, code));
+    all_rows().into_iter().filter_map(code).collect()
+}

@@ -1,0 +1,96 @@
+//! Tables of the order in which a walk visits the pieces of its streams.
+//!
+//! A table lies in memory of its own, 32 bits per piece, and is read once per pass beside the streams: 4 B per 64 B or
+//! per 512 B moved. It names every piece exactly once, which is proven when it is made, so that a kernel that follows it
+//! stays inside its streams.
+
+use super::BLOCK_BYTES;
+use super::contract::Visits;
+use host::memory::Window;
+use std::sync::atomic::Ordering::Relaxed;
+use units::error::{Error, Result};
+
+/// Bytes of a piece of [`Visits::Lines`].
+pub const LINE_BYTES: u64 = 64;
+
+/// What entries count in: the largest factor that an address takes without an instruction on x86 and Arm.
+const UNIT: u64 = 8;
+
+/// The longest stream that a table can be of: entries have 32 bits.
+pub const LONGEST_ORDERED: u64 = UNIT << 32;
+
+/// An order of the pieces of streams of one length.
+#[derive(Debug)]
+pub struct IndexTable {
+    window: Window,
+    visits: Visits,
+    stream: u64,
+}
+
+impl IndexTable {
+    /// Bytes of the memory that a table for streams of `stream` bytes takes.
+    pub fn bytes_for(visits: Visits, stream: u64) -> u64 {
+        (stream / piece(visits) * 4).next_multiple_of(64)
+    }
+
+    /// The table whose entry `i` is piece `order(i)`, in `window`. `stream` is the length of each stream.
+    ///
+    /// # Errors
+    /// `visits` is no order by a table; the stream is no multiple of a block or longer than [`LONGEST_ORDERED`]; the
+    /// window is too small; the order names a piece that does not exist or one twice.
+    pub fn new(window: Window, visits: Visits, stream: u64, mut order: impl FnMut(u64) -> u64) -> Result<Self> {
+        let by_table = matches!(visits, Visits::Lines | Visits::Chunks);
+        let pieces = stream / piece(visits);
+        let fits = stream > 0 && stream.is_multiple_of(BLOCK_BYTES) && stream <= LONGEST_ORDERED;
+        if !by_table || !fits || (window.len() as u64) < Self::bytes_for(visits, stream) {
+            let (have, visits) = (window.len(), format!("{visits:?}").to_lowercase());
+            return Err(Error::failure(format!("cannot order {visits} of {stream} B in a table of {have} B")));
+        }
+        let mut seen = vec![0u64; pieces.div_ceil(64) as usize];
+        let units = piece(visits) / UNIT;
+        let mut entry = |i: u64| -> Result<u64> {
+            if i >= pieces {
+                return Ok(0); // fills the last word; no walk gets there
+            }
+            let named = order(i);
+            let bit = 1u64 << (named % 64);
+            match seen.get_mut((named / 64) as usize).filter(|word| named < pieces && **word & bit == 0) {
+                Some(word) => *word |= bit,
+                None => return Err(Error::failure(format!("piece {named} of {pieces} is named twice or not there"))),
+            }
+            Ok(named * units)
+        };
+        let little_endian = cfg!(target_endian = "little");
+        for (i, word) in window.words().iter().take(pieces.div_ceil(2) as usize).enumerate() {
+            let (first, second) = (entry(2 * i as u64)?, entry(2 * i as u64 + 1)?);
+            let (low, high) = if little_endian { (first, second) } else { (second, first) };
+            word.store(low | high << 32, Relaxed);
+        }
+        Ok(Self { window, visits, stream })
+    }
+
+    /// Which pieces it names.
+    pub fn visits(&self) -> Visits {
+        self.visits
+    }
+
+    /// Length of each of the streams that it is for.
+    pub fn stream_bytes(&self) -> u64 {
+        self.stream
+    }
+
+    /// Address of the first entry.
+    pub(super) fn address(&self) -> usize {
+        self.window.address()
+    }
+
+    /// Length in bytes, without what fills up the last line.
+    pub(super) fn bytes(&self) -> usize {
+        (self.stream / piece(self.visits) * 4) as usize
+    }
+}
+
+/// Bytes of a piece.
+fn piece(visits: Visits) -> u64 {
+    if visits == Visits::Lines { LINE_BYTES } else { BLOCK_BYTES }
+}

@@ -1,0 +1,157 @@
+//! Atomics, locks and hand-offs: no addition is lost, no wait lasts longer than its patience.
+
+use memgauge_kernels::{HandOff, LockKernel, LockOperation, SharedLine, all_locks, lock};
+use std::sync::Barrier;
+use std::sync::atomic::Ordering::SeqCst;
+
+/// More looks than a descheduled partner needs, fewer than a test may last; fits 32 bits.
+const PATIENCE: usize = 1 << 31;
+
+/// Every lock kernel that can be executed here.
+fn kernels(operation: LockOperation) -> Vec<LockKernel> {
+    let listed = all_locks().into_iter().filter(|l| l.operation == operation);
+    let kernels: Vec<LockKernel> = listed.filter_map(|l| l.kernel().ok()).collect();
+    assert!(!kernels.is_empty(), "every processor can {operation}");
+    kernels
+}
+
+/// The word and the guarded word.
+fn words(line: &SharedLine) -> (usize, usize) {
+    (line.word.load(SeqCst), line.guarded.load(SeqCst))
+}
+
+/// What `threads` threads leave that all do `turns` turns on one line.
+fn contended(kernel: LockKernel, threads: usize, turns: u64) -> (usize, usize) {
+    let (line, start) = (SharedLine::default(), Barrier::new(threads));
+    std::thread::scope(|scope| {
+        for number in 0..threads as u32 {
+            let (line, start) = (&line, &start);
+            scope.spawn(move || {
+                start.wait();
+                // Different work, so that they meet in every order.
+                kernel.run(line, turns, number % 2 * 5, number % 3 * 7)
+            });
+        }
+    });
+    words(&line)
+}
+
+#[test]
+fn additions_of_several_threads_are_all_there() {
+    for (threads, turns) in [(1, 1000), (2, 20_000), (3, 5000), (8, 700)] {
+        let all = threads * turns as usize;
+        for operation in [LockOperation::AtomicAdd, LockOperation::CompareAndSwap] {
+            for kernel in kernels(operation) {
+                assert_eq!(contended(kernel, threads, turns), (all, 0), "{} of {threads} threads", kernel.name());
+            }
+        }
+        for kernel in kernels(LockOperation::SpinLock) {
+            assert_eq!(contended(kernel, threads, turns), (0, all), "{} of {threads} threads", kernel.name());
+        }
+    }
+}
+
+#[test]
+fn one_thread_alone_loses_nothing_whatever_it_does_between() {
+    for operation in LockOperation::ALL {
+        for kernel in kernels(operation) {
+            for (turns, inside, between) in [(1, 0, 0), (1, 1, 1), (2, 0, 3), (5, 4, 0), (1000, 7, 9)] {
+                let line = SharedLine::default();
+                kernel.run(&line, turns, inside, between);
+                let expected = match operation {
+                    LockOperation::AtomicAdd | LockOperation::CompareAndSwap | LockOperation::Fence => {
+                        (turns as usize, 0)
+                    }
+                    LockOperation::SpinLock => (0, turns as usize),
+                    LockOperation::Mutex => (0, 0), // it has a word of its own
+                    LockOperation::Exchange => (words(&line).0, 0), // what it puts there is nobody's business
+                };
+                assert_eq!(words(&line), expected, "{}, {turns} turns, {inside}, {between}", kernel.name());
+            }
+        }
+    }
+}
+
+#[test]
+fn no_turns_change_nothing() {
+    for operation in LockOperation::ALL {
+        for kernel in kernels(operation) {
+            let line = SharedLine::default();
+            line.word.store(77, SeqCst);
+            line.guarded.store(78, SeqCst);
+            assert_eq!(kernel.run(&line, 0, 3, 3), 0, "{}", kernel.name());
+            assert_eq!(words(&line), (77, 78), "{}", kernel.name());
+        }
+    }
+}
+
+#[test]
+fn a_spin_lock_waits_until_the_lock_is_free() {
+    for kernel in kernels(LockOperation::SpinLock) {
+        let line = SharedLine::default();
+        line.word.store(1, SeqCst);
+        std::thread::scope(|scope| {
+            let waiter = scope.spawn(|| kernel.run(&line, 3, 0, 0));
+            for _ in 0..100 {
+                assert_eq!(words(&line), (1, 0), "{}: nobody gets in while it is taken", kernel.name());
+                std::thread::yield_now();
+            }
+            line.word.store(0, SeqCst);
+            waiter.join().expect("the waiter ends");
+        });
+        assert_eq!(words(&line), (0, 3), "{}", kernel.name());
+    }
+}
+
+#[test]
+fn locks_have_names_digests_and_needs() {
+    for listed in all_locks() {
+        let own = listed.operation != LockOperation::Mutex;
+        assert_eq!((listed.digest().is_some(), listed.code().is_some()), (own, own), "{}", listed.name());
+        assert_eq!(listed.needs().is_empty(), !own, "{}", listed.name());
+        assert!(listed.name().starts_with(&format!("{}/", listed.operation)), "{}", listed.name());
+        match listed.kernel() {
+            Ok(kernel) => assert_eq!((kernel.name(), kernel.digest()), (listed.name(), listed.digest())),
+            Err(reason) => assert!(reason.contains(listed.needs()), "{reason}"),
+        }
+    }
+    for operation in LockOperation::ALL {
+        assert_eq!(operation.to_string().parse(), Ok(operation));
+        let chosen = lock(operation).expect("every processor has one way at least").name();
+        assert_eq!(kernels(operation).last().map(LockKernel::name), Some(chosen));
+    }
+}
+
+#[test]
+fn two_threads_hand_a_line_to_and_fro() {
+    for handoff in HandOff::ALL {
+        for turns in [1, 2, 300] {
+            let line = SharedLine::default();
+            let (first, second) = std::thread::scope(|scope| {
+                let first = scope.spawn(|| handoff.run(&line, 0, turns, PATIENCE));
+                let second = scope.spawn(|| handoff.run(&line, 1, turns, PATIENCE));
+                (first.join().expect("one side"), second.join().expect("the other"))
+            });
+            assert_eq!((first, second), (turns, turns), "{handoff}");
+            assert_eq!(words(&line), (2 * turns, 0), "{handoff}");
+        }
+    }
+}
+
+#[test]
+fn impatience_ends_a_hand_off() {
+    for handoff in HandOff::ALL {
+        for patience in [0, 1, 2, 1000] {
+            let line = SharedLine::default();
+            // Nobody answers: the value that it waits for does not come, or comes once.
+            assert_eq!(handoff.run(&line, 1, 5, patience), 0, "{handoff}");
+            assert_eq!(words(&line), (0, 0), "{handoff}");
+            assert_eq!(handoff.run(&line, 0, 5, patience), 1, "{handoff}");
+            assert_eq!(words(&line), (1, 0), "{handoff}");
+            assert_eq!(handoff.run(&line, 1, 0, patience), 0, "{handoff}: no turns");
+            assert_eq!(words(&line), (1, 0), "{handoff}");
+        }
+        assert_eq!(handoff.to_string().parse(), Ok(handoff));
+        assert!(handoff.digest().is_some() && handoff.code().is_some(), "{handoff}");
+    }
+}

@@ -1,0 +1,43 @@
+//! How long a pointer chain takes to build and verify against mapping and first touching the same memory.
+//!
+//! `cargo run --release --example chain_speed -- 2GiB 5` prints one line per round; docs/performance.md quotes it.
+
+use engine::{ChainShape, ChaseWork, Machine, MemoryPlan, RealMachine, Work};
+use host::facts::{SystemFiles, discover};
+use host::interrupt::StopFlag;
+use host::memory::PageMode;
+use std::io::Write;
+use units::Bytes;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut words = std::env::args().skip(1);
+    let bytes: Bytes = words.next().unwrap_or_else(|| "256MiB".to_owned()).parse()?;
+    let rounds: u64 = words.next().unwrap_or_else(|| "5".to_owned()).parse()?;
+    let files = SystemFiles::real();
+    let facts = discover(&files);
+    let cpus = facts.topology.allowed();
+    let mut machine = RealMachine::new(facts, files, &cpus, StopFlag::never())?;
+    for seed in 0..rounds {
+        let work = Work::Chase(ChaseWork {
+            pages: PageMode::Transparent,
+            cpu: cpus[0],
+            node: None,
+            bytes,
+            stride: Bytes(64),
+            shape: ChainShape::GlobalRandom,
+            seed,
+            walkers: 1,
+            payload: false,
+        });
+        let plan = MemoryPlan::of([&work], machine.facts(), false);
+        let start = machine.now();
+        machine.map(&plan, false).map_err(|trouble| format!("{trouble:?}"))?;
+        let touched = machine.now();
+        machine.prepare(&work).map_err(|trouble| format!("{trouble:?}"))?;
+        let built = machine.now();
+        let (touch, build) = ((touched - start).secs(), (built - touched).secs());
+        let ratio = build / touch;
+        writeln!(std::io::stdout(), "{bytes}: first touch {touch:.3} s, chain {build:.3} s, ratio {ratio:.2}")?;
+    }
+    Ok(())
+}

@@ -1,0 +1,132 @@
+//! The plan as data, for `--dry-run --format json` and `jsonl`. Its keys are documented in docs/plan.md.
+
+use super::output::Destination;
+use crate::plan::{Plan, PlannedPoint};
+use crate::run;
+use engine::Sampling;
+use report::Coordinates;
+use serde::Serialize;
+use units::error::{Error, Result};
+
+/// Rises when a key changes its meaning or goes.
+const PLAN_VERSION: u32 = 1;
+
+/// How a plan can be printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// For people.
+    Text,
+    /// One document.
+    Json,
+    /// The plan without its points on the first line, then a line for each point.
+    Jsonl,
+}
+
+impl Form {
+    /// The form of a plan whose report is asked for in `format`: text for all that plans are not printed in.
+    pub fn beside(format: Option<&str>) -> Self {
+        match format {
+            Some("json") => Self::Json,
+            Some("jsonl") => Self::Jsonl,
+            _ => Self::Text,
+        }
+    }
+}
+
+/// What holds for the whole plan.
+#[derive(Serialize)]
+struct Head<'a> {
+    plan_version: u32,
+    profile: &'a str,
+    seed: String,
+    cpus: &'a [u32],
+    budget_ns: f64,
+    planned_ns: f64,
+    memory_bytes: u64,
+    sampling: Samples,
+    shortened: &'a [String],
+    notes: &'a [String],
+    result: String,
+    point_count: u64,
+}
+
+#[derive(Serialize)]
+struct Whole<'a> {
+    #[serde(flatten)]
+    head: Head<'a>,
+    points: Vec<Point<'a>>,
+}
+
+/// Samples of a point at most, by the plan.
+#[derive(Serialize)]
+struct Samples {
+    rounds: u32,
+    samples_per_round: u32,
+    sample_ns: f64,
+}
+
+#[derive(Serialize)]
+struct Point<'a> {
+    id: u64,
+    experiment: &'a str,
+    coordinates: &'a Coordinates,
+    status: &'a str,
+    reason: Option<&'a str>,
+    /// `None` where nothing is to be measured.
+    sampling: Option<Samples>,
+}
+
+/// `plan` in a `form` that is data. Ends with the end of a line.
+pub fn data(plan: &Plan, destination: &Destination, form: Form) -> Result<String> {
+    let head = head(plan, destination);
+    let points = plan.points.iter().map(|planned| point(plan, planned));
+    let wrong = |error: serde_json::Error| Error::failure(format!("cannot write the plan: {error}"));
+    if form == Form::Jsonl {
+        let mut text = serde_json::to_string(&head).map_err(wrong)? + "\n";
+        for point in points {
+            text += &(serde_json::to_string(&point).map_err(wrong)? + "\n");
+        }
+        return Ok(text);
+    }
+    Ok(serde_json::to_string_pretty(&Whole { head, points: points.collect() }).map_err(wrong)? + "\n")
+}
+
+fn head<'a>(plan: &'a Plan, destination: &Destination) -> Head<'a> {
+    let summary = run::summary(plan);
+    Head {
+        plan_version: PLAN_VERSION,
+        profile: &plan.request.profile,
+        seed: plan.request.seed.to_string(),
+        cpus: &plan.request.cpus,
+        budget_ns: summary.budget.0,
+        planned_ns: summary.planned.0,
+        memory_bytes: summary.memory.0,
+        sampling: samples(plan.sampling_shown()),
+        shortened: &plan.shortened,
+        notes: &plan.adjusted,
+        result: destination.describe(),
+        point_count: summary.points,
+    }
+}
+
+fn point<'a>(plan: &'a Plan, planned: &'a PlannedPoint) -> Point<'a> {
+    let known = planned.work.as_ref().err();
+    let status = match known {
+        None if planned.stage.is_some() => "placeholder",
+        None => "planned",
+        Some(outcome) if outcome.reason().is_none() => "measured before",
+        Some(outcome) => outcome.status(),
+    };
+    Point {
+        id: planned.id,
+        experiment: plan.request.experiments[planned.experiment].name(),
+        coordinates: &planned.coordinates,
+        status,
+        reason: known.and_then(|outcome| outcome.reason()),
+        sampling: known.is_none().then(|| samples(plan.sampling_of(planned))),
+    }
+}
+
+fn samples(sampling: Sampling) -> Samples {
+    Samples { rounds: sampling.rounds, samples_per_round: sampling.per_round, sample_ns: sampling.length.0 }
+}

@@ -1,0 +1,109 @@
+//! The values of `--format` and `--output`, from the tables of renderers.
+
+use super::terminal::terminal_width;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::error::ErrorKind;
+use clap::{Arg, Command, ValueEnum};
+use render::{self, COMPARISON_FORMATS, RENDERERS};
+use std::ffi::OsStr;
+
+/// Reads the name of a format; `help` is answered with all of them.
+#[derive(Debug, Clone)]
+pub struct Formats {
+    /// Name and what it is.
+    known: Vec<[&'static str; 2]>,
+}
+
+impl Formats {
+    /// The formats of reports.
+    pub fn of_reports() -> Self {
+        Self { known: RENDERERS.iter().map(|r| [r.name(), r.help()]).collect() }
+    }
+
+    /// The formats of comparisons.
+    pub fn of_comparisons() -> Self {
+        Self { known: COMPARISON_FORMATS.iter().map(|f| [f.name, f.help]).collect() }
+    }
+
+    /// What `--format help` prints.
+    fn table(&self) -> String {
+        let rows: Vec<Vec<String>> = self.known.iter().map(|row| row.map(str::to_owned).to_vec()).collect();
+        render::list_table(&["format", "what it is"], &rows, terminal_width())
+    }
+
+    fn values(&self) -> Vec<PossibleValue> {
+        self.known.iter().map(|[name, _]| PossibleValue::new(*name)).collect()
+    }
+}
+
+impl TypedValueParser for Formats {
+    type Value = String;
+
+    fn parse_ref(&self, command: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<String, clap::Error> {
+        if value == "help" {
+            return Err(clap::Error::raw(ErrorKind::DisplayHelp, self.table()));
+        }
+        PossibleValuesParser::new(self.values()).parse_ref(command, arg, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(self.values().into_iter().chain([PossibleValue::new("help")])))
+    }
+}
+
+/// Reads one of the values of an enum; `help` is answered with all of them.
+#[derive(Debug, Clone)]
+pub struct Values<T>(std::marker::PhantomData<T>);
+
+impl<T> Values<T> {
+    /// The reader of `T`.
+    pub fn new() -> Self {
+        Self(std::marker::PhantomData)
+    }
+}
+
+impl<T: ValueEnum + Clone + Send + Sync + 'static> TypedValueParser for Values<T> {
+    type Value = T;
+
+    fn parse_ref(&self, command: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<T, clap::Error> {
+        if value == "help" {
+            let known = T::value_variants().iter().filter_map(ValueEnum::to_possible_value);
+            let help = |v: &PossibleValue| v.get_help().map(ToString::to_string).unwrap_or_default();
+            let rows: Vec<Vec<String>> = known.map(|v| vec![v.get_name().to_owned(), help(&v)]).collect();
+            let table = render::list_table(&["format", "what it is"], &rows, terminal_width());
+            return Err(clap::Error::raw(ErrorKind::DisplayHelp, table));
+        }
+        clap::value_parser!(T).parse_ref(command, arg, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        let known = T::value_variants().iter().filter_map(ValueEnum::to_possible_value);
+        Some(Box::new(known.chain([PossibleValue::new("help")])))
+    }
+}
+
+/// The help of `--output` of measurements.
+pub fn run_output() -> String {
+    let folder = "[default: a report in the folder of runs, see list runs]";
+    format!("{} {folder}", output_help(report_extensions(), ", JSON to a pipe"))
+}
+
+/// The help of `--output` of reports that are shown.
+pub fn report_output() -> String {
+    output_help(report_extensions(), "")
+}
+
+/// The help of `--output` of comparisons.
+pub fn comparison_output() -> String {
+    output_help(COMPARISON_FORMATS.iter().map(|f| f.extension), "")
+}
+
+fn report_extensions() -> impl Iterator<Item = &'static str> {
+    RENDERERS.iter().flat_map(|r| r.extensions().iter().copied())
+}
+
+fn output_help(extensions: impl Iterator<Item = &'static str>, otherwise: &str) -> String {
+    let extensions: Vec<String> = extensions.map(|e| format!(".{e}")).collect();
+    let extensions = extensions.join(" ");
+    format!("Write to FILE, format by extension ({extensions}){otherwise}; - is standard output and saves nothing")
+}

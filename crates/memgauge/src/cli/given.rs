@@ -1,0 +1,167 @@
+//! What of a command line has an effect: options that change nothing are refused, all in one way.
+
+use super::args::{Cli, Command};
+use clap::ArgMatches;
+use clap::parser::ValueSource;
+use experiments::{Effect, Effects};
+use units::error::{Error, Result};
+
+/// Refuses an option that was typed and changes nothing beside the others.
+pub fn check_effects(cli: &Cli, matches: &ArgMatches) -> Result<()> {
+    let given = Given { matches: matches.subcommand().map_or(matches, |(_, own)| own) };
+    let Some(command) = &cli.command else {
+        return given.check(&cli.run).and_then(|()| given.check(&cli.run.common));
+    };
+    match command {
+        Command::Run(o) => given.check(o).and_then(|()| given.check(&o.common)),
+        Command::Bandwidth(o) => given.check(&o.settings).and_then(|()| given.check(&o.common)),
+        Command::Latency(o) => given.check(&o.settings).and_then(|()| given.check(&o.common)),
+        Command::Scaling(o) => given.check(&o.settings).and_then(|()| given.check(&o.common)),
+        Command::CoreToCore(o) => given.check(&o.settings).and_then(|()| given.check(&o.common)),
+        Command::LoadedLatency(o) => given.check(&o.settings).and_then(|()| given.check(&o.common)),
+        Command::Numa(o) => given.check(&o.settings).and_then(|()| given.check(&o.common)),
+        Command::Patterns(o) => given.check(&o.settings).and_then(|()| given.check(&o.common)),
+        Command::Tlb(o) => given.check(&o.settings).and_then(|()| given.check(&o.common)),
+        Command::Caches(o) => given.check(&o.settings).and_then(|()| given.check(&o.common)),
+        Command::Instructions(o) => given.check(&o.settings).and_then(|()| given.check(&o.common)),
+        Command::Locks(o) => given.check(&o.settings).and_then(|()| given.check(&o.common)),
+        Command::Io(o) => given.check(&o.settings).and_then(|()| given.check(&o.common)),
+        Command::List(o) => given.check(o),
+        Command::Report(o) => given.check(o),
+        Command::Compare(o) => given.check(o),
+        Command::Generate(_) => Ok(()),
+    }
+}
+
+/// The options of one command as they were typed.
+struct Given<'a> {
+    matches: &'a ArgMatches,
+}
+
+impl Given<'_> {
+    fn check<S: Effects>(&self, settings: &S) -> Result<()> {
+        let idle = |effect: &&Effect<S>| self.typed(effect.option).is_some() && !(effect.applies)(settings);
+        let Some(Effect { option, only, cure, .. }) = S::EFFECTS.iter().find(idle) else { return Ok(()) };
+        let value = self.typed(option).unwrap_or_default();
+        let typed = format!("--{option} {value}");
+        let cure = cure.map(|cure| format!("type {cure} with it, or ")).unwrap_or_default();
+        Err(Error::usage(format!("option without effect: {}; {only}; {cure}leave it out", typed.trim_end())))
+    }
+
+    /// The value that was typed for `option`, empty for a flag; `None` where it was not typed.
+    fn typed(&self, option: &str) -> Option<String> {
+        let id = option.replace('-', "_");
+        let known = self.matches.try_contains_id(&id).unwrap_or(false);
+        let source = known.then(|| self.matches.value_source(&id)).flatten();
+        let values = || self.matches.get_raw(&id).into_iter().flatten().map(|v| v.to_string_lossy().into_owned());
+        // A flag has the value that its presence stands for.
+        let shown = |values: Vec<String>| if values == ["true"] { String::new() } else { values.join(",") };
+        (source == Some(ValueSource::CommandLine)).then(|| shown(values().collect()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Parsed;
+    use super::super::args::{CommonOptions, CompareOptions, ListOptions, ReportOptions, RunOptions};
+    use experiments::{
+        Effects, bandwidth, caches, core_to_core, instructions, io, latency, loaded_latency, locks, numa, patterns,
+        scaling, tlb,
+    };
+    use std::ffi::OsString;
+
+    /// A command line on which an option changes nothing, the option, and what makes it one of use.
+    const IDLE: &[[&str; 3]] = &[
+        ["bandwidth", "--prefetch-distance 512", "--ops read-prefetch"],
+        ["latency", "--locality 64KiB", "--chain-mode random-box"],
+        ["latency", "--window 20us", "--windows 10000"],
+        ["loaded-latency", "--bully 1", "--victim 0"],
+        ["numa --measure latency", "--ops write", "--measure bandwidth,latency"],
+        ["numa --measure latency", "--threads 1", "--measure bandwidth,latency"],
+        ["numa --measure latency", "--interleave none", "--measure bandwidth,latency"],
+        ["patterns --orders forward", "--stride 64", "--orders strided"],
+        ["patterns --orders forward", "--blocks 64", "--orders random"],
+        ["locks --threads 1", "--lines shared", "--threads all"],
+        ["io x --ops read", "--mixes 30%", "--ops mix"],
+        ["io x --pattern random", "--stride 10", "--pattern seekdist"],
+        ["io x", "--fsync 1", "--ops write"],
+        ["io x", "--fdatasync 1", "--ops write"],
+        ["io x", "--data zeros", "--ops write"],
+        ["io x", "--destroy-data x", "--ops write"],
+        ["io x --ops write", "--verify", "--ops read"],
+        ["io x --engine sync", "--poll", "--engine io_uring"],
+        ["io x", "--keep", "--create 1GiB"],
+        ["io x", "--timing recorded", "--replay TRACE"],
+        ["io x --replay TRACE", "--pattern random", ""],
+        ["io x --replay TRACE", "--blocks 8KiB", ""],
+        ["io x --replay TRACE", "--start 1", ""],
+        ["io x --replay TRACE", "--end 9", ""],
+        ["io x --replay TRACE", "--misalign 512", ""],
+        ["run --only tlb", "--ops read", "--only bandwidth,latency"],
+        ["run --only tlb", "--sizes 1MiB", "--only bandwidth,latency"],
+        ["run --only tlb", "--pages 4k", "--only bandwidth,latency"],
+        ["run --only tlb", "--memory-nodes 0", "--only bandwidth,latency"],
+        ["run --ops latency", "--threads 1", ""],
+        ["run --ops latency", "--width 256", ""],
+        ["tlb", "--scores", "--format sc-membench"],
+        ["tlb --format json", "--verbose", "--format table"],
+        ["report x", "--scores", "--format sc-membench"],
+        ["report x --format csv", "--verbose", "--format table"],
+        ["report x --format csv", "--chart tlb", "--format svg"],
+        ["report x", "--theme dark", "--format svg"],
+        ["report x --format csv", "--title T", "--format svg"],
+        ["tlb --format json", "--title T", "--format svg"],
+        ["compare x y --format json", "--verbose", "--format table"],
+        ["list host", "--code", ""],
+    ];
+
+    fn refusal(line: &str) -> Option<String> {
+        let words: Vec<OsString> = ["memgauge"].into_iter().chain(line.split_whitespace()).map(Into::into).collect();
+        Parsed::of(&words).err().map(|error| error.to_string())
+    }
+
+    #[test]
+    fn what_has_no_effect_is_refused_and_its_cure_works() {
+        for [line, option, cure] in IDLE {
+            assert_eq!(refusal(line), None, "{line}");
+            let said = refusal(&format!("{line} {option}")).unwrap_or_else(|| panic!("{line} {option} is taken"));
+            assert!(said.contains("without effect") && said.contains(option) && said.contains(cure), "{said}");
+            // What is typed anew takes the place of what was there.
+            let name = cure.split(' ').next().unwrap_or_default();
+            let mut words: Vec<&str> = line.split(' ').collect();
+            if let Some(at) = words.iter().position(|word| *word == name).filter(|_| !cure.is_empty()) {
+                words.drain(at..at + 2);
+            }
+            let cured = format!("{} {option} {cure}", words.join(" "));
+            assert!(cure.is_empty() || refusal(&cured).is_none(), "{cured}: {:?}", refusal(&cured));
+        }
+    }
+
+    #[test]
+    fn every_declared_effect_is_tried() {
+        fn names<S: Effects>() -> impl Iterator<Item = &'static str> {
+            S::EFFECTS.iter().map(|effect| effect.option)
+        }
+        let experiments = names::<bandwidth::Settings>()
+            .chain(names::<latency::Settings>())
+            .chain(names::<scaling::Settings>())
+            .chain(names::<core_to_core::Settings>())
+            .chain(names::<loaded_latency::Settings>())
+            .chain(names::<numa::Settings>())
+            .chain(names::<patterns::Settings>())
+            .chain(names::<tlb::Settings>())
+            .chain(names::<caches::Settings>())
+            .chain(names::<instructions::Settings>())
+            .chain(names::<locks::Settings>())
+            .chain(names::<io::Settings>());
+        let others = names::<RunOptions>().chain(names::<CommonOptions>()).chain(names::<ReportOptions>());
+        let all = experiments.chain(others).chain(names::<CompareOptions>()).chain(names::<ListOptions>());
+        let tried = |option: &str| IDLE.iter().filter(|row| row[1].split(' ').next() == Some(option)).count();
+        let mut count = 0;
+        for option in all {
+            count += 1;
+            assert!(tried(&format!("--{option}")) > 0, "{option}");
+        }
+        assert_eq!(count, IDLE.len());
+    }
+}

@@ -1,0 +1,213 @@
+//! `memgauge list`: what can be measured here, and what cannot and why.
+
+use super::args::{ListFormat, ListOptions, Listed};
+use super::runs;
+use super::terminal::{terminal_width, to_stdout};
+use experiments::EXPERIMENTS;
+use host::facts::{SystemFiles, discover};
+use host::storage::IO_ENGINES;
+use kernels::{Listing, catalogue};
+use serde::Serialize;
+use units::error::{Error, Result};
+use units::nearest_name;
+
+/// Bytes of machine code in a line.
+const BYTES_PER_LINE: usize = 16;
+
+/// A kernel as listed.
+#[derive(Debug, Serialize)]
+struct KernelEntry {
+    family: &'static str,
+    name: String,
+    does: String,
+    /// Width of the registers, `any` where the processor chooses it.
+    bits: String,
+    needs: String,
+    /// `null` where it runs here, else why not.
+    unavailable: Option<String>,
+    /// Whether the instruction set cannot do it at all.
+    unsupported: bool,
+    digest: Option<String>,
+    /// In hexadecimal; only where it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    code: Option<String>,
+}
+
+/// An experiment as listed.
+#[derive(Debug, Serialize)]
+struct ExperimentEntry {
+    name: &'static str,
+    question: &'static str,
+}
+
+/// An I/O engine as listed.
+#[derive(Debug, Serialize)]
+struct EngineEntry {
+    name: &'static str,
+    does: &'static str,
+    /// Whether a thread can have several operations under way.
+    asynchronous: bool,
+    /// `null` where it can be used here, else why not.
+    unavailable: Option<String>,
+}
+
+/// Prints what was asked for.
+pub fn list(options: &ListOptions) -> Result<()> {
+    let json = options.format == ListFormat::Json;
+    if let Some(name) = options.name.as_ref().filter(|_| options.what != Listed::Kernels) {
+        return Err(Error::usage(format!(
+            "too much: {name}; only kernels have names; type memgauge list kernels {name}"
+        )));
+    }
+    let text = match options.what {
+        Listed::Kernels => {
+            let chosen = chosen(options.name.as_deref())?;
+            match () {
+                () if json => to_json(&chosen.iter().map(|l| entry(l, options.code)).collect::<Vec<_>>())?,
+                () if options.code => chosen.iter().map(code).collect(),
+                () => kernel_table(&chosen),
+            }
+        }
+        Listed::Experiments if json => to_json(&experiments())?,
+        Listed::Experiments => experiment_table(),
+        Listed::Engines if json => to_json(&engines())?,
+        Listed::Engines => engine_table(),
+        Listed::Runs if json => to_json(&runs::entries())?,
+        Listed::Runs => runs::table()?,
+        Listed::Host if json => to_json(&discover(&SystemFiles::real()))?,
+        Listed::Host => render::host_table(&discover(&SystemFiles::real()), terminal_width()),
+    };
+    to_stdout(text.as_bytes())
+}
+
+fn to_json(value: &impl Serialize) -> Result<String> {
+    let text = serde_json::to_string_pretty(value).map_err(|e| Error::failure(format!("cannot write JSON: {e}")))?;
+    Ok(text + "\n")
+}
+
+/// The kernel called `name`, or all of the operation or family of that name; every kernel without a name.
+fn chosen(name: Option<&str>) -> Result<Vec<Listing>> {
+    let all = catalogue();
+    let Some(name) = name else { return Ok(all) };
+    let exactly = |l: &&Listing| l.name == name;
+    let alike = |l: &&Listing| l.operation == name || l.family == name;
+    let found: Vec<Listing> = match all.iter().find(exactly) {
+        Some(one) => vec![one.clone()],
+        None => all.iter().filter(alike).cloned().collect(),
+    };
+    if found.is_empty() {
+        let names: Vec<&str> = all.iter().map(|l| l.name.as_str()).collect();
+        let near = nearest_name(name, &names).map(|n| format!("did you mean '{n}'? ")).unwrap_or_default();
+        return Err(Error::usage(format!(
+            "unknown kernel: '{name}'; {near}type memgauge list kernels for all of them"
+        )));
+    }
+    Ok(found)
+}
+
+fn entry(l: &Listing, with_code: bool) -> KernelEntry {
+    let hex = |code: &Vec<u8>| code.iter().map(|byte| format!("{byte:02x}")).collect();
+    KernelEntry {
+        family: l.family,
+        name: l.name.clone(),
+        does: l.does.clone(),
+        bits: l.bits.clone(),
+        needs: l.needs.clone(),
+        unavailable: l.unavailable.clone(),
+        unsupported: l.unsupported,
+        digest: l.digest.clone(),
+        code: l.code.as_ref().filter(|_| with_code).map(hex),
+    }
+}
+
+/// The machine code of a kernel as lines of hexadecimal, with what it takes to read them.
+fn code(l: &Listing) -> String {
+    let (Some(code), Some(digest)) = (&l.code, &l.digest) else {
+        let why = l.unavailable.as_deref().unwrap_or("it is not this program's code");
+        return format!("# {}: no machine code: {why}\n\n", l.name);
+    };
+    let mut text = format!(
+        "# {}: {}\n# {} bytes, digest {digest} (the first 16 digits of their SHA-256), needs {}\n\
+         # to disassemble: xxd -r -p > kernel.bin, then objdump -D -b binary -m {} kernel.bin\n",
+        l.name,
+        l.does,
+        code.len(),
+        l.needs,
+        objdump_machine(),
+    );
+    for line in code.chunks(BYTES_PER_LINE) {
+        let bytes: Vec<String> = line.iter().map(|byte| format!("{byte:02x}")).collect();
+        text += &(bytes.join(" ") + "\n");
+    }
+    text + "\n"
+}
+
+/// What objdump calls the architecture of this program.
+fn objdump_machine() -> &'static str {
+    match std::env::consts::ARCH {
+        "x86_64" => "i386:x86-64",
+        "x86" => "i386",
+        "riscv64" => "riscv:rv64",
+        other => other,
+    }
+}
+
+fn kernel_table(listed: &[Listing]) -> String {
+    let row = |l: &Listing| {
+        let here = l.unavailable.clone().unwrap_or_else(|| "yes".to_owned());
+        let digest = l.digest.clone().unwrap_or_else(|| "-".to_owned());
+        vec![l.name.clone(), l.bits.clone(), l.needs.clone(), here, digest, l.does.clone()]
+    };
+    let rows: Vec<Vec<String>> = listed.iter().map(row).collect();
+    render::list_table(&["kernel", "bits", "needs", "available here", "digest", "does"], &rows, terminal_width())
+}
+
+fn experiments() -> Vec<ExperimentEntry> {
+    EXPERIMENTS.iter().map(|e| ExperimentEntry { name: e.name, question: e.question }).collect()
+}
+
+fn engines() -> Vec<EngineEntry> {
+    let of = |row: &host::storage::EngineRow| EngineEntry {
+        name: row.name,
+        does: row.help,
+        asynchronous: row.asynchronous,
+        unavailable: (row.availability)().err(),
+    };
+    IO_ENGINES.iter().map(of).collect()
+}
+
+fn engine_table() -> String {
+    let row = |e: EngineEntry| {
+        let several = if e.asynchronous { "yes" } else { "no" };
+        let here = e.unavailable.unwrap_or_else(|| "yes".to_owned());
+        vec![e.name.to_owned(), several.to_owned(), here, e.does.to_owned()]
+    };
+    let rows: Vec<Vec<String>> = engines().into_iter().map(row).collect();
+    render::list_table(&["engine", "depth above 1", "available here", "does"], &rows, terminal_width())
+}
+
+fn experiment_table() -> String {
+    let rows: Vec<Vec<String>> =
+        experiments().into_iter().map(|e| vec![e.name.to_owned(), e.question.to_owned()]).collect();
+    render::list_table(&["experiment", "question"], &rows, terminal_width())
+}
+
+/// The kernel list as a page of documentation: what does not depend on the machine that writes it.
+pub fn kernel_page() -> String {
+    let mut page = format!(
+        "# Kernels of {}\n\nGenerated by `memgauge generate kernels`; do not edit.\n\nA digest is the start of SHA-256 over \
+         the kernel's machine code: equal digests mean that the same instructions were timed. Comparators have none: \
+         they are not this program's code. `memgauge list kernels NAME --code` prints the code itself.\n\n\
+         | kernel | bits | needs | digest | does |\n|---|---|---|---|---|\n",
+        std::env::consts::ARCH
+    );
+    for l in catalogue() {
+        let digest = match (&l.digest, &l.unavailable) {
+            (Some(digest), _) => format!("`{digest}`"),
+            (None, Some(why)) if l.unsupported => format!("unsupported: {why}"),
+            _ => "-".to_owned(),
+        };
+        page += &format!("| {} | {} | {} | {digest} | {} |\n", l.name, l.bits, l.needs, l.does);
+    }
+    page
+}

@@ -1,0 +1,107 @@
+//! The command line: the only reader of arguments and the environment, and the only writer to the terminal.
+
+#![forbid(unsafe_code)]
+
+mod args;
+mod compare;
+mod dry_run;
+mod exit;
+mod formats;
+mod generate;
+mod given;
+mod io;
+mod list;
+mod measure;
+mod output;
+mod progress;
+mod refusal;
+mod resume;
+mod runs;
+mod saved;
+mod state;
+mod target;
+mod terminal;
+
+use args::{Cli, Command};
+use clap::FromArgMatches;
+use exit::Exit;
+pub use exit::{EXIT_CODES, ExitRow, markdown as exit_codes_in_markdown};
+use std::ffi::OsString;
+use std::io::Write;
+use units::error::{Error, Kind, Result};
+
+/// Runs the program with `arguments` (the program's name first) and returns its exit code, one of [`EXIT_CODES`].
+pub fn main(arguments: Vec<OsString>) -> u8 {
+    let refused = host::privilege::refuse_elevated();
+    // Without the handler all is as it was; there is nothing that a user could do about it.
+    let _ = host::interrupt::report_file_limit();
+    let words = arguments.iter().map(|a| a.to_string_lossy().into_owned()).collect();
+    let outcome = refused.and_then(|()| Parsed::of(&arguments)).and_then(|parsed| match parsed {
+        Parsed::Text(text) => output::to_stdout(text.as_bytes()).map(|()| Exit::Done),
+        Parsed::Request(cli) => dispatch(*cli, words),
+    });
+    let exit = outcome.unwrap_or_else(|error| {
+        // A closed standard error leaves nobody to tell.
+        let _ = writeln!(std::io::stderr(), "memgauge: {}", visible(&error.to_string()));
+        match error.kind() {
+            Kind::Usage => Exit::Usage,
+            Kind::Failure => Exit::Failed,
+        }
+    });
+    exit.code()
+}
+
+/// `message` as one line that cannot do anything to a terminal: what users typed is quoted in it.
+fn visible(message: &str) -> String {
+    let shown = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
+    message.chars().map(shown).collect()
+}
+
+/// What the arguments ask for.
+enum Parsed {
+    /// Help or the version.
+    Text(String),
+    /// Something to do.
+    Request(Box<Cli>),
+}
+
+impl Parsed {
+    fn of(arguments: &[OsString]) -> Result<Self> {
+        let matches = args::command().try_get_matches_from(arguments);
+        match matches.and_then(|matches| Cli::from_arg_matches(&matches).map(|cli| (cli, matches))) {
+            Ok((cli, matches)) => {
+                given::check_effects(&cli, &matches)?;
+                Ok(Parsed::Request(Box::new(cli)))
+            }
+            Err(e) if !e.use_stderr() => {
+                let text = e.render().to_string();
+                // What is not made of the command's own help has the mark of an error.
+                Ok(Parsed::Text(text.strip_prefix("error: ").map_or_else(|| text.clone(), str::to_owned)))
+            }
+            Err(e) => Err(Error::usage(refusal::refusal(&e, arguments))),
+        }
+    }
+}
+
+fn dispatch(cli: Cli, words: Vec<String>) -> Result<Exit> {
+    match cli.command {
+        None => measure::run(&cli.run, words),
+        Some(Command::Run(options)) => measure::run(&options, words),
+        Some(Command::Bandwidth(options)) => measure::bandwidth(options, words),
+        Some(Command::Latency(options)) => measure::latency(options, words),
+        Some(Command::Scaling(options)) => measure::scaling(options, words),
+        Some(Command::CoreToCore(options)) => measure::core_to_core(options, words),
+        Some(Command::LoadedLatency(options)) => measure::loaded_latency(options, words),
+        Some(Command::Numa(options)) => measure::numa(options, words),
+        Some(Command::Patterns(options)) => measure::patterns(options, words),
+        Some(Command::Tlb(options)) => measure::tlb(options, words),
+        Some(Command::Caches(options)) => measure::caches(options, words),
+        Some(Command::Instructions(options)) => measure::instructions(options, words),
+        Some(Command::Locks(options)) => measure::locks(options, words),
+        Some(Command::Io(options)) => io::io(*options, words),
+        Some(Command::List(options)) => list::list(&options).map(|()| Exit::Done),
+        Some(Command::Report(options)) => output::report(&options),
+        Some(Command::Compare(options)) => compare::run(&options),
+        Some(Command::Generate(options)) => generate::generate(options.what).map(|()| Exit::Done),
+    }
+}

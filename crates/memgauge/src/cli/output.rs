@@ -1,0 +1,215 @@
+//! Where results go: standard output, a file, the saved report.
+
+use super::args::{CommonOptions, ReportOptions, Theme};
+use super::exit::Exit;
+use super::target::{Target, check_no_folder, is_stdout, put};
+use super::terminal::terminal_width;
+pub use super::terminal::{tell, to_stdout};
+use super::{saved, state};
+use render::{self, NamedReport, Options, Renderer};
+use report::{Report, is_replaceable};
+use std::io::IsTerminal;
+use std::path::Path;
+use units::error::Result;
+
+/// Where a run's result goes, checked before anything is measured.
+pub struct Destination {
+    stdout: Option<&'static dyn Renderer>,
+    file: Option<(Target, &'static dyn Renderer)>,
+    options: Options,
+    /// Whether the report goes into the folder of saved runs, or would have.
+    unnamed: bool,
+}
+
+impl std::fmt::Debug for Destination {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let stdout = self.stdout.map(|r| r.name());
+        f.debug_struct("Destination").field("stdout", &stdout).field("file", &self.file.as_ref().map(|f| &f.0)).finish()
+    }
+}
+
+/// What names the report of a run that the user does not name.
+#[derive(Debug, Clone, Copy)]
+pub struct Unnamed<'a> {
+    /// When the run starts.
+    pub stamp: &'a str,
+    /// Its profile or experiment.
+    pub profile: &'a str,
+    /// Where it was, of a run that is continued.
+    pub before: Option<&'a Path>,
+}
+
+impl Destination {
+    /// As the options say.
+    pub fn new(options: &CommonOptions, unnamed: Unnamed<'_>) -> Result<Self> {
+        let shown = Options {
+            scores: options.scores,
+            verbose: options.verbose,
+            title: options.title.clone(),
+            ..Options::default()
+        };
+        let chosen = options.format.as_deref().map(render::by_name).transpose()?;
+        let stdout = Some(chosen.map_or_else(|| render::by_name("table"), Ok)?);
+        let only_stdout = Self { stdout, file: None, options: shown, unnamed: false };
+        let path = match options.output.as_deref().or(unnamed.before) {
+            Some(path) if is_stdout(path) => return Ok(only_stdout),
+            Some(path) => path,
+            None => {
+                let place = state::place(unnamed.stamp, unnamed.profile, options.dry_run);
+                if let Some(note) = place.note {
+                    tell(&format!("memgauge: note: {note}"));
+                }
+                let json = render::by_name("json")?;
+                let file = place.file.map(|path| (Target::File(path), json));
+                return Ok(Self { file, unnamed: true, ..only_stdout });
+            }
+        };
+        check_no_folder(path)?;
+        let format = match render::by_extension(path).or_else(|e| chosen.ok_or(e)) {
+            // Names of pipes and devices say nothing about the format.
+            Err(_) if !is_replaceable(path) => render::by_name("json")?,
+            format => format?,
+        };
+        // A dry run does not open pipes: their readers wait for the result.
+        let target = match options.dry_run && !is_replaceable(path) {
+            true => Target::File(path.to_owned()),
+            false => Target::open(path)?,
+        };
+        Ok(Self { file: Some((target, format)), ..only_stdout })
+    }
+
+    /// Where the result goes, in words.
+    pub fn describe(&self) -> String {
+        let stdout = self.stdout.map(|r| format!("{} on standard output", r.name()));
+        let file = self.file.as_ref().map(|(target, r)| format!("{} in {}", r.name(), target.path().display()));
+        stdout.into_iter().chain(file).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Whether who reads standard output sees the findings there.
+    pub fn shows_findings(&self) -> bool {
+        self.stdout.is_some_and(|r| ["table", "markdown"].contains(&r.name()))
+    }
+
+    /// The file that the result goes to, `None` where it is not a file: a pipe has no neighbour to put a journal into.
+    pub fn file(&self) -> Option<&Path> {
+        self.file.as_ref()?.0.file()
+    }
+
+    /// Whether the user did not say where the report goes.
+    pub fn is_unnamed(&self) -> bool {
+        self.unnamed
+    }
+
+    /// The saved result, if `--resume` can read it.
+    pub fn readable(&self) -> Option<&Path> {
+        let (target, format) = self.file.as_ref()?;
+        target.file().filter(|_| ["json", "jsonl"].contains(&format.name()))
+    }
+
+    /// Saves the report, then prints it; tells first whether it was saved. What cannot be saved is still printed. A file
+    /// that is there is kept, unless `replaces` says that the report holds all of it.
+    pub fn deliver(&self, report: &Report, replaces: bool) -> (bool, Result<()>) {
+        let mut options = self.options.clone();
+        let mut saved = Ok(());
+        if let Some((target, format)) = &self.file {
+            saved = format.render(report, &options).and_then(|bytes| target.write(&bytes, |_| !replaces));
+            if saved.is_ok() {
+                options.saved_to = Some(target.path().display().to_string());
+                let alone = NamedReport { name: String::new(), report: report.clone() };
+                let shown = shown_in(target.path(), *format, &[alone], &options).unwrap_or_default();
+                if !shown.is_empty() {
+                    tell(&shown);
+                }
+            }
+            if self.stdout.is_none_or(|shown| shown.name() != format.name()) {
+                saved = saved.and_then(|()| tell_notes(report, *format, &options));
+            }
+        }
+        options.bars = may_draw();
+        options.width = terminal_width();
+        let printed = self.stdout.map_or(Ok(()), |format| show(report, format, &options));
+        (saved.is_ok(), saved.and(printed))
+    }
+
+    /// Whether one of the formats has nothing of `report` to show.
+    pub fn shows_nothing(&self, report: &Report) -> bool {
+        let file = self.file.as_ref().map(|(_, format)| *format);
+        self.stdout.into_iter().chain(file).any(|format| format.shows_nothing(report, &self.options))
+    }
+}
+
+/// Prints `report` and, on standard error, what the format has to say beside it.
+fn show(report: &Report, format: &dyn Renderer, options: &Options) -> Result<()> {
+    to_stdout(&format.render(report, options)?)?;
+    tell_notes(report, format, options)
+}
+
+/// Tells on standard error what the format has to say beside its output.
+fn tell_notes(report: &Report, format: &dyn Renderer, options: &Options) -> Result<()> {
+    let notes = format.notes(report, options)?;
+    if !notes.is_empty() {
+        tell(notes.trim_end());
+    }
+    Ok(())
+}
+
+/// What the file shows, where that does not go without saying.
+fn shown_in(path: &Path, format: &dyn Renderer, reports: &[NamedReport], options: &Options) -> Result<String> {
+    let contents = format.contents(reports, options)?;
+    Ok(if contents.is_empty() { contents } else { format!("memgauge: {}: {contents}", path.display()) })
+}
+
+/// `memgauge report FILE...`; incomplete where the format has nothing of the reports to show.
+pub fn report(options: &ReportOptions) -> Result<Exit> {
+    let chosen = options.format.as_deref().map(render::by_name).transpose()?;
+    let mut reports = Vec::new();
+    for file in &options.files {
+        let file = state::resolved(file)?;
+        let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        reports.push(NamedReport { name, report: saved::read(&file)? });
+    }
+    let to_file = options.output.as_deref().is_some_and(|path| !is_stdout(path));
+    let settings = Options {
+        scores: options.scores,
+        verbose: options.verbose,
+        charts: options.chart.clone(),
+        title: options.title.clone(),
+        dark: options.theme == Theme::Dark,
+        width: if to_file { None } else { terminal_width() },
+        color: !to_file && may_color(),
+        bars: !to_file && may_draw(),
+        ..Options::default()
+    };
+    let mut notes = String::new();
+    let mut nothing = false;
+    put(options.output.as_deref(), |path| {
+        let by_extension = |path| render::by_extension(path).or_else(|e| chosen.ok_or(e));
+        let format = path.map_or_else(|| chosen.map_or_else(|| render::by_name("table"), Ok), by_extension)?;
+        if let [one] = reports.as_slice() {
+            notes = format.notes(&one.report, &settings)?;
+            nothing = format.shows_nothing(&one.report, &settings);
+        }
+        if let Some(path) = path {
+            notes.push_str(&shown_in(path, format, &reports, &settings)?);
+        }
+        format.render_all(&reports, &settings)
+    })?;
+    if !notes.is_empty() {
+        tell(notes.trim_end());
+    }
+    Ok(if nothing { Exit::Incomplete } else { Exit::Done })
+}
+
+/// Whether standard output is a terminal whose user has nothing against colours (no-color.org).
+fn may_color() -> bool {
+    let unset = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    unset && std::env::var_os("TERM").is_none_or(|term| term != "dumb") && std::io::stdout().is_terminal()
+}
+
+/// Whether standard output is a terminal that shows block elements: one that may have colours, in a locale of UTF-8.
+fn may_draw() -> bool {
+    let locale =
+        ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().filter_map(std::env::var_os).find(|value| !value.is_empty());
+    let name = locale.map(|value| value.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
+    (name.contains("utf-8") || name.contains("utf8")) && may_color()
+}

@@ -1,0 +1,275 @@
+//! What is shown and written while a run is under way: a progress bar on a terminal, the journal on disk.
+
+use super::terminal::tell;
+use crate::run::Observer;
+use indicatif::{ProgressBar, ProgressStyle};
+use report::JournalLine;
+use std::fs::File;
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use units::Nanos;
+
+/// Steps of the bar; finer than any terminal is wide.
+const STEPS: u64 = 1000;
+
+/// The bar, if standard error is a terminal, and the journal, if the report is saved.
+#[derive(Debug)]
+pub struct Progress {
+    bar: Option<ProgressBar>,
+    journal: Option<Journal>,
+}
+
+/// Where a run writes its points on the way.
+#[derive(Debug)]
+pub enum JournalPlan {
+    /// Nowhere.
+    Nowhere,
+    /// Beside the report of this name, in a file of its own.
+    Beside(PathBuf),
+    /// In place of the journal that the run continues, once all of its points are in the new one.
+    InPlaceOf(PathBuf),
+}
+
+/// A file of whole lines.
+#[derive(Debug)]
+struct Journal {
+    /// Its name at the end.
+    path: PathBuf,
+    /// Its name until it holds all points of the journal that it takes the place of.
+    temporary: Option<PathBuf>,
+    /// How many of these points the run itself has yet to write.
+    known: usize,
+    /// Points of an earlier part of the run that will be measured again, until these lines are written.
+    carried: Vec<JournalLine>,
+    /// Open and locked, so that others see that the run is under way.
+    file: File,
+    /// Bytes of the lines that were written whole.
+    whole: u64,
+    broken: bool,
+}
+
+/// What the name of a journal has behind that of its report, and what may stand between the two parts: `-2`, `-3`.
+const JOURNAL: [&str; 2] = [".journal", ".jsonl"];
+
+/// The journal of number `number`, from 1 on, of the run whose report is `path`.
+fn journal_of(path: &Path, number: u64) -> PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_os_string();
+    let number = if number == 1 { String::new() } else { format!("-{number}") };
+    name.push(format!("{}{number}{}", JOURNAL[0], JOURNAL[1]));
+    path.with_file_name(name)
+}
+
+/// Where the report of the run belongs that `path` is the journal or the report of.
+pub fn report_of(path: &Path) -> PathBuf {
+    let report = |name: &str| {
+        let (report, number) = name.strip_suffix(JOURNAL[1])?.rsplit_once(JOURNAL[0])?;
+        let is_number = |text: &str| text.strip_prefix('-').is_some_and(|text| text.parse::<u64>().is_ok());
+        (!report.is_empty() && (number.is_empty() || is_number(number))).then(|| path.with_file_name(report))
+    };
+    path.file_name().and_then(|name| name.to_str()).and_then(report).unwrap_or_else(|| path.to_owned())
+}
+
+/// The journals that lie beside the report `path`, those of other runs among them, in the order of their numbers.
+pub fn journals_of(path: &Path) -> impl Iterator<Item = PathBuf> {
+    /// Nobody leaves more than a few.
+    const MOST: u64 = 100;
+    let path = path.to_owned();
+    (1..=MOST).map(move |number| journal_of(&path, number)).filter(|journal| journal.exists())
+}
+
+/// Whether the run that writes the journal `path` is under way: it holds a lock on it. Where the system has no locks that
+/// others can read past, nothing is known and the answer is no.
+pub fn is_under_way(path: &Path) -> bool {
+    let taken = |file: File| matches!(file.try_lock_shared(), Err(std::fs::TryLockError::WouldBlock));
+    has_advisory_locks() && File::open(path).is_ok_and(taken)
+}
+
+/// Whether a lock on a file keeps nobody from reading it.
+fn has_advisory_locks() -> bool {
+    std::env::consts::FAMILY == "unix"
+}
+
+/// Tells others that the run is under way, until `file` is closed. Not every file system can.
+fn claim(file: &File) {
+    if has_advisory_locks() {
+        let _ = file.lock();
+    }
+}
+
+impl Progress {
+    /// Opens the journal that `plan` asks for. Its first lines are that of the run, then the `carried` ones, then `known`
+    /// points that come before anything is measured. Where it cannot be opened, the user is told.
+    pub fn new(plan: JournalPlan, carried: Vec<JournalLine>, known: usize) -> Self {
+        let style = ProgressStyle::with_template("{bar:30} {msg}").ok();
+        let bar = std::io::stderr().is_terminal().then(|| {
+            let bar = ProgressBar::new(STEPS);
+            style.map_or_else(|| bar.clone(), |style| bar.clone().with_style(style))
+        });
+        let opened = match plan {
+            JournalPlan::Nowhere => None,
+            JournalPlan::Beside(report) => Some((open_beside(&report), report)),
+            JournalPlan::InPlaceOf(path) => {
+                let temporary = temporary_name(&path);
+                let file = File::create_new(&temporary).map(|file| (file, path.clone(), Some(temporary)));
+                Some((file, path))
+            }
+        };
+        let journal = opened.and_then(|(opened, near)| match opened {
+            Ok((file, path, temporary)) => {
+                claim(&file);
+                Some(Journal { path, temporary, known: known + 1, carried, file, whole: 0, broken: false })
+            }
+            Err(e) => {
+                tell(&format!("memgauge: no journal: {}: {e}; an aborted run will be lost", near.display()));
+                None
+            }
+        });
+        Self { bar, journal }
+    }
+
+    /// Says what will be done before it is, on a terminal; the result says it again.
+    pub fn announce(&self, text: &str) {
+        if self.bar.is_some() {
+            tell(text);
+        }
+    }
+
+    /// Takes the bar away. The journal goes too when its report was saved. Returns the journal where one stays.
+    pub fn finish(self, report_saved: bool) -> Option<PathBuf> {
+        if let Some(bar) = self.bar {
+            bar.finish_and_clear();
+        }
+        let Journal { path, temporary, file, whole, broken, .. } = self.journal?;
+        // What never got its name is less than the older journal that has it.
+        if let Some(temporary) = &temporary {
+            remove(temporary);
+        }
+        if report_saved || (whole == 0 && temporary.is_none()) {
+            drop(file);
+            remove(&path);
+            return None;
+        }
+        // Half a line helps nobody; if it cannot be cut off, readers pass over it.
+        let _ = file.set_len(whole);
+        if !path.exists() {
+            return None;
+        }
+        let which = if broken { "the points finished while there was room" } else { "the finished points" };
+        tell(&format!("memgauge: {which} are in {}", path.display()));
+        Some(path)
+    }
+}
+
+/// A new journal beside `report`: that of another run stays as it is.
+fn open_beside(report: &Path) -> std::io::Result<(File, PathBuf, Option<PathBuf>)> {
+    let mut number = 1;
+    loop {
+        let path = journal_of(report, number);
+        match File::create_new(&path) {
+            Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => number += 1,
+            opened => return opened.map(|file| (file, path, None)),
+        }
+    }
+}
+
+/// A name beside `path` that no other process uses.
+fn temporary_name(path: &Path) -> PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_os_string();
+    name.push(format!(".{}.tmp", std::process::id()));
+    path.with_file_name(name)
+}
+
+/// Removes a journal that may have gone already.
+pub fn remove(path: &Path) {
+    match std::fs::remove_file(path) {
+        Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
+            tell(&format!("memgauge: cannot remove the journal {}: {e}", path.display()));
+        }
+        _ => {}
+    }
+}
+
+impl Journal {
+    /// Gives it its name once all lines that were known from the start are on the disk.
+    fn take_name(&mut self) -> std::io::Result<()> {
+        self.known = self.known.saturating_sub(1);
+        if self.known > 0 {
+            return Ok(());
+        }
+        let Some(temporary) = self.temporary.take() else { return Ok(()) };
+        let named = self.file.sync_data().and_then(|()| std::fs::rename(&temporary, &self.path));
+        if named.is_err() {
+            self.temporary = Some(temporary);
+        }
+        named
+    }
+}
+
+impl Observer for Progress {
+    fn progress(&mut self, done: f64, left: Nanos, doing: &str) {
+        if let Some(bar) = &self.bar {
+            bar.set_position((done * STEPS as f64) as u64);
+            bar.set_message(format!("{:.0} s left  {doing}", left.secs().ceil()));
+        }
+    }
+
+    fn journal(&mut self, line: &JournalLine) -> Result<(), String> {
+        let Some(journal) = self.journal.as_mut().filter(|j| !j.broken) else { return Ok(()) };
+        let mut lines = vec![line];
+        let carried = std::mem::take(&mut journal.carried);
+        lines.extend(&carried);
+        let mut written = Ok(());
+        for line in lines {
+            let mut text = serde_json::to_string(line).map_err(|e| e.to_string())?;
+            text.push('\n');
+            // One write per line: a crash leaves whole lines and at most one broken last one.
+            written = written.and_then(|()| journal.file.write_all(text.as_bytes()));
+            journal.whole += if written.is_err() { 0 } else { text.len() as u64 };
+        }
+        let written = written.and_then(|()| journal.take_name());
+        journal.broken = written.is_err();
+        written.map_err(|e| format!("{}: {e}", journal.path.display()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn journals_and_reports_find_each_other() {
+        let report = Path::new("a/r.json");
+        assert_eq!(journal_of(report, 1), Path::new("a/r.json.journal.jsonl"));
+        assert_eq!(journal_of(report, 3), Path::new("a/r.json.journal-3.jsonl"));
+        for number in 1..4 {
+            assert_eq!(report_of(&journal_of(report, number)), report);
+        }
+        for name in ["r.json", "r.journal-x.jsonl", ".journal.jsonl", "r.journal-.jsonl"] {
+            assert_eq!(report_of(Path::new(name)), Path::new(name));
+        }
+    }
+
+    #[test]
+    fn a_new_journal_leaves_those_that_are_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let report = folder.path().join("r.json");
+        for number in 1..3 {
+            let (mut file, path, _) = open_beside(&report).unwrap();
+            assert_eq!(path, journal_of(&report, number));
+            file.write_all(b"{}").unwrap();
+        }
+        assert_eq!(journals_of(&report).count(), 2);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_run_that_is_under_way_is_seen() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, path, _) = open_beside(&folder.path().join("r.json")).unwrap();
+        assert!(!is_under_way(&path));
+        claim(&file);
+        assert!(is_under_way(&path));
+        drop(file);
+        assert!(!is_under_way(&path));
+    }
+}

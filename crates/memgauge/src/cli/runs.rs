@@ -1,0 +1,102 @@
+//! `memgauge list runs`: what is in the folder of saved runs.
+
+use super::resume::command;
+use super::saved;
+use super::state::{self, Head, MOST_RUNS, SavedRun};
+use super::terminal::terminal_width;
+use report::{Report, RunStatus, VerdictGrade};
+use serde::Serialize;
+use units::counted;
+use units::error::Result;
+
+/// A saved run as listed.
+#[derive(Debug, Serialize)]
+pub struct RunEntry {
+    /// `last`, `last~1`; `null` while the run is under way.
+    name: Option<String>,
+    /// When it was started, RFC 3339, UTC; `null` where the file cannot be read.
+    started: Option<String>,
+    /// The processor, and the name of the host where it is known.
+    machine: String,
+    /// The command line.
+    command: String,
+    /// The verdict on its numbers, or why there is none.
+    verdict: String,
+    /// The whole path of the report or journal.
+    file: String,
+}
+
+/// Every saved run, the newest first.
+pub fn entries() -> Vec<RunEntry> {
+    let mut ended = 0..;
+    state::runs().iter().map(|run| entry(run, ended.by_ref().take(usize::from(!run.under_way)).next())).collect()
+}
+
+fn entry(run: &SavedRun, back: Option<usize>) -> RunEntry {
+    let (name, file) = (back.map(state::name_of), run.file.to_string_lossy().into_owned());
+    let head = state::head(&run.file).or_else(|| {
+        let report = saved::silently(&run.file)?;
+        let Report { status, verdict, provenance, .. } = report;
+        Some(Head { status, verdict, provenance })
+    });
+    let Some(head) = head else {
+        let verdict = if run.under_way { "under way" } else { "cannot be read" }.to_owned();
+        return RunEntry { name, started: None, machine: String::new(), command: String::new(), verdict, file };
+    };
+    let host = &head.provenance.host;
+    let names = [host.system.hostname.get(), host.cpu.model_name.get()];
+    let machine = names.into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join(", ");
+    RunEntry {
+        name,
+        started: Some(head.provenance.started.clone()),
+        machine,
+        command: command(&head.provenance.command_line),
+        verdict: verdict(run, &head),
+        file,
+    }
+}
+
+fn verdict(run: &SavedRun, head: &Head) -> String {
+    let measured: u64 = head.verdict.points.values().sum();
+    let grade = match head.verdict.grade {
+        VerdictGrade::Solid => "solid",
+        VerdictGrade::Doubtful => "doubtful",
+        VerdictGrade::Rejected => "rejected",
+    };
+    match head.status {
+        _ if run.under_way => "under way".to_owned(),
+        RunStatus::Interrupted => format!("unfinished, {}", counted(measured, "point")),
+        RunStatus::Partial => format!("{grade}, some failed"),
+        RunStatus::Complete if measured == 0 => "nothing measured".to_owned(),
+        RunStatus::Complete => grade.to_owned(),
+    }
+}
+
+/// The list for people, with where the runs are and how to use them.
+pub fn table() -> Result<String> {
+    let folder = match state::folder() {
+        Ok(folder) => folder,
+        Err(why) => return Ok(format!("no runs are saved here: {why}; -o FILE saves a report\n")),
+    };
+    let all = entries();
+    if all.is_empty() {
+        return Ok(format!("no runs in {}: a run without -o is saved there\n", folder.display()));
+    }
+    let file = |path: &str| path.rsplit(['/', '\\']).next().unwrap_or(path).to_owned();
+    let dash = || "-".to_owned();
+    let row = |e: RunEntry| {
+        let started = e.started.map_or_else(dash, |at| at.get(..16).unwrap_or(&at).replace('T', " "));
+        vec![e.name.unwrap_or_else(dash), started, e.machine, e.command, e.verdict, file(&e.file)]
+    };
+    let rows: Vec<Vec<String>> = all.into_iter().map(row).collect();
+    let text = render::list_table(
+        &["name", "started (UTC)", "machine", "command", "verdict", "file"],
+        &rows,
+        terminal_width(),
+    );
+    Ok(format!(
+        "{text}\nin {}; the oldest complete ones beyond {MOST_RUNS} runs are removed\n\
+         memgauge report NAME shows one, memgauge compare last~1 last compares two, --resume NAME continues one\n",
+        folder.display()
+    ))
+}

@@ -1,0 +1,52 @@
+//! Saved results as they are read back: reports, and journals of runs that did not get to one.
+
+use super::target::reason_in;
+use super::terminal::tell;
+use experiments::{Detail, EXPERIMENTS};
+use report::{Journal, Report, Saved, add_derived, read_saved};
+use std::path::Path;
+use units::error::{Error, Result};
+
+/// The report at `path`, or what the journal there has of one; says what that lacks.
+pub fn read(path: &Path) -> Result<Report> {
+    let saved = read_saved(path).map_err(|e| {
+        let (file, why) = (path.display(), reason_in(&e));
+        Error::usage(format!(
+            "cannot read the report: '{file}': {why}; reports (.json), journals (.jsonl) and CSV of memgauge or sc-membench can be read; type the name of one"
+        ))
+    })?;
+    Ok(match saved {
+        Saved::Report(report) => *report,
+        Saved::Journal(journal) => {
+            for note in &journal.notes {
+                tell(&format!("memgauge: note: {note}"));
+            }
+            completed(*journal)
+        }
+    })
+}
+
+/// The same without a word, `None` where it cannot be read.
+pub fn silently(path: &Path) -> Option<Report> {
+    read_saved(path).ok().map(Saved::into_report)
+}
+
+/// Adds to the report of a journal what its run would have: what only all points together show.
+fn completed(journal: Journal) -> Report {
+    let Journal { mut report, ended, .. } = journal;
+    let mut findings = Vec::new();
+    let (mut derived, is_whole) = (Vec::new(), report.datasets.iter().any(|dataset| dataset.derived));
+    for dataset in &mut report.datasets {
+        let Some(row) = EXPERIMENTS.iter().find(|row| row.name == dataset.experiment) else { continue };
+        // No setting has a part in what an experiment reads out of points.
+        let experiment = (row.in_profile)(Detail::Brief);
+        experiment.finish(dataset);
+        derived.extend(experiment.derived(dataset).filter(|_| !is_whole));
+        if !ended {
+            findings.extend(experiment.findings_on(&report.provenance.host, dataset));
+        }
+    }
+    add_derived(&mut report.datasets, derived);
+    report.findings.extend(findings);
+    report
+}

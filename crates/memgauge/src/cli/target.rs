@@ -1,0 +1,266 @@
+//! Files that results are written to. What an earlier run left there is kept.
+
+use super::terminal::{tell, to_stdout};
+use host::storage::is_block_device;
+use report::{is_replaceable, read_saved, write_atomically};
+use std::cell::RefCell;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use units::error::{Error, Result};
+
+/// Where a result will be written.
+#[derive(Debug)]
+pub enum Target {
+    /// A name: its file appears when the result is whole.
+    File(PathBuf),
+    /// A pipe or a device. It is opened once, before the run: the reader of a pipe sees one writer.
+    Stream {
+        /// As the user named it.
+        path: PathBuf,
+        /// Open for writing.
+        file: RefCell<File>,
+    },
+}
+
+impl Target {
+    /// Opens `path`, or finds out whether a file can be written there.
+    ///
+    /// # Errors
+    /// A folder, a disk, or a place that may not be written.
+    pub fn open(path: &Path) -> Result<Self> {
+        check_no_folder(path)?;
+        if is_replaceable(path) {
+            return check_writable(path).map(|()| Target::File(path.to_owned()));
+        }
+        let file = File::options().append(true).open(path).map_err(|e| refused(path, &e))?;
+        if is_block_device(&file) {
+            return Err(Error::usage(format!(
+                "cannot write the result: '{}' is a disk, whose data would be lost; -o takes a file, a pipe or a \
+                 character device; type -o report.json",
+                path.display()
+            )));
+        }
+        Ok(Target::Stream { path: path.to_owned(), file: RefCell::new(file) })
+    }
+
+    /// As the user named it.
+    pub fn path(&self) -> &Path {
+        match self {
+            Target::File(path) | Target::Stream { path, .. } => path,
+        }
+    }
+
+    /// The name of the file, `None` for a pipe or a device.
+    pub fn file(&self) -> Option<&Path> {
+        match self {
+            Target::File(path) => Some(path),
+            Target::Stream { .. } => None,
+        }
+    }
+
+    /// Writes `bytes`. A file that is there already is given another name first where `keeps` says so of it; the user is
+    /// told the name. Where the folder went away meanwhile, the working directory takes the file; that is still an error.
+    pub fn write(&self, bytes: &[u8], keeps: impl Fn(&Path) -> bool) -> Result<()> {
+        let path = match self {
+            Target::File(path) => path,
+            Target::Stream { path, file } => {
+                return match file.borrow_mut().write_all(bytes) {
+                    // A reader that went away has what it wanted.
+                    Err(e) if e.kind() != io::ErrorKind::BrokenPipe => Err(cannot_write(path, &e)),
+                    _ => Ok(()),
+                };
+            }
+        };
+        let Err(failure) = write_keeping(path, bytes, keeps) else { return Ok(()) };
+        let instead = path.file_name().map(Path::new).filter(|name| *name != path && !name.exists());
+        let vanished = failure.kind() == io::ErrorKind::NotFound;
+        match instead.filter(|name| vanished && write_atomically(name, bytes).is_ok()) {
+            None => Err(cannot_write(path, &failure)),
+            Some(name) => Err(Error::failure(format!(
+                "cannot save the result: '{}': {}; it is in the working directory, as '{}'",
+                path.display(),
+                reason(&failure),
+                name.display()
+            ))),
+        }
+    }
+}
+
+fn write_keeping(path: &Path, bytes: &[u8], keeps: impl Fn(&Path) -> bool) -> io::Result<()> {
+    let earlier = if holds_something(path) && keeps(path) { Some(Earlier::keep(path)?) } else { None };
+    match (write_atomically(path, bytes), earlier) {
+        (Ok(()), Some(earlier)) => {
+            let (path, name) = (path.display(), earlier.name.display());
+            tell(&format!("memgauge: note: what was in {path} before is now in {name}"));
+            Ok(())
+        }
+        (Err(error), Some(earlier)) => {
+            earlier.undo();
+            Err(error)
+        }
+        (written, None) => written,
+    }
+}
+
+/// Whether there is a file with at least one byte.
+fn holds_something(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|file| file.is_file() && file.len() > 0)
+}
+
+/// A file that got a second name before the first one is written over.
+struct Earlier {
+    file: PathBuf,
+    name: PathBuf,
+    /// Whether the file has both names still.
+    linked: bool,
+}
+
+impl Earlier {
+    /// Gives the file at `path` a free name beside it.
+    fn keep(path: &Path) -> io::Result<Self> {
+        let link = fs::symlink_metadata(path).is_ok_and(|file| file.is_symlink());
+        let file = if link { fs::canonicalize(path)? } else { path.to_owned() };
+        for number in 1_u64.. {
+            let name = numbered(&file, number);
+            // A link fails where the name is taken, whoever took it a moment ago.
+            match fs::hard_link(&file, &name) {
+                Ok(()) => return Ok(Self { file, name, linked: true }),
+                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
+                // Not every file system has links.
+                Err(_) if !name.exists() => {
+                    fs::rename(&file, &name)?;
+                    return Ok(Self { file, name, linked: false });
+                }
+                Err(_) => {}
+            }
+        }
+        Err(io::ErrorKind::AlreadyExists.into())
+    }
+
+    /// The file has its first name only, as before.
+    fn undo(&self) {
+        // What fails here leaves the file under its second name.
+        let _ = if self.linked { fs::remove_file(&self.name) } else { fs::rename(&self.name, &self.file) };
+    }
+}
+
+/// `r.2.json` for `r.json` and 2.
+pub fn numbered(path: &Path, number: u64) -> PathBuf {
+    let mut name = path.file_stem().unwrap_or_default().to_os_string();
+    name.push(format!(".{number}"));
+    if let Some(extension) = path.extension() {
+        name.push(".");
+        name.push(extension);
+    }
+    path.with_file_name(name)
+}
+
+/// Whether `path` is a name of standard output. Opened by itself, it would be written over by what is printed.
+pub fn is_stdout(path: &Path) -> bool {
+    ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].iter().any(|name| path == Path::new(name))
+}
+
+/// Writes what `make` gives to the file at `path`, or to standard output where that is none or a name of it; `make` is
+/// told which file it is. Tells whether it was a file. A report, a journal or another tool's table that is there is kept,
+/// as it cannot be made again; everything else can.
+pub fn put(path: Option<&Path>, make: impl FnOnce(Option<&Path>) -> Result<Vec<u8>>) -> Result<bool> {
+    let Some(path) = path.filter(|path| !is_stdout(path)) else {
+        return to_stdout(&make(None)?).map(|()| false);
+    };
+    let target = Target::open(path)?;
+    let bytes = make(Some(path))?;
+    let differs = |path: &Path| fs::read(path).map_or(true, |there| there != bytes);
+    target.write(&bytes, |path| read_saved(path).is_ok() && differs(path)).map(|()| true)
+}
+
+/// Refuses a folder.
+pub fn check_no_folder(path: &Path) -> Result<()> {
+    if !path.is_dir() {
+        return Ok(());
+    }
+    Err(Error::usage(format!(
+        "cannot write the result: '{}' is a folder; -o takes the name of a file; type -o {}",
+        path.display(),
+        path.join("report.json").display()
+    )))
+}
+
+/// Finds out whether a file can be written at `path`.
+pub fn check_writable(path: &Path) -> Result<()> {
+    match fs::metadata(path) {
+        Ok(_) => File::options().append(true).open(path).map(drop).map_err(|e| refused(path, &e)),
+        // The file itself must not appear before there is something to put into it.
+        Err(_) => {
+            let mut name = path.file_name().unwrap_or_default().to_os_string();
+            name.push(format!(".{}.check", std::process::id()));
+            let probe = path.with_file_name(name);
+            File::create(&probe).map_err(|e| refused(path, &e))?;
+            fs::remove_file(&probe).map_err(|e| refused(path, &e))
+        }
+    }
+}
+
+fn refused(path: &Path, error: &io::Error) -> Error {
+    Error::usage(format!(
+        "cannot write the result: '{}': {}; type -o with a path that can be written",
+        path.display(),
+        reason(error)
+    ))
+}
+
+/// The result could be made but not saved.
+fn cannot_write(path: &Path, error: &io::Error) -> Error {
+    let (path, why) = (path.display(), reason(error));
+    Error::failure(format!("cannot save the result: '{path}': {why}; type -o with a place that has room for it"))
+}
+
+/// What the system says, without the number that it has for it.
+pub fn reason(error: &io::Error) -> String {
+    reason_in(&error.to_string()).to_lowercase()
+}
+
+/// The same where it is text already, with what else may have gone wrong.
+pub fn reason_in(text: &str) -> &str {
+    text.split(" (os error").next().unwrap_or(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_earlier_file_is_kept_under_a_free_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("r.json");
+        let target = Target::open(&path).unwrap();
+        for text in ["one", "two", "three"] {
+            target.write(text.as_bytes(), |_| true).unwrap();
+        }
+        let text = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+        assert_eq!(["r.json", "r.1.json", "r.2.json"].map(text), ["three", "one", "two"]);
+        target.write(b"four", |_| false).unwrap();
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3);
+        assert_eq!(numbered(Path::new("a/report"), 3), Path::new("a/report.3"));
+    }
+
+    #[test]
+    fn an_empty_file_is_nothing_to_keep() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("r.json");
+        fs::write(&path, "").unwrap();
+        Target::open(&path).unwrap().write(b"one", |_| true).unwrap();
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_written_leaves_the_earlier_one_as_it_was() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("r.json");
+        fs::write(&path, "one").unwrap();
+        let earlier = Earlier::keep(&path).unwrap();
+        earlier.undo();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "one");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+}

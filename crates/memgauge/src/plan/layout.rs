@@ -1,0 +1,109 @@
+//! Which points are measured in the same memory.
+
+use super::{Phase, PlannedPoint};
+use engine::{MemoryPlan, Work};
+use report::HostFacts;
+use std::collections::BTreeSet;
+use units::{Bytes, Nanos};
+
+/// Which points share memory.
+pub(super) struct Layout<'a> {
+    facts: &'a HostFacts,
+    /// Memory that may be used.
+    pub usable: Bytes,
+    /// What each point needs if it is alone.
+    alone: Vec<MemoryPlan>,
+}
+
+impl<'a> Layout<'a> {
+    /// Of `points`, on the machine with these `facts`.
+    pub fn new(facts: &'a HostFacts, points: &[PlannedPoint]) -> Self {
+        Self {
+            facts,
+            usable: facts.memory.usable.get().copied().unwrap_or(Bytes(u64::MAX)),
+            alone: points.iter().map(|p| MemoryPlan::of(p.work.as_ref().ok(), facts, false)).collect(),
+        }
+    }
+
+    /// Whether there is memory for the point at `index` if it is alone.
+    pub fn fits(&self, index: usize) -> bool {
+        self.alone[index].fits(self.facts)
+    }
+
+    /// All points of a repeat share memory where that fits, else those of each kind of work and pages, else as many
+    /// as fit; those whose chains are rebuilt are apart from the others, and so is each stage of stand-ins. First comes
+    /// what sizes the memory of the rest. The points `left_out` are in no phase.
+    pub fn phases(&self, points: &[PlannedPoint], left_out: &BTreeSet<usize>) -> Vec<Phase> {
+        let mut wanted: Vec<usize> =
+            (0..points.len()).filter(|i| points[*i].work.is_ok() && !left_out.contains(i)).collect();
+        wanted.sort_by_key(|&i| !points[i].sizes_memory);
+        let mut phases = Vec::new();
+        let alike = |i: usize| {
+            let point = &points[i];
+            (point.coordinates.get("repeat"), point.rebuilt, point.stage, point.sizes_memory)
+        };
+        let repeats = by_key(&wanted, alike);
+        for repeat in repeats {
+            let rebuilt = repeat.first().is_some_and(|&i| points[i].rebuilt);
+            let whole = self.phase(points, repeat.clone(), rebuilt);
+            if whole.memory.fits(self.facts) {
+                phases.push(whole);
+                continue;
+            }
+            let kind = |i: usize| points[i].work.as_ref().ok().map(|w| (matches!(w, Work::Chase(_)), w.pages()));
+            for part in by_key(&repeat, kind) {
+                let own = self.phase(points, part.clone(), rebuilt);
+                if own.memory.fits(self.facts) {
+                    phases.push(own);
+                } else {
+                    phases.extend(self.pack(&part).into_iter().map(|group| self.phase(points, group, true)));
+                }
+            }
+        }
+        phases
+    }
+
+    fn phase(&self, points: &[PlannedPoint], members: Vec<usize>, chains_share: bool) -> Phase {
+        let works = members.iter().filter_map(|&i| points[i].work.as_ref().ok());
+        let memory = MemoryPlan::of(works, self.facts, chains_share);
+        let beside = memory.twice().fits(self.facts);
+        Phase { memory, points: members, chains_share, beside, estimate: Nanos::ZERO }
+    }
+
+    /// Groups of neighbours, each as large as fits when all of it uses the same memory.
+    fn pack(&self, members: &[usize]) -> Vec<Vec<usize>> {
+        let mut groups: Vec<Vec<usize>> = Vec::new();
+        let mut used = MemoryPlan::default();
+        for &index in members {
+            let mut with = used.clone();
+            for (key, &bytes) in &self.alone[index].mappings {
+                let size = with.mappings.entry(key.clone()).or_default();
+                *size = (*size).max(bytes);
+            }
+            match groups.last_mut().filter(|_| with.fits(self.facts)) {
+                Some(group) => {
+                    group.push(index);
+                    used = with;
+                }
+                None => {
+                    groups.push(vec![index]);
+                    used = self.alone[index].clone();
+                }
+            }
+        }
+        groups
+    }
+}
+
+/// `members` grouped by `key` in the order in which keys first appear.
+fn by_key<K: PartialEq>(members: &[usize], key: impl Fn(usize) -> K) -> Vec<Vec<usize>> {
+    let mut groups: Vec<(K, Vec<usize>)> = Vec::new();
+    for &index in members {
+        let k = key(index);
+        match groups.iter_mut().find(|(known, _)| *known == k) {
+            Some((_, group)) => group.push(index),
+            None => groups.push((k, vec![index])),
+        }
+    }
+    groups.into_iter().map(|(_, group)| group).collect()
+}

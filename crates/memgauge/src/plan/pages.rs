@@ -1,0 +1,37 @@
+//! Which pages a point is measured in, and why it is not where the machine lacks them.
+
+use engine::{Work, lacking_pages};
+use experiments::Draft;
+use host::memory::PageMode;
+use report::{Coordinate, HostFacts};
+
+/// The kinds of pages that stand behind `best`, the first one first.
+const BEST: [PageMode; 3] = [PageMode::Huge, PageMode::Transparent, PageMode::Base];
+
+/// `draft` in pages that this machine has: `best` becomes the first kind that there is for its working set, and a work whose
+/// reserved pages are not there is given up with the reason.
+pub(super) fn settled(mut draft: Draft, facts: &HostFacts) -> Draft {
+    let Ok(work) = &draft.work else { return draft };
+    if work.pages() == Some(PageMode::Best) {
+        let pages = best(work, facts);
+        let name = Coordinate::Name(pages.to_string());
+        draft.coordinates.insert("pages".to_owned(), name);
+        draft.work = Ok(work.in_pages(pages));
+    } else if let Some(outcome) = lacking_pages(work, facts) {
+        draft.work = Err(outcome);
+    }
+    draft
+}
+
+/// The first kind of pages that the machine has for `work`.
+fn best(work: &Work, facts: &HostFacts) -> PageMode {
+    let has = |pages: &PageMode| match pages {
+        PageMode::Transparent => facts.pages.thp_mode.get().is_none_or(|mode| mode != "never"),
+        // A pool that the system does not tell of is no pool.
+        PageMode::Huge => {
+            facts.pages.huge_pools.get().is_some() && lacking_pages(&work.in_pages(*pages), facts).is_none()
+        }
+        _ => true,
+    };
+    BEST.into_iter().find(has).unwrap_or(PageMode::Base)
+}

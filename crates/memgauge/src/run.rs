@@ -1,0 +1,564 @@
+//! From a plan to a report: rounds over all points, the journal, interruption, findings.
+
+#![forbid(unsafe_code)]
+
+mod conditions;
+mod limits;
+mod more;
+mod provenance;
+mod sizes;
+mod stages;
+
+use crate::plan::{Phase, Plan, PlannedPoint, most_needed_first};
+use conditions::{environment, interruptions, sentence, shapes};
+use engine::{Frame, Machine, MemoryPlan, PointLog, Sampling, Trouble, Work, conclude, sample_round};
+use experiments::{Experiment, caches::against_measured};
+use provenance::{provenance, used_kernels, with_past};
+use report::{
+    Cause, Coordinate, Dataset, Finding, JournalLine, JournalPoint, KernelUsed, Outcome, PlanSummary, Point, Report,
+    ReportVerdict, RunStatus, SCHEMA_VERSION, add_derived,
+};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use units::{Bytes, Hertz, Nanos};
+
+/// What is told while a run is under way.
+pub trait Observer {
+    /// About `done` of 1 is behind us; `left` is the expected rest; `doing` says what is being done.
+    fn progress(&mut self, done: f64, left: Nanos, doing: &str);
+
+    /// A line for the journal. An error is told to the user once; the run goes on.
+    fn journal(&mut self, line: &JournalLine) -> Result<(), String>;
+}
+
+/// How the run was started: goes into the report as it is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Invocation {
+    /// Version of the program.
+    pub version: String,
+    /// Arguments as typed, the program's name first.
+    pub command_line: Vec<String>,
+    /// The run that this one continues.
+    pub past: Option<Past>,
+}
+
+/// What is known of the run that another one continues, beside the points taken over from it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Past {
+    /// When it was started, RFC 3339, UTC.
+    pub started: String,
+    /// When it was continued before.
+    pub resumed: Vec<String>,
+    /// The kernels that it used.
+    pub kernels: Vec<KernelUsed>,
+    /// Points taken over from it that need not be measured again.
+    pub settled: u64,
+    /// Points that it placed, each with the position of its experiment in the request: taken over where the same are placed again.
+    pub placed: Vec<(usize, Point)>,
+}
+
+/// No sample begins when the run has used this much more than its budget, unless it has nothing yet: then one point is
+/// sampled briefly up to so many times the budget.
+const GRACE: f64 = 1.05;
+const MOST_OVERDRAWN: f64 = 4.0;
+
+/// Samples of that point, its time as a part of the budget, and its time at least.
+const BRIEFLY: u32 = 4;
+const BRIEF_SHARE: f64 = 0.1;
+const BRIEF_TIME: Nanos = Nanos(50e6);
+
+/// A run under way.
+struct Run<'a> {
+    plan: &'a Plan,
+    /// Those of the plan, with placed points where stand-ins were and others where memory was sized anew.
+    points: Vec<PlannedPoint>,
+    /// Those that are to come.
+    phases: VecDeque<Phase>,
+    sampling: Sampling,
+    /// Expected time of the whole run.
+    estimate: Nanos,
+    /// Memory mapped at the same time, at most.
+    memory: Bytes,
+    /// What sizes memory since timing showed it, with the sentence about it; asked once.
+    resized: Option<(Option<Bytes>, String)>,
+    asked_caches: bool,
+    /// Stages whose points were placed: repeat, experiment, stage.
+    placed: BTreeSet<(Option<Coordinate>, usize, usize)>,
+    /// The run that this one continues.
+    past: Option<&'a Past>,
+    /// Points taken over from it.
+    taken_over: u64,
+    machine: &'a mut dyn Machine,
+    observer: &'a mut dyn Observer,
+    logs: Vec<PointLog>,
+    outcomes: BTreeMap<usize, Outcome>,
+    started: Nanos,
+    turns: (u64, u64),
+    journal_trouble: Option<String>,
+    last_level: u64,
+    /// Whether the run ended before all that was planned was done.
+    interrupted: bool,
+    /// Points with fewer rounds than planned because the budget was used up.
+    overdrawn: BTreeSet<usize>,
+    /// When the phase under way is to be done by the plan.
+    deadline: Nanos,
+    /// When its part of the budget is used up, and when no sample of it begins any more.
+    share_end: Nanos,
+    cut: Nanos,
+    /// Those that are done.
+    past_phases: Vec<Phase>,
+}
+
+/// Carries out `plan`. Always ends with a report: what was interrupted or failed says so in it. `started` is when the
+/// run began by the machine's clock, so that planning counts too.
+pub fn execute(
+    plan: &Plan,
+    machine: &mut dyn Machine,
+    observer: &mut dyn Observer,
+    invocation: &Invocation,
+    started: Nanos,
+) -> Report {
+    let mut provenance = provenance(plan, machine, invocation);
+    let mut run = Run::begin(plan, machine, observer, invocation, started);
+    run.write(&JournalLine::head(&provenance, &summary(plan), unmeasured_datasets(plan)));
+    for (index, point) in plan.points.iter().enumerate().filter(|(_, point)| point.stage.is_none()) {
+        if let Err(outcome) = &point.work {
+            run.settle(index, outcome.clone());
+        }
+    }
+    // The phases' expected times and what comes before the first and after the last one.
+    let beside = plan.estimate - plan.phases.iter().map(|phase| phase.estimate).sum::<Nanos>();
+    run.deadline = started + beside;
+    while let Some(phase) = run.next_phase() {
+        run.begin_phase(&phase);
+        run.phase(&phase);
+        run.past_phases.push(phase);
+    }
+    run.use_the_rest_of_the_budget();
+    let mut findings = run.findings();
+    findings.extend(run.past.map(|past| continued(&past.started, run.taken_over, plan)));
+    provenance.kernels = run.kernels(invocation.past.as_ref());
+    let mut datasets = run.datasets();
+    for (experiment, dataset) in plan.request.experiments.iter().zip(&mut datasets) {
+        experiment.finish(dataset);
+    }
+    against_measured(&mut datasets, &run.machine.facts().topology);
+    provenance.finished = run.machine.wall_clock();
+    let status = status(&datasets, run.interrupted);
+    // Placeholders that nobody needed are no points.
+    let points = datasets.iter().map(|dataset| dataset.points.len() as u64).sum();
+    let real = Some(run.machine.now() - started);
+    let summary = PlanSummary { real, memory: run.memory, points, ..summary(plan) };
+    for (experiment, dataset) in plan.request.experiments.iter().zip(&datasets) {
+        findings.extend(experiment.findings_on(run.machine.facts(), dataset));
+    }
+    findings.extend(shapes(&datasets).into_iter().chain(interruptions(&datasets)));
+    let verdict = ReportVerdict::of(&datasets);
+    let derived = plan.request.experiments.iter().zip(&datasets).filter_map(|(e, dataset)| e.derived(dataset));
+    let derived = derived.collect();
+    add_derived(&mut datasets, derived);
+    let schema_version = SCHEMA_VERSION;
+    let report = Report { schema_version, status, verdict, provenance, plan: summary, datasets, findings };
+    run.write(&JournalLine::end(&report));
+    report
+}
+
+/// What was planned, in the report's terms.
+pub fn summary(plan: &Plan) -> PlanSummary {
+    PlanSummary {
+        profile: plan.request.profile.clone(),
+        budget: plan.request.budget,
+        planned: plan.estimate,
+        real: None,
+        memory: plan.memory(),
+        points: plan.points.len() as u64,
+        shortened: plan.shortened.clone(),
+    }
+}
+
+impl<'a> Run<'a> {
+    /// Before anything is measured.
+    fn begin(
+        plan: &'a Plan,
+        machine: &'a mut dyn Machine,
+        observer: &'a mut dyn Observer,
+        invocation: &'a Invocation,
+        started: Nanos,
+    ) -> Self {
+        let rounds = |i: usize| u64::from(plan.sampling_of(&plan.points[i]).rounds);
+        let settled = invocation.past.as_ref().map_or(0, |past| past.settled) * u64::from(plan.sampling.rounds);
+        let turns = settled + plan.phases.iter().flat_map(|p| &p.points).map(|&i| rounds(i)).sum::<u64>();
+        let log = |point: &PlannedPoint| PointLog::new(point.windows);
+        let logs = plan.points.iter().map(log).collect();
+        let mut run = Self {
+            plan,
+            points: plan.points.clone(),
+            phases: plan.phases.iter().cloned().collect(),
+            sampling: plan.sampling,
+            estimate: plan.estimate,
+            memory: plan.memory(),
+            resized: plan.resized.clone().map(|(size, text)| (Some(size), text)),
+            asked_caches: plan.resized.is_some(),
+            placed: BTreeSet::new(),
+            past: invocation.past.as_ref(),
+            taken_over: invocation.past.as_ref().map_or(0, |past| past.settled),
+            machine,
+            observer,
+            logs,
+            outcomes: BTreeMap::new(),
+            started,
+            turns: (settled, turns),
+            journal_trouble: None,
+            last_level: 0,
+            interrupted: false,
+            overdrawn: BTreeSet::new(),
+            deadline: started,
+            share_end: started,
+            cut: started,
+            past_phases: Vec::new(),
+        };
+        run.last_level = run.scope().last_level().0;
+        run
+    }
+}
+
+impl Run<'_> {
+    /// Gives a phase its time: by the plan, and of what is left of the budget its part. A phase that is slower than planned
+    /// leaves the later ones theirs.
+    fn begin_phase(&mut self, phase: &Phase) {
+        self.deadline += phase.estimate;
+        let now = self.machine.now();
+        let later: Nanos = self.phases.iter().map(|phase| phase.estimate).sum();
+        let share = phase.estimate.0 / (phase.estimate + later).0;
+        let share = if share.is_finite() { share } else { 1.0 };
+        let part = |end: Nanos| now + (end - now).max(Nanos::ZERO) * share;
+        let budget = self.plan.request.budget;
+        self.share_end = part(self.started + budget);
+        self.cut = part(self.started + budget * GRACE);
+    }
+
+    /// Maps the memory of a phase and takes round after round of its points. The first one begins with what is needed most,
+    /// in case that time ends there. Each later round starts one point later, so that drift does not look like a
+    /// difference between points. Where several allocations are asked for, the
+    /// rounds are spread over them; points of fewer rounds than others have theirs spread over the whole phase.
+    fn phase(&mut self, phase: &Phase) {
+        let rounds = phase.points.iter().map(|&i| self.sampling_of(i).rounds).max().unwrap_or(0);
+        let per_allocation = rounds.div_ceil(self.plan.request.reallocate.max(1));
+        let mut mapped = Ok(());
+        self.place_points(phase);
+        for round in 0..rounds {
+            if round % per_allocation == 0 && mapped.is_ok() {
+                mapped = self.allocate(&phase.memory, phase.beside && round > 0);
+                phase.points.iter().filter(|_| round > 0).for_each(|&index| self.logs[index].reallocated());
+            }
+            let mut order = if round == 0 { self.most_needed_first(phase) } else { phase.points.clone() };
+            order.rotate_left(round as usize % phase.points.len().max(1));
+            for index in order {
+                let own = self.sampling_of(index).rounds;
+                let done = |rounds_begun: u32| u64::from(rounds_begun) * u64::from(own) / u64::from(rounds);
+                if done(round + 1) == done(round) {
+                    continue;
+                }
+                self.turns.0 += 1;
+                if mapped.is_ok() {
+                    self.turn(index);
+                }
+            }
+        }
+        if mapped.is_ok() && self.sampling.most.is_none() {
+            self.use_what_is_left(phase);
+        }
+        for &index in &phase.points {
+            match &mapped {
+                Err(trouble) if self.points[index].work.is_ok() && self.logs[index].is_empty() => {
+                    self.settle(index, trouble.clone().into())
+                }
+                _ => self.conclude(index),
+            }
+        }
+    }
+
+    /// The points of a phase in the order in which they are needed.
+    fn most_needed_first(&self, phase: &Phase) -> Vec<usize> {
+        let here: BTreeSet<usize> = phase.points.iter().copied().collect();
+        let mut order = most_needed_first(&self.points);
+        order.retain(|index| here.contains(index));
+        // Those that nobody asks for any more have no work.
+        let with_work: BTreeSet<usize> = order.iter().copied().collect();
+        order.extend(here.difference(&with_work));
+        order
+    }
+
+    /// How a point is sampled.
+    fn sampling_of(&self, index: usize) -> Sampling {
+        self.plan.request.sampling_of(&self.points[index], &self.sampling)
+    }
+
+    /// Maps memory, unless nobody will measure in it: that can take longer than all the rest.
+    fn allocate(&mut self, memory: &MemoryPlan, beside: bool) -> Result<(), Trouble> {
+        if self.machine.interrupted() || self.is_overdrawn() {
+            return Ok(());
+        }
+        let mapping = Nanos::from_secs(memory.total().0 as f64 / self.plan.fault.0);
+        if self.machine.now() + mapping > self.cut && !self.has_nothing() {
+            self.cut = self.machine.now();
+            return Ok(());
+        }
+        self.tell("mapping memory");
+        self.machine.map(memory, beside)
+    }
+
+    /// One round of one point, unless it has what it needs or the run is over.
+    fn turn(&mut self, index: usize) {
+        let Ok(work) = self.points[index].work.clone() else { return };
+        if self.outcomes.contains_key(&index) || self.machine.interrupted() {
+            return;
+        }
+        if self.is_overdrawn() {
+            self.overdrawn.insert(index);
+            return;
+        }
+        self.tell(&doing(&self.points[index]));
+        let left = self.cut - self.machine.now();
+        let mut sampling = self.sampling_of(index);
+        let mut until = self.cut;
+        if left > Nanos::ZERO {
+            let pause = self.plan.request.cooldown.min(left);
+            if pause > Nanos::ZERO && self.machine.pause(pause).is_err() {
+                return;
+            }
+        } else {
+            sampling.per_round = sampling.per_round.min(BRIEFLY);
+            until = self.machine.now() + (self.plan.request.budget * BRIEF_SHARE).max(BRIEF_TIME);
+        }
+        let rounds = self.logs[index].rounds();
+        sample_round(self.machine, &work, &sampling, &mut self.logs[index], until);
+        if self.logs[index].rounds() == rounds && self.is_overdrawn() {
+            self.overdrawn.insert(index);
+        }
+        if self.logs[index].needs_no_more() {
+            self.conclude(index);
+        } else if !self.logs[index].is_empty() {
+            // Rounds of all points alternate: without this, a run that is killed would lose them all.
+            let so_far = self.judged(index, &self.logs[index], &work);
+            self.write_point(index, &so_far, false);
+        }
+    }
+
+    /// The outcome that the log of a point amounts to.
+    fn judged(&self, index: usize, log: &PointLog, work: &Work) -> Outcome {
+        let point = &self.points[index];
+        let bound = limits::Question {
+            bound: point.bound,
+            facts: self.machine.facts(),
+            work: log.work(work),
+            memory: self.plan.request.dram_peak,
+        };
+        let limit = |core: Option<Hertz>| bound.limit(core);
+        let traffic_limit = bound.of_traffic();
+        let frame = Frame {
+            clock_error: self.machine.clock().error,
+            last_level_cache: (self.last_level > 0).then_some(self.last_level),
+            limit: Some(&limit),
+            traffic_limit: traffic_limit.as_ref(),
+            base_clock: limits::base_clock(self.machine.facts(), self.machine.clock()),
+            machine_cpus: self.machine.facts().topology.cpus.len(),
+            memory: self.machine.facts().memory.total.get().map(|total| total.0),
+        };
+        let mut outcome = conclude(log, work, &frame);
+        if let (Outcome::Measured(measured), true) = (&mut outcome, self.plan.request.cooldown > Nanos::ZERO) {
+            // Cores slow down while they rest.
+            let of_clock = measured.verdict.reasons.iter_mut().filter(|reason| reason.cause == Cause::CoreClock);
+            of_clock.for_each(|reason| reason.advice += "; or leave --cooldown out");
+        }
+        outcome
+    }
+
+    /// Whether no more rounds are to be taken because the phase's part of the budget is used up. Where mapping alone used it
+    /// up, one is: a number that is known badly is more than none.
+    fn is_overdrawn(&self) -> bool {
+        self.machine.now() >= self.cut && !self.has_nothing()
+    }
+
+    /// Whether nothing was measured yet, and not for so long that nothing will be.
+    fn has_nothing(&self) -> bool {
+        let end = self.started + self.plan.request.budget * MOST_OVERDRAWN;
+        self.machine.now() < end && self.logs.iter().all(|log| log.is_empty() && !log.failed())
+    }
+
+    /// Settles the outcome of a point from its log, once.
+    fn conclude(&mut self, index: usize) {
+        let point = &self.points[index];
+        let Ok(work) = &point.work else { return };
+        if self.outcomes.contains_key(&index) {
+            return;
+        }
+        let sampling = self.sampling_of(index);
+        let log = &mut self.logs[index];
+        if self.machine.interrupted() && !log.finished(&sampling) {
+            log.cut_short();
+        }
+        let untouched = log.rounds() == 0 && !log.failed();
+        let outcome = if untouched && self.overdrawn.remove(&index) && !log.was_cut_short() {
+            let reason = format!("the budget of {} was used up; allow more with --budget", self.plan.request.budget);
+            Outcome::Skipped { reason }
+        } else {
+            self.interrupted |= log.was_cut_short();
+            self.judged(index, &self.logs[index], work)
+        };
+        self.settle(index, outcome);
+    }
+
+    /// Notes the outcome of a point and writes it down at once.
+    fn settle(&mut self, index: usize, outcome: Outcome) {
+        self.write_point(index, &outcome, true);
+        self.outcomes.insert(index, outcome);
+    }
+
+    fn write_point(&mut self, index: usize, outcome: &Outcome, finished: bool) {
+        let planned = &self.points[index];
+        let experiment = &self.plan.request.experiments[planned.experiment];
+        let point = point_of(planned, outcome.clone());
+        let line = JournalPoint {
+            experiment: experiment.name().to_owned(),
+            quantity: experiment.quantity(),
+            axes: axes(self.plan, experiment.as_ref()),
+            finished,
+            placed: planned.stage.is_some() || planned.resized,
+            point,
+        };
+        self.write(&JournalLine::Point(Box::new(line)));
+    }
+
+    fn write(&mut self, line: &JournalLine) {
+        if let Err(trouble) = self.observer.journal(line) {
+            self.journal_trouble.get_or_insert(trouble);
+        }
+    }
+
+    /// Tells how far the run is by turns, and what is left by the plan's estimate of these. A run that is slower than
+    /// planned still ends when its budget does; what was set aside is used up to the deadline.
+    fn tell(&mut self, doing: &str) {
+        let done = (self.turns.0 as f64 / self.turns.1.max(1) as f64).clamp(0.0, 1.0);
+        let now = self.machine.now();
+        let allowed = (self.plan.request.budget * GRACE - (now - self.started)).max(Nanos::ZERO);
+        let set_aside = if done < 1.0 { Nanos::ZERO } else { self.deadline - now };
+        self.observer.progress(done, (self.estimate * (1.0 - done)).max(set_aside).min(allowed), doing);
+    }
+
+    /// The kernels that were timed: those that were chosen, where there was a choice.
+    fn kernels(&self, past: Option<&Past>) -> Vec<KernelUsed> {
+        let points = self.points.iter().zip(&self.logs);
+        let used =
+            used_kernels(self.machine, points.filter_map(|(point, log)| Some(log.work(point.work.as_ref().ok()?))));
+        with_past(used, past)
+    }
+
+    fn datasets(&mut self) -> Vec<Dataset> {
+        let mut outcomes = std::mem::take(&mut self.outcomes);
+        datasets(self.plan, &self.points, |index| {
+            // What is left of the stand-ins was not needed, or not reached.
+            let known = outcomes.remove(&index);
+            let missing = || Outcome::Interrupted { reason: "the run was interrupted before this point".to_owned() };
+            known.or_else(|| self.points[index].stage.is_none().then(missing))
+        })
+    }
+
+    /// What is worth a sentence about the machine and the run rather than about one experiment.
+    fn findings(&mut self) -> Vec<Finding> {
+        let mut findings = environment(self.machine.facts(), &self.plan.request.cpus);
+        findings.extend(self.plan.adjusted.iter().map(|text| sentence("adjusted", format!("{text}."))));
+        findings.extend(self.resized.iter().map(|(_, text)| sentence("memory-size", text.clone())));
+        if let Some(trouble) = &self.journal_trouble {
+            findings.push(sentence("journal", format!("The journal could not be written: {trouble}.")));
+        }
+        let overdrawn = std::mem::take(&mut self.overdrawn);
+        let fewer = |&index: &usize| self.logs[index].rounds() < self.sampling_of(index).rounds;
+        self.overdrawn = overdrawn.into_iter().filter(fewer).collect();
+        if !self.overdrawn.is_empty() {
+            let (count, budget) = (self.overdrawn.len(), self.plan.request.budget);
+            let have = if count == 1 { "point has" } else { "points have" };
+            let text = format!(
+                "The budget of {budget} was used up before all rounds were done: {count} {have} fewer samples than \
+                 planned; allow more with --budget."
+            );
+            findings.push(sentence("budget", text));
+        }
+        findings
+    }
+}
+
+/// The datasets of a plan with the outcome of each of its `points` that has one.
+fn datasets(plan: &Plan, points: &[PlannedPoint], mut outcome: impl FnMut(usize) -> Option<Outcome>) -> Vec<Dataset> {
+    let empty = |e: &dyn Experiment| Dataset {
+        experiment: e.name().to_owned(),
+        quantity: e.quantity(),
+        axes: axes(plan, e),
+        points: Vec::new(),
+        auxiliary: e.is_auxiliary(),
+        derived: false,
+    };
+    let mut datasets: Vec<Dataset> = plan.request.experiments.iter().map(|e| empty(e.as_ref())).collect();
+    for (index, planned) in points.iter().enumerate() {
+        let point = outcome(index).map(|outcome| point_of(planned, outcome));
+        datasets[planned.experiment].points.extend(point);
+    }
+    let placed: BTreeSet<u64> = points.iter().filter(|p| p.stage.is_some()).map(|p| p.id).collect();
+    datasets.iter_mut().for_each(|dataset| dataset.arrange(|id| placed.contains(&id)));
+    datasets
+}
+
+/// The datasets of a plan before anything is measured.
+fn unmeasured_datasets(plan: &Plan) -> Vec<Dataset> {
+    let drafted = |index: usize| plan.points[index].stage.is_none();
+    let ended = || Outcome::Interrupted { reason: "the run ended before this point".to_owned() };
+    datasets(plan, &plan.points, |index| drafted(index).then(ended))
+}
+
+/// A point with what came of it. Where the kernel or the number of threads was chosen by measuring, it is what won.
+fn point_of(planned: &PlannedPoint, outcome: Outcome) -> Point {
+    let mut coordinates = planned.coordinates.clone();
+    if let Some(choice) = outcome.measured().and_then(|m| m.choice.as_ref()) {
+        coordinates.insert("kernel".to_owned(), Coordinate::Name(choice.kernel.clone()));
+        let winner = choice.candidates.first();
+        let won = [("threads", winner.and_then(|w| w.threads)), ("size_bytes", winner.and_then(|w| w.size_bytes))];
+        coordinates.extend(won.into_iter().filter_map(|(axis, n)| Some((axis.to_owned(), Coordinate::Number(n?)))));
+    }
+    Point { id: planned.id, coordinates, outcome }
+}
+
+/// The axes of an experiment in this plan.
+fn axes(plan: &Plan, experiment: &dyn Experiment) -> Vec<report::Axis> {
+    let mut axes = experiment.axes();
+    if plan.request.repeat > 1 {
+        axes.push(report::Axis { name: "repeat".to_owned(), unit: None });
+    }
+    axes
+}
+
+/// That a report is of a run in several pieces, the first of which was `started` and left so many points.
+fn continued(started: &str, settled: u64, plan: &Plan) -> Finding {
+    let all = plan.points.len();
+    let text = format!(
+        "{settled} of {all} points are from the run started at {started}, the others from when it was continued."
+    );
+    sentence("resumed", text)
+}
+
+/// What is being done at a point, for the progress line.
+fn doing(point: &PlannedPoint) -> String {
+    let of = |axis: &str| point.coordinates.get(axis).map(ToString::to_string).unwrap_or_default();
+    let words = [of("operation"), of("pattern"), of("order"), of("timing"), of("level"), of("from"), of("to")];
+    let words: Vec<&str> = words.iter().map(String::as_str).filter(|w| !w.is_empty()).collect();
+    let threads = of("threads");
+    format!("{}{}{threads}", words.join(" "), if threads.is_empty() { "" } else { " x" })
+}
+
+/// `interrupted` says that a point with samples was to have more of them.
+fn status(datasets: &[Dataset], interrupted: bool) -> RunStatus {
+    let any = |of: fn(&Outcome) -> bool| datasets.iter().flat_map(|d| &d.points).any(|p| of(&p.outcome));
+    match () {
+        () if interrupted || any(|o| matches!(o, Outcome::Interrupted { .. })) => RunStatus::Interrupted,
+        () if any(|o| matches!(o, Outcome::Failed { .. })) => RunStatus::Partial,
+        () => RunStatus::Complete,
+    }
+}

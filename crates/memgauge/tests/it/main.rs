@@ -1,0 +1,24 @@
+//! The integration tests, one binary: what holds between rooms and what a user sees of the program.
+
+mod advice;
+mod architecture;
+mod bad_places;
+mod chains;
+mod cli;
+mod comparing;
+mod containment;
+mod control_groups;
+mod core_to_core;
+mod exit_codes;
+mod generated;
+mod helper;
+mod interruption;
+mod journals;
+mod loaded;
+mod outputs;
+mod resume;
+mod saved_runs;
+mod scaling;
+mod simulated;
+mod source;
+mod storage;

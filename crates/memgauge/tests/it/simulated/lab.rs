@@ -1,0 +1,223 @@
+//! Requests, and runs of them on a simulated machine with everything they said.
+
+use super::machines::Simulated;
+use clap::{Args, Command, FromArgMatches};
+use engine::{Machine, Sampling, SimulatedMachine};
+use experiments::{
+    Detail, EXPERIMENTS, Experiment, bandwidth, caches, core_to_core, instructions, latency, loaded_latency, locks,
+    numa, patterns, scaling, tlb,
+};
+use memgauge::plan::{self, Plan, Request};
+use memgauge::run::{self, Invocation, Observer};
+use report::{JournalLine, Measured, Outcome, Point, Report};
+use units::Nanos;
+use units::error::Result;
+
+pub const SEED: u64 = 7;
+
+/// What the command line asks for by default.
+pub fn sampling() -> Sampling {
+    Sampling { length: Nanos::from_millis(1.0), in_memory: 1.0, per_round: 25, rounds: 6, target: 0.005, most: None }
+}
+
+/// A profile of bandwidth and latency within 60 s.
+pub fn profile(detail: Detail, on: &Simulated) -> Request {
+    let rows = EXPERIMENTS.iter().filter(|row| row.least == Some(Detail::Brief));
+    request(rows.map(|row| (row.in_profile)(detail)).collect(), on)
+}
+
+pub fn request(experiments: Vec<Box<dyn Experiment>>, on: &Simulated) -> Request {
+    Request {
+        profile: "test".to_owned(),
+        experiments,
+        cpus: on.cpus.clone(),
+        budget: Nanos(60e9),
+        sampling: sampling(),
+        samples_fixed: false,
+        seed: SEED,
+        repeat: 1,
+        reallocate: 1,
+        dram_peak: None,
+        last_level: None,
+        cooldown: Nanos::ZERO,
+        max_points: 1000,
+        started: Nanos::ZERO,
+    }
+}
+
+/// `memgauge bandwidth` with these options.
+pub fn bandwidth(options: &str) -> Box<dyn Experiment> {
+    Box::new(bandwidth::Bandwidth::new(parse(options)))
+}
+
+/// `memgauge latency` with these options.
+pub fn latency(options: &str) -> Box<dyn Experiment> {
+    Box::new(latency::Latency::new(parse(options)))
+}
+
+/// `memgauge loaded-latency` with these options, but for a victim.
+pub fn loaded_latency(options: &str) -> Box<dyn Experiment> {
+    Box::new(loaded_latency::LoadedLatency::new(parse(options)))
+}
+
+/// `memgauge scaling` with these options.
+pub fn scaling(options: &str) -> Box<dyn Experiment> {
+    Box::new(scaling::Scaling::new(parse(options)))
+}
+
+/// `memgauge core-to-core` with these options.
+pub fn core_to_core(options: &str) -> Box<dyn Experiment> {
+    Box::new(core_to_core::CoreToCore::new(parse(options)))
+}
+
+/// `memgauge numa` with these options.
+pub fn numa(options: &str) -> Vec<Box<dyn Experiment>> {
+    parse::<numa::Settings>(options).experiments()
+}
+
+/// `memgauge patterns` with these options.
+pub fn patterns(options: &str) -> Box<dyn Experiment> {
+    Box::new(patterns::Patterns::new(parse(options)))
+}
+
+/// `memgauge tlb` with these options.
+pub fn tlb(options: &str) -> Box<dyn Experiment> {
+    Box::new(tlb::Tlb::new(parse(options)))
+}
+
+/// `memgauge caches` with these options.
+pub fn caches(options: &str) -> Box<dyn Experiment> {
+    Box::new(caches::Caches::new(parse(options)))
+}
+
+/// `memgauge instructions` with these options.
+pub fn instructions(options: &str) -> Box<dyn Experiment> {
+    Box::new(instructions::InstructionTimes::new(parse(options)))
+}
+
+/// `memgauge locks` with these options.
+pub fn locks(options: &str) -> Box<dyn Experiment> {
+    Box::new(locks::Locks::new(parse(options)))
+}
+
+pub fn parse<T: Args + FromArgMatches>(options: &str) -> T {
+    let command = T::augment_args(Command::new("test").no_binary_name(true));
+    let matches = command.try_get_matches_from(options.split_whitespace()).expect("options as users type them");
+    T::from_arg_matches(&matches).expect("options that were read")
+}
+
+/// Everything that a run says while it is under way.
+#[derive(Default)]
+pub struct Notes {
+    pub journal: Vec<String>,
+    pub progress: Vec<(f64, Nanos)>,
+    /// Fails every line.
+    pub disk_full: bool,
+}
+
+impl Observer for Notes {
+    fn progress(&mut self, done: f64, left: Nanos, doing: &str) {
+        assert!((0.0..=1.0).contains(&done) && left.0.is_finite() && left.0 >= 0.0, "{done} {left:?} {doing}");
+        self.progress.push((done, left));
+    }
+
+    fn journal(&mut self, line: &JournalLine) -> std::result::Result<(), String> {
+        self.journal.push(serde_json::to_string(line).expect("a line that can be written"));
+        if self.disk_full { Err("no space left on device".to_owned()) } else { Ok(()) }
+    }
+}
+
+/// A finished run.
+pub struct Ran {
+    pub plan: Plan,
+    pub report: Report,
+    pub notes: Notes,
+    pub machine: SimulatedMachine,
+}
+
+impl Ran {
+    /// Every point of every experiment.
+    pub fn points(&self) -> impl Iterator<Item = &Point> {
+        self.report.datasets.iter().flat_map(|d| &d.points)
+    }
+
+    /// The only point with these coordinates, written `level=L1 threads=2`.
+    pub fn point(&self, place: &str) -> &Point {
+        let at = |p: &&Point| {
+            place.split_whitespace().all(|pair| {
+                let (axis, value) = pair.split_once('=').expect("axis=value");
+                p.coordinates.get(axis).is_some_and(|c| c.to_string() == value)
+            })
+        };
+        let found: Vec<&Point> = self.points().filter(at).collect();
+        assert_eq!(found.len(), 1, "{place}");
+        found[0]
+    }
+
+    pub fn measured(&self, place: &str) -> &Measured {
+        measured(self.point(place))
+    }
+
+    pub fn median(&self, place: &str) -> f64 {
+        self.measured(place).summary.median
+    }
+
+    /// The numbers of the only finding of a kind.
+    pub fn finding(&self, kind: &str, value: &str) -> f64 {
+        let found: Vec<_> = self.report.findings.iter().filter(|f| f.kind == kind).collect();
+        assert_eq!(found.len(), 1, "{kind}: {:?}", self.report.findings);
+        found[0].values[value]
+    }
+
+    pub fn has_finding(&self, kind: &str) -> bool {
+        self.report.findings.iter().any(|f| f.kind == kind)
+    }
+}
+
+pub fn measured(point: &Point) -> &Measured {
+    point.outcome.measured().unwrap_or_else(|| panic!("{:?}: {:?}", point.coordinates, point.outcome))
+}
+
+/// The reasons of every point that is not solid or not there.
+pub fn reasons(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Measured(m) => m.verdict.text(),
+        other => other.reason().unwrap_or_default().to_owned(),
+    }
+}
+
+/// Plans and runs.
+pub fn run(on: &Simulated, request: Request) -> Ran {
+    run_with(on, request, Notes::default(), None)
+}
+
+pub fn run_with(on: &Simulated, request: Request, notes: Notes, stop: Option<Nanos>) -> Ran {
+    run_on(on.machine(SEED), request, notes, stop)
+}
+
+pub fn run_on(mut machine: SimulatedMachine, request: Request, mut notes: Notes, stop: Option<Nanos>) -> Ran {
+    if let Some(stop) = stop {
+        machine.interrupt_at(stop);
+    }
+    let started = machine.now();
+    let plan = plan::make(request, &mut machine).expect("a plan");
+    let command_line = vec!["memgauge".to_owned(), "run".to_owned()];
+    let invocation = Invocation { version: "0.0.0".to_owned(), command_line, past: None };
+    let report = run::execute(&plan, &mut machine, &mut notes, &invocation, started);
+    Ran { plan, report, notes, machine }
+}
+
+/// The report of a run whose choices and whose machine's noise both follow from `seed`.
+pub fn seeded(on: &Simulated, mut request: Request, seed: u64) -> Report {
+    request.seed = seed;
+    let mut machine = on.machine(seed);
+    let started = machine.now();
+    let plan = plan::make(request, &mut machine).expect("a plan");
+    let invocation = Invocation { version: "0.0.0".to_owned(), command_line: Vec::new(), past: None };
+    run::execute(&plan, &mut machine, &mut Notes::default(), &invocation, started)
+}
+
+/// The plan only.
+pub fn plan(on: &Simulated, request: Request) -> Result<Plan> {
+    plan::make(request, &mut on.machine(SEED))
+}

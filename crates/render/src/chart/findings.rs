@@ -1,0 +1,134 @@
+//! What findings say about places in charts: levels along the sizes, points worth a name.
+//!
+//! A finding is known by the names of its values, whichever experiment made it.
+
+use super::Part;
+use super::lines::{Lines, Mark};
+use crate::figures::{mark, table_unit};
+use report::{Dataset, Finding, Point};
+use std::collections::BTreeSet;
+use units::significant;
+
+/// A value of a finding and one of a dataset are the same up to what text makes of numbers.
+const SAME: f64 = 1e-9;
+
+/// A place in a chart that a finding is about.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Note {
+    /// Place along the axis.
+    pub(crate) x: f64,
+    /// The value there in the chart's unit.
+    pub(crate) y: f64,
+    /// What it is.
+    pub(crate) text: String,
+}
+
+/// The levels that were detected by their capacity (findings with `capacity_bytes` and `latency_ns`), along the sizes of
+/// one report; none where sizes are no footprints, because not every line in them is used.
+pub(super) fn levels(parts: &[Part<'_>], merged: &Dataset) -> Vec<Mark> {
+    let [one] = parts else { return Vec::new() };
+    let strides: BTreeSet<Option<u64>> = merged.points.iter().map(|p| p.number("stride_bytes")).collect();
+    if strides.len() > 1 || merged.points.iter().any(|p| p.coordinates.contains_key("entries")) {
+        return Vec::new();
+    }
+    let end = |finding: &Finding| {
+        let size = *finding.values.get("capacity_bytes")?;
+        let level = finding.values.get("level").copied();
+        let end = LevelEnd { size, level, doubt: doubt(finding) };
+        (finding.values.contains_key("latency_ns") && size > 0.0).then_some(end)
+    };
+    let mut ends: Vec<LevelEnd> = one.findings.iter().filter_map(end).collect();
+    ends.sort_by(|a, b| a.size.total_cmp(&b.size));
+    // Numbers that do not rise with the size would name the wrong level.
+    let rising = ends.windows(2).all(|pair| pair[0].level < pair[1].level);
+    let name = |place: usize, end: &LevelEnd| {
+        let number = end.level.filter(|_| rising).unwrap_or((place + 1) as f64);
+        format!("L{number:.0} {}{}", about(end.size), end.doubt)
+    };
+    let mut marks = Vec::new();
+    let mut from = 0.0;
+    for (place, end) in ends.iter().enumerate() {
+        marks.push(Mark { name: name(place, end), from, to: end.size });
+        from = end.size;
+    }
+    if !marks.is_empty() {
+        marks.push(Mark { name: "beyond".to_owned(), from, to: f64::MAX });
+    }
+    marks
+}
+
+/// Where a finding says that a level ends.
+struct LevelEnd {
+    size: f64,
+    level: Option<f64>,
+    doubt: &'static str,
+}
+
+/// What stands behind what a finding says in a chart: the mark of doubtful numbers.
+fn doubt(finding: &Finding) -> &'static str {
+    finding.trust().map_or("", mark)
+}
+
+/// A size in two or three digits.
+fn about(bytes: f64) -> String {
+    let (value, unit) = [(30, "GiB"), (20, "MiB"), (10, "KiB"), (0, "B")]
+        .into_iter()
+        .map(|(power, unit)| (bytes / f64::from(1u32 << power), unit))
+        .find(|(value, _)| *value >= 1.0)
+        .unwrap_or((bytes, "B"));
+    format!("{} {unit}", significant(value))
+}
+
+/// The places that findings of the reports tell of: where bandwidth comes close to its highest (`<operation>_threads` with
+/// `<operation>_reached`), where latency begins to rise with traffic (`knee` with `knee_ns`).
+pub(super) fn notes(parts: &[Part<'_>], lines: &Lines, axis: Axis<'_>, factor: f64) -> Vec<Note> {
+    let all = parts.iter().flat_map(|part| part.findings.iter().map(move |finding| (part, finding)));
+    let mut notes: Vec<Note> = match axis {
+        Axis::Load(unit) => all.filter_map(|(_, finding)| knee(finding, unit, factor)).collect(),
+        Axis::Of("threads") => all.flat_map(|(part, finding)| saturation(part, finding, factor)).collect(),
+        Axis::Of(_) => Vec::new(),
+    };
+    let inside = |n: &Note| (0.0..=1.0).contains(&lines.x.share(n.x)) && (0.0..=1.0).contains(&lines.y.share(n.y));
+    notes.retain(|note| note.x.is_finite() && note.y.is_finite() && inside(note));
+    notes
+}
+
+/// What the axis of a chart is.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Axis<'a> {
+    /// The traffic beside what is measured, in so many times its base unit.
+    Load(f64),
+    /// Coordinates.
+    Of(&'a str),
+}
+
+/// The knee that a finding has.
+fn knee(finding: &Finding, unit: f64, factor: f64) -> Option<Note> {
+    let (x, y) = (finding.values.get("knee")? * unit, finding.values.get("knee_ns")? * factor);
+    Some(Note { x, y, text: format!("knee{}", doubt(finding)) })
+}
+
+/// The points of a report at which a finding says that threads are enough.
+fn saturation(part: &Part<'_>, finding: &Finding, factor: f64) -> Vec<Note> {
+    let told = finding.values.iter().filter_map(|(name, threads)| {
+        let operation = name.strip_suffix("_threads")?;
+        // Where the intervals leave the number open, there is no one place to mark.
+        let at_least = finding.values.get(&format!("{operation}_threads_at_least"));
+        let is_known = at_least.is_none_or(|at_least| at_least == threads);
+        let reached = *finding.values.get(&format!("{operation}_reached"))?;
+        is_known.then_some((operation, *threads, reached))
+    });
+    told.filter_map(|(operation, threads, reached)| {
+        let at = |p: &&Point| {
+            p.name("operation") == Some(operation) && p.number("threads").map(|n| n as f64) == Some(threads)
+        };
+        let median = |p: &Point| p.outcome.measured().map(|m| m.summary.median);
+        let same = |p: &&Point| median(p).is_some_and(|m| (m - reached).abs() <= m.abs() * SAME);
+        let point = part.dataset.points.iter().filter(at).find(same)?;
+        let (_, unit) = table_unit(&part.dataset.quantity.unit);
+        let y = median(point)? * factor;
+        let (reached, doubt) = (significant(y), doubt(finding));
+        Some(Note { x: threads, y, text: format!("{operation}: 95% of the highest ({reached} {unit}){doubt}") })
+    })
+    .collect()
+}

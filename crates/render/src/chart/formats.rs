@@ -1,0 +1,114 @@
+//! Pictures as formats.
+
+use super::picture::{self, Content, MOST_CHARTS};
+use super::{Chart, alone, charts, chosen, names, sources};
+use crate::{NamedReport, Options, Renderer};
+use report::Report;
+use units::counted;
+use units::error::Result;
+
+/// `svg`: charts as shapes.
+pub(crate) struct Svg;
+
+impl Renderer for Svg {
+    fn name(&self) -> &'static str {
+        "svg"
+    }
+
+    fn extensions(&self) -> &'static [&'static str] {
+        &["svg"]
+    }
+
+    fn help(&self) -> &'static str {
+        "charts (all, or --chart) in one picture that can be scaled, letters as outlines"
+    }
+
+    fn options(&self) -> &'static [&'static str] {
+        &["chart", "theme", "title"]
+    }
+
+    fn render_finite(&self, report: &Report, options: &Options) -> Result<Vec<u8>> {
+        self.render_several(&[alone(report)], options)
+    }
+
+    fn render_several(&self, reports: &[NamedReport], options: &Options) -> Result<Vec<u8>> {
+        with_content(reports, options, |content| Ok(picture::svg(content)?.into_bytes()))
+    }
+
+    fn contents(&self, reports: &[NamedReport], options: &Options) -> Result<String> {
+        contents(reports, options)
+    }
+}
+
+/// `png`: charts as pixels.
+pub(crate) struct Png;
+
+impl Renderer for Png {
+    fn name(&self) -> &'static str {
+        "png"
+    }
+
+    fn extensions(&self) -> &'static [&'static str] {
+        &["png"]
+    }
+
+    fn help(&self) -> &'static str {
+        "charts (all, or --chart) in one picture of pixels, 2400 to a chart's width up to four charts"
+    }
+
+    fn options(&self) -> &'static [&'static str] {
+        &["chart", "theme", "title"]
+    }
+
+    fn is_text(&self) -> bool {
+        false
+    }
+
+    fn render_finite(&self, report: &Report, options: &Options) -> Result<Vec<u8>> {
+        self.render_several(&[alone(report)], options)
+    }
+
+    fn render_several(&self, reports: &[NamedReport], options: &Options) -> Result<Vec<u8>> {
+        with_content(reports, options, picture::png)
+    }
+
+    fn contents(&self, reports: &[NamedReport], options: &Options) -> Result<String> {
+        contents(reports, options)
+    }
+}
+
+/// Draws what `options` ask for.
+fn with_content(
+    reports: &[NamedReport],
+    options: &Options,
+    draw: impl FnOnce(Content<'_>) -> Result<Vec<u8>>,
+) -> Result<Vec<u8>> {
+    let all = charts(reports);
+    let charts = chosen(&all, &options.charts)?;
+    let mut caption = sources(reports);
+    caption.extend(left_out(&charts));
+    draw(Content { charts: &charts, title: options.title.as_deref(), caption: &caption, dark: options.dark })
+}
+
+/// The charts that a picture of these has no room for, in words; none where all have room.
+fn left_out(charts: &[&Chart]) -> Option<String> {
+    let rest = charts.get(MOST_CHARTS..).filter(|rest| !rest.is_empty())?;
+    let names = names(rest.iter().copied()).join(", ");
+    Some(format!(
+        "without {} for which there is no room: {names} (--chart draws them, .html has all)",
+        counted(rest.len(), "chart")
+    ))
+}
+
+/// What is in the picture, in words.
+fn contents(reports: &[NamedReport], options: &Options) -> Result<String> {
+    let all = charts(reports);
+    let charts = chosen(&all, &options.charts)?;
+    let drawn = &charts[..charts.len().min(MOST_CHARTS)];
+    let titles: Vec<&str> = drawn.iter().map(|chart| chart.title.as_str()).collect();
+    let without = left_out(&charts).map(|text| format!("; {text}")).unwrap_or_default();
+    Ok(match titles.as_slice() {
+        [] => "no point was measured: nothing to draw".to_owned(),
+        titles => format!("{}: {}{without}", counted(titles.len(), "chart"), titles.join("; ")),
+    })
+}

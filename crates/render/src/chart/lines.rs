@@ -1,0 +1,362 @@
+//! Series over an axis.
+
+use super::findings::{self, Axis, Note};
+use super::looks::{Look, Standing, looks};
+use super::scale::{Numbers, Scale};
+use super::{Part, Spot, measured, number, spot};
+use crate::figures::{axis_title, coordinate, table_unit, varying_axes};
+use crate::text::{clean, shorten};
+use report::{Coordinate, Coordinates, Dataset, Point};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Axes that follow from others wherever they can be missed, in the order in which that is tried.
+const FOLLOWERS: [&str; 5] = ["kernel", "prefetch_bytes", "level", "relation", "assembly"];
+
+/// What is asked about other axes than the size has one of these.
+const SIZES_FOLLOW: [&str; 2] = ["entries", "placement"];
+
+/// More series than these say nothing in one chart.
+const MOST_SERIES: usize = 200;
+
+/// More points than these nobody tells apart in one chart.
+pub(crate) const MOST_SPOTS: usize = 6000;
+
+/// Series over an axis.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Lines {
+    /// Left to right.
+    pub(crate) x: Scale,
+    /// Whether places on it are names: such points are not joined.
+    pub(crate) names: bool,
+    /// Bottom to top.
+    pub(crate) y: Scale,
+    /// What is drawn, in the order of the points.
+    pub(crate) series: Vec<Series>,
+    /// Parts of the axis that have a name, from left to right.
+    pub(crate) marks: Vec<Mark>,
+    /// Places that are worth a name.
+    pub(crate) notes: Vec<Note>,
+    /// Points that are not drawn, because they belong to further series than a chart can have.
+    pub(crate) left_out: usize,
+    /// Points that are not drawn, because others of their series lie beside them on both sides of their value.
+    pub(crate) thinned: usize,
+}
+
+/// Points that belong together.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Series {
+    /// What tells it from the others; empty where there is one only.
+    pub(crate) name: String,
+    /// Place of its report among those that are drawn.
+    pub(crate) report: usize,
+    /// What tells it from the others to the eye.
+    pub(crate) look: Look,
+    /// Ascending along the axis; beside traffic from the least that was asked for to the most, which need not move the most.
+    pub(crate) spots: Vec<Spot>,
+}
+
+/// A part of the axis with a name: a level of the hierarchy.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Mark {
+    /// What it is called.
+    pub(crate) name: String,
+    /// Where it starts.
+    pub(crate) from: f64,
+    /// Where it ends.
+    pub(crate) to: f64,
+}
+
+/// The series of several reports, named where several have points; `merged` has the coordinates of all points.
+pub(super) fn lines(parts: &[Part<'_>], merged: &Dataset, names: &[String], factor: f64) -> Lines {
+    let several = merged.points.iter().any(|p| merged.points.first().is_some_and(|first| first.id != p.id));
+    let mut varying = varying_axes(merged);
+    // Once more is not another question.
+    varying.retain(|axis| *axis != "repeat");
+    let x = axis(merged, &varying);
+    let others = others(merged, &varying, x);
+    let along = Along::of(parts, merged, x);
+    let mut series = Collector {
+        left_out: 0,
+        others: &others,
+        names: if several { names } else { &[] },
+        series: Vec::new(),
+        standings: Vec::new(),
+        keys: BTreeMap::new(),
+        groups: Vec::new(),
+    };
+    for part in parts {
+        for point in along.sorted(&part.dataset.points) {
+            if let Some(spot) = along.spot(point, factor) {
+                series.add(part.report, &point.coordinates, spot);
+            }
+        }
+    }
+    let Collector { mut series, standings, left_out, .. } = series;
+    let joined = !matches!(along, Along::Names { .. });
+    series.iter_mut().zip(looks(&standings, joined)).for_each(|(series, look)| series.look = look);
+    if !matches!(along, Along::Load { .. }) {
+        series.iter_mut().for_each(|s| s.spots.sort_by(|a, b| a.x.total_cmp(&b.x)));
+    }
+    let thinned = thin(&mut series);
+    let spots = || series.iter().flat_map(|s| &s.spots);
+    let (x_scale, y) =
+        (along.scale(spots()), Scale::of(String::new(), spots().flat_map(|s| [s.y, s.low, s.high]), Numbers::Values));
+    let mut lines =
+        Lines { x: x_scale, names: !joined, y, series, marks: Vec::new(), notes: Vec::new(), left_out, thinned };
+    if let Along::Numbers("size_bytes") = along {
+        lines.marks = marks(merged);
+        if lines.marks.is_empty() {
+            lines.marks = findings::levels(parts, merged);
+        }
+    }
+    lines.notes = match along {
+        Along::Load { .. } => findings::notes(parts, &lines, Axis::Load(table_unit(RATE).0), factor),
+        Along::Numbers(axis) => findings::notes(parts, &lines, Axis::Of(axis), factor),
+        Along::Names { .. } => Vec::new(),
+    };
+    lines
+}
+
+/// Keeps of series with too many points the lowest and the highest of as many neighbours as have to share a place, so that all that
+/// stands out does so still; how many are gone.
+fn thin(series: &mut [Series]) -> usize {
+    let all: usize = series.iter().map(|s| s.spots.len()).sum();
+    if all <= MOST_SPOTS {
+        return 0;
+    }
+    let places = (MOST_SPOTS / 2 / series.len()).max(1);
+    for one in series.iter_mut().filter(|s| s.spots.len() > 2 * places) {
+        let neighbours = one.spots.len().div_ceil(places);
+        let kept = one.spots.chunks(neighbours).flat_map(|chunk| {
+            let lowest = (0..chunk.len()).min_by(|a, b| chunk[*a].y.total_cmp(&chunk[*b].y));
+            let highest = (0..chunk.len()).max_by(|a, b| chunk[*a].y.total_cmp(&chunk[*b].y));
+            let kept: BTreeSet<usize> = lowest.into_iter().chain(highest).collect();
+            kept.into_iter().map(|at| chunk[at].clone())
+        });
+        one.spots = kept.collect();
+    }
+    all - series.iter().map(|s| s.spots.len()).sum::<usize>()
+}
+
+/// The unit of traffic in reports.
+const RATE: &str = "B/s";
+
+/// Where points lie from left to right.
+enum Along<'a> {
+    /// By the traffic that was measured beside them; with the axis that controls it.
+    Load { control: Option<&'a str> },
+    /// By a number.
+    Numbers(&'a str),
+    /// By a name, or all at one place.
+    Names { axis: Option<&'a str>, places: Vec<String>, index: BTreeMap<String, usize> },
+}
+
+impl<'a> Along<'a> {
+    fn of(parts: &[Part<'_>], merged: &Dataset, x: Option<&'a str>) -> Self {
+        let load = |p: &Point| p.outcome.measured().is_some_and(|m| m.load.is_some());
+        match x {
+            _ if measured(parts).any(load) => Along::Load { control: x },
+            Some(axis) if merged.points.iter().all(|p| number(p.coordinates.get(axis)).is_some()) => {
+                Along::Numbers(axis)
+            }
+            axis => {
+                let places = places(merged, axis);
+                let index = places.iter().enumerate().map(|(i, name)| (name.clone(), i)).collect();
+                Along::Names { axis, places, index }
+            }
+        }
+    }
+
+    /// In the order in which they are joined, as far as their places do not say that.
+    fn sorted<'p>(&self, points: &'p [Point]) -> Vec<&'p Point> {
+        let mut points: Vec<&Point> = points.iter().collect();
+        if let Along::Load { control: Some(control) } = self {
+            // A pause: the longer, the less traffic; without one there is none.
+            points.sort_by_key(|p| std::cmp::Reverse(p.number(control).unwrap_or(u64::MAX)));
+        }
+        points
+    }
+
+    /// A point at its place; none without a number or a place. Without traffic, beside others with it, it lies at zero.
+    fn spot(&self, point: &Point, factor: f64) -> Option<Spot> {
+        match self {
+            Along::Load { .. } => {
+                let load = point.outcome.measured()?.load;
+                let (unit, _) = table_unit(RATE);
+                let at = |value: fn(&report::Load) -> f64| load.as_ref().map_or(0.0, value) * unit;
+                let ends = [at(|l| l.ci_low), at(|l| l.ci_high)];
+                let [x_low, x_high] = ends.iter().all(|end| end.is_finite()).then_some(ends)?;
+                Some(Spot { x_low, x_high, ..spot(point, at(|l| l.median), factor)? })
+            }
+            Along::Numbers(axis) => spot(point, number(point.coordinates.get(*axis))?, factor),
+            Along::Names { axis: None, .. } => spot(point, 0.0, factor),
+            Along::Names { axis: Some(axis), index, .. } => {
+                let place = index.get(&word(axis, point.coordinates.get(*axis)?))?;
+                spot(point, *place as f64, factor)
+            }
+        }
+    }
+
+    /// The axis for what is drawn.
+    fn scale<'s>(&self, spots: impl Iterator<Item = &'s Spot>) -> Scale {
+        match self {
+            Along::Load { .. } => {
+                let title = format!("traffic beside it in {}", table_unit(RATE).1);
+                Scale::of(title, spots.flat_map(|s| [s.x, s.x_low, s.x_high]), Numbers::Values)
+            }
+            Along::Numbers(axis) => {
+                let kind = if axis.ends_with("_bytes") { Numbers::Bytes } else { Numbers::Counts };
+                Scale::of(clean(&axis_title(axis)), spots.map(|s| s.x), kind)
+            }
+            Along::Names { axis, places, .. } => {
+                Scale::of_names(axis.map(|axis| clean(&axis_title(axis))).unwrap_or_default(), places)
+            }
+        }
+    }
+}
+
+/// The axis to draw along: the one with the most different numbers, else the one with the most names; the first in the
+/// order of the dataset among equals.
+fn axis<'a>(merged: &Dataset, varying: &[&'a str]) -> Option<&'a str> {
+    let different = |axis: &str| merged.points.iter().filter_map(|p| p.coordinates.get(axis)).collect::<BTreeSet<_>>();
+    let numbers = |axis: &str| {
+        let all = different(axis);
+        if axis == "repeat" || all.iter().any(|c| matches!(c, Coordinate::Name(_))) { 0 } else { all.len() }
+    };
+    // Sizes before what else has as many numbers, but not where they follow: the room of entries, the share of a thread.
+    let follow = |p: &Point| SIZES_FOLLOW.iter().any(|axis| p.coordinates.contains_key(*axis));
+    let follows = merged.points.iter().any(follow);
+    let weight = |axis: &str| match axis {
+        "size_bytes" if follows => 0,
+        axis => 2 * numbers(axis) + usize::from(axis == "size_bytes"),
+    };
+    let first_most = |weight: &dyn Fn(&str) -> usize| {
+        let best = varying.iter().map(|axis| weight(axis)).max().unwrap_or(0);
+        (best > 1).then(|| varying.iter().copied().find(|axis| weight(axis) == best)).flatten()
+    };
+    first_most(&weight).or_else(|| first_most(&|axis| different(axis).len()))
+}
+
+/// The axes that tell series apart: those that vary, without what follows from the rest. What follows from the report only is told
+/// still, unless it is one of [`FOLLOWERS`].
+fn others<'a>(merged: &Dataset, varying: &[&'a str], x: Option<&str>) -> Vec<&'a str> {
+    let mut kept: Vec<&str> = varying.iter().copied().filter(|axis| Some(*axis) != x).collect();
+    let distinct = |axes: &[&str], by_report: bool| {
+        let key = |c: &Coordinates| -> Vec<Option<Coordinate>> { axes.iter().map(|a| c.get(*a).cloned()).collect() };
+        let x_at = |c: &Coordinates| x.and_then(|x| c.get(x).cloned());
+        let place = |p: &Point| (by_report.then_some(p.id), x_at(&p.coordinates), key(&p.coordinates));
+        merged.points.iter().map(place).collect::<BTreeSet<_>>().len()
+    };
+    let followers = FOLLOWERS.iter().copied().filter(|axis| varying.contains(axis)).map(|axis| (axis, true));
+    let rest = varying.iter().rev().copied().filter(|axis| !FOLLOWERS.contains(axis)).map(|axis| (axis, false));
+    for (axis, by_report) in followers.chain(rest).collect::<Vec<_>>() {
+        let fewer: Vec<&str> = kept.iter().copied().filter(|a| *a != axis).collect();
+        if fewer.len() < kept.len() && distinct(&fewer, by_report) == distinct(&kept, by_report) {
+            kept = fewer;
+        }
+    }
+    kept
+}
+
+/// The names along an axis, in the order of the points.
+fn places(merged: &Dataset, x: Option<&str>) -> Vec<String> {
+    let Some(x) = x else { return vec![String::new()] };
+    let mut seen = BTreeSet::new();
+    let all = merged.points.iter().filter_map(|p| p.coordinates.get(x)).map(|c| word(x, c));
+    all.filter(|name| seen.insert(name.clone())).collect()
+}
+
+/// A coordinate in words.
+fn word(axis: &str, at: &Coordinate) -> String {
+    coordinate(axis, at)
+}
+
+/// What tells a series from the others of its report.
+type Key = Vec<Option<Coordinate>>;
+
+/// Series as they come up.
+struct Collector<'a> {
+    left_out: usize,
+    others: &'a [&'a str],
+    /// Those of the reports; none where one report has all points.
+    names: &'a [String],
+    series: Vec<Series>,
+    /// One for each of the series.
+    standings: Vec<Standing>,
+    keys: BTreeMap<(usize, Key), usize>,
+    groups: Vec<(Option<Coordinate>, Vec<Key>)>,
+}
+
+impl Collector<'_> {
+    /// Adds a point to its series.
+    fn add(&mut self, report: usize, at: &Coordinates, spot: Spot) {
+        let key: Vec<Option<Coordinate>> = self.others.iter().map(|axis| at.get(*axis).cloned()).collect();
+        let place = match self.keys.get(&(report, key.clone())) {
+            Some(place) => *place,
+            None if self.series.len() >= MOST_SERIES => {
+                self.left_out += 1;
+                return;
+            }
+            None => {
+                let standing = self.standing(report, &key);
+                self.standings.push(standing);
+                let name = self.name(report, at);
+                self.series.push(Series { name, report, look: Look::default(), spots: Vec::new() });
+                self.keys.insert((report, key), self.series.len() - 1);
+                self.series.len() - 1
+            }
+        };
+        self.series[place].spots.push(spot);
+    }
+
+    /// The place of the first coordinate, and that of the others among those with it.
+    fn standing(&mut self, report: usize, key: &[Option<Coordinate>]) -> Standing {
+        let first = key.first().cloned().flatten();
+        let rest = key.get(1..).unwrap_or_default().to_vec();
+        let group = self.groups.iter().position(|(known, _)| *known == first).unwrap_or_else(|| {
+            self.groups.push((first, Vec::new()));
+            self.groups.len() - 1
+        });
+        let members = &mut self.groups[group].1;
+        let member = members.iter().position(|known| *known == rest).unwrap_or_else(|| {
+            members.push(rest);
+            members.len() - 1
+        });
+        Standing { group, member, report }
+    }
+
+    /// What tells a series apart, in words.
+    fn name(&self, report: usize, at: &Coordinates) -> String {
+        let told = self.others.iter().filter_map(|axis| {
+            let at = at.get(*axis)?;
+            Some(match at {
+                Coordinate::Name(_) => word(axis, at),
+                Coordinate::Number(_) => format!("{} {}", clean(&axis_title(axis)), word(axis, at)),
+            })
+        });
+        let from = self.names.get(report).cloned();
+        shorten(&told.chain(from).collect::<Vec<_>>().join(", "), 60)
+    }
+}
+
+/// The levels along the sizes, where every point has one and they do not overlap.
+fn marks(merged: &Dataset) -> Vec<Mark> {
+    let mut levels: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
+    for point in &merged.points {
+        let (Some(level), Some(size)) = (point.name("level"), point.number("size_bytes")) else { return Vec::new() };
+        let range = levels.entry(level).or_insert((size, size));
+        *range = (range.0.min(size), range.1.max(size));
+    }
+    let mut levels: Vec<(&str, (u64, u64))> = levels.into_iter().collect();
+    levels.sort_by_key(|(_, range)| *range);
+    if levels.len() < 2 || levels.windows(2).any(|pair| pair[0].1.1 >= pair[1].1.0) {
+        return Vec::new();
+    }
+    let border = |below: u64, above: u64| (below as f64 * above as f64).sqrt();
+    let place = |(i, (name, range)): (usize, &(&str, (u64, u64)))| Mark {
+        name: shorten(name, 16),
+        from: if i == 0 { 0.0 } else { border(levels[i - 1].1.1, range.0) },
+        to: levels.get(i + 1).map_or(f64::MAX, |next| border(range.1, next.1.0)),
+    };
+    levels.iter().enumerate().map(place).collect()
+}

@@ -1,0 +1,121 @@
+//! How series are told apart: colours, marks and dashes, the same in pictures, pages and legends.
+
+use std::collections::BTreeSet;
+
+/// Colours that people with any kind of colour vision tell apart (Okabe and Ito, "Color universal design", 2008),
+/// without the yellow that is too pale on white.
+pub(crate) const COLORS: [(u8, u8, u8); 8] = [
+    (0, 114, 178),
+    (213, 94, 0),
+    (0, 158, 115),
+    (204, 121, 167),
+    (86, 180, 233),
+    (230, 159, 0),
+    (127, 127, 127),
+    (148, 103, 189),
+];
+
+/// Outlines of marks in pixels around the point; the empty one is a circle. A cross is no mark of a series: it stands for
+/// rejected points.
+pub(crate) const MARKS: [&[(i32, i32)]; 8] = [
+    &[],
+    &[(-4, -4), (4, -4), (4, 4), (-4, 4)],
+    &[(0, -6), (6, 4), (-6, 4)],
+    &[(0, -6), (6, 0), (0, 6), (-6, 0)],
+    &[(0, 6), (-6, -4), (6, -4)],
+    &[(-2, -6), (2, -6), (2, -2), (6, -2), (6, 2), (2, 2), (2, 6), (-2, 6), (-2, 2), (-6, 2), (-6, -2), (-2, -2)],
+    &[(-5, -5), (5, -5), (-5, 5), (5, 5)],
+    &[(0, -7), (2, -2), (7, 0), (2, 2), (0, 7), (-2, 2), (-7, 0), (-2, -2)],
+];
+
+/// Radius of the circle, in pixels.
+pub(crate) const RADIUS: u32 = 4;
+
+/// Lengths of strokes and gaps in pixels, in turns; the empty one is a solid line.
+pub(crate) const DASHES: [&[u32]; 7] =
+    [&[], &[9, 4], &[2, 4], &[9, 3, 2, 3], &[18, 5], &[18, 3, 2, 3], &[9, 3, 2, 3, 2, 3]];
+
+/// How a series is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub(crate) struct Look {
+    /// Place in [`COLORS`].
+    pub(crate) color: usize,
+    /// Place in [`MARKS`].
+    pub(crate) mark: usize,
+    /// Place in [`DASHES`].
+    pub(crate) dash: usize,
+}
+
+/// Where a series stands among the others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Standing {
+    /// Place of its most important coordinate among those of all series.
+    pub group: usize,
+    /// Place of its other coordinates among those of its group.
+    pub member: usize,
+    /// Place of its report.
+    pub report: usize,
+}
+
+/// A look for each series. Series of one group share a colour, those of one report the dashes where there are several reports, as
+/// long as that leaves no two series with one look. Else looks are dealt out in order: up to 448 differ where lines are `joined`,
+/// up to 64 where marks alone tell series apart.
+pub(super) fn looks(standings: &[Standing], joined: bool) -> Vec<Look> {
+    let several = standings.iter().any(|s| s.report != standings[0].report);
+    let meaning = |s: &Standing| Look {
+        color: s.group % COLORS.len(),
+        mark: s.member % MARKS.len(),
+        dash: if several { s.report } else { s.member } % DASHES.len(),
+    };
+    let by_meaning: Vec<Look> = standings.iter().map(meaning).collect();
+    let seen = |look: &Look| Look { dash: if joined { look.dash } else { 0 }, ..*look };
+    let different: BTreeSet<Look> = by_meaning.iter().map(seen).collect();
+    if different.len() == standings.len() {
+        return by_meaning;
+    }
+    // The numbers of marks and of dashes have no common divisor: 56 pairs come before one repeats.
+    let dealt = |i: usize| Look {
+        color: i % COLORS.len(),
+        mark: i / COLORS.len() % MARKS.len(),
+        dash: i / COLORS.len() % DASHES.len(),
+    };
+    (0..standings.len()).map(dealt).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn standings(groups: usize, members: usize, reports: usize) -> Vec<Standing> {
+        let one =
+            |i: usize| Standing { group: i / members / reports, member: i / reports % members, report: i % reports };
+        (0..groups * members * reports).map(one).collect()
+    }
+
+    #[test]
+    fn no_two_series_look_alike() {
+        for (groups, members, reports) in
+            [(3, 2, 1), (1, 7, 1), (1, 56, 1), (1, 200, 1), (200, 1, 1), (9, 3, 2), (2, 2, 20)]
+        {
+            let standings = standings(groups, members, reports);
+            let looks = looks(&standings, true);
+            let different: BTreeSet<&Look> = looks.iter().collect();
+            assert_eq!(different.len(), standings.len(), "{groups} {members} {reports}");
+        }
+        for count in [8, 9, 64] {
+            let looks = looks(&standings(count, 1, 1), false);
+            let different: BTreeSet<(usize, usize)> = looks.iter().map(|l| (l.color, l.mark)).collect();
+            assert_eq!(different.len(), count);
+        }
+    }
+
+    #[test]
+    fn colours_are_groups_and_dashes_reports_where_there_is_room() {
+        let one = looks(&standings(3, 2, 1), true);
+        assert_eq!((one[0].color, one[1].color, one[2].color), (0, 0, 1));
+        assert!(one[0].dash == 0 && one[1].dash != 0 && one[1].mark != one[0].mark);
+        let two = looks(&standings(3, 2, 2), true);
+        assert!(two.iter().step_by(2).all(|l| l.dash == 0) && two.iter().skip(1).step_by(2).all(|l| l.dash == 1));
+        assert_eq!((two[0].mark, two[1].mark, two[2].mark), (0, 0, 1));
+    }
+}

@@ -1,0 +1,168 @@
+//! A heat map as a part of a picture.
+
+use super::canvas::{Canvas, Look, Picture};
+use super::picture::{Area, Drawn, Theme, cannot, letters, write};
+use super::scale::Scale;
+use super::{Chart, Heat};
+use crate::text::shorten;
+use plotters::prelude::*;
+use plotters::style::colors::colormaps::{ColorMap, ViridisRGB};
+use plotters::style::text_anchor::{HPos, VPos};
+use plotters_backend::{BackendColor, FontTransform};
+use std::ops::Range;
+use tiny_skia::Pixmap;
+use units::error::Result;
+
+/// Names on an axis of a heat map are so many at most; others are left out evenly.
+const MOST_NAMES: usize = 24;
+
+/// Up to so many cells of a heat map have their value written into them.
+const MOST_FIGURES: usize = 144;
+
+/// Size of the letters in them, in pixels.
+const CELL_LETTERS: f32 = 15.0;
+
+/// Colours of a large map: no eye tells more apart, and so few pack well.
+const STEPS: usize = 64;
+
+/// Where the cells lie, in pixels.
+#[derive(Debug, Clone)]
+pub(super) struct Frame {
+    /// From left to right.
+    pub(super) x: Range<i32>,
+    /// From top to bottom.
+    pub(super) y: Range<i32>,
+}
+
+/// Whether the cells have no figures in them, and become an image.
+pub(super) fn is_large(heat: &Heat) -> bool {
+    heat.rows.len() * heat.columns.len() > MOST_FIGURES
+}
+
+/// The frame of a heat map; tells where its cells belong.
+pub(super) fn draw(area: &Area<'_>, chart: &Chart, heat: &Heat, theme: Theme) -> Result<Frame> {
+    let (width, _) = area.dim_in_pixel();
+    let (left, right) = area.split_horizontally(width as i32 - 180);
+    // Rows from top to bottom: the axis runs downwards.
+    let axis = |title: &str, names: &[String]| {
+        let step = names.len().div_ceil(MOST_NAMES).max(1);
+        let mut scale = Scale::of_names(title.to_owned(), names);
+        scale.ticks = scale.ticks.into_iter().step_by(step).collect();
+        scale
+    };
+    let mut y = axis(&heat.row_title, &heat.rows);
+    (y.low, y.high) = (y.high, y.low);
+    let mut plot = ChartBuilder::on(&left)
+        .x_label_area_size(50)
+        .y_label_area_size(84)
+        .build_cartesian_2d(Drawn(axis(&heat.column_title, &heat.columns)), Drawn(y))
+        .map_err(cannot)?;
+    plot.configure_mesh()
+        .disable_mesh()
+        .x_desc(heat.column_title.clone())
+        .y_desc(heat.row_title.clone())
+        .axis_style(theme.ink)
+        .axis_desc_style(letters(17, theme.ink))
+        .label_style(letters(14, theme.ink))
+        .draw()
+        .map_err(cannot)?;
+    let (x, y) = plot.plotting_area().get_pixel_range();
+    legend_of_heat(&right, chart, heat, theme)?;
+    Ok(Frame { x, y })
+}
+
+/// The cells, a pixel for each, which stays small for hundreds of cores.
+pub(super) fn cells(heat: &Heat) -> Result<Pixmap> {
+    let size = |names: &[String]| u32::try_from(names.len()).unwrap_or(u32::MAX);
+    let pixels = Pixmap::new(size(&heat.columns), size(&heat.rows));
+    let mut pixels = pixels.ok_or_else(|| cannot("too many cells"))?;
+    let cells = heat.cells.iter().flatten();
+    for (pixel, cell) in pixels.pixels_mut().iter_mut().zip(cells) {
+        let Some(spot) = cell else { continue };
+        let RGBColor(r, g, b) = shade_of((heat.share(spot.y) * (STEPS - 1) as f64).round() / (STEPS - 1) as f64);
+        *pixel = tiny_skia::ColorU8::from_rgba(r, g, b, 255).premultiply();
+    }
+    Ok(pixels)
+}
+
+/// The cells as an image that is stretched over `frame`.
+pub(super) fn image(heat: &Heat, frame: &Frame) -> Result<String> {
+    let data = base64(&cells(heat)?.encode_png().map_err(cannot)?);
+    Ok(format!(
+        r#"<image x="{}" y="{}" width="{}" height="{}" preserveAspectRatio="none" image-rendering="optimizeSpeed" href="data:image/png;base64,{data}"/>"#,
+        frame.x.start,
+        frame.y.start,
+        frame.x.len(),
+        frame.y.len(),
+    ))
+}
+
+/// The cells of a small map as squares with their values.
+pub(super) fn squares(picture: &mut Picture, font: &[u8], heat: &Heat, frame: &Frame) -> Result<()> {
+    paint(picture, heat, frame);
+    let step = |range: &Range<i32>, names: &[String]| range.len() as f32 / names.len().max(1) as f32;
+    let (wide, high) = (step(&frame.x, &heat.columns), step(&frame.y, &heat.rows));
+    let mut canvas = Canvas::on(picture, font)?;
+    for (row, cells) in heat.cells.iter().enumerate() {
+        for (column, spot) in cells.iter().enumerate().filter_map(|(c, cell)| Some((c, cell.as_ref()?))) {
+            let (x, y) = ((column as f32 + 0.5) * wide, (row as f32 + 0.5) * high);
+            let rgb = if heat.share(spot.y) < 0.55 { (255, 255, 255) } else { (17, 17, 17) };
+            let value = units::significant(spot.y);
+            let mark = crate::figures::mark(spot.grade);
+            let look = Look {
+                color: BackendColor { alpha: 1.0, rgb },
+                h: HPos::Center,
+                v: VPos::Center,
+                turn: FontTransform::None,
+            };
+            let at = (frame.x.start as f32 + x, frame.y.start as f32 + y);
+            canvas.write(&format!("{value}{mark}"), CELL_LETTERS, at, look);
+        }
+    }
+    Ok(())
+}
+
+/// Paints the cells of a small map.
+fn paint(picture: &mut Picture, heat: &Heat, frame: &Frame) {
+    let (wide, high) =
+        (frame.x.len() as f32 / heat.columns.len() as f32, frame.y.len() as f32 / heat.rows.len() as f32);
+    for (row, cells) in heat.cells.iter().enumerate() {
+        for (column, spot) in cells.iter().enumerate().filter_map(|(c, cell)| Some((c, cell.as_ref()?))) {
+            let RGBColor(r, g, b) = shade_of(heat.share(spot.y));
+            let (x, y) = (frame.x.start as f32 + column as f32 * wide, frame.y.start as f32 + row as f32 * high);
+            if let Some(cell) = tiny_skia::Rect::from_xywh(x, y, wide, high) {
+                picture.rectangle(cell, (r, g, b));
+            }
+        }
+    }
+}
+
+/// What the colours mean.
+fn legend_of_heat(area: &Area<'_>, chart: &Chart, heat: &Heat, theme: Theme) -> Result<()> {
+    for step in 0..128 {
+        let color = shade_of(1.0 - f64::from(step) / 127.0);
+        area.draw(&Rectangle::new([(20, 30 + 2 * step), (44, 32 + 2 * step)], color.filled())).map_err(cannot)?;
+    }
+    let style = letters(14, theme.ink);
+    write(area, &units::significant(heat.high), (52, 26), &style)?;
+    write(area, &units::significant(heat.low), (52, 274), &style)?;
+    write(area, &shorten(&chart.values, 22), (8, 300), &style)?;
+    write(area, if chart.higher_is_better { "more is better" } else { "less is better" }, (8, 322), &style)
+}
+
+/// The colour at a place from 0 to 1: viridis, which is even for the eye and for all kinds of colour vision.
+fn shade_of(share: f64) -> RGBColor {
+    ViridisRGB.get_color_normalized(share, 0.0, 1.0)
+}
+
+/// The colours from the lowest value to the highest.
+pub(crate) fn steps() -> Vec<(u8, u8, u8)> {
+    let rgb = |RGBColor(r, g, b)| (r, g, b);
+    (0..STEPS).map(|step| rgb(shade_of(step as f64 / (STEPS - 1) as f64))).collect()
+}
+
+/// Source: RFC 4648, section 4.
+fn base64(bytes: &[u8]) -> String {
+    use base64::Engine;
+    base64::engine::general_purpose::STANDARD.encode(bytes)
+}

@@ -1,0 +1,236 @@
+//! Charts in one picture, with where their numbers come from below; drawn by plotters.
+
+use super::canvas::{self, Canvas, Picture};
+use super::map::{self, Frame};
+use super::plot::{self, Scene};
+use super::scale::Scale;
+use super::{Body, Chart, Heat};
+use crate::text::{clean, shorten, wrap};
+use plotters::coord::Shift;
+use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
+use plotters::prelude::*;
+use std::fmt::Display;
+use tiny_skia::{PixmapPaint, Transform};
+use units::error::{Error, Result};
+
+/// Width and height of a chart in pixels at scale 1.
+const SIZE: (u32, u32) = (1200, 675);
+
+/// Up to so many charts lie one below the other, then in two columns, then in three.
+const MOST_IN_COLUMN: usize = 3;
+const MOST_IN_TWO: usize = 8;
+
+/// Charts that a picture has room for.
+pub(super) const MOST_CHARTS: usize = 24;
+
+/// Up to so many charts a PNG has two pixels for one of the SVG in each direction, for screens that show it so.
+const MOST_FINE: usize = 4;
+
+/// Height of a line of the caption, and of a title above several charts, in pixels.
+const LINE: u32 = 17;
+const TITLE: u32 = 52;
+
+/// A longer title is written in smaller letters.
+const LONGEST_LARGE: usize = 90;
+
+/// Letters that fit into a line of the caption under one chart.
+const LETTERS: usize = 175;
+
+/// What plotters is told: the canvas has one font only.
+pub(super) const FONT: &str = "sans-serif";
+
+/// Ground, letters and lines of a picture.
+#[derive(Clone, Copy)]
+pub(super) struct Theme {
+    pub(super) ground: RGBColor,
+    pub(super) ink: RGBColor,
+    pub(super) faint: RGBColor,
+    pub(super) shade: RGBColor,
+}
+
+const LIGHT: Theme = Theme {
+    ground: RGBColor(255, 255, 255),
+    ink: RGBColor(30, 30, 30),
+    faint: RGBColor(215, 215, 215),
+    shade: RGBColor(243, 243, 243),
+};
+
+const DARK: Theme = Theme {
+    ground: RGBColor(22, 24, 28),
+    ink: RGBColor(228, 228, 228),
+    faint: RGBColor(70, 74, 80),
+    shade: RGBColor(32, 35, 40),
+};
+
+/// A part of the picture.
+pub(super) type Area<'a> = DrawingArea<Canvas<'a>, Shift>;
+
+/// A [`Scale`] as plotters asks for it.
+pub(super) struct Drawn(pub(super) Scale);
+
+impl Ranged for Drawn {
+    type FormatOption = NoDefaultFormatting;
+    type ValueType = f64;
+
+    fn map(&self, value: &f64, limit: (i32, i32)) -> i32 {
+        limit.0 + (f64::from(limit.1 - limit.0) * self.0.share(*value)).round() as i32
+    }
+
+    fn key_points<Hint: KeyPointHint>(&self, _hint: Hint) -> Vec<f64> {
+        self.0.ticks.iter().map(|(value, _)| *value).collect()
+    }
+
+    fn range(&self) -> std::ops::Range<f64> {
+        self.0.low..self.0.high
+    }
+}
+
+impl ValueFormatter<f64> for Drawn {
+    fn format_ext(&self, value: &f64) -> String {
+        self.0.ticks.iter().find(|(at, _)| at == value).map(|(_, label)| shorten(label, 28)).unwrap_or_default()
+    }
+}
+
+/// What is in a picture.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Content<'c> {
+    /// The charts; only the first [`MOST_CHARTS`] are drawn.
+    pub(super) charts: &'c [&'c Chart],
+    /// What the user calls it: above several charts, in place of the title of one.
+    pub(super) title: Option<&'c str>,
+    /// Where the numbers come from, and what is left out: below the charts.
+    pub(super) caption: &'c [String],
+    /// Whether it is light on dark.
+    pub(super) dark: bool,
+}
+
+/// The picture as SVG without any text left in it: only shapes, and for large heat maps embedded images.
+pub(super) fn svg(content: Content<'_>) -> Result<String> {
+    let (mut picture, maps) = drawn(content)?;
+    for (heat, frame) in maps {
+        picture.lay_over(&map::image(heat, &frame)?);
+    }
+    Ok(picture.svg())
+}
+
+/// The picture as PNG.
+pub(super) fn png(content: Content<'_>) -> Result<Vec<u8>> {
+    let scale = if content.charts.len() > MOST_FINE { 1 } else { 2 };
+    let (picture, maps) = drawn(content)?;
+    let mut pixels = picture.pixels(scale)?;
+    for (heat, frame) in maps {
+        let across = frame.x.len() as f32 / heat.columns.len() as f32;
+        let down = frame.y.len() as f32 / heat.rows.len() as f32;
+        let place = Transform::from_row(across, 0.0, 0.0, down, frame.x.start as f32, frame.y.start as f32);
+        let place = place.post_concat(Transform::from_scale(scale as f32, scale as f32));
+        pixels.draw_pixmap(0, 0, map::cells(heat)?.as_ref(), &PixmapPaint::default(), place, None);
+    }
+    pixels.encode_png().map_err(cannot)
+}
+
+/// The error for what a library refuses.
+pub(super) fn cannot(error: impl Display) -> Error {
+    Error::failure(format!("cannot draw the chart: {error}"))
+}
+
+/// Where the parts of a picture lie.
+struct Layout {
+    /// Width and height of the picture.
+    size: (u32, u32),
+    /// The upper left corner and the height of each chart.
+    cells: Vec<((u32, u32), u32)>,
+    /// The lines of the caption, and where the first one stands.
+    caption: Vec<String>,
+    below: u32,
+}
+
+impl Layout {
+    fn new(content: Content<'_>) -> Self {
+        let charts = &content.charts[..content.charts.len().min(MOST_CHARTS)];
+        let columns = match charts.len() {
+            n if n <= MOST_IN_COLUMN => 1,
+            n if n <= MOST_IN_TWO => 2,
+            _ => 3,
+        };
+        let mut y = if charts.len() != 1 && content.title.is_some() { TITLE } else { 0 };
+        let mut cells = Vec::new();
+        for row in charts.chunks(columns) {
+            let high = row.iter().map(|chart| height(chart)).max().unwrap_or(SIZE.1);
+            cells.extend((0..row.len()).map(|column| ((SIZE.0 * column as u32, y), high)));
+            y += high;
+        }
+        if charts.is_empty() {
+            y += 60;
+        }
+        let width = SIZE.0 * columns as u32;
+        let caption: Vec<String> = content.caption.iter().flat_map(|line| wrap(line, LETTERS * columns)).collect();
+        let room = if caption.is_empty() { 0 } else { LINE * caption.len() as u32 + 16 };
+        Self { size: (width, y + room), cells, caption, below: y }
+    }
+}
+
+/// The height of a chart: more where its legend lies below.
+fn height(chart: &Chart) -> u32 {
+    match &chart.body {
+        Body::Lines(lines) => SIZE.1 + plot::below(lines, SIZE.0 - 32),
+        Body::Heat(_) => SIZE.1,
+    }
+}
+
+/// The picture as plotters draws it; also large heat maps and where their cells lie, which are not in it yet.
+fn drawn(content: Content<'_>) -> Result<(Picture, Vec<(&Heat, Frame)>)> {
+    let font = canvas::font()?;
+    let theme = if content.dark { DARK } else { LIGHT };
+    let layout = Layout::new(content);
+    let mut picture = Picture::new(layout.size);
+    let mut maps: Vec<(&Heat, Frame)> = Vec::new();
+    {
+        let root = Canvas::on(&mut picture, &font)?.into_drawing_area();
+        root.fill(&theme.ground).map_err(cannot)?;
+        let alone = content.charts.len() == 1;
+        if let Some(title) = content.title.filter(|_| !alone) {
+            write(&root, &shorten(title, 120), (24, 16), &letters(30, theme.ink))?;
+        }
+        if content.charts.is_empty() {
+            let y = if content.title.is_some() { TITLE as i32 + 16 } else { 24 };
+            write(&root, "no point was measured: nothing to draw", (24, y), &letters(20, theme.ink))?;
+        }
+        for (chart, ((x, y), high)) in content.charts.iter().zip(&layout.cells) {
+            let area = root.clone().shrink((*x, *y), (SIZE.0, *high));
+            let title = content.title.filter(|_| alone);
+            let heading = title.map_or_else(|| shorten(&chart.title, 90), clean);
+            let size = if heading.chars().count() > LONGEST_LARGE { 16 } else { 26 };
+            write(&area, &heading, (24, 16), &letters(size, theme.ink))?;
+            let subtitle = match title {
+                Some(_) => format!("{}; {}", chart.title, chart.subtitle),
+                None => chart.subtitle.clone(),
+            };
+            write(&area, &shorten(subtitle.trim_end_matches("; "), 150), (24, 50), &letters(15, theme.ink))?;
+            let below = area.margin(76, 12, 16, 16);
+            match &chart.body {
+                Body::Lines(lines) => plot::draw(&below, chart, Scene { root: &root, lines, theme })?,
+                Body::Heat(heat) => maps.push((heat, map::draw(&below, chart, heat, theme)?)),
+            }
+        }
+        for (i, line) in layout.caption.iter().enumerate() {
+            let y = layout.below + LINE * i as u32 + 4;
+            write(&root, line, (24, y as i32), &letters(13, theme.ink))?;
+        }
+        root.present().map_err(cannot)?;
+    }
+    let (large, small): (Vec<_>, Vec<_>) = maps.into_iter().partition(|(heat, _)| map::is_large(heat));
+    for (heat, frame) in small {
+        map::squares(&mut picture, &font, heat, &frame)?;
+    }
+    Ok((picture, large))
+}
+
+/// Letters of a size and colour.
+pub(super) fn letters(size: i32, color: RGBColor) -> TextStyle<'static> {
+    (FONT, size).into_font().color(&color)
+}
+
+/// Writes `text` with its upper left corner at `at`.
+pub(super) fn write(area: &Area<'_>, text: &str, at: (i32, i32), style: &TextStyle<'_>) -> Result<()> {
+    area.draw(&Text::new(text.to_owned(), at, style.clone())).map_err(cannot)
+}

@@ -1,0 +1,374 @@
+//! Comparisons to bytes: a summary line first, then what matters, experiment by experiment.
+
+use super::figures::{axis_title, coordinate, mark, table_unit, varying_axes};
+use super::grid::{Column, Grid, escape_markdown};
+use super::json::inert;
+use super::text::shorten;
+use super::{NamedReport, Options, html, unknown};
+use report::{Coordinates, Dataset, Outcome, Point};
+use std::path::Path;
+use units::error::{Error, Result};
+use units::{counted, significant};
+use verdict::{Change, Comparison, Pair, PairGroup, Unaligned};
+
+/// Remarks and reasons for not comparing that are shown where nobody asked for all.
+const MOST_REASONS: usize = 8;
+
+/// How a comparison becomes bytes.
+type Render = fn(&[Comparison], &[NamedReport], &Options) -> Result<Vec<u8>>;
+
+/// A format of comparisons.
+pub struct ComparisonFormat {
+    /// What `--format` calls it.
+    pub name: &'static str,
+    /// The file name extension that stands for it, without the dot.
+    pub extension: &'static str,
+    /// One line for `--format help`.
+    pub help: &'static str,
+    /// Whether it can show more than it usually does.
+    pub verbose: bool,
+    render: Render,
+}
+
+impl std::fmt::Debug for ComparisonFormat {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+impl ComparisonFormat {
+    /// All comparisons, one after the other, ending in a newline; `reports` are those that they are of, the first one first.
+    pub fn render(&self, comparisons: &[Comparison], reports: &[NamedReport], options: &Options) -> Result<Vec<u8>> {
+        (self.render)(comparisons, reports, options)
+    }
+}
+
+/// Every format, the default one first.
+pub const COMPARISON_FORMATS: &[ComparisonFormat] = &[
+    ComparisonFormat { name: "table", extension: "txt", help: "for people", verbose: true, render: table },
+    ComparisonFormat { name: "markdown", extension: "md", help: "for pull requests", verbose: true, render: markdown },
+    ComparisonFormat {
+        name: "json",
+        extension: "json",
+        help: "every pair of points, for programs",
+        verbose: false,
+        render: json,
+    },
+    ComparisonFormat {
+        name: "html",
+        extension: "html",
+        help: "a page with charts, readable offline",
+        verbose: false,
+        render: html::compared,
+    },
+];
+
+/// The format of comparisons that `--format name` asks for; upper or lower case.
+pub fn comparison_format(name: &str) -> Result<&'static ComparisonFormat> {
+    let wanted = name.trim().to_ascii_lowercase();
+    let known: Vec<&str> = COMPARISON_FORMATS.iter().map(|f| f.name).collect();
+    let found = COMPARISON_FORMATS.iter().find(|f| f.name == wanted);
+    found.ok_or_else(|| unknown("unknown format of comparisons", name, &known))
+}
+
+/// The format of comparisons that the extension of `path` stands for.
+pub fn comparison_format_of(path: &Path) -> Result<&'static ComparisonFormat> {
+    let given = path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
+    let known: Vec<&str> = COMPARISON_FORMATS.iter().map(|f| f.extension).collect();
+    let found = COMPARISON_FORMATS.iter().find(|f| f.extension == given);
+    found.ok_or_else(|| unknown("no format of comparisons for extension", &given, &known))
+}
+
+/// The comparison in one line: how many points came out how, and the worst of them.
+pub fn comparison_summary(comparison: &Comparison) -> String {
+    let tally = comparison.tally;
+    let percent = |share: f64| (share * 1e4).round() / 1e2;
+    let bare = percent(comparison.floor_without_samples.0);
+    let floor = match comparison.without_samples() {
+        0 => format!("{}%", percent(comparison.floor.0)),
+        all if all == tally.all() => format!("{bare}%"),
+        _ => format!("{}% ({bare}% without samples)", percent(comparison.floor.0)),
+    };
+    let mut text = format!(
+        "{} compared: {} worse, {} better, {} the same within {floor}, {} cannot tell",
+        counted(tally.all(), "point"),
+        tally.worse,
+        tally.better,
+        tally.same,
+        tally.cannot_tell,
+    );
+    let worse = comparison.pairs().filter(|(_, pair)| pair.change == Change::Worse);
+    if let Some((group, pair)) = worse.max_by(|(_, a), (_, b)| a.size().total_cmp(&b.size())) {
+        let [change, low, high] = changes(pair);
+        text.push_str(&format!("; worst: {}, {change}%", place(group, &pair.coordinates)));
+        if !low.is_empty() {
+            text.push_str(&format!(" ({low} to {high})"));
+        }
+    }
+    if !comparison.unaligned.is_empty() {
+        text.push_str(&format!("; {} not compared", counted(comparison.unaligned.len(), "point")));
+    }
+    text
+}
+
+/// A group's axes as those of a dataset.
+fn as_dataset(group: &PairGroup) -> Dataset {
+    let outcome = || Outcome::Skipped { reason: String::new() };
+    let point = |pair: &Pair| Point { id: 0, coordinates: pair.coordinates.clone(), outcome: outcome() };
+    Dataset {
+        experiment: group.experiment.clone(),
+        quantity: group.quantity.clone(),
+        axes: group.axes.clone(),
+        points: group.pairs.iter().map(point).collect(),
+        auxiliary: false,
+        derived: false,
+    }
+}
+
+/// The axes that tell the pairs of a group apart; the kernel only where nothing else does.
+fn axes(group: &PairGroup) -> Vec<String> {
+    let all: Vec<String> = varying_axes(&as_dataset(group)).into_iter().map(str::to_owned).collect();
+    let without: Vec<String> = all.iter().filter(|axis| *axis != "kernel").cloned().collect();
+    let places = |axes: &[String]| {
+        let key = |pair: &Pair| axes.iter().map(|axis| pair.coordinates.get(axis).cloned()).collect::<Vec<_>>();
+        group.pairs.iter().map(key).collect::<std::collections::BTreeSet<_>>().len()
+    };
+    if places(&without) == group.pairs.len() { without } else { all }
+}
+
+/// Experiment and coordinates of a pair in words.
+fn place(group: &PairGroup, coordinates: &Coordinates) -> String {
+    let at = |axis: &String| Some(named(axis, coordinates.get(axis).map(|c| coordinate(axis, c))?));
+    let words: Vec<String> = axes(group).iter().filter_map(at).collect();
+    format!("{} {}", group.experiment, words.join(" ")).trim_end().to_owned()
+}
+
+/// A coordinate that is understood alone, with its axis where it is a bare number.
+fn named(axis: &str, text: String) -> String {
+    if text.chars().all(|c| c.is_ascii_digit()) { format!("{} {text}", axis_title(axis)) } else { text }
+}
+
+/// The change in percent with sign, and the ends of its interval; empty where there is none.
+fn changes(pair: &Pair) -> [String; 3] {
+    [pair.ratio, pair.ratio_low, pair.ratio_high]
+        .map(|ratio| ratio.map(|ratio| signed((ratio - 1.0) * 100.0)).unwrap_or_default())
+}
+
+/// A percentage with one decimal and its sign, which zero does not have.
+fn signed(percent: f64) -> String {
+    let text = format!("{percent:+.1}");
+    if ["+0.0", "-0.0"].contains(&text.as_str()) { "0.0".to_owned() } else { text }
+}
+
+/// The pairs of a group that are shown, and what is to be read above them.
+pub(super) fn grid(group: &PairGroup, verbose: bool) -> Grid {
+    let axes = axes(group);
+    let (factor, unit) = table_unit(&group.quantity.unit);
+    let numbers = |axis: &String| {
+        group.pairs.iter().all(|p| p.coordinates.get(axis).is_some_and(|c| matches!(c, report::Coordinate::Number(_))))
+    };
+    let mut columns: Vec<Column> = axes
+        .iter()
+        .map(|axis| if numbers(axis) { Column::right(axis_title(axis)) } else { Column::left(axis_title(axis)) })
+        .collect();
+    columns.extend([
+        Column::right(format!("before {unit}")),
+        Column::right(format!("after {unit}")),
+        Column::right("change %"),
+        Column::right("from"),
+        Column::right("to"),
+        Column::left("verdict"),
+    ]);
+    let row = |pair: &Pair| -> Vec<String> {
+        let at = axes.iter().map(|axis| pair.coordinates.get(axis).map(|c| coordinate(axis, c)).unwrap_or_default());
+        let value = |side: &verdict::Side| format!("{}{}", significant(side.median * factor), mark(side.grade));
+        let star = if pair.remark.is_some() { " *" } else { "" };
+        at.chain([value(&pair.before), value(&pair.after)])
+            .chain(changes(pair))
+            .chain([format!("{}{star}", pair.change.word())])
+            .collect()
+    };
+    let shown = group.pairs.iter().filter(|pair| verbose || pair.change != Change::Same);
+    Grid { rows: shown.map(row).collect(), columns }
+}
+
+/// What is to be said about pairs that are shown, marked `*` above: each remark with the pairs it is about.
+pub(super) fn remarks(comparison: &Comparison, verbose: bool) -> Vec<String> {
+    let shown = comparison.pairs().filter(|(_, pair)| verbose || pair.change != Change::Same);
+    let told = shown.filter_map(|(group, pair)| Some((pair.remark.clone()?, place(group, &pair.coordinates))));
+    gathered(told, verbose)
+}
+
+/// The heading of a group: what is compared, and which direction is good.
+pub(super) fn heading(group: &PairGroup) -> String {
+    let better = if group.quantity.higher_is_better { "more" } else { "less" };
+    let name = match group.experiment == group.quantity.name {
+        true => group.experiment.clone(),
+        false => format!("{}: {}", group.experiment, group.quantity.name),
+    };
+    format!("{name} ({better} is better)")
+}
+
+/// A point that is not shown.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Unshown<'a> {
+    /// Name of its experiment.
+    pub(super) experiment: &'a str,
+    /// Where it lies.
+    pub(super) coordinates: &'a Coordinates,
+    /// Why it is not shown.
+    pub(super) reason: &'a str,
+}
+
+impl<'a> From<&'a Unaligned> for Unshown<'a> {
+    fn from(one: &'a Unaligned) -> Self {
+        Unshown { experiment: &one.experiment, coordinates: &one.coordinates, reason: &one.reason }
+    }
+}
+
+/// What is not shown: each reason with the points it holds for.
+pub(super) fn reasons<'a>(unshown: impl Iterator<Item = impl Into<Unshown<'a>>>, verbose: bool) -> Vec<String> {
+    let words = |one: Unshown<'a>| -> String {
+        let told = ["operation", "level", "size_bytes", "threads", "from", "to"];
+        let at =
+            told.iter().filter_map(|axis| Some(named(axis, one.coordinates.get(*axis).map(|c| coordinate(axis, c))?)));
+        format!("{} {}", one.experiment, at.collect::<Vec<_>>().join(" ")).trim_end().to_owned()
+    };
+    let told = unshown.map(Into::into).map(|one| (one.reason.to_owned(), words(one)));
+    gathered(told, verbose)
+}
+
+/// Texts with the places they are said of; without `verbose` a few of both.
+fn gathered(told: impl Iterator<Item = (String, String)>, verbose: bool) -> Vec<String> {
+    let mut kinds: Vec<(String, Vec<String>)> = Vec::new();
+    for (text, place) in told {
+        match kinds.iter_mut().find(|(known, _)| *known == text) {
+            Some((_, places)) => places.push(place),
+            None => kinds.push((text, vec![place])),
+        }
+    }
+    let line = |(text, places): &(String, Vec<String>)| {
+        let shown = if verbose { places.len() } else { 2 };
+        let first: Vec<String> = places.iter().take(shown).map(|place| shorten(place, 100)).collect();
+        let more = if places.len() > shown { format!(" and {} more", places.len() - shown) } else { String::new() };
+        format!("{}: {}{more}", shorten(text, 160), first.join(", "))
+    };
+    let most = if verbose { kinds.len() } else { MOST_REASONS };
+    let mut lines: Vec<String> = kinds.iter().take(most).map(line).collect();
+    if kinds.len() > most {
+        lines.push(format!("and {} like these; --verbose shows them", kinds.len() - most));
+    }
+    lines
+}
+
+/// What the marks and columns mean, and what chance does.
+pub(super) fn legend(comparison: &Comparison) -> String {
+    let bare = comparison.without_samples();
+    let judged = comparison.tally.all() - bare;
+    let mut parts = vec!["before, after: medians of rounds, change: their ratio".to_owned()];
+    if judged > 0 {
+        let expected = significant((1.0 - comparison.confidence) * judged as f64);
+        parts.push(format!("from, to: {:.0}% interval of the change", comparison.confidence * 100.0));
+        parts.push(format!(
+            "by chance at most {expected} of {} would come out better or worse",
+            counted(judged, "point")
+        ));
+    }
+    if bare > 0 {
+        parts.push(format!(
+            "without samples: {}, judged by the figures alone (--floor-without-samples)",
+            counted(bare, "point")
+        ));
+    }
+    parts.push("? doubtful, ! rejected".to_owned());
+    parts.join("; ")
+}
+
+/// The lines above the tables: word and text.
+pub(super) fn head(comparison: &Comparison) -> Vec<[String; 2]> {
+    let mut rows = vec![
+        ["compared".to_owned(), format!("{} with {}", shorten(&comparison.after, 80), shorten(&comparison.before, 80))],
+        ["result".to_owned(), comparison_summary(comparison)],
+    ];
+    rows.extend(comparison.notes.iter().map(|note| ["note".to_owned(), shorten(note, 300)]));
+    rows
+}
+
+/// For people.
+fn table(comparisons: &[Comparison], _reports: &[NamedReport], options: &Options) -> Result<Vec<u8>> {
+    let width = options.width;
+    let words = |rows: Vec<Vec<String>>| {
+        let columns = rows.first().map_or(1, Vec::len);
+        Grid { columns: vec![Column::left(""); columns], rows }.to_text(width)
+    };
+    let mut parts = Vec::new();
+    for comparison in comparisons {
+        parts.push(words(head(comparison).into_iter().map(Vec::from).collect()));
+        for group in &comparison.groups {
+            let grid = grid(group, options.verbose);
+            let same = group.pairs.len() - grid.rows.len();
+            let mut text = words(vec![vec![heading(group)]]);
+            if !grid.rows.is_empty() {
+                text.push_str(&grid.to_text(width));
+            }
+            if same > 0 {
+                text.push_str(&words(vec![vec![format!("{} the same; --verbose shows them", counted(same, "point"))]]));
+            }
+            parts.push(text);
+        }
+        let mut last = Vec::new();
+        let reasons = reasons(comparison.unaligned.iter(), options.verbose);
+        last.extend(remarks(comparison, options.verbose).into_iter().map(|r| vec!["*".to_owned(), r]));
+        last.extend(reasons.into_iter().map(|r| vec!["not compared".to_owned(), r]));
+        if comparison.tally.all() > 0 {
+            last.push(vec!["legend".to_owned(), legend(comparison)]);
+        }
+        if !last.is_empty() {
+            parts.push(words(last));
+        }
+    }
+    Ok(parts.join("\n").into_bytes())
+}
+
+/// For pull requests: what changed in sight, the rest folded.
+fn markdown(comparisons: &[Comparison], _reports: &[NamedReport], options: &Options) -> Result<Vec<u8>> {
+    let mut text = String::new();
+    for comparison in comparisons {
+        for [word, line] in head(comparison) {
+            text.push_str(&format!("- **{word}**: {}\n", escape_markdown(&line)));
+        }
+        for group in &comparison.groups {
+            let (few, all) = (grid(group, options.verbose), grid(group, true));
+            text.push_str(&format!("\n### {}\n\n", escape_markdown(&heading(group))));
+            if !few.rows.is_empty() {
+                text.push_str(&few.to_markdown());
+            }
+            if few.rows.len() < all.rows.len() {
+                let summary = format!("all {}", counted(all.rows.len(), "point"));
+                let table = all.to_markdown();
+                text.push_str(&format!("\n<details><summary>{summary}</summary>\n\n{table}\n</details>\n"));
+            }
+        }
+        text.push('\n');
+        for remark in remarks(comparison, options.verbose) {
+            text.push_str(&format!("- \\* {}\n", escape_markdown(&remark)));
+        }
+        for reason in reasons(comparison.unaligned.iter(), options.verbose) {
+            text.push_str(&format!("- not compared: {}\n", escape_markdown(&reason)));
+        }
+        if comparison.tally.all() > 0 {
+            text.push_str(&format!("\n{}\n\n", escape_markdown(&legend(comparison))));
+        }
+    }
+    Ok(text.into_bytes())
+}
+
+/// For programs: one comparison as an object, several as a list.
+fn json(comparisons: &[Comparison], _reports: &[NamedReport], _options: &Options) -> Result<Vec<u8>> {
+    let text = match comparisons {
+        [one] => serde_json::to_string_pretty(one),
+        many => serde_json::to_string_pretty(many),
+    };
+    let text = text.map_err(|e| Error::failure(format!("cannot write comparison: {e}")))?;
+    Ok((inert(text) + "\n").into_bytes())
+}

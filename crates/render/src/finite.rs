@@ -1,0 +1,164 @@
+//! What is not a number is not shown as one.
+
+use super::NamedReport;
+use report::{Dataset, Fact, Finding, HostFacts, Measured, Outcome, Point, Report, Summary};
+use std::borrow::Cow;
+
+/// `report` if every measured value in it is finite, else a copy in which that is so.
+///
+/// A point whose summary is not finite counts as failed; optional figures that are not finite are absent.
+pub(super) fn finite(report: &Report) -> Cow<'_, Report> {
+    if is_finite(report) {
+        return Cow::Borrowed(report);
+    }
+    let mut report = report.clone();
+    report.datasets.iter_mut().flat_map(|d: &mut Dataset| d.points.iter_mut()).for_each(repair_point);
+    repair_rest(&mut report);
+    Cow::Owned(report)
+}
+
+/// The same of several reports.
+pub(super) fn all(reports: &[NamedReport]) -> Cow<'_, [NamedReport]> {
+    if reports.iter().all(|named| is_finite(&named.report)) {
+        return Cow::Borrowed(reports);
+    }
+    let finite =
+        |named: &NamedReport| NamedReport { report: finite(&named.report).into_owned(), name: named.name.clone() };
+    reports.iter().map(finite).collect()
+}
+
+/// Whether nothing would be repaired.
+fn is_finite(report: &Report) -> bool {
+    let rest = Report {
+        datasets: Vec::new(),
+        schema_version: report.schema_version,
+        status: report.status,
+        verdict: report.verdict.clone(),
+        provenance: report.provenance.clone(),
+        plan: report.plan.clone(),
+        findings: report.findings.clone(),
+    };
+    let mut repaired = rest.clone();
+    repair_rest(&mut repaired);
+    // What is not a number differs from itself.
+    repaired == rest && report.datasets.iter().flat_map(|d| &d.points).all(is_whole)
+}
+
+/// Every optional figure of some evidence, as references of the kind that is asked for.
+macro_rules! figures {
+    ($evidence:expr, $($reference:tt)+) => {
+        [
+            $($reference)+ $evidence.pages.granted_share,
+            $($reference)+ $evidence.pages.resident_share,
+            $($reference)+ $evidence.gaps_ns,
+            $($reference)+ $evidence.longest_gap_ns,
+            $($reference)+ $evidence.surroundings.stolen_ns,
+            $($reference)+ $evidence.surroundings.throttled_ns,
+            $($reference)+ $evidence.surroundings.others_ns,
+            $($reference)+ $evidence.surroundings.cpu_pressure_ns,
+            $($reference)+ $evidence.surroundings.memory_pressure_ns,
+            $($reference)+ $evidence.surroundings.highest_celsius,
+            $($reference)+ $evidence.core_hz_usual,
+            $($reference)+ $evidence.core_hz_median,
+            $($reference)+ $evidence.core_hz_base,
+            $($reference)+ $evidence.core_hz_least,
+            $($reference)+ $evidence.core_hz_most,
+            $($reference)+ $evidence.clock_drift,
+            $($reference)+ $evidence.core_hz_before,
+            $($reference)+ $evidence.core_hz_after,
+            $($reference)+ $evidence.clock_error,
+            $($reference)+ $evidence.relative_spread,
+        ]
+    };
+}
+
+/// Whether [`repair_point`] would leave a point as it is.
+fn is_whole(point: &Point) -> bool {
+    let Outcome::Measured(measured) = &point.outcome else { return true };
+    wild_figure(&measured.summary).is_none()
+        && measured.also.values().all(|v| v.is_finite())
+        && measured.samples.iter().all(|s| s.value.is_finite() && s.elapsed_ns.is_finite())
+        && measured.limit.as_ref().is_none_or(|l| l.value.is_finite())
+        && measured.evidence.closer_cpus.as_ref().is_none_or(|c| (c.nearest_ns + c.usual_ns).is_finite())
+        && measured.evidence.shared_core.as_ref().is_none_or(|c| (c.usual_per_cycle + c.least_per_cycle).is_finite())
+        && figures!(measured.evidence, &).into_iter().flatten().all(|f| f.is_finite())
+}
+
+/// Repairs what is not a point.
+fn repair_rest(report: &mut Report) {
+    for Finding { values, .. } in &mut report.findings {
+        values.retain(|_, v| v.is_finite());
+    }
+    drop_wild(&mut report.plan.real, |n| n.0);
+    let clock = &mut report.provenance.clock;
+    drop_wild(&mut clock.rate, |hz| hz.0);
+    drop_wild(&mut clock.error, |e| *e);
+    drop_wild(&mut clock.resolution, |n| n.0);
+    drop_wild(&mut clock.overhead, |n| n.0);
+    drop_wild(&mut clock.core, |hz| hz.0);
+    repair_host(&mut report.provenance.host);
+}
+
+/// The first required figure that is not finite, by its place in the report: JSON has no way to write it.
+pub(super) fn unwritable(report: &Report) -> Option<&'static str> {
+    let required = [("plan.budget", report.plan.budget.0), ("plan.planned", report.plan.planned.0)];
+    required.iter().find(|(_, value)| !value.is_finite()).map(|(name, _)| *name)
+}
+
+/// Makes a point with an impossible summary a failed one, and drops impossible detail from the others.
+fn repair_point(point: &mut Point) {
+    let Outcome::Measured(measured) = &mut point.outcome else { return };
+    match wild_figure(&measured.summary) {
+        Some(name) => {
+            let reason = format!("the samples gave no finite {name}");
+            point.outcome = Outcome::Failed { reason };
+        }
+        None => repair_measured(measured),
+    }
+}
+
+/// The first figure of a summary that is not finite.
+fn wild_figure(s: &Summary) -> Option<&'static str> {
+    let figures = [
+        ("median", s.median),
+        ("best", s.best),
+        ("ci_low", s.ci_low),
+        ("ci_high", s.ci_high),
+        ("confidence", s.confidence),
+        ("mad", s.mad.unwrap_or(0.0)),
+    ];
+    figures.iter().find(|(_, value)| !value.is_finite()).map(|(name, _)| *name)
+}
+
+/// Drops detail that is not finite.
+fn repair_measured(measured: &mut Measured) {
+    measured.also.retain(|_, v| v.is_finite());
+    measured.samples.retain(|s| s.value.is_finite() && s.elapsed_ns.is_finite());
+    drop_wild(&mut measured.limit, |l| l.value);
+    drop_wild(&mut measured.evidence.closer_cpus, |c| c.nearest_ns + c.usual_ns);
+    drop_wild(&mut measured.evidence.shared_core, |c| c.usual_per_cycle + c.least_per_cycle);
+    for figure in figures!(measured.evidence, &mut) {
+        drop_wild(figure, |f| *f);
+    }
+}
+
+/// Makes facts that are not finite unknown ones.
+fn repair_host(host: &mut HostFacts) {
+    fact(&mut host.cpu.counter, |hz| hz.0);
+    fact(&mut host.system.cpu_quota, |q| *q);
+    fact(&mut host.environment.load, |l| *l);
+}
+
+/// Makes a fact that is not finite an unknown one.
+fn fact<T>(fact: &mut Fact<T>, number: impl Fn(&T) -> f64) {
+    if fact.value.as_ref().is_some_and(|v| !number(v).is_finite()) {
+        *fact = Fact::unknown(format!("not a finite number: {}", fact.source));
+    }
+}
+
+/// Empties `slot` where its number is not finite.
+fn drop_wild<T>(slot: &mut Option<T>, number: impl Fn(&T) -> f64) {
+    if slot.as_ref().is_some_and(|v| !number(v).is_finite()) {
+        *slot = None;
+    }
+}

@@ -1,0 +1,167 @@
+//! The memory hierarchy on one screen: a row for each level.
+
+use super::bars::with_bars;
+use super::figures::{best, datasets_of, in_random_order, percent, share, spread, value};
+use super::grid::{Column, Grid};
+use super::page::Block;
+use super::text::shorten;
+use report::{CHOSEN_PROFILE, Coordinate, Dataset, Measured, Point, Report};
+use std::collections::BTreeSet;
+use units::{Bytes, significant};
+
+/// The operations that the screen has room for.
+const OPERATIONS: [&str; 3] = ["read", "write", "copy"];
+
+/// Whether a report is one of the whole hierarchy rather than of a single experiment.
+pub(super) fn applies(report: &Report) -> bool {
+    let profile = report.plan.profile.as_str();
+    let single = profile == CHOSEN_PROFILE || report.datasets.iter().any(|d| d.experiment == profile);
+    !single && report.datasets.iter().any(shows)
+}
+
+/// Whether the points of a dataset are in the rows.
+pub(super) fn shows(dataset: &Dataset) -> bool {
+    let name = dataset.quantity.name.as_str();
+    let by_level = dataset.axes.iter().any(|a| a.name == "level")
+        || dataset.points.iter().any(|p| p.coordinates.contains_key("level"));
+    dataset.experiment == name && matches!(name, "bandwidth" | "latency") && by_level
+}
+
+/// The points that the rows are chosen from.
+struct Source<'a> {
+    bandwidth: Vec<&'a Point>,
+    latency: Vec<&'a Point>,
+    operations: Vec<&'static str>,
+    threads: Vec<u64>,
+}
+
+/// The points behind one row.
+struct Row<'a> {
+    level: &'a Coordinate,
+    bandwidth: Vec<Option<&'a Point>>,
+    latency: Option<&'a Point>,
+}
+
+/// A row for each level in the order in which levels appear; with `bars` beside the shares of limits.
+pub(super) fn block(report: &Report, bars: bool) -> Block {
+    let source = Source::new(report);
+    let rows: Vec<Row> = source.levels().into_iter().map(|level| source.row(level)).collect();
+    let columns = source.columns();
+    let cells: Vec<Vec<String>> = rows.iter().map(Row::cells).collect();
+    let marked = |mark| cells.iter().flatten().any(|c: &String| c.ends_with(mark));
+    let mut legend = "spread: half the 95% CI, widest of the row".to_owned();
+    if rows.iter().any(|r| r.share().is_some()) {
+        legend.push_str("; limit: highest of a bandwidth");
+    }
+    if marked('?') {
+        legend.push_str("; ? doubtful");
+    }
+    if marked('!') {
+        legend.push_str("; ! rejected");
+    }
+    let keep: Vec<&str> = columns.iter().map(|c| c.title.as_str()).filter(|t| t.starts_with("trust")).collect();
+    let grid = Grid { columns: columns.clone(), rows: cells };
+    let shares: Vec<Option<f64>> = rows.iter().map(Row::share).collect();
+    let grid = if bars { with_bars(grid, &shares) } else { grid };
+    Block { title: String::new(), grid: grid.without_empty(&keep), legend }
+}
+
+impl<'a> Source<'a> {
+    /// Bandwidth and latency by level, with one thread and with the most.
+    fn new(report: &'a Report) -> Self {
+        let points = |quantity| datasets_of(report, quantity).filter(|d| shows(d)).flat_map(|d| &d.points);
+        let bandwidth: Vec<&Point> = points("bandwidth").collect();
+        let counts: BTreeSet<u64> = bandwidth.iter().filter_map(|p| p.number("threads")).collect();
+        let mut threads: Vec<u64> = counts.first().into_iter().chain(counts.last()).copied().collect();
+        threads.dedup();
+        let there = |op: &&str| bandwidth.iter().any(|p| p.name("operation") == Some(op));
+        Source {
+            operations: OPERATIONS.into_iter().filter(there).collect(),
+            latency: points("latency").filter(|p| in_random_order(p)).collect(),
+            bandwidth,
+            threads,
+        }
+    }
+
+    /// The levels in the order in which they appear.
+    fn levels(&self) -> Vec<&'a Coordinate> {
+        let mut levels: Vec<&Coordinate> = Vec::new();
+        for level in self.bandwidth.iter().chain(&self.latency).filter_map(|p| p.coordinates.get("level")) {
+            if !levels.contains(&level) {
+                levels.push(level);
+            }
+        }
+        levels
+    }
+
+    /// The points that stand for a level.
+    fn row(&self, level: &'a Coordinate) -> Row<'a> {
+        let here = |p: &&&Point| p.coordinates.get("level") == Some(level);
+        let mut bandwidth = Vec::new();
+        for operation in &self.operations {
+            for threads in &self.threads {
+                let same =
+                    |p: &&&Point| p.name("operation") == Some(operation) && p.number("threads") == Some(*threads);
+                bandwidth.push(best(self.bandwidth.iter().filter(here).filter(same).copied(), true));
+            }
+        }
+        Row { level, bandwidth, latency: best(self.latency.iter().filter(here).copied(), false) }
+    }
+
+    /// The headings, as many as [`Row::cells`] gives cells.
+    fn columns(&self) -> Vec<Column> {
+        let mut columns = vec![Column::left("level"), Column::right("size per\nthread")];
+        for operation in &self.operations {
+            for threads in &self.threads {
+                columns.push(Column::right(format!("{operation}\nGB/s\n{threads} thr")));
+            }
+        }
+        columns.extend(["latency\nns", "core\ncycles", "limit\n%", "spread\n± %"].map(Column::right));
+        columns.push(Column::left("trust"));
+        columns
+    }
+}
+
+impl Row<'_> {
+    /// The measured points of the row.
+    fn measured(&self) -> impl Iterator<Item = &Measured> {
+        self.bandwidth.iter().chain([&self.latency]).flatten().filter_map(|p| p.outcome.measured())
+    }
+
+    /// The text of the row, empty where a column may be left out.
+    fn cells(&self) -> Vec<String> {
+        let latency = self.latency.and_then(|p| p.outcome.measured());
+        let cycles = latency.and_then(|m| m.also.get("core_cycles")).map(|c| significant(*c));
+        let mut cells = vec![shorten(&self.level.to_string(), 16), self.size()];
+        cells.extend(self.bandwidth.iter().map(|p| value(*p, 1e-9)));
+        cells.push(self.latency.map(|p| value(Some(p), 1.0)).unwrap_or_default());
+        cells.push(cycles.unwrap_or_default());
+        cells.push(percent(self.share()));
+        cells.push(percent(self.measured().filter_map(spread).reduce(f64::max)));
+        let worst = self.measured().map(|m| m.verdict.grade).max();
+        cells.push(worst.map_or("-", |grade| grade.word()).to_owned());
+        cells
+    }
+
+    /// What the bandwidth nearest to its limit reaches of it.
+    fn share(&self) -> Option<f64> {
+        let bandwidth = self.bandwidth.iter().flatten().filter_map(|p| p.outcome.measured());
+        bandwidth.filter_map(|m| share(m, true)).reduce(f64::max)
+    }
+
+    /// What a thread walks through: one size, or the least and the most.
+    fn size(&self) -> String {
+        let sizes = |points: &[Option<&Point>]| -> BTreeSet<u64> {
+            points.iter().flatten().filter_map(|p| p.number("size_bytes")).collect()
+        };
+        let mut all = sizes(&self.bandwidth);
+        if all.is_empty() {
+            all = sizes(&[self.latency]);
+        }
+        match (all.first(), all.last()) {
+            (Some(least), Some(most)) if least != most => format!("{}..{}", Bytes(*least), Bytes(*most)),
+            (Some(size), _) => Bytes(*size).to_string(),
+            _ => String::new(),
+        }
+    }
+}

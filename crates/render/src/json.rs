@@ -1,0 +1,176 @@
+//! The report itself.
+
+use super::text::is_hazard;
+use super::{Options, Renderer, finite::unwritable};
+use report::Report;
+use std::fmt::Write;
+use units::error::{Error, Result};
+
+/// `json`: the report as its schema says, indented, what has no parts of its own on a line.
+pub(super) struct Json;
+
+impl Renderer for Json {
+    fn name(&self) -> &'static str {
+        "json"
+    }
+
+    fn extensions(&self) -> &'static [&'static str] {
+        &["json"]
+    }
+
+    fn help(&self) -> &'static str {
+        "the whole report with every sample and all evidence, for programs and for later"
+    }
+
+    fn render_finite(&self, report: &Report, _options: &Options) -> Result<Vec<u8>> {
+        check(report)?;
+        let text = serde_json::to_string(report).map_err(cannot_write)?;
+        Ok(laid_out(inert(text).as_bytes()))
+    }
+}
+
+/// Refuses a report that JSON cannot express.
+pub(super) fn check(report: &Report) -> Result<()> {
+    match unwritable(report) {
+        None => Ok(()),
+        Some(place) => {
+            Err(Error::failure(format!("cannot write report: {place} is not a finite number; JSON has no such number")))
+        }
+    }
+}
+
+/// The error for what serde refuses.
+pub(super) fn cannot_write(error: serde_json::Error) -> Error {
+    Error::failure(format!("cannot write report: {error}"))
+}
+
+/// The same document with the characters that act on a terminal written as escapes.
+///
+/// JSON's own rules only ask for those below U+0020. The others can stand in strings only, where an escape means
+/// the same character, so that nothing is lost.
+pub(super) fn inert(text: String) -> String {
+    if !text.chars().any(|c| c != '\n' && is_hazard(c)) {
+        return text;
+    }
+    let mut out = String::with_capacity(text.len() + 64);
+    for c in text.chars() {
+        match c {
+            '\n' => out.push(c),
+            // All of them lie in the basic plane: one escape each. Writing to a string cannot fail.
+            c if is_hazard(c) => {
+                let _ = write!(out, "\\u{:04x}", u32::from(c));
+            }
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// What lies deeper than the members of a measured point (report, datasets, dataset, points, point, outcome, member) is a line each.
+const DEEPEST: usize = 7;
+
+/// JSON without white space, laid out to be read: a line for every object and array without others inside, so that a sample is
+/// one line, and for all that lies deep. A line for every number would make large reports half white space.
+fn laid_out(compact: &[u8]) -> Vec<u8> {
+    let mut layout = Layout { out: Vec::with_capacity(compact.len() + compact.len() / 4), depth: 0, line: None };
+    let mut rest = compact;
+    while let Some(&byte) = rest.first() {
+        let token = if byte == b'"' { string_length(rest) } else { 1 };
+        let (now, after) = rest.split_at(token);
+        layout.token(now, after);
+        rest = after;
+    }
+    layout.out.push(b'\n');
+    layout.out
+}
+
+/// Bytes of the string that `text` begins with, quotes included.
+fn string_length(text: &[u8]) -> usize {
+    let mut at = 1;
+    while let Some(&byte) = text.get(at) {
+        match byte {
+            b'"' => return at + 1,
+            b'\\' => at += 2,
+            _ => at += 1,
+        }
+    }
+    text.len()
+}
+
+/// Whether the container whose opening bracket `inside` follows holds neither objects nor arrays.
+fn is_flat(mut inside: &[u8]) -> bool {
+    while let Some(&byte) = inside.first() {
+        match byte {
+            b'{' | b'[' => return false,
+            b'}' | b']' => return true,
+            b'"' => inside = &inside[string_length(inside)..],
+            _ => inside = &inside[1..],
+        }
+    }
+    true
+}
+
+/// A document that is being laid out.
+struct Layout {
+    out: Vec<u8>,
+    /// Containers that are open.
+    depth: usize,
+    /// The depth of the one that is a line with everything inside of it.
+    line: Option<usize>,
+}
+
+impl Layout {
+    /// Adds a string, a bracket or any other byte, with what follows it.
+    fn token(&mut self, token: &[u8], after: &[u8]) {
+        let is_empty = matches!(after.first(), Some(b'}' | b']'));
+        match token[0] {
+            b'{' | b'[' => {
+                self.out.extend_from_slice(token);
+                self.depth += 1;
+                if self.line.is_none() && (is_empty || self.depth > DEEPEST || is_flat(after)) {
+                    self.line = Some(self.depth);
+                }
+                self.newline();
+            }
+            b'}' | b']' => {
+                let whole = self.line == Some(self.depth);
+                self.depth -= 1;
+                self.newline();
+                self.out.extend_from_slice(token);
+                self.line = self.line.filter(|_| !whole);
+            }
+            b',' => {
+                self.out.push(b',');
+                if self.line.is_some() {
+                    self.out.push(b' ');
+                }
+                self.newline();
+            }
+            b':' => self.out.extend_from_slice(b": "),
+            _ => self.out.extend_from_slice(token),
+        }
+    }
+
+    /// Begins a new line, but not inside of one that holds a whole container.
+    fn newline(&mut self) {
+        if self.line.is_none() {
+            self.out.push(b'\n');
+            self.out.resize(self.out.len() + 2 * self.depth, b' ');
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::laid_out;
+
+    #[test]
+    fn what_has_no_parts_is_a_line() {
+        let text = |compact: &str| String::from_utf8(laid_out(compact.as_bytes())).unwrap();
+        let wanted = "{\n  \"a\": [1, 2],\n  \"b\": {},\n  \"c\": [\n    {\"d\": \"{,:\\\"\", \"e\": null},\n    []\n  ],\n  \"f\": 1\n}\n";
+        assert_eq!(text(r#"{"a":[1,2],"b":{},"c":[{"d":"{,:\"","e":null},[]],"f":1}"#), wanted);
+        assert_eq!(text(r#""\\""#), "\"\\\\\"\n");
+        assert_eq!(text("[[[[[[[[[1]]]]]]],2]]").lines().last(), Some("]"));
+        assert_eq!(text("[[[[[[[[[1]],3]]]]]]]").lines().nth(7), Some("              [[1]],"));
+    }
+}

@@ -1,0 +1,94 @@
+//! sc-membench's own CSV, for those who keep series of it.
+//!
+//! Which points have rows, and by which conventions, is `report::sc_membench_form`'s to say. Points without a row are
+//! told beside the file.
+
+use super::comparison::{Unshown, reasons};
+use super::sc_scores::scores;
+use super::{Options, Renderer};
+use report::{Report, SC_MEMBENCH_HEADER, ScMembenchForm, ScMembenchRow, Threads, sc_membench_form};
+use units::counted;
+use units::error::Result;
+
+/// What that tool's megabytes are.
+pub(super) const MIB: f64 = 1_048_576.0;
+
+/// `sc-membench`: drop-in CSV.
+pub(super) struct ScMembench;
+
+impl Renderer for ScMembench {
+    fn name(&self) -> &'static str {
+        "sc-membench"
+    }
+
+    fn extensions(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    fn help(&self) -> &'static str {
+        "CSV as sc-membench writes it: MiB/s, copy counted once; on stderr what has no row, and scores if asked for"
+    }
+
+    fn options(&self) -> &'static [&'static str] {
+        &["scores", "verbose"]
+    }
+
+    fn render_finite(&self, report: &Report, options: &Options) -> Result<Vec<u8>> {
+        let mut out = format!("{SC_MEMBENCH_HEADER}\n");
+        for row in form(report, options).rows {
+            out.push_str(&line(&row));
+        }
+        Ok(out.into_bytes())
+    }
+
+    fn notes_finite(&self, report: &Report, options: &Options) -> Result<String> {
+        let form = form(report, options);
+        let mut notes = told(&form, options.verbose);
+        if options.scores {
+            notes.push_str(&scores(report, &form.rows));
+        }
+        Ok(notes)
+    }
+
+    fn is_empty(&self, report: &Report, options: &Options) -> bool {
+        form(report, options).rows.is_empty()
+    }
+}
+
+/// The rows that were asked for: with `verbose` one for each number of threads.
+fn form(report: &Report, options: &Options) -> ScMembenchForm {
+    sc_membench_form(report, if options.verbose { Threads::Every } else { Threads::One })
+}
+
+/// What the file does not say: whole lines.
+fn told(form: &ScMembenchForm, verbose: bool) -> String {
+    let mut text = String::new();
+    if form.rows.is_empty() {
+        text.push_str("memgauge: no rows in sc-membench's form; --format csv has every point\n");
+    }
+    if form.doubtful > 0 {
+        let rows = counted(form.rows.len(), "row");
+        text.push_str(&format!("memgauge: note: {} of {rows} doubtful; --format table says why\n", form.doubtful));
+    }
+    let left_out = form.left_out.iter().map(|one| Unshown {
+        experiment: &one.experiment,
+        coordinates: &one.coordinates,
+        reason: &one.reason,
+    });
+    for line in reasons(left_out, verbose) {
+        text.push_str(&format!("memgauge: note: no row: {line}\n"));
+    }
+    text
+}
+
+/// A row as that tool prints it, with its numbers of decimals.
+fn line(row: &ScMembenchRow) -> String {
+    let ScMembenchRow { operation, kib, threads, value, deviation, samples, iterations, elapsed_ns } = row;
+    let seconds = elapsed_ns / 1e9;
+    match row.is_latency() {
+        true => {
+            format!("{kib},{operation},0,{value:.2},{deviation:.2},{samples},{threads},{iterations},{seconds:.6}\n")
+        }
+        false => format!("{kib},{operation},{:.2},0,0,0,{threads},{iterations},{seconds:.6}\n", value / MIB),
+    }
+}

@@ -1,0 +1,103 @@
+//! One screen for a person at a terminal.
+
+use super::grid::{Column, Grid};
+use super::page::{Labelled, page};
+use super::text::{clean, shorten};
+use super::{DEFAULT_WIDTH, NamedReport, Options, Renderer, bars, chart};
+use report::Report;
+use units::error::Result;
+
+/// Narrower than this no chart can be read.
+const NARROWEST: u16 = 40;
+
+/// `table`: the hierarchy on one screen, or the points of a single experiment.
+pub(super) struct Table;
+
+impl Renderer for Table {
+    fn name(&self) -> &'static str {
+        "table"
+    }
+
+    fn extensions(&self) -> &'static [&'static str] {
+        &["txt"]
+    }
+
+    fn help(&self) -> &'static str {
+        "for people: machine, plan, numbers with their trust, findings"
+    }
+
+    fn options(&self) -> &'static [&'static str] {
+        &["verbose", "chart"]
+    }
+
+    fn render_several(&self, reports: &[NamedReport], options: &Options) -> Result<Vec<u8>> {
+        match reports {
+            [one] => self.render_finite(&one.report, options),
+            many if !options.charts.is_empty() => drawn(many, options),
+            many => {
+                let heading = |named: &NamedReport| format!("{}\n\n", shorten(&named.name, 200)).into_bytes();
+                let mut out = Vec::new();
+                for named in many {
+                    out.extend(heading(named));
+                    out.extend(self.render_finite(&named.report, options)?);
+                    out.push(b'\n');
+                }
+                out.pop();
+                Ok(out)
+            }
+        }
+    }
+
+    fn render_finite(&self, report: &Report, options: &Options) -> Result<Vec<u8>> {
+        let width = options.width;
+        if !options.charts.is_empty() {
+            return drawn(&[NamedReport { name: String::new(), report: report.clone() }], options);
+        }
+        let page = page(report, options);
+        let mut parts = vec![labelled(page.facts, width)];
+        for block in &page.blocks {
+            parts.push(prose(&block.title, width) + &block.grid.to_text(width) + &prose(&block.legend, width));
+        }
+        if options.bars {
+            parts.push(bars::sweeps(report, width));
+        }
+        parts.retain(|part| !part.is_empty());
+        if page.blocks.is_empty() {
+            parts.push("no points\n".to_owned());
+        }
+        if !page.remarks.is_empty() {
+            parts.push(labelled(page.remarks, width));
+        }
+        Ok(parts.join("\n").into_bytes())
+    }
+}
+
+/// Charts in characters, with where their numbers come from.
+fn drawn(reports: &[NamedReport], options: &Options) -> Result<Vec<u8>> {
+    let all = chart::charts(reports);
+    let width = options.width.unwrap_or(DEFAULT_WIDTH).max(NARROWEST);
+    let chosen = chart::chosen(&all, &options.charts)?;
+    let title = options.title.as_ref().map(|title| prose(&clean(title), options.width));
+    let charts = chosen.iter().map(|c| chart::to_terminal(c, width, options.color));
+    let sources: String = chart::sources(reports).iter().map(|line| prose(line, options.width)).collect();
+    Ok(title.into_iter().chain(charts).chain([sources]).collect::<Vec<_>>().join("\n").into_bytes())
+}
+
+/// Lines with a word in front; a word that the line above has already is not said again.
+fn labelled(lines: Vec<Labelled>, width: Option<u16>) -> String {
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    let mut last = String::new();
+    for (label, text) in lines {
+        rows.push(vec![if label == last { String::new() } else { label.clone() }, text]);
+        last = label;
+    }
+    Grid { columns: vec![Column::left(""), Column::left("")], rows }.to_text(width)
+}
+
+/// A paragraph.
+fn prose(text: &str, width: Option<u16>) -> String {
+    if text.is_empty() {
+        return String::new();
+    }
+    Grid { columns: vec![Column::left("")], rows: vec![vec![text.to_owned()]] }.to_text(width)
+}

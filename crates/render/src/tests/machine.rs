@@ -1,0 +1,126 @@
+//! A machine for reports made by hand.
+
+use report::{
+    Cache, CacheKind, ClockFacts, Cpu, CpuFacts, Environment, Fact, HostFacts, HugePool, KernelUsed, MemoryFacts, Node,
+    PageFacts, PortWidth, Provenance, Swap, SystemFacts, Tool, Topology,
+};
+use units::{Bytes, CpuList, Hertz, Nanos};
+
+/// A text fact.
+fn text(value: &str, source: &str) -> Fact<String> {
+    Fact::known(value.to_owned(), source)
+}
+
+/// Two CPUs of a virtual machine.
+pub fn host() -> HostFacts {
+    HostFacts {
+        cpu: CpuFacts {
+            architecture: "x86_64".into(),
+            vendor: text("AuthenticAMD", "CPUID leaf 0"),
+            model_name: text("AMD EPYC 9575F 64-Core Processor", "CPUID leaf 0x80000002"),
+            signature: text("family 26 model 2 stepping 1", "CPUID leaf 1"),
+            microarchitecture: text("Zen 5", "signature"),
+            features: Fact::known(vec!["sse2".into(), "avx2".into(), "avx512f".into()], "CPUID leaf 7, XGETBV"),
+            l1_ports: Fact::known(PortWidth { load_bytes: 128, store_bytes: 64 }, "optimisation guide 58455"),
+            integer_width: Fact::known(6, "optimisation guide 58455"),
+            counter: Fact::unknown("CPUID leaf 0x15 is empty"),
+            counter_invariant: Fact::known(true, "CPUID leaf 0x80000007"),
+        },
+        topology: topology(),
+        memory: MemoryFacts {
+            total: Fact::known(Bytes::gib(32), "/proc/meminfo"),
+            available: Fact::known(Bytes::gib(30), "/proc/meminfo"),
+            cgroup: Fact::unknown("no limit is set"),
+            rlimit: Fact::unknown("no limit is set"),
+            usable: Fact::known(Bytes::gib(24), "available less a reserve of a fifth"),
+            overcommit: text("heuristic", "/proc/sys/vm/overcommit_memory"),
+            lock_limit: Fact::known(Bytes::mib(8), "/proc/self/limits"),
+            swap: Fact::known(Swap { total: Bytes::gib(2), used: Bytes::mib(1) }, "/proc/meminfo"),
+            bus: Fact::unknown("/sys/firmware/dmi/tables/DMI may be read by root only"),
+        },
+        pages: PageFacts {
+            base: Bytes(4096),
+            thp_mode: text("madvise", "/sys/kernel/mm/transparent_hugepage/enabled"),
+            thp_size: Fact::known(Bytes::mib(2), "/sys/kernel/mm/transparent_hugepage/hpage_pmd_size"),
+            thp_defrag: text("madvise", "/sys/kernel/mm/transparent_hugepage/defrag"),
+            huge_pools: Fact::known(vec![HugePool { size: Bytes::gib(1), total: 4, free: 3 }], "/sys/kernel/mm"),
+        },
+        system: SystemFacts {
+            os: "linux".into(),
+            kernel: text("6.12.0", "uname"),
+            hostname: text("bench", "uname"),
+            virtualization: text("KVM", "CPUID leaf 0x40000000"),
+            emulation: text("none", "/proc/self/exe is what runs"),
+            pinning: Fact::known(true, "this system"),
+            container: text("none", "no marker of a container found"),
+            elevated: Fact::known(false, "rights of the process and of its caller"),
+            cpu_quota: Fact::unknown("no quota is set"),
+        },
+        environment: Environment {
+            governor: Fact::unknown("scaling_governor cannot be read: no such file"),
+            turbo: Fact::unknown("not told inside a virtual machine"),
+            smt: Fact::known(true, "/sys/devices/system/cpu/smt/active"),
+            numa_balancing: Fact::known(false, "/proc/sys/kernel/numa_balancing"),
+            load: Fact::known(0.21, "/proc/loadavg"),
+            mitigations: Fact::known(vec!["spectre_v2: Mitigation".into()], "/sys/devices/system/cpu/vulnerabilities"),
+        },
+    }
+}
+
+/// Two cores that share an L3.
+fn topology() -> Topology {
+    let cpu = |id| Cpu { id, allowed: true, core: Some(id), package: Some(0), node: Some(0), siblings: vec![id] };
+    let cache = |level, kind, size, cpus: &[u32]| Cache {
+        level,
+        kind,
+        size,
+        line: Some(Bytes(64)),
+        ways: Some(if level == 1 { 12 } else { 16 }),
+        cpus: CpuList(cpus.to_vec()),
+    };
+    Topology {
+        cpus: vec![cpu(0), cpu(1)],
+        cpus_source: "/sys/devices/system/cpu".into(),
+        caches: vec![
+            cache(1, CacheKind::Data, Bytes::kib(48), &[0]),
+            cache(1, CacheKind::Data, Bytes::kib(48), &[1]),
+            cache(1, CacheKind::Instruction, Bytes::kib(32), &[0]),
+            cache(1, CacheKind::Instruction, Bytes::kib(32), &[1]),
+            cache(2, CacheKind::Unified, Bytes::mib(1), &[0]),
+            cache(2, CacheKind::Unified, Bytes::mib(1), &[1]),
+            cache(3, CacheKind::Unified, Bytes::mib(32), &[0, 1]),
+        ],
+        caches_source: "/sys/devices/system/cpu/cpu*/cache".into(),
+        nodes: vec![Node {
+            id: 0,
+            cpus: CpuList(vec![0, 1]),
+            memory: Some(Bytes::gib(32)),
+            distances: vec![10],
+            ..Node::default()
+        }],
+        nodes_source: "/sys/devices/system/node".into(),
+    }
+}
+
+/// A run on that machine.
+pub fn provenance(command_line: &[&str]) -> Provenance {
+    let kernel = |name: &str, digest: &str| KernelUsed { name: name.into(), digest: Some(digest.into()) };
+    Provenance {
+        tool: Tool { name: "memgauge".into(), version: "0.1.0".into(), machine: "native".into() },
+        command_line: command_line.iter().map(|a| (*a).to_owned()).collect(),
+        seed: "11400714819323198485".into(),
+        started: "2026-01-02T03:04:05Z".into(),
+        resumed: Vec::new(),
+        finished: "2026-01-02T03:04:46Z".into(),
+        kernels: vec![kernel("read-avx512", "5d41402abc4b2a76"), kernel("chase", "b9719d911017c592")],
+        clock: ClockFacts {
+            counter: "tsc".into(),
+            rate: Some(Hertz(3.3e9)),
+            error: Some(2.5e-6),
+            resolution: Some(Nanos(0.3)),
+            overhead: Some(Nanos(8.5)),
+            core: Some(Hertz(4.95e9)),
+        },
+        host: host(),
+    }
+}

@@ -1,0 +1,21 @@
+//! Tests of the renderers.
+//!
+//! Whole outputs are compared with the files in `tests/golden/`. After a change that is meant, renew them with
+//! `cargo test --lib renew_golden_files -- --ignored` and read the difference before committing it.
+
+mod charts;
+mod comparisons;
+mod formats;
+mod golden;
+mod machine;
+mod reports;
+mod safety;
+mod sc_membench;
+
+use super::{Options, by_name};
+use report::Report;
+
+/// A report in a format, as text.
+fn render(format: &str, report: &Report, options: &Options) -> String {
+    String::from_utf8(by_name(format).unwrap().render(report, options).unwrap()).unwrap()
+}

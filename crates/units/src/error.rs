@@ -1,0 +1,61 @@
+//! What went wrong, in one line that says what to do about it.
+
+#![forbid(unsafe_code)]
+
+use crate::ParseError;
+use std::fmt;
+
+/// Who has to act: decides the exit code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// The request cannot be carried out as typed; nothing was measured.
+    Usage,
+    /// The machine or the system refused something.
+    Failure,
+}
+
+/// An error: one line, lower case, `<what failed>: <value given>; <what is allowed>; <what to type>`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Error {
+    kind: Kind,
+    message: String,
+}
+
+/// The result of anything that can fail here.
+pub type Result<T> = std::result::Result<T, Error>;
+
+impl Error {
+    /// The request is at fault.
+    pub fn usage(message: impl Into<String>) -> Self {
+        Self { kind: Kind::Usage, message: message.into() }
+    }
+
+    /// The machine is at fault.
+    pub fn failure(message: impl Into<String>) -> Self {
+        Self { kind: Kind::Failure, message: message.into() }
+    }
+
+    /// An input or output error while doing `what`.
+    pub fn io(what: impl fmt::Display, error: &std::io::Error) -> Self {
+        Self { kind: Kind::Failure, message: format!("{what}: {error}") }
+    }
+
+    /// Who has to act.
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<ParseError> for Error {
+    fn from(error: ParseError) -> Self {
+        Error::usage(error.to_string())
+    }
+}

@@ -1,0 +1,361 @@
+//! Which points of two reports ask the same question with the same ruler.
+
+use report::{
+    ASKED_THREADS, Candidate, Choice, Coordinate, Coordinates, Dataset, Outcome, Point, Provenance, Report,
+    VerdictGrade, headline,
+};
+#[cfg(feature = "schema")]
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The axis of `--repeat`: repetitions are more values of one point.
+const REPEAT: &str = "repeat";
+/// The axis of the kernel, which the machine may have chosen.
+const KERNEL: &str = "kernel";
+/// Axes that follow from the kernel where that was chosen.
+const OF_CHOICE: [&str; 2] = [KERNEL, "prefetch_bytes"];
+/// Axes that follow from the number of threads where that was chosen.
+const OF_COUNT: [&str; 2] = ["threads", "size_bytes"];
+
+/// The points of one question in two reports.
+#[derive(Debug, Clone)]
+pub struct Aligned<'a> {
+    /// Where they lie, as far as all of them lie at the same place; without the repetition.
+    pub coordinates: Coordinates,
+    /// What they are called together with the dataset.
+    pub dataset: &'a Dataset,
+    /// The measured ones of the first report, one for each repetition.
+    pub before: Vec<&'a Point>,
+    /// The measured ones of the second report.
+    pub after: Vec<&'a Point>,
+    /// What was done differently although the question is the same: empty, or in words.
+    pub ruler: Option<String>,
+    /// How many times as fast one of the kernels that won was as another in the races before the samples; 1 where one kernel won
+    /// in both reports, or where there was no race.
+    pub apart: f64,
+}
+
+/// A question that only one report answers, or both with different rulers.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct Unaligned {
+    /// Name of the experiment.
+    pub experiment: String,
+    /// Name of the quantity.
+    pub quantity: String,
+    /// Where it lies.
+    pub coordinates: Coordinates,
+    /// Why it is not compared, in words.
+    pub reason: String,
+    /// Whether only one report asks the question.
+    #[serde(skip)]
+    pub is_alone: bool,
+}
+
+/// The points of one dataset by place.
+type Places<'a> = BTreeMap<Coordinates, Vec<&'a Point>>;
+
+/// Pairs the points of two reports: same experiment, quantity, unit and coordinates, kernel included, and the same machine code
+/// of that kernel. Where the kernel was chosen by a race, the question is what the fastest one reaches, and points are paired
+/// whichever won, if the same ones ran. With `any_kernel` points of other kernels are paired too, and say so; what is in
+/// neither list was measured in neither report, or serves findings only. In the order of the first report.
+pub fn align<'a>(before: &'a Report, after: &'a Report, any_kernel: bool) -> (Vec<Aligned<'a>>, Vec<Unaligned>) {
+    let mut pairs = Pairs { rulers: Rulers::of(before, after), any_kernel, ..Pairs::default() };
+    let mut seen = Vec::new();
+    for dataset in headline(&before.datasets) {
+        let same = |d: &&Dataset| d.experiment == dataset.experiment && d.quantity == dataset.quantity;
+        let Some(other) = after.datasets.iter().find(same) else {
+            pairs.all_alone(dataset, "only in the first report");
+            continue;
+        };
+        seen.push(std::ptr::from_ref(other));
+        pairs.dataset(dataset, other);
+    }
+    for dataset in headline(&after.datasets).filter(|d| !seen.contains(&std::ptr::from_ref(*d))) {
+        pairs.all_alone(dataset, "only in the second report");
+    }
+    (pairs.aligned, pairs.unaligned)
+}
+
+/// What was found so far.
+#[derive(Default)]
+struct Pairs<'a> {
+    rulers: Rulers<'a>,
+    any_kernel: bool,
+    aligned: Vec<Aligned<'a>>,
+    unaligned: Vec<Unaligned>,
+}
+
+impl<'a> Pairs<'a> {
+    /// Pairs two datasets of one quantity.
+    fn dataset(&mut self, dataset: &'a Dataset, other: &'a Dataset) {
+        let (places, mut others) = (places(dataset), places(other));
+        let mut left: Places<'a> = Places::new();
+        for coordinates in in_order(dataset) {
+            let Some(points) = places.get(&coordinates).cloned() else { continue };
+            match others.remove(&coordinates) {
+                Some(twins) => self.pair(dataset, (points, twins)),
+                None => drop(left.insert(coordinates, points)),
+            }
+        }
+        self.by_other_kernels(dataset, left, others);
+    }
+
+    /// Pairs what is left of two datasets by everything but the kernel, where that is unique.
+    fn by_other_kernels(&mut self, dataset: &'a Dataset, left: Places<'a>, others: Places<'a>) {
+        let mut twins = by_question(others);
+        for (question, mine) in by_question(left) {
+            let theirs = twins.remove(&question).unwrap_or_default();
+            if let ([(_, points)], [(_, others)]) = (mine.as_slice(), theirs.as_slice()) {
+                self.pair(dataset, (points.clone(), others.clone()));
+                continue;
+            }
+            mine.iter().for_each(|(at, points)| self.alone(dataset, at, points, "only in the first report"));
+            theirs.iter().for_each(|(at, points)| self.alone(dataset, at, points, "only in the second report"));
+        }
+        for (at, points) in twins.into_values().flatten() {
+            self.alone(dataset, &at, &points, "only in the second report");
+        }
+    }
+
+    /// Takes a pair in, or says why it is none.
+    fn pair(&mut self, dataset: &'a Dataset, both: (Vec<&'a Point>, Vec<&'a Point>)) {
+        let at = common(both.0.iter().chain(&both.1));
+        let (before, after) = (measured(&both.0), measured(&both.1));
+        let missing = [(&both.0, &before, "first"), (&both.1, &after, "second")]
+            .into_iter()
+            .find(|(_, measured, _)| measured.is_empty())
+            .and_then(|(all, _, which)| all.first().map(|p| unmeasured(p, which)));
+        if let Some(reason) = missing {
+            return self.skip(dataset, at, reason);
+        }
+        let (ruler, apart) = match self.rulers.between(&before, &after) {
+            Ruler::Same => (None, 1.0),
+            Ruler::Raced { words, apart } => (Some(words), apart),
+            Ruler::Different(words) if self.any_kernel => (Some(words), 1.0),
+            Ruler::Different(words) => return self.skip(dataset, at, words),
+        };
+        self.aligned.push(Aligned { coordinates: at, dataset, before, after, ruler, apart });
+    }
+
+    /// Points that the other report does not have; those without a number are not missed.
+    fn alone(&mut self, dataset: &Dataset, at: &Coordinates, points: &[&Point], reason: &str) {
+        if points.iter().any(|p| p.outcome.measured().is_some()) {
+            self.skip(dataset, at.clone(), reason.to_owned());
+            self.unaligned.last_mut().into_iter().for_each(|one| one.is_alone = true);
+        }
+    }
+
+    fn all_alone(&mut self, dataset: &Dataset, reason: &str) {
+        for (at, points) in places(dataset) {
+            self.alone(dataset, &at, &points, reason);
+        }
+    }
+
+    fn skip(&mut self, dataset: &Dataset, coordinates: Coordinates, reason: String) {
+        let (experiment, quantity) = (dataset.experiment.clone(), dataset.quantity.name.clone());
+        self.unaligned.push(Unaligned { experiment, quantity, coordinates, reason, is_alone: false });
+    }
+}
+
+/// The measured ones of `points`: rejected ones only where there is no other.
+fn measured<'a>(points: &[&'a Point]) -> Vec<&'a Point> {
+    let with_number = points.iter().copied().filter(|p| p.outcome.measured().is_some());
+    let all: Vec<&Point> = with_number.collect();
+    let rejected = |p: &&Point| p.outcome.measured().is_some_and(|m| m.verdict.grade == VerdictGrade::Rejected);
+    let good: Vec<&Point> = all.iter().copied().filter(|p| !rejected(p)).collect();
+    if good.is_empty() { all } else { good }
+}
+
+/// Why a point of the `which` report has no number.
+fn unmeasured(point: &Point, which: &str) -> String {
+    let Outcome::Measured(_) = point.outcome else {
+        let reason = point.outcome.reason().unwrap_or_default();
+        return format!("{} in the {which} report: {reason}", point.outcome.status());
+    };
+    String::new()
+}
+
+/// The race that chose the kernel of a point, if there was one.
+fn race(point: &Point) -> Option<&Choice> {
+    point.outcome.measured()?.choice.as_ref()
+}
+
+/// Whether a race chose the kernel of a point. A table has no races, but says where the fastest width was asked for.
+fn is_chosen(point: &Point) -> bool {
+    race(point).is_some() || point.name("width") == Some("best") || point.coordinates.contains_key(ASKED_THREADS)
+}
+
+/// What a point asks: its coordinates without the repetition and without what a race decided. A name of digits is the
+/// number: a table does not tell them apart.
+fn question(point: &Point) -> Coordinates {
+    let mut left_out = vec![REPEAT];
+    if is_chosen(point) {
+        left_out.extend(OF_CHOICE);
+        if point.coordinates.contains_key(ASKED_THREADS) {
+            left_out.extend(OF_COUNT);
+        }
+    }
+    let mut asked = without(&point.coordinates, &left_out);
+    for coordinate in asked.values_mut() {
+        if let Coordinate::Name(name) = coordinate
+            && let Ok(number) = name.parse::<u64>()
+            && number.to_string() == *name
+        {
+            *coordinate = Coordinate::Number(number);
+        }
+    }
+    asked
+}
+
+/// The points of a dataset by what they ask.
+fn places(dataset: &Dataset) -> Places<'_> {
+    let mut places = Places::new();
+    for point in &dataset.points {
+        places.entry(question(point)).or_default().push(point);
+    }
+    places
+}
+
+/// The same places in the order of the dataset.
+fn in_order(dataset: &Dataset) -> Vec<Coordinates> {
+    let mut seen = BTreeSet::new();
+    dataset.points.iter().map(question).filter(|at| seen.insert(at.clone())).collect()
+}
+
+/// Places by what is asked there, whatever kernel answers.
+fn by_question(places: Places<'_>) -> BTreeMap<Coordinates, Vec<(Coordinates, Vec<&Point>)>> {
+    let mut questions: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for (at, points) in places {
+        questions.entry(without(&at, &OF_CHOICE)).or_default().push((at, points));
+    }
+    questions
+}
+
+/// Where all of `points` lie, without the repetition.
+fn common<'a>(mut points: impl Iterator<Item = &'a &'a Point>) -> Coordinates {
+    let first = points.next().map(|p| without(&p.coordinates, &[REPEAT])).unwrap_or_default();
+    points.fold(first, |mut at, point| {
+        at.retain(|axis, c| point.coordinates.get(axis) == Some(c));
+        at
+    })
+}
+
+fn without(coordinates: &Coordinates, axes: &[&str]) -> Coordinates {
+    let kept = coordinates.iter().filter(|(axis, _)| !axes.contains(&axis.as_str()));
+    kept.map(|(axis, c)| (axis.clone(), c.clone())).collect()
+}
+
+/// What measured two points.
+enum Ruler {
+    /// The same machine code.
+    Same,
+    /// The fastest of the same kernels, which was not the same one each time.
+    Raced {
+        /// Which they were.
+        words: String,
+        /// How many times as fast one was as another in the races.
+        apart: f64,
+    },
+    /// Different code, in words.
+    Different(String),
+}
+
+/// The digests of the kernels of two reports.
+#[derive(Default)]
+struct Rulers<'a> {
+    before: BTreeMap<&'a str, Option<&'a str>>,
+    after: BTreeMap<&'a str, Option<&'a str>>,
+    /// Whether one version of the program wrote both: then equal names are equal code.
+    one_version: bool,
+    /// Whether one of them was read from a table, which has neither digests nor races.
+    table: bool,
+}
+
+impl<'a> Rulers<'a> {
+    fn of(before: &'a Report, after: &'a Report) -> Self {
+        let digests = |provenance: &'a Provenance| {
+            provenance.kernels.iter().map(|k| (k.name.as_str(), k.digest.as_deref())).collect()
+        };
+        let (one, other) = (&before.provenance, &after.provenance);
+        Self {
+            before: digests(one),
+            after: digests(other),
+            one_version: one.tool == other.tool,
+            table: one.is_unknown() || other.is_unknown(),
+        }
+    }
+
+    /// What measured `before` and `after`, none of them empty.
+    fn between(&self, before: &[&Point], after: &[&Point]) -> Ruler {
+        let [one, other] = [before, after].map(kernels);
+        if let Some(words) = one.intersection(&other).find_map(|kernel| self.differ(kernel)) {
+            return Ruler::Different(words);
+        }
+        let races: Option<Vec<&Choice>> = before.iter().chain(after).map(|p| race(p)).collect();
+        let raced = races.as_deref().and_then(apart).filter(|_| one.union(&other).all(|kernel| self.known(kernel)));
+        let list = |names: &BTreeSet<String>| names.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
+        match raced {
+            Some(apart) if apart > 1.0 || one != other => {
+                let percent = (apart - 1.0) * 100.0;
+                let words = match one == other {
+                    true => format!("fastest was not always the same choice; {percent:.1}% apart in the races"),
+                    false => {
+                        format!("fastest was {}, then {}; {percent:.1}% apart in the races", list(&one), list(&other))
+                    }
+                };
+                Ruler::Raced { words, apart }
+            }
+            None if one != other && self.table && before.iter().chain(after).all(|p| is_chosen(p)) => {
+                let words =
+                    format!("fastest was {}, then {}; a table does not say how far apart", list(&one), list(&other));
+                Ruler::Raced { words, apart: 1.0 }
+            }
+            None if one != other => Ruler::Different(format!("different kernels: {} and {}", list(&one), list(&other))),
+            _ => Ruler::Same,
+        }
+    }
+
+    /// How the machine code of a kernel differs, if it does.
+    fn differ(&self, kernel: &str) -> Option<String> {
+        match (self.before.get(kernel)?, self.after.get(kernel)?) {
+            (Some(a), Some(b)) if a != b => Some(format!("different rulers: {kernel} is {a} and {b}")),
+            _ => None,
+        }
+    }
+
+    /// Whether a kernel is known to be the same code in both.
+    fn known(&self, kernel: &str) -> bool {
+        let both = self.before.get(kernel).zip(self.after.get(kernel));
+        self.one_version || both.is_some_and(|(a, b)| a.is_some() && a == b)
+    }
+}
+
+/// The kernels of `points` by name.
+fn kernels(points: &[&Point]) -> BTreeSet<String> {
+    points.iter().map(|p| p.coordinates.get(KERNEL).map_or_else(|| "none".to_owned(), ToString::to_string)).collect()
+}
+
+/// How many times as fast one winner of `races` was as another, as the race says in which it was the most; `None` where others
+/// ran in one than in another.
+fn apart(races: &[&Choice]) -> Option<f64> {
+    let who = |c: &Candidate| (c.kernel.clone(), c.prefetch_distance_bytes, c.threads, c.size_bytes);
+    let field = |race: &&Choice| race.candidates.iter().map(who).collect::<BTreeSet<_>>();
+    let (first, rest) = races.split_first()?;
+    let ran = field(first);
+    if ran.is_empty() || rest.iter().any(|race| field(race) != ran) {
+        return None;
+    }
+    let winners: BTreeSet<_> = races.iter().filter_map(|race| race.candidates.first()).map(who).collect();
+    let reached = |race: &Choice| -> Vec<f64> {
+        race.candidates.iter().filter(|c| winners.contains(&who(c))).map(|c| c.median).collect()
+    };
+    let distances = races.iter().map(|race| {
+        let values = reached(race);
+        let ends = values.iter().fold((f64::INFINITY, 0.0f64), |(low, high), v| (low.min(*v), high.max(*v)));
+        ends.1 / ends.0
+    });
+    let most = distances.fold(1.0, f64::max);
+    most.is_finite().then_some(most)
+}

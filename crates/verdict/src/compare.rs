@@ -1,0 +1,548 @@
+//! Two reports point by point: better, worse, the same, or cannot be told.
+
+use super::align::{Aligned, Unaligned, align};
+use report::{
+    Axis, Coordinate, Coordinates, Dataset, Measured, Point, Quantity, Report, ScMembenchForm, ScMembenchLeftOut,
+    Threads, VerdictGrade, sc_membench_form, sc_membench_report,
+};
+#[cfg(feature = "schema")]
+use schemars::JsonSchema;
+use serde::Serialize;
+use stats::{median, ratio_interval};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::str::FromStr;
+use units::{Bytes, ParseError, counted};
+
+/// What the interval of a ratio holds: a difference that is none gets outside of it in at most 2 of 100 comparisons.
+pub const CONFIDENCE: f64 = 0.98;
+
+/// Smaller differences matter to nobody, unless the user says otherwise.
+pub const DEFAULT_FLOOR: Share = Share(0.03);
+
+/// The floor of points without samples: nothing but experience says how far apart two runs of one machine are. The
+/// best of three tries, which is what other tools write, differs by several percent.
+pub const DEFAULT_FLOOR_WITHOUT_SAMPLES: Share = Share(0.1);
+
+/// Values of an axis that are named where nothing is in common.
+const MOST_NAMED: usize = 4;
+
+/// From this many allocations on each side on, an allocation counts as one value: its rounds share its pages.
+const ENOUGH_ALLOCATIONS: usize = 5;
+
+/// A part of something: `3%` or `0.03`; from 0 on and below 1.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(transparent)]
+pub struct Share(pub f64);
+
+impl FromStr for Share {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        let wrong = || ParseError::new(text, "a share is from 0% on and below 100%: 3%, 0.5%, 0.03").with_example("3%");
+        let trimmed = text.trim();
+        let (number, scale) = trimmed.strip_suffix('%').map_or((trimmed, 1.0), |percent| (percent.trim_end(), 0.01));
+        let share = number.parse::<f64>().map_err(|_| wrong())? * scale;
+        if (0.0..1.0).contains(&share) { Ok(Share(share)) } else { Err(wrong()) }
+    }
+}
+
+/// How to compare.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Settings {
+    /// Differences up to this share of the first value do not matter.
+    pub floor: Share,
+    /// The same for points that come without samples, which are judged by their figures alone.
+    pub floor_without_samples: Share,
+    /// Whether points are compared that were measured by different kernels.
+    pub any_kernel: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { floor: DEFAULT_FLOOR, floor_without_samples: DEFAULT_FLOOR_WITHOUT_SAMPLES, any_kernel: false }
+    }
+}
+
+/// What became of a point from one report to the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Change {
+    /// By more than the floor, and not by chance.
+    Worse,
+    /// By more than the floor, and not by chance.
+    Better,
+    /// The interval reaches over the floor, or there is no interval.
+    CannotTell,
+    /// The whole interval lies within the floor.
+    Same,
+}
+
+impl Change {
+    /// `worse`, `better`, `cannot tell` or `same`.
+    pub fn word(self) -> &'static str {
+        match self {
+            Change::Worse => "worse",
+            Change::Better => "better",
+            Change::CannotTell => "cannot tell",
+            Change::Same => "same",
+        }
+    }
+}
+
+/// A point as one report has it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct Side {
+    /// The median of the values that are judged: of rounds or allocations, or the reported figure where there are no
+    /// samples (of repetitions their median), in the quantity's unit.
+    pub median: f64,
+    /// How many rounds (or allocations) stand for it in the interval; 0 where there are no samples.
+    pub values: u64,
+    /// The worst verdict among its repetitions.
+    pub grade: VerdictGrade,
+}
+
+/// A point in both reports.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct Pair {
+    /// Where it lies.
+    pub coordinates: Coordinates,
+    /// In the first report.
+    pub before: Side,
+    /// In the second report.
+    pub after: Side,
+    /// The median after divided by the median before, `null` where that is no number.
+    pub ratio: Option<f64>,
+    /// Lower end of the ratio's interval, `null` where there are too few values.
+    pub ratio_low: Option<f64>,
+    /// Upper end of the ratio's interval.
+    pub ratio_high: Option<f64>,
+    /// What became of it.
+    pub change: Change,
+    /// Differences up to this share are not told from none: that of the comparison, and where different kernels won a race what lay
+    /// between them there.
+    pub floor: Share,
+    /// What is to be said about it: different kernels, a rejected number, too few rounds.
+    pub remark: Option<String>,
+}
+
+impl Pair {
+    /// Whether the figures alone were judged.
+    pub fn is_without_samples(&self) -> bool {
+        self.before.values == 0 || self.after.values == 0
+    }
+
+    /// How far the values are apart, up or down, in steps of a millionth: what rows are sorted by.
+    pub fn size(&self) -> f64 {
+        self.ratio.map_or(0.0, |ratio| (ratio.ln().abs() * 1e6).round())
+    }
+}
+
+/// The pairs of one quantity of one experiment, those that matter most first.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct PairGroup {
+    /// Name of the experiment.
+    pub experiment: String,
+    /// What the values are.
+    pub quantity: Quantity,
+    /// The axes along which the points of the experiment differ.
+    pub axes: Vec<Axis>,
+    /// Worse, better, cannot tell, same; in each the largest difference first.
+    pub pairs: Vec<Pair>,
+}
+
+/// How many pairs came out how.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct Tally {
+    /// Pairs that are worse.
+    pub worse: usize,
+    /// Pairs that are better.
+    pub better: usize,
+    /// Pairs of which it cannot be told.
+    pub cannot_tell: usize,
+    /// Pairs that are the same.
+    pub same: usize,
+}
+
+impl Tally {
+    /// All pairs.
+    pub fn all(self) -> usize {
+        self.worse + self.better + self.cannot_tell + self.same
+    }
+}
+
+/// Two reports, point by point.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct Comparison {
+    /// What the first report is called.
+    pub before: String,
+    /// What the second report is called.
+    pub after: String,
+    /// Differences up to this share do not matter.
+    pub floor: Share,
+    /// The same of points without samples.
+    pub floor_without_samples: Share,
+    /// What the intervals hold.
+    pub confidence: f64,
+    /// How many pairs came out how.
+    pub tally: Tally,
+    /// What differs between the runs that is no number: machine, program, settings of the system.
+    pub notes: Vec<String>,
+    /// The pairs, in the order of the first report's experiments.
+    pub groups: Vec<PairGroup>,
+    /// What is not compared, with the reason.
+    pub unaligned: Vec<Unaligned>,
+}
+
+impl Comparison {
+    /// How many pairs have no samples on one side, so that their figures alone were judged.
+    pub fn without_samples(&self) -> usize {
+        self.pairs().filter(|(_, pair)| pair.is_without_samples()).count()
+    }
+
+    /// Every pair with its quantity.
+    pub fn pairs(&self) -> impl Iterator<Item = (&PairGroup, &Pair)> {
+        self.groups.iter().flat_map(|group| group.pairs.iter().map(move |pair| (group, pair)))
+    }
+}
+
+/// Compares `after` with `before`; both come with what to call them.
+///
+/// A pair is better or worse where the whole interval of the ratio lies beyond the floor, the same where it lies within, and
+/// cannot be told otherwise: two one-sided tests (Schuirmann 1987) at the level of [`CONFIDENCE`]. docs/method/compare.md says
+/// what this means for many points at once.
+///
+/// Points without samples are judged by their figures and a floor of their own. Where one report is of sc-membench, the
+/// other one is taken in that form, so that both have the same conventions.
+pub fn compare(before: (&str, &Report), after: (&str, &Report), settings: &Settings) -> Comparison {
+    let form = [before.1, after.1].iter().any(|report| is_sc_membench(report));
+    let first = InForm::new(before.1, form);
+    let second = InForm::new(after.1, form);
+    let (aligned, mut unaligned) = align(&first.report, &second.report, settings.any_kernel);
+    unaligned.extend(first.without_row("first"));
+    unaligned.extend(second.without_row("second"));
+    let mut groups: Vec<PairGroup> = Vec::new();
+    let mut tally = Tally::default();
+    for one in aligned {
+        let pair = judge(&one, settings);
+        match pair.change {
+            Change::Worse => tally.worse += 1,
+            Change::Better => tally.better += 1,
+            Change::CannotTell => tally.cannot_tell += 1,
+            Change::Same => tally.same += 1,
+        }
+        let (experiment, quantity) = (&one.dataset.experiment, &one.dataset.quantity);
+        match groups.iter_mut().find(|g| g.experiment == *experiment && g.quantity == *quantity) {
+            Some(group) => group.pairs.push(pair),
+            None => groups.push(PairGroup {
+                experiment: experiment.clone(),
+                quantity: quantity.clone(),
+                axes: one.dataset.axes.clone(),
+                pairs: vec![pair],
+            }),
+        }
+    }
+    for group in &mut groups {
+        group.pairs.sort_by(|a, b| a.change.cmp(&b.change).then(b.size().total_cmp(&a.size())));
+    }
+    let mut notes = notes(before.1, after.1);
+    // Where a question is in both reports, the reason for not comparing it says enough.
+    if tally.all() == 0 && unaligned.iter().all(|one| one.is_alone) {
+        notes.push(nothing_in_common(&first.report, &second.report));
+    }
+    Comparison {
+        before: before.0.to_owned(),
+        after: after.0.to_owned(),
+        floor: settings.floor,
+        floor_without_samples: settings.floor_without_samples,
+        confidence: CONFIDENCE,
+        tally,
+        notes,
+        groups,
+        unaligned,
+    }
+}
+
+/// Whether a report was read from sc-membench's CSV.
+fn is_sc_membench(report: &Report) -> bool {
+    report.provenance.tool.name == "sc-membench" && report.provenance.is_unknown()
+}
+
+/// A report as it is compared.
+struct InForm<'a> {
+    report: Cow<'a, Report>,
+    left_out: Vec<ScMembenchLeftOut>,
+}
+
+impl<'a> InForm<'a> {
+    /// The report in sc-membench's form, or as it is.
+    fn new(report: &'a Report, form: bool) -> Self {
+        if !form {
+            return InForm { report: Cow::Borrowed(report), left_out: Vec::new() };
+        }
+        let ScMembenchForm { rows, left_out, .. } = sc_membench_form(report, Threads::Every);
+        InForm { report: Cow::Owned(sc_membench_report(&rows)), left_out }
+    }
+
+    /// What has no row in that form.
+    fn without_row(&self, which: &str) -> impl Iterator<Item = Unaligned> {
+        self.left_out.iter().map(move |one| Unaligned {
+            experiment: one.experiment.clone(),
+            quantity: one.quantity.clone(),
+            coordinates: one.coordinates.clone(),
+            reason: format!("no row in sc-membench's form in the {which} report: {}", one.reason),
+            is_alone: true,
+        })
+    }
+}
+
+/// What became of one point.
+fn judge(one: &Aligned<'_>, settings: &Settings) -> Pair {
+    let measured = one.before.iter().chain(&one.after).filter_map(|point| point.outcome.measured());
+    let bare = measured.into_iter().any(Measured::is_without_samples);
+    let (mine, theirs) = if bare { (Vec::new(), Vec::new()) } else { values(&one.before, &one.after) };
+    let interval = ratio_interval(&mine, &theirs, CONFIDENCE).map(|ratio| ratio.interval);
+    let before = side(&one.before, &mine);
+    let after = side(&one.after, &theirs);
+    let ratio = Some(after.median / before.median).filter(|ratio| ratio.is_finite() && *ratio > 0.0);
+    let floor = if bare { settings.floor_without_samples } else { settings.floor };
+    let floors = Floors { same: floor, differ: Share((1.0 + floor.0) * one.apart.max(1.0) - 1.0) };
+    let higher_is_better = one.dataset.quantity.higher_is_better;
+    let rejected = [(before, "first"), (after, "second")].into_iter().find(|(s, _)| s.grade == VerdictGrade::Rejected);
+    let mut remarks = Vec::new();
+    let change = match (rejected, ratio, interval) {
+        (Some((_, which)), ..) => {
+            remarks.push(format!("rejected in the {which} report"));
+            Change::CannotTell
+        }
+        // The figure is all that there is.
+        (None, Some(ratio), _) if bare => floors.change(ratio, ratio, higher_is_better),
+        (None, Some(ratio), Some(interval)) if interval.low <= ratio && ratio <= interval.high => {
+            floors.change(interval.low, interval.high, higher_is_better)
+        }
+        (None, Some(_), Some(_)) => {
+            remarks.push("rounds of several kinds: the change of the medians lies outside the interval".to_owned());
+            Change::CannotTell
+        }
+        (None, None, _) => {
+            remarks.push("no ratio of these figures".to_owned());
+            Change::CannotTell
+        }
+        (None, Some(_), None) => {
+            remarks.push(format!("{} and {} are too few to tell", mine.len(), counted(theirs.len(), "round")));
+            Change::CannotTell
+        }
+    };
+    remarks.extend(one.ruler.clone());
+    Pair {
+        coordinates: one.coordinates.clone(),
+        before,
+        after,
+        ratio,
+        ratio_low: interval.map(|interval| interval.low),
+        ratio_high: interval.map(|interval| interval.high),
+        change,
+        floor: floors.differ,
+        remark: (!remarks.is_empty()).then(|| remarks.join("; ")),
+    }
+}
+
+/// Up to which shares two values are the same, and from which on they differ. Shares are as far down as up in the
+/// logarithm.
+struct Floors {
+    same: Share,
+    /// At least `same`: what lay between the winners of a race is no difference between the machines.
+    differ: Share,
+}
+
+impl Floors {
+    /// What became of a point whose ratio lies between `low` and `high`.
+    fn change(&self, low: f64, high: f64, higher_is_better: bool) -> Change {
+        let more = 1.0 + self.differ.0;
+        let same = 1.0 + self.same.0;
+        match () {
+            () if low > more && higher_is_better => Change::Better,
+            () if low > more => Change::Worse,
+            () if high < 1.0 / more && higher_is_better => Change::Worse,
+            () if high < 1.0 / more => Change::Better,
+            () if low >= 1.0 / same && high <= same => Change::Same,
+            () => Change::CannotTell,
+        }
+    }
+}
+
+/// The values that stand for a point on both sides: medians of the clean samples of allocations where there are enough of
+/// them on both, of rounds otherwise.
+fn values(before: &[&Point], after: &[&Point]) -> (Vec<f64>, Vec<f64>) {
+    let by = |points: &[&Point], whole: bool| -> Vec<f64> {
+        let mut groups: BTreeMap<(usize, u32, u32), Vec<f64>> = BTreeMap::new();
+        for (repeat, point) in points.iter().enumerate() {
+            let samples = point.outcome.measured().into_iter().flat_map(|m| &m.samples);
+            for sample in samples.filter(|s| s.dirty.is_none()) {
+                let round = if whole { 0 } else { sample.round };
+                groups.entry((repeat, sample.allocation, round)).or_default().push(sample.value);
+            }
+        }
+        groups.values().filter_map(|values| median(values)).collect()
+    };
+    let allocations = (by(before, true), by(after, true));
+    match allocations.0.len().min(allocations.1.len()) >= ENOUGH_ALLOCATIONS {
+        true => allocations,
+        false => (by(before, false), by(after, false)),
+    }
+}
+
+/// What a side is shown as; `values` are those that are judged.
+fn side(points: &[&Point], values: &[f64]) -> Side {
+    let measured: Vec<_> = points.iter().filter_map(|p| p.outcome.measured()).collect();
+    let reported: Vec<f64> = measured.iter().map(|m| m.summary.median).collect();
+    Side {
+        median: median(values).or_else(|| median(&reported)).unwrap_or_default(),
+        values: values.len() as u64,
+        grade: measured.iter().map(|m| m.verdict.grade).max().unwrap_or(VerdictGrade::Rejected),
+    }
+}
+
+/// The axes on which two reports without a common point have no common coordinate.
+fn nothing_in_common(before: &Report, after: &Report) -> String {
+    let measured = |dataset: &&Dataset| dataset.points.iter().any(|point| point.outcome.measured().is_some());
+    let experiments = |report: &Report| -> BTreeSet<String> {
+        report.datasets.iter().filter(measured).map(|dataset| dataset.experiment.clone()).collect()
+    };
+    let names = [experiments(before), experiments(after)];
+    if names[0].is_disjoint(&names[1]) {
+        return format!("nothing in common: experiments {} / {}", listed(&names[0]), listed(&names[1]));
+    }
+    let mut differ = Vec::new();
+    for dataset in before.datasets.iter().filter(measured) {
+        let same = |other: &&Dataset| other.experiment == dataset.experiment && other.quantity == dataset.quantity;
+        let Some(other) = after.datasets.iter().filter(measured).find(same) else { continue };
+        let axes: BTreeSet<&String> =
+            [dataset, other].into_iter().flat_map(|d| &d.points).flat_map(|point| point.coordinates.keys()).collect();
+        for axis in axes {
+            let both = [coordinates_on(axis, dataset), coordinates_on(axis, other)];
+            if both[0].is_disjoint(&both[1]) {
+                let axis = axis.trim_end_matches("_bytes").replace('_', " ");
+                differ.push(format!("{} {axis} {} / {}", dataset.experiment, listed(&both[0]), listed(&both[1])));
+            }
+        }
+    }
+    match differ.is_empty() {
+        true => "nothing in common: no point is in both reports with the same coordinates".to_owned(),
+        false => format!("nothing in common: {}", differ.join("; ")),
+    }
+}
+
+/// The coordinates of the measured points of a dataset on an axis, in words.
+fn coordinates_on(axis: &str, dataset: &Dataset) -> BTreeSet<String> {
+    let measured = dataset.points.iter().filter(|point| point.outcome.measured().is_some());
+    let word = |point: &Point| match point.coordinates.get(axis) {
+        Some(Coordinate::Number(bytes)) if axis.ends_with("_bytes") => Bytes(*bytes).to_string(),
+        Some(other) => other.to_string(),
+        None => "none".to_owned(),
+    };
+    measured.map(word).collect()
+}
+
+/// A few of `words`, and how many more there are.
+fn listed(words: &BTreeSet<String>) -> String {
+    let few: Vec<&str> = words.iter().take(MOST_NAMED).map(String::as_str).collect();
+    match words.len().saturating_sub(MOST_NAMED) {
+        _ if words.is_empty() => "none".to_owned(),
+        0 => few.join(", "),
+        more => format!("{} and {more} more", few.join(", ")),
+    }
+}
+
+/// What differs between two runs beside their numbers.
+fn notes(before: &Report, after: &Report) -> Vec<String> {
+    let bare = [(before, "first"), (after, "second")].into_iter().filter(|(r, _)| r.provenance.is_unknown());
+    let bare: Vec<String> =
+        bare.map(|(_, which)| format!("the {which} report is a table: its machine is unknown")).collect();
+    if !bare.is_empty() {
+        return bare;
+    }
+    let facts = |report: &Report| -> Vec<(&'static str, String)> {
+        let (p, host) = (&report.provenance, &report.provenance.host);
+        let known = |fact: Option<String>| fact.unwrap_or_else(|| "unknown".to_owned());
+        vec![
+            ("processors", known(host.cpu.model_name.get().cloned())),
+            ("hosts", known(host.system.hostname.get().cloned())),
+            ("versions of the program", format!("{} {}", p.tool.name, p.tool.version)),
+            ("ways to run", p.tool.machine.clone()),
+            ("system kernels", known(host.system.kernel.get().cloned())),
+            ("governors", known(host.environment.governor.get().cloned())),
+            ("transparent huge pages", known(host.pages.thp_mode.get().cloned())),
+            ("numbers of CPUs allowed", host.topology.allowed().len().to_string()),
+        ]
+    };
+    let both = facts(before).into_iter().zip(facts(after));
+    let differ = both.filter(|((_, a), (_, b))| a != b);
+    let differ = differ.map(|((what, a), (_, b))| format!("different {what}: {a} / {b}"));
+    differ.chain(beside_one_of_them(before, after)).collect()
+}
+
+/// Cores of the same design begin as many instructions per cycle, to less than this.
+const SAME_CORE: f64 = 0.05;
+
+/// Whether somebody used the cores of one run for all of its time, which that run cannot know: to it, that is what its cores are.
+fn beside_one_of_them(before: &Report, after: &Report) -> Option<String> {
+    let model = |report: &Report| report.provenance.host.cpu.model_name.get().cloned();
+    let alone = |report: &Report| {
+        let points = report.datasets.iter().flat_map(|d| &d.points).filter_map(|p| p.outcome.measured());
+        let of_one = points.map(|m| &m.evidence).filter(|e| e.cpus.len() == 1);
+        of_one.filter_map(|e| e.shared_core.as_ref()).map(|core| core.usual_per_cycle).reduce(f64::max)
+    };
+    let (one, other) = (alone(before)?, alone(after)?);
+    let same = (one / other - 1.0).abs() <= SAME_CORE || model(before) != model(after);
+    let which = if one < other { "first" } else { "second" };
+    (!same).then(|| {
+        format!("different cores: they begin {one:.2} / {other:.2} instructions per cycle; somebody else used those of the {which} throughout")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_read() {
+        let read = |text: &str| text.parse::<Share>().map(|share| share.0).ok();
+        assert_eq!(
+            (read("3%"), read(" 0.5 % "), read("0.03"), read("0")),
+            (Some(0.03), Some(0.005), Some(0.03), Some(0.0))
+        );
+        for wrong in ["", "%", "3", "100%", "-1%", "nan", "inf%", "three"] {
+            assert_eq!(read(wrong), None, "{wrong}");
+        }
+        let error = "3".parse::<Share>().unwrap_err().to_string();
+        assert_eq!(error, "'3'; a share is from 0% on and below 100%: 3%, 0.5%, 0.03");
+    }
+
+    #[test]
+    fn the_interval_decides() {
+        let floors = Floors { same: Share(0.03), differ: Share(0.03) };
+        let told = |low, high, higher_is_better| floors.change(low, high, higher_is_better);
+        // Bandwidth, then latency.
+        for (low, high, more, less) in [
+            (1.04, 1.2, Change::Better, Change::Worse),
+            (0.8, 0.96, Change::Worse, Change::Better),
+            (0.98, 1.02, Change::Same, Change::Same),
+            (1.02, 1.2, Change::CannotTell, Change::CannotTell),
+            (0.5, 2.0, Change::CannotTell, Change::CannotTell),
+            (0.9, 0.98, Change::CannotTell, Change::CannotTell),
+        ] {
+            assert_eq!((told(low, high, true), told(low, high, false)), (more, less), "{low} {high}");
+        }
+        // What lies between two winners of a race is no difference between the machines, and no likeness of theirs.
+        let floors = Floors { same: Share(0.03), differ: Share(0.06) };
+        assert_eq!(floors.change(1.04, 1.06, true), Change::CannotTell);
+    }
+}
