@@ -1,72 +1,37 @@
-//! How a number is obtained: clock, pinned threads, memory, chains, samples, and what is concluded from them.
+//! How a number is obtained.
 //!
-//! `machine` is what experiments may ask for; `real` answers with this machine, `simulated` with a cost model.
+//! The modules in import order, lowest first; none imports one that comes after it:
+//! - [`work`]: what is done, as data and arithmetic, and the memory that it needs;
+//! - [`pages`]: what was read back of a work's pages, against what it asked for;
+//! - [`machine`]: who does it, as a trait;
+//! - [`io`]: work on storage;
+//! - [`chain`]: the order of a pointer chain, and the proof that it is one cycle;
+//! - [`native`]: the machine that this process runs on;
+//! - [`sampling`]: how samples become a value with an interval and evidence.
+//!
+//! What a value means is not decided here but in the crate `verdict`.
 
 #![forbid(unsafe_code)]
 
-mod advice;
-mod cache_cost;
-mod candidates;
-mod chain;
-mod clock;
-mod conclusion;
-mod contention;
-mod cycle;
-mod dirt;
-mod distribution;
-mod disturbances;
-mod handoff;
-mod handoff_cost;
-mod io;
-mod issue;
-mod judge;
-mod loaded;
-mod machine;
-mod nearness;
-mod nodes_cost;
-mod order;
-mod pages;
-mod prepared;
-mod race;
-mod real;
-mod runs;
-mod sample;
-mod sampling;
-mod shape;
-mod sharing;
-mod simulated;
-mod surroundings;
-mod team;
-mod traffic;
-mod translation;
-mod window;
-mod work;
+pub mod chain;
+pub mod io;
+pub mod machine;
+pub mod native;
+pub mod pages;
+pub mod sampling;
+pub mod work;
 
-pub use cache_cost::CacheCost;
-pub use clock::Clock;
-pub use conclusion::{Frame, conclude};
-pub use contention::LoadCost;
-pub use distribution::Windows;
-pub use disturbances::{NoiseModel, Spike};
-pub use handoff_cost::HandOffCost;
 pub use io::{
     COUNTED_WINDOWS, Content, Flush, IoFile, IoSeen, IoTarget, IoWork, Order, Pace, Permission, Recording, Step,
-    StorageModel,
 };
-pub use judge::{SPREAD, reason};
-pub use machine::{
-    Beside, Machine, MemoryKey, MemoryPlan, MemoryUse, Observation, Trouble, lacking_pages, page_bytes, share_of, slot,
+pub use machine::{Beside, CHUNKS, Chunks, Gaps, Machine, Observation, Trouble};
+pub use native::{Clock, FILLS, LONGEST_FILL, Member, RealMachine, Team};
+pub use sampling::{
+    Baselines, Evaluation, Frame, IN_MEMORY, LONGEST_WALK, PointLog, SAMPLES_OF_A_FILL, Sampling, Windows, evaluate,
+    fills, race_samples, sample_round, settling,
 };
-pub use nodes_cost::{Link, NodesCost};
-pub use race::race_samples;
-pub use real::RealMachine;
-pub use runs::{FILLS, LONGEST_FILL};
-pub use sampling::{IN_MEMORY, LONGEST_WALK, PointLog, Sampling, fills, sample_round, settling};
-pub use sharing::SharingModel;
-pub use simulated::{CostModel, LevelCost, SimulatedMachine};
-pub use stats::{SplitMix64, derive};
-pub use team::{Member, Team};
-pub use traffic::{LoadedWork, Probe, Traffic};
-pub use translation::TlbLevel;
-pub use window::{Chunks, Gaps};
-pub use work::{ChainShape, ChaseWork, HandOffWork, InstructionWork, LockWork, StreamWork, TableOrder, Work};
+pub use work::{
+    ChainShape, ChaseWork, HandOffWork, InstructionWork, Invalid, LoadedWork, LockWork, MemoryKey, MemoryPlan,
+    MemoryUse, Probe, StreamWork, TableOrder, Traffic, Work, lacking_pages, page_bytes, share_of, slot, traffic_key,
+    traffic_memory,
+};

@@ -1,7 +1,6 @@
 //! Evidence about pages from what was read back about each window of a work, and whether they lie where the work asks.
 
-use super::machine::{page_bytes, share_of};
-use super::work::Work;
+use crate::work::{Work, page_bytes, share_of};
 use host::memory::{PageReading, Place};
 use report::{HostFacts, NodePages, PageEvidence};
 use std::collections::BTreeMap;

@@ -11,10 +11,11 @@ use super::nodes::asked_node;
 use super::plausible::reject_below_faster;
 use super::steps::rises;
 use super::{Bound, Choices, Detail, Draft, Effect, Effects, Experiment, Scope, axis, bytes_axis};
-use engine::{ChainShape, ChaseWork, Windows, Work, derive};
+use engine::{ChainShape, ChaseWork, Windows, Work};
 use host::memory::PageMode;
 use kernels::{MOST_WALKERS, chase_name};
 use report::{Axis, Coordinate, Coordinates, Dataset, Finding, Outcome, Point, Quantity};
+use stats::derive;
 use units::error::{Error, Result};
 use units::{Bytes, CpuList, Nanos, SizeList, read_like, short_time, significant};
 

@@ -1,9 +1,9 @@
 //! What cannot be true of the points of a dataset taken together.
 
-use engine::reason;
 use report::{Cause, Coordinates, Dataset, Outcome, VerdictGrade};
 use std::collections::BTreeMap;
 use units::Bytes;
+use verdict::reason;
 
 /// A latency below that of a smaller working set by more than this: less is what the core clock does between points.
 const BELOW: f64 = 0.9;

@@ -11,7 +11,9 @@ mod stages;
 
 use crate::plan::{Phase, Plan, PlannedPoint, most_needed_first};
 use conditions::{environment, interruptions, sentence, shapes};
-use engine::{Frame, Machine, MemoryPlan, PointLog, Sampling, Trouble, Work, conclude, sample_round};
+use engine::{
+    Baselines, Frame, Machine, MemoryPlan, PointLog, SAMPLES_OF_A_FILL, Sampling, Trouble, Work, evaluate, sample_round,
+};
 use experiments::{Experiment, caches::against_measured};
 use provenance::{provenance, used_kernels, with_past};
 use report::{
@@ -20,6 +22,7 @@ use report::{
 };
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use units::{Bytes, Hertz, Nanos};
+use verdict::{Grounds, Shape, judge};
 
 /// What is told while a run is under way.
 pub trait Observer {
@@ -90,6 +93,8 @@ struct Run<'a> {
     machine: &'a mut dyn Machine,
     observer: &'a mut dyn Observer,
     logs: Vec<PointLog>,
+    /// What the cores reach in this session while nobody else uses them.
+    baselines: Baselines,
     outcomes: BTreeMap<usize, Outcome>,
     started: Nanos,
     turns: (u64, u64),
@@ -204,6 +209,7 @@ impl<'a> Run<'a> {
             machine,
             observer,
             logs,
+            baselines: Baselines::default(),
             outcomes: BTreeMap::new(),
             started,
             turns: (settled, turns),
@@ -331,7 +337,7 @@ impl Run<'_> {
             until = self.machine.now() + (self.plan.request.budget * BRIEF_SHARE).max(BRIEF_TIME);
         }
         let rounds = self.logs[index].rounds();
-        sample_round(self.machine, &work, &sampling, &mut self.logs[index], until);
+        sample_round(self.machine, &mut self.baselines, &work, &sampling, &mut self.logs[index], until);
         if self.logs[index].rounds() == rounds && self.is_overdrawn() {
             self.overdrawn.insert(index);
         }
@@ -359,18 +365,32 @@ impl Run<'_> {
             clock_error: self.machine.clock().error,
             last_level_cache: (self.last_level > 0).then_some(self.last_level),
             limit: Some(&limit),
-            traffic_limit: traffic_limit.as_ref(),
             base_clock: limits::base_clock(self.machine.facts(), self.machine.clock()),
-            machine_cpus: self.machine.facts().topology.cpus.len(),
             memory: self.machine.facts().memory.total.get().map(|total| total.0),
         };
-        let mut outcome = conclude(log, work, &frame);
-        if let (Outcome::Measured(measured), true) = (&mut outcome, self.plan.request.cooldown > Nanos::ZERO) {
+        let evaluation = match evaluate(log, work, &frame) {
+            Ok(evaluation) => evaluation,
+            Err(outcome) => return outcome,
+        };
+        let shape = Shape::describe(&evaluation.groups, evaluation.higher_is_better, SAMPLES_OF_A_FILL as usize);
+        let mut verdict = judge(&Grounds {
+            summary: &evaluation.summary,
+            evidence: &evaluation.evidence,
+            shape: &shape,
+            dirt: evaluation.main_disturbance,
+            limit: evaluation.limit.as_ref(),
+            load: evaluation.load.as_ref().zip(traffic_limit.as_ref()),
+            machine_cpus: self.machine.facts().topology.cpus.len(),
+            storage: evaluation.storage.as_deref(),
+            rounds: evaluation.rounds,
+            interrupted: evaluation.interrupted,
+        });
+        if self.plan.request.cooldown > Nanos::ZERO {
             // Cores slow down while they rest.
-            let of_clock = measured.verdict.reasons.iter_mut().filter(|reason| reason.cause == Cause::CoreClock);
+            let of_clock = verdict.reasons.iter_mut().filter(|reason| reason.cause == Cause::CoreClock);
             of_clock.for_each(|reason| reason.advice += "; or leave --cooldown out");
         }
-        outcome
+        evaluation.with_verdict(verdict)
     }
 
     /// Whether no more rounds are to be taken because the phase's part of the budget is used up. Where mapping alone used it

@@ -1,8 +1,8 @@
 //! What is written, and what reads are compared with.
 
 use super::work::Content;
-use crate::{SplitMix64, derive};
 use host::storage::{Filler, Pattern};
+use stats::{SplitMix64, derive};
 use std::sync::Arc;
 
 /// Blocks from here on are not copied for every write: what a compressor looks back at is random inside of one.

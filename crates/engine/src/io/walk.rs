@@ -1,7 +1,7 @@
 //! Which block comes next: pure sequences, one for each thread.
 
 use super::work::{IoWork, Order};
-use crate::{SplitMix64, derive};
+use stats::{SplitMix64, derive};
 
 /// One operation to be done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,10 +3,10 @@
 use super::super::hierarchy::MEMORY;
 use super::findings::measured_levels;
 use super::{End, NAME};
-use engine::reason;
 use report::{Cause, Dataset, Outcome, Topology, VerdictGrade};
 use std::collections::BTreeSet;
 use units::Bytes;
+use verdict::reason;
 
 /// A working set is larger than a cache where it is by more than this: the end of a range is known to a step of the grid.
 const BEYOND: f64 = 1.25;

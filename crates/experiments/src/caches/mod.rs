@@ -22,10 +22,11 @@ use super::instructions::chosen_cpus;
 use super::latency::line_of;
 use super::lists::{Density, PageModes};
 use super::{Bound, Detail, Draft, Effects, Experiment, Scope, axis, bytes_axis};
-use engine::{ChainShape, ChaseWork, Sampling, Work, derive, page_bytes};
+use engine::{ChainShape, ChaseWork, Sampling, Work, page_bytes};
 use host::memory::PageMode;
 use kernels::chase_name;
 use report::{Axis, Coordinate, Coordinates, Dataset, Finding, HostFacts, Outcome, Quantity};
+use stats::derive;
 use units::error::{Error, Result};
 use units::{Bytes, CpuList, Nanos};
 

@@ -12,11 +12,12 @@ pub use replay::{Recorded, parse_trace};
 pub use settings::{BlockOrder, Direction, EngineName, Position, Rate, Settings, Share, Timing};
 
 use super::{Bound, Detail, Draft, Experiment, Scope, axis, bytes_axis};
-use engine::{COUNTED_WINDOWS, Content, Flush, IoWork, Order, Pace, Sampling, Work, derive};
+use engine::{COUNTED_WINDOWS, Content, Flush, IoWork, Order, Pace, Sampling, Work};
 use host::storage::engine_named;
 use ranges::{Files, Range};
 use report::{Axis, Coordinate, Coordinates, Dataset, Finding, Outcome, Quantity};
 use settings::{Data, MOST_THREADS};
+use stats::derive;
 use units::error::{Error, Result};
 use units::{Bytes, Nanos, ThreadCount};
 

@@ -11,10 +11,11 @@ use super::latency::line_of;
 use super::lists::{Asked, Interleavings, Operations, PageModes, Quantities, Spread, Studied};
 use super::{Bound, Detail, Draft, Effect, Effects, Experiment, Scope, axis, bytes_axis};
 use ends::{CpuNode, Ends};
-use engine::{ChainShape, ChaseWork, StreamWork, Work, derive};
+use engine::{ChainShape, ChaseWork, StreamWork, Work};
 use host::memory::{PageMode, Place};
 use kernels::{Operation, Width, chase_name};
 use report::{Axis, Coordinate, Coordinates, Dataset, Finding, HostFacts, Outcome, Quantity};
+use stats::derive;
 use units::error::{Error, Result};
 use units::{Bytes, CpuList, ThreadCount, ThreadList};
 

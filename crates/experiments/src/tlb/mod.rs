@@ -11,10 +11,11 @@ use super::instructions::chosen_cpus;
 use super::latency::line_of;
 use super::lists::{Count, Density, PageModes, available};
 use super::{Bound, Detail, Draft, Effects, Experiment, Scope, axis, bytes_axis};
-use engine::{ChainShape, ChaseWork, MemoryPlan, Sampling, Work, derive, lacking_pages, page_bytes};
+use engine::{ChainShape, ChaseWork, MemoryPlan, Sampling, Work, lacking_pages, page_bytes};
 use host::memory::PageMode;
 use kernels::chase_name;
 use report::{Axis, Coordinate, Coordinates, Dataset, Finding, Outcome, Quantity};
+use stats::derive;
 use units::error::{Error, Result};
 use units::{Bytes, CpuList, Nanos, read_like};
 

@@ -2,9 +2,10 @@
 
 use super::Run;
 use crate::plan::Phase;
-use engine::{MemoryPlan, SPREAD, Work};
+use engine::{MemoryPlan, Work};
 use report::{Cause, Measured};
 use units::Nanos;
+use verdict::SPREAD;
 
 /// Fresh allocations at most for a second look, and rounds in each.
 const SECOND_LOOKS: u32 = 5;

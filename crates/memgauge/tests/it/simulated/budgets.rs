@@ -2,11 +2,12 @@
 
 use super::lab::{self, Ran, request, sampling};
 use super::machines::{self, Simulated};
-use engine::{NoiseModel, Sampling, Spike, StorageModel};
+use engine::Sampling;
 use experiments::io::Storage;
 use experiments::{Detail, EXPERIMENTS, Experiment};
 use memgauge::plan::Request;
 use report::{Cause, Outcome};
+use simulated::{NoiseModel, Spike, StorageModel};
 use std::collections::BTreeSet;
 use units::error::Kind;
 use units::{Bytes, BytesPerSecond, Nanos};

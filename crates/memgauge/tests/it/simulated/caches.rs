@@ -23,7 +23,7 @@ pub fn with(levels: &[Level], memory: f64) -> Simulated {
     let mut loads: Vec<f64> = levels.iter().map(|level| level.3).collect();
     loads.push(memory);
     let plain = on.model.levels[0];
-    on.model.levels = loads.iter().map(|&ns| engine::LevelCost { latency: Nanos(ns), ..plain }).collect();
+    on.model.levels = loads.iter().map(|&ns| simulated::LevelCost { latency: Nanos(ns), ..plain }).collect();
     on.model.tlb_reach = Bytes(u64::MAX);
     on.model.caches.sets = true;
     on
@@ -251,7 +251,7 @@ fn what_differs_from_the_report_is_a_finding() {
     let mut on = with(&FOUR, 95.0);
     on.facts.topology.caches.retain(|cache| cache.level < 4);
     on.model.levels.truncate(3);
-    on.model.levels.push(engine::LevelCost { latency: Nanos(95.0), ..on.model.levels[0] });
+    on.model.levels.push(simulated::LevelCost { latency: Nanos(95.0), ..on.model.levels[0] });
     on.model.caches.holds = vec![Bytes::kib(32), Bytes::kib(64), Bytes::mib(8)];
     let ran = run(&on, "");
     assert!(texts(&ran, "cache-disagrees")[0].starts_with("L2 holds 6"), "{:?}", texts(&ran, "cache-disagrees"));

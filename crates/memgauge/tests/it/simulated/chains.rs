@@ -2,7 +2,7 @@
 
 use super::lab::{self, latency, profile, request};
 use super::machines::{self, LATENCY, PAGE_WALK, Simulated};
-use engine::{ChainShape, ChaseWork, Machine, MemoryPlan, PointLog, Sampling, Work, sample_round};
+use engine::{Baselines, ChainShape, ChaseWork, Machine, MemoryPlan, PointLog, Sampling, Work, sample_round};
 use experiments::{Detail, Experiment};
 use host::memory::{PageMode, Place};
 use render::{Options, by_name};
@@ -217,7 +217,14 @@ fn chains_come_into_the_caches_right_before_they_are_sampled_and_again_where_oth
             payload: false,
         });
         machine.map(&MemoryPlan::of([&work], machine.facts(), false), false).expect("memory");
-        sample_round(&mut machine, &work, &sampling, &mut PointLog::default(), Nanos(f64::INFINITY));
+        sample_round(
+            &mut machine,
+            &mut Baselines::default(),
+            &work,
+            &sampling,
+            &mut PointLog::default(),
+            Nanos(f64::INFINITY),
+        );
         let (all, [filled, looked]) = (machine.samples(), &machine.calls);
         assert_eq!(looked, &[0, all], "{bytes}: the system is asked before and after, with nothing between");
         assert_eq!((filled.len(), filled[0]), (fills, 0), "{bytes}");

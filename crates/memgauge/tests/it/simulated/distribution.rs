@@ -2,7 +2,7 @@
 
 use super::lab::{latency, plan, request, run};
 use super::machines;
-use engine::Spike;
+use simulated::Spike;
 
 const CHASE: &str = "--sizes 1GiB --stride 64";
 

@@ -2,10 +2,10 @@
 
 use super::lab::{self, Notes, bandwidth, loaded_latency, request};
 use super::machines::{self, READ, Simulated};
-use engine::NoiseModel;
 use memgauge::plan::{self, Request};
 use memgauge::run::{self, Invocation};
 use report::Report;
+use simulated::NoiseModel;
 use units::Nanos;
 
 /// Reads of memory by one and by eight threads, on a machine whose noise is of `seed`.

@@ -2,7 +2,7 @@
 
 use super::machines::Simulated;
 use clap::{Args, Command, FromArgMatches};
-use engine::{Machine, Sampling, SimulatedMachine};
+use engine::{Machine, Sampling};
 use experiments::{
     Detail, EXPERIMENTS, Experiment, bandwidth, caches, core_to_core, instructions, latency, loaded_latency, locks,
     numa, patterns, scaling, tlb,
@@ -10,6 +10,7 @@ use experiments::{
 use memgauge::plan::{self, Plan, Request};
 use memgauge::run::{self, Invocation, Observer};
 use report::{JournalLine, Measured, Outcome, Point, Report};
+use simulated::SimulatedMachine;
 use units::Nanos;
 use units::error::Result;
 

@@ -2,11 +2,12 @@
 
 use super::lab::{self, Notes, Ran, request, run, run_with};
 use super::machines::{self, CORE, LATENCY, READ, Simulated};
-use engine::{LoadCost, Machine, NoiseModel};
+use engine::Machine;
 use experiments::loaded_latency::{LoadedLatency, Tenants};
 use experiments::{Detail, EXPERIMENTS, Experiment};
 use memgauge::plan::Request;
 use report::{Cause, Fact, Outcome, Point, RunStatus, VerdictGrade, read_journal};
+use simulated::{LoadCost, NoiseModel};
 use units::{BytesPerSecond, Nanos};
 
 /// Two sockets of 96 cores, each a node with its own L3.

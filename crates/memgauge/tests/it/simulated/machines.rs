@@ -1,11 +1,11 @@
 //! The machines: facts as discovery would give them, and what things cost.
 
-use engine::{
-    CacheCost, CostModel, HandOffCost, LevelCost, LoadCost, NodesCost, NoiseModel, SharingModel, SimulatedMachine,
-    StorageModel,
-};
 use report::{
     Cache, CacheKind, Cpu, CpuFacts, Environment, Fact, HostFacts, MemoryFacts, Node, PageFacts, SystemFacts, Topology,
+};
+use simulated::{
+    CacheCost, CostModel, HandOffCost, LevelCost, LoadCost, NodesCost, NoiseModel, SharingModel, SimulatedMachine,
+    StorageModel,
 };
 use units::{Bytes, BytesPerSecond, CpuList, Hertz, Nanos};
 

@@ -2,10 +2,11 @@
 
 use super::lab::{self, Ran, bandwidth, latency, profile, request};
 use super::machines::{self, LATENCY, READ, Simulated};
-use engine::{NoiseModel, Sampling};
+use engine::Sampling;
 use experiments::Detail;
 use memgauge::plan::Request;
 use report::{RunStatus, VerdictGrade};
+use simulated::NoiseModel;
 use units::Nanos;
 
 /// The plain machine with some noise.

@@ -2,10 +2,10 @@
 
 use super::lab::{self, Ran, numa, request};
 use super::machines::{self, LATENCY, READ, Simulated};
-use engine::Link;
 use experiments::{Detail, EXPERIMENTS};
 use render::{Options, by_name};
 use report::{Cause, Dataset, Fact, MemoryBus, Node, Outcome, RunStatus, VerdictGrade};
+use simulated::Link;
 use units::{Bytes, BytesPerSecond, CpuList, Nanos};
 
 /// What every node carries here, and a remote load takes longer.

@@ -3,9 +3,10 @@
 use super::caches::{self, Level, STEP, near};
 use super::lab::{self, request, tlb};
 use super::machines::Simulated;
-use engine::{Spike, SplitMix64, TlbLevel};
 use memgauge::plan::Request;
 use report::Fact;
+use simulated::{Spike, TlbLevel};
+use stats::SplitMix64;
 use std::io::Write;
 use std::ops::AddAssign;
 use std::sync::atomic::{AtomicUsize, Ordering};

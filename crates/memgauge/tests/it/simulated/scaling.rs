@@ -2,11 +2,12 @@
 
 use super::lab::{self, Notes, Ran, bandwidth, request, run_on, scaling};
 use super::machines::{self, READ, Simulated, known};
-use engine::{SharingModel, Work};
+use engine::Work;
 use experiments::{Detail, EXPERIMENTS, Experiment};
 use kernels::SetId;
 use memgauge::plan::Plan;
 use report::{Dataset, Outcome, Point, RunStatus, read_journal};
+use simulated::SharingModel;
 use std::collections::BTreeSet;
 use units::{Bytes, BytesPerSecond};
 

@@ -2,10 +2,10 @@
 
 use super::lab::{self, Ran, measured, reasons, request};
 use super::machines;
-use engine::StorageModel;
 use experiments::Experiment;
 use experiments::io::Storage;
 use report::{Cause, Measured, Outcome, VerdictGrade};
+use simulated::StorageModel;
 use units::Nanos;
 
 fn storage(options: &str) -> Box<dyn Experiment> {

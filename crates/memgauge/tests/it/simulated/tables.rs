@@ -2,13 +2,13 @@
 
 use super::lab::{self, request};
 use super::machines::{self, Simulated};
-use engine::StorageModel;
 use experiments::io::Storage;
 use experiments::loaded_latency::Tenants;
 use experiments::{EXPERIMENTS, Experiment};
 use memgauge::plan::Request;
 use render::{Options, by_name};
 use report::{CSV_COLUMNS, Report, parse_saved};
+use simulated::StorageModel;
 use std::collections::BTreeSet;
 use units::Nanos;
 use verdict::{Settings, compare};

@@ -2,10 +2,10 @@
 
 use super::lab::{self, Ran, latency, request, tlb};
 use super::machines::{self, PAGE_WALK, Simulated};
-use engine::TlbLevel;
 use experiments::{Detail, EXPERIMENTS};
 use memgauge::plan::Request;
 use report::{Fact, Finding, HugePool, Outcome, Point};
+use simulated::TlbLevel;
 use units::error::Kind;
 use units::{Bytes, Nanos};
 

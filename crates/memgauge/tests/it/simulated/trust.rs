@@ -2,9 +2,10 @@
 
 use super::lab::{self, Ran, bandwidth, latency, request};
 use super::machines::{self, Simulated};
-use engine::{NoiseModel, Sampling, Spike};
+use engine::Sampling;
 use memgauge::plan::Request;
 use report::{Cause, Fact, RunStatus, VerdictGrade};
+use simulated::{NoiseModel, Spike};
 use units::{BytesPerSecond, Nanos};
 
 /// A run of two points of each experiment on the plain machine with some noise, all rounds of it.

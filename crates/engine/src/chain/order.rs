@@ -1,0 +1,356 @@
+//! The orders in which chains go through their nodes. None is stored: what comes after a node, and how far a pointer
+//! goes, is computed from the nodes alone, so that any number of threads write and check a chain.
+//!
+//! Every node has a place on a circle, as in [`Cycle`], and a chain goes from each place that a node has to the next such place.
+//! In a chain of windows the place is that of the window and, below it, that inside the window.
+
+use crate::chain::permutation::{BATCH, Cycle};
+use crate::work::{ChainShape, ChaseWork};
+use stats::{SplitMix64, derive};
+use std::borrow::Cow;
+use std::ops::Range;
+use units::Bytes;
+
+/// Windows that are counted to find where walkers start: more have nearly equal parts anyway.
+const MOST_COUNTED: u64 = 4096;
+
+/// The order of a chain: one cycle over all of its nodes.
+#[derive(Debug, Clone)]
+pub struct ChainOrder {
+    nodes: u64,
+    kind: Kind,
+}
+
+#[derive(Debug, Clone)]
+enum Kind {
+    /// All nodes in random order.
+    Random(Cycle),
+    /// By rising address.
+    Rising,
+    /// Window by window.
+    Windows(Box<Windows>),
+    /// Two by two: the cycle of the pairs.
+    Pairs(Cycle),
+}
+
+/// The order of a chain that goes through all nodes of a window before it goes on to the next.
+#[derive(Debug, Clone)]
+struct Windows {
+    nodes: u64,
+    /// Nodes of each; the last one may have fewer.
+    window: u64,
+    count: u64,
+    /// The order of windows; without, they rise.
+    random: Option<Cycle>,
+    /// The order inside every whole window; without, each has its own.
+    same: Option<Inside>,
+    seed: u64,
+    /// log2 of the places inside a whole window.
+    bits: u32,
+}
+
+/// The order inside a window, whose nodes are counted from its first.
+#[derive(Debug, Clone)]
+struct Inside {
+    cycle: Cycle,
+    /// The place where the window is entered. Without it that would be node 0 of every window.
+    entry: u64,
+}
+
+impl ChainOrder {
+    /// The order of the chain of `work`.
+    pub fn of(work: &ChaseWork) -> Self {
+        Self::new(work.shape, work.nodes(), work.stride, work.seed)
+    }
+
+    /// The order of `nodes` nodes, `stride` apart, that belongs to `seed`. Windows are rounded down to whole nodes, one at
+    /// least.
+    pub fn new(shape: ChainShape, nodes: u64, stride: Bytes, seed: u64) -> Self {
+        let windows = |window: Bytes, random: bool, same: bool| {
+            let window = (window.0 / stride.0.max(1)).clamp(1, nodes.max(1));
+            Kind::Windows(Box::new(Windows::new((nodes, window), seed, random, same)))
+        };
+        let kind = match shape {
+            ChainShape::GlobalRandom | ChainShape::OnePerPage(_) => Kind::Random(Cycle::new(nodes, seed)),
+            ChainShape::Sequential => Kind::Rising,
+            ChainShape::RandomBox(window) => windows(window, true, false),
+            ChainShape::SameRandomInBox(window) => windows(window, false, true),
+            ChainShape::DiffRandomInBox(window) => windows(window, false, false),
+            ChainShape::Pairs { .. } => Kind::Pairs(Cycle::new(nodes.div_ceil(2), seed)),
+        };
+        Self { nodes, kind }
+    }
+
+    /// Number of nodes.
+    pub fn nodes(&self) -> u64 {
+        self.nodes
+    }
+
+    /// The last place of the circle: a power of two less one.
+    fn last_place(&self) -> u64 {
+        match &self.kind {
+            Kind::Random(cycle) => cycle.last_place(),
+            Kind::Rising => self.nodes.next_power_of_two() - 1,
+            Kind::Windows(windows) => windows.last_place(),
+            Kind::Pairs(cycle) => 2 * cycle.last_place() + 1,
+        }
+    }
+
+    /// Places that no node has.
+    pub fn vacant(&self) -> u64 {
+        match &self.kind {
+            Kind::Random(cycle) => cycle.vacant(),
+            _ if self.nodes == 0 => 0,
+            _ => self.last_place() - (self.nodes - 1),
+        }
+    }
+
+    /// Puts into `next` what comes after the nodes from `first` on, all of which there are.
+    pub fn successors(&self, first: u64, next: &mut [u64]) {
+        match &self.kind {
+            Kind::Random(cycle) => cycle.successors(first, next),
+            Kind::Rising => {
+                let after = |node: u64| if node + 1 < self.nodes { node + 1 } else { 0 };
+                next.iter_mut().zip(first..).for_each(|(next, node)| *next = after(node));
+            }
+            Kind::Windows(windows) => windows.successors(first, next),
+            Kind::Pairs(cycle) => self.successors_of_pairs(cycle, first, next),
+        }
+    }
+
+    /// How many places are passed over from each node from `first` on to the node in `next` that it points to, going
+    /// forward and from the last place on to the first, added up. It is all places but its own where a node points to
+    /// itself. All nodes are there.
+    ///
+    /// The proof that pointers are one cycle rests on it, see `chain`.
+    pub fn passed_over(&self, first: u64, next: &[u64]) -> u128 {
+        match &self.kind {
+            Kind::Random(cycle) => cycle.passed_over(first, next),
+            Kind::Rising => {
+                let passed = |(node, next): (u64, &u64)| between(node, *next, self.last_place());
+                (first..).zip(next).map(passed).sum()
+            }
+            Kind::Windows(windows) => windows.passed_over(first, next),
+            Kind::Pairs(cycle) => {
+                let batches = next.chunks(BATCH).zip((first..).step_by(BATCH));
+                batches.map(|(next, first)| self.passed_over_by_pairs(cycle, first, next)).sum()
+            }
+        }
+    }
+
+    /// The node at place `place` of `of` nearly equal parts of the order.
+    pub fn at(&self, place: u64, of: u64) -> u64 {
+        match &self.kind {
+            Kind::Random(cycle) => cycle.at(place, of),
+            Kind::Rising => share(u128::from(self.nodes), place, of) as u64,
+            Kind::Windows(windows) => windows.at(place, of),
+            Kind::Pairs(cycle) => 2 * cycle.at(place, of),
+        }
+    }
+
+    /// The second of a pair comes after the first; after it, the first of the next pair.
+    fn successors_of_pairs(&self, cycle: &Cycle, first: u64, next: &mut [u64]) {
+        let mut pairs = [0; BATCH];
+        for (next, first) in next.chunks_mut(BATCH).zip((first..).step_by(BATCH)) {
+            let (from, last) = (first / 2, (first + next.len() as u64 - 1) / 2);
+            // A batch that begins with the second of a pair touches one pair more than half its nodes, still below BATCH.
+            let pairs = &mut pairs[..(last - from + 1) as usize];
+            cycle.successors(from, pairs);
+            for (next, node) in next.iter_mut().zip(first..) {
+                let alone = node + 1 >= self.nodes;
+                *next = if node % 2 == 0 && !alone { node + 1 } else { 2 * pairs[(node / 2 - from) as usize] };
+            }
+        }
+    }
+
+    /// The same as [`ChainOrder::passed_over`] of at most [`BATCH`] nodes: a node's place is twice that of its pair, one more
+    /// for the second.
+    fn passed_over_by_pairs(&self, cycle: &Cycle, first: u64, next: &[u64]) -> u128 {
+        let (mut from, mut to) = ([0; BATCH], [0; BATCH]);
+        let (from, to) = (&mut from[..next.len()], &mut to[..next.len()]);
+        from.iter_mut().zip(first..).for_each(|(pair, node)| *pair = node / 2);
+        to.iter_mut().zip(next).for_each(|(pair, node)| *pair = node / 2);
+        cycle.places(from);
+        cycle.places(to);
+        let place = |pair: u64, node: u64| 2 * pair + node % 2;
+        let passed = |(((from, to), next), node): (((&u64, &u64), &u64), u64)| {
+            between(place(*from, node), place(*to, *next), self.last_place())
+        };
+        from.iter().zip(to.iter()).zip(next).zip(first..).map(passed).sum()
+    }
+}
+
+/// Places between `from` and `to` on a circle of which `last` is the last one, a power of two less one.
+fn between(from: u64, to: u64, last: u64) -> u128 {
+    u128::from(to.wrapping_sub(from).wrapping_sub(1) & last)
+}
+
+/// Part `place` of `of` of `all`.
+fn share(all: u128, place: u64, of: u64) -> u128 {
+    all * u128::from(place) / u128::from(of.max(1))
+}
+
+impl Windows {
+    fn new((nodes, window): (u64, u64), seed: u64, random: bool, same: bool) -> Self {
+        let count = nodes.div_ceil(window);
+        let random = random.then(|| Cycle::new(count, derive(seed, "windows", count)));
+        let bits = window.next_power_of_two().trailing_zeros();
+        let same = same.then(|| Inside::new(window, seed));
+        Self { nodes, window, count, random, same, seed, bits }
+    }
+
+    fn last_place(&self) -> u64 {
+        (self.count.next_power_of_two() << self.bits) - 1
+    }
+
+    /// Nodes of window `window`.
+    fn length(&self, window: u64) -> u64 {
+        self.window.min(self.nodes - window * self.window)
+    }
+
+    /// The order inside window `window`.
+    fn inside(&self, window: u64) -> Cow<'_, Inside> {
+        let nodes = self.length(window);
+        match &self.same {
+            Some(same) if nodes == self.window => Cow::Borrowed(same),
+            Some(_) => Cow::Owned(Inside::new(nodes, self.seed)),
+            None => Cow::Owned(Inside::new(nodes, derive(self.seed, "window", window))),
+        }
+    }
+
+    /// The place of window `window` among the windows.
+    fn place(&self, window: u64) -> u64 {
+        let mut place = [window];
+        if let Some(random) = &self.random {
+            random.places(&mut place);
+        }
+        place[0]
+    }
+
+    /// The window that comes after `window`.
+    fn following(&self, window: u64) -> u64 {
+        let mut next = [if window + 1 < self.count { window + 1 } else { 0 }];
+        if let Some(random) = &self.random {
+            random.successors(window, &mut next);
+        }
+        next[0]
+    }
+
+    /// The node at which window `window` is entered.
+    fn entry(&self, window: u64) -> u64 {
+        window * self.window + self.inside(window).first()
+    }
+
+    /// The windows of `count` nodes from `first` on: each with the number in it of the first of those nodes, and which
+    /// of the `count` lie in it.
+    fn parts(&self, first: u64, count: usize) -> impl Iterator<Item = (u64, u64, Range<usize>)> {
+        let (size, end) = (self.window, first + count as u64);
+        (first / size..end.div_ceil(size)).map(move |window| {
+            let base = window * size;
+            let (start, stop) = (first.max(base), end.min(base + size));
+            (window, start - base, (start - first) as usize..(stop - first) as usize)
+        })
+    }
+
+    fn successors(&self, first: u64, next: &mut [u64]) {
+        for (window, inner, range) in self.parts(first, next.len()) {
+            let (inside, next) = (self.inside(window), &mut next[range]);
+            inside.cycle.successors(inner, next);
+            // Where the cycle inside would come round, the chain goes on to the next window.
+            let first = inside.first();
+            let last = next.iter().position(|&to| to == first);
+            next.iter_mut().for_each(|to| *to += window * self.window);
+            if let Some(last) = last {
+                next[last] = self.entry(self.following(window));
+            }
+        }
+    }
+
+    fn passed_over(&self, first: u64, next: &[u64]) -> u128 {
+        let mut passed = 0;
+        for (window, inner, range) in self.parts(first, next.len()) {
+            let inside = self.inside(window);
+            let batches = next[range].chunks(BATCH).zip((inner..).step_by(BATCH));
+            let of = |(next, inner)| self.passed_over_by_batch((window, &inside), inner, next);
+            passed += batches.map(of).sum::<u128>();
+        }
+        passed
+    }
+
+    /// The same of nodes of one window, at most [`BATCH`].
+    fn passed_over_by_batch(&self, (window, inside): (u64, &Inside), inner: u64, next: &[u64]) -> u128 {
+        let (mut from, mut to) = ([0; BATCH], [0; BATCH]);
+        let (from, to) = (&mut from[..next.len()], &mut to[..next.len()]);
+        let base = window * self.window;
+        let nodes = base..self.nodes.min(base + self.window);
+        from.iter_mut().zip(inner..).for_each(|(from, node)| *from = node);
+        to.iter_mut().zip(next).for_each(|(to, node)| *to = if nodes.contains(node) { node - base } else { 0 });
+        inside.places(from);
+        inside.places(to);
+        let above = self.place(window) << self.bits;
+        let mut passed = 0;
+        for ((from, to), node) in from.iter().zip(to.iter()).zip(next) {
+            let to = if nodes.contains(node) { above + to } else { self.place_of(*node) };
+            passed += between(above + from, to, self.last_place());
+        }
+        passed
+    }
+
+    /// The place of a node among all places.
+    fn place_of(&self, node: u64) -> u64 {
+        let window = node / self.window;
+        let mut inner = [node % self.window];
+        self.inside(window).places(&mut inner);
+        (self.place(window) << self.bits) + inner[0]
+    }
+
+    fn at(&self, place: u64, of: u64) -> u64 {
+        let (window, inner) = self.window_at(share(u128::from(self.nodes), place, of) as u64);
+        let inside = self.inside(window);
+        let places = u128::from(inside.cycle.last_place()) + 1;
+        let place = share(places, inner, self.length(window)) as u64;
+        window * self.window + inside.cycle.from(inside.entry.wrapping_add(place))
+    }
+
+    /// The window in which node `place` of the order lies, and how many nodes of the window come before it; only nearly
+    /// where there are too many windows to count them.
+    fn window_at(&self, place: u64) -> (u64, u64) {
+        let (before, inner) = (place / self.window, place % self.window);
+        let Some(random) = &self.random else { return (before, inner) };
+        if self.count > MOST_COUNTED {
+            let places = u128::from(random.last_place()) + 1;
+            return (random.from(share(places, before, self.count) as u64), inner);
+        }
+        let (mut order, mut left) = (random.order(), place);
+        loop {
+            let window = order.next();
+            match left.checked_sub(self.length(window)) {
+                Some(less) => left = less,
+                None => return (window, left),
+            }
+        }
+    }
+}
+
+impl Inside {
+    fn new(nodes: u64, seed: u64) -> Self {
+        let cycle = Cycle::new(nodes, seed);
+        let entry = SplitMix64::new(derive(seed, "entry", nodes)).next_u64() & cycle.last_place();
+        Self { cycle, entry }
+    }
+
+    /// The node at which the window is entered.
+    fn first(&self) -> u64 {
+        self.cycle.from(self.entry)
+    }
+
+    /// Makes of each node its place, counted from the entry.
+    fn places(&self, nodes: &mut [u64]) {
+        self.cycle.places(nodes);
+        nodes.iter_mut().for_each(|place| *place = place.wrapping_sub(self.entry) & self.cycle.last_place());
+    }
+}
+
+#[cfg(test)]
+#[path = "order_tests.rs"]
+mod tests;

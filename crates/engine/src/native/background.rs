@@ -1,0 +1,231 @@
+//! A probe and the traffic beside it on the real machine.
+
+use crate::native::timed_sample::{Beside, Blocks, Run};
+use crate::native::workload::ChaseRun;
+use crate::work::Traffic;
+use host::memory::{PageReading, Window};
+use kernels::{self, StreamKernel, StreamWalk, Width, dependent_adds};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use units::error::Result;
+
+/// One operation of a thread of traffic, in a window of its own.
+#[derive(Debug)]
+struct Lane {
+    kernel: StreamKernel,
+    window: Window,
+    /// Where the thread stopped, so that the next sample goes on there.
+    offset: AtomicUsize,
+}
+
+impl Lane {
+    /// The kernel of `lane` and a walk where it stopped; `None` without a lane.
+    fn start(lane: &Option<Self>) -> Result<Option<(StreamKernel, StreamWalk<'_>)>> {
+        let Some(lane) = lane else { return Ok(None) };
+        Ok(Some((lane.kernel, lane.walk()?)))
+    }
+
+    fn walk(&self) -> Result<StreamWalk<'_>> {
+        let mut walk = StreamWalk::new(self.kernel.contract(), &self.window, 0..self.window.len())?;
+        walk.resume_at(self.offset.load(Ordering::Relaxed));
+        Ok(walk)
+    }
+}
+
+impl Lane {
+    /// Begins at this share of a pass over the window.
+    fn start_at(&self, share: f64) {
+        if let Ok(mut walk) = self.walk() {
+            walk.start_at(share);
+            self.offset.store(walk.offset(), Ordering::Relaxed);
+        }
+    }
+
+    /// How far the thread stands in its pass, from 0 to 1.
+    fn share(&self) -> f64 {
+        self.walk().map_or(0.0, |walk| walk.share())
+    }
+}
+
+/// One thread of traffic with its memory.
+#[derive(Debug)]
+pub struct TrafficShare {
+    traffic: Traffic,
+    read: Option<Lane>,
+    write: Option<Lane>,
+    /// Bursts done, so that the mix goes on where it stopped.
+    place: AtomicU64,
+}
+
+impl TrafficShare {
+    /// `traffic` in windows that `take` hands out, each of the length that it is asked for.
+    ///
+    /// # Errors
+    /// There is no kernel for one of its operations here, or `take` has none left.
+    pub fn new(traffic: &Traffic, mut take: impl FnMut(usize) -> Result<Window>) -> Result<Self> {
+        let (mut read, mut write) = (None, None);
+        for operation in traffic.operations() {
+            let kernel = kernels::select(operation, Width::Widest).map_err(units::error::Error::failure)?;
+            let lane = Lane { kernel, window: take(traffic.window().to_usize())?, offset: AtomicUsize::new(0) };
+            let place = if operation.contract().stores > 0 { &mut write } else { &mut read };
+            *place = Some(lane);
+        }
+        Ok(Self { traffic: traffic.clone(), read, write, place: AtomicU64::new(0) })
+    }
+
+    fn inspect(&self, node_samples: usize) -> impl Iterator<Item = PageReading> {
+        [&self.read, &self.write].into_iter().flatten().map(move |lane| lane.window.inspect(node_samples))
+    }
+
+    /// Calls `measure` with the means to do a number of bursts, each with the pause behind it.
+    fn with(&self, measure: &mut dyn FnMut(&mut Blocks<'_>)) {
+        // Sizes are whole blocks (`LoadedWork::fault`), so a window always makes a walk; without one, nothing is
+        // measured and the sample fails with "no common window".
+        let (Ok(mut read), Ok(mut write)) = (Lane::start(&self.read), Lane::start(&self.write)) else { return };
+        let (blocks, pause) = (self.traffic.burst_blocks(), self.traffic.pause_blocks());
+        let mut place = self.place.load(Ordering::Relaxed);
+        measure(&mut |bursts| {
+            for _ in 0..bursts {
+                let lane = if self.traffic.stores_at(place) { &mut write } else { &mut read };
+                if let Some((kernel, walk)) = lane {
+                    kernel.run(walk, blocks);
+                }
+                dependent_adds(pause);
+                place = place.wrapping_add(1);
+            }
+        });
+        self.place.store(place, Ordering::Relaxed);
+        for (lane, walk) in [(&self.read, read), (&self.write, write)] {
+            if let (Some(lane), Some((_, walk))) = (lane, walk) {
+                lane.offset.store(walk.offset(), Ordering::Relaxed);
+            }
+        }
+    }
+}
+
+/// What is measured.
+#[derive(Debug)]
+pub enum ProbeRun {
+    /// Latency.
+    Chase(Arc<ChaseRun>),
+    /// Bandwidth.
+    Stream(Box<TrafficShare>),
+}
+
+/// A probe on the first thread, traffic on the others.
+#[derive(Debug)]
+pub struct LoadedRun {
+    probe: ProbeRun,
+    traffic: Vec<TrafficShare>,
+}
+
+impl LoadedRun {
+    /// `probe` beside `traffic`.
+    pub fn new(probe: ProbeRun, traffic: Vec<TrafficShare>) -> Self {
+        Self { probe, traffic }
+    }
+
+    /// The chain that its probe follows, if it does.
+    pub fn chase(&self) -> Option<Arc<ChaseRun>> {
+        match &self.probe {
+            ProbeRun::Chase(run) => Some(Arc::clone(run)),
+            ProbeRun::Stream(_) => None,
+        }
+    }
+
+    /// All that streams through memory.
+    fn lanes(&self) -> impl Iterator<Item = &Lane> {
+        let probe = match &self.probe {
+            ProbeRun::Stream(share) => Some(share.as_ref()),
+            ProbeRun::Chase(_) => None,
+        };
+        probe.into_iter().chain(&self.traffic).flat_map(|share| [&share.read, &share.write]).flatten()
+    }
+
+    /// Lets all that streams begin at this share of a pass over its window.
+    pub fn start_at(&self, share: f64) {
+        self.lanes().for_each(|lane| lane.start_at(share));
+    }
+
+    /// How far the farthest of it stands in its pass, from 0 to 1; 0 where nothing streams.
+    pub fn share(&self) -> f64 {
+        self.lanes().map(Lane::share).fold(0.0, f64::max)
+    }
+
+    /// What the system says about each window, the probe's first.
+    pub fn inspect(&self, node_samples: usize) -> Vec<PageReading> {
+        let probe = match &self.probe {
+            ProbeRun::Chase(run) => run.inspect(node_samples),
+            ProbeRun::Stream(share) => share.inspect(node_samples).collect(),
+        };
+        probe.into_iter().chain(self.traffic.iter().flat_map(|share| share.inspect(node_samples))).collect()
+    }
+}
+
+impl Run for LoadedRun {
+    fn amount_per_block(&self) -> u64 {
+        match &self.probe {
+            ProbeRun::Chase(run) => run.amount_per_block(),
+            ProbeRun::Stream(share) => share.traffic.burst_bytes(),
+        }
+    }
+
+    fn with_share(&self, index: usize, measure: &mut dyn FnMut(&mut Blocks<'_>)) {
+        match (&self.probe, index.checked_sub(1)) {
+            (ProbeRun::Chase(run), None) => run.with_share(0, measure),
+            (ProbeRun::Stream(share), None) => share.with(measure),
+            (_, Some(place)) => self.traffic[place].with(measure),
+        }
+    }
+
+    fn beside(&self, index: usize) -> Option<Beside> {
+        let traffic = &self.traffic.get(index.checked_sub(1)?)?.traffic;
+        let payload = traffic.burst_bytes() as f64;
+        Some(Beside { payload, bus: payload * traffic.bus_factor() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use host::memory::{Mapping, PageMode};
+    use kernels::{BLOCK_BYTES, Operation};
+    use units::Bytes;
+
+    /// Bytes of `window` that are not as they were when all words were `old`.
+    fn changed(window: &Window, old: u64) -> u64 {
+        window.words().iter().filter(|word| word.load(Ordering::SeqCst) != old).count() as u64 * 8
+    }
+
+    /// The oracle of the counter: what the memory shows to be written is what the bursts count as.
+    #[test]
+    fn as_many_bytes_are_written_as_are_counted() {
+        const OLD: u64 = 0x0123_4567_89ab_cdef;
+        let bytes = Bytes::mib(4);
+        for (reads, writes, store) in [(0, 1, Operation::Write), (1, 1, Operation::Write), (2, 1, Operation::WriteNt)] {
+            for pause in [0, 1, 1000] {
+                let mapping = Mapping::new(bytes + bytes, PageMode::Base, Bytes(4096)).unwrap();
+                let traffic = Traffic { reads, writes, store, pause, ..Traffic::reading(0, PageMode::Base, bytes) };
+                let mut next = 0;
+                let share = TrafficShare::new(&traffic, |length| {
+                    next += length;
+                    let window = mapping.take(next - length..next)?;
+                    window.words().iter().for_each(|word| word.store(OLD, Ordering::SeqCst));
+                    Ok(window)
+                })
+                .unwrap();
+                let turn = u64::from(reads + writes);
+                // Two visits, the first of which ends inside a turn of the mix.
+                for bursts in [turn + 1, 2 * turn - 1] {
+                    share.with(&mut |blocks| blocks(bursts));
+                }
+                let counted = 3 * u64::from(writes) * traffic.burst_bytes();
+                let written = share.write.as_ref().map_or(0, |lane| changed(&lane.window, OLD));
+                let read = share.read.as_ref().map_or(0, |lane| changed(&lane.window, OLD));
+                assert_eq!((written, read), (counted, 0), "{traffic:?}");
+                let passed = share.read.as_ref().map_or(0, |lane| lane.offset.load(Ordering::Relaxed) as u64);
+                assert_eq!(passed, 3 * u64::from(reads) * traffic.burst_blocks() * BLOCK_BYTES, "{traffic:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,497 @@
+//! The machine that this process runs on.
+
+mod arena;
+mod background;
+mod candidates;
+mod chain_builder;
+mod clock;
+mod common_window;
+mod pair_probe;
+mod ping_pong;
+mod prepared;
+mod storage;
+mod timed_sample;
+mod workers;
+mod workload;
+
+pub use clock::Clock;
+pub use storage::engine as storage_engine;
+pub use workers::{Member, Team};
+pub use workload::{FILLS, LONGEST_FILL};
+
+use crate::chain::order::ChainOrder;
+use crate::io::{IoFile, IoTarget};
+use crate::machine::{Machine, Observation, Trouble};
+use crate::native::background::{LoadedRun, ProbeRun, TrafficShare};
+use crate::native::ping_pong::HandOffRun;
+use crate::native::prepared::{Memory, Prepared, kernel_used, shares};
+use crate::native::storage::{Means, RealStorage};
+use crate::native::timed_sample::{Length, Run, take};
+use crate::native::workload::{ChaseRun, InstructionRun, LockRun, StreamRun};
+use crate::work::{ChainShape, ChaseWork, StreamWork, Work};
+use crate::work::{LoadedWork, Probe, Traffic};
+use crate::work::{MemoryKey, MemoryPlan, MemoryUse, page_bytes, slot, traffic_key};
+use arena::Arena;
+use host::counter;
+use host::facts::SystemFiles;
+use host::interrupt::StopFlag;
+use host::memory::{Mapping, PageMode, PageReading, Place, Window};
+use host::noise::Watch;
+use kernels::{self, Chain, UnverifiedChain, dependent_adds};
+use report::{ClockFacts, HostFacts, KernelUsed, PageEvidence, Surroundings, TraceWriter};
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::{Arc, Mutex};
+use units::error::Result;
+use units::{Bytes, BytesPerSecond, Hertz, Nanos};
+
+/// Memory that one worker faults in between two looks at the stop flag.
+const TOUCH_STEP: usize = 2 << 20;
+
+/// Pages of a work whose node is asked for.
+const NODE_SAMPLES: usize = 64;
+
+/// The machine that this process runs on.
+#[derive(Debug)]
+pub struct RealMachine {
+    facts: HostFacts,
+    description: String,
+    watch: Watch,
+    clock: Clock,
+    team: Arc<Team>,
+    cpus: Vec<u32>,
+    stop: StopFlag,
+    mappings: BTreeMap<MemoryKey, std::result::Result<Arena, Trouble>>,
+    chains: BTreeMap<ChaseWork, Arc<Mutex<Chain>>>,
+    storage: RealStorage,
+    prepared: Option<(Work, Prepared)>,
+    /// Lines that pairs of CPUs hand to and fro beside the samples.
+    lines: BTreeMap<[u32; 2], Arc<HandOffRun>>,
+    /// How far in its pass over memory the last stream stopped that no cache holds.
+    reached: f64,
+}
+
+impl RealMachine {
+    /// Calibrates the clock and starts a pinned thread on each of `cpus`; ends early when `stop` is set.
+    pub fn new(facts: HostFacts, files: SystemFiles, cpus: &[u32], stop: StopFlag) -> Result<Self> {
+        let team = Arc::new(Team::new(cpus)?);
+        let clock = Clock::calibrate();
+        let description = match facts.system.emulation.get().filter(|name| *name != "none") {
+            Some(name) => format!("emulated ({name})"),
+            None => "native".to_owned(),
+        };
+        let mut machine = Self {
+            facts,
+            description,
+            watch: Watch::new(files),
+            clock,
+            team,
+            cpus: cpus.to_vec(),
+            stop,
+            mappings: BTreeMap::new(),
+            chains: BTreeMap::new(),
+            storage: RealStorage::default(),
+            prepared: None,
+            lines: BTreeMap::new(),
+            reached: 0.0,
+        };
+        machine.clock.facts_mut().core = cpus.first().and_then(|&cpu| machine.core_clock(cpu));
+        Ok(machine)
+    }
+
+    /// Faults `mapping` in, each of `cpus` its part, unless interrupted.
+    fn touch(&self, mapping: &Arc<Mapping>, cpus: &[u32]) -> std::result::Result<(), Trouble> {
+        let window = Arc::new(mapping.take(0..mapping.len())?);
+        let (parts, stop, len) = (cpus.len(), self.stop.clone(), mapping.len());
+        let done = self.team.run(cpus, move |member| {
+            let at = |i: usize| (len / TOUCH_STEP * i / parts) * TOUCH_STEP;
+            let end = if member.index + 1 == parts { len } else { at(member.index + 1) };
+            let mut position = at(member.index);
+            while position < end && !stop.is_set() {
+                let next = (position + TOUCH_STEP).min(end);
+                window.touch(position..next);
+                position = next;
+            }
+            position >= end
+        })?;
+        if done.into_iter().all(|d| d) { Ok(()) } else { Err(Trouble::Interrupted) }
+    }
+
+    /// Writes every operation on storage to `writer` from now on.
+    pub fn record(&mut self, writer: TraceWriter) {
+        self.storage.record(writer);
+    }
+
+    fn take<R: Run>(&self, work: &Work, run: &Arc<R>, length: Length) -> std::result::Result<Observation, Trouble> {
+        let taken = take(&self.team, work.cpus(), run, length, &self.clock);
+        match taken {
+            // How threads take turns on a CPU is the system's business.
+            Err(Trouble::Failed(why)) if work.is_oversubscribed() => Err(Trouble::Unsupported(why)),
+            taken => taken,
+        }
+    }
+
+    /// The CPUs of the run that lie on `node`.
+    fn cpus_on(&self, node: u32) -> Vec<u32> {
+        self.cpus.iter().copied().filter(|&cpu| self.node_of(cpu) == node).collect()
+    }
+
+    /// Whether the caches could hold what `work` walks through.
+    fn may_be_cached(&self, work: &Work) -> bool {
+        work.working_set() <= self.facts.topology.last_level_total(work.cpus())
+    }
+
+    fn node_of(&self, cpu: u32) -> u32 {
+        self.facts.topology.node_of(cpu).unwrap_or(0)
+    }
+
+    fn arena(&mut self, key: &MemoryKey) -> std::result::Result<&mut Arena, Trouble> {
+        match self.mappings.get_mut(key) {
+            Some(Ok(arena)) => Ok(arena),
+            Some(Err(trouble)) => Err(trouble.clone()),
+            None => Err(Trouble::Failed(format!("no memory was planned for {key:?}"))),
+        }
+    }
+
+    /// Maps `bytes` as `key` says and lets CPUs near them touch them first.
+    fn fault_in(&self, key: &MemoryKey, bytes: Bytes) -> std::result::Result<Arena, Trouble> {
+        let (_, pages, place) = key;
+        let mapping = Mapping::new(bytes, *pages, page_bytes(*pages, &self.facts))?;
+        let near = match place {
+            Place::Node(node) => self.cpus_on(*node),
+            Place::Local | Place::Interleaved(_) | Place::Weighted(_) => Vec::new(),
+        };
+        let only = self.facts.topology.nodes.len() < 2 && matches!(place, Place::Node(_));
+        let bound = if only { Ok(()) } else { mapping.place(place) };
+        // Where binding is forbidden, the first touch by a CPU of the node does the same; what came of it is read back.
+        // Of reserved pages a node may have too few.
+        if let Err(error) = bound.as_ref()
+            && (near.is_empty() || pages.is_reserved())
+        {
+            return Err(Trouble::Unsupported(error.to_string()));
+        }
+        self.touch(&mapping, if near.is_empty() { &self.cpus } else { &near })?;
+        Ok(Arena::new(mapping))
+    }
+
+    fn prepare_stream(&mut self, work: &StreamWork) -> std::result::Result<Prepared, Trouble> {
+        let kernel = kernels::select(work.operation, work.width).map_err(Trouble::Unsupported)?;
+        let (moves, all) = (self.may_be_cached(&Work::Stream(work.clone())), work.slot().to_usize() * work.cpus.len());
+        let mut used: BTreeMap<Place, usize> = BTreeMap::new();
+        let mut windows: Vec<Memory> = Vec::new();
+        let mut filled: Vec<(MemoryKey, Range<usize>)> = Vec::new();
+        for &cpu in &work.cpus {
+            let place = work.memory_of(cpu, &self.facts);
+            let key = (MemoryUse::Streams, work.pages, place.clone());
+            let arena = self.arena(&key)?;
+            let next = used.entry(place).or_insert_with(|| if moves { arena.start(all) } else { 0 });
+            let start = *next;
+            *next += work.slot().to_usize();
+            let range = start..start + work.bytes.to_usize();
+            let fills = work.contract().on_doubles() && !arena.has_numbers(&range);
+            let window = arena.mapping.take(range.clone())?;
+            let (table, length) = (start + slot(work.bytes).to_usize(), work.table_bytes() as usize);
+            let table = if length > 0 { Some(table..table + length) } else { None };
+            table.iter().for_each(|table| arena.spoiled(table));
+            let table = table.map(|table| arena.mapping.take(table)).transpose()?;
+            windows.push((window, table, fills));
+            filled.extend(fills.then_some((key, range)));
+        }
+        let shares = shares(&self.team, work, windows)?;
+        for (key, range) in filled {
+            self.arena(&key)?.filled(range);
+        }
+        Ok(Prepared::Stream(Arc::new(StreamRun::new(kernel, shares, work.distance.0))))
+    }
+
+    fn prepare_chase(&mut self, work: &ChaseWork) -> std::result::Result<Arc<ChaseRun>, Trouble> {
+        let (key, order) = (work.chain(), ChainOrder::of(work));
+        if !self.chains.contains_key(&key) {
+            let unverified = self.unverified(work)?;
+            let built = chain_builder::build(unverified, order.clone(), &self.team, &self.cpus, &self.stop)?;
+            self.chains.insert(key.clone(), Arc::new(Mutex::new(built)));
+        }
+        let lost = || Trouble::Failed("the chain was not kept".to_owned());
+        let chain = self.chains.get(&key).cloned().ok_or_else(lost)?;
+        let count = u64::from(work.walkers.max(1));
+        // As far from each other as the cycle allows, so that none finds in a cache what another one has fetched.
+        let nodes: Vec<u64> = (0..count).map(|i| order.at(i, count)).collect();
+        let mut guard = chain.lock().map_err(|_| lost())?;
+        // Walkers that go on where they stopped keep their distances.
+        if guard.walkers().count() as u64 != count || guard.payload() != work.payload {
+            guard.start(&nodes, work.payload)?;
+        }
+        drop(guard);
+        Ok(Arc::new(ChaseRun::new(chain, count as usize)))
+    }
+
+    fn prepare_loaded(&mut self, work: &LoadedWork) -> std::result::Result<Prepared, Trouble> {
+        work.validate()?;
+        let mut used: BTreeMap<MemoryKey, usize> = BTreeMap::new();
+        let mut share = |machine: &mut Self, traffic: &Traffic| -> std::result::Result<TrafficShare, Trouble> {
+            let key = traffic_key(traffic, &machine.facts);
+            let mapping = Arc::clone(&machine.arena(&key)?.mapping);
+            let next = used.entry(key).or_default();
+            let take = |length: usize| {
+                let start = *next;
+                *next += slot(Bytes(length as u64)).to_usize();
+                mapping.take(start..start + length)
+            };
+            Ok(TrafficShare::new(traffic, take)?)
+        };
+        let probe = match work.probe() {
+            Probe::Chase(chase) => ProbeRun::Chase(self.prepare_chase(chase)?),
+            Probe::Stream(stream) => ProbeRun::Stream(Box::new(share(self, stream)?)),
+        };
+        let traffic = work.traffic().iter().map(|t| share(self, t)).collect::<std::result::Result<_, Trouble>>()?;
+        Ok(Prepared::Loaded(Arc::new(LoadedRun::new(probe, traffic))))
+    }
+
+    /// Memory for the nodes of `work`, still to be linked.
+    fn unverified(&mut self, work: &ChaseWork) -> std::result::Result<UnverifiedChain, Trouble> {
+        let base = self.facts.pages.base;
+        let window = |machine: &mut Self| {
+            let place = Place::Node(work.memory_node(&machine.facts));
+            machine.chain_memory(&(MemoryUse::Chains, work.pages, place), work)
+        };
+        Ok(match work.shape {
+            ChainShape::OnePerPage(page) if page.0 == 0 || !page.0.is_multiple_of(base.0.max(1)) => {
+                let text = format!("{page} are no pages: pages here are multiples of {base}");
+                return Err(Trouble::Unsupported(text));
+            }
+            ChainShape::OnePerPage(page) => {
+                UnverifiedChain::one_per_page(window(self)?, page.to_usize(), work.stride.to_usize(), work.seed)?
+            }
+            ChainShape::Pairs { block, distance } => {
+                let apart = (distance.to_usize(), work.stride.to_usize());
+                UnverifiedChain::pairs(window(self)?, block.to_usize(), apart, work.seed)?
+            }
+            _ => UnverifiedChain::new(window(self)?, work.stride.to_usize())?,
+        })
+    }
+
+    /// Memory for a chain: the next free piece, or, when none is left, the first after all chains there are given up.
+    fn chain_memory(&mut self, key: &MemoryKey, work: &ChaseWork) -> std::result::Result<Window, Trouble> {
+        let needed = work.slot().0;
+        let arena = self.arena(key)?;
+        if arena.taken + needed > arena.mapping.len() as u64 {
+            arena.taken = 0;
+            let facts = &self.facts;
+            self.chains.retain(|w, _| (w.pages, Place::Node(w.memory_node(facts))) != (key.1, key.2.clone()));
+        }
+        let arena = self.arena(key)?;
+        let start = match work.shape {
+            ChainShape::OnePerPage(page) => {
+                let address = arena.mapping.address();
+                (address + arena.taken as usize).next_multiple_of(page.to_usize()) - address
+            }
+            _ => arena.taken as usize,
+        };
+        arena.taken += needed;
+        Ok(arena.mapping.take(start..start + work.bytes.to_usize())?)
+    }
+}
+
+impl Machine for RealMachine {
+    fn facts(&self) -> &HostFacts {
+        &self.facts
+    }
+
+    fn clock(&self) -> &ClockFacts {
+        self.clock.facts()
+    }
+
+    fn description(&self) -> &str {
+        &self.description
+    }
+
+    fn now(&self) -> Nanos {
+        counter::monotonic()
+    }
+
+    fn wall_clock(&self) -> String {
+        counter::wall_clock()
+    }
+
+    fn pause(&mut self, time: Nanos) -> std::result::Result<(), Trouble> {
+        let end = counter::monotonic() + time;
+        loop {
+            let left = end - counter::monotonic();
+            if self.stop.is_set() {
+                return Err(Trouble::Interrupted);
+            }
+            if left.0 <= 0.0 {
+                return Ok(());
+            }
+            counter::sleep(left.min(Nanos::from_millis(50.0)));
+        }
+    }
+
+    fn interrupted(&self) -> bool {
+        self.stop.is_set()
+    }
+
+    fn fault_rate(&mut self) -> BytesPerSecond {
+        let bytes = Bytes::mib(16);
+        let start = counter::monotonic();
+        let touched = Mapping::new(bytes, PageMode::Transparent, page_bytes(PageMode::Transparent, &self.facts))
+            .map_err(Trouble::from)
+            .and_then(|mapping| self.touch(&mapping, &self.cpus));
+        let time = counter::monotonic() - start;
+        // Where the trial itself is refused, the plan assumes the slowest rate seen on virtual machines.
+        if touched.is_ok() { BytesPerSecond(bytes.0 as f64 / time.secs().max(1e-9)) } else { BytesPerSecond(0.4e9) }
+    }
+
+    fn kernel(&self, work: &Work) -> std::result::Result<KernelUsed, String> {
+        kernel_used(work)
+    }
+
+    fn look_at(&self, file: &IoFile, direct: bool) -> Result<IoTarget> {
+        RealStorage::look_at(file, direct)
+    }
+
+    fn candidates(&self, work: &Work) -> Vec<Work> {
+        candidates::of(work)
+    }
+
+    fn map(&mut self, plan: &MemoryPlan, beside: bool) -> std::result::Result<(), Trouble> {
+        self.prepared = None;
+        self.chains.clear();
+        let old = std::mem::take(&mut self.mappings);
+        let _old = beside.then_some(old);
+        for (key, &bytes) in &plan.mappings {
+            // Memory that cannot be had concerns only the works that ask for it.
+            let arena = match self.fault_in(key, bytes) {
+                Err(Trouble::Interrupted) => return Err(Trouble::Interrupted),
+                arena => arena,
+            };
+            self.mappings.insert(key.clone(), arena);
+        }
+        Ok(())
+    }
+
+    fn elsewhere(&mut self) {
+        self.mappings.values_mut().filter_map(|mapped| mapped.as_mut().ok()).for_each(Arena::move_on);
+    }
+
+    fn fill(&mut self) -> std::result::Result<(), Trouble> {
+        let Some((work, prepared)) = &self.prepared else { return Ok(()) };
+        if let (Some(run), Some(chase)) = (prepared.chase(), work.chase())
+            && chase.touched() <= self.facts.topology.last_level_total(&[chase.cpu])
+        {
+            self.team.run(&[chase.cpu], move |_| run.fill())?;
+        }
+        Ok(())
+    }
+
+    fn prepare(&mut self, work: &Work) -> std::result::Result<(), Trouble> {
+        if let Some((_, prepared)) = self.prepared.as_ref().filter(|(last, _)| !self.may_be_cached(last)) {
+            self.reached = prepared.share().unwrap_or(self.reached);
+        }
+        // Gives the memory of the last work back before the next one takes it.
+        self.prepared = None;
+        if !matches!(work, Work::Io(_)) {
+            self.storage.park();
+        }
+        if self.stop.is_set() {
+            return Err(Trouble::Interrupted);
+        }
+        let prepared = match work {
+            Work::Stream(w) => self.prepare_stream(w)?,
+            Work::Chase(w) => Prepared::Chase(self.prepare_chase(w)?),
+            Work::Loaded(w) => self.prepare_loaded(w)?,
+            Work::Instruction(w) => {
+                let kernel = kernels::instruction(w.instruction, w.timing).map_err(Trouble::Unsupported)?;
+                Prepared::Instruction(Arc::new(InstructionRun::new(kernel)))
+            }
+            Work::Lock(w) => {
+                let kernel = kernels::lock(w.operation).map_err(Trouble::Unsupported)?;
+                let lines = if w.shared { 1 } else { w.cpus.len() };
+                Prepared::Lock(Arc::new(LockRun::new(kernel, lines, (w.inside, w.between))))
+            }
+            Work::HandOff(w) => Prepared::HandOff(self.prepare_hand_off(w)?),
+            Work::Io(w) => {
+                let means = Means { team: &self.team, clock: &self.clock, stop: &self.stop };
+                return self.storage.prepare(w, &means);
+            }
+        };
+        // A few samples walk through less of the memory than a large cache holds: those that began at its start again would
+        // find there what the ones before them have left.
+        if !self.may_be_cached(work) {
+            prepared.start_at(self.reached);
+        }
+        self.prepared = Some((work.clone(), prepared));
+        Ok(())
+    }
+
+    fn sample(&mut self, work: &Work, length: Nanos) -> std::result::Result<Observation, Trouble> {
+        if self.stop.is_set() {
+            return Err(Trouble::Interrupted);
+        }
+        if let Work::Io(io) = work {
+            let means = Means { team: &self.team, clock: &self.clock, stop: &self.stop };
+            return self.storage.sample(io, length, &means);
+        }
+        let length = length.max(self.clock.shortest()) * work.stretch();
+        let length = Length::new(length, &self.clock);
+        let Some((_, prepared)) = self.prepared.as_ref().filter(|(ready, _)| ready == work) else {
+            return Err(Trouble::Failed("a sample was asked for before its work was prepared".to_owned()));
+        };
+        match prepared {
+            Prepared::Stream(run) => self.take(work, run, length),
+            Prepared::Chase(run) => self.take(work, run, length),
+            Prepared::Instruction(run) => self.take(work, run, length),
+            Prepared::Lock(run) => self.take(work, run, length),
+            Prepared::Loaded(run) => self.take(work, run, length),
+            // A wait that the user ends leaves a sample that is not whole.
+            Prepared::HandOff(run) => {
+                let taken = self.take(work, run, length);
+                taken.map_err(|trouble| if self.stop.is_set() { Trouble::Interrupted } else { trouble })
+            }
+        }
+    }
+
+    fn core_clock(&mut self, cpu: u32) -> Option<Hertz> {
+        // About 100 us: shorter than a time slice, 10^5 times longer than a reading of the counter.
+        const BLOCKS: u64 = 3000;
+        let ticks = self.team.run(&[cpu], |_| {
+            let once = || {
+                let start = counter::ticks();
+                dependent_adds(BLOCKS);
+                counter::ticks().saturating_sub(start)
+            };
+            let mut readings: Vec<u64> = (0..5).map(|_| once()).collect();
+            readings.sort_unstable();
+            readings[readings.len() / 2]
+        });
+        let time = self.clock.nanos(*ticks.ok()?.first().filter(|&&t| t > 0)?);
+        Some(Hertz((BLOCKS * kernels::RULED_PER_BLOCK) as f64 / time.secs()))
+    }
+
+    fn hand_off(&mut self, pair: [u32; 2]) -> Option<Observation> {
+        self.round_trips(pair).ok().flatten()
+    }
+
+    fn pages(&mut self, work: &Work) -> (PageEvidence, Vec<String>) {
+        // A place that was asked for is checked page by page.
+        let samples = if work.place().is_some() { usize::MAX } else { NODE_SAMPLES };
+        let readings: Vec<PageReading> = match &self.prepared {
+            Some((_, Prepared::Stream(run))) => run.inspect(samples),
+            Some((_, Prepared::Chase(run))) => run.inspect(samples),
+            Some((_, Prepared::Loaded(run))) => run.inspect(samples),
+            Some((_, Prepared::Instruction(_) | Prepared::Lock(_) | Prepared::HandOff(_))) | None => Vec::new(),
+        };
+        if work.pages().is_none() {
+            return (PageEvidence::default(), Vec::new());
+        }
+        crate::pages::evidence(&readings, work, &self.facts)
+    }
+
+    fn surroundings(&mut self, cpus: &[u32]) -> Surroundings {
+        self.watch.read(cpus)
+    }
+
+    fn clock_drift(&mut self) -> Option<f64> {
+        self.clock.drift()
+    }
+}

@@ -1,0 +1,43 @@
+//! Two threads that hand a line to and fro: as a work, and beside the samples of others.
+
+use super::RealMachine;
+use super::ping_pong::{self, HandOffRun};
+use super::timed_sample::{Length, Run, take};
+use crate::machine::{Observation, Trouble};
+use crate::work::HandOffWork;
+use host::memory::Window;
+use kernels::HandOff;
+use std::sync::Arc;
+use units::Nanos;
+use units::error::Result;
+
+/// Lines, each with a home of its own, and time of a look at how far two CPUs are from each other.
+const NEARNESS_LINES: u32 = 16;
+const NEARNESS_TIME: Nanos = Nanos(30e3);
+
+impl RealMachine {
+    /// Lines in memory that each of the two has mapped and touched itself, fresh whenever the work is taken up.
+    pub(super) fn prepare_hand_off(&self, work: &HandOffWork) -> std::result::Result<Arc<HandOffRun>, Trouble> {
+        let lines = work.lines;
+        let halves = self.team.run(&work.cpus, move |member| ping_pong::map_half(lines, member.index))?;
+        let halves = halves.into_iter().collect::<Result<Vec<Window>>>()?;
+        let patience = self.clock.ticks(ping_pong::LONGEST_WAIT);
+        Ok(Arc::new(HandOffRun::new(work, halves, self.stop.clone(), patience)))
+    }
+
+    /// A few round trips between two CPUs; `None` if a value was lost on the way.
+    pub(super) fn round_trips(&mut self, pair: [u32; 2]) -> std::result::Result<Option<Observation>, Trouble> {
+        let work = HandOffWork { kernel: HandOff::CompareAndSwap, cpus: pair, lines: NEARNESS_LINES };
+        let run = match self.lines.get(&pair) {
+            Some(run) => Arc::clone(run),
+            None => {
+                let run = self.prepare_hand_off(&work)?;
+                self.lines.insert(pair, Arc::clone(&run));
+                run
+            }
+        };
+        let length = Length::new(NEARNESS_TIME, &self.clock);
+        let seen = take(&self.team, &pair, &run, length, &self.clock)?;
+        Ok(Some(seen).filter(|_| run.is_whole()))
+    }
+}

@@ -1,0 +1,273 @@
+//! Two threads that hand a value to and fro: how a round trip is sampled.
+//!
+//! The threads of other works each do as much as they can; these two have to do the same number of turns. Only the first,
+//! which starts every round trip, therefore decides and is timed: it takes chunks of visits like any thread of a sample. A
+//! *visit* is a fixed number of round trips on one line, after which both go on to the next line of the buffer without
+//! a word: the values themselves keep them in step. The second thread answers visit after visit, until one does not
+//! begin and the first says that the sample is over. Whatever the first one times, the second one was there: their
+//! common window is that of the first.
+//!
+//! No wait is without end. A kernel call looks at the line so often that no partner which has its CPU takes longer; then
+//! the thread asks whether the sample is over, the run was interrupted or [`LONGEST_WAIT`] has passed, gives its CPU to
+//! whoever needs it, and goes on with the same turn. A thread that gives up says so, and the sample is taken again.
+
+use crate::native::timed_sample::{Blocks, Run};
+use crate::work::HandOffWork;
+use host::counter;
+use host::interrupt::StopFlag;
+use host::memory::{Mapping, PageMode, Window};
+use kernels::{HandOff, SharedLine};
+use std::sync::atomic::{AtomicU64, Ordering};
+use units::error::Result;
+use units::{Bytes, Nanos};
+
+/// Round trips of a visit. Between two visits lie some nanoseconds of compiled code, a thousandth of this many trips.
+const TURNS: usize = 64;
+
+/// Looks at a line before a thread asks whether waiting is still worth while: some microseconds of loads, some tens of
+/// compare-and-swaps; the slowest round trips take below a tenth of that.
+const LOOKS: usize = 1 << 13;
+
+/// A partner that did not answer for so long will not: longer than any quota keeps a thread from its CPU.
+pub const LONGEST_WAIT: Nanos = Nanos(1e9);
+
+/// Distance of neighbouring lines: some processors fetch lines in pairs, and some have lines of 128 B.
+const DISTANCE: usize = 128;
+
+/// What the word of [`HandOffRun::state`] says.
+const UNDER_WAY: usize = 0;
+const OVER: usize = 1;
+const GIVEN_UP: usize = 2;
+
+/// Two threads that hand lines to and fro.
+#[derive(Debug)]
+pub struct HandOffRun {
+    kernel: HandOff,
+    /// First touched by the thread of the same number; with room for half of the lines each.
+    halves: Vec<Window>,
+    lines: usize,
+    stop: StopFlag,
+    /// Ticks after which a wait is given up.
+    patience: u64,
+    /// How many visits both have finished; on a line of its own, like the next.
+    visits: SharedLine,
+    state: SharedLine,
+}
+
+/// Fresh memory for the lines of thread `index` of the two, mapped and touched by the calling thread.
+pub fn map_half(lines: u32, index: usize) -> Result<Window> {
+    let bytes = Bytes(((lines as u64 + 1 - index as u64) / 2).max(1) * DISTANCE as u64);
+    let mapping = Mapping::new(bytes, PageMode::Base, Bytes(4096))?;
+    let window = mapping.take(0..mapping.len())?;
+    window.words().iter().for_each(|word| word.store(0, Ordering::Relaxed));
+    Ok(window)
+}
+
+impl HandOffRun {
+    /// For `work` on lines in `halves`, one from each thread; a wait is given up after `patience` ticks, or when
+    /// `stop` is set.
+    pub fn new(work: &HandOffWork, halves: Vec<Window>, stop: StopFlag, patience: u64) -> Self {
+        let (visits, state) = (SharedLine::default(), SharedLine::default());
+        Self { kernel: work.kernel, halves, lines: work.lines.max(2) as usize, stop, patience, visits, state }
+    }
+
+    /// The word of a visit and the value that it begins with: lines of both owners in turn, every value once.
+    fn line(&self, visit: usize) -> Option<(&AtomicU64, usize)> {
+        let place = visit % self.lines;
+        let words = self.halves.get(place % 2)?.words();
+        let word = words.get(place / 2 * (DISTANCE / size_of::<AtomicU64>()))?;
+        Some((word, (visit / self.lines).wrapping_mul(2 * TURNS)))
+    }
+
+    /// One thread's part in a visit: the one that starts waits for even values, the other one for odd ones. False when
+    /// it was given up.
+    fn take_part(&self, visit: usize, odd: usize) -> bool {
+        let Some((word, start)) = self.line(visit) else { return self.give_up() };
+        let (mut done, mut wait) = (0, Wait::default());
+        loop {
+            let expected = start.wrapping_add(2 * done + odd);
+            done += self.kernel.run_on(word, expected, TURNS - done, LOOKS);
+            if done >= TURNS {
+                return true;
+            }
+            if !self.worth_while(&mut wait) {
+                return false;
+            }
+        }
+    }
+
+    /// Waits for the last answer of a visit, which no further turn waits for. False when it was given up.
+    fn last_answer(&self, visit: usize) -> bool {
+        let Some((word, start)) = self.line(visit) else { return self.give_up() };
+        let last = start.wrapping_add(2 * TURNS);
+        let mut wait = Wait::default();
+        loop {
+            if (0..LOOKS).any(|_| word.load(Ordering::Acquire) as usize == last) {
+                return true;
+            }
+            if !self.worth_while(&mut wait) {
+                return false;
+            }
+        }
+    }
+
+    /// A visit by the thread that starts every round trip; nothing once one was given up.
+    fn visit(&self) {
+        let visit = self.visits.word.load(Ordering::Relaxed);
+        if self.is(UNDER_WAY) && self.take_part(visit, 0) && self.last_answer(visit) {
+            self.visits.word.store(visit.wrapping_add(1), Ordering::Relaxed);
+        }
+    }
+
+    /// Whether a thread that has waited for all its looks shall go on.
+    fn worth_while(&self, wait: &mut Wait) -> bool {
+        if !self.is(UNDER_WAY) {
+            return false;
+        }
+        let now = counter::ticks();
+        let since = *wait.since.get_or_insert(now);
+        if self.stop.is_set() || now.saturating_sub(since) > self.patience {
+            return self.give_up();
+        }
+        // The partner may need this very CPU where threads cannot be pinned.
+        std::thread::yield_now();
+        true
+    }
+
+    /// Tells the other thread too; false.
+    fn give_up(&self) -> bool {
+        self.state.word.store(GIVEN_UP, Ordering::Release);
+        false
+    }
+
+    fn is(&self, state: usize) -> bool {
+        self.state.word.load(Ordering::Acquire) == state
+    }
+}
+
+/// Since when a thread has waited for one value.
+#[derive(Debug, Default)]
+struct Wait {
+    since: Option<u64>,
+}
+
+impl Run for HandOffRun {
+    fn amount_per_block(&self) -> u64 {
+        TURNS as u64
+    }
+
+    fn with_share(&self, _index: usize, measure: &mut dyn FnMut(&mut Blocks<'_>)) {
+        // The other thread may still be waking up, which is no time of a round trip.
+        self.visit();
+        measure(&mut |visits| (0..visits).take_while(|_| self.is(UNDER_WAY)).for_each(|_| self.visit()));
+        // Fails where the other thread has given up meanwhile, and then that stands.
+        let _ = self.state.word.compare_exchange(UNDER_WAY, OVER, Ordering::AcqRel, Ordering::Acquire);
+    }
+
+    fn begin(&self) {
+        if self.is(GIVEN_UP) {
+            // Somewhere between two values: both start anew.
+            self.halves.iter().flat_map(|half| half.words()).for_each(|word| word.store(0, Ordering::Relaxed));
+            self.visits.word.store(0, Ordering::Relaxed);
+        }
+        self.state.word.store(UNDER_WAY, Ordering::Release);
+    }
+
+    fn answers(&self, index: usize) -> bool {
+        index != 0
+    }
+
+    fn answer(&self, _index: usize) {
+        // The first visit cannot be finished without this thread: the number stands until it has been read.
+        let mut visit = self.visits.word.load(Ordering::Relaxed);
+        while self.take_part(visit, 1) {
+            visit = visit.wrapping_add(1);
+        }
+    }
+
+    fn is_whole(&self) -> bool {
+        self.is(OVER)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    fn run(kernel: HandOff, lines: u32, patience: u64) -> HandOffRun {
+        let halves = (0..2).map(|index| map_half(lines, index).unwrap()).collect();
+        HandOffRun::new(&HandOffWork { kernel, cpus: [0, 1], lines }, halves, StopFlag::never(), patience)
+    }
+
+    fn words(run: &HandOffRun) -> Vec<u64> {
+        (0..run.lines).map(|place| run.line(place).unwrap().0.load(Ordering::SeqCst)).collect()
+    }
+
+    /// A sample of so many visits in which the second thread answers.
+    fn sample(run: &HandOffRun, visits: u64) {
+        run.begin();
+        std::thread::scope(|scope| {
+            scope.spawn(|| run.answer(1));
+            run.with_share(0, &mut |blocks| blocks(visits));
+        });
+    }
+
+    #[test]
+    fn lines_are_two_apart_and_of_both_owners_in_turn() {
+        for lines in [2, 3, 64, 65] {
+            let run = run(HandOff::StoreLoad, lines, u64::MAX);
+            let addresses: Vec<usize> = (0..run.lines).map(|v| run.line(v).unwrap().0.as_ptr() as usize).collect();
+            let owner = |a: &usize| run.halves.iter().position(|h| (h.address()..h.address() + h.len()).contains(a));
+            for (place, address) in addresses.iter().enumerate() {
+                assert_eq!((owner(address), address % DISTANCE), (Some(place % 2), 0), "{lines} lines");
+            }
+            let mut distinct = addresses.clone();
+            distinct.sort_unstable();
+            distinct.dedup();
+            assert_eq!(distinct.len(), lines as usize);
+        }
+    }
+
+    #[test]
+    fn all_round_trips_of_several_samples_are_made() {
+        for kernel in HandOff::ALL {
+            let run = run(kernel, 4, u64::MAX);
+            sample(&run, 7);
+            assert!(run.is_whole(), "{kernel}");
+            // One visit to meet, then seven: eight visits of four lines.
+            assert_eq!(words(&run), [2 * 2 * TURNS as u64; 4], "{kernel}");
+            sample(&run, 1);
+            assert_eq!(words(&run), [6, 6, 4, 4].map(|visits| visits * TURNS as u64), "{kernel}");
+        }
+    }
+
+    #[test]
+    fn a_partner_that_never_comes_ends_the_sample_and_the_next_one_starts_anew() {
+        for kernel in HandOff::ALL {
+            let run = run(kernel, 2, 1000);
+            run.begin();
+            run.with_share(0, &mut |blocks| blocks(1 << 40));
+            assert!(!run.is_whole(), "{kernel}");
+            run.begin();
+            run.answer(1);
+            assert!(!run.is_whole(), "{kernel}: nobody started");
+            let run = HandOffRun { patience: u64::MAX, ..run };
+            sample(&run, 3);
+            assert!(run.is_whole(), "{kernel}");
+            assert_eq!(words(&run), [4 * TURNS as u64; 2], "{kernel}");
+        }
+    }
+
+    #[test]
+    fn an_interruption_ends_a_wait() {
+        let stop = StopFlag::never();
+        let run = Arc::new(HandOffRun { stop: stop.clone(), ..run(HandOff::CompareAndSwap, 2, u64::MAX) });
+        run.begin();
+        let waiting = Arc::clone(&run);
+        let waiter = std::thread::spawn(move || waiting.with_share(0, &mut |blocks| blocks(1)));
+        stop.set();
+        waiter.join().unwrap();
+        assert!(!run.is_whole());
+    }
+}

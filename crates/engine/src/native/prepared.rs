@@ -1,0 +1,92 @@
+//! What the real machine has ready for the next samples.
+
+use super::Team;
+use crate::machine::Trouble;
+use crate::native::background::LoadedRun;
+use crate::native::ping_pong::HandOffRun;
+use crate::native::workload::{ChaseRun, InstructionRun, LockRun, Share, StreamRun};
+use crate::work::{StreamWork, Work};
+use host::memory::Window;
+use report::KernelUsed;
+use std::sync::{Arc, Mutex};
+
+/// What the next samples run on.
+#[derive(Debug, Clone)]
+pub(super) enum Prepared {
+    Stream(Arc<StreamRun>),
+    Chase(Arc<ChaseRun>),
+    Instruction(Arc<InstructionRun>),
+    Lock(Arc<LockRun>),
+    HandOff(Arc<HandOffRun>),
+    Loaded(Arc<LoadedRun>),
+}
+
+impl Prepared {
+    /// The chain that it follows, if it does.
+    pub fn chase(&self) -> Option<Arc<ChaseRun>> {
+        match self {
+            Prepared::Chase(run) => Some(Arc::clone(run)),
+            Prepared::Loaded(run) => run.chase(),
+            _ => None,
+        }
+    }
+
+    /// How far what streams stands in its pass over memory, from 0 to 1; `None` where nothing does.
+    pub fn share(&self) -> Option<f64> {
+        match self {
+            Prepared::Stream(run) => Some(run.share()),
+            Prepared::Loaded(run) => Some(run.share()),
+            _ => None,
+        }
+    }
+
+    /// Lets what streams begin at this share of a pass.
+    pub fn start_at(&self, share: f64) {
+        match self {
+            Prepared::Stream(run) => run.start_at(share),
+            Prepared::Loaded(run) => run.start_at(share),
+            _ => {}
+        }
+    }
+}
+
+/// The instructions of `work` by name and digest. Fails with the reason where this machine has none.
+pub(super) fn kernel_used(work: &Work) -> Result<KernelUsed, String> {
+    let (name, digest) = match work {
+        Work::Stream(w) => {
+            let kernel = kernels::select(w.operation, w.width)?;
+            (kernel.name(), kernel.digest())
+        }
+        Work::Chase(w) => {
+            let walkers = w.walkers as usize;
+            (kernels::chase_name(walkers, w.payload), kernels::chase_digest(walkers, w.payload))
+        }
+        Work::Instruction(w) => {
+            let kernel = kernels::instruction(w.instruction, w.timing)?;
+            (kernel.name(), kernel.digest())
+        }
+        Work::Lock(w) => {
+            let kernel = kernels::lock(w.operation)?;
+            (kernel.name(), kernel.digest())
+        }
+        Work::HandOff(w) => (w.kernel.kernel_name(), w.kernel.digest()),
+        Work::Io(w) => return super::storage::engine(w),
+        Work::Loaded(w) => return w.kernels(kernel_used),
+    };
+    Ok(KernelUsed { name, digest })
+}
+
+/// What a thread streams through, where the table of its order lies, and whether numbers have to be written first.
+pub type Memory = (Window, Option<Window>, bool);
+
+/// The threads' shares, each made by the thread itself: tables and numbers are written near it.
+pub fn shares(team: &Team, work: &StreamWork, windows: Vec<Memory>) -> Result<Vec<Share>, Trouble> {
+    let windows: Vec<Mutex<Option<Memory>>> = windows.into_iter().map(|w| Mutex::new(Some(w))).collect();
+    let owned = work.clone();
+    let shares = team.run(&work.cpus, move |member| {
+        let mine = windows.get(member.index).and_then(|w| w.lock().ok()?.take());
+        mine.map(|(window, table, fills)| Share::new(&owned, window, table, fills))
+    })?;
+    let missing = || Trouble::Failed("a thread found no memory".to_owned());
+    shares.into_iter().map(|share| Ok(share.ok_or_else(missing)??)).collect()
+}

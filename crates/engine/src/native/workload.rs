@@ -1,0 +1,262 @@
+//! The works of the real machine as the sampler sees them: blocks of a thread's share, and what a block counts as.
+
+use crate::native::timed_sample::{Blocks, Run};
+use crate::work::StreamWork;
+use host::counter;
+use host::memory::{PageReading, Window};
+use kernels::{
+    BLOCK_BYTES, Chain, IndexTable, InstructionKernel, LockKernel, Scratch, SharedLine, StreamKernel, StreamWalk,
+    hops_per_block,
+};
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use units::Nanos;
+use units::error::Result;
+
+/// Threads that stream through windows of their own.
+#[derive(Debug)]
+pub struct StreamRun {
+    kernel: StreamKernel,
+    shares: Vec<Share>,
+    distance: u64,
+}
+
+/// What one thread streams through.
+#[derive(Debug)]
+pub struct Share {
+    /// Its streams.
+    pub window: Window,
+    /// The order of their pieces, for kernels that follow a table.
+    pub table: Option<IndexTable>,
+    /// Where the thread stopped, so that the next sample goes on there.
+    offset: AtomicUsize,
+}
+
+impl Share {
+    /// The share of a thread of `work`: its window, where it follows a table the table built in `table`, and numbers written
+    /// to the window where it `fills`.
+    pub fn new(work: &StreamWork, window: Window, table: Option<Window>, fills: bool) -> Result<Self> {
+        let (visits, stream) = (work.contract().visits, work.stream_bytes());
+        let table = match (&work.order, table) {
+            (Some(order), Some(memory)) => Some(IndexTable::new(memory, visits, stream, order.pieces(visits, stream))?),
+            _ => None,
+        };
+        if fills {
+            fill_with_numbers(&window);
+        }
+        Ok(Self { window, table, offset: AtomicUsize::new(0) })
+    }
+
+    fn walk(&self, kernel: &StreamKernel) -> Result<StreamWalk<'_>> {
+        let all: Range<usize> = 0..self.window.len();
+        match &self.table {
+            Some(table) => StreamWalk::by_table(kernel.contract(), &self.window, all, table),
+            None => StreamWalk::new(kernel.contract(), &self.window, all),
+        }
+    }
+}
+
+/// Numbers from 1 to 2: other bits may be no numbers or so small that processors take 100 cycles for each.
+fn fill_with_numbers(window: &Window) {
+    const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
+    for (i, word) in window.words().iter().enumerate() {
+        word.store(1.0f64.to_bits() | (i as u64).wrapping_mul(SPREAD) >> 12, Ordering::Relaxed);
+    }
+}
+
+impl StreamRun {
+    /// A thread for each of `shares`, which prefetches `distance` bytes ahead where the kernel prefetches.
+    pub fn new(kernel: StreamKernel, shares: Vec<Share>, distance: u64) -> Self {
+        Self { kernel, shares, distance }
+    }
+
+    /// Begins at this share of a pass over each window.
+    pub fn start_at(&self, share: f64) {
+        for one in &self.shares {
+            if let Ok(mut walk) = one.walk(&self.kernel) {
+                walk.start_at(share);
+                one.offset.store(walk.offset(), Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// How far the first thread stands in its pass, from 0 to 1.
+    pub fn share(&self) -> f64 {
+        let Some(Ok(mut walk)) = self.shares.first().map(|one| one.walk(&self.kernel)) else { return 0.0 };
+        walk.resume_at(self.shares[0].offset.load(Ordering::Relaxed));
+        walk.share()
+    }
+
+    /// What the system says about each window.
+    pub fn inspect(&self, node_samples: usize) -> Vec<PageReading> {
+        self.shares.iter().map(|share| share.window.inspect(node_samples)).collect()
+    }
+}
+
+impl Run for StreamRun {
+    fn amount_per_block(&self) -> u64 {
+        BLOCK_BYTES * self.kernel.contract().payload_factor()
+    }
+
+    fn with_share(&self, index: usize, measure: &mut dyn FnMut(&mut Blocks<'_>)) {
+        let share = &self.shares[index];
+        // The planner rounds sizes to whole blocks, so a window always makes a walk; without one, nothing is measured
+        // and the sample fails with "no common window".
+        if let Ok(mut walk) = share.walk(&self.kernel) {
+            walk.set_distance(self.distance);
+            walk.resume_at(share.offset.load(Ordering::Relaxed));
+            measure(&mut |blocks| self.kernel.run(&mut walk, blocks));
+            share.offset.store(walk.offset(), Ordering::Relaxed);
+        }
+    }
+}
+
+/// One thread with one or several walkers on a chain.
+#[derive(Debug)]
+pub struct ChaseRun {
+    chain: Arc<Mutex<Chain>>,
+    walkers: usize,
+}
+
+impl ChaseRun {
+    /// Goes on where the last walk of `chain`, which has `walkers`, ended.
+    pub fn new(chain: Arc<Mutex<Chain>>, walkers: usize) -> Self {
+        Self { chain, walkers }
+    }
+
+    /// What the system says about the chain's memory.
+    pub fn inspect(&self, node_samples: usize) -> Vec<PageReading> {
+        self.chain.lock().map(|chain| vec![chain.inspect(node_samples)]).unwrap_or_default()
+    }
+
+    /// Loads all nodes of the chain [`FILLS`] times in the order of their addresses, for [`LONGEST_FILL`] at most. Caches whose
+    /// replacement protects what was there before take a new working set in over several passes only, and a walk needs
+    /// so long for these, a miss at a time, that a neighbour throws out meanwhile what it has brought. Many
+    /// walkers at once are as fast but do not do: an L3 of Intel's keeps, beside busy neighbours, what came in a row and loses what came at random within milliseconds.
+    pub fn fill(&self) {
+        let Ok(chain) = self.chain.lock() else { return };
+        let end = counter::monotonic() + LONGEST_FILL;
+        for _ in 0..FILLS {
+            for first in (0..chain.nodes()).step_by(NODES_OF_A_FILL) {
+                if counter::monotonic() >= end {
+                    return;
+                }
+                chain.load(first..first + NODES_OF_A_FILL as u64);
+            }
+        }
+    }
+}
+
+/// Passes through a chain that a cache could hold before it is sampled. As many for every size: with two instead of four, 33 MiB
+/// were read at 66 ns beside 31 MiB at 22, which looked like the end of the cache.
+pub const FILLS: u64 = 4;
+
+/// The time that these passes may take.
+pub const LONGEST_FILL: Nanos = Nanos(200e6);
+
+/// Nodes between two looks at the clock.
+const NODES_OF_A_FILL: usize = 4096;
+
+impl Run for ChaseRun {
+    fn amount_per_block(&self) -> u64 {
+        hops_per_block(self.walkers)
+    }
+
+    fn with_share(&self, _index: usize, measure: &mut dyn FnMut(&mut Blocks<'_>)) {
+        if let Ok(mut chain) = self.chain.lock() {
+            measure(&mut |blocks| {
+                chain.walk(blocks);
+            });
+        }
+    }
+}
+
+/// One thread that repeats an instruction.
+#[derive(Debug)]
+pub struct InstructionRun {
+    kernel: InstructionKernel,
+}
+
+impl InstructionRun {
+    /// Repeats the instruction of `kernel`.
+    pub fn new(kernel: InstructionKernel) -> Self {
+        Self { kernel }
+    }
+}
+
+impl Run for InstructionRun {
+    fn amount_per_block(&self) -> u64 {
+        self.kernel.per_turn()
+    }
+
+    fn with_share(&self, _index: usize, measure: &mut dyn FnMut(&mut Blocks<'_>)) {
+        let mut scratch = Scratch::new();
+        measure(&mut |turns| self.kernel.run(&mut scratch, turns));
+    }
+}
+
+/// Threads that repeat an operation on one line or each on its own.
+#[derive(Debug)]
+pub struct LockRun {
+    kernel: LockKernel,
+    lines: Vec<SharedLine>,
+    inside: u32,
+    between: u32,
+}
+
+impl LockRun {
+    /// `lines` lines: one that all threads share, or one for each.
+    pub fn new(kernel: LockKernel, lines: usize, (inside, between): (u32, u32)) -> Self {
+        let lines = (0..lines.max(1)).map(|_| SharedLine::default()).collect();
+        Self { kernel, lines, inside, between }
+    }
+}
+
+impl Run for LockRun {
+    fn amount_per_block(&self) -> u64 {
+        1
+    }
+
+    fn with_share(&self, index: usize, measure: &mut dyn FnMut(&mut Blocks<'_>)) {
+        let line = &self.lines[index % self.lines.len()];
+        measure(&mut |turns| {
+            self.kernel.run(line, turns, self.inside, self.between);
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use host::memory::{Mapping, PageMode};
+    use kernels::{self, Operation, Width};
+    use units::Bytes;
+
+    #[test]
+    fn a_stream_goes_on_where_another_one_stopped_in_the_same_memory() {
+        let bytes = Bytes::mib(1);
+        let mapping = Mapping::new(bytes, PageMode::Base, Bytes(4096)).unwrap();
+        let run = |operation| {
+            let work = StreamWork::new(operation, Width::Widest, PageMode::Base, &[0], bytes);
+            let window = mapping.take(0..bytes.to_usize()).unwrap();
+            let kernel = kernels::select(operation, Width::Widest).unwrap();
+            StreamRun::new(kernel, vec![Share::new(&work, window, None, work.contract().on_doubles()).unwrap()], 0)
+        };
+        let first = run(Operation::Read);
+        assert_eq!(first.share(), 0.0);
+        first.with_share(0, &mut |blocks| blocks(512));
+        let share = first.share();
+        assert_eq!(share, 0.25);
+        drop(first);
+        // Two streams, each of them half as long.
+        let second = run(Operation::Copy);
+        second.start_at(share);
+        assert_eq!(second.share(), 0.25);
+        second.with_share(0, &mut |blocks| blocks(256));
+        assert_eq!(second.share(), 0.5);
+        // The end of a pass is the start of the next one.
+        second.start_at(1.0);
+        assert_eq!(second.share(), 0.0);
+    }
+}

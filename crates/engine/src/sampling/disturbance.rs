@@ -1,0 +1,134 @@
+//! Why a sample is left out of the headline: what happened inside it that is not the work's own.
+
+use crate::io::IoSeen;
+use crate::machine::Observation;
+use crate::work::Work;
+use report::Cause;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// More of a sample than this in gaps. Below, a gap moves the value by less than the interval promises anyway.
+const GAPS: f64 = 0.05;
+
+/// What happened in a sample, with the cause that it points to. Empty for a clean one.
+pub fn disturbances(work: &Work, seen: &Observation) -> Vec<(Cause, String)> {
+    let mut found = Vec::new();
+    // Threads that share a CPU take turns: that is what is measured.
+    let takes_turns = || work.is_oversubscribed();
+    let moved = moves(work, seen);
+    if moved > 0 {
+        found.push((Cause::Moved, "a thread was on another cpu".to_owned()));
+    }
+    if seen.closer {
+        found.push((Cause::HostMoved, "the host had moved its cpus closer together".to_owned()));
+    }
+    if seen.shared {
+        found.push((Cause::CoreShared, "another hardware thread used the core".to_owned()));
+    }
+    if let (Work::Io(_), Some(io)) = (work, &seen.io) {
+        found.extend(of_io(seen, io));
+        return found;
+    }
+    if let Some(noise) = seen.noise {
+        let faults = noise.minor_faults.saturating_add(noise.major_faults);
+        if faults > 0 {
+            found.push((Cause::NotResident, format!("{faults} page faults")));
+        }
+        if noise.involuntary_switches > 0 && !takes_turns() {
+            found.push((Cause::Others, format!("{} involuntary context switches", noise.involuntary_switches)));
+        }
+        // A kernel never waits; where it waited for a page, the fault says so.
+        if noise.voluntary_switches > 0 && faults == 0 {
+            found.push((Cause::Stopped, "a thread was stopped".to_owned()));
+        }
+    }
+    if found.is_empty() && seen.gaps.total > seen.elapsed * GAPS && !takes_turns() {
+        found.push((Cause::Stolen, format!("gaps of {} in all", seen.gaps.total)));
+    }
+    found
+}
+
+/// Switches that a window on storage may have beside one in a hundred of its operations: those of the system's own work.
+const FEW_SWITCHES: u64 = 20;
+
+/// Threads that wait for storage give up their CPUs, and pages that are mapped are faulted in: both are the work itself.
+fn of_io(seen: &Observation, io: &IoSeen) -> Option<(Cause, String)> {
+    let often = FEW_SWITCHES + io.whole / 100;
+    let switches = seen.noise.map(|noise| noise.involuntary_switches).filter(|&n| n > often)?;
+    // More threads than CPUs take turns.
+    let alone = io.threads.len() <= seen.found_on.as_ref().map_or(usize::MAX, |cpus| distinct(cpus));
+    alone.then(|| (Cause::Others, format!("{switches} involuntary context switches")))
+}
+
+fn distinct(cpus: &[u32]) -> usize {
+    cpus.iter().collect::<BTreeSet<_>>().len()
+}
+
+/// How many threads were found elsewhere than on their own CPU.
+pub fn moves(work: &Work, seen: &Observation) -> u64 {
+    let Some(found_on) = &seen.found_on else { return 0 };
+    found_on.iter().zip(work.cpus()).filter(|(found, own)| found != own).count() as u64
+}
+
+/// The cause that most of the samples in `seen` have; `None` where all are clean.
+pub fn main_cause<'a>(work: &Work, seen: impl Iterator<Item = &'a Observation>) -> Option<Cause> {
+    let mut counts: BTreeMap<Cause, usize> = BTreeMap::new();
+    for (cause, _) in seen.flat_map(|observation| disturbances(work, observation)) {
+        *counts.entry(cause).or_default() += 1;
+    }
+    counts.into_iter().max_by_key(|(_, count)| *count).map(|(cause, _)| cause)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::Gaps;
+    use crate::{ChainShape, ChaseWork};
+    use host::memory::PageMode;
+    use host::noise::ThreadNoise;
+    use units::{Bytes, Nanos};
+
+    fn work() -> Work {
+        let (bytes, stride, pages) = (Bytes::kib(16), Bytes(64), PageMode::Base);
+        Work::Chase(ChaseWork {
+            bytes,
+            stride,
+            shape: ChainShape::GlobalRandom,
+            pages,
+            cpu: 3,
+            node: None,
+            walkers: 1,
+            payload: false,
+            seed: 1,
+        })
+    }
+
+    fn seen(noise: ThreadNoise, gap: f64, on: u32) -> Observation {
+        let gaps = Gaps { total: Nanos(gap), longest: Nanos(gap) };
+        Observation { elapsed: Nanos(1e6), noise: Some(noise), gaps, found_on: Some(vec![on]), ..Default::default() }
+    }
+
+    #[test]
+    fn each_cause_is_told_from_the_others() {
+        let quiet = ThreadNoise::default();
+        let cases = [
+            (seen(quiet, 0.0, 3), None),
+            (seen(quiet, 0.04e6, 3), None),
+            (seen(quiet, 0.06e6, 3), Some(Cause::Stolen)),
+            (seen(quiet, 0.0, 2), Some(Cause::Moved)),
+            (Observation { closer: true, ..seen(quiet, 0.0, 3) }, Some(Cause::HostMoved)),
+            (Observation { shared: true, ..seen(quiet, 0.0, 3) }, Some(Cause::CoreShared)),
+            (seen(ThreadNoise { involuntary_switches: 1, ..quiet }, 0.9e6, 3), Some(Cause::Others)),
+            (seen(ThreadNoise { voluntary_switches: 1, ..quiet }, 0.9e6, 3), Some(Cause::Stopped)),
+            (seen(ThreadNoise { major_faults: 1, voluntary_switches: 1, ..quiet }, 0.9e6, 3), Some(Cause::NotResident)),
+        ];
+        for (observation, cause) in &cases {
+            let found = disturbances(&work(), observation);
+            assert_eq!(found.first().map(|(cause, _)| *cause), *cause, "{observation:?}");
+        }
+        let all: Vec<Observation> = cases.iter().map(|c| c.0.clone()).collect();
+        assert_eq!(main_cause(&work(), all[..2].iter()), None);
+        assert_eq!(main_cause(&work(), [&all[3], &all[6], &all[3]].into_iter()), Some(Cause::Moved));
+        let unknown = Observation { elapsed: Nanos(1e6), ..Default::default() };
+        assert!(disturbances(&work(), &unknown).is_empty());
+    }
+}

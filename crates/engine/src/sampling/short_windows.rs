@@ -1,0 +1,74 @@
+//! How a quantity is distributed over short windows, beside the headline from continuous samples.
+//!
+//! A headline from samples of a millisecond hides what happens to single accesses: a refresh of the memory, an interrupt, a
+//! neighbour's burst. Windows of some microseconds show it, and are kept apart: nothing in them is left out as dirty.
+
+use crate::machine::CHUNKS;
+use crate::machine::{Machine, Observation, Trouble};
+use crate::work::Work;
+use std::collections::BTreeMap;
+use units::Nanos;
+
+/// The windows to take of a point.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Windows {
+    /// How many, in all rounds together.
+    pub count: u32,
+    /// How long each shall be.
+    pub length: Nanos,
+}
+
+/// Quantiles that are reported, by name.
+const QUANTILES: [(&str, f64); 6] =
+    [("p50", 0.5), ("p90", 0.9), ("p95", 0.95), ("p99", 0.99), ("p99_9", 0.999), ("max", 1.0)];
+
+/// Values in windows, and their lengths.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Seen {
+    values: Vec<f64>,
+    nanos: Vec<f64>,
+}
+
+impl Seen {
+    /// Windows so far.
+    pub fn count(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Takes samples of `work`, whose chunks are the windows, until there are `wanted` of them or the time is `until`.
+    pub fn take(
+        &mut self,
+        machine: &mut dyn Machine,
+        work: &Work,
+        windows: &Windows,
+        wanted: usize,
+        until: Nanos,
+    ) -> Result<(), Trouble> {
+        let wanted = wanted.min(windows.count as usize);
+        while self.count() < wanted && machine.now() < until {
+            let seen = machine.sample(work, windows.length * CHUNKS as f64)?;
+            let before = self.count();
+            self.note(work, &seen, wanted);
+            if self.count() == before {
+                return Err(Trouble::Failed("a sample without windows in it".to_owned()));
+            }
+        }
+        Ok(())
+    }
+
+    fn note(&mut self, work: &Work, seen: &Observation, wanted: usize) {
+        for &length in seen.chunks.lengths.iter().take(wanted - self.count()) {
+            self.values.push(work.value(seen.chunks.amount, length.secs()));
+            self.nanos.push(length.0);
+        }
+    }
+
+    /// Quantiles by name, how many windows they are of, and the median length of these; none without windows.
+    pub fn figures(&self) -> BTreeMap<String, f64> {
+        let Some(length) = stats::median(&self.nanos) else { return BTreeMap::new() };
+        let quantiles =
+            QUANTILES.iter().filter_map(|(name, q)| Some(((*name).to_owned(), stats::quantile(&self.values, *q)?)));
+        let about = [("windows".to_owned(), self.count() as f64), ("window_ns".to_owned(), length)];
+        quantiles.chain(about).collect()
+    }
+}

@@ -1,0 +1,304 @@
+//! What comes of a point: its samples in a few figures, and the evidence for them.
+
+use crate::io;
+use crate::machine::{Beside, Observation, Trouble};
+use crate::sampling::disturbance::{self, disturbances};
+use crate::sampling::smt_interference;
+use crate::sampling::{PointLog, Taken, value};
+use crate::work::Probe;
+use crate::work::Work;
+use host::noise::ThreadNoise;
+use report::{Cause, Choice, Evidence, Limit, Load, Measured, Outcome, Sample, Storage, Summary, Verdict};
+use std::collections::BTreeMap;
+use units::{Hertz, Nanos};
+
+/// What the figures of a point need beyond its samples.
+#[derive(Clone, Copy)]
+pub struct Frame<'a> {
+    /// Relative error of the clock's calibration.
+    pub clock_error: Option<f64>,
+    /// Last-level cache of the CPUs used, all instances together.
+    pub last_level_cache: Option<u64>,
+    /// Upper bound on the value as a function of the core clock, `None` where that is not known.
+    pub limit: Option<&'a dyn Fn(Option<Hertz>) -> Option<Limit>>,
+    /// The base clock of the processor, `None` where it is not known.
+    pub base_clock: Option<Hertz>,
+    /// Memory of the machine, in bytes.
+    pub memory: Option<u64>,
+}
+
+/// A point in figures, with its evidence, before the verdict.
+#[derive(Debug, Clone)]
+pub struct Evaluation {
+    /// The samples in a few figures.
+    pub summary: Summary,
+    /// The traffic beside the work.
+    pub load: Option<Load>,
+    /// What operations on storage came to.
+    pub storage: Option<Box<Storage>>,
+    /// The value under other conventions, by name.
+    pub also: BTreeMap<String, f64>,
+    /// Which kernel was chosen among several.
+    pub choice: Option<Choice>,
+    /// What the value cannot exceed.
+    pub limit: Option<Limit>,
+    /// All samples.
+    pub samples: Vec<Sample>,
+    /// What was checked.
+    pub evidence: Evidence,
+    /// Values of the samples that the headline is of, by allocation and round.
+    pub groups: Vec<Vec<Vec<f64>>>,
+    /// Whether a higher value is a better one.
+    pub higher_is_better: bool,
+    /// The cause that most disturbed samples share.
+    pub main_disturbance: Option<Cause>,
+    /// Rounds that the samples come from.
+    pub rounds: u32,
+    /// Whether its rounds were cut short.
+    pub interrupted: bool,
+}
+
+impl Evaluation {
+    /// The outcome with a `verdict` on it.
+    pub fn with_verdict(self, verdict: Verdict) -> Outcome {
+        let Self { summary, load, storage, also, choice, limit, samples, evidence, .. } = self;
+        Outcome::Measured(Box::new(Measured {
+            summary,
+            load,
+            storage,
+            also,
+            choice,
+            limit,
+            samples,
+            evidence,
+            verdict,
+        }))
+    }
+}
+
+/// Evaluates the samples of a point.
+///
+/// # Errors
+/// The outcome of a point without a value: what kept it from being measured.
+pub fn evaluate(log: &PointLog, asked: &Work, frame: &Frame<'_>) -> Result<Evaluation, Outcome> {
+    let work = log.work(asked);
+    let trouble = log.trouble.clone();
+    if log.samples.is_empty() || log.failed() {
+        return Err(trouble.unwrap_or(Trouble::Failed("no sample was taken".to_owned())).into());
+    }
+    let groups = log.headline_groups(work, |seen| value(work, seen));
+    let Some(mut summary) = summarise(&groups, work) else {
+        return Err(Outcome::Failed { reason: "the samples have no finite median".to_owned() });
+    };
+    let dirty = log.samples.iter().filter(|t| !disturbances(work, &t.seen).is_empty()).count() as u64;
+    summary.clean_samples = log.samples.len() as u64 - dirty;
+    let evidence = evidence(log, work, frame, dirty, &summary);
+    let storage = storage(log, work, frame);
+    let mut also = also(work, &summary, core_cycles(log, work));
+    also.extend(storage.as_ref().map(|s| io::also(s, summary.median, cpu_time(log))).unwrap_or_default());
+    also.extend(fairness(log, work).map(|share| ("fairness".to_owned(), share)));
+    also.extend(log.in_windows.figures());
+    Ok(Evaluation {
+        load: load(log, work),
+        storage,
+        also,
+        choice: log.chosen.as_ref().and_then(|chosen| chosen.choice.clone()),
+        limit: frame.limit.and_then(|limit| limit(core_clock(log))),
+        samples: log.samples.iter().map(|taken| sample(work, taken)).collect(),
+        evidence,
+        summary,
+        groups,
+        higher_is_better: work.higher_is_better(),
+        main_disturbance: disturbance::main_cause(work, log.samples.iter().map(|t| &t.seen)),
+        rounds: log.rounds(),
+        interrupted: trouble == Some(Trouble::Interrupted),
+    })
+}
+
+/// What operations on storage came to, in all windows: nothing of what happened to single ones is left out.
+fn storage(log: &PointLog, work: &Work, frame: &Frame<'_>) -> Option<Box<Storage>> {
+    let Work::Io(io) = work else { return None };
+    let windows = log.samples.iter().filter_map(|taken| taken.seen.io.as_deref());
+    let mut storage = io::storage(io, windows, frame.memory);
+    storage.seeks = io::by_distance(log.samples.iter().filter_map(|t| Some((t.round, t.seen.io.as_deref()?))));
+    Some(Box::new(storage))
+}
+
+/// CPU time of all windows on storage; `None` where the system does not tell.
+fn cpu_time(log: &PointLog) -> Option<Nanos> {
+    log.samples.iter().map(|taken| taken.seen.io.as_ref()?.cpu).sum()
+}
+
+fn sample(work: &Work, taken: &Taken) -> Sample {
+    let seen = &taken.seen;
+    let dirt = disturbances(work, seen);
+    let elsewhere = seen.found_on.clone().filter(|_| disturbance::moves(work, seen) > 0);
+    Sample {
+        value: value(work, seen),
+        elapsed_ns: seen.elapsed.0,
+        work: seen.amount,
+        traffic: seen.traffic.map(|beside| beside.payload / seen.elapsed.secs()),
+        core_hz: seen.core.map(|hz| hz.0),
+        round: taken.round,
+        allocation: taken.allocation,
+        gaps_ns: Some(seen.gaps.total.0).filter(|&ns| ns > 0.0),
+        cpus: elsewhere.unwrap_or_default(),
+        dirty: (!dirt.is_empty()).then(|| dirt.into_iter().map(|(_, text)| text).collect::<Vec<_>>().join(", ")),
+    }
+}
+
+/// The traffic beside the work in a few figures, of the samples that the headline is of; `None` where there was none.
+fn load(log: &PointLog, work: &Work) -> Option<Load> {
+    let rates = |rate: fn(&Beside) -> f64| {
+        let of = |seen: &Observation| seen.traffic.map_or(0.0, |beside| rate(&beside) / seen.elapsed.secs());
+        stats::headline(&log.headline_groups(work, of))
+    };
+    log.samples.first()?.seen.traffic?;
+    let (payload, bus) = (rates(|beside| beside.payload)?, rates(|beside| beside.bus)?);
+    Some(Load {
+        median: payload.median,
+        ci_low: payload.interval.low,
+        ci_high: payload.interval.high,
+        confidence: payload.interval.attained,
+        bus_estimate: bus.median,
+    })
+}
+
+/// The samples in a few figures; `clean_samples` is the caller's to fill in.
+fn summarise(groups: &[Vec<Vec<f64>>], work: &Work) -> Option<Summary> {
+    let all = groups.concat().concat();
+    let headline = stats::headline(groups)?;
+    let best = all.iter().copied().reduce(if work.higher_is_better() { f64::max } else { f64::min })?;
+    Some(Summary {
+        median: headline.median,
+        best,
+        ci_low: headline.interval.low,
+        ci_high: headline.interval.high,
+        confidence: headline.interval.attained,
+        mad: Some(stats::mad(&all)?),
+        clean_samples: 0,
+    })
+}
+
+/// The core clocks beside the clean samples.
+fn core_clocks(log: &PointLog, work: &Work) -> Vec<f64> {
+    let clean = log.samples.iter().filter(|t| disturbances(work, &t.seen).is_empty());
+    clean.filter_map(|t| t.seen.core).map(|hz| hz.0).collect()
+}
+
+/// The core clock during the point, `None` where it could not be established.
+fn core_clock(log: &PointLog) -> Option<Hertz> {
+    let beside: Vec<f64> = log.samples.iter().filter_map(|t| t.seen.core).map(|hz| hz.0).collect();
+    stats::median(&beside).map(Hertz)
+}
+
+/// Median over the clean samples of the core cycles that a hop, an instruction or a round trip took, each by the clock beside it.
+fn core_cycles(log: &PointLog, work: &Work) -> Option<f64> {
+    if work.higher_is_better() {
+        return None;
+    }
+    let clean = log.samples.iter().map(|t| &t.seen).filter(|seen| disturbances(work, seen).is_empty());
+    let cycles: Option<Vec<f64>> = clean.map(|o| o.core.map(|hz| hz.cycles_in(Nanos(value(work, o))))).collect();
+    stats::median(&cycles?)
+}
+
+/// Median over the clean samples, or all where none is clean, of what the thread that did least streamed of what the one
+/// that did most streamed; `None` for a single thread.
+fn fairness(log: &PointLog, work: &Work) -> Option<f64> {
+    if !matches!(work, Work::Stream(w) if w.cpus.len() > 1) {
+        return None;
+    }
+    let of = |clean: bool| -> Vec<f64> {
+        let wanted = log.samples.iter().filter(|t| !clean || disturbances(work, &t.seen).is_empty());
+        wanted.filter_map(|t| t.seen.fairness).collect()
+    };
+    stats::median(&of(true)).or_else(|| stats::median(&of(false)))
+}
+
+/// The same quantity under other conventions.
+fn also(work: &Work, summary: &Summary, core_cycles: Option<f64>) -> BTreeMap<String, f64> {
+    match work {
+        Work::Stream(w) => {
+            let contract = w.operation.contract();
+            let window = summary.median / contract.payload_factor() as f64;
+            BTreeMap::from([
+                ("single_count".to_owned(), window),
+                ("bus_estimate".to_owned(), window * contract.bus_factor() as f64),
+            ])
+        }
+        Work::Chase(_) => core_cycles.map(|cycles| ("core_cycles".to_owned(), cycles)).into_iter().collect(),
+        Work::Loaded(w) => match w.probe() {
+            Probe::Chase(_) => core_cycles.map(|cycles| ("core_cycles".to_owned(), cycles)).into_iter().collect(),
+            Probe::Stream(stream) => BTreeMap::from([
+                ("single_count".to_owned(), summary.median),
+                ("bus_estimate".to_owned(), summary.median * stream.bus_factor()),
+            ]),
+        },
+        Work::Instruction(_) => {
+            let cycles = core_cycles.map(|c| [("core_cycles".to_owned(), c), ("per_cycle".to_owned(), 1.0 / c)]);
+            let per_second = ("per_second".to_owned(), 1e9 / summary.median);
+            cycles.into_iter().flatten().chain([per_second]).collect()
+        }
+        Work::HandOff(_) => {
+            let one_way = ("one_way_ns".to_owned(), summary.median / 2.0);
+            core_cycles.map(|cycles| ("core_cycles".to_owned(), cycles)).into_iter().chain([one_way]).collect()
+        }
+        Work::Io(_) => BTreeMap::new(),
+        Work::Lock(w) => {
+            let each = w.cpus.len() as f64 * 1e9 / summary.median;
+            BTreeMap::from([("ns_per_operation".to_owned(), each)])
+        }
+    }
+}
+
+/// The disturbed samples by their first cause.
+fn disturbed_by(log: &PointLog, work: &Work) -> BTreeMap<Cause, u64> {
+    let mut counts = BTreeMap::new();
+    for (cause, _) in log.samples.iter().filter_map(|taken| disturbances(work, &taken.seen).into_iter().next()) {
+        *counts.entry(cause).or_default() += 1;
+    }
+    counts
+}
+
+fn evidence(log: &PointLog, work: &Work, frame: &Frame<'_>, dirty: u64, summary: &Summary) -> Evidence {
+    let seen = || log.samples.iter().map(|t| &t.seen);
+    let noise: Option<Vec<ThreadNoise>> = seen().map(|o| o.noise).collect();
+    let noise = noise.map(|all| all.into_iter().fold(ThreadNoise::default(), ThreadNoise::plus));
+    let readable = seen().all(|o| o.found_on.is_some());
+    let migrations = readable.then(|| seen().map(|o| disturbance::moves(work, o)).sum::<u64>());
+    let (pages, unchecked) = log.pages.clone().unwrap_or_default();
+    let core = core_clocks(log, work);
+    Evidence {
+        cpus: work.cpus().to_vec(),
+        affinity_held: migrations.map(|count| count == 0),
+        migrations,
+        pages,
+        minor_faults: noise.map(|n| n.minor_faults),
+        major_faults: noise.map(|n| n.major_faults),
+        voluntary_switches: noise.map(|n| n.voluntary_switches),
+        involuntary_switches: noise.map(|n| n.involuntary_switches),
+        gaps_ns: Some(seen().map(|o| o.gaps.total.0).sum()),
+        longest_gap_ns: seen().map(|o| o.gaps.longest.0).reduce(f64::max),
+        surroundings: log.surroundings.clone().unwrap_or_default(),
+        closer_cpus: log.nearness.evidence(),
+        shared_core: smt_interference::evidence(&log.samples, log.usual_issue),
+        core_hz_usual: log.usual_clock.map(|hz| hz.0),
+        core_hz_median: core_clock(log).map(|hz| hz.0),
+        core_hz_base: frame.base_clock.map(|hz| hz.0),
+        core_hz_before: stats::median(&log.core_before[..log.core_before.len().div_ceil(2)]),
+        core_hz_least: core.iter().copied().reduce(f64::min),
+        core_hz_most: core.iter().copied().reduce(f64::max),
+        core_hz_after: stats::median(&log.core_after[log.core_after.len() / 2..]),
+        working_set_bytes: work.pages().map(|_| work.working_set().0),
+        last_level_cache_bytes: frame.last_level_cache,
+        measured_last_level_bytes: None,
+        clock_error: frame.clock_error,
+        clock_drift: log.clock_drift,
+        dirty_samples: dirty,
+        disturbed_by: disturbed_by(log, work),
+        allocations: u64::from(log.allocation) + 1,
+        relative_spread: Some((summary.ci_high - summary.ci_low) / 2.0 / summary.median.abs())
+            .filter(|s| s.is_finite()),
+        unchecked,
+    }
+}

@@ -1,0 +1,124 @@
+//! What disturbs the simulated machine.
+
+use engine::CHUNKS;
+use engine::Chunks;
+use host::noise::ThreadNoise;
+use report::Surroundings;
+use units::Nanos;
+
+/// What happens in a sample that takes longer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Spike {
+    /// Another program gets the CPU.
+    #[default]
+    Switch,
+    /// The thread is stopped and continued.
+    Stop,
+    /// Memory that was taken away is faulted in again.
+    Fault,
+    /// The thread is moved to another CPU.
+    Move,
+    /// Nothing that the system counts: the hypervisor runs somebody else.
+    Gap,
+    /// Nothing that anyone can see: a neighbour uses the same cache or memory.
+    Neighbour,
+}
+
+/// What disturbs samples.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct NoiseModel {
+    /// Relative size of a uniform disturbance of every sample: 0.01 makes samples differ by up to 1%.
+    pub jitter: f64,
+    /// Every so many samples one takes three times as long, for the reason in `spike`; 0 for never.
+    pub spike_every: u64,
+    /// What happens in such a sample.
+    pub spike: Spike,
+    /// Share of all time that the hypervisor takes.
+    pub steal: f64,
+    /// Share of all time for which a quota keeps threads from running.
+    pub throttled: f64,
+    /// CPUs' worth of time that others use.
+    pub others: f64,
+    /// Share of all time in which somebody waits for memory.
+    pub memory_pressure: f64,
+    /// How often the processor slows itself down because of heat.
+    pub throttles_per_second: f64,
+    /// How far the raw counter is off its calibration.
+    pub counter_drift: f64,
+    /// How much longer everything takes in every second mapping of memory, relative.
+    pub placement: f64,
+    /// Relative slow-down per second of simulated time: a machine that heats up.
+    pub drift: f64,
+    /// Every so many spans of fifty samples the host has all CPUs on one core for one of them; 0 for never.
+    pub closer_every: u64,
+    /// Every so many spans of ten samples somebody else uses the core for one of them; 0 for never.
+    pub shared_every: u64,
+    /// And of these every so many all the same does not; 0 for never.
+    pub alone_every: u64,
+    /// The share of the core clock that the machine lacks for the whole run.
+    pub slow_clock: f64,
+}
+
+/// Independent instructions that the simulated core begins per cycle.
+const WIDTH: f64 = 5.0;
+
+impl Spike {
+    /// What the system counts of it.
+    pub(super) fn noise(self) -> ThreadNoise {
+        let count = |kind: Spike| u64::from(self == kind);
+        ThreadNoise {
+            minor_faults: count(Spike::Fault),
+            major_faults: 0,
+            voluntary_switches: count(Spike::Stop),
+            involuntary_switches: count(Spike::Switch),
+        }
+    }
+}
+
+impl NoiseModel {
+    /// Whether the host has all CPUs on one core after so many samples.
+    pub(super) fn is_closer(&self, samples: u64) -> bool {
+        self.closer_every > 0 && samples / 50 % self.closer_every == self.closer_every - 1
+    }
+
+    fn is_shared(&self, samples: u64) -> bool {
+        let nth = |every: u64| every > 0 && samples / 10 % every == every - 1;
+        nth(self.shared_every) && !nth(self.alone_every)
+    }
+
+    /// Independent instructions that the core begins per cycle after so many samples.
+    pub(super) fn issue(&self, samples: u64) -> f64 {
+        if self.is_shared(samples) { WIDTH * 0.6 } else { WIDTH }
+    }
+
+    /// What somebody else leaves of the speed of a core after so many samples.
+    pub(super) fn left_of_core(&self, samples: u64) -> f64 {
+        if self.is_shared(samples) { 0.8 } else { 1.0 }
+    }
+
+    /// What has happened until `now` on a machine of which so many CPUs are looked at.
+    pub(super) fn surroundings(&self, now: Nanos, cpus: usize) -> Surroundings {
+        let share = |of: f64| Some(now.0 * of);
+        Surroundings {
+            elapsed_ns: now.0,
+            stolen_ns: share(self.steal * cpus as f64),
+            throttled_ns: share(self.throttled),
+            others_ns: share(self.others),
+            cpu_pressure_ns: share(self.others.min(1.0)),
+            memory_pressure_ns: share(self.memory_pressure),
+            interrupts: Some((now.secs() * 250.0) as u64),
+            thermal_throttles: Some((now.secs() * self.throttles_per_second) as u64),
+            highest_celsius: Some(50.0),
+        }
+    }
+}
+
+/// The chunks of a sample: equal ones, but that a gap lies in the last.
+pub(super) fn chunks(amount: u64, elapsed: Nanos, gap: Nanos) -> Chunks {
+    let each = (elapsed - gap) * (1.0 / CHUNKS as f64);
+    let mut lengths = vec![each; CHUNKS as usize];
+    if let Some(last) = lengths.last_mut() {
+        *last += gap;
+    }
+    Chunks { amount: (amount / CHUNKS).max(1), lengths }
+}

@@ -1,0 +1,512 @@
+//! A machine that exists only as a cost model: the same requests, exact answers, its own clock. Tests use it; no program does.
+//!
+//! It lets experiments, planner, sampling and renderers be tested on topologies no test machine has, without waiting.
+//! Its figures are those of the model: a level has a capacity, a bandwidth for one thread and a latency; instances of
+//! a cache are shared as the topology says; memory has a bandwidth that all threads share.
+
+#![forbid(unsafe_code)]
+
+mod caches;
+mod contention;
+mod disturbances;
+mod numa;
+mod ping_pong;
+mod sharing;
+mod storage;
+mod tlb;
+
+pub use caches::CacheCost;
+pub use contention::LoadCost;
+pub use disturbances::{NoiseModel, Spike};
+pub use numa::{Link, NodesCost};
+pub use ping_pong::HandOffCost;
+pub use sharing::SharingModel;
+pub use storage::{SimulatedStorage, StorageModel};
+pub use tlb::TlbLevel;
+
+use crate::contention::Sets;
+use crate::disturbances::chunks;
+use crate::sharing::stream_rate;
+use crate::tlb::translation_of;
+use engine::Gaps;
+use engine::LoadedWork;
+use engine::io::{IoFile, IoTarget, IoWork};
+use engine::{Beside, Machine, MemoryKey, MemoryPlan, MemoryUse, Observation, Trouble, traffic_memory};
+use engine::{ChainShape, ChaseWork, InstructionWork, LockWork, StreamWork, Work};
+use host::memory::{PageMode, Place};
+use host::noise::ThreadNoise;
+use kernels::{LockOperation, Operation, SetId, Timing, Width};
+use report::{ClockFacts, HostFacts, KernelUsed, PageEvidence, Places, Relation, Surroundings};
+use stats::SplitMix64;
+use std::collections::{BTreeMap, BTreeSet};
+use units::{Bytes, BytesPerSecond, Hertz, Nanos};
+
+/// What a level costs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LevelCost {
+    /// Payload that one thread reads per second when its data lies there.
+    pub read: BytesPerSecond,
+    /// One dependent load.
+    pub latency: Nanos,
+}
+
+/// What a work takes beside its samples whenever its turn comes: memory, readings before and after.
+const TAKING_UP: Nanos = Nanos(2.5e6);
+
+/// What a sample takes beside its length: threads wake and meet.
+const STARTING: Nanos = Nanos(0.1e6);
+
+/// What things cost on the simulated machine.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CostModel {
+    /// One for each data cache level of the topology, nearest first, and one for memory.
+    pub levels: Vec<LevelCost>,
+    /// What all threads together read from memory per second.
+    pub memory_total: BytesPerSecond,
+    /// The core clock.
+    pub core: Hertz,
+    /// Rate at which all threads together fault memory in.
+    pub fault: BytesPerSecond,
+    /// Whether a chain larger than a cache still finds there what the cache holds of it, as with random replacement;
+    /// else all of it lies behind.
+    pub partial_hits: bool,
+    /// What a base page costs a dependent load beyond `tlb_reach`.
+    pub page_walk: Nanos,
+    /// Memory that the TLBs cover with base pages.
+    pub tlb_reach: Bytes,
+    /// TLBs, nearest first, beside that one.
+    pub tlbs: Vec<TlbLevel>,
+    /// Share of memory that is granted in the pages asked for.
+    pub granted: f64,
+    /// Kernels that `--width best` has the choice of, and the share of the model's bandwidth that each reaches; with
+    /// none there is no choice.
+    pub choices: Vec<(SetId, f64)>,
+    /// What memory under load costs.
+    pub load: LoadCost,
+    /// What threads that share something get of it.
+    pub sharing: SharingModel,
+    /// How caches replace, prefetch and differ from what is reported.
+    pub caches: CacheCost,
+    /// What CPUs need to hand a line over.
+    pub hand_off: HandOffCost,
+    /// What memory of several nodes costs.
+    pub nodes: NodesCost,
+    /// What disturbs samples.
+    pub noise: NoiseModel,
+    /// What every file is.
+    pub storage: StorageModel,
+}
+
+/// The simulated machine.
+#[derive(Debug)]
+pub struct SimulatedMachine {
+    facts: HostFacts,
+    places: Places,
+    model: CostModel,
+    clock: ClockFacts,
+    now: Nanos,
+    random: SplitMix64,
+    samples: u64,
+    mapped: MemoryPlan,
+    mappings: u64,
+    chains: BTreeSet<ChaseWork>,
+    taken: BTreeMap<MemoryKey, Bytes>,
+    prepared: Option<Prepared>,
+    storage: SimulatedStorage,
+    stop_at: Option<Nanos>,
+    /// Samples taken before each fill of the caches, and before each look at the surroundings.
+    pub calls: [Vec<u64>; 2],
+}
+
+/// What the next samples are of, and what they amount to in a nanosecond.
+#[derive(Debug)]
+struct Prepared {
+    work: Work,
+    per_nano: f64,
+    /// The same for the traffic beside it.
+    beside: Option<Beside>,
+    fairness: f64,
+}
+
+impl SimulatedMachine {
+    /// A machine with these facts and costs; `seed` decides the noise.
+    pub fn new(facts: HostFacts, model: CostModel, seed: u64) -> Self {
+        let clock = ClockFacts {
+            counter: "simulated".to_owned(),
+            rate: Some(Hertz(1e9)),
+            error: Some(0.0),
+            resolution: Some(Nanos(1.0)),
+            overhead: Some(Nanos(1.0)),
+            core: Some(model.core),
+        };
+        Self {
+            places: Places::of(&facts.topology),
+            facts,
+            model,
+            clock,
+            now: Nanos::ZERO,
+            random: SplitMix64::new(seed),
+            samples: 0,
+            mapped: MemoryPlan::default(),
+            mappings: 0,
+            chains: BTreeSet::new(),
+            taken: BTreeMap::new(),
+            prepared: None,
+            storage: SimulatedStorage::default(),
+            stop_at: None,
+            calls: [Vec::new(), Vec::new()],
+        }
+    }
+
+    /// Behaves as if the user had pressed Ctrl-C at this simulated time.
+    pub fn interrupt_at(&mut self, time: Nanos) {
+        self.stop_at = Some(time);
+    }
+
+    /// What is mapped now.
+    pub fn mapped(&self) -> &MemoryPlan {
+        &self.mapped
+    }
+
+    /// How often memory was mapped.
+    pub fn mappings(&self) -> u64 {
+        self.mappings
+    }
+
+    /// Samples taken so far, discarded ones among them.
+    pub fn samples(&self) -> u64 {
+        self.samples
+    }
+
+    /// Whether the host has its CPUs on one core now.
+    fn is_closer(&self) -> bool {
+        self.model.noise.is_closer(self.samples)
+    }
+
+    fn advance(&mut self, time: Nanos) -> Result<(), Trouble> {
+        let end = self.now + time;
+        match self.stop_at {
+            Some(stop) if end >= stop => {
+                self.now = self.now.max(stop);
+                Err(Trouble::Interrupted)
+            }
+            _ => {
+                self.now = end;
+                Ok(())
+            }
+        }
+    }
+
+    /// The level that serves `bytes` per thread for threads on `cpus`: the nearest one of which every instance holds
+    /// the working sets of the threads that share it. Where CPUs differ, the furthest of any.
+    pub fn level(&self, cpus: &[u32], bytes: Bytes) -> usize {
+        let memory = self.model.levels.len() - 1;
+        let sets = cpus.iter().map(|&cpu| (cpu, bytes)).collect();
+        contention::levels(&self.facts.topology, &sets, memory).into_values().max().unwrap_or(memory)
+    }
+
+    /// A window of work on storage, on the model's device.
+    fn window(&mut self, work: &IoWork, length: Nanos) -> Result<Observation, Trouble> {
+        let (io, took) = self.storage.sample(work, &self.model.storage, (self.now, length))?;
+        self.samples += 1;
+        self.advance(took).map(|()| Observation { found_on: Some(work.cpus.clone()), ..io.into_observation() })
+    }
+
+    fn node_of(&self, cpu: u32) -> u32 {
+        self.facts.topology.node_of(cpu).unwrap_or(0)
+    }
+
+    /// Refuses streams for which too little is mapped.
+    fn take_streams(&self, work: &StreamWork) -> Result<(), Trouble> {
+        let mut needed: BTreeMap<Place, Bytes> = BTreeMap::new();
+        for &cpu in &work.cpus {
+            let sum = needed.entry(work.memory_of(cpu, &self.facts)).or_default();
+            *sum = *sum + work.slot();
+        }
+        let lacks = |(place, bytes)| self.mapping(&(MemoryUse::Streams, work.pages, place)) < bytes;
+        if needed.into_iter().any(lacks) {
+            Err(Trouble::Failed("no memory was planned for streams".to_owned()))
+        } else {
+            Ok(())
+        }
+    }
+
+    fn mapping(&self, key: &MemoryKey) -> Bytes {
+        self.mapped.mappings.get(key).copied().unwrap_or_default()
+    }
+
+    /// Builds a chain as the real machine does: in the next free piece of its mapping or, when none is left, in the
+    /// first after all chains there are given up. Writing and verifying go through it once each.
+    fn build(&mut self, work: &ChaseWork) -> Result<(), Trouble> {
+        if self.chains.contains(&work.chain()) {
+            return Ok(());
+        }
+        let node = |w: &ChaseWork| w.memory_node(&self.facts);
+        let key = (MemoryUse::Chains, work.pages, Place::Node(node(work)));
+        let (needed, size) = (work.slot(), self.mapping(&key));
+        if needed > size {
+            return Err(Trouble::Failed("no memory was planned for a chain".to_owned()));
+        }
+        let mut taken = self.taken.get(&key).copied().unwrap_or_default();
+        if taken + needed > size {
+            taken = Bytes(0);
+            self.chains.retain(|w| (w.pages, node(w)) != (work.pages, node(work)));
+        }
+        self.taken.insert(key, taken + needed);
+        self.chains.insert(work.chain());
+        let rate = self.model.levels.last().map_or(1e9, |memory| memory.read.0);
+        self.advance(Nanos::from_secs(2.0 * work.touched().0 as f64 / rate))
+    }
+
+    /// Instructions of one cycle each, four at once where none waits.
+    fn instruction_rate(&self, work: &InstructionWork) -> f64 {
+        self.model.core.0 * if work.timing == Timing::Throughput { 4.0 } else { 1.0 }
+    }
+
+    /// Operations of 20 cycles each and what is done inside and between, one after the other on a shared line.
+    fn lock_rate(&self, work: &LockWork) -> f64 {
+        let one = if work.operation == LockOperation::Fence { 30.0 } else { 20.0 };
+        let rate = self.model.core.0 / (one + f64::from(work.inside) + f64::from(work.between));
+        if work.shared { rate } else { rate * work.cpus.len() as f64 }
+    }
+
+    /// What a hop of `work` takes beside threads with the working sets `sets`, its own among them, that make memory
+    /// `factor` times as slow.
+    fn chase_nanos(&self, work: &ChaseWork, sets: &Sets, factor: f64) -> f64 {
+        let load = self.model.load(&self.facts.topology.data_caches(work.cpu), work, (sets, factor));
+        let (from, to) = (self.node_of(work.cpu), work.memory_node(&self.facts));
+        let beyond = self.level(&[work.cpu], work.touched()) + 1 == self.model.levels.len();
+        let load = load + if beyond { self.model.nodes.latency(from, to, &self.facts) } else { 0.0 };
+        let one = match work.shape {
+            ChainShape::Sequential => load,
+            _ => {
+                load + translation_of(work, &self.model, &self.facts)
+                    + if self.walks(work) { self.model.page_walk.0 } else { 0.0 }
+            }
+        };
+        // Each level answers as many loads at once as cover ten of its neighbours' latencies.
+        (one / f64::from(work.walkers.max(1))).max(one / 10.0)
+    }
+
+    /// Takes the memory of `work`; what its probe does in a nanosecond, and the traffic beside it.
+    fn load(&mut self, work: &LoadedWork) -> Result<(f64, Option<Beside>), Trouble> {
+        work.validate()?;
+        if traffic_memory(work, &self.facts).into_iter().any(|(key, bytes)| self.mapping(&key) < bytes) {
+            return Err(Trouble::Failed("no memory was planned for traffic".to_owned()));
+        }
+        let moved = contention::moved(&self.model, &self.facts.topology, work);
+        let beside = Beside { payload: moved.payload / 1e9, bus: moved.bus / 1e9 };
+        let per_nano = match work.chase() {
+            None => moved.probe / 1e9,
+            Some(chase) => {
+                self.build(chase)?;
+                1.0 / self.chase_nanos(chase, &contention::sets(work), self.model.load.factor(moved.used))
+            }
+        };
+        Ok((per_nano, (!work.traffic().is_empty()).then_some(beside)))
+    }
+
+    /// Whether a load of `work` waits for a page to be found: those of a window that the TLBs cover share one search.
+    fn walks(&self, work: &ChaseWork) -> bool {
+        work.pages == PageMode::Base && work.window() > self.model.tlb_reach
+    }
+
+    /// How much longer than the model says this sample takes, and whether it is a spike.
+    fn disturbance(&mut self) -> (f64, bool) {
+        let noise = self.model.noise;
+        self.samples += 1;
+        let uniform = self.random.below(1 << 32) as f64 / (1u64 << 32) as f64;
+        let spike = noise.spike_every > 0 && self.samples.is_multiple_of(noise.spike_every);
+        let drift = 1.0 + noise.drift * self.now.secs();
+        let place = if self.mappings.is_multiple_of(2) { 1.0 + noise.placement } else { 1.0 };
+        ((1.0 + noise.jitter * uniform) * drift * place * if spike { 3.0 } else { 1.0 }, spike)
+    }
+}
+
+impl Machine for SimulatedMachine {
+    fn facts(&self) -> &HostFacts {
+        &self.facts
+    }
+
+    fn clock(&self) -> &ClockFacts {
+        &self.clock
+    }
+
+    fn description(&self) -> &str {
+        "simulated"
+    }
+
+    fn now(&self) -> Nanos {
+        self.now
+    }
+
+    fn wall_clock(&self) -> String {
+        "2000-01-01T00:00:00Z".to_owned()
+    }
+
+    fn pause(&mut self, time: Nanos) -> Result<(), Trouble> {
+        self.advance(time)
+    }
+
+    fn interrupted(&self) -> bool {
+        self.stop_at.is_some_and(|stop| self.now >= stop)
+    }
+
+    fn fault_rate(&mut self) -> BytesPerSecond {
+        // The trial takes its time; an interruption during it is seen by whoever asks next.
+        let _ = self.advance(Nanos::from_secs(Bytes::mib(16).0 as f64 / self.model.fault.0));
+        self.model.fault
+    }
+
+    fn kernel(&self, work: &Work) -> Result<KernelUsed, String> {
+        let name = match work {
+            Work::Stream(w) if w.operation == Operation::CopyNt && w.width == Width::Bits(64) => {
+                return Err("the simulated machine has no 64-bit non-temporal copy".to_owned());
+            }
+            Work::Stream(StreamWork { operation, width: Width::Best, .. }) => format!("{operation}/simulated"),
+            Work::Stream(w) => format!("{}/simulated-{}", w.operation, w.width),
+            Work::Chase(w) if w.walkers > 1 => format!("chase-{}/simulated", w.walkers),
+            Work::Chase(_) => "chase/simulated".to_owned(),
+            Work::Instruction(w) => format!("{}/{}", w.instruction, w.timing),
+            Work::Lock(w) => format!("{}/simulated", w.operation),
+            Work::HandOff(w) => w.kernel.kernel_name(),
+            Work::Io(w) => w.engine.clone(),
+            Work::Loaded(w) => {
+                return w.kernels(|part| self.kernel(part));
+            }
+        };
+        Ok(KernelUsed { name, digest: Some("0000000000000000".to_owned()) })
+    }
+
+    fn look_at(&self, file: &IoFile, _direct: bool) -> units::error::Result<IoTarget> {
+        Ok(self.model.storage.target(file))
+    }
+
+    fn candidates(&self, work: &Work) -> Vec<Work> {
+        let Work::Stream(stream) = work else { return vec![work.clone()] };
+        let kernels = |stream: StreamWork| -> Vec<Work> {
+            if stream.width != Width::Best || self.model.choices.is_empty() {
+                return vec![Work::Stream(stream)];
+            }
+            let with = |(id, _): &(SetId, f64)| StreamWork { width: Width::Set(*id), ..stream.clone() };
+            self.model.choices.iter().map(with).map(Work::Stream).collect()
+        };
+        stream.counts().into_iter().flat_map(kernels).collect()
+    }
+
+    fn map(&mut self, plan: &MemoryPlan, beside: bool) -> Result<(), Trouble> {
+        let usable = self.facts.memory.usable.get().copied().unwrap_or(Bytes(u64::MAX));
+        let all = plan.total() + if beside { self.mapped.total() } else { Bytes(0) };
+        if all > usable {
+            return Err(Trouble::Failed(format!("{all} do not fit into {usable}")));
+        }
+        self.mapped = plan.clone();
+        self.mappings += 1;
+        self.chains.clear();
+        self.taken.clear();
+        self.prepared = None;
+        self.advance(Nanos::from_secs(plan.total().0 as f64 / self.model.fault.0))
+    }
+
+    fn prepare(&mut self, work: &Work) -> Result<(), Trouble> {
+        self.prepared = None;
+        let mut beside = None;
+        let mut fairness = 1.0;
+        let per_nano = match work {
+            Work::Loaded(w) => {
+                let (per_nano, traffic) = self.load(w)?;
+                beside = traffic;
+                per_nano
+            }
+            Work::Stream(w) => {
+                self.take_streams(w)?;
+                let level = self.level(&w.cpus, w.bytes);
+                let (rate, shares) = stream_rate(&self.model, &self.facts, w, level);
+                fairness = shares;
+                rate / 1e9
+            }
+            Work::Chase(w) => {
+                self.build(w)?;
+                1.0 / self.chase_nanos(w, &Sets::from([(w.cpu, w.touched())]), 1.0)
+            }
+            Work::Instruction(w) => self.instruction_rate(w) / 1e9,
+            Work::Lock(w) => self.lock_rate(w) / 1e9,
+            Work::Io(w) => {
+                self.storage.prepare(w, &self.model.storage)?;
+                1.0
+            }
+            Work::HandOff(w) => {
+                let [from, to] = w.cpus;
+                1.0 / self.model.hand_off.round_trip(self.places.relation(from, to), from, to).0
+            }
+        };
+        self.prepared = Some(Prepared { work: work.clone(), per_nano, beside, fairness });
+        self.advance(TAKING_UP)
+    }
+
+    fn sample(&mut self, work: &Work, length: Nanos) -> Result<Observation, Trouble> {
+        let ready = self.prepared.as_ref().filter(|p| p.work == *work);
+        let Some((per_nano, beside, fairness)) = ready.map(|p| (p.per_nano, p.beside, p.fairness)) else {
+            return Err(Trouble::Failed("a sample was asked for before its work was prepared".to_owned()));
+        };
+        if let Work::Io(io) = work {
+            return self.window(io, length);
+        }
+        let length = length * work.stretch();
+        let closer = self.is_closer() && work.cpus().len() > 1;
+        let (factor, spike) = self.disturbance();
+        let elapsed = length * factor;
+        self.advance(elapsed + STARTING)?;
+        let is = |kind: Spike| spike && self.model.noise.spike == kind;
+        // Whatever interrupts a sample leaves a gap in it; a move alone does not, nor does what only makes loads longer.
+        let gap = if spike && !is(Spike::Move) && !is(Spike::Neighbour) { length * 2.0 } else { Nanos::ZERO };
+        let mut found_on = work.cpus().to_vec();
+        if let Some(first) = found_on.first_mut().filter(|_| is(Spike::Move)) {
+            *first += 1;
+        }
+        let per_nano = if closer { per_nano / 2.0 } else { per_nano } * self.model.noise.left_of_core(self.samples);
+        let amount = (per_nano * length.0).round().max(1.0) as u64;
+        Ok(Observation {
+            elapsed,
+            amount,
+            traffic: beside.map(|b| Beside { payload: b.payload * length.0, bus: b.bus * length.0 }),
+            chunks: chunks(amount, elapsed, gap),
+            noise: Some(if spike { self.model.noise.spike.noise() } else { ThreadNoise::default() }),
+            gaps: Gaps { total: gap, longest: gap },
+            found_on: Some(found_on),
+            fairness: Some(fairness),
+            core: self.core_clock(work.cpus().first().copied().unwrap_or(0)),
+            issue: Some(self.model.noise.issue(self.samples)),
+            ..Default::default()
+        })
+    }
+
+    fn core_clock(&mut self, _cpu: u32) -> Option<Hertz> {
+        let share = 1.0 - self.model.noise.slow_clock;
+        Some(Hertz(self.model.core.0 * share / (1.0 + self.model.noise.drift * self.now.secs())))
+    }
+
+    fn pages(&mut self, work: &Work) -> (PageEvidence, Vec<String>) {
+        (self.model.nodes.evidence(work, &self.facts, self.model.granted), Vec::new())
+    }
+
+    fn fill(&mut self) -> Result<(), Trouble> {
+        self.calls[0].push(self.samples);
+        Ok(())
+    }
+
+    fn surroundings(&mut self, cpus: &[u32]) -> Surroundings {
+        self.calls[1].push(self.samples);
+        self.model.noise.surroundings(self.now, cpus.len())
+    }
+
+    fn hand_off(&mut self, [from, to]: [u32; 2]) -> Option<Observation> {
+        let relation = if self.is_closer() { Relation::SameCore } else { self.places.relation(from, to) };
+        let elapsed = self.model.hand_off.round_trip(relation, from, to);
+        Some(Observation { elapsed, amount: 1, ..Default::default() })
+    }
+
+    fn clock_drift(&mut self) -> Option<f64> {
+        Some(self.model.noise.counter_drift)
+    }
+}

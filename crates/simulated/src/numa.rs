@@ -1,0 +1,107 @@
+//! What memory of several nodes costs on a simulated machine.
+
+use engine::Work;
+use engine::pages::listed;
+use engine::{page_bytes, share_of};
+use host::memory::{PageMode, Place};
+use report::{HostFacts, PageEvidence};
+use std::collections::BTreeMap;
+use units::{BytesPerSecond, Nanos};
+
+/// What lies between a CPU and memory at a distance.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Link {
+    /// Distance as the system reports it.
+    pub distance: u32,
+    /// Share of the memory's bandwidth that it carries.
+    pub share: f64,
+    /// What it adds to a load.
+    pub latency: Nanos,
+}
+
+/// What memory of several nodes costs; with none of them named it is the same everywhere.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct NodesCost {
+    /// What the memory of each node carries per second, and what it adds to a load.
+    pub nodes: BTreeMap<u32, (BytesPerSecond, Nanos)>,
+    /// By distance; none for distances that are not named.
+    pub links: Vec<Link>,
+    /// A kernel that takes every page from this node, whatever is asked for.
+    pub misplaced: Option<u32>,
+    /// A kernel that does not tell where pages are.
+    pub untold: bool,
+}
+
+impl NodesCost {
+    fn link(&self, from: u32, to: u32, facts: &HostFacts) -> Option<&Link> {
+        let distance = facts.topology.distance(from, to)?;
+        self.links.iter().find(|link| link.distance == distance)
+    }
+
+    /// What the CPUs of node `from` read per second from memory at `place`, where they are as many as it takes; `None` where
+    /// one of its nodes is not named.
+    fn carried(&self, from: u32, place: &Place, facts: &HostFacts) -> Option<f64> {
+        let of = |&to: &u32| {
+            let share = self.link(from, to, facts).map_or(1.0, |link| link.share);
+            // All nodes are done when the slowest one is.
+            Some(self.nodes.get(&to)?.0.0 * share / share_of(place, to, &facts.topology.nodes))
+        };
+        place.nodes().iter().map(of).collect::<Option<Vec<f64>>>()?.into_iter().reduce(f64::min)
+    }
+
+    /// What threads that read `one` per second each read per second from memory by the places of `threads`, which are a
+    /// CPU's node and where its memory lies; `None` where a node is not named.
+    pub fn rate(&self, threads: &[(u32, Place)], one: f64, facts: &HostFacts) -> Option<f64> {
+        let mut groups: BTreeMap<&Place, (f64, f64)> = BTreeMap::new();
+        for (from, place) in threads {
+            let carried = self.carried(*from, place, facts)?;
+            let group = groups.entry(place).or_insert((0.0, 0.0));
+            // Of several nodes' CPUs the nearest can draw all that the memory has.
+            *group = (group.0 + one, group.1.max(carried));
+        }
+        Some(groups.into_values().map(|(threads, memory)| threads.min(memory)).sum())
+    }
+
+    /// What a load from memory of node `to` takes longer on a CPU of node `from`.
+    pub fn latency(&self, from: u32, to: u32, facts: &HostFacts) -> f64 {
+        let link = self.link(from, to, facts).map_or(0.0, |link| link.latency.0);
+        link + self.nodes.get(&to).map_or(0.0, |(_, latency)| latency.0)
+    }
+
+    /// What this kernel says of the pages of `work`, of which the share `granted` is of the size asked for where that is a
+    /// large one.
+    pub fn evidence(&self, work: &Work, facts: &HostFacts, granted: f64) -> PageEvidence {
+        let Some(pages) = work.pages() else { return PageEvidence::default() };
+        let asked = page_bytes(pages, facts);
+        let granted = if pages == PageMode::Base { 1.0 } else { granted };
+        let told = (!self.untold).then(|| self.pages(work, facts));
+        PageEvidence {
+            asked_bytes: Some(asked.0),
+            granted_share: Some(granted),
+            granted_bytes: Some(if granted >= 0.5 { asked.0 } else { facts.pages.base.0 }),
+            resident_share: Some(1.0),
+            nodes: told.as_ref().map(|(pages, _)| pages.keys().copied().collect()),
+            elsewhere: told.as_ref().map(|(_, strays)| *strays),
+            pages_by_node: told.map(|(pages, _)| listed(pages)),
+            asked_place: work.place().map(|place| place.to_string()),
+            expected_nodes: Some(work.memory_nodes(facts)),
+            non_zero: Some(true),
+        }
+    }
+
+    /// Base pages by node as this kernel hands them out to `work`, and how many of them lie elsewhere than they were to.
+    fn pages(&self, work: &Work, facts: &HostFacts) -> (BTreeMap<u32, u64>, u64) {
+        let all = work.working_set().0.div_ceil(facts.pages.base.0.max(1)).max(1);
+        let each = all / work.cpus().len().max(1) as u64;
+        if let Some(node) = self.misplaced {
+            let right = |index: &usize| work.memory_nodes_of(*index, facts).contains(&node);
+            let right = (0..work.cpus().len()).filter(right).count() as u64;
+            return (BTreeMap::from([(node, all)]), all - each * right);
+        }
+        let nodes = work.memory_nodes(facts);
+        let shared = || Place::Interleaved(nodes.clone());
+        let place = work.place().filter(|place| *place != Place::Local).unwrap_or_else(shared);
+        let share = |node: u32| (share_of(&place, node, &facts.topology.nodes) * all as f64).ceil() as u64;
+        (nodes.iter().map(|&node| (node, share(node))).collect(), 0)
+    }
+}

@@ -1,0 +1,302 @@
+//! A device that exists only as a model: the engine of the simulated machine, with a clock of its own.
+
+use crate::Trouble;
+use engine::io::content::Contents;
+use engine::io::observe::{self, IoSeen};
+use engine::io::target::IoTarget;
+use engine::io::walk::Walk;
+use engine::io::work::{IoFile, IoWork, Permission};
+use engine::io::worker::{Lane, LaneSeen, Ticker, Window, run};
+use host::interrupt::StopFlag;
+use host::storage::{IO_ERROR, IoBuffers, IoCompletion, IoEngine, IoRequest, LONGEST_WAIT, Transfer};
+use stats::{SplitMix64, derive};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use units::error::Result;
+use units::{Bytes, Nanos};
+
+/// What a simulated device costs, and how it fails. Every file is one of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StorageModel {
+    /// Its size.
+    pub size: Bytes,
+    /// Its logical block.
+    pub logical_block: Bytes,
+    /// Whether the page cache can be passed by, or why not.
+    pub direct: std::result::Result<(), String>,
+    /// What a read takes.
+    pub read: Nanos,
+    /// What a write takes.
+    pub write: Nanos,
+    /// What a read or write takes longer for each GiB that lies between it and the one before.
+    pub seek: Nanos,
+    /// What a flush takes.
+    pub flush: Nanos,
+    /// Operations that it does at once.
+    pub parallelism: u32,
+    /// Operations take up to this share longer.
+    pub jitter: f64,
+    /// One in so many operations takes twenty times as long; 0 for none.
+    pub slow_every: u64,
+    /// One in so many operations fails with EIO; 0 for none.
+    pub error_every: u64,
+    /// One in so many operations moves half of its bytes; 0 for none.
+    pub short_every: u64,
+    /// All operations after so many never come back; 0 for none. Each thread has its own count.
+    pub hangs_after: u64,
+    /// One in so many reads brings something else than was written; 0 for none.
+    pub wrong_every: u64,
+}
+
+impl Default for StorageModel {
+    /// 1 GiB that does 8 operations of 1 ms at once, without faults.
+    fn default() -> Self {
+        Self {
+            size: Bytes::gib(1),
+            logical_block: Bytes(512),
+            direct: Ok(()),
+            read: Nanos(1e6),
+            write: Nanos(1e6),
+            seek: Nanos::ZERO,
+            flush: Nanos(2e6),
+            parallelism: 8,
+            jitter: 0.0,
+            slow_every: 0,
+            error_every: 0,
+            short_every: 0,
+            hangs_after: 0,
+            wrong_every: 0,
+        }
+    }
+}
+
+impl StorageModel {
+    /// What is known of a file before it is opened.
+    pub fn target(&self, file: &IoFile) -> IoTarget {
+        let size = if let Permission::Create { size, .. } = file.permission { size } else { self.size };
+        IoTarget {
+            size: size.0,
+            kind: "simulated".to_owned(),
+            logical_block: self.logical_block.0,
+            direct: self.direct.clone(),
+            remarks: Vec::new(),
+        }
+    }
+}
+
+/// Time on the simulated machine in ns; every clone shows the same.
+#[derive(Debug, Clone, Default)]
+struct SimulatedClock(Arc<AtomicU64>);
+
+impl SimulatedClock {
+    fn set(&self, tick: u64) {
+        self.0.store(tick, Ordering::Relaxed);
+    }
+}
+
+/// What looking at the queue takes, and handing a request over.
+const LOOK: u64 = 500;
+
+impl Ticker for SimulatedClock {
+    fn now(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    fn wait_until(&self, tick: u64) {
+        self.0.fetch_max(tick, Ordering::Relaxed);
+    }
+
+    fn compute(&self, additions: u32) {
+        self.0.fetch_add(u64::from(additions), Ordering::Relaxed);
+    }
+}
+
+/// One thread's part of the device.
+struct Device {
+    model: StorageModel,
+    clock: SimulatedClock,
+    /// When each of the operations that it does at once is done with what it has.
+    servers: Vec<u64>,
+    /// How many times slower one operation is, because others have their part of the device.
+    share: f64,
+    under_way: Vec<IoCompletion>,
+    /// Where the operation before was.
+    head: u64,
+    random: SplitMix64,
+    count: u64,
+    buffers: IoBuffers,
+    contents: Contents,
+}
+
+impl Device {
+    fn service(&mut self, request: &IoRequest) -> u64 {
+        let model = &self.model;
+        let mut seek = Nanos::ZERO;
+        if request.transfer.moves_data() {
+            seek = model.seek * (self.head.abs_diff(request.offset) as f64 / Bytes::gib(1).0 as f64);
+            self.head = request.offset;
+        }
+        let one = match request.transfer {
+            Transfer::Read => model.read + seek,
+            Transfer::Write => model.write + seek,
+            Transfer::Sync | Transfer::DataSync => model.flush,
+        };
+        let slow = if is_nth(self.count, model.slow_every) { 20.0 } else { 1.0 };
+        (one.0 * self.share * slow * (1.0 + model.jitter * self.random.fraction())) as u64
+    }
+
+    /// Whether it does nothing any more.
+    fn hangs(&self) -> bool {
+        self.model.hangs_after > 0 && self.count > self.model.hangs_after
+    }
+
+    fn result(&mut self, request: &IoRequest) -> std::result::Result<usize, i32> {
+        if !request.transfer.moves_data() {
+            return Ok(0);
+        }
+        let end = request.offset.saturating_add(request.bytes as u64);
+        if is_nth(self.count, self.model.error_every) {
+            return Err(IO_ERROR);
+        }
+        if is_nth(self.count, self.model.short_every) {
+            return Ok(request.bytes / 2);
+        }
+        let wrong = is_nth(self.count, self.model.wrong_every);
+        if request.transfer == Transfer::Read
+            && let Some(buffer) = self.buffers.slot_mut(request.slot)
+        {
+            self.contents.make(request.slot, &mut buffer[..request.bytes], request.offset);
+            if let Some(byte) = buffer.first_mut().filter(|_| wrong) {
+                *byte ^= 1;
+            }
+        }
+        let there = self.model.size.0.saturating_sub(request.offset).min(end - request.offset);
+        Ok(usize::try_from(there).unwrap_or(request.bytes))
+    }
+}
+
+/// When an operation is done that never is.
+const NEVER: u64 = u64::MAX;
+
+fn is_nth(count: u64, every: u64) -> bool {
+    every > 0 && count.is_multiple_of(every)
+}
+
+impl IoEngine for Device {
+    fn submit(&mut self, requests: &[IoRequest]) -> Result<usize> {
+        for request in requests {
+            self.count += 1;
+            let now = self.clock.0.fetch_add(LOOK, Ordering::Relaxed) + LOOK;
+            let service = self.service(request);
+            let result = self.result(request);
+            let free = self.servers.iter_mut().min_by_key(|at| **at);
+            let at = free.map_or(now, |server| {
+                *server = (*server).max(now) + service;
+                *server
+            });
+            let at = if self.hangs() { NEVER } else { at };
+            self.under_way.push(IoCompletion { tag: request.tag, result, at });
+        }
+        Ok(requests.len())
+    }
+
+    fn reap(&mut self, least: usize, into: &mut Vec<IoCompletion>) -> Result<()> {
+        self.under_way.sort_by_key(|c| c.at);
+        if let Some(last) = least.min(self.under_way.len()).checked_sub(1) {
+            // As engines of real devices do, it waits for so long at a time.
+            let longest = self.clock.now().saturating_add(LONGEST_WAIT.0 as u64);
+            self.clock.wait_until(self.under_way[last].at.min(longest));
+        }
+        let now = self.clock.0.fetch_add(LOOK, Ordering::Relaxed);
+        let done = self.under_way.partition_point(|c| c.at <= now);
+        into.extend(self.under_way.drain(..done));
+        Ok(())
+    }
+
+    fn buffers(&mut self) -> &mut IoBuffers {
+        &mut self.buffers
+    }
+}
+
+/// What the simulated machine keeps of the works on storage that it was asked for.
+#[derive(Default)]
+pub struct SimulatedStorage {
+    clock: SimulatedClock,
+    lanes: BTreeMap<IoWork, (Vec<Lane>, Option<u64>)>,
+}
+
+impl std::fmt::Debug for SimulatedStorage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SimulatedStorage").field("works", &self.lanes.len()).finish()
+    }
+}
+
+impl SimulatedStorage {
+    /// Makes ready to sample `work`.
+    pub fn prepare(&mut self, work: &IoWork, model: &StorageModel) -> std::result::Result<(), Trouble> {
+        if self.lanes.contains_key(work) {
+            return Ok(());
+        }
+        let lanes = (0..work.cpus.len()).map(|thread| self.lane(work, model, thread));
+        let lanes = lanes.collect::<Result<Vec<_>>>()?;
+        self.lanes.insert(work.clone(), (lanes, work.total().filter(|_| work.is_counted())));
+        Ok(())
+    }
+
+    fn lane(&self, work: &IoWork, model: &StorageModel, thread: usize) -> Result<Lane> {
+        let threads = work.cpus.len().max(1) as u32;
+        let device = Device {
+            model: model.clone(),
+            clock: self.clock.clone(),
+            servers: vec![0; (model.parallelism / threads).max(1) as usize],
+            share: f64::from(threads) / f64::from(model.parallelism.max(1)).min(f64::from(threads)),
+            under_way: Vec::new(),
+            head: 0,
+            random: SplitMix64::new(derive(work.seed, "device", thread as u64)),
+            count: 0,
+            buffers: IoBuffers::new(work.depth.max(1) as usize, work.block.to_usize(), 0)?,
+            contents: Contents::new(engine::io::work::Content::Pattern, 0),
+        };
+        Ok(Lane::new(Box::new(device), Walk::new(work, thread), Contents::new(work.content, work.seed)))
+    }
+
+    /// Takes a window of `work` that begins at `now`: what was seen and how long it took with what was waited for.
+    pub fn sample(
+        &mut self,
+        work: &IoWork,
+        model: &StorageModel,
+        (now, length): (Nanos, Nanos),
+    ) -> std::result::Result<(IoSeen, Nanos), Trouble> {
+        let missing = || Trouble::Failed("a window was asked for before its work was prepared".to_owned());
+        let (lanes, left) = self.lanes.get_mut(work).ok_or_else(missing)?;
+        let (start, threads) = (now.0 as u64, lanes.len());
+        let quota = observe::quota(work, *left);
+        let done = work.total().unwrap_or(0) - left.unwrap_or(0);
+        let (mut all, mut last): (Vec<LaneSeen>, u64) = (Vec::new(), start);
+        for (thread, lane) in lanes.iter_mut().enumerate() {
+            self.clock.set(start);
+            let window = Window {
+                thread,
+                start,
+                end: start + observe::length(work, length).0 as u64,
+                most: quota.map(|quota| observe::share(quota, done, thread, threads)),
+                rate: 1.0,
+                traced: false,
+                stop: StopFlag::never(),
+            };
+            all.push(run(lane, work, &window, &self.clock)?);
+            last = last.max(self.clock.now());
+        }
+        if let (Some(left), Some(quota)) = (left.as_mut(), quota) {
+            *left = left.saturating_sub(quota);
+        }
+        let window = (start, start + length.0 as u64, 1.0);
+        let mut seen = IoSeen::of(work, &all, window)?;
+        seen.is_last |= *left == Some(0);
+        seen.direct = work.direct && model.direct.is_ok();
+        seen.remarks = model.direct.as_ref().err().filter(|_| work.direct).cloned().into_iter().collect();
+        seen.begin = now;
+        Ok((seen, Nanos((last - start) as f64)))
+    }
+}
