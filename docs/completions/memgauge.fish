@@ -33,7 +33,7 @@ complete -c memgauge -n "__fish_memgauge_needs_command" -l sizes -d 'Working set
 complete -c memgauge -n "__fish_memgauge_needs_command" -l threads -d 'Threads that move bytes, one per CPU: 1,2,all or 1..8 or best; latency is that of one thread' -r
 complete -c memgauge -n "__fish_memgauge_needs_command" -l width -d 'Registers: 64, 128, 256, 512 bits, a set (sse2, avx2, neon), widest, best (the fastest at each point)' -r
 complete -c memgauge -n "__fish_memgauge_needs_command" -l pages -d 'Pages: 4k, thp (transparent huge pages), huge (reserved huge pages), huge-1GiB (of one of several pools)' -r
-complete -c memgauge -n "__fish_memgauge_needs_command" -l memory-nodes -d 'NUMA node of all memory [default: that of each thread]' -r
+complete -c memgauge -n "__fish_memgauge_needs_command" -l memory-nodes -d 'NUMA nodes of all memory, one after another [default: that of each thread]' -r
 complete -c memgauge -n "__fish_memgauge_needs_command" -l cpus -d 'CPUs to use, in this order: 0-3,8 [default: all that are allowed, physical cores first]' -r
 complete -c memgauge -n "__fish_memgauge_needs_command" -l dram-peak -d 'What the memory carries at most, for shares and plausibility: 204.8GB/s; a bare number is GB/s [default: from the memory modules, if readable]' -r
 complete -c memgauge -n "__fish_memgauge_needs_command" -l last-level -d 'The last-level cache that the CPUs have together: sizes memory; measured: as a sweep at the beginning finds it [default: as the system reports, or more where a sweep is part of the run and finds more]' -r
@@ -91,7 +91,7 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l sizes -d 'Work
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l threads -d 'Threads that move bytes, one per CPU: 1,2,all or 1..8 or best; latency is that of one thread' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l width -d 'Registers: 64, 128, 256, 512 bits, a set (sse2, avx2, neon), widest, best (the fastest at each point)' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l pages -d 'Pages: 4k, thp (transparent huge pages), huge (reserved huge pages), huge-1GiB (of one of several pools)' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l memory-nodes -d 'NUMA node of all memory [default: that of each thread]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l memory-nodes -d 'NUMA nodes of all memory, one after another [default: that of each thread]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l cpus -d 'CPUs to use, in this order: 0-3,8 [default: all that are allowed, physical cores first]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l dram-peak -d 'What the memory carries at most, for shares and plausibility: 204.8GB/s; a bare number is GB/s [default: from the memory modules, if readable]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l last-level -d 'The last-level cache that the CPUs have together: sizes memory; measured: as a sweep at the beginning finds it [default: as the system reports, or more where a sweep is part of the run and finds more]' -r
@@ -127,7 +127,7 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l threads 
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l width -d 'Registers: 64, 128, 256, 512 bits, a set (sse2, avx2, neon), widest, best (the fastest at each point)' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l pages -d 'Pages: 4k, thp (transparent huge pages), huge (reserved huge pages), huge-1GiB (of one of several pools), best (the largest of these that there are)' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l prefetch-distance -d 'How far ahead operations that prefetch do so: 512,2KiB' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l memory-nodes -d 'NUMA node of all memory [default: that of each thread]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l memory-nodes -d 'NUMA nodes of all memory, one after another [default: that of each thread]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l cpus -d 'CPUs to use, in this order: 0-3,8 [default: all that are allowed, physical cores first]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l dram-peak -d 'What the memory carries at most, for shares and plausibility: 204.8GB/s; a bare number is GB/s [default: from the memory modules, if readable]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l last-level -d 'The last-level cache that the CPUs have together: sizes memory; measured: as a sweep at the beginning finds it [default: as the system reports, or more where a sweep is part of the run and finds more]' -r
@@ -161,12 +161,14 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l sizes -d '
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l stride -d 'Distance between neighbouring nodes in memory, multiples of 8 [default: the cache line]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l pages -d 'Pages: 4k, thp (transparent huge pages), huge (reserved huge pages), huge-1GiB (of one of several pools), best (the largest of these that there are)' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l chain-mode -d 'Orders of the chain: global-random, random-box, same-random-in-box, diff-random-in-box, sequential' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l locality -d 'Window of the orders that finish one before they go on to the next (...-box): a multiple of the stride [default: 1MiB]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l locality -d 'Windows of the orders that finish one before they go on to the next (...-box): multiples of the stride [default: 1MiB]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l chains -d 'Chains followed at once by one thread, 1,2,4 or 1..32: how many misses a core keeps in flight' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l windows -d 'Beside the headline, the distribution over so many short windows, 100 to 1000000: p50 to p99.9 and the longest' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l window -d 'Length of such a window, 1us to 10ms' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l cpus -d 'CPUs that walk, one after another [default: the first that is allowed]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l memory-nodes -d 'NUMA node of the memory [default: that of the CPU]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l threads -d 'Threads that follow pointers at the same time, one per CPU: 1,2,all or 1..8' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l region -d 'Chains of several threads: private (one for each), shared (one for all of them)' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l cpus -d 'CPUs that walk, one after another, or those of --threads [default: the first that is allowed, or all]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l memory-nodes -d 'NUMA nodes of the memory, one after another [default: that of the CPU]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l last-level -d 'The last-level cache that the CPUs have together: sizes memory; measured: as a sweep at the beginning finds it [default: as the system reports, or more where a sweep is part of the run and finds more]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l budget -d 'Time for everything: 90s, 2min; a bare number is seconds [default: the profile\'s, or 60s for a single experiment]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l samples -d 'Samples of each point, at least 3 [default: as many as the interval and the budget ask for]' -r
@@ -190,6 +192,7 @@ help\t''"
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -s o -l output -d 'Write to FILE, format by extension (.txt .json .jsonl .ndjson .csv .md .markdown .prom .om .html .htm .svg .png), JSON to a pipe; - is standard output and saves nothing [default: a report in the folder of runs, see list runs]' -r -F
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l title -d 'What a picture or a page is called [default: what it shows]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l payload -d 'Load the word behind each pointer too, which no later load waits for'
+complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l shared -d 'The same as --region shared'
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l dry-run -d 'Print the plan with its time and memory, and measure nothing; --format json and jsonl print it as data'
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l scores -d 'With sc-membench: peaks, averages and scores by that tool\'s formulas, on standard error'
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l strict -d 'Exit with 3 if any number is less than solid'
@@ -235,6 +238,8 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand scaling" -s h -l help 
 complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l kernel -d 'How the line is handed over: compare-and-swap, store-load, exchange' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l pairs -d 'Pairs of CPUs: 0-1 (each of them starts in turn), 0:1 (only cpu 0 starts) [default: all, or a choice of --max-points]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l lines -d 'Cache lines that a pair hands over in turn, 2 to 4096, half of them first touched by each of the two' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l windows -d 'Beside the headline, the distribution over so many short windows, 100 to 1000000: p50 to p99.9 and the longest' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l window -d 'Length of such a window, 1us to 10ms' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l cpus -d 'CPUs to use, in this order: 0-3,8 [default: all that are allowed, physical cores first]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l budget -d 'Time for everything: 90s, 2min; a bare number is seconds [default: the profile\'s, or 60s for a single experiment]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand core-to-core" -l samples -d 'Samples of each point, at least 3 [default: as many as the interval and the budget ask for]' -r
@@ -272,7 +277,7 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l rea
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l writers -d 'In place of mixes: so many threads that only store (with --readers)' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l pages -d 'Pages of all memory: 4k, thp (transparent huge pages), huge (reserved huge pages), best (the largest of these that there are)' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l sizes -d 'Memory that the chain spans, rounded down to whole lines [default: as `memgauge latency` in memory]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l memory-nodes -d 'NUMA node of all memory [default: that of --cpus, and the most distant one]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l memory-nodes -d 'NUMA nodes of all memory, one after another [default: that of --cpus, and the most distant one]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l victim -d 'Measure what this CPU loses when others use the memory: its latency and its bandwidth, alone and beside --bully' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l bully -d 'The CPUs that use the memory beside --victim [default: all others]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l dram-peak -d 'What the memory carries at most, for shares and plausibility: 204.8GB/s; a bare number is GB/s [default: from the memory modules, if readable]' -r

@@ -24,14 +24,14 @@ pub mod work;
 pub use io::{
     COUNTED_WINDOWS, Content, Flush, IoFile, IoSeen, IoTarget, IoWork, Order, Pace, Permission, Recording, Step,
 };
-pub use machine::{Beside, CHUNKS, Chunks, Gaps, Machine, Observation, Trouble};
-pub use native::{Clock, FILLS, LONGEST_FILL, Member, RealMachine, Team};
+pub use machine::{Beside, CHUNKS, Chunks, Gaps, Machine, Observation, Trouble, blocks_of};
+pub use native::{Clock, FILLS, LONGEST_FILL, Member, RealMachine, Team, blocks_of};
 pub use sampling::{
-    Baselines, Evaluation, Frame, IN_MEMORY, LONGEST_WALK, PointLog, SAMPLES_OF_A_FILL, Sampling, Windows, evaluate,
-    fills, race_samples, sample_round, settling,
+    Baselines, DISTRIBUTION, Evaluation, Frame, IN_MEMORY, LONGEST_WALK, PointLog, SAMPLES_OF_A_FILL, Sampling,
+    Windows, evaluate, fills, race_samples, sample_round, settling,
 };
 pub use work::{
     ChainShape, ChaseWork, HandOffWork, InstructionWork, Invalid, LoadedWork, LockWork, MemoryKey, MemoryPlan,
-    MemoryUse, Probe, StreamWork, TableOrder, Traffic, Work, lacking_pages, page_bytes, share_of, slot, traffic_key,
-    traffic_memory,
+    MemoryUse, Probe, StreamWork, TableOrder, Traffic, Work, chain_key, lacking_pages, page_bytes, share_of, slot,
+    traffic_key, traffic_memory,
 };

@@ -76,6 +76,12 @@ pub struct Gaps {
 /// and an interruption stays in one of them.
 pub const CHUNKS: u64 = 16;
 
+/// The blocks that come nearest to `amount` where each counts as `each`, at least one.
+pub fn blocks_of(amount: u64, each: u64) -> u64 {
+    let each = each.max(1);
+    (amount.saturating_add(each / 2) / each).max(1)
+}
+
 /// What one sample showed.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Observation {
@@ -169,6 +175,10 @@ pub trait Machine {
 
     /// Takes one sample of the work that was prepared last, for about `length`.
     fn sample(&mut self, work: &Work, length: Nanos) -> Result<Observation, Trouble>;
+
+    /// Takes one sample of the work that was prepared last, in chunks of `amount` of its first thread each, as
+    /// [`Observation::amount`] counts, or as near to that as whole blocks of its kernel come.
+    fn sample_in_chunks(&mut self, work: &Work, amount: u64) -> Result<Observation, Trouble>;
 
     /// Core clock of `cpu` now, `None` where it cannot be established.
     fn core_clock(&mut self, cpu: u32) -> Option<Hertz>;

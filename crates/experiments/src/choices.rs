@@ -2,10 +2,10 @@
 
 use super::bandwidth::Bandwidth;
 use super::latency::Latency;
-use super::lists::{Asked, Count, Operations, PageModes, Widths};
+use super::lists::{Asked, Operations, PageModes, Widths};
 use super::{Detail, Experiment};
 use std::str::FromStr;
-use units::{ParseError, SizeList, ThreadList, parse_list, read_like};
+use units::{CpuList, ParseError, SizeList, ThreadList, parse_list};
 
 /// The name by which latency stands among operations.
 const LATENCY: &str = "latency";
@@ -53,9 +53,9 @@ pub struct Choices {
     #[arg(long, value_name = "LIST")]
     pub pages: Option<PageModes>,
 
-    /// NUMA node of all memory [default: that of each thread]
-    #[arg(long, value_name = "N", aliases = ["node", "nodes"], value_parser = read_like::<Count>("0"))]
-    pub memory_nodes: Option<Count>,
+    /// NUMA nodes of all memory, one after another [default: that of each thread]
+    #[arg(long, value_name = "LIST", aliases = ["node", "nodes"])]
+    pub memory_nodes: Option<CpuList>,
 }
 
 impl Choices {

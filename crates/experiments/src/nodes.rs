@@ -1,7 +1,6 @@
 //! NUMA nodes as options name them.
 
 use super::Scope;
-use super::lists::Count;
 use units::error::{Error, Result};
 use units::{Bytes, CpuList};
 
@@ -12,11 +11,11 @@ pub fn with_memory(scope: &Scope<'_>) -> Vec<u32> {
     if ids.is_empty() { vec![0] } else { ids }
 }
 
-/// The NUMA node that the user wants the memory on.
-pub fn asked_node(asked: Option<Count>, scope: &Scope<'_>) -> Result<Option<u32>> {
-    let Some(Count(asked)) = asked else { return Ok(None) };
-    available(&[asked], &with_memory(scope), "nodes with memory are", "--memory-nodes")?;
-    Ok(Some(asked))
+/// The NUMA nodes that the user wants the memory on, one after another; `None` alone where that is left open.
+pub fn asked_nodes(asked: Option<&CpuList>, scope: &Scope<'_>) -> Result<Vec<Option<u32>>> {
+    let Some(asked) = asked else { return Ok(vec![None]) };
+    available(&asked.0, &with_memory(scope), "nodes with memory are", "--memory-nodes")?;
+    Ok(asked.0.iter().copied().map(Some).collect())
 }
 
 /// Refuses a node that is not among `nodes`, which `are` what they are, for the option `option`.

@@ -7,8 +7,8 @@ use report::{Coordinate, Dataset, Measured, Point};
 use std::collections::BTreeMap;
 use units::significant;
 
-/// The pairs of axes that span a matrix.
-const ENDS: [Ends; 2] = [["from", "to"], ["cpu_node", "memory_node"]];
+/// The pairs of axes that span a matrix; percentiles stand beside each other.
+const ENDS: [Ends; 3] = [["from", "to"], ["cpu_node", "memory_node"], ["size_bytes", "percentile"]];
 
 /// Axes of rows and columns.
 type Ends = [&'static str; 2];

@@ -20,6 +20,9 @@ fn good() -> Case {
         ci_high: 101.0,
         confidence: 0.95,
         mad: Some(0.5),
+        mean: None,
+        standard_deviation: None,
+        coefficient_of_variation: None,
         clean_samples: 20,
     };
     let pages = PageEvidence {
@@ -194,10 +197,10 @@ fn what_goes_on_within_rounds_is_the_reason_of_a_doubt_and_no_doubt_of_its_own()
 fn slower_is_longer_times_and_lower_rates() {
     let rounds = |of: fn(usize) -> f64| vec![(0..12).map(|_| (0..8).map(of).collect()).collect()];
     let (rising, falling) = (rounds(|at| 100.0 + 10.0 * (at % 4) as f64), rounds(|at| 100.0 / (1.0 + at as f64)));
-    assert!(Shape::of(&rising, false).slowing.is_some_and(|s| (s - 0.3).abs() < 1e-9));
-    assert!(Shape::of(&rising, true).slowing.is_some_and(|s| s < -0.2));
-    assert!(Shape::of(&falling, true).slowing.is_some_and(|s| s > 0.5));
-    assert_eq!(Shape::of(&rounds(|_| 5.0), true).slowing, None);
+    assert!(Shape::describe(&rising, false, 4).slowing.is_some_and(|s| (s - 0.3).abs() < 1e-9));
+    assert!(Shape::describe(&rising, true, 4).slowing.is_some_and(|s| s < -0.2));
+    assert!(Shape::describe(&falling, true, 4).slowing.is_some_and(|s| s > 0.5));
+    assert_eq!(Shape::describe(&rounds(|_| 5.0), true, 4).slowing, None);
 }
 
 #[test]

@@ -7,7 +7,7 @@ mod slots;
 
 pub use background::{LoadedWork, Probe, Traffic};
 pub use kind::{ChainShape, ChaseWork, HandOffWork, InstructionWork, LockWork, StreamWork, TableOrder, Work};
-pub use memory_plan::{MemoryKey, MemoryPlan, MemoryUse, lacking_pages, traffic_key, traffic_memory};
+pub use memory_plan::{MemoryKey, MemoryPlan, MemoryUse, chain_key, lacking_pages, traffic_key, traffic_memory};
 pub use slots::{page_bytes, share_of, slot};
 
 /// Why a work cannot be run, whichever machine is asked.

@@ -108,7 +108,7 @@ const USAGE: &[Row] = &[
     ("latency --chain-mode random", 2, Err, "chain modes: global-random, random-box"),
     ("latency --chain-mode=", 2, Err, "chain modes: global-random"),
     ("latency --memory-nodes 4096", 2, Err, "node not available: 4096; nodes with memory are 0"),
-    ("latency --memory-nodes x", 2, Err, "a whole number from 0"),
+    ("latency --memory-nodes x", 2, Err, "a list of CPUs or nodes is numbers and ranges: 0-3,8"),
     ("latency --locality 1MiB", 2, Err, "option without effect: --locality 1MiB; only random-box"),
     ("latency --chain-mode global-random,sequential --locality 4KiB", 2, Err, "type --chain-mode random-box"),
     ("latency --chain-mode random-box --locality 0", 2, Err, "window not possible: 0 B"),
@@ -259,8 +259,8 @@ const ANSWERS: &[Row] = &[
     ("run --only latency,latency --dry-run", 0, Out, "operation=chase"),
     ("bandwidth --sizes 16KiB --dry-run", 0, Out, "size_bytes=16384"),
     // A list that names a thing twice asks for it once; with `all` on one CPU too.
-    ("bandwidth --sizes 4KiB,4KiB --ops read,read --threads 1,1 --dry-run", 0, Out, "plan: 1 points"),
-    ("bandwidth --sizes 4KiB --ops read --cpus 0,0 --threads 1,all --dry-run", 0, Out, "plan: 1 points"),
+    ("bandwidth --sizes 4KiB,4KiB --ops read,read --threads 1,1 --dry-run", 0, Out, "plan: 1 point,"),
+    ("bandwidth --sizes 4KiB --ops read --cpus 0,0 --threads 1,all --dry-run", 0, Out, "plan: 1 point,"),
     // What is not whole blocks is rounded down, and that is said.
     ("bandwidth --sizes 4097 --ops read --dry-run", 0, Out, "4097 B were rounded down to 4096 B"),
     ("bandwidth --sizes 1535 --ops read,copy --dry-run", 0, Out, "1535 B were rounded down to 1024 B for read, copy"),

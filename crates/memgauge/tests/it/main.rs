@@ -15,6 +15,7 @@ mod helper;
 mod interruption;
 mod journals;
 mod loaded;
+mod odd_requests;
 mod outputs;
 mod resume;
 mod saved_runs;
