@@ -25,7 +25,7 @@ pub use io::{
     COUNTED_WINDOWS, Content, Flush, IoFile, IoSeen, IoTarget, IoWork, Order, Pace, Permission, Recording, Step,
 };
 pub use machine::{Beside, CHUNKS, Chunks, Gaps, Machine, Observation, Trouble, blocks_of};
-pub use native::{Clock, FILLS, LONGEST_FILL, Member, RealMachine, Team, blocks_of};
+pub use native::{Clock, FILLS, LONGEST_FILL, Member, RealMachine, Team};
 pub use sampling::{
     Baselines, DISTRIBUTION, Evaluation, Frame, IN_MEMORY, LONGEST_WALK, PointLog, SAMPLES_OF_A_FILL, Sampling,
     Windows, evaluate, fills, race_samples, sample_round, settling,
