@@ -24,11 +24,11 @@ pub mod work;
 pub use io::{
     COUNTED_WINDOWS, Content, Flush, IoFile, IoSeen, IoTarget, IoWork, Order, Pace, Permission, Recording, Step,
 };
-pub use machine::{Beside, CHUNKS, Chunks, Gaps, Machine, Observation, Trouble, blocks_of};
-pub use native::{Clock, FILLS, LONGEST_FILL, Member, RealMachine, Team};
+pub use machine::{Beside, CHUNKS, Chunks, Costs, FILLS, Gaps, LONGEST_FILL, Machine, Observation, Trouble, blocks_of};
+pub use native::{Clock, Member, RealMachine, Team};
 pub use sampling::{
-    Baselines, DISTRIBUTION, Evaluation, Frame, IN_MEMORY, LONGEST_WALK, PointLog, SAMPLES_OF_A_FILL, Sampling,
-    Windows, evaluate, fills, race_samples, sample_round, settling,
+    Baselines, DISTRIBUTION, Evaluation, Frame, IN_MEMORY, LONGEST_WALK, PointCosts, PointLog, SAMPLES_OF_A_FILL,
+    Sampling, TimedPoint, Windows, evaluate, expected_fill, expected_time, fills, sample_round, settling,
 };
 pub use work::{
     ChainShape, ChaseWork, HandOffWork, InstructionWork, Invalid, LoadedWork, LockWork, MemoryKey, MemoryPlan,

@@ -1,7 +1,7 @@
 //! What the engine asks of a machine: the real one and the simulated one answer alike.
 
 use crate::io::{IoFile, IoSeen, IoTarget};
-use crate::work::{Invalid, MemoryPlan, Work};
+use crate::work::{ChaseWork, Invalid, MemoryPlan, Work};
 use host::noise::ThreadNoise;
 use report::{ClockFacts, HostFacts, KernelUsed, Outcome, PageEvidence, Surroundings};
 use units::error::Error;
@@ -117,6 +117,91 @@ pub struct Observation {
     pub shared: bool,
 }
 
+/// Passes through a chain that a cache could hold before it is sampled ([`Machine::fill`]). The number is the same for every
+/// size: where it changes, latency changes too, which looks like the end of a cache.
+pub const FILLS: u64 = 4;
+
+/// The time that these passes may take.
+pub const LONGEST_FILL: Nanos = Nanos(200e6);
+
+/// What the steps of a measurement cost on a machine, as far as that is known before it: a plan adds them up.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Costs {
+    /// Start and end of a session: calibration, reading back pages, writing the report.
+    pub session: Nanos,
+    /// A round of a point beside its samples: taking memory, readings of faults, steal and core clock.
+    pub round: Nanos,
+    /// Preparing a work alone, while kernels are compared.
+    pub prepare: Nanos,
+    /// A sample beside its length: waking the threads, finding the chunk.
+    pub sample: Nanos,
+    /// Samples that warming up takes on average in caches, once the working set has been walked through.
+    pub warm_ups: f64,
+    /// The same beyond the caches.
+    pub warm_ups_in_memory: f64,
+    /// Windows that warming up takes on storage.
+    pub storage_warm_ups: f64,
+    /// A hop of the many walkers that bring a chain into the caches ([`Machine::fill`]).
+    pub filling_hop: Nanos,
+    /// Making an entry of a table of pieces, which each round does again.
+    pub table_entry: Nanos,
+    /// Making a number of a stream of doubles, which other kernels leave as they are and tables do not.
+    pub double: Nanos,
+    /// Rate at which a file is written before it is measured.
+    pub file_fill: BytesPerSecond,
+    /// A short window in multiples of its length: the core clock is read beside every sixteen of them.
+    pub window: f64,
+}
+
+impl Costs {
+    /// Medians of ordinary machines. They need not be right for any single one: the clock keeps a budget, and the plan only
+    /// decides with them how much fits.
+    pub const TYPICAL: Self = Self {
+        session: Nanos(0.1e9),
+        round: Nanos(3e6),
+        prepare: Nanos(0.5e6),
+        sample: Nanos(0.12e6),
+        warm_ups: 2.0,
+        warm_ups_in_memory: 5.0,
+        storage_warm_ups: 0.2,
+        filling_hop: Nanos(4.0),
+        table_entry: Nanos(4.0),
+        double: Nanos(1.5),
+        file_fill: BytesPerSecond(300e6),
+        window: 2.0,
+    };
+
+    /// Bytes per second that a thread walks through once, typically.
+    const STREAMED: f64 = 40e9;
+
+    /// Hops per second in the last cache or a little beyond, typically.
+    const HOPS: f64 = 1e9 / 60.0;
+
+    /// Hops per second in memory, typically.
+    const HOPS_IN_MEMORY: f64 = 1e9 / 200.0;
+
+    /// Writing and verifying a node of a chain with one thread, typically.
+    const PER_NODE: Nanos = Nanos(45.0);
+
+    /// What `work` typically does in a second, as [`Observation::amount`] counts.
+    pub fn typical_rate(work: &Work, facts: &HostFacts) -> f64 {
+        let hops = if work.fits_last_level(facts) { Self::HOPS } else { Self::HOPS_IN_MEMORY };
+        match work {
+            Work::Stream(stream) => Self::STREAMED * stream.cpus.len() as f64,
+            Work::Chase(chase) => hops * chase.threads() as f64,
+            Work::Loaded(_) => hops,
+            // A pass of these is far shorter than a sample.
+            Work::Instruction(_) | Work::Lock(_) | Work::HandOff(_) | Work::Io(_) => 1e9,
+        }
+    }
+
+    /// What building the chains of `chase` with so many threads typically takes.
+    pub fn typical_build(chase: &ChaseWork, threads: usize) -> Nanos {
+        let nodes = chase.nodes() * chase.chains().len() as u64;
+        Self::PER_NODE * (nodes as f64 / threads.max(1) as f64)
+    }
+}
+
 /// A machine that can be measured.
 pub trait Machine {
     /// What is known about it.
@@ -142,6 +227,19 @@ pub trait Machine {
 
     /// Rate at which fresh memory becomes usable with all threads at it, measured on a small piece.
     fn fault_rate(&mut self) -> BytesPerSecond;
+
+    /// What the steps of a measurement cost here.
+    fn costs(&self) -> Costs {
+        Costs::TYPICAL
+    }
+
+    /// What `work` is expected to do in a second, as [`Observation::amount`] counts.
+    fn expected_rate(&self, work: &Work) -> f64 {
+        Costs::typical_rate(work, self.facts())
+    }
+
+    /// How long building all chains of `chase` is expected to take.
+    fn expected_build(&self, chase: &ChaseWork) -> Nanos;
 
     /// The kernel that would do `work`, or the reason why there is none here.
     fn kernel(&self, work: &Work) -> Result<KernelUsed, String>;

@@ -103,7 +103,7 @@ mod tests {
     fn the_first_signal_sets_the_flag_and_the_second_ends_the_process() {
         // In a process of its own: handlers cannot be taken back, and other tests must stay interruptible.
         let status = std::process::Command::new(std::env::current_exe().unwrap())
-            .args(["--ignored", "--exact", "host::interrupt::tests::child_that_is_told_twice"])
+            .args(["--ignored", "--exact", &crate::tests::name_of(module_path!(), "child_that_is_told_twice")])
             .stdout(std::process::Stdio::null())
             .status()
             .unwrap();
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn a_signal_that_the_starter_ignores_stays_ignored() {
-        let child = "host::interrupt::tests::child_that_must_not_hear_a_hangup";
+        let child = &crate::tests::name_of(module_path!(), "child_that_must_not_hear_a_hangup");
         let output = std::process::Command::new("sh")
             .args(["-c", "trap '' HUP; exec \"$0\" --ignored --exact \"$1\""])
             .arg(std::env::current_exe().unwrap())

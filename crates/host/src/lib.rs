@@ -17,3 +17,12 @@ pub mod pin;
 pub mod privilege;
 mod processor;
 pub mod storage;
+
+#[cfg(test)]
+mod tests {
+    /// The name by which a test of `module` (its `module_path!()`) is started in a process of its own.
+    pub fn name_of(module: &str, test: &str) -> String {
+        let (_, below_crate) = module.split_once("::").expect("a module below the crate");
+        format!("{below_crate}::{test}")
+    }
+}

@@ -7,7 +7,7 @@ mod layout;
 mod pages;
 mod sizes;
 
-use engine::{Machine, MemoryPlan, Sampling, Windows, Work};
+use engine::{Machine, MemoryPlan, PointCosts, Sampling, Windows, Work};
 use estimate::{Cost, estimate, phase_time};
 use experiments::{Bound, Draft, Experiment, LastLevel, Scope};
 use layout::Layout;
@@ -96,6 +96,8 @@ pub struct PlannedPoint {
     expendable: u8,
     /// Kernels that the work leaves the choice of.
     candidates: usize,
+    /// What the machine knows of it before it is measured.
+    costs: PointCosts,
     /// Whether its chain is built anew at each of its turns.
     rebuilt: bool,
     /// Whether other experiments size memory by what it shows.
@@ -190,7 +192,7 @@ pub fn make(request: Request, machine: &mut dyn Machine) -> Result<Plan> {
     let fault = machine.fault_rate();
     let mut points = draft_points(&request, &request.scope(machine))?;
     let adjusted = adjustments(&request, machine);
-    let mut cost = Cost::of(&request, machine.facts(), fault);
+    let mut cost = Cost::new(machine, fault);
     cost.before = machine.now() - request.started;
     let rest = Rest { left: (0..points.len()).collect(), budget: request.budget };
     let Schedule { phases, sampling, estimate, shortened, needed } =
@@ -351,6 +353,7 @@ fn draft_points(request: &Request, scope: &Scope<'_>) -> Result<Vec<PlannedPoint
             let &Draft { bound, expendable, .. } = draft;
             let work = draft.work.clone();
             let candidates = work.as_ref().map_or(0, |work| scope.machine.candidates(work).len());
+            let costs = work.as_ref().map_or(PointCosts::NONE, |work| PointCosts::look_up(work, scope.machine));
             let (id, experiment) = (points.len() as u64, *experiment);
             let rebuilt = request.experiments[experiment].rebuilds_chains();
             let windows = request.experiments[experiment].windows();
@@ -364,6 +367,7 @@ fn draft_points(request: &Request, scope: &Scope<'_>) -> Result<Vec<PlannedPoint
                 bound,
                 expendable,
                 candidates,
+                costs,
                 rebuilt,
                 sizes_memory,
                 stage,

@@ -28,6 +28,7 @@ use crate::contention::Sets;
 use crate::disturbances::chunks;
 use crate::sharing::stream_rate;
 use crate::tlb::translation_of;
+use engine::Costs;
 use engine::Gaps;
 use engine::LoadedWork;
 use engine::io::{IoFile, IoTarget, IoWork};
@@ -261,10 +262,15 @@ impl SimulatedMachine {
             let taken = self.taken.entry(chain_key(&chain, &self.facts)).or_default();
             *taken = *taken + chain.slot();
             self.chains.insert(chain);
-            let rate = self.model.levels.last().map_or(1e9, |memory| memory.read.0);
-            self.advance(Nanos::from_secs(2.0 * work.touched().0 as f64 / rate))?;
+            self.advance(self.build_time(work))?;
         }
         Ok(())
+    }
+
+    /// What one chain of `work` takes to write and to verify: each goes through it once.
+    fn build_time(&self, work: &ChaseWork) -> Nanos {
+        let rate = self.model.levels.last().map_or(1e9, |memory| memory.read.0);
+        Nanos::from_secs(2.0 * work.touched().0 as f64 / rate)
     }
 
     /// What all threads of `work` do in a nanosecond: each beside the others, whose chains take room in the caches that they
@@ -322,16 +328,21 @@ impl SimulatedMachine {
         if traffic_memory(work, &self.facts).into_iter().any(|(key, bytes)| self.mapping(&key) < bytes) {
             return Err(Trouble::Failed("no memory was planned for traffic".to_owned()));
         }
+        if let Some(chase) = work.chase() {
+            self.build(chase)?;
+        }
         let moved = contention::moved(&self.model, &self.facts.topology, work);
         let beside = Beside { payload: moved.payload / 1e9, bus: moved.bus / 1e9 };
-        let per_nano = match work.chase() {
+        Ok((self.loaded_rate(work), (!work.traffic().is_empty()).then_some(beside)))
+    }
+
+    /// What the probe of `work` does in a nanosecond.
+    fn loaded_rate(&self, work: &LoadedWork) -> f64 {
+        let moved = contention::moved(&self.model, &self.facts.topology, work);
+        match work.chase() {
             None => moved.probe / 1e9,
-            Some(chase) => {
-                self.build(chase)?;
-                1.0 / self.chase_nanos(chase, &contention::sets(work), self.model.load.factor(moved.used))
-            }
-        };
-        Ok((per_nano, (!work.traffic().is_empty()).then_some(beside)))
+            Some(chase) => 1.0 / self.chase_nanos(chase, &contention::sets(work), self.model.load.factor(moved.used)),
+        }
     }
 
     /// A sample of `work` for about `length`, in `count` chunks.
@@ -442,6 +453,43 @@ impl Machine for SimulatedMachine {
             }
         };
         Ok(KernelUsed { name, digest: Some("0000000000000000".to_owned()) })
+    }
+
+    fn costs(&self) -> Costs {
+        let nothing = Nanos::ZERO;
+        Costs {
+            session: nothing,
+            round: TAKING_UP,
+            prepare: TAKING_UP,
+            sample: STARTING,
+            // Samples of a machine that nothing disturbs agree at once.
+            warm_ups: 2.0,
+            warm_ups_in_memory: 2.0,
+            filling_hop: nothing,
+            table_entry: nothing,
+            double: nothing,
+            file_fill: BytesPerSecond(f64::INFINITY),
+            ..Costs::TYPICAL
+        }
+    }
+
+    fn expected_rate(&self, work: &Work) -> f64 {
+        let per_nano = match work {
+            Work::Stream(stream) => {
+                let level = self.level(&stream.cpus, stream.bytes);
+                stream_rate(&self.model, &self.facts, stream, level).0 / 1e9
+            }
+            Work::Chase(chase) => self.chases_per_nano(chase),
+            Work::Loaded(loaded) => self.loaded_rate(loaded),
+            Work::Instruction(instruction) => self.instruction_rate(instruction) / 1e9,
+            Work::Lock(lock) => self.lock_rate(lock) / 1e9,
+            Work::HandOff(_) | Work::Io(_) => 1.0,
+        };
+        per_nano * 1e9
+    }
+
+    fn expected_build(&self, chase: &ChaseWork) -> Nanos {
+        self.build_time(chase) * chase.chains().len() as f64
     }
 
     fn look_at(&self, file: &IoFile, _direct: bool) -> units::error::Result<IoTarget> {

@@ -17,11 +17,10 @@ mod workload;
 pub use clock::Clock;
 pub use storage::engine as storage_engine;
 pub use workers::{Member, Team};
-pub use workload::{FILLS, LONGEST_FILL};
 
 use crate::chain::order::ChainOrder;
 use crate::io::{IoFile, IoTarget};
-use crate::machine::{Machine, Observation, Trouble};
+use crate::machine::{Costs, Machine, Observation, Trouble};
 use crate::native::background::{LoadedRun, ProbeRun, TrafficShare};
 use crate::native::ping_pong::HandOffRun;
 use crate::native::prepared::{Memory, Prepared, kernel_used, shares};
@@ -161,11 +160,6 @@ impl RealMachine {
         self.cpus.iter().copied().filter(|&cpu| self.node_of(cpu) == node).collect()
     }
 
-    /// Whether the caches could hold what `work` walks through.
-    fn may_be_cached(&self, work: &Work) -> bool {
-        work.working_set() <= self.facts.topology.last_level_total(work.cpus())
-    }
-
     fn node_of(&self, cpu: u32) -> u32 {
         self.facts.topology.node_of(cpu).unwrap_or(0)
     }
@@ -201,7 +195,8 @@ impl RealMachine {
 
     fn prepare_stream(&mut self, work: &StreamWork) -> std::result::Result<Prepared, Trouble> {
         let kernel = kernels::select(work.operation, work.width).map_err(Trouble::Unsupported)?;
-        let (moves, all) = (self.may_be_cached(&Work::Stream(work.clone())), work.slot().to_usize() * work.cpus.len());
+        let moves = Work::Stream(work.clone()).fits_last_level(&self.facts);
+        let all = work.slot().to_usize() * work.cpus.len();
         let mut used: BTreeMap<Place, usize> = BTreeMap::new();
         let mut windows: Vec<Memory> = Vec::new();
         let mut filled: Vec<(MemoryKey, Range<usize>)> = Vec::new();
@@ -392,6 +387,10 @@ impl Machine for RealMachine {
         if touched.is_ok() { BytesPerSecond(bytes.0 as f64 / time.secs().max(1e-9)) } else { BytesPerSecond(0.4e9) }
     }
 
+    fn expected_build(&self, chase: &ChaseWork) -> Nanos {
+        Costs::typical_build(chase, self.cpus.len())
+    }
+
     fn kernel(&self, work: &Work) -> std::result::Result<KernelUsed, String> {
         kernel_used(work)
     }
@@ -436,7 +435,7 @@ impl Machine for RealMachine {
     }
 
     fn prepare(&mut self, work: &Work) -> std::result::Result<(), Trouble> {
-        if let Some((_, prepared)) = self.prepared.as_ref().filter(|(last, _)| !self.may_be_cached(last)) {
+        if let Some((_, prepared)) = self.prepared.as_ref().filter(|(last, _)| !last.fits_last_level(&self.facts)) {
             self.reached = prepared.share().unwrap_or(self.reached);
         }
         // Gives the memory of the last work back before the next one takes it.
@@ -468,7 +467,7 @@ impl Machine for RealMachine {
         };
         // A few samples walk through less of the memory than a large cache holds: those that began at its start again would
         // find there what the ones before them have left.
-        if !self.may_be_cached(work) {
+        if !work.fits_last_level(&self.facts) {
             prepared.start_at(self.reached);
         }
         self.prepared = Some((work.clone(), prepared));

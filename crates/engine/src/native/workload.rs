@@ -1,5 +1,6 @@
 //! The works of the real machine as the sampler sees them: blocks of a thread's share, and what a block counts as.
 
+use crate::machine::{FILLS, LONGEST_FILL};
 use crate::native::timed_sample::{Blocks, Run};
 use crate::work::StreamWork;
 use host::counter;
@@ -11,7 +12,6 @@ use kernels::{
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use units::Nanos;
 use units::error::Result;
 
 /// Threads that stream through windows of their own.
@@ -151,13 +151,6 @@ impl ChaseRun {
         }
     }
 }
-
-/// Passes through a chain that a cache could hold before it is sampled. As many for every size: with two instead of four, 33 MiB
-/// were read at 66 ns beside 31 MiB at 22, which looked like the end of the cache.
-pub const FILLS: u64 = 4;
-
-/// The time that these passes may take.
-pub const LONGEST_FILL: Nanos = Nanos(200e6);
 
 /// Nodes between two looks at the clock.
 const NODES_OF_A_FILL: usize = 4096;

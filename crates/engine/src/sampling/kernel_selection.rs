@@ -118,11 +118,14 @@ fn candidate(machine: &dyn Machine, asked: &Work, runner: &Runner) -> Candidate 
     }
 }
 
-/// Samples that a race of `candidates` takes, warm-ups among them: for the planner.
-pub fn race_samples(candidates: usize) -> f64 {
+/// How often a work is prepared and walked through in a race of `candidates`, and the samples that follow, warm-ups among
+/// them.
+pub(super) fn steps(candidates: usize) -> (f64, f64) {
     if candidates < 2 {
-        return 0.0;
+        return (0.0, 0.0);
     }
     let finalists = FINALISTS.min(candidates);
-    (candidates * (FIRST_HEAT + 1) + 2 * finalists * (SECOND_HEAT + 1)) as f64
+    let heats = candidates + 2 * finalists;
+    let samples = candidates * (FIRST_HEAT + 1) + 2 * finalists * (SECOND_HEAT + 1);
+    (heats as f64, samples as f64)
 }

@@ -1,6 +1,7 @@
 //! From a work to a number: warm-up, samples in rounds, the stop rule, and what is concluded from them.
 
 mod disturbance;
+mod expected_time;
 mod kernel_selection;
 mod short_windows;
 mod smt_interference;
@@ -9,7 +10,7 @@ mod system_activity;
 mod vcpu_placement;
 
 pub use disturbance::disturbances;
-pub use kernel_selection::race_samples;
+pub use expected_time::{PointCosts, TimedPoint, expected_fill, expected_time};
 pub use short_windows::{DISTRIBUTION, Windows};
 pub use smt_interference::Baselines;
 pub use summary::{Evaluation, Frame, evaluate};
@@ -351,7 +352,7 @@ fn try_round(
     log.core_before.extend(first_cpu.and_then(|cpu| machine.core_clock(cpu)).map(|hz| hz.0));
     log.nearness.read(machine, work, log.rounds);
     let before = machine.surroundings(work.cpus());
-    let could_hold = could_hold(machine.facts(), work);
+    let could_hold = work.fits_last_level(machine.facts());
     let length = sampling.length_of(work, could_hold, &log.samples);
     // Nothing comes between this and the samples: reading what the system says takes a millisecond or two, in which an idle
     // CPU loses a part of what its caches hold.
@@ -359,7 +360,7 @@ fn try_round(
     let (round, samples_before) = (log.rounds, log.samples.len());
     let mut result = Ok(());
     let samples = sampling.in_round(log.samples.len());
-    let fills = if could_hold { fills(work, nearer(machine.facts(), work), samples) } else { 1 };
+    let fills = if could_hold { fills(work, work.inner_cache(machine.facts()), samples) } else { 1 };
     for taken in 0..samples {
         let anew = fills > 1 && taken > 0 && taken.is_multiple_of(SAMPLES_OF_A_FILL);
         let ready = if anew { bring_in(machine, work, length, until) } else { Ok(()) };
@@ -421,7 +422,7 @@ pub fn warm_up(
     bring_in(machine, work, length, until)?;
     // What was filled is warm, and only gets colder.
     let most =
-        if could_hold(machine.facts(), work) && is_filled(work) { most.min(MOST_WARM_UPS_OF_FILLED) } else { most };
+        if work.fits_last_level(machine.facts()) && is_filled(work) { most.min(MOST_WARM_UPS_OF_FILLED) } else { most };
     let mut last = value(work, &timely(machine, work, length, until)?);
     for _ in 1..most {
         let this = value(work, &timely(machine, work, length, until)?);
@@ -437,8 +438,8 @@ pub fn warm_up(
 fn bring_in(machine: &mut dyn Machine, work: &Work, length: Nanos, until: Nanos) -> Result<(), Trouble> {
     machine.fill()?;
     let facts = machine.facts();
-    let mut left = match could_hold(facts, work) {
-        true => settling(work, nearer(facts, work)),
+    let mut left = match work.fits_last_level(facts) {
+        true => settling(work, work.inner_cache(facts)),
         false => work.translations(facts.pages.base),
     };
     let end = machine.now() + LONGEST_WALK;
@@ -446,16 +447,6 @@ fn bring_in(machine: &mut dyn Machine, work: &Work, length: Nanos, until: Nanos)
         left = left.saturating_sub(timely(machine, work, length, until)?.amount);
     }
     Ok(())
-}
-
-/// Whether the caches could hold what `work` walks through.
-fn could_hold(facts: &HostFacts, work: &Work) -> bool {
-    work.working_set() <= facts.topology.last_level_total(work.cpus())
-}
-
-/// Size of the cache before the last one of the CPU that samples `work`.
-fn nearer(facts: &HostFacts, work: &Work) -> Bytes {
-    work.cpus().first().map_or(Bytes(0), |&cpu| facts.topology.before_last_level(cpu))
 }
 
 /// How often `work`, which the caches could hold, is brought into them for `samples` in a row, where the cache before the last

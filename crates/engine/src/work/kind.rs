@@ -452,6 +452,16 @@ impl Work {
         }
     }
 
+    /// Whether the last-level caches of its CPUs could hold what it walks through.
+    pub fn fits_last_level(&self, facts: &HostFacts) -> bool {
+        self.working_set() <= facts.topology.last_level_total(self.cpus())
+    }
+
+    /// Size of the cache before the last one of its first CPU.
+    pub fn inner_cache(&self, facts: &HostFacts) -> Bytes {
+        self.cpus().first().map_or(Bytes(0), |&cpu| facts.topology.before_last_level(cpu))
+    }
+
     /// The node on which its first CPU lies by `facts`.
     pub fn node(&self, facts: &HostFacts) -> u32 {
         self.cpus().first().and_then(|&cpu| facts.topology.node_of(cpu)).unwrap_or(0)

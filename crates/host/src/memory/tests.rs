@@ -95,7 +95,7 @@ fn child_that_gives_memory_back() {
 #[test]
 fn dropping_the_last_window_gives_the_memory_and_both_guards_back() {
     let status = std::process::Command::new(std::env::current_exe().unwrap())
-        .args(["--ignored", "--exact", "host::memory::tests::child_that_gives_memory_back"])
+        .args(["--ignored", "--exact", &crate::tests::name_of(module_path!(), "child_that_gives_memory_back")])
         .stdout(std::process::Stdio::null())
         .status()
         .unwrap();

@@ -137,7 +137,7 @@ mod tests {
     fn other_faults_end_the_process() {
         use std::os::unix::process::ExitStatusExt;
         let output = std::process::Command::new(std::env::current_exe().unwrap())
-            .args(["--ignored", "--exact", "host::os::posix_mapping::tests::child_that_touches_a_missing_page"])
+            .args(["--ignored", "--exact", &crate::tests::name_of(module_path!(), "child_that_touches_a_missing_page")])
             .output()
             .unwrap();
         assert_eq!(output.status.signal(), Some(libc::SIGBUS));

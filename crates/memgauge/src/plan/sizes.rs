@@ -46,7 +46,7 @@ pub fn resized(
     let asked = |index: usize| (all && rest.left.contains(&index)) || had_no_room(&points[index]);
     let mut new = redrafted(points, &drafted, asked, facts);
     let changed: BTreeSet<usize> = (0..new.len()).filter(|&i| new[i].resized && !points[i].resized).collect();
-    let cost = Cost::of(request, facts, plan.fault);
+    let cost = Cost::new(machine, plan.fault);
     let then = Rest { left: rest.left.union(&changed).copied().collect(), budget: rest.budget };
     let Schedule { phases, sampling, estimate, .. } = schedule(request, &mut new, facts, cost, &then);
     let reported = facts.topology.last_level_total(&request.cpus);

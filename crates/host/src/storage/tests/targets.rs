@@ -168,7 +168,7 @@ fn child(shell: &str, name: &str, folder: &Path) -> std::process::Child {
         .args(["-c", &format!("cd \"$1\" && {shell} exec \"$0\" --ignored --exact --nocapture \"$2\"")])
         .arg(std::env::current_exe().unwrap())
         .arg(folder)
-        .arg(format!("host::storage::tests::targets::{name}"))
+        .arg(crate::tests::name_of(module_path!(), name))
         .stdout(std::process::Stdio::piped())
         .stderr(std::process::Stdio::null())
         .spawn()

@@ -8,6 +8,7 @@ mod chains;
 mod comparing;
 mod core_to_core;
 mod distribution;
+mod expected_time;
 mod families;
 mod findings;
 mod interruption;
