@@ -49,9 +49,8 @@ pub(super) fn phase_time(
     let one = |point: &PlannedPoint| {
         let Ok(work) = &point.work else { return Nanos::ZERO };
         // Points that walk on the same chain build it once.
-        let is_new = work
-            .chase()
-            .is_none_or(|chase| chase.chains().into_iter().fold(false, |new, chain| built.insert(chain) || new));
+        let chains = work.chase().map(ChaseWork::chains).unwrap_or_default();
+        let is_new = chains.into_iter().filter(|chain| built.insert(chain.clone())).count() > 0;
         let sampling = request.sampling_of(point, sampling);
         let point = TimedPoint {
             work,

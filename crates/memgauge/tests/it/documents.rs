@@ -87,7 +87,7 @@ fn is_understood(finished: &Finished) -> bool {
 fn documented() -> BTreeSet<Vec<String>> {
     let mut all = BTreeSet::new();
     for (name, least) in DOCUMENTS {
-        let text = read(&Path::new(env!("CARGO_MANIFEST_DIR")).join(name));
+        let text = read(&crate::source::workspace().join(name));
         let here: BTreeSet<_> = commands(&text).iter().flat_map(|command| readings(&words(command))).collect();
         assert!(here.len() >= least, "{name}: {here:?}");
         all.extend(here);
