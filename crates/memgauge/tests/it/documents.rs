@@ -2,7 +2,6 @@
 
 use crate::helper::{Finished, folder, memgauge, put, read};
 use std::collections::BTreeSet;
-use std::path::Path;
 
 /// The documents whose commands are tried, with the number of commands that each has at least.
 const DOCUMENTS: [(&str, usize); 2] = [("README.md", 40), ("docs/coming-from.md", 70)];
