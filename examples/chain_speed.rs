@@ -20,7 +20,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for seed in 0..rounds {
         let work = Work::Chase(ChaseWork {
             pages: PageMode::Transparent,
-            cpu: cpus[0],
+            cpus: vec![cpus[0]],
+            shared: false,
             node: None,
             bytes,
             stride: Bytes(64),

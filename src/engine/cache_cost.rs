@@ -90,7 +90,7 @@ impl CostModel {
             let size = self.caches.holds.get(at).copied().unwrap_or(cache.size).0;
             let holds = size + if self.caches.exclusive { nearer } else { 0 };
             nearer = holds;
-            let sharing = self.caches.sharing(cache, work.cpu).filter_map(|cpu| sets.get(cpu));
+            let sharing = self.caches.sharing(cache, work.cpu()).filter_map(|cpu| sets.get(cpu));
             let others = sharing.fold(0u64, |sum, bytes| sum.saturating_add(bytes.0));
             let share = self.share((holds, size, others), cache, at + 1 == caches.len(), work).max(held);
             let latency = self.levels.get(cache.level as usize - 1).map_or(memory, |level| level.latency.0);

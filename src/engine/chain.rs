@@ -94,7 +94,7 @@ mod tests {
     use crate::engine::ChainShape;
     use crate::host::memory::{Mapping, PageMode};
     use crate::host::pin;
-    use crate::kernels::HOPS_PER_BLOCK;
+    use crate::kernels::{HOPS_PER_BLOCK, Walk};
     use crate::units::Bytes;
 
     const STRIDE: Bytes = Bytes(64);
@@ -147,15 +147,16 @@ mod tests {
             [1u64, 2, 3, 16, 17, 18, 33, 64, 1000].into_iter().flat_map(|n| every(n).into_iter().map(move |e| (n, e)))
         {
             let what = format!("{nodes} nodes, {order:?}");
-            let mut chain = build(chain, order, &team, &cpus, &StopFlag::never()).unwrap();
-            assert_eq!(chain.nodes(), nodes);
+            let built = build(chain, order, &team, &cpus, &StopFlag::never()).unwrap();
+            assert_eq!(built.nodes(), nodes);
+            let mut walk = Walk::new(Arc::new(built));
             // Walking one block more and more shows the cycle's length: the position repeats with the period n.
-            let start = chain.node();
+            let start = walk.node();
             let mut hops = 0;
             loop {
-                chain.walk(1);
+                walk.walk(1);
                 hops += HOPS_PER_BLOCK;
-                if chain.node() == start {
+                if walk.node() == start {
                     break;
                 }
             }

@@ -134,6 +134,9 @@ fn summarise(groups: &[Vec<Vec<f64>>], work: &Work) -> Option<Summary> {
         ci_high: headline.interval.high,
         confidence: headline.interval.attained,
         mad: Some(stats::mad(&all)?),
+        mean: stats::mean(&all),
+        standard_deviation: stats::standard_deviation(&all),
+        coefficient_of_variation: stats::coefficient_of_variation(&all),
         clean_samples: 0,
     })
 }

@@ -103,7 +103,7 @@ fn burst_rate(model: &CostModel, traffic: &Traffic, level: usize) -> f64 {
 
 /// The working sets of all threads of `work`.
 pub fn sets(work: &LoadedWork) -> Sets {
-    let chase = work.chase().map(|w| (w.cpu, w.touched()));
+    let chase = work.chase().map(|w| (w.cpu(), w.touched()));
     chase.into_iter().chain(work.streaming().map(|t| (t.cpu, t.bytes))).collect()
 }
 

@@ -4,7 +4,6 @@
 //! neighbour's burst. Windows of some microseconds show it, and are kept apart: nothing in them is left out as dirty.
 
 use super::machine::{Machine, Observation, Trouble};
-use super::sample::CHUNKS;
 use super::work::Work;
 use crate::stats;
 use crate::units::Nanos;
@@ -19,9 +18,23 @@ pub struct Windows {
     pub length: Nanos,
 }
 
-/// Quantiles that are reported, by name.
-const QUANTILES: [(&str, f64); 6] =
-    [("p50", 0.5), ("p90", 0.9), ("p95", 0.95), ("p99", 0.99), ("p99_9", 0.999), ("max", 1.0)];
+/// What the first thread of a work does in a nanosecond, as [`Observation::amount`] counts.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Pace(pub f64);
+
+impl Pace {
+    /// The amount of work that takes `time`, at least 1.
+    fn amount_in(self, time: Nanos) -> u64 {
+        (self.0 * time.0).round().max(1.0) as u64
+    }
+}
+
+/// Quantiles that are reported, by the name of the figure and by the name that people read.
+pub const DISTRIBUTION: [(&str, &str); 6] =
+    [("p50", "p50"), ("p90", "p90"), ("p95", "p95"), ("p99", "p99"), ("p99_9", "p99.9"), ("max", "max")];
+
+/// The quantiles, in the order of [`DISTRIBUTION`].
+const QUANTILES: [f64; 6] = [0.5, 0.9, 0.95, 0.99, 0.999, 1.0];
 
 /// Values in windows, and their lengths.
 #[derive(Debug, Clone, Default)]
@@ -36,18 +49,21 @@ impl Seen {
         self.values.len()
     }
 
-    /// Takes samples of `work`, whose chunks are the windows, until there are `wanted` of them or the time is `until`.
+    /// Takes samples of `work`, whose chunks are the windows, until there are `wanted` of them or the time is `until`. A window is as much work as
+    /// its first thread does in the length asked for by `pace`: what one of these samples finds out by itself, with caches
+    /// that were just disturbed, comes out shorter by up to a factor of ten.
     pub fn take(
         &mut self,
         machine: &mut dyn Machine,
         work: &Work,
         windows: &Windows,
+        pace: Pace,
         wanted: usize,
         until: Nanos,
     ) -> Result<(), Trouble> {
         let wanted = wanted.min(windows.count as usize);
         while self.count() < wanted && machine.now() < until {
-            let seen = machine.sample(work, windows.length * CHUNKS as f64)?;
+            let seen = machine.sample_in_chunks(work, pace.amount_in(windows.length))?;
             let before = self.count();
             self.note(work, &seen, wanted);
             if self.count() == before {
@@ -59,7 +75,7 @@ impl Seen {
 
     fn note(&mut self, work: &Work, seen: &Observation, wanted: usize) {
         for &length in seen.chunks.lengths.iter().take(wanted - self.count()) {
-            self.values.push(work.value(seen.chunks.amount, length.secs()));
+            self.values.push(work.value_of_first(seen.chunks.amount, length.secs()));
             self.nanos.push(length.0);
         }
     }
@@ -67,8 +83,10 @@ impl Seen {
     /// Quantiles by name, how many windows they are of, and the median length of these; none without windows.
     pub fn figures(&self) -> BTreeMap<String, f64> {
         let Some(length) = stats::median(&self.nanos) else { return BTreeMap::new() };
-        let quantiles =
-            QUANTILES.iter().filter_map(|(name, q)| Some(((*name).to_owned(), stats::quantile(&self.values, *q)?)));
+        let quantiles = DISTRIBUTION
+            .iter()
+            .zip(QUANTILES)
+            .filter_map(|((name, _), q)| Some(((*name).to_owned(), stats::quantile(&self.values, q)?)));
         let about = [("windows".to_owned(), self.count() as f64), ("window_ns".to_owned(), length)];
         quantiles.chain(about).collect()
     }

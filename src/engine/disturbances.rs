@@ -1,6 +1,5 @@
 //! What disturbs the simulated machine.
 
-use super::sample::CHUNKS;
 use super::window::Chunks;
 use crate::host::noise::ThreadNoise;
 use crate::results::Surroundings;
@@ -57,6 +56,9 @@ pub struct NoiseModel {
     pub alone_every: u64,
     /// The share of the core clock that the machine lacks for the whole run.
     pub slow_clock: f64,
+    /// How many times too short the chunks of a sample come out that finds out itself how much work fills them, as on a
+    /// machine whose caches were just disturbed; 0 for not at all.
+    pub short_chunks: u32,
 }
 
 /// Independent instructions that the simulated core begins per cycle.
@@ -113,12 +115,12 @@ impl NoiseModel {
     }
 }
 
-/// The chunks of a sample: equal ones, but that a gap lies in the last.
-pub(super) fn chunks(amount: u64, elapsed: Nanos, gap: Nanos) -> Chunks {
-    let each = (elapsed - gap) * (1.0 / CHUNKS as f64);
-    let mut lengths = vec![each; CHUNKS as usize];
+/// So many chunks of a sample: equal ones, but that a gap lies in the last.
+pub(super) fn chunks(count: u64, amount: u64, elapsed: Nanos, gap: Nanos) -> Chunks {
+    let each = (elapsed - gap) * (1.0 / count as f64);
+    let mut lengths = vec![each; count as usize];
     if let Some(last) = lengths.last_mut() {
         *last += gap;
     }
-    Chunks { amount: (amount / CHUNKS).max(1), lengths }
+    Chunks { amount: (amount / count).max(1), lengths }
 }

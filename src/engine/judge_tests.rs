@@ -20,6 +20,9 @@ fn good() -> Case {
         ci_high: 101.0,
         confidence: 0.95,
         mad: Some(0.5),
+        mean: None,
+        standard_deviation: None,
+        coefficient_of_variation: None,
         clean_samples: 20,
     };
     let pages = PageEvidence {

@@ -113,6 +113,11 @@ pub fn traffic_key(traffic: &Traffic, facts: &HostFacts) -> MemoryKey {
     (MemoryUse::Streams, traffic.pages, Place::Node(traffic.memory_node(facts)))
 }
 
+/// The mapping that the first chain of `chase` lies in.
+pub fn chain_key(chase: &ChaseWork, facts: &HostFacts) -> MemoryKey {
+    (MemoryUse::Chains, chase.pages, Place::Node(chase.memory_node(facts)))
+}
+
 /// The memory that the streams of `work` need, by mapping.
 pub fn traffic_memory(work: &LoadedWork, facts: &HostFacts) -> BTreeMap<MemoryKey, Bytes> {
     let mut needed: BTreeMap<MemoryKey, Bytes> = BTreeMap::new();
@@ -217,10 +222,16 @@ impl MemoryPlan {
                 }
                 Work::Chase(_) | Work::Instruction(_) | Work::Lock(_) | Work::HandOff(_) | Work::Io(_) => {}
             }
-            if let Some(chase) = work.chase().filter(|w| chains.insert(w.chain())) {
-                let key = (MemoryUse::Chains, chase.pages, Place::Node(chase.memory_node(facts)));
+            let mut here: BTreeMap<MemoryKey, Bytes> = BTreeMap::new();
+            for chain in work.chase().map(ChaseWork::chains).unwrap_or_default() {
+                if chains_share || chains.insert(chain.clone()) {
+                    let sum = here.entry(chain_key(&chain, facts)).or_default();
+                    *sum = *sum + chain.slot();
+                }
+            }
+            for (key, bytes) in here {
                 let size = mappings.entry(key).or_default();
-                *size = if chains_share { (*size).max(chase.slot()) } else { *size + chase.slot() };
+                *size = if chains_share { (*size).max(bytes) } else { *size + bytes };
             }
         }
         for ((_, pages, _), size) in &mut mappings {
@@ -332,6 +343,10 @@ pub trait Machine {
 
     /// Takes one sample of the work that was prepared last, for about `length`.
     fn sample(&mut self, work: &Work, length: Nanos) -> Result<Observation, Trouble>;
+
+    /// Takes one sample of the work that was prepared last, in chunks of `amount` of its first thread each, as
+    /// [`Observation::amount`] counts, or as near to that as whole blocks of its kernel come.
+    fn sample_in_chunks(&mut self, work: &Work, amount: u64) -> Result<Observation, Trouble>;
 
     /// Core clock of `cpu` now, `None` where it cannot be established.
     fn core_clock(&mut self, cpu: u32) -> Option<Hertz>;

@@ -47,7 +47,7 @@ pub use cache_cost::CacheCost;
 pub use clock::Clock;
 pub use conclusion::{Frame, conclude};
 pub use contention::LoadCost;
-pub use distribution::Windows;
+pub use distribution::{DISTRIBUTION, Windows};
 pub use disturbances::{NoiseModel, Spike};
 pub use handoff_cost::HandOffCost;
 pub use io::{

@@ -7,7 +7,9 @@ use super::handoff::HandOffRun;
 use super::io::{IoFile, IoTarget, Means, RealStorage};
 use super::issue::IssueRates;
 use super::loaded::{LoadedRun, ProbeRun, TrafficShare};
-use super::machine::{Machine, MemoryKey, MemoryPlan, MemoryUse, Observation, Trouble, page_bytes, slot, traffic_key};
+use super::machine::{
+    Machine, MemoryKey, MemoryPlan, MemoryUse, Observation, Trouble, chain_key, page_bytes, slot, traffic_key,
+};
 use super::order::ChainOrder;
 use super::prepared::{Memory, Prepared, kernel_used, shares};
 use super::runs::{ChaseRun, InstructionRun, LockRun, StreamRun};
@@ -21,13 +23,13 @@ use crate::host::facts::SystemFiles;
 use crate::host::interrupt::StopFlag;
 use crate::host::memory::{Mapping, PageMode, PageReading, Place, Window};
 use crate::host::noise::Watch;
-use crate::kernels::{self, Chain, UnverifiedChain, dependent_adds};
+use crate::kernels::{self, Chain, LINE_BYTES, UnverifiedChain, Walk, dependent_adds};
 use crate::results::{ClockFacts, HostFacts, KernelUsed, PageEvidence, Surroundings, TraceWriter};
 use crate::units::{Bytes, BytesPerSecond, Hertz, Nanos};
 use arena::Arena;
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 /// Memory that one worker faults in between two looks at the stop flag.
 const TOUCH_STEP: usize = 2 << 20;
@@ -46,7 +48,9 @@ pub struct RealMachine {
     cpus: Vec<u32>,
     stop: StopFlag,
     mappings: BTreeMap<MemoryKey, std::result::Result<Arena, Trouble>>,
-    chains: BTreeMap<ChaseWork, Arc<Mutex<Chain>>>,
+    chains: BTreeMap<ChaseWork, Arc<Chain>>,
+    /// Walks on these chains, by the work that they belong to.
+    walks: BTreeMap<ChaseWork, Arc<ChaseRun>>,
     storage: RealStorage,
     prepared: Option<(Work, Prepared)>,
     /// Lines that pairs of CPUs hand to and fro beside the samples.
@@ -75,6 +79,7 @@ impl RealMachine {
             stop,
             mappings: BTreeMap::new(),
             chains: BTreeMap::new(),
+            walks: BTreeMap::new(),
             storage: RealStorage::default(),
             prepared: None,
             lines: BTreeMap::new(),
@@ -114,6 +119,28 @@ impl RealMachine {
             // How threads take turns on a CPU is the system's business.
             Err(Trouble::Failed(why)) if work.is_oversubscribed() => Err(Trouble::Unsupported(why)),
             taken => taken,
+        }
+    }
+
+    /// A sample of `work`, which was prepared last and is not storage's.
+    fn sample_for(&self, work: &Work, length: Length) -> std::result::Result<Observation, Trouble> {
+        if self.stop.is_set() {
+            return Err(Trouble::Interrupted);
+        }
+        let Some((_, prepared)) = self.prepared.as_ref().filter(|(ready, _)| ready == work) else {
+            return Err(Trouble::Failed("a sample was asked for before its work was prepared".to_owned()));
+        };
+        match prepared {
+            Prepared::Stream(run) => self.take(work, run, length),
+            Prepared::Chase(run) => self.take(work, run, length),
+            Prepared::Instruction(run) => self.take(work, run, length),
+            Prepared::Lock(run) => self.take(work, run, length),
+            Prepared::Loaded(run) => self.take(work, run, length),
+            // A wait that the user ends leaves a sample that is not whole.
+            Prepared::HandOff(run) => {
+                let taken = self.take(work, run, length);
+                taken.map_err(|trouble| if self.stop.is_set() { Trouble::Interrupted } else { trouble })
+            }
         }
     }
 
@@ -191,24 +218,58 @@ impl RealMachine {
     }
 
     fn prepare_chase(&mut self, work: &ChaseWork) -> std::result::Result<Arc<ChaseRun>, Trouble> {
-        let (key, order) = (work.chain(), ChainOrder::of(work));
-        if !self.chains.contains_key(&key) {
-            let unverified = self.unverified(work)?;
-            let built = chain::build(unverified, order.clone(), &self.team, &self.cpus, &self.stop)?;
-            self.chains.insert(key.clone(), Arc::new(Mutex::new(built)));
-        }
-        let lost = || Trouble::Failed("the chain was not kept".to_owned());
-        let chain = self.chains.get(&key).cloned().ok_or_else(lost)?;
-        let count = u64::from(work.walkers.max(1));
-        // As far from each other as the cycle allows, so that none finds in a cache what another one has fetched.
-        let nodes: Vec<u64> = (0..count).map(|i| order.at(i, count)).collect();
-        let mut guard = chain.lock().map_err(|_| lost())?;
+        self.make_room(work);
+        let keys = work.chains();
+        let chains = keys.iter().map(|key| self.chain(key)).collect::<std::result::Result<Vec<_>, Trouble>>()?;
         // Walkers that go on where they stopped keep their distances.
-        if guard.walkers().count() as u64 != count || guard.payload() != work.payload {
-            guard.start(&nodes, work.payload)?;
+        if let Some(run) = self.walks.get(work) {
+            return Ok(Arc::clone(run));
         }
-        drop(guard);
-        Ok(Arc::new(ChaseRun::new(chain, count as usize)))
+        let each = u64::from(work.walkers.max(1));
+        // As far from each other as the cycle allows, so that none finds in a cache what another one has fetched.
+        let walk = |thread: u64| {
+            let (index, first, all) =
+                if work.shared { (0, thread * each, work.threads() * each) } else { (thread, 0, each) };
+            let order = ChainOrder::of(&keys[index as usize]);
+            let nodes: Vec<u64> = (first..first + each).map(|i| order.at(i, all)).collect();
+            let mut walk = Walk::new(Arc::clone(&chains[index as usize]));
+            walk.start(&nodes, work.payload).map(|()| walk)
+        };
+        let walks = (0..work.threads()).map(walk).collect::<Result<Vec<Walk>>>()?;
+        let run = Arc::new(ChaseRun::new(chains, walks));
+        self.walks.insert(work.clone(), Arc::clone(&run));
+        Ok(run)
+    }
+
+    /// The chain of `key`, one of [`ChaseWork::chains`], built where there is none yet.
+    fn chain(&mut self, key: &ChaseWork) -> std::result::Result<Arc<Chain>, Trouble> {
+        if let Some(chain) = self.chains.get(key) {
+            return Ok(Arc::clone(chain));
+        }
+        let unverified = self.unverified(key)?;
+        let built = chain::build(unverified, ChainOrder::of(key), &self.team, &self.cpus, &self.stop)?;
+        let chain = Arc::new(built);
+        self.chains.insert(key.clone(), Arc::clone(&chain));
+        Ok(chain)
+    }
+
+    /// Gives up all chains of each mapping that has no room left for those that `work` still needs there.
+    fn make_room(&mut self, work: &ChaseWork) {
+        let mut missing: BTreeMap<MemoryKey, u64> = BTreeMap::new();
+        for chain in work.chains().into_iter().filter(|chain| !self.chains.contains_key(chain)) {
+            *missing.entry(chain_key(&chain, &self.facts)).or_default() += chain.slot().0;
+        }
+        for (key, needed) in missing {
+            let Some(Ok(arena)) = self.mappings.get_mut(&key) else { continue };
+            if arena.taken + needed <= arena.mapping.len() as u64 {
+                continue;
+            }
+            arena.taken = 0;
+            let facts = &self.facts;
+            let lies_there = |chain: &ChaseWork| chain_key(chain, facts) == key;
+            self.walks.retain(|work, _| !work.chains().iter().any(lies_there));
+            self.chains.retain(|chain, _| !lies_there(chain));
+        }
     }
 
     fn prepare_loaded(&mut self, work: &LoadedWork) -> std::result::Result<Prepared, Trouble> {
@@ -236,10 +297,7 @@ impl RealMachine {
     /// Memory for the nodes of `work`, still to be linked.
     fn unverified(&mut self, work: &ChaseWork) -> std::result::Result<UnverifiedChain, Trouble> {
         let base = self.facts.pages.base;
-        let window = |machine: &mut Self| {
-            let place = Place::Node(work.memory_node(&machine.facts));
-            machine.chain_memory(&(MemoryUse::Chains, work.pages, place), work)
-        };
+        let window = |machine: &mut Self| machine.chain_memory(&chain_key(work, &machine.facts), work);
         Ok(match work.shape {
             ChainShape::OnePerPage(page) if page.0 == 0 || !page.0.is_multiple_of(base.0.max(1)) => {
                 let text = format!("{page} are no pages: pages here are multiples of {base}");
@@ -252,19 +310,13 @@ impl RealMachine {
                 let apart = (distance.to_usize(), work.stride.to_usize());
                 UnverifiedChain::pairs(window(self)?, block.to_usize(), apart, work.seed)?
             }
-            _ => UnverifiedChain::new(window(self)?, work.stride.to_usize())?,
+            _ => UnverifiedChain::with_nodes(window(self)?, work.stride.to_usize(), work.nodes())?,
         })
     }
 
-    /// Memory for a chain: the next free piece, or, when none is left, the first after all chains there are given up.
+    /// Memory for a chain, the next free piece: whole lines, as windows are.
     fn chain_memory(&mut self, key: &MemoryKey, work: &ChaseWork) -> std::result::Result<Window, Trouble> {
         let needed = work.slot().0;
-        let arena = self.arena(key)?;
-        if arena.taken + needed > arena.mapping.len() as u64 {
-            arena.taken = 0;
-            let facts = &self.facts;
-            self.chains.retain(|w, _| (w.pages, Place::Node(w.memory_node(facts))) != (key.1, key.2.clone()));
-        }
         let arena = self.arena(key)?;
         let start = match work.shape {
             ChainShape::OnePerPage(page) => {
@@ -274,7 +326,7 @@ impl RealMachine {
             _ => arena.taken as usize,
         };
         arena.taken += needed;
-        Ok(arena.mapping.take(start..start + work.bytes.to_usize())?)
+        Ok(arena.mapping.take(start..start + work.bytes.round_up(LINE_BYTES).to_usize())?)
     }
 }
 
@@ -342,6 +394,7 @@ impl Machine for RealMachine {
 
     fn map(&mut self, plan: &MemoryPlan, beside: bool) -> std::result::Result<(), Trouble> {
         self.prepared = None;
+        self.walks.clear();
         self.chains.clear();
         let old = std::mem::take(&mut self.mappings);
         let _old = beside.then_some(old);
@@ -363,9 +416,9 @@ impl Machine for RealMachine {
     fn fill(&mut self) -> std::result::Result<(), Trouble> {
         let Some((work, prepared)) = &self.prepared else { return Ok(()) };
         if let (Some(run), Some(chase)) = (prepared.chase(), work.chase())
-            && chase.touched() <= self.facts.topology.last_level_total(&[chase.cpu])
+            && chase.working_set() <= self.facts.topology.last_level_total(&chase.cpus)
         {
-            self.team.run(&[chase.cpu], move |_| run.fill())?;
+            self.team.run(&chase.cpus, move |member| run.fill(member.index))?;
         }
         Ok(())
     }
@@ -411,30 +464,19 @@ impl Machine for RealMachine {
     }
 
     fn sample(&mut self, work: &Work, length: Nanos) -> std::result::Result<Observation, Trouble> {
-        if self.stop.is_set() {
-            return Err(Trouble::Interrupted);
-        }
         if let Work::Io(io) = work {
+            if self.stop.is_set() {
+                return Err(Trouble::Interrupted);
+            }
             let means = Means { team: &self.team, clock: &self.clock, stop: &self.stop };
             return self.storage.sample(io, length, &means);
         }
         let length = length.max(self.clock.shortest()) * work.stretch();
-        let length = Length::new(length, &self.clock);
-        let Some((_, prepared)) = self.prepared.as_ref().filter(|(ready, _)| ready == work) else {
-            return Err(Trouble::Failed("a sample was asked for before its work was prepared".to_owned()));
-        };
-        match prepared {
-            Prepared::Stream(run) => self.take(work, run, length),
-            Prepared::Chase(run) => self.take(work, run, length),
-            Prepared::Instruction(run) => self.take(work, run, length),
-            Prepared::Lock(run) => self.take(work, run, length),
-            Prepared::Loaded(run) => self.take(work, run, length),
-            // A wait that the user ends leaves a sample that is not whole.
-            Prepared::HandOff(run) => {
-                let taken = self.take(work, run, length);
-                taken.map_err(|trouble| if self.stop.is_set() { Trouble::Interrupted } else { trouble })
-            }
-        }
+        self.sample_for(work, Length::new(length, &self.clock))
+    }
+
+    fn sample_in_chunks(&mut self, work: &Work, amount: u64) -> std::result::Result<Observation, Trouble> {
+        self.sample_for(work, Length::in_chunks(amount, &self.clock))
     }
 
     fn core_clock(&mut self, cpu: u32) -> Option<Hertz> {

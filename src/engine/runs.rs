@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::host::counter;
 use crate::host::memory::{PageReading, Window};
 use crate::kernels::{
-    BLOCK_BYTES, Chain, IndexTable, InstructionKernel, LockKernel, Scratch, SharedLine, StreamKernel, StreamWalk,
+    BLOCK_BYTES, Chain, IndexTable, InstructionKernel, LockKernel, Scratch, SharedLine, StreamKernel, StreamWalk, Walk,
     hops_per_block,
 };
 use crate::units::Nanos;
@@ -112,30 +112,34 @@ impl Run for StreamRun {
     }
 }
 
-/// One thread with one or several walkers on a chain.
+/// Threads with one or several walkers each, on chains of their own or on the same one.
 #[derive(Debug)]
 pub struct ChaseRun {
-    chain: Arc<Mutex<Chain>>,
+    chains: Vec<Arc<Chain>>,
+    /// What each thread does; only that thread takes it.
+    walks: Vec<Mutex<Walk>>,
+    /// Walkers of each thread.
     walkers: usize,
 }
 
 impl ChaseRun {
-    /// Goes on where the last walk of `chain`, which has `walkers`, ended.
-    pub fn new(chain: Arc<Mutex<Chain>>, walkers: usize) -> Self {
-        Self { chain, walkers }
+    /// A thread for each of `walks`, on `chains`.
+    pub fn new(chains: Vec<Arc<Chain>>, walks: Vec<Walk>) -> Self {
+        let walkers = walks.first().map_or(1, |walk| walk.walkers().count());
+        Self { chains, walks: walks.into_iter().map(Mutex::new).collect(), walkers }
     }
 
-    /// What the system says about the chain's memory.
+    /// What the system says about the memory of each chain.
     pub fn inspect(&self, node_samples: usize) -> Vec<PageReading> {
-        self.chain.lock().map(|chain| vec![chain.inspect(node_samples)]).unwrap_or_default()
+        self.chains.iter().map(|chain| chain.inspect(node_samples)).collect()
     }
 
-    /// Loads all nodes of the chain [`FILLS`] times in the order of their addresses, for [`LONGEST_FILL`] at most. Caches whose
+    /// Loads all nodes of the chain of thread `index` [`FILLS`] times in the order of their addresses, for [`LONGEST_FILL`] at most. Caches whose
     /// replacement protects what was there before take a new working set in over several passes only, and a walk needs
     /// so long for these, a miss at a time, that a neighbour throws out meanwhile what it has brought. Many
     /// walkers at once are as fast but do not do: an L3 of Intel's keeps, beside busy neighbours, what came in a row and loses what came at random within milliseconds.
-    pub fn fill(&self) {
-        let Ok(chain) = self.chain.lock() else { return };
+    pub fn fill(&self, index: usize) {
+        let Some(chain) = self.chains.get(index).or(self.chains.last()) else { return };
         let end = counter::monotonic() + LONGEST_FILL;
         for _ in 0..FILLS {
             for first in (0..chain.nodes()).step_by(NODES_OF_A_FILL) {
@@ -163,10 +167,10 @@ impl Run for ChaseRun {
         hops_per_block(self.walkers)
     }
 
-    fn with_share(&self, _index: usize, measure: &mut dyn FnMut(&mut Blocks<'_>)) {
-        if let Ok(mut chain) = self.chain.lock() {
+    fn with_share(&self, index: usize, measure: &mut dyn FnMut(&mut Blocks<'_>)) {
+        if let Some(Ok(mut walk)) = self.walks.get(index).map(Mutex::lock) {
             measure(&mut |blocks| {
-                chain.walk(blocks);
+                walk.walk(blocks);
             });
         }
     }

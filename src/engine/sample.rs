@@ -25,13 +25,24 @@ pub struct Length {
     pub ticks: u64,
     /// Blocks of independent instructions that are read beside it.
     pub issue_blocks: u64,
+    /// What the first thread does in each chunk, of which there are then [`CHUNKS`]; without, chunks are as long as fills the ticks.
+    pub chunk: Option<u64>,
 }
 
 impl Length {
     /// Of `time` by `clock`: where that counts slowly, it is told by longer readings what a core begins.
     pub fn new(time: Nanos, clock: &Clock) -> Self {
         let ticks = clock.ticks(ISSUE_TIME);
-        Self { ticks: clock.ticks(time), issue_blocks: ISSUE_BLOCKS * ISSUE_TICKS.div_ceil(ticks).min(LONGEST_ISSUE) }
+        Self {
+            ticks: clock.ticks(time),
+            issue_blocks: ISSUE_BLOCKS * ISSUE_TICKS.div_ceil(ticks).min(LONGEST_ISSUE),
+            chunk: None,
+        }
+    }
+
+    /// Of [`CHUNKS`] chunks of `amount` of work each.
+    pub fn in_chunks(amount: u64, clock: &Clock) -> Self {
+        Self { chunk: Some(amount), ..Self::new(Nanos::ZERO, clock) }
     }
 }
 
@@ -160,7 +171,8 @@ fn take_once<R: Run>(
             return Some(attend(member, || run.answer(member.index)));
         }
         let mut seen = None;
-        run.with_share(member.index, &mut |blocks| seen = Some(measure(blocks, member, &barrier, length)));
+        let chunk = length.chunk.map(|amount| blocks_of(amount, run.amount_per_block()));
+        run.with_share(member.index, &mut |blocks| seen = Some(measure(blocks, member, &barrier, length, chunk)));
         seen
     })?;
     let seen: Vec<Seen> = seen.into_iter().flatten().collect();
@@ -212,17 +224,29 @@ fn counted<R: Run>(run: &R, timed: &[usize], blocks: &[f64]) -> (f64, Option<Bes
 }
 
 /// Finds out how much work makes a chunk, waits for the others, and times chunks until the sample is long enough.
-fn measure(blocks: &mut Blocks<'_>, member: Member, barrier: &StartBarrier, length: Length) -> Seen {
+/// With `chunk` it is so many blocks, and one of them warms up before.
+fn measure(
+    blocks: &mut Blocks<'_>,
+    member: Member,
+    barrier: &StartBarrier,
+    length: Length,
+    chunk: Option<u64>,
+) -> Seen {
     let mut ticks = Vec::with_capacity(MOST_STAMPS);
     let clock_before = ruler_ticks(CoreRuler::DependentAdds, CLOCK_BLOCKS);
-    let chunk = blocks_per_chunk(blocks, (length.ticks / CHUNKS).max(1));
+    let fixed = chunk.inspect(|&chunk| blocks(chunk));
+    let chunk = fixed.unwrap_or_else(|| blocks_per_chunk(blocks, (length.ticks / CHUNKS).max(1)));
     let before = pin::current_cpu();
     barrier.wait();
     let issue_before = issue_ticks(length.issue_blocks);
     let noise = ThreadNoise::of_this_thread();
     ticks.push(counter::ticks());
     let end = ticks[0].saturating_add(length.ticks);
-    while ticks[ticks.len() - 1] < end && ticks.len() < MOST_STAMPS {
+    let goes_on = |ticks: &[u64]| match fixed {
+        Some(_) => ticks.len() as u64 <= CHUNKS,
+        None => ticks[ticks.len() - 1] < end && ticks.len() < MOST_STAMPS,
+    };
+    while goes_on(&ticks) {
         blocks(chunk);
         ticks.push(counter::ticks());
     }
@@ -258,6 +282,12 @@ fn ruler_ticks(ruler: CoreRuler, blocks: u64) -> u64 {
 fn issue_ticks(blocks: u64) -> u64 {
     let read = || ruler_ticks(CoreRuler::Independent, blocks);
     read().min(read())
+}
+
+/// The blocks that come nearest to `amount` where each counts as `each`, at least one.
+pub fn blocks_of(amount: u64, each: u64) -> u64 {
+    let each = each.max(1);
+    (amount.saturating_add(each / 2) / each).max(1)
 }
 
 /// Doubles the work until it takes a quarter of a chunk, then scales up. What it does also warms the caches.

@@ -240,6 +240,14 @@ impl PointLog {
         groups.into_values().map(|rounds| rounds.into_values().collect()).collect()
     }
 
+    /// What the first thread does in a nanosecond by the samples that the headline is of.
+    fn pace(&self, work: &Work) -> Result<distribution::Pace, Trouble> {
+        let of_first = |seen: &Observation| seen.amount as f64 / work.chasing() as f64 / seen.elapsed.0;
+        let rates = self.headline_groups(work, of_first).concat().concat();
+        let none = || Trouble::Failed("no sample tells how much work a window has".to_owned());
+        stats::median(&rates).map(distribution::Pace).ok_or_else(none)
+    }
+
     /// Reads back the pages of an allocation, once; of several the one with the least of the pages asked for counts. Fails
     /// where they do not lie where the work asked for.
     fn read_pages(&mut self, machine: &mut dyn Machine, work: &Work) -> Result<(), Trouble> {
@@ -370,7 +378,8 @@ fn try_round(
     if let Some(windows) = log.windows {
         let share = windows.count.div_ceil(sampling.rounds.max(1)).saturating_mul(log.rounds);
         let wanted = if log.enough { windows.count } else { share };
-        log.in_windows.take(machine, work, &windows, wanted as usize, until)?;
+        let pace = log.pace(work)?;
+        log.in_windows.take(machine, work, &windows, pace, wanted as usize, until)?;
     }
     Ok(())
 }
@@ -450,7 +459,9 @@ fn is_filled(work: &Work) -> bool {
 /// which then has what it would have after any longer walk.
 pub fn settling(work: &Work, nearer: Bytes) -> u64 {
     match work {
-        Work::Chase(chase) if is_filled(work) => chase.nodes().min(2 * nearer.0 / chase.stride.0.max(1)),
+        Work::Chase(chase) if is_filled(work) => {
+            chase.nodes().min(2 * nearer.0 / chase.stride.0.max(1)).saturating_mul(chase.threads())
+        }
         _ => work.pass(),
     }
 }

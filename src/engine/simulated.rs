@@ -11,8 +11,11 @@ use super::disturbances::{NoiseModel, Spike, chunks};
 use super::handoff_cost::HandOffCost;
 use super::io::{IoFile, IoTarget, IoWork, SimulatedStorage, StorageModel};
 use super::issue::IssueRates;
-use super::machine::{Beside, Machine, MemoryKey, MemoryPlan, MemoryUse, Observation, Trouble, traffic_memory};
+use super::machine::{
+    Beside, Machine, MemoryKey, MemoryPlan, MemoryUse, Observation, Trouble, chain_key, traffic_memory,
+};
 use super::nodes_cost::NodesCost;
+use super::sample::{CHUNKS, blocks_of};
 use super::sharing::{SharingModel, stream_rate};
 use super::traffic::LoadedWork;
 use super::translation::{TlbLevel, translation_of};
@@ -20,7 +23,7 @@ use super::window::Gaps;
 use super::work::{ChainShape, ChaseWork, InstructionWork, LockWork, StreamWork, Work};
 use crate::host::memory::{PageMode, Place};
 use crate::host::noise::ThreadNoise;
-use crate::kernels::{LockOperation, Operation, SetId, Timing, Width};
+use crate::kernels::{LockOperation, Operation, SetId, Timing, Width, hops_per_block};
 use crate::results::{ClockFacts, HostFacts, KernelUsed, PageEvidence, Places, Relation, Surroundings};
 use crate::units::{Bytes, BytesPerSecond, Hertz, Nanos};
 use std::collections::{BTreeMap, BTreeSet};
@@ -224,24 +227,49 @@ impl SimulatedMachine {
     /// Builds a chain as the real machine does: in the next free piece of its mapping or, when none is left, in the
     /// first after all chains there are given up. Writing and verifying go through it once each.
     fn build(&mut self, work: &ChaseWork) -> Result<(), Trouble> {
-        if self.chains.contains(&work.chain()) {
-            return Ok(());
+        let mut missing: BTreeMap<MemoryKey, Bytes> = BTreeMap::new();
+        for chain in work.chains().into_iter().filter(|chain| !self.chains.contains(chain)) {
+            let sum = missing.entry(chain_key(&chain, &self.facts)).or_default();
+            *sum = *sum + chain.slot();
         }
-        let node = |w: &ChaseWork| w.memory_node(&self.facts);
-        let key = (MemoryUse::Chains, work.pages, Place::Node(node(work)));
-        let (needed, size) = (work.slot(), self.mapping(&key));
-        if needed > size {
-            return Err(Trouble::Failed("no memory was planned for a chain".to_owned()));
+        for (key, needed) in missing {
+            let (size, taken) = (self.mapping(&key), self.taken.entry(key.clone()).or_default());
+            if needed > size {
+                return Err(Trouble::Failed("no memory was planned for a chain".to_owned()));
+            }
+            if *taken + needed > size {
+                *taken = Bytes(0);
+                let facts = &self.facts;
+                self.chains.retain(|chain| chain_key(chain, facts) != key);
+            }
         }
-        let mut taken = self.taken.get(&key).copied().unwrap_or_default();
-        if taken + needed > size {
-            taken = Bytes(0);
-            self.chains.retain(|w| (w.pages, node(w)) != (work.pages, node(work)));
+        for chain in work.chains().into_iter().filter(|chain| !self.chains.contains(chain)).collect::<Vec<_>>() {
+            let taken = self.taken.entry(chain_key(&chain, &self.facts)).or_default();
+            *taken = *taken + chain.slot();
+            self.chains.insert(chain);
+            let rate = self.model.levels.last().map_or(1e9, |memory| memory.read.0);
+            self.advance(Nanos::from_secs(2.0 * work.touched().0 as f64 / rate))?;
         }
-        self.taken.insert(key, taken + needed);
-        self.chains.insert(work.chain());
-        let rate = self.model.levels.last().map_or(1e9, |memory| memory.read.0);
-        self.advance(Nanos::from_secs(2.0 * work.touched().0 as f64 / rate))
+        Ok(())
+    }
+
+    /// What all threads of `work` do in a nanosecond: each beside the others, whose chains take room in the caches that they
+    /// share, and whose misses queue for memory.
+    fn chases_per_nano(&self, work: &ChaseWork) -> f64 {
+        let thread = |&cpu: &u32| ChaseWork { cpus: vec![cpu], ..work.clone() };
+        let set = |cpu: u32| (cpu, work.touched());
+        let all: Sets = work.cpus.iter().copied().map(set).collect();
+        // One copy of a shared chain serves all threads.
+        let beside = |cpu: u32| if work.shared { Sets::from([set(cpu)]) } else { all.clone() };
+        let rate = |factor: f64| -> f64 {
+            work.cpus.iter().map(|cpu| 1.0 / self.chase_nanos(&thread(cpu), &beside(*cpu), factor)).sum()
+        };
+        let in_memory = self.level(&work.cpus, work.touched()) + 1 == self.model.levels.len();
+        if work.cpus.len() < 2 || !in_memory {
+            return rate(1.0);
+        }
+        let moved = rate(1.0) * 1e9 * self.model.caches.line.0 as f64;
+        rate(self.model.load.factor(moved / self.model.memory_total.0))
     }
 
     /// Instructions of one cycle each, four at once where none waits.
@@ -259,9 +287,9 @@ impl SimulatedMachine {
     /// What a hop of `work` takes beside threads with the working sets `sets`, its own among them, that make memory
     /// `factor` times as slow.
     fn chase_nanos(&self, work: &ChaseWork, sets: &Sets, factor: f64) -> f64 {
-        let load = self.model.load(&self.facts.topology.data_caches(work.cpu), work, (sets, factor));
-        let (from, to) = (self.node_of(work.cpu), work.memory_node(&self.facts));
-        let beyond = self.level(&[work.cpu], work.touched()) + 1 == self.model.levels.len();
+        let load = self.model.load(&self.facts.topology.data_caches(work.cpu()), work, (sets, factor));
+        let (from, to) = (self.node_of(work.cpu()), work.memory_node(&self.facts));
+        let beyond = self.level(&[work.cpu()], work.touched()) + 1 == self.model.levels.len();
         let load = load + if beyond { self.model.nodes.latency(from, to, &self.facts) } else { 0.0 };
         let one = match work.shape {
             ChainShape::Sequential => load,
@@ -290,6 +318,44 @@ impl SimulatedMachine {
             }
         };
         Ok((per_nano, (!work.traffic().is_empty()).then_some(beside)))
+    }
+
+    /// A sample of `work` for about `length`, in `count` chunks.
+    fn observe(&mut self, work: &Work, length: Nanos, count: u64) -> Result<Observation, Trouble> {
+        let ready = self.prepared.as_ref().filter(|p| p.work == *work);
+        let Some((per_nano, beside, fairness)) = ready.map(|p| (p.per_nano, p.beside, p.fairness)) else {
+            return Err(Trouble::Failed("a sample was asked for before its work was prepared".to_owned()));
+        };
+        if let Work::Io(io) = work {
+            return self.window(io, length);
+        }
+        let length = length * work.stretch();
+        let closer = self.is_closer() && work.cpus().len() > 1;
+        let (factor, spike) = self.disturbance();
+        let elapsed = length * factor;
+        self.advance(elapsed + STARTING)?;
+        let is = |kind: Spike| spike && self.model.noise.spike == kind;
+        // Whatever interrupts a sample leaves a gap in it; a move alone does not, nor does what only makes loads longer.
+        let gap = if spike && !is(Spike::Move) && !is(Spike::Neighbour) { length * 2.0 } else { Nanos::ZERO };
+        let mut found_on = work.cpus().to_vec();
+        if let Some(first) = found_on.first_mut().filter(|_| is(Spike::Move)) {
+            *first += 1;
+        }
+        let per_nano = if closer { per_nano / 2.0 } else { per_nano } * self.model.noise.left_of_core(self.samples);
+        let amount = (per_nano * length.0).round().max(1.0) as u64;
+        Ok(Observation {
+            elapsed,
+            amount,
+            traffic: beside.map(|b| Beside { payload: b.payload * length.0, bus: b.bus * length.0 }),
+            chunks: chunks(count, amount / work.chasing(), elapsed, gap),
+            noise: Some(if spike { self.model.noise.spike.noise() } else { ThreadNoise::default() }),
+            gaps: Gaps { total: gap, longest: gap },
+            found_on: Some(found_on),
+            fairness: Some(fairness),
+            core: self.core_clock(work.cpus().first().copied().unwrap_or(0)),
+            issue: Some(self.model.noise.issue(self.samples)),
+            ..Default::default()
+        })
     }
 
     /// Whether a load of `work` waits for a page to be found: those of a window that the TLBs cover share one search.
@@ -413,7 +479,7 @@ impl Machine for SimulatedMachine {
             }
             Work::Chase(w) => {
                 self.build(w)?;
-                1.0 / self.chase_nanos(w, &Sets::from([(w.cpu, w.touched())]), 1.0)
+                self.chases_per_nano(w)
             }
             Work::Instruction(w) => self.instruction_rate(w) / 1e9,
             Work::Lock(w) => self.lock_rate(w) / 1e9,
@@ -431,40 +497,17 @@ impl Machine for SimulatedMachine {
     }
 
     fn sample(&mut self, work: &Work, length: Nanos) -> Result<Observation, Trouble> {
-        let ready = self.prepared.as_ref().filter(|p| p.work == *work);
-        let Some((per_nano, beside, fairness)) = ready.map(|p| (p.per_nano, p.beside, p.fairness)) else {
+        let count = CHUNKS * u64::from(self.model.noise.short_chunks.max(1));
+        self.observe(work, length, count)
+    }
+
+    fn sample_in_chunks(&mut self, work: &Work, amount: u64) -> Result<Observation, Trouble> {
+        let each = work.chase().map_or(1, |chase| hops_per_block(chase.walkers as usize));
+        let amount = blocks_of(amount, each) * each;
+        let Some(per_nano) = self.prepared.as_ref().map(|p| p.per_nano / work.chasing() as f64) else {
             return Err(Trouble::Failed("a sample was asked for before its work was prepared".to_owned()));
         };
-        if let Work::Io(io) = work {
-            return self.window(io, length);
-        }
-        let length = length * work.stretch();
-        let closer = self.is_closer() && work.cpus().len() > 1;
-        let (factor, spike) = self.disturbance();
-        let elapsed = length * factor;
-        self.advance(elapsed + STARTING)?;
-        let is = |kind: Spike| spike && self.model.noise.spike == kind;
-        // Whatever interrupts a sample leaves a gap in it; a move alone does not, nor does what only makes loads longer.
-        let gap = if spike && !is(Spike::Move) && !is(Spike::Neighbour) { length * 2.0 } else { Nanos::ZERO };
-        let mut found_on = work.cpus().to_vec();
-        if let Some(first) = found_on.first_mut().filter(|_| is(Spike::Move)) {
-            *first += 1;
-        }
-        let per_nano = if closer { per_nano / 2.0 } else { per_nano } * self.model.noise.left_of_core(self.samples);
-        let amount = (per_nano * length.0).round().max(1.0) as u64;
-        Ok(Observation {
-            elapsed,
-            amount,
-            traffic: beside.map(|b| Beside { payload: b.payload * length.0, bus: b.bus * length.0 }),
-            chunks: chunks(amount, elapsed, gap),
-            noise: Some(if spike { self.model.noise.spike.noise() } else { ThreadNoise::default() }),
-            gaps: Gaps { total: gap, longest: gap },
-            found_on: Some(found_on),
-            fairness: Some(fairness),
-            core: self.core_clock(work.cpus().first().copied().unwrap_or(0)),
-            issue: Some(self.model.noise.issue(self.samples)),
-            ..Default::default()
-        })
+        self.observe(work, Nanos((amount * CHUNKS) as f64 / per_nano), CHUNKS)
     }
 
     fn core_clock(&mut self, _cpu: u32) -> Option<Hertz> {

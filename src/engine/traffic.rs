@@ -115,7 +115,7 @@ impl Probe {
     /// The CPU that it runs on.
     pub fn cpu(&self) -> u32 {
         match self {
-            Probe::Chase(w) => w.cpu,
+            Probe::Chase(w) => w.cpu(),
             Probe::Stream(w) => w.cpu,
         }
     }

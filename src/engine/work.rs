@@ -1,6 +1,7 @@
 //! What can be sampled: every kind of work with its settings.
 
 use super::cycle::Cycle;
+use super::derive;
 use super::io::IoWork;
 use super::machine::slot;
 use super::traffic::{LoadedWork, Probe};
@@ -176,16 +177,18 @@ pub enum ChainShape {
     },
 }
 
-/// One thread that follows pointers.
+/// Threads that follow pointers: each a chain of its own, or all of them the same one.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ChaseWork {
     /// In which pages.
     pub pages: PageMode,
-    /// The CPU that walks.
-    pub cpu: u32,
-    /// The NUMA node of the memory; that of the CPU without.
+    /// One thread on each of these CPUs, all at once; at least one.
+    pub cpus: Vec<u32>,
+    /// Whether all threads follow one chain, each from a place of its own; else each has a chain.
+    pub shared: bool,
+    /// The NUMA node of the memory; without, that of the CPU, of a shared chain that of the first.
     pub node: Option<u32>,
-    /// Memory that the chain spans.
+    /// Memory that each chain spans.
     pub bytes: Bytes,
     /// Distance between neighbouring nodes in memory.
     pub stride: Bytes,
@@ -193,26 +196,44 @@ pub struct ChaseWork {
     pub shape: ChainShape,
     /// Seed of the order of nodes.
     pub seed: u64,
-    /// Walkers on the chain at once, which wait for their own loads only.
+    /// Walkers of each thread, which wait for their own loads only.
     pub walkers: u32,
     /// Whether each hop also loads the word behind the pointer.
     pub payload: bool,
 }
 
 impl ChaseWork {
-    /// The same chain with one walker: how many walk on it is no matter of its memory, and which CPU does only where its
-    /// node decides about the memory's.
-    pub fn chain(&self) -> Self {
-        let cpu = if self.node.is_some() { 0 } else { self.cpu };
-        Self { walkers: 1, payload: false, cpu, ..self.clone() }
+    /// The first CPU.
+    pub fn cpu(&self) -> u32 {
+        self.cpus.first().copied().unwrap_or(0)
     }
 
-    /// The NUMA node that its memory shall lie on by `facts`.
+    /// Number of threads.
+    pub fn threads(&self) -> u64 {
+        self.cpus.len() as u64
+    }
+
+    /// Each chain that it needs, as the work of one thread with one walker: how many walk on it is no matter of its
+    /// memory, and which CPU does only where its node decides about the memory's. Chains differ in their seeds.
+    pub fn chains(&self) -> Vec<Self> {
+        let chain = |(index, &cpu): (usize, &u32)| Self {
+            walkers: 1,
+            payload: false,
+            cpus: vec![if self.node.is_some() { 0 } else { cpu }],
+            shared: false,
+            seed: if index == 0 { self.seed } else { derive(self.seed, "thread", index as u64) },
+            ..self.clone()
+        };
+        let count = if self.shared { 1 } else { self.cpus.len() };
+        self.cpus.iter().enumerate().take(count).map(chain).collect()
+    }
+
+    /// The NUMA node that the memory of its first chain shall lie on by `facts`.
     pub fn memory_node(&self, facts: &HostFacts) -> u32 {
-        self.node.or_else(|| facts.topology.node_of(self.cpu)).unwrap_or(0)
+        self.node.or_else(|| facts.topology.node_of(self.cpu())).unwrap_or(0)
     }
 
-    /// Number of nodes.
+    /// Number of nodes of each chain.
     pub fn nodes(&self) -> u64 {
         match self.shape {
             ChainShape::OnePerPage(page) => self.bytes.0 / page.0.max(1),
@@ -221,12 +242,18 @@ impl ChaseWork {
         }
     }
 
-    /// Memory that a pass goes through: of pages with a node each only one line, of blocks with two at most two.
+    /// Memory that a pass of one chain goes through: of pages with a node each only one line, of blocks with two at most two.
     pub fn touched(&self) -> Bytes {
         match self.shape {
             ChainShape::OnePerPage(_) | ChainShape::Pairs { .. } => Bytes(self.nodes().saturating_mul(self.stride.0)),
             _ => self.bytes,
         }
+    }
+
+    /// What all of its chains go through.
+    pub fn working_set(&self) -> Bytes {
+        let chains = if self.shared { 1 } else { self.threads() };
+        Bytes(self.touched().0.saturating_mul(chains))
     }
 
     /// Memory in which its order jumps to and fro; none where it goes through by rising address.
@@ -240,7 +267,7 @@ impl ChaseWork {
         }
     }
 
-    /// Bytes of the mapping that it takes up: pages with a node each start at multiples of their size.
+    /// Bytes of the mapping that each chain takes up: pages with a node each start at multiples of their size.
     pub fn slot(&self) -> Bytes {
         match self.shape {
             ChainShape::OnePerPage(page) => self.bytes.round_up(page.0.max(1)) + page,
@@ -313,7 +340,7 @@ impl Work {
     pub fn cpus(&self) -> &[u32] {
         match self {
             Work::Stream(w) => &w.cpus,
-            Work::Chase(w) => std::slice::from_ref(&w.cpu),
+            Work::Chase(w) => &w.cpus,
             Work::Instruction(w) => std::slice::from_ref(&w.cpu),
             Work::Lock(w) => &w.cpus,
             Work::HandOff(w) => &w.cpus,
@@ -369,6 +396,7 @@ impl Work {
         let nodes: BTreeSet<u32> = match self.place() {
             Some(place) if place != Place::Local => place.nodes().iter().copied().collect(),
             _ if let Work::Loaded(w) = self => w.memory_nodes(facts).into_iter().collect(),
+            _ if let Work::Chase(w) = self => w.chains().iter().map(|chain| chain.memory_node(facts)).collect(),
             _ => self.cpus().iter().map(|&cpu| facts.topology.node_of(cpu).unwrap_or(0)).collect(),
         };
         nodes.into_iter().collect()
@@ -379,6 +407,7 @@ impl Work {
         match (self.place(), self.cpus().get(index)) {
             // Its windows are not in the order of its threads.
             _ if matches!(self, Work::Loaded(_)) => self.memory_nodes(facts),
+            _ if matches!(self, Work::Chase(w) if w.shared) => self.memory_nodes(facts),
             (None | Some(Place::Local), Some(&cpu)) => vec![facts.topology.node_of(cpu).unwrap_or(0)],
             _ => self.memory_nodes(facts),
         }
@@ -388,17 +417,17 @@ impl Work {
     pub fn working_set(&self) -> Bytes {
         match self {
             Work::Stream(w) => Bytes(w.bytes.0.saturating_mul(w.cpus.len() as u64)),
-            Work::Chase(w) => w.touched(),
+            Work::Chase(w) => w.working_set(),
             Work::Loaded(w) => w.working_set(),
             Work::Instruction(_) | Work::Lock(_) | Work::HandOff(_) | Work::Io(_) => Bytes(0),
         }
     }
 
-    /// Loads of a chase after which nearly every line of the page tables behind its memory has been used, where pages have
+    /// Loads of all threads of a chase after which nearly every line of the page tables behind its memory has been used, where pages have
     /// `page` bytes, and most several times: six for each line (with three, memory came out slower). Zero for what follows no chain.
     pub fn translations(&self, page: Bytes) -> u64 {
         let lines = |w: &ChaseWork| w.bytes.0 / (page.0.max(1) * ENTRIES_PER_LINE);
-        self.chase().map_or(0, |w| lines(w).saturating_mul(6).min(w.nodes()))
+        self.chase().map_or(0, |w| lines(w).saturating_mul(6).min(w.nodes()).saturating_mul(w.threads()))
     }
 
     /// What walking everything once amounts to, as [`super::Observation::amount`] counts: payload bytes, hops,
@@ -409,7 +438,7 @@ impl Work {
                 let one = w.stream_bytes().saturating_mul(w.contract().payload_factor());
                 one.saturating_mul(w.cpus.len() as u64)
             }
-            Work::Chase(w) => w.nodes(),
+            Work::Chase(w) => w.nodes().saturating_mul(w.threads()),
             Work::Loaded(w) => match w.probe() {
                 Probe::Chase(chase) => chase.nodes(),
                 Probe::Stream(stream) => stream.bytes.0,
@@ -418,9 +447,22 @@ impl Work {
         }
     }
 
-    /// The quantity that `amount` in `seconds` shows: per second, or ns for each.
+    /// The quantity that `amount` in `seconds` shows: per second, or ns that a thread takes for each.
     pub fn value(&self, amount: u64, seconds: f64) -> f64 {
-        if self.higher_is_better() { amount as f64 / seconds } else { seconds * 1e9 / amount.max(1) as f64 }
+        match self.higher_is_better() {
+            true => amount as f64 / seconds,
+            false => seconds * 1e9 * self.chasing() as f64 / amount.max(1) as f64,
+        }
+    }
+
+    /// The quantity that `amount` of its first thread in `seconds` shows.
+    pub fn value_of_first(&self, amount: u64, seconds: f64) -> f64 {
+        self.value(amount.saturating_mul(self.chasing()), seconds)
+    }
+
+    /// Threads whose loads an amount counts, 1 for what is no chase.
+    pub fn chasing(&self) -> u64 {
+        if let Work::Chase(w) = self { w.threads().max(1) } else { 1 }
     }
 
     /// Whether its quantity is a rate rather than a time.

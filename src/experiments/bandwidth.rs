@@ -5,8 +5,8 @@
 use super::curve::{self, Saturation, unique};
 use super::difference::{Difference, Figure};
 use super::hierarchy::{Levels, MEMORY, Target};
-use super::lists::{Asked, Count, Operations, PageModes, Widths, fixed_thread_counts, is_comparator};
-use super::nodes::asked_node;
+use super::lists::{Asked, Count, Counts, Operations, PageModes, Widths, fixed_thread_counts, is_comparator};
+use super::nodes::asked_nodes;
 use super::placement::Placing;
 use super::steps::steps;
 use super::{Bound, Choices, Detail, Draft, Effect, Effects, Experiment, Scope, axis, bytes_axis};
@@ -49,9 +49,9 @@ pub struct Settings {
     #[arg(long, value_name = "LIST", default_value = "2KiB")]
     pub prefetch_distance: SizeList,
 
-    /// NUMA node of all memory [default: that of each thread]
-    #[arg(long, value_name = "N", aliases = ["node", "nodes"], value_parser = read_like::<Count>("0"))]
-    pub memory_nodes: Option<Count>,
+    /// NUMA nodes of all memory, one after another [default: that of each thread]
+    #[arg(long, value_name = "LIST", aliases = ["node", "nodes"], value_parser = read_like::<Counts>("0"))]
+    pub memory_nodes: Option<Counts>,
 }
 
 impl Effects for Settings {
@@ -110,7 +110,7 @@ impl Bandwidth {
             width: choices.width.clone().unwrap_or(usual.width),
             pages: choices.pages.clone().unwrap_or(usual.pages),
             prefetch_distance: usual.prefetch_distance,
-            memory_nodes: choices.memory_nodes,
+            memory_nodes: choices.memory_nodes.clone(),
         };
         Self { settings, detail, chosen: true }
     }
@@ -189,12 +189,20 @@ impl Bandwidth {
         let s = &self.settings;
         let prefetches = fitted.operation.contract().prefetches;
         let distances = if prefetches { s.prefetch_distance.0.clone() } else { vec![Bytes(PREFETCH_DISTANCE)] };
+        let places: Vec<Option<Place>> = match &s.memory_nodes {
+            None => vec![None],
+            Some(nodes) => nodes.0.iter().map(|&Count(node)| Some(Place::Node(node))).collect(),
+        };
+        let any_of_family = matches!(asked, Asked::BestOf(_));
         let mut works = Vec::new();
         for &width in &s.width.0 {
             for (&pages, &distance) in s.pages.0.iter().flat_map(|p| distances.iter().map(move |d| (p, d))) {
-                let plain = StreamWork::new(fitted.operation, width, pages, cpus, fitted.bytes);
-                let place = s.memory_nodes.map(|Count(node)| Place::Node(node));
-                works.push(StreamWork { any_of_family: matches!(asked, Asked::BestOf(_)), distance, place, ..plain });
+                let plain = StreamWork {
+                    any_of_family,
+                    distance,
+                    ..StreamWork::new(fitted.operation, width, pages, cpus, fitted.bytes)
+                };
+                works.extend(places.iter().cloned().map(|place| StreamWork { place, ..plain.clone() }));
             }
         }
         works
@@ -341,15 +349,15 @@ impl Experiment for Bandwidth {
 
     fn axes(&self) -> Vec<Axis> {
         let names = ["operation", "kernel", "width", "level", "threads", "pages"];
-        let node = self.settings.memory_nodes.map(|_| axis("node"));
+        let node = self.settings.memory_nodes.as_ref().map(|_| axis("node"));
         names.map(axis).into_iter().chain(node).chain(["size_bytes", "prefetch_bytes"].map(bytes_axis)).collect()
     }
 
     fn draft(&self, scope: &Scope<'_>) -> Result<Vec<Draft>> {
-        asked_node(self.settings.memory_nodes, scope)?;
+        asked_nodes(self.settings.memory_nodes.as_ref(), scope)?;
         check_sizes(self.settings.sizes.as_ref().map_or(&[], |sizes| &sizes.0), &self.settings.ops)?;
         let mut drafts = Vec::new();
-        for threads in fixed_thread_counts(&self.settings.threads, scope)? {
+        for threads in fixed_thread_counts(&self.settings.threads, scope.cpus)? {
             self.draft_threads(scope, threads, false, &mut drafts)?;
         }
         if self.settings.threads.0.contains(&ThreadCount::Best) {

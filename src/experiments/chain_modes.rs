@@ -3,7 +3,7 @@
 use super::lists::{ChainMode, ChainModes};
 use crate::engine::ChainShape;
 use crate::error::{Error, Result};
-use crate::units::Bytes;
+use crate::units::{Bytes, SizeList};
 
 /// The window of modes that have one, unless another is asked for.
 const WINDOW: Bytes = Bytes(1 << 20);
@@ -45,21 +45,26 @@ pub fn named(shape: ChainShape) -> (ChainMode, Option<Bytes>) {
     }
 }
 
-/// The shapes of chains with nodes `stride` apart in `modes`, with windows of `locality` where they have some.
-pub fn shapes(modes: &ChainModes, locality: Option<Bytes>, stride: Bytes) -> Result<Vec<ChainShape>> {
+/// The shapes of chains with nodes `stride` apart in `modes`, with windows of each size in `localities` where they have
+/// some.
+pub fn shapes(modes: &ChainModes, localities: Option<&SizeList>, stride: Bytes) -> Result<Vec<ChainShape>> {
     let least = Bytes(stride.0.saturating_mul(2));
-    if let Some(window) = locality
-        && (window < least || !window.0.is_multiple_of(stride.0))
-    {
-        return Err(Error::usage(format!(
-            "window not possible: {} B; a window is a multiple of the stride of {stride} and holds two nodes or more; \
+    for &window in localities.iter().flat_map(|list| &list.0) {
+        if window < least || !window.0.is_multiple_of(stride.0) {
+            return Err(Error::usage(format!(
+                "window not possible: {} B; a window is a multiple of the stride of {stride} and holds two nodes or more; \
                  type --locality {}",
-            window.0,
-            window.round_down(stride.0).max(least).0
-        )));
+                window.0,
+                window.round_down(stride.0).max(least).0
+            )));
+        }
     }
-    let window = locality.unwrap_or_else(|| WINDOW.round_down(stride.0).max(least));
-    Ok(modes.0.iter().map(|mode| mode.shape(window)).collect())
+    let windows = localities.map_or_else(|| vec![WINDOW.round_down(stride.0).max(least)], |list| list.0.clone());
+    let of = |mode: &ChainMode| -> Vec<ChainShape> {
+        let used = if mode.has_windows() { windows.len() } else { 1 };
+        windows.iter().take(used).map(|&window| mode.shape(window)).collect()
+    };
+    Ok(modes.0.iter().flat_map(of).collect())
 }
 
 /// The window of the packed order in pages of `base`.

@@ -2,7 +2,7 @@
 
 use super::bandwidth::Bandwidth;
 use super::latency::Latency;
-use super::lists::{Asked, Count, Operations, PageModes, Widths};
+use super::lists::{Asked, Counts, Operations, PageModes, Widths};
 use super::{Detail, Experiment};
 use crate::units::{ParseError, SizeList, ThreadList, parse_list, read_like};
 use std::str::FromStr;
@@ -53,9 +53,9 @@ pub struct Choices {
     #[arg(long, value_name = "LIST")]
     pub pages: Option<PageModes>,
 
-    /// NUMA node of all memory [default: that of each thread]
-    #[arg(long, value_name = "N", aliases = ["node", "nodes"], value_parser = read_like::<Count>("0"))]
-    pub memory_nodes: Option<Count>,
+    /// NUMA nodes of all memory, one after another [default: that of each thread]
+    #[arg(long, value_name = "LIST", aliases = ["node", "nodes"], value_parser = read_like::<Counts>("0"))]
+    pub memory_nodes: Option<Counts>,
 }
 
 impl Choices {

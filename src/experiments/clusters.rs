@@ -321,7 +321,18 @@ mod tests {
         let point = |ns: f64, half: f64| {
             let (ci_low, ci_high) = (ns - half, ns + half);
             let (confidence, clean_samples) = (0.95, 20);
-            measured_point(Summary { median: ns, best: ns, ci_low, ci_high, confidence, mad: None, clean_samples })
+            measured_point(Summary {
+                median: ns,
+                best: ns,
+                ci_low,
+                ci_high,
+                confidence,
+                mad: None,
+                mean: None,
+                standard_deviation: None,
+                coefficient_of_variation: None,
+                clean_samples,
+            })
         };
         let told = |pairs: &[(u32, u32, f64, f64)]| {
             let points: Vec<Point> = pairs.iter().map(|&(.., ns, half)| point(ns, half)).collect();

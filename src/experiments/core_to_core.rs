@@ -4,16 +4,17 @@
 
 use super::lists::{Count, HandOffs, Pairs};
 use super::pairs::{Chosen, choose};
-use super::{Bound, Detail, Draft, Effects, Experiment, Scope, axis, clusters};
-use crate::engine::{HandOffWork, Work};
+use super::windows::{self, WindowSettings};
+use super::{Bound, Detail, Draft, Effect, Effects, Experiment, Scope, axis, clusters};
+use crate::engine::{HandOffWork, Windows, Work};
 use crate::error::{Error, Result};
 use crate::kernels::HandOff;
-use crate::results::{Axis, Coordinate, Coordinates, Dataset, Finding, Outcome, Places, Quantity};
+use crate::results::{Axis, Coordinate, Coordinates, Dataset, Finding, Outcome, Places, Point, Quantity};
 use crate::units::CpuList;
 use std::collections::BTreeSet;
 
 /// Which CPUs hand a line over, and how.
-#[derive(Debug, Clone, PartialEq, Eq, clap::Args)]
+#[derive(Debug, Clone, PartialEq, clap::Args)]
 pub struct Settings {
     /// How the line is handed over: compare-and-swap, store-load, exchange
     #[arg(long, value_name = "LIST", default_value = "compare-and-swap")]
@@ -26,9 +27,20 @@ pub struct Settings {
     /// Cache lines that a pair hands over in turn, 2 to 4096, half of them first touched by each of the two
     #[arg(long, value_name = "N", default_value = "64")]
     pub lines: Count,
+
+    /// Short windows beside the headline.
+    #[command(flatten)]
+    pub windows: WindowSettings,
 }
 
-impl Effects for Settings {}
+impl Effects for Settings {
+    const EFFECTS: &'static [Effect<Self>] = &[Effect {
+        option: "window",
+        applies: |s| s.windows.windows.is_some(),
+        only: windows::HAVE_A_LENGTH,
+        cure: Some(windows::SOME),
+    }];
+}
 
 /// Lines that a pair may use.
 const LINES: std::ops::RangeInclusive<u32> = 2..=4096;
@@ -59,7 +71,7 @@ impl CoreToCore {
     /// As part of a profile: as many pairs as its time allows.
     pub fn in_profile(detail: Detail) -> Self {
         let kernel = HandOffs(vec![HandOff::CompareAndSwap]);
-        let settings = Settings { kernel, pairs: None, lines: Count(64) };
+        let settings = Settings { kernel, pairs: None, lines: Count(64), windows: WindowSettings::none() };
         Self { settings, most: Some(if detail == Detail::Sweep { MANY } else { FEW }) }
     }
 
@@ -129,6 +141,18 @@ fn alone(cpu: u32, scope: &Scope<'_>) -> String {
     )
 }
 
+/// What single windows of the pair took whose windows differ most from each other: p99.9 against p50.
+fn slowest_windows(dataset: &Dataset) -> Option<Finding> {
+    let spread = |point: &Point| {
+        let also = &point.outcome.measured()?.also;
+        Some(also.get("p99_9")? / also.get("p50")?)
+    };
+    let pairs = dataset.points.iter().filter_map(|point| Some((spread(point)?, point)));
+    let (_, point) = pairs.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let place = format!("A round trip between cpus {} and {}", point.number("from")?, point.number("to")?);
+    windows::finding(point, "round-trip-windows", &place)
+}
+
 impl Experiment for CoreToCore {
     fn name(&self) -> &'static str {
         "core-to-core"
@@ -143,6 +167,7 @@ impl Experiment for CoreToCore {
     }
 
     fn draft(&self, scope: &Scope<'_>) -> Result<Vec<Draft>> {
+        self.settings.windows.check()?;
         let lines = self.settings.lines.0;
         if !LINES.contains(&lines) {
             let (least, most) = (LINES.start(), LINES.end());
@@ -181,7 +206,16 @@ impl Experiment for CoreToCore {
         (chosen < all).then_some(text).into_iter().collect()
     }
 
+    fn windows(&self) -> Option<Windows> {
+        self.settings.windows.asked()
+    }
+
+    fn derived(&self, dataset: &Dataset) -> Option<Dataset> {
+        windows::distribution(dataset)
+    }
+
     fn findings(&self, dataset: &Dataset) -> Vec<Finding> {
-        self.kernels().into_iter().flat_map(|kernel| clusters::findings(dataset, kernel.name())).collect()
+        let clusters = self.kernels().into_iter().flat_map(|kernel| clusters::findings(dataset, kernel.name()));
+        clusters.chain(slowest_windows(dataset)).collect()
     }
 }

@@ -181,7 +181,18 @@ pub mod tests {
     /// A solid point with a median, half the width of its interval, and how often such intervals hold.
     fn point(median: f64, half: f64, confidence: f64) -> Point {
         let (ci_low, ci_high) = (median - half, median + half);
-        measured_point(Summary { median, best: median, ci_low, ci_high, confidence, mad: None, clean_samples: 20 })
+        measured_point(Summary {
+            median,
+            best: median,
+            ci_low,
+            ci_high,
+            confidence,
+            mad: None,
+            mean: None,
+            standard_deviation: None,
+            coefficient_of_variation: None,
+            clean_samples: 20,
+        })
     }
 
     fn shows(from: &Point, to: &Point) -> Option<Shown> {

@@ -6,17 +6,18 @@ use super::chain_modes::{named, packed_window, shapes};
 use super::difference::{Difference, Figure, Shown};
 use super::hierarchy::{Levels, MEMORY, Target};
 use super::instructions::chosen_cpus;
-use super::lists::{ChainMode, ChainModes, Count, Counts, PageModes};
-use super::nodes::asked_node;
+use super::lists::{ChainMode, ChainModes, Count, Counts, PageModes, Region, Regions, thread_counts_on};
+use super::nodes::asked_nodes;
 use super::plausible::reject_below_faster;
 use super::steps::rises;
+use super::windows::{self, WindowSettings};
 use super::{Bound, Choices, Detail, Draft, Effect, Effects, Experiment, Scope, axis, bytes_axis};
 use crate::engine::{ChainShape, ChaseWork, Windows, Work, derive};
 use crate::error::{Error, Result};
 use crate::host::memory::PageMode;
-use crate::kernels::{MOST_WALKERS, chase_name};
+use crate::kernels::{MOST_WALKERS, chase_name, hops_per_block};
 use crate::results::{Axis, Coordinate, Coordinates, Dataset, Finding, Outcome, Point, Quantity};
-use crate::units::{Bytes, CpuList, Nanos, SizeList, read_like, short_time, significant};
+use crate::units::{Bytes, CpuList, Nanos, SizeList, ThreadCount, ThreadList, read_like, significant};
 
 /// Where to follow pointers, and how.
 #[derive(Debug, Clone, PartialEq, clap::Args)]
@@ -37,9 +38,9 @@ pub struct Settings {
     #[arg(long, value_name = "LIST", default_value = "global-random")]
     pub chain_mode: ChainModes,
 
-    /// Window of the orders that finish one before they go on to the next (...-box): a multiple of the stride [default: 1MiB]
-    #[arg(long, value_name = "SIZE")]
-    pub locality: Option<Bytes>,
+    /// Windows of the orders that finish one before they go on to the next (...-box): multiples of the stride [default: 1MiB]
+    #[arg(long, value_name = "LIST")]
+    pub locality: Option<SizeList>,
 
     /// Chains followed at once by one thread, 1,2,4 or 1..32: how many misses a core keeps in flight
     #[arg(long, value_name = "LIST", default_value = "1")]
@@ -49,21 +50,29 @@ pub struct Settings {
     #[arg(long)]
     pub payload: bool,
 
-    /// Beside the headline, the distribution over so many short windows, 100 to 1000000: p50 to p99.9 and the longest
-    #[arg(long, value_name = "N", value_parser = read_like::<Count>("10000"))]
-    pub windows: Option<Count>,
+    /// Short windows beside the headline.
+    #[command(flatten)]
+    pub windows: WindowSettings,
 
-    /// Length of such a window, 1us to 10ms
-    #[arg(long, value_name = "TIME", default_value = "10us", value_parser = short_time)]
-    pub window: Nanos,
+    /// Threads that follow pointers at the same time, one per CPU: 1,2,all or 1..8
+    #[arg(long, value_name = "LIST", default_value = "1")]
+    pub threads: ThreadList,
 
-    /// CPUs that walk, one after another [default: the first that is allowed]
+    /// Chains of several threads: private (one for each), shared (one for all of them)
+    #[arg(long, value_name = "LIST", default_value = "private")]
+    pub region: Regions,
+
+    /// The same as --region shared
+    #[arg(long, conflicts_with = "region")]
+    pub shared: bool,
+
+    /// CPUs that walk, one after another, or those of --threads [default: the first that is allowed, or all]
     #[arg(long, value_name = "LIST", alias = "cpu")]
     pub cpus: Option<CpuList>,
 
-    /// NUMA node of the memory [default: that of the CPU]
-    #[arg(long, value_name = "N", aliases = ["node", "nodes"], value_parser = read_like::<Count>("0"))]
-    pub memory_nodes: Option<Count>,
+    /// NUMA nodes of the memory, one after another [default: that of the CPU]
+    #[arg(long, value_name = "LIST", aliases = ["node", "nodes"], value_parser = read_like::<Counts>("0"))]
+    pub memory_nodes: Option<Counts>,
 }
 
 impl Effects for Settings {
@@ -76,11 +85,30 @@ impl Effects for Settings {
         },
         Effect {
             option: "window",
-            applies: |s| s.windows.is_some(),
-            only: "only a distribution over windows has their length",
-            cure: Some("--windows 10000"),
+            applies: |s| s.windows.windows.is_some(),
+            only: windows::HAVE_A_LENGTH,
+            cure: Some(windows::SOME),
+        },
+        Effect {
+            option: "region",
+            applies: Self::may_have_several_threads,
+            only: "only several threads have private chains or a shared one",
+            cure: Some("--threads 1,all"),
+        },
+        Effect {
+            option: "shared",
+            applies: Self::may_have_several_threads,
+            only: "only several threads share a chain",
+            cure: Some("--threads 1,all"),
         },
     ];
+}
+
+impl Settings {
+    /// Whether more than one thread is asked for, or as many as there are.
+    fn may_have_several_threads(&self) -> bool {
+        self.threads.0.iter().any(|count| *count != ThreadCount::Exactly(1))
+    }
 }
 
 /// The experiment.
@@ -97,10 +125,31 @@ pub struct Latency {
 /// Working sets in packed order that the default profile measures at most: they take time to build.
 const MOST_PACKED: Bytes = Bytes(1 << 30);
 
-/// Windows that may be asked for: shorter ones are mostly the reading of the counter, longer ones are samples.
-const WINDOWS: std::ops::RangeInclusive<u32> = 100..=1_000_000;
-const SHORTEST_WINDOW: Nanos = Nanos(1e3);
-const LONGEST_WINDOW: Nanos = Nanos(10e6);
+/// Threads that walk at once, and whose chains they follow.
+#[derive(Debug, Clone)]
+struct Walkers {
+    cpus: Vec<u32>,
+    /// Whether all of them follow one chain.
+    shared: bool,
+    /// The region as an axis, `None` where no point has several threads.
+    region: Option<Region>,
+}
+
+/// A working set and the distance of the nodes in it.
+#[derive(Debug, Clone, Copy)]
+struct Extent<'a> {
+    target: &'a Target,
+    stride: Bytes,
+    line: Bytes,
+}
+
+/// About what a load takes, by where it goes: to say beforehand which windows are possible.
+const IN_MEMORY: Nanos = Nanos(100.0);
+const IN_LAST_CACHE: Nanos = Nanos(20.0);
+const IN_CORE: Nanos = Nanos(4.0);
+
+/// A window that may differ from what was asked for by more than this share is worth a word.
+const DIFFERS: f64 = 0.03;
 
 impl Latency {
     /// With the user's settings.
@@ -127,8 +176,10 @@ impl Latency {
             locality: None,
             chains: Counts(vec![Count(1)]),
             payload: false,
-            windows: None,
-            window: SHORTEST_WINDOW,
+            windows: WindowSettings::none(),
+            threads: ThreadList(vec![ThreadCount::Exactly(1)]),
+            region: Regions(vec![Region::Private]),
+            shared: false,
             cpus: None,
             memory_nodes: None,
         };
@@ -141,14 +192,33 @@ impl Latency {
         let settings = Settings {
             sizes: choices.sizes.clone(),
             pages: choices.pages.clone().unwrap_or(PageModes(vec![PageMode::Transparent])),
-            memory_nodes: choices.memory_nodes,
+            memory_nodes: choices.memory_nodes.clone(),
             ..usual
         };
         Self { settings, detail, packed: None, chosen: true }
     }
 
+    /// Threads that walk at once, in the order of tables.
+    fn walkers(&self, scope: &Scope<'_>) -> Result<Vec<Walkers>> {
+        let asked = self.settings.cpus.as_ref();
+        if !self.settings.may_have_several_threads() {
+            let alone = |cpu| Walkers { cpus: vec![cpu], shared: false, region: None };
+            return Ok(chosen_cpus(asked, "--cpus", scope)?.into_iter().map(alone).collect());
+        }
+        let chosen = asked.map(|_| chosen_cpus(asked, "--cpus", scope)).transpose()?;
+        let cpus = chosen.as_deref().unwrap_or(scope.cpus);
+        let counts = thread_counts_on(&self.settings.threads, cpus)?;
+        let regions = if self.settings.shared { vec![Region::Shared] } else { self.settings.region.0.clone() };
+        let of = |region: &Region, count: usize| Walkers {
+            cpus: cpus[..count].to_vec(),
+            shared: *region == Region::Shared && count > 1,
+            region: Some(*region),
+        };
+        Ok(regions.iter().flat_map(|region| counts.iter().map(move |&count| of(region, count))).collect())
+    }
+
     /// Working sets to measure: the user's, or what the hierarchy suggests.
-    fn targets(&self, scope: &Scope<'_>, levels: &Levels) -> Result<Vec<Target>> {
+    fn targets(&self, scope: &Scope<'_>, levels: &Levels, walkers: &Walkers) -> Result<Vec<Target>> {
         let named = |&size: &Bytes| Target { size, level: levels.name(size), hidden: None };
         let Some(sizes) = &self.settings.sizes else {
             return Ok(match self.detail {
@@ -156,28 +226,14 @@ impl Latency {
                 Detail::Brief | Detail::Levels => levels.targets(),
             });
         };
-        match sizes.0.iter().find(|&&size| size > scope.usable()) {
-            Some(size) => Err(Error::usage(format!(
-                "too much memory: {size}; {} may be used; type smaller --sizes",
-                scope.usable()
-            ))),
+        let chains = if walkers.shared { 1 } else { walkers.cpus.len() as u64 };
+        match sizes.0.iter().find(|&&size| size.0.saturating_mul(chains) > scope.usable().0) {
+            Some(size) => {
+                let each = if chains > 1 { format!(" for each of {chains} threads") } else { String::new() };
+                let usable = scope.usable();
+                Err(Error::usage(format!("too much memory: {size}{each}; {usable} may be used; type smaller --sizes")))
+            }
             None => Ok(sizes.0.iter().map(named).collect()),
-        }
-    }
-
-    /// Refuses windows that show nothing.
-    fn check_windows(&self) -> Result<()> {
-        let (length, allowed) = (self.settings.window, SHORTEST_WINDOW..=LONGEST_WINDOW);
-        match self.settings.windows {
-            Some(Count(count)) if !WINDOWS.contains(&count) => Err(Error::usage(format!(
-                "windows not possible: {count}; their distribution is taken of {} to {}; type --windows 10000",
-                WINDOWS.start(),
-                WINDOWS.end()
-            ))),
-            Some(_) if !allowed.contains(&length) => Err(Error::usage(format!(
-                "window not possible: {length}; one lasts {SHORTEST_WINDOW} to {LONGEST_WINDOW}; type --window 10us"
-            ))),
-            _ => Ok(()),
         }
     }
 
@@ -192,13 +248,15 @@ impl Latency {
         }
     }
 
-    /// The points of one CPU, size and stride: one for each kind of pages, order and number of chains.
+    /// The points of some threads, a size and a stride: one for each kind of pages, order, node and number of chains.
     fn draft_size(
         &self,
         scope: &Scope<'_>,
         levels: &Levels,
-        (cpu, target, stride, line): (u32, &Target, Bytes, Bytes),
+        threads: &Walkers,
+        extent: Extent<'_>,
     ) -> Result<Vec<Draft>> {
+        let Extent { target, stride, line } = extent;
         let size = target.size;
         if size < stride {
             // Enough for the other strides too.
@@ -212,21 +270,82 @@ impl Latency {
         let level = hidden.map_or_else(|| levels.name(footprint(size, stride, line)), |_| target.level.clone());
         let seed = chain_seed(scope, size, stride);
         let (bytes, payload) = (size.round_down(stride.0), self.settings.payload);
-        let node = asked_node(self.settings.memory_nodes, scope)?;
-        let work = |pages, shape, walkers| ChaseWork { pages, cpu, node, bytes, stride, shape, seed, walkers, payload };
-        let shapes = shapes(&self.settings.chain_mode, self.settings.locality, stride)?;
+        let nodes = asked_nodes(self.settings.memory_nodes.as_ref(), scope)?;
+        let work = |pages, shape, walkers, node| ChaseWork {
+            pages,
+            cpus: threads.cpus.clone(),
+            shared: threads.shared,
+            node,
+            bytes,
+            stride,
+            shape,
+            seed,
+            walkers,
+            payload,
+        };
+        let shapes = shapes(&self.settings.chain_mode, self.settings.locality.as_ref(), stride)?;
         let chains = self.chains(stride)?;
         let mut works = Vec::new();
         for &pages in self.settings.pages.0.iter().filter(|&&pages| self.wanted(pages, &level)) {
-            for &shape in &shapes {
-                works.extend(chains.iter().map(|&walkers| work(pages, shape, walkers)));
+            for (&shape, &node) in shapes.iter().flat_map(|shape| nodes.iter().map(move |node| (shape, node))) {
+                works.extend(chains.iter().map(|&walkers| work(pages, shape, walkers, node)));
             }
         }
         if level == MEMORY && size == levels.memory && self.packed.is_some_and(|most| size <= most) {
             let window = packed_window(scope.facts().pages.base).round_up(stride.0);
-            works.push(work(PageMode::Base, ChainShape::RandomBox(window), 1));
+            works.push(work(PageMode::Base, ChainShape::RandomBox(window), 1, None));
         }
-        Ok(works.into_iter().map(|work| draft_point(scope, work, &level).unless(hidden)).collect())
+        Ok(works.into_iter().map(|work| draft_point(scope, work, &level, threads.region).unless(hidden)).collect())
+    }
+
+    /// Tells `see` the working sets of all points, with the strides and the threads that walk through them.
+    fn extents(
+        &self,
+        scope: &Scope<'_>,
+        mut see: impl FnMut(&Levels, &Walkers, Extent<'_>) -> Result<()>,
+    ) -> Result<()> {
+        for threads in self.walkers(scope)? {
+            let sharing = if threads.shared { &threads.cpus[..1] } else { &threads.cpus[..] };
+            let levels = Levels::new(scope.facts(), sharing, scope.last_level());
+            let line = line_of(scope, threads.cpus[0]);
+            for target in self.targets(scope, &levels, &threads)? {
+                for stride in self.strides(line)? {
+                    see(&levels, &threads, Extent { target: &target, stride, line })?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Which windows are possible where those asked for are not: they are whole turns of the loop.
+    fn coarse_windows(&self, scope: &Scope<'_>) -> Option<String> {
+        let asked = self.settings.windows.asked()?.length;
+        let chains = self.settings.chains.0.iter().map(|count| count.0.max(1));
+        let each = chains.map(|count| hops_per_block(count as usize) / u64::from(count)).max()?;
+        let mut farthest = (IN_CORE, "a core's own caches");
+        let seen = self.extents(scope, |levels, _, extent| {
+            let lines = footprint(extent.target.size, extent.stride, extent.line);
+            let here = match levels.name(lines).as_str() {
+                "L1" | "L2" => (IN_CORE, "a core's own caches"),
+                _ if lines > scope.last_level() => (IN_MEMORY, "memory"),
+                _ => (IN_LAST_CACHE, "the last cache"),
+            };
+            if here.0 > farthest.0 {
+                farthest = here;
+            }
+            Ok(())
+        });
+        let turn = farthest.0 * each as f64;
+        // The nearest number of turns is half a turn away at most.
+        let enough = Nanos((turn.0 / 2.0 / DIFFERS / 1e4).ceil() * 1e4);
+        (seen.is_ok() && asked < enough).then(|| {
+            format!(
+                "Windows may last longer or shorter than {asked}: they are whole turns of {each} loads, about {turn} in {}; \
+                 --window {}us is met within 3%",
+                farthest.1,
+                enough.0 / 1e3
+            )
+        })
     }
 
     /// How many chains to follow at once.
@@ -266,7 +385,7 @@ pub(super) fn line_of(scope: &Scope<'_>, cpu: u32) -> Bytes {
     scope.facts().topology.data_caches(cpu).first().and_then(|c| c.line).unwrap_or(Bytes(64))
 }
 
-fn draft_point(scope: &Scope<'_>, work: ChaseWork, level: &str) -> Draft {
+fn draft_point(scope: &Scope<'_>, work: ChaseWork, level: &str, region: Option<Region>) -> Draft {
     let (mode, window) = named(work.shape);
     let mut coordinates = Coordinates::from([
         ("operation".to_owned(), Coordinate::Name("chase".to_owned())),
@@ -275,22 +394,28 @@ fn draft_point(scope: &Scope<'_>, work: ChaseWork, level: &str) -> Draft {
         ("level".to_owned(), Coordinate::Name(level.to_owned())),
         ("size_bytes".to_owned(), Coordinate::Number(work.bytes.0)),
         ("stride_bytes".to_owned(), Coordinate::Number(work.stride.0)),
-        ("threads".to_owned(), Coordinate::Number(1)),
-        ("cpu".to_owned(), Coordinate::Number(u64::from(work.cpu))),
+        ("threads".to_owned(), Coordinate::Number(work.threads())),
         ("pages".to_owned(), Coordinate::Name(work.pages.to_string())),
         ("chain_mode".to_owned(), Coordinate::Name(mode.to_string())),
     ]);
+    if work.threads() == 1 {
+        coordinates.insert("cpu".to_owned(), Coordinate::Number(u64::from(work.cpu())));
+    }
+    coordinates.extend(region.map(|region| ("region".to_owned(), Coordinate::Name(region.to_string()))));
     coordinates.extend(work.node.map(|node| ("node".to_owned(), Coordinate::Number(u64::from(node)))));
     coordinates.extend(window.map(|window| ("window_bytes".to_owned(), Coordinate::Number(window.0))));
     let expendable = match mode {
-        ChainMode::GlobalRandom if level != "between" && work.pages != PageMode::Base => 0,
+        ChainMode::GlobalRandom if level != "between" && work.pages != PageMode::Base && work.threads() == 1 => 0,
         ChainMode::GlobalRandom => 1,
         _ => 2,
     };
-    let fits = work.slot() <= scope.usable();
-    let reason = || format!("{} do not fit into the {} that may be used", work.bytes, scope.usable());
-    let crowded = work.nodes() < u64::from(work.walkers);
-    let few = || format!("{} chains at once need as many nodes; {} has {}", work.walkers, work.bytes, work.nodes());
+    let chains = work.chains().len() as u64;
+    let fits = work.slot().0.saturating_mul(chains) <= scope.usable().0;
+    let each = if chains > 1 { format!(" for each of {chains} threads") } else { String::new() };
+    let reason = || format!("{}{each} do not fit into the {} that may be used", work.bytes, scope.usable());
+    let walkers = u64::from(work.walkers) * if work.shared { work.threads() } else { 1 };
+    let crowded = work.nodes() < walkers;
+    let few = || format!("{walkers} chains at once need as many nodes; {} has {}", work.bytes, work.nodes());
     let work = match scope.machine.kernel(&Work::Chase(work.clone())) {
         Err(reason) => Err(Outcome::Unsupported { reason }),
         Ok(_) if !fits => Err(Outcome::Skipped { reason: reason() }),
@@ -310,26 +435,22 @@ impl Experiment for Latency {
     }
 
     fn axes(&self) -> Vec<Axis> {
-        let names = ["operation", "chains", "kernel", "level", "threads", "cpu", "pages", "chain_mode"];
-        let node = self.settings.memory_nodes.map(|_| axis("node"));
+        let names = ["operation", "chains", "kernel", "level", "threads"].into_iter();
+        let region = self.settings.may_have_several_threads().then_some("region");
+        let names = names.chain(region).chain(["cpu", "pages", "chain_mode"]);
+        let node = self.settings.memory_nodes.as_ref().map(|_| axis("node"));
         let windows = self.packed.is_some() || self.settings.chain_mode.0.iter().any(|mode| mode.has_windows());
         let sizes = ["size_bytes", "stride_bytes"].into_iter().chain(windows.then_some("window_bytes"));
-        names.map(axis).into_iter().chain(node).chain(sizes.map(bytes_axis)).collect()
+        names.map(axis).chain(node).chain(sizes.map(bytes_axis)).collect()
     }
 
     fn draft(&self, scope: &Scope<'_>) -> Result<Vec<Draft>> {
-        self.check_windows()?;
+        self.settings.windows.check()?;
         let mut drafts = Vec::new();
-        for cpu in chosen_cpus(self.settings.cpus.as_ref(), "--cpus", scope)? {
-            let levels = Levels::new(scope.facts(), &[cpu], scope.last_level());
-            let line = line_of(scope, cpu);
-            for target in self.targets(scope, &levels)? {
-                for stride in self.strides(line)? {
-                    drafts.extend(self.draft_size(scope, &levels, (cpu, &target, stride, line))?);
-                    scope.room_for(drafts.len())?;
-                }
-            }
-        }
+        self.extents(scope, |levels, threads, extent| {
+            drafts.extend(self.draft_size(scope, levels, threads, extent)?);
+            scope.room_for(drafts.len())
+        })?;
         Ok(drafts)
     }
 
@@ -343,12 +464,15 @@ impl Experiment for Latency {
             let used = size.round_down(stride.0);
             format!("{} B were rounded down to {} B: whole nodes of {} B only", size.0, used.0, stride.0)
         };
-        differ.map(tell).collect()
+        differ.map(tell).chain(self.coarse_windows(scope)).collect()
     }
 
     fn windows(&self) -> Option<Windows> {
-        let Count(count) = self.settings.windows?;
-        Some(Windows { count, length: self.settings.window })
+        self.settings.windows.asked()
+    }
+
+    fn derived(&self, dataset: &Dataset) -> Option<Dataset> {
+        windows::distribution(dataset)
     }
 
     fn finish(&self, dataset: &mut Dataset) {
@@ -356,34 +480,51 @@ impl Experiment for Latency {
     }
 
     fn findings(&self, dataset: &Dataset) -> Vec<Finding> {
-        let axes = ["cpu", "pages", "stride_bytes", "chains", "chain_mode", "window_bytes"];
+        let axes =
+            ["cpu", "threads", "region", "node", "pages", "stride_bytes", "chains", "chain_mode", "window_bytes"];
         let place = |p: &Point| axes.map(|axis| p.coordinates.get(axis).cloned());
         let first = dataset.points.first().map(place);
         let rises = rises(dataset, |p| Some(place(p)) == first);
         let distributions = dataset.points.iter().filter_map(distribution);
-        memory_in_pages(dataset).into_iter().chain(parallelism(dataset)).chain(distributions).chain(rises).collect()
+        let threads =
+            [Region::Private, Region::Shared].into_iter().filter_map(|region| several_threads(dataset, region));
+        let first = memory_in_pages(dataset).into_iter().chain(parallelism(dataset)).chain(threads);
+        first.chain(distributions).chain(rises).collect()
     }
 }
 
 /// What single windows of a point took, where they were asked for.
 fn distribution(point: &Point) -> Option<Finding> {
-    let also = &point.outcome.measured()?.also;
-    let of = |name: &str| also.get(name).copied();
     let size = Bytes(point.number("size_bytes")?);
-    let (count, length) = (of("windows")?, Nanos(of("window_ns")?));
+    let place = format!("A load in {size} ({} pages)", point.name("pages")?);
+    let mut finding = windows::finding(point, "latency-windows", &place)?;
+    finding.values.insert("size_bytes".to_owned(), size.0 as f64);
+    Some(finding)
+}
+
+/// What the most threads at once in `region` make of a load in the largest working set that one thread was measured in
+/// too; `None` where the intervals do not tell them apart.
+fn several_threads(dataset: &Dataset, region: Region) -> Option<Finding> {
+    let name = region.to_string();
+    let here = |p: &&Point| p.name("region") == Some(&name) && p.usable().is_some();
+    let several = dataset.points.iter().filter(here).filter(|p| p.number("threads") > Some(1));
+    let most = several.max_by_key(|p| (p.number("size_bytes"), p.number("threads")))?;
+    let place = |p: &Point| {
+        let mut place = p.coordinates.clone();
+        place.retain(|axis, _| !["threads", "cpu", "level"].contains(&axis.as_str()));
+        place
+    };
+    let mut alone = dataset.points.iter().filter(here).filter(|p| p.number("threads") == Some(1));
+    let alone = alone.find(|p| place(p) == place(most))?;
+    let cost = Difference::shown(alone, most)?;
+    let (one, all, threads) = (cost.from.value, cost.to.value, most.number("threads")?);
+    let chains = if region == Region::Shared { "on one chain" } else { "each on a chain of its own" };
     let text = format!(
-        "A load in {size} ({} pages) takes {:.1} ns in half of {count} windows of {length}, at most {:.1} ns in 99% of them, \
-         {:.1} ns in 99.9%, {:.1} ns in the slowest.",
-        point.name("pages")?,
-        of("p50")?,
-        of("p99")?,
-        of("p99_9")?,
-        of("max")?
+        "A load in {} takes {all:.1} ns when {threads} threads follow pointers at once, {chains}, and {one:.1} ns alone.",
+        Bytes(most.number("size_bytes")?)
     );
-    let names = ["p50", "p90", "p95", "p99", "p99_9", "max", "windows", "window_ns"];
-    let values = names.iter().filter_map(|name| Some(((*name).to_owned(), of(name)?)));
-    let values = values.chain([("size_bytes".to_owned(), size.0 as f64)]).collect();
-    Some(Finding::resting_on([point], "latency-windows", text)?.with(values))
+    let figures = [("threads", threads as f64), ("one_ns", one), ("several_ns", all)];
+    cost.finding(&format!("latency-of-threads-{name}"), text, &figures)
 }
 
 /// What following several chains at once gains in the largest working set where that was measured.
@@ -413,9 +554,9 @@ fn parallelism(dataset: &Dataset) -> Option<Finding> {
     gain.finding("memory-level-parallelism", text, &[("one_ns", one), ("best_ns", best_ns)])
 }
 
-/// A load from memory, by one chain in the largest working set measured so.
+/// A load from memory, by one chain of one thread in the largest working set measured so.
 fn from_memory(dataset: &Dataset, belongs: impl Fn(&Point) -> bool) -> Option<&Point> {
-    let alone = |p: &Point| p.number("chains").is_none_or(|n| n == 1);
+    let alone = |p: &Point| ["chains", "threads"].iter().all(|axis| p.number(axis).is_none_or(|n| n == 1));
     let matches = |p: &&Point| p.name("level") == Some(MEMORY) && alone(p) && belongs(p);
     let largest = dataset.points.iter().filter(matches).max_by_key(|p| p.number("size_bytes"))?;
     largest.usable().map(|_| largest)

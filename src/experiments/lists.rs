@@ -49,6 +49,8 @@ lists! {
     Orders of OrderKind;
     /// Orders of chains.
     ChainModes of ChainMode;
+    /// Whose chains threads follow.
+    Regions of Region;
     /// Orders in which threads are placed.
     Placements of Placement;
     /// Ways to hand a line over.
@@ -268,6 +270,13 @@ names! {
 }
 
 names! {
+    /// Whose chain each of several threads follows.
+    Region, "regions":
+    Private "private" "Each thread a chain in memory of its own.",
+    Shared "shared" "All threads one chain in the same memory.",
+}
+
+names! {
     /// What is measured between NUMA nodes.
     Studied, "quantities":
     Bandwidth "bandwidth" "Bytes per second of all threads of a node.",
@@ -302,19 +311,25 @@ names! {
     Sequential "sequential" "By rising address.",
 }
 
-/// The thread counts asked for, rising, each once. Refuses `best`, which takes an experiment that can find it.
+/// The thread counts asked for, rising, each once, on the CPUs of the run. Refuses `best`, which takes an experiment that
+/// can find it.
 pub fn thread_counts(list: &ThreadList, scope: &Scope<'_>) -> Result<Vec<usize>> {
+    thread_counts_on(list, scope.cpus)
+}
+
+/// The same on `cpus`.
+pub fn thread_counts_on(list: &ThreadList, cpus: &[u32]) -> Result<Vec<usize>> {
     if list.0.contains(&ThreadCount::Best) {
         return Err(Error::usage(
             "thread count not possible: best; only memgauge bandwidth lets counts race; type --threads all",
         ));
     }
-    fixed_thread_counts(list, scope)
+    fixed_thread_counts(list, cpus)
 }
 
-/// The thread counts asked for but `best`, rising, each once.
-pub fn fixed_thread_counts(list: &ThreadList, scope: &Scope<'_>) -> Result<Vec<usize>> {
-    let available = scope.cpus.len();
+/// The thread counts asked for but `best`, rising, each once, on `cpus`.
+pub fn fixed_thread_counts(list: &ThreadList, cpus: &[u32]) -> Result<Vec<usize>> {
+    let available = cpus.len();
     let mut counts: Vec<usize> = list.0.iter().filter_map(|t| t.resolve(available)).collect();
     counts.sort_unstable();
     counts.dedup();

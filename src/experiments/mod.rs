@@ -28,16 +28,18 @@ mod plausible;
 pub mod scaling;
 mod steps;
 pub mod tlb;
+mod windows;
 
 pub use choices::{Choices, MixedOperations};
 pub use effect::{Effect, Effects};
 pub use hierarchy::{LastLevel, Level, Levels, Target};
 pub use lists::{
     Asked, ChainMode, ChainModes, Count, Counts, Density, HandOffs, Instructions, Interleavings, LineSharing, Lines,
-    LockOperations, Operations, OrderKind, Orders, PageModes, Pair, Pairs, Placement, Placements, Quantities, Spread,
-    Studied, Timings, Widths,
+    LockOperations, Operations, OrderKind, Orders, PageModes, Pair, Pairs, Placement, Placements, Quantities, Region,
+    Regions, Spread, Studied, Timings, Widths,
 };
 pub use patterns::OrderedOperations;
+pub use windows::WindowSettings;
 
 use crate::engine::{Machine, Sampling, Windows, Work};
 use crate::error::{Error, Result};

@@ -1,7 +1,7 @@
 //! NUMA nodes as options name them.
 
 use super::Scope;
-use super::lists::Count;
+use super::lists::{Count, Counts};
 use crate::error::{Error, Result};
 use crate::units::{Bytes, CpuList};
 
@@ -12,11 +12,12 @@ pub fn with_memory(scope: &Scope<'_>) -> Vec<u32> {
     if ids.is_empty() { vec![0] } else { ids }
 }
 
-/// The NUMA node that the user wants the memory on.
-pub fn asked_node(asked: Option<Count>, scope: &Scope<'_>) -> Result<Option<u32>> {
-    let Some(Count(asked)) = asked else { return Ok(None) };
-    available(&[asked], &with_memory(scope), "nodes with memory are", "--memory-nodes")?;
-    Ok(Some(asked))
+/// The NUMA nodes that the user wants the memory on, one after another; `None` alone where that is left open.
+pub fn asked_nodes(asked: Option<&Counts>, scope: &Scope<'_>) -> Result<Vec<Option<u32>>> {
+    let Some(asked) = asked else { return Ok(vec![None]) };
+    let asked: Vec<u32> = asked.0.iter().map(|Count(node)| *node).collect();
+    available(&asked, &with_memory(scope), "nodes with memory are", "--memory-nodes")?;
+    Ok(asked.into_iter().map(Some).collect())
 }
 
 /// Refuses a node that is not among `nodes`, which `are` what they are, for the option `option`.

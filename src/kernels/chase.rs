@@ -118,15 +118,24 @@ impl UnverifiedChain {
     /// # Errors
     /// The stride is 0, no multiple of 8, or so large that not one node fits.
     pub fn new(window: Window, stride: usize) -> Result<Self> {
-        let nodes = window.len().checked_div(stride).unwrap_or(0);
-        if nodes == 0 || !stride.is_multiple_of(8) {
+        let nodes = window.len().checked_div(stride).unwrap_or(0) as u64;
+        Self::with_nodes(window, stride, nodes)
+    }
+
+    /// A chain of `nodes` nodes, `stride` bytes apart, at the start of `window`.
+    ///
+    /// # Errors
+    /// As of [`new`](Self::new); there are no nodes, or more than fit.
+    pub fn with_nodes(window: Window, stride: usize, nodes: u64) -> Result<Self> {
+        let room = window.len().checked_div(stride).unwrap_or(0) as u64;
+        if nodes == 0 || nodes > room || !stride.is_multiple_of(8) {
             return Err(Error::failure(format!(
                 "cannot build a chain: stride {stride} B in {} B; a stride is a multiple of 8 that fits at least once",
                 window.len()
             )));
         }
         let shift = stride.is_power_of_two().then(|| stride.trailing_zeros());
-        let (scatter, node_bytes, nodes) = (None, stride, nodes as u64);
+        let (scatter, node_bytes) = (None, stride);
         Ok(Self { window, stride, scatter, pair: None, node_bytes, shift, nodes, identity: Arc::new(()) })
     }
 
@@ -313,8 +322,7 @@ impl UnverifiedChain {
         if covered < self.nodes {
             return Err(Error::failure("the chain in memory is not the one that was written; its memory is faulty"));
         }
-        let positions = vec![self.window.address() + self.place(0)];
-        Ok(Chain { built: self, positions, payload: false })
+        Ok(Chain { built: self })
     }
 }
 
@@ -326,13 +334,10 @@ pub struct ClosedPart {
     identity: Arc<()>,
 }
 
-/// A chain that no walk can leave.
+/// A chain that no walk can leave. Any number of threads may walk on it at once: nobody writes to it.
 #[derive(Debug)]
 pub struct Chain {
     built: UnverifiedChain,
-    /// Where each walker stands: at least one.
-    positions: Vec<usize>,
-    payload: bool,
 }
 
 impl Chain {
@@ -352,6 +357,44 @@ impl Chain {
         self.built.window.inspect(node_samples)
     }
 
+    /// Loads the pointers of `nodes`, as far as there are any, in the order of their addresses, one not waiting for another.
+    pub fn load(&self, nodes: Range<u64>) {
+        let mut pointers = [0; NODES_AT_ONCE];
+        let end = nodes.end.min(self.nodes());
+        for first in (nodes.start..end).step_by(NODES_AT_ONCE) {
+            let count = (end - first).min(NODES_AT_ONCE as u64) as usize;
+            // All of them point to nodes, or this were no chain.
+            std::hint::black_box(self.built.read(first, &mut pointers[..count]));
+        }
+    }
+
+    /// Takes the chain apart; its memory may be written again.
+    pub fn into_window(self) -> Window {
+        self.built.window
+    }
+}
+
+/// Walkers of one thread on a chain.
+#[derive(Debug)]
+pub struct Walk {
+    chain: Arc<Chain>,
+    /// Where each walker stands: at least one.
+    positions: Vec<usize>,
+    payload: bool,
+}
+
+impl Walk {
+    /// One walker on the first node of `chain`, without payload.
+    pub fn new(chain: Arc<Chain>) -> Self {
+        let positions = vec![chain.built.window.address() + chain.built.place(0)];
+        Self { chain, positions, payload: false }
+    }
+
+    /// What it walks on.
+    pub fn chain(&self) -> &Arc<Chain> {
+        &self.chain
+    }
+
     /// The node that the first walker stands on.
     pub fn node(&self) -> u64 {
         self.walkers().next().unwrap_or(0)
@@ -359,7 +402,7 @@ impl Chain {
 
     /// The nodes that the walkers stand on.
     pub fn walkers(&self) -> impl Iterator<Item = u64> {
-        self.positions.iter().filter_map(|p| self.built.node_at(p - self.built.window.address()))
+        self.positions.iter().filter_map(|p| self.chain.built.node_at(p - self.chain.built.window.address()))
     }
 
     /// Whether walks load the words behind the pointers too.
@@ -375,17 +418,18 @@ impl Chain {
     /// No node or more than [`MOST_WALKERS`], a node that is not in the chain, or a payload where nodes have no room
     /// for one.
     pub fn start(&mut self, nodes: &[u64], payload: bool) -> Result<()> {
-        let room = !payload || self.built.node_bytes >= 2 * size_of::<u64>();
-        if nodes.is_empty() || nodes.len() > MOST_WALKERS || nodes.iter().any(|&n| n >= self.built.nodes) || !room {
+        let room = !payload || self.chain.built.node_bytes >= 2 * size_of::<u64>();
+        if nodes.is_empty() || nodes.len() > MOST_WALKERS || nodes.iter().any(|&n| n >= self.chain.built.nodes) || !room
+        {
             return Err(Error::failure(format!(
                 "cannot walk {} nodes of {} B from {} of them at once; 1 to {MOST_WALKERS} walkers are possible, with \
                  payload in nodes of 16 B or more",
-                self.built.nodes,
-                self.built.node_bytes,
+                self.chain.built.nodes,
+                self.chain.built.node_bytes,
                 nodes.len()
             )));
         }
-        let address = |&node: &u64| self.built.window.address() + self.built.place(node);
+        let address = |&node: &u64| self.chain.built.window.address() + self.chain.built.place(node);
         self.positions = nodes.iter().map(address).collect();
         self.payload = payload;
         Ok(())
@@ -409,22 +453,6 @@ impl Chain {
         }
         self.positions.copy_from_slice(&call.positions[..count]);
         call.payload
-    }
-
-    /// Loads the pointers of `nodes`, as far as there are any, in the order of their addresses, one not waiting for another.
-    pub fn load(&self, nodes: Range<u64>) {
-        let mut pointers = [0; NODES_AT_ONCE];
-        let end = nodes.end.min(self.nodes());
-        for first in (nodes.start..end).step_by(NODES_AT_ONCE) {
-            let count = (end - first).min(NODES_AT_ONCE as u64) as usize;
-            // All of them point to nodes, or this were no chain.
-            std::hint::black_box(self.built.read(first, &mut pointers[..count]));
-        }
-    }
-
-    /// Takes the chain apart; its memory may be written again.
-    pub fn into_window(self) -> Window {
-        self.built.window
     }
 
     /// Digest of the machine code that walks.

@@ -113,13 +113,13 @@ fn a_walk_over_pages_goes_from_node_to_node() {
     let chain = pages(10, 2);
     (0..10).for_each(|node| chain.link(node, (node + 3) % 10));
     let proof = chain.check(0..10).unwrap();
-    let mut chain = chain.finish(vec![proof]).unwrap();
-    assert_eq!((chain.node(), chain.stride()), (0, 4096));
-    chain.walk(1);
-    assert_eq!(chain.node(), HOPS_PER_BLOCK * 3 % 10);
-    chain.start(&[7, 1], true).unwrap();
-    chain.walk(1);
-    assert_eq!(chain.walkers().collect::<Vec<_>>(), [(7 + 8 * 3) % 10, (1 + 8 * 3) % 10]);
+    let mut walk = Walk::new(Arc::new(chain.finish(vec![proof]).unwrap()));
+    assert_eq!((walk.node(), walk.chain().stride()), (0, 4096));
+    walk.walk(1);
+    assert_eq!(walk.node(), HOPS_PER_BLOCK * 3 % 10);
+    walk.start(&[7, 1], true).unwrap();
+    walk.walk(1);
+    assert_eq!(walk.walkers().collect::<Vec<_>>(), [(7 + 8 * 3) % 10, (1 + 8 * 3) % 10]);
 }
 
 #[test]

@@ -58,7 +58,7 @@ compile_error!(
 pub use calibrate::{CoreRuler, RULED_PER_BLOCK, dependent_adds};
 pub use catalogue::{Listing, catalogue};
 pub use chase::{
-    Chain, ClosedPart, HOPS_PER_BLOCK, MOST_WALKERS, UnverifiedChain, chase_code, chase_digest, chase_name,
+    Chain, ClosedPart, HOPS_PER_BLOCK, MOST_WALKERS, UnverifiedChain, Walk, chase_code, chase_digest, chase_name,
     hops_per_block,
 };
 pub use contract::{CONTRACTS, Contract, Does, Family, Operation, Policy, Ruler, Visits};

@@ -94,7 +94,9 @@ pub(super) fn phase_time(
         let Ok(work) = &point.work else { return Nanos::ZERO };
         let sampling = &request.sampling_of(point, sampling);
         let built = if phase.chains_share { f64::from(sampling.rounds) } else { allocations };
-        let chain = work.chase().map_or(Nanos::ZERO, |w| PER_NODE * (w.nodes() as f64 * built / cost.threads));
+        let chain = work
+            .chase()
+            .map_or(Nanos::ZERO, |w| PER_NODE * ((w.nodes() * w.chains().len() as u64) as f64 * built / cost.threads));
         let prepared = if point.candidates < 2 { 0.0 } else { point.candidates as f64 };
         let race =
             PER_TURN * prepared + (sampling.length * work.stretch() + PER_SAMPLE) * race_samples(point.candidates);
@@ -132,13 +134,14 @@ fn turn(work: &Work, request: &Request, sampling: &Sampling, cost: &Cost) -> Nan
     let held = work.working_set() <= cost.last_level;
     let walk = match work {
         Work::Stream(_) => Nanos::from_secs(work.pass() as f64 / WALKED.0 / work.cpus().len().max(1) as f64),
-        Work::Chase(_) => PER_HOP * settling(work, cost.nearer) as f64,
+        Work::Chase(w) => PER_HOP * (settling(work, cost.nearer) / w.threads().max(1)) as f64,
         Work::Loaded(w) => PER_HOP * w.chase().map_or(0, ChaseWork::nodes) as f64,
         Work::Instruction(_) | Work::Lock(_) | Work::HandOff(_) | Work::Io(_) => Nanos::ZERO,
     };
     let passes = |w: &ChaseWork| w.nodes().saturating_mul(FILLS);
     let fill = work.chase().map_or(Nanos::ZERO, |w| PER_FILLING_HOP * passes(w) as f64).min(LONGEST_FILL);
-    let tables = PER_HOP_IN_MEMORY * work.translations(cost.base_page) as f64;
+    let chasing = work.chase().map_or(1, |w| w.threads().max(1));
+    let tables = PER_HOP_IN_MEMORY * (work.translations(cost.base_page) / chasing) as f64;
     let walk = match held {
         true => (fill + walk.min(LONGEST_WALK)) * f64::from(fills(work, cost.nearer, sampling.per_round)),
         false => tables.min(LONGEST_WALK),

@@ -8,9 +8,10 @@ pub(super) fn datasets_of<'a>(report: &'a Report, quantity: &'a str) -> impl Ite
     report.datasets.iter().filter(move |d| d.experiment == quantity && d.quantity.name == quantity)
 }
 
-/// Whether a latency is that of a chain in random order over all of its memory, the one that is meant by default.
-pub(super) fn in_random_order(point: &Point) -> bool {
-    point.name("chain_mode").is_none_or(|mode| mode == "global-random")
+/// Whether a latency is the one that is meant by default: of one thread, of a chain in random order over all of its memory.
+pub(super) fn is_plain_latency(point: &Point) -> bool {
+    let alone = point.number("threads").is_none_or(|threads| threads == 1);
+    alone && point.name("chain_mode").is_none_or(|mode| mode == "global-random")
 }
 
 /// The factor from a base unit to the one that tables use, and that one's name.

@@ -75,7 +75,9 @@ macro_rules! figures {
 /// Whether [`repair_point`] would leave a point as it is.
 fn is_whole(point: &Point) -> bool {
     let Outcome::Measured(measured) = &point.outcome else { return true };
-    wild_figure(&measured.summary).is_none()
+    let mut summary = measured.summary;
+    wild_figure(&summary).is_none()
+        && spread(&mut summary).into_iter().flatten().all(|f| f.is_finite())
         && measured.also.values().all(|v| v.is_finite())
         && measured.samples.iter().all(|s| s.value.is_finite() && s.elapsed_ns.is_finite())
         && measured.limit.as_ref().is_none_or(|l| l.value.is_finite())
@@ -130,9 +132,17 @@ fn wild_figure(s: &Summary) -> Option<&'static str> {
     figures.iter().find(|(_, value)| !value.is_finite()).map(|(name, _)| *name)
 }
 
+/// The optional figures of a summary.
+fn spread(summary: &mut Summary) -> [&mut Option<f64>; 3] {
+    [&mut summary.mean, &mut summary.standard_deviation, &mut summary.coefficient_of_variation]
+}
+
 /// Drops detail that is not finite.
 fn repair_measured(measured: &mut Measured) {
     measured.also.retain(|_, v| v.is_finite());
+    for figure in spread(&mut measured.summary) {
+        drop_wild(figure, |f| *f);
+    }
     measured.samples.retain(|s| s.value.is_finite() && s.elapsed_ns.is_finite());
     drop_wild(&mut measured.limit, |l| l.value);
     drop_wild(&mut measured.evidence.closer_cpus, |c| c.nearest_ns + c.usual_ns);

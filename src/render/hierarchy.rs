@@ -1,7 +1,7 @@
 //! The memory hierarchy on one screen: a row for each level.
 
 use super::bars::with_bars;
-use super::figures::{best, datasets_of, in_random_order, percent, share, spread, value};
+use super::figures::{best, datasets_of, is_plain_latency, percent, share, spread, value};
 use super::grid::{Column, Grid};
 use super::page::Block;
 use super::text::shorten;
@@ -77,7 +77,7 @@ impl<'a> Source<'a> {
         let there = |op: &&str| bandwidth.iter().any(|p| p.name("operation") == Some(op));
         Source {
             operations: OPERATIONS.into_iter().filter(there).collect(),
-            latency: points("latency").filter(|p| in_random_order(p)).collect(),
+            latency: points("latency").filter(|p| is_plain_latency(p)).collect(),
             bandwidth,
             threads,
         }

@@ -7,8 +7,8 @@ use crate::results::{Coordinate, Dataset, Measured, Point};
 use crate::units::significant;
 use std::collections::BTreeMap;
 
-/// The pairs of axes that span a matrix.
-const ENDS: [Ends; 2] = [["from", "to"], ["cpu_node", "memory_node"]];
+/// The pairs of axes that span a matrix; percentiles stand beside each other.
+const ENDS: [Ends; 3] = [["from", "to"], ["cpu_node", "memory_node"], ["size_bytes", "percentile"]];
 
 /// Axes of rows and columns.
 type Ends = [&'static str; 2];

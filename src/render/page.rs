@@ -59,7 +59,7 @@ pub(super) fn blocks(report: &Report, options: &Options) -> (Vec<Block>, Vec<Str
         } else if matrix::applies(dataset) {
             blocks.extend(matrix::blocks(dataset, &title(dataset), options.verbose));
         } else {
-            blocks.push(Block { title: title(dataset), ..points::block(dataset, options.bars) });
+            blocks.push(Block { title: title(dataset), ..points::block(dataset, options) });
         }
     }
     blocks.retain(|block: &Block| !block.grid.rows.is_empty());

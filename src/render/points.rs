@@ -1,5 +1,6 @@
 //! A dataset as a table: a row for each point, a column for each axis along which they differ.
 
+use super::Options;
 use super::bars::with_bars;
 use super::figures::{axis_title, coordinate, percent, share, spread, table_unit, trust, value, varying_axes};
 use super::grid::{Column, Grid};
@@ -7,52 +8,22 @@ use super::page::Block;
 use crate::results::{Dataset, Measured, Point};
 use crate::units::significant;
 
-/// The points of a dataset in the order of the plan; with `bars` beside the shares of limits.
-pub(super) fn block(dataset: &Dataset, bars: bool) -> Block {
+/// The points of a dataset in the order of the plan; bars beside the shares of limits, and all that the samples
+/// say of their spread, where `options` ask for them.
+pub(super) fn block(dataset: &Dataset, options: &Options) -> Block {
     let axes = varying_axes(dataset);
-    // Times of storage are in us in every column.
-    let of_storage =
-        dataset.points.iter().filter_map(|p| p.outcome.measured()).any(|m| also(m, "latency_p50").is_some());
-    let (factor, unit) = match table_unit(&dataset.quantity.unit) {
-        (_, "ns") if of_storage => (1e-3, "us"),
-        other => other,
-    };
-    let name = dataset.quantity.name.as_str();
-    let mut columns: Vec<Column> = axes.iter().map(|axis| axis_column(dataset, axis)).collect();
-    columns.extend([
-        Column::right(format!("{name}\n{unit}")),
-        Column::right(format!("best\n{unit}")),
-        Column::right("MB/s"),
-        Column::right("mean\nus"),
-        Column::right("p50\nus"),
-        Column::right("p99\nus"),
-        Column::right("p99.9\nus"),
-        Column::right("max\nus"),
-        Column::right("CPU us\neach"),
-        Column::right("traffic\nGB/s"),
-        Column::right("on the\nbus GB/s"),
-        Column::right("core\ncycles"),
-        Column::right("per\ncycle"),
-        Column::right("ns each\nthread"),
-        Column::right("of\nforward %"),
-        Column::right("operations"),
-        Column::right("fair\n%"),
-        Column::right("limit\n%"),
-        Column::right("spread\n± %"),
-        Column::right("samples"),
-        Column::left("trust"),
-    ]);
+    let shown = shown(dataset, options.verbose);
+    let columns = axes.iter().map(|axis| axis_column(dataset, axis));
+    let columns: Vec<Column> = columns.chain(shown.iter().map(|figure| figure.column.clone())).collect();
     let row = |point: &Point| -> Vec<String> {
         let at = |axis: &&str| point.coordinates.get(*axis).map(|c| coordinate(axis, c)).unwrap_or_default();
-        axes.iter().map(at).chain(figures(dataset, point, factor)).collect()
+        axes.iter().map(at).chain(shown.iter().map(|figure| (figure.cell)(point))).collect()
     };
-    let keep: Vec<String> =
-        columns.iter().map(|c| c.title.clone()).filter(|t| t.starts_with(name) || t == "trust").collect();
-    let keep: Vec<&str> = keep.iter().map(String::as_str).collect();
+    let keep: Vec<&str> = shown.iter().filter(|f| f.always).map(|f| f.column.title.as_str()).collect();
     let grid = Grid { rows: dataset.points.iter().map(row).collect(), columns };
     let share = |point: &Point| share(point.outcome.measured()?, dataset.quantity.higher_is_better);
     let shares: Vec<Option<f64>> = dataset.points.iter().map(share).collect();
-    let grid = if bars { with_bars(grid, &shares) } else { grid }.without_empty(&keep);
+    let grid = if options.bars { with_bars(grid, &shares) } else { grid }.without_empty(&keep);
     let spread = grid.columns.iter().any(|c| c.title.starts_with("spread"));
     let legend = if spread { "spread: half the 95% confidence interval of the median" } else { "" };
     Block { title: String::new(), grid, legend: legend.to_owned() }
@@ -64,44 +35,83 @@ fn axis_column(dataset: &Dataset, axis: &str) -> Column {
     if names { Column::left(axis_title(axis)) } else { Column::right(axis_title(axis)) }
 }
 
-/// The cells behind the axes, empty where a column may be left out.
-fn figures(dataset: &Dataset, point: &Point, factor: f64) -> [String; 21] {
-    let word = trust(point).to_owned();
-    match point.outcome.measured() {
-        None => {
-            let mut cells = [const { String::new() }; 21];
-            (cells[0], cells[1], cells[20]) = ("-".to_owned(), "-".to_owned(), word);
-            cells
-        }
-        Some(m) => [
-            value(Some(point), factor),
-            significant(m.summary.best * factor),
-            also(m, "bytes_per_second").map(|rate| significant(rate / 1e6)).unwrap_or_default(),
-            micros(m, "latency_mean"),
-            micros(m, "latency_p50"),
-            micros(m, "latency_p99"),
-            micros(m, "latency_p99_9"),
-            micros(m, "latency_max"),
-            micros(m, "cpu_ns_per_operation"),
-            m.load.map(|load| significant(load.median / 1e9)).unwrap_or_default(),
-            m.load.map(|load| significant(load.bus_estimate / 1e9)).unwrap_or_default(),
-            also(m, "core_cycles").map(significant).unwrap_or_default(),
-            also(m, "per_cycle").map(significant).unwrap_or_default(),
-            also(m, "ns_per_operation").map(significant).unwrap_or_default(),
-            percent(also(m, "share_of_forward").map(|share| share * 100.0)),
-            also(m, "operations").map(|count| count.to_string()).unwrap_or_default(),
-            percent(also(m, "fairness").map(|share| share * 100.0)),
-            percent(share(m, dataset.quantity.higher_is_better)),
-            percent(spread(m)),
-            m.summary.clean_samples.to_string(),
-            word,
-        ],
-    }
+/// A column behind the axes.
+struct Shown<'a> {
+    column: Column,
+    /// Whether it stays where all of its cells are empty.
+    always: bool,
+    cell: Box<dyn Fn(&Point) -> String + 'a>,
 }
 
-/// A time in us, empty where there is none.
-fn micros(measured: &Measured, name: &str) -> String {
-    also(measured, name).map(|ns| significant(ns / 1e3)).unwrap_or_default()
+/// What a column says of a measured point.
+type OfMeasured = Box<dyn Fn(&Measured) -> Option<String>>;
+
+/// The columns behind the axes; cells are empty where they do not apply.
+fn shown(dataset: &Dataset, verbose: bool) -> Vec<Shown<'_>> {
+    // Times of storage are in us in every column.
+    let (factor, unit) = match table_unit(&dataset.quantity.unit) {
+        (_, "ns") if has(dataset, "latency_p50") => (1e-3, "us"),
+        other => other,
+    };
+    let name = dataset.quantity.name.as_str();
+    let higher_is_better = dataset.quantity.higher_is_better;
+    let mut all = vec![
+        Shown {
+            column: Column::right(format!("{name}\n{unit}")),
+            always: true,
+            cell: Box::new(move |point| value(Some(point), factor)),
+        },
+        Shown {
+            column: Column::right(format!("best\n{unit}")),
+            always: false,
+            cell: Box::new(move |point| match point.outcome.measured() {
+                None => "-".to_owned(),
+                Some(m) => significant(m.summary.best * factor),
+            }),
+        },
+    ];
+    let mut add = |title: &str, figure: OfMeasured| {
+        all.push(Shown {
+            column: Column::right(title),
+            always: false,
+            cell: Box::new(move |point| point.outcome.measured().and_then(&figure).unwrap_or_default()),
+        });
+    };
+    if verbose {
+        let in_unit = move |value: Option<f64>| Some(significant(value? * factor));
+        add(&format!("mean\n{unit}"), Box::new(move |m| in_unit(m.summary.mean)));
+        add(&format!("std dev\n{unit}"), Box::new(move |m| in_unit(m.summary.standard_deviation)));
+        add("CV\n%", Box::new(|m| Some(percent(Some(m.summary.coefficient_of_variation? * 100.0)))));
+        add(&format!("MAD\n{unit}"), Box::new(move |m| in_unit(m.summary.mad)));
+    }
+    let micros = |name: &'static str| move |m: &Measured| Some(significant(also(m, name)? / 1e3));
+    let plain = |name: &'static str| move |m: &Measured| also(m, name).map(significant);
+    let share_of = |name: &'static str| move |m: &Measured| Some(percent(Some(also(m, name)? * 100.0)));
+    add("MB/s", Box::new(|m| Some(significant(also(m, "bytes_per_second")? / 1e6))));
+    add("mean\nus", Box::new(micros("latency_mean")));
+    add("p50\nus", Box::new(micros("latency_p50")));
+    add("p99\nus", Box::new(micros("latency_p99")));
+    add("p99.9\nus", Box::new(micros("latency_p99_9")));
+    add("max\nus", Box::new(micros("latency_max")));
+    add("CPU us\neach", Box::new(micros("cpu_ns_per_operation")));
+    add("traffic\nGB/s", Box::new(|m| Some(significant(m.load?.median / 1e9))));
+    add("on the\nbus GB/s", Box::new(|m| Some(significant(m.load?.bus_estimate / 1e9))));
+    add("core\ncycles", Box::new(plain("core_cycles")));
+    add("per\ncycle", Box::new(plain("per_cycle")));
+    add("ns each\nthread", Box::new(plain("ns_per_operation")));
+    add("of\nforward %", Box::new(share_of("share_of_forward")));
+    add("operations", Box::new(|m| also(m, "operations").map(|count| count.to_string())));
+    add("fair\n%", Box::new(share_of("fairness")));
+    add("limit\n%", Box::new(move |m| Some(percent(share(m, higher_is_better)))));
+    add("spread\n± %", Box::new(|m| Some(percent(spread(m)))));
+    add("samples", Box::new(|m| Some(m.summary.clean_samples.to_string())));
+    all.push(Shown { column: Column::left("trust"), always: true, cell: Box::new(|point| trust(point).to_owned()) });
+    all
+}
+
+/// Whether any point has this further figure.
+fn has(dataset: &Dataset, figure: &str) -> bool {
+    dataset.points.iter().filter_map(|p| p.outcome.measured()).any(|m| also(m, figure).is_some())
 }
 
 /// The point's quantity under another convention.

@@ -111,8 +111,12 @@ pub(super) fn remarks(report: &Report, options: &Options) -> Vec<Labelled> {
         remarks.push(("finding".to_owned(), shorten(&sentence(finding), length)));
     }
     let of = |outcome| doubts(outcome, options.verbose);
-    let mut doubts =
-        if options.verbose { collect(report.datasets.iter(), of) } else { collect(headline(&report.datasets), of) };
+    // Percentiles repeat what is said of the points that they are of.
+    let own = |dataset: &&Dataset| !dataset.axes.iter().any(|axis| axis.name == "percentile");
+    let mut doubts = match options.verbose {
+        true => collect(report.datasets.iter().filter(own), of),
+        false => collect(headline(&report.datasets).filter(own), of),
+    };
     doubts.sort_by_key(|r| r.kind != VerdictGrade::Rejected.word());
     remarks.extend(lines(doubts, options));
     if !options.verbose {

@@ -187,7 +187,12 @@ pub const CSV_COLUMNS: &[CsvColumn] = &[
     also("max", "slowest short window"),
     also("windows", "number of short windows"),
     also("window_ns", "length of a short window, in ns"),
-    also("standard_deviation", "standard deviation of the samples"),
+    figure(
+        "standard_deviation",
+        |m| m.summary.standard_deviation,
+        |m, v| m.summary.standard_deviation = Some(v),
+        "standard deviation of the undisturbed samples",
+    ),
     axis("order", "order of the accesses"),
     axis("placement", "how threads are placed: spread or compact"),
     axis("cores", "physical cores that have a thread, where fewer than threads"),
@@ -235,6 +240,15 @@ pub const CSV_COLUMNS: &[CsvColumn] = &[
     also("errors", "operations on storage that failed"),
     also("short", "operations on storage that moved fewer bytes than asked for"),
     also("behind", "operations on storage that were due and never begun"),
+    figure("mean", |m| m.summary.mean, |m, v| m.summary.mean = Some(v), "mean of the undisturbed samples"),
+    figure(
+        "coefficient_of_variation",
+        |m| m.summary.coefficient_of_variation,
+        |m, v| m.summary.coefficient_of_variation = Some(v),
+        "`standard_deviation` divided by the magnitude of `mean`",
+    ),
+    axis("region", "whether several threads have a chain each or share one"),
+    axis("percentile", "percentile over short windows that `value` is"),
 ];
 
 /// The column of that heading.

@@ -223,8 +223,18 @@ fn verdict(trust: &str, cause: &str, reason: &str) -> Result<Verdict, String> {
 
 /// A measured point without its figures.
 fn empty() -> Measured {
-    let summary =
-        Summary { median: 0.0, best: 0.0, ci_low: 0.0, ci_high: 0.0, confidence: 0.0, mad: None, clean_samples: 0 };
+    let summary = Summary {
+        median: 0.0,
+        best: 0.0,
+        ci_low: 0.0,
+        ci_high: 0.0,
+        confidence: 0.0,
+        mad: None,
+        mean: None,
+        standard_deviation: None,
+        coefficient_of_variation: None,
+        clean_samples: 0,
+    };
     Measured {
         summary,
         also: BTreeMap::new(),

@@ -76,7 +76,7 @@ pub struct Measured {
     /// The same quantity under other conventions, by name and in base units. Bandwidth: `single_count` (each byte of
     /// the window once, as tools do that count a copy once) and `bus_estimate` (with write-allocate traffic), in B/s, and, of several
     /// threads, `fairness`: what the one that did least did of what the one that did most did.
-    /// Latency: `core_cycles`, of another tool without its samples `standard_deviation`. Instructions: `core_cycles`, `per_cycle`, `per_second`. Locks: `ns_per_operation` (of one thread).
+    /// Latency: `core_cycles`. Instructions: `core_cycles`, `per_cycle`, `per_second`. Locks: `ns_per_operation` (of one thread).
     /// Core to core: `one_way_ns` (half the round trip), `core_cycles`. Where the distribution over short windows was asked
     /// for: `p50`, `p90`, `p95`, `p99`, `p99_9`, `max` of the quantity in a window, `windows` (how many) and `window_ns`.
     /// Storage: `bytes_per_second`, `latency_mean`, `latency_p50`, `_p90`, `_p99`, `_p99_9`, `_p99_99`, `latency_max` (of every
@@ -201,6 +201,16 @@ pub struct Summary {
     pub confidence: f64,
     /// Median absolute deviation from the median, unscaled; `null` where the report is of another tool that does not tell.
     pub mad: Option<f64>,
+    /// Mean of the clean samples; `null` where the report is of an earlier version or of another tool that does not tell.
+    #[serde(default)]
+    pub mean: Option<f64>,
+    /// Standard deviation of the clean samples (n - 1); `null` for one sample, and as for the mean.
+    #[serde(default)]
+    pub standard_deviation: Option<f64>,
+    /// Coefficient of variation: the standard deviation divided by the magnitude of the mean; `null` where the mean is 0, and as
+    /// for the standard deviation.
+    #[serde(default)]
+    pub coefficient_of_variation: Option<f64>,
     /// How many clean samples these figures rest on.
     pub clean_samples: u64,
 }

@@ -14,7 +14,6 @@ use super::{
     Quantity, Reason, Report, ReportVerdict, RunStatus, SCHEMA_VERSION, Sample, Summary, Verdict, VerdictGrade,
 };
 use crate::units::{Bytes, Nanos};
-use std::collections::BTreeMap;
 
 /// The heading, to the letter.
 pub const SC_MEMBENCH_HEADER: &str =
@@ -176,11 +175,11 @@ impl ScMembenchRow {
         let (value, half, also, clean_samples) = match self.operation {
             "latency" => {
                 let half = INTERVAL * self.deviation / (self.samples.max(1) as f64).sqrt();
-                (self.value, half, ("standard_deviation", self.deviation), self.samples)
+                (self.value, half, None, self.samples)
             }
             operation => {
                 let value = buffers(operation) as f64 * self.value;
-                (value, 0.0, ("single_count", self.value), 1)
+                (value, 0.0, Some(("single_count", self.value)), 1)
             }
         };
         let work = match self.operation {
@@ -195,6 +194,9 @@ impl ScMembenchRow {
             ci_high: if high.is_finite() { high } else { value },
             confidence: if half > 0.0 { 0.95 } else { 0.0 },
             mad: None,
+            mean: None,
+            standard_deviation: self.is_latency().then_some(self.deviation),
+            coefficient_of_variation: None,
             clean_samples,
         };
         let sample = Sample {
@@ -211,7 +213,7 @@ impl ScMembenchRow {
         };
         Measured {
             summary,
-            also: BTreeMap::from([(also.0.to_owned(), also.1)]),
+            also: also.map(|(name, value): (&str, f64)| (name.to_owned(), value)).into_iter().collect(),
             load: None,
             storage: None,
             choice: None,

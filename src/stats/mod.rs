@@ -26,7 +26,7 @@ pub use histogram::Histogram;
 pub use knees::{Knee, knees};
 pub use levels::{Headline, headline};
 pub use modes::{Modes, modes};
-pub use order::{Interval, mad, median, median_interval, quantile};
+pub use order::{Interval, coefficient_of_variation, mad, mean, median, median_interval, quantile, standard_deviation};
 pub use placement::placement;
 pub use random::{SplitMix64, derive};
 pub use ratio::{Ratio, ratio_interval};

@@ -54,6 +54,28 @@ pub fn mad(samples: &[f64]) -> Option<f64> {
     median(&deviations)
 }
 
+/// The mean; `None` as for [`median`], and where the sum is too large for a number.
+pub fn mean(samples: &[f64]) -> Option<f64> {
+    let count = samples.len() as f64;
+    let mean = samples.iter().map(|s| s / count).sum::<f64>();
+    (!samples.is_empty() && mean.is_finite()).then_some(mean)
+}
+
+/// The standard deviation of a sample (divided by n - 1). `None` for fewer than two samples and as for [`mean`].
+pub fn standard_deviation(samples: &[f64]) -> Option<f64> {
+    let mean = mean(samples)?;
+    let freedom = samples.len().checked_sub(1).filter(|&freedom| freedom > 0)?;
+    let squares: f64 = samples.iter().map(|s| (s - mean).powi(2) / freedom as f64).sum();
+    Some(squares.sqrt()).filter(|deviation| deviation.is_finite())
+}
+
+/// The coefficient of variation: the standard deviation as a share of the mean's magnitude. `None` where
+/// the mean is 0, and as for [`standard_deviation`].
+pub fn coefficient_of_variation(samples: &[f64]) -> Option<f64> {
+    let share = standard_deviation(samples)? / mean(samples)?.abs();
+    share.is_finite().then_some(share)
+}
+
 /// The 95% confidence interval of the median by order statistics: from the k-th smallest to the k-th largest sample,
 /// with the largest k that leaves at most 2.5% to either side. It holds for any distribution of independent samples.
 /// Fewer than six samples have no such interval; they get their whole range, and `attained` says what that is worth.
@@ -157,6 +179,27 @@ pub(super) mod tests {
     /// A draw from the exponential distribution with mean 1, whose median is ln 2.
     pub fn exponential(random: &mut SplitMix64) -> f64 {
         -(1.0 - random.fraction()).ln()
+    }
+
+    #[test]
+    fn mean_deviation_and_variation_of_few_and_of_none() {
+        assert_eq!([mean(&[]), standard_deviation(&[]), coefficient_of_variation(&[])], [None; 3]);
+        assert_eq!(
+            [mean(&[7.0]), standard_deviation(&[7.0]), coefficient_of_variation(&[7.0])],
+            [Some(7.0), None, None]
+        );
+        let values = [2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0];
+        assert_eq!(mean(&values), Some(5.0));
+        assert!((standard_deviation(&values).unwrap() - (32.0f64 / 7.0).sqrt()).abs() < 1e-12);
+        let negative: Vec<f64> = values.iter().map(|value| -value).collect();
+        assert_eq!(coefficient_of_variation(&negative), coefficient_of_variation(&values));
+        assert_eq!(coefficient_of_variation(&[-1.0, 1.0]), None, "a share of nothing");
+        assert_eq!(coefficient_of_variation(&[0.0, 0.0]), None);
+        for wild in [f64::NAN, f64::INFINITY] {
+            assert_eq!([mean(&[1.0, wild]), standard_deviation(&[1.0, wild])], [None; 2]);
+        }
+        assert!(mean(&[f64::MAX, f64::MAX]).is_some());
+        assert_eq!(standard_deviation(&[f64::MAX, -f64::MAX]), None, "larger than a number can be");
     }
 
     #[test]

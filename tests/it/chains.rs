@@ -17,7 +17,18 @@ fn machine() -> RealMachine {
 fn chase(machine: &RealMachine, pages: PageMode, shape: ChainShape, bytes: u64) -> Work {
     let cpu = machine.facts().topology.allowed()[0];
     let (bytes, stride) = (Bytes(bytes), Bytes(64));
-    Work::Chase(ChaseWork { pages, cpu, node: None, bytes, stride, shape, seed: 3, walkers: 1, payload: false })
+    Work::Chase(ChaseWork {
+        pages,
+        cpus: vec![cpu],
+        shared: false,
+        node: None,
+        bytes,
+        stride,
+        shape,
+        seed: 3,
+        walkers: 1,
+        payload: false,
+    })
 }
 
 #[test]

@@ -18,7 +18,18 @@ fn machine() -> RealMachine {
 
 fn chase(cpu: u32) -> ChaseWork {
     let (bytes, stride, shape) = (Bytes::kib(64), Bytes(64), ChainShape::GlobalRandom);
-    ChaseWork { pages: PageMode::Base, cpu, node: None, bytes, stride, shape, seed: 3, walkers: 1, payload: false }
+    ChaseWork {
+        pages: PageMode::Base,
+        cpus: vec![cpu],
+        shared: false,
+        node: None,
+        bytes,
+        stride,
+        shape,
+        seed: 3,
+        walkers: 1,
+        payload: false,
+    }
 }
 
 /// Samples `work` once, in memory for itself.

@@ -16,6 +16,7 @@ mod interruption;
 mod journals;
 mod kernels;
 mod loaded;
+mod odd_requests;
 mod outputs;
 mod resume;
 mod saved_runs;

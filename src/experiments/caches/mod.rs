@@ -200,7 +200,18 @@ impl Group {
     fn chase(&self, operation: &str, bytes: Bytes, stride: Bytes, shape: ChainShape) -> ChaseWork {
         let seed = derive(self.seed, operation, bytes.0 ^ (stride.0 << 48));
         let Group { cpu, pages, .. } = *self;
-        ChaseWork { pages, cpu, bytes, stride, shape, seed, walkers: 1, payload: false, node: None }
+        ChaseWork {
+            pages,
+            cpus: vec![cpu],
+            shared: false,
+            bytes,
+            stride,
+            shape,
+            seed,
+            walkers: 1,
+            payload: false,
+            node: None,
+        }
     }
 
     /// A working set of so many bytes; `pass` 0 to discover, 1 to look more closely.

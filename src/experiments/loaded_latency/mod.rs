@@ -16,7 +16,7 @@ pub use tenants::Tenants;
 use super::hierarchy::Levels;
 use super::latency::{chain_seed, line_of};
 use super::lists::{Count, Counts, PageModes};
-use super::nodes::asked_node;
+use super::nodes::asked_nodes;
 use super::{Bound, Detail, Draft, Effect, Effects, Experiment, Scope, axis, bytes_axis};
 use crate::engine::{ChainShape, ChaseWork, LoadedWork, Probe, Traffic, Work};
 use crate::error::{Error, Result};
@@ -71,9 +71,9 @@ pub struct Settings {
     #[arg(long, value_name = "SIZE", alias = "size")]
     pub sizes: Option<Bytes>,
 
-    /// NUMA node of all memory [default: that of --cpus, and the most distant one]
-    #[arg(long, value_name = "N", aliases = ["node", "nodes"], value_parser = read_like::<Count>("0"))]
-    pub memory_nodes: Option<Count>,
+    /// NUMA nodes of all memory, one after another [default: that of --cpus, and the most distant one]
+    #[arg(long, value_name = "LIST", aliases = ["node", "nodes"], value_parser = read_like::<Counts>("0"))]
+    pub memory_nodes: Option<Counts>,
 
     /// Measure what this CPU loses when others use the memory: its latency and its bandwidth, alone and beside --bully
     #[arg(long, value_name = "CPU", conflicts_with_all = ["cpus", "traffic_cpus", "threads", "readers", "writers", "points"])]
@@ -251,7 +251,8 @@ fn places(settings: &Settings, scope: &Scope<'_>, cpu: u32, remote: bool) -> Res
     }
     let nodes = &scope.facts().topology.nodes;
     let own = scope.facts().topology.node_of(cpu);
-    let mut on = vec![asked_node(settings.memory_nodes, scope)?.or(own.filter(|_| nodes.len() > 1))];
+    let asked = asked_nodes(settings.memory_nodes.as_ref(), scope)?;
+    let mut on: Vec<Option<u32>> = asked.into_iter().map(|node| node.or(own.filter(|_| nodes.len() > 1))).collect();
     if remote {
         on.extend(most_distant(scope, own).map(Some));
     }
@@ -281,7 +282,8 @@ impl Place {
         let far = self.node.filter(|_| self.node != scope.facts().topology.node_of(self.cpu));
         ChaseWork {
             pages: self.pages,
-            cpu: self.cpu,
+            cpus: vec![self.cpu],
+            shared: false,
             node: far,
             bytes: self.size,
             stride: self.line,

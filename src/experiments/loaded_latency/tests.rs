@@ -8,8 +8,18 @@ use crate::results::{Coordinate, Coordinates, Load, Summary};
 /// A point with so much traffic in GB/s and so many ns, both known to the share `error`.
 fn spot(pause: Option<u64>, gigabytes: f64, ns: f64, error: f64) -> Spot<'static> {
     let (ci_low, ci_high) = (ns * (1.0 - error), ns * (1.0 + error));
-    let latency =
-        Summary { median: ns, best: ns, ci_low, ci_high, confidence: 0.95, mad: Some(0.0), clean_samples: 100 };
+    let latency = Summary {
+        median: ns,
+        best: ns,
+        ci_low,
+        ci_high,
+        confidence: 0.95,
+        mad: Some(0.0),
+        mean: None,
+        standard_deviation: None,
+        coefficient_of_variation: None,
+        clean_samples: 100,
+    };
     let rate = gigabytes * 1e9;
     let load = Load {
         median: rate,

@@ -306,7 +306,18 @@ impl NumaLatency {
         }
         let seed = derive(scope.seed, "numa", bytes.0 ^ (u64::from(*node) << 48));
         let (shape, walkers, payload) = (ChainShape::GlobalRandom, 1, false);
-        let work = ChaseWork { pages, cpu, node: Some(*node), bytes, stride, shape, seed, walkers, payload };
+        let work = ChaseWork {
+            pages,
+            cpus: vec![cpu],
+            shared: false,
+            node: Some(*node),
+            bytes,
+            stride,
+            shape,
+            seed,
+            walkers,
+            payload,
+        };
         let mut coordinates = at.coordinates("chase", &chase_name(1, false), (bytes, &levels), pages);
         coordinates.insert("cpu".to_owned(), Coordinate::Number(u64::from(cpu)));
         let work = match ends::no_room(scope, &at.place, work.slot()) {

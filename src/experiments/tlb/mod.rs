@@ -130,7 +130,18 @@ impl Spot {
         let Spot { cpu, pages, page, line, entries } = *self;
         let chain = |name: &str, bytes: Bytes, shape: ChainShape| {
             let seed = derive(seed, name, entries ^ (pass << 48));
-            ChaseWork { pages, cpu, bytes, stride: line, shape, seed, walkers: 1, payload: false, node: None }
+            ChaseWork {
+                pages,
+                cpus: vec![cpu],
+                shared: false,
+                bytes,
+                stride: line,
+                shape,
+                seed,
+                walkers: 1,
+                payload: false,
+                node: None,
+            }
         };
         [
             chain(SPREAD, Bytes(entries.saturating_mul(page.0)), ChainShape::OnePerPage(page)),

@@ -30,6 +30,9 @@ fn bandwidth(operation: &str, size: u64, threads: u64, mib_s: f64, passes: u64) 
         ci_high: best,
         confidence: 0.95,
         mad: Some(0.0),
+        mean: None,
+        standard_deviation: None,
+        coefficient_of_variation: None,
         clean_samples: 2,
     };
     let single = if operation == "copy" { 0.5 } else { 1.0 };
@@ -61,7 +64,8 @@ fn latency(size: u64, ns: f64) -> Point {
         cpus: Vec::new(),
         dirty: None,
     };
-    let m = Measured { samples: [0.9, 1.0, 1.1].map(sample).to_vec(), ..measured(ns) };
+    let mut m = Measured { samples: [0.9, 1.0, 1.1].map(sample).to_vec(), ..measured(ns) };
+    m.summary.standard_deviation = Some(0.1 * ns);
     point(0, &[("size_bytes", Coordinate::Number(size)), ("threads", Coordinate::Number(1))], outcome(m))
 }
 
@@ -143,6 +147,8 @@ fn latency_rows_are_of_one_chain_and_one_thread_in_random_order() {
         latency_at("chains", Coordinate::Number(1), 4.0),
         latency_at("chains", Coordinate::Number(4), 1.0),
         latency_at("threads", Coordinate::Number(2), 1.0),
+        latency_at("region", name("private"), 5.0),
+        latency_at("region", name("shared"), 1.0),
         latency_at("chain_mode", name("sequential"), 1.0),
     ];
     let report = both(Vec::new(), chains);
@@ -150,7 +156,7 @@ fn latency_rows_are_of_one_chain_and_one_thread_in_random_order() {
     assert_eq!(text.lines().skip(1).collect::<Vec<_>>(), ["64,latency,0,4.00,0.40,3,1,3,0.300000"]);
     let every = Options { verbose: true, ..Options::default() };
     assert_eq!(render("sc-membench", &report, &every), text);
-    assert_eq!(notes(&report).lines().count(), 3, "{}", notes(&report));
+    assert_eq!(notes(&report).lines().count(), 5, "{}", notes(&report));
 }
 
 #[test]

@@ -195,6 +195,9 @@ fn place(dataset: &Dataset, point: &Point) -> Result<Place, String> {
         if threads != 1 {
             return Err("several threads at once: latency rows are of one".to_owned());
         }
+        if point.name("region") == Some("shared") {
+            return Err("on a chain that threads share: latency rows are of a chain of one thread".to_owned());
+        }
         if point.number("chains").is_some_and(|chains| chains != 1) {
             return Err("several chains at once: latency rows are of one".to_owned());
         }
@@ -238,7 +241,7 @@ fn figures(place: &Place, measured: &Measured) -> Option<ScMembenchRow> {
     }
     let values: Vec<f64> = samples().map(|sample| sample.value).collect();
     let count = if measured.summary.clean_samples > 0 { measured.summary.clean_samples } else { values.len() as u64 };
-    let deviation = measured.also.get("standard_deviation").copied().unwrap_or_else(|| deviation(&values));
+    let deviation = measured.summary.standard_deviation.unwrap_or_else(|| deviation(&values));
     let value = Some(measured.summary.median).filter(|ns| *ns > 0.0)?;
     Some(ScMembenchRow { value, deviation, samples: count, iterations: count, ..row })
 }

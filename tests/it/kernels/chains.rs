@@ -3,11 +3,12 @@
 use super::fenced;
 use memgauge::host::memory::{Mapping, PageMode, Window};
 use memgauge::kernels::{
-    Chain, HOPS_PER_BLOCK, MOST_WALKERS, RULED_PER_BLOCK, UnverifiedChain, chase_digest, dependent_adds, hops_per_block,
+    HOPS_PER_BLOCK, MOST_WALKERS, RULED_PER_BLOCK, UnverifiedChain, Walk, chase_digest, dependent_adds, hops_per_block,
 };
 use memgauge::stats::SplitMix64;
 use memgauge::units::Bytes;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// Exactly `bytes` at the end of a mapping: what lies behind is a guard.
@@ -24,10 +25,10 @@ fn ring(window: Window, stride: usize, step: u64) -> UnverifiedChain {
     chain
 }
 
-/// The chain after its whole proof.
-fn closed(chain: UnverifiedChain) -> Chain {
+/// A walk on the chain after its whole proof.
+fn closed(chain: UnverifiedChain) -> Walk {
     let proof = chain.check(0..chain.nodes()).expect("a closed chain");
-    chain.finish(vec![proof]).expect("all is covered")
+    Walk::new(Arc::new(chain.finish(vec![proof]).expect("all is covered")))
 }
 
 #[test]
@@ -37,7 +38,7 @@ fn a_walk_makes_64_hops_a_block_and_goes_on_where_it_stopped() {
         let nodes = (bytes / stride) as u64;
         for step in [0, 1, nodes - 1, 5 % nodes] {
             let mut chain = closed(ring(flush(bytes), stride, step));
-            assert_eq!((chain.nodes(), chain.stride(), chain.node()), (nodes, stride, 0));
+            assert_eq!((chain.chain().nodes(), chain.chain().stride(), chain.node()), (nodes, stride, 0));
             let mut blocks = 0;
             for more in [0, 1, 1, 2, 0, 3, nodes] {
                 chain.walk(more);
@@ -138,7 +139,7 @@ fn proofs_of_another_chain_are_worth_nothing() {
 }
 
 /// A chain of `nodes` nodes of `stride` bytes in which node i points to node `next[i]`, and the words behind the pointers.
-fn with_payload(next: &[u64], stride: usize) -> (Chain, Vec<usize>) {
+fn with_payload(next: &[u64], stride: usize) -> (Walk, Vec<usize>) {
     let window = flush(next.len() * stride);
     let mut random = SplitMix64::new(stride as u64);
     let payload: Vec<u64> = next.iter().map(|_| random.next_u64()).collect();
@@ -186,6 +187,37 @@ fn several_walkers_end_where_each_would_alone() {
             }
         }
     }
+}
+
+#[test]
+fn chains_of_fewer_nodes_than_fit_leave_the_rest_alone() {
+    let chain = UnverifiedChain::with_nodes(flush(128), 24, 3).expect("a chain");
+    (0..3).for_each(|node| chain.link(node, (node + 1) % 3));
+    assert_eq!((chain.nodes(), chain.next(2)), (3, Some(0)));
+    let mut walk = closed(chain);
+    walk.walk(1);
+    assert_eq!(walk.node(), HOPS_PER_BLOCK % 3);
+    for nodes in [0, 6, u64::MAX] {
+        assert!(UnverifiedChain::with_nodes(flush(128), 24, nodes).is_err(), "{nodes} nodes");
+    }
+}
+
+#[test]
+fn several_threads_walk_on_one_chain() {
+    let first = closed(ring(flush(4096), 64, 1));
+    let mut second = Walk::new(first.chain().clone());
+    second.start(&[32], false).expect("a node");
+    let ends = std::thread::scope(|scope| {
+        let walk = |mut walk: Walk, blocks: u64| {
+            move || {
+                walk.walk(blocks);
+                walk.node()
+            }
+        };
+        let threads = [scope.spawn(walk(first, 1000)), scope.spawn(walk(second, 3000))];
+        threads.map(|thread| thread.join().expect("a walk that ends"))
+    });
+    assert_eq!(ends, [0, 32], "64 hops go round once");
 }
 
 #[test]

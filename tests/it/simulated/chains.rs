@@ -123,7 +123,8 @@ fn one_per_page(pages: u64, page: u64, mode: PageMode) -> f64 {
     let mut machine = machines::plain().machine(1);
     let work = Work::Chase(ChaseWork {
         pages: mode,
-        cpu: 0,
+        cpus: vec![0],
+        shared: false,
         node: None,
         bytes: Bytes(pages * page),
         stride: Bytes(64),
@@ -207,7 +208,8 @@ fn chains_come_into_the_caches_right_before_they_are_sampled_and_again_where_oth
         let mut machine = machines::plain().machine(1);
         let work = Work::Chase(ChaseWork {
             pages: PageMode::Transparent,
-            cpu: 0,
+            cpus: vec![0],
+            shared: false,
             node: None,
             bytes,
             stride: Bytes(64),

@@ -76,7 +76,13 @@ fn latency_options() {
             ["", "--windows 1000"],
             ["", "--window 20us"],
             ["--windows 1000", "--window 20us"],
+            ["", "--threads 2"],
+            ["", "--region shared"],
+            ["--threads 2", "--region shared"],
+            ["", "--shared"],
+            ["--threads 2", "--shared"],
             ["", "--cpus 1"],
+            ["--threads 2", "--cpus 2,3"],
             ["", "--memory-nodes 1"],
         ],
     );
@@ -118,7 +124,14 @@ fn options_of_scaling_and_patterns() {
 fn options_between_cores_and_nodes() {
     hold::<core_to_core::Settings>(
         |s| one(core_to_core::CoreToCore::new(s)),
-        &[["", "--kernel exchange"], ["", "--pairs 0-1"], ["", "--lines 128"]],
+        &[
+            ["", "--kernel exchange"],
+            ["", "--pairs 0-1"],
+            ["", "--lines 128"],
+            ["", "--windows 1000"],
+            ["", "--window 20us"],
+            ["--windows 1000", "--window 20us"],
+        ],
     );
     hold::<numa::Settings>(
         numa::Settings::experiments,

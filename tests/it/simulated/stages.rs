@@ -22,7 +22,8 @@ const DRAFTED: [u64; 4] = [16, 64, 256, 1024];
 fn draft(kib: u64) -> Draft {
     let work = Work::Chase(ChaseWork {
         pages: PageMode::Transparent,
-        cpu: 0,
+        cpus: vec![0],
+        shared: false,
         node: None,
         bytes: Bytes::kib(kib),
         stride: Bytes(64),

@@ -5,13 +5,13 @@ use super::decode::decode;
 use super::{executable, memory};
 use crate::host::memory::Window;
 use crate::kernels::{
-    BLOCK_BYTES, Chain, Contract, Does, HOPS_PER_BLOCK, IndexTable, KernelRow, Operation, Policy, StreamWalk,
-    UnverifiedChain, Visits, visit,
+    BLOCK_BYTES, Contract, Does, HOPS_PER_BLOCK, IndexTable, KernelRow, Operation, Policy, StreamWalk, UnverifiedChain,
+    Visits, Walk, visit,
 };
 use libc::{c_int, c_void, siginfo_t, ucontext_t};
 use std::ops::Range;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
 
 /// More than any test here causes.
 const MOST: usize = 8192;
@@ -256,17 +256,17 @@ fn child_that_traces_a_chase() {
         let chain = UnverifiedChain::new(window, stride).unwrap();
         (0..chain.nodes()).for_each(|node| chain.link(node, (node + 3) % NODES));
         let closed = chain.check(0..chain.nodes()).unwrap();
-        let mut chain: Chain = chain.finish(vec![closed]).unwrap();
+        let mut walk = Walk::new(Arc::new(chain.finish(vec![closed]).unwrap()));
         let hops = 2 * HOPS_PER_BLOCK;
         let all = record(&pages, || {
-            chain.walk(2);
+            walk.walk(2);
         });
         let expected: Vec<Access> = (0..hops)
             .map(|hop| start + (hop * 3 % NODES) as usize * stride)
             .map(|address| Access { address, bytes: size_of::<usize>(), stores: false, non_temporal: false })
             .collect();
         assert_eq!(all, expected, "stride {stride}");
-        assert_eq!(chain.node(), hops * 3 % NODES);
+        assert_eq!(walk.node(), hops * 3 % NODES);
     }
 }
 
