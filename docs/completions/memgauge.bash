@@ -510,7 +510,7 @@ _memgauge() {
             return 0
             ;;
         memgauge__subcmd__core__subcmd__to__subcmd__core)
-            opts="-o -v -h --kernel --pairs --lines --cpus --budget --samples --seed --repeat --reallocate --cooldown --max-points --dry-run --resume --format --output --scores --title --strict --verbose --help"
+            opts="-o -v -h --kernel --pairs --lines --windows --window --cpus --budget --samples --seed --repeat --reallocate --cooldown --max-points --dry-run --resume --format --output --scores --title --strict --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1354,7 +1354,7 @@ _memgauge() {
             return 0
             ;;
         memgauge__subcmd__latency)
-            opts="-o -v -h --sizes --stride --pages --chain-mode --locality --chains --payload --windows --window --cpus --memory-nodes --last-level --budget --samples --seed --repeat --reallocate --cooldown --max-points --dry-run --resume --format --output --scores --title --strict --verbose --help"
+            opts="-o -v -h --sizes --stride --pages --chain-mode --locality --chains --payload --windows --window --threads --region --shared --cpus --memory-nodes --last-level --budget --samples --seed --repeat --reallocate --cooldown --max-points --dry-run --resume --format --output --scores --title --strict --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1389,6 +1389,14 @@ _memgauge() {
                     return 0
                     ;;
                 --window)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --threads)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --region)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

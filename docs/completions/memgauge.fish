@@ -33,7 +33,7 @@ complete -c memgauge -n "__fish_memgauge_needs_command" -l sizes -d 'Working set
 complete -c memgauge -n "__fish_memgauge_needs_command" -l threads -d 'Threads that move bytes, one per CPU: 1,2,all or 1..8 or best; latency is that of one thread' -r
 complete -c memgauge -n "__fish_memgauge_needs_command" -l width -d 'Registers: 64, 128, 256, 512 bits, a set (sse2, avx2, neon), widest, best (the fastest at each point)' -r
 complete -c memgauge -n "__fish_memgauge_needs_command" -l pages -d 'Pages: 4k, thp (transparent huge pages), huge (reserved huge pages), huge-1GiB (of one of several pools)' -r
-complete -c memgauge -n "__fish_memgauge_needs_command" -l memory-nodes -d 'NUMA node of all memory [default: that of each thread]' -r
+complete -c memgauge -n "__fish_memgauge_needs_command" -l memory-nodes -d 'NUMA nodes of all memory, one after another [default: that of each thread]' -r
 complete -c memgauge -n "__fish_memgauge_needs_command" -l cpus -d 'CPUs to use, in this order: 0-3,8 [default: all that are allowed, physical cores first]' -r
 complete -c memgauge -n "__fish_memgauge_needs_command" -l dram-peak -d 'What the memory carries at most, for shares and plausibility: 204.8GB/s; a bare number is GB/s [default: from the memory modules, if readable]' -r
 complete -c memgauge -n "__fish_memgauge_needs_command" -l last-level -d 'The last-level cache that the CPUs have together: sizes memory; measured: as a sweep at the beginning finds it [default: as the system reports, or more where a sweep is part of the run and finds more]' -r
@@ -91,7 +91,7 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l sizes -d 'Work
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l threads -d 'Threads that move bytes, one per CPU: 1,2,all or 1..8 or best; latency is that of one thread' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l width -d 'Registers: 64, 128, 256, 512 bits, a set (sse2, avx2, neon), widest, best (the fastest at each point)' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l pages -d 'Pages: 4k, thp (transparent huge pages), huge (reserved huge pages), huge-1GiB (of one of several pools)' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l memory-nodes -d 'NUMA node of all memory [default: that of each thread]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l memory-nodes -d 'NUMA nodes of all memory, one after another [default: that of each thread]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l cpus -d 'CPUs to use, in this order: 0-3,8 [default: all that are allowed, physical cores first]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l dram-peak -d 'What the memory carries at most, for shares and plausibility: 204.8GB/s; a bare number is GB/s [default: from the memory modules, if readable]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand run" -l last-level -d 'The last-level cache that the CPUs have together: sizes memory; measured: as a sweep at the beginning finds it [default: as the system reports, or more where a sweep is part of the run and finds more]' -r
@@ -127,7 +127,7 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l threads 
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l width -d 'Registers: 64, 128, 256, 512 bits, a set (sse2, avx2, neon), widest, best (the fastest at each point)' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l pages -d 'Pages: 4k, thp (transparent huge pages), huge (reserved huge pages), huge-1GiB (of one of several pools), best (the largest of these that there are)' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l prefetch-distance -d 'How far ahead operations that prefetch do so: 512,2KiB' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l memory-nodes -d 'NUMA node of all memory [default: that of each thread]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l memory-nodes -d 'NUMA nodes of all memory, one after another [default: that of each thread]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l cpus -d 'CPUs to use, in this order: 0-3,8 [default: all that are allowed, physical cores first]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l dram-peak -d 'What the memory carries at most, for shares and plausibility: 204.8GB/s; a bare number is GB/s [default: from the memory modules, if readable]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand bandwidth" -l last-level -d 'The last-level cache that the CPUs have together: sizes memory; measured: as a sweep at the beginning finds it [default: as the system reports, or more where a sweep is part of the run and finds more]' -r
@@ -165,8 +165,10 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l locality -
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l chains -d 'Chains followed at once by one thread, 1,2,4 or 1..32: how many misses a core keeps in flight' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l windows -d 'Beside the headline, the distribution over so many short windows, 100 to 1000000: p50 to p99.9 and the longest' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l window -d 'Length of such a window, 1us to 10ms' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l cpus -d 'CPUs that walk, one after another [default: the first that is allowed]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l memory-nodes -d 'NUMA node of the memory [default: that of the CPU]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l threads -d 'Threads that follow pointers at the same time, one per CPU: 1,2,all or 1..8' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l region -d 'Chains of several threads: private (one for each), shared (one for all of them)' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l cpus -d 'CPUs that walk, one after another, or those of --threads [default: the first that is allowed, or all]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l memory-nodes -d 'NUMA nodes of the memory, one after another [default: that of the CPU]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l last-level -d 'The last-level cache that the CPUs have together: sizes memory; measured: as a sweep at the beginning finds it [default: as the system reports, or more where a sweep is part of the run and finds more]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l budget -d 'Time for everything: 90s, 2min; a bare number is seconds [default: the profile\'s, or 60s for a single experiment]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand latency" -l samples -d 'Samples of each point, at least 3 [default: as many as the interval and the budget ask for]' -r
@@ -275,7 +277,7 @@ complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l rea
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l writers -d 'In place of mixes: so many threads that only store (with --readers)' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l pages -d 'Pages of all memory: 4k, thp (transparent huge pages), huge (reserved huge pages), best (the largest of these that there are)' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l sizes -d 'Memory that the chain spans, rounded down to whole lines [default: as `memgauge latency` in memory]' -r
-complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l memory-nodes -d 'NUMA node of all memory [default: that of --cpus, and the most distant one]' -r
+complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l memory-nodes -d 'NUMA nodes of all memory, one after another [default: that of --cpus, and the most distant one]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l victim -d 'Measure what this CPU loses when others use the memory: its latency and its bandwidth, alone and beside --bully' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l bully -d 'The CPUs that use the memory beside --victim [default: all others]' -r
 complete -c memgauge -n "__fish_memgauge_using_subcommand loaded-latency" -l dram-peak -d 'What the memory carries at most, for shares and plausibility: 204.8GB/s; a bare number is GB/s [default: from the memory modules, if readable]' -r

@@ -5,7 +5,7 @@
 use super::curve::{self, Saturation, unique};
 use super::difference::{Difference, Figure};
 use super::hierarchy::{Levels, MEMORY, Target};
-use super::lists::{Asked, Count, Counts, Operations, PageModes, Widths, fixed_thread_counts, is_comparator};
+use super::lists::{Asked, Operations, PageModes, Widths, fixed_thread_counts, is_comparator};
 use super::nodes::asked_nodes;
 use super::placement::Placing;
 use super::steps::steps;
@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::host::memory::{PageMode, Place};
 use crate::kernels::{BLOCK_BYTES, Family, Operation, PREFETCH_DISTANCE, Policy, Width};
 use crate::results::{ASKED_THREADS, Axis, Coordinate, Coordinates, Dataset, Finding, Outcome, Point, Quantity};
-use crate::units::{Bytes, SizeList, ThreadCount, ThreadList, read_like, significant};
+use crate::units::{Bytes, CpuList, SizeList, ThreadCount, ThreadList, significant};
 use std::collections::BTreeMap;
 
 /// What to stream through, and how.
@@ -50,8 +50,8 @@ pub struct Settings {
     pub prefetch_distance: SizeList,
 
     /// NUMA nodes of all memory, one after another [default: that of each thread]
-    #[arg(long, value_name = "LIST", aliases = ["node", "nodes"], value_parser = read_like::<Counts>("0"))]
-    pub memory_nodes: Option<Counts>,
+    #[arg(long, value_name = "LIST", aliases = ["node", "nodes"])]
+    pub memory_nodes: Option<CpuList>,
 }
 
 impl Effects for Settings {
@@ -191,7 +191,7 @@ impl Bandwidth {
         let distances = if prefetches { s.prefetch_distance.0.clone() } else { vec![Bytes(PREFETCH_DISTANCE)] };
         let places: Vec<Option<Place>> = match &s.memory_nodes {
             None => vec![None],
-            Some(nodes) => nodes.0.iter().map(|&Count(node)| Some(Place::Node(node))).collect(),
+            Some(nodes) => nodes.0.iter().map(|&node| Some(Place::Node(node))).collect(),
         };
         let any_of_family = matches!(asked, Asked::BestOf(_));
         let mut works = Vec::new();

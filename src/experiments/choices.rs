@@ -2,9 +2,9 @@
 
 use super::bandwidth::Bandwidth;
 use super::latency::Latency;
-use super::lists::{Asked, Counts, Operations, PageModes, Widths};
+use super::lists::{Asked, Operations, PageModes, Widths};
 use super::{Detail, Experiment};
-use crate::units::{ParseError, SizeList, ThreadList, parse_list, read_like};
+use crate::units::{CpuList, ParseError, SizeList, ThreadList, parse_list};
 use std::str::FromStr;
 
 /// The name by which latency stands among operations.
@@ -54,8 +54,8 @@ pub struct Choices {
     pub pages: Option<PageModes>,
 
     /// NUMA nodes of all memory, one after another [default: that of each thread]
-    #[arg(long, value_name = "LIST", aliases = ["node", "nodes"], value_parser = read_like::<Counts>("0"))]
-    pub memory_nodes: Option<Counts>,
+    #[arg(long, value_name = "LIST", aliases = ["node", "nodes"])]
+    pub memory_nodes: Option<CpuList>,
 }
 
 impl Choices {

@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::host::memory::PageMode;
 use crate::kernels::{MOST_WALKERS, chase_name, hops_per_block};
 use crate::results::{Axis, Coordinate, Coordinates, Dataset, Finding, Outcome, Point, Quantity};
-use crate::units::{Bytes, CpuList, Nanos, SizeList, ThreadCount, ThreadList, read_like, significant};
+use crate::units::{Bytes, CpuList, Nanos, SizeList, ThreadCount, ThreadList, significant};
 
 /// Where to follow pointers, and how.
 #[derive(Debug, Clone, PartialEq, clap::Args)]
@@ -71,8 +71,8 @@ pub struct Settings {
     pub cpus: Option<CpuList>,
 
     /// NUMA nodes of the memory, one after another [default: that of the CPU]
-    #[arg(long, value_name = "LIST", aliases = ["node", "nodes"], value_parser = read_like::<Counts>("0"))]
-    pub memory_nodes: Option<Counts>,
+    #[arg(long, value_name = "LIST", aliases = ["node", "nodes"])]
+    pub memory_nodes: Option<CpuList>,
 }
 
 impl Effects for Settings {
@@ -93,13 +93,13 @@ impl Effects for Settings {
             option: "region",
             applies: Self::may_have_several_threads,
             only: "only several threads have private chains or a shared one",
-            cure: Some("--threads 1,all"),
+            cure: Some("--threads all"),
         },
         Effect {
             option: "shared",
             applies: Self::may_have_several_threads,
             only: "only several threads share a chain",
-            cure: Some("--threads 1,all"),
+            cure: Some("--threads all"),
         },
     ];
 }

@@ -1,7 +1,6 @@
 //! NUMA nodes as options name them.
 
 use super::Scope;
-use super::lists::{Count, Counts};
 use crate::error::{Error, Result};
 use crate::units::{Bytes, CpuList};
 
@@ -13,11 +12,10 @@ pub fn with_memory(scope: &Scope<'_>) -> Vec<u32> {
 }
 
 /// The NUMA nodes that the user wants the memory on, one after another; `None` alone where that is left open.
-pub fn asked_nodes(asked: Option<&Counts>, scope: &Scope<'_>) -> Result<Vec<Option<u32>>> {
+pub fn asked_nodes(asked: Option<&CpuList>, scope: &Scope<'_>) -> Result<Vec<Option<u32>>> {
     let Some(asked) = asked else { return Ok(vec![None]) };
-    let asked: Vec<u32> = asked.0.iter().map(|Count(node)| *node).collect();
-    available(&asked, &with_memory(scope), "nodes with memory are", "--memory-nodes")?;
-    Ok(asked.into_iter().map(Some).collect())
+    available(&asked.0, &with_memory(scope), "nodes with memory are", "--memory-nodes")?;
+    Ok(asked.0.iter().copied().map(Some).collect())
 }
 
 /// Refuses a node that is not among `nodes`, which `are` what they are, for the option `option`.

@@ -108,7 +108,7 @@ const USAGE: &[Row] = &[
     ("latency --chain-mode random", 2, Err, "chain modes: global-random, random-box"),
     ("latency --chain-mode=", 2, Err, "chain modes: global-random"),
     ("latency --memory-nodes 4096", 2, Err, "node not available: 4096; nodes with memory are 0"),
-    ("latency --memory-nodes x", 2, Err, "a whole number from 0"),
+    ("latency --memory-nodes x", 2, Err, "a list of CPUs or nodes is numbers and ranges: 0-3,8"),
     ("latency --locality 1MiB", 2, Err, "option without effect: --locality 1MiB; only random-box"),
     ("latency --chain-mode global-random,sequential --locality 4KiB", 2, Err, "type --chain-mode random-box"),
     ("latency --chain-mode random-box --locality 0", 2, Err, "window not possible: 0 B"),

@@ -23,7 +23,7 @@ use crate::error::{Error, Result};
 use crate::host::memory::PageMode;
 use crate::kernels::{BLOCK_BYTES, RULED_PER_BLOCK, chase_name};
 use crate::results::{Axis, Coordinate, Coordinates, Dataset, Finding, HostFacts, Outcome, Quantity};
-use crate::units::{Bytes, CpuList, read_like};
+use crate::units::{Bytes, CpuList};
 use cpus::{beyond_quota, one_cpu, probe_cpus, traffic_cpus};
 use curve::{LONGEST_PAUSE, curves};
 use mix::Shape;
@@ -72,8 +72,8 @@ pub struct Settings {
     pub sizes: Option<Bytes>,
 
     /// NUMA nodes of all memory, one after another [default: that of --cpus, and the most distant one]
-    #[arg(long, value_name = "LIST", aliases = ["node", "nodes"], value_parser = read_like::<Counts>("0"))]
-    pub memory_nodes: Option<Counts>,
+    #[arg(long, value_name = "LIST", aliases = ["node", "nodes"])]
+    pub memory_nodes: Option<CpuList>,
 
     /// Measure what this CPU loses when others use the memory: its latency and its bandwidth, alone and beside --bully
     #[arg(long, value_name = "CPU", conflicts_with_all = ["cpus", "traffic_cpus", "threads", "readers", "writers", "points"])]

@@ -163,14 +163,15 @@ fn lists_of_windows_and_nodes_multiply() {
         let ran = run(&on, request(vec![experiment], &on));
         ran.points().map(|point| point.number("node")).collect()
     };
-    assert_eq!(nodes(latency("--sizes 1MiB --node 0,3..4")), [Some(0), Some(3), Some(4)]);
-    let bandwidth = lab::bandwidth("--sizes 1MiB --ops read --threads 1 --width 512 --node 5,1");
+    assert_eq!(nodes(latency("--sizes 1MiB --memory-nodes 0,3-4")), [Some(0), Some(3), Some(4)]);
+    let bandwidth = lab::bandwidth("--sizes 1MiB --ops read --threads 1 --width 512 --memory-nodes 5,1");
     assert_eq!(nodes(bandwidth), [Some(5), Some(1)]);
-    let loaded = lab::loaded_latency("--mixes 100:0 --pauses 0 --points 0 --node 0,2 --cpu 0");
+    let loaded = lab::loaded_latency("--mixes 100:0 --pauses 0 --points 0 --memory-nodes 0,2 --cpu 0");
     let mut of_loaded = nodes(loaded);
     of_loaded.dedup();
     assert!(of_loaded.contains(&Some(0)) && of_loaded.contains(&Some(2)), "{of_loaded:?}");
-    let refused = plan(&on, request(vec![latency("--node 0,64")], &on)).err().expect("no such node").to_string();
+    let refused =
+        plan(&on, request(vec![latency("--memory-nodes 0,64")], &on)).err().expect("no such node").to_string();
     assert!(refused.contains("node not available: 64"), "{refused}");
 }
 
