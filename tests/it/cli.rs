@@ -259,8 +259,8 @@ const ANSWERS: &[Row] = &[
     ("run --only latency,latency --dry-run", 0, Out, "operation=chase"),
     ("bandwidth --sizes 16KiB --dry-run", 0, Out, "size_bytes=16384"),
     // A list that names a thing twice asks for it once; with `all` on one CPU too.
-    ("bandwidth --sizes 4KiB,4KiB --ops read,read --threads 1,1 --dry-run", 0, Out, "plan: 1 points"),
-    ("bandwidth --sizes 4KiB --ops read --cpus 0,0 --threads 1,all --dry-run", 0, Out, "plan: 1 points"),
+    ("bandwidth --sizes 4KiB,4KiB --ops read,read --threads 1,1 --dry-run", 0, Out, "plan: 1 point,"),
+    ("bandwidth --sizes 4KiB --ops read --cpus 0,0 --threads 1,all --dry-run", 0, Out, "plan: 1 point,"),
     // What is not whole blocks is rounded down, and that is said.
     ("bandwidth --sizes 4097 --ops read --dry-run", 0, Out, "4097 B were rounded down to 4096 B"),
     ("bandwidth --sizes 1535 --ops read,copy --dry-run", 0, Out, "1535 B were rounded down to 1024 B for read, copy"),
