@@ -29,7 +29,8 @@ impl Renderer for OpenMetrics {
     fn render_finite(&self, report: &Report, _options: &Options) -> Result<Vec<u8>> {
         let mut families = Families { time: timestamp(&report.provenance.finished), ..Families::default() };
         families.run(report);
-        for dataset in &report.datasets {
+        for (place, dataset) in (0..).zip(&report.datasets) {
+            families.counts(dataset, place);
             for point in &dataset.points {
                 if let Some(measured) = point.outcome.measured() {
                     families.point(dataset, point, measured);
@@ -78,6 +79,23 @@ impl Families {
         let family = self.families.entry("memgauge_run".to_owned()).or_default();
         family.help = "the run that the other metrics are from".to_owned();
         family.lines.push(format!("memgauge_run{{{}}} 1{}", written(labels.into_iter()), self.time));
+    }
+
+    /// How many points of a dataset have which end. The format has no comments: what has no number is told as a count.
+    fn counts(&mut self, dataset: &Dataset, place: u64) {
+        let mut counts: BTreeMap<(&str, &str), u64> = BTreeMap::new();
+        for point in &dataset.points {
+            let trust = point.outcome.measured().map_or("", |m| m.verdict.grade.word());
+            *counts.entry((point.outcome.status(), trust)).or_default() += 1;
+        }
+        let (name, help) = ("memgauge_points", "points by what became of them");
+        for ((status, trust), count) in counts {
+            let (experiment, quantity) = (dataset.experiment.as_str(), dataset.quantity.name.as_str());
+            let labels = [("experiment", experiment), ("quantity", quantity), ("status", status), ("trust", trust)];
+            let labels = labels.into_iter().filter(|(_, value)| !value.is_empty());
+            let labels = written(labels.map(|(name, value)| (name.to_owned(), value.to_owned())));
+            self.add((name.to_owned(), ""), help.to_owned(), (&labels, place), count as f64);
+        }
     }
 
     /// A measured point: its median, the ends of its interval, and whether it is solid.

@@ -79,7 +79,8 @@ fn drawn(reports: &[NamedReport], options: &Options) -> Result<Vec<u8>> {
     let chosen = chart::chosen(&all, &options.charts)?;
     let title = options.title.as_ref().map(|title| prose(&clean(title), options.width));
     let charts = chosen.iter().map(|c| chart::to_terminal(c, width, options.color));
-    let sources: String = chart::sources(reports).iter().map(|line| prose(line, options.width)).collect();
+    let below = [chart::sources(reports), chart::outcomes(reports, &options.charts)].concat();
+    let sources: String = below.iter().map(|line| prose(line, options.width)).collect();
     Ok(title.into_iter().chain(charts).chain([sources]).collect::<Vec<_>>().join("\n").into_bytes())
 }
 

@@ -1,11 +1,13 @@
 //! What every picture says of where its numbers come from: machine, day, command.
 
+use super::is_asked_for;
 use crate::render::NamedReport;
 use crate::render::markdown::command_line;
 use crate::render::page::machine;
 use crate::render::text::{clean, shorten};
-use crate::results::{Provenance, Report};
+use crate::results::{Dataset, Point, Provenance, Report, VerdictGrade};
 use crate::units::counted;
+use std::collections::BTreeMap;
 
 /// More reports than these are counted, not told.
 const MOST_TOLD: usize = 8;
@@ -27,6 +29,45 @@ pub(in crate::render) fn sources(reports: &[NamedReport]) -> Vec<String> {
     }
     lines.retain(|line| !line.is_empty());
     lines
+}
+
+/// What charts cannot show of the points of the experiments in `chosen` (all where it is empty): how many are doubtful or
+/// rejected, and how many have no number. A line for each report that has such points.
+pub(in crate::render) fn outcomes(reports: &[NamedReport], chosen: &[String]) -> Vec<String> {
+    let several = reports.len() > 1;
+    let line = |named: &NamedReport| {
+        let name = if several { format!("{}: ", shorten(&named.name, 60)) } else { String::new() };
+        Some(format!("{name}{}", outcomes_of(&named.report, chosen)?))
+    };
+    let mut lines: Vec<String> = reports.iter().filter_map(line).collect();
+    if lines.len() > MOST_TOLD {
+        let more = lines.split_off(MOST_TOLD).len();
+        lines.push(format!("{} with doubtful or missing numbers", counted(more, "more report")));
+    }
+    lines
+}
+
+/// The same of one report; `None` where every point has a solid number.
+fn outcomes_of(report: &Report, chosen: &[String]) -> Option<String> {
+    // Derived datasets repeat what others measured.
+    let asked = |dataset: &&Dataset| !dataset.derived && is_asked_for(chosen, &dataset.experiment);
+    let points: Vec<&Point> = report.datasets.iter().filter(asked).flat_map(|d| &d.points).collect();
+    let grade = |point: &&&Point| point.outcome.measured().map(|m| m.verdict.grade);
+    let graded = [VerdictGrade::Doubtful, VerdictGrade::Rejected];
+    let weak = graded.map(|wanted| (points.iter().filter(|p| grade(p) == Some(wanted)).count(), wanted.word()));
+    let mut missing: BTreeMap<&str, usize> = BTreeMap::new();
+    for point in points.iter().filter(|p| p.outcome.measured().is_none()) {
+        *missing.entry(point.outcome.status()).or_default() += 1;
+    }
+    let words = |counts: &mut dyn Iterator<Item = (usize, &str)>| {
+        counts.filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}")).collect::<Vec<_>>().join(", ")
+    };
+    let count = missing.values().sum::<usize>();
+    let missing = words(&mut missing.into_iter().map(|(word, n)| (n, word)));
+    let missing = if count == 0 { String::new() } else { format!("{count} without a number ({missing})") };
+    let told: Vec<String> = [words(&mut weak.into_iter()), missing].into_iter().filter(|t| !t.is_empty()).collect();
+    let all = counted(points.len(), "point");
+    (!told.is_empty()).then(|| format!("{all}: {}; --format table says why", told.join(", ")))
 }
 
 /// The machine with its name.

@@ -1,7 +1,7 @@
 //! Pictures as formats.
 
 use super::picture::{self, Content, MOST_CHARTS};
-use super::{Chart, alone, charts, chosen, names, sources};
+use super::{Chart, alone, charts, chosen, names, outcomes, sources};
 use crate::error::Result;
 use crate::render::{NamedReport, Options, Renderer};
 use crate::results::Report;
@@ -86,6 +86,9 @@ fn with_content(
     let all = charts(reports);
     let charts = chosen(&all, &options.charts)?;
     let mut caption = sources(reports);
+    caption.extend(outcomes(reports, &options.charts));
+    let undrawn = |chart: &&Chart| Some(format!("{}: {}", chart.title, chart.undrawn()?));
+    caption.extend(charts.iter().take(MOST_CHARTS).filter_map(undrawn));
     caption.extend(left_out(&charts));
     draw(Content { charts: &charts, title: options.title.as_deref(), caption: &caption, dark: options.dark })
 }

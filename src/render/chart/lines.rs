@@ -36,10 +36,6 @@ pub(in crate::render) struct Lines {
     pub(in crate::render) marks: Vec<Mark>,
     /// Places that are worth a name.
     pub(in crate::render) notes: Vec<Note>,
-    /// Points that are not drawn, because they belong to further series than a chart can have.
-    pub(in crate::render) left_out: usize,
-    /// Points that are not drawn, because others of their series lie beside them on both sides of their value.
-    pub(in crate::render) thinned: usize,
 }
 
 /// Points that belong together.
@@ -76,7 +72,6 @@ pub(super) fn lines(parts: &[Part<'_>], merged: &Dataset, names: &[String], fact
     let others = others(merged, &varying, x);
     let along = Along::of(parts, merged, x);
     let mut series = Collector {
-        left_out: 0,
         others: &others,
         names: if several { names } else { &[] },
         series: Vec::new(),
@@ -91,18 +86,17 @@ pub(super) fn lines(parts: &[Part<'_>], merged: &Dataset, names: &[String], fact
             }
         }
     }
-    let Collector { mut series, standings, left_out, .. } = series;
+    let Collector { mut series, standings, .. } = series;
     let joined = !matches!(along, Along::Names { .. });
     series.iter_mut().zip(looks(&standings, joined)).for_each(|(series, look)| series.look = look);
     if !matches!(along, Along::Load { .. }) {
         series.iter_mut().for_each(|s| s.spots.sort_by(|a, b| a.x.total_cmp(&b.x)));
     }
-    let thinned = thin(&mut series);
+    thin(&mut series);
     let spots = || series.iter().flat_map(|s| &s.spots);
     let (x_scale, y) =
         (along.scale(spots()), Scale::of(String::new(), spots().flat_map(|s| [s.y, s.low, s.high]), Numbers::Values));
-    let mut lines =
-        Lines { x: x_scale, names: !joined, y, series, marks: Vec::new(), notes: Vec::new(), left_out, thinned };
+    let mut lines = Lines { x: x_scale, names: !joined, y, series, marks: Vec::new(), notes: Vec::new() };
     if let Along::Numbers("size_bytes") = along {
         lines.marks = marks(merged);
         if lines.marks.is_empty() {
@@ -118,11 +112,11 @@ pub(super) fn lines(parts: &[Part<'_>], merged: &Dataset, names: &[String], fact
 }
 
 /// Keeps of series with too many points the lowest and the highest of as many neighbours as have to share a place, so that all that
-/// stands out does so still; how many are gone.
-fn thin(series: &mut [Series]) -> usize {
+/// stands out does so still.
+fn thin(series: &mut [Series]) {
     let all: usize = series.iter().map(|s| s.spots.len()).sum();
     if all <= MOST_SPOTS {
-        return 0;
+        return;
     }
     let places = (MOST_SPOTS / 2 / series.len()).max(1);
     for one in series.iter_mut().filter(|s| s.spots.len() > 2 * places) {
@@ -135,7 +129,6 @@ fn thin(series: &mut [Series]) -> usize {
         });
         one.spots = kept.collect();
     }
-    all - series.iter().map(|s| s.spots.len()).sum::<usize>()
 }
 
 /// The unit of traffic in reports.
@@ -276,7 +269,6 @@ type Key = Vec<Option<Coordinate>>;
 
 /// Series as they come up.
 struct Collector<'a> {
-    left_out: usize,
     others: &'a [&'a str],
     /// Those of the reports; none where one report has all points.
     names: &'a [String],
@@ -293,10 +285,7 @@ impl Collector<'_> {
         let key: Vec<Option<Coordinate>> = self.others.iter().map(|axis| at.get(*axis).cloned()).collect();
         let place = match self.keys.get(&(report, key.clone())) {
             Some(place) => *place,
-            None if self.series.len() >= MOST_SERIES => {
-                self.left_out += 1;
-                return;
-            }
+            None if self.series.len() >= MOST_SERIES => return,
             None => {
                 let standing = self.standing(report, &key);
                 self.standings.push(standing);

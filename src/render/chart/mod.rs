@@ -18,7 +18,7 @@ mod scale;
 mod terminal;
 mod together;
 
-pub(super) use caption::sources;
+pub(super) use caption::{outcomes, sources};
 pub(super) use formats::{Png, Svg};
 pub(super) use heat::Heat;
 #[cfg(test)]
@@ -35,6 +35,7 @@ use super::text::{clean, shorten};
 use super::{NamedReport, unknown};
 use crate::error::Result;
 use crate::results::{Coordinate, Dataset, Finding, Outcome, Point, Quantity, Report, VerdictGrade};
+use crate::units::counted;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One picture.
@@ -52,6 +53,25 @@ pub(in crate::render) struct Chart {
     pub(in crate::render) higher_is_better: bool,
     /// What is drawn.
     pub(in crate::render) body: Body,
+    /// Points with a number that are not drawn: they lie between others of their series, belong to further series or
+    /// maps than there is room for, share their place with another point, or have none.
+    pub(in crate::render) not_drawn: usize,
+}
+
+impl Chart {
+    /// The points that are drawn.
+    fn drawn(&self) -> usize {
+        match &self.body {
+            Body::Lines(lines) => lines.series.iter().map(|s| s.spots.len()).sum(),
+            Body::Heat(heat) => heat.cells.iter().flatten().flatten().count(),
+        }
+    }
+
+    /// That the chart does not draw all numbers; `None` where it does.
+    pub(in crate::render) fn undrawn(&self) -> Option<String> {
+        let points = counted(self.not_drawn, "point");
+        (self.not_drawn > 0).then(|| format!("not drawn for want of room: {points}; --format csv has all"))
+    }
 }
 
 /// What is drawn.
@@ -134,6 +154,14 @@ pub(in crate::render) fn chosen<'a>(charts: &'a [Chart], names: &[String]) -> Re
     }
     let all = wanted.is_empty() || wanted.iter().any(|name| name == ALL);
     Ok(charts.iter().filter(|chart| all || wanted.iter().any(|name| is(chart, name))).collect())
+}
+
+/// Whether charts of an experiment are among those that are asked for by `names`.
+fn is_asked_for(names: &[String], experiment: &str) -> bool {
+    let experiment = experiment.to_lowercase();
+    // `bandwidth+patterns` is a chart of two experiments.
+    let asks = |name: &String| name == ALL || name.split('+').any(|part| part == experiment);
+    names.is_empty() || names.iter().map(|name| name.trim().to_lowercase()).any(|name| asks(&name))
 }
 
 /// What charts are asked for by, each name once.
@@ -236,12 +264,19 @@ fn of_question(parts: &[Part<'_>], names: &[String], question: &str) -> Vec<Char
         values: shorten(&format!("{} in {unit}", clean(&quantity.name)), 60),
         higher_is_better: quantity.higher_is_better,
         body,
+        not_drawn: 0,
     };
     let heats = heat::heats(parts, &merged, names, factor);
-    if !heats.is_empty() {
-        return heats.into_iter().map(|(more, heat)| chart((more, Body::Heat(heat)))).collect();
+    let mut charts: Vec<Chart> = if heats.is_empty() {
+        vec![chart((String::new(), Body::Lines(lines::lines(parts, &merged, names, factor))))]
+    } else {
+        heats.into_iter().map(|(more, heat)| chart((more, Body::Heat(heat)))).collect()
+    };
+    let drawn: usize = charts.iter().map(Chart::drawn).sum();
+    if let Some(last) = charts.last_mut() {
+        last.not_drawn = merged.points.len().saturating_sub(drawn);
     }
-    vec![chart((String::new(), Body::Lines(lines::lines(parts, &merged, names, factor))))]
+    charts
 }
 
 /// The coordinates of all measured points of several reports in one dataset, without what was measured there.

@@ -248,12 +248,6 @@ fn name_series(area: &Area<'_>, legend: &Legend, scene: Scene<'_, '_>) -> Result
         y += 18;
         write(area, &text, (4, y - 18), &letters(12, theme.ink))
     };
-    if lines.left_out > 0 {
-        note(format!("{} points of further series left out", lines.left_out))?;
-    }
-    if lines.thinned > 0 {
-        note(format!("{} points between others left out", lines.thinned))?;
-    }
     let grades: Vec<VerdictGrade> = lines.series.iter().flat_map(|s| &s.spots).map(|s| s.grade).collect();
     if grades.contains(&VerdictGrade::Doubtful) {
         note("hollow: doubtful".to_owned())?;

@@ -31,6 +31,7 @@ pub(in crate::render) fn draw(chart: &Chart, width: u16, color: bool) -> String 
         Body::Lines(body) => lines.extend(series(body, width, color)),
         Body::Heat(body) => lines.extend(heat(body, width)),
     }
+    lines.extend(chart.undrawn().map(|text| shorten(&format!("  {text}"), width)));
     lines.iter().map(|line| line.trim_end().to_owned() + "\n").collect()
 }
 
@@ -140,9 +141,6 @@ fn series(lines: &Lines, width: usize, color: bool) -> Vec<String> {
     }
     if lines.series.len() > marks.len() {
         out.push(format!("  {OTHERS} {} more series", lines.series.len() - marks.len()));
-    }
-    if lines.left_out + lines.thinned > 0 {
-        out.push(format!("  {} points are not drawn", lines.left_out + lines.thinned));
     }
     out
 }

@@ -8,7 +8,7 @@ mod data;
 
 pub(super) use compared::compared;
 
-use super::chart::{Body, Chart, charts, chosen};
+use super::chart::{Chart, charts, chosen, outcomes};
 use super::grid::Grid;
 use super::markdown::{command_line, provenance};
 use super::page::{Block, Labelled, blocks, facts};
@@ -83,7 +83,7 @@ fn document(reports: &[NamedReport], options: &Options, first: &str) -> Result<V
     for (i, named) in reports.iter().enumerate() {
         body.push_str(&card(i, &names, named, options));
     }
-    body.push_str(&drawings(&charts));
+    body.push_str(&drawings(&charts, &outcomes(reports, &options.charts)));
     for (i, named) in reports.iter().enumerate() {
         body.push_str(&tables(i, &names, named));
     }
@@ -184,8 +184,8 @@ fn list(lines: &[Labelled]) -> String {
     format!("<dl>\n{}</dl>\n", lines.iter().map(line).collect::<String>())
 }
 
-/// A place for each chart, with the words that stand for it where it is not seen.
-fn drawings(charts: &[&Chart]) -> String {
+/// A place for each chart below what `outcomes` say of all, with the words that stand for it where it is not seen.
+fn drawings(charts: &[&Chart], outcomes: &[String]) -> String {
     let mut text = "<section id=\"charts-part\">\n<h2>Charts</h2>\n\
                     <noscript><p>Charts need scripts; all numbers are in the tables below.</p></noscript>\n\
                     <p id=\"trouble\" role=\"alert\" hidden></p>\n\
@@ -193,18 +193,12 @@ fn drawings(charts: &[&Chart]) -> String {
                     the wheel too; dragging with Shift moves it, a double click shows all. Names below a chart switch series \
                     off and on; a double click on one leaves it alone.</p>\n"
         .to_owned();
+    outcomes.iter().for_each(|line| text.push_str(&small(line)));
     if charts.is_empty() {
         text.push_str("<p>No point was measured: nothing to draw.</p>\n");
     }
     for (i, chart) in charts.iter().enumerate() {
-        let not_drawn = match &chart.body {
-            Body::Lines(lines) if lines.left_out + lines.thinned > 0 => format!(
-                "<p class=\"small\">{} points are not drawn because they lie between others, or belong to further series; \
-                 all are in the report.</p>\n",
-                lines.left_out + lines.thinned
-            ),
-            _ => String::new(),
-        };
+        let not_drawn = chart.undrawn().map(|text| small(&text)).unwrap_or_default();
         let better = if chart.higher_is_better { "more is better" } else { "less is better" };
         text.push_str(&format!(
             "<figure class=\"drawn\" id=\"chart-{i}\"><figcaption><strong>{}</strong> <span>({better})</span> <span>{}</span></figcaption>\n\
@@ -216,6 +210,11 @@ fn drawings(charts: &[&Chart]) -> String {
         ));
     }
     text + "</section>\n"
+}
+
+/// A remark in small letters.
+fn small(text: &str) -> String {
+    format!("<p class=\"small\">{}</p>\n", escape(text))
 }
 
 /// Attributes of a chart for those who do not see it, or have no mouse.

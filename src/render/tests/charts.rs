@@ -591,9 +591,29 @@ fn of_too_many_points_those_stay_that_stand_out() {
     let charts = of(report.clone());
     let drawn = lines(&charts[0]);
     let spots: Vec<f64> = drawn.series.iter().flat_map(|s| &s.spots).map(|s| s.y).collect();
-    assert!(spots.len() <= super::super::chart::MOST_SPOTS && spots.len() + drawn.thinned == 20_000, "{}", spots.len());
+    assert!(
+        spots.len() <= super::super::chart::MOST_SPOTS && spots.len() + charts[0].not_drawn == 20_000,
+        "{}",
+        spots.len()
+    );
     assert!(spots.contains(&99.0) && spots.contains(&0.5));
     assert!(drawn.series.iter().all(|s| s.spots.windows(2).all(|pair| pair[0].x <= pair[1].x)));
     let page = render("html", &report, &Options::default());
-    assert!(page.contains(&format!("{} points are not drawn", drawn.thinned)));
+    assert!(page.contains(&format!("{} points", charts[0].not_drawn)));
+}
+
+#[test]
+fn numbers_that_have_no_place_in_a_map_are_counted() {
+    let mut report = reports::eight_nodes();
+    assert!(of(report.clone()).iter().all(|chart| chart.not_drawn == 0));
+    let points = &mut report.datasets[0].points;
+    let mut same_place = points[9].clone();
+    same_place.id = 1000;
+    let mut nowhere = points[9].clone();
+    nowhere.coordinates.remove("memory_node");
+    points.extend([same_place, nowhere]);
+    assert_eq!(of(report.clone()).iter().map(|chart| chart.not_drawn).sum::<usize>(), 2);
+    for format in ["table", "html"] {
+        assert!(render(format, &report, &with_chart("numa")).contains("2 points"), "{format}");
+    }
 }

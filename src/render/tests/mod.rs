@@ -11,6 +11,7 @@ mod machine;
 mod reports;
 mod safety;
 mod sc_membench;
+mod told;
 
 use super::{Options, by_name};
 use crate::results::Report;
