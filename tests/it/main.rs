@@ -9,6 +9,7 @@ mod comparing;
 mod containment;
 mod control_groups;
 mod core_to_core;
+mod documents;
 mod exit_codes;
 mod generated;
 mod helper;

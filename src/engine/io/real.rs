@@ -339,9 +339,9 @@ fn aligned(work: &IoWork, file: &IoFile, target: &Target) -> Result<(), Trouble>
         return Ok(());
     }
     Err(Trouble::Failed(format!(
-        "blocks of {} from byte {} on are misaligned: direct I/O with {} takes multiples of {unit} B; type --buffered, or \
+        "blocks of {} B from byte {} on are misaligned: direct I/O with {} takes multiples of {unit} B; type --buffered, or \
          other blocks",
-        work.block,
+        work.block.0,
         file.first,
         file.path.display()
     )))
