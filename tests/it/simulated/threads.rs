@@ -188,7 +188,8 @@ fn mean_deviation_and_variation_are_those_of_the_undisturbed_samples() {
     let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
     let deviation = (squares / (values.len() - 1) as f64).sqrt();
     let summary = &of.summary;
-    assert!(close(summary.mean.expect("a mean"), mean));
+    // The median of such samples is nearly their mean.
+    assert!((summary.mean.expect("a mean") / mean - 1.0).abs() < 1e-9 && (summary.median / mean - 1.0).abs() > 1e-6);
     assert!(close(summary.standard_deviation.expect("a deviation"), deviation));
     assert!(close(summary.coefficient_of_variation.expect("a share"), deviation / mean));
     let csv = by_name("csv").expect("a renderer").render(&ran.report, &Options::default()).expect("bytes");
