@@ -1,16 +1,21 @@
 //! The memory hierarchy on one screen: a row for each level.
 
 use super::bars::with_bars;
-use super::figures::{best, datasets_of, is_plain_latency, percent, share, spread, value};
+use super::figures::{
+    axis_title, best, coordinate, datasets_of, is_plain_latency, percent, share, spread, value, varying_axes,
+};
 use super::grid::{Column, Grid};
 use super::page::Block;
 use super::text::shorten;
 use crate::results::{CHOSEN_PROFILE, Coordinate, Dataset, Measured, Point, Report};
 use crate::units::{Bytes, significant};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 /// The operations that the screen has room for.
 const OPERATIONS: [&str; 3] = ["read", "write", "copy"];
+
+/// Coordinates of an axis that are named where points are not in the table.
+const MOST_NAMED: usize = 6;
 
 /// Whether a report is one of the whole hierarchy rather than of a single experiment.
 pub(super) fn applies(report: &Report) -> bool {
@@ -40,6 +45,36 @@ struct Row<'a> {
     level: &'a Coordinate,
     bandwidth: Vec<Option<&'a Point>>,
     latency: Option<&'a Point>,
+}
+
+/// The points of a report that have a place of their own in the table.
+pub(super) fn shown(report: &Report) -> HashSet<*const Point> {
+    let source = Source::new(report);
+    let rows: Vec<Row> = source.levels().into_iter().map(|level| source.row(level)).collect();
+    let points = rows.iter().flat_map(|row| row.bandwidth.iter().chain([&row.latency]).flatten());
+    points.map(|point| std::ptr::from_ref(*point)).collect()
+}
+
+/// What the points of `dataset` that are not in `shown` have and the others do not: `operation triad; threads 2, 4`. Empty
+/// where they are further points of the same kind.
+pub(super) fn beyond(dataset: &Dataset, shown: &HashSet<*const Point>) -> String {
+    let (inside, outside): (Vec<&Point>, Vec<&Point>) =
+        dataset.points.iter().partition(|point| shown.contains(&std::ptr::from_ref(*point)));
+    let at = |points: &[&Point], axis: &str| -> BTreeSet<Coordinate> {
+        points.iter().filter_map(|point| point.coordinates.get(axis).cloned()).collect()
+    };
+    let told = |axis: &str| {
+        let inside = at(&inside, axis);
+        let further: Vec<String> =
+            at(&outside, axis).difference(&inside).map(|found| coordinate(axis, found)).collect();
+        let rest = further.len().saturating_sub(MOST_NAMED);
+        let rest = if rest > 0 { format!(" and {rest} more") } else { String::new() };
+        let named = further.iter().take(MOST_NAMED).cloned().collect::<Vec<_>>().join(", ");
+        (!further.is_empty()).then(|| format!("{} {named}{rest}", axis_title(axis)))
+    };
+    // The kernel follows from the operation, a level from the size.
+    let axes = varying_axes(dataset).into_iter().filter(|axis| !["kernel", "level"].contains(axis));
+    axes.filter_map(told).collect::<Vec<_>>().join("; ")
 }
 
 /// A row for each level in the order in which levels appear; with `bars` beside the shares of limits.

@@ -54,6 +54,19 @@ pub(super) fn blocks(dataset: &Dataset, title: &str, verbose: bool) -> Vec<Block
     parts.into_iter().map(block).collect()
 }
 
+/// The points of a dataset that no matrix of it has, because they lack an end; `None` where all have both.
+pub(super) fn without_ends(dataset: &Dataset) -> Option<Dataset> {
+    let axes = axes_of(dataset)?;
+    let points: Vec<Point> = dataset.points.iter().filter(|point| ends(point, axes).is_none()).cloned().collect();
+    (!points.is_empty()).then(|| Dataset { points, ..dataset.clone() })
+}
+
+/// Whether the rows of a matrix of `dataset` are too many for a screen, so that it is summed up.
+pub(super) fn is_large(dataset: &Dataset) -> bool {
+    let Some(axes) = axes_of(dataset) else { return false };
+    order(&dataset.points.iter().collect::<Vec<_>>(), axes).len() > MOST_ROWS
+}
+
 /// Both ends of a point.
 fn ends(point: &Point, axes: Ends) -> Option<(&Coordinate, &Coordinate)> {
     Some((point.coordinates.get(axes[0])?, point.coordinates.get(axes[1])?))

@@ -4,9 +4,9 @@ use super::figures::{axis_title, coordinate, fixed_axes};
 use super::grid::Grid;
 use super::text::shorten;
 use super::{Options, hierarchy, matrix, points, remarks};
-use crate::results::{CacheKind, Dataset, Report, RunStatus, Topology};
+use crate::results::{CacheKind, Dataset, Point, Report, RunStatus, Topology};
 use crate::units::{Bytes, CpuList, counted};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// A line with a word in front of it that says what it is about.
 pub(super) type Labelled = (String, String);
@@ -35,8 +35,8 @@ pub(super) struct Block {
 
 /// Puts a page together.
 pub(super) fn page(report: &Report, options: &Options) -> Page {
-    let (blocks, others) = blocks(report, options);
-    let mut remarks = remarks::remarks(report, options);
+    let Tables { blocks, others, shown } = tables(report, options);
+    let mut remarks = remarks::remarks(report, options, |point| shown.contains(&std::ptr::from_ref(point)));
     if !others.is_empty() {
         let text = format!("{}; --verbose or --format csv shows them", others.join(", "));
         remarks.insert(0, ("also".to_owned(), text));
@@ -44,26 +44,61 @@ pub(super) fn page(report: &Report, options: &Options) -> Page {
     Page { facts: facts(report), blocks, remarks }
 }
 
-/// The tables, and what is left out of them where `verbose` is not asked for.
-pub(super) fn blocks(report: &Report, options: &Options) -> (Vec<Block>, Vec<String>) {
-    let mut blocks = Vec::new();
-    let mut others = Vec::new();
+/// The tables of a report.
+#[derive(Debug, Default)]
+pub(super) struct Tables {
+    /// The tables themselves.
+    pub(super) blocks: Vec<Block>,
+    /// What is left out of them where `verbose` is not asked for.
+    others: Vec<String>,
+    /// The points that have a row or a cell in them.
+    shown: HashSet<*const Point>,
+}
+
+/// The tables, with what they leave out.
+pub(super) fn tables(report: &Report, options: &Options) -> Tables {
+    let mut tables = Tables::default();
     let whole = hierarchy::applies(report);
     if whole {
-        blocks.push(hierarchy::block(report, options.bars));
+        tables.shown = hierarchy::shown(report);
+        tables.blocks.push(hierarchy::block(report, options.bars));
     }
-    let shown = |d: &&Dataset| !d.points.is_empty() && (!whole || !hierarchy::shows(d));
-    for dataset in report.datasets.iter().filter(shown) {
-        if whole && !options.verbose {
-            others.push(format!("{} {}", dataset.experiment, counted(dataset.points.len(), "point")));
-        } else if matrix::applies(dataset) {
-            blocks.extend(matrix::blocks(dataset, &title(dataset), options.verbose));
-        } else {
-            blocks.push(Block { title: title(dataset), ..points::block(dataset, options) });
+    for dataset in report.datasets.iter().filter(|d| !d.points.is_empty()) {
+        tables.add(dataset, whole, options);
+    }
+    tables.blocks.retain(|block: &Block| !block.grid.rows.is_empty());
+    tables
+}
+
+impl Tables {
+    /// Adds what the `whole` hierarchy does not have of a dataset.
+    fn add(&mut self, dataset: &Dataset, whole: bool, options: &Options) {
+        let points = || dataset.points.iter().map(std::ptr::from_ref::<Point>);
+        let missing = points().filter(|point| !self.shown.contains(point)).count();
+        if missing == 0 {
+            return;
         }
+        if whole && !options.verbose {
+            let told = match hierarchy::beyond(dataset, &self.shown) {
+                _ if missing == dataset.points.len() => counted(missing, "point"),
+                beyond if beyond.is_empty() => counted(missing, "more point"),
+                beyond => format!("{} ({beyond})", counted(missing, "more point")),
+            };
+            self.others.push(format!("{} {told}", dataset.experiment));
+            return;
+        }
+        if matrix::applies(dataset) {
+            self.blocks.extend(matrix::blocks(dataset, &title(dataset), options.verbose));
+            let rest = matrix::without_ends(dataset);
+            self.blocks.extend(rest.map(|rest| Block { title: title(&rest), ..points::block(&rest, options) }));
+            if matrix::is_large(dataset) && !options.verbose {
+                return;
+            }
+        } else {
+            self.blocks.push(Block { title: title(dataset), ..points::block(dataset, options) });
+        }
+        self.shown.extend(points());
     }
-    blocks.retain(|block: &Block| !block.grid.rows.is_empty());
-    (blocks, others)
 }
 
 /// What a dataset is, and the coordinates that all of its points share.

@@ -24,31 +24,35 @@ struct Reason<'a> {
     points: Vec<String>,
 }
 
-/// How far the points can be trusted, all together, and where those are that are not solid; nothing where none was measured.
-fn verdict(report: &Report) -> Option<Labelled> {
+/// How far the points can be trusted, all together, where those are that are not solid, and how many of them have a place in a
+/// table; nothing where none was measured.
+fn verdict(report: &Report, is_shown: impl Fn(&Point) -> bool) -> Option<Labelled> {
     let counts = &report.verdict.points;
     let all = counts.values().fold(0, |all: u64, count| all.saturating_add(*count));
     let counts: Vec<String> = counts.iter().map(|(grade, count)| format!("{count} {}", grade.word())).collect();
-    let not_solid = |dataset: &&Dataset| {
-        let grades = dataset.points.iter().filter_map(|p| Some(p.outcome.measured()?.verdict.grade));
-        grades.filter(|grade| *grade != VerdictGrade::Solid).count()
-    };
-    let judged = headline(&report.datasets).filter(|dataset| !dataset.derived);
-    let places = judged.map(|dataset| (not_solid(&dataset), &dataset.experiment)).filter(|(count, _)| *count > 0);
+    let is_weak = |point: &&Point| point.outcome.measured().is_some_and(|m| m.verdict.grade != VerdictGrade::Solid);
+    let judged = || headline(&report.datasets).filter(|dataset| !dataset.derived);
+    let not_solid = |dataset: &Dataset| dataset.points.iter().filter(is_weak).count();
+    let places = judged().map(|dataset| (not_solid(dataset), &dataset.experiment)).filter(|(count, _)| *count > 0);
     let places: Vec<String> = places.map(|(count, name)| format!("{count} of {}", shorten(name, 32))).collect();
     let places = if places.is_empty() { String::new() } else { format!(" (not solid: {})", places.join(", ")) };
+    let weak = || judged().flat_map(|dataset| &dataset.points).filter(is_weak);
+    let shown = match (weak().filter(|point| is_shown(point)).count(), weak().count()) {
+        (shown, weak) if shown == weak => String::new(),
+        (0, 1) => "; the table does not show that one, --verbose does".to_owned(),
+        (0, weak) => format!("; the table shows none of these {weak}, --verbose all"),
+        (shown, weak) => format!("; the table shows {shown} of these {weak}, --verbose all"),
+    };
     let serving = report.datasets.iter().filter(|dataset| !dataset.derived).flat_map(|dataset| &dataset.points);
     let serving = serving.filter(|point| point.outcome.measured().is_some()).count();
-    let serving = serving.saturating_sub(usize::try_from(all).unwrap_or(usize::MAX));
-    let serving = match serving {
+    let serving = match serving.saturating_sub(usize::try_from(all).unwrap_or(usize::MAX)) {
         0 => String::new(),
         1 => "; 1 other point only serves findings".to_owned(),
         n => format!("; {n} other points only serve findings"),
     };
-    let word = report.verdict.grade.word();
-    let points = if all == 1 { "point" } else { "points" };
-    (all > 0)
-        .then(|| ("verdict".to_owned(), format!("{word}; of {all} {points} {}{places}{serving}", counts.join(", "))))
+    let (word, points) = (report.verdict.grade.word(), counted(all, "point"));
+    let text = format!("{word}; of {points} {}{places}{shown}{serving}", counts.join(", "));
+    (all > 0).then(|| ("verdict".to_owned(), text))
 }
 
 /// What to do for a solid report: one command for all causes that options help against, and what else helps against the most
@@ -102,11 +106,12 @@ enum Key<'a> {
     Cause(Cause),
 }
 
-/// Everything below the tables: missing points, findings, doubts, where the report was saved.
-pub(super) fn remarks(report: &Report, options: &Options) -> Vec<Labelled> {
+/// Everything below the tables: missing points, findings, doubts, where the report was saved. `is_shown` says whether a point
+/// has a place in the tables.
+pub(super) fn remarks(report: &Report, options: &Options, is_shown: impl Fn(&Point) -> bool) -> Vec<Labelled> {
     let length = if options.verbose { 1000 } else { 200 };
     let mut remarks = lines(collect(report.datasets.iter(), missing), options);
-    remarks.extend(verdict(report));
+    remarks.extend(verdict(report, is_shown));
     for finding in &report.findings {
         remarks.push(("finding".to_owned(), shorten(&sentence(finding), length)));
     }

@@ -11,7 +11,7 @@ pub(super) use compared::compared;
 use super::chart::{Chart, charts, chosen, outcomes};
 use super::grid::Grid;
 use super::markdown::{command_line, provenance};
-use super::page::{Block, Labelled, blocks, facts};
+use super::page::{self, Block, Labelled, facts};
 use super::remarks::remarks;
 use super::text::{clean, shorten};
 use super::{NamedReport, Options, Renderer, by_name, host_table};
@@ -156,7 +156,10 @@ fn of(i: usize, names: &[String]) -> String {
 
 /// Machine, plan, and how far the numbers can be trusted.
 fn card(i: usize, names: &[String], named: &NamedReport, options: &Options) -> String {
-    let with = |verbose| remarks(&named.report, &Options { verbose, saved_to: None, ..options.clone() });
+    let with = |verbose| {
+        // The tables of a page have every point.
+        remarks(&named.report, &Options { verbose, saved_to: None, ..options.clone() }, |_| true)
+    };
     let (brief, whole) = (with(false), with(true));
     let more = match whole.len() > brief.len() {
         true => format!("<details><summary>Every reason in full</summary>{}</details>\n", list(&whole)),
@@ -228,8 +231,8 @@ fn by_keys(what: &str) -> String {
 
 /// The numbers.
 fn tables(i: usize, names: &[String], named: &NamedReport) -> String {
-    let (blocks, _) = blocks(&named.report, &Options { verbose: true, ..Options::default() });
-    let blocks: String = blocks.iter().map(block).collect();
+    let tables = page::tables(&named.report, &Options { verbose: true, ..Options::default() });
+    let blocks: String = tables.blocks.iter().map(block).collect();
     format!("<section id=\"tables-{i}\" class=\"tables\">\n<h2>Tables{}</h2>\n{blocks}</section>\n", of(i, names))
 }
 

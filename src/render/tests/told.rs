@@ -1,8 +1,8 @@
 //! Every renderer shows or tells every point, whatever became of it.
 
-use super::super::{NamedReport, Options, RENDERERS, Renderer};
-use super::reports;
-use crate::results::{Outcome, Report, ReportVerdict, VerdictGrade};
+use super::super::{NamedReport, Options, RENDERERS, Renderer, by_name};
+use super::{render, reports};
+use crate::results::{Coordinate, Outcome, Report, ReportVerdict, VerdictGrade};
 
 /// Reports in which all points are solid, each with the point that gets another end.
 fn solid_reports() -> Vec<(&'static str, Report, usize)> {
@@ -132,4 +132,78 @@ fn one_thing_is_singular_in_every_format() {
             }
         }
     }
+}
+
+/// A hierarchy of one level, with operations and numbers of threads that its table has no column for; the values count from
+/// 101 GB/s. Of those in the table the first is doubtful, of the others the last.
+fn more_than_the_table() -> Report {
+    let mut points = Vec::new();
+    for operation in ["read", "triad"] {
+        for threads in [1, 2, 4, 8] {
+            let id = points.len() as u64;
+            let at = [
+                ("operation", reports::name(operation)),
+                ("kernel", reports::name(&format!("{operation}-avx512"))),
+                ("level", reports::name("L1")),
+                ("size_bytes", Coordinate::Number(16 << 10)),
+                ("threads", Coordinate::Number(threads)),
+            ];
+            let grade = if [0, 7].contains(&id) { VerdictGrade::Doubtful } else { VerdictGrade::Solid };
+            let measured = reports::judged(reports::measured((101 + id) as f64 * 1e9), grade, &[]);
+            points.push(reports::point(id, &at, reports::outcome(measured)));
+        }
+    }
+    reports::report("default", vec![reports::dataset("bandwidth", points)])
+}
+
+#[test]
+fn what_the_table_of_levels_has_no_column_for_is_told_and_shown_on_request() {
+    let report = more_than_the_table();
+    let text = |format: &str, verbose: bool| {
+        let options = Options { verbose, ..Options::default() };
+        String::from_utf8(by_name(format).unwrap().render(&report, &options).unwrap()).unwrap()
+    };
+    let has = |text: &str, value: u64| text.split(|c: char| !c.is_alphanumeric()).any(|w| w == value.to_string());
+    for format in ["table", "markdown"] {
+        let (brief, verbose) = (text(format, false), text(format, true));
+        let line = brief.lines().find(|line| line.contains("also")).expect("there are points beside the table");
+        for word in ["bandwidth 6 more points", "operation triad", "threads 2, 4)", "--verbose"] {
+            assert!(line.contains(word), "{word}: {line}");
+        }
+        assert!(has(&brief, 101) && has(&brief, 104) && !has(&brief, 102), "{brief}");
+        assert!((101..=108).all(|value| has(&verbose, value)), "{verbose}");
+        assert!(!verbose.contains("more points"), "{verbose}");
+    }
+    assert!((101..=108).all(|value| has(&visible("html", text("html", false).as_bytes()), value)));
+    // A table that has all of them says nothing.
+    assert!(!render("table", &reports::default_profile(), &Options::default()).contains("also"));
+}
+
+#[test]
+fn the_verdict_says_how_many_doubtful_points_the_table_shows() {
+    let line = |report: &Report, verbose: bool| {
+        let text = render("table", report, &Options { verbose, ..Options::default() });
+        text.lines().find(|line| line.starts_with("verdict")).unwrap().to_owned()
+    };
+    let mut report = more_than_the_table();
+    assert!(line(&report, false).contains("the table shows 1 of these 2"), "{}", line(&report, false));
+    assert!(!line(&report, true).contains("the table"), "{}", line(&report, true));
+    if let Outcome::Measured(first) = &mut report.datasets[0].points[0].outcome {
+        first.verdict = reports::measured(1.0).verdict;
+    }
+    assert!(line(&report, false).contains("the table does not show that one"), "{}", line(&report, false));
+    assert!(!line(&reports::default_profile(), false).contains("the table"));
+    assert!(!line(&reports::single_experiment(), false).contains("the table"));
+    let large = line(&reports::matrix(24), false);
+    assert!(large.contains("the table does not show that one"), "{large}");
+}
+
+#[test]
+fn points_between_things_that_lack_an_end_have_a_table_of_their_own() {
+    let mut report = reports::eight_nodes();
+    let mut nowhere = report.datasets[0].points[9].clone();
+    nowhere.coordinates.remove("memory_node");
+    nowhere.outcome = reports::outcome(reports::measured(777e9));
+    report.datasets[0].points.push(nowhere);
+    assert!(render("table", &report, &Options::default()).contains("777"));
 }
