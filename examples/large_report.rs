@@ -4,7 +4,7 @@
 
 use memgauge::host::counter;
 use memgauge::render::{NamedReport, Options, RENDERERS};
-use memgauge::results::{Outcome, Report, read_report};
+use memgauge::results::{Outcome, Report, read_saved};
 use std::io::Write;
 use std::path::Path;
 
@@ -38,7 +38,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let [path, points, formats @ ..] = words.as_slice() else {
         return Err("arguments missing: REPORT.json POINTS [FORMAT...]".into());
     };
-    let report = repeated(read_report(Path::new(path))?, points.parse()?);
+    let report = repeated(read_saved(Path::new(path))?.into_report(), points.parse()?);
     let reports = [NamedReport { name: "large".to_owned(), report }];
     for renderer in RENDERERS.iter().filter(|r| formats.is_empty() || formats.iter().any(|f| f == r.name())) {
         // Linux forgets the highest use of memory so far.

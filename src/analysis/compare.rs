@@ -308,7 +308,7 @@ fn judge(one: &Aligned<'_>, settings: &Settings) -> Pair {
     let measured = one.before.iter().chain(&one.after).filter_map(|point| point.outcome.measured());
     let bare = measured.into_iter().any(Measured::is_without_samples);
     let (mine, theirs) = if bare { (Vec::new(), Vec::new()) } else { values(&one.before, &one.after) };
-    let interval = ratio_interval(&mine, &theirs, CONFIDENCE).map(|ratio| ratio.interval);
+    let interval = ratio_interval(&mine, &theirs, CONFIDENCE);
     let before = side(&one.before, &mine);
     let after = side(&one.after, &theirs);
     let ratio = Some(after.median / before.median).filter(|ratio| ratio.is_finite() && *ratio > 0.0);

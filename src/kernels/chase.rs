@@ -454,11 +454,6 @@ impl Walk {
         self.positions.copy_from_slice(&call.positions[..count]);
         call.payload
     }
-
-    /// Digest of the machine code that walks.
-    pub fn kernel_digest(&self) -> Option<String> {
-        chase_digest(self.positions.len(), self.payload)
-    }
 }
 
 #[cfg(test)]

@@ -40,5 +40,5 @@ pub use sc_membench::{
     sc_membench_form, sc_membench_report,
 };
 pub use storage::{Latencies, SeekLatencies, SeekWindow, Storage, StorageSecond};
-pub use store::{LARGEST_REPORT, Saved, is_replaceable, parse_saved, read_report, read_saved, write_atomically};
+pub use store::{LARGEST_REPORT, Saved, is_replaceable, parse_saved, read_saved, write_atomically};
 pub use trace::{TraceFormat, TraceRecord, TraceWriter, read_trace};

@@ -75,13 +75,8 @@ impl Saved {
     }
 }
 
-/// Reads a report, or what a journal has of it. Errors name what is wrong with the file, not where in our code it was
-/// noticed.
-pub fn read_report(path: &Path) -> Result<Report, String> {
-    read_saved(path).map(Saved::into_report)
-}
-
-/// Reads a report, a journal, or CSV of ours or of sc-membench as a report; the content tells which. Errors as those of [`read_report`].
+/// Reads a report, a journal, or CSV of ours or of sc-membench as a report; the content tells which. Errors name what is wrong
+/// with the file, not where in our code it was noticed.
 pub fn read_saved(path: &Path) -> Result<Saved, String> {
     let file = File::open(path).map_err(|e| e.to_string())?;
     parse_saved(io::BufReader::new(file))
@@ -195,7 +190,7 @@ mod tests {
             [("", "not a memgauge report"), ("{}", "schema_version"), (r#"{"schema_version":999}"#, "newer")]
         {
             fs::write(&path, text).unwrap();
-            assert!(read_report(&path).unwrap_err().contains(word), "{text}");
+            assert!(read_saved(&path).unwrap_err().contains(word), "{text}");
         }
     }
 

@@ -29,7 +29,7 @@ pub use modes::{Modes, modes};
 pub use order::{Interval, coefficient_of_variation, mad, mean, median, median_interval, quantile, standard_deviation};
 pub use placement::placement;
 pub use random::{SplitMix64, derive};
-pub use ratio::{Ratio, ratio_interval};
+pub use ratio::ratio_interval;
 pub use stop::StopRule;
 pub use trend::{Drift, drift};
 pub use within::within;

@@ -110,11 +110,6 @@ impl Nanos {
         Nanos(ms * 1e6)
     }
 
-    /// `us` microseconds.
-    pub fn from_micros(us: f64) -> Self {
-        Nanos(us * 1e3)
-    }
-
     /// This length in seconds.
     pub fn secs(self) -> f64 {
         self.0 / 1e9

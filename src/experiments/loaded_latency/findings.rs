@@ -59,14 +59,10 @@ pub(super) fn along(curve: &Curve<'_>, all: &[Curve<'_>]) -> Option<Finding> {
     values.extend(fastest.load.map(|load| ("highest_bus_estimate".to_owned(), load.bus_estimate)));
     let mut points = [idle.points.clone(), vec![fastest.point]].concat();
     let mut told = Vec::new();
-    for (share, percent) in SHARES {
-        let Some(there) = curve.at(most * share) else { continue };
-        let slowed = Difference { from: idle.clone(), to: there };
-        if slowed.shows() == Shown::Higher {
-            values.insert(format!("ns_at_{percent}"), slowed.to.value);
-            told.push(format!("{:.0} ns at {percent}%", slowed.to.value));
-            points.extend(slowed.to.points);
-        }
+    for (percent, there) in rising(curve, &idle, most) {
+        values.insert(format!("ns_at_{percent}"), there.value);
+        told.push(format!("{:.0} ns at {percent}%", there.value));
+        points.extend(there.points);
     }
     let knee = curve.knee();
     let bends = match knee {
@@ -86,6 +82,23 @@ pub(super) fn along(curve: &Curve<'_>, all: &[Curve<'_>]) -> Option<Finding> {
         most / 1e9
     );
     (!told.is_empty()).then(|| Some(Finding::resting_on(points, "loaded-latency", text)?.with(values)))?
+}
+
+/// The figures at the shares of `most` at which loads take longer than `idle`, each shown by the intervals to be above the one
+/// before, and none shown to be above a later one: read as a series, they say that the latency rises.
+fn rising<'a>(curve: &Curve<'a>, idle: &Figure<'a>, most: f64) -> Vec<(&'static str, Figure<'a>)> {
+    let at = |(share, percent): (f64, &'static str)| Some((percent, curve.at(most * share)?));
+    let all: Vec<(&str, Figure<'a>)> = SHARES.into_iter().filter_map(at).collect();
+    let shows = |from: &Figure<'a>, to: &Figure<'a>| Difference { from: from.clone(), to: to.clone() }.shows();
+    let mut rising: Vec<(&'static str, Figure<'a>)> = Vec::new();
+    for (place, (percent, there)) in all.iter().enumerate() {
+        let before = rising.last().map_or(idle, |(_, before)| before);
+        let falls = all[place + 1..].iter().any(|(_, later)| shows(there, later) == Shown::Lower);
+        if shows(before, there) == Shown::Higher && !falls {
+            rising.push((percent, there.clone()));
+        }
+    }
+    rising
 }
 
 /// What is odd about a curve: it falls, or it hardly rises. `cure` follows the words that the traffic cannot load the memory.

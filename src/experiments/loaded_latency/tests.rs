@@ -71,6 +71,22 @@ fn traffic_that_falls_back_when_it_presses_harder_is_read_where_it_first_passes(
 }
 
 #[test]
+fn only_a_rise_that_the_intervals_show_is_told() {
+    let told = |points: &[(f64, f64)], error: f64| {
+        let told = along(&curve(points, error), &[]).map(|finding| finding.values).unwrap_or_default();
+        ["ns_at_50", "ns_at_80", "ns_at_90"].map(|share| told.get(share).copied())
+    };
+    // Loads are faster at 80% than at 50%, as a clock makes them that rises beside traffic.
+    let dips = [(0.0, 160.0), (10.0, 194.0), (16.0, 178.0), (18.0, 230.0), (20.0, 300.0)];
+    assert_eq!(told(&dips, 0.01), [None, Some(178.0), Some(230.0)]);
+    // Within the intervals that is no fall, nor is what follows a rise.
+    assert_eq!(told(&dips, 0.06), [Some(194.0), None, Some(230.0)]);
+    let level = [(0.0, 100.0), (10.0, 140.0), (16.0, 141.0), (18.0, 142.0), (20.0, 142.0)];
+    assert_eq!(told(&level, 0.01), [Some(140.0), None, None]);
+    assert_eq!(told(&[(0.0, 100.0), (10.0, 140.0), (16.0, 90.0), (20.0, 90.0)], 0.01), [None; 3]);
+}
+
+#[test]
 fn a_bend_is_told_only_before_a_rise_beyond_the_intervals() {
     // Seen on a virtual machine of two CPUs: traffic keeps the host's clocks up, so that loads get a little faster.
     let falling =
