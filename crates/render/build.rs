@@ -1,4 +1,5 @@
-//! Packs the font of pictures, of which the letters of European languages and the signs of mathematics are 0.1 MB of 0.8 MB.
+//! Packs the font of pictures, of which the letters of European languages and the signs of
+//! mathematics are 0.1 MB of 0.8 MB.
 
 use std::collections::BTreeSet;
 use std::error::Error;
@@ -9,11 +10,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed=build.rs");
     let folder = std::env::var_os("OUT_DIR").ok_or("no folder to write to")?;
     let packed = miniz_oxide::deflate::compress_to_vec_zlib(&font(dejavu::sans::regular())?, 9);
-    Ok(std::fs::write(Path::new(&folder).join("font.ttf.zlib"), packed)?)
+    Ok(std::fs::write(
+        Path::new(&folder).join("font.ttf.zlib"),
+        packed,
+    )?)
 }
 
-/// The letters that stay: Latin, Greek, Cyrillic, Armenian, Georgian, punctuation, currencies, arrows, mathematics, shapes, and the
-/// sign for what cannot be shown.
+/// The letters that stay: Latin, Greek, Cyrillic, Armenian, Georgian, punctuation, currencies,
+/// arrows, mathematics, shapes, and the sign for what cannot be shown.
 const LETTERS: [(u32, u32); 9] = [
     (0x20, 0x24f),
     (0x2b0, 0x58f),
@@ -26,19 +30,24 @@ const LETTERS: [(u32, u32); 9] = [
     (0xfffd, 0xfffd),
 ];
 
-/// The tables that measuring and drawing letters needs; the others are hints for coarse screens, names, and rules of scripts that
-/// are not here.
-const TABLES: [&[u8; 4]; 8] = [b"cmap", b"glyf", b"head", b"hhea", b"hmtx", b"kern", b"loca", b"maxp"];
+/// The tables that measuring and drawing letters needs; the others are hints for coarse screens,
+/// names, and rules of scripts that are not here.
+const TABLES: [&[u8; 4]; 8] = [
+    b"cmap", b"glyf", b"head", b"hhea", b"hmtx", b"kern", b"loca", b"maxp",
+];
 
-/// The font with no more than that in it. Numbers of glyphs stay, so that all but the outlines stays as it is.
-/// Source: the OpenType specification, chapters "Organization of an OpenType font", "glyf", "loca".
+/// The font with no more than that in it. Numbers of glyphs stay, so that all but the outlines
+/// stays as it is. Source: the OpenType specification, chapters "Organization of an OpenType font",
+/// "glyf", "loca".
 fn font(whole: &[u8]) -> Result<Vec<u8>, Box<dyn Error>> {
     let face = Face::parse(whole, 0)?;
     let table = |name: &[u8; 4]| {
         let table = face.raw_face().table(ttf_parser::Tag::from_bytes(name));
         table.ok_or_else(|| format!("the font has no table {name:?}"))
     };
-    let (head, loca, glyf) = (table(b"head")?, table(b"loca")?, table(b"glyf")?);
+    let head = table(b"head")?;
+    let loca = table(b"loca")?;
+    let glyf = table(b"glyf")?;
     if head.get(50..52) != Some(&[0, 1]) {
         return Err("the font has short offsets".into());
     }
@@ -47,15 +56,22 @@ fn font(whole: &[u8]) -> Result<Vec<u8>, Box<dyn Error>> {
         Some(u32::from_be_bytes(loca.get(at..at + 4)?.try_into().ok()?) as usize)
     };
     let outline = |glyph: u16| glyf.get(offset(glyph)?..offset(glyph.checked_add(1)?)?);
-    let letters = LETTERS.iter().flat_map(|&(from, to)| (from..=to).filter_map(char::from_u32));
-    let mut open: Vec<u16> = letters.filter_map(|c| face.glyph_index(c)).map(|GlyphId(id)| id).chain([0]).collect();
+    let letters = LETTERS
+        .iter()
+        .flat_map(|&(from, to)| (from..=to).filter_map(char::from_u32));
+    let mut open: Vec<u16> = letters
+        .filter_map(|c| face.glyph_index(c))
+        .map(|GlyphId(id)| id)
+        .chain([0])
+        .collect();
     let mut kept = BTreeSet::new();
     while let Some(glyph) = open.pop() {
         if kept.insert(glyph) {
             open.extend(parts(outline(glyph).unwrap_or_default()));
         }
     }
-    let (mut outlines, mut offsets) = (Vec::new(), Vec::new());
+    let mut outlines = Vec::new();
+    let mut offsets = Vec::new();
     for glyph in 0..=face.number_of_glyphs() {
         offsets.extend(u32::try_from(outlines.len())?.to_be_bytes());
         if kept.contains(&glyph) {
@@ -74,7 +90,11 @@ fn font(whole: &[u8]) -> Result<Vec<u8>, Box<dyn Error>> {
     }
     let font = whole_font(&parts)?;
     let again = Face::parse(&font, 0)?;
-    if again.glyph_index('a').and_then(|a| again.glyph_bounding_box(a)).is_none() {
+    if again
+        .glyph_index('a')
+        .and_then(|a| again.glyph_bounding_box(a))
+        .is_none()
+    {
         return Err("the smaller font has no letters".into());
     }
     Ok(font)
@@ -82,8 +102,13 @@ fn font(whole: &[u8]) -> Result<Vec<u8>, Box<dyn Error>> {
 
 /// The glyphs that an outline is composed of; none of a simple one.
 fn parts(outline: &[u8]) -> Vec<u16> {
-    let word = |at: usize| Some(u16::from_be_bytes(outline.get(at..at + 2)?.try_into().ok()?));
-    let (mut found, mut at) = (Vec::new(), 10);
+    let word = |at: usize| {
+        Some(u16::from_be_bytes(
+            outline.get(at..at + 2)?.try_into().ok()?,
+        ))
+    };
+    let mut found = Vec::new();
+    let mut at = 10;
     // A number of contours below zero.
     if word(0).is_none_or(|contours| contours < 0x8000) {
         return found;
@@ -91,11 +116,14 @@ fn parts(outline: &[u8]) -> Vec<u16> {
     while let (Some(flags), Some(glyph)) = (word(at), word(at + 2)) {
         found.push(glyph);
         let place = if flags & 0x1 > 0 { 4 } else { 2 };
-        let scale = match () {
-            () if flags & 0x8 > 0 => 2,
-            () if flags & 0x40 > 0 => 4,
-            () if flags & 0x80 > 0 => 8,
-            () => 0,
+        let scale = if flags & 0x8 > 0 {
+            2
+        } else if flags & 0x40 > 0 {
+            4
+        } else if flags & 0x80 > 0 {
+            8
+        } else {
+            0
         };
         at += 4 + place + scale;
         if flags & 0x20 == 0 {

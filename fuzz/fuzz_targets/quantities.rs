@@ -1,4 +1,5 @@
-//! Sizes, times, lists, thread counts, CPU lists: what is read can be printed and, where nothing is rounded, read again as the same.
+//! Sizes, times, lists, thread counts, CPU lists: what is read can be printed and, where nothing is
+//! rounded, read again as the same.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

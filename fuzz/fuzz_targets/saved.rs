@@ -1,4 +1,5 @@
-//! Reports and journals: read or refused in a line, read back the same from JSON Lines, shown in every format.
+//! Reports and journals: read or refused in a line, read back the same from JSON Lines, shown in
+//! every format.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -13,8 +14,8 @@ fuzz_target!(|data: &[u8]| {
     }
 });
 
-/// What `memgauge report` does with it: in the formats that can be read again, and in one of the others by `turn`. All of them
-/// for each input leave five inputs a second.
+/// What `memgauge report` does with it: in the formats that can be read again, and in one of the
+/// others by `turn`. All of them for each input leave five inputs a second.
 fn look_at(mut report: Report, turn: usize) {
     for dataset in &mut report.datasets {
         if let Some(row) = EXPERIMENTS.iter().find(|row| row.name == dataset.experiment) {

@@ -1,4 +1,5 @@
-//! `/proc` and `/sys` of machines that nobody has: facts are found out or unknown, and nothing falls over.
+//! `/proc` and `/sys` of machines that nobody has: facts are found out or unknown, and nothing
+//! falls over.
 //!
 //! The input is text: a line `=== /proc/stat` begins a file, the lines below are what is in it.
 #![no_main]

@@ -1,4 +1,5 @@
-//! Traces of storage, our own and what blkparse prints: read or refused in a line, in order, and written back as they were.
+//! Traces of storage, our own and what blkparse prints: read or refused in a line, in order, and
+//! written back as they were.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

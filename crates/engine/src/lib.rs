@@ -22,16 +22,21 @@ pub mod sampling;
 pub mod work;
 
 pub use io::{
-    COUNTED_WINDOWS, Content, Flush, IoFile, IoSeen, IoTarget, IoWork, Order, Pace, Permission, Recording, Step,
+    COUNTED_WINDOWS, Content, Flush, IoFile, IoSeen, IoTarget, IoWork, Order, Pace, Permission,
+    Recording, Step,
 };
-pub use machine::{Beside, CHUNKS, Chunks, Costs, FILLS, Gaps, LONGEST_FILL, Machine, Observation, Trouble, blocks_of};
+pub use machine::{
+    Beside, CHUNKS, Chunks, Costs, FILLS, Gaps, LONGEST_FILL, Machine, Observation, Trouble,
+    blocks_of,
+};
 pub use native::{Clock, Member, RealMachine, Team};
 pub use sampling::{
-    Baselines, DISTRIBUTION, Evaluation, Frame, IN_MEMORY, LONGEST_WALK, PointCosts, PointLog, SAMPLES_OF_A_FILL,
-    Sampling, TimedPoint, Windows, evaluate, expected_fill, expected_time, fills, sample_round, settling,
+    Baselines, DISTRIBUTION, Evaluation, Frame, IN_MEMORY, LONGEST_WALK, PointCosts, PointLog,
+    SAMPLES_OF_A_FILL, Sampling, TimedPoint, Windows, evaluate, expected_fill, expected_time,
+    fills, sample_round, settling,
 };
 pub use work::{
-    ChainShape, ChaseWork, HandOffWork, InstructionWork, Invalid, LoadedWork, LockWork, MemoryKey, MemoryPlan,
-    MemoryUse, Probe, StreamWork, TableOrder, Traffic, Work, chain_key, lacking_pages, page_bytes, share_of, slot,
-    traffic_key, traffic_memory,
+    ChainShape, ChaseWork, HandOffWork, InstructionWork, Invalid, LoadedWork, LockWork, MemoryKey,
+    MemoryPlan, MemoryUse, Probe, StreamWork, TableOrder, Traffic, Work, chain_key, lacking_pages,
+    page_bytes, share_of, slot, traffic_key, traffic_memory,
 };

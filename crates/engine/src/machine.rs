@@ -35,12 +35,14 @@ impl From<Invalid> for Trouble {
 impl From<Trouble> for Outcome {
     fn from(trouble: Trouble) -> Self {
         match trouble {
-            Trouble::Interrupted => {
-                Outcome::Interrupted { reason: "the run was interrupted before this point".to_owned() }
-            }
+            Trouble::Interrupted => Outcome::Interrupted {
+                reason: "the run was interrupted before this point".to_owned(),
+            },
             Trouble::Unsupported(reason) => Outcome::Unsupported { reason },
             Trouble::Failed(reason) => Outcome::Failed { reason },
-            Trouble::OutOfTime => Outcome::Skipped { reason: "there was no time left for it".to_owned() },
+            Trouble::OutOfTime => Outcome::Skipped {
+                reason: "there was no time left for it".to_owned(),
+            },
         }
     }
 }
@@ -63,7 +65,8 @@ pub struct Chunks {
     pub lengths: Vec<Nanos>,
 }
 
-/// Time in which a thread got nowhere although it had work: somebody else had its CPU, or the whole machine stood still.
+/// Time in which a thread got nowhere although it had work: somebody else had its CPU, or the whole
+/// machine stood still.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Gaps {
     /// All of them together.
@@ -72,8 +75,8 @@ pub struct Gaps {
     pub longest: Nanos,
 }
 
-/// Parts of a sample, with a reading of the counter between them: enough that the ends of the common window are placed well
-/// and an interruption stays in one of them.
+/// Parts of a sample, with a reading of the counter between them: enough that the ends of the
+/// common window are placed well and an interruption stays in one of them.
 pub const CHUNKS: u64 = 16;
 
 /// The blocks that come nearest to `amount` where each counts as `each`, at least one.
@@ -87,55 +90,64 @@ pub fn blocks_of(amount: u64, each: u64) -> u64 {
 pub struct Observation {
     /// Length of the common window.
     pub elapsed: Nanos,
-    /// Payload bytes (stream), hops (chase), instructions, operations of all threads, or round trips inside the window;
-    /// where there is traffic beside the measured thread, of that thread only.
+    /// Payload bytes (stream), hops (chase), instructions, operations of all threads, or round
+    /// trips inside the window; where there is traffic beside the measured thread, of that thread
+    /// only.
     pub amount: u64,
-    /// What the traffic beside the measured thread moved inside the window, `None` for work of another kind.
+    /// What the traffic beside the measured thread moved inside the window, `None` for work of
+    /// another kind.
     pub traffic: Option<Beside>,
-    /// Page faults and context switches of the measuring threads, all together; `None` where not readable.
+    /// Page faults and context switches of the measuring threads, all together; `None` where not
+    /// readable.
     pub noise: Option<ThreadNoise>,
     /// Time in gaps inside the sample, all threads together, and the longest of them.
     pub gaps: Gaps,
-    /// The CPU that each thread was found on at the start or, where that differs from its own, at the end; `None` where
-    /// not readable.
+    /// The CPU that each thread was found on at the start or, where that differs from its own, at
+    /// the end; `None` where not readable.
     pub found_on: Option<Vec<u32>>,
-    /// What the thread that did least of it did of what the one that did most did, 1 with one thread; `None` where that
-    /// is not known.
+    /// What the thread that did least of it did of what the one that did most did, 1 with one
+    /// thread; `None` where that is not known.
     pub fairness: Option<f64>,
     /// The parts in which the first thread did its work.
     pub chunks: Chunks,
-    /// Core clock of the first thread's CPU right before and after, `None` where it cannot be established.
+    /// Core clock of the first thread's CPU right before and after, `None` where it cannot be
+    /// established.
     pub core: Option<Hertz>,
     /// What was seen of storage, `None` for work of another kind.
     pub io: Option<Box<IoSeen>>,
-    /// Whether the host of a virtual machine had moved two of its CPUs closer to each other than they usually are.
+    /// Whether the host of a virtual machine had moved two of its CPUs closer to each other than
+    /// they usually are.
     pub closer: bool,
-    /// Independent instructions that the core began per cycle right before and after, the least of all threads; `None` where that is
-    /// not known.
+    /// Independent instructions that the core began per cycle right before and after, the least of
+    /// all threads; `None` where that is not known.
     pub issue: Option<f64>,
     /// Whether that was so few that somebody else used the core.
     pub shared: bool,
 }
 
-/// Passes through a chain that a cache could hold before it is sampled ([`Machine::fill`]). The number is the same for every
-/// size: where it changes, latency changes too, which looks like the end of a cache.
+/// Passes through a chain that a cache could hold before it is sampled ([`Machine::fill`]). The
+/// number is the same for every size: where it changes, latency changes too, which looks like the
+/// end of a cache.
 pub const FILLS: u64 = 4;
 
 /// The time that these passes may take.
 pub const LONGEST_FILL: Nanos = Nanos(200e6);
 
-/// What the steps of a measurement cost on a machine, as far as that is known before it: a plan adds them up.
+/// What the steps of a measurement cost on a machine, as far as that is known before it: a plan
+/// adds them up.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Costs {
     /// Start and end of a session: calibration, reading back pages, writing the report.
     pub session: Nanos,
-    /// A round of a point beside its samples: taking memory, readings of faults, steal and core clock.
+    /// A round of a point beside its samples: taking memory, readings of faults, steal and core
+    /// clock.
     pub round: Nanos,
     /// Preparing a work alone, while kernels are compared.
     pub prepare: Nanos,
     /// A sample beside its length: waking the threads, finding the chunk.
     pub sample: Nanos,
-    /// Samples that warming up takes on average in caches, once the working set has been walked through.
+    /// Samples that warming up takes on average in caches, once the working set has been walked
+    /// through.
     pub warm_ups: f64,
     /// The same beyond the caches.
     pub warm_ups_in_memory: f64,
@@ -145,17 +157,19 @@ pub struct Costs {
     pub filling_hop: Nanos,
     /// Making an entry of a table of pieces, which each round does again.
     pub table_entry: Nanos,
-    /// Making a number of a stream of doubles, which other kernels leave as they are and tables do not.
+    /// Making a number of a stream of doubles, which other kernels leave as they are and tables do
+    /// not.
     pub double: Nanos,
     /// Rate at which a file is written before it is measured.
     pub file_fill: BytesPerSecond,
-    /// A short window in multiples of its length: the core clock is read beside every sixteen of them.
+    /// A short window in multiples of its length: the core clock is read beside every sixteen of
+    /// them.
     pub window: f64,
 }
 
 impl Costs {
-    /// Medians of ordinary machines. They need not be right for any single one: the clock keeps a budget, and the plan only
-    /// decides with them how much fits.
+    /// Medians of ordinary machines. They need not be right for any single one: the clock keeps a
+    /// budget, and the plan only decides with them how much fits.
     pub const TYPICAL: Self = Self {
         session: Nanos(0.1e9),
         round: Nanos(3e6),
@@ -185,7 +199,11 @@ impl Costs {
 
     /// What `work` typically does in a second, as [`Observation::amount`] counts.
     pub fn typical_rate(work: &Work, facts: &HostFacts) -> f64 {
-        let hops = if work.fits_last_level(facts) { Self::HOPS } else { Self::HOPS_IN_MEMORY };
+        let hops = if work.fits_last_level(facts) {
+            Self::HOPS
+        } else {
+            Self::HOPS_IN_MEMORY
+        };
         match work {
             Work::Stream(stream) => Self::STREAMED * stream.cpus.len() as f64,
             Work::Chase(chase) => hops * chase.threads() as f64,
@@ -244,29 +262,31 @@ pub trait Machine {
     /// The kernel that would do `work`, or the reason why there is none here.
     fn kernel(&self, work: &Work) -> Result<KernelUsed, String>;
 
-    /// The works that a work leaves the choice of, of which the fastest is to be found by measuring: itself where it
-    /// leaves none.
+    /// The works that a work leaves the choice of, of which the fastest is to be found by
+    /// measuring: itself where it leaves none.
     fn candidates(&self, work: &Work) -> Vec<Work>;
 
-    /// What is known of a file before anything is done to it; nothing is made and nothing is written.
+    /// What is known of a file before anything is done to it; nothing is made and nothing is
+    /// written.
     ///
     /// # Errors
     /// It cannot be used, and why.
     fn look_at(&self, file: &IoFile, direct: bool) -> Result<IoTarget, Error>;
 
-    /// Maps and faults in what `plan` says and gives up what was mapped before: `beside` it only afterwards, so that the
-    /// system cannot hand out the same memory again.
+    /// Maps and faults in what `plan` says and gives up what was mapped before: `beside` it only
+    /// afterwards, so that the system cannot hand out the same memory again.
     fn map(&mut self, plan: &MemoryPlan, beside: bool) -> Result<(), Trouble>;
 
     /// Makes ready to sample `work`: takes its memory, builds its chain.
     fn prepare(&mut self, work: &Work) -> Result<(), Trouble>;
 
-    /// Lets streams that a cache could hold lie elsewhere in their mapping from the next preparation on, where there is room: which sets of
-    /// a cache they fill is decided by where their pages lie in the memory of the machine, which differs from place to place.
+    /// Lets streams that a cache could hold lie elsewhere in their mapping from the next
+    /// preparation on, where there is room: which sets of a cache they fill is decided by where
+    /// their pages lie in the memory of the machine, which differs from place to place.
     fn elsewhere(&mut self) {}
 
-    /// Brings into the caches what they can hold of the chain that was prepared last. Samples follow at once: what lies in a
-    /// cache that others share is theirs again within milliseconds.
+    /// Brings into the caches what they can hold of the chain that was prepared last. Samples
+    /// follow at once: what lies in a cache that others share is theirs again within milliseconds.
     fn fill(&mut self) -> Result<(), Trouble> {
         Ok(())
     }
@@ -274,26 +294,29 @@ pub trait Machine {
     /// Takes one sample of the work that was prepared last, for about `length`.
     fn sample(&mut self, work: &Work, length: Nanos) -> Result<Observation, Trouble>;
 
-    /// Takes one sample of the work that was prepared last, in chunks of `amount` of its first thread each, as
-    /// [`Observation::amount`] counts, or as near to that as whole blocks of its kernel come.
+    /// Takes one sample of the work that was prepared last, in chunks of `amount` of its first
+    /// thread each, as [`Observation::amount`] counts, or as near to that as whole blocks of its
+    /// kernel come.
     fn sample_in_chunks(&mut self, work: &Work, amount: u64) -> Result<Observation, Trouble>;
 
     /// Core clock of `cpu` now, `None` where it cannot be established.
     fn core_clock(&mut self, cpu: u32) -> Option<Hertz>;
 
-    /// A few round trips of a cache line between two CPUs, taken now; `None` where they cannot be timed.
+    /// A few round trips of a cache line between two CPUs, taken now; `None` where they cannot be
+    /// timed.
     fn hand_off(&mut self, _pair: [u32; 2]) -> Option<Observation> {
         None
     }
 
-    /// What the system says about the pages of the work that was prepared last, and what it does not say.
+    /// What the system says about the pages of the work that was prepared last, and what it does
+    /// not say.
     fn pages(&mut self, work: &Work) -> (PageEvidence, Vec<String>);
 
-    /// What has happened on the machine, and on `cpus`, until now: counts and times since some start. The differences
-    /// of two readings are what happened between them.
+    /// What has happened on the machine, and on `cpus`, until now: counts and times since some
+    /// start. The differences of two readings are what happened between them.
     fn surroundings(&mut self, cpus: &[u32]) -> Surroundings;
 
-    /// How far the raw counter's rate since its calibration lies from it, relative; `None` where too little time has
-    /// passed to tell.
+    /// How far the raw counter's rate since its calibration lies from it, relative; `None` where
+    /// too little time has passed to tell.
     fn clock_drift(&mut self) -> Option<f64>;
 }

@@ -1,4 +1,5 @@
-//! Evidence about pages from what was read back about each window of a work, and whether they lie where the work asks.
+//! Evidence about pages from what was read back about each window of a work, and whether they lie
+//! where the work asks.
 
 use crate::work::{Work, page_bytes, share_of};
 use host::memory::{PageReading, Place};
@@ -6,16 +7,27 @@ use report::{HostFacts, NodePages, PageEvidence};
 use std::collections::BTreeMap;
 use units::CpuList;
 
-/// One page evidence for all `readings` of `work`: shares are those of the worst window, nodes those of any.
-pub fn evidence(readings: &[PageReading], work: &Work, facts: &HostFacts) -> (PageEvidence, Vec<String>) {
+/// One page evidence for all `readings` of `work`: shares are those of the worst window, nodes
+/// those of any.
+pub fn evidence(
+    readings: &[PageReading],
+    work: &Work,
+    facts: &HostFacts,
+) -> (PageEvidence, Vec<String>) {
     let worst = |share: fn(&PageReading) -> Option<f64>| {
         let shares: Option<Vec<f64>> = readings.iter().map(share).collect();
         shares.and_then(|s| s.into_iter().reduce(f64::min))
     };
-    let mut unchecked: Vec<String> = readings.iter().flat_map(|r| r.unchecked.iter().cloned()).collect();
+    let mut unchecked: Vec<String> = readings
+        .iter()
+        .flat_map(|r| r.unchecked.iter().cloned())
+        .collect();
     unchecked.sort();
     unchecked.dedup();
-    let pages = readings.iter().map(|r| r.pages_by_node.as_ref()).collect::<Option<Vec<_>>>();
+    let pages = readings
+        .iter()
+        .map(|r| r.pages_by_node.as_ref())
+        .collect::<Option<Vec<_>>>();
     let pages_by_node = pages.filter(|all| !all.is_empty()).map(|all| {
         let mut sums: BTreeMap<u32, u64> = BTreeMap::new();
         for (&node, &pages) in all.into_iter().flatten() {
@@ -26,46 +38,68 @@ pub fn evidence(readings: &[PageReading], work: &Work, facts: &HostFacts) -> (Pa
     let evidence = PageEvidence {
         asked_bytes: work.pages().map(|mode| page_bytes(mode, facts).0),
         granted_share: worst(|r| r.granted_share),
-        granted_bytes: readings.iter().map(|r| r.granted_bytes).min().flatten().map(|b| b.0),
+        granted_bytes: readings
+            .iter()
+            .map(|r| r.granted_bytes)
+            .min()
+            .flatten()
+            .map(|b| b.0),
         resident_share: worst(|r| r.resident_share),
-        elsewhere: pages_by_node.is_some().then(|| elsewhere(readings, work, facts)),
-        nodes: pages_by_node.as_ref().map(|pages| pages.keys().copied().collect()),
+        elsewhere: pages_by_node
+            .is_some()
+            .then(|| elsewhere(readings, work, facts)),
+        nodes: pages_by_node
+            .as_ref()
+            .map(|pages| pages.keys().copied().collect()),
         pages_by_node: pages_by_node.map(listed),
         asked_place: work.place().map(|place| place.to_string()),
         expected_nodes: Some(work.memory_nodes(facts)),
-        non_zero: readings.iter().map(|r| r.non_zero).collect::<Option<Vec<bool>>>().map(|all| !all.contains(&false)),
+        non_zero: readings
+            .iter()
+            .map(|r| r.non_zero)
+            .collect::<Option<Vec<bool>>>()
+            .map(|all| !all.contains(&false)),
     };
     (evidence, unchecked)
 }
 
-/// Pages of the threads' `readings` on another node than the thread's part of the memory is to lie on.
+/// Pages of the threads' `readings` on another node than the thread's part of the memory is to lie
+/// on.
 fn elsewhere(readings: &[PageReading], work: &Work, facts: &HostFacts) -> u64 {
     let strays = |(index, reading): (usize, &PageReading)| {
         let nodes = work.memory_nodes_of(index, facts);
         let pages = reading.pages_by_node.iter().flatten();
-        pages.filter(|(node, _)| !nodes.contains(node)).map(|(_, pages)| pages).sum::<u64>()
+        pages
+            .filter(|(node, _)| !nodes.contains(node))
+            .map(|(_, pages)| pages)
+            .sum::<u64>()
     };
     readings.iter().enumerate().map(strays).sum()
 }
 
 /// Pages by node as a report lists them.
 pub fn listed(pages: BTreeMap<u32, u64>) -> Vec<NodePages> {
-    pages.into_iter().map(|(node, pages)| NodePages { node, pages }).collect()
+    pages
+        .into_iter()
+        .map(|(node, pages)| NodePages { node, pages })
+        .collect()
 }
 
-/// A node may have more or less of interleaved memory than its share by this much of all of it, and by what the ends of
-/// the memory leave of a turn.
+/// A node may have more or less of interleaved memory than its share by this much of all of it, and
+/// by what the ends of the memory leave of a turn.
 const UNEVEN: f64 = 0.05;
 
-/// Why the pages of `work` are not where it asked for, `None` where they are, where the system does not tell, and where it
-/// asked for no place.
+/// Why the pages of `work` are not where it asked for, `None` where they are, where the system does
+/// not tell, and where it asked for no place.
 pub fn misplaced(work: &Work, evidence: &PageEvidence, facts: &HostFacts) -> Option<String> {
-    let (place, pages) = (work.place()?, evidence.pages_by_node.as_ref()?);
+    let place = work.place()?;
+    let pages = evidence.pages_by_node.as_ref()?;
     let all: u64 = pages.iter().map(|p| p.pages).sum();
     if let Some(strays) = evidence.elsewhere.filter(|&strays| strays > 0) {
         let found: Vec<u32> = pages.iter().map(|p| p.node).collect();
         return Some(format!(
-            "{strays} of {all} pages lie elsewhere (pages found on nodes {}); {place} was asked for",
+            "{strays} of {all} pages lie elsewhere (pages found on nodes {}); {place} was asked \
+             for",
             CpuList(found)
         ));
     }
@@ -74,7 +108,11 @@ pub fn misplaced(work: &Work, evidence: &PageEvidence, facts: &HostFacts) -> Opt
     let heaviest = match place {
         Place::Local | Place::Node(_) => return None,
         Place::Interleaved(_) => 1,
-        Place::Weighted(_) => asked.iter().filter_map(|&id| facts.topology.node(id)?.weight).max().unwrap_or(1),
+        Place::Weighted(_) => asked
+            .iter()
+            .filter_map(|&id| facts.topology.node(id)?.weight)
+            .max()
+            .unwrap_or(1),
     };
     // Pages are counted as base pages, and taken in turn by the size asked for.
     let at_a_time = evidence.asked_bytes.unwrap_or(0) as f64 / facts.pages.base.0.max(1) as f64;
@@ -82,7 +120,12 @@ pub fn misplaced(work: &Work, evidence: &PageEvidence, facts: &HostFacts) -> Opt
     asked.iter().find_map(|&node| {
         let here = pages.iter().find(|p| p.node == node).map_or(0, |p| p.pages);
         let wanted = share_of(&place, node, nodes) * all as f64;
-        let text = || format!("{here} of {all} pages lie on node {node} instead of {wanted:.0}; {place} was asked for");
+        let text = || {
+            format!(
+                "{here} of {all} pages lie on node {node} instead of {wanted:.0}; \
+             {place} was asked for"
+            )
+        };
         ((here as f64 - wanted).abs() > allowed).then(text)
     })
 }
@@ -95,18 +138,38 @@ mod tests {
     use kernels::{Operation, Width};
     use units::Bytes;
 
-    /// What is said of the base pages of a thread on each of two nodes that lie on nodes 0, 1 and 2 in these numbers, asked
-    /// for at `place`.
+    /// What is said of the base pages of a thread on each of two nodes that lie on nodes 0, 1 and 2
+    /// in these numbers, asked for at `place`.
     fn said(place: Place, pages: [[u64; 3]; 2]) -> Option<String> {
         let mut facts = host::facts::discover(&host::facts::SystemFiles::under("/nowhere"));
         facts.pages.base = Bytes::kib(4);
-        let cpu = |id| report::Cpu { id, allowed: true, core: None, package: None, node: Some(id), siblings: vec![id] };
+        let cpu = |id| report::Cpu {
+            id,
+            allowed: true,
+            core: None,
+            package: None,
+            node: Some(id),
+            siblings: vec![id],
+        };
         facts.topology.cpus = (0..2).map(cpu).collect();
         facts.topology.nodes = (0..3)
-            .map(|id| report::Node { id, weight: Some(1 + 3 * u32::from(id == 0)), ..Default::default() })
+            .map(|id| report::Node {
+                id,
+                weight: Some(1 + 3 * u32::from(id == 0)),
+                ..Default::default()
+            })
             .collect();
-        let stream = StreamWork::new(Operation::Read, Width::Best, PageMode::Base, &[0, 1], Bytes::mib(4));
-        let work = Work::Stream(StreamWork { place: Some(place), ..stream });
+        let stream = StreamWork::new(
+            Operation::Read,
+            Width::Best,
+            PageMode::Base,
+            &[0, 1],
+            Bytes::mib(4),
+        );
+        let work = Work::Stream(StreamWork {
+            place: Some(place),
+            ..stream
+        });
         let reading = |pages: [u64; 3]| PageReading {
             pages_by_node: Some((0..3).zip(pages).filter(|(_, count)| *count > 0).collect()),
             ..PageReading::default()
@@ -119,15 +182,27 @@ mod tests {
     fn one_page_elsewhere_is_told() {
         assert_eq!(said(Place::Node(1), [[0, 512, 0]; 2]), None);
         let text = said(Place::Node(1), [[0, 512, 0], [0, 511, 1]]).unwrap();
-        assert_eq!(text, "1 of 1024 pages lie elsewhere (pages found on nodes 1-2); node 1 was asked for");
-        assert!(said(Place::Interleaved(vec![0, 1]), [[256, 256, 0], [256, 255, 1]]).is_some());
+        assert_eq!(
+            text,
+            "1 of 1024 pages lie elsewhere (pages found on nodes 1-2); node 1 was asked for"
+        );
+        assert!(
+            said(
+                Place::Interleaved(vec![0, 1]),
+                [[256, 256, 0], [256, 255, 1]]
+            )
+            .is_some()
+        );
     }
 
     #[test]
     fn memory_of_each_thread_has_to_be_its_own() {
         assert_eq!(said(Place::Local, [[512, 0, 0], [0, 512, 0]]), None);
         let swapped = said(Place::Local, [[0, 512, 0], [512, 0, 0]]).unwrap();
-        assert!(swapped.starts_with("1024 of 1024 pages lie elsewhere (pages found on nodes 0-1)"), "{swapped}");
+        assert!(
+            swapped.starts_with("1024 of 1024 pages lie elsewhere (pages found on nodes 0-1)"),
+            "{swapped}"
+        );
     }
 
     #[test]
@@ -136,7 +211,11 @@ mod tests {
         let said = |place, pages: [u64; 2]| said(place, [[pages[0], 0, 0], [0, pages[1], 0]]);
         assert_eq!(said(even(), [512, 512]), None);
         assert_eq!(said(even(), [540, 484]), None);
-        assert!(said(even(), [600, 424]).unwrap().contains("600 of 1024 pages lie on node 0 instead of 512"));
+        assert!(
+            said(even(), [600, 424])
+                .unwrap()
+                .contains("600 of 1024 pages lie on node 0 instead of 512")
+        );
         assert!(said(even(), [1024, 0]).is_some());
         let weighted = || Place::Weighted(vec![0, 1]);
         assert_eq!(said(weighted(), [819, 205]), None);

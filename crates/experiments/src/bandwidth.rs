@@ -13,7 +13,9 @@ use super::{Bound, Choices, Detail, Draft, Effect, Effects, Experiment, Scope, a
 use engine::{StreamWork, Work};
 use host::memory::{PageMode, Place};
 use kernels::{BLOCK_BYTES, Family, Operation, PREFETCH_DISTANCE, Policy, Width};
-use report::{ASKED_THREADS, Axis, Coordinate, Coordinates, Dataset, Finding, Outcome, Point, Quantity};
+use report::{
+    ASKED_THREADS, Axis, Coordinate, Coordinates, Dataset, Finding, Outcome, Point, Quantity,
+};
 use std::collections::BTreeMap;
 use units::error::{Error, Result};
 use units::{Bytes, CpuList, SizeList, ThreadCount, ThreadList, significant};
@@ -21,15 +23,15 @@ use units::{Bytes, CpuList, SizeList, ThreadCount, ThreadList, significant};
 /// What to stream through, and how.
 #[derive(Debug, Clone, PartialEq, Eq, clap::Args)]
 pub struct Settings {
-    /// Operations, as `memgauge list kernels` names them: read, read-nt, write, write-nt, copy, copy-nt, update, scale,
-    /// add, triad, touch ...; read-best, write-best, copy-best try every kernel that answers the same question
+    /// Operations, as `memgauge list kernels` names them: read, read-nt, write, write-nt, copy,
+    /// copy-nt, update, scale, add, triad, touch ...; read-best, write-best, copy-best try every
+    /// kernel that answers the same question
     #[arg(long, value_name = "LIST", default_value = "read,write,copy")]
     pub ops: Operations,
 
-    /// Working set of each thread, all streams of the operation together: 32KiB,1MiB or 4KiB..1GiB or
-    /// 4KiB..64KiB:4KiB; rounded down to whole blocks of 512 B of each stream, but for read (64 B), write and
-    /// copy (128 B of each stream)
-    /// [default: a sweep over the detected hierarchy]
+    /// Working set of each thread, all streams of the operation together: 32KiB,1MiB or 4KiB..1GiB
+    /// or 4KiB..64KiB:4KiB; rounded down to whole blocks of 512 B of each stream, but for read (64
+    /// B), write and copy (128 B of each stream) [default: a sweep over the detected hierarchy]
     #[arg(long, value_name = "LIST", alias = "size")]
     pub sizes: Option<SizeList>,
 
@@ -37,11 +39,13 @@ pub struct Settings {
     #[arg(long, value_name = "LIST", default_value = "1,all")]
     pub threads: ThreadList,
 
-    /// Registers: 64, 128, 256, 512 bits, a set (sse2, avx2, neon), widest, best (the fastest at each point)
+    /// Registers: 64, 128, 256, 512 bits, a set (sse2, avx2, neon), widest, best (the fastest at
+    /// each point)
     #[arg(long, value_name = "LIST", default_value = "best")]
     pub width: Widths,
 
-    /// Pages: 4k, thp (transparent huge pages), huge (reserved huge pages), huge-1GiB (of one of several pools), best (the largest of these that there are)
+    /// Pages: 4k, thp (transparent huge pages), huge (reserved huge pages), huge-1GiB (of one of
+    /// several pools), best (the largest of these that there are)
     #[arg(long, value_name = "LIST", default_value = "thp")]
     pub pages: PageModes,
 
@@ -57,7 +61,12 @@ pub struct Settings {
 impl Effects for Settings {
     const EFFECTS: &'static [Effect<Self>] = &[Effect {
         option: "prefetch-distance",
-        applies: |s| s.ops.0.iter().any(|asked| asked.operation().contract().prefetches),
+        applies: |s| {
+            s.ops
+                .0
+                .iter()
+                .any(|asked| asked.operation().contract().prefetches)
+        },
         only: "only operations that prefetch use it",
         cure: Some("--ops read-prefetch"),
     }];
@@ -78,7 +87,11 @@ pub struct Bandwidth {
 impl Bandwidth {
     /// With the user's settings.
     pub fn new(settings: Settings) -> Self {
-        Self { settings, detail: Detail::Sweep, chosen: true }
+        Self {
+            settings,
+            detail: Detail::Sweep,
+            chosen: true,
+        }
     }
 
     /// As part of a profile.
@@ -97,12 +110,18 @@ impl Bandwidth {
             pages: PageModes(vec![PageMode::Transparent]),
             memory_nodes: None,
         };
-        Self { settings, detail, chosen: false }
+        Self {
+            settings,
+            detail,
+            chosen: false,
+        }
     }
 
     /// The same of what was chosen in its place.
     pub fn chosen(detail: Detail, choices: &Choices) -> Self {
-        let Self { settings: usual, .. } = Self::in_profile(detail);
+        let Self {
+            settings: usual, ..
+        } = Self::in_profile(detail);
         let settings = Settings {
             ops: choices.operations().unwrap_or(usual.ops),
             sizes: choices.sizes.clone(),
@@ -112,17 +131,26 @@ impl Bandwidth {
             prefetch_distance: usual.prefetch_distance,
             memory_nodes: choices.memory_nodes.clone(),
         };
-        Self { settings, detail, chosen: true }
+        Self {
+            settings,
+            detail,
+            chosen: true,
+        }
     }
 
     /// Working sets to measure: the user's, or what the hierarchy suggests.
     fn targets(&self, scope: &Scope<'_>, levels: &Levels, threads: usize) -> Result<Vec<Target>> {
-        let named = |&size: &Bytes| Target { size, level: levels.name(size), hidden: None };
+        let named = |&size: &Bytes| Target {
+            size,
+            level: levels.name(size),
+            hidden: None,
+        };
         if let Some(sizes) = &self.settings.sizes {
             let fits = |size: &Bytes| size.0.saturating_mul(threads as u64) <= scope.usable().0;
             if let Some(size) = sizes.0.iter().find(|size| !fits(size)) {
                 return Err(Error::usage(format!(
-                    "too much memory: {size} for each of {threads} threads; {} may be used; type smaller --sizes",
+                    "too much memory: {size} for each of {threads} threads; {} may be used; type \
+                     smaller --sizes",
                     scope.usable()
                 )));
             }
@@ -134,14 +162,21 @@ impl Bandwidth {
         })
     }
 
-    /// Whether a profile measures `operation` at `level`: what non-temporal stores do is a question about memory.
+    /// Whether a profile measures `operation` at `level`: what non-temporal stores do is a question
+    /// about memory.
     fn wanted(&self, operation: Operation, level: &str) -> bool {
         let past_caches = operation.contract().policy != Policy::Temporal;
         self.chosen || self.detail != Detail::Levels || !past_caches || level == MEMORY
     }
 
     /// The points of so many threads, or of the best number of them.
-    fn draft_threads(&self, scope: &Scope<'_>, threads: usize, best: bool, drafts: &mut Vec<Draft>) -> Result<()> {
+    fn draft_threads(
+        &self,
+        scope: &Scope<'_>,
+        threads: usize,
+        best: bool,
+        drafts: &mut Vec<Draft>,
+    ) -> Result<()> {
         let cpus = &scope.cpus[..threads];
         let levels = Levels::new(scope.facts(), cpus, scope.last_level());
         for target in self.targets(scope, &levels, threads)? {
@@ -149,18 +184,34 @@ impl Bandwidth {
                 let fitted = fitted(asked, target.size)?;
                 let bytes = fitted.bytes;
                 // Whole blocks may be a little less than was asked for, and lie in another level.
-                let level = if target.hidden.is_some() { target.level.clone() } else { levels.name(bytes) };
+                let level = if target.hidden.is_some() {
+                    target.level.clone()
+                } else {
+                    levels.name(bytes)
+                };
                 if !self.wanted(asked.operation(), &level) {
                     continue;
                 }
-                let counts = if best { self.race(scope, asked, bytes, &level)? } else { Vec::new() };
+                let counts = if best {
+                    self.race(scope, asked, bytes, &level)?
+                } else {
+                    Vec::new()
+                };
                 for mut work in self.works(asked, cpus, fitted) {
                     scope.room_for(drafts.len() + 1)?;
                     // One number is no choice.
-                    work.counts = if counts.len() > 1 { counts.clone() } else { Vec::new() };
-                    let mut draft = draft_point(scope, work, asked, &level).unless(target.hidden.as_ref());
+                    work.counts = if counts.len() > 1 {
+                        counts.clone()
+                    } else {
+                        Vec::new()
+                    };
+                    let mut draft =
+                        draft_point(scope, work, asked, &level).unless(target.hidden.as_ref());
                     if best {
-                        draft.coordinates.insert(ASKED_THREADS.to_owned(), Coordinate::Name("best".to_owned()));
+                        draft.coordinates.insert(
+                            ASKED_THREADS.to_owned(),
+                            Coordinate::Name("best".to_owned()),
+                        );
                     }
                     drafts.push(draft);
                 }
@@ -169,14 +220,25 @@ impl Bandwidth {
         Ok(())
     }
 
-    /// The numbers of threads that race, with the working set of each thread: those at which `bytes` lie in the same
-    /// level as with all of them. What all threads walk through in memory is the same in all, unless the user names sizes.
-    fn race(&self, scope: &Scope<'_>, asked: Asked, bytes: Bytes, level: &str) -> Result<Vec<(usize, Bytes)>> {
+    /// The numbers of threads that race, with the working set of each thread: those at which
+    /// `bytes` lie in the same level as with all of them. What all threads walk through in memory
+    /// is the same in all, unless the user names sizes.
+    fn race(
+        &self,
+        scope: &Scope<'_>,
+        asked: Asked,
+        bytes: Bytes,
+        level: &str,
+    ) -> Result<Vec<(usize, Bytes)>> {
         let mut counts = Vec::new();
         for count in Placing::new(&scope.facts().topology, scope.cpus).few_counts(MOST_RACED) {
             let levels = Levels::new(scope.facts(), &scope.cpus[..count], scope.last_level());
             let grows = self.settings.sizes.is_none() && level == MEMORY;
-            let bytes = if grows { fitted(asked, levels.memory)?.bytes } else { bytes };
+            let bytes = if grows {
+                fitted(asked, levels.memory)?.bytes
+            } else {
+                bytes
+            };
             if levels.name(bytes) == level || count == scope.cpus.len() {
                 counts.push((count, bytes));
             }
@@ -184,25 +246,42 @@ impl Bandwidth {
         Ok(counts)
     }
 
-    /// Every combination of width, pages and prefetch distance for one operation, size and number of threads.
+    /// Every combination of width, pages and prefetch distance for one operation, size and number
+    /// of threads.
     fn works(&self, asked: Asked, cpus: &[u32], fitted: Fitted) -> Vec<StreamWork> {
         let s = &self.settings;
         let prefetches = fitted.operation.contract().prefetches;
-        let distances = if prefetches { s.prefetch_distance.0.clone() } else { vec![Bytes(PREFETCH_DISTANCE)] };
+        let distances = if prefetches {
+            s.prefetch_distance.0.clone()
+        } else {
+            vec![Bytes(PREFETCH_DISTANCE)]
+        };
         let places: Vec<Option<Place>> = match &s.memory_nodes {
             None => vec![None],
-            Some(nodes) => nodes.0.iter().map(|&node| Some(Place::Node(node))).collect(),
+            Some(nodes) => nodes
+                .0
+                .iter()
+                .map(|&node| Some(Place::Node(node)))
+                .collect(),
         };
         let any_of_family = matches!(asked, Asked::BestOf(_));
         let mut works = Vec::new();
         for &width in &s.width.0 {
-            for (&pages, &distance) in s.pages.0.iter().flat_map(|p| distances.iter().map(move |d| (p, d))) {
+            for (&pages, &distance) in s
+                .pages
+                .0
+                .iter()
+                .flat_map(|p| distances.iter().map(move |d| (p, d)))
+            {
                 let plain = StreamWork {
                     any_of_family,
                     distance,
                     ..StreamWork::new(fitted.operation, width, pages, cpus, fitted.bytes)
                 };
-                works.extend(places.iter().cloned().map(|place| StreamWork { place, ..plain.clone() }));
+                works.extend(places.iter().cloned().map(|place| StreamWork {
+                    place,
+                    ..plain.clone()
+                }));
             }
         }
         works
@@ -218,11 +297,21 @@ fn coordinates(work: &StreamWork, asked: Asked, kernel: &str, level: &str) -> Co
         ("width".to_owned(), name(&work.width.to_string())),
         ("level".to_owned(), name(level)),
         ("size_bytes".to_owned(), number(work.bytes.0)),
-        ("threads".to_owned(), if work.counts.is_empty() { number(work.cpus.len() as u64) } else { name("best") }),
+        (
+            "threads".to_owned(),
+            if work.counts.is_empty() {
+                number(work.cpus.len() as u64)
+            } else {
+                name("best")
+            },
+        ),
         ("pages".to_owned(), name(&work.pages.to_string())),
     ]);
     if work.contract().prefetches {
-        coordinates.insert("prefetch_bytes".to_owned(), Coordinate::Number(work.distance.0));
+        coordinates.insert(
+            "prefetch_bytes".to_owned(),
+            Coordinate::Number(work.distance.0),
+        );
     }
     if let Some(Place::Node(node)) = work.place {
         coordinates.insert("node".to_owned(), Coordinate::Number(u64::from(node)));
@@ -232,9 +321,10 @@ fn coordinates(work: &StreamWork, asked: Asked, kernel: &str, level: &str) -> Co
 
 /// The point of `work`, unless the machine lacks its kernel or the memory.
 pub(super) fn draft_point(scope: &Scope<'_>, work: StreamWork, asked: Asked, level: &str) -> Draft {
-    // What the C library does at a size is its own choice: non-temporal stores, string instructions, other ports.
-    // And `touch` counts lines of which it loads a word.
-    let by_ports = level == "L1" && !is_comparator(work.operation) && work.contract().family != Family::Touch;
+    // What the C library does at a size is its own choice: non-temporal stores, string
+    // instructions, other ports. And `touch` counts lines of which it loads a word.
+    let by_ports =
+        level == "L1" && !is_comparator(work.operation) && work.contract().family != Family::Touch;
     let bound = match level {
         "L1" if by_ports => Bound::L1Ports,
         MEMORY => Bound::Memory,
@@ -250,13 +340,26 @@ pub(super) fn draft_point(scope: &Scope<'_>, work: StreamWork, asked: Asked, lev
     let work = match kernel {
         Err(reason) => Err(Outcome::Unsupported { reason }),
         Ok(_) if memory > scope.usable().0 => {
-            let (bytes, threads, usable) = (work.bytes, work.cpus.len(), scope.usable());
-            let each = if threads == 1 { String::new() } else { format!(" for each of {threads} threads") };
-            Err(Outcome::Skipped { reason: format!("{bytes}{each} do not fit into the {usable} that may be used") })
+            let bytes = work.bytes;
+            let threads = work.cpus.len();
+            let usable = scope.usable();
+            let each = if threads == 1 {
+                String::new()
+            } else {
+                format!(" for each of {threads} threads")
+            };
+            Err(Outcome::Skipped {
+                reason: format!("{bytes}{each} do not fit into the {usable} that may be used"),
+            })
         }
         Ok(_) => Ok(Work::Stream(work)),
     };
-    Draft { coordinates, work, bound, expendable: u8::from(extra) }
+    Draft {
+        coordinates,
+        work,
+        bound,
+        expendable: u8::from(extra),
+    }
 }
 
 /// A working set that what is asked for can go through, and the operation that does.
@@ -269,46 +372,74 @@ pub(super) struct Fitted {
 }
 
 impl Fitted {
-    /// `bytes` as they are for `asked`, if an operation that answers the same question has iterations that fit.
+    /// `bytes` as they are for `asked`, if an operation that answers the same question has
+    /// iterations that fit.
     fn exactly(asked: Asked, bytes: Bytes) -> Option<Self> {
         let contract = asked.operation().contract();
         let streams = u64::from(contract.streams());
-        let fitting = contract.for_streams(bytes.0 / streams).filter(|_| bytes.0.is_multiple_of(streams))?;
-        Some(Self { operation: fitting.operation, bytes })
+        let fitting = contract
+            .for_streams(bytes.0 / streams)
+            .filter(|_| bytes.0.is_multiple_of(streams))?;
+        Some(Self {
+            operation: fitting.operation,
+            bytes,
+        })
     }
 }
 
-/// One iteration of each stream, of each length that an operation has for `asked`; the longest first.
+/// One iteration of each stream, of each length that an operation has for `asked`; the longest
+/// first.
 fn shortest(asked: Asked) -> Vec<Fitted> {
     let streams = u64::from(asked.operation().contract().streams());
     let lengths = [BLOCK_BYTES, 256, 128, 64].into_iter();
-    lengths.filter_map(|bytes| Fitted::exactly(asked, Bytes(bytes * streams))).collect()
+    lengths
+        .filter_map(|bytes| Fitted::exactly(asked, Bytes(bytes * streams)))
+        .collect()
 }
 
 /// The smallest working set of what is asked for.
 fn smallest(asked: Asked) -> Bytes {
     let block = Bytes(BLOCK_BYTES * u64::from(asked.streams()));
-    shortest(asked).into_iter().map(|fitted| fitted.bytes).min().unwrap_or(block)
+    shortest(asked)
+        .into_iter()
+        .map(|fitted| fitted.bytes)
+        .min()
+        .unwrap_or(block)
 }
 
 /// Refuses `sizes` that are too small for any of `ops`, naming the one that needs most.
 pub(super) fn check_sizes(sizes: &[Bytes], ops: &Operations) -> Result<()> {
-    let Some(&largest) = ops.0.iter().max_by_key(|asked| smallest(**asked)) else { return Ok(()) };
-    sizes.iter().try_for_each(|&size| fitted(largest, size).map(drop))
+    let Some(&largest) = ops.0.iter().max_by_key(|asked| smallest(**asked)) else {
+        return Ok(());
+    };
+    sizes
+        .iter()
+        .try_for_each(|&size| fitted(largest, size).map(drop))
 }
 
-/// The largest working set of what is asked for that is not larger than `size`: `size` itself where an operation's iterations
-/// fit, else whole blocks of each stream. Of a family whole blocks for every member, where `size` holds so many.
+/// The largest working set of what is asked for that is not larger than `size`: `size` itself where
+/// an operation's iterations fit, else whole blocks of each stream. Of a family whole blocks for
+/// every member, where `size` holds so many.
 pub(super) fn fitted(asked: Asked, size: Bytes) -> Result<Fitted> {
     let whole = size.round_down(BLOCK_BYTES * u64::from(asked.streams()));
-    let in_blocks = (whole.0 > 0).then_some(Fitted { operation: asked.operation(), bytes: whole });
+    let in_blocks = (whole.0 > 0).then_some(Fitted {
+        operation: asked.operation(),
+        bytes: whole,
+    });
     let exactly = Fitted::exactly(asked, size);
-    let best = if matches!(asked, Asked::BestOf(_)) { in_blocks.or(exactly) } else { exactly.or(in_blocks) };
-    let below = shortest(asked).into_iter().find(|fitted| fitted.bytes <= size);
+    let best = if matches!(asked, Asked::BestOf(_)) {
+        in_blocks.or(exactly)
+    } else {
+        exactly.or(in_blocks)
+    };
+    let below = shortest(asked)
+        .into_iter()
+        .find(|fitted| fitted.bytes <= size);
     best.or(below).ok_or_else(|| {
         let smallest = smallest(asked);
         Error::usage(format!(
-            "too small a size: {size}; the smallest working set of {asked} is {smallest}; type --sizes {} or more",
+            "too small a size: {size}; the smallest working set of {asked} is {smallest}; type \
+             --sizes {} or more",
             smallest.0
         ))
     })
@@ -319,14 +450,18 @@ pub(super) fn rounded(sizes: Option<&SizeList>, ops: &Operations) -> Vec<String>
     let asked = sizes.into_iter().flat_map(|list| &list.0);
     let mut rounded: BTreeMap<(Bytes, Bytes), Vec<String>> = BTreeMap::new();
     for (&size, &operation) in asked.flat_map(|size| ops.0.iter().map(move |op| (size, op))) {
-        let Ok(used) = fitted(operation, size) else { continue };
+        let Ok(used) = fitted(operation, size) else {
+            continue;
+        };
         let names = rounded.entry((size, used.bytes)).or_default();
         let name = operation.to_string();
         if !names.contains(&name) {
             names.push(name);
         }
     }
-    let differ = rounded.into_iter().filter(|((asked, used), _)| asked != used);
+    let differ = rounded
+        .into_iter()
+        .filter(|((asked, used), _)| asked != used);
     let tell = |((asked, used), names): ((Bytes, Bytes), Vec<String>)| {
         format!(
             "{} B were rounded down to {} B for {}: whole iterations of a kernel only",
@@ -344,18 +479,30 @@ impl Experiment for Bandwidth {
     }
 
     fn quantity(&self) -> Quantity {
-        Quantity { name: "bandwidth".to_owned(), unit: "B/s".to_owned(), higher_is_better: true }
+        Quantity {
+            name: "bandwidth".to_owned(),
+            unit: "B/s".to_owned(),
+            higher_is_better: true,
+        }
     }
 
     fn axes(&self) -> Vec<Axis> {
         let names = ["operation", "kernel", "width", "level", "threads", "pages"];
         let node = self.settings.memory_nodes.as_ref().map(|_| axis("node"));
-        names.map(axis).into_iter().chain(node).chain(["size_bytes", "prefetch_bytes"].map(bytes_axis)).collect()
+        names
+            .map(axis)
+            .into_iter()
+            .chain(node)
+            .chain(["size_bytes", "prefetch_bytes"].map(bytes_axis))
+            .collect()
     }
 
     fn draft(&self, scope: &Scope<'_>) -> Result<Vec<Draft>> {
         asked_nodes(self.settings.memory_nodes.as_ref(), scope)?;
-        check_sizes(self.settings.sizes.as_ref().map_or(&[], |sizes| &sizes.0), &self.settings.ops)?;
+        check_sizes(
+            self.settings.sizes.as_ref().map_or(&[], |sizes| &sizes.0),
+            &self.settings.ops,
+        )?;
         let mut drafts = Vec::new();
         for threads in fixed_thread_counts(&self.settings.threads, scope.cpus)? {
             self.draft_threads(scope, threads, false, &mut drafts)?;
@@ -373,10 +520,19 @@ impl Experiment for Bandwidth {
     fn findings(&self, dataset: &Dataset) -> Vec<Finding> {
         let width = dataset.points.first().and_then(|p| p.name("width"));
         let curve = |p: &Point| {
-            p.name("operation") == Some("read") && p.number("threads") == Some(1) && p.name("width") == width
+            p.name("operation") == Some("read")
+                && p.number("threads") == Some(1)
+                && p.name("width") == width
         };
         let steps = steps(dataset, "Read bandwidth of one thread", curve);
-        [saturation(dataset).or_else(|| scaling(dataset)), non_temporal(dataset), steps].into_iter().flatten().collect()
+        [
+            saturation(dataset).or_else(|| scaling(dataset)),
+            non_temporal(dataset),
+            steps,
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
     }
 }
 
@@ -388,29 +544,44 @@ fn in_memory<'a>(dataset: &'a Dataset, operation: &str, threads: u64) -> Option<
             && p.number("threads") == Some(threads)
             && p.usable().is_some()
     };
-    dataset.points.iter().filter(matches).max_by_key(|p| p.number("size_bytes"))
+    dataset
+        .points
+        .iter()
+        .filter(matches)
+        .max_by_key(|p| p.number("size_bytes"))
 }
 
-/// The fewest threads that are close to the best of all in memory, for each operation of which three counts or more were
-/// measured.
+/// The fewest threads that are close to the best of all in memory, for each operation of which
+/// three counts or more were measured.
 fn saturation(dataset: &Dataset) -> Option<Finding> {
     let operations: Vec<&str> = unique(dataset.points.iter().filter_map(|p| p.name("operation")));
-    let most = dataset.points.iter().filter_map(|p| p.number("threads")).max()?;
+    let most = dataset
+        .points
+        .iter()
+        .filter_map(|p| p.number("threads"))
+        .max()?;
     let mut words = Vec::new();
     let mut values = BTreeMap::new();
     let mut points = Vec::new();
     for operation in operations {
-        let Some(found) = fewest_threads(dataset, operation) else { continue };
-        let (count, best) = (found.count(), found.best / 1e9);
+        let Some(found) = fewest_threads(dataset, operation) else {
+            continue;
+        };
+        let count = found.count();
+        let best = found.best / 1e9;
         words.push(match words.is_empty() {
             true => format!(
-                "{count} of {most} threads {} 95% of the highest {operation} bandwidth of memory ({best:.1} GB/s)",
+                "{count} of {most} threads {} 95% of the highest {operation} bandwidth of memory \
+                 ({best:.1} GB/s)",
                 found.reach()
             ),
             false => format!("{count} that of {operation} ({best:.1} GB/s)"),
         });
         values.insert(format!("{operation}_threads"), found.at_most as f64);
-        values.insert(format!("{operation}_threads_at_least"), found.at_least as f64);
+        values.insert(
+            format!("{operation}_threads_at_least"),
+            found.at_least as f64,
+        );
         values.insert(format!("{operation}_best"), found.best);
         points.extend(found.points);
     }
@@ -418,8 +589,8 @@ fn saturation(dataset: &Dataset) -> Option<Finding> {
     Some(Finding::resting_on(points, "memory-saturation", text)?.with(values))
 }
 
-/// The fewest threads that are close to the best in memory with `operation`; `None` where fewer than three counts were measured or
-/// their intervals leave it open.
+/// The fewest threads that are close to the best in memory with `operation`; `None` where fewer
+/// than three counts were measured or their intervals leave it open.
 fn fewest_threads<'a>(dataset: &'a Dataset, operation: &str) -> Option<Saturation<'a>> {
     let mut counts = unique(dataset.points.iter().filter_map(|p| p.number("threads")));
     counts.sort_unstable();
@@ -430,9 +601,18 @@ fn fewest_threads<'a>(dataset: &'a Dataset, operation: &str) -> Option<Saturatio
 
 /// What all threads read from memory against what one does.
 fn scaling(dataset: &Dataset) -> Option<Finding> {
-    let most = dataset.points.iter().filter_map(|p| p.number("threads")).max().filter(|&n| n > 1)?;
-    let difference = Difference::shown(in_memory(dataset, "read", 1)?, in_memory(dataset, "read", most)?)?;
-    let (one, all) = (difference.from.value, difference.to.value);
+    let most = dataset
+        .points
+        .iter()
+        .filter_map(|p| p.number("threads"))
+        .max()
+        .filter(|&n| n > 1)?;
+    let difference = Difference::shown(
+        in_memory(dataset, "read", 1)?,
+        in_memory(dataset, "read", most)?,
+    )?;
+    let one = difference.from.value;
+    let all = difference.to.value;
     let text = format!(
         "{most} threads read {} times as much from memory as one ({:.1} GB/s against {:.1} GB/s).",
         significant(difference.ratio()),
@@ -444,15 +624,27 @@ fn scaling(dataset: &Dataset) -> Option<Finding> {
 
 /// What non-temporal stores gain or lose in memory.
 fn non_temporal(dataset: &Dataset) -> Option<Finding> {
-    let difference = Difference::shown(in_memory(dataset, "write", 1)?, in_memory(dataset, "write-nt", 1)?)?;
-    let (ordinary, past) = (difference.from.value, difference.to.value);
-    let why = if past > ordinary { ": they need not read each line first" } else { "" };
+    let difference = Difference::shown(
+        in_memory(dataset, "write", 1)?,
+        in_memory(dataset, "write-nt", 1)?,
+    )?;
+    let ordinary = difference.from.value;
+    let past = difference.to.value;
+    let why = if past > ordinary {
+        ": they need not read each line first"
+    } else {
+        ""
+    };
     let text = format!(
-        "Non-temporal stores write to memory {} times as fast as ordinary ones (one thread, {:.1} GB/s against \
-         {:.1} GB/s){why}.",
+        "Non-temporal stores write to memory {} times as fast as ordinary ones (one thread, {:.1} \
+         GB/s against {:.1} GB/s){why}.",
         significant(difference.ratio()),
         past / 1e9,
         ordinary / 1e9
     );
-    difference.finding("non-temporal-stores", text, &[("ordinary", ordinary), ("non_temporal", past)])
+    difference.finding(
+        "non-temporal-stores",
+        text,
+        &[("ordinary", ordinary), ("non_temporal", past)],
+    )
 }

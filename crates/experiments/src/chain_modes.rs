@@ -8,8 +8,9 @@ use units::{Bytes, SizeList};
 /// The window of modes that have one, unless another is asked for.
 const WINDOW: Bytes = Bytes(1 << 20);
 
-/// Windows of the packed order: eight pages of 4 KiB, fewer than the first-level TLB of any processor in use has entries,
-/// and yet 512 lines, in the random order of which no prefetcher finds its way.
+/// Windows of the packed order: eight pages of 4 KiB, fewer than the first-level TLB of any
+/// processor in use has entries, and yet 512 lines, in the random order of which no prefetcher
+/// finds its way.
 const PACKED: Bytes = Bytes(32 << 10);
 
 impl ChainMode {
@@ -45,24 +46,35 @@ pub fn named(shape: ChainShape) -> (ChainMode, Option<Bytes>) {
     }
 }
 
-/// The shapes of chains with nodes `stride` apart in `modes`, with windows of each size in `localities` where they have
-/// some.
-pub fn shapes(modes: &ChainModes, localities: Option<&SizeList>, stride: Bytes) -> Result<Vec<ChainShape>> {
+/// The shapes of chains with nodes `stride` apart in `modes`, with windows of each size in
+/// `localities` where they have some.
+pub fn shapes(
+    modes: &ChainModes,
+    localities: Option<&SizeList>,
+    stride: Bytes,
+) -> Result<Vec<ChainShape>> {
     let least = Bytes(stride.0.saturating_mul(2));
     for &window in localities.iter().flat_map(|list| &list.0) {
         if window < least || !window.0.is_multiple_of(stride.0) {
             return Err(Error::usage(format!(
-                "window not possible: {} B; a window is a multiple of the stride of {stride} and holds two nodes or more; \
-                 type --locality {}",
+                "window not possible: {} B; a window is a multiple of the stride of {stride} and \
+                 holds two nodes or more; type --locality {}",
                 window.0,
                 window.round_down(stride.0).max(least).0
             )));
         }
     }
-    let windows = localities.map_or_else(|| vec![WINDOW.round_down(stride.0).max(least)], |list| list.0.clone());
+    let windows = localities.map_or_else(
+        || vec![WINDOW.round_down(stride.0).max(least)],
+        |list| list.0.clone(),
+    );
     let of = |mode: &ChainMode| -> Vec<ChainShape> {
         let used = if mode.has_windows() { windows.len() } else { 1 };
-        windows.iter().take(used).map(|&window| mode.shape(window)).collect()
+        windows
+            .iter()
+            .take(used)
+            .map(|&window| mode.shape(window))
+            .collect()
     };
     Ok(modes.0.iter().flat_map(of).collect())
 }

@@ -1,4 +1,5 @@
-//! What `memgauge run` measures in place of a profile's choice: bandwidth and latency of the same memory.
+//! What `memgauge run` measures in place of a profile's choice: bandwidth and latency of the same
+//! memory.
 
 use super::bandwidth::Bandwidth;
 use super::latency::Latency;
@@ -23,21 +24,35 @@ impl FromStr for MixedOperations {
     type Err = ParseError;
 
     fn from_str(text: &str) -> Result<Self, ParseError> {
-        let one = |text: &str| if text == LATENCY { Ok(None) } else { text.parse().map(Some) };
+        let one = |text: &str| {
+            if text == LATENCY {
+                Ok(None)
+            } else {
+                text.parse().map(Some)
+            }
+        };
         let all: Vec<Option<Asked>> = parse_list(text, one)?;
-        Ok(Self { latency: all.contains(&None), bandwidth: all.into_iter().flatten().collect() })
+        Ok(Self {
+            latency: all.contains(&None),
+            bandwidth: all.into_iter().flatten().collect(),
+        })
     }
 }
 
 /// What bandwidth and latency are measured of. A field that is absent is the profile's choice.
 #[derive(Debug, Clone, Default, PartialEq, Eq, clap::Args)]
-#[command(next_help_heading = "Bandwidth and latency of chosen memory, in place of the profile's experiments")]
+#[command(
+    next_help_heading = "Bandwidth and latency of chosen memory, in place of the profile's \
+         experiments"
+)]
 pub struct Choices {
-    /// Operations: those of `memgauge bandwidth`, and latency [default: those of the profile, and latency]
+    /// Operations: those of `memgauge bandwidth`, and latency [default: those of the profile, and
+    /// latency]
     #[arg(long, value_name = "LIST")]
     pub ops: Option<MixedOperations>,
 
-    /// Working set of each thread: 32KiB,1MiB or 4KiB..1GiB or 4KiB..64KiB:4KiB; bare numbers are bytes
+    /// Working set of each thread: 32KiB,1MiB or 4KiB..1GiB or 4KiB..64KiB:4KiB; bare numbers are
+    /// bytes
     #[arg(long, value_name = "LIST")]
     pub sizes: Option<SizeList>,
 
@@ -45,11 +60,13 @@ pub struct Choices {
     #[arg(long, value_name = "LIST")]
     pub threads: Option<ThreadList>,
 
-    /// Registers: 64, 128, 256, 512 bits, a set (sse2, avx2, neon), widest, best (the fastest at each point)
+    /// Registers: 64, 128, 256, 512 bits, a set (sse2, avx2, neon), widest, best (the fastest at
+    /// each point)
     #[arg(long, value_name = "LIST")]
     pub width: Option<Widths>,
 
-    /// Pages: 4k, thp (transparent huge pages), huge (reserved huge pages), huge-1GiB (of one of several pools)
+    /// Pages: 4k, thp (transparent huge pages), huge (reserved huge pages), huge-1GiB (of one of
+    /// several pools)
     #[arg(long, value_name = "LIST")]
     pub pages: Option<PageModes>,
 
@@ -67,7 +84,10 @@ impl Choices {
     /// Whether the experiment of this name measures what was chosen.
     pub fn include(&self, experiment: &str) -> bool {
         match experiment {
-            "bandwidth" => self.ops.as_ref().is_none_or(|ops| !ops.bandwidth.is_empty()),
+            "bandwidth" => self
+                .ops
+                .as_ref()
+                .is_none_or(|ops| !ops.bandwidth.is_empty()),
             "latency" => self.ops.as_ref().is_none_or(|ops| ops.latency),
             _ => false,
         }
@@ -85,6 +105,8 @@ impl Choices {
 
     /// The operations that move bytes, if any were chosen.
     pub fn operations(&self) -> Option<Operations> {
-        self.ops.as_ref().map(|ops| Operations(ops.bandwidth.clone()))
+        self.ops
+            .as_ref()
+            .map(|ops| Operations(ops.bandwidth.clone()))
     }
 }

@@ -1,19 +1,20 @@
-//! What a matrix of round trips shows: what each kind of pair needs, groups of CPUs that are near each other, and pairs
-//! for which it matters who starts.
+//! What a matrix of round trips shows: what each kind of pair needs, groups of CPUs that are near
+//! each other, and pairs for which it matters who starts.
 
 use super::difference::{Difference, Figure, Shown};
 use report::{Dataset, Finding, Point};
 use std::collections::{BTreeMap, BTreeSet};
 use units::{CpuList, counted, significant};
 
-/// Pairs of a group are faster than all others by this factor at least: more than noise, less than any two levels of
-/// a machine are apart.
+/// Pairs of a group are faster than all others by this factor at least: more than noise, less than
+/// any two levels of a machine are apart.
 const GAP: f64 = 1.25;
 
 /// A pair is asymmetric when its directions differ by this factor, and their intervals do not meet.
 const ASYMMETRIC: f64 = 1.1;
 
-/// The relation of two CPUs that the topology has on different cores and whose round trip is that of one core's threads.
+/// The relation of two CPUs that the topology has on different cores and whose round trip is that
+/// of one core's threads.
 const ONE_CORE: &str = "same-core-by-timing";
 
 /// Groups that are named one by one.
@@ -49,10 +50,17 @@ struct Measured<'a> {
 
 /// What the points of `operation` show, a sentence each.
 pub(super) fn findings(dataset: &Dataset, operation: &str) -> Vec<Finding> {
-    let points = dataset.points.iter().filter(|p| p.name("operation") == Some(operation));
+    let points = dataset
+        .points
+        .iter()
+        .filter(|p| p.name("operation") == Some(operation));
     let pairs: Vec<Measured<'_>> = points.filter_map(measured).collect();
     let mut findings: Vec<Finding> = relations(&pairs, operation).into_iter().collect();
-    findings.extend(divisions(&spans(&pairs)).iter().filter_map(|division| described(division, &pairs, operation)));
+    findings.extend(
+        divisions(&spans(&pairs))
+            .iter()
+            .filter_map(|division| described(division, &pairs, operation)),
+    );
     findings.extend(asymmetric(&pairs, operation));
     findings
 }
@@ -61,11 +69,19 @@ fn measured(point: &Point) -> Option<Measured<'_>> {
     let outcome = point.usable()?;
     let cpu = |axis: &str| point.number(axis).and_then(|n| u32::try_from(n).ok());
     // The hand-off itself knows better than the topology that a host tells its guest.
-    let one_core = outcome.evidence.closer_cpus.as_ref().is_some_and(|near| near.one_core);
+    let one_core = outcome
+        .evidence
+        .closer_cpus
+        .as_ref()
+        .is_some_and(|near| near.one_core);
     Some(Measured {
         from: cpu("from")?,
         to: cpu("to")?,
-        relation: if one_core { ONE_CORE } else { point.name("relation")? },
+        relation: if one_core {
+            ONE_CORE
+        } else {
+            point.name("relation")?
+        },
         ns: outcome.summary.median,
         point,
     })
@@ -80,32 +96,50 @@ fn relations(pairs: &[Measured<'_>], operation: &str) -> Option<Finding> {
     let mut said: Vec<(f64, String)> = Vec::new();
     let mut values = BTreeMap::new();
     for (kind, all) in &kinds {
-        let (median, least, most) = (stats::median(all)?, stats::quantile(all, 0.0)?, stats::quantile(all, 1.0)?);
+        let median = stats::median(all)?;
+        let least = stats::quantile(all, 0.0)?;
+        let most = stats::quantile(all, 1.0)?;
         let range = format!(" ({}..{})", significant(least), significant(most));
         let range = if all.len() > 1 { range } else { String::new() };
         said.push((median, format!("{kind} {} ns{range}", significant(median))));
-        let figures = [("ns", median), ("least_ns", least), ("most_ns", most), ("pairs", all.len() as f64)];
+        let figures = [
+            ("ns", median),
+            ("least_ns", least),
+            ("most_ns", most),
+            ("pairs", all.len() as f64),
+        ];
         values.extend(figures.map(|(what, value)| (format!("{kind}_{what}"), value)));
     }
     said.sort_by(|a, b| a.0.total_cmp(&b.0));
     let said: Vec<String> = said.into_iter().map(|(_, text)| text).collect();
-    let text = format!("Round trip by {operation}: {}; one way is half.", said.join(", "));
+    let text = format!(
+        "Round trip by {operation}: {}; one way is half.",
+        said.join(", ")
+    );
     Some(Finding::shown_by(pairs.iter().map(|pair| pair.point), "core-to-core", text)?.with(values))
 }
 
-/// The pairs of which both directions, or the only one asked for, were measured. The lower CPU comes first.
+/// The pairs of which both directions, or the only one asked for, were measured. The lower CPU
+/// comes first.
 fn spans(pairs: &[Measured<'_>]) -> BTreeMap<(u32, u32), Span> {
     let mut spans: BTreeMap<(u32, u32), Span> = BTreeMap::new();
     for pair in pairs {
         let key = (pair.from.min(pair.to), pair.from.max(pair.to));
-        let span = spans.entry(key).or_insert(Span { least: pair.ns, most: pair.ns });
-        *span = Span { least: span.least.min(pair.ns), most: span.most.max(pair.ns) };
+        let span = spans.entry(key).or_insert(Span {
+            least: pair.ns,
+            most: pair.ns,
+        });
+        *span = Span {
+            least: span.least.min(pair.ns),
+            most: span.most.max(pair.ns),
+        };
     }
     spans
 }
 
-/// Every way in which the CPUs fall into groups, nearest first: all pairs inside the groups are faster by [`GAP`] than all
-/// pairs between them, and no pair is missing. CPUs some of whose pairs were not measured are left out of this.
+/// Every way in which the CPUs fall into groups, nearest first: all pairs inside the groups are
+/// faster by [`GAP`] than all pairs between them, and no pair is missing. CPUs some of whose pairs
+/// were not measured are left out of this.
 fn divisions(spans: &BTreeMap<(u32, u32), Span>) -> Vec<Division> {
     let spans = complete(spans);
     let mut sorted: Vec<Span> = spans.values().copied().collect();
@@ -121,40 +155,60 @@ fn divisions(spans: &BTreeMap<(u32, u32), Span>) -> Vec<Division> {
     }
     fastest.reverse();
     let gap = |at: &usize| fastest[*at] >= slowest[at - 1] * GAP;
-    (1..sorted.len()).filter(gap).filter_map(|at| division(&spans, slowest[at - 1])).collect()
+    (1..sorted.len())
+        .filter(gap)
+        .filter_map(|at| division(&spans, slowest[at - 1]))
+        .collect()
 }
 
 /// The groups that pairs of at most `limit` make, if no pair inside a group is slower.
 fn division(spans: &BTreeMap<(u32, u32), Span>, limit: f64) -> Option<Division> {
-    let mut group: BTreeMap<u32, u32> = spans.keys().flat_map(|(a, b)| [(*a, *a), (*b, *b)]).collect();
+    let mut group: BTreeMap<u32, u32> = spans
+        .keys()
+        .flat_map(|(a, b)| [(*a, *a), (*b, *b)])
+        .collect();
     for ((a, b), _) in spans.iter().filter(|(_, span)| span.most <= limit) {
-        let (one, other) = (group[a].min(group[b]), group[a].max(group[b]));
+        let one = group[a].min(group[b]);
+        let other = group[a].max(group[b]);
         if one != other {
-            group.values_mut().filter(|g| **g == other).for_each(|g| *g = one);
+            group
+                .values_mut()
+                .filter(|g| **g == other)
+                .for_each(|g| *g = one);
         }
     }
     let middle = |span: &Span| (span.least + span.most) / 2.0;
-    let (inside, between): (Vec<_>, Vec<_>) = spans.iter().partition(|((a, b), _)| group[a] == group[b]);
+    let (inside, between): (Vec<_>, Vec<_>) =
+        spans.iter().partition(|((a, b), _)| group[a] == group[b]);
     if inside.iter().any(|(_, span)| span.most > limit) {
         return None;
     }
-    let median =
-        |part: &[(&(u32, u32), &Span)]| stats::median(&part.iter().map(|(_, s)| middle(s)).collect::<Vec<_>>());
+    let median = |part: &[(&(u32, u32), &Span)]| {
+        stats::median(&part.iter().map(|(_, s)| middle(s)).collect::<Vec<_>>())
+    };
     let mut groups: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     for (cpu, first) in &group {
         groups.entry(*first).or_default().push(*cpu);
     }
-    Some(Division { groups: groups.into_values().collect(), inside: median(&inside)?, between: median(&between)? })
+    Some(Division {
+        groups: groups.into_values().collect(),
+        inside: median(&inside)?,
+        between: median(&between)?,
+    })
 }
 
-/// The pairs of the CPUs that are left when, again and again, one of those with most pairs missing is taken away.
+/// The pairs of the CPUs that are left when, again and again, one of those with most pairs missing
+/// is taken away.
 fn complete(spans: &BTreeMap<(u32, u32), Span>) -> BTreeMap<(u32, u32), Span> {
     let mut partners: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
     for &(a, b) in spans.keys() {
         partners.entry(a).or_default().insert(b);
         partners.entry(b).or_default().insert(a);
     }
-    while let Some((&fewest, count)) = partners.iter().map(|(cpu, with)| (cpu, with.len())).min_by_key(|p| (p.1, !p.0))
+    while let Some((&fewest, count)) = partners
+        .iter()
+        .map(|(cpu, with)| (cpu, with.len()))
+        .min_by_key(|p| (p.1, !p.0))
         && count + 1 < partners.len()
     {
         partners.remove(&fewest);
@@ -163,37 +217,69 @@ fn complete(spans: &BTreeMap<(u32, u32), Span>) -> BTreeMap<(u32, u32), Span> {
         });
     }
     let kept = |(a, b): &(u32, u32)| partners.contains_key(a) && partners.contains_key(b);
-    spans.iter().filter(|(pair, _)| kept(pair)).map(|(pair, span)| (*pair, *span)).collect()
+    spans
+        .iter()
+        .filter(|(pair, _)| kept(pair))
+        .map(|(pair, span)| (*pair, *span))
+        .collect()
 }
 
 /// A division in words; with the system's view of it where that does not tell inside from between.
 /// `None` where the intervals of the pairs do not show that those inside are nearer.
 fn described(division: &Division, pairs: &[Measured<'_>], operation: &str) -> Option<Finding> {
-    let together = |a: u32, b: u32| division.groups.iter().any(|group| group.contains(&a) && group.contains(&b));
+    let together = |a: u32, b: u32| {
+        division
+            .groups
+            .iter()
+            .any(|group| group.contains(&a) && group.contains(&b))
+    };
     let known = |cpu: u32| division.groups.iter().any(|group| group.contains(&cpu));
     let mut kinds: [BTreeSet<&str>; 2] = Default::default();
     let mut figures: [Vec<Figure<'_>>; 2] = Default::default();
-    for pair in pairs.iter().filter(|pair| known(pair.from) && known(pair.to)) {
+    for pair in pairs
+        .iter()
+        .filter(|pair| known(pair.from) && known(pair.to))
+    {
         let is_inside = usize::from(together(pair.from, pair.to));
         kinds[is_inside].insert(pair.relation);
         figures[is_inside].extend(Figure::new(pair.point));
     }
-    let difference = Difference { from: Figure::mean(&figures[1])?, to: Figure::mean(&figures[0])? };
+    let difference = Difference {
+        from: Figure::mean(&figures[1])?,
+        to: Figure::mean(&figures[0])?,
+    };
     if difference.shows() != Shown::Higher {
         return None;
     }
     let both: Vec<&str> = kinds[0].intersection(&kinds[1]).copied().collect();
     let system = match both.as_slice() {
         [] => String::new(),
-        kinds => format!("; the system calls pairs of both sorts {}", kinds.join(", ")),
+        kinds => format!(
+            "; the system calls pairs of both sorts {}",
+            kinds.join(", ")
+        ),
     };
-    let groups: Vec<&Vec<u32>> = division.groups.iter().filter(|group| group.len() > 1).collect();
-    let named: Vec<String> = groups.iter().take(MOST_NAMED).map(|g| CpuList((*g).clone()).to_string()).collect();
+    let groups: Vec<&Vec<u32>> = division
+        .groups
+        .iter()
+        .filter(|group| group.len() > 1)
+        .collect();
+    let named: Vec<String> = groups
+        .iter()
+        .take(MOST_NAMED)
+        .map(|g| CpuList((*g).clone()).to_string())
+        .collect();
     let more = groups.len().saturating_sub(MOST_NAMED);
-    let more = if more > 0 { format!(" and {}", counted(more, "more group")) } else { String::new() };
-    let (inside, between) = (significant(division.inside), significant(division.between));
+    let more = if more > 0 {
+        format!(" and {}", counted(more, "more group"))
+    } else {
+        String::new()
+    };
+    let inside = significant(division.inside);
+    let between = significant(division.between);
     let text = format!(
-        "CPUs near each other by {operation}: {}{more} ({inside} ns inside, {between} ns to others){system}.",
+        "CPUs near each other by {operation}: {}{more} ({inside} ns inside, {between} ns to \
+         others){system}.",
         named.join(" / "),
     );
     let values = BTreeMap::from([
@@ -206,7 +292,10 @@ fn described(division: &Division, pairs: &[Measured<'_>], operation: &str) -> Op
 
 /// Pairs for which it matters who starts: a home node, a slower core, or noise that lasted.
 fn asymmetric(pairs: &[Measured<'_>], operation: &str) -> Option<Finding> {
-    let way: BTreeMap<(u32, u32), &Measured<'_>> = pairs.iter().map(|pair| ((pair.from, pair.to), pair)).collect();
+    let way: BTreeMap<(u32, u32), &Measured<'_>> = pairs
+        .iter()
+        .map(|pair| ((pair.from, pair.to), pair))
+        .collect();
     let both = |one: &&Measured<'_>| way.contains_key(&(one.to, one.from));
     let slower = |slow: &&Measured<'_>| {
         let quick = way.get(&(slow.to, slow.from));
@@ -216,11 +305,15 @@ fn asymmetric(pairs: &[Measured<'_>], operation: &str) -> Option<Finding> {
     let all = way.values().copied().filter(both).count() / 2;
     let slow: Vec<&Measured<'_>> = way.values().copied().filter(slower).collect();
     let ratio = |slow: &Measured<'_>| slow.ns / way[&(slow.to, slow.from)].ns;
-    let worst = slow.iter().copied().max_by(|a, b| ratio(a).total_cmp(&ratio(b)))?;
-    let (ns, quick) = (significant(worst.ns), significant(way[&(worst.to, worst.from)].ns));
+    let worst = slow
+        .iter()
+        .copied()
+        .max_by(|a, b| ratio(a).total_cmp(&ratio(b)))?;
+    let ns = significant(worst.ns);
+    let quick = significant(way[&(worst.to, worst.from)].ns);
     let text = format!(
-        "Who starts matters by {operation}: in {} of {all} pairs it is more than 10% (most: {ns} ns from {} to {}, {quick} ns \
-         the other way).",
+        "Who starts matters by {operation}: in {} of {all} pairs it is more than 10% (most: {ns} \
+         ns from {} to {}, {quick} ns the other way).",
         slow.len(),
         worst.from,
         worst.to,
@@ -230,7 +323,9 @@ fn asymmetric(pairs: &[Measured<'_>], operation: &str) -> Option<Finding> {
         ("of".to_owned(), all as f64),
         ("most_ratio".to_owned(), ratio(worst)),
     ]);
-    let both = slow.iter().flat_map(|slow| [slow.point, way[&(slow.to, slow.from)].point]);
+    let both = slow
+        .iter()
+        .flat_map(|slow| [slow.point, way[&(slow.to, slow.from)].point]);
     Some(Finding::shown_by(both, "asymmetric", text)?.with(values))
 }
 
@@ -241,40 +336,72 @@ mod tests {
     use report::Summary;
     use stats::SplitMix64;
 
-    /// The groups, level by level, of `count` CPUs whose round trips are `ns`, with up to `noise` relative either way.
+    /// The groups, level by level, of `count` CPUs whose round trips are `ns`, with up to `noise`
+    /// relative either way.
     fn found(count: u32, noise: f64, ns: impl Fn(u32, u32) -> f64) -> Vec<Vec<Vec<u32>>> {
         found_with(5, count, noise, ns)
     }
 
     /// The same with this seed of the noise.
-    fn found_with(seed: u64, count: u32, noise: f64, ns: impl Fn(u32, u32) -> f64) -> Vec<Vec<Vec<u32>>> {
+    fn found_with(
+        seed: u64,
+        count: u32,
+        noise: f64,
+        ns: impl Fn(u32, u32) -> f64,
+    ) -> Vec<Vec<Vec<u32>>> {
         let mut random = SplitMix64::new(seed);
         let mut noisy = |ns: f64| ns * (1.0 + noise * (2.0 * random.fraction() - 1.0));
         let mut spans = BTreeMap::new();
         for (a, b) in (0..count).flat_map(|a| (a + 1..count).map(move |b| (a, b))) {
-            let (one, other) = (noisy(ns(a, b)), noisy(ns(a, b)));
-            spans.insert((a, b), Span { least: one.min(other), most: one.max(other) });
+            let one = noisy(ns(a, b));
+            let other = noisy(ns(a, b));
+            spans.insert(
+                (a, b),
+                Span {
+                    least: one.min(other),
+                    most: one.max(other),
+                },
+            );
         }
-        divisions(&spans).into_iter().map(|division| division.groups).collect()
+        divisions(&spans)
+            .into_iter()
+            .map(|division| division.groups)
+            .collect()
     }
 
     /// Groups of `size` consecutive CPUs.
     fn consecutive(count: u32, size: u32) -> Vec<Vec<u32>> {
-        (0..count).step_by(size as usize).map(|first| (first..first + size).collect()).collect()
+        (0..count)
+            .step_by(size as usize)
+            .map(|first| (first..first + size).collect())
+            .collect()
     }
 
     #[test]
     fn every_level_of_groups_is_found() {
-        let ns = |a: u32, b: u32| match () {
-            () if a / 2 == b / 2 => 16.0,
-            () if a / 8 == b / 8 => 45.0,
-            () if a / 16 == b / 16 => 110.0,
-            () => 230.0,
+        let ns = |a: u32, b: u32| {
+            if a / 2 == b / 2 {
+                16.0
+            } else if a / 8 == b / 8 {
+                45.0
+            } else if a / 16 == b / 16 {
+                110.0
+            } else {
+                230.0
+            }
         };
         for noise in [0.0, 0.05, 0.1] {
-            assert_eq!(found(32, noise, ns), [2, 8, 16].map(|size| consecutive(32, size)), "{noise}");
+            assert_eq!(
+                found(32, noise, ns),
+                [2, 8, 16].map(|size| consecutive(32, size)),
+                "{noise}"
+            );
         }
-        assert_eq!(found(2, 0.0, ns), Vec::<Vec<Vec<u32>>>::new(), "a pair is near nobody else");
+        assert_eq!(
+            found(2, 0.0, ns),
+            Vec::<Vec<Vec<u32>>>::new(),
+            "a pair is near nobody else"
+        );
         assert_eq!(found(3, 0.0, ns), [vec![vec![0, 1], vec![2]]]);
     }
 
@@ -282,12 +409,18 @@ mod tests {
     fn flat_matrices_have_no_groups() {
         for count in [2, 3, 4, 8, 64] {
             for noise in [0.0, 0.02, 0.1] {
-                assert!(found(count, noise, |_, _| 80.0).is_empty(), "{count} with {noise}");
+                assert!(
+                    found(count, noise, |_, _| 80.0).is_empty(),
+                    "{count} with {noise}"
+                );
             }
         }
         // Few pairs come to lie apart by chance more easily.
         for (seed, count) in (0..200).flat_map(|seed| [(seed, 3), (seed, 4)]) {
-            assert!(found_with(seed, count, 0.1, |_, _| 80.0).is_empty(), "{count}, seed {seed}");
+            assert!(
+                found_with(seed, count, 0.1, |_, _| 80.0).is_empty(),
+                "{count}, seed {seed}"
+            );
         }
         // A mesh: latency grows with distance, without a gap.
         assert!(found(32, 0.03, |a, b| 60.0 + 2.0 * f64::from(a.abs_diff(b))).is_empty());
@@ -295,7 +428,13 @@ mod tests {
 
     #[test]
     fn slow_pairs_here_and_there_are_no_groups() {
-        let odd = |a: u32, b: u32| if (a * 7 + b * 3).is_multiple_of(5) { 200.0 } else { 80.0 };
+        let odd = |a: u32, b: u32| {
+            if (a * 7 + b * 3).is_multiple_of(5) {
+                200.0
+            } else {
+                80.0
+            }
+        };
         assert!(found(16, 0.02, odd).is_empty());
         // Near is not near where the neighbour of a neighbour is far.
         let chain = |a: u32, b: u32| if b == a + 1 && b < 3 { 40.0 } else { 100.0 };
@@ -304,22 +443,33 @@ mod tests {
 
     #[test]
     fn cpus_with_missing_pairs_are_left_out() {
-        let span = |ns: f64| Span { least: ns, most: ns };
+        let span = |ns: f64| Span {
+            least: ns,
+            most: ns,
+        };
         let mut spans: BTreeMap<(u32, u32), Span> = BTreeMap::new();
         for (a, b) in (0..8).flat_map(|a| (a + 1..8).map(move |b| (a, b))) {
             spans.insert((a, b), span(if a / 4 == b / 4 { 40.0 } else { 120.0 }));
         }
         spans.insert((0, 90), span(40.0));
         spans.insert((0, 91), span(10.0));
-        assert_eq!(divisions(&spans).iter().map(|d| d.groups.clone()).collect::<Vec<_>>(), [consecutive(8, 4)]);
+        assert_eq!(
+            divisions(&spans)
+                .iter()
+                .map(|d| d.groups.clone())
+                .collect::<Vec<_>>(),
+            [consecutive(8, 4)]
+        );
         assert!(divisions(&BTreeMap::new()).is_empty());
     }
 
     #[test]
     fn who_starts_matters_only_beyond_noise() {
         let point = |ns: f64, half: f64| {
-            let (ci_low, ci_high) = (ns - half, ns + half);
-            let (confidence, clean_samples) = (0.95, 20);
+            let ci_low = ns - half;
+            let ci_high = ns + half;
+            let confidence = 0.95;
+            let clean_samples = 20;
             measured_point(Summary {
                 median: ns,
                 best: ns,
@@ -334,16 +484,32 @@ mod tests {
             })
         };
         let told = |pairs: &[(u32, u32, f64, f64)]| {
-            let points: Vec<Point> = pairs.iter().map(|&(.., ns, half)| point(ns, half)).collect();
+            let points: Vec<Point> = pairs
+                .iter()
+                .map(|&(.., ns, half)| point(ns, half))
+                .collect();
             let both = pairs.iter().zip(&points);
             let pairs: Vec<Measured<'_>> = both
-                .map(|(&(from, to, ns, _), point)| Measured { from, to, relation: "shared-l3", ns, point })
+                .map(|(&(from, to, ns, _), point)| Measured {
+                    from,
+                    to,
+                    relation: "shared-l3",
+                    ns,
+                    point,
+                })
                 .collect();
             asymmetric(&pairs, "exchange").map(|f| (f.values["pairs"], f.values["of"]))
         };
         assert_eq!(told(&[(0, 1, 100.0, 1.0), (1, 0, 109.0, 1.0)]), None);
-        assert_eq!(told(&[(0, 1, 100.0, 1.0), (1, 0, 120.0, 1.0), (0, 2, 90.0, 1.0)]), Some((1.0, 1.0)));
-        assert_eq!(told(&[(0, 1, 100.0, 15.0), (1, 0, 120.0, 15.0)]), None, "intervals that meet");
+        assert_eq!(
+            told(&[(0, 1, 100.0, 1.0), (1, 0, 120.0, 1.0), (0, 2, 90.0, 1.0)]),
+            Some((1.0, 1.0))
+        );
+        assert_eq!(
+            told(&[(0, 1, 100.0, 15.0), (1, 0, 120.0, 15.0)]),
+            None,
+            "intervals that meet"
+        );
         assert_eq!(told(&[]), None);
     }
 }

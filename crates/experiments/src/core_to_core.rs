@@ -20,11 +20,13 @@ pub struct Settings {
     #[arg(long, value_name = "LIST", default_value = "compare-and-swap")]
     pub kernel: HandOffs,
 
-    /// Pairs of CPUs: 0-1 (each of them starts in turn), 0:1 (only cpu 0 starts) [default: all, or a choice of --max-points]
+    /// Pairs of CPUs: 0-1 (each of them starts in turn), 0:1 (only cpu 0 starts) [default: all, or
+    /// a choice of --max-points]
     #[arg(long, value_name = "LIST")]
     pub pairs: Option<Pairs>,
 
-    /// Cache lines that a pair hands over in turn, 2 to 4096, half of them first touched by each of the two
+    /// Cache lines that a pair hands over in turn, 2 to 4096, half of them first touched by each of
+    /// the two
     #[arg(long, value_name = "N", default_value = "64")]
     pub lines: Count,
 
@@ -58,27 +60,45 @@ const EXPENDABLE: u8 = 2;
 #[derive(Debug, Clone)]
 pub struct CoreToCore {
     settings: Settings,
-    /// Points at most where the user names no pairs; as many as the request allows where it is `None`.
+    /// Points at most where the user names no pairs; as many as the request allows where it is
+    /// `None`.
     most: Option<usize>,
 }
 
 impl CoreToCore {
     /// With the user's settings.
     pub fn new(settings: Settings) -> Self {
-        Self { settings, most: None }
+        Self {
+            settings,
+            most: None,
+        }
     }
 
     /// As part of a profile: as many pairs as its time allows.
     pub fn in_profile(detail: Detail) -> Self {
         let kernel = HandOffs(vec![HandOff::CompareAndSwap]);
-        let settings = Settings { kernel, pairs: None, lines: Count(64), windows: WindowSettings::none() };
-        Self { settings, most: Some(if detail == Detail::Sweep { MANY } else { FEW }) }
+        let settings = Settings {
+            kernel,
+            pairs: None,
+            lines: Count(64),
+            windows: WindowSettings::none(),
+        };
+        Self {
+            settings,
+            most: Some(if detail == Detail::Sweep { MANY } else { FEW }),
+        }
     }
 
     /// The ways to hand over, each once.
     fn kernels(&self) -> Vec<HandOff> {
         let mut seen = BTreeSet::new();
-        self.settings.kernel.0.iter().copied().filter(|kernel| seen.insert(*kernel)).collect()
+        self.settings
+            .kernel
+            .0
+            .iter()
+            .copied()
+            .filter(|kernel| seen.insert(*kernel))
+            .collect()
     }
 
     /// The pairs to measure with each kernel, in the order of tables.
@@ -86,15 +106,26 @@ impl CoreToCore {
         let cpus = places.ordered(scope.cpus);
         let Some(asked) = &self.settings.pairs else {
             // A pair has two directions: fewer are no choice.
-            let each = (self.most.unwrap_or(scope.most_points) / self.kernels().len().max(1)).max(2);
+            let each =
+                (self.most.unwrap_or(scope.most_points) / self.kernels().len().max(1)).max(2);
             return Ok(choose(&cpus, places, each));
         };
         named(asked, scope, &cpus)
     }
 
-    fn draft_point(&self, scope: &Scope<'_>, kernel: HandOff, pair: Chosen, relation: String) -> Draft {
+    fn draft_point(
+        &self,
+        scope: &Scope<'_>,
+        kernel: HandOff,
+        pair: Chosen,
+        relation: String,
+    ) -> Draft {
         let cpu = |id: u32| Coordinate::Number(u64::from(id));
-        let work = Work::HandOff(HandOffWork { kernel, cpus: [pair.from, pair.to], lines: self.settings.lines.0 });
+        let work = Work::HandOff(HandOffWork {
+            kernel,
+            cpus: [pair.from, pair.to],
+            lines: self.settings.lines.0,
+        });
         let (name, work) = match scope.machine.kernel(&work) {
             Ok(used) => (used.name, Ok(work)),
             Err(reason) => (kernel.kernel_name(), Err(Outcome::Unsupported { reason })),
@@ -106,27 +137,52 @@ impl CoreToCore {
             ("to".to_owned(), cpu(pair.to)),
             ("relation".to_owned(), Coordinate::Name(relation)),
         ]);
-        Draft { coordinates, work, bound: Bound::Unknown, expendable: EXPENDABLE + pair.rank }
+        Draft {
+            coordinates,
+            work,
+            bound: Bound::Unknown,
+            expendable: EXPENDABLE + pair.rank,
+        }
     }
 }
 
 /// The pairs that the user names, each once.
 fn named(asked: &Pairs, scope: &Scope<'_>, cpus: &[u32]) -> Result<Vec<Chosen>> {
     let missing = |cpu: &&u32| !cpus.contains(cpu);
-    if let Some(cpu) = asked.0.iter().flat_map(|pair| [&pair.from, &pair.to]).find(missing) {
+    if let Some(cpu) = asked
+        .0
+        .iter()
+        .flat_map(|pair| [&pair.from, &pair.to])
+        .find(missing)
+    {
         let allowed = CpuList(scope.cpus.to_vec());
         let cure = match scope.cpus {
             [first, second, ..] => format!("type --pairs {first}-{second}"),
             _ => "a pair needs two; allow more with --cpus".to_owned(),
         };
-        return Err(Error::usage(format!("cpu not available: {cpu}; this run may use {allowed}; {cure}")));
+        return Err(Error::usage(format!(
+            "cpu not available: {cpu}; this run may use {allowed}; {cure}"
+        )));
     }
     let place = |cpu: u32| cpus.iter().position(|c| *c == cpu);
-    let both = |pair: &super::Pair| [Some((pair.from, pair.to)), pair.both.then_some((pair.to, pair.from))];
-    let pairs: BTreeSet<_> =
-        asked.0.iter().flat_map(both).flatten().map(|(from, to)| (place(from), place(to), from, to)).collect();
+    let both = |pair: &super::Pair| {
+        [
+            Some((pair.from, pair.to)),
+            pair.both.then_some((pair.to, pair.from)),
+        ]
+    };
+    let pairs: BTreeSet<_> = asked
+        .0
+        .iter()
+        .flat_map(both)
+        .flatten()
+        .map(|(from, to)| (place(from), place(to), from, to))
+        .collect();
     scope.room_for(pairs.len())?;
-    Ok(pairs.into_iter().map(|(_, _, from, to)| Chosen { from, to, rank: 0 }).collect())
+    Ok(pairs
+        .into_iter()
+        .map(|(_, _, from, to)| Chosen { from, to, rank: 0 })
+        .collect())
 }
 
 /// The answer of a run that has one CPU only: there is no pair, and nothing to measure.
@@ -136,20 +192,28 @@ fn alone(cpu: u32, scope: &Scope<'_>) -> String {
         _ => "this run has one cpu",
     };
     format!(
-        "core-to-core: {machine} ({cpu}), so that no value goes from one core to another; memgauge locks --threads 1 \
-         measures atomic operations on it"
+        "core-to-core: {machine} ({cpu}), so that no value goes from one core to another; \
+         memgauge locks --threads 1 measures atomic operations on it"
     )
 }
 
-/// What single windows of the pair took whose windows differ most from each other: p99.9 against p50.
+/// What single windows of the pair took whose windows differ most from each other: p99.9 against
+/// p50.
 fn slowest_windows(dataset: &Dataset) -> Option<Finding> {
     let spread = |point: &Point| {
         let also = &point.outcome.measured()?.also;
         Some(also.get("p99_9")? / also.get("p50")?)
     };
-    let pairs = dataset.points.iter().filter_map(|point| Some((spread(point)?, point)));
+    let pairs = dataset
+        .points
+        .iter()
+        .filter_map(|point| Some((spread(point)?, point)));
     let (_, point) = pairs.max_by(|a, b| a.0.total_cmp(&b.0))?;
-    let place = format!("A round trip between cpus {} and {}", point.number("from")?, point.number("to")?);
+    let place = format!(
+        "A round trip between cpus {} and {}",
+        point.number("from")?,
+        point.number("to")?
+    );
     windows::finding(point, "round-trip-windows", &place)
 }
 
@@ -159,7 +223,11 @@ impl Experiment for CoreToCore {
     }
 
     fn quantity(&self) -> Quantity {
-        Quantity { name: "round trip".to_owned(), unit: "ns".to_owned(), higher_is_better: false }
+        Quantity {
+            name: "round trip".to_owned(),
+            unit: "ns".to_owned(),
+            higher_is_better: false,
+        }
     }
 
     fn axes(&self) -> Vec<Axis> {
@@ -170,7 +238,8 @@ impl Experiment for CoreToCore {
         self.settings.windows.check()?;
         let lines = self.settings.lines.0;
         if !LINES.contains(&lines) {
-            let (least, most) = (LINES.start(), LINES.end());
+            let least = LINES.start();
+            let most = LINES.end();
             return Err(Error::usage(format!(
                 "lines not possible: {lines}; a pair uses {least} to {most}; type --lines 64"
             )));
@@ -192,16 +261,23 @@ impl Experiment for CoreToCore {
         if let ([cpu], None) = (scope.cpus, &self.settings.pairs) {
             return vec![alone(*cpu, scope)];
         }
-        let all = scope.cpus.len().saturating_mul(scope.cpus.len().saturating_sub(1));
+        let all = scope
+            .cpus
+            .len()
+            .saturating_mul(scope.cpus.len().saturating_sub(1));
         let places = Places::of(&scope.facts().topology);
         let chosen = match self.pairs(scope, &places) {
             Ok(pairs) if self.settings.pairs.is_none() => pairs.len(),
             _ => all,
         };
-        let cure = if self.most.is_some() { "memgauge core-to-core" } else { "--max-points" };
+        let cure = if self.most.is_some() {
+            "memgauge core-to-core"
+        } else {
+            "--max-points"
+        };
         let text = format!(
-            "core-to-core: {chosen} of {all} ordered pairs of cpus were chosen, every kind of pair among them; {cure} \
-             allows more, --pairs names them"
+            "core-to-core: {chosen} of {all} ordered pairs of cpus were chosen, every kind of \
+             pair among them; {cure} allows more, --pairs names them"
         );
         (chosen < all).then_some(text).into_iter().collect()
     }
@@ -215,7 +291,10 @@ impl Experiment for CoreToCore {
     }
 
     fn findings(&self, dataset: &Dataset) -> Vec<Finding> {
-        let clusters = self.kernels().into_iter().flat_map(|kernel| clusters::findings(dataset, kernel.name()));
+        let clusters = self
+            .kernels()
+            .into_iter()
+            .flat_map(|kernel| clusters::findings(dataset, kernel.name()));
         clusters.chain(slowest_windows(dataset)).collect()
     }
 }

@@ -23,14 +23,25 @@ pub struct Saturation<'a> {
     pub points: Vec<&'a Point>,
 }
 
-/// The threads that are close to the best of a curve over rising counts; `None` for fewer than two counts, and where the
-/// intervals allow every one of them.
+/// The threads that are close to the best of a curve over rising counts; `None` for fewer than two
+/// counts, and where the intervals allow every one of them.
 pub fn saturation<'a>(curve: &[(u64, Figure<'a>)]) -> Option<Saturation<'a>> {
-    let best = curve.iter().map(|(_, figure)| figure).max_by(|a, b| a.value.total_cmp(&b.value))?;
-    let best_at = curve.iter().position(|(_, figure)| figure.value >= best.value)?;
-    let first = curve.iter().position(|(_, figure)| figure.high >= SATURATED * best.low)?;
-    let surely = curve.iter().position(|(_, figure)| figure.low >= SATURATED * best.high);
-    let last = surely.map_or(best_at, |surely| surely.min(best_at)).max(first);
+    let best = curve
+        .iter()
+        .map(|(_, figure)| figure)
+        .max_by(|a, b| a.value.total_cmp(&b.value))?;
+    let best_at = curve
+        .iter()
+        .position(|(_, figure)| figure.value >= best.value)?;
+    let first = curve
+        .iter()
+        .position(|(_, figure)| figure.high >= SATURATED * best.low)?;
+    let surely = curve
+        .iter()
+        .position(|(_, figure)| figure.low >= SATURATED * best.high);
+    let last = surely
+        .map_or(best_at, |surely| surely.min(best_at))
+        .max(first);
     if curve.len() < 2 || (first == 0 && last == curve.len() - 1) {
         return None;
     }
@@ -41,7 +52,9 @@ pub fn saturation<'a>(curve: &[(u64, Figure<'a>)]) -> Option<Saturation<'a>> {
         reached: curve[last].1.value,
         best: best.value,
         best_threads: curve[best_at].0,
-        points: passed.flat_map(|(_, figure)| figure.points.iter().copied()).collect(),
+        points: passed
+            .flat_map(|(_, figure)| figure.points.iter().copied())
+            .collect(),
     })
 }
 
@@ -56,7 +69,11 @@ impl Saturation<'_> {
 
     /// The verb that goes with the count.
     pub fn reach(&self) -> &'static str {
-        if self.at_most == 1 { "reaches" } else { "reach" }
+        if self.at_most == 1 {
+            "reaches"
+        } else {
+            "reach"
+        }
     }
 }
 

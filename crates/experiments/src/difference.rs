@@ -1,6 +1,7 @@
 //! Measured points held against each other: the one way in which findings compare.
 //!
-//! A difference is told where the intervals of the points support it, and only then. docs/method/trust.md has the rules.
+//! A difference is told where the intervals of the points support it, and only then.
+//! docs/method/trust.md has the rules.
 
 use report::{Finding, Point};
 use std::collections::BTreeMap;
@@ -17,8 +18,9 @@ const FEW_ROUNDS: f64 = 0.9;
 /// The range of three rounds holds the truth in 75% of cases. Fewer rounds carry no difference.
 const TOO_FEW_ROUNDS: f64 = 0.7;
 
-/// The range of three or four rounds has to be this many times as wide to hold the truth in 95% of cases: Student's 4.3 times the
-/// standard error is about three times half the range of three normal values.
+/// The range of three or four rounds has to be this many times as wide to hold the truth in 95% of
+/// cases: Student's 4.3 times the standard error is about three times half the range of three
+/// normal values.
 const WIDER: f64 = 3.0;
 
 /// A number with the interval that it lies in, and the points that it was taken from.
@@ -57,29 +59,47 @@ pub struct Difference<'a> {
 }
 
 impl<'a> Figure<'a> {
-    /// The headline of a point. `None` where it can carry no finding ([`Point::usable`]), where its interval is of fewer than three
-    /// rounds, and where it is not above 0.
+    /// The headline of a point. `None` where it can carry no finding ([`Point::usable`]), where its
+    /// interval is of fewer than three rounds, and where it is not above 0.
     pub fn new(point: &'a Point) -> Option<Self> {
         let summary = point.usable()?.summary;
         if summary.confidence < TOO_FEW_ROUNDS || summary.median <= 0.0 {
             return None;
         }
-        let wider = if summary.confidence < FEW_ROUNDS { WIDER } else { 1.0 };
+        let wider = if summary.confidence < FEW_ROUNDS {
+            WIDER
+        } else {
+            1.0
+        };
         let low = summary.median - (summary.median - summary.ci_low) * wider;
         let high = summary.median + (summary.ci_high - summary.median) * wider;
-        Some(Self { value: summary.median, low: low.max(0.0), high, points: vec![point] })
+        Some(Self {
+            value: summary.median,
+            low: low.max(0.0),
+            high,
+            points: vec![point],
+        })
     }
 
     /// The same in another unit; `convert` rises or falls throughout.
     pub fn map(self, convert: impl Fn(f64) -> f64) -> Self {
-        let (one, other) = (convert(self.low), convert(self.high));
-        Self { value: convert(self.value), low: one.min(other), high: one.max(other), points: self.points }
+        let one = convert(self.low);
+        let other = convert(self.high);
+        Self {
+            value: convert(self.value),
+            low: one.min(other),
+            high: one.max(other),
+            points: self.points,
+        }
     }
 
     /// The sum of `figures`; `None` of none. The interval is the widest that theirs allow.
     pub fn sum(figures: &[Self]) -> Option<Self> {
         let all = |of: fn(&Self) -> f64| figures.iter().map(of).sum::<f64>();
-        let points = figures.iter().flat_map(|figure| figure.points.iter().copied()).collect();
+        let points = figures
+            .iter()
+            .flat_map(|figure| figure.points.iter().copied())
+            .collect();
         (!figures.is_empty()).then(|| Self {
             value: all(|f| f.value),
             low: all(|f| f.low),
@@ -97,7 +117,10 @@ impl<'a> Figure<'a> {
 impl<'a> Difference<'a> {
     /// `to` against `from`; `None` where one of them carries no figure.
     pub fn between(from: &'a Point, to: &'a Point) -> Option<Self> {
-        Some(Self { from: Figure::new(from)?, to: Figure::new(to)? })
+        Some(Self {
+            from: Figure::new(from)?,
+            to: Figure::new(to)?,
+        })
     }
 
     /// The same, `None` where the intervals do not show a difference.
@@ -127,12 +150,16 @@ impl<'a> Difference<'a> {
 
     /// What the intervals show.
     pub fn shows(&self) -> Shown {
-        let (ratio, (low, high)) = (self.ratio(), self.ratio_interval());
-        match () {
-            () if low > 1.0 && ratio >= 1.0 + WORTH => Shown::Higher,
-            () if high < 1.0 && ratio <= 1.0 - WORTH => Shown::Lower,
-            () if low >= 1.0 - SAME && high <= 1.0 + SAME => Shown::Same,
-            () => Shown::Nothing,
+        let ratio = self.ratio();
+        let (low, high) = self.ratio_interval();
+        if low > 1.0 && ratio >= 1.0 + WORTH {
+            Shown::Higher
+        } else if high < 1.0 && ratio <= 1.0 - WORTH {
+            Shown::Lower
+        } else if low >= 1.0 - SAME && high <= 1.0 + SAME {
+            Shown::Same
+        } else {
+            Shown::Nothing
         }
     }
 
@@ -146,11 +173,19 @@ impl<'a> Difference<'a> {
         self.from.points.iter().chain(&self.to.points).copied()
     }
 
-    /// A finding about it, as doubtful as the points; the values are those given, and the ratio with its interval.
+    /// A finding about it, as doubtful as the points; the values are those given, and the ratio
+    /// with its interval.
     pub fn finding(&self, kind: &str, text: String, values: &[(&str, f64)]) -> Option<Finding> {
         let (low, high) = self.ratio_interval();
-        let ratio = [("ratio", self.ratio()), ("ratio_low", low), ("ratio_high", high)];
-        let values = values.iter().chain(&ratio).map(|(name, value)| ((*name).to_owned(), *value));
+        let ratio = [
+            ("ratio", self.ratio()),
+            ("ratio_low", low),
+            ("ratio_high", high),
+        ];
+        let values = values
+            .iter()
+            .chain(&ratio)
+            .map(|(name, value)| ((*name).to_owned(), *value));
         let values: BTreeMap<String, f64> = values.filter(|(_, value)| value.is_finite()).collect();
         Some(Finding::resting_on(self.points(), kind, text)?.with(values))
     }
@@ -159,11 +194,16 @@ impl<'a> Difference<'a> {
 #[cfg(test)]
 pub mod tests {
     use super::*;
-    use report::{Cause, Coordinates, Evidence, Measured, Outcome, Reason, Summary, Verdict, VerdictGrade};
+    use report::{
+        Cause, Coordinates, Evidence, Measured, Outcome, Reason, Summary, Verdict, VerdictGrade,
+    };
 
     /// A solid point with these figures.
     pub fn measured_point(summary: Summary) -> Point {
-        let verdict = Verdict { grade: VerdictGrade::Solid, reasons: Vec::new() };
+        let verdict = Verdict {
+            grade: VerdictGrade::Solid,
+            reasons: Vec::new(),
+        };
         let measured = Measured {
             summary,
             also: BTreeMap::new(),
@@ -175,12 +215,18 @@ pub mod tests {
             evidence: Evidence::default(),
             verdict,
         };
-        Point { id: 0, coordinates: Coordinates::new(), outcome: Outcome::Measured(Box::new(measured)) }
+        Point {
+            id: 0,
+            coordinates: Coordinates::new(),
+            outcome: Outcome::Measured(Box::new(measured)),
+        }
     }
 
-    /// A solid point with a median, half the width of its interval, and how often such intervals hold.
+    /// A solid point with a median, half the width of its interval, and how often such intervals
+    /// hold.
     fn point(median: f64, half: f64, confidence: f64) -> Point {
-        let (ci_low, ci_high) = (median - half, median + half);
+        let ci_low = median - half;
+        let ci_high = median + half;
         measured_point(Summary {
             median,
             best: median,
@@ -213,10 +259,19 @@ pub mod tests {
             assert_eq!(shows(&hundred, other), Some(*expected), "{other:?}");
         }
         // Too little to be worth a word, and sure.
-        assert_eq!(shows(&point(100.0, 0.5, 0.95), &point(101.9, 0.1, 0.95)), Some(Shown::Same));
+        assert_eq!(
+            shows(&point(100.0, 0.5, 0.95), &point(101.9, 0.1, 0.95)),
+            Some(Shown::Same)
+        );
         let change = Difference::between(&hundred, &cases[0].0).expect("both are known");
-        assert_eq!((change.amount(), change.amount_interval()), (20.0, (12.0, 28.0)));
-        assert_eq!((change.ratio(), change.ratio_interval()), (1.2, (115.0 / 103.0, 125.0 / 97.0)));
+        assert_eq!(
+            (change.amount(), change.amount_interval()),
+            (20.0, (12.0, 28.0))
+        );
+        assert_eq!(
+            (change.ratio(), change.ratio_interval()),
+            (1.2, (115.0 / 103.0, 125.0 / 97.0))
+        );
     }
 
     #[test]
@@ -225,8 +280,14 @@ pub mod tests {
             let pair = [point(100.0, 3.0, confidence), point(to, 3.0, confidence)];
             shows(&pair[0], &pair[1])
         };
-        assert_eq!((compared(0.95, 110.0), compared(0.75, 110.0)), (Some(Shown::Higher), Some(Shown::Nothing)));
-        assert_eq!((compared(0.75, 120.0), compared(0.5, 200.0)), (Some(Shown::Higher), None));
+        assert_eq!(
+            (compared(0.95, 110.0), compared(0.75, 110.0)),
+            (Some(Shown::Higher), Some(Shown::Nothing))
+        );
+        assert_eq!(
+            (compared(0.75, 120.0), compared(0.5, 200.0)),
+            (Some(Shown::Higher), None)
+        );
     }
 
     #[test]
@@ -240,25 +301,52 @@ pub mod tests {
             point
         };
         let doubt = |m: &mut Measured, grade| {
-            m.verdict.add(grade, Reason { cause: Cause::Others, text: String::new(), advice: String::new() })
+            m.verdict.add(
+                grade,
+                Reason {
+                    cause: Cause::Others,
+                    text: String::new(),
+                    advice: String::new(),
+                },
+            )
         };
         let disturbed = changed(|m| m.summary.clean_samples = 0);
         let mut rejected = changed(|_| ());
         let mut doubtful = changed(|_| ());
-        for (point, grade) in [(&mut rejected, VerdictGrade::Rejected), (&mut doubtful, VerdictGrade::Doubtful)] {
+        for (point, grade) in [
+            (&mut rejected, VerdictGrade::Rejected),
+            (&mut doubtful, VerdictGrade::Doubtful),
+        ] {
             if let Outcome::Measured(measured) = &mut point.outcome {
                 doubt(measured, grade);
             }
         }
-        assert_eq!((shows(&solid, &disturbed), shows(&rejected, &solid)), (None, None));
+        assert_eq!(
+            (shows(&solid, &disturbed), shows(&rejected, &solid)),
+            (None, None)
+        );
         assert!(Finding::resting_on([&solid, &disturbed], "x", String::new()).is_none());
         let finding = |to: &Point| Difference::shown(&solid, to)?.finding("x", String::new(), &[]);
-        assert_eq!(finding(&doubtful).and_then(|f| f.trust()), Some(VerdictGrade::Doubtful));
-        assert_eq!(finding(&point(200.0, 1.0, 0.95)).and_then(|f| f.trust()), Some(VerdictGrade::Solid));
+        assert_eq!(
+            finding(&doubtful).and_then(|f| f.trust()),
+            Some(VerdictGrade::Doubtful)
+        );
+        assert_eq!(
+            finding(&point(200.0, 1.0, 0.95)).and_then(|f| f.trust()),
+            Some(VerdictGrade::Solid)
+        );
         // Of what many show together half has to be doubtful.
-        let shown = |points: &[&Point]| Finding::shown_by(points.iter().copied(), "x", String::new())?.trust();
-        assert_eq!(shown(&[&solid, &solid, &doubtful, &rejected]), Some(VerdictGrade::Solid));
-        assert_eq!(shown(&[&solid, &doubtful, &disturbed]), Some(VerdictGrade::Doubtful));
+        let shown = |points: &[&Point]| {
+            Finding::shown_by(points.iter().copied(), "x", String::new())?.trust()
+        };
+        assert_eq!(
+            shown(&[&solid, &solid, &doubtful, &rejected]),
+            Some(VerdictGrade::Solid)
+        );
+        assert_eq!(
+            shown(&[&solid, &doubtful, &disturbed]),
+            Some(VerdictGrade::Doubtful)
+        );
         assert_eq!(shown(&[&rejected, &disturbed]), None);
     }
 }

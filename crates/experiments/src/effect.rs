@@ -1,4 +1,5 @@
-//! Options that change something only beside others: declared next to the options, and held by the command line.
+//! Options that change something only beside others: declared next to the options, and held by the
+//! command line.
 
 /// An option of the settings `S` that changes something only where `applies`.
 pub struct Effect<S: 'static> {
@@ -8,7 +9,8 @@ pub struct Effect<S: 'static> {
     pub applies: fn(&S) -> bool,
     /// Who uses it: `only strided orders use it`.
     pub only: &'static str,
-    /// What to type so that it is used: `--orders strided`; `None` where nothing helps but leaving it out.
+    /// What to type so that it is used: `--orders strided`; `None` where nothing helps but leaving
+    /// it out.
     pub cure: Option<&'static str>,
 }
 

@@ -1,23 +1,25 @@
-//! The levels of the memory hierarchy as a set of threads sees them, and working sets that lie inside each.
+//! The levels of the memory hierarchy as a set of threads sees them, and working sets that lie
+//! inside each.
 
 use report::{CacheKind, HostFacts, Topology};
 use std::collections::{BTreeMap, BTreeSet};
 use std::str::FromStr;
 use units::{Bytes, ParseError};
 
-/// Memory is walked in working sets of at least this many times the last-level cache, all threads together (the rule
-/// of STREAM: less is partly served from the cache).
+/// Memory is walked in working sets of at least this many times the last-level cache, all threads
+/// together (the rule of STREAM: less is partly served from the cache).
 pub const MEMORY_FACTOR: u64 = 4;
 
-/// Memory is walked in at least this much where there is plenty: a virtual machine whose CPUs wander between the
-/// host's caches has more of them than it is told.
+/// Memory is walked in at least this much where there is plenty: a virtual machine whose CPUs
+/// wander between the host's caches has more of them than it is told.
 const ROOMY: u64 = 256 << 20;
 
-/// There is plenty where this many times as much may be used: streams and chains in two kinds of pages lie side by side.
+/// There is plenty where this many times as much may be used: streams and chains in two kinds of
+/// pages lie side by side.
 const PLENTY: u64 = 8;
 
-/// A working set this many times the level above's is hardly served by it: of a cyclic walk nothing stays there under
-/// least-recently-used replacement, of a random one at most a quarter.
+/// A working set this many times the level above's is hardly served by it: of a cyclic walk nothing
+/// stays there under least-recently-used replacement, of a random one at most a quarter.
 const OUTSIDE: u64 = 4;
 
 /// Name of the level behind the last cache.
@@ -38,8 +40,11 @@ impl FromStr for LastLevel {
     /// Reads `32MiB` or `measured`.
     fn from_str(text: &str) -> Result<Self, ParseError> {
         let wrong = || {
-            ParseError::new(text, "a last level is a size of 1 KiB or more, or 'measured': 32MiB, measured")
-                .with_example("32MiB")
+            ParseError::new(
+                text,
+                "a last level is a size of 1 KiB or more, or 'measured': 32MiB, measured",
+            )
+            .with_example("32MiB")
         };
         if text == "measured" {
             return Ok(Self::Measured);
@@ -56,7 +61,8 @@ impl FromStr for LastLevel {
 pub struct Level {
     /// `L1`, `L2`...
     pub name: String,
-    /// What each thread has of it when all use it at once; where CPUs differ, the least that one has.
+    /// What each thread has of it when all use it at once; where CPUs differ, the least that one
+    /// has.
     pub share: Bytes,
     /// Whether CPUs of several cores use one instance.
     pub shared: bool,
@@ -88,37 +94,62 @@ impl Levels {
     /// For threads on `cpus` of a run on which `last_level` bytes of last-level cache exist in all.
     pub fn new(facts: &HostFacts, cpus: &[u32], last_level: Bytes) -> Self {
         let threads = cpus.len().max(1) as u64;
-        let usable = facts.memory.usable.get().map_or(u64::MAX, |usable| usable.0);
+        let usable = facts
+            .memory
+            .usable
+            .get()
+            .map_or(u64::MAX, |usable| usable.0);
         let roomy = if usable >= ROOMY * PLENTY { ROOMY } else { 0 };
         // Without known caches: more than any last-level cache of today but the largest servers'.
-        let all = if last_level.0 > 0 { last_level.0.saturating_mul(MEMORY_FACTOR).max(roomy) } else { 1 << 30 };
+        let all = if last_level.0 > 0 {
+            last_level.0.saturating_mul(MEMORY_FACTOR).max(roomy)
+        } else {
+            1 << 30
+        };
         let memory = Bytes(all.div_ceil(threads)).round_up(4096);
         let mut caches = levels(&facts.topology, cpus);
         // Where the user knows of less than the system reports.
         if let Some(last) = caches.last_mut().filter(|_| last_level.0 > 0) {
             last.share = last.share.min(last_level);
         }
-        Self { caches, memory, threads, last_level }
+        Self {
+            caches,
+            memory,
+            threads,
+            last_level,
+        }
     }
 
-    /// A working set per thread well inside cache level `index`: half of what a thread has of it, more where the
-    /// level above holds most of that. Of a cache that cores share, no more than four times the level above's: a
-    /// virtual machine may be told of more than it is let use, and neighbours evict what is not used often.
+    /// A working set per thread well inside cache level `index`: half of what a thread has of it,
+    /// more where the level above holds most of that. Of a cache that cores share, no more than
+    /// four times the level above's: a virtual machine may be told of more than it is let use, and
+    /// neighbours evict what is not used often.
     pub fn inside(&self, index: usize) -> Bytes {
         let level = &self.caches[index];
         let above = self.above(index).map_or(u64::MAX, |above| above.share.0);
-        let least = if above == u64::MAX { 0 } else { above.saturating_mul(2).min(level.share.0 / 4 * 3) };
-        let most = if level.shared { above.saturating_mul(OUTSIDE) } else { u64::MAX };
+        let least = if above == u64::MAX {
+            0
+        } else {
+            above.saturating_mul(2).min(level.share.0 / 4 * 3)
+        };
+        let most = if level.shared {
+            above.saturating_mul(OUTSIDE)
+        } else {
+            u64::MAX
+        };
         Bytes((level.share.0 / 2).max(least).min(most).max(4096)).round_down(1024)
     }
 
-    /// Why no working set lies in cache level `index` rather than above it, `None` where one does: with a thread on
-    /// every core, its share of the last cache may be no larger than the core's own.
+    /// Why no working set lies in cache level `index` rather than above it, `None` where one does:
+    /// with a thread on every core, its share of the last cache may be no larger than the core's
+    /// own.
     pub fn hidden(&self, index: usize) -> Option<String> {
-        let (level, above) = (&self.caches[index], self.above(index)?);
+        let level = &self.caches[index];
+        let above = self.above(index)?;
         (self.inside(index).0 < (above.share.0 / 4).saturating_mul(5)).then(|| {
             format!(
-                "a thread has {} of {} and {} of {}: nothing lies in the one that the other does not hold",
+                "a thread has {} of {} and {} of {}: nothing lies in the one that the other does \
+                 not hold",
                 level.share, level.name, above.share, above.name
             )
         })
@@ -136,31 +167,43 @@ impl Levels {
             level: self.caches[index].name.clone(),
             hidden: self.hidden(index),
         };
-        let memory = Target { size: self.memory, level: self.name(self.memory), hidden: None };
+        let memory = Target {
+            size: self.memory,
+            level: self.name(self.memory),
+            hidden: None,
+        };
         (0..self.caches.len()).map(cache).chain([memory]).collect()
     }
 
-    /// The level that a working set of `size` per thread lies in. Between the last cache and memory proper, where both
-    /// serve it, it is `between`.
+    /// The level that a working set of `size` per thread lies in. Between the last cache and memory
+    /// proper, where both serve it, it is `between`.
     pub fn name(&self, size: Bytes) -> String {
         let fits = self.caches.iter().find(|level| size <= level.share);
         match fits {
             Some(level) => level.name.clone(),
             None if self.last_level.0 == 0 => "unknown".to_owned(),
-            None if size.0.saturating_mul(self.threads) >= least_in_memory(self.last_level) => MEMORY.to_owned(),
+            None if size.0.saturating_mul(self.threads) >= least_in_memory(self.last_level) => {
+                MEMORY.to_owned()
+            }
             None => "between".to_owned(),
         }
     }
 
-    /// Sizes that show each level and each boundary: inside, just below, at and above each capacity, up to `memory`,
-    /// which is always among them. Where no cache is known, every doubling.
+    /// Sizes that show each level and each boundary: inside, just below, at and above each
+    /// capacity, up to `memory`, which is always among them. Where no cache is known, every
+    /// doubling.
     pub fn sweep(&self, memory: Bytes) -> Vec<Bytes> {
         let mut sizes: Vec<Bytes> = Vec::new();
         for (index, level) in self.caches.iter().enumerate() {
             let share = level.share.0;
             let above = [(share / 4).saturating_mul(5), share.saturating_mul(2)];
             sizes.push(self.inside(index));
-            sizes.extend([share / 4, share / 2, share / 4 * 3, share].into_iter().chain(above).map(Bytes));
+            sizes.extend(
+                [share / 4, share / 2, share / 4 * 3, share]
+                    .into_iter()
+                    .chain(above)
+                    .map(Bytes),
+            );
         }
         if self.caches.is_empty() {
             sizes.extend((12..u64::BITS).map(|exponent| Bytes(1 << exponent)));
@@ -176,8 +219,9 @@ impl Levels {
     }
 }
 
-/// What all threads together walk through at least for memory proper, with a last-level cache of this size: a thousandth less,
-/// because a working set for memory loses as much when it is made of three streams of whole blocks.
+/// What all threads together walk through at least for memory proper, with a last-level cache of
+/// this size: a thousandth less, because a working set for memory loses as much when it is made of
+/// three streams of whole blocks.
 fn least_in_memory(last_level: Bytes) -> u64 {
     let memory = last_level.0.saturating_mul(MEMORY_FACTOR);
     memory - memory / 1000
@@ -186,22 +230,42 @@ fn least_in_memory(last_level: Bytes) -> u64 {
 /// The cache levels that all of `cpus` have, nearest first.
 fn levels(topology: &Topology, cpus: &[u32]) -> Vec<Level> {
     let used: BTreeSet<u32> = cpus.iter().copied().collect();
-    let siblings: BTreeMap<u32, &[u32]> = topology.cpus.iter().map(|c| (c.id, c.siblings.as_slice())).collect();
+    let siblings: BTreeMap<u32, &[u32]> = topology
+        .cpus
+        .iter()
+        .map(|c| (c.id, c.siblings.as_slice()))
+        .collect();
     let mut levels: BTreeMap<u32, (Level, usize)> = BTreeMap::new();
-    for cache in topology.caches.iter().filter(|c| c.kind != CacheKind::Instruction && c.size.0 > 0) {
+    for cache in topology
+        .caches
+        .iter()
+        .filter(|c| c.kind != CacheKind::Instruction && c.size.0 > 0)
+    {
         let sharing = cache.cpus.0.iter().filter(|cpu| used.contains(cpu)).count();
         if sharing == 0 {
             continue;
         }
         let core = |cpu: &u32| siblings.get(cpu);
-        let shared = cache.cpus.0.iter().any(|cpu| core(cpu) != cache.cpus.0.first().and_then(core));
+        let shared = cache
+            .cpus
+            .0
+            .iter()
+            .any(|cpu| core(cpu) != cache.cpus.0.first().and_then(core));
         let share = Bytes(cache.size.0 / sharing as u64);
-        let new = Level { name: format!("L{}", cache.level), share, shared };
+        let new = Level {
+            name: format!("L{}", cache.level),
+            share,
+            shared,
+        };
         let (level, reached) = levels.entry(cache.level).or_insert((new, 0));
         level.share = level.share.min(share);
         level.shared |= shared;
         *reached += sharing;
     }
     // What only some of the CPUs have serves only some of the threads: it is no level of all.
-    levels.into_values().filter(|(_, reached)| *reached >= used.len()).map(|(level, _)| level).collect()
+    levels
+        .into_values()
+        .filter(|(_, reached)| *reached >= used.len())
+        .map(|(level, _)| level)
+        .collect()
 }

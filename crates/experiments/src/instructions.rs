@@ -13,7 +13,8 @@ use units::error::{Error, Result};
 /// Which instructions to time, and where.
 #[derive(Debug, Clone, PartialEq, Eq, clap::Args)]
 pub struct Settings {
-    /// Instructions by name; `memgauge list kernels` has all of them [default: all that this architecture has]
+    /// Instructions by name; `memgauge list kernels` has all of them [default: all that this
+    /// architecture has]
     #[arg(long, value_name = "LIST")]
     pub ops: Option<Instructions>,
 
@@ -43,11 +44,15 @@ impl InstructionTimes {
     /// As part of a profile.
     pub fn in_profile(_detail: Detail) -> Self {
         let timing = Timings(vec![Timing::Throughput, Timing::Latency]);
-        Self::new(Settings { ops: None, timing, cpus: None })
+        Self::new(Settings {
+            ops: None,
+            timing,
+            cpus: None,
+        })
     }
 
-    /// Those asked for; without a choice all that this architecture has, so that a table does not consist of what
-    /// other architectures have.
+    /// Those asked for; without a choice all that this architecture has, so that a table does not
+    /// consist of what other architectures have.
     fn wanted(&self, listed: &ListedInstruction) -> bool {
         let timed = self.settings.timing.0.contains(&listed.timing);
         let named = match &self.settings.ops {
@@ -59,13 +64,19 @@ impl InstructionTimes {
 }
 
 /// The CPUs asked for with `option`, or the first of the run.
-pub(super) fn chosen_cpus(asked: Option<&CpuList>, option: &str, scope: &Scope<'_>) -> Result<Vec<u32>> {
+pub(super) fn chosen_cpus(
+    asked: Option<&CpuList>,
+    option: &str,
+    scope: &Scope<'_>,
+) -> Result<Vec<u32>> {
     let first = scope.cpus.first().copied().unwrap_or(0);
     let asked = asked.map_or_else(|| vec![first], |list| list.0.clone());
     match asked.iter().find(|cpu| !scope.cpus.contains(cpu)) {
         Some(cpu) => {
             let allowed = CpuList(scope.cpus.to_vec());
-            Err(Error::usage(format!("cpu not available: {cpu}; this run may use {allowed}; type {option} {first}")))
+            Err(Error::usage(format!(
+                "cpu not available: {cpu}; this run may use {allowed}; type {option} {first}"
+            )))
         }
         None => Ok(asked),
     }
@@ -77,34 +88,54 @@ impl Experiment for InstructionTimes {
     }
 
     fn quantity(&self) -> Quantity {
-        Quantity { name: "time per instruction".to_owned(), unit: "ns".to_owned(), higher_is_better: false }
+        Quantity {
+            name: "time per instruction".to_owned(),
+            unit: "ns".to_owned(),
+            higher_is_better: false,
+        }
     }
 
     fn axes(&self) -> Vec<Axis> {
-        ["group", "operation", "timing", "assembly", "cpu"].map(axis).to_vec()
+        ["group", "operation", "timing", "assembly", "cpu"]
+            .map(axis)
+            .to_vec()
     }
 
     fn draft(&self, scope: &Scope<'_>) -> Result<Vec<Draft>> {
         let mut drafts = Vec::new();
         for cpu in chosen_cpus(self.settings.cpus.as_ref(), "--cpus", scope)? {
-            for listed in all_instructions().iter().filter(|listed| self.wanted(listed)) {
+            for listed in all_instructions()
+                .iter()
+                .filter(|listed| self.wanted(listed))
+            {
                 scope.room_for(drafts.len() + 1)?;
                 let name = |text: &str| Coordinate::Name(text.to_owned());
                 let coordinates = Coordinates::from([
                     ("group".to_owned(), name(listed.instruction.group())),
                     ("operation".to_owned(), name(listed.instruction.name())),
                     ("timing".to_owned(), name(&listed.timing.to_string())),
-                    ("assembly".to_owned(), name(listed.assembly().unwrap_or("-"))),
+                    (
+                        "assembly".to_owned(),
+                        name(listed.assembly().unwrap_or("-")),
+                    ),
                     ("kernel".to_owned(), name(&listed.name())),
                     ("cpu".to_owned(), Coordinate::Number(u64::from(cpu))),
                 ]);
-                let work =
-                    Work::Instruction(InstructionWork { instruction: listed.instruction, timing: listed.timing, cpu });
+                let work = Work::Instruction(InstructionWork {
+                    instruction: listed.instruction,
+                    timing: listed.timing,
+                    cpu,
+                });
                 let work = match scope.machine.kernel(&work) {
                     Ok(_) => Ok(work),
                     Err(reason) => Err(Outcome::Unsupported { reason }),
                 };
-                drafts.push(Draft { coordinates, work, bound: Bound::Unknown, expendable: 2 });
+                drafts.push(Draft {
+                    coordinates,
+                    work,
+                    bound: Bound::Unknown,
+                    expendable: 2,
+                });
             }
         }
         Ok(drafts)

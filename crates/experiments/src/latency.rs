@@ -6,7 +6,9 @@ use super::chain_modes::{named, packed_window, shapes};
 use super::difference::{Difference, Figure, Shown};
 use super::hierarchy::{Levels, MEMORY, Target};
 use super::instructions::chosen_cpus;
-use super::lists::{ChainMode, ChainModes, Count, Counts, PageModes, Region, Regions, thread_counts_on};
+use super::lists::{
+    ChainMode, ChainModes, Count, Counts, PageModes, Region, Regions, thread_counts_on,
+};
 use super::nodes::asked_nodes;
 use super::plausible::reject_below_faster;
 use super::steps::rises;
@@ -23,7 +25,8 @@ use units::{Bytes, CpuList, Nanos, SizeList, ThreadCount, ThreadList, significan
 /// Where to follow pointers, and how.
 #[derive(Debug, Clone, PartialEq, clap::Args)]
 pub struct Settings {
-    /// Memory that the chain spans, rounded down to whole strides: 32KiB,1MiB or 4KiB..1GiB [default: a sweep over the detected hierarchy]
+    /// Memory that the chain spans, rounded down to whole strides: 32KiB,1MiB or 4KiB..1GiB
+    /// [default: a sweep over the detected hierarchy]
     #[arg(long, value_name = "LIST", alias = "size")]
     pub sizes: Option<SizeList>,
 
@@ -31,19 +34,23 @@ pub struct Settings {
     #[arg(long, value_name = "LIST")]
     pub stride: Option<SizeList>,
 
-    /// Pages: 4k, thp (transparent huge pages), huge (reserved huge pages), huge-1GiB (of one of several pools), best (the largest of these that there are)
+    /// Pages: 4k, thp (transparent huge pages), huge (reserved huge pages), huge-1GiB (of one of
+    /// several pools), best (the largest of these that there are)
     #[arg(long, value_name = "LIST", default_value = "thp")]
     pub pages: PageModes,
 
-    /// Orders of the chain: global-random, random-box, same-random-in-box, diff-random-in-box, sequential
+    /// Orders of the chain: global-random, random-box, same-random-in-box, diff-random-in-box,
+    /// sequential
     #[arg(long, value_name = "LIST", default_value = "global-random")]
     pub chain_mode: ChainModes,
 
-    /// Windows of the orders that finish one before they go on to the next (...-box): multiples of the stride [default: 1MiB]
+    /// Windows of the orders that finish one before they go on to the next (...-box): multiples of
+    /// the stride [default: 1MiB]
     #[arg(long, value_name = "LIST")]
     pub locality: Option<SizeList>,
 
-    /// Chains followed at once by one thread, 1,2,4 or 1..32: how many misses a core keeps in flight
+    /// Chains followed at once by one thread, 1,2,4 or 1..32: how many misses a core keeps in
+    /// flight
     #[arg(long, value_name = "LIST", default_value = "1")]
     pub chains: Counts,
 
@@ -67,7 +74,8 @@ pub struct Settings {
     #[arg(long, conflicts_with = "region")]
     pub shared: bool,
 
-    /// CPUs that walk, one after another, or those of --threads [default: the first that is allowed, or all]
+    /// CPUs that walk, one after another, or those of --threads [default: the first that is
+    /// allowed, or all]
     #[arg(long, value_name = "LIST", alias = "cpu")]
     pub cpus: Option<CpuList>,
 
@@ -108,7 +116,10 @@ impl Effects for Settings {
 impl Settings {
     /// Whether more than one thread is asked for, or as many as there are.
     fn may_have_several_threads(&self) -> bool {
-        self.threads.0.iter().any(|count| *count != ThreadCount::Exactly(1))
+        self.threads
+            .0
+            .iter()
+            .any(|count| *count != ThreadCount::Exactly(1))
     }
 }
 
@@ -155,7 +166,12 @@ const DIFFERS: f64 = 0.03;
 impl Latency {
     /// With the user's settings.
     pub fn new(settings: Settings) -> Self {
-        Self { settings, detail: Detail::Sweep, packed: None, chosen: true }
+        Self {
+            settings,
+            detail: Detail::Sweep,
+            packed: None,
+            chosen: true,
+        }
     }
 
     /// As part of a profile.
@@ -184,72 +200,132 @@ impl Latency {
             cpus: None,
             memory_nodes: None,
         };
-        Self { settings, detail, packed, chosen: false }
+        Self {
+            settings,
+            detail,
+            packed,
+            chosen: false,
+        }
     }
 
     /// The same of what was chosen in its place.
     pub fn chosen(detail: Detail, choices: &Choices) -> Self {
-        let Self { settings: usual, .. } = Self::in_profile(detail);
+        let Self {
+            settings: usual, ..
+        } = Self::in_profile(detail);
         let settings = Settings {
             sizes: choices.sizes.clone(),
-            pages: choices.pages.clone().unwrap_or(PageModes(vec![PageMode::Transparent])),
+            pages: choices
+                .pages
+                .clone()
+                .unwrap_or(PageModes(vec![PageMode::Transparent])),
             memory_nodes: choices.memory_nodes.clone(),
             ..usual
         };
-        Self { settings, detail, packed: None, chosen: true }
+        Self {
+            settings,
+            detail,
+            packed: None,
+            chosen: true,
+        }
     }
 
     /// Threads that walk at once, in the order of tables.
     fn walkers(&self, scope: &Scope<'_>) -> Result<Vec<Walkers>> {
         let asked = self.settings.cpus.as_ref();
         if !self.settings.may_have_several_threads() {
-            let alone = |cpu| Walkers { cpus: vec![cpu], shared: false, region: None };
-            return Ok(chosen_cpus(asked, "--cpus", scope)?.into_iter().map(alone).collect());
+            let alone = |cpu| Walkers {
+                cpus: vec![cpu],
+                shared: false,
+                region: None,
+            };
+            return Ok(chosen_cpus(asked, "--cpus", scope)?
+                .into_iter()
+                .map(alone)
+                .collect());
         }
-        let chosen = asked.map(|_| chosen_cpus(asked, "--cpus", scope)).transpose()?;
+        let chosen = asked
+            .map(|_| chosen_cpus(asked, "--cpus", scope))
+            .transpose()?;
         let cpus = chosen.as_deref().unwrap_or(scope.cpus);
         let counts = thread_counts_on(&self.settings.threads, cpus)?;
-        let regions = if self.settings.shared { vec![Region::Shared] } else { self.settings.region.0.clone() };
+        let regions = if self.settings.shared {
+            vec![Region::Shared]
+        } else {
+            self.settings.region.0.clone()
+        };
         let of = |region: &Region, count: usize| Walkers {
             cpus: cpus[..count].to_vec(),
             shared: *region == Region::Shared && count > 1,
             region: Some(*region),
         };
-        Ok(regions.iter().flat_map(|region| counts.iter().map(move |&count| of(region, count))).collect())
+        Ok(regions
+            .iter()
+            .flat_map(|region| counts.iter().map(move |&count| of(region, count)))
+            .collect())
     }
 
     /// Working sets to measure: the user's, or what the hierarchy suggests.
-    fn targets(&self, scope: &Scope<'_>, levels: &Levels, walkers: &Walkers) -> Result<Vec<Target>> {
-        let named = |&size: &Bytes| Target { size, level: levels.name(size), hidden: None };
+    fn targets(
+        &self,
+        scope: &Scope<'_>,
+        levels: &Levels,
+        walkers: &Walkers,
+    ) -> Result<Vec<Target>> {
+        let named = |&size: &Bytes| Target {
+            size,
+            level: levels.name(size),
+            hidden: None,
+        };
         let Some(sizes) = &self.settings.sizes else {
             return Ok(match self.detail {
                 Detail::Sweep => levels.sweep(levels.memory).iter().map(named).collect(),
                 Detail::Brief | Detail::Levels => levels.targets(),
             });
         };
-        let chains = if walkers.shared { 1 } else { walkers.cpus.len() as u64 };
-        match sizes.0.iter().find(|&&size| size.0.saturating_mul(chains) > scope.usable().0) {
+        let chains = if walkers.shared {
+            1
+        } else {
+            walkers.cpus.len() as u64
+        };
+        match sizes
+            .0
+            .iter()
+            .find(|&&size| size.0.saturating_mul(chains) > scope.usable().0)
+        {
             Some(size) => {
-                let each = if chains > 1 { format!(" for each of {chains} threads") } else { String::new() };
+                let each = if chains > 1 {
+                    format!(" for each of {chains} threads")
+                } else {
+                    String::new()
+                };
                 let usable = scope.usable();
-                Err(Error::usage(format!("too much memory: {size}{each}; {usable} may be used; type smaller --sizes")))
+                Err(Error::usage(format!(
+                    "too much memory: {size}{each}; {usable} may be used; type smaller --sizes"
+                )))
             }
             None => Ok(sizes.0.iter().map(named).collect()),
         }
     }
 
     fn strides(&self, line: Bytes) -> Result<Vec<Bytes>> {
-        let strides = self.settings.stride.as_ref().map_or_else(|| vec![line], |s| s.0.clone());
+        let strides = self
+            .settings
+            .stride
+            .as_ref()
+            .map_or_else(|| vec![line], |s| s.0.clone());
         match strides.iter().find(|s| s.0 == 0 || !s.0.is_multiple_of(8)) {
             Some(bad) => Err(Error::usage(format!(
-                "stride not possible: {} B; a node is a pointer of 8 B, so strides are multiples of 8; type --stride 64",
+                "stride not possible: {} B; a node is a pointer of 8 B, so strides are multiples \
+                 of 8; type --stride 64",
                 bad.0
             ))),
             None => Ok(strides),
         }
     }
 
-    /// The points of some threads, a size and a stride: one for each kind of pages, order, node and number of chains.
+    /// The points of some threads, a size and a stride: one for each kind of pages, order, node and
+    /// number of chains.
     fn draft_size(
         &self,
         scope: &Scope<'_>,
@@ -257,20 +333,29 @@ impl Latency {
         threads: &Walkers,
         extent: Extent<'_>,
     ) -> Result<Vec<Draft>> {
-        let Extent { target, stride, line } = extent;
+        let Extent {
+            target,
+            stride,
+            line,
+        } = extent;
         let size = target.size;
         if size < stride {
             // Enough for the other strides too.
             let largest = self.strides(line)?.into_iter().fold(stride, Bytes::max);
             return Err(Error::usage(format!(
-                "too small a size: {size}; a chain needs room for one node of {stride}; type --sizes {} or more",
+                "too small a size: {size}; a chain needs room for one node of {stride}; type \
+                 --sizes {} or more",
                 largest.0
             )));
         }
         let hidden = target.hidden.as_ref();
-        let level = hidden.map_or_else(|| levels.name(footprint(size, stride, line)), |_| target.level.clone());
+        let level = hidden.map_or_else(
+            || levels.name(footprint(size, stride, line)),
+            |_| target.level.clone(),
+        );
         let seed = chain_seed(scope, size, stride);
-        let (bytes, payload) = (size.round_down(stride.0), self.settings.payload);
+        let bytes = size.round_down(stride.0);
+        let payload = self.settings.payload;
         let nodes = asked_nodes(self.settings.memory_nodes.as_ref(), scope)?;
         let work = |pages, shape, walkers, node| ChaseWork {
             pages,
@@ -284,34 +369,68 @@ impl Latency {
             walkers,
             payload,
         };
-        let shapes = shapes(&self.settings.chain_mode, self.settings.locality.as_ref(), stride)?;
+        let shapes = shapes(
+            &self.settings.chain_mode,
+            self.settings.locality.as_ref(),
+            stride,
+        )?;
         let chains = self.chains(stride)?;
         let mut works = Vec::new();
-        for &pages in self.settings.pages.0.iter().filter(|&&pages| self.wanted(pages, &level)) {
-            for (&shape, &node) in shapes.iter().flat_map(|shape| nodes.iter().map(move |node| (shape, node))) {
-                works.extend(chains.iter().map(|&walkers| work(pages, shape, walkers, node)));
+        for &pages in self
+            .settings
+            .pages
+            .0
+            .iter()
+            .filter(|&&pages| self.wanted(pages, &level))
+        {
+            for (&shape, &node) in shapes
+                .iter()
+                .flat_map(|shape| nodes.iter().map(move |node| (shape, node)))
+            {
+                works.extend(
+                    chains
+                        .iter()
+                        .map(|&walkers| work(pages, shape, walkers, node)),
+                );
             }
         }
-        if level == MEMORY && size == levels.memory && self.packed.is_some_and(|most| size <= most) {
+        if level == MEMORY && size == levels.memory && self.packed.is_some_and(|most| size <= most)
+        {
             let window = packed_window(scope.facts().pages.base).round_up(stride.0);
             works.push(work(PageMode::Base, ChainShape::RandomBox(window), 1, None));
         }
-        Ok(works.into_iter().map(|work| draft_point(scope, work, &level, threads.region).unless(hidden)).collect())
+        Ok(works
+            .into_iter()
+            .map(|work| draft_point(scope, work, &level, threads.region).unless(hidden))
+            .collect())
     }
 
-    /// Tells `see` the working sets of all points, with the strides and the threads that walk through them.
+    /// Tells `see` the working sets of all points, with the strides and the threads that walk
+    /// through them.
     fn extents(
         &self,
         scope: &Scope<'_>,
         mut see: impl FnMut(&Levels, &Walkers, Extent<'_>) -> Result<()>,
     ) -> Result<()> {
         for threads in self.walkers(scope)? {
-            let sharing = if threads.shared { &threads.cpus[..1] } else { &threads.cpus[..] };
+            let sharing = if threads.shared {
+                &threads.cpus[..1]
+            } else {
+                &threads.cpus[..]
+            };
             let levels = Levels::new(scope.facts(), sharing, scope.last_level());
             let line = line_of(scope, threads.cpus[0]);
             for target in self.targets(scope, &levels, &threads)? {
                 for stride in self.strides(line)? {
-                    see(&levels, &threads, Extent { target: &target, stride, line })?;
+                    see(
+                        &levels,
+                        &threads,
+                        Extent {
+                            target: &target,
+                            stride,
+                            line,
+                        },
+                    )?;
                 }
             }
         }
@@ -322,7 +441,9 @@ impl Latency {
     fn coarse_windows(&self, scope: &Scope<'_>) -> Option<String> {
         let asked = self.settings.windows.asked()?.length;
         let chains = self.settings.chains.0.iter().map(|count| count.0.max(1));
-        let each = chains.map(|count| hops_per_block(count as usize) / u64::from(count)).max()?;
+        let each = chains
+            .map(|count| hops_per_block(count as usize) / u64::from(count))
+            .max()?;
         let mut farthest = (IN_CORE, "a core's own caches");
         let seen = self.extents(scope, |levels, _, extent| {
             let lines = footprint(extent.target.size, extent.stride, extent.line);
@@ -341,8 +462,8 @@ impl Latency {
         let enough = Nanos((turn.0 / 2.0 / DIFFERS / 1e4).ceil() * 1e4);
         (seen.is_ok() && asked < enough).then(|| {
             format!(
-                "Windows may last longer or shorter than {asked}: they are whole turns of {each} loads, about {turn} in {}; \
-                 --window {}us is met within 3%",
+                "Windows may last longer or shorter than {asked}: they are whole turns of {each} \
+                 loads, about {turn} in {}; --window {}us is met within 3%",
                 farthest.1,
                 enough.0 / 1e3
             )
@@ -352,20 +473,26 @@ impl Latency {
     /// How many chains to follow at once.
     fn chains(&self, stride: Bytes) -> Result<Vec<u32>> {
         let counts: Vec<u32> = self.settings.chains.0.iter().map(|count| count.0).collect();
-        if let Some(bad) = counts.iter().find(|&&count| count == 0 || count as usize > MOST_WALKERS) {
+        if let Some(bad) = counts
+            .iter()
+            .find(|&&count| count == 0 || count as usize > MOST_WALKERS)
+        {
             return Err(Error::usage(format!(
-                "chains not possible: {bad}; one thread follows 1 to {MOST_WALKERS} at once; type --chains 1,{MOST_WALKERS}"
+                "chains not possible: {bad}; one thread follows 1 to {MOST_WALKERS} at once; type \
+                 --chains 1,{MOST_WALKERS}"
             )));
         }
         if self.settings.payload && stride.0 < 16 {
             return Err(Error::usage(format!(
-                "no room for a payload: nodes of {stride}; a pointer and a payload take 16 B; type --stride 64"
+                "no room for a payload: nodes of {stride}; a pointer and a payload take 16 B; \
+                 type --stride 64"
             )));
         }
         Ok(counts)
     }
 
-    /// Whether a profile measures `level` in `pages`: what small pages cost is a question about memory.
+    /// Whether a profile measures `level` in `pages`: what small pages cost is a question about
+    /// memory.
     fn wanted(&self, pages: PageMode, level: &str) -> bool {
         self.chosen || self.detail != Detail::Levels || pages != PageMode::Base || level == MEMORY
     }
@@ -383,15 +510,27 @@ fn footprint(size: Bytes, stride: Bytes, line: Bytes) -> Bytes {
 
 /// The cache line of `cpu`, the usual one where it is unknown.
 pub(super) fn line_of(scope: &Scope<'_>, cpu: u32) -> Bytes {
-    scope.facts().topology.data_caches(cpu).first().and_then(|c| c.line).unwrap_or(Bytes(64))
+    scope
+        .facts()
+        .topology
+        .data_caches(cpu)
+        .first()
+        .and_then(|c| c.line)
+        .unwrap_or(Bytes(64))
 }
 
 fn draft_point(scope: &Scope<'_>, work: ChaseWork, level: &str, region: Option<Region>) -> Draft {
     let (mode, window) = named(work.shape);
     let mut coordinates = Coordinates::from([
         ("operation".to_owned(), Coordinate::Name("chase".to_owned())),
-        ("kernel".to_owned(), Coordinate::Name(chase_name(work.walkers as usize, work.payload))),
-        ("chains".to_owned(), Coordinate::Number(u64::from(work.walkers))),
+        (
+            "kernel".to_owned(),
+            Coordinate::Name(chase_name(work.walkers as usize, work.payload)),
+        ),
+        (
+            "chains".to_owned(),
+            Coordinate::Number(u64::from(work.walkers)),
+        ),
         ("level".to_owned(), Coordinate::Name(level.to_owned())),
         ("size_bytes".to_owned(), Coordinate::Number(work.bytes.0)),
         ("stride_bytes".to_owned(), Coordinate::Number(work.stride.0)),
@@ -402,28 +541,58 @@ fn draft_point(scope: &Scope<'_>, work: ChaseWork, level: &str, region: Option<R
     if work.threads() == 1 {
         coordinates.insert("cpu".to_owned(), Coordinate::Number(u64::from(work.cpu())));
     }
-    coordinates.extend(region.map(|region| ("region".to_owned(), Coordinate::Name(region.to_string()))));
-    coordinates.extend(work.node.map(|node| ("node".to_owned(), Coordinate::Number(u64::from(node)))));
-    coordinates.extend(window.map(|window| ("window_bytes".to_owned(), Coordinate::Number(window.0))));
+    coordinates
+        .extend(region.map(|region| ("region".to_owned(), Coordinate::Name(region.to_string()))));
+    coordinates.extend(
+        work.node
+            .map(|node| ("node".to_owned(), Coordinate::Number(u64::from(node)))),
+    );
+    coordinates
+        .extend(window.map(|window| ("window_bytes".to_owned(), Coordinate::Number(window.0))));
     let expendable = match mode {
-        ChainMode::GlobalRandom if level != "between" && work.pages != PageMode::Base && work.threads() == 1 => 0,
+        ChainMode::GlobalRandom
+            if level != "between" && work.pages != PageMode::Base && work.threads() == 1 =>
+        {
+            0
+        }
         ChainMode::GlobalRandom => 1,
         _ => 2,
     };
     let chains = work.chains().len() as u64;
     let fits = work.slot().0.saturating_mul(chains) <= scope.usable().0;
-    let each = if chains > 1 { format!(" for each of {chains} threads") } else { String::new() };
-    let reason = || format!("{}{each} do not fit into the {} that may be used", work.bytes, scope.usable());
+    let each = if chains > 1 {
+        format!(" for each of {chains} threads")
+    } else {
+        String::new()
+    };
+    let reason = || {
+        format!(
+            "{}{each} do not fit into the {} that may be used",
+            work.bytes,
+            scope.usable()
+        )
+    };
     let walkers = u64::from(work.walkers) * if work.shared { work.threads() } else { 1 };
     let crowded = work.nodes() < walkers;
-    let few = || format!("{walkers} chains at once need as many nodes; {} has {}", work.bytes, work.nodes());
+    let few = || {
+        format!(
+            "{walkers} chains at once need as many nodes; {} has {}",
+            work.bytes,
+            work.nodes()
+        )
+    };
     let work = match scope.machine.kernel(&Work::Chase(work.clone())) {
         Err(reason) => Err(Outcome::Unsupported { reason }),
         Ok(_) if !fits => Err(Outcome::Skipped { reason: reason() }),
         Ok(_) if crowded => Err(Outcome::Unsupported { reason: few() }),
         Ok(_) => Ok(Work::Chase(work)),
     };
-    Draft { coordinates, work, bound: Bound::Unknown, expendable }
+    Draft {
+        coordinates,
+        work,
+        bound: Bound::Unknown,
+        expendable,
+    }
 }
 
 impl Experiment for Latency {
@@ -432,7 +601,11 @@ impl Experiment for Latency {
     }
 
     fn quantity(&self) -> Quantity {
-        Quantity { name: "latency".to_owned(), unit: "ns".to_owned(), higher_is_better: false }
+        Quantity {
+            name: "latency".to_owned(),
+            unit: "ns".to_owned(),
+            higher_is_better: false,
+        }
     }
 
     fn axes(&self) -> Vec<Axis> {
@@ -440,9 +613,21 @@ impl Experiment for Latency {
         let region = self.settings.may_have_several_threads().then_some("region");
         let names = names.chain(region).chain(["cpu", "pages", "chain_mode"]);
         let node = self.settings.memory_nodes.as_ref().map(|_| axis("node"));
-        let windows = self.packed.is_some() || self.settings.chain_mode.0.iter().any(|mode| mode.has_windows());
-        let sizes = ["size_bytes", "stride_bytes"].into_iter().chain(windows.then_some("window_bytes"));
-        names.map(axis).chain(node).chain(sizes.map(bytes_axis)).collect()
+        let windows = self.packed.is_some()
+            || self
+                .settings
+                .chain_mode
+                .0
+                .iter()
+                .any(|mode| mode.has_windows());
+        let sizes = ["size_bytes", "stride_bytes"]
+            .into_iter()
+            .chain(windows.then_some("window_bytes"));
+        names
+            .map(axis)
+            .chain(node)
+            .chain(sizes.map(bytes_axis))
+            .collect()
     }
 
     fn draft(&self, scope: &Scope<'_>) -> Result<Vec<Draft>> {
@@ -463,7 +648,10 @@ impl Experiment for Latency {
         let differ = pairs.filter(|(size, stride)| !size.0.is_multiple_of(stride.0));
         let tell = |(size, stride): (Bytes, Bytes)| {
             let used = size.round_down(stride.0);
-            format!("{} B were rounded down to {} B: whole nodes of {} B only", size.0, used.0, stride.0)
+            format!(
+                "{} B were rounded down to {} B: whole nodes of {} B only",
+                size.0, used.0, stride.0
+            )
         };
         differ.map(tell).chain(self.coarse_windows(scope)).collect()
     }
@@ -481,15 +669,28 @@ impl Experiment for Latency {
     }
 
     fn findings(&self, dataset: &Dataset) -> Vec<Finding> {
-        let axes =
-            ["cpu", "threads", "region", "node", "pages", "stride_bytes", "chains", "chain_mode", "window_bytes"];
+        let axes = [
+            "cpu",
+            "threads",
+            "region",
+            "node",
+            "pages",
+            "stride_bytes",
+            "chains",
+            "chain_mode",
+            "window_bytes",
+        ];
         let place = |p: &Point| axes.map(|axis| p.coordinates.get(axis).cloned());
         let first = dataset.points.first().map(place);
         let rises = rises(dataset, |p| Some(place(p)) == first);
         let distributions = dataset.points.iter().filter_map(distribution);
-        let threads =
-            [Region::Private, Region::Shared].into_iter().filter_map(|region| several_threads(dataset, region));
-        let first = memory_in_pages(dataset).into_iter().chain(parallelism(dataset)).chain(threads);
+        let threads = [Region::Private, Region::Shared]
+            .into_iter()
+            .filter_map(|region| several_threads(dataset, region));
+        let first = memory_in_pages(dataset)
+            .into_iter()
+            .chain(parallelism(dataset))
+            .chain(threads);
         first.chain(distributions).chain(rises).collect()
     }
 }
@@ -499,39 +700,64 @@ fn distribution(point: &Point) -> Option<Finding> {
     let size = Bytes(point.number("size_bytes")?);
     let place = format!("A load in {size} ({} pages)", point.name("pages")?);
     let mut finding = windows::finding(point, "latency-windows", &place)?;
-    finding.values.insert("size_bytes".to_owned(), size.0 as f64);
+    finding
+        .values
+        .insert("size_bytes".to_owned(), size.0 as f64);
     Some(finding)
 }
 
-/// What the most threads at once in `region` make of a load in the largest working set that one thread was measured in
-/// too; `None` where the intervals do not tell them apart.
+/// What the most threads at once in `region` make of a load in the largest working set that one
+/// thread was measured in too; `None` where the intervals do not tell them apart.
 fn several_threads(dataset: &Dataset, region: Region) -> Option<Finding> {
     let name = region.to_string();
     let here = |p: &&Point| p.name("region") == Some(&name) && p.usable().is_some();
-    let several = dataset.points.iter().filter(here).filter(|p| p.number("threads") > Some(1));
+    let several = dataset
+        .points
+        .iter()
+        .filter(here)
+        .filter(|p| p.number("threads") > Some(1));
     let most = several.max_by_key(|p| (p.number("size_bytes"), p.number("threads")))?;
     let place = |p: &Point| {
         let mut place = p.coordinates.clone();
         place.retain(|axis, _| !["threads", "cpu", "level"].contains(&axis.as_str()));
         place
     };
-    let mut alone = dataset.points.iter().filter(here).filter(|p| p.number("threads") == Some(1));
+    let mut alone = dataset
+        .points
+        .iter()
+        .filter(here)
+        .filter(|p| p.number("threads") == Some(1));
     let alone = alone.find(|p| place(p) == place(most))?;
     let cost = Difference::shown(alone, most)?;
-    let (one, all, threads) = (cost.from.value, cost.to.value, most.number("threads")?);
-    let chains = if region == Region::Shared { "on one chain" } else { "each on a chain of its own" };
+    let one = cost.from.value;
+    let all = cost.to.value;
+    let threads = most.number("threads")?;
+    let chains = if region == Region::Shared {
+        "on one chain"
+    } else {
+        "each on a chain of its own"
+    };
     let text = format!(
-        "A load in {} takes {all:.1} ns when {threads} threads follow pointers at once, {chains}, and {one:.1} ns alone.",
+        "A load in {} takes {all:.1} ns when {threads} threads follow pointers at once, {chains}, \
+         and {one:.1} ns alone.",
         Bytes(most.number("size_bytes")?)
     );
-    let figures = [("threads", threads as f64), ("one_ns", one), ("several_ns", all)];
+    let figures = [
+        ("threads", threads as f64),
+        ("one_ns", one),
+        ("several_ns", all),
+    ];
     cost.finding(&format!("latency-of-threads-{name}"), text, &figures)
 }
 
 /// What following several chains at once gains in the largest working set where that was measured.
 fn parallelism(dataset: &Dataset) -> Option<Finding> {
     let several = |p: &&Point| p.number("chains").is_some_and(|n| n > 1) && p.usable().is_some();
-    let largest = dataset.points.iter().filter(several).max_by_key(|p| p.number("size_bytes"))?;
+    let largest = dataset
+        .points
+        .iter()
+        .filter(several)
+        .max_by_key(|p| p.number("size_bytes"))?;
     let place = |p: &Point| {
         let mut place = p.coordinates.clone();
         for axis in ["chains", "kernel"] {
@@ -539,65 +765,115 @@ fn parallelism(dataset: &Dataset) -> Option<Finding> {
         }
         place
     };
-    let here = || dataset.points.iter().filter(|p| place(p) == place(largest) && p.usable().is_some());
+    let here = || {
+        dataset
+            .points
+            .iter()
+            .filter(|p| place(p) == place(largest) && p.usable().is_some())
+    };
     let one = here().find(|p| p.number("chains") == Some(1))?;
     let median = |p: &Point| p.usable().map_or(f64::INFINITY, |m| m.summary.median);
     let best = here().min_by(|a, b| median(a).total_cmp(&median(b)))?;
     let gain = Difference::shown(best, one).filter(|gain| gain.shows() == Shown::Higher)?;
-    let (one, best_ns) = (gain.to.value, gain.from.value);
+    let one = gain.to.value;
+    let best_ns = gain.from.value;
     let text = format!(
-        "Following {} chains at once takes {best_ns:.1} ns a load in {}, one takes {one:.1} ns: one thread has up to {} \
-         loads under way.",
+        "Following {} chains at once takes {best_ns:.1} ns a load in {}, one takes {one:.1} ns: \
+         one thread has up to {} loads under way.",
         best.number("chains")?,
         Bytes(largest.number("size_bytes")?),
         significant(gain.ratio())
     );
-    gain.finding("memory-level-parallelism", text, &[("one_ns", one), ("best_ns", best_ns)])
+    gain.finding(
+        "memory-level-parallelism",
+        text,
+        &[("one_ns", one), ("best_ns", best_ns)],
+    )
 }
 
 /// A load from memory, by one chain of one thread in the largest working set measured so.
 fn from_memory(dataset: &Dataset, belongs: impl Fn(&Point) -> bool) -> Option<&Point> {
-    let alone = |p: &Point| ["chains", "threads"].iter().all(|axis| p.number(axis).is_none_or(|n| n == 1));
+    let alone = |p: &Point| {
+        ["chains", "threads"]
+            .iter()
+            .all(|axis| p.number(axis).is_none_or(|n| n == 1))
+    };
     let matches = |p: &&Point| p.name("level") == Some(MEMORY) && alone(p) && belongs(p);
-    let largest = dataset.points.iter().filter(matches).max_by_key(|p| p.number("size_bytes"))?;
+    let largest = dataset
+        .points
+        .iter()
+        .filter(matches)
+        .max_by_key(|p| p.number("size_bytes"))?;
     largest.usable().map(|_| largest)
 }
 
-/// What base pages cost a load from memory: against huge pages of which nearly all were granted, and against the packed
-/// order, which looks for a page once for all of its lines. Only what the intervals show to be slower in base pages has a cost.
+/// What base pages cost a load from memory: against huge pages of which nearly all were granted,
+/// and against the packed order, which looks for a page once for all of its lines. Only what the
+/// intervals show to be slower in base pages has a cost.
 fn memory_in_pages(dataset: &Dataset) -> Option<Finding> {
     let random = |p: &Point, pages: &str| {
-        p.name("pages") == Some(pages) && p.name("chain_mode").is_none_or(|mode| mode == "global-random")
+        p.name("pages") == Some(pages)
+            && p.name("chain_mode")
+                .is_none_or(|mode| mode == "global-random")
     };
     let small = from_memory(dataset, |p| random(p, "4k"))?;
-    let pages = |point: &Point| point.usable().map(|m| m.evidence.pages.clone()).unwrap_or_default();
+    let pages = |point: &Point| {
+        point
+            .usable()
+            .map(|m| m.evidence.pages.clone())
+            .unwrap_or_default()
+    };
     // The base page is what the system says it is, whatever the option is called.
     let base = Bytes(pages(small).asked_bytes.unwrap_or(4096));
     let least = packed_window(base).0;
-    let near = |p: &Point| p.number("window_bytes").is_some_and(|window| window < 2 * least);
+    let near = |p: &Point| {
+        p.number("window_bytes")
+            .is_some_and(|window| window < 2 * least)
+    };
     let packed = from_memory(dataset, |p| {
         p.name("pages") == Some("4k") && p.name("chain_mode") == Some("random-box") && near(p)
     });
-    let large = from_memory(dataset, |p| random(p, "thp")).or_else(|| from_memory(dataset, |p| random(p, "huge")));
+    let large = from_memory(dataset, |p| random(p, "thp"))
+        .or_else(|| from_memory(dataset, |p| random(p, "huge")));
     let large = large.filter(|point| pages(point).granted_share.unwrap_or(0.0) >= 0.9);
-    let slower =
-        |than: &'_ Point| Difference::shown(than, small).filter(|cost| cost.shows() == Shown::Higher).is_some();
-    let (large, packed) = (large.filter(|p| slower(p)), packed.filter(|p| slower(p)));
+    let slower = |than: &'_ Point| {
+        Difference::shown(than, small)
+            .filter(|cost| cost.shows() == Shown::Higher)
+            .is_some()
+    };
+    let large = large.filter(|p| slower(p));
+    let packed = packed.filter(|p| slower(p));
     let cost = Difference::shown(large.or(packed)?, small)?;
-    let (ns, (low, high)) = (cost.amount(), cost.amount_interval());
-    let start = format!("A load from memory takes {:.0} ns in {base} pages", cost.to.value);
+    let ns = cost.amount();
+    let (low, high) = cost.amount_interval();
+    let start = format!(
+        "A load from memory takes {:.0} ns in {base} pages",
+        cost.to.value
+    );
     let within = format!("in random order within {} at a time", Bytes(least));
     let costs = format!("{ns:.0} ns ({:.0} to {high:.0})", low.max(0.0));
     let packed = packed.and_then(Figure::new);
     let (kind, text) = match (large, &packed) {
         (Some(_), packed) => {
-            let text = format!("{start} and {:.0} ns in huge pages: finding the page costs {costs}.", cost.from.value);
-            let packed = packed.as_ref().map(|packed| format!(" Packed, {within}, it takes {:.0} ns.", packed.value));
+            let text = format!(
+                "{start} and {:.0} ns in huge pages: finding the page costs {costs}.",
+                cost.from.value
+            );
+            let packed = packed
+                .as_ref()
+                .map(|packed| format!(" Packed, {within}, it takes {:.0} ns.", packed.value));
             ("page-walk-cost", text + &packed.unwrap_or_default())
         }
         (None, _) => {
-            let both = format!("finding the page and opening a row of the memory cost {costs} together.");
-            ("page-locality", format!("{start} and {:.0} ns packed, {within}: {both}", cost.from.value))
+            let both =
+                format!("finding the page and opening a row of the memory cost {costs} together.");
+            (
+                "page-locality",
+                format!(
+                    "{start} and {:.0} ns packed, {within}: {both}",
+                    cost.from.value
+                ),
+            )
         }
     };
     let figures = [
@@ -608,7 +884,12 @@ fn memory_in_pages(dataset: &Dataset) -> Option<Finding> {
         ("cost_low_ns", Some(low)),
         ("cost_high_ns", Some(high)),
     ];
-    let values = figures.into_iter().filter_map(|(name, ns)| Some((name.to_owned(), ns?))).collect();
-    let points = cost.points().chain(packed.into_iter().flat_map(|packed| packed.points));
+    let values = figures
+        .into_iter()
+        .filter_map(|(name, ns)| Some((name.to_owned(), ns?)))
+        .collect();
+    let points = cost
+        .points()
+        .chain(packed.into_iter().flat_map(|packed| packed.points));
     Some(Finding::resting_on(points, kind, text)?.with(values))
 }

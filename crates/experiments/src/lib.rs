@@ -1,5 +1,5 @@
-//! Experiments: one question each. An experiment turns its settings into points to measure and reads findings from the
-//! measured dataset; how a point is measured is the engine's business.
+//! Experiments: one question each. An experiment turns its settings into points to measure and
+//! reads findings from the measured dataset; how a point is measured is the engine's business.
 
 #![forbid(unsafe_code)]
 
@@ -34,9 +34,9 @@ pub use choices::{Choices, MixedOperations};
 pub use effect::{Effect, Effects};
 pub use hierarchy::{LastLevel, Level, Levels, Target};
 pub use lists::{
-    Asked, ChainMode, ChainModes, Count, Counts, Density, HandOffs, Instructions, Interleavings, LineSharing, Lines,
-    LockOperations, Operations, OrderKind, Orders, PageModes, Pair, Pairs, Placement, Placements, Quantities, Region,
-    Regions, Spread, Studied, Timings, Widths,
+    Asked, ChainMode, ChainModes, Count, Counts, Density, HandOffs, Instructions, Interleavings,
+    LineSharing, Lines, LockOperations, Operations, OrderKind, Orders, PageModes, Pair, Pairs,
+    Placement, Placements, Quantities, Region, Regions, Spread, Studied, Timings, Widths,
 };
 pub use patterns::OrderedOperations;
 pub use windows::WindowSettings;
@@ -72,13 +72,15 @@ pub struct Scope<'a> {
     pub seed: u64,
     /// Points that are allowed in each repeat: what chooses its points takes no more of them.
     pub most_points: usize,
-    /// What the last-level caches of the run are known to hold together: the user says so, or timing showed it.
+    /// What the last-level caches of the run are known to hold together: the user says so, or
+    /// timing showed it.
     pub last_level: Option<Bytes>,
 }
 
 impl Scope<'_> {
-    /// Refuses `count` points where that is far more than are allowed. To be asked while points are drafted: lists that
-    /// multiply make more of them than memory holds. The plan refuses what is only a little more, since it knows the sum.
+    /// Refuses `count` points where that is far more than are allowed. To be asked while points are
+    /// drafted: lists that multiply make more of them than memory holds. The plan refuses what is
+    /// only a little more, since it knows the sum.
     pub fn room_for(&self, count: usize) -> Result<()> {
         let most = self.most_points.max(MOST_COUNTED);
         if count <= most {
@@ -97,21 +99,31 @@ impl Scope<'_> {
 
     /// What a run may map at most.
     pub fn usable(&self) -> Bytes {
-        self.facts().memory.usable.get().copied().unwrap_or(Bytes(u64::MAX))
+        self.facts()
+            .memory
+            .usable
+            .get()
+            .copied()
+            .unwrap_or(Bytes(u64::MAX))
     }
 
-    /// All last-level caches that the CPUs of the run use, together: as is known or the system reports; zero where
-    /// caches are unknown.
+    /// All last-level caches that the CPUs of the run use, together: as is known or the system
+    /// reports; zero where caches are unknown.
     pub fn last_level(&self) -> Bytes {
-        self.last_level.unwrap_or_else(|| self.facts().topology.last_level_total(self.cpus))
+        self.last_level
+            .unwrap_or_else(|| self.facts().topology.last_level_total(self.cpus))
     }
 
-    /// Those that `cpus` use: where all together are known to hold more or less than reported, so does each.
+    /// Those that `cpus` use: where all together are known to hold more or less than reported, so
+    /// does each.
     pub fn last_level_of(&self, cpus: &[u32]) -> Bytes {
         let reported = self.facts().topology.last_level_total(cpus);
         let all = self.facts().topology.last_level_total(self.cpus);
-        let share = |known: Bytes| u128::from(known.0) * u128::from(reported.0) / u128::from(all.0.max(1));
-        self.last_level.map_or(reported, |known| Bytes(u64::try_from(share(known)).unwrap_or(u64::MAX)))
+        let share =
+            |known: Bytes| u128::from(known.0) * u128::from(reported.0) / u128::from(all.0.max(1));
+        self.last_level.map_or(reported, |known| {
+            Bytes(u64::try_from(share(known)).unwrap_or(u64::MAX))
+        })
     }
 }
 
@@ -140,16 +152,22 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// Unsupported for the reason `hidden`, if there is one. A point that is unsupported already keeps its own reason.
+    /// Unsupported for the reason `hidden`, if there is one. A point that is unsupported already
+    /// keeps its own reason.
     fn unless(mut self, hidden: Option<&String>) -> Self {
-        if let Some(reason) = hidden.filter(|_| !matches!(self.work, Err(Outcome::Unsupported { .. }))) {
-            self.work = Err(Outcome::Unsupported { reason: reason.clone() });
+        if let Some(reason) =
+            hidden.filter(|_| !matches!(self.work, Err(Outcome::Unsupported { .. })))
+        {
+            self.work = Err(Outcome::Unsupported {
+                reason: reason.clone(),
+            });
         }
         self
     }
 }
 
-/// Samples of memory are no shorter than this: reading the counter and starting the threads would show.
+/// Samples of memory are no shorter than this: reading the counter and starting the threads would
+/// show.
 const SHORTEST_SAMPLE: Nanos = Nanos(0.2e6);
 
 /// One question about the machine, with the settings that make it precise.
@@ -163,32 +181,41 @@ pub trait Experiment {
     /// The axes of its dataset.
     fn axes(&self) -> Vec<Axis>;
 
-    /// The points to measure, in the order of tables. Fails on settings that this machine cannot meet.
+    /// The points to measure, in the order of tables. Fails on settings that this machine cannot
+    /// meet.
     fn draft(&self, scope: &Scope<'_>) -> Result<Vec<Draft>>;
 
     /// Where the points differ from what was asked for, a sentence each: sizes that were rounded.
     fn adjustments(&self, scope: &Scope<'_>) -> Vec<String>;
 
-    /// Whether its chains are built anew whenever their turn comes, in memory for the largest of them: where all of them
-    /// together would take many times that.
+    /// Whether its chains are built anew whenever their turn comes, in memory for the largest of
+    /// them: where all of them together would take many times that.
     fn rebuilds_chains(&self) -> bool {
         false
     }
 
-    /// Stand-ins for points that are placed once others are measured, a list for each stage: each as long to measure and
-    /// as large in memory as any point that [`Experiment::place`] may put there.
+    /// Stand-ins for points that are placed once others are measured, a list for each stage: each
+    /// as long to measure and as large in memory as any point that [`Experiment::place`] may put
+    /// there.
     fn reserve(&self, _scope: &Scope<'_>) -> Result<Vec<Vec<Draft>>> {
         Ok(Vec::new())
     }
 
-    /// The points of `stage`, the first after the drafted ones being 0, from what was `measured` before: at most `most`, as
-    /// many of its stand-ins as the plan has room for. Stand-ins that are not needed vanish.
-    fn place(&self, _scope: &Scope<'_>, _stage: usize, _most: usize, _measured: &Dataset) -> Vec<Draft> {
+    /// The points of `stage`, the first after the drafted ones being 0, from what was `measured`
+    /// before: at most `most`, as many of its stand-ins as the plan has room for. Stand-ins that
+    /// are not needed vanish.
+    fn place(
+        &self,
+        _scope: &Scope<'_>,
+        _stage: usize,
+        _most: usize,
+        _measured: &Dataset,
+    ) -> Vec<Draft> {
         Vec::new()
     }
 
-    /// Whether other experiments size memory by what its points of `stage` show, `None` being those that are drafted: these
-    /// are measured before all others.
+    /// Whether other experiments size memory by what its points of `stage` show, `None` being those
+    /// that are drafted: these are measured before all others.
     fn sizes_memory(&self, _stage: Option<usize>) -> bool {
         false
     }
@@ -198,8 +225,9 @@ pub trait Experiment {
         false
     }
 
-    /// How its points are sampled where points in `general` are so: other numbers of samples and rounds where many points
-    /// tell something together. Never applied to samples that the user fixed.
+    /// How its points are sampled where points in `general` are so: other numbers of samples and
+    /// rounds where many points tell something together. Never applied to samples that the user
+    /// fixed.
     fn sampling(&self, general: Sampling) -> Sampling {
         general
     }
@@ -242,7 +270,8 @@ pub struct Row {
     pub name: &'static str,
     /// The question it answers.
     pub question: &'static str,
-    /// The least detailed profile that it is part of unless asked for by name; `None` for what has to be told what to measure.
+    /// The least detailed profile that it is part of unless asked for by name; `None` for what has
+    /// to be told what to measure.
     pub least: Option<Detail>,
     /// The experiment as part of a profile.
     pub in_profile: fn(Detail) -> Box<dyn Experiment>,
@@ -252,31 +281,36 @@ pub struct Row {
 pub static EXPERIMENTS: [Row; 13] = [
     Row {
         name: "bandwidth",
-        question: "how many bytes per second do threads read, write and copy at each level of the hierarchy?",
+        question: "how many bytes per second do threads read, write and copy at each level of the \
+             hierarchy?",
         least: Some(Detail::Brief),
         in_profile: |detail| Box::new(bandwidth::Bandwidth::in_profile(detail)),
     },
     Row {
         name: "latency",
-        question: "how long does a load take that needs the one before it, at each level of the hierarchy?",
+        question: "how long does a load take that needs the one before it, at each level of the \
+             hierarchy?",
         least: Some(Detail::Brief),
         in_profile: |detail| Box::new(latency::Latency::in_profile(detail)),
     },
     Row {
         name: "scaling",
-        question: "how does bandwidth grow with the number of threads, and how many does memory need?",
+        question: "how does bandwidth grow with the number of threads, and how many does memory \
+             need?",
         least: Some(Detail::Levels),
         in_profile: |detail| Box::new(scaling::Scaling::in_profile(detail)),
     },
     Row {
         name: "core-to-core",
-        question: "how long does a value take from one core to another and back, for every pair of cores?",
+        question: "how long does a value take from one core to another and back, for every pair \
+             of cores?",
         least: Some(Detail::Levels),
         in_profile: |detail| Box::new(core_to_core::CoreToCore::in_profile(detail)),
     },
     Row {
         name: "numa",
-        question: "how many bytes per second does each NUMA node's CPUs get from each node's memory?",
+        question: "how many bytes per second does each NUMA node's CPUs get from each node's \
+             memory?",
         least: Some(Detail::Levels),
         in_profile: |detail| Box::new(numa::NumaBandwidth::in_profile(detail)),
     },
@@ -288,7 +322,8 @@ pub static EXPERIMENTS: [Row; 13] = [
     },
     Row {
         name: "loaded-latency",
-        question: "how long does a load take while other CPUs use the memory, and how much do they move then?",
+        question: "how long does a load take while other CPUs use the memory, and how much do \
+             they move then?",
         least: Some(Detail::Levels),
         in_profile: |detail| Box::new(loaded_latency::LoadedLatency::in_profile(detail)),
     },
@@ -306,25 +341,29 @@ pub static EXPERIMENTS: [Row; 13] = [
     },
     Row {
         name: "caches",
-        question: "how many caches are there, what does each hold, and how do they fetch and replace lines?",
+        question: "how many caches are there, what does each hold, and how do they fetch and \
+             replace lines?",
         least: Some(Detail::Levels),
         in_profile: |detail| Box::new(caches::Caches::in_profile(detail)),
     },
     Row {
         name: "instructions",
-        question: "how many of an instruction does a core do, and how long does one wait for another?",
+        question: "how many of an instruction does a core do, and how long does one wait for \
+             another?",
         least: Some(Detail::Sweep),
         in_profile: |detail| Box::new(instructions::InstructionTimes::in_profile(detail)),
     },
     Row {
         name: "locks",
-        question: "how many atomic operations, locks and fences do threads do on shared and separate lines?",
+        question: "how many atomic operations, locks and fences do threads do on shared and \
+             separate lines?",
         least: Some(Detail::Sweep),
         in_profile: |detail| Box::new(locks::Locks::in_profile(detail)),
     },
     Row {
         name: "io",
-        question: "how many operations per second do files and devices do, and how long does each take?",
+        question: "how many operations per second do files and devices do, and how long does each \
+             take?",
         least: None,
         in_profile: |detail| Box::new(io::Storage::in_profile(detail)),
     },
@@ -332,10 +371,16 @@ pub static EXPERIMENTS: [Row; 13] = [
 
 /// An axis without a unit.
 fn axis(name: &str) -> Axis {
-    Axis { name: name.to_owned(), unit: None }
+    Axis {
+        name: name.to_owned(),
+        unit: None,
+    }
 }
 
 /// An axis in bytes.
 fn bytes_axis(name: &str) -> Axis {
-    Axis { name: name.to_owned(), unit: Some("B".to_owned()) }
+    Axis {
+        name: name.to_owned(),
+        unit: Some("B".to_owned()),
+    }
 }

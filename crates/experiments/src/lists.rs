@@ -2,7 +2,10 @@
 
 use super::Scope;
 use host::memory::PageMode;
-use kernels::{CONTRACTS, Contract, Family, HandOff, Instruction, LockOperation, Operation, Ruler, Timing, Width};
+use kernels::{
+    CONTRACTS, Contract, Family, HandOff, Instruction, LockOperation, Operation, Ruler, Timing,
+    Width,
+};
 use report::HostFacts;
 use std::fmt;
 use std::str::FromStr;
@@ -61,21 +64,47 @@ lists! {
     Interleavings of Spread;
 }
 
-/// The kinds of pages that this machine has, smallest first: of reserved ones, each pool that has any free.
+/// The kinds of pages that this machine has, smallest first: of reserved ones, each pool that has
+/// any free.
 pub(super) fn available(facts: &HostFacts) -> Vec<PageMode> {
-    let transparent = facts.pages.thp_mode.get().is_some_and(|mode| mode != "never");
-    let pools = facts.pages.huge_pools.get().map(Vec::as_slice).unwrap_or_default();
-    let reserved = pools.iter().filter(|pool| pool.free > 0).map(|pool| PageMode::Pool(pool.size));
+    let transparent = facts
+        .pages
+        .thp_mode
+        .get()
+        .is_some_and(|mode| mode != "never");
+    let pools = facts
+        .pages
+        .huge_pools
+        .get()
+        .map(Vec::as_slice)
+        .unwrap_or_default();
+    let reserved = pools
+        .iter()
+        .filter(|pool| pool.free > 0)
+        .map(|pool| PageMode::Pool(pool.size));
     let transparent = transparent.then_some(PageMode::Transparent);
-    [PageMode::Base].into_iter().chain(transparent).chain(reserved).collect()
+    [PageMode::Base]
+        .into_iter()
+        .chain(transparent)
+        .chain(reserved)
+        .collect()
 }
 
 impl PageModes {
-    /// The modes on a machine of these `facts`, for an experiment that needs to know their sizes: `best` is the largest
-    /// kind of pages that there are.
+    /// The modes on a machine of these `facts`, for an experiment that needs to know their sizes:
+    /// `best` is the largest kind of pages that there are.
     pub(super) fn on(&self, facts: &HostFacts) -> Vec<PageMode> {
         let largest = || available(facts).pop().unwrap_or(PageMode::Base);
-        self.0.iter().map(|&mode| if mode == PageMode::Best { largest() } else { mode }).collect()
+        self.0
+            .iter()
+            .map(|&mode| {
+                if mode == PageMode::Best {
+                    largest()
+                } else {
+                    mode
+                }
+            })
+            .collect()
     }
 }
 
@@ -95,13 +124,21 @@ impl FromStr for Pair {
 
     fn from_str(text: &str) -> std::result::Result<Self, ParseError> {
         let wrong = || {
-            ParseError::new(text, "a pair is two different cpus: 0-1, or 0:1 where only cpu 0 starts")
-                .with_example("0-1")
+            ParseError::new(
+                text,
+                "a pair is two different cpus: 0-1, or 0:1 where only cpu 0 starts",
+            )
+            .with_example("0-1")
         };
         let both = text.contains('-');
-        let (from, to) = text.split_once(if both { '-' } else { ':' }).ok_or_else(wrong)?;
+        let (from, to) = text
+            .split_once(if both { '-' } else { ':' })
+            .ok_or_else(wrong)?;
         let cpu = |text: &str| text.trim().parse::<u32>().ok().filter(|&n| n < 1 << 20);
-        let (from, to) = cpu(from).zip(cpu(to)).filter(|(from, to)| from != to).ok_or_else(wrong)?;
+        let (from, to) = cpu(from)
+            .zip(cpu(to))
+            .filter(|(from, to)| from != to)
+            .ok_or_else(wrong)?;
         Ok(Self { from, to, both })
     }
 }
@@ -117,8 +154,11 @@ impl FromStr for Counts {
         /// Longer ranges are a typing error.
         const LONGEST: u32 = 1000;
         let range = |text: &str| -> std::result::Result<Vec<Count>, ParseError> {
-            let Some((first, last)) = text.split_once("..") else { return Ok(vec![text.parse()?]) };
-            let (Count(first), Count(last)) = (first.parse()?, last.parse()?);
+            let Some((first, last)) = text.split_once("..") else {
+                return Ok(vec![text.parse()?]);
+            };
+            let Count(first) = first.parse()?;
+            let Count(last) = last.parse()?;
             if first > last || last - first >= LONGEST {
                 let allowed = format!("a range rises and has at most {LONGEST} members: 1..32");
                 return Err(ParseError::new(text, allowed).with_example("1..32"));
@@ -140,12 +180,16 @@ impl FromStr for Count {
         /// More than this is a typing error.
         const MOST: u32 = 1_000_000;
         let number = text.trim().parse().ok().filter(|n| *n <= MOST);
-        let wrong = || ParseError::new(text.trim(), format!("a whole number from 0 to {MOST}")).with_example("1");
+        let wrong = || {
+            ParseError::new(text.trim(), format!("a whole number from 0 to {MOST}"))
+                .with_example("1")
+        };
         number.map(Count).ok_or_else(wrong)
     }
 }
 
-/// What a user asks a bandwidth of: an operation, or the best of all kernels that answer the same question.
+/// What a user asks a bandwidth of: an operation, or the best of all kernels that answer the same
+/// question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Asked {
     /// This one.
@@ -181,7 +225,12 @@ impl Asked {
             Asked::BestOf(_) => {
                 let same = |c: &&Contract| c.family == own.family && c.visits == own.visits;
                 // All are 1, 2, 3 or 4, and those of a family divide each other.
-                CONTRACTS.iter().filter(same).map(Contract::streams).max().unwrap_or(1)
+                CONTRACTS
+                    .iter()
+                    .filter(same)
+                    .map(Contract::streams)
+                    .max()
+                    .unwrap_or(1)
             }
         }
     }
@@ -196,9 +245,12 @@ impl fmt::Display for Asked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Asked::Exactly(operation) => operation.fmt(f),
-            Asked::BestOf(operation) => {
-                f.pad(FAMILIES.iter().find(|(_, o)| o == operation).map_or("best", |(name, _)| name))
-            }
+            Asked::BestOf(operation) => f.pad(
+                FAMILIES
+                    .iter()
+                    .find(|(_, o)| o == operation)
+                    .map_or("best", |(name, _)| name),
+            ),
         }
     }
 }
@@ -216,11 +268,14 @@ impl FromStr for Asked {
             return Ok(Asked::Exactly(contract.operation));
         }
         if text == "latency" {
-            let elsewhere = "operations of a bandwidth move bytes; type memgauge latency, or memgauge run --ops \
-                             read,write,copy,latency for both";
+            let elsewhere = "operations of a bandwidth move bytes; type memgauge latency, or \
+                 memgauge run --ops read,write,copy,latency for both";
             return Err(ParseError::new(text, elsewhere));
         }
-        let names: Vec<&str> = plain().map(|c| c.name).chain(FAMILIES.map(|(name, _)| name)).collect();
+        let names: Vec<&str> = plain()
+            .map(|c| c.name)
+            .chain(FAMILIES.map(|(name, _)| name))
+            .collect();
         Err(ParseError::unknown_name(text, &names, "operations"))
     }
 }
@@ -294,7 +349,8 @@ names! {
     OrderKind, "orders":
     Forward "forward" "From low to high addresses.",
     Reverse "reverse" "From high to low addresses.",
-    Strided "strided" "One line in so many bytes, then the next line of each, until all were visited.",
+    Strided "strided" "One line in so many bytes, then the next line of each, until all were \
+         visited.",
     Random "random" "Blocks in the order of a seeded permutation.",
     Indexed "indexed" "From low to high addresses, but by a table: what tables cost.",
 }
@@ -304,13 +360,15 @@ names! {
     ChainMode, "chain modes":
     GlobalRandom "global-random" "All nodes in one random order.",
     RandomBox "random-box" "Window by window, windows and the nodes of each in random order.",
-    SameRandomInBox "same-random-in-box" "Windows by rising address, the same random order inside each.",
-    DiffRandomInBox "diff-random-in-box" "Windows by rising address, a random order of its own inside each.",
+    SameRandomInBox "same-random-in-box" "Windows by rising address, the same random order inside \
+         each.",
+    DiffRandomInBox "diff-random-in-box" "Windows by rising address, a random order of its own \
+         inside each.",
     Sequential "sequential" "By rising address.",
 }
 
-/// The thread counts asked for, rising, each once, on the CPUs of the run. Refuses `best`, which takes an experiment that
-/// can find it.
+/// The thread counts asked for, rising, each once, on the CPUs of the run. Refuses `best`, which
+/// takes an experiment that can find it.
 pub fn thread_counts(list: &ThreadList, scope: &Scope<'_>) -> Result<Vec<usize>> {
     thread_counts_on(list, scope.cpus)
 }
@@ -319,7 +377,8 @@ pub fn thread_counts(list: &ThreadList, scope: &Scope<'_>) -> Result<Vec<usize>>
 pub fn thread_counts_on(list: &ThreadList, cpus: &[u32]) -> Result<Vec<usize>> {
     if list.0.contains(&ThreadCount::Best) {
         return Err(Error::usage(
-            "thread count not possible: best; only memgauge bandwidth lets counts race; type --threads all",
+            "thread count not possible: best; only memgauge bandwidth lets counts race; type \
+             --threads all",
         ));
     }
     fixed_thread_counts(list, cpus)
@@ -334,7 +393,8 @@ pub fn fixed_thread_counts(list: &ThreadList, cpus: &[u32]) -> Result<Vec<usize>
     // The largest is what was typed, where the others come from a range.
     match counts.last().filter(|&&n| n > available) {
         Some(n) => Err(Error::usage(format!(
-            "too many threads: {n}; {available} cpus may be used, one thread on each; type --threads all"
+            "too many threads: {n}; {available} cpus may be used, one thread on each; type \
+             --threads all"
         ))),
         None => Ok(counts),
     }
@@ -372,7 +432,10 @@ mod tests {
 
     #[test]
     fn what_is_asked_is_read_as_it_is_printed() {
-        let exactly = CONTRACTS.iter().filter(|c| !c.by_table()).map(|c| Asked::Exactly(c.operation));
+        let exactly = CONTRACTS
+            .iter()
+            .filter(|c| !c.by_table())
+            .map(|c| Asked::Exactly(c.operation));
         for asked in exactly.chain(FAMILIES.map(|(_, o)| Asked::BestOf(o))) {
             assert_eq!(asked.to_string().parse(), Ok(asked));
         }
@@ -385,28 +448,65 @@ mod tests {
     fn a_family_takes_whole_blocks_of_every_member() {
         for (_, operation) in FAMILIES {
             let asked = Asked::BestOf(operation);
-            for contract in CONTRACTS.iter().filter(|c| c.family == asked.family() && !c.by_table()) {
-                assert!(asked.streams().is_multiple_of(contract.streams()), "{}", contract.name);
+            for contract in CONTRACTS
+                .iter()
+                .filter(|c| c.family == asked.family() && !c.by_table())
+            {
+                assert!(
+                    asked.streams().is_multiple_of(contract.streams()),
+                    "{}",
+                    contract.name
+                );
             }
         }
-        assert_eq!((Asked::BestOf(Operation::Read).streams(), Asked::Exactly(Operation::Read).streams()), (4, 1));
+        assert_eq!(
+            (
+                Asked::BestOf(Operation::Read).streams(),
+                Asked::Exactly(Operation::Read).streams()
+            ),
+            (4, 1)
+        );
     }
 
     #[test]
     fn pairs_of_cpus() {
         let pair = |from, to, both| Pair { from, to, both };
-        assert_eq!("0-1, 3:2".parse(), Ok(Pairs(vec![pair(0, 1, true), pair(3, 2, false)])));
-        for no in ["", "0", "0-0", "1:1", "0-", "-1", "0-1-2", "0:1:2", "0-1:2", "a-b", "0-99999999", "0-1,"] {
+        assert_eq!(
+            "0-1, 3:2".parse(),
+            Ok(Pairs(vec![pair(0, 1, true), pair(3, 2, false)]))
+        );
+        for no in [
+            "",
+            "0",
+            "0-0",
+            "1:1",
+            "0-",
+            "-1",
+            "0-1-2",
+            "0:1:2",
+            "0-1:2",
+            "a-b",
+            "0-99999999",
+            "0-1,",
+        ] {
             assert!(no.parse::<Pairs>().is_err(), "{no}");
         }
     }
 
     #[test]
     fn timings_and_counts() {
-        assert_eq!("latency,throughput".parse(), Ok(Timings(vec![Timing::Latency, Timing::Throughput])));
+        assert_eq!(
+            "latency,throughput".parse(),
+            Ok(Timings(vec![Timing::Latency, Timing::Throughput]))
+        );
         assert_eq!("0,10".parse(), Ok(Counts(vec![Count(0), Count(10)])));
-        assert_eq!("7,1..3".parse(), Ok(Counts([7, 1, 2, 3].map(Count).to_vec())));
-        for no in ["-1", "1e3", "", "1000001", "1,", "3..1", "1..", "..2", "0..1000"] {
+        assert_eq!(
+            "7,1..3".parse(),
+            Ok(Counts([7, 1, 2, 3].map(Count).to_vec()))
+        );
+        for no in [
+            "-1", "1e3", "", "1000001", "1,", "3..1", "1..", "..2", "0..1000",
+        ] {
             assert!(no.parse::<Counts>().is_err(), "{no}");
         }
     }

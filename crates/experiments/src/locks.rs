@@ -14,8 +14,13 @@ use units::{ThreadCount, ThreadList};
 /// What threads do, and on which lines.
 #[derive(Debug, Clone, PartialEq, Eq, clap::Args)]
 pub struct Settings {
-    /// Operations: atomic-add, exchange, compare-and-swap, spin-lock, mutex (the standard library's, a comparator), fence
-    #[arg(long, value_name = "LIST", default_value = "atomic-add,exchange,compare-and-swap,spin-lock,mutex,fence")]
+    /// Operations: atomic-add, exchange, compare-and-swap, spin-lock, mutex (the standard
+    /// library's, a comparator), fence
+    #[arg(
+        long,
+        value_name = "LIST",
+        default_value = "atomic-add,exchange,compare-and-swap,spin-lock,mutex,fence"
+    )]
     pub ops: LockOperations,
 
     /// Threads, one per CPU: 1,2,all or 1..8
@@ -38,7 +43,12 @@ pub struct Settings {
 impl Effects for Settings {
     const EFFECTS: &'static [Effect<Self>] = &[Effect {
         option: "lines",
-        applies: |s| s.threads.0.iter().any(|count| *count != ThreadCount::Exactly(1)),
+        applies: |s| {
+            s.threads
+                .0
+                .iter()
+                .any(|count| *count != ThreadCount::Exactly(1))
+        },
         only: "only several threads share a line or not",
         cure: Some("--threads all"),
     }];
@@ -67,18 +77,31 @@ impl Locks {
         })
     }
 
-    /// Every combination of the lists. One thread shares its line with nobody: for it there is only the separate one.
+    /// Every combination of the lists. One thread shares its line with nobody: for it there is only
+    /// the separate one.
     fn works(&self, scope: &Scope<'_>) -> Result<Vec<LockWork>> {
         let s = &self.settings;
         let mut works = Vec::new();
         for threads in thread_counts(&s.threads, scope)? {
             for &operation in &s.ops.0 {
                 for &lines in &s.lines.0 {
-                    for (&inside, &between) in s.inside.0.iter().flat_map(|i| s.between.0.iter().map(move |b| (i, b))) {
+                    for (&inside, &between) in s
+                        .inside
+                        .0
+                        .iter()
+                        .flat_map(|i| s.between.0.iter().map(move |b| (i, b)))
+                    {
                         scope.room_for(works.len() + 1)?;
-                        let (cpus, shared) = (scope.cpus[..threads].to_vec(), lines == LineSharing::Shared);
+                        let cpus = scope.cpus[..threads].to_vec();
+                        let shared = lines == LineSharing::Shared;
                         let shared = shared && threads > 1;
-                        let work = LockWork { operation, cpus, shared, inside: inside.0, between: between.0 };
+                        let work = LockWork {
+                            operation,
+                            cpus,
+                            shared,
+                            inside: inside.0,
+                            between: between.0,
+                        };
                         if !works.contains(&work) {
                             works.push(work);
                         }
@@ -91,10 +114,17 @@ impl Locks {
 }
 
 fn draft_point(scope: &Scope<'_>, work: LockWork) -> Draft {
-    let lines = if work.shared { LineSharing::Shared } else { LineSharing::Separate };
-    let (name, number) = (|t: String| Coordinate::Name(t), |n: u64| Coordinate::Number(n));
+    let lines = if work.shared {
+        LineSharing::Shared
+    } else {
+        LineSharing::Separate
+    };
+    let name = |t: String| Coordinate::Name(t);
+    let number = |n: u64| Coordinate::Number(n);
     let kernel = scope.machine.kernel(&Work::Lock(work.clone()));
-    let kernel_name = kernel.as_ref().map_or_else(|_| work.operation.to_string(), |k| k.name.clone());
+    let kernel_name = kernel
+        .as_ref()
+        .map_or_else(|_| work.operation.to_string(), |k| k.name.clone());
     let coordinates = Coordinates::from([
         ("operation".to_owned(), name(work.operation.to_string())),
         ("kernel".to_owned(), name(kernel_name)),
@@ -107,7 +137,12 @@ fn draft_point(scope: &Scope<'_>, work: LockWork) -> Draft {
         Ok(_) => Ok(Work::Lock(work)),
         Err(reason) => Err(Outcome::Unsupported { reason }),
     };
-    Draft { coordinates, work, bound: Bound::Unknown, expendable: 2 }
+    Draft {
+        coordinates,
+        work,
+        bound: Bound::Unknown,
+        expendable: 2,
+    }
 }
 
 impl Experiment for Locks {
@@ -116,15 +151,25 @@ impl Experiment for Locks {
     }
 
     fn quantity(&self) -> Quantity {
-        Quantity { name: "operations".to_owned(), unit: "1/s".to_owned(), higher_is_better: true }
+        Quantity {
+            name: "operations".to_owned(),
+            unit: "1/s".to_owned(),
+            higher_is_better: true,
+        }
     }
 
     fn axes(&self) -> Vec<Axis> {
-        ["operation", "lines", "threads", "inside", "between"].map(axis).to_vec()
+        ["operation", "lines", "threads", "inside", "between"]
+            .map(axis)
+            .to_vec()
     }
 
     fn draft(&self, scope: &Scope<'_>) -> Result<Vec<Draft>> {
-        Ok(self.works(scope)?.into_iter().map(|work| draft_point(scope, work)).collect())
+        Ok(self
+            .works(scope)?
+            .into_iter()
+            .map(|work| draft_point(scope, work))
+            .collect())
     }
 
     fn adjustments(&self, _scope: &Scope<'_>) -> Vec<String> {
@@ -138,7 +183,12 @@ impl Experiment for Locks {
 
 /// What sharing a line costs an atomic addition, in time for one thread.
 fn contention(dataset: &Dataset) -> Option<Finding> {
-    let most = dataset.points.iter().filter_map(|p| p.number("threads")).max().filter(|&n| n > 1)?;
+    let most = dataset
+        .points
+        .iter()
+        .filter_map(|p| p.number("threads"))
+        .max()
+        .filter(|&n| n > 1)?;
     let each = |lines: &str| {
         let matches = |p: &&Point| {
             p.name("operation") == Some(LockOperation::AtomicAdd.name())
@@ -148,12 +198,18 @@ fn contention(dataset: &Dataset) -> Option<Finding> {
         let figure = Figure::new(dataset.points.iter().find(matches)?)?;
         Some(figure.map(|rate| most as f64 * 1e9 / rate))
     };
-    let difference = Difference { from: each("separate")?, to: each("shared")? };
-    let (separate, shared) = (difference.from.value, difference.to.value);
+    let difference = Difference {
+        from: each("separate")?,
+        to: each("shared")?,
+    };
+    let separate = difference.from.value;
+    let shared = difference.to.value;
     let text = format!(
-        "An atomic addition takes each of {most} threads {shared:.1} ns on a line that they share and {separate:.1} ns on a \
-         line of its own."
+        "An atomic addition takes each of {most} threads {shared:.1} ns on a line that they share \
+         and {separate:.1} ns on a line of its own."
     );
     let values = [("shared_ns", shared), ("separate_ns", separate)];
-    difference.is_shown().then(|| difference.finding("line-contention", text, &values))?
+    difference
+        .is_shown()
+        .then(|| difference.finding("line-contention", text, &values))?
 }

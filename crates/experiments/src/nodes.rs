@@ -7,14 +7,26 @@ use units::{Bytes, CpuList};
 /// The nodes that have memory, in the order of the system; node 0 where it tells of none.
 pub fn with_memory(scope: &Scope<'_>) -> Vec<u32> {
     let nodes = &scope.facts().topology.nodes;
-    let ids: Vec<u32> = nodes.iter().filter(|n| n.memory != Some(Bytes(0))).map(|n| n.id).collect();
+    let ids: Vec<u32> = nodes
+        .iter()
+        .filter(|n| n.memory != Some(Bytes(0)))
+        .map(|n| n.id)
+        .collect();
     if ids.is_empty() { vec![0] } else { ids }
 }
 
-/// The NUMA nodes that the user wants the memory on, one after another; `None` alone where that is left open.
+/// The NUMA nodes that the user wants the memory on, one after another; `None` alone where that is
+/// left open.
 pub fn asked_nodes(asked: Option<&CpuList>, scope: &Scope<'_>) -> Result<Vec<Option<u32>>> {
-    let Some(asked) = asked else { return Ok(vec![None]) };
-    available(&asked.0, &with_memory(scope), "nodes with memory are", "--memory-nodes")?;
+    let Some(asked) = asked else {
+        return Ok(vec![None]);
+    };
+    available(
+        &asked.0,
+        &with_memory(scope),
+        "nodes with memory are",
+        "--memory-nodes",
+    )?;
     Ok(asked.0.iter().copied().map(Some).collect())
 }
 
@@ -25,7 +37,9 @@ pub fn available(asked: &[u32], nodes: &[u32], are: &str, option: &str) -> Resul
         Some(node) => {
             let all = CpuList(nodes.to_vec());
             let first = nodes.first().copied().unwrap_or(0);
-            Err(Error::usage(format!("node not available: {node}; {are} {all}; type {option} {first}")))
+            Err(Error::usage(format!(
+                "node not available: {node}; {are} {all}; type {option} {first}"
+            )))
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Which pairs of CPUs to measure: all of them, or a choice that shows as much as possible of the machine.
+//! Which pairs of CPUs to measure: all of them, or a choice that shows as much as possible of the
+//! machine.
 
 use report::{Places, Relation};
 use std::collections::BTreeSet;
@@ -17,26 +18,40 @@ pub struct Chosen {
     pub rank: u8,
 }
 
-/// At most `most` ordered pairs of `cpus`, always both directions of a pair, in the order of `cpus`, which is to be that of
-/// [`Places::ordered`]. All of them where they are not more; otherwise, in this order as far as they go: for the first CPU of
-/// each group that shares a cache its first pair of each relation; these first CPUs among each other; neighbours in the
-/// first group; the very first CPU with every other; the rest.
+/// At most `most` ordered pairs of `cpus`, always both directions of a pair, in the order of
+/// `cpus`, which is to be that of [`Places::ordered`]. All of them where they are not more;
+/// otherwise, in this order as far as they go: for the first CPU of each group that shares a cache
+/// its first pair of each relation; these first CPUs among each other; neighbours in the first
+/// group; the very first CPU with every other; the rest.
 pub fn choose(cpus: &[u32], places: &Places, most: usize) -> Vec<Chosen> {
     let count = cpus.len();
     let leaders = leaders(cpus, places);
-    let near: BTreeSet<u32> = cpus.iter().copied().filter(|c| places.group(*c) == places.group(cpus[0])).collect();
-    let near: BTreeSet<u32> = cpus.iter().copied().filter(|cpu| near.contains(cpu)).take(NEIGHBOURS).collect();
+    let near: BTreeSet<u32> = cpus
+        .iter()
+        .copied()
+        .filter(|c| places.group(*c) == places.group(cpus[0]))
+        .collect();
+    let near: BTreeSet<u32> = cpus
+        .iter()
+        .copied()
+        .filter(|cpu| near.contains(cpu))
+        .take(NEIGHBOURS)
+        .collect();
     let mut shown: BTreeSet<(u32, Relation)> = BTreeSet::new();
     let mut pairs = Vec::with_capacity(count * count.saturating_sub(1) / 2);
     for (i, &a) in cpus.iter().enumerate() {
         for (j, &b) in cpus.iter().enumerate().skip(i + 1) {
             let leads = leaders.contains(&a);
-            let rank = match () {
-                () if leads && shown.insert((a, places.relation(a, b))) => 0,
-                () if leads && leaders.contains(&b) => 1,
-                () if near.contains(&a) && near.contains(&b) => 2,
-                () if i == 0 => 3,
-                () => 4,
+            let rank = if leads && shown.insert((a, places.relation(a, b))) {
+                0
+            } else if leads && leaders.contains(&b) {
+                1
+            } else if near.contains(&a) && near.contains(&b) {
+                2
+            } else if i == 0 {
+                3
+            } else {
+                4
             };
             pairs.push((rank, j, i));
         }
@@ -48,13 +63,23 @@ pub fn choose(cpus: &[u32], places: &Places, most: usize) -> Vec<Chosen> {
     let both = |&(rank, j, i): &(u8, usize, usize)| [(i, j, rank), (j, i, rank)];
     let mut ordered: Vec<(usize, usize, u8)> = pairs.iter().flat_map(both).collect();
     ordered.sort_unstable();
-    ordered.into_iter().map(|(i, j, rank)| Chosen { from: cpus[i], to: cpus[j], rank }).collect()
+    ordered
+        .into_iter()
+        .map(|(i, j, rank)| Chosen {
+            from: cpus[i],
+            to: cpus[j],
+            rank,
+        })
+        .collect()
 }
 
 /// The first CPU of each group.
 fn leaders(cpus: &[u32], places: &Places) -> BTreeSet<u32> {
     let mut seen = BTreeSet::new();
-    cpus.iter().copied().filter(|&cpu| seen.insert(places.group(cpu))).collect()
+    cpus.iter()
+        .copied()
+        .filter(|&cpu| seen.insert(places.group(cpu)))
+        .collect()
 }
 
 #[cfg(test)]
@@ -96,8 +121,24 @@ mod tests {
     #[test]
     fn few_cpus_have_all_their_pairs_in_order() {
         let (cpus, places) = places(4, 2);
-        let pairs: Vec<(u32, u32)> = choose(&cpus, &places, 12).iter().map(|c| (c.from, c.to)).collect();
-        let all = [(0, 1), (0, 2), (0, 3), (1, 0), (1, 2), (1, 3), (2, 0), (2, 1), (2, 3), (3, 0), (3, 1), (3, 2)];
+        let pairs: Vec<(u32, u32)> = choose(&cpus, &places, 12)
+            .iter()
+            .map(|c| (c.from, c.to))
+            .collect();
+        let all = [
+            (0, 1),
+            (0, 2),
+            (0, 3),
+            (1, 0),
+            (1, 2),
+            (1, 3),
+            (2, 0),
+            (2, 1),
+            (2, 3),
+            (3, 0),
+            (3, 1),
+            (3, 2),
+        ];
         assert_eq!(pairs, all);
         assert!(choose(&cpus[..1], &places, 100).is_empty());
     }
@@ -107,18 +148,33 @@ mod tests {
         let (cpus, places) = places(384, 32);
         for most in [300, 999, 1000] {
             let chosen = choose(&cpus, &places, most);
-            assert!(chosen.len() <= most && chosen.len() + 2 > most, "{}", chosen.len());
+            assert!(
+                chosen.len() <= most && chosen.len() + 2 > most,
+                "{}",
+                chosen.len()
+            );
             let has = |from: u32, to: u32| chosen.iter().any(|c| (c.from, c.to) == (from, to));
             assert!(chosen.iter().all(|c| has(c.to, c.from)));
-            let relations: BTreeSet<String> =
-                chosen.iter().map(|c| places.relation(c.from, c.to).to_string()).collect();
+            let relations: BTreeSet<String> = chosen
+                .iter()
+                .map(|c| places.relation(c.from, c.to).to_string())
+                .collect();
             let expected = ["cross-package", "same-core", "same-package", "shared-l3"];
-            assert_eq!(relations.iter().map(String::as_str).collect::<Vec<_>>(), expected);
+            assert_eq!(
+                relations.iter().map(String::as_str).collect::<Vec<_>>(),
+                expected
+            );
             let leaders = || (0..384).step_by(32);
-            assert!(leaders().all(|a| leaders().all(|b| a == b || has(a, b))), "{most}");
+            assert!(
+                leaders().all(|a| leaders().all(|b| a == b || has(a, b))),
+                "{most}"
+            );
         }
         let chosen = choose(&cpus, &places, 1000);
         let has = |from: u32, to: u32| chosen.iter().any(|c| (c.from, c.to) == (from, to));
-        assert!((0..16).all(|a| (0..16).all(|b| a == b || has(a, b))), "the first neighbours");
+        assert!(
+            (0..16).all(|a| (0..16).all(|b| a == b || has(a, b))),
+            "the first neighbours"
+        );
     }
 }

@@ -8,7 +8,9 @@ use super::lists::{OrderKind, Orders, PageModes, Widths, thread_counts};
 use super::{Bound, Detail, Draft, Effect, Effects, Experiment, Scope, axis, bytes_axis};
 use engine::{StreamWork, TableOrder, Work};
 use host::memory::PageMode;
-use kernels::{BLOCK_BYTES, CONTRACTS, Contract, LINE_BYTES, LONGEST_ORDERED, Operation, Visits, Width};
+use kernels::{
+    BLOCK_BYTES, CONTRACTS, Contract, LINE_BYTES, LONGEST_ORDERED, Operation, Visits, Width,
+};
 use report::{Axis, Coordinate, Coordinates, Dataset, Finding, Outcome, Point, Quantity};
 use stats::derive;
 use std::collections::BTreeMap;
@@ -16,7 +18,8 @@ use std::str::FromStr;
 use units::error::{Error, Result};
 use units::{Bytes, ParseError, SizeList, ThreadCount, ThreadList, parse_list};
 
-/// Accesses in a pass of a strided order, or blocks in one of a random order, below which there is no order to speak of.
+/// Accesses in a pass of a strided order, or blocks in one of a random order, below which there is
+/// no order to speak of.
 const FEWEST_ACCESSES: u64 = 16;
 
 /// The largest block of a random order.
@@ -36,7 +39,11 @@ impl FromStr for OrderedOperations {
         let one = |text: &str| {
             let found = ordered().find(|c| c.name == text).map(|c| c.operation);
             found.ok_or_else(|| {
-                ParseError::unknown_name(text, &ordered().map(|c| c.name).collect::<Vec<_>>(), "operations")
+                ParseError::unknown_name(
+                    text,
+                    &ordered().map(|c| c.name).collect::<Vec<_>>(),
+                    "operations",
+                )
             })
         };
         parse_list(text, one).map(OrderedOperations)
@@ -46,7 +53,9 @@ impl FromStr for OrderedOperations {
 /// The contracts whose operation has every order.
 fn ordered() -> impl Iterator<Item = &'static Contract> {
     const OTHERS: [Visits; 3] = [Visits::Backward, Visits::Lines, Visits::Chunks];
-    let whole = CONTRACTS.iter().filter(|c| c.visits == Visits::Forward && c.iteration_bytes() == BLOCK_BYTES);
+    let whole = CONTRACTS
+        .iter()
+        .filter(|c| c.visits == Visits::Forward && c.iteration_bytes() == BLOCK_BYTES);
     whole.filter(|c| OTHERS.iter().all(|visits| c.in_order(*visits).is_some()))
 }
 
@@ -57,8 +66,13 @@ pub struct Settings {
     #[arg(long, value_name = "LIST", default_value = "read,write,copy")]
     pub ops: OrderedOperations,
 
-    /// Orders: forward, reverse, strided, random, indexed (forward by the tables of the others: what those cost)
-    #[arg(long, value_name = "LIST", default_value = "forward,reverse,strided,random")]
+    /// Orders: forward, reverse, strided, random, indexed (forward by the tables of the others:
+    /// what those cost)
+    #[arg(
+        long,
+        value_name = "LIST",
+        default_value = "forward,reverse,strided,random"
+    )]
     pub orders: Orders,
 
     /// Distances of strided accesses of 64 B, multiples of 64
@@ -69,8 +83,8 @@ pub struct Settings {
     #[arg(long, value_name = "LIST", default_value = "64,256,4KiB")]
     pub blocks: SizeList,
 
-    /// Working set of each thread, all streams together, rounded down to whole blocks of each stream
-    /// [default: one size inside each level, at most 256 MiB]
+    /// Working set of each thread, all streams together, rounded down to whole blocks of each
+    /// stream [default: one size inside each level, at most 256 MiB]
     #[arg(long, value_name = "LIST", alias = "size")]
     pub sizes: Option<SizeList>,
 
@@ -82,7 +96,8 @@ pub struct Settings {
     #[arg(long, value_name = "LIST", default_value = "best")]
     pub width: Widths,
 
-    /// Pages: 4k, thp (transparent huge pages), huge (reserved huge pages), huge-1GiB (of one of several pools), best (the largest of these that there are)
+    /// Pages: 4k, thp (transparent huge pages), huge (reserved huge pages), huge-1GiB (of one of
+    /// several pools), best (the largest of these that there are)
     #[arg(long, value_name = "LIST", default_value = "thp")]
     pub pages: PageModes,
 }
@@ -123,7 +138,9 @@ impl Order {
     fn name(self) -> String {
         match self.kind {
             OrderKind::Forward | OrderKind::Reverse => self.kind.to_string(),
-            OrderKind::Strided | OrderKind::Random | OrderKind::Indexed => format!("{} {}", self.kind, self.bytes),
+            OrderKind::Strided | OrderKind::Random | OrderKind::Indexed => {
+                format!("{} {}", self.kind, self.bytes)
+            }
         }
     }
 
@@ -143,17 +160,29 @@ impl Order {
             OrderKind::Forward | OrderKind::Reverse => None,
             OrderKind::Indexed => Some(TableOrder::Forward),
             OrderKind::Strided => Some(TableOrder::Strided(self.bytes)),
-            OrderKind::Random => Some(TableOrder::Random(self.bytes, derive(seed, "pattern", self.bytes.0))),
+            OrderKind::Random => Some(TableOrder::Random(
+                self.bytes,
+                derive(seed, "pattern", self.bytes.0),
+            )),
         }
     }
 
     /// Why streams of `stream` bytes are too short for it.
     fn too_few(self, stream: u64) -> Option<String> {
         let accesses = stream / self.bytes.0.max(1);
-        let few = matches!(self.kind, OrderKind::Strided | OrderKind::Random) && accesses < FEWEST_ACCESSES;
-        let what = if self.kind == OrderKind::Strided { "accesses of a pass" } else { "blocks" };
+        let few = matches!(self.kind, OrderKind::Strided | OrderKind::Random)
+            && accesses < FEWEST_ACCESSES;
+        let what = if self.kind == OrderKind::Strided {
+            "accesses of a pass"
+        } else {
+            "blocks"
+        };
         few.then(|| {
-            format!("{} leaves {accesses} {what} in {}; {FEWEST_ACCESSES} are needed", self.name(), Bytes(stream))
+            format!(
+                "{} leaves {accesses} {what} in {}; {FEWEST_ACCESSES} are needed",
+                self.name(),
+                Bytes(stream)
+            )
         })
     }
 
@@ -182,7 +211,12 @@ impl Patterns {
         let sizes = |list: [u64; 3]| SizeList(list.map(Bytes).to_vec());
         Self::new(Settings {
             ops: OrderedOperations(vec![Operation::Read, Operation::Write, Operation::Copy]),
-            orders: Orders(vec![OrderKind::Forward, OrderKind::Reverse, OrderKind::Strided, OrderKind::Random]),
+            orders: Orders(vec![
+                OrderKind::Forward,
+                OrderKind::Reverse,
+                OrderKind::Strided,
+                OrderKind::Random,
+            ]),
             stride: sizes([256, 4 << 10, 2 << 20]),
             blocks: sizes([64, 256, 4 << 10]),
             sizes: None,
@@ -194,27 +228,45 @@ impl Patterns {
 
     /// Every order asked for.
     fn orders(&self) -> Result<Vec<Order>> {
-        let (s, mut orders) = (&self.settings, Vec::new());
-        if let Some(bad) = s.stride.0.iter().find(|b| b.0 == 0 || !b.0.is_multiple_of(LINE_BYTES)) {
+        let s = &self.settings;
+        let mut orders = Vec::new();
+        if let Some(bad) = s
+            .stride
+            .0
+            .iter()
+            .find(|b| b.0 == 0 || !b.0.is_multiple_of(LINE_BYTES))
+        {
             return Err(Error::usage(format!(
-                "stride not possible: {} B; an access is a line of 64 B, so strides are multiples of 64; type --stride 4KiB",
+                "stride not possible: {} B; an access is a line of 64 B, so strides are multiples \
+                 of 64; type --stride 4KiB",
                 bad.0
             )));
         }
         let block = |b: &&Bytes| !b.0.is_power_of_two() || b.0 < LINE_BYTES || b.0 > LARGEST_BLOCK;
         if let Some(bad) = s.blocks.0.iter().find(block) {
             return Err(Error::usage(format!(
-                "block not possible: {} B; blocks are powers of two from 64 B to 4 KiB; type --blocks 64,4KiB",
+                "block not possible: {} B; blocks are powers of two from 64 B to 4 KiB; type \
+                 --blocks 64,4KiB",
                 bad.0
             )));
         }
         for &kind in &s.orders.0 {
             match kind {
-                OrderKind::Forward | OrderKind::Reverse => orders.push(Order { kind, bytes: Bytes(0) }),
-                OrderKind::Strided => orders.extend(s.stride.0.iter().map(|&bytes| Order { kind, bytes })),
-                OrderKind::Random => orders.extend(s.blocks.0.iter().map(|&bytes| Order { kind, bytes })),
+                OrderKind::Forward | OrderKind::Reverse => orders.push(Order {
+                    kind,
+                    bytes: Bytes(0),
+                }),
+                OrderKind::Strided => {
+                    orders.extend(s.stride.0.iter().map(|&bytes| Order { kind, bytes }))
+                }
+                OrderKind::Random => {
+                    orders.extend(s.blocks.0.iter().map(|&bytes| Order { kind, bytes }))
+                }
                 OrderKind::Indexed => {
-                    orders.extend([LINE_BYTES, BLOCK_BYTES].map(|piece| Order { kind, bytes: Bytes(piece) }));
+                    orders.extend([LINE_BYTES, BLOCK_BYTES].map(|piece| Order {
+                        kind,
+                        bytes: Bytes(piece),
+                    }));
                 }
             }
         }
@@ -230,35 +282,70 @@ impl Patterns {
             }
             return Ok(targets);
         };
-        if let Some(size) = sizes.0.iter().find(|s| s.0.saturating_mul(threads as u64) > scope.usable().0) {
+        if let Some(size) = sizes
+            .0
+            .iter()
+            .find(|s| s.0.saturating_mul(threads as u64) > scope.usable().0)
+        {
             return Err(Error::usage(format!(
-                "too much memory: {size} for each of {threads} threads; {} may be used; type smaller --sizes",
+                "too much memory: {size} for each of {threads} threads; {} may be used; type \
+                 smaller --sizes",
                 scope.usable()
             )));
         }
-        Ok(sizes.0.iter().map(|&size| Target { size, level: levels.name(size), hidden: None }).collect())
+        Ok(sizes
+            .0
+            .iter()
+            .map(|&size| Target {
+                size,
+                level: levels.name(size),
+                hidden: None,
+            })
+            .collect())
     }
 
-    /// Refuses sizes that are too small for one of the operations. The size that is advised is enough for all of them.
+    /// Refuses sizes that are too small for one of the operations. The size that is advised is
+    /// enough for all of them.
     fn check_sizes(&self) -> Result<()> {
         let operations = self.settings.ops.0.iter().copied();
         let largest = operations.max_by_key(|operation| operation.contract().streams());
-        let smallest = self.settings.sizes.as_ref().and_then(|list| list.0.iter().min());
-        largest.zip(smallest).map_or(Ok(()), |(operation, &size)| whole_blocks(operation, size).map(|_| ()))
+        let smallest = self
+            .settings
+            .sizes
+            .as_ref()
+            .and_then(|list| list.0.iter().min());
+        largest.zip(smallest).map_or(Ok(()), |(operation, &size)| {
+            whole_blocks(operation, size).map(|_| ())
+        })
     }
 
     /// The points of one size: every operation in every order, width and kind of pages.
     fn draft_size(&self, scope: &Scope<'_>, target: &Target, cpus: &[u32]) -> Result<Vec<Draft>> {
         let mut drafts = Vec::new();
         let orders = self.orders()?;
-        for (&asked, &order) in self.settings.ops.0.iter().flat_map(|op| orders.iter().map(move |o| (op, o))) {
-            let Some(operation) = asked.contract().in_order(order.visits()).map(|c| c.operation) else { continue };
+        for (&asked, &order) in self
+            .settings
+            .ops
+            .0
+            .iter()
+            .flat_map(|op| orders.iter().map(move |o| (op, o)))
+        {
+            let Some(operation) = asked
+                .contract()
+                .in_order(order.visits())
+                .map(|c| c.operation)
+            else {
+                continue;
+            };
             let bytes = whole_blocks(operation, target.size)?;
             for &width in &self.settings.width.0 {
                 for &pages in &self.settings.pages.0 {
                     let mut work = StreamWork::new(operation, width, pages, cpus, bytes);
                     work.order = order.table(scope.seed);
-                    drafts.push(draft_point(scope, work, (asked, order), &target.level).unless(target.hidden.as_ref()));
+                    drafts.push(
+                        draft_point(scope, work, (asked, order), &target.level)
+                            .unless(target.hidden.as_ref()),
+                    );
                 }
             }
         }
@@ -269,20 +356,33 @@ impl Patterns {
 /// The largest working set of `operation` not larger than `size` that is whole blocks of any order.
 fn whole_blocks(operation: Operation, size: Bytes) -> Result<Bytes> {
     let streams = u64::from(operation.contract().streams());
-    let step = streams * if size.0 >= streams * LARGEST_BLOCK { LARGEST_BLOCK } else { BLOCK_BYTES };
+    let step = streams
+        * if size.0 >= streams * LARGEST_BLOCK {
+            LARGEST_BLOCK
+        } else {
+            BLOCK_BYTES
+        };
     if size.0 < step {
         return Err(Error::usage(format!(
-            "too small a size: {size}; the smallest working set of {operation} is {}; type --sizes {step} or more",
+            "too small a size: {size}; the smallest working set of {operation} is {}; type \
+             --sizes {step} or more",
             Bytes(step)
         )));
     }
     Ok(size.round_down(step))
 }
 
-fn draft_point(scope: &Scope<'_>, work: StreamWork, (asked, order): (Operation, Order), level: &str) -> Draft {
+fn draft_point(
+    scope: &Scope<'_>,
+    work: StreamWork,
+    (asked, order): (Operation, Order),
+    level: &str,
+) -> Draft {
     let kernel = scope.machine.kernel(&Work::Stream(work.clone()));
     let name = |text: &str| Coordinate::Name(text.to_owned());
-    let kernel_name = kernel.as_ref().map_or_else(|_| work.operation.to_string(), |k| k.name.clone());
+    let kernel_name = kernel
+        .as_ref()
+        .map_or_else(|_| work.operation.to_string(), |k| k.name.clone());
     let coordinates = Coordinates::from([
         ("operation".to_owned(), name(asked.contract().name)),
         ("order".to_owned(), name(&order.name())),
@@ -290,21 +390,34 @@ fn draft_point(scope: &Scope<'_>, work: StreamWork, (asked, order): (Operation, 
         ("width".to_owned(), name(&work.width.to_string())),
         ("level".to_owned(), name(level)),
         ("size_bytes".to_owned(), Coordinate::Number(work.bytes.0)),
-        ("threads".to_owned(), Coordinate::Number(work.cpus.len() as u64)),
+        (
+            "threads".to_owned(),
+            Coordinate::Number(work.cpus.len() as u64),
+        ),
         ("pages".to_owned(), name(&work.pages.to_string())),
     ]);
     let memory = Bytes(work.slot().0.saturating_mul(work.cpus.len() as u64));
-    let unfit = order.too_few(work.stream_bytes()).or_else(|| order.too_long(work.stream_bytes()));
+    let unfit = order
+        .too_few(work.stream_bytes())
+        .or_else(|| order.too_long(work.stream_bytes()));
     let work = match (kernel, unfit) {
         (Err(reason), _) => Err(Outcome::Unsupported { reason }),
         (_, Some(reason)) => Err(Outcome::Unsupported { reason }),
         _ if memory > scope.usable() => {
-            let reason = format!("{memory} with tables do not fit into the {} that may be used", scope.usable());
+            let reason = format!(
+                "{memory} with tables do not fit into the {} that may be used",
+                scope.usable()
+            );
             Err(Outcome::Skipped { reason })
         }
         _ => Ok(Work::Stream(work)),
     };
-    Draft { coordinates, work, bound: Bound::Unknown, expendable: 2 }
+    Draft {
+        coordinates,
+        work,
+        bound: Bound::Unknown,
+        expendable: 2,
+    }
 }
 
 impl Experiment for Patterns {
@@ -313,12 +426,28 @@ impl Experiment for Patterns {
     }
 
     fn quantity(&self) -> Quantity {
-        Quantity { name: "bandwidth".to_owned(), unit: "B/s".to_owned(), higher_is_better: true }
+        Quantity {
+            name: "bandwidth".to_owned(),
+            unit: "B/s".to_owned(),
+            higher_is_better: true,
+        }
     }
 
     fn axes(&self) -> Vec<Axis> {
-        let names = ["level", "operation", "order", "kernel", "width", "threads", "pages"];
-        names.map(axis).into_iter().chain([bytes_axis("size_bytes")]).collect()
+        let names = [
+            "level",
+            "operation",
+            "order",
+            "kernel",
+            "width",
+            "threads",
+            "pages",
+        ];
+        names
+            .map(axis)
+            .into_iter()
+            .chain([bytes_axis("size_bytes")])
+            .collect()
     }
 
     fn draft(&self, scope: &Scope<'_>) -> Result<Vec<Draft>> {
@@ -349,17 +478,23 @@ impl Experiment for Patterns {
         for point in &mut dataset.points {
             let whole = forward.get(&place(point)).copied();
             if let (Some(whole), Outcome::Measured(measured)) = (whole, &mut point.outcome) {
-                measured.also.insert("share_of_forward".to_owned(), measured.summary.median / whole);
+                measured.also.insert(
+                    "share_of_forward".to_owned(),
+                    measured.summary.median / whole,
+                );
             }
         }
     }
 
     fn findings(&self, dataset: &Dataset) -> Vec<Finding> {
-        ordered().filter_map(|contract| in_memory(dataset, contract.name)).collect()
+        ordered()
+            .filter_map(|contract| in_memory(dataset, contract.name))
+            .collect()
     }
 }
 
-/// Where a point lies but for its order. Sizes differ a little, as copies are of whole blocks of each half.
+/// Where a point lies but for its order. Sizes differ a little, as copies are of whole blocks of
+/// each half.
 fn place(point: &Point) -> Coordinates {
     let mut place = point.coordinates.clone();
     for axis in ["order", "kernel"] {
@@ -368,19 +503,37 @@ fn place(point: &Point) -> Coordinates {
     place
 }
 
-/// What each order reaches of the forward one in the largest working set that `operation` was measured in. Orders that the
-/// intervals do not tell from the forward one are left out, unless they show that both are the same.
+/// What each order reaches of the forward one in the largest working set that `operation` was
+/// measured in. Orders that the intervals do not tell from the forward one are left out, unless
+/// they show that both are the same.
 fn in_memory(dataset: &Dataset, operation: &str) -> Option<Finding> {
     let of = |p: &&Point| p.name("operation") == Some(operation) && p.usable().is_some();
-    let largest = dataset.points.iter().filter(of).max_by_key(|p| p.number("size_bytes"))?;
-    let here: Vec<&Point> = dataset.points.iter().filter(of).filter(|p| place(p) == place(largest)).collect();
-    let forward = here.iter().copied().find(|p| p.name("order") == Some("forward"))?;
-    let others = here.iter().copied().filter(|p| p.name("order") != Some("forward"));
+    let largest = dataset
+        .points
+        .iter()
+        .filter(of)
+        .max_by_key(|p| p.number("size_bytes"))?;
+    let here: Vec<&Point> = dataset
+        .points
+        .iter()
+        .filter(of)
+        .filter(|p| place(p) == place(largest))
+        .collect();
+    let forward = here
+        .iter()
+        .copied()
+        .find(|p| p.name("order") == Some("forward"))?;
+    let others = here
+        .iter()
+        .copied()
+        .filter(|p| p.name("order") != Some("forward"));
     let mut values = BTreeMap::new();
     let mut words = Vec::new();
     let mut points = vec![forward];
     for order in others {
-        let Some(difference) = Difference::between(forward, order) else { continue };
+        let Some(difference) = Difference::between(forward, order) else {
+            continue;
+        };
         let name = order.name("order")?;
         words.push(match difference.shows() {
             Shown::Nothing => continue,
@@ -391,6 +544,10 @@ fn in_memory(dataset: &Dataset, operation: &str) -> Option<Finding> {
         points.push(order);
     }
     let size = Bytes(largest.number("size_bytes")?);
-    let text = format!("Of the forward {operation} of {size} ({}): {}.", largest.name("level")?, words.join(", "));
+    let text = format!(
+        "Of the forward {operation} of {size} ({}): {}.",
+        largest.name("level")?,
+        words.join(", ")
+    );
     (!words.is_empty()).then(|| Some(Finding::resting_on(points, "orders", text)?.with(values)))?
 }

@@ -5,7 +5,8 @@ use report::{CacheKind, Places, Topology};
 use std::collections::{BTreeMap, BTreeSet};
 use units::CpuList;
 
-/// Where a CPU lies: package, node, cluster (the CPUs behind one last-level cache), core; each by a number of its own.
+/// Where a CPU lies: package, node, cluster (the CPUs behind one last-level cache), core; each by a
+/// number of its own.
 type Position = [u32; 4];
 
 /// All counts are measured up to here, a ladder above.
@@ -18,19 +19,27 @@ pub struct Placing {
 }
 
 impl Placing {
-    /// `cpus` on a machine with this topology. What the system does not tell is taken to be the same for all, but that
-    /// each CPU is a core of its own.
+    /// `cpus` on a machine with this topology. What the system does not tell is taken to be the
+    /// same for all, but that each CPU is a core of its own.
     pub fn new(topology: &Topology, cpus: &[u32]) -> Self {
         let places = Places::of(topology);
-        let known: BTreeMap<u32, &report::Cpu> = topology.cpus.iter().map(|cpu| (cpu.id, cpu)).collect();
+        let known: BTreeMap<u32, &report::Cpu> =
+            topology.cpus.iter().map(|cpu| (cpu.id, cpu)).collect();
         let position = |&id: &u32| {
             let cpu = known.get(&id);
-            let cluster = places.group(id).and_then(|(_, cache)| cache).map_or(0, |(_, first)| first);
-            let core = cpu.and_then(|cpu| cpu.siblings.iter().min().copied()).unwrap_or(id);
+            let cluster = places
+                .group(id)
+                .and_then(|(_, cache)| cache)
+                .map_or(0, |(_, first)| first);
+            let core = cpu
+                .and_then(|cpu| cpu.siblings.iter().min().copied())
+                .unwrap_or(id);
             let (package, node) = cpu.map_or((None, None), |cpu| (cpu.package, cpu.node));
             (id, [package.unwrap_or(0), node.unwrap_or(0), cluster, core])
         };
-        Self { cpus: cpus.iter().map(position).collect() }
+        Self {
+            cpus: cpus.iter().map(position).collect(),
+        }
     }
 
     /// The CPUs in the order in which threads are placed.
@@ -50,7 +59,10 @@ impl Placing {
                     turns.entry(*turn).or_default().push((id, position));
                     *turn += 1;
                 }
-                ids(turns.into_values().flat_map(|cpus| dealt(cpus, 0)).collect())
+                ids(turns
+                    .into_values()
+                    .flat_map(|cpus| dealt(cpus, 0))
+                    .collect())
             }
         }
     }
@@ -64,16 +76,22 @@ impl Placing {
     pub fn cores_of(&self, cpus: &[u32]) -> usize {
         let used: BTreeSet<u32> = cpus.iter().copied().collect();
         let used = self.cpus.iter().filter(|(id, _)| used.contains(id));
-        used.map(|(_, position)| position).collect::<BTreeSet<_>>().len()
+        used.map(|(_, position)| position)
+            .collect::<BTreeSet<_>>()
+            .len()
     }
 
     /// How many different packages (1), nodes (2), clusters (3) or cores (4) there are.
     fn count(&self, depth: usize) -> usize {
-        self.cpus.iter().map(|(_, position)| &position[..depth]).collect::<BTreeSet<_>>().len()
+        self.cpus
+            .iter()
+            .map(|(_, position)| &position[..depth])
+            .collect::<BTreeSet<_>>()
+            .len()
     }
 
-    /// The counts of threads to measure, rising: all of few; of many a ladder, with those at which every socket, node,
-    /// cluster or core has a thread, or the first so many of them are full.
+    /// The counts of threads to measure, rising: all of few; of many a ladder, with those at which
+    /// every socket, node, cluster or core has a thread, or the first so many of them are full.
     pub fn counts(&self) -> Vec<usize> {
         let all = self.cpus.len();
         if all <= ALL_COUNTS {
@@ -96,18 +114,26 @@ impl Placing {
         counts.into_iter().collect()
     }
 
-    /// At most `most` of the counts, 3 or more: one thread, one on every core, all, and of the others those that leave
-    /// the smallest gaps by ratio.
+    /// At most `most` of the counts, 3 or more: one thread, one on every core, all, and of the
+    /// others those that leave the smallest gaps by ratio.
     pub fn few_counts(&self, most: usize) -> Vec<usize> {
         let counts = self.counts();
-        let mut kept: BTreeSet<usize> = counts.iter().copied().filter(|&n| n == 1 || n == self.cpus.len()).collect();
+        let mut kept: BTreeSet<usize> = counts
+            .iter()
+            .copied()
+            .filter(|&n| n == 1 || n == self.cpus.len())
+            .collect();
         kept.extend(counts.iter().copied().filter(|&n| n == self.count(4)));
         let apart = |kept: &BTreeSet<usize>, n: usize| {
             let ratios = kept.iter().map(|&k| (n as f64 / k as f64).ln().abs());
             ratios.fold(f64::INFINITY, f64::min)
         };
         while kept.len() < most.min(counts.len()) {
-            let farthest = counts.iter().copied().rev().max_by(|&a, &b| apart(&kept, a).total_cmp(&apart(&kept, b)));
+            let farthest = counts
+                .iter()
+                .copied()
+                .rev()
+                .max_by(|&a, &b| apart(&kept, a).total_cmp(&apart(&kept, b)));
             kept.extend(farthest);
         }
         kept.into_iter().collect()
@@ -127,18 +153,35 @@ fn dealt(cpus: Vec<(u32, Position)>, depth: usize) -> Vec<(u32, Position)> {
             None => groups.push((key, vec![cpu])),
         }
     }
-    let groups: Vec<Vec<_>> = groups.into_iter().map(|(_, group)| dealt(group, depth + 1)).collect();
+    let groups: Vec<Vec<_>> = groups
+        .into_iter()
+        .map(|(_, group)| dealt(group, depth + 1))
+        .collect();
     let longest = groups.iter().map(Vec::len).max().unwrap_or(0);
-    (0..longest).flat_map(|turn| groups.iter().filter_map(move |group| group.get(turn).copied())).collect()
+    (0..longest)
+        .flat_map(|turn| {
+            groups
+                .iter()
+                .filter_map(move |group| group.get(turn).copied())
+        })
+        .collect()
 }
 
-/// `cpus` by kind of core, in the order in which kinds first appear: cores whose own caches (the first two levels) differ
-/// in size are of different kinds. One group where all are alike or nothing is known.
+/// `cpus` by kind of core, in the order in which kinds first appear: cores whose own caches (the
+/// first two levels) differ in size are of different kinds. One group where all are alike or
+/// nothing is known.
 pub fn kinds(topology: &Topology, cpus: &[u32]) -> Vec<CpuList> {
     let mut sizes: BTreeMap<u32, BTreeMap<u32, u64>> = BTreeMap::new();
-    for cache in topology.caches.iter().filter(|cache| cache.kind != CacheKind::Instruction && cache.level <= 2) {
+    for cache in topology
+        .caches
+        .iter()
+        .filter(|cache| cache.kind != CacheKind::Instruction && cache.level <= 2)
+    {
         for &cpu in &cache.cpus.0 {
-            sizes.entry(cpu).or_default().insert(cache.level, cache.size.0);
+            sizes
+                .entry(cpu)
+                .or_default()
+                .insert(cache.level, cache.size.0);
         }
     }
     let mut groups: Vec<(Option<&BTreeMap<u32, u64>>, CpuList)> = Vec::new();

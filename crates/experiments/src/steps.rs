@@ -1,4 +1,5 @@
-//! Where a curve over sizes steps: the capacities that the machine really has, as far as one curve shows them.
+//! Where a curve over sizes steps: the capacities that the machine really has, as far as one curve
+//! shows them.
 
 use super::difference::{Difference, Figure};
 use report::{Dataset, Finding, Point};
@@ -23,19 +24,30 @@ struct Stepped<'a> {
     knees: Vec<Knee>,
 }
 
-/// The points that `belongs` picks, with where their values step and the intervals show it; `None` where there are too few sizes
-/// or no step.
+/// The points that `belongs` picks, with where their values step and the intervals show it; `None`
+/// where there are too few sizes or no step.
 fn knees(dataset: &Dataset, belongs: impl Fn(&Point) -> bool) -> Option<Stepped<'_>> {
     let placed = |p| Some((Point::number(p, "size_bytes")?, p)).filter(|_| p.usable().is_some());
     // Several points of one size (repeats) are not one curve.
-    let curve: BTreeMap<u64, &Point> = dataset.points.iter().filter(|p| belongs(p)).filter_map(placed).collect();
+    let curve: BTreeMap<u64, &Point> = dataset
+        .points
+        .iter()
+        .filter(|p| belongs(p))
+        .filter_map(placed)
+        .collect();
     if curve.len() < FEWEST_SIZES {
         return None;
     }
     let x: Vec<f64> = curve.keys().map(|&size| size as f64).collect();
-    let y: Vec<f64> = curve.values().filter_map(|p| Some(p.usable()?.summary.median)).collect();
+    let y: Vec<f64> = curve
+        .values()
+        .filter_map(|p| Some(p.usable()?.summary.median))
+        .collect();
     let mut knees = stats::knees(&x, &y, STEP);
-    let points: Vec<(Bytes, &Point)> = curve.into_iter().map(|(size, point)| (Bytes(size), point)).collect();
+    let points: Vec<(Bytes, &Point)> = curve
+        .into_iter()
+        .map(|(size, point)| (Bytes(size), point))
+        .collect();
     knees.retain(|knee| is_shown(&points, knee));
     (!knees.is_empty()).then_some(Stepped { points, knees })
 }
@@ -49,11 +61,16 @@ fn is_shown(points: &[(Bytes, &Point)], knee: &Knee) -> bool {
 }
 
 fn mean<'a>(part: &[(Bytes, &'a Point)]) -> Option<Figure<'a>> {
-    Figure::mean(&part.iter().filter_map(|(_, point)| Figure::new(point)).collect::<Vec<Figure<'a>>>())
+    Figure::mean(
+        &part
+            .iter()
+            .filter_map(|(_, point)| Figure::new(point))
+            .collect::<Vec<Figure<'a>>>(),
+    )
 }
 
-/// The sizes after which the values of the points that `belongs` picks leave their level, as one sentence about `what`.
-/// `None` where there are too few sizes or no step.
+/// The sizes after which the values of the points that `belongs` picks leave their level, as one
+/// sentence about `what`. `None` where there are too few sizes or no step.
 pub fn steps(dataset: &Dataset, what: &str, belongs: impl Fn(&Point) -> bool) -> Option<Finding> {
     let Stepped { points, knees } = knees(dataset, belongs)?;
     let mut values = BTreeMap::new();
@@ -67,26 +84,42 @@ pub fn steps(dataset: &Dataset, what: &str, belongs: impl Fn(&Point) -> bool) ->
     Some(Finding::shown_by(points.iter().map(|(_, point)| *point), "steps", text)?.with(values))
 }
 
-/// Between which sizes the latency of the points that `belongs` picks goes from one level to the next, as one sentence.
-/// `None` where there are too few sizes or no step.
+/// Between which sizes the latency of the points that `belongs` picks goes from one level to the
+/// next, as one sentence. `None` where there are too few sizes or no step.
 pub fn rises(dataset: &Dataset, belongs: impl Fn(&Point) -> bool) -> Option<Finding> {
     let Stepped { points, knees } = knees(dataset, belongs)?;
     let mut values = BTreeMap::new();
     let mut words = Vec::new();
     for knee in knees {
         let passed = points.get(knee.index.checked_sub(1)?..=knee.settled)?;
-        let ((last, _), (next, _)) = (passed.first()?, passed.last()?);
-        let verb = if knee.after > knee.before { "rises" } else { "falls" };
+        let (last, _) = passed.first()?;
+        let (next, _) = passed.last()?;
+        let verb = if knee.after > knee.before {
+            "rises"
+        } else {
+            "falls"
+        };
         let ends = ended(passed.iter().filter_map(|(_, point)| point.name("level")));
-        words.push(format!("{verb} from {:.1} to {:.1} ns between {last} and {next}{ends}", knee.before, knee.after));
+        words.push(format!(
+            "{verb} from {:.1} to {:.1} ns between {last} and {next}{ends}",
+            knee.before, knee.after
+        ));
         values.insert(format!("step_after_{}_bytes", last.0), knee.ratio());
         values.insert(format!("ns_from_{}_bytes", next.0), knee.after);
     }
     let text = format!("Latency {}.", words.join(", "));
-    Some(Finding::shown_by(points.iter().map(|(_, point)| *point), "latency-steps", text)?.with(values))
+    Some(
+        Finding::shown_by(
+            points.iter().map(|(_, point)| *point),
+            "latency-steps",
+            text,
+        )?
+        .with(values),
+    )
 }
 
-/// What to say of the caches that end along `levels`, the levels of the points passed: all but that of the last point.
+/// What to say of the caches that end along `levels`, the levels of the points passed: all but that
+/// of the last point.
 fn ended<'a>(levels: impl Iterator<Item = &'a str>) -> String {
     let mut names: Vec<&str> = levels.collect();
     let last = names.last().copied();

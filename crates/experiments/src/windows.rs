@@ -7,7 +7,8 @@ use report::{Coordinate, Dataset, Finding, Measured, Outcome, Point, Quantity, S
 use units::error::{Error, Result};
 use units::{Nanos, read_like, short_time};
 
-/// Windows that may be asked for: shorter ones are mostly the reading of the counter, longer ones are samples.
+/// Windows that may be asked for: shorter ones are mostly the reading of the counter, longer ones
+/// are samples.
 const COUNTS: std::ops::RangeInclusive<u32> = 100..=1_000_000;
 const SHORTEST: Nanos = Nanos(1e3);
 const LONGEST: Nanos = Nanos(10e6);
@@ -15,7 +16,8 @@ const LONGEST: Nanos = Nanos(10e6);
 /// What is asked of short windows.
 #[derive(Debug, Clone, PartialEq, clap::Args)]
 pub struct WindowSettings {
-    /// Beside the headline, the distribution over so many short windows, 100 to 1000000: p50 to p99.9 and the longest
+    /// Beside the headline, the distribution over so many short windows, 100 to 1000000: p50 to
+    /// p99.9 and the longest
     #[arg(long, value_name = "N", value_parser = read_like::<Count>("10000"))]
     pub windows: Option<Count>,
 
@@ -31,7 +33,10 @@ pub(super) const SOME: &str = "--windows 10000";
 impl WindowSettings {
     /// None.
     pub fn none() -> Self {
-        Self { windows: None, window: SHORTEST }
+        Self {
+            windows: None,
+            window: SHORTEST,
+        }
     }
 
     /// Refuses windows that show nothing.
@@ -39,7 +44,8 @@ impl WindowSettings {
         let allowed = SHORTEST..=LONGEST;
         match self.windows {
             Some(Count(count)) if !COUNTS.contains(&count) => Err(Error::usage(format!(
-                "windows not possible: {count}; their distribution is taken of {} to {}; type --windows 10000",
+                "windows not possible: {count}; their distribution is taken of {} to {}; type \
+                 --windows 10000",
                 COUNTS.start(),
                 COUNTS.end()
             ))),
@@ -54,33 +60,56 @@ impl WindowSettings {
     /// The windows to take of each point.
     pub fn asked(&self) -> Option<Windows> {
         let Count(count) = self.windows?;
-        Some(Windows { count, length: self.window })
+        Some(Windows {
+            count,
+            length: self.window,
+        })
     }
 }
 
-/// The quantiles of the windows of `dataset` as points of their own; `None` where it has no windows.
+/// The quantiles of the windows of `dataset` as points of their own; `None` where it has no
+/// windows.
 pub(super) fn distribution(dataset: &Dataset) -> Option<Dataset> {
     let mut points = Vec::new();
     for point in &dataset.points {
-        let Some(measured) = point.outcome.measured() else { continue };
+        let Some(measured) = point.outcome.measured() else {
+            continue;
+        };
         for (figure, name) in DISTRIBUTION {
-            let Some(&value) = measured.also.get(figure) else { continue };
+            let Some(&value) = measured.also.get(figure) else {
+                continue;
+            };
             let mut coordinates = point.coordinates.clone();
             coordinates.insert("percentile".to_owned(), Coordinate::Name(name.to_owned()));
             let outcome = Outcome::Measured(Box::new(quantile(measured, value)));
             // Numbered when all datasets are there.
-            points.push(Point { id: 0, coordinates, outcome });
+            points.push(Point {
+                id: 0,
+                coordinates,
+                outcome,
+            });
         }
     }
     let mut axes = dataset.axes.clone();
     axes.push(axis("percentile"));
-    let quantity = Quantity { name: format!("{} in a window", dataset.quantity.name), ..dataset.quantity.clone() };
+    let quantity = Quantity {
+        name: format!("{} in a window", dataset.quantity.name),
+        ..dataset.quantity.clone()
+    };
     let experiment = format!("{}-windows", dataset.experiment);
-    let found = Dataset { experiment, quantity, axes, points, auxiliary: false, derived: true };
+    let found = Dataset {
+        experiment,
+        quantity,
+        axes,
+        points,
+        auxiliary: false,
+        derived: true,
+    };
     (!found.points.is_empty()).then_some(found)
 }
 
-/// A quantile as a point: an interval of it is not known, and what stands for the whole point stands for this one too.
+/// A quantile as a point: an interval of it is not known, and what stands for the whole point
+/// stands for this one too.
 fn quantile(measured: &Measured, value: f64) -> Measured {
     let windows = measured.also.get("windows").copied().unwrap_or_default();
     let summary = Summary {
@@ -112,16 +141,22 @@ fn quantile(measured: &Measured, value: f64) -> Measured {
 pub(super) fn finding(point: &Point, kind: &str, place: &str) -> Option<Finding> {
     let also = &point.outcome.measured()?.also;
     let figure = |name: &str| also.get(name).copied();
-    let (count, length) = (figure("windows")?, Nanos(figure("window_ns")?));
+    let count = figure("windows")?;
+    let length = Nanos(figure("window_ns")?);
     let text = format!(
-        "{place} takes {:.1} ns in half of {count} windows of {length}, at most {:.1} ns in 99% of them, \
-         {:.1} ns in 99.9%, {:.1} ns in the slowest.",
+        "{place} takes {:.1} ns in half of {count} windows of {length}, at most {:.1} ns in 99% \
+         of them, {:.1} ns in 99.9%, {:.1} ns in the slowest.",
         figure("p50")?,
         figure("p99")?,
         figure("p99_9")?,
         figure("max")?
     );
-    let names = DISTRIBUTION.iter().map(|(name, _)| *name).chain(["windows", "window_ns"]);
-    let values = names.filter_map(|name| Some((name.to_owned(), figure(name)?))).collect();
+    let names = DISTRIBUTION
+        .iter()
+        .map(|(name, _)| *name)
+        .chain(["windows", "window_ns"]);
+    let values = names
+        .filter_map(|name| Some((name.to_owned(), figure(name)?)))
+        .collect();
     Some(Finding::resting_on([point], kind, text)?.with(values))
 }

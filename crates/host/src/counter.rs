@@ -1,4 +1,5 @@
-//! The clocks: the raw counter for samples, the monotonic clock that it is calibrated against, and sleeping.
+//! The clocks: the raw counter for samples, the monotonic clock that it is calibrated against, and
+//! sleeping.
 
 use super::os;
 use std::sync::OnceLock;
@@ -7,13 +8,15 @@ use units::Nanos;
 
 /// The raw counter, in ticks of unknown length that the engine calibrates.
 ///
-/// On x86 this is the time-stamp counter, read after a load fence: all earlier loads have their data by then, while
-/// earlier stores may still be on their way to the cache (Intel SDM vol. 2B, RDTSC). On 64-bit Arm it is the virtual
-/// counter, read after an ISB, which waits for all earlier instructions to be complete but for their stores (Arm ARM,
-/// CNTVCT_EL0: without it the counter may be read early). On 64-bit RISC-V it is the `time` register, which Linux lets
-/// programs read, after a fence that waits for all earlier loads. Elsewhere it is the monotonic clock in ns.
+/// On x86 this is the time-stamp counter, read after a load fence: all earlier loads have their
+/// data by then, while earlier stores may still be on their way to the cache (Intel SDM vol. 2B,
+/// RDTSC). On 64-bit Arm it is the virtual counter, read after an ISB, which waits for all earlier
+/// instructions to be complete but for their stores (Arm ARM, CNTVCT_EL0: without it the counter
+/// may be read early). On 64-bit RISC-V it is the `time` register, which Linux lets programs read,
+/// after a fence that waits for all earlier loads. Elsewhere it is the monotonic clock in ns.
 ///
-/// The counters of Arm and RISC-V tick at tens of MHz to 1 GHz: the engine makes samples as long as their step demands.
+/// The counters of Arm and RISC-V tick at tens of MHz to 1 GHz: the engine makes samples as long as
+/// their step demands.
 #[inline]
 pub fn ticks() -> u64 {
     raw_ticks()
@@ -21,11 +24,14 @@ pub fn ticks() -> u64 {
 
 /// What [`ticks`] reads: `tsc`, `cntvct`, `rdtime` or `monotonic`.
 pub fn ticks_name() -> &'static str {
-    match () {
-        () if cfg!(any(target_arch = "x86_64", target_arch = "x86")) => "tsc",
-        () if cfg!(target_arch = "aarch64") => "cntvct",
-        () if cfg!(target_arch = "riscv64") => "rdtime",
-        () => "monotonic",
+    if cfg!(any(target_arch = "x86_64", target_arch = "x86")) {
+        "tsc"
+    } else if cfg!(target_arch = "aarch64") {
+        "cntvct"
+    } else if cfg!(target_arch = "riscv64") {
+        "rdtime"
+    } else {
+        "monotonic"
     }
 }
 
@@ -53,9 +59,11 @@ fn raw_ticks() -> u64 {
 #[inline]
 fn raw_ticks() -> u64 {
     let ticks: u64;
-    // SAFETY: every system with programs on 64-bit Arm lets them read the virtual counter; memory is not touched, but the
-    // compiler must not move accesses across (no `nomem`).
-    unsafe { std::arch::asm!("isb", "mrs {}, cntvct_el0", out(reg) ticks, options(nostack, preserves_flags)) };
+    // SAFETY: every system with programs on 64-bit Arm lets them read the virtual counter; memory
+    // is not touched, but the compiler must not move accesses across (no `nomem`).
+    unsafe {
+        std::arch::asm!("isb", "mrs {}, cntvct_el0", out(reg) ticks, options(nostack, preserves_flags))
+    };
     ticks
 }
 
@@ -63,13 +71,20 @@ fn raw_ticks() -> u64 {
 #[inline]
 fn raw_ticks() -> u64 {
     let ticks: u64;
-    // SAFETY: RV64GC has the register (Zicntr), and systems emulate it for programs where the core does not; memory is
-    // not touched, but the compiler must not move accesses across (no `nomem`).
-    unsafe { std::arch::asm!("fence r, r", "rdtime {}", out(reg) ticks, options(nostack, preserves_flags)) };
+    // SAFETY: RV64GC has the register (Zicntr), and systems emulate it for programs where the core
+    // does not; memory is not touched, but the compiler must not move accesses across (no `nomem`).
+    unsafe {
+        std::arch::asm!("fence r, r", "rdtime {}", out(reg) ticks, options(nostack, preserves_flags))
+    };
     ticks
 }
 
-#[cfg(not(any(target_arch = "x86_64", target_arch = "x86", target_arch = "aarch64", target_arch = "riscv64")))]
+#[cfg(not(any(
+    target_arch = "x86_64",
+    target_arch = "x86",
+    target_arch = "aarch64",
+    target_arch = "riscv64"
+)))]
 #[inline]
 fn raw_ticks() -> u64 {
     os::monotonic_ns()
@@ -78,13 +93,15 @@ fn raw_ticks() -> u64 {
 /// Time since the first call in this process, on a clock that runs evenly and is not adjusted
 /// (`CLOCK_MONOTONIC_RAW` on Linux).
 pub fn monotonic() -> Nanos {
-    // Counted from the first call, so that the fraction of the f64 keeps single nanoseconds for months.
+    // Counted from the first call, so that the fraction of the f64 keeps single nanoseconds for
+    // months.
     static START: OnceLock<u64> = OnceLock::new();
     let now = os::monotonic_ns();
     Nanos(now.saturating_sub(*START.get_or_init(|| now)) as f64)
 }
 
-/// CPU time of the calling thread, its own and the system's on its behalf; `None` where the system does not tell.
+/// CPU time of the calling thread, its own and the system's on its behalf; `None` where the system
+/// does not tell.
 pub fn thread_cpu() -> Option<Nanos> {
     os::thread_cpu_ns().map(|ns| Nanos(ns as f64))
 }
@@ -92,14 +109,20 @@ pub fn thread_cpu() -> Option<Nanos> {
 /// Date and time in RFC 3339, UTC, to the second.
 pub fn wall_clock() -> String {
     let now = time::OffsetDateTime::now_utc().replace_nanosecond(0);
-    let text = now.ok().and_then(|now| now.format(&time::format_description::well_known::Rfc3339).ok());
+    let text = now.ok().and_then(|now| {
+        now.format(&time::format_description::well_known::Rfc3339)
+            .ok()
+    });
     text.unwrap_or_else(|| "unknown".to_owned())
 }
 
 /// Date and time for file names: digits and `T` only, `20261121T044200`.
 pub fn wall_clock_stamp() -> String {
     let text = wall_clock();
-    text.trim_end_matches('Z').chars().filter(|c| c.is_ascii_alphanumeric()).collect()
+    text.trim_end_matches('Z')
+        .chars()
+        .filter(|c| c.is_ascii_alphanumeric())
+        .collect()
 }
 
 /// A seed that differs from run to run.
@@ -108,7 +131,8 @@ pub fn seed() -> u64 {
     now.unix_timestamp_nanos() as u64 ^ (u64::from(std::process::id()) << 40)
 }
 
-/// Lets the calling thread sleep for at least `time`; not at all where that is not a positive number.
+/// Lets the calling thread sleep for at least `time`; not at all where that is not a positive
+/// number.
 pub fn sleep(time: Nanos) {
     if time.0 > 0.0 {
         std::thread::sleep(Duration::try_from_secs_f64(time.secs()).unwrap_or(Duration::MAX));
@@ -121,7 +145,8 @@ mod tests {
 
     #[test]
     fn clocks_advance_and_sleeping_takes_its_time() {
-        let (clock, counter) = (monotonic(), ticks());
+        let clock = monotonic();
+        let counter = ticks();
         sleep(Nanos::from_millis(2.0));
         assert!(monotonic() - clock >= Nanos::from_millis(1.9));
         assert!(ticks() > counter);

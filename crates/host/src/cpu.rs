@@ -2,8 +2,9 @@
 
 use super::os;
 
-/// The system's word of hardware capabilities (`AT_HWCAP`); 0 where it hands out none. What a bit means depends on the
-/// architecture; a bit is set only where the system supports the registers too.
+/// The system's word of hardware capabilities (`AT_HWCAP`); 0 where it hands out none. What a bit
+/// means depends on the architecture; a bit is set only where the system supports the registers
+/// too.
 pub fn capabilities() -> u64 {
     os::hardware_capabilities()[0]
 }
@@ -13,7 +14,8 @@ pub fn more_capabilities() -> u64 {
     os::hardware_capabilities()[1]
 }
 
-/// Bytes that RISC-V's `cbo.zero` sets to zero; `None` where programs may not use it or nothing tells.
+/// Bytes that RISC-V's `cbo.zero` sets to zero; `None` where programs may not use it or nothing
+/// tells.
 pub fn zeroed_block() -> Option<u64> {
     os::zeroed_block()
 }

@@ -13,9 +13,10 @@ const ONE_WISH: u64 = 200_000_000;
 pub struct StopFlag(Arc<AtomicBool>);
 
 impl StopFlag {
-    /// A flag that the first SIGINT, SIGTERM or SIGHUP sets; a second one ends the process at once with exit code
-    /// 128 + its number, unless it comes within [`ONE_WISH`]: `timeout` signals the process and its group, a closed
-    /// terminal is told by kernel and shell. A signal that is ignored already (`nohup`) stays ignored. Call it once in a process.
+    /// A flag that the first SIGINT, SIGTERM or SIGHUP sets; a second one ends the process at once
+    /// with exit code 128 + its number, unless it comes within [`ONE_WISH`]: `timeout` signals the
+    /// process and its group, a closed terminal is told by kernel and shell. A signal that is
+    /// ignored already (`nohup`) stays ignored. Call it once in a process.
     ///
     /// # Errors
     /// The system refused to install a handler.
@@ -24,9 +25,12 @@ impl StopFlag {
         let first = Arc::new(AtomicU64::new(0));
         for signal in os::stop_signals() {
             let wrong = |e: std::io::Error| {
-                Error::failure(format!("cannot listen for signal {signal}: {e}; another handler may be in the way"))
+                Error::failure(format!(
+                    "cannot listen for signal {signal}: {e}; another handler may be in the way"
+                ))
             };
-            let (first, flag) = (Arc::clone(&first), flag.clone());
+            let first = Arc::clone(&first);
+            let flag = flag.clone();
             let heard = move || {
                 let now = os::monotonic_ns().max(1);
                 match first.compare_exchange(0, now, Ordering::SeqCst, Ordering::SeqCst) {
@@ -35,8 +39,8 @@ impl StopFlag {
                     Err(_) => signal_hook::low_level::exit(128 + signal),
                 }
             };
-            // SAFETY: the handler does what handlers may do: it reads a clock, changes atomics and calls _exit. It neither
-            // allocates nor locks nor panics.
+            // SAFETY: the handler does what handlers may do: it reads a clock, changes atomics and
+            // calls _exit. It neither allocates nor locks nor panics.
             unsafe { signal_hook::low_level::register(signal, heard) }.map_err(wrong)?;
         }
         Ok(flag)
@@ -58,13 +62,17 @@ impl StopFlag {
     }
 }
 
-/// Makes a file that grows beyond its limit (`ulimit -f`) an error of the write instead of the end of the process.
+/// Makes a file that grows beyond its limit (`ulimit -f`) an error of the write instead of the end
+/// of the process.
 ///
 /// # Errors
 /// The system refused to install a handler.
 pub fn report_file_limit() -> Result<()> {
-    let Some(signal) = os::file_limit_signal() else { return Ok(()) };
-    // The handler's flag is of no interest: that there is a handler is what keeps the process alive.
+    let Some(signal) = os::file_limit_signal() else {
+        return Ok(());
+    };
+    // The handler's flag is of no interest: that there is a handler is what keeps the process
+    // alive.
     signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)))
         .map(drop)
         .map_err(|e| Error::failure(format!("cannot listen for signal {signal}: {e}")))
@@ -101,9 +109,14 @@ mod tests {
 
     #[test]
     fn the_first_signal_sets_the_flag_and_the_second_ends_the_process() {
-        // In a process of its own: handlers cannot be taken back, and other tests must stay interruptible.
+        // In a process of its own: handlers cannot be taken back, and other tests must stay
+        // interruptible.
         let status = std::process::Command::new(std::env::current_exe().unwrap())
-            .args(["--ignored", "--exact", &crate::tests::name_of(module_path!(), "child_that_is_told_twice")])
+            .args([
+                "--ignored",
+                "--exact",
+                &crate::tests::name_of(module_path!(), "child_that_is_told_twice"),
+            ])
             .stdout(std::process::Stdio::null())
             .status()
             .unwrap();
@@ -128,6 +141,9 @@ mod tests {
             .arg(child)
             .output()
             .unwrap();
-        assert!(String::from_utf8_lossy(&output.stdout).contains("1 passed"), "{output:?}");
+        assert!(
+            String::from_utf8_lossy(&output.stdout).contains("1 passed"),
+            "{output:?}"
+        );
     }
 }

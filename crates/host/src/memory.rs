@@ -1,7 +1,8 @@
 //! Memory to measure: mapped, fenced, handed out in windows, and read back from the system.
 //!
-//! A [`Mapping`] is address space with a promise of pages, a [`Window`] an exclusive part of it. Rust code touches the
-//! memory as atomic words only, so that assembly and several threads may work on it at the same time.
+//! A [`Mapping`] is address space with a promise of pages, a [`Window`] an exclusive part of it.
+//! Rust code touches the memory as atomic words only, so that assembly and several threads may work
+//! on it at the same time.
 
 mod mode;
 mod place;
@@ -20,18 +21,20 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use units::Bytes;
 use units::error::{Error, Result};
 
-/// Windows start and end at multiples of this many bytes: the line of every cache that is measured here.
+/// Windows start and end at multiples of this many bytes: the line of every cache that is measured
+/// here.
 const WINDOW_STEP: usize = 64;
 
-/// Lets all threads started from now on allocate from one heap. Where address space is limited (`ulimit -v`), a heap for
-/// each thread takes from what measurements were promised; the measuring loops allocate nothing.
+/// Lets all threads started from now on allocate from one heap. Where address space is limited
+/// (`ulimit -v`), a heap for each thread takes from what measurements were promised; the measuring
+/// loops allocate nothing.
 pub fn share_one_heap() {
     os::share_one_heap();
 }
 
-/// Anonymous memory of this process, fenced by inaccessible guards on both sides (where the system can: see
-/// [`Mapping::guard`]): a window that starts at 0 or ends at [`Mapping::len`] lies flush against one, so that an
-/// overrun by a single byte ends the process instead of going unnoticed.
+/// Anonymous memory of this process, fenced by inaccessible guards on both sides (where the system
+/// can: see [`Mapping::guard`]): a window that starts at 0 or ends at [`Mapping::len`] lies flush
+/// against one, so that an overrun by a single byte ends the process instead of going unnoticed.
 #[derive(Debug)]
 pub struct Mapping {
     region: os::Region,
@@ -41,12 +44,14 @@ pub struct Mapping {
 }
 
 impl Mapping {
-    /// Maps at least `bytes` without touching them; [`Mapping::len`] tells how many it became, since lengths are
-    /// rounded up to the page: the base page for `Base`, `huge` for the others. `huge` is the size of the huge page to
-    /// use (unused for `Base`), and the mapping starts at a multiple of it.
+    /// Maps at least `bytes` without touching them; [`Mapping::len`] tells how many it became,
+    /// since lengths are rounded up to the page: the base page for `Base`, `huge` for the others.
+    /// `huge` is the size of the huge page to use (unused for `Base`), and the mapping starts at a
+    /// multiple of it.
     ///
-    /// A kernel without transparent huge pages is no error: what was granted is what [`Window::inspect`] reads back.
-    /// Where huge pages of the pool are spread over nodes, see [`Mapping::place`].
+    /// A kernel without transparent huge pages is no error: what was granted is what
+    /// [`Window::inspect`] reads back. Where huge pages of the pool are spread over nodes, see
+    /// [`Mapping::place`].
     ///
     /// # Errors
     /// No bytes, a page size that is none, no memory, or too few huge pages in the pool.
@@ -54,29 +59,53 @@ impl Mapping {
         let base = os::page_size() as u64;
         let page = if mode == PageMode::Base { base } else { huge.0 };
         let refuse = |why: &str| {
-            Err(Error::failure(format!("cannot map {bytes} in pages of {}, mode {mode}; {why}", Bytes(page))))
+            Err(Error::failure(format!(
+                "cannot map {bytes} in pages of {}, mode {mode}; {why}",
+                Bytes(page)
+            )))
         };
         if !page.is_power_of_two() || page < base || usize::try_from(page).is_err() {
-            return refuse("a page size is a power of two and not below the base page; use --pages 4k");
+            return refuse(
+                "a page size is a power of two and not below the base page; use --pages 4k",
+            );
         }
         let length = bytes.round_up(page);
         if bytes.0 == 0 || length < bytes || isize::try_from(length.0).is_err() {
-            return refuse("the length must be above 0 and fit into the address space; name another size");
+            return refuse(
+                "the length must be above 0 and fit into the address space; name another size",
+            );
         }
         let pool = mode.is_reserved().then_some(page);
-        let region = os::Region::map(length.to_usize(), page as usize, pool).map_err(|error| match pool {
-            Some(_) => pool_error(length, huge, &error),
-            None => Error::failure(format!("cannot map {bytes}: {error}; take less memory, or raise the limit")),
-        })?;
+        let region =
+            os::Region::map(length.to_usize(), page as usize, pool).map_err(
+                |error| match pool {
+                    Some(_) => pool_error(length, huge, &error),
+                    None => Error::failure(format!(
+                        "cannot map {bytes}: {error}; take less memory, or raise the limit"
+                    )),
+                },
+            )?;
         if !mode.is_reserved() {
             match region.advise_huge(mode == PageMode::Transparent) {
-                Err(e) if !matches!(e.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => {
-                    return Err(Error::failure(format!("cannot choose pages, mode {mode}: {e}; use another mode")));
+                Err(e)
+                    if !matches!(
+                        e.kind(),
+                        io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported
+                    ) =>
+                {
+                    return Err(Error::failure(format!(
+                        "cannot choose pages, mode {mode}: {e}; use another mode"
+                    )));
                 }
                 _ => {}
             }
         }
-        Ok(Arc::new(Mapping { region, mode, huge: huge.0, taken: Mutex::new(Vec::new()) }))
+        Ok(Arc::new(Mapping {
+            region,
+            mode,
+            huge: huge.0,
+            taken: Mutex::new(Vec::new()),
+        }))
     }
 
     /// Bytes mapped, a multiple of the page.
@@ -100,68 +129,100 @@ impl Mapping {
         self.mode
     }
 
-    /// Bytes of inaccessible address space directly before the first and after the last byte; 0 where the system
-    /// offers none.
+    /// Bytes of inaccessible address space directly before the first and after the last byte; 0
+    /// where the system offers none.
     pub fn guard(&self) -> usize {
         self.region.guard()
     }
 
-    /// Takes all pages from `place`, moving those that were touched before (`mbind` with `MPOL_BIND`, `MPOL_INTERLEAVE`,
-    /// or `MPOL_WEIGHTED_INTERLEAVE`, which Linux 6.9 and newer have).
+    /// Takes all pages from `place`, moving those that were touched before (`mbind` with
+    /// `MPOL_BIND`, `MPOL_INTERLEAVE`, or `MPOL_WEIGHTED_INTERLEAVE`, which Linux 6.9 and newer
+    /// have).
     ///
     /// # Errors
-    /// There is no such node, it has too few huge pages free, the system cannot place memory so, or a container forbids it.
+    /// There is no such node, it has too few huge pages free, the system cannot place memory so, or
+    /// a container forbids it.
     pub fn place(&self, place: &Place) -> Result<()> {
         if let (true, Place::Node(node)) = (self.mode.is_reserved(), place) {
-            // The pool is reserved for the machine, not by node; a node that runs dry would end the process.
-            let folder = format!("/sys/devices/system/node/node{node}/hugepages/{}", pool_name(self.huge));
-            let free: Option<u64> = SystemFiles::real().read_as(&format!("{folder}/free_hugepages"));
+            // The pool is reserved for the machine, not by node; a node that runs dry would end the
+            // process.
+            let folder = format!(
+                "/sys/devices/system/node/node{node}/hugepages/{}",
+                pool_name(self.huge)
+            );
+            let free: Option<u64> =
+                SystemFiles::real().read_as(&format!("{folder}/free_hugepages"));
             let needed = self.len() as u64 / self.huge;
             if free.is_some_and(|free| free < needed) {
                 return Err(Error::failure(format!(
-                    "cannot bind {needed} huge pages to node {node}: {} are free there; reserve more as root: \
-                     echo {needed} > {folder}/nr_hugepages",
+                    "cannot bind {needed} huge pages to node {node}: {} are free there; reserve \
+                     more as root: echo {needed} > {folder}/nr_hugepages",
                     free.unwrap_or(0)
                 )));
             }
         }
         self.region.place(place).map_err(|error| {
             let what = match place {
-                Place::Local | Place::Node(_) => "a container may forbid it unless it has CAP_SYS_NICE",
-                Place::Interleaved(_) => "a container may forbid it unless it has CAP_SYS_NICE; use --interleave none",
+                Place::Local | Place::Node(_) => {
+                    "a container may forbid it unless it has \
+                     CAP_SYS_NICE"
+                }
+                Place::Interleaved(_) => {
+                    "a container may forbid it unless it has CAP_SYS_NICE; \
+                     use --interleave none"
+                }
                 Place::Weighted(_) => "weights need Linux 6.9; use --interleave even",
             };
             Error::failure(format!(
-                "cannot bind memory to {place}: {error}; 'memgauge list host' shows the nodes; {what}"
+                "cannot bind memory to {place}: {error}; 'memgauge list host' shows the nodes; \
+                 {what}"
             ))
         })
     }
 
-    /// The part `range` (bytes from the start, both ends multiples of 64) for the caller alone, until the window is
-    /// dropped.
+    /// The part `range` (bytes from the start, both ends multiples of 64) for the caller alone,
+    /// until the window is dropped.
     ///
     /// # Errors
     /// The range is empty, odd or outside, or overlaps a window that is still alive.
     pub fn take(self: &Arc<Self>, range: Range<usize>) -> Result<Window> {
         let refuse = |why: String| {
-            Err(Error::failure(format!("cannot take bytes {}..{} of a mapping: {why}", range.start, range.end)))
+            Err(Error::failure(format!(
+                "cannot take bytes {}..{} of a mapping: {why}",
+                range.start, range.end
+            )))
         };
         if range.start >= range.end || range.end > self.len() {
-            return refuse(format!("it has {} bytes; take a part that is not empty and inside", self.len()));
+            return refuse(format!(
+                "it has {} bytes; take a part that is not empty and inside",
+                self.len()
+            ));
         }
         if !(range.start.is_multiple_of(WINDOW_STEP) && range.end.is_multiple_of(WINDOW_STEP)) {
-            return refuse(format!("windows are multiples of {WINDOW_STEP} bytes; round both ends"));
+            return refuse(format!(
+                "windows are multiples of {WINDOW_STEP} bytes; round both ends"
+            ));
         }
         let mut taken = self.taken();
-        if let Some(other) = taken.iter().find(|other| other.start < range.end && range.start < other.end) {
-            return refuse(format!("bytes {}..{} are taken; drop that window first", other.start, other.end));
+        if let Some(other) = taken
+            .iter()
+            .find(|other| other.start < range.end && range.start < other.end)
+        {
+            return refuse(format!(
+                "bytes {}..{} are taken; drop that window first",
+                other.start, other.end
+            ));
         }
         taken.push(range.clone());
         drop(taken);
-        Ok(Window { mapping: Arc::clone(self), range })
+        Ok(Window {
+            mapping: Arc::clone(self),
+            range,
+        })
     }
 
-    /// The list of ranges in use; it is whole at every moment, so a panic elsewhere does not spoil it.
+    /// The list of ranges in use; it is whole at every moment, so a panic elsewhere does not spoil
+    /// it.
     fn taken(&self) -> MutexGuard<'_, Vec<Range<usize>>> {
         self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -175,7 +236,8 @@ fn pool_name(page: u64) -> String {
 /// The kernel's folder of the pools of reserved huge pages.
 const POOLS: &str = "/sys/kernel/mm/hugepages";
 
-/// What makes a pool have `needed` free pages of `huge` bytes, where it has `total` and `free` now: a command for root.
+/// What makes a pool have `needed` free pages of `huge` bytes, where it has `total` and `free` now:
+/// a command for root.
 pub fn reserve_command(huge: Bytes, needed: u64, total: u64, free: u64) -> String {
     let wanted = total.saturating_sub(free).saturating_add(needed);
     format!("echo {wanted} > {POOLS}/{}/nr_hugepages", pool_name(huge.0))
@@ -188,19 +250,25 @@ fn pool_error(length: Bytes, huge: Bytes, error: &io::Error) -> Error {
     let read = |name: &str| files.read_as::<u64>(&format!("{POOLS}/{}/{name}", pool_name(huge.0)));
     let (Some(total), Some(free)) = (read("nr_hugepages"), read("free_hugepages")) else {
         let there = files.names(POOLS).join(", ");
-        let there = if there.is_empty() { "none".to_owned() } else { there };
+        let there = if there.is_empty() {
+            "none".to_owned()
+        } else {
+            there
+        };
         return Error::failure(format!(
-            "cannot map {length} in pages of {huge}: {error}; the pools of this system are: {there}; use --pages thp"
+            "cannot map {length} in pages of {huge}: {error}; the pools of this system are: \
+             {there}; use --pages thp"
         ));
     };
     Error::failure(format!(
-        "cannot map {length} in pages of {huge}: {error}; {needed} are needed and {free} of {total} reserved are free; \
-         reserve them as root: {}",
+        "cannot map {length} in pages of {huge}: {error}; {needed} are needed and {free} of \
+         {total} reserved are free; reserve them as root: {}",
         reserve_command(huge, needed, total, free)
     ))
 }
 
-/// A part of a mapping that nobody else has, given back when dropped. Threads may share it by reference.
+/// A part of a mapping that nobody else has, given back when dropped. Threads may share it by
+/// reference.
 #[derive(Debug)]
 pub struct Window {
     mapping: Arc<Mapping>,
@@ -208,14 +276,20 @@ pub struct Window {
 }
 
 impl Window {
-    /// All of it as words of 8 bytes, whatever happens to the memory meanwhile: assembly may write to it, or other
-    /// threads. The only way for Rust code to touch it.
+    /// All of it as words of 8 bytes, whatever happens to the memory meanwhile: assembly may write
+    /// to it, or other threads. The only way for Rust code to touch it.
     #[inline]
     pub fn words(&self) -> &[AtomicU64] {
-        // SAFETY: the range was checked to lie inside the mapping, which `self` keeps alive and which is readable and
-        // writable; 64-byte steps keep it aligned; any bits are a valid AtomicU64, and atomics may change at any time.
+        // SAFETY: the range was checked to lie inside the mapping, which `self` keeps alive and
+        // which is readable and writable; 64-byte steps keep it aligned; any bits are a valid
+        // AtomicU64, and atomics may change at any time.
         unsafe {
-            let start = self.mapping.region.start().add(self.range.start).cast::<AtomicU64>();
+            let start = self
+                .mapping
+                .region
+                .start()
+                .add(self.range.start)
+                .cast::<AtomicU64>();
             std::slice::from_raw_parts(start.as_ptr(), self.range.len() / size_of::<AtomicU64>())
         }
     }
@@ -240,18 +314,21 @@ impl Window {
         &self.mapping
     }
 
-    /// Fills the words that lie whole in `pages` (bytes from the start of the window; what is outside is left out)
-    /// with [`initial_word`], by the calling thread: first touch puts the pages on its node.
+    /// Fills the words that lie whole in `pages` (bytes from the start of the window; what is
+    /// outside is left out) with [`initial_word`], by the calling thread: first touch puts the
+    /// pages on its node.
     pub fn touch(&self, pages: Range<usize>) {
         const WORD: usize = size_of::<AtomicU64>();
-        let (first, last) = (pages.start.min(self.len()).div_ceil(WORD), pages.end.min(self.len()) / WORD);
+        let first = pages.start.min(self.len()).div_ceil(WORD);
+        let last = pages.end.min(self.len()) / WORD;
         for (index, word) in self.words().iter().enumerate().take(last).skip(first) {
             word.store(initial_word(index), Ordering::Relaxed);
         }
     }
 
-    /// Reads back from the system what the window really lies on; nodes are asked for `node_samples` pages spread
-    /// over it, or for all of them where it has no more. Walks page tables: microseconds for a few MiB, up to seconds for hundreds of GiB of base pages.
+    /// Reads back from the system what the window really lies on; nodes are asked for
+    /// `node_samples` pages spread over it, or for all of them where it has no more. Walks page
+    /// tables: microseconds for a few MiB, up to seconds for hundreds of GiB of base pages.
     pub fn inspect(&self, node_samples: usize) -> PageReading {
         let start = self.mapping.region.start().as_ptr() as usize;
         let asked = reading::Question {
@@ -270,11 +347,12 @@ impl Drop for Window {
     }
 }
 
-/// What [`Window::touch`] puts into word `index` of a window: never zero and hardly ever twice the same, so that
-/// neither a compressing nor a deduplicating memory finds anything to save.
+/// What [`Window::touch`] puts into word `index` of a window: never zero and hardly ever twice the
+/// same, so that neither a compressing nor a deduplicating memory finds anything to save.
 #[inline]
 pub fn initial_word(index: usize) -> u64 {
-    // The odd multiplier (2^64 / golden ratio) is a permutation of the words, and setting a bit excludes zero.
+    // The odd multiplier (2^64 / golden ratio) is a permutation of the words, and setting a bit
+    // excludes zero.
     (index as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1
 }
 

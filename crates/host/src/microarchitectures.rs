@@ -1,10 +1,11 @@
-//! A table: the name of each core design, how wide its way to the L1 data cache is, and how many simple integer
-//! instructions it executes per cycle.
+//! A table: the name of each core design, how wide its way to the L1 data cache is, and how many
+//! simple integer instructions it executes per cycle.
 //!
-//! Model numbers: Linux, arch/x86/include/asm/intel-family.h and arch/x86/kernel/cpu/amd.c. Widths: Intel 64 and IA-32
-//! Architectures Optimization Reference Manual (cache parameters of each core, 248966); AMD Software Optimization
-//! Guides 55723 and 56305 (family 17h), 56665 and 57647 (family 19h), 58455 (family 1Ah). What these do not say is
-//! left unknown: a wrong limit would reject right measurements.
+//! Model numbers: Linux, arch/x86/include/asm/intel-family.h and arch/x86/kernel/cpu/amd.c. Widths:
+//! Intel 64 and IA-32 Architectures Optimization Reference Manual (cache parameters of each core,
+//! 248966); AMD Software Optimization Guides 55723 and 56305 (family 17h), 56665 and 57647 (family
+//! 19h), 58455 (family 1Ah). What these do not say is left unknown: a wrong limit would reject
+//! right measurements.
 
 use super::processor::Signature;
 use report::PortWidth;
@@ -15,10 +16,11 @@ use std::ops::RangeInclusive;
 pub struct Microarchitecture {
     /// Its name; two where a processor has two kinds of core, the faster one first.
     pub name: &'static str,
-    /// Bytes per cycle to and from the L1 data cache, or why they are unknown. Of the faster kind of core.
+    /// Bytes per cycle to and from the L1 data cache, or why they are unknown. Of the faster kind
+    /// of core.
     pub ports: Result<PortWidth, &'static str>,
-    /// Simple integer instructions that it executes per cycle where none needs another; `None` where a processor has two
-    /// kinds of core or no figure was checked.
+    /// Simple integer instructions that it executes per cycle where none needs another; `None`
+    /// where a processor has two kinds of core or no figure was checked.
     pub integer_width: Option<u32>,
 }
 
@@ -58,7 +60,14 @@ const fn row(
     widths: Widths,
     integer_width: Option<u32>,
 ) -> Row {
-    Row { vendor, family, models, name, widths, integer_width }
+    Row {
+        vendor,
+        family,
+        models,
+        name,
+        widths,
+        integer_width,
+    }
 }
 
 #[rustfmt::skip]
@@ -110,22 +119,37 @@ const TABLE: &[Row] = &[
     row(HYGON, 0x18, &[0x00..=0x03], "Zen 1", Known(32, 16), Some(4)),
 ];
 
-/// The design of a processor of `vendor` (as CPUID spells it), if the table has it. `avx512`: whether programs may use
-/// AVX-512.
+/// The design of a processor of `vendor` (as CPUID spells it), if the table has it. `avx512`:
+/// whether programs may use AVX-512.
 pub fn find(vendor: &str, signature: Signature, avx512: bool) -> Option<Microarchitecture> {
     let fits = |row: &&Row| {
         row.vendor == vendor
             && row.family == signature.family
-            && row.models.iter().any(|models| models.contains(&signature.model))
+            && row
+                .models
+                .iter()
+                .any(|models| models.contains(&signature.model))
     };
     let row = TABLE.iter().find(fits)?;
     let ports = match row.widths {
-        Known(load_bytes, store_bytes) => Ok(PortWidth { load_bytes, store_bytes }),
-        WithoutAvx512(load_bytes, store_bytes) if !avx512 => Ok(PortWidth { load_bytes, store_bytes }),
-        WithoutAvx512(..) => Err("this model is documented with AVX-512 switched off, and here it is on"),
+        Known(load_bytes, store_bytes) => Ok(PortWidth {
+            load_bytes,
+            store_bytes,
+        }),
+        WithoutAvx512(load_bytes, store_bytes) if !avx512 => Ok(PortWidth {
+            load_bytes,
+            store_bytes,
+        }),
+        WithoutAvx512(..) => {
+            Err("this model is documented with AVX-512 switched off, and here it is on")
+        }
         Unknown => Err("no documented width for this model in the table"),
     };
-    Some(Microarchitecture { name: row.name, ports, integer_width: row.integer_width })
+    Some(Microarchitecture {
+        name: row.name,
+        ports,
+        integer_width: row.integer_width,
+    })
 }
 
 #[cfg(test)]
@@ -133,8 +157,19 @@ mod tests {
     use super::*;
 
     fn named(vendor: &str, family: u32, model: u32) -> Option<(&'static str, Option<(u32, u32)>)> {
-        let found = find(vendor, Signature { family, model, stepping: 0 }, false)?;
-        Some((found.name, found.ports.ok().map(|p| (p.load_bytes, p.store_bytes))))
+        let found = find(
+            vendor,
+            Signature {
+                family,
+                model,
+                stepping: 0,
+            },
+            false,
+        )?;
+        Some((
+            found.name,
+            found.ports.ok().map(|p| (p.load_bytes, p.store_bytes)),
+        ))
     }
 
     #[test]
@@ -145,14 +180,26 @@ mod tests {
         assert_eq!(named(AMD, 0x17, 0x31), Some(("Zen 2", Some((64, 32)))));
         assert_eq!(named(INTEL, 6, 0x55), Some(("Skylake-SP", Some((128, 64)))));
         assert_eq!(named(INTEL, 6, 0x9e), Some(("Skylake", Some((64, 32)))));
-        assert_eq!(named(INTEL, 6, 0xad), Some(("Redwood Cove", Some((128, 64)))));
+        assert_eq!(
+            named(INTEL, 6, 0xad),
+            Some(("Redwood Cove", Some((128, 64))))
+        );
         assert_eq!(named(INTEL, 6, 0xaf), Some(("Crestmont", None)));
     }
 
     #[test]
     fn integer_widths_are_those_of_the_execution_units() {
         let width = |vendor, family, model| {
-            find(vendor, Signature { family, model, stepping: 0 }, true).and_then(|design| design.integer_width)
+            find(
+                vendor,
+                Signature {
+                    family,
+                    model,
+                    stepping: 0,
+                },
+                true,
+            )
+            .and_then(|design| design.integer_width)
         };
         assert_eq!(width(AMD, 0x1a, 0x02), Some(6));
         assert_eq!(width(AMD, 0x19, 0x11), Some(4));
@@ -163,18 +210,34 @@ mod tests {
 
     #[test]
     fn unknown_stays_unknown() {
-        for (vendor, family, model) in
-            [(AMD, 0x1a, 0x50), (AMD, 0x1b, 0), (INTEL, 6, 0xff), (INTEL, 0x1a, 2), ("", 6, 0x55)]
-        {
-            assert_eq!(named(vendor, family, model), None, "{vendor} {family} {model}");
+        for (vendor, family, model) in [
+            (AMD, 0x1a, 0x50),
+            (AMD, 0x1b, 0),
+            (INTEL, 6, 0xff),
+            (INTEL, 0x1a, 2),
+            ("", 6, 0x55),
+        ] {
+            assert_eq!(
+                named(vendor, family, model),
+                None,
+                "{vendor} {family} {model}"
+            );
         }
     }
 
     #[test]
     fn no_model_is_in_two_rows_and_stores_are_never_wider_than_loads() {
         for (i, a) in TABLE.iter().enumerate() {
-            for b in TABLE.iter().skip(i + 1).filter(|b| (b.vendor, b.family) == (a.vendor, a.family)) {
-                let twice = a.models.iter().flat_map(|r| r.clone()).find(|m| b.models.iter().any(|r| r.contains(m)));
+            for b in TABLE
+                .iter()
+                .skip(i + 1)
+                .filter(|b| (b.vendor, b.family) == (a.vendor, a.family))
+            {
+                let twice = a
+                    .models
+                    .iter()
+                    .flat_map(|r| r.clone())
+                    .find(|m| b.models.iter().any(|r| r.contains(m)));
                 assert_eq!(twice, None, "{} and {}", a.name, b.name);
             }
             if let Known(load, store) | WithoutAvx512(load, store) = a.widths {
@@ -185,7 +248,11 @@ mod tests {
 
     #[test]
     fn hybrid_widths_hold_only_without_avx512() {
-        let signature = Signature { family: 6, model: 0x97, stepping: 2 };
+        let signature = Signature {
+            family: 6,
+            model: 0x97,
+            stepping: 2,
+        };
         assert!(find(INTEL, signature, false).unwrap().ports.is_ok());
         assert!(find(INTEL, signature, true).unwrap().ports.is_err());
     }

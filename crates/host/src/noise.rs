@@ -20,7 +20,8 @@ pub struct ThreadNoise {
 }
 
 impl ThreadNoise {
-    /// The counts of the calling thread; well below a microsecond. `None` where the system does not count by thread.
+    /// The counts of the calling thread; well below a microsecond. `None` where the system does not
+    /// count by thread.
     pub fn of_this_thread() -> Option<ThreadNoise> {
         os::thread_noise()
     }
@@ -30,8 +31,12 @@ impl ThreadNoise {
         ThreadNoise {
             minor_faults: self.minor_faults.saturating_add(other.minor_faults),
             major_faults: self.major_faults.saturating_add(other.major_faults),
-            voluntary_switches: self.voluntary_switches.saturating_add(other.voluntary_switches),
-            involuntary_switches: self.involuntary_switches.saturating_add(other.involuntary_switches),
+            voluntary_switches: self
+                .voluntary_switches
+                .saturating_add(other.voluntary_switches),
+            involuntary_switches: self
+                .involuntary_switches
+                .saturating_add(other.involuntary_switches),
         }
     }
 
@@ -40,8 +45,12 @@ impl ThreadNoise {
         ThreadNoise {
             minor_faults: self.minor_faults.saturating_sub(earlier.minor_faults),
             major_faults: self.major_faults.saturating_sub(earlier.major_faults),
-            voluntary_switches: self.voluntary_switches.saturating_sub(earlier.voluntary_switches),
-            involuntary_switches: self.involuntary_switches.saturating_sub(earlier.involuntary_switches),
+            voluntary_switches: self
+                .voluntary_switches
+                .saturating_sub(earlier.voluntary_switches),
+            involuntary_switches: self
+                .involuntary_switches
+                .saturating_sub(earlier.involuntary_switches),
         }
     }
 }

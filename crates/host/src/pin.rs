@@ -19,23 +19,27 @@ pub fn pin_current_thread(cpu: u32) -> Result<()> {
         Some(list) => format!("the CPUs allowed are {list}; name one of these"),
         None => "this system does not tell which CPUs are allowed; run without pinning".to_owned(),
     };
-    os::pin_to(cpu).map_err(|e| Error::failure(format!("cannot pin a thread to CPU {cpu}: {e}; {allowed}")))?;
+    os::pin_to(cpu)
+        .map_err(|e| Error::failure(format!("cannot pin a thread to CPU {cpu}: {e}; {allowed}")))?;
     match current_affinity() {
         Some(list) if list.0 == [cpu] => Ok(()),
-        Some(list) => {
-            Err(Error::failure(format!("cannot pin a thread to CPU {cpu}: the system left it on {list}; {allowed}")))
-        }
-        None => Err(Error::failure(format!("cannot pin a thread to CPU {cpu}: it cannot be read back; {allowed}"))),
+        Some(list) => Err(Error::failure(format!(
+            "cannot pin a thread to CPU {cpu}: the system left it on {list}; {allowed}"
+        ))),
+        None => Err(Error::failure(format!(
+            "cannot pin a thread to CPU {cpu}: it cannot be read back; {allowed}"
+        ))),
     }
 }
 
-/// The CPU that the calling thread runs on at this moment; a few ns, fit for every sample. `None` where the system
-/// does not tell.
+/// The CPU that the calling thread runs on at this moment; a few ns, fit for every sample. `None`
+/// where the system does not tell.
 pub fn current_cpu() -> Option<u32> {
     os::running_cpu()
 }
 
-/// The CPUs that the calling thread may run on, in rising order. `None` where the system does not tell.
+/// The CPUs that the calling thread may run on, in rising order. `None` where the system does not
+/// tell.
 pub fn current_affinity() -> Option<CpuList> {
     os::allowed_cpus().map(CpuList)
 }
@@ -67,9 +71,19 @@ mod tests {
             let before = current_affinity().unwrap();
             for cpu in [100_000, 1 << 20, u32::MAX] {
                 let message = pin_current_thread(cpu).unwrap_err().to_string();
-                assert!(message.starts_with(&format!("cannot pin a thread to CPU {cpu}: ")), "{message}");
-                assert!(message.contains(&format!("the CPUs allowed are {before}; ")), "{message}");
-                assert_eq!(current_affinity(), Some(before.clone()), "a refusal leaves the thread where it was");
+                assert!(
+                    message.starts_with(&format!("cannot pin a thread to CPU {cpu}: ")),
+                    "{message}"
+                );
+                assert!(
+                    message.contains(&format!("the CPUs allowed are {before}; ")),
+                    "{message}"
+                );
+                assert_eq!(
+                    current_affinity(),
+                    Some(before.clone()),
+                    "a refusal leaves the thread where it was"
+                );
             }
         });
     }

@@ -3,21 +3,24 @@
 use super::os;
 use units::error::{Error, Result};
 
-/// Whether the program runs with rights that its caller lacks: it is set-user-ID or set-group-ID or, on Linux, its file
-/// has capabilities. False where the system has nothing like it. Being root is not: root called.
+/// Whether the program runs with rights that its caller lacks: it is set-user-ID or set-group-ID
+/// or, on Linux, its file has capabilities. False where the system has nothing like it. Being root
+/// is not: root called.
 pub fn is_elevated() -> bool {
     os::elevated()
 }
 
-/// An error of kind usage where [`is_elevated`]. The program writes files where its caller says, reads files that its
-/// caller names and takes hold of memory and CPUs: none of that is meant to be done with the rights of another.
+/// An error of kind usage where [`is_elevated`]. The program writes files where its caller says,
+/// reads files that its caller names and takes hold of memory and CPUs: none of that is meant to be
+/// done with the rights of another.
 pub fn refuse_elevated() -> Result<()> {
     if !is_elevated() {
         return Ok(());
     }
     Err(Error::usage(
-        "cannot run with rights that the caller lacks: the program is set-user-ID or set-group-ID, or has file \
-         capabilities; only the caller's own rights are allowed; type chmod ug-s FILE or setcap -r FILE",
+        "cannot run with rights that the caller lacks: the program is set-user-ID or \
+         set-group-ID, or has file capabilities; only the caller's own rights are allowed; type \
+         chmod ug-s FILE or setcap -r FILE",
     ))
 }
 

@@ -3,12 +3,16 @@
 #[cfg(any(target_arch = "x86_64", target_arch = "x86"))]
 mod x86;
 #[cfg(any(target_arch = "x86_64", target_arch = "x86"))]
-pub use x86::{brand, caches, counter_invariant, counter_rate, features, hypervisor, signature, vendor};
+pub use x86::{
+    brand, caches, counter_invariant, counter_rate, features, hypervisor, signature, vendor,
+};
 
 #[cfg(not(any(target_arch = "x86_64", target_arch = "x86")))]
 mod other;
 #[cfg(not(any(target_arch = "x86_64", target_arch = "x86")))]
-pub use other::{brand, caches, counter_invariant, counter_rate, features, hypervisor, signature, vendor};
+pub use other::{
+    brand, caches, counter_invariant, counter_rate, features, hypervisor, signature, vendor,
+};
 
 use report::CacheKind;
 use std::fmt;
@@ -27,7 +31,11 @@ pub struct Signature {
 
 impl fmt::Display for Signature {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "family {} model {} stepping {}", self.family, self.model, self.stepping)
+        write!(
+            f,
+            "family {} model {} stepping {}",
+            self.family, self.model, self.stepping
+        )
     }
 }
 

@@ -1,5 +1,6 @@
-//! The core's rulers: a chain of register additions, one per cycle on every processor of the last decades, which shows its clock,
-//! and instructions that need nothing of each other, of which it begins as many per cycle as it is wide and nobody else begins there.
+//! The core's rulers: a chain of register additions, one per cycle on every processor of the last
+//! decades, which shows its clock, and instructions that need nothing of each other, of which it
+//! begins as many per cycle as it is wide and nobody else begins there.
 
 use super::native;
 
@@ -11,7 +12,8 @@ pub const RULED_PER_BLOCK: u64 = 128;
 pub enum CoreRuler {
     /// Each instruction needs the one before it.
     ///
-    /// Register plus register: additions of a constant are folded away at rename by some cores (Golden Cove on).
+    /// Register plus register: additions of a constant are folded away at rename by some cores
+    /// (Golden Cove on).
     DependentAdds,
     /// None needs another one.
     Independent,
@@ -34,7 +36,8 @@ impl CoreRuler {
         let mut left = blocks;
         while left > 0 {
             let part = usize::try_from(left).unwrap_or(usize::MAX);
-            // SAFETY: touches registers only, uses baseline instructions only, and ends after `part` turns, at least one.
+            // SAFETY: touches registers only, uses baseline instructions only, and ends after
+            // `part` turns, at least one.
             unsafe { (self.kernel())(part) };
             left -= part as u64;
         }

@@ -38,8 +38,13 @@ pub fn catalogue() -> Vec<Listing> {
     let streams = all_rows().into_iter().map(stream);
     let walkers = (1..=MOST_WALKERS).flat_map(|n| [(n, false), (n, true)]);
     let instructions = all_instructions().into_iter().map(instruction);
-    let all = streams.chain(walkers.map(chase)).chain(instructions).chain(all_locks().into_iter().map(lock));
-    all.chain(HandOff::ALL.map(handoff)).chain(CoreRuler::ALL.map(ruler)).collect()
+    let all = streams
+        .chain(walkers.map(chase))
+        .chain(instructions)
+        .chain(all_locks().into_iter().map(lock));
+    all.chain(HandOff::ALL.map(handoff))
+        .chain(CoreRuler::ALL.map(ruler))
+        .collect()
 }
 
 /// The width of general registers.
@@ -50,7 +55,11 @@ fn own_bits() -> String {
 fn stream(row: KernelRow) -> Listing {
     let contract = row.operation.contract();
     Listing {
-        family: if contract.ruler == Ruler::Own { "streaming" } else { "comparator" },
+        family: if contract.ruler == Ruler::Own {
+            "streaming"
+        } else {
+            "comparator"
+        },
         name: row.name(),
         operation: contract.name.to_owned(),
         does: contract.help.to_owned(),
@@ -90,14 +99,22 @@ fn instruction(listed: ListedInstruction) -> Listing {
         Timing::Throughput => "independent ones",
         Timing::Latency => "each waits for the one before",
     };
-    let assembly = listed.assembly().map(|text| format!(" [{text}]")).unwrap_or_default();
+    let assembly = listed
+        .assembly()
+        .map(|text| format!(" [{text}]"))
+        .unwrap_or_default();
     Listing {
         family: "instruction",
         name: listed.name(),
         operation: listed.instruction.name().to_owned(),
         does: format!("{}; {timed}{assembly}", listed.instruction.help()),
         bits: own_bits(),
-        needs: if listed.needs().is_empty() { "any processor" } else { listed.needs() }.to_owned(),
+        needs: if listed.needs().is_empty() {
+            "any processor"
+        } else {
+            listed.needs()
+        }
+        .to_owned(),
         unavailable: listed.kernel().err(),
         unsupported: listed.unsupported().is_some(),
         digest: listed.digest(),
@@ -107,12 +124,21 @@ fn instruction(listed: ListedInstruction) -> Listing {
 
 fn lock(listed: ListedLock) -> Listing {
     Listing {
-        family: if listed.operation == LockOperation::Mutex { "comparator" } else { "lock" },
+        family: if listed.operation == LockOperation::Mutex {
+            "comparator"
+        } else {
+            "lock"
+        },
         name: listed.name(),
         operation: listed.operation.name().to_owned(),
         does: listed.operation.help().to_owned(),
         bits: own_bits(),
-        needs: if listed.needs().is_empty() { "any processor" } else { listed.needs() }.to_owned(),
+        needs: if listed.needs().is_empty() {
+            "any processor"
+        } else {
+            listed.needs()
+        }
+        .to_owned(),
         unavailable: listed.kernel().err(),
         unsupported: false,
         digest: listed.digest(),
@@ -168,8 +194,17 @@ mod tests {
         assert_eq!(names.len(), all.len(), "two kernels have one name");
         for l in &all {
             let own = l.family != "comparator" && !l.unsupported;
-            assert_eq!((l.digest.is_some(), l.code.is_some()), (own, own), "{}", l.name);
-            assert!(!l.unsupported || l.unavailable.is_some(), "{} has no reason", l.name);
+            assert_eq!(
+                (l.digest.is_some(), l.code.is_some()),
+                (own, own),
+                "{}",
+                l.name
+            );
+            assert!(
+                !l.unsupported || l.unavailable.is_some(),
+                "{} has no reason",
+                l.name
+            );
         }
     }
 }

@@ -32,7 +32,8 @@ pub enum Does {
     Scale,
     /// As doubles: third = first + second.
     Add,
-    /// As doubles: third = first + pattern x second, rounded twice as STREAM compiled without contraction.
+    /// As doubles: third = first + pattern x second, rounded twice as STREAM compiled without
+    /// contraction.
     Triad,
 }
 
@@ -54,7 +55,8 @@ pub enum Policy {
 pub enum Visits {
     /// From low to high addresses, then from the start again.
     Forward,
-    /// From high to low addresses, then from the end again. Within a block the accesses descend too.
+    /// From high to low addresses, then from the end again. Within a block the accesses descend
+    /// too.
     Backward,
     /// Pieces of 64 B in the order of a table, eight to a block.
     Lines,
@@ -119,11 +121,13 @@ pub struct Contract {
     pub help: &'static str,
 }
 
-/// A table of contracts: the operations, what they promise, and a field for each in the rows of a set, so that a set
-/// that leaves one out does not compile.
+/// A table of contracts: the operations, what they promise, and a field for each in the rows of a
+/// set, so that a set that leaves one out does not compile.
 macro_rules! contracts {
-    ($($variant:ident, $field:ident, $name:literal: $family:ident, $loads:literal loads, $stores:literal stores,
-        $does:ident, $policy:ident, $visits:ident, $ruler:ident, prefetches $prefetches:literal, $help:literal;)*) => {
+    ($($variant:ident, $field:ident, $name:literal: $family:ident, $loads:literal loads,
+        $stores:literal stores,
+        $does:ident, $policy:ident, $visits:ident, $ruler:ident, prefetches $prefetches:literal,
+            $help:literal;)*) => {
         /// A streaming operation.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[cfg_attr(feature = "schema", derive(JsonSchema))]
@@ -172,31 +176,41 @@ contracts! {
         "load every byte with non-temporal loads";
     ReadNta, read_nta, "read-nta": Read, 1 loads, 0 stores, Load, NonTemporal, Forward, Own, prefetches true,
         "load every byte with non-temporal loads, lines prefetched past the caches";
-    ReadPrefetch, read_prefetch, "read-prefetch": Read, 1 loads, 0 stores, Load, Temporal, Forward, Own, prefetches true,
+    ReadPrefetch, read_prefetch, "read-prefetch": Read, 1 loads, 0 stores, Load, Temporal, Forward,
+        Own, prefetches true,
         "load every byte, lines prefetched into the caches";
     Read4, read_4, "read-4": Read, 4 loads, 0 stores, Load, Temporal, Forward, Own, prefetches false,
         "load every byte, from four streams at once";
-    ReadUnroll64, read_unroll_64, "read-unroll-64": Read, 1 loads, 0 stores, Load, Temporal, Forward, Own, prefetches false,
+    ReadUnroll64, read_unroll_64, "read-unroll-64": Read, 1 loads, 0 stores, Load, Temporal,
+        Forward, Own, prefetches false,
         "load every byte, 64 B in each turn of the loop instead of 512";
-    ReadUnroll128, read_unroll_128, "read-unroll-128": Read, 1 loads, 0 stores, Load, Temporal, Forward, Own, prefetches false,
+    ReadUnroll128, read_unroll_128, "read-unroll-128": Read, 1 loads, 0 stores, Load, Temporal,
+        Forward, Own, prefetches false,
         "load every byte, 128 B in each turn of the loop instead of 512";
-    ReadUnroll256, read_unroll_256, "read-unroll-256": Read, 1 loads, 0 stores, Load, Temporal, Forward, Own, prefetches false,
+    ReadUnroll256, read_unroll_256, "read-unroll-256": Read, 1 loads, 0 stores, Load, Temporal,
+        Forward, Own, prefetches false,
         "load every byte, 256 B in each turn of the loop instead of 512";
     Touch, touch, "touch": Touch, 1 loads, 0 stores, Touch, Temporal, Forward, Own, prefetches false,
         "load one word of each cache line";
-    TouchPrefetch, touch_prefetch, "touch-prefetch": Touch, 1 loads, 0 stores, Touch, Temporal, Forward, Own, prefetches true,
+    TouchPrefetch, touch_prefetch, "touch-prefetch": Touch, 1 loads, 0 stores, Touch, Temporal,
+        Forward, Own, prefetches true,
         "load one word of each cache line, lines prefetched into the caches";
     Write, write, "write": Write, 0 loads, 1 stores, Store, Temporal, Forward, Own, prefetches false,
         "store every byte with ordinary stores";
-    WriteNt, write_nt, "write-nt": Write, 0 loads, 1 stores, Store, NonTemporal, Forward, Own, prefetches false,
+    WriteNt, write_nt, "write-nt": Write, 0 loads, 1 stores, Store, NonTemporal, Forward, Own,
+        prefetches false,
         "store every byte with non-temporal stores, one store fence at the end";
-    WriteUnroll128, write_unroll_128, "write-unroll-128": Write, 0 loads, 1 stores, Store, Temporal, Forward, Own, prefetches false,
+    WriteUnroll128, write_unroll_128, "write-unroll-128": Write, 0 loads, 1 stores, Store, Temporal,
+        Forward, Own, prefetches false,
         "store every byte, 128 B in each turn of the loop instead of 512";
-    WriteRep, write_rep, "write-rep": Write, 0 loads, 1 stores, StoreByte, WholeLine, Forward, Own, prefetches false,
+    WriteRep, write_rep, "write-rep": Write, 0 loads, 1 stores, StoreByte, WholeLine, Forward, Own,
+        prefetches false,
         "store every byte with the processor's string instructions (rep stosb; setp, setm, sete)";
-    WriteZero, write_zero, "write-zero": Write, 0 loads, 1 stores, StoreZero, WholeLine, Forward, Own, prefetches false,
+    WriteZero, write_zero, "write-zero": Write, 0 loads, 1 stores, StoreZero, WholeLine, Forward,
+        Own, prefetches false,
         "set every byte to zero with the instruction that zeroes cache lines (dc zva, cbo.zero)";
-    WriteLibc, write_libc, "write-libc": Write, 0 loads, 1 stores, StoreByte, Temporal, Forward, CLibrary, prefetches false,
+    WriteLibc, write_libc, "write-libc": Write, 0 loads, 1 stores, StoreByte, Temporal, Forward,
+        CLibrary, prefetches false,
         "store every byte with the C library's memset: a comparator, not this program's instructions";
     Update, update, "update": Update, 1 loads, 1 stores, Update, Temporal, Forward, Own, prefetches false,
         "load, change and store every byte in place";
@@ -204,15 +218,18 @@ contracts! {
         "load from one half and store to the other with ordinary stores";
     CopyNt, copy_nt, "copy-nt": Copy, 1 loads, 1 stores, Move, NonTemporal, Forward, Own, prefetches false,
         "load from one half and store to the other with non-temporal stores";
-    CopyUnroll128, copy_unroll_128, "copy-unroll-128": Copy, 1 loads, 1 stores, Move, Temporal, Forward, Own, prefetches false,
+    CopyUnroll128, copy_unroll_128, "copy-unroll-128": Copy, 1 loads, 1 stores, Move, Temporal,
+        Forward, Own, prefetches false,
         "load from one half and store to the other, 128 B of each in each turn of the loop instead of 512";
     CopyRep, copy_rep, "copy-rep": Copy, 1 loads, 1 stores, Move, WholeLine, Forward, Own, prefetches false,
         "copy one half to the other with the processor's string instructions (rep movsb; cpyfp, cpyfm, cpyfe)";
-    CopyLibc, copy_libc, "copy-libc": Copy, 1 loads, 1 stores, Move, Temporal, Forward, CLibrary, prefetches false,
+    CopyLibc, copy_libc, "copy-libc": Copy, 1 loads, 1 stores, Move, Temporal, Forward, CLibrary,
+        prefetches false,
         "copy one half to the other with the C library's memcpy: a comparator, not this program's instructions";
     Scale, scale, "scale": Scale, 1 loads, 1 stores, Scale, Temporal, Forward, Own, prefetches false,
         "STREAM scale of doubles: b = q x a";
-    ScaleNt, scale_nt, "scale-nt": Scale, 1 loads, 1 stores, Scale, NonTemporal, Forward, Own, prefetches false,
+    ScaleNt, scale_nt, "scale-nt": Scale, 1 loads, 1 stores, Scale, NonTemporal, Forward, Own,
+        prefetches false,
         "STREAM scale of doubles with non-temporal stores";
     Add, add, "add": Add, 2 loads, 1 stores, Add, Temporal, Forward, Own, prefetches false,
         "STREAM add of doubles: c = a + b";
@@ -220,63 +237,93 @@ contracts! {
         "STREAM add of doubles with non-temporal stores";
     Triad, triad, "triad": Triad, 2 loads, 1 stores, Triad, Temporal, Forward, Own, prefetches false,
         "STREAM triad of doubles: c = a + q x b";
-    TriadNt, triad_nt, "triad-nt": Triad, 2 loads, 1 stores, Triad, NonTemporal, Forward, Own, prefetches false,
+    TriadNt, triad_nt, "triad-nt": Triad, 2 loads, 1 stores, Triad, NonTemporal, Forward, Own,
+        prefetches false,
         "STREAM triad of doubles with non-temporal stores";
-    ReadReverse, read_reverse, "read-reverse": Read, 1 loads, 0 stores, Load, Temporal, Backward, Own, prefetches false,
+    ReadReverse, read_reverse, "read-reverse": Read, 1 loads, 0 stores, Load, Temporal, Backward,
+        Own, prefetches false,
         "load every byte from the end to the start";
-    WriteReverse, write_reverse, "write-reverse": Write, 0 loads, 1 stores, Store, Temporal, Backward, Own, prefetches false,
+    WriteReverse, write_reverse, "write-reverse": Write, 0 loads, 1 stores, Store, Temporal,
+        Backward, Own, prefetches false,
         "store every byte from the end to the start";
-    CopyReverse, copy_reverse, "copy-reverse": Copy, 1 loads, 1 stores, Move, Temporal, Backward, Own, prefetches false,
+    CopyReverse, copy_reverse, "copy-reverse": Copy, 1 loads, 1 stores, Move, Temporal, Backward,
+        Own, prefetches false,
         "copy one half to the other from the end to the start";
-    ReadNtReverse, read_nt_reverse, "read-nt-reverse": Read, 1 loads, 0 stores, Load, NonTemporal, Backward, Own, prefetches false,
+    ReadNtReverse, read_nt_reverse, "read-nt-reverse": Read, 1 loads, 0 stores, Load, NonTemporal,
+        Backward, Own, prefetches false,
         "load every byte with non-temporal loads from the end to the start";
-    WriteNtReverse, write_nt_reverse, "write-nt-reverse": Write, 0 loads, 1 stores, Store, NonTemporal, Backward, Own, prefetches false,
+    WriteNtReverse, write_nt_reverse, "write-nt-reverse": Write, 0 loads, 1 stores, Store,
+        NonTemporal, Backward, Own, prefetches false,
         "store every byte with non-temporal stores from the end to the start";
-    CopyNtReverse, copy_nt_reverse, "copy-nt-reverse": Copy, 1 loads, 1 stores, Move, NonTemporal, Backward, Own, prefetches false,
+    CopyNtReverse, copy_nt_reverse, "copy-nt-reverse": Copy, 1 loads, 1 stores, Move, NonTemporal,
+        Backward, Own, prefetches false,
         "copy one half to the other with non-temporal stores from the end to the start";
-    ReadLines, read_lines, "read-lines": Read, 1 loads, 0 stores, Load, Temporal, Lines, Own, prefetches false,
+    ReadLines, read_lines, "read-lines": Read, 1 loads, 0 stores, Load, Temporal, Lines, Own,
+        prefetches false,
         "load pieces of 64 B in the order of a table";
-    WriteLines, write_lines, "write-lines": Write, 0 loads, 1 stores, Store, Temporal, Lines, Own, prefetches false,
+    WriteLines, write_lines, "write-lines": Write, 0 loads, 1 stores, Store, Temporal, Lines, Own,
+        prefetches false,
         "store pieces of 64 B in the order of a table";
-    CopyLines, copy_lines, "copy-lines": Copy, 1 loads, 1 stores, Move, Temporal, Lines, Own, prefetches false,
+    CopyLines, copy_lines, "copy-lines": Copy, 1 loads, 1 stores, Move, Temporal, Lines, Own,
+        prefetches false,
         "copy pieces of 64 B from one half to the other in the order of a table";
-    ReadNtLines, read_nt_lines, "read-nt-lines": Read, 1 loads, 0 stores, Load, NonTemporal, Lines, Own, prefetches false,
+    ReadNtLines, read_nt_lines, "read-nt-lines": Read, 1 loads, 0 stores, Load, NonTemporal, Lines,
+        Own, prefetches false,
         "load pieces of 64 B in the order of a table with non-temporal loads";
-    WriteNtLines, write_nt_lines, "write-nt-lines": Write, 0 loads, 1 stores, Store, NonTemporal, Lines, Own, prefetches false,
+    WriteNtLines, write_nt_lines, "write-nt-lines": Write, 0 loads, 1 stores, Store, NonTemporal,
+        Lines, Own, prefetches false,
         "store pieces of 64 B in the order of a table with non-temporal stores";
-    CopyNtLines, copy_nt_lines, "copy-nt-lines": Copy, 1 loads, 1 stores, Move, NonTemporal, Lines, Own, prefetches false,
+    CopyNtLines, copy_nt_lines, "copy-nt-lines": Copy, 1 loads, 1 stores, Move, NonTemporal, Lines,
+        Own, prefetches false,
         "copy pieces of 64 B from one half to the other in the order of a table with non-temporal stores";
-    ReadChunks, read_chunks, "read-chunks": Read, 1 loads, 0 stores, Load, Temporal, Chunks, Own, prefetches false,
+    ReadChunks, read_chunks, "read-chunks": Read, 1 loads, 0 stores, Load, Temporal, Chunks, Own,
+        prefetches false,
         "load pieces of 512 B in the order of a table";
-    WriteChunks, write_chunks, "write-chunks": Write, 0 loads, 1 stores, Store, Temporal, Chunks, Own, prefetches false,
+    WriteChunks, write_chunks, "write-chunks": Write, 0 loads, 1 stores, Store, Temporal, Chunks,
+        Own, prefetches false,
         "store pieces of 512 B in the order of a table";
-    CopyChunks, copy_chunks, "copy-chunks": Copy, 1 loads, 1 stores, Move, Temporal, Chunks, Own, prefetches false,
+    CopyChunks, copy_chunks, "copy-chunks": Copy, 1 loads, 1 stores, Move, Temporal, Chunks, Own,
+        prefetches false,
         "copy pieces of 512 B from one half to the other in the order of a table";
-    ReadNtChunks, read_nt_chunks, "read-nt-chunks": Read, 1 loads, 0 stores, Load, NonTemporal, Chunks, Own, prefetches false,
+    ReadNtChunks, read_nt_chunks, "read-nt-chunks": Read, 1 loads, 0 stores, Load, NonTemporal,
+        Chunks, Own, prefetches false,
         "load pieces of 512 B in the order of a table with non-temporal loads";
-    WriteNtChunks, write_nt_chunks, "write-nt-chunks": Write, 0 loads, 1 stores, Store, NonTemporal, Chunks, Own, prefetches false,
+    WriteNtChunks, write_nt_chunks, "write-nt-chunks": Write, 0 loads, 1 stores, Store, NonTemporal,
+        Chunks, Own, prefetches false,
         "store pieces of 512 B in the order of a table with non-temporal stores";
-    CopyNtChunks, copy_nt_chunks, "copy-nt-chunks": Copy, 1 loads, 1 stores, Move, NonTemporal, Chunks, Own, prefetches false,
+    CopyNtChunks, copy_nt_chunks, "copy-nt-chunks": Copy, 1 loads, 1 stores, Move, NonTemporal,
+        Chunks, Own, prefetches false,
         "copy pieces of 512 B from one half to the other in the order of a table with non-temporal stores";
 }
 
 impl Contract {
-    /// Streams of the operation: the working set is this many windows. `update` stores where it loads.
+    /// Streams of the operation: the working set is this many windows. `update` stores where it
+    /// loads.
     pub fn streams(&self) -> u32 {
-        if self.does == Does::Update { 1 } else { self.loads + self.stores }
+        if self.does == Does::Update {
+            1
+        } else {
+            self.loads + self.stores
+        }
     }
 
-    /// Bytes that the operation asks for per byte of window: a copy counts what it reads and what it writes. `touch`
-    /// counts whole lines, because whole lines are what moves.
+    /// Bytes that the operation asks for per byte of window: a copy counts what it reads and what
+    /// it writes. `touch` counts whole lines, because whole lines are what moves.
     pub fn payload_factor(&self) -> u64 {
         u64::from(self.loads + self.stores)
     }
 
-    /// Bytes that cross the memory bus per byte of window when nothing stays in a cache: an ordinary store that
-    /// misses reads its line before it writes it back. An estimate: some processors detect whole-line writes.
+    /// Bytes that cross the memory bus per byte of window when nothing stays in a cache: an
+    /// ordinary store that misses reads its line before it writes it back. An estimate: some
+    /// processors detect whole-line writes.
     pub fn bus_factor(&self) -> u64 {
         let reads_first = self.policy == Policy::Temporal && self.does != Does::Update;
-        self.payload_factor() + if reads_first { u64::from(self.stores) } else { 0 }
+        self.payload_factor()
+            + if reads_first {
+                u64::from(self.stores)
+            } else {
+                0
+            }
     }
 
     /// Whether the wrapping sum of all 64-bit words loaded is returned.
@@ -294,27 +341,52 @@ impl Contract {
         }
     }
 
-    /// The contract that answers the same question for streams of `stream` bytes: itself where they are whole iterations of
-    /// its loop, else the same with the longest iterations of which they are, if there is one.
+    /// The contract that answers the same question for streams of `stream` bytes: itself where they
+    /// are whole iterations of its loop, else the same with the longest iterations of which they
+    /// are, if there is one.
     pub fn for_streams(&'static self, stream: u64) -> Option<&'static Contract> {
-        let fits = |c: &&Contract| stream >= c.iteration_bytes() && stream.is_multiple_of(c.iteration_bytes());
-        let same = CONTRACTS.iter().filter(|c| c.visits == self.visits && c.does_the_same(self));
-        Some(self).filter(fits).or_else(|| same.filter(fits).max_by_key(|c| c.iteration_bytes()))
+        let fits = |c: &&Contract| {
+            stream >= c.iteration_bytes() && stream.is_multiple_of(c.iteration_bytes())
+        };
+        let same = CONTRACTS
+            .iter()
+            .filter(|c| c.visits == self.visits && c.does_the_same(self));
+        Some(self)
+            .filter(fits)
+            .or_else(|| same.filter(fits).max_by_key(|c| c.iteration_bytes()))
     }
 
-    /// The contract that does the same to every byte and visits it in the order of `visits`, if there is one.
+    /// The contract that does the same to every byte and visits it in the order of `visits`, if
+    /// there is one.
     pub fn in_order(&'static self, visits: Visits) -> Option<&'static Contract> {
-        let same = || CONTRACTS.iter().filter(|c| c.visits == visits && c.does_the_same(self));
-        Some(self).filter(|c| c.visits == visits).or_else(|| same().max_by_key(|c| c.iteration_bytes()))
+        let same = || {
+            CONTRACTS
+                .iter()
+                .filter(|c| c.visits == visits && c.does_the_same(self))
+        };
+        Some(self)
+            .filter(|c| c.visits == visits)
+            .or_else(|| same().max_by_key(|c| c.iteration_bytes()))
     }
 
     /// Whether both do the same to every byte: order of visits and length of iterations aside.
     fn does_the_same(&self, other: &Contract) -> bool {
-        let promise = |c: &Contract| (c.family, c.loads, c.stores, c.does, c.policy, c.prefetches, c.ruler);
+        let promise = |c: &Contract| {
+            (
+                c.family,
+                c.loads,
+                c.stores,
+                c.does,
+                c.policy,
+                c.prefetches,
+                c.ruler,
+            )
+        };
         promise(self) == promise(other)
     }
 
-    /// Whether it works on doubles, which have to be numbers that are added and multiplied at full speed.
+    /// Whether it works on doubles, which have to be numbers that are added and multiplied at full
+    /// speed.
     pub fn on_doubles(&self) -> bool {
         matches!(self.does, Does::Scale | Does::Add | Does::Triad)
     }
@@ -369,48 +441,91 @@ mod tests {
     #[test]
     fn write_allocate_is_counted_once_per_stored_byte() {
         let bus = |op: Operation| op.contract().bus_factor();
-        assert_eq!((bus(Operation::Write), bus(Operation::WriteNt), bus(Operation::WriteRep)), (2, 1, 1));
+        assert_eq!(
+            (
+                bus(Operation::Write),
+                bus(Operation::WriteNt),
+                bus(Operation::WriteRep)
+            ),
+            (2, 1, 1)
+        );
         assert_eq!((bus(Operation::Copy), bus(Operation::CopyNt)), (3, 2));
         assert_eq!((bus(Operation::Triad), bus(Operation::TriadNt)), (4, 3));
-        assert_eq!(bus(Operation::Update), 2, "the line that is stored has been loaded");
+        assert_eq!(
+            bus(Operation::Update),
+            2,
+            "the line that is stored has been loaded"
+        );
     }
 
     #[test]
     fn streams_of_any_whole_lines_have_a_contract_where_one_has_iterations_as_short() {
         let named = |op: Operation, bytes: u64| op.contract().for_streams(bytes).map(|c| c.name);
-        assert_eq!([512, 4096].map(|bytes| named(Operation::Read, bytes)), [Some("read"); 2]);
-        assert_eq!([256, 768, 1280].map(|bytes| named(Operation::Read, bytes)), [Some("read-unroll-256"); 3]);
+        assert_eq!(
+            [512, 4096].map(|bytes| named(Operation::Read, bytes)),
+            [Some("read"); 2]
+        );
+        assert_eq!(
+            [256, 768, 1280].map(|bytes| named(Operation::Read, bytes)),
+            [Some("read-unroll-256"); 3]
+        );
         assert_eq!(
             [128, 64].map(|bytes| named(Operation::Read, bytes)),
             [Some("read-unroll-128"), Some("read-unroll-64")]
         );
-        assert_eq!([128, 384, 640].map(|bytes| named(Operation::Copy, bytes)), [Some("copy-unroll-128"); 3]);
-        assert_eq!(named(Operation::ReadUnroll64, 512), Some("read-unroll-64"), "what is asked for is not changed");
+        assert_eq!(
+            [128, 384, 640].map(|bytes| named(Operation::Copy, bytes)),
+            [Some("copy-unroll-128"); 3]
+        );
+        assert_eq!(
+            named(Operation::ReadUnroll64, 512),
+            Some("read-unroll-64"),
+            "what is asked for is not changed"
+        );
         for none in [0, 32, 100, 520] {
             assert_eq!(named(Operation::Read, none), None);
         }
         // Another policy, order or number of streams is another question.
-        for operation in
-            [Operation::ReadNt, Operation::Read4, Operation::WriteRep, Operation::CopyReverse, Operation::Triad]
-        {
+        for operation in [
+            Operation::ReadNt,
+            Operation::Read4,
+            Operation::WriteRep,
+            Operation::CopyReverse,
+            Operation::Triad,
+        ] {
             assert_eq!(named(operation, 768), None, "{operation}");
         }
     }
 
     #[test]
     fn six_operations_have_every_order() {
-        const ORDERS: [Visits; 4] = [Visits::Forward, Visits::Backward, Visits::Lines, Visits::Chunks];
-        let names = |op: Operation| ORDERS.map(|visits| op.contract().in_order(visits).map(|c| c.name));
+        const ORDERS: [Visits; 4] = [
+            Visits::Forward,
+            Visits::Backward,
+            Visits::Lines,
+            Visits::Chunks,
+        ];
+        let names =
+            |op: Operation| ORDERS.map(|visits| op.contract().in_order(visits).map(|c| c.name));
         let of = |name: &str| {
-            [name.to_owned(), format!("{name}-reverse"), format!("{name}-lines"), format!("{name}-chunks")]
+            [
+                name.to_owned(),
+                format!("{name}-reverse"),
+                format!("{name}-lines"),
+                format!("{name}-chunks"),
+            ]
         };
         for operation in ["read", "write", "copy", "read-nt", "write-nt", "copy-nt"] {
             let all = names(operation.parse().unwrap()).map(|name| name.unwrap().to_owned());
             assert_eq!(all, of(operation));
         }
-        for operation in
-            [Operation::ReadNta, Operation::Read4, Operation::Update, Operation::WriteRep, Operation::CopyLibc]
-        {
+        for operation in [
+            Operation::ReadNta,
+            Operation::Read4,
+            Operation::Update,
+            Operation::WriteRep,
+            Operation::CopyLibc,
+        ] {
             assert_eq!(names(operation)[1..], [None; 3], "{operation}");
         }
     }

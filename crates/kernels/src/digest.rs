@@ -1,9 +1,10 @@
 //! Digests of machine code: equal digests mean that the same instructions were timed.
 //!
-//! Every skeleton aligns its body to 64 bytes and ends it with [`END_MARK`], so the body can be found from the
-//! function's address: it starts at the next 64-byte boundary (what lies before is padding that depends on where the
-//! linker put the function) and ends before the mark. The code is free of relocations, so its bytes do not depend on
-//! the compiler's options, only on the instructions.
+//! Every skeleton aligns its body to 64 bytes and ends it with [`END_MARK`], so the body can be
+//! found from the function's address: it starts at the next 64-byte boundary (what lies before is
+//! padding that depends on where the linker put the function) and ends before the mark. The code is
+//! free of relocations, so its bytes do not depend on the compiler's options, only on the
+//! instructions.
 
 use sha2::{Digest, Sha256};
 
@@ -32,13 +33,18 @@ fn before_mark(code: impl Iterator<Item = u8>) -> Option<Vec<u8>> {
 /// `code` is the address of a kernel of this program, whose skeleton ends with the mark.
 pub(super) unsafe fn body_of(code: *const u8) -> Option<Vec<u8>> {
     let start = (code as usize).next_multiple_of(64) as *const u8;
-    // SAFETY: the caller's kernel lies in the program's text from `start` on, and reading stops at its mark.
+    // SAFETY: the caller's kernel lies in the program's text from `start` on, and reading stops at
+    // its mark.
     before_mark((0..).map(|i| unsafe { start.add(i).read() }))
 }
 
 /// The first 16 hexadecimal digits of SHA-256 over `body`.
 fn digest(body: &[u8]) -> String {
-    Sha256::digest(body).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    Sha256::digest(body)
+        .iter()
+        .take(8)
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }
 
 /// Digest of the body of the kernel at `code`, `None` where the end mark is missing.
@@ -54,39 +60,65 @@ pub(super) unsafe fn digest_of(code: *const u8) -> Option<String> {
 mod tests {
     use super::*;
     use crate::{
-        CoreRuler, HandOff, MOST_WALKERS, all_instructions, all_locks, all_rows, chase_code, chase_digest, chase_name,
+        CoreRuler, HandOff, MOST_WALKERS, all_instructions, all_locks, all_rows, chase_code,
+        chase_digest, chase_name,
     };
     use std::collections::{BTreeMap, BTreeSet};
 
-    /// Name and body of every kernel of this architecture, those included that cannot be executed here.
+    /// Name and body of every kernel of this architecture, those included that cannot be executed
+    /// here.
     fn bodies() -> Vec<(String, Vec<u8>)> {
-        let rows = all_rows().into_iter().filter(|row| row.digest().is_some()).map(|row| (row.name(), row.code()));
+        let rows = all_rows()
+            .into_iter()
+            .filter(|row| row.digest().is_some())
+            .map(|row| (row.name(), row.code()));
         let numbers = (1..=MOST_WALKERS).flat_map(|walkers| [(walkers, false), (walkers, true)]);
-        let chases = numbers.map(|(walkers, payload)| (chase_name(walkers, payload), chase_code(walkers, payload)));
-        let instructions = all_instructions().into_iter().filter(|i| i.unsupported().is_none());
+        let chases = numbers
+            .map(|(walkers, payload)| (chase_name(walkers, payload), chase_code(walkers, payload)));
+        let instructions = all_instructions()
+            .into_iter()
+            .filter(|i| i.unsupported().is_none());
         let instructions = instructions.map(|i| (i.name(), i.code()));
-        let locks = all_locks().into_iter().filter(|l| l.digest().is_some()).map(|l| (l.name(), l.code()));
+        let locks = all_locks()
+            .into_iter()
+            .filter(|l| l.digest().is_some())
+            .map(|l| (l.name(), l.code()));
         let handoffs = HandOff::ALL.map(|h| (format!("hand-off {h}"), h.code()));
-        let all = rows.chain(chases).chain(instructions).chain(locks).chain(handoffs);
+        let all = rows
+            .chain(chases)
+            .chain(instructions)
+            .chain(locks)
+            .chain(handoffs);
         let all = all.chain(CoreRuler::ALL.map(|ruler| (ruler.name().to_owned(), ruler.code())));
-        all.map(|(name, body)| (name.clone(), body.expect(&name))).collect()
+        all.map(|(name, body)| (name.clone(), body.expect(&name)))
+            .collect()
     }
 
     #[test]
     fn every_body_is_found_and_whole() {
         for (name, body) in bodies() {
-            assert!(body.len() > 32 && body.len() < LONGEST_CODE / 2, "{name}: {} bytes", body.len());
+            assert!(
+                body.len() > 32 && body.len() < LONGEST_CODE / 2,
+                "{name}: {} bytes",
+                body.len()
+            );
             let text = String::from_utf8_lossy(&body);
-            assert!(!text.contains("memgauge"), "{name}: runs on into another kernel");
+            assert!(
+                !text.contains("memgauge"),
+                "{name}: runs on into another kernel"
+            );
         }
     }
 
-    /// Which NOPs the assembler pads with depends on `-C target-cpu`. Elsewhere these bytes may be part of anything.
+    /// Which NOPs the assembler pads with depends on `-C target-cpu`. Elsewhere these bytes may be
+    /// part of anything.
     #[cfg(any(target_arch = "x86_64", target_arch = "x86"))]
     #[test]
     fn no_body_holds_padding_of_the_assemblers_choice() {
         for (name, body) in bodies() {
-            let nop = body.windows(2).position(|bytes| matches!(bytes, [0x0f, 0x1f] | [0x66, 0x90]));
+            let nop = body
+                .windows(2)
+                .position(|bytes| matches!(bytes, [0x0f, 0x1f] | [0x66, 0x90]));
             assert_eq!(nop, None, "{name}: a NOP of several bytes");
         }
     }
@@ -98,9 +130,16 @@ mod tests {
             names.entry(digest(&body)).or_default().push(name);
         }
         for (digest, names) in &names {
-            assert!(digest.len() == 16 && digest.chars().all(|c| c.is_ascii_hexdigit()), "{digest}");
-            // A set may take over a row of a narrower one that is all it needs: then the operation is the same.
-            let questions: BTreeSet<&str> = names.iter().filter_map(|name| name.split('/').next()).collect();
+            assert!(
+                digest.len() == 16 && digest.chars().all(|c| c.is_ascii_hexdigit()),
+                "{digest}"
+            );
+            // A set may take over a row of a narrower one that is all it needs: then the operation
+            // is the same.
+            let questions: BTreeSet<&str> = names
+                .iter()
+                .filter_map(|name| name.split('/').next())
+                .collect();
             assert_eq!(questions.len(), 1, "one code answers {names:?}");
         }
         for row in all_rows() {
@@ -115,7 +154,8 @@ mod tests {
     #[test]
     fn any_changed_byte_changes_the_digest() {
         for (name, body) in bodies() {
-            let (original, mut changed) = (digest(&body), body.clone());
+            let original = digest(&body);
+            let mut changed = body.clone();
             for place in 0..body.len() {
                 changed[place] ^= 0x40;
                 assert_ne!(digest(&changed), original, "{name}: byte {place}");
@@ -123,7 +163,11 @@ mod tests {
             }
             changed.push(0x90);
             assert_ne!(digest(&changed), original, "{name}: one byte more");
-            assert_ne!(digest(&body[..body.len() - 1]), original, "{name}: one byte less");
+            assert_ne!(
+                digest(&body[..body.len() - 1]),
+                original,
+                "{name}: one byte less"
+            );
         }
     }
 
@@ -131,13 +175,23 @@ mod tests {
     fn the_body_ends_at_the_first_mark() {
         let found = |bytes: &[u8]| before_mark(bytes.iter().copied());
         assert_eq!(found(b"\xc3memgauge-row-end and more"), Some(vec![0xc3]));
-        assert_eq!(found(b"abmemgauge-row-endcdmemgauge-row-end"), Some(b"ab".to_vec()));
-        assert_eq!(found(b"memgaugememgauge-row-end"), Some(b"memgauge".to_vec()));
+        assert_eq!(
+            found(b"abmemgauge-row-endcdmemgauge-row-end"),
+            Some(b"ab".to_vec())
+        );
+        assert_eq!(
+            found(b"memgaugememgauge-row-end"),
+            Some(b"memgauge".to_vec())
+        );
         assert_eq!(found(b"memgauge-row-end"), Some(vec![]));
         for unmarked in [&b""[..], b"memgauge-row-en", b"memgauge-row-enD"] {
             assert_eq!(found(unmarked), None);
         }
-        assert_eq!(before_mark(std::iter::repeat(0x90)), None, "the search has an end");
+        assert_eq!(
+            before_mark(std::iter::repeat(0x90)),
+            None,
+            "the search has an end"
+        );
     }
 
     /// Against the examples of FIPS 180-4.

@@ -11,13 +11,15 @@ use std::str::FromStr;
 use std::sync::atomic::AtomicU64;
 use units::ParseError;
 
-/// What the assembly is given and gives back; the layout is part of every skeleton: words of the machine's own width.
+/// What the assembly is given and gives back; the layout is part of every skeleton: words of the
+/// machine's own width.
 #[repr(C)]
 #[derive(Debug)]
 pub(super) struct HandOffCall {
     /// Address of the word.
     pub word: usize,
-    /// Value to wait for first; it is answered with the next one, and the one after that is waited for.
+    /// Value to wait for first; it is answered with the next one, and the one after that is waited
+    /// for.
     pub expected: usize,
     /// Answers to give.
     pub turns: usize,
@@ -25,8 +27,8 @@ pub(super) struct HandOffCall {
     pub patience: usize,
 }
 
-/// The machine code of one hand-off kernel: it leaves in `turns` how many answers it did not give, in `expected` what
-/// it would have waited for next.
+/// The machine code of one hand-off kernel: it leaves in `turns` how many answers it did not give,
+/// in `expected` what it would have waited for next.
 pub(super) type HandOffCode = kernel_fn!(&mut HandOffCall);
 
 /// How a value is taken and answered.
@@ -89,23 +91,36 @@ impl HandOff {
         unsafe { super::digest::digest_of(self.assembly() as *const u8) }
     }
 
-    /// Waits for `expected` in the word of `line`, answers with `expected` + 1, waits for `expected` + 2, and so on,
-    /// until `turns` answers are given, or the value did not come within `patience` looks. Returns the answers given.
+    /// Waits for `expected` in the word of `line`, answers with `expected` + 1, waits for
+    /// `expected` + 2, and so on, until `turns` answers are given, or the value did not come within
+    /// `patience` looks. Returns the answers given.
     ///
-    /// Two threads that call it with values one apart hand the line to and fro. What is timed is the body of this call.
+    /// Two threads that call it with values one apart hand the line to and fro. What is timed is
+    /// the body of this call.
     pub fn run(self, line: &SharedLine, expected: usize, turns: usize, patience: usize) -> usize {
         let word = (&raw const line.word) as usize;
-        let call = HandOffCall { word, expected, turns, patience };
+        let call = HandOffCall {
+            word,
+            expected,
+            turns,
+            patience,
+        };
         // SAFETY: the word of the line is borrowed, aligned and atomic.
         unsafe { self.call(call) }
     }
 
-    /// The same with a word in memory that was mapped, the only one that is used of its line. Where the machine's words
-    /// are shorter than 8 bytes it is the first of them.
+    /// The same with a word in memory that was mapped, the only one that is used of its line. Where
+    /// the machine's words are shorter than 8 bytes it is the first of them.
     pub fn run_on(self, word: &AtomicU64, expected: usize, turns: usize, patience: usize) -> usize {
         let word = word.as_ptr() as usize;
-        let call = HandOffCall { word, expected, turns, patience };
-        // SAFETY: the word is borrowed, aligned and atomic, and no shorter than what the code accesses.
+        let call = HandOffCall {
+            word,
+            expected,
+            turns,
+            patience,
+        };
+        // SAFETY: the word is borrowed, aligned and atomic, and no shorter than what the code
+        // accesses.
         unsafe { self.call(call) }
     }
 
@@ -119,8 +134,9 @@ impl HandOff {
             return 0;
         }
         call.patience = call.patience.max(1);
-        // SAFETY: the code accesses the word, which the caller answers for, by atomic instructions or single aligned loads
-        // and stores; baseline instructions only; it ends when its patience does.
+        // SAFETY: the code accesses the word, which the caller answers for, by atomic instructions
+        // or single aligned loads and stores; baseline instructions only; it ends when its patience
+        // does.
         unsafe { (self.assembly())(&mut call) };
         turns - call.turns.min(turns)
     }

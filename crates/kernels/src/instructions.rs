@@ -1,4 +1,5 @@
-//! Instructions timed on their own: how many a core does in a cycle, and how long one waits for another.
+//! Instructions timed on their own: how many a core does in a cycle, and how long one waits for
+//! another.
 
 use super::abi::kernel_fn;
 use super::native;
@@ -53,7 +54,11 @@ impl FromStr for Timing {
         match text.trim() {
             "throughput" => Ok(Timing::Throughput),
             "latency" => Ok(Timing::Latency),
-            other => Err(ParseError::unknown_name(other, &["throughput", "latency"], "timings")),
+            other => Err(ParseError::unknown_name(
+                other,
+                &["throughput", "latency"],
+                "timings",
+            )),
         }
     }
 }
@@ -62,10 +67,17 @@ impl FromStr for Timing {
 #[derive(Debug, Clone, Copy)]
 #[allow(dead_code, reason = "not every architecture has rows of every kind")]
 pub(super) enum InstructionRow {
-    /// Machine code, the instructions of this kind in one turn of its loop, and the instruction in assembly.
+    /// Machine code, the instructions of this kind in one turn of its loop, and the instruction in
+    /// assembly.
     Code(InstructionCode, u32, &'static str),
     /// The same, where the processor and the system have what is named.
-    Needs(fn() -> bool, &'static str, InstructionCode, u32, &'static str),
+    Needs(
+        fn() -> bool,
+        &'static str,
+        InstructionCode,
+        u32,
+        &'static str,
+    ),
     /// There is none, and why.
     Unsupported(&'static str),
 }
@@ -106,7 +118,8 @@ macro_rules! instructions {
             }
         }
 
-        /// Throughput and latency of every instruction; an architecture that leaves one out does not compile.
+        /// Throughput and latency of every instruction; an architecture that leaves one out does
+        /// not compile.
         #[derive(Debug)]
         pub(super) struct InstructionRows {
             $(pub $field: [InstructionRow; 2],)*
@@ -127,43 +140,70 @@ instructions! {
     Add, add, "add", "registers", "add a general register to another";
     Increment, increment, "increment", "registers", "add 1 to a general register";
     Multiply, multiply, "multiply", "registers", "multiply a general register by another";
-    Load, load, "load", "memory", "load a general register from L1; latency: the address is what was loaded";
-    Store, store, "store", "memory", "store a general register to L1; latency: to be loaded again (store forwarding)";
-    IncrementMemory, increment_memory, "increment-memory", "memory", "add 1 to words in L1; latency: to one word";
+    Load, load, "load", "memory", "load a general register from L1; latency: the address is what \
+         was loaded";
+    Store, store, "store", "memory",
+        "store a general register to L1; latency: to be loaded again (store forwarding)";
+    IncrementMemory, increment_memory, "increment-memory", "memory",
+        "add 1 to words in L1; latency: to one word";
     Push, push, "push", "stack", "push a general register";
     Pop, pop, "pop", "stack", "pop a general register";
-    PushPop, push_pop, "push-pop", "stack", "push a general register and pop it; latency: through the stack";
+    PushPop, push_pop, "push-pop", "stack", "push a general register and pop it; latency: through \
+         the stack";
     LoadString8, load_string_8, "load-string-8", "memory", "load the next byte of a string (lods)";
-    LoadString16, load_string_16, "load-string-16", "memory", "load the next 16 bits of a string (lods)";
-    LoadString32, load_string_32, "load-string-32", "memory", "load the next 32 bits of a string (lods)";
-    LoadString64, load_string_64, "load-string-64", "memory", "load the next 64 bits of a string (lods)";
-    ToVector32, to_vector_32, "to-vector-32", "vectors", "move 32 bits of a general register to a vector register";
-    ToVector64, to_vector_64, "to-vector-64", "vectors", "move 64 bits of a general register to a vector register";
-    FromVector32, from_vector_32, "from-vector-32", "vectors", "move 32 bits of a vector register to a general register";
-    FromVector64, from_vector_64, "from-vector-64", "vectors", "move 64 bits of a vector register to a general register";
+    LoadString16, load_string_16, "load-string-16", "memory", "load the next 16 bits of a string \
+         (lods)";
+    LoadString32, load_string_32, "load-string-32", "memory", "load the next 32 bits of a string \
+         (lods)";
+    LoadString64, load_string_64, "load-string-64", "memory", "load the next 64 bits of a string \
+         (lods)";
+    ToVector32, to_vector_32, "to-vector-32", "vectors",
+        "move 32 bits of a general register to a vector register";
+    ToVector64, to_vector_64, "to-vector-64", "vectors",
+        "move 64 bits of a general register to a vector register";
+    FromVector32, from_vector_32, "from-vector-32", "vectors",
+        "move 32 bits of a vector register to a general register";
+    FromVector64, from_vector_64, "from-vector-64", "vectors",
+        "move 64 bits of a vector register to a general register";
     ToVectorAndBack, to_vector_and_back, "to-vector-and-back", "vectors",
         "move a general register to a vector register and back; latency: of both moves together";
-    Insert8, insert_8, "insert-8", "vectors", "put a general register's low 8 bits into a vector (pinsrb)";
-    Insert16, insert_16, "insert-16", "vectors", "put a general register's low 16 bits into a vector (pinsrw)";
-    Insert32, insert_32, "insert-32", "vectors", "put a general register's low 32 bits into a vector (pinsrd)";
-    Insert64, insert_64, "insert-64", "vectors", "put a general register's 64 bits into a vector (pinsrq)";
-    Extract8, extract_8, "extract-8", "vectors", "take 8 bits out of a vector into a general register (pextrb)";
-    Extract16, extract_16, "extract-16", "vectors", "take 16 bits out of a vector into a general register (pextrw)";
-    Extract32, extract_32, "extract-32", "vectors", "take 32 bits out of a vector into a general register (pextrd)";
-    Extract64, extract_64, "extract-64", "vectors", "take 64 bits out of a vector into a general register (pextrq)";
-    VectorMove64, vector_move_64, "vector-move-64", "vectors", "copy the low 64 bits of a vector register to another";
-    VectorMove128, vector_move_128, "vector-move-128", "vectors", "copy a 128-bit vector register to another";
-    VectorMove256, vector_move_256, "vector-move-256", "vectors", "copy a 256-bit vector register to another";
-    VectorMove512, vector_move_512, "vector-move-512", "vectors", "copy a 512-bit vector register to another";
-    VectorMoveAny, vector_move_any, "vector-move-any", "vectors", "copy a vector register of the processor's own length";
+    Insert8, insert_8, "insert-8", "vectors", "put a general register's low 8 bits into a vector \
+         (pinsrb)";
+    Insert16, insert_16, "insert-16", "vectors",
+        "put a general register's low 16 bits into a vector (pinsrw)";
+    Insert32, insert_32, "insert-32", "vectors",
+        "put a general register's low 32 bits into a vector (pinsrd)";
+    Insert64, insert_64, "insert-64", "vectors", "put a general register's 64 bits into a vector \
+         (pinsrq)";
+    Extract8, extract_8, "extract-8", "vectors",
+        "take 8 bits out of a vector into a general register (pextrb)";
+    Extract16, extract_16, "extract-16", "vectors",
+        "take 16 bits out of a vector into a general register (pextrw)";
+    Extract32, extract_32, "extract-32", "vectors",
+        "take 32 bits out of a vector into a general register (pextrd)";
+    Extract64, extract_64, "extract-64", "vectors",
+        "take 64 bits out of a vector into a general register (pextrq)";
+    VectorMove64, vector_move_64, "vector-move-64", "vectors",
+        "copy the low 64 bits of a vector register to another";
+    VectorMove128, vector_move_128, "vector-move-128", "vectors", "copy a 128-bit vector register \
+         to another";
+    VectorMove256, vector_move_256, "vector-move-256", "vectors", "copy a 256-bit vector register \
+         to another";
+    VectorMove512, vector_move_512, "vector-move-512", "vectors", "copy a 512-bit vector register \
+         to another";
+    VectorMoveAny, vector_move_any, "vector-move-any", "vectors",
+        "copy a vector register of the processor's own length";
     VectorAdd128, vector_add_128, "vector-add-128", "vectors", "add 128-bit vectors of integers";
     VectorAdd256, vector_add_256, "vector-add-256", "vectors", "add 256-bit vectors of integers";
     VectorAdd512, vector_add_512, "vector-add-512", "vectors", "add 512-bit vectors of integers";
-    VectorAddAny, vector_add_any, "vector-add-any", "vectors", "add vectors of integers of the processor's own length";
+    VectorAddAny, vector_add_any, "vector-add-any", "vectors",
+        "add vectors of integers of the processor's own length";
     FenceLoad, fence_load, "fence-load", "fences", "order loads (lfence, dmb ishld, fence r,r)";
     FenceStore, fence_store, "fence-store", "fences", "order stores (sfence, dmb ishst, fence w,w)";
-    FenceFull, fence_full, "fence-full", "fences", "order loads and stores (mfence, dmb ish, fence rw,rw)";
-    FenceLocked, fence_locked, "fence-locked", "fences", "order loads and stores by an atomic operation on the stack";
+    FenceFull, fence_full, "fence-full", "fences", "order loads and stores (mfence, dmb ish, \
+         fence rw,rw)";
+    FenceLocked, fence_locked, "fence-locked", "fences",
+        "order loads and stores by an atomic operation on the stack";
 }
 
 impl fmt::Display for Instruction {
@@ -196,10 +236,12 @@ pub struct ListedInstruction {
 pub fn all_instructions() -> Vec<ListedInstruction> {
     let of = |instruction: Instruction| {
         let [throughput, latency] = native::INSTRUCTIONS.rows(instruction);
-        [(Timing::Throughput, throughput), (Timing::Latency, latency)].map(|(timing, row)| ListedInstruction {
-            instruction,
-            timing,
-            row,
+        [(Timing::Throughput, throughput), (Timing::Latency, latency)].map(|(timing, row)| {
+            ListedInstruction {
+                instruction,
+                timing,
+                row,
+            }
         })
     };
     Instruction::ALL.into_iter().flat_map(of).collect()
@@ -208,8 +250,17 @@ pub fn all_instructions() -> Vec<ListedInstruction> {
 /// The kernel for `instruction` timed by `timing`, or the reason why there is none here.
 pub fn instruction(instruction: Instruction, timing: Timing) -> Result<InstructionKernel, String> {
     let [throughput, latency] = native::INSTRUCTIONS.rows(instruction);
-    let row = if timing == Timing::Throughput { throughput } else { latency };
-    ListedInstruction { instruction, timing, row }.kernel()
+    let row = if timing == Timing::Throughput {
+        throughput
+    } else {
+        latency
+    };
+    ListedInstruction {
+        instruction,
+        timing,
+        row,
+    }
+    .kernel()
 }
 
 impl ListedInstruction {
@@ -221,19 +272,29 @@ impl ListedInstruction {
     /// The instruction in this architecture's assembly, and what it needs beyond the baseline.
     pub fn assembly(&self) -> Option<&'static str> {
         match self.row {
-            InstructionRow::Code(_, _, text) | InstructionRow::Needs(_, _, _, _, text) => Some(text),
+            InstructionRow::Code(_, _, text) | InstructionRow::Needs(_, _, _, _, text) => {
+                Some(text)
+            }
             InstructionRow::Unsupported(_) => None,
         }
     }
 
     /// What the processor and the system must support, in words; empty for the baseline.
     pub fn needs(&self) -> &'static str {
-        if let InstructionRow::Needs(_, needs, ..) = self.row { needs } else { "" }
+        if let InstructionRow::Needs(_, needs, ..) = self.row {
+            needs
+        } else {
+            ""
+        }
     }
 
     /// Why there is no such kernel, `None` where there is one.
     pub fn unsupported(&self) -> Option<&'static str> {
-        if let InstructionRow::Unsupported(reason) = self.row { Some(reason) } else { None }
+        if let InstructionRow::Unsupported(reason) = self.row {
+            Some(reason)
+        } else {
+            None
+        }
     }
 
     /// Its machine code, `None` for an unsupported row.
@@ -251,7 +312,9 @@ impl ListedInstruction {
     /// Where its machine code is, `None` for an unsupported row.
     pub(super) fn address(&self) -> Option<*const u8> {
         match self.row {
-            InstructionRow::Code(code, ..) | InstructionRow::Needs(_, _, code, ..) => Some(code as *const u8),
+            InstructionRow::Code(code, ..) | InstructionRow::Needs(_, _, code, ..) => {
+                Some(code as *const u8)
+            }
             InstructionRow::Unsupported(_) => None,
         }
     }
@@ -260,9 +323,17 @@ impl ListedInstruction {
     pub fn kernel(&self) -> Result<InstructionKernel, String> {
         let listed = *self;
         match self.row {
-            InstructionRow::Code(code, per_turn, _) => Ok(InstructionKernel { listed, code, per_turn }),
+            InstructionRow::Code(code, per_turn, _) => Ok(InstructionKernel {
+                listed,
+                code,
+                per_turn,
+            }),
             InstructionRow::Needs(present, _, code, per_turn, _) if present() => {
-                Ok(InstructionKernel { listed, code, per_turn })
+                Ok(InstructionKernel {
+                    listed,
+                    code,
+                    per_turn,
+                })
             }
             InstructionRow::Needs(_, needs, ..) => Err(lacks(needs)),
             InstructionRow::Unsupported(reason) => Err(reason.to_owned()),
@@ -311,9 +382,13 @@ impl InstructionKernel {
         let mut left = turns;
         while left > 0 {
             let part = usize::try_from(left).unwrap_or(usize::MAX);
-            let mut call = InstructionCall { turns: part, scratch: scratch.0.as_mut_ptr() as usize };
-            // SAFETY: the code touches the scratch memory, which is borrowed and as large and aligned as it expects, and
-            // its own stack; its instructions were found executable in `kernel`; `turns` is at least 1.
+            let mut call = InstructionCall {
+                turns: part,
+                scratch: scratch.0.as_mut_ptr() as usize,
+            };
+            // SAFETY: the code touches the scratch memory, which is borrowed and as large and
+            // aligned as it expects, and its own stack; its instructions were found executable in
+            // `kernel`; `turns` is at least 1.
             unsafe { (self.code)(&mut call) };
             left -= part as u64;
         }

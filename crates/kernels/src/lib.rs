@@ -1,10 +1,10 @@
-//! The measured instructions: what each kernel promises, the rows that keep the promise on each instruction set, and
-//! the only safe ways to run them.
+//! The measured instructions: what each kernel promises, the rows that keep the promise on each
+//! instruction set, and the only safe ways to run them.
 //!
-//! A [`Contract`] says once, for all instruction sets, what a kernel does to memory. A [`Set`] is one register width of
-//! one instruction set; its rows are assembly in a skeleton shared by the set. `StreamRows` has a field for every
-//! contract, so the compiler refuses a set that leaves one out; what an instruction set cannot do is an explicit
-//! [`Row::Unsupported`] with its reason.
+//! A [`Contract`] says once, for all instruction sets, what a kernel does to memory. A [`Set`] is
+//! one register width of one instruction set; its rows are assembly in a skeleton shared by the
+//! set. `StreamRows` has a field for every contract, so the compiler refuses a set that leaves one
+//! out; what an instruction set cannot do is an explicit [`Row::Unsupported`] with its reason.
 
 mod abi;
 mod calibrate;
@@ -58,13 +58,14 @@ compile_error!(
 pub use calibrate::{CoreRuler, RULED_PER_BLOCK, dependent_adds};
 pub use catalogue::{Listing, catalogue};
 pub use chase::{
-    Chain, ClosedPart, HOPS_PER_BLOCK, MOST_WALKERS, UnverifiedChain, Walk, chase_code, chase_digest, chase_name,
-    hops_per_block,
+    Chain, ClosedPart, HOPS_PER_BLOCK, MOST_WALKERS, UnverifiedChain, Walk, chase_code,
+    chase_digest, chase_name, hops_per_block,
 };
 pub use contract::{CONTRACTS, Contract, Does, Family, Operation, Policy, Ruler, Visits};
 pub use handoff::HandOff;
 pub use instructions::{
-    Instruction, InstructionKernel, ListedInstruction, Scratch, Timing, all_instructions, instruction,
+    Instruction, InstructionKernel, ListedInstruction, Scratch, Timing, all_instructions,
+    instruction,
 };
 pub use locks::{ListedLock, LockKernel, LockOperation, SharedLine, all_locks, lock};
 pub use mixer::Mixer;

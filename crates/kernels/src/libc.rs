@@ -11,7 +11,11 @@ fn runs(call: &mut StreamCall, mut run: impl FnMut(usize, usize)) {
         let blocks = left.min((call.window - call.offset) / BLOCK_BYTES as usize);
         let length = blocks * BLOCK_BYTES as usize;
         run(call.lead + call.offset, length);
-        call.offset = if call.offset + length == call.window { 0 } else { call.offset + length };
+        call.offset = if call.offset + length == call.window {
+            0
+        } else {
+            call.offset + length
+        };
         left -= blocks;
     }
 }
@@ -37,7 +41,8 @@ macro_rules! comparator {
 comparator! {
     /// memset with the low byte of the pattern.
     set, call, start, length,
-    // SAFETY: the caller of a kernel vouches for the streams (see `StreamKernel::run`); this is the C library's memset.
+    // SAFETY: the caller of a kernel vouches for the streams (see `StreamKernel::run`); this is the
+    // C library's memset.
     unsafe { (start as *mut u8).write_bytes(call.pattern as u8, length) }
 }
 

@@ -1,4 +1,5 @@
-//! Whole lines that are written without being read before: for chains larger than caches, never for timed code.
+//! Whole lines that are written without being read before: for chains larger than caches, never for
+//! timed code.
 
 use host::memory::Window;
 use std::sync::atomic::AtomicU64;
@@ -10,7 +11,8 @@ pub const LINE: usize = 64;
 const WORDS: usize = LINE / 8;
 
 /// The lines of a window, of which each is written whole: a word of the caller's and after it what
-/// [`Window::touch`](host::memory::Window::touch) had put there. Writing half a line makes the processor read it first, which doubles or triples the traffic.
+/// [`Window::touch`](host::memory::Window::touch) had put there. Writing half a line makes the
+/// processor read it first, which doubles or triples the traffic.
 ///
 /// What was written is certain to be seen by others once this is dropped.
 #[derive(Debug)]
@@ -21,7 +23,9 @@ pub struct Lines<'a> {
 impl<'a> Lines<'a> {
     /// The lines of `window`.
     pub fn of(window: &'a Window) -> Self {
-        Self { words: window.words().as_chunks().0 }
+        Self {
+            words: window.words().as_chunks().0,
+        }
     }
 
     /// Writes line `line`, with `word` as its first.
@@ -40,7 +44,10 @@ impl Drop for Lines<'_> {
     }
 }
 
-#[cfg(any(target_arch = "x86_64", all(target_arch = "x86", target_feature = "sse2")))]
+#[cfg(any(
+    target_arch = "x86_64",
+    all(target_arch = "x86", target_feature = "sse2")
+))]
 #[inline(always)]
 fn store(place: &[AtomicU64; WORDS], line: usize, word: u64) {
     use host::memory::initial_word;
@@ -52,8 +59,9 @@ fn store(place: &[AtomicU64; WORDS], line: usize, word: u64) {
     // SAFETY: the processor has SSE2, which the target asks for.
     let pair = |low: u64, high: u64| unsafe { _mm_set_epi64x(high as i64, low as i64) };
     let to = place.as_ptr().cast_mut().cast::<__m128i>();
-    // SAFETY: the four vectors are the line, which may be written at any time, as its words are atomic, and begins at a
-    // multiple of its length, as windows do. `fence` comes before anybody else is told of them.
+    // SAFETY: the four vectors are the line, which may be written at any time, as its words are
+    // atomic, and begins at a multiple of its length, as windows do. `fence` comes before anybody
+    // else is told of them.
     unsafe {
         _mm_stream_si128(to, pair(word, initial_word(first + 1)));
         for vector in 1..WORDS / 2 {
@@ -64,7 +72,10 @@ fn store(place: &[AtomicU64; WORDS], line: usize, word: u64) {
 }
 
 /// Stores that pass the caches are not ordered with others.
-#[cfg(any(target_arch = "x86_64", all(target_arch = "x86", target_feature = "sse2")))]
+#[cfg(any(
+    target_arch = "x86_64",
+    all(target_arch = "x86", target_feature = "sse2")
+))]
 fn fence() {
     #[cfg(target_arch = "x86")]
     use std::arch::x86::_mm_sfence;
@@ -74,12 +85,19 @@ fn fence() {
     unsafe { _mm_sfence() };
 }
 
-/// Elsewhere only the word: whether stores of a whole line make the processor read it is its own affair.
-#[cfg(not(any(target_arch = "x86_64", all(target_arch = "x86", target_feature = "sse2"))))]
+/// Elsewhere only the word: whether stores of a whole line make the processor read it is its own
+/// affair.
+#[cfg(not(any(
+    target_arch = "x86_64",
+    all(target_arch = "x86", target_feature = "sse2")
+)))]
 #[inline(always)]
 fn store(place: &[AtomicU64; WORDS], _line: usize, word: u64) {
     place[0].store(word, std::sync::atomic::Ordering::Relaxed);
 }
 
-#[cfg(not(any(target_arch = "x86_64", all(target_arch = "x86", target_feature = "sse2"))))]
+#[cfg(not(any(
+    target_arch = "x86_64",
+    all(target_arch = "x86", target_feature = "sse2")
+)))]
 fn fence() {}

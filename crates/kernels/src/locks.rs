@@ -1,5 +1,5 @@
-//! Operations by which threads agree: atomic instructions on one word, a spin lock, a fence; and the standard library's
-//! mutex as a comparator.
+//! Operations by which threads agree: atomic instructions on one word, a spin lock, a fence; and
+//! the standard library's mutex as a comparator.
 
 use super::abi::kernel_fn;
 use super::native;
@@ -13,8 +13,8 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicUsize;
 use units::ParseError;
 
-/// A word that threads share, alone on two cache lines: neighbours are fetched in pairs by some processors, and some
-/// have lines of 128 B.
+/// A word that threads share, alone on two cache lines: neighbours are fetched in pairs by some
+/// processors, and some have lines of 128 B.
 #[derive(Debug, Default)]
 #[repr(C, align(128))]
 pub struct SharedLine {
@@ -25,7 +25,8 @@ pub struct SharedLine {
     mutex: Mutex<usize>,
 }
 
-/// What the assembly is given and gives back; the layout is part of every skeleton: words of the machine's own width.
+/// What the assembly is given and gives back; the layout is part of every skeleton: words of the
+/// machine's own width.
 #[repr(C)]
 #[derive(Debug)]
 pub(super) struct LockCall {
@@ -33,11 +34,13 @@ pub(super) struct LockCall {
     pub word: usize,
     /// Operations to do, at least 1.
     pub turns: usize,
-    /// Dependent additions inside (while a lock is held; for atomics and fences right after), 0 for none.
+    /// Dependent additions inside (while a lock is held; for atomics and fences right after), 0 for
+    /// none.
     pub inside: usize,
     /// Dependent additions between one operation and the next, 0 for none.
     pub between: usize,
-    /// Tries that another thread's success made vain: compare-and-swap that failed, lock found taken.
+    /// Tries that another thread's success made vain: compare-and-swap that failed, lock found
+    /// taken.
     pub vain: usize,
 }
 
@@ -57,16 +60,24 @@ pub enum LockOperation {
     CompareAndSwap,
     /// Test-and-test-and-set: take the lock, add 1 to the guarded word, give it back.
     SpinLock,
-    /// The standard library's mutex around an addition: a comparator, not this program's instructions.
+    /// The standard library's mutex around an addition: a comparator, not this program's
+    /// instructions.
     Mutex,
-    /// An ordinary addition to the word, then a full fence. Additions of several threads to one word may be lost.
+    /// An ordinary addition to the word, then a full fence. Additions of several threads to one
+    /// word may be lost.
     Fence,
 }
 
 impl LockOperation {
     /// Every one, in the order of lists and tables.
-    pub const ALL: [LockOperation; 6] =
-        [Self::AtomicAdd, Self::Exchange, Self::CompareAndSwap, Self::SpinLock, Self::Mutex, Self::Fence];
+    pub const ALL: [LockOperation; 6] = [
+        Self::AtomicAdd,
+        Self::Exchange,
+        Self::CompareAndSwap,
+        Self::SpinLock,
+        Self::Mutex,
+        Self::Fence,
+    ];
 
     /// The name users type.
     pub fn name(self) -> &'static str {
@@ -86,7 +97,9 @@ impl LockOperation {
             Self::AtomicAdd => "add 1 to a word atomically",
             Self::Exchange => "exchange a word atomically",
             Self::CompareAndSwap => "load a word, add 1, compare and swap until it succeeds",
-            Self::SpinLock => "take a spin lock (test and test-and-set), add 1 to a word, give it back",
+            Self::SpinLock => {
+                "take a spin lock (test and test-and-set), add 1 to a word, give it back"
+            }
             Self::Mutex => "take the standard library's mutex, add 1, give it back: a comparator",
             Self::Fence => "add 1 to a word by an ordinary store, then a full fence",
         }
@@ -135,16 +148,29 @@ pub struct ListedLock {
 
 /// Every lock kernel of this architecture. The mutex is listed once, with the last way.
 pub fn all_locks() -> Vec<ListedLock> {
-    let of = |operation: LockOperation| native::LOCK_SETS.iter().map(move |set| ListedLock { operation, set });
+    let of = |operation: LockOperation| {
+        native::LOCK_SETS
+            .iter()
+            .map(move |set| ListedLock { operation, set })
+    };
     let last = native::LOCK_SETS.len() - 1;
-    let once = |(i, l): (usize, ListedLock)| (l.operation != LockOperation::Mutex || i == last).then_some(l);
-    LockOperation::ALL.into_iter().flat_map(|o| of(o).enumerate().filter_map(once)).collect()
+    let once = |(i, l): (usize, ListedLock)| {
+        (l.operation != LockOperation::Mutex || i == last).then_some(l)
+    };
+    LockOperation::ALL
+        .into_iter()
+        .flat_map(|o| of(o).enumerate().filter_map(once))
+        .collect()
 }
 
 /// The kernel for `operation`: of the ways that this processor has, the last in its table.
 pub fn lock(operation: LockOperation) -> Result<LockKernel, String> {
     let mut reason = "there are no atomic operations for this architecture".to_owned();
-    for listed in all_locks().into_iter().rev().filter(|l| l.operation == operation) {
+    for listed in all_locks()
+        .into_iter()
+        .rev()
+        .filter(|l| l.operation == operation)
+    {
         match listed.kernel() {
             Ok(kernel) => return Ok(kernel),
             Err(lacks) => reason = lacks,
@@ -156,13 +182,21 @@ pub fn lock(operation: LockOperation) -> Result<LockKernel, String> {
 impl ListedLock {
     /// `atomic-add/lse`; the mutex is `mutex/std`.
     pub fn name(&self) -> String {
-        let set = if self.operation == LockOperation::Mutex { "std" } else { self.set.name };
+        let set = if self.operation == LockOperation::Mutex {
+            "std"
+        } else {
+            self.set.name
+        };
         format!("{}/{set}", self.operation)
     }
 
     /// What the processor must support, in words.
     pub fn needs(&self) -> &'static str {
-        if self.operation == LockOperation::Mutex { "" } else { self.set.needs }
+        if self.operation == LockOperation::Mutex {
+            ""
+        } else {
+            self.set.needs
+        }
     }
 
     pub(super) fn assembly(&self) -> Option<LockCode> {
@@ -214,19 +248,29 @@ impl LockKernel {
         self.listed.digest()
     }
 
-    /// Does the operation `turns` times on `line`, with `inside` and `between` dependent additions (see
-    /// [`LockOperation`]); returns the tries that other threads made vain, 0 for the mutex.
+    /// Does the operation `turns` times on `line`, with `inside` and `between` dependent additions
+    /// (see [`LockOperation`]); returns the tries that other threads made vain, 0 for the mutex.
     ///
     /// What is timed is the body of this call.
     pub fn run(&self, line: &SharedLine, turns: u64, inside: u32, between: u32) -> u64 {
-        let Some(code) = self.listed.assembly() else { return mutex(line, turns, inside, between) };
-        let (mut left, mut vain) = (turns, 0);
+        let Some(code) = self.listed.assembly() else {
+            return mutex(line, turns, inside, between);
+        };
+        let mut left = turns;
+        let mut vain = 0;
         while left > 0 {
             let part = usize::try_from(left).unwrap_or(usize::MAX);
             let word = (&raw const line.word) as usize;
-            let mut call = LockCall { word, turns: part, inside: inside as usize, between: between as usize, vain: 0 };
-            // SAFETY: the code accesses the two words of the line, which is borrowed and whose words are atomics, by
-            // atomic instructions or single aligned loads and stores; its instructions were found executable.
+            let mut call = LockCall {
+                word,
+                turns: part,
+                inside: inside as usize,
+                between: between as usize,
+                vain: 0,
+            };
+            // SAFETY: the code accesses the two words of the line, which is borrowed and whose
+            // words are atomics, by atomic instructions or single aligned loads and stores; its
+            // instructions were found executable.
             unsafe { code(&mut call) };
             vain += call.vain as u64;
             left -= part as u64;
@@ -235,11 +279,15 @@ impl LockKernel {
     }
 }
 
-/// The comparator: compiled code around the standard library's mutex; the work inside and between is the ruler's.
+/// The comparator: compiled code around the standard library's mutex; the work inside and between
+/// is the ruler's.
 fn mutex(line: &SharedLine, turns: u64, inside: u32, between: u32) -> u64 {
     for _ in 0..turns {
         {
-            let mut guarded = line.mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            let mut guarded = line
+                .mutex
+                .lock()
+                .unwrap_or_else(std::sync::PoisonError::into_inner);
             *guarded = guarded.wrapping_add(1);
             add(inside);
         }

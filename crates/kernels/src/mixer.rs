@@ -1,20 +1,23 @@
-//! A bijection of words in batches, with the widest vectors of this machine: for work beside the measurements, never for timed code.
+//! A bijection of words in batches, with the widest vectors of this machine: for work beside the
+//! measurements, never for timed code.
 //!
-//! The vector code is written out, since the program is compiled for a small size, and a compiler that is told so does not
-//! make vectors of loops. Chains of gigabytes are built at the speed of memory only with them.
+//! The vector code is written out, since the program is compiled for a small size, and a compiler
+//! that is told so does not make vectors of loops. Chains of gigabytes are built at the speed of
+//! memory only with them.
 
 /// The lower half of a word.
 const SHORT: u64 = u32::MAX as u64;
 
-/// Rounds of a multiplication by an odd factor and of exclusive-oring the upper half of the square of the upper half of a
-/// state to its lower half, in states of at most 64 bits.
+/// Rounds of a multiplication by an odd factor and of exclusive-oring the upper half of the square
+/// of the upper half of a state to its lower half, in states of at most 64 bits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mixer {
     /// All bits of a state.
     pub mask: u64,
     /// Bits of its lower half.
     pub low_bits: u32,
-    /// Bits of its upper half, as many or one less: what is made of it must fit into the lower half.
+    /// Bits of its upper half, as many or one less: what is made of it must fit into the lower
+    /// half.
     pub high_bits: u32,
     /// The factors of the rounds, all odd, in their order.
     pub factors: Vec<u64>,
@@ -35,8 +38,13 @@ impl Mixer {
 
     /// Folds before each multiplication, or after it.
     fn each(&self, words: &mut [u64], factors: &[u64], fold_first: bool) {
-        // Vectors multiply the lower halves of words only, and a few words are not worth asking for them.
-        let done = if self.mask <= SHORT && words.len() >= 8 { self.by_vectors(words, factors, fold_first) } else { 0 };
+        // Vectors multiply the lower halves of words only, and a few words are not worth asking for
+        // them.
+        let done = if self.mask <= SHORT && words.len() >= 8 {
+            self.by_vectors(words, factors, fold_first)
+        } else {
+            0
+        };
         for word in words.iter_mut().skip(done) {
             for &factor in factors {
                 let x = if fold_first { self.fold(*word) } else { *word };
@@ -46,14 +54,16 @@ impl Mixer {
         }
     }
 
-    /// Exclusive-ors the upper half of the square of the upper half to the lower half; twice is not at all.
+    /// Exclusive-ors the upper half of the square of the upper half to the lower half; twice is not
+    /// at all.
     fn fold(&self, x: u64) -> u64 {
         let high = x >> self.low_bits;
         // Half of a state of 64 bits is 32 of them: the square fits.
         x ^ (((high & SHORT) * (high & SHORT)) >> self.high_bits)
     }
 
-    /// Does as many of `words`, from the first on, as fill whole vectors, and says how many these are.
+    /// Does as many of `words`, from the first on, as fill whole vectors, and says how many these
+    /// are.
     #[cfg(target_arch = "x86_64")]
     fn by_vectors(&self, words: &mut [u64], factors: &[u64], fold_first: bool) -> usize {
         if is_x86_feature_detected!("avx512f") {
@@ -131,11 +141,23 @@ mod tests {
 
     /// A mixer of `bits` bits whose factors are not random.
     fn mixer(bits: u32, rounds: usize) -> Mixer {
-        let factors: Vec<u64> = (0..rounds).map(|i| 0x9E37_79B9_7F4A_7C15 ^ ((i as u64) << 7)).collect();
-        let inverse = |f: &u64| (0..6).fold(*f, |x: u64, _| x.wrapping_mul(2u64.wrapping_sub(f.wrapping_mul(x))));
+        let factors: Vec<u64> = (0..rounds)
+            .map(|i| 0x9E37_79B9_7F4A_7C15 ^ ((i as u64) << 7))
+            .collect();
+        let inverse = |f: &u64| {
+            (0..6).fold(*f, |x: u64, _| {
+                x.wrapping_mul(2u64.wrapping_sub(f.wrapping_mul(x)))
+            })
+        };
         let inverses = factors.iter().rev().map(inverse).collect();
         let mask = u64::MAX.checked_shr(64 - bits).unwrap_or(0);
-        Mixer { mask, low_bits: bits.div_ceil(2), high_bits: bits / 2, factors, inverses }
+        Mixer {
+            mask,
+            low_bits: bits.div_ceil(2),
+            high_bits: bits / 2,
+            factors,
+            inverses,
+        }
     }
 
     #[test]
@@ -143,8 +165,9 @@ mod tests {
         for bits in [1, 2, 5, 17, 31, 32, 33, 48, 63, 64] {
             for rounds in [1, 3, 6] {
                 let mixer = mixer(bits, rounds);
-                let words: Vec<u64> =
-                    (0..1001u64).map(|i| i.wrapping_mul(0xD134_2543_DE82_EF95) & mixer.mask).collect();
+                let words: Vec<u64> = (0..1001u64)
+                    .map(|i| i.wrapping_mul(0xD134_2543_DE82_EF95) & mixer.mask)
+                    .collect();
                 let mut many = words.clone();
                 mixer.mix(&mut many);
                 let one = |&word: &u64| {
@@ -152,7 +175,11 @@ mod tests {
                     mixer.mix(&mut one);
                     one[0]
                 };
-                assert_eq!(many, words.iter().map(one).collect::<Vec<u64>>(), "{bits} bits, {rounds} rounds");
+                assert_eq!(
+                    many,
+                    words.iter().map(one).collect::<Vec<u64>>(),
+                    "{bits} bits, {rounds} rounds"
+                );
                 mixer.unmix(&mut many);
                 assert_eq!(many, words, "{bits} bits, {rounds} rounds");
             }
@@ -169,10 +196,15 @@ mod tests {
         let mixer = mixer(29, 3);
         for (factors, first) in [(&mixer.factors, true), (&mixer.inverses, false)] {
             let words: Vec<u64> = (0..1003).map(|i| (i * 0x1357) & mixer.mask).collect();
-            let (mut wide, mut narrow) = (words.clone(), words);
+            let mut wide = words.clone();
+            let mut narrow = words;
             // SAFETY: asked for above.
-            let (a, b) =
-                unsafe { (mixer.by_avx512(&mut wide, factors, first), mixer.by_avx2(&mut narrow, factors, first)) };
+            let (a, b) = unsafe {
+                (
+                    mixer.by_avx512(&mut wide, factors, first),
+                    mixer.by_avx2(&mut narrow, factors, first),
+                )
+            };
             assert_eq!((a, b), (1000, 1000));
             assert_eq!(wide, narrow);
         }

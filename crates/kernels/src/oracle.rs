@@ -4,8 +4,9 @@ use super::contract::Does;
 use super::{Contract, Visits};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Does to `words` (all streams one after another) what one pass of `contract` does; returns the sum of words loaded
-/// where the contract adds them up, else 0. The order of blocks makes no difference to what a pass leaves.
+/// Does to `words` (all streams one after another) what one pass of `contract` does; returns the
+/// sum of words loaded where the contract adds them up, else 0. The order of blocks makes no
+/// difference to what a pass leaves.
 pub fn apply(contract: &Contract, words: &[AtomicU64], pattern: u64) -> u64 {
     let stream = words.len() / contract.streams() as usize;
     let mut sum = 0u64;
@@ -31,8 +32,8 @@ pub fn apply(contract: &Contract, words: &[AtomicU64], pattern: u64) -> u64 {
     sum
 }
 
-/// The 512-byte blocks of a stream of `blocks` blocks in the order in which `turns` turns from turn `first` on visit
-/// them. Orders by a table are the table's.
+/// The 512-byte blocks of a stream of `blocks` blocks in the order in which `turns` turns from turn
+/// `first` on visit them. Orders by a table are the table's.
 pub fn visit(visits: Visits, blocks: usize, first: usize, turns: usize) -> Vec<usize> {
     let turn = |turn: usize| match visits {
         Visits::Backward => blocks - 1 - turn % blocks,

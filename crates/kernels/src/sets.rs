@@ -51,7 +51,8 @@ set_ids! {
 pub(super) enum Row {
     /// Machine code.
     Code(StreamCode),
-    /// Machine code that needs more than its set: whether the processor and the system have it, and its name.
+    /// Machine code that needs more than its set: whether the processor and the system have it, and
+    /// its name.
     Needs(fn() -> bool, &'static str, StreamCode),
     /// Code of the C library, outside the ruler: it has no digest.
     Comparator(StreamCode),
@@ -71,7 +72,10 @@ impl Row {
 
 /// How wide the registers are.
 #[derive(Debug, Clone, Copy)]
-#[allow(dead_code, reason = "not every architecture has vectors of unknown length")]
+#[allow(
+    dead_code,
+    reason = "not every architecture has vectors of unknown length"
+)]
 pub(super) enum Bits {
     /// This many bits.
     Fixed(u32),
@@ -96,10 +100,15 @@ pub struct Set {
 impl Set {
     /// Whether its instructions may be executed here; the reason why not otherwise.
     pub fn available(&self) -> Result<(), String> {
-        if (self.present)() { Ok(()) } else { Err(lacks(self.needs)) }
+        if (self.present)() {
+            Ok(())
+        } else {
+            Err(lacks(self.needs))
+        }
     }
 
-    /// Register width in bits; `None` where the length of vectors is the processor's choice and this one has none.
+    /// Register width in bits; `None` where the length of vectors is the processor's choice and
+    /// this one has none.
     pub fn bits(&self) -> Option<u32> {
         match self.bits {
             Bits::Fixed(bits) => Some(bits),
@@ -107,7 +116,8 @@ impl Set {
         }
     }
 
-    /// Register width in words: `256`, or `any` where the processor chooses it (its choice is not part of the code).
+    /// Register width in words: `256`, or `any` where the processor chooses it (its choice is not
+    /// part of the code).
     pub fn width(&self) -> String {
         match self.bits {
             Bits::Fixed(bits) => bits.to_string(),
@@ -148,7 +158,11 @@ impl KernelRow {
 
     /// Why the instruction set has no such kernel, `None` where it has one.
     pub fn unsupported(&self) -> Option<&'static str> {
-        if let Row::Unsupported(reason) = self.row { Some(reason) } else { None }
+        if let Row::Unsupported(reason) = self.row {
+            Some(reason)
+        } else {
+            None
+        }
     }
 
     /// The kernel, or the reason why it cannot run here.
@@ -156,7 +170,8 @@ impl KernelRow {
         StreamKernel::new(*self)
     }
 
-    /// Digest of the machine code, `None` for an unsupported row and for code that is not this program's.
+    /// Digest of the machine code, `None` for an unsupported row and for code that is not this
+    /// program's.
     pub fn digest(&self) -> Option<String> {
         // SAFETY: a row's code is a kernel.
         unsafe { super::digest::digest_of(self.row.ruler()? as *const u8) }
@@ -172,7 +187,11 @@ impl KernelRow {
 /// Every kernel of this architecture, by contract and rising width.
 pub fn all_rows() -> Vec<KernelRow> {
     let of = |operation: Operation| {
-        native::SETS.iter().map(move |set| KernelRow { operation, set, row: set.rows.row(operation) })
+        native::SETS.iter().map(move |set| KernelRow {
+            operation,
+            set,
+            row: set.rows.row(operation),
+        })
     };
     CONTRACTS.iter().flat_map(|c| of(c.operation)).collect()
 }
@@ -224,18 +243,29 @@ impl FromStr for Width {
             (_, Ok(bits), _) if WIDTHS.contains(&bits) => Ok(Width::Bits(bits)),
             _ => {
                 let sets = sets().iter().map(|set| set.id.name());
-                let names: Vec<&str> = ["64", "128", "256", "512", "widest", "best"].into_iter().chain(sets).collect();
+                let names: Vec<&str> = ["64", "128", "256", "512", "widest", "best"]
+                    .into_iter()
+                    .chain(sets)
+                    .collect();
                 Err(ParseError::unknown_name(text, &names, "widths"))
             }
         }
     }
 }
 
-/// The kernel for `operation` at `width`, or the reason why there is none here. `best` is the widest here: which one is
-/// fastest only measuring tells.
+/// The kernel for `operation` at `width`, or the reason why there is none here. `best` is the
+/// widest here: which one is fastest only measuring tells.
 pub fn select(operation: Operation, width: Width) -> Result<StreamKernel, String> {
-    let rows = || all_rows().into_iter().filter(|row| row.operation == operation).rev();
-    let first = |mut wanted: Vec<KernelRow>, none: String| match wanted.iter().find_map(|row| row.kernel().ok()) {
+    let rows = || {
+        all_rows()
+            .into_iter()
+            .filter(|row| row.operation == operation)
+            .rev()
+    };
+    let first = |mut wanted: Vec<KernelRow>, none: String| match wanted
+        .iter()
+        .find_map(|row| row.kernel().ok())
+    {
         Some(kernel) => Ok(kernel),
         None => wanted.pop().ok_or(none)?.kernel(),
     };
@@ -248,8 +278,9 @@ pub fn select(operation: Operation, width: Width) -> Result<StreamKernel, String
             rows().filter(|row| row.set.id == id).collect(),
             format!("there are no {} kernels for this architecture", id.name()),
         ),
-        Width::Best | Width::Widest => {
-            first(rows().collect(), "there are no assembly kernels for this architecture".to_owned())
-        }
+        Width::Best | Width::Widest => first(
+            rows().collect(),
+            "there are no assembly kernels for this architecture".to_owned(),
+        ),
     }
 }

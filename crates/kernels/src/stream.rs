@@ -9,14 +9,15 @@ use host::memory::Window;
 use std::ops::Range;
 use units::error::{Error, Result};
 
-/// Bytes of each stream that work is counted in, on every instruction set; an iteration of most loops covers so many.
+/// Bytes of each stream that work is counted in, on every instruction set; an iteration of most
+/// loops covers so many.
 pub const BLOCK_BYTES: u64 = 512;
 
 /// How far ahead kernels that prefetch do so unless told otherwise.
 pub const PREFETCH_DISTANCE: u64 = 2048;
 
-/// What the assembly is given and gives back; the layout is part of every skeleton: eight words of the machine's own
-/// width, then two of 64 bits.
+/// What the assembly is given and gives back; the layout is part of every skeleton: eight words of
+/// the machine's own width, then two of 64 bits.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub(super) struct StreamCall {
@@ -24,15 +25,18 @@ pub(super) struct StreamCall {
     pub lead: usize,
     /// Distance in bytes from a byte of one stream to the same byte of the next one.
     pub delta: usize,
-    /// Length of each stream in bytes, a multiple of what an iteration covers. For orders by a table the length of the table in
-    /// bytes, a multiple of what one turn uses: 32 where it names lines, 4 where it names chunks.
+    /// Length of each stream in bytes, a multiple of what an iteration covers. For orders by a
+    /// table the length of the table in bytes, a multiple of what one turn uses: 32 where it names
+    /// lines, 4 where it names chunks.
     pub window: usize,
-    /// Where to go on: distance in bytes from the start of the window to the next iteration's place in visiting order (for
-    /// `Backward`, from its end to the end of that place); for orders by a table, from the start of the table.
+    /// Where to go on: distance in bytes from the start of the window to the next iteration's place
+    /// in visiting order (for `Backward`, from its end to the end of that place); for orders by a
+    /// table, from the start of the table.
     pub offset: usize,
     /// Blocks to do.
     pub blocks: usize,
-    /// First entry of the table: where in the stream a piece starts, in units of 8 bytes, 32 bits each.
+    /// First entry of the table: where in the stream a piece starts, in units of 8 bytes, 32 bits
+    /// each.
     pub table: usize,
     /// How far ahead to prefetch, in bytes.
     pub distance: usize,
@@ -96,18 +100,26 @@ impl StreamKernel {
     /// # Panics
     /// The walk was made for another contract.
     pub fn run(&self, walk: &mut StreamWalk<'_>, blocks: u64) {
-        assert!(std::ptr::eq(walk.contract, self.contract()), "a walk belongs to the contract it was made for");
-        let (mut left, mut sum) = (blocks, 0u64);
+        assert!(
+            std::ptr::eq(walk.contract, self.contract()),
+            "a walk belongs to the contract it was made for"
+        );
+        let mut left = blocks;
+        let mut sum = 0u64;
         loop {
-            // One turn, except on 32-bit systems for counts that take minutes. Some codes count eighths of blocks.
-            walk.call.blocks = usize::try_from(left).unwrap_or(usize::MAX).min(usize::MAX / 8);
+            // One turn, except on 32-bit systems for counts that take minutes. Some codes count
+            // eighths of blocks.
+            walk.call.blocks = usize::try_from(left)
+                .unwrap_or(usize::MAX)
+                .min(usize::MAX / 8);
             // Zero blocks load nothing; the code then writes nothing back.
             walk.call.checksum = 0;
             left -= walk.call.blocks as u64;
-            // SAFETY: `StreamWalk::new` checked that all streams lie inside the window that it borrows, that lengths are
-            // block multiples and addresses aligned, and the code keeps `offset` below `window`; a table names pieces
-            // of this very length of stream only and is borrowed too. The row's instructions were found executable in
-            // `new`. The memory is otherwise only accessed atomically (see `Window`).
+            // SAFETY: `StreamWalk::new` checked that all streams lie inside the window that it
+            // borrows, that lengths are block multiples and addresses aligned, and the code keeps
+            // `offset` below `window`; a table names pieces of this very length of stream only and
+            // is borrowed too. The row's instructions were found executable in `new`. The memory is
+            // otherwise only accessed atomically (see `Window`).
             unsafe { (self.code)(&mut walk.call) };
             sum = sum.wrapping_add(walk.call.checksum);
             if left == 0 {
@@ -129,14 +141,23 @@ pub struct StreamWalk<'w> {
 }
 
 impl<'w> StreamWalk<'w> {
-    /// A walk of `contract` over `part` (bytes relative to `window`), which holds all its streams one after another.
+    /// A walk of `contract` over `part` (bytes relative to `window`), which holds all its streams
+    /// one after another.
     ///
     /// # Errors
-    /// The part is empty or leaves the window, starts on no 64-byte boundary, or its length is no multiple of
-    /// [`Contract::iteration_bytes`] times the streams. The contract visits its blocks in the order of a table.
-    pub fn new(contract: &'static Contract, window: &'w Window, part: Range<usize>) -> Result<Self> {
+    /// The part is empty or leaves the window, starts on no 64-byte boundary, or its length is no
+    /// multiple of [`Contract::iteration_bytes`] times the streams. The contract visits its blocks
+    /// in the order of a table.
+    pub fn new(
+        contract: &'static Contract,
+        window: &'w Window,
+        part: Range<usize>,
+    ) -> Result<Self> {
         if contract.by_table() {
-            return Err(Error::failure(format!("cannot walk {} without a table of its order", contract.name)));
+            return Err(Error::failure(format!(
+                "cannot walk {} without a table of its order",
+                contract.name
+            )));
         }
         Self::of_streams(contract, window, part)
     }
@@ -144,8 +165,8 @@ impl<'w> StreamWalk<'w> {
     /// A walk over `part` in the order of `table`.
     ///
     /// # Errors
-    /// As for [`StreamWalk::new`]; or the contract has an order of its own, or the table is for other pieces or for
-    /// streams of another length.
+    /// As for [`StreamWalk::new`]; or the contract has an order of its own, or the table is for
+    /// other pieces or for streams of another length.
     pub fn by_table(
         contract: &'static Contract,
         window: &'w Window,
@@ -162,13 +183,21 @@ impl<'w> StreamWalk<'w> {
                 walk.call.window
             )));
         }
-        walk.per_block = if contract.visits == Visits::Lines { 32 } else { 4 };
+        walk.per_block = if contract.visits == Visits::Lines {
+            32
+        } else {
+            4
+        };
         walk.call.table = table.address();
         walk.call.window = table.bytes();
         Ok(walk)
     }
 
-    fn of_streams(contract: &'static Contract, window: &'w Window, part: Range<usize>) -> Result<Self> {
+    fn of_streams(
+        contract: &'static Contract,
+        window: &'w Window,
+        part: Range<usize>,
+    ) -> Result<Self> {
         let streams = contract.streams() as usize;
         let length = part.end.saturating_sub(part.start);
         let stream = length / streams;
@@ -177,16 +206,18 @@ impl<'w> StreamWalk<'w> {
         let lead = window.address().wrapping_add(part.start);
         if !whole || part.end > window.len() || !lead.is_multiple_of(64) {
             return Err(Error::failure(format!(
-                "cannot walk {} in bytes {}..{} of {}; parts start on 64 B and hold {streams} streams of whole {iteration} B",
+                "cannot walk {} in bytes {}..{} of {}; parts start on 64 B and hold {streams} \
+                 streams of whole {iteration} B",
                 contract.name,
                 part.start,
                 part.end,
                 window.len()
             )));
         }
-        // The streams of a copy lie one after the other. Where a stream is a multiple of 4 KiB long, a load is as far as
-        // can be behind the last store with the same low 12 address bits, by which processors first compare them (4 KiB
-        // aliasing, Intel's optimization manual); the planner's own sizes are such multiples.
+        // The streams of a copy lie one after the other. Where a stream is a multiple of 4 KiB
+        // long, a load is as far as can be behind the last store with the same low 12 address bits,
+        // by which processors first compare them (4 KiB aliasing, Intel's optimization manual); the
+        // planner's own sizes are such multiples.
         let delta = if streams > 1 { stream } else { 0 };
         let call = StreamCall {
             lead,
@@ -197,10 +228,19 @@ impl<'w> StreamWalk<'w> {
             table: 0,
             distance: PREFETCH_DISTANCE as usize,
             spare: 0,
-            pattern: if contract.on_doubles() { DOUBLE_PATTERN } else { PATTERN },
+            pattern: if contract.on_doubles() {
+                DOUBLE_PATTERN
+            } else {
+                PATTERN
+            },
             checksum: 0,
         };
-        Ok(Self { call, contract, per_block: 0, window: std::marker::PhantomData })
+        Ok(Self {
+            call,
+            contract,
+            per_block: 0,
+            window: std::marker::PhantomData,
+        })
     }
 
     /// Iterations of the kernel's loop in one pass over the window.
@@ -210,7 +250,11 @@ impl<'w> StreamWalk<'w> {
 
     /// What an iteration takes of the window or, where the walk follows one, of the table.
     fn step(&self) -> usize {
-        if self.per_block > 0 { self.per_block } else { self.contract.iteration_bytes() as usize }
+        if self.per_block > 0 {
+            self.per_block
+        } else {
+            self.contract.iteration_bytes() as usize
+        }
     }
 
     /// Sum of the words loaded by the last run of a kernel that adds them up, else 0.
@@ -233,7 +277,8 @@ impl<'w> StreamWalk<'w> {
         self.call.offset
     }
 
-    /// Goes on at `offset`, which an earlier walk of the same shape ended with; elsewhere it starts at 0.
+    /// Goes on at `offset`, which an earlier walk of the same shape ended with; elsewhere it starts
+    /// at 0.
     pub fn resume_at(&mut self, offset: usize) {
         let valid = offset < self.call.window && offset.is_multiple_of(self.step());
         self.call.offset = if valid { offset } else { 0 };
@@ -244,8 +289,8 @@ impl<'w> StreamWalk<'w> {
         self.call.offset as f64 / self.call.window.max(1) as f64
     }
 
-    /// Goes on at the iteration that lies at `share` of a pass, from 0 to 1: where another walk of the same memory, of whatever
-    /// shape, has stopped.
+    /// Goes on at the iteration that lies at `share` of a pass, from 0 to 1: where another walk of
+    /// the same memory, of whatever shape, has stopped.
     pub fn start_at(&mut self, share: f64) {
         let iterations = self.iterations_per_pass() as usize;
         let next = (share.clamp(0.0, 1.0) * iterations as f64) as usize;
@@ -253,8 +298,8 @@ impl<'w> StreamWalk<'w> {
     }
 }
 
-/// What kernels store unless told otherwise: every byte differs, none is zero. As a double it is a normal number, so that
-/// kernels that calculate are not slowed down by what others left.
+/// What kernels store unless told otherwise: every byte differs, none is zero. As a double it is a
+/// normal number, so that kernels that calculate are not slowed down by what others left.
 const PATTERN: u64 = 0x1234_5678_9abc_def1;
 
 /// 3.0, STREAM's scalar.

@@ -1,8 +1,8 @@
 //! Tables of the order in which a walk visits the pieces of its streams.
 //!
-//! A table lies in memory of its own, 32 bits per piece, and is read once per pass beside the streams: 4 B per 64 B or
-//! per 512 B moved. It names every piece exactly once, which is proven when it is made, so that a kernel that follows it
-//! stays inside its streams.
+//! A table lies in memory of its own, 32 bits per piece, and is read once per pass beside the
+//! streams: 4 B per 64 B or per 512 B moved. It names every piece exactly once, which is proven
+//! when it is made, so that a kernel that follows it stays inside its streams.
 
 use super::BLOCK_BYTES;
 use super::contract::Visits;
@@ -13,7 +13,8 @@ use units::error::{Error, Result};
 /// Bytes of a piece of [`Visits::Lines`].
 pub const LINE_BYTES: u64 = 64;
 
-/// What entries count in: the largest factor that an address takes without an instruction on x86 and Arm.
+/// What entries count in: the largest factor that an address takes without an instruction on x86
+/// and Arm.
 const UNIT: u64 = 8;
 
 /// The longest stream that a table can be of: entries have 32 bits.
@@ -33,18 +34,28 @@ impl IndexTable {
         (stream / piece(visits) * 4).next_multiple_of(64)
     }
 
-    /// The table whose entry `i` is piece `order(i)`, in `window`. `stream` is the length of each stream.
+    /// The table whose entry `i` is piece `order(i)`, in `window`. `stream` is the length of each
+    /// stream.
     ///
     /// # Errors
-    /// `visits` is no order by a table; the stream is no multiple of a block or longer than [`LONGEST_ORDERED`]; the
-    /// window is too small; the order names a piece that does not exist or one twice.
-    pub fn new(window: Window, visits: Visits, stream: u64, mut order: impl FnMut(u64) -> u64) -> Result<Self> {
+    /// `visits` is no order by a table; the stream is no multiple of a block or longer than
+    /// [`LONGEST_ORDERED`]; the window is too small; the order names a piece that does not exist or
+    /// one twice.
+    pub fn new(
+        window: Window,
+        visits: Visits,
+        stream: u64,
+        mut order: impl FnMut(u64) -> u64,
+    ) -> Result<Self> {
         let by_table = matches!(visits, Visits::Lines | Visits::Chunks);
         let pieces = stream / piece(visits);
         let fits = stream > 0 && stream.is_multiple_of(BLOCK_BYTES) && stream <= LONGEST_ORDERED;
         if !by_table || !fits || (window.len() as u64) < Self::bytes_for(visits, stream) {
-            let (have, visits) = (window.len(), format!("{visits:?}").to_lowercase());
-            return Err(Error::failure(format!("cannot order {visits} of {stream} B in a table of {have} B")));
+            let have = window.len();
+            let visits = format!("{visits:?}").to_lowercase();
+            return Err(Error::failure(format!(
+                "cannot order {visits} of {stream} B in a table of {have} B"
+            )));
         }
         let mut seen = vec![0u64; pieces.div_ceil(64) as usize];
         let units = piece(visits) / UNIT;
@@ -54,19 +65,40 @@ impl IndexTable {
             }
             let named = order(i);
             let bit = 1u64 << (named % 64);
-            match seen.get_mut((named / 64) as usize).filter(|word| named < pieces && **word & bit == 0) {
+            match seen
+                .get_mut((named / 64) as usize)
+                .filter(|word| named < pieces && **word & bit == 0)
+            {
                 Some(word) => *word |= bit,
-                None => return Err(Error::failure(format!("piece {named} of {pieces} is named twice or not there"))),
+                None => {
+                    return Err(Error::failure(format!(
+                        "piece {named} of {pieces} is named twice or not there"
+                    )));
+                }
             }
             Ok(named * units)
         };
         let little_endian = cfg!(target_endian = "little");
-        for (i, word) in window.words().iter().take(pieces.div_ceil(2) as usize).enumerate() {
-            let (first, second) = (entry(2 * i as u64)?, entry(2 * i as u64 + 1)?);
-            let (low, high) = if little_endian { (first, second) } else { (second, first) };
+        for (i, word) in window
+            .words()
+            .iter()
+            .take(pieces.div_ceil(2) as usize)
+            .enumerate()
+        {
+            let first = entry(2 * i as u64)?;
+            let second = entry(2 * i as u64 + 1)?;
+            let (low, high) = if little_endian {
+                (first, second)
+            } else {
+                (second, first)
+            };
             word.store(low | high << 32, Relaxed);
         }
-        Ok(Self { window, visits, stream })
+        Ok(Self {
+            window,
+            visits,
+            stream,
+        })
     }
 
     /// Which pieces it names.
@@ -92,5 +124,9 @@ impl IndexTable {
 
 /// Bytes of a piece.
 fn piece(visits: Visits) -> u64 {
-    if visits == Visits::Lines { LINE_BYTES } else { BLOCK_BYTES }
+    if visits == Visits::Lines {
+        LINE_BYTES
+    } else {
+        BLOCK_BYTES
+    }
 }

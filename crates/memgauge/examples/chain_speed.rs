@@ -1,6 +1,8 @@
-//! How long a pointer chain takes to build and verify against mapping and first touching the same memory.
+//! How long a pointer chain takes to build and verify against mapping and first touching the same
+//! memory.
 //!
-//! `cargo run --release --example chain_speed -- 2GiB 5` prints one line per round; docs/performance.md quotes it.
+//! `cargo run --release --example chain_speed -- 2GiB 5` prints one line per round;
+//! docs/performance.md quotes it.
 
 use engine::{ChainShape, ChaseWork, Machine, MemoryPlan, RealMachine, Work};
 use host::facts::{SystemFiles, discover};
@@ -11,7 +13,10 @@ use units::Bytes;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut words = std::env::args().skip(1);
-    let bytes: Bytes = words.next().unwrap_or_else(|| "256MiB".to_owned()).parse()?;
+    let bytes: Bytes = words
+        .next()
+        .unwrap_or_else(|| "256MiB".to_owned())
+        .parse()?;
     let rounds: u64 = words.next().unwrap_or_else(|| "5".to_owned()).parse()?;
     let files = SystemFiles::real();
     let facts = discover(&files);
@@ -32,13 +37,21 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         });
         let plan = MemoryPlan::of([&work], machine.facts(), false);
         let start = machine.now();
-        machine.map(&plan, false).map_err(|trouble| format!("{trouble:?}"))?;
+        machine
+            .map(&plan, false)
+            .map_err(|trouble| format!("{trouble:?}"))?;
         let touched = machine.now();
-        machine.prepare(&work).map_err(|trouble| format!("{trouble:?}"))?;
+        machine
+            .prepare(&work)
+            .map_err(|trouble| format!("{trouble:?}"))?;
         let built = machine.now();
-        let (touch, build) = ((touched - start).secs(), (built - touched).secs());
+        let touch = (touched - start).secs();
+        let build = (built - touched).secs();
         let ratio = build / touch;
-        writeln!(std::io::stdout(), "{bytes}: first touch {touch:.3} s, chain {build:.3} s, ratio {ratio:.2}")?;
+        writeln!(
+            std::io::stdout(),
+            "{bytes}: first touch {touch:.3} s, chain {build:.3} s, ratio {ratio:.2}"
+        )?;
     }
     Ok(())
 }

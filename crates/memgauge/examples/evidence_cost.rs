@@ -1,4 +1,5 @@
-//! What evidence costs: the readings inside, beside and around a sample, each as a median over many.
+//! What evidence costs: the readings inside, beside and around a sample, each as a median over
+//! many.
 //!
 //! `cargo run --release --example evidence_cost`
 
@@ -52,7 +53,8 @@ fn main() -> std::io::Result<()> {
     )?;
     writeln!(
         out,
-        "beside a sample: 2 readings of faults and switches ({noise}), 2 of the cpu ({cpu}): {beside}, {:.3}%",
+        "beside a sample: 2 readings of faults and switches ({noise}), 2 of the cpu ({cpu}): \
+         {beside}, {:.3}%",
         percent(beside)
     )?;
     writeln!(

@@ -1,6 +1,8 @@
-//! How long reports of many points take in every format, and what memory that takes beside the report.
+//! How long reports of many points take in every format, and what memory that takes beside the
+//! report.
 //!
-//! `cargo run --release --example large_report -- REPORT.json 1000000 csv` repeats the points of a report until there are so many.
+//! `cargo run --release --example large_report -- REPORT.json 1000000 csv` repeats the points of a
+//! report until there are so many.
 
 use host::counter;
 use render::{NamedReport, Options, RENDERERS};
@@ -11,25 +13,41 @@ use std::path::Path;
 /// The report with so many points: its own over and over, without their single samples.
 fn repeated(mut report: Report, points: u64) -> Report {
     report.datasets.sort_by_key(|d| d.points.len());
-    let Some(mut dataset) = report.datasets.pop() else { return report };
+    let Some(mut dataset) = report.datasets.pop() else {
+        return report;
+    };
     for point in &mut dataset.points {
         if let Outcome::Measured(measured) = &mut point.outcome {
             measured.samples = Vec::new();
         }
     }
     let own = dataset.points.clone();
-    dataset.points = own.iter().cycle().take(usize::try_from(points).unwrap_or(usize::MAX)).cloned().collect();
+    dataset.points = own
+        .iter()
+        .cycle()
+        .take(usize::try_from(points).unwrap_or(usize::MAX))
+        .cloned()
+        .collect();
     for (id, point) in (0..).zip(&mut dataset.points) {
         point.id = id;
     }
-    Report { datasets: vec![dataset], ..report }
+    Report {
+        datasets: vec![dataset],
+        ..report
+    }
 }
 
 /// A figure of this process in MB, where the system tells it.
 fn memory(name: &str) -> f64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default();
-    let kib: f64 = line.split_whitespace().find_map(|word| word.parse().ok()).unwrap_or(f64::NAN);
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix(name))
+        .unwrap_or_default();
+    let kib: f64 = line
+        .split_whitespace()
+        .find_map(|word| word.parse().ok())
+        .unwrap_or(f64::NAN);
     kib * 1024.0 / 1e6
 }
 
@@ -39,8 +57,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         return Err("arguments missing: REPORT.json POINTS [FORMAT...]".into());
     };
     let report = repeated(read_saved(Path::new(path))?.into_report(), points.parse()?);
-    let reports = [NamedReport { name: "large".to_owned(), report }];
-    for renderer in RENDERERS.iter().filter(|r| formats.is_empty() || formats.iter().any(|f| f == r.name())) {
+    let reports = [NamedReport {
+        name: "large".to_owned(),
+        report,
+    }];
+    for renderer in RENDERERS
+        .iter()
+        .filter(|r| formats.is_empty() || formats.iter().any(|f| f == r.name()))
+    {
         // Linux forgets the highest use of memory so far.
         let _ = std::fs::write("/proc/self/clear_refs", "5");
         let before = memory("VmRSS:");
@@ -50,7 +74,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let peak = memory("VmHWM:") - before;
         writeln!(
             std::io::stdout(),
-            "{}: {points} points, {:.1} MB in {seconds:.2} s, {peak:.0} MB beside the report's {before:.0} MB",
+            "{}: {points} points, {:.1} MB in {seconds:.2} s, {peak:.0} MB beside the report's \
+             {before:.0} MB",
             renderer.name(),
             bytes / 1e6
         )?;

@@ -1,4 +1,5 @@
-//! From a request and a machine to a plan: which points, in which memory, with how many samples, in how much time.
+//! From a request and a machine to a plan: which points, in which memory, with how many samples, in
+//! how much time.
 
 #![forbid(unsafe_code)]
 
@@ -39,8 +40,8 @@ pub struct Request {
     pub reallocate: u32,
     /// What the user says that the memory carries at most.
     pub dram_peak: Option<BytesPerSecond>,
-    /// What memory is sized by, where that is not the last-level caches as the system reports them, or as timing shows them
-    /// where they are larger.
+    /// What memory is sized by, where that is not the last-level caches as the system reports them,
+    /// or as timing shows them where they are larger.
     pub last_level: Option<LastLevel>,
     /// Pause before each point's turn.
     pub cooldown: Nanos,
@@ -61,22 +62,38 @@ impl Request {
     }
 
     /// The same with last-level caches that are known to hold `last_level` together.
-    pub fn scope_by<'a>(&'a self, machine: &'a dyn Machine, last_level: Option<Bytes>) -> Scope<'a> {
+    pub fn scope_by<'a>(
+        &'a self,
+        machine: &'a dyn Machine,
+        last_level: Option<Bytes>,
+    ) -> Scope<'a> {
         let experiments = self.experiments.iter().map(|e| e.name()).collect();
         let most_points = self.max_points / self.repeat.max(1) as usize;
-        Scope { machine, cpus: &self.cpus, experiments, seed: self.seed, most_points, last_level }
+        Scope {
+            machine,
+            cpus: &self.cpus,
+            experiments,
+            seed: self.seed,
+            most_points,
+            last_level,
+        }
     }
 
-    /// How `point` is sampled where points in general are by `general`: as its experiment wants it, unless the user fixed
-    /// the samples.
+    /// How `point` is sampled where points in general are by `general`: as its experiment wants it,
+    /// unless the user fixed the samples.
     pub fn sampling_of(&self, point: &PlannedPoint, general: &Sampling) -> Sampling {
         let experiment = &self.experiments[point.experiment];
         if self.samples_fixed {
             let least = experiment.shortest_sample().min(self.sampling.length);
-            return Sampling { length: general.length.max(least), ..*general };
+            return Sampling {
+                length: general.length.max(least),
+                ..*general
+            };
         }
         let share = general.length.0 / self.sampling.length.0;
-        experiment.sampling_within(*general, share).over(self.reallocate)
+        experiment
+            .sampling_within(*general, share)
+            .over(self.reallocate)
     }
 }
 
@@ -104,7 +121,8 @@ pub struct PlannedPoint {
     pub sizes_memory: bool,
     /// Short windows whose distribution is taken too.
     pub windows: Option<Windows>,
-    /// Which stage of its experiment it stands in for, 0 being the first; `None` for a point that was drafted.
+    /// Which stage of its experiment it stands in for, 0 being the first; `None` for a point that
+    /// was drafted.
     pub stage: Option<usize>,
     /// Whether it lies elsewhere than was planned, since memory was sized by what timing showed.
     pub resized: bool,
@@ -117,8 +135,8 @@ pub struct Phase {
     pub memory: MemoryPlan,
     /// Positions in the plan's points.
     pub points: Vec<usize>,
-    /// Whether chains are built anew each round, because all of them do not fit at once or would take far more memory
-    /// than the largest.
+    /// Whether chains are built anew each round, because all of them do not fit at once or would
+    /// take far more memory than the largest.
     pub chains_share: bool,
     /// Whether fresh memory can be mapped before the old is given up.
     pub beside: bool,
@@ -144,7 +162,8 @@ pub struct Plan {
     pub shortened: Vec<String>,
     /// Where points differ from what was asked for, in words.
     pub adjusted: Vec<String>,
-    /// What sized memory by timing before the run that this plan continues ended, with the sentence about it.
+    /// What sized memory by timing before the run that this plan continues ended, with the sentence
+    /// about it.
     pub resized: Option<(Bytes, String)>,
 }
 
@@ -161,13 +180,21 @@ impl Plan {
 
     /// Memory mapped at the same time, at most.
     pub fn memory(&self) -> Bytes {
-        self.phases.iter().map(|phase| self.memory_of(phase)).max().unwrap_or_default()
+        self.phases
+            .iter()
+            .map(|phase| self.memory_of(phase))
+            .max()
+            .unwrap_or_default()
     }
 
     /// Memory mapped at the same time in a phase, at most.
     pub fn memory_of(&self, phase: &Phase) -> Bytes {
         let one = phase.memory.total();
-        if phase.beside && self.request.reallocate > 1 { one + one } else { one }
+        if phase.beside && self.request.reallocate > 1 {
+            one + one
+        } else {
+            one
+        }
     }
 }
 
@@ -175,13 +202,15 @@ impl Plan {
 const FEWEST_PER_ROUND: u32 = 4;
 const FEWEST_ROUNDS: u32 = 3;
 
-/// A budget that is advised is more than the plan by this factor: memory is mapped at another rate each time.
+/// A budget that is advised is more than the plan by this factor: memory is mapped at another rate
+/// each time.
 const BUDGET_MARGIN: f64 = 1.2;
 
 /// And by this much: starting takes another time in each run.
 const STARTING: Nanos = Nanos(1e9);
 
-/// Share of the time of all rounds that is set aside for more of them where points come out badly known.
+/// Share of the time of all rounds that is set aside for more of them where points come out badly
+/// known.
 const RESERVE: f64 = 0.2;
 
 /// Points left out and sizes rounded that are named one by one.
@@ -194,13 +223,31 @@ pub fn make(request: Request, machine: &mut dyn Machine) -> Result<Plan> {
     let adjusted = adjustments(&request, machine);
     let mut cost = Cost::new(machine, fault);
     cost.before = machine.now() - request.started;
-    let rest = Rest { left: (0..points.len()).collect(), budget: request.budget };
-    let Schedule { phases, sampling, estimate, shortened, needed } =
-        schedule(&request, &mut points, machine.facts(), cost, &rest);
+    let rest = Rest {
+        left: (0..points.len()).collect(),
+        budget: request.budget,
+    };
+    let Schedule {
+        phases,
+        sampling,
+        estimate,
+        shortened,
+        needed,
+    } = schedule(&request, &mut points, machine.facts(), cost, &rest);
     if let Some(needed) = needed {
         return Err(too_little_time(&request, &needed));
     }
-    Ok(Plan { phases, points, sampling, estimate, fault, shortened, adjusted, resized: None, request })
+    Ok(Plan {
+        phases,
+        points,
+        sampling,
+        estimate,
+        fault,
+        shortened,
+        adjusted,
+        resized: None,
+        request,
+    })
 }
 
 /// When what is measured, and in which memory.
@@ -222,12 +269,21 @@ struct Needed {
     points: usize,
 }
 
-/// The refusal of a budget that has no room for a single point. The budget that is advised has room for all of them.
+/// The refusal of a budget that has no room for a single point. The budget that is advised has room
+/// for all of them.
 fn too_little_time(request: &Request, needed: &Needed) -> Error {
     let Needed { one, all, points } = *needed;
     let advised = (all * BUDGET_MARGIN + STARTING).secs();
-    let advised = if advised < 10.0 { format!("{}ms", (advised * 1e3).ceil()) } else { format!("{}s", advised.ceil()) };
-    let all = if points > 1 { format!(", all {points} take {all}") } else { String::new() };
+    let advised = if advised < 10.0 {
+        format!("{}ms", (advised * 1e3).ceil())
+    } else {
+        format!("{}s", advised.ceil())
+    };
+    let all = if points > 1 {
+        format!(", all {points} take {all}")
+    } else {
+        String::new()
+    };
     Error::usage(format!(
         "budget not possible: {}; one point takes {one} at least{all}; type --budget {advised}",
         request.budget
@@ -242,14 +298,36 @@ pub struct Rest {
     pub budget: Nanos,
 }
 
-/// Lays out those of `points` that are left, and shortens until they fit into their budget: points that do not are skipped.
-fn schedule(request: &Request, points: &mut [PlannedPoint], facts: &HostFacts, cost: Cost, rest: &Rest) -> Schedule {
-    let (budget, all) = (rest.budget, points.len());
-    let done: BTreeSet<usize> = (0..all).filter(|index| !rest.left.contains(index)).collect();
+/// Lays out those of `points` that are left, and shortens until they fit into their budget: points
+/// that do not are skipped.
+fn schedule(
+    request: &Request,
+    points: &mut [PlannedPoint],
+    facts: &HostFacts,
+    cost: Cost,
+    rest: &Rest,
+) -> Schedule {
+    let budget = rest.budget;
+    let all = points.len();
+    let done: BTreeSet<usize> = (0..all)
+        .filter(|index| !rest.left.contains(index))
+        .collect();
     let layout = Layout::new(facts, points);
-    let too_large: Vec<usize> = rest.left.iter().copied().filter(|&i| !layout.fits(i)).collect();
-    let or_node = if facts.topology.nodes.len() > 1 { ", or into that of a node" } else { "" };
-    let memory_reason = format!("does not fit into the {} of memory that may be used{or_node}", layout.usable);
+    let too_large: Vec<usize> = rest
+        .left
+        .iter()
+        .copied()
+        .filter(|&i| !layout.fits(i))
+        .collect();
+    let or_node = if facts.topology.nodes.len() > 1 {
+        ", or into that of a node"
+    } else {
+        ""
+    };
+    let memory_reason = format!(
+        "does not fit into the {} of memory that may be used{or_node}",
+        layout.usable
+    );
     let mut shortened = leave_out(points, &too_large, &memory_reason);
     let mut sampling = request.sampling.over(request.reallocate);
     let time = |points: &[PlannedPoint], left_out: &[usize], sampling: &Sampling| {
@@ -273,42 +351,69 @@ fn schedule(request: &Request, points: &mut [PlannedPoint], facts: &HostFacts, c
     let all_take = total;
     let count = phases.iter().map(|phase| phase.points.len()).sum();
     if total > budget {
-        // Each point left out makes the rest take less time, so that the fewest to leave out are found by halving.
+        // Each point left out makes the rest take less time, so that the fewest to leave out are
+        // found by halving.
         let mut order = least_needed_first(points);
         order.retain(|index| rest.left.contains(index));
-        let (mut fewest, mut most) = (1, order.len().saturating_sub(1));
+        let mut fewest = 1;
+        let mut most = order.len().saturating_sub(1);
         while fewest < most {
             let middle = fewest.midpoint(most);
             let fits = time(points, &order[..middle], &sampling).1 <= budget;
-            (fewest, most) = if fits { (fewest, middle) } else { (middle + 1, most) };
+            (fewest, most) = if fits {
+                (fewest, middle)
+            } else {
+                (middle + 1, most)
+            };
         }
         let left_out = &order[..most];
         (phases, total) = time(points, left_out, &sampling);
-        let reason = format!("does not fit into the budget of {}; allow more with --budget", request.budget);
+        let reason = format!(
+            "does not fit into the budget of {}; allow more with --budget",
+            request.budget
+        );
         shortened.extend(leave_out(points, left_out, &reason));
     }
     if total > budget && !phases.is_empty() {
-        needed = Some(Needed { one: total, all: all_take, points: count });
+        needed = Some(Needed {
+            one: total,
+            all: all_take,
+            points: count,
+        });
     }
     let longer = 1.0 + reserve(&sampling, total, budget);
     for phase in &mut phases {
         phase.estimate = phase_time(points, phase, request, &sampling, cost) * longer;
     }
-    Schedule { phases, sampling, estimate: total * longer, shortened, needed }
+    Schedule {
+        phases,
+        sampling,
+        estimate: total * longer,
+        shortened,
+        needed,
+    }
 }
 
-/// Share of the time of all rounds that is set aside for further ones of what takes `total` without, as far as its
-/// budget allows: nothing where the number of samples is fixed.
+/// Share of the time of all rounds that is set aside for further ones of what takes `total`
+/// without, as far as its budget allows: nothing where the number of samples is fixed.
 fn reserve(sampling: &Sampling, total: Nanos, budget: Nanos) -> f64 {
     let open = sampling.most.is_none() && sampling.target > 0.0;
-    if open { (budget.0 / total.0 - 1.0).clamp(0.0, RESERVE) } else { 0.0 }
+    if open {
+        (budget.0 / total.0 - 1.0).clamp(0.0, RESERVE)
+    } else {
+        0.0
+    }
 }
 
-/// What the experiments have to say about their points, the first few one by one: a range by factors may round all of
-/// its members.
+/// What the experiments have to say about their points, the first few one by one: a range by
+/// factors may round all of its members.
 fn adjustments(request: &Request, machine: &dyn Machine) -> Vec<String> {
     let scope = request.scope(machine);
-    let mut all: Vec<String> = request.experiments.iter().flat_map(|e| e.adjustments(&scope)).collect();
+    let mut all: Vec<String> = request
+        .experiments
+        .iter()
+        .flat_map(|e| e.adjustments(&scope))
+        .collect();
     let mut seen = BTreeSet::new();
     all.retain(|sentence| seen.insert(sentence.clone()));
     let more = all.len().saturating_sub(MOST_NAMED);
@@ -327,34 +432,52 @@ fn adjustments(request: &Request, machine: &dyn Machine) -> Vec<String> {
     all
 }
 
-/// The points of all experiments and repeats, then the stand-ins of each stage. What lies at the same place as a point
-/// before it is the same question asked twice and left out.
+/// The points of all experiments and repeats, then the stand-ins of each stage. What lies at the
+/// same place as a point before it is the same question asked twice and left out.
 fn draft_points(request: &Request, scope: &Scope<'_>) -> Result<Vec<PlannedPoint>> {
     let repeats = request.repeat.max(1);
     // By stage: all that were drafted, then stand-ins.
     let mut stages: BTreeMap<Option<usize>, Vec<(usize, Draft)>> = BTreeMap::new();
     for (index, experiment) in request.experiments.iter().enumerate() {
         let mut seen = BTreeSet::new();
-        let drafts = experiment.draft(scope)?.into_iter().map(|draft| pages::settled(draft, scope.facts()));
+        let drafts = experiment
+            .draft(scope)?
+            .into_iter()
+            .map(|draft| pages::settled(draft, scope.facts()));
         let new = drafts.filter(|draft| seen.insert(draft.coordinates.clone()));
-        stages.entry(None).or_default().extend(new.map(|draft| (index, draft)));
+        stages
+            .entry(None)
+            .or_default()
+            .extend(new.map(|draft| (index, draft)));
         for (stage, drafts) in experiment.reserve(scope)?.into_iter().enumerate() {
-            stages.entry(Some(stage)).or_default().extend(drafts.into_iter().map(|draft| (index, draft)));
+            stages
+                .entry(Some(stage))
+                .or_default()
+                .extend(drafts.into_iter().map(|draft| (index, draft)));
         }
     }
     check_count(stages.values().map(Vec::len).sum(), request)?;
     let mut points = Vec::new();
     for (stage, drafts) in stages {
-        for (repeat, (experiment, draft)) in (0..repeats).flat_map(|repeat| drafts.iter().map(move |d| (repeat, d))) {
+        for (repeat, (experiment, draft)) in
+            (0..repeats).flat_map(|repeat| drafts.iter().map(move |d| (repeat, d)))
+        {
             let mut coordinates = draft.coordinates.clone();
             if request.repeat > 1 {
                 coordinates.insert("repeat".to_owned(), Coordinate::Number(u64::from(repeat)));
             }
-            let &Draft { bound, expendable, .. } = draft;
+            let &Draft {
+                bound, expendable, ..
+            } = draft;
             let work = draft.work.clone();
-            let candidates = work.as_ref().map_or(0, |work| scope.machine.candidates(work).len());
-            let costs = work.as_ref().map_or(PointCosts::NONE, |work| PointCosts::look_up(work, scope.machine));
-            let (id, experiment) = (points.len() as u64, *experiment);
+            let candidates = work
+                .as_ref()
+                .map_or(0, |work| scope.machine.candidates(work).len());
+            let costs = work.as_ref().map_or(PointCosts::NONE, |work| {
+                PointCosts::look_up(work, scope.machine)
+            });
+            let id = points.len() as u64;
+            let experiment = *experiment;
             let rebuilt = request.experiments[experiment].rebuilds_chains();
             let windows = request.experiments[experiment].windows();
             let sizes_memory = request.experiments[experiment].sizes_memory(stage);
@@ -381,33 +504,62 @@ fn draft_points(request: &Request, scope: &Scope<'_>) -> Result<Vec<PlannedPoint
 /// The largest number that `--max-points` takes.
 pub const LARGEST_MAX_POINTS: usize = 1_000_000;
 
-/// Refuses more points than are allowed, `each` of which are in every repeat. The number that is advised is enough.
+/// Refuses more points than are allowed, `each` of which are in every repeat. The number that is
+/// advised is enough.
 fn check_count(each: usize, request: &Request) -> Result<()> {
-    let (count, allowed) = (each.saturating_mul(request.repeat.max(1) as usize), request.max_points);
+    let count = each.saturating_mul(request.repeat.max(1) as usize);
+    let allowed = request.max_points;
     if count <= allowed {
         return Ok(());
     }
-    let fewer = if request.repeat > 1 { "fewer values or repeats," } else { "fewer values" };
-    let more = if count <= LARGEST_MAX_POINTS { format!(" or --max-points {count}") } else { String::new() };
-    Err(Error::usage(format!("too many points: {count}; {allowed} are allowed; type {fewer}{more}")))
+    let fewer = if request.repeat > 1 {
+        "fewer values or repeats,"
+    } else {
+        "fewer values"
+    };
+    let more = if count <= LARGEST_MAX_POINTS {
+        format!(" or --max-points {count}")
+    } else {
+        String::new()
+    };
+    Err(Error::usage(format!(
+        "too many points: {count}; {allowed} are allowed; type {fewer}{more}"
+    )))
 }
 
 fn working_set(point: &PlannedPoint) -> Bytes {
-    point.work.as_ref().map(Work::working_set).unwrap_or_default()
+    point
+        .work
+        .as_ref()
+        .map(Work::working_set)
+        .unwrap_or_default()
 }
 
-/// Skips the points at `positions` for `reason` and says so, the first few by name. Placeholders have no place yet: they are only
-/// counted.
+/// Skips the points at `positions` for `reason` and says so, the first few by name. Placeholders
+/// have no place yet: they are only counted.
 fn leave_out(points: &mut [PlannedPoint], positions: &[usize], reason: &str) -> Vec<String> {
     for &position in positions {
-        points[position].work = Err(Outcome::Skipped { reason: reason.to_owned() });
+        points[position].work = Err(Outcome::Skipped {
+            reason: reason.to_owned(),
+        });
     }
-    let (drafted, placeholders): (Vec<usize>, Vec<usize>) =
-        positions.iter().partition(|&&position| points[position].stage.is_none());
-    let named = drafted.iter().take(MOST_NAMED).map(|&position| describe(&points[position].coordinates));
+    let (drafted, placeholders): (Vec<usize>, Vec<usize>) = positions
+        .iter()
+        .partition(|&&position| points[position].stage.is_none());
+    let named = drafted
+        .iter()
+        .take(MOST_NAMED)
+        .map(|&position| describe(&points[position].coordinates));
     let mut said: Vec<String> = named.map(|point| format!("left out {point}")).collect();
-    let rest = [(drafted.len().saturating_sub(MOST_NAMED), "more point"), (placeholders.len(), "follow-up point")];
-    said.extend(rest.iter().filter(|(count, _)| *count > 0).map(|(n, what)| format!("left out {}", counted(n, what))));
+    let rest = [
+        (drafted.len().saturating_sub(MOST_NAMED), "more point"),
+        (placeholders.len(), "follow-up point"),
+    ];
+    said.extend(
+        rest.iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(n, what)| format!("left out {}", counted(n, what))),
+    );
     said
 }
 
@@ -415,7 +567,11 @@ fn leave_out(points: &mut [PlannedPoint], positions: &[usize], reason: &str) -> 
 fn shorten(sampling: &Sampling, request: &Request) -> Option<Sampling> {
     let mut shorter = *sampling;
     let samples_fixed = request.samples_fixed;
-    let shortest = request.experiments.iter().map(|e| e.shortest_sample()).fold(sampling.length, Nanos::min);
+    let shortest = request
+        .experiments
+        .iter()
+        .map(|e| e.shortest_sample())
+        .fold(sampling.length, Nanos::min);
     if sampling.per_round > FEWEST_PER_ROUND && !samples_fixed {
         shorter.per_round -= 1;
     } else if sampling.length > shortest {
@@ -428,17 +584,21 @@ fn shorten(sampling: &Sampling, request: &Request) -> Option<Sampling> {
     Some(shorter)
 }
 
-/// The points that have a work, in the order in which they go when time is short: the opposite of [`most_needed_first`].
+/// The points that have a work, in the order in which they go when time is short: the opposite of
+/// [`most_needed_first`].
 fn least_needed_first(points: &[PlannedPoint]) -> Vec<usize> {
     let mut order = most_needed_first(points);
     order.reverse();
     order
 }
 
-/// The points that have a work, those that are needed most first. Of points that are needed alike, each experiment has
-/// one at each level before any has a second one there. What takes least memory comes first.
+/// The points that have a work, those that are needed most first. Of points that are needed alike,
+/// each experiment has one at each level before any has a second one there. What takes least memory
+/// comes first.
 pub fn most_needed_first(points: &[PlannedPoint]) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..points.len()).filter(|&i| points[i].work.is_ok()).collect();
+    let mut order: Vec<usize> = (0..points.len())
+        .filter(|&i| points[i].work.is_ok())
+        .collect();
     order.sort_by_key(|&i| (points[i].expendable, working_set(&points[i]), i));
     let mut before: BTreeMap<(usize, Option<&Coordinate>), usize> = BTreeMap::new();
     let mut ranks = vec![0; points.len()];
@@ -452,7 +612,8 @@ pub fn most_needed_first(points: &[PlannedPoint]) -> Vec<usize> {
     order
 }
 
-/// How points are sampled where points in general are by `general`: in the way of their experiment where there is only one.
+/// How points are sampled where points in general are by `general`: in the way of their experiment
+/// where there is only one.
 fn shown(request: &Request, points: &[PlannedPoint], general: &Sampling) -> Sampling {
     match (request.experiments.len(), points.first()) {
         (1, Some(point)) => request.sampling_of(point, general),
@@ -462,28 +623,49 @@ fn shown(request: &Request, points: &[PlannedPoint], general: &Sampling) -> Samp
 
 /// `copy DRAM (2 threads, thp pages)`
 fn describe(coordinates: &Coordinates) -> String {
-    let of = |axis: &str| coordinates.get(axis).map(ToString::to_string).unwrap_or_default();
+    let of = |axis: &str| {
+        coordinates
+            .get(axis)
+            .map(ToString::to_string)
+            .unwrap_or_default()
+    };
     let threads = counted(of("threads"), "thread");
     let size = match coordinates.get("size_bytes") {
         Some(Coordinate::Number(bytes)) => format!(" {}", Bytes(*bytes)),
         _ => String::new(),
     };
     if coordinates.contains_key("cpu_node") {
-        let (operation, cpus, memory) = (of("operation"), of("cpu_node"), of("memory_node"));
-        return format!("{operation} from node {cpus} to memory {memory} ({} pages)", of("pages"));
+        let operation = of("operation");
+        let cpus = of("cpu_node");
+        let memory = of("memory_node");
+        return format!(
+            "{operation} from node {cpus} to memory {memory} ({} pages)",
+            of("pages")
+        );
     }
     if coordinates.contains_key("from") {
         return format!("{} from {} to {}", of("operation"), of("from"), of("to"));
     }
     if let Some(Coordinate::Number(block)) = coordinates.get("block_bytes") {
-        let (operation, pattern, block) = (of("operation"), of("pattern"), Bytes(*block));
-        return format!("{pattern} {operation} of {block} ({threads}, depth {}, {})", of("depth"), of("engine"));
+        let operation = of("operation");
+        let pattern = of("pattern");
+        let block = Bytes(*block);
+        return format!(
+            "{pattern} {operation} of {block} ({threads}, depth {}, {})",
+            of("depth"),
+            of("engine")
+        );
     }
     if let (Some(mix), Some(pause)) = (coordinates.get("mix"), coordinates.get("pause_cycles")) {
         let of = of("operation");
         return format!("{of}{size} beside {mix} traffic of {threads}, pauses of {pause} cycles");
     }
-    format!("{} {}{size} ({threads}, {} pages)", of("operation"), of("level"), of("pages"))
+    format!(
+        "{} {}{size} ({threads}, {} pages)",
+        of("operation"),
+        of("level"),
+        of("pages")
+    )
 }
 
 /// `3 rounds of 4 samples of 1 ms instead of 6 of 10 of 5 ms`

@@ -12,13 +12,14 @@ mod stages;
 use crate::plan::{Phase, Plan, PlannedPoint, most_needed_first};
 use conditions::{environment, interruptions, sentence, shapes};
 use engine::{
-    Baselines, Frame, Machine, MemoryPlan, PointLog, SAMPLES_OF_A_FILL, Sampling, Trouble, Work, evaluate, sample_round,
+    Baselines, Frame, Machine, MemoryPlan, PointLog, SAMPLES_OF_A_FILL, Sampling, Trouble, Work,
+    evaluate, sample_round,
 };
 use experiments::{Experiment, caches::against_measured};
 use provenance::{provenance, used_kernels, with_past};
 use report::{
-    Cause, Coordinate, Dataset, Finding, JournalLine, JournalPoint, KernelUsed, Outcome, PlanSummary, Point, Report,
-    ReportVerdict, RunStatus, SCHEMA_VERSION, add_derived,
+    Cause, Coordinate, Dataset, Finding, JournalLine, JournalPoint, KernelUsed, Outcome,
+    PlanSummary, Point, Report, ReportVerdict, RunStatus, SCHEMA_VERSION, add_derived,
 };
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use units::{Bytes, Hertz, Nanos};
@@ -26,7 +27,8 @@ use verdict::{Grounds, Shape, judge};
 
 /// What is told while a run is under way.
 pub trait Observer {
-    /// About `done` of 1 is behind us; `left` is the expected rest; `doing` says what is being done.
+    /// About `done` of 1 is behind us; `left` is the expected rest; `doing` says what is being
+    /// done.
     fn progress(&mut self, done: f64, left: Nanos, doing: &str);
 
     /// A line for the journal. An error is told to the user once; the run goes on.
@@ -55,12 +57,13 @@ pub struct Past {
     pub kernels: Vec<KernelUsed>,
     /// Points taken over from it that need not be measured again.
     pub settled: u64,
-    /// Points that it placed, each with the position of its experiment in the request: taken over where the same are placed again.
+    /// Points that it placed, each with the position of its experiment in the request: taken over
+    /// where the same are placed again.
     pub placed: Vec<(usize, Point)>,
 }
 
-/// No sample begins when the run has used this much more than its budget, unless it has nothing yet: then one point is
-/// sampled briefly up to so many times the budget.
+/// No sample begins when the run has used this much more than its budget, unless it has nothing
+/// yet: then one point is sampled briefly up to so many times the budget.
 const GRACE: f64 = 1.05;
 const MOST_OVERDRAWN: f64 = 4.0;
 
@@ -72,7 +75,8 @@ const BRIEF_TIME: Nanos = Nanos(50e6);
 /// A run under way.
 struct Run<'a> {
     plan: &'a Plan,
-    /// Those of the plan, with placed points where stand-ins were and others where memory was sized anew.
+    /// Those of the plan, with placed points where stand-ins were and others where memory was sized
+    /// anew.
     points: Vec<PlannedPoint>,
     /// Those that are to come.
     phases: VecDeque<Phase>,
@@ -113,8 +117,8 @@ struct Run<'a> {
     past_phases: Vec<Phase>,
 }
 
-/// Carries out `plan`. Always ends with a report: what was interrupted or failed says so in it. `started` is when the
-/// run began by the machine's clock, so that planning counts too.
+/// Carries out `plan`. Always ends with a report: what was interrupted or failed says so in it.
+/// `started` is when the run began by the machine's clock, so that planning counts too.
 pub fn execute(
     plan: &Plan,
     machine: &mut dyn Machine,
@@ -124,14 +128,28 @@ pub fn execute(
 ) -> Report {
     let mut provenance = provenance(plan, machine, invocation);
     let mut run = Run::begin(plan, machine, observer, invocation, started);
-    run.write(&JournalLine::head(&provenance, &summary(plan), unmeasured_datasets(plan)));
-    for (index, point) in plan.points.iter().enumerate().filter(|(_, point)| point.stage.is_none()) {
+    run.write(&JournalLine::head(
+        &provenance,
+        &summary(plan),
+        unmeasured_datasets(plan),
+    ));
+    for (index, point) in plan
+        .points
+        .iter()
+        .enumerate()
+        .filter(|(_, point)| point.stage.is_none())
+    {
         if let Err(outcome) = &point.work {
             run.settle(index, outcome.clone());
         }
     }
     // The phases' expected times and what comes before the first and after the last one.
-    let beside = plan.estimate - plan.phases.iter().map(|phase| phase.estimate).sum::<Nanos>();
+    let beside = plan.estimate
+        - plan
+            .phases
+            .iter()
+            .map(|phase| phase.estimate)
+            .sum::<Nanos>();
     run.deadline = started + beside;
     while let Some(phase) = run.next_phase() {
         run.begin_phase(&phase);
@@ -140,7 +158,10 @@ pub fn execute(
     }
     run.use_the_rest_of_the_budget();
     let mut findings = run.findings();
-    findings.extend(run.past.map(|past| continued(&past.started, run.taken_over, plan)));
+    findings.extend(
+        run.past
+            .map(|past| continued(&past.started, run.taken_over, plan)),
+    );
     provenance.kernels = run.kernels(invocation.past.as_ref());
     let mut datasets = run.datasets();
     for (experiment, dataset) in plan.request.experiments.iter().zip(&mut datasets) {
@@ -150,19 +171,44 @@ pub fn execute(
     provenance.finished = run.machine.wall_clock();
     let status = status(&datasets, run.interrupted);
     // Placeholders that nobody needed are no points.
-    let points = datasets.iter().map(|dataset| dataset.points.len() as u64).sum();
+    let points = datasets
+        .iter()
+        .map(|dataset| dataset.points.len() as u64)
+        .sum();
     let real = Some(run.machine.now() - started);
-    let summary = PlanSummary { real, memory: run.memory, points, ..summary(plan) };
+    let summary = PlanSummary {
+        real,
+        memory: run.memory,
+        points,
+        ..summary(plan)
+    };
     for (experiment, dataset) in plan.request.experiments.iter().zip(&datasets) {
         findings.extend(experiment.findings_on(run.machine.facts(), dataset));
     }
-    findings.extend(shapes(&datasets).into_iter().chain(interruptions(&datasets)));
+    findings.extend(
+        shapes(&datasets)
+            .into_iter()
+            .chain(interruptions(&datasets)),
+    );
     let verdict = ReportVerdict::of(&datasets);
-    let derived = plan.request.experiments.iter().zip(&datasets).filter_map(|(e, dataset)| e.derived(dataset));
+    let derived = plan
+        .request
+        .experiments
+        .iter()
+        .zip(&datasets)
+        .filter_map(|(e, dataset)| e.derived(dataset));
     let derived = derived.collect();
     add_derived(&mut datasets, derived);
     let schema_version = SCHEMA_VERSION;
-    let report = Report { schema_version, status, verdict, provenance, plan: summary, datasets, findings };
+    let report = Report {
+        schema_version,
+        status,
+        verdict,
+        provenance,
+        plan: summary,
+        datasets,
+        findings,
+    };
     run.write(&JournalLine::end(&report));
     report
 }
@@ -190,8 +236,15 @@ impl<'a> Run<'a> {
         started: Nanos,
     ) -> Self {
         let rounds = |i: usize| u64::from(plan.sampling_of(&plan.points[i]).rounds);
-        let settled = invocation.past.as_ref().map_or(0, |past| past.settled) * u64::from(plan.sampling.rounds);
-        let turns = settled + plan.phases.iter().flat_map(|p| &p.points).map(|&i| rounds(i)).sum::<u64>();
+        let settled = invocation.past.as_ref().map_or(0, |past| past.settled)
+            * u64::from(plan.sampling.rounds);
+        let turns = settled
+            + plan
+                .phases
+                .iter()
+                .flat_map(|p| &p.points)
+                .map(|&i| rounds(i))
+                .sum::<u64>();
         let log = |point: &PlannedPoint| PointLog::new(point.windows);
         let logs = plan.points.iter().map(log).collect();
         let mut run = Self {
@@ -228,8 +281,8 @@ impl<'a> Run<'a> {
 }
 
 impl Run<'_> {
-    /// Gives a phase its time: by the plan, and of what is left of the budget its part. A phase that is slower than planned
-    /// leaves the later ones theirs.
+    /// Gives a phase its time: by the plan, and of what is left of the budget its part. A phase
+    /// that is slower than planned leaves the later ones theirs.
     fn begin_phase(&mut self, phase: &Phase) {
         self.deadline += phase.estimate;
         let now = self.machine.now();
@@ -242,25 +295,41 @@ impl Run<'_> {
         self.cut = part(self.started + budget * GRACE);
     }
 
-    /// Maps the memory of a phase and takes round after round of its points. The first one begins with what is needed most,
-    /// in case that time ends there. Each later round starts one point later, so that drift does not look like a
-    /// difference between points. Where several allocations are asked for, the
-    /// rounds are spread over them; points of fewer rounds than others have theirs spread over the whole phase.
+    /// Maps the memory of a phase and takes round after round of its points. The first one begins
+    /// with what is needed most, in case that time ends there. Each later round starts one point
+    /// later, so that drift does not look like a difference between points. Where several
+    /// allocations are asked for, the rounds are spread over them; points of fewer rounds than
+    /// others have theirs spread over the whole phase.
     fn phase(&mut self, phase: &Phase) {
-        let rounds = phase.points.iter().map(|&i| self.sampling_of(i).rounds).max().unwrap_or(0);
+        let rounds = phase
+            .points
+            .iter()
+            .map(|&i| self.sampling_of(i).rounds)
+            .max()
+            .unwrap_or(0);
         let per_allocation = rounds.div_ceil(self.plan.request.reallocate.max(1));
         let mut mapped = Ok(());
         self.place_points(phase);
         for round in 0..rounds {
             if round % per_allocation == 0 && mapped.is_ok() {
                 mapped = self.allocate(&phase.memory, phase.beside && round > 0);
-                phase.points.iter().filter(|_| round > 0).for_each(|&index| self.logs[index].reallocated());
+                phase
+                    .points
+                    .iter()
+                    .filter(|_| round > 0)
+                    .for_each(|&index| self.logs[index].reallocated());
             }
-            let mut order = if round == 0 { self.most_needed_first(phase) } else { phase.points.clone() };
+            let mut order = if round == 0 {
+                self.most_needed_first(phase)
+            } else {
+                phase.points.clone()
+            };
             order.rotate_left(round as usize % phase.points.len().max(1));
             for index in order {
                 let own = self.sampling_of(index).rounds;
-                let done = |rounds_begun: u32| u64::from(rounds_begun) * u64::from(own) / u64::from(rounds);
+                let done = |rounds_begun: u32| {
+                    u64::from(rounds_begun) * u64::from(own) / u64::from(rounds)
+                };
                 if done(round + 1) == done(round) {
                     continue;
                 }
@@ -296,7 +365,9 @@ impl Run<'_> {
 
     /// How a point is sampled.
     fn sampling_of(&self, index: usize) -> Sampling {
-        self.plan.request.sampling_of(&self.points[index], &self.sampling)
+        self.plan
+            .request
+            .sampling_of(&self.points[index], &self.sampling)
     }
 
     /// Maps memory, unless nobody will measure in it: that can take longer than all the rest.
@@ -315,7 +386,9 @@ impl Run<'_> {
 
     /// One round of one point, unless it has what it needs or the run is over.
     fn turn(&mut self, index: usize) {
-        let Ok(work) = self.points[index].work.clone() else { return };
+        let Ok(work) = self.points[index].work.clone() else {
+            return;
+        };
         if self.outcomes.contains_key(&index) || self.machine.interrupted() {
             return;
         }
@@ -337,14 +410,22 @@ impl Run<'_> {
             until = self.machine.now() + (self.plan.request.budget * BRIEF_SHARE).max(BRIEF_TIME);
         }
         let rounds = self.logs[index].rounds();
-        sample_round(self.machine, &mut self.baselines, &work, &sampling, &mut self.logs[index], until);
+        sample_round(
+            self.machine,
+            &mut self.baselines,
+            &work,
+            &sampling,
+            &mut self.logs[index],
+            until,
+        );
         if self.logs[index].rounds() == rounds && self.is_overdrawn() {
             self.overdrawn.insert(index);
         }
         if self.logs[index].needs_no_more() {
             self.conclude(index);
         } else if !self.logs[index].is_empty() {
-            // Rounds of all points alternate: without this, a run that is killed would lose them all.
+            // Rounds of all points alternate: without this, a run that is killed would lose them
+            // all.
             let so_far = self.judged(index, &self.logs[index], &work);
             self.write_point(index, &so_far, false);
         }
@@ -372,7 +453,11 @@ impl Run<'_> {
             Ok(evaluation) => evaluation,
             Err(outcome) => return outcome,
         };
-        let shape = Shape::describe(&evaluation.groups, evaluation.higher_is_better, SAMPLES_OF_A_FILL as usize);
+        let shape = Shape::describe(
+            &evaluation.groups,
+            evaluation.higher_is_better,
+            SAMPLES_OF_A_FILL as usize,
+        );
         let mut verdict = judge(&Grounds {
             summary: &evaluation.summary,
             evidence: &evaluation.evidence,
@@ -387,14 +472,17 @@ impl Run<'_> {
         });
         if self.plan.request.cooldown > Nanos::ZERO {
             // Cores slow down while they rest.
-            let of_clock = verdict.reasons.iter_mut().filter(|reason| reason.cause == Cause::CoreClock);
+            let of_clock = verdict
+                .reasons
+                .iter_mut()
+                .filter(|reason| reason.cause == Cause::CoreClock);
             of_clock.for_each(|reason| reason.advice += "; or leave --cooldown out");
         }
         evaluation.with_verdict(verdict)
     }
 
-    /// Whether no more rounds are to be taken because the phase's part of the budget is used up. Where mapping alone used it
-    /// up, one is: a number that is known badly is more than none.
+    /// Whether no more rounds are to be taken because the phase's part of the budget is used up.
+    /// Where mapping alone used it up, one is: a number that is known badly is more than none.
     fn is_overdrawn(&self) -> bool {
         self.machine.now() >= self.cut && !self.has_nothing()
     }
@@ -419,7 +507,10 @@ impl Run<'_> {
         }
         let untouched = log.rounds() == 0 && !log.failed();
         let outcome = if untouched && self.overdrawn.remove(&index) && !log.was_cut_short() {
-            let reason = format!("the budget of {} was used up; allow more with --budget", self.plan.request.budget);
+            let reason = format!(
+                "the budget of {} was used up; allow more with --budget",
+                self.plan.request.budget
+            );
             Outcome::Skipped { reason }
         } else {
             self.interrupted |= log.was_cut_short();
@@ -455,21 +546,32 @@ impl Run<'_> {
         }
     }
 
-    /// Tells how far the run is by turns, and what is left by the plan's estimate of these. A run that is slower than
-    /// planned still ends when its budget does; what was set aside is used up to the deadline.
+    /// Tells how far the run is by turns, and what is left by the plan's estimate of these. A run
+    /// that is slower than planned still ends when its budget does; what was set aside is used up
+    /// to the deadline.
     fn tell(&mut self, doing: &str) {
         let done = (self.turns.0 as f64 / self.turns.1.max(1) as f64).clamp(0.0, 1.0);
         let now = self.machine.now();
         let allowed = (self.plan.request.budget * GRACE - (now - self.started)).max(Nanos::ZERO);
-        let set_aside = if done < 1.0 { Nanos::ZERO } else { self.deadline - now };
-        self.observer.progress(done, (self.estimate * (1.0 - done)).max(set_aside).min(allowed), doing);
+        let set_aside = if done < 1.0 {
+            Nanos::ZERO
+        } else {
+            self.deadline - now
+        };
+        self.observer.progress(
+            done,
+            (self.estimate * (1.0 - done)).max(set_aside).min(allowed),
+            doing,
+        );
     }
 
     /// The kernels that were timed: those that were chosen, where there was a choice.
     fn kernels(&self, past: Option<&Past>) -> Vec<KernelUsed> {
         let points = self.points.iter().zip(&self.logs);
-        let used =
-            used_kernels(self.machine, points.filter_map(|(point, log)| Some(log.work(point.work.as_ref().ok()?))));
+        let used = used_kernels(
+            self.machine,
+            points.filter_map(|(point, log)| Some(log.work(point.work.as_ref().ok()?))),
+        );
         with_past(used, past)
     }
 
@@ -478,7 +580,9 @@ impl Run<'_> {
         datasets(self.plan, &self.points, |index| {
             // What is left of the stand-ins was not needed, or not reached.
             let known = outcomes.remove(&index);
-            let missing = || Outcome::Interrupted { reason: "the run was interrupted before this point".to_owned() };
+            let missing = || Outcome::Interrupted {
+                reason: "the run was interrupted before this point".to_owned(),
+            };
             known.or_else(|| self.points[index].stage.is_none().then(missing))
         })
     }
@@ -486,20 +590,37 @@ impl Run<'_> {
     /// What is worth a sentence about the machine and the run rather than about one experiment.
     fn findings(&mut self) -> Vec<Finding> {
         let mut findings = environment(self.machine.facts(), &self.plan.request.cpus);
-        findings.extend(self.plan.adjusted.iter().map(|text| sentence("adjusted", format!("{text}."))));
-        findings.extend(self.resized.iter().map(|(_, text)| sentence("memory-size", text.clone())));
+        findings.extend(
+            self.plan
+                .adjusted
+                .iter()
+                .map(|text| sentence("adjusted", format!("{text}."))),
+        );
+        findings.extend(
+            self.resized
+                .iter()
+                .map(|(_, text)| sentence("memory-size", text.clone())),
+        );
         if let Some(trouble) = &self.journal_trouble {
-            findings.push(sentence("journal", format!("The journal could not be written: {trouble}.")));
+            findings.push(sentence(
+                "journal",
+                format!("The journal could not be written: {trouble}."),
+            ));
         }
         let overdrawn = std::mem::take(&mut self.overdrawn);
         let fewer = |&index: &usize| self.logs[index].rounds() < self.sampling_of(index).rounds;
         self.overdrawn = overdrawn.into_iter().filter(fewer).collect();
         if !self.overdrawn.is_empty() {
-            let (count, budget) = (self.overdrawn.len(), self.plan.request.budget);
-            let have = if count == 1 { "point has" } else { "points have" };
+            let count = self.overdrawn.len();
+            let budget = self.plan.request.budget;
+            let have = if count == 1 {
+                "point has"
+            } else {
+                "points have"
+            };
             let text = format!(
-                "The budget of {budget} was used up before all rounds were done: {count} {have} fewer samples than \
-                 planned; allow more with --budget."
+                "The budget of {budget} was used up before all rounds were done: {count} {have} \
+                 fewer samples than planned; allow more with --budget."
             );
             findings.push(sentence("budget", text));
         }
@@ -508,7 +629,11 @@ impl Run<'_> {
 }
 
 /// The datasets of a plan with the outcome of each of its `points` that has one.
-fn datasets(plan: &Plan, points: &[PlannedPoint], mut outcome: impl FnMut(usize) -> Option<Outcome>) -> Vec<Dataset> {
+fn datasets(
+    plan: &Plan,
+    points: &[PlannedPoint],
+    mut outcome: impl FnMut(usize) -> Option<Outcome>,
+) -> Vec<Dataset> {
     let empty = |e: &dyn Experiment| Dataset {
         experiment: e.name().to_owned(),
         quantity: e.quantity(),
@@ -517,68 +642,126 @@ fn datasets(plan: &Plan, points: &[PlannedPoint], mut outcome: impl FnMut(usize)
         auxiliary: e.is_auxiliary(),
         derived: false,
     };
-    let mut datasets: Vec<Dataset> = plan.request.experiments.iter().map(|e| empty(e.as_ref())).collect();
+    let mut datasets: Vec<Dataset> = plan
+        .request
+        .experiments
+        .iter()
+        .map(|e| empty(e.as_ref()))
+        .collect();
     for (index, planned) in points.iter().enumerate() {
         let point = outcome(index).map(|outcome| point_of(planned, outcome));
         datasets[planned.experiment].points.extend(point);
     }
-    let placed: BTreeSet<u64> = points.iter().filter(|p| p.stage.is_some()).map(|p| p.id).collect();
-    datasets.iter_mut().for_each(|dataset| dataset.arrange(|id| placed.contains(&id)));
+    let placed: BTreeSet<u64> = points
+        .iter()
+        .filter(|p| p.stage.is_some())
+        .map(|p| p.id)
+        .collect();
+    datasets
+        .iter_mut()
+        .for_each(|dataset| dataset.arrange(|id| placed.contains(&id)));
     datasets
 }
 
 /// The datasets of a plan before anything is measured.
 fn unmeasured_datasets(plan: &Plan) -> Vec<Dataset> {
     let drafted = |index: usize| plan.points[index].stage.is_none();
-    let ended = || Outcome::Interrupted { reason: "the run ended before this point".to_owned() };
+    let ended = || Outcome::Interrupted {
+        reason: "the run ended before this point".to_owned(),
+    };
     datasets(plan, &plan.points, |index| drafted(index).then(ended))
 }
 
-/// A point with what came of it. Where the kernel or the number of threads was chosen by measuring, it is what won.
+/// A point with what came of it. Where the kernel or the number of threads was chosen by measuring,
+/// it is what won.
 fn point_of(planned: &PlannedPoint, outcome: Outcome) -> Point {
     let mut coordinates = planned.coordinates.clone();
     if let Some(choice) = outcome.measured().and_then(|m| m.choice.as_ref()) {
         coordinates.insert("kernel".to_owned(), Coordinate::Name(choice.kernel.clone()));
         let winner = choice.candidates.first();
-        let won = [("threads", winner.and_then(|w| w.threads)), ("size_bytes", winner.and_then(|w| w.size_bytes))];
-        coordinates.extend(won.into_iter().filter_map(|(axis, n)| Some((axis.to_owned(), Coordinate::Number(n?)))));
+        let won = [
+            ("threads", winner.and_then(|w| w.threads)),
+            ("size_bytes", winner.and_then(|w| w.size_bytes)),
+        ];
+        coordinates.extend(
+            won.into_iter()
+                .filter_map(|(axis, n)| Some((axis.to_owned(), Coordinate::Number(n?)))),
+        );
     }
-    Point { id: planned.id, coordinates, outcome }
+    Point {
+        id: planned.id,
+        coordinates,
+        outcome,
+    }
 }
 
 /// The axes of an experiment in this plan.
 fn axes(plan: &Plan, experiment: &dyn Experiment) -> Vec<report::Axis> {
     let mut axes = experiment.axes();
     if plan.request.repeat > 1 {
-        axes.push(report::Axis { name: "repeat".to_owned(), unit: None });
+        axes.push(report::Axis {
+            name: "repeat".to_owned(),
+            unit: None,
+        });
     }
     axes
 }
 
-/// That a report is of a run in several pieces, the first of which was `started` and left so many points.
+/// That a report is of a run in several pieces, the first of which was `started` and left so many
+/// points.
 fn continued(started: &str, settled: u64, plan: &Plan) -> Finding {
     let all = plan.points.len();
     let text = format!(
-        "{settled} of {all} points are from the run started at {started}, the others from when it was continued."
+        "{settled} of {all} points are from the run started at {started}, the others from when it \
+         was continued."
     );
     sentence("resumed", text)
 }
 
 /// What is being done at a point, for the progress line.
 fn doing(point: &PlannedPoint) -> String {
-    let of = |axis: &str| point.coordinates.get(axis).map(ToString::to_string).unwrap_or_default();
-    let words = [of("operation"), of("pattern"), of("order"), of("timing"), of("level"), of("from"), of("to")];
-    let words: Vec<&str> = words.iter().map(String::as_str).filter(|w| !w.is_empty()).collect();
+    let of = |axis: &str| {
+        point
+            .coordinates
+            .get(axis)
+            .map(ToString::to_string)
+            .unwrap_or_default()
+    };
+    let words = [
+        of("operation"),
+        of("pattern"),
+        of("order"),
+        of("timing"),
+        of("level"),
+        of("from"),
+        of("to"),
+    ];
+    let words: Vec<&str> = words
+        .iter()
+        .map(String::as_str)
+        .filter(|w| !w.is_empty())
+        .collect();
     let threads = of("threads");
-    format!("{}{}{threads}", words.join(" "), if threads.is_empty() { "" } else { " x" })
+    format!(
+        "{}{}{threads}",
+        words.join(" "),
+        if threads.is_empty() { "" } else { " x" }
+    )
 }
 
 /// `interrupted` says that a point with samples was to have more of them.
 fn status(datasets: &[Dataset], interrupted: bool) -> RunStatus {
-    let any = |of: fn(&Outcome) -> bool| datasets.iter().flat_map(|d| &d.points).any(|p| of(&p.outcome));
-    match () {
-        () if interrupted || any(|o| matches!(o, Outcome::Interrupted { .. })) => RunStatus::Interrupted,
-        () if any(|o| matches!(o, Outcome::Failed { .. })) => RunStatus::Partial,
-        () => RunStatus::Complete,
+    let any = |of: fn(&Outcome) -> bool| {
+        datasets
+            .iter()
+            .flat_map(|d| &d.points)
+            .any(|p| of(&p.outcome))
+    };
+    if interrupted || any(|o| matches!(o, Outcome::Interrupted { .. })) {
+        RunStatus::Interrupted
+    } else if any(|o| matches!(o, Outcome::Failed { .. })) {
+        RunStatus::Partial
+    } else {
+        RunStatus::Complete
     }
 }

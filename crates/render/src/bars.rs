@@ -1,4 +1,5 @@
-//! Small drawings between the letters of a terminal: bars and sparklines, of the block elements of Unicode.
+//! Small drawings between the letters of a terminal: bars and sparklines, of the block elements of
+//! Unicode.
 
 use super::NamedReport;
 use super::chart::{self, Body};
@@ -30,7 +31,9 @@ const LIMIT: &str = "limit\n%";
 
 /// The grid with a bar beside the share of the limit, in percent by row.
 pub(super) fn with_bars(mut grid: Grid, shares: &[Option<f64>]) -> Grid {
-    let Some(place) = grid.columns.iter().position(|column| column.title == LIMIT) else { return grid };
+    let Some(place) = grid.columns.iter().position(|column| column.title == LIMIT) else {
+        return grid;
+    };
     grid.columns.insert(place + 1, Column::left("of limit"));
     for (i, row) in grid.rows.iter_mut().enumerate() {
         row.insert(place + 1, bar(shares.get(i).copied().flatten()));
@@ -40,8 +43,12 @@ pub(super) fn with_bars(mut grid: Grid, shares: &[Option<f64>]) -> Grid {
 
 /// A bar of a percentage; nothing of none.
 fn bar(percent: Option<f64>) -> String {
-    let Some(percent) = percent.filter(|p| p.is_finite()) else { return String::new() };
-    let eighths = ((percent / 100.0).clamp(0.0, 1.0) * (8 * BAR) as f64).round().max(1.0) as usize;
+    let Some(percent) = percent.filter(|p| p.is_finite()) else {
+        return String::new();
+    };
+    let eighths = ((percent / 100.0).clamp(0.0, 1.0) * (8 * BAR) as f64)
+        .round()
+        .max(1.0) as usize;
     let part = (eighths % 8).checked_sub(1).map(|part| EIGHTHS[part]);
     "█".repeat(eighths / 8).chars().chain(part).collect()
 }
@@ -56,21 +63,41 @@ fn sparkline(shares: &[f64]) -> String {
     shares.chunks(together).map(height).collect()
 }
 
-/// A sparkline for each sweep of a report, in lines of at most `width`; empty where there is no sweep.
+/// A sparkline for each sweep of a report, in lines of at most `width`; empty where there is no
+/// sweep.
 pub(super) fn sweeps(report: &Report, width: Option<u16>) -> String {
-    let charts = chart::charts(&[NamedReport { name: String::new(), report: report.clone() }]);
+    let charts = chart::charts(&[NamedReport {
+        name: String::new(),
+        report: report.clone(),
+    }]);
     let mut rows = Vec::new();
     for chart in &charts {
-        let Body::Lines(lines) = &chart.body else { continue };
-        let sweeps = lines.series.iter().filter(|s| !lines.names && s.spots.len() >= SHORTEST);
+        let Body::Lines(lines) = &chart.body else {
+            continue;
+        };
+        let sweeps = lines
+            .series
+            .iter()
+            .filter(|s| !lines.names && s.spots.len() >= SHORTEST);
         rows.extend(sweeps.map(|series| {
             let shares: Vec<f64> = series.spots.iter().map(|s| lines.y.share(s.y)).collect();
-            let ends =
-                series.spots.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), s| (l.min(s.y), h.max(s.y)));
-            let name =
-                if series.name.is_empty() { chart.name.clone() } else { format!("{} {}", chart.name, series.name) };
+            let ends = series
+                .spots
+                .iter()
+                .fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), s| {
+                    (l.min(s.y), h.max(s.y))
+                });
+            let name = if series.name.is_empty() {
+                chart.name.clone()
+            } else {
+                format!("{} {}", chart.name, series.name)
+            };
             let values = format!("{} to {}", significant(ends.0), significant(ends.1));
-            let over = format!("{} over {}", shorten(&chart.values, 30), shorten(&lines.x.title, 30));
+            let over = format!(
+                "{} over {}",
+                shorten(&chart.values, 30),
+                shorten(&lines.x.title, 30)
+            );
             vec![shorten(&name, 40), sparkline(&shares), values, over]
         }));
     }
@@ -87,7 +114,11 @@ pub(super) fn sweeps(report: &Report, width: Option<u16>) -> String {
             String::new(),
         ]);
     }
-    Grid { columns: vec![Column::left(""); 4], rows }.to_text(width)
+    Grid {
+        columns: vec![Column::left(""); 4],
+        rows,
+    }
+    .to_text(width)
 }
 
 #[cfg(test)]
@@ -96,9 +127,22 @@ mod tests {
 
     #[test]
     fn bars_and_columns_are_as_long_as_their_values() {
-        assert_eq!((bar(Some(100.0)).as_str(), bar(Some(250.0)).as_str()), ("████████", "████████"));
-        assert_eq!((bar(Some(50.0)).as_str(), bar(Some(57.0)).as_str()), ("████", "████▌"));
-        assert_eq!((bar(Some(0.0)).as_str(), bar(None).as_str(), bar(Some(f64::NAN)).as_str()), ("▏", "", ""));
+        assert_eq!(
+            (bar(Some(100.0)).as_str(), bar(Some(250.0)).as_str()),
+            ("████████", "████████")
+        );
+        assert_eq!(
+            (bar(Some(50.0)).as_str(), bar(Some(57.0)).as_str()),
+            ("████", "████▌")
+        );
+        assert_eq!(
+            (
+                bar(Some(0.0)).as_str(),
+                bar(None).as_str(),
+                bar(Some(f64::NAN)).as_str()
+            ),
+            ("▏", "", "")
+        );
         assert_eq!(sparkline(&[0.0, 0.5, 1.0, 9.0, -1.0]), "▁▅██▁");
         assert_eq!(sparkline(&[0.0; 100]).chars().count(), 34);
     }

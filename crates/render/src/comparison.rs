@@ -37,16 +37,34 @@ impl std::fmt::Debug for ComparisonFormat {
 }
 
 impl ComparisonFormat {
-    /// All comparisons, one after the other, ending in a newline; `reports` are those that they are of, the first one first.
-    pub fn render(&self, comparisons: &[Comparison], reports: &[NamedReport], options: &Options) -> Result<Vec<u8>> {
+    /// All comparisons, one after the other, ending in a newline; `reports` are those that they are
+    /// of, the first one first.
+    pub fn render(
+        &self,
+        comparisons: &[Comparison],
+        reports: &[NamedReport],
+        options: &Options,
+    ) -> Result<Vec<u8>> {
         (self.render)(comparisons, reports, options)
     }
 }
 
 /// Every format, the default one first.
 pub const COMPARISON_FORMATS: &[ComparisonFormat] = &[
-    ComparisonFormat { name: "table", extension: "txt", help: "for people", verbose: true, render: table },
-    ComparisonFormat { name: "markdown", extension: "md", help: "for pull requests", verbose: true, render: markdown },
+    ComparisonFormat {
+        name: "table",
+        extension: "txt",
+        help: "for people",
+        verbose: true,
+        render: table,
+    },
+    ComparisonFormat {
+        name: "markdown",
+        extension: "md",
+        help: "for pull requests",
+        verbose: true,
+        render: markdown,
+    },
     ComparisonFormat {
         name: "json",
         extension: "json",
@@ -73,7 +91,10 @@ pub fn comparison_format(name: &str) -> Result<&'static ComparisonFormat> {
 
 /// The format of comparisons that the extension of `path` stands for.
 pub fn comparison_format_of(path: &Path) -> Result<&'static ComparisonFormat> {
-    let given = path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
+    let given = path
+        .extension()
+        .map(|e| e.to_string_lossy().to_ascii_lowercase())
+        .unwrap_or_default();
     let known: Vec<&str> = COMPARISON_FORMATS.iter().map(|f| f.extension).collect();
     let found = COMPARISON_FORMATS.iter().find(|f| f.extension == given);
     found.ok_or_else(|| unknown("no format of comparisons for extension", &given, &known))
@@ -97,24 +118,38 @@ pub fn comparison_summary(comparison: &Comparison) -> String {
         tally.same,
         tally.cannot_tell,
     );
-    let worse = comparison.pairs().filter(|(_, pair)| pair.change == Change::Worse);
+    let worse = comparison
+        .pairs()
+        .filter(|(_, pair)| pair.change == Change::Worse);
     if let Some((group, pair)) = worse.max_by(|(_, a), (_, b)| a.size().total_cmp(&b.size())) {
         let [change, low, high] = changes(pair);
-        text.push_str(&format!("; worst: {}, {change}%", place(group, &pair.coordinates)));
+        text.push_str(&format!(
+            "; worst: {}, {change}%",
+            place(group, &pair.coordinates)
+        ));
         if !low.is_empty() {
             text.push_str(&format!(" ({low} to {high})"));
         }
     }
     if !comparison.unaligned.is_empty() {
-        text.push_str(&format!("; {} not compared", counted(comparison.unaligned.len(), "point")));
+        text.push_str(&format!(
+            "; {} not compared",
+            counted(comparison.unaligned.len(), "point")
+        ));
     }
     text
 }
 
 /// A group's axes as those of a dataset.
 fn as_dataset(group: &PairGroup) -> Dataset {
-    let outcome = || Outcome::Skipped { reason: String::new() };
-    let point = |pair: &Pair| Point { id: 0, coordinates: pair.coordinates.clone(), outcome: outcome() };
+    let outcome = || Outcome::Skipped {
+        reason: String::new(),
+    };
+    let point = |pair: &Pair| Point {
+        id: 0,
+        coordinates: pair.coordinates.clone(),
+        outcome: outcome(),
+    };
     Dataset {
         experiment: group.experiment.clone(),
         quantity: group.quantity.clone(),
@@ -127,37 +162,75 @@ fn as_dataset(group: &PairGroup) -> Dataset {
 
 /// The axes that tell the pairs of a group apart; the kernel only where nothing else does.
 fn axes(group: &PairGroup) -> Vec<String> {
-    let all: Vec<String> = varying_axes(&as_dataset(group)).into_iter().map(str::to_owned).collect();
-    let without: Vec<String> = all.iter().filter(|axis| *axis != "kernel").cloned().collect();
+    let all: Vec<String> = varying_axes(&as_dataset(group))
+        .into_iter()
+        .map(str::to_owned)
+        .collect();
+    let without: Vec<String> = all
+        .iter()
+        .filter(|axis| *axis != "kernel")
+        .cloned()
+        .collect();
     let places = |axes: &[String]| {
-        let key = |pair: &Pair| axes.iter().map(|axis| pair.coordinates.get(axis).cloned()).collect::<Vec<_>>();
-        group.pairs.iter().map(key).collect::<std::collections::BTreeSet<_>>().len()
+        let key = |pair: &Pair| {
+            axes.iter()
+                .map(|axis| pair.coordinates.get(axis).cloned())
+                .collect::<Vec<_>>()
+        };
+        group
+            .pairs
+            .iter()
+            .map(key)
+            .collect::<std::collections::BTreeSet<_>>()
+            .len()
     };
-    if places(&without) == group.pairs.len() { without } else { all }
+    if places(&without) == group.pairs.len() {
+        without
+    } else {
+        all
+    }
 }
 
 /// Experiment and coordinates of a pair in words.
 fn place(group: &PairGroup, coordinates: &Coordinates) -> String {
-    let at = |axis: &String| Some(named(axis, coordinates.get(axis).map(|c| coordinate(axis, c))?));
+    let at = |axis: &String| {
+        Some(named(
+            axis,
+            coordinates.get(axis).map(|c| coordinate(axis, c))?,
+        ))
+    };
     let words: Vec<String> = axes(group).iter().filter_map(at).collect();
-    format!("{} {}", group.experiment, words.join(" ")).trim_end().to_owned()
+    format!("{} {}", group.experiment, words.join(" "))
+        .trim_end()
+        .to_owned()
 }
 
 /// A coordinate that is understood alone, with its axis where it is a bare number.
 fn named(axis: &str, text: String) -> String {
-    if text.chars().all(|c| c.is_ascii_digit()) { format!("{} {text}", axis_title(axis)) } else { text }
+    if text.chars().all(|c| c.is_ascii_digit()) {
+        format!("{} {text}", axis_title(axis))
+    } else {
+        text
+    }
 }
 
 /// The change in percent with sign, and the ends of its interval; empty where there is none.
 fn changes(pair: &Pair) -> [String; 3] {
-    [pair.ratio, pair.ratio_low, pair.ratio_high]
-        .map(|ratio| ratio.map(|ratio| signed((ratio - 1.0) * 100.0)).unwrap_or_default())
+    [pair.ratio, pair.ratio_low, pair.ratio_high].map(|ratio| {
+        ratio
+            .map(|ratio| signed((ratio - 1.0) * 100.0))
+            .unwrap_or_default()
+    })
 }
 
 /// A percentage with one decimal and its sign, which zero does not have.
 fn signed(percent: f64) -> String {
     let text = format!("{percent:+.1}");
-    if ["+0.0", "-0.0"].contains(&text.as_str()) { "0.0".to_owned() } else { text }
+    if ["+0.0", "-0.0"].contains(&text.as_str()) {
+        "0.0".to_owned()
+    } else {
+        text
+    }
 }
 
 /// The pairs of a group that are shown, and what is to be read above them.
@@ -165,11 +238,21 @@ pub(super) fn grid(group: &PairGroup, verbose: bool) -> Grid {
     let axes = axes(group);
     let (factor, unit) = table_unit(&group.quantity.unit);
     let numbers = |axis: &String| {
-        group.pairs.iter().all(|p| p.coordinates.get(axis).is_some_and(|c| matches!(c, report::Coordinate::Number(_))))
+        group.pairs.iter().all(|p| {
+            p.coordinates
+                .get(axis)
+                .is_some_and(|c| matches!(c, report::Coordinate::Number(_)))
+        })
     };
     let mut columns: Vec<Column> = axes
         .iter()
-        .map(|axis| if numbers(axis) { Column::right(axis_title(axis)) } else { Column::left(axis_title(axis)) })
+        .map(|axis| {
+            if numbers(axis) {
+                Column::right(axis_title(axis))
+            } else {
+                Column::left(axis_title(axis))
+            }
+        })
         .collect();
     columns.extend([
         Column::right(format!("before {unit}")),
@@ -180,28 +263,49 @@ pub(super) fn grid(group: &PairGroup, verbose: bool) -> Grid {
         Column::left("verdict"),
     ]);
     let row = |pair: &Pair| -> Vec<String> {
-        let at = axes.iter().map(|axis| pair.coordinates.get(axis).map(|c| coordinate(axis, c)).unwrap_or_default());
-        let value = |side: &verdict::Side| format!("{}{}", significant(side.median * factor), mark(side.grade));
+        let at = axes.iter().map(|axis| {
+            pair.coordinates
+                .get(axis)
+                .map(|c| coordinate(axis, c))
+                .unwrap_or_default()
+        });
+        let value = |side: &verdict::Side| {
+            format!("{}{}", significant(side.median * factor), mark(side.grade))
+        };
         let star = if pair.remark.is_some() { " *" } else { "" };
         at.chain([value(&pair.before), value(&pair.after)])
             .chain(changes(pair))
             .chain([format!("{}{star}", pair.change.word())])
             .collect()
     };
-    let shown = group.pairs.iter().filter(|pair| verbose || pair.change != Change::Same);
-    Grid { rows: shown.map(row).collect(), columns }
+    let shown = group
+        .pairs
+        .iter()
+        .filter(|pair| verbose || pair.change != Change::Same);
+    Grid {
+        rows: shown.map(row).collect(),
+        columns,
+    }
 }
 
-/// What is to be said about pairs that are shown, marked `*` above: each remark with the pairs it is about.
+/// What is to be said about pairs that are shown, marked `*` above: each remark with the pairs it
+/// is about.
 pub(super) fn remarks(comparison: &Comparison, verbose: bool) -> Vec<String> {
-    let shown = comparison.pairs().filter(|(_, pair)| verbose || pair.change != Change::Same);
-    let told = shown.filter_map(|(group, pair)| Some((pair.remark.clone()?, place(group, &pair.coordinates))));
+    let shown = comparison
+        .pairs()
+        .filter(|(_, pair)| verbose || pair.change != Change::Same);
+    let told = shown
+        .filter_map(|(group, pair)| Some((pair.remark.clone()?, place(group, &pair.coordinates))));
     gathered(told, verbose)
 }
 
 /// The heading of a group: what is compared, and which direction is good.
 pub(super) fn heading(group: &PairGroup) -> String {
-    let better = if group.quantity.higher_is_better { "more" } else { "less" };
+    let better = if group.quantity.higher_is_better {
+        "more"
+    } else {
+        "less"
+    };
     let name = match group.experiment == group.quantity.name {
         true => group.experiment.clone(),
         false => format!("{}: {}", group.experiment, group.quantity.name),
@@ -222,19 +326,34 @@ pub(super) struct Unshown<'a> {
 
 impl<'a> From<&'a Unaligned> for Unshown<'a> {
     fn from(one: &'a Unaligned) -> Self {
-        Unshown { experiment: &one.experiment, coordinates: &one.coordinates, reason: &one.reason }
+        Unshown {
+            experiment: &one.experiment,
+            coordinates: &one.coordinates,
+            reason: &one.reason,
+        }
     }
 }
 
 /// What is not shown: each reason with the points it holds for.
-pub(super) fn reasons<'a>(unshown: impl Iterator<Item = impl Into<Unshown<'a>>>, verbose: bool) -> Vec<String> {
+pub(super) fn reasons<'a>(
+    unshown: impl Iterator<Item = impl Into<Unshown<'a>>>,
+    verbose: bool,
+) -> Vec<String> {
     let words = |one: Unshown<'a>| -> String {
         let told = ["operation", "level", "size_bytes", "threads", "from", "to"];
-        let at =
-            told.iter().filter_map(|axis| Some(named(axis, one.coordinates.get(*axis).map(|c| coordinate(axis, c))?)));
-        format!("{} {}", one.experiment, at.collect::<Vec<_>>().join(" ")).trim_end().to_owned()
+        let at = told.iter().filter_map(|axis| {
+            Some(named(
+                axis,
+                one.coordinates.get(*axis).map(|c| coordinate(axis, c))?,
+            ))
+        });
+        format!("{} {}", one.experiment, at.collect::<Vec<_>>().join(" "))
+            .trim_end()
+            .to_owned()
     };
-    let told = unshown.map(Into::into).map(|one| (one.reason.to_owned(), words(one)));
+    let told = unshown
+        .map(Into::into)
+        .map(|one| (one.reason.to_owned(), words(one)));
     gathered(told, verbose)
 }
 
@@ -249,14 +368,25 @@ fn gathered(told: impl Iterator<Item = (String, String)>, verbose: bool) -> Vec<
     }
     let line = |(text, places): &(String, Vec<String>)| {
         let shown = if verbose { places.len() } else { 2 };
-        let first: Vec<String> = places.iter().take(shown).map(|place| shorten(place, 100)).collect();
-        let more = if places.len() > shown { format!(" and {} more", places.len() - shown) } else { String::new() };
+        let first: Vec<String> = places
+            .iter()
+            .take(shown)
+            .map(|place| shorten(place, 100))
+            .collect();
+        let more = if places.len() > shown {
+            format!(" and {} more", places.len() - shown)
+        } else {
+            String::new()
+        };
         format!("{}: {}{more}", shorten(text, 160), first.join(", "))
     };
     let most = if verbose { kinds.len() } else { MOST_REASONS };
     let mut lines: Vec<String> = kinds.iter().take(most).map(line).collect();
     if kinds.len() > most {
-        lines.push(format!("and {} like these; --verbose shows them", kinds.len() - most));
+        lines.push(format!(
+            "and {} like these; --verbose shows them",
+            kinds.len() - most
+        ));
     }
     lines
 }
@@ -268,7 +398,10 @@ pub(super) fn legend(comparison: &Comparison) -> String {
     let mut parts = vec!["before, after: medians of rounds, change: their ratio".to_owned()];
     if judged > 0 {
         let expected = significant((1.0 - comparison.confidence) * judged as f64);
-        parts.push(format!("from, to: {:.0}% interval of the change", comparison.confidence * 100.0));
+        parts.push(format!(
+            "from, to: {:.0}% interval of the change",
+            comparison.confidence * 100.0
+        ));
         parts.push(format!(
             "by chance at most {expected} of {} would come out better or worse",
             counted(judged, "point")
@@ -287,19 +420,39 @@ pub(super) fn legend(comparison: &Comparison) -> String {
 /// The lines above the tables: word and text.
 pub(super) fn head(comparison: &Comparison) -> Vec<[String; 2]> {
     let mut rows = vec![
-        ["compared".to_owned(), format!("{} with {}", shorten(&comparison.after, 80), shorten(&comparison.before, 80))],
+        [
+            "compared".to_owned(),
+            format!(
+                "{} with {}",
+                shorten(&comparison.after, 80),
+                shorten(&comparison.before, 80)
+            ),
+        ],
         ["result".to_owned(), comparison_summary(comparison)],
     ];
-    rows.extend(comparison.notes.iter().map(|note| ["note".to_owned(), shorten(note, 300)]));
+    rows.extend(
+        comparison
+            .notes
+            .iter()
+            .map(|note| ["note".to_owned(), shorten(note, 300)]),
+    );
     rows
 }
 
 /// For people.
-fn table(comparisons: &[Comparison], _reports: &[NamedReport], options: &Options) -> Result<Vec<u8>> {
+fn table(
+    comparisons: &[Comparison],
+    _reports: &[NamedReport],
+    options: &Options,
+) -> Result<Vec<u8>> {
     let width = options.width;
     let words = |rows: Vec<Vec<String>>| {
         let columns = rows.first().map_or(1, Vec::len);
-        Grid { columns: vec![Column::left(""); columns], rows }.to_text(width)
+        Grid {
+            columns: vec![Column::left(""); columns],
+            rows,
+        }
+        .to_text(width)
     };
     let mut parts = Vec::new();
     for comparison in comparisons {
@@ -312,14 +465,25 @@ fn table(comparisons: &[Comparison], _reports: &[NamedReport], options: &Options
                 text.push_str(&grid.to_text(width));
             }
             if same > 0 {
-                text.push_str(&words(vec![vec![format!("{} the same; --verbose shows them", counted(same, "point"))]]));
+                text.push_str(&words(vec![vec![format!(
+                    "{} the same; --verbose shows them",
+                    counted(same, "point")
+                )]]));
             }
             parts.push(text);
         }
         let mut last = Vec::new();
         let reasons = reasons(comparison.unaligned.iter(), options.verbose);
-        last.extend(remarks(comparison, options.verbose).into_iter().map(|r| vec!["*".to_owned(), r]));
-        last.extend(reasons.into_iter().map(|r| vec!["not compared".to_owned(), r]));
+        last.extend(
+            remarks(comparison, options.verbose)
+                .into_iter()
+                .map(|r| vec!["*".to_owned(), r]),
+        );
+        last.extend(
+            reasons
+                .into_iter()
+                .map(|r| vec!["not compared".to_owned(), r]),
+        );
         if comparison.tally.all() > 0 {
             last.push(vec!["legend".to_owned(), legend(comparison)]);
         }
@@ -331,14 +495,19 @@ fn table(comparisons: &[Comparison], _reports: &[NamedReport], options: &Options
 }
 
 /// For pull requests: what changed in sight, the rest folded.
-fn markdown(comparisons: &[Comparison], _reports: &[NamedReport], options: &Options) -> Result<Vec<u8>> {
+fn markdown(
+    comparisons: &[Comparison],
+    _reports: &[NamedReport],
+    options: &Options,
+) -> Result<Vec<u8>> {
     let mut text = String::new();
     for comparison in comparisons {
         for [word, line] in head(comparison) {
             text.push_str(&format!("- **{word}**: {}\n", escape_markdown(&line)));
         }
         for group in &comparison.groups {
-            let (few, all) = (grid(group, options.verbose), grid(group, true));
+            let few = grid(group, options.verbose);
+            let all = grid(group, true);
             text.push_str(&format!("\n### {}\n\n", escape_markdown(&heading(group))));
             if !few.rows.is_empty() {
                 text.push_str(&few.to_markdown());
@@ -346,7 +515,9 @@ fn markdown(comparisons: &[Comparison], _reports: &[NamedReport], options: &Opti
             if few.rows.len() < all.rows.len() {
                 let summary = format!("all {}", counted(all.rows.len(), "point"));
                 let table = all.to_markdown();
-                text.push_str(&format!("\n<details><summary>{summary}</summary>\n\n{table}\n</details>\n"));
+                text.push_str(&format!(
+                    "\n<details><summary>{summary}</summary>\n\n{table}\n</details>\n"
+                ));
             }
         }
         text.push('\n');
@@ -364,7 +535,11 @@ fn markdown(comparisons: &[Comparison], _reports: &[NamedReport], options: &Opti
 }
 
 /// For programs: one comparison as an object, several as a list.
-fn json(comparisons: &[Comparison], _reports: &[NamedReport], _options: &Options) -> Result<Vec<u8>> {
+fn json(
+    comparisons: &[Comparison],
+    _reports: &[NamedReport],
+    _options: &Options,
+) -> Result<Vec<u8>> {
     let text = match comparisons {
         [one] => serde_json::to_string_pretty(one),
         many => serde_json::to_string_pretty(many),

@@ -1,11 +1,13 @@
 //! One row per point, for spreadsheets and data frames.
 //!
-//! The columns are those of `report::CSV_COLUMNS`, the same for every command. Reports of other versions may have axes
-//! and figures that this list does not have; they come behind it.
+//! The columns are those of `report::CSV_COLUMNS`, the same for every command. Reports of other
+//! versions may have axes and figures that this list does not have; they come behind it.
 
 use super::text::{clean, cleaned};
 use super::{Options, Renderer};
-use report::{CSV_COLUMNS, Cause, Coordinate, CsvCell, CsvColumn, Dataset, Point, Report, csv_column};
+use report::{
+    CSV_COLUMNS, Cause, Coordinate, CsvCell, CsvColumn, Dataset, Point, Report, csv_column,
+};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use units::error::{Error, Result};
@@ -23,7 +25,8 @@ impl Renderer for Csv {
     }
 
     fn help(&self) -> &'static str {
-        "one row per point in base units (B/s, ns), the same columns for every command, empty where there is no value"
+        "one row per point in base units (B/s, ns), the same columns for every command, empty \
+         where there is no value"
     }
 
     fn render_finite(&self, report: &Report, _options: &Options) -> Result<Vec<u8>> {
@@ -33,22 +36,30 @@ impl Renderer for Csv {
         let mut writer = ::csv::Writer::from_writer(Vec::new());
         let known = CSV_COLUMNS.iter().map(|column| column.name.to_owned());
         let titles = known.chain(axes.iter().map(|axis| axis_title(axis)));
-        writer.write_record(titles.chain(figures.iter().map(|name| figure_title(name, &axes)))).map_err(cannot)?;
+        writer
+            .write_record(titles.chain(figures.iter().map(|name| figure_title(name, &axes))))
+            .map_err(cannot)?;
         for dataset in &report.datasets {
             for point in &dataset.points {
-                let known = CSV_COLUMNS.iter().map(|column| cell(column, dataset, point));
+                let known = CSV_COLUMNS
+                    .iter()
+                    .map(|column| cell(column, dataset, point));
                 let others = axes.iter().map(|axis| coordinate(point, axis));
                 let also = point.outcome.measured().map(|m| &m.also);
-                let rest = figures
-                    .iter()
-                    .map(|name| also.and_then(|also| also.get(name)).map(|value| number(*value)).unwrap_or_default());
+                let rest = figures.iter().map(|name| {
+                    also.and_then(|also| also.get(name))
+                        .map(|value| number(*value))
+                        .unwrap_or_default()
+                });
                 for field in known.chain(others).chain(rest) {
                     writer.write_field(field.as_bytes()).map_err(cannot)?;
                 }
                 writer.write_record(None::<&[u8]>).map_err(cannot)?;
             }
         }
-        writer.into_inner().map_err(|e| Error::failure(format!("cannot write CSV: {}", e.error())))
+        writer
+            .into_inner()
+            .map_err(|e| Error::failure(format!("cannot write CSV: {}", e.error())))
     }
 }
 
@@ -59,7 +70,11 @@ fn cell<'a>(column: &CsvColumn, dataset: &'a Dataset, point: &'a Point) -> Cow<'
         CsvCell::Experiment => Some(cleaned(&dataset.experiment)),
         CsvCell::Quantity => Some(cleaned(&dataset.quantity.name)),
         CsvCell::Unit => Some(cleaned(&dataset.quantity.unit)),
-        CsvCell::Better => Some(Cow::Borrowed(if dataset.quantity.higher_is_better { "more" } else { "less" })),
+        CsvCell::Better => Some(Cow::Borrowed(if dataset.quantity.higher_is_better {
+            "more"
+        } else {
+            "less"
+        })),
         CsvCell::Role => match (dataset.derived, dataset.auxiliary) {
             (true, _) => Some(Cow::Borrowed("derived")),
             (false, true) => Some(Cow::Borrowed("auxiliary")),
@@ -71,9 +86,13 @@ fn cell<'a>(column: &CsvColumn, dataset: &'a Dataset, point: &'a Point) -> Cow<'
             Some(measured) => Some(Cow::Owned(clean(&measured.verdict.text()))),
             None => point.outcome.reason().map(cleaned),
         },
-        CsvCell::Cause => measured.and_then(|m| m.verdict.reasons.first()).map(|reason| cause(reason.cause)),
+        CsvCell::Cause => measured
+            .and_then(|m| m.verdict.reasons.first())
+            .map(|reason| cause(reason.cause)),
         CsvCell::Axis => Some(coordinate(point, column.name)),
-        CsvCell::Also => measured.and_then(|m| m.also.get(column.name)).map(|value| number(*value)),
+        CsvCell::Also => measured
+            .and_then(|m| m.also.get(column.name))
+            .map(|value| number(*value)),
         CsvCell::Figure(figure) => measured.and_then(figure.get).map(number),
     };
     cell.unwrap_or_default()
@@ -82,24 +101,34 @@ fn cell<'a>(column: &CsvColumn, dataset: &'a Dataset, point: &'a Point) -> Cow<'
 /// The stable name of a cause.
 fn cause(cause: Cause) -> Cow<'static, str> {
     let name = serde_json::to_value(cause).ok();
-    Cow::Owned(name.and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default())
+    Cow::Owned(
+        name.and_then(|name| name.as_str().map(str::to_owned))
+            .unwrap_or_default(),
+    )
 }
 
 /// Axes that have no column, in the order of their names.
 fn unknown_axes(report: &Report) -> Vec<String> {
     let points = report.datasets.iter().flat_map(|d| &d.points);
-    let known = |name: &str| csv_column(name).is_some_and(|column| matches!(column.cell, CsvCell::Axis));
+    let known =
+        |name: &str| csv_column(name).is_some_and(|column| matches!(column.cell, CsvCell::Axis));
     names(points.flat_map(|p| p.coordinates.keys()), known)
 }
 
 /// Further figures of points that have no column, in the order of their names.
 fn unknown_figures(report: &Report) -> Vec<String> {
-    let points = report.datasets.iter().flat_map(|d| &d.points).filter_map(|p| p.outcome.measured());
-    let known = |name: &str| csv_column(name).is_some_and(|column| matches!(column.cell, CsvCell::Also));
+    let points = report
+        .datasets
+        .iter()
+        .flat_map(|d| &d.points)
+        .filter_map(|p| p.outcome.measured());
+    let known =
+        |name: &str| csv_column(name).is_some_and(|column| matches!(column.cell, CsvCell::Also));
     names(points.flat_map(|m| m.also.keys()), known)
 }
 
-/// Each of `all` that is not `known`, once. Collecting them would keep and sort millions of the same few.
+/// Each of `all` that is not `known`, once. Collecting them would keep and sort millions of the
+/// same few.
 fn names<'a>(all: impl Iterator<Item = &'a String>, known: impl Fn(&str) -> bool) -> Vec<String> {
     let mut names = BTreeSet::new();
     for name in all {
@@ -107,20 +136,33 @@ fn names<'a>(all: impl Iterator<Item = &'a String>, known: impl Fn(&str) -> bool
             names.insert(name);
         }
     }
-    names.into_iter().filter(|name| !known(name)).cloned().collect()
+    names
+        .into_iter()
+        .filter(|name| !known(name))
+        .cloned()
+        .collect()
 }
 
-/// The heading of an unknown figure; one that is called like another column must not be mistaken for it.
+/// The heading of an unknown figure; one that is called like another column must not be mistaken
+/// for it.
 fn figure_title(name: &str, axes: &[String]) -> String {
     let text = clean(name);
     let taken = csv_column(&text).is_some() || axes.iter().any(|axis| clean(axis) == text);
-    if taken { format!("figure_{text}") } else { text }
+    if taken {
+        format!("figure_{text}")
+    } else {
+        text
+    }
 }
 
 /// The heading of an unknown axis; one that is called like a column must not be mistaken for it.
 fn axis_title(axis: &str) -> String {
     let text = clean(axis);
-    if csv_column(&text).is_some() { format!("axis_{text}") } else { text }
+    if csv_column(&text).is_some() {
+        format!("axis_{text}")
+    } else {
+        text
+    }
 }
 
 /// A coordinate as text, empty where the point has none.

@@ -6,13 +6,18 @@ use std::borrow::Cow;
 
 /// `report` if every measured value in it is finite, else a copy in which that is so.
 ///
-/// A point whose summary is not finite counts as failed; optional figures that are not finite are absent.
+/// A point whose summary is not finite counts as failed; optional figures that are not finite are
+/// absent.
 pub(super) fn finite(report: &Report) -> Cow<'_, Report> {
     if is_finite(report) {
         return Cow::Borrowed(report);
     }
     let mut report = report.clone();
-    report.datasets.iter_mut().flat_map(|d: &mut Dataset| d.points.iter_mut()).for_each(repair_point);
+    report
+        .datasets
+        .iter_mut()
+        .flat_map(|d: &mut Dataset| d.points.iter_mut())
+        .for_each(repair_point);
     repair_rest(&mut report);
     Cow::Owned(report)
 }
@@ -22,8 +27,10 @@ pub(super) fn all(reports: &[NamedReport]) -> Cow<'_, [NamedReport]> {
     if reports.iter().all(|named| is_finite(&named.report)) {
         return Cow::Borrowed(reports);
     }
-    let finite =
-        |named: &NamedReport| NamedReport { report: finite(&named.report).into_owned(), name: named.name.clone() };
+    let finite = |named: &NamedReport| NamedReport {
+        report: finite(&named.report).into_owned(),
+        name: named.name.clone(),
+    };
     reports.iter().map(finite).collect()
 }
 
@@ -74,16 +81,35 @@ macro_rules! figures {
 
 /// Whether [`repair_point`] would leave a point as it is.
 fn is_whole(point: &Point) -> bool {
-    let Outcome::Measured(measured) = &point.outcome else { return true };
+    let Outcome::Measured(measured) = &point.outcome else {
+        return true;
+    };
     let mut summary = measured.summary;
     wild_figure(&summary).is_none()
-        && spread(&mut summary).into_iter().flatten().all(|f| f.is_finite())
+        && spread(&mut summary)
+            .into_iter()
+            .flatten()
+            .all(|f| f.is_finite())
         && measured.also.values().all(|v| v.is_finite())
-        && measured.samples.iter().all(|s| s.value.is_finite() && s.elapsed_ns.is_finite())
+        && measured
+            .samples
+            .iter()
+            .all(|s| s.value.is_finite() && s.elapsed_ns.is_finite())
         && measured.limit.as_ref().is_none_or(|l| l.value.is_finite())
-        && measured.evidence.closer_cpus.as_ref().is_none_or(|c| (c.nearest_ns + c.usual_ns).is_finite())
-        && measured.evidence.shared_core.as_ref().is_none_or(|c| (c.usual_per_cycle + c.least_per_cycle).is_finite())
-        && figures!(measured.evidence, &).into_iter().flatten().all(|f| f.is_finite())
+        && measured
+            .evidence
+            .closer_cpus
+            .as_ref()
+            .is_none_or(|c| (c.nearest_ns + c.usual_ns).is_finite())
+        && measured
+            .evidence
+            .shared_core
+            .as_ref()
+            .is_none_or(|c| (c.usual_per_cycle + c.least_per_cycle).is_finite())
+        && figures!(measured.evidence, &)
+            .into_iter()
+            .flatten()
+            .all(|f| f.is_finite())
 }
 
 /// Repairs what is not a point.
@@ -101,15 +127,25 @@ fn repair_rest(report: &mut Report) {
     repair_host(&mut report.provenance.host);
 }
 
-/// The first required figure that is not finite, by its place in the report: JSON has no way to write it.
+/// The first required figure that is not finite, by its place in the report: JSON has no way to
+/// write it.
 pub(super) fn unwritable(report: &Report) -> Option<&'static str> {
-    let required = [("plan.budget", report.plan.budget.0), ("plan.planned", report.plan.planned.0)];
-    required.iter().find(|(_, value)| !value.is_finite()).map(|(name, _)| *name)
+    let required = [
+        ("plan.budget", report.plan.budget.0),
+        ("plan.planned", report.plan.planned.0),
+    ];
+    required
+        .iter()
+        .find(|(_, value)| !value.is_finite())
+        .map(|(name, _)| *name)
 }
 
-/// Makes a point with an impossible summary a failed one, and drops impossible detail from the others.
+/// Makes a point with an impossible summary a failed one, and drops impossible detail from the
+/// others.
 fn repair_point(point: &mut Point) {
-    let Outcome::Measured(measured) = &mut point.outcome else { return };
+    let Outcome::Measured(measured) = &mut point.outcome else {
+        return;
+    };
     match wild_figure(&measured.summary) {
         Some(name) => {
             let reason = format!("the samples gave no finite {name}");
@@ -129,12 +165,19 @@ fn wild_figure(s: &Summary) -> Option<&'static str> {
         ("confidence", s.confidence),
         ("mad", s.mad.unwrap_or(0.0)),
     ];
-    figures.iter().find(|(_, value)| !value.is_finite()).map(|(name, _)| *name)
+    figures
+        .iter()
+        .find(|(_, value)| !value.is_finite())
+        .map(|(name, _)| *name)
 }
 
 /// The optional figures of a summary.
 fn spread(summary: &mut Summary) -> [&mut Option<f64>; 3] {
-    [&mut summary.mean, &mut summary.standard_deviation, &mut summary.coefficient_of_variation]
+    [
+        &mut summary.mean,
+        &mut summary.standard_deviation,
+        &mut summary.coefficient_of_variation,
+    ]
 }
 
 /// Drops detail that is not finite.
@@ -143,10 +186,16 @@ fn repair_measured(measured: &mut Measured) {
     for figure in spread(&mut measured.summary) {
         drop_wild(figure, |f| *f);
     }
-    measured.samples.retain(|s| s.value.is_finite() && s.elapsed_ns.is_finite());
+    measured
+        .samples
+        .retain(|s| s.value.is_finite() && s.elapsed_ns.is_finite());
     drop_wild(&mut measured.limit, |l| l.value);
-    drop_wild(&mut measured.evidence.closer_cpus, |c| c.nearest_ns + c.usual_ns);
-    drop_wild(&mut measured.evidence.shared_core, |c| c.usual_per_cycle + c.least_per_cycle);
+    drop_wild(&mut measured.evidence.closer_cpus, |c| {
+        c.nearest_ns + c.usual_ns
+    });
+    drop_wild(&mut measured.evidence.shared_core, |c| {
+        c.usual_per_cycle + c.least_per_cycle
+    });
     for figure in figures!(measured.evidence, &mut) {
         drop_wild(figure, |f| *f);
     }

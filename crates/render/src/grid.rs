@@ -6,7 +6,8 @@ use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets};
 /// Narrower than this no table can be read; terminals that claim to be are not believed.
 const NARROWEST: u16 = 40;
 
-/// A longer cell does not widen its column where nothing is wrapped: one long cell would push all others apart.
+/// A longer cell does not widen its column where nothing is wrapped: one long cell would push all
+/// others apart.
 const LONGEST_ALIGNED: usize = 60;
 
 /// One column's heading and side.
@@ -21,12 +22,18 @@ pub(super) struct Column {
 impl Column {
     /// A column of words.
     pub(super) fn left(title: impl Into<String>) -> Self {
-        Column { title: title.into(), right: false }
+        Column {
+            title: title.into(),
+            right: false,
+        }
     }
 
     /// A column of numbers.
     pub(super) fn right(title: impl Into<String>) -> Self {
-        Column { title: title.into(), right: true }
+        Column {
+            title: title.into(),
+            right: true,
+        }
     }
 }
 
@@ -43,22 +50,29 @@ impl Grid {
     /// Without the columns for which no row has anything to say; the headings in `keep` stay.
     pub(super) fn without_empty(&self, keep: &[&str]) -> Grid {
         let used = |i: &usize| {
-            keep.contains(&self.columns[*i].title.as_str()) || self.rows.iter().any(|row| !row[*i].is_empty())
+            keep.contains(&self.columns[*i].title.as_str())
+                || self.rows.iter().any(|row| !row[*i].is_empty())
         };
         self.only(&(0..self.columns.len()).filter(used).collect::<Vec<_>>())
     }
 
-    /// Aligned columns of at most `width` characters together, newline at the end. Without a width each row is one
-    /// line, so that programs find it.
+    /// Aligned columns of at most `width` characters together, newline at the end. Without a width
+    /// each row is one line, so that programs find it.
     ///
-    /// Where that is too narrow for all columns, words are wrapped; a table with numbers is folded instead into
-    /// several that repeat the first column, because a wrapped number reads as a smaller one. The heading is left
-    /// out where all of its titles are empty.
+    /// Where that is too narrow for all columns, words are wrapped; a table with numbers is folded
+    /// instead into several that repeat the first column, because a wrapped number reads as a
+    /// smaller one. The heading is left out where all of its titles are empty.
     pub(super) fn to_text(&self, width: Option<u16>) -> String {
-        let Some(width) = width else { return self.in_lines() };
+        let Some(width) = width else {
+            return self.in_lines();
+        };
         let width = width.max(NARROWEST);
         let widths = self.draw().column_max_content_widths();
-        let natural = |gap: u16| widths.iter().fold(0u16, |sum, w| sum.saturating_add(*w).saturating_add(gap));
+        let natural = |gap: u16| {
+            widths
+                .iter()
+                .fold(0u16, |sum, w| sum.saturating_add(*w).saturating_add(gap))
+        };
         let gap = if natural(2) <= width { 2 } else { 1 };
         if natural(gap) <= width {
             return self.aligned(width, gap);
@@ -78,13 +92,23 @@ impl Grid {
                 }
             }
         }
-        parts.iter().map(|columns| self.only(columns).aligned(width, gap)).collect::<Vec<_>>().join("\n")
+        parts
+            .iter()
+            .map(|columns| self.only(columns).aligned(width, gap))
+            .collect::<Vec<_>>()
+            .join("\n")
     }
 
     /// The columns at these places.
     fn only(&self, places: &[usize]) -> Grid {
-        let rows = self.rows.iter().map(|row| places.iter().map(|&i| row[i].clone()).collect());
-        Grid { columns: places.iter().map(|&i| self.columns[i].clone()).collect(), rows: rows.collect() }
+        let rows = self
+            .rows
+            .iter()
+            .map(|row| places.iter().map(|&i| row[i].clone()).collect());
+        Grid {
+            columns: places.iter().map(|&i| self.columns[i].clone()).collect(),
+            rows: rows.collect(),
+        }
     }
 
     /// The grid with one line for each row, however long. Long cells stand out of their column.
@@ -92,20 +116,44 @@ impl Grid {
         let title = |column: &Column| column.title.split('\n').map(clean).collect::<Vec<String>>();
         let titles: Vec<Vec<String>> = self.columns.iter().map(title).collect();
         let height = titles.iter().map(Vec::len).max().unwrap_or(0);
-        let line = |n: usize| titles.iter().map(|lines| lines.get(n).cloned().unwrap_or_default()).collect();
+        let line = |n: usize| {
+            titles
+                .iter()
+                .map(|lines| lines.get(n).cloned().unwrap_or_default())
+                .collect()
+        };
         let mut lines: Vec<Vec<String>> = (0..height).map(line).collect();
         lines.retain(|cells| cells.iter().any(|cell| !cell.is_empty()));
-        lines.extend(self.rows.iter().map(|row| row.iter().map(|cell| clean(cell)).collect()));
-        let own = |cells: &Vec<String>, i: usize| cells.get(i).map_or(0, |cell| cell.chars().count());
-        let aligned = |i| lines.iter().map(|cells| own(cells, i)).filter(|n| *n <= LONGEST_ALIGNED).max();
-        let widths: Vec<usize> = (0..self.columns.len()).map(|i| aligned(i).unwrap_or(0)).collect();
+        lines.extend(
+            self.rows
+                .iter()
+                .map(|row| row.iter().map(|cell| clean(cell)).collect()),
+        );
+        let own =
+            |cells: &Vec<String>, i: usize| cells.get(i).map_or(0, |cell| cell.chars().count());
+        let aligned = |i| {
+            lines
+                .iter()
+                .map(|cells| own(cells, i))
+                .filter(|n| *n <= LONGEST_ALIGNED)
+                .max()
+        };
+        let widths: Vec<usize> = (0..self.columns.len())
+            .map(|i| aligned(i).unwrap_or(0))
+            .collect();
         let padded = |cells: &Vec<String>| {
             let cells = self.columns.iter().zip(cells).zip(&widths);
             let cell = |((column, text), &width): ((&Column, &String), &usize)| match column.right {
                 true => format!("{text:>width$}"),
                 false => format!("{text:<width$}"),
             };
-            cells.map(cell).collect::<Vec<_>>().join("  ").trim_end().to_owned() + "\n"
+            cells
+                .map(cell)
+                .collect::<Vec<_>>()
+                .join("  ")
+                .trim_end()
+                .to_owned()
+                + "\n"
         };
         lines.iter().map(padded).collect()
     }
@@ -125,12 +173,19 @@ impl Grid {
     /// The grid as comfy-table sees it.
     fn draw(&self) -> Table {
         let mut table = Table::new();
-        table.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
+        table
+            .load_preset(presets::NOTHING)
+            .set_content_arrangement(ContentArrangement::Dynamic);
         if self.columns.iter().any(|c| !c.title.is_empty()) {
             table.set_header(self.columns.iter().map(|c| cell(c, &clean_lines(&c.title))));
         }
         for row in &self.rows {
-            table.add_row(self.columns.iter().zip(row).map(|(c, text)| cell(c, &clean(text))));
+            table.add_row(
+                self.columns
+                    .iter()
+                    .zip(row)
+                    .map(|(c, text)| cell(c, &clean(text))),
+            );
         }
         table
     }
@@ -138,8 +193,18 @@ impl Grid {
     /// A GitHub Markdown table, newline at the end.
     pub(super) fn to_markdown(&self) -> String {
         let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
-        let mut text = line(self.columns.iter().map(|c| escape_markdown(&c.title)).collect());
-        text.push_str(&line(self.columns.iter().map(|c| if c.right { "--:" } else { "---" }.to_owned()).collect()));
+        let mut text = line(
+            self.columns
+                .iter()
+                .map(|c| escape_markdown(&c.title))
+                .collect(),
+        );
+        text.push_str(&line(
+            self.columns
+                .iter()
+                .map(|c| if c.right { "--:" } else { "---" }.to_owned())
+                .collect(),
+        ));
         for row in &self.rows {
             text.push_str(&line(row.iter().map(|c| escape_markdown(c)).collect()));
         }
@@ -149,7 +214,11 @@ impl Grid {
 
 /// A cell on the side that its column wants.
 fn cell(column: &Column, text: &str) -> Cell {
-    let side = if column.right { CellAlignment::Right } else { CellAlignment::Left };
+    let side = if column.right {
+        CellAlignment::Right
+    } else {
+        CellAlignment::Left
+    };
     Cell::new(text).set_alignment(side)
 }
 

@@ -2,7 +2,8 @@
 
 use super::bars::with_bars;
 use super::figures::{
-    axis_title, best, coordinate, datasets_of, is_plain_latency, percent, share, spread, value, varying_axes,
+    axis_title, best, coordinate, datasets_of, is_plain_latency, percent, share, spread, value,
+    varying_axes,
 };
 use super::grid::{Column, Grid};
 use super::page::Block;
@@ -20,7 +21,8 @@ const MOST_NAMED: usize = 6;
 /// Whether a report is one of the whole hierarchy rather than of a single experiment.
 pub(super) fn applies(report: &Report) -> bool {
     let profile = report.plan.profile.as_str();
-    let single = profile == CHOSEN_PROFILE || report.datasets.iter().any(|d| d.experiment == profile);
+    let single =
+        profile == CHOSEN_PROFILE || report.datasets.iter().any(|d| d.experiment == profile);
     !single && report.datasets.iter().any(shows)
 }
 
@@ -28,7 +30,10 @@ pub(super) fn applies(report: &Report) -> bool {
 pub(super) fn shows(dataset: &Dataset) -> bool {
     let name = dataset.quantity.name.as_str();
     let by_level = dataset.axes.iter().any(|a| a.name == "level")
-        || dataset.points.iter().any(|p| p.coordinates.contains_key("level"));
+        || dataset
+            .points
+            .iter()
+            .any(|p| p.coordinates.contains_key("level"));
     dataset.experiment == name && matches!(name, "bandwidth" | "latency") && by_level
 }
 
@@ -50,37 +55,66 @@ struct Row<'a> {
 /// The points of a report that have a place of their own in the table.
 pub(super) fn shown(report: &Report) -> HashSet<*const Point> {
     let source = Source::new(report);
-    let rows: Vec<Row> = source.levels().into_iter().map(|level| source.row(level)).collect();
-    let points = rows.iter().flat_map(|row| row.bandwidth.iter().chain([&row.latency]).flatten());
+    let rows: Vec<Row> = source
+        .levels()
+        .into_iter()
+        .map(|level| source.row(level))
+        .collect();
+    let points = rows
+        .iter()
+        .flat_map(|row| row.bandwidth.iter().chain([&row.latency]).flatten());
     points.map(|point| std::ptr::from_ref(*point)).collect()
 }
 
-/// What the points of `dataset` that are not in `shown` have and the others do not: `operation triad; threads 2, 4`. Empty
-/// where they are further points of the same kind.
+/// What the points of `dataset` that are not in `shown` have and the others do not: `operation
+/// triad; threads 2, 4`. Empty where they are further points of the same kind.
 pub(super) fn beyond(dataset: &Dataset, shown: &HashSet<*const Point>) -> String {
-    let (inside, outside): (Vec<&Point>, Vec<&Point>) =
-        dataset.points.iter().partition(|point| shown.contains(&std::ptr::from_ref(*point)));
+    let (inside, outside): (Vec<&Point>, Vec<&Point>) = dataset
+        .points
+        .iter()
+        .partition(|point| shown.contains(&std::ptr::from_ref(*point)));
     let at = |points: &[&Point], axis: &str| -> BTreeSet<Coordinate> {
-        points.iter().filter_map(|point| point.coordinates.get(axis).cloned()).collect()
+        points
+            .iter()
+            .filter_map(|point| point.coordinates.get(axis).cloned())
+            .collect()
     };
     let told = |axis: &str| {
         let inside = at(&inside, axis);
-        let further: Vec<String> =
-            at(&outside, axis).difference(&inside).map(|found| coordinate(axis, found)).collect();
+        let further: Vec<String> = at(&outside, axis)
+            .difference(&inside)
+            .map(|found| coordinate(axis, found))
+            .collect();
         let rest = further.len().saturating_sub(MOST_NAMED);
-        let rest = if rest > 0 { format!(" and {rest} more") } else { String::new() };
-        let named = further.iter().take(MOST_NAMED).cloned().collect::<Vec<_>>().join(", ");
+        let rest = if rest > 0 {
+            format!(" and {rest} more")
+        } else {
+            String::new()
+        };
+        let named = further
+            .iter()
+            .take(MOST_NAMED)
+            .cloned()
+            .collect::<Vec<_>>()
+            .join(", ");
         (!further.is_empty()).then(|| format!("{} {named}{rest}", axis_title(axis)))
     };
     // The kernel follows from the operation, a level from the size.
-    let axes = varying_axes(dataset).into_iter().filter(|axis| !["kernel", "level"].contains(axis));
+    let axes = varying_axes(dataset)
+        .into_iter()
+        .filter(|axis| !["kernel", "level"].contains(axis));
     axes.filter_map(told).collect::<Vec<_>>().join("; ")
 }
 
-/// A row for each level in the order in which levels appear; with `bars` beside the shares of limits.
+/// A row for each level in the order in which levels appear; with `bars` beside the shares of
+/// limits.
 pub(super) fn block(report: &Report, bars: bool) -> Block {
     let source = Source::new(report);
-    let rows: Vec<Row> = source.levels().into_iter().map(|level| source.row(level)).collect();
+    let rows: Vec<Row> = source
+        .levels()
+        .into_iter()
+        .map(|level| source.row(level))
+        .collect();
     let columns = source.columns();
     let cells: Vec<Vec<String>> = rows.iter().map(Row::cells).collect();
     let marked = |mark| cells.iter().flatten().any(|c: &String| c.ends_with(mark));
@@ -94,20 +128,43 @@ pub(super) fn block(report: &Report, bars: bool) -> Block {
     if marked('!') {
         legend.push_str("; ! rejected");
     }
-    let keep: Vec<&str> = columns.iter().map(|c| c.title.as_str()).filter(|t| t.starts_with("trust")).collect();
-    let grid = Grid { columns: columns.clone(), rows: cells };
+    let keep: Vec<&str> = columns
+        .iter()
+        .map(|c| c.title.as_str())
+        .filter(|t| t.starts_with("trust"))
+        .collect();
+    let grid = Grid {
+        columns: columns.clone(),
+        rows: cells,
+    };
     let shares: Vec<Option<f64>> = rows.iter().map(Row::share).collect();
     let grid = if bars { with_bars(grid, &shares) } else { grid };
-    Block { title: String::new(), grid: grid.without_empty(&keep), legend }
+    Block {
+        title: String::new(),
+        grid: grid.without_empty(&keep),
+        legend,
+    }
 }
 
 impl<'a> Source<'a> {
     /// Bandwidth and latency by level, with one thread and with the most.
     fn new(report: &'a Report) -> Self {
-        let points = |quantity| datasets_of(report, quantity).filter(|d| shows(d)).flat_map(|d| &d.points);
+        let points = |quantity| {
+            datasets_of(report, quantity)
+                .filter(|d| shows(d))
+                .flat_map(|d| &d.points)
+        };
         let bandwidth: Vec<&Point> = points("bandwidth").collect();
-        let counts: BTreeSet<u64> = bandwidth.iter().filter_map(|p| p.number("threads")).collect();
-        let mut threads: Vec<u64> = counts.first().into_iter().chain(counts.last()).copied().collect();
+        let counts: BTreeSet<u64> = bandwidth
+            .iter()
+            .filter_map(|p| p.number("threads"))
+            .collect();
+        let mut threads: Vec<u64> = counts
+            .first()
+            .into_iter()
+            .chain(counts.last())
+            .copied()
+            .collect();
         threads.dedup();
         let there = |op: &&str| bandwidth.iter().any(|p| p.name("operation") == Some(op));
         Source {
@@ -121,7 +178,12 @@ impl<'a> Source<'a> {
     /// The levels in the order in which they appear.
     fn levels(&self) -> Vec<&'a Coordinate> {
         let mut levels: Vec<&Coordinate> = Vec::new();
-        for level in self.bandwidth.iter().chain(&self.latency).filter_map(|p| p.coordinates.get("level")) {
+        for level in self
+            .bandwidth
+            .iter()
+            .chain(&self.latency)
+            .filter_map(|p| p.coordinates.get("level"))
+        {
             if !levels.contains(&level) {
                 levels.push(level);
             }
@@ -135,12 +197,20 @@ impl<'a> Source<'a> {
         let mut bandwidth = Vec::new();
         for operation in &self.operations {
             for threads in &self.threads {
-                let same =
-                    |p: &&&Point| p.name("operation") == Some(operation) && p.number("threads") == Some(*threads);
-                bandwidth.push(best(self.bandwidth.iter().filter(here).filter(same).copied(), true));
+                let same = |p: &&&Point| {
+                    p.name("operation") == Some(operation) && p.number("threads") == Some(*threads)
+                };
+                bandwidth.push(best(
+                    self.bandwidth.iter().filter(here).filter(same).copied(),
+                    true,
+                ));
             }
         }
-        Row { level, bandwidth, latency: best(self.latency.iter().filter(here).copied(), false) }
+        Row {
+            level,
+            bandwidth,
+            latency: best(self.latency.iter().filter(here).copied(), false),
+        }
     }
 
     /// The headings, as many as [`Row::cells`] gives cells.
@@ -151,7 +221,8 @@ impl<'a> Source<'a> {
                 columns.push(Column::right(format!("{operation}\nGB/s\n{threads} thr")));
             }
         }
-        columns.extend(["latency\nns", "core\ncycles", "limit\n%", "spread\n± %"].map(Column::right));
+        columns
+            .extend(["latency\nns", "core\ncycles", "limit\n%", "spread\n± %"].map(Column::right));
         columns.push(Column::left("trust"));
         columns
     }
@@ -160,16 +231,26 @@ impl<'a> Source<'a> {
 impl Row<'_> {
     /// The measured points of the row.
     fn measured(&self) -> impl Iterator<Item = &Measured> {
-        self.bandwidth.iter().chain([&self.latency]).flatten().filter_map(|p| p.outcome.measured())
+        self.bandwidth
+            .iter()
+            .chain([&self.latency])
+            .flatten()
+            .filter_map(|p| p.outcome.measured())
     }
 
     /// The text of the row, empty where a column may be left out.
     fn cells(&self) -> Vec<String> {
         let latency = self.latency.and_then(|p| p.outcome.measured());
-        let cycles = latency.and_then(|m| m.also.get("core_cycles")).map(|c| significant(*c));
+        let cycles = latency
+            .and_then(|m| m.also.get("core_cycles"))
+            .map(|c| significant(*c));
         let mut cells = vec![shorten(&self.level.to_string(), 16), self.size()];
         cells.extend(self.bandwidth.iter().map(|p| value(*p, 1e-9)));
-        cells.push(self.latency.map(|p| value(Some(p), 1.0)).unwrap_or_default());
+        cells.push(
+            self.latency
+                .map(|p| value(Some(p), 1.0))
+                .unwrap_or_default(),
+        );
         cells.push(cycles.unwrap_or_default());
         cells.push(percent(self.share()));
         cells.push(percent(self.measured().filter_map(spread).reduce(f64::max)));
@@ -180,21 +261,31 @@ impl Row<'_> {
 
     /// What the bandwidth nearest to its limit reaches of it.
     fn share(&self) -> Option<f64> {
-        let bandwidth = self.bandwidth.iter().flatten().filter_map(|p| p.outcome.measured());
+        let bandwidth = self
+            .bandwidth
+            .iter()
+            .flatten()
+            .filter_map(|p| p.outcome.measured());
         bandwidth.filter_map(|m| share(m, true)).reduce(f64::max)
     }
 
     /// What a thread walks through: one size, or the least and the most.
     fn size(&self) -> String {
         let sizes = |points: &[Option<&Point>]| -> BTreeSet<u64> {
-            points.iter().flatten().filter_map(|p| p.number("size_bytes")).collect()
+            points
+                .iter()
+                .flatten()
+                .filter_map(|p| p.number("size_bytes"))
+                .collect()
         };
         let mut all = sizes(&self.bandwidth);
         if all.is_empty() {
             all = sizes(&[self.latency]);
         }
         match (all.first(), all.last()) {
-            (Some(least), Some(most)) if least != most => format!("{}..{}", Bytes(*least), Bytes(*most)),
+            (Some(least), Some(most)) if least != most => {
+                format!("{}..{}", Bytes(*least), Bytes(*most))
+            }
             (Some(size), _) => Bytes(*size).to_string(),
             _ => String::new(),
         }

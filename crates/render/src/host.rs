@@ -2,8 +2,8 @@
 
 use super::grid::{Column, Grid};
 use report::{
-    Cache, CacheKind, Cpu, CpuFacts, Environment, Fact, HostFacts, MemoryBus, MemoryFacts, Node, PageFacts, Swap,
-    SystemFacts, Topology,
+    Cache, CacheKind, Cpu, CpuFacts, Environment, Fact, HostFacts, MemoryBus, MemoryFacts, Node,
+    PageFacts, Swap, SystemFacts, Topology,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use units::{CpuList, counted, significant};
@@ -11,8 +11,8 @@ use units::{CpuList, counted, significant};
 /// Cores listed one by one; larger machines get a count.
 const MOST_CORES: usize = 32;
 
-/// Every fact about a machine: name, value and source in groups; `unknown` with the reason where it is unknown. Cells are
-/// wrapped at `width`; without one each fact is a line.
+/// Every fact about a machine: name, value and source in groups; `unknown` with the reason where it
+/// is unknown. Cells are wrapped at `width`; without one each fact is a line.
 pub fn host_table(host: &HostFacts, width: Option<u16>) -> String {
     let mut rows = Rows::default();
     rows.processor(&host.cpu);
@@ -24,7 +24,11 @@ pub fn host_table(host: &HostFacts, width: Option<u16>) -> String {
     rows.system(&host.system);
     rows.environment(&host.environment);
     let columns = ["fact", "value", "source"].map(Column::left).to_vec();
-    Grid { columns, rows: rows.0 }.to_text(width)
+    Grid {
+        columns,
+        rows: rows.0,
+    }
+    .to_text(width)
 }
 
 /// The rows so far.
@@ -34,12 +38,14 @@ struct Rows(Vec<Vec<String>>);
 impl Rows {
     /// Starts a group.
     fn group(&mut self, name: &str) {
-        self.0.push(vec![name.to_uppercase(), String::new(), String::new()]);
+        self.0
+            .push(vec![name.to_uppercase(), String::new(), String::new()]);
     }
 
     /// Adds a row.
     fn text(&mut self, name: &str, value: impl Into<String>, source: &str) {
-        self.0.push(vec![name.to_owned(), value.into(), source.to_owned()]);
+        self.0
+            .push(vec![name.to_owned(), value.into(), source.to_owned()]);
     }
 
     /// Adds a fact.
@@ -56,9 +62,16 @@ impl Rows {
         self.fact("signature", &cpu.signature, String::clone);
         self.fact("microarchitecture", &cpu.microarchitecture, String::clone);
         self.fact("features", &cpu.features, |all| all.join(" "));
-        let ports = |p: &report::PortWidth| format!("{} B loaded, {} B stored per cycle", p.load_bytes, p.store_bytes);
+        let ports = |p: &report::PortWidth| {
+            format!(
+                "{} B loaded, {} B stored per cycle",
+                p.load_bytes, p.store_bytes
+            )
+        };
         self.fact("L1 data ports", &cpu.l1_ports, ports);
-        self.fact("integer width", &cpu.integer_width, |width| format!("{width} instructions per cycle"));
+        self.fact("integer width", &cpu.integer_width, |width| {
+            format!("{width} instructions per cycle")
+        });
         self.fact("counter rate", &cpu.counter, ToString::to_string);
         self.fact("counter invariant", &cpu.counter_invariant, yes_or_no);
     }
@@ -70,17 +83,25 @@ impl Rows {
         self.text("CPUs online", cpus(&all), source);
         self.text("CPUs allowed", cpus(&CpuList(topology.allowed())), source);
         for (package, members) in by(topology, |cpu| cpu.package) {
-            self.text(&format!("package {}", or_unknown(package)), cpus(&members), source);
+            self.text(
+                &format!("package {}", or_unknown(package)),
+                cpus(&members),
+                source,
+            );
         }
-        let cores: BTreeSet<(Option<u32>, Option<u32>)> = topology.cpus.iter().map(|c| (c.package, c.core)).collect();
+        let cores: BTreeSet<(Option<u32>, Option<u32>)> =
+            topology.cpus.iter().map(|c| (c.package, c.core)).collect();
         if cores.iter().any(|(_, core)| core.is_none()) {
             self.text("cores", "unknown", source);
         } else {
             self.text("cores", cores.len().to_string(), source);
         }
         let groups: BTreeSet<&Vec<u32>> = topology.cpus.iter().map(|c| &c.siblings).collect();
-        let mut shown: Vec<String> =
-            groups.iter().take(MOST_CORES).map(|g| CpuList((*g).clone()).to_string()).collect();
+        let mut shown: Vec<String> = groups
+            .iter()
+            .take(MOST_CORES)
+            .map(|g| CpuList((*g).clone()).to_string())
+            .collect();
         if groups.len() > MOST_CORES {
             shown.push(format!("and {} more", groups.len() - MOST_CORES));
         }
@@ -91,7 +112,10 @@ impl Rows {
         self.group("caches");
         let mut kinds: BTreeMap<_, Vec<&Cache>> = BTreeMap::new();
         for c in &topology.caches {
-            kinds.entry((c.level, c.kind, c.size, c.line, c.ways)).or_default().push(c);
+            kinds
+                .entry((c.level, c.kind, c.size, c.line, c.ways))
+                .or_default()
+                .push(c);
         }
         if kinds.is_empty() {
             self.text("caches", "unknown", &topology.caches_source);
@@ -117,10 +141,21 @@ impl Rows {
             self.text("nodes", "unknown", &topology.nodes_source);
         }
         for node in &topology.nodes {
-            self.text(&format!("node {}", node.id), node_text(node), &topology.nodes_source);
+            self.text(
+                &format!("node {}", node.id),
+                node_text(node),
+                &topology.nodes_source,
+            );
         }
-        for (node, members) in by(topology, |cpu| cpu.node).into_iter().filter(|(node, _)| node.is_none()) {
-            self.text(&format!("node {}", or_unknown(node)), cpus(&members), &topology.cpus_source);
+        for (node, members) in by(topology, |cpu| cpu.node)
+            .into_iter()
+            .filter(|(node, _)| node.is_none())
+        {
+            self.text(
+                &format!("node {}", or_unknown(node)),
+                cpus(&members),
+                &topology.cpus_source,
+            );
         }
     }
 
@@ -133,8 +168,13 @@ impl Rows {
         self.fact("usable", &memory.usable, ToString::to_string);
         self.fact("overcommit", &memory.overcommit, String::clone);
         self.fact("lock limit", &memory.lock_limit, ToString::to_string);
-        let swap =
-            |s: &Swap| if s.total.0 == 0 { "none".to_owned() } else { format!("{} of {} used", s.used, s.total) };
+        let swap = |s: &Swap| {
+            if s.total.0 == 0 {
+                "none".to_owned()
+            } else {
+                format!("{} of {} used", s.used, s.total)
+            }
+        };
         self.fact("swap", &memory.swap, swap);
         let bus = |b: &MemoryBus| {
             format!(
@@ -151,11 +191,19 @@ impl Rows {
         self.group("pages");
         self.text("base page", pages.base.to_string(), "the system");
         self.fact("transparent huge pages", &pages.thp_mode, String::clone);
-        self.fact("transparent huge page size", &pages.thp_size, ToString::to_string);
+        self.fact(
+            "transparent huge page size",
+            &pages.thp_size,
+            ToString::to_string,
+        );
         self.fact("huge page defrag", &pages.thp_defrag, String::clone);
         self.fact("huge page pools", &pages.huge_pools, |pools| {
             let one = |p: &report::HugePool| format!("{}: {} of {} free", p.size, p.free, p.total);
-            if pools.is_empty() { "none".to_owned() } else { pools.iter().map(one).collect::<Vec<_>>().join(", ") }
+            if pools.is_empty() {
+                "none".to_owned()
+            } else {
+                pools.iter().map(one).collect::<Vec<_>>().join(", ")
+            }
         });
     }
 
@@ -169,7 +217,9 @@ impl Rows {
         self.fact("threads can be pinned", &system.pinning, yes_or_no);
         self.fact("container", &system.container, String::clone);
         self.fact("rights of another", &system.elevated, yes_or_no);
-        self.fact("CPU quota", &system.cpu_quota, |q| format!("{} CPUs", significant(*q)));
+        self.fact("CPU quota", &system.cpu_quota, |q| {
+            format!("{} CPUs", significant(*q))
+        });
     }
 
     fn environment(&mut self, environment: &Environment) {
@@ -177,20 +227,38 @@ impl Rows {
         self.fact("frequency governor", &environment.governor, String::clone);
         self.fact("turbo", &environment.turbo, yes_or_no);
         self.fact("simultaneous multithreading", &environment.smt, yes_or_no);
-        self.fact("automatic NUMA balancing", &environment.numa_balancing, yes_or_no);
+        self.fact(
+            "automatic NUMA balancing",
+            &environment.numa_balancing,
+            yes_or_no,
+        );
         self.fact("load average", &environment.load, |l| significant(*l));
         self.fact("mitigations", &environment.mitigations, |all| {
-            if all.is_empty() { "none".to_owned() } else { all.join("; ") }
+            if all.is_empty() {
+                "none".to_owned()
+            } else {
+                all.join("; ")
+            }
         });
     }
 }
 
 /// A node's CPUs, memory and distances.
 fn node_text(node: &Node) -> String {
-    let members = if node.cpus.0.is_empty() { "no CPUs".to_owned() } else { cpus(&node.cpus) };
-    let memory = node.memory.map_or_else(|| "unknown".to_owned(), |m| m.to_string());
+    let members = if node.cpus.0.is_empty() {
+        "no CPUs".to_owned()
+    } else {
+        cpus(&node.cpus)
+    };
+    let memory = node
+        .memory
+        .map_or_else(|| "unknown".to_owned(), |m| m.to_string());
     let distances: Vec<String> = node.distances.iter().map(ToString::to_string).collect();
-    let distances = if distances.is_empty() { "unknown".to_owned() } else { distances.join(" ") };
+    let distances = if distances.is_empty() {
+        "unknown".to_owned()
+    } else {
+        distances.join(" ")
+    };
     format!("{members}; memory {memory}; distances {distances}")
 }
 

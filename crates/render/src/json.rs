@@ -33,9 +33,9 @@ impl Renderer for Json {
 pub(super) fn check(report: &Report) -> Result<()> {
     match unwritable(report) {
         None => Ok(()),
-        Some(place) => {
-            Err(Error::failure(format!("cannot write report: {place} is not a finite number; JSON has no such number")))
-        }
+        Some(place) => Err(Error::failure(format!(
+            "cannot write report: {place} is not a finite number; JSON has no such number"
+        ))),
     }
 }
 
@@ -46,8 +46,8 @@ pub(super) fn cannot_write(error: serde_json::Error) -> Error {
 
 /// The same document with the characters that act on a terminal written as escapes.
 ///
-/// JSON's own rules only ask for those below U+0020. The others can stand in strings only, where an escape means
-/// the same character, so that nothing is lost.
+/// JSON's own rules only ask for those below U+0020. The others can stand in strings only, where an
+/// escape means the same character, so that nothing is lost.
 pub(super) fn inert(text: String) -> String {
     if !text.chars().any(|c| c != '\n' && is_hazard(c)) {
         return text;
@@ -66,13 +66,19 @@ pub(super) fn inert(text: String) -> String {
     out
 }
 
-/// What lies deeper than the members of a measured point (report, datasets, dataset, points, point, outcome, member) is a line each.
+/// What lies deeper than the members of a measured point (report, datasets, dataset, points, point,
+/// outcome, member) is a line each.
 const DEEPEST: usize = 7;
 
-/// JSON without white space, laid out to be read: a line for every object and array without others inside, so that a sample is
-/// one line, and for all that lies deep. A line for every number would make large reports half white space.
+/// JSON without white space, laid out to be read: a line for every object and array without others
+/// inside, so that a sample is one line, and for all that lies deep. A line for every number would
+/// make large reports half white space.
 fn laid_out(compact: &[u8]) -> Vec<u8> {
-    let mut layout = Layout { out: Vec::with_capacity(compact.len() + compact.len() / 4), depth: 0, line: None };
+    let mut layout = Layout {
+        out: Vec::with_capacity(compact.len() + compact.len() / 4),
+        depth: 0,
+        line: None,
+    };
     let mut rest = compact;
     while let Some(&byte) = rest.first() {
         let token = if byte == b'"' { string_length(rest) } else { 1 };
@@ -167,10 +173,17 @@ mod tests {
     #[test]
     fn what_has_no_parts_is_a_line() {
         let text = |compact: &str| String::from_utf8(laid_out(compact.as_bytes())).unwrap();
-        let wanted = "{\n  \"a\": [1, 2],\n  \"b\": {},\n  \"c\": [\n    {\"d\": \"{,:\\\"\", \"e\": null},\n    []\n  ],\n  \"f\": 1\n}\n";
-        assert_eq!(text(r#"{"a":[1,2],"b":{},"c":[{"d":"{,:\"","e":null},[]],"f":1}"#), wanted);
+        let wanted = "{\n  \"a\": [1, 2],\n  \"b\": {},\n  \"c\": [\n    {\"d\": \"{,:\\\"\", \
+             \"e\": null},\n    []\n  ],\n  \"f\": 1\n}\n";
+        assert_eq!(
+            text(r#"{"a":[1,2],"b":{},"c":[{"d":"{,:\"","e":null},[]],"f":1}"#),
+            wanted
+        );
         assert_eq!(text(r#""\\""#), "\"\\\\\"\n");
         assert_eq!(text("[[[[[[[[[1]]]]]]],2]]").lines().last(), Some("]"));
-        assert_eq!(text("[[[[[[[[[1]],3]]]]]]]").lines().nth(7), Some("              [[1]],"));
+        assert_eq!(
+            text("[[[[[[[[[1]],3]]]]]]]").lines().nth(7),
+            Some("              [[1]],")
+        );
     }
 }

@@ -18,12 +18,17 @@ impl Renderer for JsonLines {
     }
 
     fn help(&self) -> &'static str {
-        "one JSON object per line: the run first, then each point with its samples and evidence, then the end"
+        "one JSON object per line: the run first, then each point with its samples and evidence, \
+         then the end"
     }
 
     fn render_finite(&self, report: &Report, _options: &Options) -> Result<Vec<u8>> {
         check(report)?;
-        let run = JournalLine::head(&report.provenance, &report.plan, unmeasured(&report.datasets));
+        let run = JournalLine::head(
+            &report.provenance,
+            &report.plan,
+            unmeasured(&report.datasets),
+        );
         let mut out = line(&run)?;
         for dataset in &report.datasets {
             for point in &dataset.points {

@@ -28,7 +28,13 @@ impl Renderer for Markdown {
     }
 
     fn render_finite(&self, report: &Report, options: &Options) -> Result<Vec<u8>> {
-        let page = page(report, &Options { bars: false, ..options.clone() });
+        let page = page(
+            report,
+            &Options {
+                bars: false,
+                ..options.clone()
+            },
+        );
         let mut parts = vec![list(&page.facts)];
         for block in &page.blocks {
             if !block.title.is_empty() {
@@ -45,7 +51,10 @@ impl Renderer for Markdown {
         if !page.remarks.is_empty() {
             parts.push(list(&page.remarks));
         }
-        parts.push(format!("{}\n", escape_markdown(&provenance(&report.provenance))));
+        parts.push(format!(
+            "{}\n",
+            escape_markdown(&provenance(&report.provenance))
+        ));
         Ok(parts.join("\n").into_bytes())
     }
 }
@@ -70,10 +79,18 @@ pub(super) fn provenance(provenance: &Provenance) -> String {
         .kernels
         .iter()
         .map(|k| {
-            format!("{} {}", shorten(&k.name, 60), shorten(k.digest.as_deref().unwrap_or("(not of this program)"), 80))
+            format!(
+                "{} {}",
+                shorten(&k.name, 60),
+                shorten(k.digest.as_deref().unwrap_or("(not of this program)"), 80)
+            )
         })
         .collect();
-    let kernels = if kernels.is_empty() { "none".to_owned() } else { kernels.join(", ") };
+    let kernels = if kernels.is_empty() {
+        "none".to_owned()
+    } else {
+        kernels.join(", ")
+    };
     format!(
         "{} {} ({}), started {}, finished {}, seed {}, command line: {}. Kernels: {kernels}.",
         tool.name,

@@ -27,7 +27,10 @@ impl Renderer for OpenMetrics {
     }
 
     fn render_finite(&self, report: &Report, _options: &Options) -> Result<Vec<u8>> {
-        let mut families = Families { time: timestamp(&report.provenance.finished), ..Families::default() };
+        let mut families = Families {
+            time: timestamp(&report.provenance.finished),
+            ..Families::default()
+        };
         families.run(report);
         for (place, dataset) in (0..).zip(&report.datasets) {
             families.counts(dataset, place);
@@ -43,7 +46,9 @@ impl Renderer for OpenMetrics {
 
 /// ` 1700000000`, or nothing where the report has no such time.
 fn timestamp(text: &str) -> String {
-    OffsetDateTime::parse(text, &Rfc3339).map(|t| format!(" {}", t.unix_timestamp())).unwrap_or_default()
+    OffsetDateTime::parse(text, &Rfc3339)
+        .map(|t| format!(" {}", t.unix_timestamp()))
+        .unwrap_or_default()
 }
 
 /// A kind of metric, and its lines: the format wants them together.
@@ -65,7 +70,8 @@ struct Families {
 impl Families {
     /// What was run where.
     fn run(&mut self, report: &Report) {
-        let (p, host) = (&report.provenance, &report.provenance.host);
+        let p = &report.provenance;
+        let host = &report.provenance.host;
         let known = |fact: Option<&String>| fact.cloned().unwrap_or_else(|| "unknown".to_owned());
         let labels = [
             ("version", p.tool.version.clone()),
@@ -78,23 +84,43 @@ impl Families {
         let labels = labels.map(|(name, value)| (name.to_owned(), value));
         let family = self.families.entry("memgauge_run".to_owned()).or_default();
         family.help = "the run that the other metrics are from".to_owned();
-        family.lines.push(format!("memgauge_run{{{}}} 1{}", written(labels.into_iter()), self.time));
+        family.lines.push(format!(
+            "memgauge_run{{{}}} 1{}",
+            written(labels.into_iter()),
+            self.time
+        ));
     }
 
-    /// How many points of a dataset have which end. The format has no comments: what has no number is told as a count.
+    /// How many points of a dataset have which end. The format has no comments: what has no number
+    /// is told as a count.
     fn counts(&mut self, dataset: &Dataset, place: u64) {
         let mut counts: BTreeMap<(&str, &str), u64> = BTreeMap::new();
         for point in &dataset.points {
-            let trust = point.outcome.measured().map_or("", |m| m.verdict.grade.word());
+            let trust = point
+                .outcome
+                .measured()
+                .map_or("", |m| m.verdict.grade.word());
             *counts.entry((point.outcome.status(), trust)).or_default() += 1;
         }
-        let (name, help) = ("memgauge_points", "points by what became of them");
+        let name = "memgauge_points";
+        let help = "points by what became of them";
         for ((status, trust), count) in counts {
-            let (experiment, quantity) = (dataset.experiment.as_str(), dataset.quantity.name.as_str());
-            let labels = [("experiment", experiment), ("quantity", quantity), ("status", status), ("trust", trust)];
+            let experiment = dataset.experiment.as_str();
+            let quantity = dataset.quantity.name.as_str();
+            let labels = [
+                ("experiment", experiment),
+                ("quantity", quantity),
+                ("status", status),
+                ("trust", trust),
+            ];
             let labels = labels.into_iter().filter(|(_, value)| !value.is_empty());
             let labels = written(labels.map(|(name, value)| (name.to_owned(), value.to_owned())));
-            self.add((name.to_owned(), ""), help.to_owned(), (&labels, place), count as f64);
+            self.add(
+                (name.to_owned(), ""),
+                help.to_owned(),
+                (&labels, place),
+                count as f64,
+            );
         }
     }
 
@@ -103,28 +129,70 @@ impl Families {
         let (unit, factor) = unit(&dataset.quantity.unit);
         let name = format!("memgauge_{}", word(&dataset.quantity.name));
         let named = |what: &str| {
-            [name.as_str(), what, unit].iter().filter(|p| !p.is_empty()).copied().collect::<Vec<_>>().join("_")
+            [name.as_str(), what, unit]
+                .iter()
+                .filter(|p| !p.is_empty())
+                .copied()
+                .collect::<Vec<_>>()
+                .join("_")
         };
         let labels = labels(dataset, point);
         let s = &measured.summary;
-        let (what, at) = (clean(&dataset.quantity.name), (labels.as_str(), point.id));
-        self.add((named(""), unit), format!("{what}, median"), at, s.median * factor);
+        let what = clean(&dataset.quantity.name);
+        let at = (labels.as_str(), point.id);
+        self.add(
+            (named(""), unit),
+            format!("{what}, median"),
+            at,
+            s.median * factor,
+        );
         if let Some((low, high)) = s.interval() {
-            self.add((named("low"), unit), format!("{what}, lower end of the interval"), at, low * factor);
-            self.add((named("high"), unit), format!("{what}, upper end of the interval"), at, high * factor);
+            self.add(
+                (named("low"), unit),
+                format!("{what}, lower end of the interval"),
+                at,
+                low * factor,
+            );
+            self.add(
+                (named("high"), unit),
+                format!("{what}, upper end of the interval"),
+                at,
+                high * factor,
+            );
         }
-        let solid = if measured.verdict.grade == VerdictGrade::Solid { 1.0 } else { 0.0 };
-        self.add((format!("{name}_solid"), ""), format!("{what}, whether nothing speaks against it"), at, solid);
+        let solid = if measured.verdict.grade == VerdictGrade::Solid {
+            1.0
+        } else {
+            0.0
+        };
+        self.add(
+            (format!("{name}_solid"), ""),
+            format!("{what}, whether nothing speaks against it"),
+            at,
+            solid,
+        );
     }
 
     /// A sample of the family called `name`.
-    fn add(&mut self, (name, unit): (String, &'static str), help: String, at: (&str, u64), value: f64) {
+    fn add(
+        &mut self,
+        (name, unit): (String, &'static str),
+        help: String,
+        at: (&str, u64),
+        value: f64,
+    ) {
         let (labels, id) = at;
         let family = self.families.entry(name.clone()).or_default();
         (family.unit, family.help) = (unit, help);
         // No two samples of a family may have the same labels.
-        let more = if family.labels.insert(labels.to_owned()) { String::new() } else { format!(",point=\"{id}\"") };
-        family.lines.push(format!("{name}{{{labels}{more}}} {value}{}", self.time));
+        let more = if family.labels.insert(labels.to_owned()) {
+            String::new()
+        } else {
+            format!(",point=\"{id}\"")
+        };
+        family
+            .lines
+            .push(format!("{name}{{{labels}{more}}} {value}{}", self.time));
     }
 
     /// The document.
@@ -136,7 +204,10 @@ impl Families {
                 text.push_str(&format!("# UNIT {name} {}\n", family.unit));
             }
             text.push_str(&format!("# HELP {name} {}\n", escape(&family.help)));
-            family.lines.iter().for_each(|line| text.push_str(&format!("{line}\n")));
+            family
+                .lines
+                .iter()
+                .for_each(|line| text.push_str(&format!("{line}\n")));
         }
         text + "# EOF\n"
     }
@@ -169,14 +240,27 @@ fn labels(dataset: &Dataset, point: &Point) -> String {
 
 /// `name="value",...`
 fn written(labels: impl Iterator<Item = (String, String)>) -> String {
-    labels.map(|(name, value)| format!("{name}=\"{}\"", escape(&value))).collect::<Vec<_>>().join(",")
+    labels
+        .map(|(name, value)| format!("{name}=\"{}\"", escape(&value)))
+        .collect::<Vec<_>>()
+        .join(",")
 }
 
 /// `text` as a name: letters, digits and underscores.
 fn word(text: &str) -> String {
-    let kept = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' };
+    let kept = |c: char| {
+        if c.is_ascii_alphanumeric() {
+            c.to_ascii_lowercase()
+        } else {
+            '_'
+        }
+    };
     let name: String = text.chars().take(100).map(kept).collect();
-    if name.starts_with(|c: char| c.is_ascii_alphabetic()) { name } else { format!("x{name}") }
+    if name.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        name
+    } else {
+        format!("x{name}")
+    }
 }
 
 /// Clean text with the three characters escaped that the format gives a meaning.

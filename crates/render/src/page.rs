@@ -35,13 +35,26 @@ pub(super) struct Block {
 
 /// Puts a page together.
 pub(super) fn page(report: &Report, options: &Options) -> Page {
-    let Tables { blocks, others, shown } = tables(report, options);
-    let mut remarks = remarks::remarks(report, options, |point| shown.contains(&std::ptr::from_ref(point)));
+    let Tables {
+        blocks,
+        others,
+        shown,
+    } = tables(report, options);
+    let mut remarks = remarks::remarks(report, options, |point| {
+        shown.contains(&std::ptr::from_ref(point))
+    });
     if !others.is_empty() {
-        let text = format!("{}; --verbose or --format csv shows them", others.join(", "));
+        let text = format!(
+            "{}; --verbose or --format csv shows them",
+            others.join(", ")
+        );
         remarks.insert(0, ("also".to_owned(), text));
     }
-    Page { facts: facts(report), blocks, remarks }
+    Page {
+        facts: facts(report),
+        blocks,
+        remarks,
+    }
 }
 
 /// The tables of a report.
@@ -66,7 +79,9 @@ pub(super) fn tables(report: &Report, options: &Options) -> Tables {
     for dataset in report.datasets.iter().filter(|d| !d.points.is_empty()) {
         tables.add(dataset, whole, options);
     }
-    tables.blocks.retain(|block: &Block| !block.grid.rows.is_empty());
+    tables
+        .blocks
+        .retain(|block: &Block| !block.grid.rows.is_empty());
     tables
 }
 
@@ -88,14 +103,21 @@ impl Tables {
             return;
         }
         if matrix::applies(dataset) {
-            self.blocks.extend(matrix::blocks(dataset, &title(dataset), options.verbose));
+            self.blocks
+                .extend(matrix::blocks(dataset, &title(dataset), options.verbose));
             let rest = matrix::without_ends(dataset);
-            self.blocks.extend(rest.map(|rest| Block { title: title(&rest), ..points::block(&rest, options) }));
+            self.blocks.extend(rest.map(|rest| Block {
+                title: title(&rest),
+                ..points::block(&rest, options)
+            }));
             if matrix::is_large(dataset) && !options.verbose {
                 return;
             }
         } else {
-            self.blocks.push(Block { title: title(dataset), ..points::block(dataset, options) });
+            self.blocks.push(Block {
+                title: title(dataset),
+                ..points::block(dataset, options)
+            });
         }
         self.shown.extend(points());
     }
@@ -108,8 +130,9 @@ fn title(dataset: &Dataset) -> String {
     } else {
         format!("{}: {}", dataset.experiment, dataset.quantity.name)
     };
-    let fixed =
-        fixed_axes(dataset).into_iter().map(|(axis, c)| format!(", {} {}", axis_title(axis), coordinate(axis, c)));
+    let fixed = fixed_axes(dataset)
+        .into_iter()
+        .map(|(axis, c)| format!(", {} {}", axis_title(axis), coordinate(axis, c)));
     shorten(&(name + &fixed.collect::<String>()), 200)
 }
 
@@ -120,23 +143,36 @@ pub(super) fn facts(report: &Report) -> Vec<Labelled> {
         (String::new(), memory(report)),
         ("plan".to_owned(), plan(report)),
     ];
-    facts.extend(report.plan.shortened.iter().map(|s| (String::new(), format!("shortened: {}", shorten(s, 160)))));
+    facts.extend(
+        report
+            .plan
+            .shortened
+            .iter()
+            .map(|s| (String::new(), format!("shortened: {}", shorten(s, 160)))),
+    );
     facts
 }
 
 /// Processor, CPUs, what lies between us and the hardware.
 pub(super) fn machine(report: &Report) -> String {
     let host = &report.provenance.host;
-    let known =
-        |fact: Option<&String>, what: &str| fact.map_or_else(|| format!("unknown {what}"), |text| shorten(text, 60));
+    let known = |fact: Option<&String>, what: &str| {
+        fact.map_or_else(|| format!("unknown {what}"), |text| shorten(text, 60))
+    };
     let core = known(host.cpu.microarchitecture.get(), "core design");
-    let mut parts = vec![format!("{} ({core})", known(host.cpu.model_name.get(), host.cpu.architecture.as_str()))];
+    let mut parts = vec![format!(
+        "{} ({core})",
+        known(host.cpu.model_name.get(), host.cpu.architecture.as_str())
+    )];
     let used = cpus_used(report);
     let there = host.topology.cpus.len();
     parts.push(match used.len() {
         0 => "no CPUs used".to_owned(),
         1 => format!("CPU {} of {there}", CpuList(used)),
-        _ => format!("CPUs {} of {there}", shorten(&CpuList(used).to_string(), 40)),
+        _ => format!(
+            "CPUs {} of {there}",
+            shorten(&CpuList(used).to_string(), 40)
+        ),
     });
     parts.push(match host.system.virtualization.get().map(String::as_str) {
         None => "virtualised: unknown".to_owned(),
@@ -147,22 +183,39 @@ pub(super) fn machine(report: &Report) -> String {
         parts.push(format!("container {}", shorten(kind, 30)));
     }
     if report.provenance.tool.machine != "native" {
-        parts.insert(0, format!("NOT NATIVE: {}", shorten(&report.provenance.tool.machine, 60)));
+        parts.insert(
+            0,
+            format!(
+                "NOT NATIVE: {}",
+                shorten(&report.provenance.tool.machine, 60)
+            ),
+        );
     }
     parts.join(", ")
 }
 
 /// The CPUs that samples were taken on, or where there are none those that could have been used.
 fn cpus_used(report: &Report) -> Vec<u32> {
-    let measured = report.datasets.iter().flat_map(|d| &d.points).filter_map(|p| p.outcome.measured());
-    let used: BTreeSet<u32> = measured.flat_map(|m| m.evidence.cpus.iter().copied()).collect();
-    if used.is_empty() { report.provenance.host.topology.allowed() } else { used.into_iter().collect() }
+    let measured = report
+        .datasets
+        .iter()
+        .flat_map(|d| &d.points)
+        .filter_map(|p| p.outcome.measured());
+    let used: BTreeSet<u32> = measured
+        .flat_map(|m| m.evidence.cpus.iter().copied())
+        .collect();
+    if used.is_empty() {
+        report.provenance.host.topology.allowed()
+    } else {
+        used.into_iter().collect()
+    }
 }
 
 /// Caches and memory.
 fn memory(report: &Report) -> String {
     let host = &report.provenance.host;
-    let size = |bytes: Option<&Bytes>| bytes.map_or_else(|| "unknown".to_owned(), ToString::to_string);
+    let size =
+        |bytes: Option<&Bytes>| bytes.map_or_else(|| "unknown".to_owned(), ToString::to_string);
     format!(
         "{}; memory {}, usable {}",
         caches(&host.topology),
@@ -174,14 +227,28 @@ fn memory(report: &Report) -> String {
 /// Data caches by level, instances of one size counted.
 fn caches(topology: &Topology) -> String {
     let mut levels: BTreeMap<u32, BTreeMap<Bytes, usize>> = BTreeMap::new();
-    for cache in topology.caches.iter().filter(|c| c.kind != CacheKind::Instruction) {
-        *levels.entry(cache.level).or_default().entry(cache.size).or_default() += 1;
+    for cache in topology
+        .caches
+        .iter()
+        .filter(|c| c.kind != CacheKind::Instruction)
+    {
+        *levels
+            .entry(cache.level)
+            .or_default()
+            .entry(cache.size)
+            .or_default() += 1;
     }
     if levels.is_empty() {
         return format!("caches unknown ({})", shorten(&topology.caches_source, 60));
     }
     let level = |(level, sizes): (&u32, &BTreeMap<Bytes, usize>)| {
-        let sizes = sizes.iter().map(|(size, n)| if *n == 1 { size.to_string() } else { format!("{n} x {size}") });
+        let sizes = sizes.iter().map(|(size, n)| {
+            if *n == 1 {
+                size.to_string()
+            } else {
+                format!("{n} x {size}")
+            }
+        });
         format!("L{level} {}", sizes.collect::<Vec<_>>().join(" + "))
     };
     levels.iter().map(level).collect::<Vec<_>>().join(", ")
@@ -190,9 +257,15 @@ fn caches(topology: &Topology) -> String {
 /// What was planned and what became of it.
 fn plan(report: &Report) -> String {
     let plan = &report.plan;
-    let outcomes = report.datasets.iter().filter(|d| !d.derived).flat_map(|d| &d.points);
+    let outcomes = report
+        .datasets
+        .iter()
+        .filter(|d| !d.derived)
+        .flat_map(|d| &d.points);
     let measured = outcomes.filter(|p| p.outcome.measured().is_some()).count();
-    let took = plan.real.map_or_else(|| "not finished".to_owned(), |real| format!("took {real}"));
+    let took = plan
+        .real
+        .map_or_else(|| "not finished".to_owned(), |real| format!("took {real}"));
     let status = match report.status {
         RunStatus::Complete => "",
         RunStatus::Partial => "; partial",

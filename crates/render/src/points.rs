@@ -2,37 +2,74 @@
 
 use super::Options;
 use super::bars::with_bars;
-use super::figures::{axis_title, coordinate, percent, share, spread, table_unit, trust, value, varying_axes};
+use super::figures::{
+    axis_title, coordinate, percent, share, spread, table_unit, trust, value, varying_axes,
+};
 use super::grid::{Column, Grid};
 use super::page::Block;
 use report::{Dataset, Measured, Point};
 use units::significant;
 
-/// The points of a dataset in the order of the plan; bars beside the shares of limits, and all that the samples
-/// say of their spread, where `options` ask for them.
+/// The points of a dataset in the order of the plan; bars beside the shares of limits, and all that
+/// the samples say of their spread, where `options` ask for them.
 pub(super) fn block(dataset: &Dataset, options: &Options) -> Block {
     let axes = varying_axes(dataset);
     let shown = shown(dataset, options.verbose);
     let columns = axes.iter().map(|axis| axis_column(dataset, axis));
-    let columns: Vec<Column> = columns.chain(shown.iter().map(|figure| figure.column.clone())).collect();
+    let columns: Vec<Column> = columns
+        .chain(shown.iter().map(|figure| figure.column.clone()))
+        .collect();
     let row = |point: &Point| -> Vec<String> {
-        let at = |axis: &&str| point.coordinates.get(*axis).map(|c| coordinate(axis, c)).unwrap_or_default();
-        axes.iter().map(at).chain(shown.iter().map(|figure| (figure.cell)(point))).collect()
+        let at = |axis: &&str| {
+            point
+                .coordinates
+                .get(*axis)
+                .map(|c| coordinate(axis, c))
+                .unwrap_or_default()
+        };
+        axes.iter()
+            .map(at)
+            .chain(shown.iter().map(|figure| (figure.cell)(point)))
+            .collect()
     };
-    let keep: Vec<&str> = shown.iter().filter(|f| f.always).map(|f| f.column.title.as_str()).collect();
-    let grid = Grid { rows: dataset.points.iter().map(row).collect(), columns };
+    let keep: Vec<&str> = shown
+        .iter()
+        .filter(|f| f.always)
+        .map(|f| f.column.title.as_str())
+        .collect();
+    let grid = Grid {
+        rows: dataset.points.iter().map(row).collect(),
+        columns,
+    };
     let share = |point: &Point| share(point.outcome.measured()?, dataset.quantity.higher_is_better);
     let shares: Vec<Option<f64>> = dataset.points.iter().map(share).collect();
-    let grid = if options.bars { with_bars(grid, &shares) } else { grid }.without_empty(&keep);
+    let grid = if options.bars {
+        with_bars(grid, &shares)
+    } else {
+        grid
+    }
+    .without_empty(&keep);
     let spread = grid.columns.iter().any(|c| c.title.starts_with("spread"));
-    let legend = if spread { "spread: half the 95% confidence interval of the median" } else { "" };
-    Block { title: String::new(), grid, legend: legend.to_owned() }
+    let legend = if spread {
+        "spread: half the 95% confidence interval of the median"
+    } else {
+        ""
+    };
+    Block {
+        title: String::new(),
+        grid,
+        legend: legend.to_owned(),
+    }
 }
 
 /// The column of an axis: names on the left, numbers on the right.
 fn axis_column(dataset: &Dataset, axis: &str) -> Column {
     let names = dataset.points.iter().any(|p| p.name(axis).is_some());
-    if names { Column::left(axis_title(axis)) } else { Column::right(axis_title(axis)) }
+    if names {
+        Column::left(axis_title(axis))
+    } else {
+        Column::right(axis_title(axis))
+    }
 }
 
 /// A column behind the axes.
@@ -74,44 +111,89 @@ fn shown(dataset: &Dataset, verbose: bool) -> Vec<Shown<'_>> {
         all.push(Shown {
             column: Column::right(title),
             always: false,
-            cell: Box::new(move |point| point.outcome.measured().and_then(&figure).unwrap_or_default()),
+            cell: Box::new(move |point| {
+                point
+                    .outcome
+                    .measured()
+                    .and_then(&figure)
+                    .unwrap_or_default()
+            }),
         });
     };
     if verbose {
         let in_unit = move |value: Option<f64>| Some(significant(value? * factor));
-        add(&format!("mean\n{unit}"), Box::new(move |m| in_unit(m.summary.mean)));
-        add(&format!("std dev\n{unit}"), Box::new(move |m| in_unit(m.summary.standard_deviation)));
-        add("CV\n%", Box::new(|m| Some(percent(Some(m.summary.coefficient_of_variation? * 100.0)))));
-        add(&format!("MAD\n{unit}"), Box::new(move |m| in_unit(m.summary.mad)));
+        add(
+            &format!("mean\n{unit}"),
+            Box::new(move |m| in_unit(m.summary.mean)),
+        );
+        add(
+            &format!("std dev\n{unit}"),
+            Box::new(move |m| in_unit(m.summary.standard_deviation)),
+        );
+        add(
+            "CV\n%",
+            Box::new(|m| Some(percent(Some(m.summary.coefficient_of_variation? * 100.0)))),
+        );
+        add(
+            &format!("MAD\n{unit}"),
+            Box::new(move |m| in_unit(m.summary.mad)),
+        );
     }
     let micros = |name: &'static str| move |m: &Measured| Some(significant(also(m, name)? / 1e3));
     let plain = |name: &'static str| move |m: &Measured| also(m, name).map(significant);
-    let share_of = |name: &'static str| move |m: &Measured| Some(percent(Some(also(m, name)? * 100.0)));
-    add("MB/s", Box::new(|m| Some(significant(also(m, "bytes_per_second")? / 1e6))));
+    let share_of =
+        |name: &'static str| move |m: &Measured| Some(percent(Some(also(m, name)? * 100.0)));
+    add(
+        "MB/s",
+        Box::new(|m| Some(significant(also(m, "bytes_per_second")? / 1e6))),
+    );
     add("mean\nus", Box::new(micros("latency_mean")));
     add("p50\nus", Box::new(micros("latency_p50")));
     add("p99\nus", Box::new(micros("latency_p99")));
     add("p99.9\nus", Box::new(micros("latency_p99_9")));
     add("max\nus", Box::new(micros("latency_max")));
     add("CPU us\neach", Box::new(micros("cpu_ns_per_operation")));
-    add("traffic\nGB/s", Box::new(|m| Some(significant(m.load?.median / 1e9))));
-    add("on the\nbus GB/s", Box::new(|m| Some(significant(m.load?.bus_estimate / 1e9))));
+    add(
+        "traffic\nGB/s",
+        Box::new(|m| Some(significant(m.load?.median / 1e9))),
+    );
+    add(
+        "on the\nbus GB/s",
+        Box::new(|m| Some(significant(m.load?.bus_estimate / 1e9))),
+    );
     add("core\ncycles", Box::new(plain("core_cycles")));
     add("per\ncycle", Box::new(plain("per_cycle")));
     add("ns each\nthread", Box::new(plain("ns_per_operation")));
     add("of\nforward %", Box::new(share_of("share_of_forward")));
-    add("operations", Box::new(|m| also(m, "operations").map(|count| count.to_string())));
+    add(
+        "operations",
+        Box::new(|m| also(m, "operations").map(|count| count.to_string())),
+    );
     add("fair\n%", Box::new(share_of("fairness")));
-    add("limit\n%", Box::new(move |m| Some(percent(share(m, higher_is_better)))));
+    add(
+        "limit\n%",
+        Box::new(move |m| Some(percent(share(m, higher_is_better)))),
+    );
     add("spread\n± %", Box::new(|m| Some(percent(spread(m)))));
-    add("samples", Box::new(|m| Some(m.summary.clean_samples.to_string())));
-    all.push(Shown { column: Column::left("trust"), always: true, cell: Box::new(|point| trust(point).to_owned()) });
+    add(
+        "samples",
+        Box::new(|m| Some(m.summary.clean_samples.to_string())),
+    );
+    all.push(Shown {
+        column: Column::left("trust"),
+        always: true,
+        cell: Box::new(|point| trust(point).to_owned()),
+    });
     all
 }
 
 /// Whether any point has this further figure.
 fn has(dataset: &Dataset, figure: &str) -> bool {
-    dataset.points.iter().filter_map(|p| p.outcome.measured()).any(|m| also(m, figure).is_some())
+    dataset
+        .points
+        .iter()
+        .filter_map(|p| p.outcome.measured())
+        .any(|m| also(m, figure).is_some())
 }
 
 /// The point's quantity under another convention.

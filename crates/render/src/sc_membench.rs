@@ -1,12 +1,14 @@
 //! sc-membench's own CSV, for those who keep series of it.
 //!
-//! Which points have rows, and by which conventions, is `report::sc_membench_form`'s to say. Points without a row are
-//! told beside the file.
+//! Which points have rows, and by which conventions, is `report::sc_membench_form`'s to say. Points
+//! without a row are told beside the file.
 
 use super::comparison::{Unshown, reasons};
 use super::sc_scores::scores;
 use super::{Options, Renderer};
-use report::{Report, SC_MEMBENCH_HEADER, ScMembenchForm, ScMembenchRow, Threads, sc_membench_form};
+use report::{
+    Report, SC_MEMBENCH_HEADER, ScMembenchForm, ScMembenchRow, Threads, sc_membench_form,
+};
 use units::counted;
 use units::error::Result;
 
@@ -26,7 +28,8 @@ impl Renderer for ScMembench {
     }
 
     fn help(&self) -> &'static str {
-        "CSV as sc-membench writes it: MiB/s, copy counted once; on stderr what has no row, and scores if asked for"
+        "CSV as sc-membench writes it: MiB/s, copy counted once; on stderr what has no row, and \
+         scores if asked for"
     }
 
     fn options(&self) -> &'static [&'static str] {
@@ -57,7 +60,14 @@ impl Renderer for ScMembench {
 
 /// The rows that were asked for: with `verbose` one for each number of threads.
 fn form(report: &Report, options: &Options) -> ScMembenchForm {
-    sc_membench_form(report, if options.verbose { Threads::Every } else { Threads::One })
+    sc_membench_form(
+        report,
+        if options.verbose {
+            Threads::Every
+        } else {
+            Threads::One
+        },
+    )
 }
 
 /// What the file does not say: whole lines.
@@ -68,7 +78,10 @@ fn told(form: &ScMembenchForm, verbose: bool) -> String {
     }
     if form.doubtful > 0 {
         let rows = counted(form.rows.len(), "row");
-        text.push_str(&format!("memgauge: note: {} of {rows} doubtful; --format table says why\n", form.doubtful));
+        text.push_str(&format!(
+            "memgauge: note: {} of {rows} doubtful; --format table says why\n",
+            form.doubtful
+        ));
     }
     let left_out = form.left_out.iter().map(|one| Unshown {
         experiment: &one.experiment,
@@ -83,12 +96,26 @@ fn told(form: &ScMembenchForm, verbose: bool) -> String {
 
 /// A row as that tool prints it, with its numbers of decimals.
 fn line(row: &ScMembenchRow) -> String {
-    let ScMembenchRow { operation, kib, threads, value, deviation, samples, iterations, elapsed_ns } = row;
+    let ScMembenchRow {
+        operation,
+        kib,
+        threads,
+        value,
+        deviation,
+        samples,
+        iterations,
+        elapsed_ns,
+    } = row;
     let seconds = elapsed_ns / 1e9;
     match row.is_latency() {
         true => {
-            format!("{kib},{operation},0,{value:.2},{deviation:.2},{samples},{threads},{iterations},{seconds:.6}\n")
+            format!(
+                "{kib},{operation},0,{value:.2},{deviation:.2},{samples},{threads},{iterations},{seconds:.6}\n"
+            )
         }
-        false => format!("{kib},{operation},{:.2},0,0,0,{threads},{iterations},{seconds:.6}\n", value / MIB),
+        false => format!(
+            "{kib},{operation},{:.2},0,0,0,{threads},{iterations},{seconds:.6}\n",
+            value / MIB
+        ),
     }
 }

@@ -1,36 +1,60 @@
-//! sc-membench's summary by its formulas: peaks, weighted averages, three scores, and what they are not good for.
+//! sc-membench's summary by its formulas: peaks, weighted averages, three scores, and what they are
+//! not good for.
 
 use super::sc_membench::MIB;
-use report::{Report, RunStatus, SC_MEMBENCH_OPERATIONS as OPERATIONS, ScMembenchRow, VerdictGrade};
+use report::{
+    Report, RunStatus, SC_MEMBENCH_OPERATIONS as OPERATIONS, ScMembenchRow, VerdictGrade,
+};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use units::{Bytes, counted};
 
-/// The default sweep of that tool has at least this many sizes on a machine with three levels of cache.
+/// The default sweep of that tool has at least this many sizes on a machine with three levels of
+/// cache.
 const SIZES_OF_A_SWEEP: usize = 4;
 
 /// The text that belongs on stderr: whole lines.
 pub(super) fn scores(report: &Report, rows: &[ScMembenchRow]) -> String {
-    let threads = rows.iter().filter(|row| !row.is_latency()).map(|row| row.threads).max();
+    let threads = rows
+        .iter()
+        .filter(|row| !row.is_latency())
+        .map(|row| row.threads)
+        .max();
     let bandwidth = OPERATIONS[..3].iter();
     let peaks: Vec<(&str, f64, f64)> = bandwidth
         .filter_map(|name| {
-            let of_operation = rows.iter().filter(|row| row.operation == *name && Some(row.threads) == threads);
+            let of_operation = rows
+                .iter()
+                .filter(|row| row.operation == *name && Some(row.threads) == threads);
             let (peak, average) = peak_and_average(of_operation)?;
             Some((*name, peak, average))
         })
         .collect();
-    let latency = rows.iter().rev().find(|row| row.is_latency()).map(|row| (row.kib.saturating_mul(1024), row.value));
+    let latency = rows
+        .iter()
+        .rev()
+        .find(|row| row.is_latency())
+        .map(|row| (row.kib.saturating_mul(1024), row.value));
     let mut out = String::from("scores by sc-membench's formulas\n");
     // Writing to a string cannot fail.
-    let _ = writeln!(out, "  {:<10}{:>16}{:>24}", "operation", "peak MB/s", "weighted average MB/s");
+    let _ = writeln!(
+        out,
+        "  {:<10}{:>16}{:>24}",
+        "operation", "peak MB/s", "weighted average MB/s"
+    );
     for (name, peak, average) in &peaks {
         let _ = writeln!(out, "  {name:<10}{peak:>16.1}{average:>24.1}");
     }
     if let Some((size, ns)) = latency {
-        let _ = writeln!(out, "  best latency: {ns:.2} ns ({}) at {} buffer", place(size), Bytes(size));
+        let _ = writeln!(
+            out,
+            "  best latency: {ns:.2} ns ({}) at {} buffer",
+            place(size),
+            Bytes(size)
+        );
     }
-    let mean = (!peaks.is_empty()).then(|| peaks.iter().map(|p| p.1).sum::<f64>() / peaks.len() as f64);
+    let mean =
+        (!peaks.is_empty()).then(|| peaks.iter().map(|p| p.1).sum::<f64>() / peaks.len() as f64);
     out.push_str(&three_scores(mean, latency.map(|l| l.1)));
     for warning in warnings(report, rows, threads) {
         let _ = writeln!(out, "  warning: {warning}");
@@ -40,7 +64,9 @@ pub(super) fn scores(report: &Report, rows: &[ScMembenchRow]) -> String {
 
 /// The highest bandwidth in MiB/s, and the mean in which a size counts by the logarithm of its KiB.
 fn peak_and_average<'a>(rows: impl Iterator<Item = &'a ScMembenchRow>) -> Option<(f64, f64)> {
-    let (mut peak, mut sum, mut weights) = (None::<f64>, 0.0, 0.0);
+    let mut peak = None::<f64>;
+    let mut sum = 0.0;
+    let mut weights = 0.0;
     for row in rows {
         let mib_s = row.value / MIB;
         let weight = (row.kib as f64 + 1.0).log2();
@@ -73,9 +99,15 @@ fn three_scores(mean_peak: Option<f64>, latency_ns: Option<f64>) -> String {
         out.push_str(&format!("  latency score: {score:.1}\n"));
     }
     match (bandwidth, latency) {
-        (Some(b), Some(l)) => out.push_str(&format!("  combined score: {:.0}\n", (b * l).sqrt() * 100.0)),
+        (Some(b), Some(l)) => out.push_str(&format!(
+            "  combined score: {:.0}\n",
+            (b * l).sqrt() * 100.0
+        )),
         (Some(b), None) => {
-            out.push_str(&format!("  combined score: {:.0} (bandwidth only, no latency data)\n", b * 100.0));
+            out.push_str(&format!(
+                "  combined score: {:.0} (bandwidth only, no latency data)\n",
+                b * 100.0
+            ));
         }
         _ => out.push_str("  no combined score: no bandwidth was measured\n"),
     }
@@ -88,29 +120,58 @@ fn warnings(report: &Report, rows: &[ScMembenchRow], threads: Option<u64>) -> Ve
     let allowed = report.provenance.host.topology.allowed().len();
     if let Some(threads) = threads.filter(|t| usize::try_from(*t) != Ok(allowed)) {
         let threads = usize::try_from(threads).unwrap_or(usize::MAX);
-        let text = format!("measured with {}, not with all {allowed} CPUs", counted(threads, "thread"));
-        warnings.push(format!("{text}; scores compare only between equal thread counts"));
+        let text = format!(
+            "measured with {}, not with all {allowed} CPUs",
+            counted(threads, "thread")
+        );
+        warnings.push(format!(
+            "{text}; scores compare only between equal thread counts"
+        ));
     }
     if report.status == RunStatus::Interrupted || !report.plan.shortened.is_empty() {
-        warnings.push("the run was cut short or limited in time; scores compare only between full sweeps".to_owned());
+        warnings.push(
+            "the run was cut short or limited in time; scores compare only between full sweeps"
+                .to_owned(),
+        );
     }
     let sizes: BTreeSet<u64> = rows.iter().map(|row| row.kib).collect();
     if sizes.len() < SIZES_OF_A_SWEEP {
-        warnings.push(format!("only {}; scores compare only between full sweeps", counted(sizes.len(), "size")));
+        warnings.push(format!(
+            "only {}; scores compare only between full sweeps",
+            counted(sizes.len(), "size")
+        ));
     }
     let has_rows = |name: &&str| {
         let mut rows = rows.iter().filter(|row| row.operation == *name);
         rows.any(|row| row.is_latency() || Some(row.threads) == threads)
     };
-    let missing: Vec<&str> = OPERATIONS.into_iter().filter(|name| !has_rows(name)).collect();
+    let missing: Vec<&str> = OPERATIONS
+        .into_iter()
+        .filter(|name| !has_rows(name))
+        .collect();
     if !missing.is_empty() {
-        warnings.push(format!("not measured: {}; scores rest on the rest", missing.join(", ")));
+        warnings.push(format!(
+            "not measured: {}; scores rest on the rest",
+            missing.join(", ")
+        ));
     }
-    let points = report.datasets.iter().flat_map(|d| &d.points).filter_map(|p| p.outcome.measured());
-    let rejected = points.filter(|m| m.verdict.grade == VerdictGrade::Rejected).count();
+    let points = report
+        .datasets
+        .iter()
+        .flat_map(|d| &d.points)
+        .filter_map(|p| p.outcome.measured());
+    let rejected = points
+        .filter(|m| m.verdict.grade == VerdictGrade::Rejected)
+        .count();
     if rejected > 0 {
-        warnings.push(format!("left out as rejected: {}; --format table says why", counted(rejected, "point")));
+        warnings.push(format!(
+            "left out as rejected: {}; --format table says why",
+            counted(rejected, "point")
+        ));
     }
-    warnings.push("kernels are memgauge's, not sc-membench's; compare with its own scores with care".to_owned());
+    warnings.push(
+        "kernels are memgauge's, not sc-membench's; compare with its own scores with care"
+            .to_owned(),
+    );
     warnings
 }

@@ -1,7 +1,8 @@
 //! The published schema of a report, made from the types that write it.
 //!
-//! The program carries the file that is published; a test makes it from the types and holds it against them, so that what
-//! makes schemas is no part of the program. Written anew by `cargo test --lib renew_schema -- --ignored`.
+//! The program carries the file that is published; a test makes it from the types and holds it
+//! against them, so that what makes schemas is no part of the program. Written anew by `cargo test
+//! --lib renew_schema -- --ignored`.
 
 /// JSON Schema (draft 2020-12) of a report of this program's version: indented, newline at the end.
 pub fn schema() -> &'static str {
@@ -18,8 +19,14 @@ mod tests {
     fn of_the_types() -> String {
         let mut schema = schemars::schema_for!(Report).to_value();
         if let Value::Object(fields) = &mut schema {
-            fields.insert("$id".to_owned(), json!(format!("urn:memgauge:report:{SCHEMA_VERSION}")));
-            fields.insert("title".to_owned(), json!(format!("memgauge report, schema version {SCHEMA_VERSION}")));
+            fields.insert(
+                "$id".to_owned(),
+                json!(format!("urn:memgauge:report:{SCHEMA_VERSION}")),
+            );
+            fields.insert(
+                "title".to_owned(),
+                json!(format!("memgauge report, schema version {SCHEMA_VERSION}")),
+            );
             fields.insert("version".to_owned(), json!(SCHEMA_VERSION));
         }
         if let Some(Value::Object(version)) = schema.pointer_mut("/properties/schema_version") {
@@ -31,7 +38,10 @@ mod tests {
     #[test]
     fn the_published_schema_is_what_the_types_say() {
         let published = schema().replace("\r\n", "\n");
-        assert!(published == of_the_types(), "out of date: cargo test --lib renew_schema -- --ignored");
+        assert!(
+            published == of_the_types(),
+            "out of date: cargo test --lib renew_schema -- --ignored"
+        );
     }
 
     #[test]

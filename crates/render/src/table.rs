@@ -35,7 +35,8 @@ impl Renderer for Table {
             [one] => self.render_finite(&one.report, options),
             many if !options.charts.is_empty() => drawn(many, options),
             many => {
-                let heading = |named: &NamedReport| format!("{}\n\n", shorten(&named.name, 200)).into_bytes();
+                let heading =
+                    |named: &NamedReport| format!("{}\n\n", shorten(&named.name, 200)).into_bytes();
                 let mut out = Vec::new();
                 for named in many {
                     out.extend(heading(named));
@@ -51,12 +52,22 @@ impl Renderer for Table {
     fn render_finite(&self, report: &Report, options: &Options) -> Result<Vec<u8>> {
         let width = options.width;
         if !options.charts.is_empty() {
-            return drawn(&[NamedReport { name: String::new(), report: report.clone() }], options);
+            return drawn(
+                &[NamedReport {
+                    name: String::new(),
+                    report: report.clone(),
+                }],
+                options,
+            );
         }
         let page = page(report, options);
         let mut parts = vec![labelled(page.facts, width)];
         for block in &page.blocks {
-            parts.push(prose(&block.title, width) + &block.grid.to_text(width) + &prose(&block.legend, width));
+            parts.push(
+                prose(&block.title, width)
+                    + &block.grid.to_text(width)
+                    + &prose(&block.legend, width),
+            );
         }
         if options.bars {
             parts.push(bars::sweeps(report, width));
@@ -77,11 +88,29 @@ fn drawn(reports: &[NamedReport], options: &Options) -> Result<Vec<u8>> {
     let all = chart::charts(reports);
     let width = options.width.unwrap_or(DEFAULT_WIDTH).max(NARROWEST);
     let chosen = chart::chosen(&all, &options.charts)?;
-    let title = options.title.as_ref().map(|title| prose(&clean(title), options.width));
-    let charts = chosen.iter().map(|c| chart::to_terminal(c, width, options.color));
-    let below = [chart::sources(reports), chart::outcomes(reports, &options.charts)].concat();
-    let sources: String = below.iter().map(|line| prose(line, options.width)).collect();
-    Ok(title.into_iter().chain(charts).chain([sources]).collect::<Vec<_>>().join("\n").into_bytes())
+    let title = options
+        .title
+        .as_ref()
+        .map(|title| prose(&clean(title), options.width));
+    let charts = chosen
+        .iter()
+        .map(|c| chart::to_terminal(c, width, options.color));
+    let below = [
+        chart::sources(reports),
+        chart::outcomes(reports, &options.charts),
+    ]
+    .concat();
+    let sources: String = below
+        .iter()
+        .map(|line| prose(line, options.width))
+        .collect();
+    Ok(title
+        .into_iter()
+        .chain(charts)
+        .chain([sources])
+        .collect::<Vec<_>>()
+        .join("\n")
+        .into_bytes())
 }
 
 /// Lines with a word in front; a word that the line above has already is not said again.
@@ -89,10 +118,21 @@ fn labelled(lines: Vec<Labelled>, width: Option<u16>) -> String {
     let mut rows: Vec<Vec<String>> = Vec::new();
     let mut last = String::new();
     for (label, text) in lines {
-        rows.push(vec![if label == last { String::new() } else { label.clone() }, text]);
+        rows.push(vec![
+            if label == last {
+                String::new()
+            } else {
+                label.clone()
+            },
+            text,
+        ]);
         last = label;
     }
-    Grid { columns: vec![Column::left(""), Column::left("")], rows }.to_text(width)
+    Grid {
+        columns: vec![Column::left(""), Column::left("")],
+        rows,
+    }
+    .to_text(width)
 }
 
 /// A paragraph.
@@ -100,5 +140,9 @@ fn prose(text: &str, width: Option<u16>) -> String {
     if text.is_empty() {
         return String::new();
     }
-    Grid { columns: vec![Column::left("")], rows: vec![vec![text.to_owned()]] }.to_text(width)
+    Grid {
+        columns: vec![Column::left("")],
+        rows: vec![vec![text.to_owned()]],
+    }
+    .to_text(width)
 }

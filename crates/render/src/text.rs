@@ -2,9 +2,11 @@
 
 use std::borrow::Cow;
 
-/// `text` on one line without anything that moves a cursor, changes a colour or turns the direction of writing.
+/// `text` on one line without anything that moves a cursor, changes a colour or turns the direction
+/// of writing.
 ///
-/// Line breaks and tabs become spaces; other control and direction characters are written out, `\u{1b}`.
+/// Line breaks and tabs become spaces; other control and direction characters are written out,
+/// `\u{1b}`.
 pub(super) fn clean(text: &str) -> String {
     cleaned(text).into_owned()
 }
@@ -31,7 +33,8 @@ pub(super) fn is_hazard(c: char) -> bool {
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
-/// `text` cleaned and cut to at most `most` characters, the last one `…` where something is missing.
+/// `text` cleaned and cut to at most `most` characters, the last one `…` where something is
+/// missing.
 pub(super) fn shorten(text: &str, most: usize) -> String {
     let text = clean(text);
     if text.chars().count() <= most {
@@ -41,7 +44,8 @@ pub(super) fn shorten(text: &str, most: usize) -> String {
     format!("{}…", kept.trim_end())
 }
 
-/// `text` cleaned, in lines of at most `most` characters, broken between words where that is possible.
+/// `text` cleaned, in lines of at most `most` characters, broken between words where that is
+/// possible.
 pub(super) fn wrap(text: &str, most: usize) -> Vec<String> {
     let most = most.max(1);
     let mut lines: Vec<String> = Vec::new();
@@ -52,7 +56,11 @@ pub(super) fn wrap(text: &str, most: usize) -> Vec<String> {
                 line.push(' ');
                 line.push_str(word);
             }
-            _ => lines.extend(letters.chunks(most).map(|part| part.iter().collect::<String>())),
+            _ => lines.extend(
+                letters
+                    .chunks(most)
+                    .map(|part| part.iter().collect::<String>()),
+            ),
         }
     }
     lines

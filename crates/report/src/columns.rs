@@ -52,7 +52,11 @@ pub struct CsvFigure {
 }
 
 const fn column(name: &'static str, cell: CsvCell, meaning: &'static str) -> CsvColumn {
-    CsvColumn { name, cell, meaning }
+    CsvColumn {
+        name,
+        cell,
+        meaning,
+    }
 }
 
 const fn axis(name: &'static str, meaning: &'static str) -> CsvColumn {
@@ -79,19 +83,46 @@ fn end(measured: &Measured, of: fn((f64, f64)) -> f64) -> Option<f64> {
 
 /// The traffic of a point that is read back.
 fn load(measured: &mut Measured) -> &mut Load {
-    let none = Load { median: 0.0, ci_low: 0.0, ci_high: 0.0, confidence: 0.0, bus_estimate: 0.0 };
+    let none = Load {
+        median: 0.0,
+        ci_low: 0.0,
+        ci_high: 0.0,
+        confidence: 0.0,
+        bus_estimate: 0.0,
+    };
     measured.load.get_or_insert(none)
 }
 
 /// Every column, in the order of every file. New ones are added at the end only.
 pub const CSV_COLUMNS: &[CsvColumn] = &[
-    column("experiment", CsvCell::Experiment, "the experiment, as its command is called"),
-    column("quantity", CsvCell::Quantity, "what `value` is: bandwidth, latency, operations, ..."),
-    column("unit", CsvCell::Unit, "unit of `value`, `best`, `ci_low`, `ci_high`, `mad` and `limit`"),
-    axis("operation", "what is done: read, copy-nt, an instruction, a lock's operation"),
+    column(
+        "experiment",
+        CsvCell::Experiment,
+        "the experiment, as its command is called",
+    ),
+    column(
+        "quantity",
+        CsvCell::Quantity,
+        "what `value` is: bandwidth, latency, operations, ...",
+    ),
+    column(
+        "unit",
+        CsvCell::Unit,
+        "unit of `value`, `best`, `ci_low`, `ci_high`, `mad` and `limit`",
+    ),
+    axis(
+        "operation",
+        "what is done: read, copy-nt, an instruction, a lock's operation",
+    ),
     axis("kernel", "the kernel that was timed"),
-    axis("level", "level of the hierarchy that the working set lies in"),
-    axis("size_bytes", "working set of a thread, all streams of the operation together"),
+    axis(
+        "level",
+        "level of the hierarchy that the working set lies in",
+    ),
+    axis(
+        "size_bytes",
+        "working set of a thread, all streams of the operation together",
+    ),
     axis("threads", "threads; beside traffic those of the traffic"),
     figure(
         "page_bytes",
@@ -99,16 +130,35 @@ pub const CSV_COLUMNS: &[CsvColumn] = &[
         |m, bytes| m.evidence.pages.granted_bytes = Some(bytes as u64),
         "size of the pages that were granted",
     ),
-    column("status", CsvCell::Status, "measured, skipped, unsupported, interrupted or failed"),
-    figure("value", |m| Some(m.summary.median), |m, v| m.summary.median = v, "median of the samples"),
-    figure("best", |m| Some(m.summary.best), |m, v| m.summary.best = v, "best sample"),
+    column(
+        "status",
+        CsvCell::Status,
+        "measured, skipped, unsupported, interrupted or failed",
+    ),
+    figure(
+        "value",
+        |m| Some(m.summary.median),
+        |m, v| m.summary.median = v,
+        "median of the samples",
+    ),
+    figure(
+        "best",
+        |m| Some(m.summary.best),
+        |m, v| m.summary.best = v,
+        "best sample",
+    ),
     figure(
         "ci_low",
         |m| end(m, |ends| ends.0),
         |m, v| m.summary.ci_low = v,
         "lower end of the confidence interval of the median",
     ),
-    figure("ci_high", |m| end(m, |ends| ends.1), |m, v| m.summary.ci_high = v, "upper end of that interval"),
+    figure(
+        "ci_high",
+        |m| end(m, |ends| ends.1),
+        |m, v| m.summary.ci_high = v,
+        "upper end of that interval",
+    ),
     figure(
         "samples",
         |m| Some(m.summary.clean_samples as f64),
@@ -116,33 +166,63 @@ pub const CSV_COLUMNS: &[CsvColumn] = &[
         "undisturbed samples",
     ),
     column("trust", CsvCell::Trust, "solid, doubtful or rejected"),
-    column("reason", CsvCell::Reason, "why the number is less than solid, or why there is none"),
-    also("single_count", "bandwidth with each byte of the working set counted once"),
-    also("bus_estimate", "bandwidth on the bus, lines that stores read first among it"),
+    column(
+        "reason",
+        CsvCell::Reason,
+        "why the number is less than solid, or why there is none",
+    ),
+    also(
+        "single_count",
+        "bandwidth with each byte of the working set counted once",
+    ),
+    also(
+        "bus_estimate",
+        "bandwidth on the bus, lines that stores read first among it",
+    ),
     also("core_cycles", "`value` in cycles of the core clock"),
     figure(
         "limit",
         |m| m.limit.as_ref().map(|limit| limit.value),
         |m, value| {
-            m.limit = Some(super::Limit { value, source: "not in the CSV".to_owned(), tolerance: 1.0 });
+            m.limit = Some(super::Limit {
+                value,
+                source: "not in the CSV".to_owned(),
+                tolerance: 1.0,
+            });
         },
         "bound that the value cannot be better than",
     ),
     axis("pages", "page kind that was asked for"),
     axis("stride_bytes", "distance between two accesses"),
     axis("repeat", "number of the repetition"),
-    figure("mad", |m| m.summary.mad, |m, v| m.summary.mad = Some(v), "median absolute deviation of the samples"),
+    figure(
+        "mad",
+        |m| m.summary.mad,
+        |m, v| m.summary.mad = Some(v),
+        "median absolute deviation of the samples",
+    ),
     figure(
         "dirty_samples",
         |m| Some(m.evidence.dirty_samples as f64),
         |m, v| m.evidence.dirty_samples = v as u64,
         "disturbed samples, which the figures leave out",
     ),
-    also("share_of_forward", "share of the bandwidth of the forward order"),
+    also(
+        "share_of_forward",
+        "share of the bandwidth of the forward order",
+    ),
     also("per_cycle", "instructions for each cycle of the core clock"),
     also("per_second", "instructions for each second"),
-    also("ns_per_operation", "time of an operation on each thread, in ns"),
-    figure("traffic", |m| m.load.map(|load| load.median), |m, v| load(m).median = v, "background traffic, in B/s"),
+    also(
+        "ns_per_operation",
+        "time of an operation on each thread, in ns",
+    ),
+    figure(
+        "traffic",
+        |m| m.load.map(|load| load.median),
+        |m, v| load(m).median = v,
+        "background traffic, in B/s",
+    ),
     figure(
         "traffic_ci_low",
         |m| m.load.map(|load| load.ci_low),
@@ -161,9 +241,21 @@ pub const CSV_COLUMNS: &[CsvColumn] = &[
         |m, v| load(m).bus_estimate = v,
         "the same on the bus",
     ),
-    column("better", CsvCell::Better, "whether `more` or `less` of the quantity is better"),
-    column("role", CsvCell::Role, "`auxiliary` points only serve findings, `derived` ones come from other points"),
-    column("cause", CsvCell::Cause, "first cause of doubt, a word for programs"),
+    column(
+        "better",
+        CsvCell::Better,
+        "whether `more` or `less` of the quantity is better",
+    ),
+    column(
+        "role",
+        CsvCell::Role,
+        "`auxiliary` points only serve findings, `derived` ones come from other points",
+    ),
+    column(
+        "cause",
+        CsvCell::Cause,
+        "first cause of doubt, a word for programs",
+    ),
     figure(
         "confidence",
         |m| Some(m.summary.confidence),
@@ -172,13 +264,22 @@ pub const CSV_COLUMNS: &[CsvColumn] = &[
     ),
     axis("width", "width of loads and stores in bits, or `best`"),
     axis("prefetch_bytes", "how far ahead the kernel prefetches"),
-    axis("asked_threads", "`best` where the number of threads was looked for"),
-    also("fairness", "share of what the fastest thread did that the slowest did"),
+    axis(
+        "asked_threads",
+        "`best` where the number of threads was looked for",
+    ),
+    also(
+        "fairness",
+        "share of what the fastest thread did that the slowest did",
+    ),
     axis("node", "NUMA node of the memory"),
     axis("cpu", "CPU that was measured"),
     axis("chains", "pointer chains walked at once"),
     axis("chain_mode", "order of the chain"),
-    axis("window_bytes", "part of the memory that the chain visits at a time"),
+    axis(
+        "window_bytes",
+        "part of the memory that the chain visits at a time",
+    ),
     also("p50", "median over short windows"),
     also("p90", "90th percentile over short windows"),
     also("p95", "95th percentile over short windows"),
@@ -195,7 +296,10 @@ pub const CSV_COLUMNS: &[CsvColumn] = &[
     ),
     axis("order", "order of the accesses"),
     axis("placement", "how threads are placed: spread or compact"),
-    axis("cores", "physical cores that have a thread, where fewer than threads"),
+    axis(
+        "cores",
+        "physical cores that have a thread, where fewer than threads",
+    ),
     axis("per_cpu", "threads on each CPU, where several"),
     axis("kind", "kind of core, where there are several"),
     axis("mix", "loads to stores of the traffic"),
@@ -206,12 +310,18 @@ pub const CSV_COLUMNS: &[CsvColumn] = &[
     axis("relation", "what both CPUs share"),
     also("one_way_ns", "half a round trip, in ns"),
     axis("cpu_node", "NUMA node of the threads"),
-    axis("memory_node", "NUMA node of the memory, or how it is spread"),
+    axis(
+        "memory_node",
+        "NUMA node of the memory, or how it is spread",
+    ),
     axis("distance", "distance of both nodes, as the system has it"),
     axis("entries", "pages or lines that the chain touches"),
     axis("pass", "0 to discover, 1 to confirm"),
     axis("nodes", "nodes of the chain that share a set"),
-    axis("distance_bytes", "distance of two nodes, or of two accesses of storage"),
+    axis(
+        "distance_bytes",
+        "distance of two nodes, or of two accesses of storage",
+    ),
     axis("cache_bytes", "size of the cache that a probe is about"),
     axis("partner", "CPU that reads as well"),
     axis("group", "group of the instruction"),
@@ -223,14 +333,29 @@ pub const CSV_COLUMNS: &[CsvColumn] = &[
     axis("pattern", "order of the offsets in storage"),
     axis("block_bytes", "size of an operation on storage"),
     axis("depth", "operations on storage under way at once"),
-    axis("engine", "how operations on storage are handed to the system"),
+    axis(
+        "engine",
+        "how operations on storage are handed to the system",
+    ),
     axis("access", "whether storage is reached past the page cache"),
     axis("compute", "work between operations on storage"),
-    axis("rate_per_second", "operations on storage asked for in a second"),
+    axis(
+        "rate_per_second",
+        "operations on storage asked for in a second",
+    ),
     also("bytes_per_second", "bytes of the operations on storage"),
-    also("cpu_ns_per_operation", "CPU time of an operation on storage, in ns"),
-    also("latency_mean", "mean time of an operation on storage, in ns"),
-    also("latency_p50", "median time of an operation on storage, in ns"),
+    also(
+        "cpu_ns_per_operation",
+        "CPU time of an operation on storage, in ns",
+    ),
+    also(
+        "latency_mean",
+        "mean time of an operation on storage, in ns",
+    ),
+    also(
+        "latency_p50",
+        "median time of an operation on storage, in ns",
+    ),
     also("latency_p90", "90th percentile of it"),
     also("latency_p99", "99th percentile of it"),
     also("latency_p99_9", "99.9th percentile of it"),
@@ -238,17 +363,34 @@ pub const CSV_COLUMNS: &[CsvColumn] = &[
     also("latency_max", "longest operation, in ns"),
     also("operations", "number of operations on storage"),
     also("errors", "operations on storage that failed"),
-    also("short", "operations on storage that moved fewer bytes than asked for"),
-    also("behind", "operations on storage that were due and never begun"),
-    figure("mean", |m| m.summary.mean, |m, v| m.summary.mean = Some(v), "mean of the undisturbed samples"),
+    also(
+        "short",
+        "operations on storage that moved fewer bytes than asked for",
+    ),
+    also(
+        "behind",
+        "operations on storage that were due and never begun",
+    ),
+    figure(
+        "mean",
+        |m| m.summary.mean,
+        |m, v| m.summary.mean = Some(v),
+        "mean of the undisturbed samples",
+    ),
     figure(
         "coefficient_of_variation",
         |m| m.summary.coefficient_of_variation,
         |m, v| m.summary.coefficient_of_variation = Some(v),
         "`standard_deviation` divided by the magnitude of `mean`",
     ),
-    axis("region", "whether several threads have a chain each or share one"),
-    axis("percentile", "percentile over short windows that `value` is"),
+    axis(
+        "region",
+        "whether several threads have a chain each or share one",
+    ),
+    axis(
+        "percentile",
+        "percentile over short windows that `value` is",
+    ),
 ];
 
 /// The column of that heading.

@@ -1,13 +1,13 @@
 //! Our CSV as a report, so that tables that were kept can be shown and compared.
 //!
-//! A table has no samples, no facts of the machine and no evidence but a few figures. Several files may have been put
-//! together: a heading between rows is passed over.
+//! A table has no samples, no facts of the machine and no evidence but a few figures. Several files
+//! may have been put together: a heading between rows is passed over.
 
 use super::store::brief;
 use super::{
-    Axis, CSV_COLUMNS, Cause, Coordinate, Coordinates, CsvCell, CsvColumn, Dataset, Evidence, Measured, Outcome,
-    PlanSummary, Point, Provenance, Quantity, Reason, Report, ReportVerdict, RunStatus, SCHEMA_VERSION, Summary,
-    Verdict, VerdictGrade, csv_column,
+    Axis, CSV_COLUMNS, Cause, Coordinate, Coordinates, CsvCell, CsvColumn, Dataset, Evidence,
+    Measured, Outcome, PlanSummary, Point, Provenance, Quantity, Reason, Report, ReportVerdict,
+    RunStatus, SCHEMA_VERSION, Summary, Verdict, VerdictGrade, csv_column,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Bytes, Nanos};
@@ -31,7 +31,10 @@ pub(super) fn read(text: &[u8]) -> Result<Report, String> {
     let unreadable = |e: csv::Error| format!("CSV cannot be read: {}", brief(e.to_string()));
     let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(text);
     let titles = reader.headers().map_err(unreadable)?.clone();
-    if let Some(missing) = NEEDED.iter().find(|name| !titles.iter().any(|title| title == **name)) {
+    if let Some(missing) = NEEDED
+        .iter()
+        .find(|name| !titles.iter().any(|title| title == **name))
+    {
         return Err(format!("CSV lacks a column: '{missing}'"));
     }
     let columns: Vec<Title> = titles.iter().map(Title::read).collect();
@@ -83,19 +86,35 @@ struct Row {
 impl Row {
     fn read(columns: &[Title], record: &csv::StringRecord) -> Result<Self, String> {
         if record.len() != columns.len() {
-            return Err(format!("{} fields; a row has {}", record.len(), columns.len()));
+            return Err(format!(
+                "{} fields; a row has {}",
+                record.len(),
+                columns.len()
+            ));
         }
         let mut texts: BTreeMap<&str, &str> = BTreeMap::new();
         let mut coordinates = Coordinates::new();
         let mut measured = empty();
-        for (title, text) in columns.iter().zip(record).filter(|(_, text)| !text.is_empty()) {
+        for (title, text) in columns
+            .iter()
+            .zip(record)
+            .filter(|(_, text)| !text.is_empty())
+        {
             match title {
                 Title::Axis(axis) => drop(coordinates.insert(axis.clone(), coordinate(text))),
                 Title::Passed => {}
                 Title::Known(column) => match column.cell {
-                    CsvCell::Axis => drop(coordinates.insert(column.name.to_owned(), coordinate(text))),
-                    CsvCell::Also => drop(measured.also.insert(column.name.to_owned(), number(column.name, text)?)),
-                    CsvCell::Figure(figure) => (figure.set)(&mut measured, number(column.name, text)?),
+                    CsvCell::Axis => {
+                        drop(coordinates.insert(column.name.to_owned(), coordinate(text)))
+                    }
+                    CsvCell::Also => drop(
+                        measured
+                            .also
+                            .insert(column.name.to_owned(), number(column.name, text)?),
+                    ),
+                    CsvCell::Figure(figure) => {
+                        (figure.set)(&mut measured, number(column.name, text)?)
+                    }
                     _ => drop(texts.insert(column.name, text)),
                 },
             }
@@ -107,7 +126,12 @@ impl Row {
             "less" => false,
             // Files from before have no such column.
             "" => unit != "ns",
-            other => return Err(format!("better is '{}'; it has to be more or less", shown(other))),
+            other => {
+                return Err(format!(
+                    "better is '{}'; it has to be more or less",
+                    shown(other)
+                ));
+            }
         };
         let reason = text("reason").to_owned();
         let outcome = match text("status") {
@@ -122,14 +146,19 @@ impl Row {
             "failed" => Outcome::Failed { reason },
             other => {
                 return Err(format!(
-                    "status is '{}'; it has to be measured, skipped, unsupported, interrupted or failed",
+                    "status is '{}'; it has to be measured, skipped, unsupported, interrupted or \
+                     failed",
                     shown(other)
                 ));
             }
         };
         Ok(Row {
             experiment: text("experiment").to_owned(),
-            quantity: Quantity { name: text("quantity").to_owned(), unit, higher_is_better },
+            quantity: Quantity {
+                name: text("quantity").to_owned(),
+                unit,
+                higher_is_better,
+            },
             role: text("role").to_owned(),
             coordinates,
             outcome,
@@ -157,15 +186,25 @@ impl Row {
             });
             datasets.len() - 1
         });
-        datasets[at].points.push(Point { id, coordinates: self.coordinates, outcome: self.outcome });
+        datasets[at].points.push(Point {
+            id,
+            coordinates: self.coordinates,
+            outcome: self.outcome,
+        });
     }
 }
 
 /// Fills in what follows from other columns; a measured row has a value.
-fn check(measured: &mut Measured, columns: &[Title], record: &csv::StringRecord) -> Result<(), String> {
+fn check(
+    measured: &mut Measured,
+    columns: &[Title],
+    record: &csv::StringRecord,
+) -> Result<(), String> {
     let has = |name: &str| {
         let mut cells = columns.iter().zip(record);
-        cells.any(|(title, text)| matches!(title, Title::Known(c) if c.name == name) && !text.is_empty())
+        cells.any(|(title, text)| {
+            matches!(title, Title::Known(c) if c.name == name) && !text.is_empty()
+        })
     };
     if !has("value") {
         return Err("value is ''; a measured row has one".to_owned());
@@ -178,7 +217,10 @@ fn check(measured: &mut Measured, columns: &[Title], record: &csv::StringRecord)
         // Files from before do not say what their intervals hold.
         true if !has("confidence") => summary.confidence = 0.95,
         true => {}
-        false => (summary.ci_low, summary.ci_high, summary.confidence) = (summary.median, summary.median, 0.0),
+        false => {
+            (summary.ci_low, summary.ci_high, summary.confidence) =
+                (summary.median, summary.median, 0.0)
+        }
     }
     Ok(())
 }
@@ -195,8 +237,16 @@ fn coordinate(text: &str) -> Coordinate {
 
 /// A finite number.
 fn number(name: &str, text: &str) -> Result<f64, String> {
-    let value = text.parse::<f64>().ok().filter(|value| value.is_finite() && *value >= 0.0);
-    value.ok_or_else(|| format!("{name} is '{}'; it has to be a number, 0 or above", shown(text)))
+    let value = text
+        .parse::<f64>()
+        .ok()
+        .filter(|value| value.is_finite() && *value >= 0.0);
+    value.ok_or_else(|| {
+        format!(
+            "{name} is '{}'; it has to be a number, 0 or above",
+            shown(text)
+        )
+    })
 }
 
 /// Text of the file, short and without anything that a terminal acts on.
@@ -210,15 +260,31 @@ fn verdict(trust: &str, cause: &str, reason: &str) -> Result<Verdict, String> {
         "solid" | "" => VerdictGrade::Solid,
         "doubtful" => VerdictGrade::Doubtful,
         "rejected" => VerdictGrade::Rejected,
-        other => return Err(format!("trust is '{}'; it has to be solid, doubtful or rejected", shown(other))),
+        other => {
+            return Err(format!(
+                "trust is '{}'; it has to be solid, doubtful or rejected",
+                shown(other)
+            ));
+        }
     };
     let known = serde_json::from_value::<Cause>(cause.into());
     let reason = Reason {
         cause: known.unwrap_or(Cause::FewSamples),
-        text: if reason.is_empty() { UNKNOWN.to_owned() } else { reason.to_owned() },
+        text: if reason.is_empty() {
+            UNKNOWN.to_owned()
+        } else {
+            reason.to_owned()
+        },
         advice: String::new(),
     };
-    Ok(Verdict { grade, reasons: if grade == VerdictGrade::Solid { Vec::new() } else { vec![reason] } })
+    Ok(Verdict {
+        grade,
+        reasons: if grade == VerdictGrade::Solid {
+            Vec::new()
+        } else {
+            vec![reason]
+        },
+    })
 }
 
 /// A measured point without its figures.
@@ -247,7 +313,10 @@ fn empty() -> Measured {
             unchecked: vec!["samples and evidence: not in the CSV".to_owned()],
             ..Evidence::default()
         },
-        verdict: Verdict { grade: VerdictGrade::Solid, reasons: Vec::new() },
+        verdict: Verdict {
+            grade: VerdictGrade::Solid,
+            reasons: Vec::new(),
+        },
     }
 }
 
@@ -278,10 +347,25 @@ fn report(mut datasets: Vec<Dataset>, points: u64) -> Report {
 
 /// The axes of the points, those that have a column in the order of the columns.
 fn axes(dataset: &Dataset) -> Vec<Axis> {
-    let names: BTreeSet<&String> = dataset.points.iter().flat_map(|point| point.coordinates.keys()).collect();
-    let place = |name: &str| CSV_COLUMNS.iter().position(|column| column.name == name).unwrap_or(usize::MAX);
+    let names: BTreeSet<&String> = dataset
+        .points
+        .iter()
+        .flat_map(|point| point.coordinates.keys())
+        .collect();
+    let place = |name: &str| {
+        CSV_COLUMNS
+            .iter()
+            .position(|column| column.name == name)
+            .unwrap_or(usize::MAX)
+    };
     let mut names: Vec<&String> = names.into_iter().collect();
     names.sort_by_key(|name| place(name));
     let unit = |name: &str| name.ends_with("_bytes").then(|| "B".to_owned());
-    names.into_iter().map(|name| Axis { name: name.clone(), unit: unit(name) }).collect()
+    names
+        .into_iter()
+        .map(|name| Axis {
+            name: name.clone(),
+            unit: unit(name),
+        })
+        .collect()
 }

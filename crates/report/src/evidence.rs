@@ -96,7 +96,8 @@ pub enum Cause {
 }
 
 impl Cause {
-    /// What to add to the command for a run that may be without it: options with their values; none where no option helps.
+    /// What to add to the command for a run that may be without it: options with their values; none
+    /// where no option helps.
     pub fn options(self) -> &'static [(&'static str, &'static str)] {
         match self {
             Cause::Spread | Cause::FewSamples => &[("--samples", "500")],
@@ -146,14 +147,22 @@ pub struct Verdict {
 impl Verdict {
     /// Adds a reason that makes the grade at least `grade`; the worst reasons come first.
     pub fn add(&mut self, grade: VerdictGrade, reason: Reason) {
-        let place = if grade > self.grade { 0 } else { self.reasons.len() };
+        let place = if grade > self.grade {
+            0
+        } else {
+            self.reasons.len()
+        };
         self.grade = self.grade.max(grade);
         self.reasons.insert(place, reason);
     }
 
     /// The texts of the reasons, joined by semicolons.
     pub fn text(&self) -> String {
-        self.reasons.iter().map(|r| r.text.as_str()).collect::<Vec<_>>().join("; ")
+        self.reasons
+            .iter()
+            .map(|r| r.text.as_str())
+            .collect::<Vec<_>>()
+            .join("; ")
     }
 
     /// Whether it names `cause`.
@@ -177,22 +186,44 @@ pub struct ReportVerdict {
 impl ReportVerdict {
     /// The judgement that the points of `datasets` amount to, see [`headline`].
     pub fn of(datasets: &[Dataset]) -> Self {
-        let points = headline(datasets).filter(|d| !d.derived).flat_map(|d| &d.points);
-        let verdicts = || points.clone().filter_map(|p| Some(&p.outcome.measured()?.verdict));
+        let points = headline(datasets)
+            .filter(|d| !d.derived)
+            .flat_map(|d| &d.points);
+        let verdicts = || {
+            points
+                .clone()
+                .filter_map(|p| Some(&p.outcome.measured()?.verdict))
+        };
         let mut points: BTreeMap<VerdictGrade, u64> = BTreeMap::new();
         let mut causes: BTreeMap<Cause, CauseCount> = BTreeMap::new();
         for verdict in verdicts() {
             *points.entry(verdict.grade).or_default() += 1;
-            let named: BTreeMap<Cause, &str> = verdict.reasons.iter().map(|r| (r.cause, r.advice.as_str())).collect();
+            let named: BTreeMap<Cause, &str> = verdict
+                .reasons
+                .iter()
+                .map(|r| (r.cause, r.advice.as_str()))
+                .collect();
             for (cause, advice) in named {
-                let new = || CauseCount { cause, points: 0, advice: advice.to_owned() };
+                let new = || CauseCount {
+                    cause,
+                    points: 0,
+                    advice: advice.to_owned(),
+                };
                 causes.entry(cause).or_insert_with(new).points += 1;
             }
         }
         let mut causes: Vec<CauseCount> = causes.into_values().collect();
         causes.sort_by_key(|c| std::cmp::Reverse(c.points));
-        let grade = points.keys().next_back().copied().unwrap_or(VerdictGrade::Rejected);
-        Self { grade, points, causes }
+        let grade = points
+            .keys()
+            .next_back()
+            .copied()
+            .unwrap_or(VerdictGrade::Rejected);
+        Self {
+            grade,
+            points,
+            causes,
+        }
     }
 }
 
@@ -233,33 +264,36 @@ pub struct PageEvidence {
     pub resident_share: Option<f64>,
     /// NUMA nodes that sampled pages lie on, in rising order.
     pub nodes: Option<Vec<u32>>,
-    /// Looked-at base pages by the node that they lie on: all of them where a place was asked for, else samples.
+    /// Looked-at base pages by the node that they lie on: all of them where a place was asked for,
+    /// else samples.
     pub pages_by_node: Option<Vec<NodePages>>,
     /// Looked-at base pages on another node than the one that they were to lie on.
     pub elsewhere: Option<u64>,
-    /// The place that was asked for (`node 1`, `nodes 0-3 interleaved`); `null` where it was left to first touch.
+    /// The place that was asked for (`node 1`, `nodes 0-3 interleaved`); `null` where it was left
+    /// to first touch.
     pub asked_place: Option<String>,
     /// The nodes that it was to lie on: those asked for, else those of the CPUs that used it.
     pub expected_nodes: Option<Vec<u32>>,
-    /// Whether every looked-at piece of the memory holds something else than zeros: reads of untouched memory go to one
-    /// shared page.
+    /// Whether every looked-at piece of the memory holds something else than zeros: reads of
+    /// untouched memory go to one shared page.
     pub non_zero: Option<bool>,
 }
 
-/// What happened on the machine while the rounds of a point were taken: sums over its rounds of the differences between
-/// readings before and after each. `null` where the system does not tell.
+/// What happened on the machine while the rounds of a point were taken: sums over its rounds of the
+/// differences between readings before and after each. `null` where the system does not tell.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(default)]
 pub struct Surroundings {
     /// Time between the readings.
     pub elapsed_ns: f64,
-    /// Time that the hypervisor gave to others while the CPUs used had work, all CPUs together (steps of 10 ms).
+    /// Time that the hypervisor gave to others while the CPUs used had work, all CPUs together
+    /// (steps of 10 ms).
     pub stolen_ns: Option<f64>,
     /// Time for which the control group's quota kept threads from running, all CPUs together.
     pub throttled_ns: Option<f64>,
-    /// CPU time that others used, on all CPUs of the system together: steps of 10 ms in each round, so that little use of
-    /// short rounds can come out below zero.
+    /// CPU time that others used, on all CPUs of the system together: steps of 10 ms in each round,
+    /// so that little use of short rounds can come out below zero.
     pub others_ns: Option<f64>,
     /// Time in which some task of the system waited for a CPU (pressure stall information).
     pub cpu_pressure_ns: Option<f64>,
@@ -273,16 +307,18 @@ pub struct Surroundings {
     pub highest_celsius: Option<f64>,
 }
 
-/// Round trips of a cache line between CPUs of a virtual machine, read before and after each round of a point: its host may put
-/// two CPUs on one core for a while.
+/// Round trips of a cache line between CPUs of a virtual machine, read before and after each round
+/// of a point: its host may put two CPUs on one core for a while.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct CloserCpus {
     /// The two that were nearest to each other.
     pub cpus: [u32; 2],
-    /// Rounds beside which CPUs were closer than usual, by a factor of 2.5 or more: their samples are left out of the summary.
+    /// Rounds beside which CPUs were closer than usual, by a factor of 2.5 or more: their samples
+    /// are left out of the summary.
     pub closer_rounds: u64,
-    /// Whether two of the CPUs were hardware threads of one core most of the time, by a round trip below 27 ns.
+    /// Whether two of the CPUs were hardware threads of one core most of the time, by a round trip
+    /// below 27 ns.
     #[serde(default)]
     pub one_core: bool,
     /// Rounds with a reading.
@@ -293,15 +329,16 @@ pub struct CloserCpus {
     pub usual_ns: f64,
 }
 
-/// Independent instructions that a core began per cycle, read for some microseconds before and after each sample: fewer than usual where
-/// somebody computes on another hardware thread of the core, which may be another machine's.
+/// Independent instructions that a core began per cycle, read for some microseconds before and
+/// after each sample: fewer than usual where somebody computes on another hardware thread of the
+/// core, which may be another machine's.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SharedCore {
     /// Samples with a reading below 97% of the usual: they are left out of the summary.
     pub shared_samples: u64,
-    /// What the cores begin while nobody else uses them, by all samples of the run on these CPUs; at least 90% of the documented
-    /// width, where that is known.
+    /// What the cores begin while nobody else uses them, by all samples of the run on these CPUs;
+    /// at least 90% of the documented width, where that is known.
     pub usual_per_cycle: f64,
     /// The least that was read beside a sample of the point.
     pub least_per_cycle: f64,
@@ -328,14 +365,15 @@ pub struct Evidence {
     pub voluntary_switches: Option<u64>,
     /// Context switches that the measuring threads did not ask for, during the samples.
     pub involuntary_switches: Option<u64>,
-    /// Time in gaps inside the samples: what single chunks of work took longer than three times the sample's median
-    /// chunk, all threads together, in ns.
+    /// Time in gaps inside the samples: what single chunks of work took longer than three times the
+    /// sample's median chunk, all threads together, in ns.
     pub gaps_ns: Option<f64>,
     /// The longest of these gaps, in ns.
     pub longest_gap_ns: Option<f64>,
     /// What happened on the machine meanwhile.
     pub surroundings: Surroundings,
-    /// How far the CPUs were from each other, of a virtual machine whose host may move them; `null` elsewhere.
+    /// How far the CPUs were from each other, of a virtual machine whose host may move them; `null`
+    /// elsewhere.
     pub closer_cpus: Option<CloserCpus>,
     /// Whether somebody else used the cores; `null` where it cannot be told.
     pub shared_core: Option<SharedCore>,
@@ -343,10 +381,11 @@ pub struct Evidence {
     pub core_hz_usual: Option<f64>,
     /// The median of the core clocks beside all samples, in Hz.
     pub core_hz_median: Option<f64>,
-    /// The least core clock in Hz that the processor promises without heat or a power limit (its base clock), where that is
-    /// known from the rate of its counter.
+    /// The least core clock in Hz that the processor promises without heat or a power limit (its
+    /// base clock), where that is known from the rate of its counter.
     pub core_hz_base: Option<f64>,
-    /// Core clock in Hz before the first sample of a round, on the first CPU, median over the earlier half of rounds.
+    /// Core clock in Hz before the first sample of a round, on the first CPU, median over the
+    /// earlier half of rounds.
     pub core_hz_before: Option<f64>,
     /// The lowest core clock beside a clean sample, in Hz.
     pub core_hz_least: Option<f64>,
@@ -358,7 +397,8 @@ pub struct Evidence {
     pub working_set_bytes: Option<u64>,
     /// Last-level cache that these CPUs share in, all instances together, in bytes.
     pub last_level_cache_bytes: Option<u64>,
-    /// What the last-level cache of these CPUs holds by timing, in bytes, where the same run looked; `null` elsewhere.
+    /// What the last-level cache of these CPUs holds by timing, in bytes, where the same run
+    /// looked; `null` elsewhere.
     pub measured_last_level_bytes: Option<u64>,
     /// Relative error of the counter's calibration against the monotonic clock.
     pub clock_error: Option<f64>,
@@ -366,7 +406,8 @@ pub struct Evidence {
     pub clock_drift: Option<f64>,
     /// Samples left out of the summary.
     pub dirty_samples: u64,
-    /// The same samples by what disturbed them, each counted once: by its first cause where it has several.
+    /// The same samples by what disturbed them, each counted once: by its first cause where it has
+    /// several.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub disturbed_by: BTreeMap<Cause, u64>,
     /// Fresh allocations of the memory that the samples are spread over.

@@ -19,17 +19,26 @@ pub struct Fact<T> {
 impl<T> Fact<T> {
     /// What a report says of a fact that it was written without.
     fn unrecorded() -> Self {
-        Fact { value: None, source: "the report was written without it".to_owned() }
+        Fact {
+            value: None,
+            source: "the report was written without it".to_owned(),
+        }
     }
 
     /// `value`, read from `source`.
     pub fn known(value: T, source: impl Into<String>) -> Self {
-        Fact { value: Some(value), source: source.into() }
+        Fact {
+            value: Some(value),
+            source: source.into(),
+        }
     }
 
     /// Not known, and why.
     pub fn unknown(reason: impl Into<String>) -> Self {
-        Fact { value: None, source: reason.into() }
+        Fact {
+            value: None,
+            source: reason.into(),
+        }
     }
 
     /// The value, if it is known.
@@ -73,7 +82,8 @@ pub struct CpuFacts {
     pub features: Fact<Vec<String>>,
     /// Width of the paths to the L1 data cache, from the vendor's documentation.
     pub l1_ports: Fact<PortWidth>,
-    /// Simple integer instructions that a core executes per cycle where none needs another, from the vendor's documentation.
+    /// Simple integer instructions that a core executes per cycle where none needs another, from
+    /// the vendor's documentation.
     #[serde(default = "Fact::<u32>::unrecorded")]
     pub integer_width: Fact<u32>,
     /// Nominal rate of the raw counter, where the system tells it.
@@ -141,7 +151,8 @@ pub struct Node {
     pub cpus: CpuList,
     /// Its memory, as far as the system tells.
     pub memory: Option<Bytes>,
-    /// Distance to every node in the order of ids, 10 for itself; empty where the system does not tell.
+    /// Distance to every node in the order of ids, 10 for itself; empty where the system does not
+    /// tell.
     pub distances: Vec<u32>,
     /// Memory that is free there or can be had at once; `null` where the system does not tell.
     #[serde(default)]
@@ -149,13 +160,15 @@ pub struct Node {
     /// Whether this process may take its memory; `null` where the system does not tell.
     #[serde(default)]
     pub allowed: Option<bool>,
-    /// Pages that weighted interleaving takes from it at a time; `null` where the system has no such weights.
+    /// Pages that weighted interleaving takes from it at a time; `null` where the system has no
+    /// such weights.
     #[serde(default)]
     pub weight: Option<u32>,
 }
 
 impl Node {
-    /// What a run may map of its memory: what can be had at once less a tenth; `None` where the system does not tell.
+    /// What a run may map of its memory: what can be had at once less a tenth; `None` where the
+    /// system does not tell.
     pub fn usable(&self) -> Option<Bytes> {
         self.available.map(|bytes| Bytes(bytes.0 - bytes.0 / 10))
     }
@@ -182,20 +195,31 @@ pub struct Topology {
 impl Topology {
     /// The CPUs that this process may use, in rising order.
     pub fn allowed(&self) -> Vec<u32> {
-        self.cpus.iter().filter(|cpu| cpu.allowed).map(|cpu| cpu.id).collect()
+        self.cpus
+            .iter()
+            .filter(|cpu| cpu.allowed)
+            .map(|cpu| cpu.id)
+            .collect()
     }
 
     /// The caches on the data path of `cpu`, nearest first.
     pub fn data_caches(&self, cpu: u32) -> Vec<&Cache> {
-        let mut caches: Vec<&Cache> =
-            self.caches.iter().filter(|c| c.kind != CacheKind::Instruction && c.cpus.0.contains(&cpu)).collect();
+        let mut caches: Vec<&Cache> = self
+            .caches
+            .iter()
+            .filter(|c| c.kind != CacheKind::Instruction && c.cpus.0.contains(&cpu))
+            .collect();
         caches.sort_by_key(|c| c.level);
         caches
     }
 
     /// Size of the cache of `cpu` before its last one, 0 where it has none.
     pub fn before_last_level(&self, cpu: u32) -> Bytes {
-        self.data_caches(cpu).iter().rev().nth(1).map_or(Bytes(0), |cache| cache.size)
+        self.data_caches(cpu)
+            .iter()
+            .rev()
+            .nth(1)
+            .map_or(Bytes(0), |cache| cache.size)
     }
 
     /// Size of all last-level caches that the CPUs in `cpus` use, together.
@@ -203,7 +227,12 @@ impl Topology {
         let used: BTreeSet<u32> = cpus.iter().copied().collect();
         // One pass over the caches: machines with a thousand CPUs have thousands of them.
         let mut last: BTreeMap<u32, usize> = BTreeMap::new();
-        for (index, cache) in self.caches.iter().enumerate().filter(|(_, c)| c.kind != CacheKind::Instruction) {
+        for (index, cache) in self
+            .caches
+            .iter()
+            .enumerate()
+            .filter(|(_, c)| c.kind != CacheKind::Instruction)
+        {
             for cpu in cache.cpus.0.iter().filter(|cpu| used.contains(cpu)) {
                 let known = last.entry(*cpu).or_insert(index);
                 if cache.level >= self.caches[*known].level {
@@ -212,7 +241,10 @@ impl Topology {
             }
         }
         let instances: BTreeSet<usize> = last.into_values().collect();
-        instances.into_iter().map(|index| self.caches[index].size).sum()
+        instances
+            .into_iter()
+            .map(|index| self.caches[index].size)
+            .sum()
     }
 
     /// The node with this number.
@@ -240,13 +272,15 @@ pub struct MemoryFacts {
     pub total: Fact<Bytes>,
     /// What can be used now without pushing others out.
     pub available: Fact<Bytes>,
-    /// What the control groups leave this process: the tightest limit of it and its ancestors less what is used.
+    /// What the control groups leave this process: the tightest limit of it and its ancestors less
+    /// what is used.
     pub cgroup: Fact<Bytes>,
     /// What the address-space and data limits (RLIMIT_AS, RLIMIT_DATA) leave.
     pub rlimit: Fact<Bytes>,
     /// What a run may map at most: the least of these less a reserve.
     pub usable: Fact<Bytes>,
-    /// How the system answers requests for more memory than it has: `heuristic`, `always`, `strict`.
+    /// How the system answers requests for more memory than it has: `heuristic`, `always`,
+    /// `strict`.
     #[serde(default)]
     pub overcommit: Fact<String>,
     /// The soft limit on locked memory (RLIMIT_MEMLOCK).
@@ -278,7 +312,8 @@ pub struct MemoryBus {
     pub channels: u32,
     /// Modules in them.
     pub modules: u32,
-    /// The sum over the channels of data width times configured transfers per second: no program can move more.
+    /// The sum over the channels of data width times configured transfers per second: no program
+    /// can move more.
     pub peak: BytesPerSecond,
 }
 
@@ -304,8 +339,8 @@ pub struct PageFacts {
     pub thp_mode: Fact<String>,
     /// Size of a transparent huge page.
     pub thp_size: Fact<Bytes>,
-    /// What the system does for a transparent huge page where none is free: `always`, `defer`, `defer+madvise`, `madvise`,
-    /// `never`.
+    /// What the system does for a transparent huge page where none is free: `always`, `defer`,
+    /// `defer+madvise`, `madvise`, `never`.
     #[serde(default)]
     pub thp_defrag: Fact<String>,
     /// Pools of explicit huge pages.
@@ -324,13 +359,15 @@ pub struct SystemFacts {
     pub hostname: Fact<String>,
     /// Hypervisor, or `none` where the processor says that there is none.
     pub virtualization: Fact<String>,
-    /// What executes the program's instructions in place of the processor, or `none`: `qemu-user`, `Rosetta 2`.
+    /// What executes the program's instructions in place of the processor, or `none`: `qemu-user`,
+    /// `Rosetta 2`.
     pub emulation: Fact<String>,
     /// Whether the system lets a program choose the CPU of a thread.
     pub pinning: Fact<bool>,
     /// Whether this process runs in a container, and which kind.
     pub container: Fact<String>,
-    /// Whether the program ran with rights that its caller lacks (set-user-ID, set-group-ID, file capabilities).
+    /// Whether the program ran with rights that its caller lacks (set-user-ID, set-group-ID, file
+    /// capabilities).
     #[serde(default)]
     pub elevated: Fact<bool>,
     /// CPUs' worth of time that the control groups allow; absent where there is no quota.

@@ -1,6 +1,8 @@
-//! The data model of a report: what is written, read back, compared and drawn. No behaviour but reading and writing.
+//! The data model of a report: what is written, read back, compared and drawn. No behaviour but
+//! reading and writing.
 //!
-//! Base units only (bytes, ns, bytes/s), numbers as numbers; what is absent is `null` beside a reason, never 0.
+//! Base units only (bytes, ns, bytes/s), numbers as numbers; what is absent is `null` beside a
+//! reason, never 0.
 
 #![forbid(unsafe_code)]
 
@@ -20,24 +22,27 @@ mod trace;
 
 pub use columns::{CSV_COLUMNS, CsvCell, CsvColumn, CsvFigure, csv_column};
 pub use dataset::{
-    ASKED_THREADS, Axis, CHOSEN_PROFILE, Coordinate, Coordinates, Dataset, Point, Quantity, add_derived, headline,
-    place_asked_for,
+    ASKED_THREADS, Axis, CHOSEN_PROFILE, Coordinate, Coordinates, Dataset, Point, Quantity,
+    add_derived, headline, place_asked_for,
 };
 pub use evidence::{
-    Cause, CauseCount, CloserCpus, Evidence, NodePages, PageEvidence, Reason, ReportVerdict, SharedCore, Surroundings,
-    Verdict, VerdictGrade,
+    Cause, CauseCount, CloserCpus, Evidence, NodePages, PageEvidence, Reason, ReportVerdict,
+    SharedCore, Surroundings, Verdict, VerdictGrade,
 };
 pub use host::{
-    Cache, CacheKind, Cpu, CpuFacts, Environment, Fact, HostFacts, HugePool, MemoryBus, MemoryFacts, Node, PageFacts,
-    PortWidth, Swap, SystemFacts, Topology,
+    Cache, CacheKind, Cpu, CpuFacts, Environment, Fact, HostFacts, HugePool, MemoryBus,
+    MemoryFacts, Node, PageFacts, PortWidth, Swap, SystemFacts, Topology,
 };
 pub use journal::{Journal, JournalLine, JournalPoint, RunEnd, read_journal, unmeasured};
 pub use outcome::{Candidate, Choice, Limit, Load, Measured, Outcome, Sample, Summary};
 pub use relation::{Group, Places, Relation};
-pub use report::{ClockFacts, Finding, KernelUsed, PlanSummary, Provenance, Report, RunStatus, SCHEMA_VERSION, Tool};
+pub use report::{
+    ClockFacts, Finding, KernelUsed, PlanSummary, Provenance, Report, RunStatus, SCHEMA_VERSION,
+    Tool,
+};
 pub use sc_membench::{
-    SC_MEMBENCH_HEADER, SC_MEMBENCH_OPERATIONS, ScMembenchForm, ScMembenchLeftOut, ScMembenchRow, Threads,
-    sc_membench_form, sc_membench_report,
+    SC_MEMBENCH_HEADER, SC_MEMBENCH_OPERATIONS, ScMembenchForm, ScMembenchLeftOut, ScMembenchRow,
+    Threads, sc_membench_form, sc_membench_report,
 };
 pub use storage::{Latencies, SeekLatencies, SeekWindow, Storage, StorageSecond};
 pub use store::{LARGEST_REPORT, Saved, is_replaceable, parse_saved, read_saved, write_atomically};

@@ -1,4 +1,5 @@
-//! What came of a point: a measured value with its spread and evidence, or the reason why there is none.
+//! What came of a point: a measured value with its spread and evidence, or the reason why there is
+//! none.
 
 use super::{Evidence, Storage, Verdict};
 #[cfg(feature = "schema")]
@@ -73,14 +74,17 @@ impl Outcome {
 pub struct Measured {
     /// The clean samples in a few figures, in the dataset's unit.
     pub summary: Summary,
-    /// The same quantity under other conventions, by name and in base units. Bandwidth: `single_count` (each byte of
-    /// the window once, as tools do that count a copy once) and `bus_estimate` (with write-allocate traffic), in B/s, and, of several
-    /// threads, `fairness`: what the one that did least did of what the one that did most did.
-    /// Latency: `core_cycles`. Instructions: `core_cycles`, `per_cycle`, `per_second`. Locks: `ns_per_operation` (of one thread).
-    /// Core to core: `one_way_ns` (half the round trip), `core_cycles`. Where the distribution over short windows was asked
-    /// for: `p50`, `p90`, `p95`, `p99`, `p99_9`, `max` of the quantity in a window, `windows` (how many) and `window_ns`.
-    /// Storage: `bytes_per_second`, `latency_mean`, `latency_p50`, `_p90`, `_p99`, `_p99_9`, `_p99_99`, `latency_max` (of every
-    /// operation, in ns), `cpu_ns_per_operation`, of several threads `fairness`, and where there were any `errors`, `short`, `behind`.
+    /// The same quantity under other conventions, by name and in base units. Bandwidth:
+    /// `single_count` (each byte of the window once, as tools do that count a copy once) and
+    /// `bus_estimate` (with write-allocate traffic), in B/s, and, of several threads, `fairness`:
+    /// what the one that did least did of what the one that did most did. Latency: `core_cycles`.
+    /// Instructions: `core_cycles`, `per_cycle`, `per_second`. Locks: `ns_per_operation` (of one
+    /// thread). Core to core: `one_way_ns` (half the round trip), `core_cycles`. Where the
+    /// distribution over short windows was asked for: `p50`, `p90`, `p95`, `p99`, `p99_9`, `max` of
+    /// the quantity in a window, `windows` (how many) and `window_ns`. Storage: `bytes_per_second`,
+    /// `latency_mean`, `latency_p50`, `_p90`, `_p99`, `_p99_9`, `_p99_99`, `latency_max` (of every
+    /// operation, in ns), `cpu_ns_per_operation`, of several threads `fairness`, and where there
+    /// were any `errors`, `short`, `behind`.
     pub also: BTreeMap<String, f64>,
     /// The traffic beside what was measured; left out where there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -88,7 +92,8 @@ pub struct Measured {
     /// What operations on files and devices came to; left out for work of other kinds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub storage: Option<Box<Storage>>,
-    /// Which kernel, or number of threads, was found fastest before the samples, and what the others reached; `null` where there was no choice.
+    /// Which kernel, or number of threads, was found fastest before the samples, and what the
+    /// others reached; `null` where there was no choice.
     #[serde(default)]
     pub choice: Option<Choice>,
     /// The upper bound on the summary's value with its source, `null` where none is known.
@@ -107,10 +112,13 @@ impl Measured {
         self.samples.is_empty() || self.summary.mad.is_none()
     }
 
-    /// The samples that the summary rests on: the undisturbed ones, or all where none is undisturbed.
+    /// The samples that the summary rests on: the undisturbed ones, or all where none is
+    /// undisturbed.
     pub fn samples_of_summary(&self) -> impl Iterator<Item = &Sample> {
         let any = self.samples.iter().any(|sample| sample.dirty.is_none());
-        self.samples.iter().filter(move |sample| !any || sample.dirty.is_none())
+        self.samples
+            .iter()
+            .filter(move |sample| !any || sample.dirty.is_none())
     }
 }
 
@@ -124,9 +132,11 @@ pub struct Load {
     pub ci_low: f64,
     /// Upper end of the 95% confidence interval of that median.
     pub ci_high: f64,
-    /// How often an interval made like this one holds the truth: below 0.95 where there were fewer than six rounds.
+    /// How often an interval made like this one holds the truth: below 0.95 where there were fewer
+    /// than six rounds.
     pub confidence: f64,
-    /// Median of what crossed the memory bus if nothing stayed in a cache and ordinary stores read their lines first.
+    /// Median of what crossed the memory bus if nothing stayed in a cache and ordinary stores read
+    /// their lines first.
     pub bus_estimate: f64,
 }
 
@@ -168,7 +178,8 @@ pub struct Limit {
     pub value: f64,
     /// Where the limit comes from, in words.
     pub source: String,
-    /// Values up to so many times the limit are not rejected: its own error, and what caches may hold of the memory.
+    /// Values up to so many times the limit are not rejected: its own error, and what caches may
+    /// hold of the memory.
     #[serde(default = "exactly")]
     pub tolerance: f64,
 }
@@ -195,20 +206,22 @@ pub struct Summary {
     pub ci_low: f64,
     /// Upper end of the 95% confidence interval of the median.
     pub ci_high: f64,
-    /// How often an interval made like this one holds the truth: below 0.95 where there were fewer than six rounds; 0 where nothing is
-    /// known of the spread, and both ends are the median.
+    /// How often an interval made like this one holds the truth: below 0.95 where there were fewer
+    /// than six rounds; 0 where nothing is known of the spread, and both ends are the median.
     #[serde(default = "usual")]
     pub confidence: f64,
-    /// Median absolute deviation from the median, unscaled; `null` where the report is of another tool that does not tell.
+    /// Median absolute deviation from the median, unscaled; `null` where the report is of another
+    /// tool that does not tell.
     pub mad: Option<f64>,
-    /// Mean of the clean samples; `null` where the report is of an earlier version or of another tool that does not tell.
+    /// Mean of the clean samples; `null` where the report is of an earlier version or of another
+    /// tool that does not tell.
     #[serde(default)]
     pub mean: Option<f64>,
     /// Standard deviation of the clean samples (n - 1); `null` for one sample, and as for the mean.
     #[serde(default)]
     pub standard_deviation: Option<f64>,
-    /// Coefficient of variation: the standard deviation divided by the magnitude of the mean; `null` where the mean is 0, and as
-    /// for the standard deviation.
+    /// Coefficient of variation: the standard deviation divided by the magnitude of the mean;
+    /// `null` where the mean is 0, and as for the standard deviation.
     #[serde(default)]
     pub coefficient_of_variation: Option<f64>,
     /// How many clean samples these figures rest on.
@@ -216,7 +229,8 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Both ends of the interval, `None` where nothing is known of it: no width would look like no doubt.
+    /// Both ends of the interval, `None` where nothing is known of it: no width would look like no
+    /// doubt.
     pub fn interval(&self) -> Option<(f64, f64)> {
         (self.confidence > 0.0).then_some((self.ci_low, self.ci_high))
     }
@@ -230,24 +244,27 @@ pub struct Sample {
     pub value: f64,
     /// Length of the common window that was counted.
     pub elapsed_ns: f64,
-    /// What was done in the window: payload bytes of all threads (bandwidth) or of the measured one, steps of the chain (latency),
-    /// instructions, operations on locks, round trips.
+    /// What was done in the window: payload bytes of all threads (bandwidth) or of the measured
+    /// one, steps of the chain (latency), instructions, operations on locks, round trips.
     pub work: u64,
-    /// Payload that threads beside the measured one moved in the window, in B/s; left out where there were none.
+    /// Payload that threads beside the measured one moved in the window, in B/s; left out where
+    /// there were none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub traffic: Option<f64>,
-    /// Core clock right before and after on the first CPU, `null` where it could not be established.
+    /// Core clock right before and after on the first CPU, `null` where it could not be
+    /// established.
     pub core_hz: Option<f64>,
     /// Number of the round in which it was taken, from 0.
     pub round: u32,
     /// Number of the allocation of its memory, from 0.
     #[serde(default)]
     pub allocation: u32,
-    /// Time in gaps inside it, all threads together: what single chunks took longer than three times the median chunk;
-    /// left out where there was none.
+    /// Time in gaps inside it, all threads together: what single chunks took longer than three
+    /// times the median chunk; left out where there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gaps_ns: Option<f64>,
-    /// The CPU that each thread was found on; left out where each was on its own and where the system does not tell.
+    /// The CPU that each thread was found on; left out where each was on its own and where the
+    /// system does not tell.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cpus: Vec<u32>,
     /// Why it is left out of the summary, `null` for a clean sample.

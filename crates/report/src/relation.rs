@@ -31,13 +31,15 @@ impl fmt::Display for Relation {
     }
 }
 
-/// Where a CPU lies: package, then its caches from the last to the first with the lowest CPU of each, then its core.
+/// Where a CPU lies: package, then its caches from the last to the first with the lowest CPU of
+/// each, then its core.
 type Place = (Option<u32>, Vec<(u32, u32)>, u32);
 
 /// A package, and a cache by its level and lowest CPU.
 pub type Group = (Option<u32>, Option<(u32, u32)>);
 
-/// Where every CPU of a topology lies, found once: a machine with hundreds of CPUs has tens of thousands of pairs.
+/// Where every CPU of a topology lies, found once: a machine with hundreds of CPUs has tens of
+/// thousands of pairs.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Places(BTreeMap<u32, Place>);
 
@@ -45,9 +47,18 @@ impl Places {
     /// The places of the CPUs of `topology`.
     pub fn of(topology: &Topology) -> Self {
         let core = |siblings: &[u32], id: u32| siblings.iter().copied().min().unwrap_or(id);
-        let place = |cpu: &super::Cpu| (cpu.id, (cpu.package, Vec::new(), core(&cpu.siblings, cpu.id)));
+        let place = |cpu: &super::Cpu| {
+            (
+                cpu.id,
+                (cpu.package, Vec::new(), core(&cpu.siblings, cpu.id)),
+            )
+        };
         let mut places: BTreeMap<u32, Place> = topology.cpus.iter().map(place).collect();
-        for cache in topology.caches.iter().filter(|cache| cache.kind != CacheKind::Instruction) {
+        for cache in topology
+            .caches
+            .iter()
+            .filter(|cache| cache.kind != CacheKind::Instruction)
+        {
             let first = cache.cpus.0.iter().copied().min().unwrap_or_default();
             for cpu in &cache.cpus.0 {
                 if let Some((_, caches, _)) = places.get_mut(cpu) {
@@ -63,8 +74,14 @@ impl Places {
 
     /// What `a` and `b` have in common.
     pub fn relation(&self, a: u32, b: u32) -> Relation {
-        let (Some(a), Some(b)) = (self.0.get(&a), self.0.get(&b)) else { return Relation::Unknown };
-        let cache = a.1.iter().rev().find(|cache| b.1.contains(cache)).map(|(level, _)| *level);
+        let (Some(a), Some(b)) = (self.0.get(&a), self.0.get(&b)) else {
+            return Relation::Unknown;
+        };
+        let cache =
+            a.1.iter()
+                .rev()
+                .find(|cache| b.1.contains(cache))
+                .map(|(level, _)| *level);
         match (cache, a.0, b.0) {
             _ if a.2 == b.2 && a.0 == b.0 => Relation::SameCore,
             (Some(1), ..) => Relation::SameCore,
@@ -75,16 +92,20 @@ impl Places {
         }
     }
 
-    /// `cpus` in an order in which those that share something are neighbours: by package, caches, core, number.
+    /// `cpus` in an order in which those that share something are neighbours: by package, caches,
+    /// core, number.
     pub fn ordered(&self, cpus: &[u32]) -> Vec<u32> {
         let mut ordered = cpus.to_vec();
         ordered.sort_by_key(|cpu| (self.0.get(cpu), *cpu));
         ordered
     }
 
-    /// What stands for the group of CPUs around `cpu`: its package and its last cache, equal for CPUs of one group.
+    /// What stands for the group of CPUs around `cpu`: its package and its last cache, equal for
+    /// CPUs of one group.
     pub fn group(&self, cpu: u32) -> Option<Group> {
-        self.0.get(&cpu).map(|(package, caches, _)| (*package, caches.first().copied()))
+        self.0
+            .get(&cpu)
+            .map(|(package, caches, _)| (*package, caches.first().copied()))
     }
 }
 
@@ -94,7 +115,8 @@ mod tests {
     use super::*;
     use units::{Bytes, CpuList};
 
-    /// Two packages of two clusters of two cores of two threads: CPUs 0-7 are the first threads, 8-15 the second.
+    /// Two packages of two clusters of two cores of two threads: CPUs 0-7 are the first threads,
+    /// 8-15 the second.
     fn topology() -> Topology {
         let cpu = |id: u32| Cpu {
             id,
@@ -106,18 +128,34 @@ mod tests {
         };
         let cache = |level: u32, first: u32, count: u32| Cache {
             level,
-            kind: if level == 1 { CacheKind::Data } else { CacheKind::Unified },
+            kind: if level == 1 {
+                CacheKind::Data
+            } else {
+                CacheKind::Unified
+            },
             size: Bytes::kib(32),
             line: None,
             ways: None,
-            cpus: CpuList((first..first + count).chain(first + 8..first + 8 + count).collect()),
+            cpus: CpuList(
+                (first..first + count)
+                    .chain(first + 8..first + 8 + count)
+                    .collect(),
+            ),
         };
-        let caches = (0..8).map(|c| cache(1, c, 1)).chain((0..8).map(|c| cache(2, c, 1)));
-        let instructions = Cache { kind: CacheKind::Instruction, ..cache(1, 0, 8) };
+        let caches = (0..8)
+            .map(|c| cache(1, c, 1))
+            .chain((0..8).map(|c| cache(2, c, 1)));
+        let instructions = Cache {
+            kind: CacheKind::Instruction,
+            ..cache(1, 0, 8)
+        };
         Topology {
             cpus: (0..16).map(cpu).collect(),
             cpus_source: String::new(),
-            caches: caches.chain([0, 2, 4, 6].map(|c| cache(3, c, 2))).chain([instructions]).collect(),
+            caches: caches
+                .chain([0, 2, 4, 6].map(|c| cache(3, c, 2)))
+                .chain([instructions])
+                .collect(),
             caches_source: String::new(),
             nodes: Vec::new(),
             nodes_source: String::new(),
@@ -135,8 +173,16 @@ mod tests {
             ((3, 4), "cross-package"),
             ((0, 99), "unknown"),
         ] {
-            assert_eq!(places.relation(pair.0, pair.1).to_string(), relation, "{pair:?}");
-            assert_eq!(places.relation(pair.1, pair.0).to_string(), relation, "{pair:?}");
+            assert_eq!(
+                places.relation(pair.0, pair.1).to_string(),
+                relation,
+                "{pair:?}"
+            );
+            assert_eq!(
+                places.relation(pair.1, pair.0).to_string(),
+                relation,
+                "{pair:?}"
+            );
         }
         let mut unknown = topology();
         unknown.caches.clear();
@@ -149,7 +195,10 @@ mod tests {
     fn neighbours_in_order_share_most() {
         let places = Places::of(&topology());
         let all: Vec<u32> = (0..16).rev().collect();
-        assert_eq!(places.ordered(&all), [0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15]);
+        assert_eq!(
+            places.ordered(&all),
+            [0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15]
+        );
         assert_eq!(places.group(0), places.group(9));
         assert_ne!(places.group(0), places.group(2));
         assert_eq!(places.group(99), None);

@@ -51,7 +51,8 @@ pub struct Provenance {
     pub tool: Tool,
     /// Arguments as typed, the program's name first.
     pub command_line: Vec<String>,
-    /// Seed of every random choice, in decimal digits (64 bits do not fit every JSON reader's numbers).
+    /// Seed of every random choice, in decimal digits (64 bits do not fit every JSON reader's
+    /// numbers).
     pub seed: String,
     /// Start of the run, RFC 3339, UTC.
     pub started: String,
@@ -69,11 +70,15 @@ pub struct Provenance {
 }
 
 impl Provenance {
-    /// The provenance of a table by the program called `tool`, which says nothing of its run; `why` is what is said of
-    /// every fact.
+    /// The provenance of a table by the program called `tool`, which says nothing of its run; `why`
+    /// is what is said of every fact.
     pub(super) fn unknown(tool: &str, why: &str) -> Self {
         Provenance {
-            tool: Tool { name: tool.to_owned(), version: why.to_owned(), machine: "native".to_owned() },
+            tool: Tool {
+                name: tool.to_owned(),
+                version: why.to_owned(),
+                machine: "native".to_owned(),
+            },
             command_line: vec![tool.to_owned()],
             seed: why.to_owned(),
             started: why.to_owned(),
@@ -126,7 +131,8 @@ pub struct KernelUsed {
 pub struct ClockFacts {
     /// The counter: `tsc`, `cntvct`, `monotonic`, `simulated`.
     pub counter: String,
-    /// Its rate, calibrated against the monotonic clock; `null` where the report is of another tool that does not tell.
+    /// Its rate, calibrated against the monotonic clock; `null` where the report is of another tool
+    /// that does not tell.
     pub rate: Option<Hertz>,
     /// Relative difference between two independent calibrations; `null` likewise.
     pub error: Option<f64>,
@@ -158,7 +164,8 @@ pub struct PlanSummary {
     pub shortened: Vec<String>,
 }
 
-/// Something about the results that is worth a sentence. It is as sure as the points that it rests on.
+/// Something about the results that is worth a sentence. It is as sure as the points that it rests
+/// on.
 ///
 /// The last two fields are private: whoever makes a finding has to say which points it rests on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -170,7 +177,8 @@ pub struct Finding {
     pub text: String,
     /// The numbers in it, by name, in base units.
     pub values: BTreeMap<String, f64>,
-    /// How far the points that it rests on can be trusted; left out of a finding that rests on none.
+    /// How far the points that it rests on can be trusted; left out of a finding that rests on
+    /// none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     trust: Option<VerdictGrade>,
     /// The numbers of these points, in rising order.
@@ -182,7 +190,13 @@ impl Finding {
     /// A sentence about the machine or the run, which rests on no measured value.
     pub fn note(kind: &str, text: String) -> Self {
         let values = BTreeMap::new();
-        Self { kind: kind.to_owned(), text, values, trust: None, points: Vec::new() }
+        Self {
+            kind: kind.to_owned(),
+            text,
+            values,
+            trust: None,
+            points: Vec::new(),
+        }
     }
 
     /// The same with the numbers in it.
@@ -191,24 +205,51 @@ impl Finding {
         self
     }
 
-    /// A finding that is wrong if one of `points` is: it is as doubtful as the worst of them. `None` where one of them can carry
-    /// no finding ([`Point::usable`]) and where there are none.
-    pub fn resting_on<'a>(points: impl IntoIterator<Item = &'a Point>, kind: &str, text: String) -> Option<Self> {
+    /// A finding that is wrong if one of `points` is: it is as doubtful as the worst of them.
+    /// `None` where one of them can carry no finding ([`Point::usable`]) and where there are none.
+    pub fn resting_on<'a>(
+        points: impl IntoIterator<Item = &'a Point>,
+        kind: &str,
+        text: String,
+    ) -> Option<Self> {
         let points: Vec<&Point> = points.into_iter().collect();
-        let grades = points.iter().map(|point| Some(point.usable()?.verdict.grade));
-        let trust = grades.collect::<Option<Vec<VerdictGrade>>>()?.into_iter().max()?;
-        Some(Self { trust: Some(trust), points: numbers(&points), ..Self::note(kind, text) })
+        let grades = points
+            .iter()
+            .map(|point| Some(point.usable()?.verdict.grade));
+        let trust = grades
+            .collect::<Option<Vec<VerdictGrade>>>()?
+            .into_iter()
+            .max()?;
+        Some(Self {
+            trust: Some(trust),
+            points: numbers(&points),
+            ..Self::note(kind, text)
+        })
     }
 
-    /// A finding that many of `points` show together, so that a single one of them matters little: it is doubtful where half of
-    /// them are. Points that can carry no finding ([`Point::usable`]) do not count; `None` where no other is left.
-    pub fn shown_by<'a>(points: impl IntoIterator<Item = &'a Point>, kind: &str, text: String) -> Option<Self> {
-        let points: Vec<&Point> = points.into_iter().filter(|point| point.usable().is_some()).collect();
-        let mut grades: Vec<VerdictGrade> =
-            points.iter().filter_map(|point| Some(point.usable()?.verdict.grade)).collect();
+    /// A finding that many of `points` show together, so that a single one of them matters little:
+    /// it is doubtful where half of them are. Points that can carry no finding ([`Point::usable`])
+    /// do not count; `None` where no other is left.
+    pub fn shown_by<'a>(
+        points: impl IntoIterator<Item = &'a Point>,
+        kind: &str,
+        text: String,
+    ) -> Option<Self> {
+        let points: Vec<&Point> = points
+            .into_iter()
+            .filter(|point| point.usable().is_some())
+            .collect();
+        let mut grades: Vec<VerdictGrade> = points
+            .iter()
+            .filter_map(|point| Some(point.usable()?.verdict.grade))
+            .collect();
         grades.sort_unstable();
         let trust = *grades.get(grades.len() / 2)?;
-        Some(Self { trust: Some(trust), points: numbers(&points), ..Self::note(kind, text) })
+        Some(Self {
+            trust: Some(trust),
+            points: numbers(&points),
+            ..Self::note(kind, text)
+        })
     }
 
     /// How far the points that it rests on can be trusted; `None` where it rests on none.

@@ -1,8 +1,9 @@
 //! sc-membench's CSV as a report, so that collections of it can be drawn beside ours.
 //!
-//! Its conventions, from its source: sizes are KiB of one buffer for one thread, bandwidth is MiB/s although the heading
-//! says mb, a copy counts its buffer once, bandwidth is the best of the tries, latency the median. Nothing in it says what
-//! it was measured on or what happened meanwhile: its points are doubtful.
+//! Its conventions, from its source: sizes are KiB of one buffer for one thread, bandwidth is MiB/s
+//! although the heading says mb, a copy counts its buffer once, bandwidth is the best of the tries,
+//! latency the median. Nothing in it says what it was measured on or what happened meanwhile: its
+//! points are doubtful.
 
 mod rows;
 
@@ -10,14 +11,14 @@ pub use rows::{ScMembenchForm, ScMembenchLeftOut, Threads, sc_membench_form};
 
 use super::store::brief;
 use super::{
-    Axis, Cause, Coordinate, Coordinates, Dataset, Evidence, Measured, Outcome, PlanSummary, Point, Provenance,
-    Quantity, Reason, Report, ReportVerdict, RunStatus, SCHEMA_VERSION, Sample, Summary, Verdict, VerdictGrade,
+    Axis, Cause, Coordinate, Coordinates, Dataset, Evidence, Measured, Outcome, PlanSummary, Point,
+    Provenance, Quantity, Reason, Report, ReportVerdict, RunStatus, SCHEMA_VERSION, Sample,
+    Summary, Verdict, VerdictGrade,
 };
 use units::{Bytes, Nanos};
 
 /// The heading, to the letter.
-pub const SC_MEMBENCH_HEADER: &str =
-    "size_kb,operation,bandwidth_mb_s,latency_ns,latency_stddev_ns,latency_samples,threads,iterations,elapsed_s";
+pub const SC_MEMBENCH_HEADER: &str = "size_kb,operation,bandwidth_mb_s,latency_ns,latency_stddev_ns,latency_samples,threads,iterations,elapsed_s";
 
 /// The operations that it knows, in the order in which each size has them.
 pub const SC_MEMBENCH_OPERATIONS: [&str; 4] = ["read", "write", "copy", "latency"];
@@ -28,8 +29,8 @@ const MIB: f64 = 1_048_576.0;
 /// A longer first line is not a heading.
 const LONGEST_HEADING: usize = 4096;
 
-/// Half the 95% interval of a median in standard deviations over the root of their number: 1.96, and the root of half of pi
-/// by which a median of normal values is less certain than their mean.
+/// Half the 95% interval of a median in standard deviations over the root of their number: 1.96,
+/// and the root of half of pi by which a median of normal values is less certain than their mean.
 const INTERVAL: f64 = 1.96 * 1.2533;
 
 /// Whether a file that begins with `line` is one of that tool.
@@ -40,15 +41,20 @@ pub(super) fn is_heading(line: &[u8]) -> bool {
 
 /// The report that the rows of such a file amount to. Errors are one line.
 pub(super) fn read(text: &[u8]) -> Result<Report, String> {
-    let unreadable = |e: csv::Error| format!("sc-membench's CSV cannot be read: {}", brief(e.to_string()));
-    let mut reader = csv::ReaderBuilder::new().flexible(true).trim(csv::Trim::All).from_reader(text);
+    let unreadable =
+        |e: csv::Error| format!("sc-membench's CSV cannot be read: {}", brief(e.to_string()));
+    let mut reader = csv::ReaderBuilder::new()
+        .flexible(true)
+        .trim(csv::Trim::All)
+        .from_reader(text);
     let places = places(reader.headers().map_err(unreadable)?)?;
     let mut rows = Vec::new();
     for record in reader.records() {
         let record = record.map_err(unreadable)?;
         let line = record.position().map_or(0, csv::Position::line);
         rows.push(
-            ScMembenchRow::parse(&record, &places).map_err(|why| format!("sc-membench's CSV, line {line}: {why}"))?,
+            ScMembenchRow::parse(&record, &places)
+                .map_err(|why| format!("sc-membench's CSV, line {line}: {why}"))?,
         );
     }
     Ok(sc_membench_report(&rows))
@@ -58,8 +64,11 @@ pub(super) fn read(text: &[u8]) -> Result<Report, String> {
 fn places(titles: &csv::StringRecord) -> Result<Vec<usize>, String> {
     let known: Vec<&str> = SC_MEMBENCH_HEADER.split(',').collect();
     if let Some(other) = titles.iter().find(|title| !known.contains(title)) {
-        let (other, known) = (shown(other), known.join(", "));
-        return Err(format!("sc-membench's CSV has a column that is not known: '{other}'; known are {known}"));
+        let other = shown(other);
+        let known = known.join(", ");
+        return Err(format!(
+            "sc-membench's CSV has a column that is not known: '{other}'; known are {known}"
+        ));
     }
     let place = |name: &&str| {
         let found = titles.iter().position(|title| title == *name);
@@ -107,7 +116,10 @@ impl ScMembenchRow {
 
     /// Place of the operation in [`SC_MEMBENCH_OPERATIONS`].
     pub fn place(&self) -> usize {
-        SC_MEMBENCH_OPERATIONS.iter().position(|known| *known == self.operation).unwrap_or_default()
+        SC_MEMBENCH_OPERATIONS
+            .iter()
+            .position(|known| *known == self.operation)
+            .unwrap_or_default()
     }
 
     /// Bytes that a thread walks through: of a copy both buffers. Saturates.
@@ -117,31 +129,55 @@ impl ScMembenchRow {
 
     fn parse(record: &csv::StringRecord, places: &[usize]) -> Result<Self, String> {
         if record.len() != places.len() {
-            return Err(format!("{} fields; a row has {}", record.len(), places.len()));
+            return Err(format!(
+                "{} fields; a row has {}",
+                record.len(),
+                places.len()
+            ));
         }
         let text = |column: usize| record.get(places[column]).unwrap_or_default();
         let broken = |column: usize, wanted: &str| {
-            let name = SC_MEMBENCH_HEADER.split(',').nth(column).unwrap_or_default();
+            let name = SC_MEMBENCH_HEADER
+                .split(',')
+                .nth(column)
+                .unwrap_or_default();
             format!("{name} is '{}'; it has to be {wanted}", shown(text(column)))
         };
-        let count = |column: usize| text(column).parse::<u64>().map_err(|_| broken(column, "a whole number"));
+        let count = |column: usize| {
+            text(column)
+                .parse::<u64>()
+                .map_err(|_| broken(column, "a whole number"))
+        };
         let number = |column: usize| {
-            let value = text(column).parse::<f64>().ok().filter(|v| v.is_finite() && *v >= 0.0);
+            let value = text(column)
+                .parse::<f64>()
+                .ok()
+                .filter(|v| v.is_finite() && *v >= 0.0);
             value.ok_or_else(|| broken(column, "a number, 0 or above"))
         };
-        let operation = SC_MEMBENCH_OPERATIONS.into_iter().find(|known| *known == text(1));
+        let operation = SC_MEMBENCH_OPERATIONS
+            .into_iter()
+            .find(|known| *known == text(1));
         let operation = operation.ok_or_else(|| broken(1, "read, write, copy or latency"))?;
         let buffers = buffers(operation);
         let kib = count(0)?;
-        kib.checked_mul(1024 * buffers).ok_or_else(|| broken(0, "a size in KiB"))?;
+        kib.checked_mul(1024 * buffers)
+            .ok_or_else(|| broken(0, "a size in KiB"))?;
         let threads = count(6)?;
         if threads == 0 {
             return Err(broken(6, "1 or more"));
         }
-        let value = if operation == "latency" { number(3)? } else { number(2)? * MIB };
+        let value = if operation == "latency" {
+            number(3)?
+        } else {
+            number(2)? * MIB
+        };
         let elapsed_ns = number(8)? * 1e9;
         if !(value * buffers as f64).is_finite() || !elapsed_ns.is_finite() {
-            return Err(broken(if value.is_finite() { 8 } else { 2 }, "a number that a machine can reach"));
+            return Err(broken(
+                if value.is_finite() { 8 } else { 2 },
+                "a number that a machine can reach",
+            ));
         }
         Ok(ScMembenchRow {
             operation,
@@ -162,13 +198,22 @@ impl ScMembenchRow {
             ("threads".to_owned(), Coordinate::Number(self.threads)),
         ]);
         if !self.is_latency() {
-            coordinates.insert("operation".to_owned(), Coordinate::Name(self.operation.to_owned()));
+            coordinates.insert(
+                "operation".to_owned(),
+                Coordinate::Name(self.operation.to_owned()),
+            );
         }
         let outcome = match self.value > 0.0 {
             true => Outcome::Measured(Box::new(self.measured())),
-            false => Outcome::Failed { reason: "sc-membench has no number for it".to_owned() },
+            false => Outcome::Failed {
+                reason: "sc-membench has no number for it".to_owned(),
+            },
         };
-        Point { id, coordinates, outcome }
+        Point {
+            id,
+            coordinates,
+            outcome,
+        }
     }
 
     fn measured(&self) -> Measured {
@@ -184,7 +229,10 @@ impl ScMembenchRow {
         };
         let work = match self.operation {
             "latency" => self.iterations,
-            _ => self.iterations.saturating_mul(self.size()).saturating_mul(self.threads),
+            _ => self
+                .iterations
+                .saturating_mul(self.size())
+                .saturating_mul(self.threads),
         };
         let high = value + half;
         let summary = Summary {
@@ -213,7 +261,10 @@ impl ScMembenchRow {
         };
         Measured {
             summary,
-            also: also.map(|(name, value): (&str, f64)| (name.to_owned(), value)).into_iter().collect(),
+            also: also
+                .map(|(name, value): (&str, f64)| (name.to_owned(), value))
+                .into_iter()
+                .collect(),
             load: None,
             storage: None,
             choice: None,
@@ -235,32 +286,55 @@ fn doubt() -> Verdict {
         text: "sc-membench's figure, without samples and evidence".to_owned(),
         advice: "measure with memgauge on the same machine".to_owned(),
     };
-    Verdict { grade: VerdictGrade::Doubtful, reasons: vec![reason] }
+    Verdict {
+        grade: VerdictGrade::Doubtful,
+        reasons: vec![reason],
+    }
 }
 
-/// The report that rows amount to: doubtful points without evidence, of which nothing else is known.
+/// The report that rows amount to: doubtful points without evidence, of which nothing else is
+/// known.
 pub fn sc_membench_report(rows: &[ScMembenchRow]) -> Report {
     let mut datasets = Vec::new();
     let mut id = 0;
     for (name, unit, higher_is_better) in [("bandwidth", "B/s", true), ("latency", "ns", false)] {
         let mut points = Vec::new();
-        for row in rows.iter().filter(|row| row.is_latency() != higher_is_better) {
+        for row in rows
+            .iter()
+            .filter(|row| row.is_latency() != higher_is_better)
+        {
             points.push(row.point(id));
             id += 1;
         }
-        let axis = |name: &str, unit: Option<&str>| Axis { name: name.to_owned(), unit: unit.map(str::to_owned) };
+        let axis = |name: &str, unit: Option<&str>| Axis {
+            name: name.to_owned(),
+            unit: unit.map(str::to_owned),
+        };
         if !points.is_empty() {
             datasets.push(Dataset {
                 experiment: name.to_owned(),
-                quantity: Quantity { name: name.to_owned(), unit: unit.to_owned(), higher_is_better },
-                axes: vec![axis("operation", None), axis("size_bytes", Some("B")), axis("threads", None)],
+                quantity: Quantity {
+                    name: name.to_owned(),
+                    unit: unit.to_owned(),
+                    higher_is_better,
+                },
+                axes: vec![
+                    axis("operation", None),
+                    axis("size_bytes", Some("B")),
+                    axis("threads", None),
+                ],
                 points,
                 auxiliary: false,
                 derived: false,
             });
         }
     }
-    let elapsed = Nanos(rows.iter().map(|row| row.elapsed_ns).sum::<f64>().min(f64::MAX));
+    let elapsed = Nanos(
+        rows.iter()
+            .map(|row| row.elapsed_ns)
+            .sum::<f64>()
+            .min(f64::MAX),
+    );
     Report {
         schema_version: SCHEMA_VERSION,
         status: RunStatus::Complete,
@@ -271,9 +345,16 @@ pub fn sc_membench_report(rows: &[ScMembenchRow]) -> Report {
             budget: elapsed,
             planned: elapsed,
             real: Some(elapsed),
-            memory: Bytes(rows.iter().map(|row| row.size().saturating_mul(row.threads)).max().unwrap_or(0)),
+            memory: Bytes(
+                rows.iter()
+                    .map(|row| row.size().saturating_mul(row.threads))
+                    .max()
+                    .unwrap_or(0),
+            ),
             points: rows.len() as u64,
-            shortened: vec!["read from sc-membench's CSV: times and memory are those of its rows".to_owned()],
+            shortened: vec![
+                "read from sc-membench's CSV: times and memory are those of its rows".to_owned(),
+            ],
         },
         datasets,
         findings: Vec::new(),
@@ -291,40 +372,77 @@ mod tests {
     #[test]
     fn rows_are_points_in_our_units_and_doubtful() {
         let text = with("64,copy,2000.00,0,0,0,2,10,0.500000\n32,latency,0,2.00,0.20,4,1,4,0.3");
-        assert!(is_heading(text.lines().next().unwrap().as_bytes()) && !is_heading(b"{\"schema_version\":2}"));
+        assert!(
+            is_heading(text.lines().next().unwrap().as_bytes())
+                && !is_heading(b"{\"schema_version\":2}")
+        );
         let report = read(text.as_bytes()).unwrap();
         let copy = &report.datasets[0].points[0];
-        assert_eq!((copy.number("size_bytes"), copy.number("threads")), (Some(128 << 10), Some(2)));
+        assert_eq!(
+            (copy.number("size_bytes"), copy.number("threads")),
+            (Some(128 << 10), Some(2))
+        );
         let m = copy.outcome.measured().unwrap();
         // Both ways count here, one there.
-        assert_eq!((m.summary.median, m.also["single_count"]), (4000.0 * MIB, 2000.0 * MIB));
-        assert_eq!((m.verdict.grade, m.verdict.names(Cause::FewSamples)), (VerdictGrade::Doubtful, true));
+        assert_eq!(
+            (m.summary.median, m.also["single_count"]),
+            (4000.0 * MIB, 2000.0 * MIB)
+        );
+        assert_eq!(
+            (m.verdict.grade, m.verdict.names(Cause::FewSamples)),
+            (VerdictGrade::Doubtful, true)
+        );
         let latency = report.datasets[1].points[0].outcome.measured().unwrap();
-        assert_eq!((latency.summary.median, latency.summary.clean_samples), (2.0, 4));
+        assert_eq!(
+            (latency.summary.median, latency.summary.clean_samples),
+            (2.0, 4)
+        );
         // 1.96 * 1.2533 * 0.2 / 2 on either side.
-        assert!((latency.summary.ci_high - 2.245_647).abs() < 1e-6, "{:?}", latency.summary);
+        assert!(
+            (latency.summary.ci_high - 2.245_647).abs() < 1e-6,
+            "{:?}",
+            latency.summary
+        );
         assert_eq!(report.verdict.grade, VerdictGrade::Doubtful);
         // What that tool does not tell is no zero.
         let clock = serde_json::to_value(&report.provenance.clock).unwrap();
         let unknown = ["rate", "error", "resolution", "overhead", "core"];
-        assert!(unknown.iter().all(|field| clock[field].is_null()), "{clock}");
+        assert!(
+            unknown.iter().all(|field| clock[field].is_null()),
+            "{clock}"
+        );
     }
 
     #[test]
     fn what_is_broken_is_told_in_a_line() {
         for (text, wanted) in [
-            (with("1,read,x,0,0,0,1,1,0"), "line 2: bandwidth_mb_s is 'x'; it has to be a number"),
+            (
+                with("1,read,x,0,0,0,1,1,0"),
+                "line 2: bandwidth_mb_s is 'x'; it has to be a number",
+            ),
             (with("1,read,-1,0,0,0,1,1,0"), "bandwidth_mb_s is '-1'"),
             (with("1,read,1e308,0,0,0,1,1,0"), "that a machine can reach"),
             (with("1,flush,1,0,0,0,1,1,0"), "operation is 'flush'"),
             (with("1,read,1,0,0,0,0,1,0"), "threads is '0'"),
-            (with("18014398509481984,copy,1,0,0,0,1,1,0"), "a size in KiB"),
+            (
+                with("18014398509481984,copy,1,0,0,0,1,1,0"),
+                "a size in KiB",
+            ),
             (with("1,read"), "line 2: 2 fields; a row has 9"),
-            ("size_kb,operation,colour\n".to_owned(), "a column that is not known: 'colour'"),
-            ("size_kb,operation\n".to_owned(), "lacks a column: 'bandwidth_mb_s'"),
+            (
+                "size_kb,operation,colour\n".to_owned(),
+                "a column that is not known: 'colour'",
+            ),
+            (
+                "size_kb,operation\n".to_owned(),
+                "lacks a column: 'bandwidth_mb_s'",
+            ),
         ] {
             let why = read(text.as_bytes()).unwrap_err();
-            assert!(why.contains(wanted) && why.lines().count() == 1 && why.chars().count() < 400, "{why}");
+            assert!(
+                why.contains(wanted) && why.lines().count() == 1 && why.chars().count() < 400,
+                "{why}"
+            );
         }
     }
 
@@ -332,6 +450,11 @@ mod tests {
     fn nothing_measured_is_no_number() {
         let report = read(with("1,read,0,0,0,0,1,1,0").as_bytes()).unwrap();
         assert_eq!(report.datasets[0].points[0].outcome.status(), "failed");
-        assert!(read(format!("{SC_MEMBENCH_HEADER}\n").as_bytes()).unwrap().datasets.is_empty());
+        assert!(
+            read(format!("{SC_MEMBENCH_HEADER}\n").as_bytes())
+                .unwrap()
+                .datasets
+                .is_empty()
+        );
     }
 }

@@ -33,7 +33,8 @@ pub struct Latencies {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct StorageSecond {
-    /// When it began, from the begin of the point's first window, in ns; other points may have had their turn in between.
+    /// When it began, from the begin of the point's first window, in ns; other points may have had
+    /// their turn in between.
     pub begin_ns: f64,
     /// Length of its windows together, in ns.
     pub elapsed_ns: f64,
@@ -67,8 +68,9 @@ pub struct SeekWindow {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SeekLatencies {
-    /// The least distance, a power of two (or 0): from the beginning of the operation that the same thread submitted before it to its own,
-    /// in the same file. The distances end below twice as many bytes.
+    /// The least distance, a power of two (or 0): from the beginning of the operation that the same
+    /// thread submitted before it to its own, in the same file. The distances end below twice as
+    /// many bytes.
     pub distance_bytes: u64,
     /// How many: whole ones, of all windows; the first of a window has no distance.
     pub operations: u64,
@@ -123,7 +125,8 @@ pub struct Storage {
     pub threads: Vec<u64>,
     /// What the first second did, the next one, and so on.
     pub seconds: Vec<StorageSecond>,
-    /// Latencies by the distance of a seek; left out where the order of blocks is not about distances.
+    /// Latencies by the distance of a seek; left out where the order of blocks is not about
+    /// distances.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub seeks: Vec<SeekLatencies>,
 }

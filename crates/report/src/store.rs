@@ -7,8 +7,9 @@ use std::io::{self, BufRead, Read, Write};
 use std::path::{Path, PathBuf};
 use units::Bytes;
 
-/// More than this of one file is not kept in memory: more than a million points take (2 to 3 kB each without their samples), and less
-/// than addresses of 32 bits reach. A report that was read takes about as much memory as its file.
+/// More than this of one file is not kept in memory: more than a million points take (2 to 3 kB
+/// each without their samples), and less than addresses of 32 bits reach. A report that was read
+/// takes about as much memory as its file.
 pub const LARGEST_REPORT: Bytes = Bytes::mib(if usize::BITS > 32 { 4096 } else { 512 });
 
 /// So much of a file tells what it is; whatever else never ends is not read any further.
@@ -16,15 +17,20 @@ const START: u64 = 64 << 10;
 
 /// Writes `content` to `path` so that a reader sees the old file or the new one, never half of one.
 ///
-/// Goes through a temporary file in the same directory, synchronised before it is renamed. On an error `path` is
-/// as it was and the temporary file is gone. A link stays and the file that it names is replaced. What is not a
-/// regular file (a pipe, `/dev/full`) or is a file only by way of the system's own links (`/dev/fd/3`) is written to.
+/// Goes through a temporary file in the same directory, synchronised before it is renamed. On an
+/// error `path` is as it was and the temporary file is gone. A link stays and the file that it
+/// names is replaced. What is not a regular file (a pipe, `/dev/full`) or is a file only by way of
+/// the system's own links (`/dev/fd/3`) is written to.
 pub fn write_atomically(path: &Path, content: &[u8]) -> io::Result<()> {
     if !is_replaceable(path) {
         return File::options().append(true).open(path)?.write_all(content);
     }
     let link = fs::symlink_metadata(path).is_ok_and(|m| m.is_symlink());
-    let target = if link { fs::canonicalize(path)? } else { path.to_owned() };
+    let target = if link {
+        fs::canonicalize(path)?
+    } else {
+        path.to_owned()
+    };
     let path = target.as_path();
     let temporary = temporary_name(path);
     let written = File::options()
@@ -40,10 +46,13 @@ pub fn write_atomically(path: &Path, content: &[u8]) -> io::Result<()> {
     written
 }
 
-/// Whether `path` may be renamed over. Below `/dev` and `/proc` even a regular file is only the far end of a link that
-/// belongs to the system: replacing `/dev/stdout` would take it from every program.
+/// Whether `path` may be renamed over. Below `/dev` and `/proc` even a regular file is only the far
+/// end of a link that belongs to the system: replacing `/dev/stdout` would take it from every
+/// program.
 pub fn is_replaceable(path: &Path) -> bool {
-    let system = ["/dev", "/proc"].iter().any(|folder| path.starts_with(folder));
+    let system = ["/dev", "/proc"]
+        .iter()
+        .any(|folder| path.starts_with(folder));
     // A folder that is mounted in /dev holds files like any other.
     let of_system = system && !path.starts_with("/dev/shm");
     !of_system && fs::metadata(path).map_or(true, |m| m.is_file())
@@ -75,8 +84,8 @@ impl Saved {
     }
 }
 
-/// Reads a report, a journal, or CSV of ours or of sc-membench as a report; the content tells which. Errors name what is wrong
-/// with the file, not where in our code it was noticed.
+/// Reads a report, a journal, or CSV of ours or of sc-membench as a report; the content tells
+/// which. Errors name what is wrong with the file, not where in our code it was noticed.
 pub fn read_saved(path: &Path) -> Result<Saved, String> {
     let file = File::open(path).map_err(|e| e.to_string())?;
     parse_saved(io::BufReader::new(file))
@@ -91,20 +100,31 @@ pub fn parse_saved(input: impl BufRead) -> Result<Saved, String> {
 fn parse_within(limit: Bytes, mut input: impl BufRead) -> Result<Saved, String> {
     let mut bytes = Vec::new();
     let failed = |e: io::Error| e.to_string();
-    input.by_ref().take(START.min(limit.0 + 1)).read_to_end(&mut bytes).map_err(failed)?;
+    input
+        .by_ref()
+        .take(START.min(limit.0 + 1))
+        .read_to_end(&mut bytes)
+        .map_err(failed)?;
     let is_csv = csv_table::is_heading(first_line(&bytes));
     let is_table = is_csv || sc_membench::is_heading(first_line(&bytes));
     if !is_table && bytes.trim_ascii_start().first() != Some(&b'{') {
         return Err(
-            "not a memgauge report: it begins neither like one nor like CSV of memgauge or sc-membench".to_owned()
+            "not a memgauge report: it begins neither like one nor like CSV of memgauge or \
+             sc-membench"
+                .to_owned(),
         );
     }
     if !is_table && !bytes.contains(&b'\n') {
         let left = limit.0 + 1 - bytes.len() as u64;
-        input.by_ref().take(left).read_until(b'\n', &mut bytes).map_err(failed)?;
+        input
+            .by_ref()
+            .take(left)
+            .read_until(b'\n', &mut bytes)
+            .map_err(failed)?;
     }
     if !is_table && is_journal_line(first_line(&bytes)) {
-        return read_journal(bytes.as_slice().chain(input)).map(|journal| Saved::Journal(Box::new(journal)));
+        return read_journal(bytes.as_slice().chain(input))
+            .map(|journal| Saved::Journal(Box::new(journal)));
     }
     let left = limit.0 + 1 - bytes.len() as u64;
     input.take(left).read_to_end(&mut bytes).map_err(failed)?;
@@ -112,7 +132,11 @@ fn parse_within(limit: Bytes, mut input: impl BufRead) -> Result<Saved, String> 
         return Err(format!("larger than {limit}, not a report"));
     }
     if is_table {
-        let report = if is_csv { csv_table::read(&bytes) } else { sc_membench::read(&bytes) };
+        let report = if is_csv {
+            csv_table::read(&bytes)
+        } else {
+            sc_membench::read(&bytes)
+        };
         return report.map(|report| Saved::Report(Box::new(report)));
     }
     let none = |e: serde_json::Error| brief(format!("not a memgauge report: {e}"));
@@ -120,20 +144,28 @@ fn parse_within(limit: Bytes, mut input: impl BufRead) -> Result<Saved, String> 
     if version.schema_version > SCHEMA_VERSION {
         return Err(newer(version.schema_version));
     }
-    serde_json::from_slice(&bytes).map(|report| Saved::Report(Box::new(report))).map_err(none)
+    serde_json::from_slice(&bytes)
+        .map(|report| Saved::Report(Box::new(report)))
+        .map_err(none)
 }
 
 /// `bytes` as far as their first line goes.
 fn first_line(bytes: &[u8]) -> &[u8] {
-    bytes.split(|byte| *byte == b'\n').next().unwrap_or_default()
+    bytes
+        .split(|byte| *byte == b'\n')
+        .next()
+        .unwrap_or_default()
 }
 
 /// What is said of a file from a later version of the program.
 pub(super) fn newer(version: u32) -> String {
-    format!("schema version {version} is newer than this program's {SCHEMA_VERSION}; update memgauge")
+    format!(
+        "schema version {version} is newer than this program's {SCHEMA_VERSION}; update memgauge"
+    )
 }
 
-/// `text` cut where it quotes more of the file than anybody wants to see; the end, with the place, stays.
+/// `text` cut where it quotes more of the file than anybody wants to see; the end, with the place,
+/// stays.
 pub(super) fn brief(text: String) -> String {
     const START: usize = 140;
     const END: usize = 60;
@@ -141,7 +173,11 @@ pub(super) fn brief(text: String) -> String {
     if all.len() <= START + END {
         return text;
     }
-    all[..START].iter().chain(&['…']).chain(&all[all.len() - END..]).collect()
+    all[..START]
+        .iter()
+        .chain(&['…'])
+        .chain(&all[all.len() - END..])
+        .collect()
 }
 
 /// The one field that every version of the schema has.
@@ -169,14 +205,21 @@ mod tests {
     #[test]
     fn links_stay_links() {
         let dir = tempfile::tempdir().unwrap();
-        let (file, link) = (dir.path().join("file"), dir.path().join("link"));
+        let file = dir.path().join("file");
+        let link = dir.path().join("link");
         fs::write(&file, "old").unwrap();
         std::os::unix::fs::symlink("file", &link).unwrap();
         write_atomically(&link, b"new").unwrap();
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
         assert_eq!(fs::read(&file).unwrap(), b"new");
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2);
-        for system in ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "/dev/full", "/dev/null"] {
+        for system in [
+            "/dev/stdout",
+            "/dev/fd/1",
+            "/proc/self/fd/1",
+            "/dev/full",
+            "/dev/null",
+        ] {
             assert!(!is_replaceable(Path::new(system)), "{system}");
         }
         assert!(is_replaceable(&link) && is_replaceable(Path::new("/dev/shm/r.json")));
@@ -186,9 +229,11 @@ mod tests {
     fn what_is_not_a_report_is_said_so() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("r.json");
-        for (text, word) in
-            [("", "not a memgauge report"), ("{}", "schema_version"), (r#"{"schema_version":999}"#, "newer")]
-        {
+        for (text, word) in [
+            ("", "not a memgauge report"),
+            ("{}", "schema_version"),
+            (r#"{"schema_version":999}"#, "newer"),
+        ] {
             fs::write(&path, text).unwrap();
             assert!(read_saved(&path).unwrap_err().contains(word), "{text}");
         }
@@ -202,7 +247,10 @@ mod tests {
 
     impl Read for Endless {
         fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-            self.left = self.left.checked_sub(into.len()).expect("more is read than is needed");
+            self.left = self
+                .left
+                .checked_sub(into.len())
+                .expect("more is read than is needed");
             into.fill(self.byte);
             Ok(into.len())
         }
@@ -211,12 +259,21 @@ mod tests {
     #[test]
     fn what_never_ends_is_refused() {
         for byte in [b'0', b' ', b'\n', 0] {
-            let endless = io::BufReader::new(Endless { byte, left: 1 << 20 });
-            assert!(parse_saved(endless).unwrap_err().contains("begins neither"), "{byte}");
+            let endless = io::BufReader::new(Endless {
+                byte,
+                left: 1 << 20,
+            });
+            assert!(
+                parse_saved(endless).unwrap_err().contains("begins neither"),
+                "{byte}"
+            );
         }
         let limit = Bytes::mib(1);
         for start in ["{", "{\n", "{\"line\" :", "size_kb\n", " \n{\"a\":1}"] {
-            let endless = start.as_bytes().chain(Endless { byte: b'x', left: 2 << 20 });
+            let endless = start.as_bytes().chain(Endless {
+                byte: b'x',
+                left: 2 << 20,
+            });
             let why = parse_within(limit, io::BufReader::new(endless)).unwrap_err();
             assert_eq!(why, "larger than 1 MiB, not a report", "{start}");
         }

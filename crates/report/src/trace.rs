@@ -45,7 +45,11 @@ pub enum TraceFormat {
 impl TraceFormat {
     /// By the extension of a file's name: `.jsonl` and `.json` are objects, all others values.
     pub fn of(name: &str) -> Self {
-        if name.ends_with(".jsonl") || name.ends_with(".json") { TraceFormat::JsonLines } else { TraceFormat::Csv }
+        if name.ends_with(".jsonl") || name.ends_with(".json") {
+            TraceFormat::JsonLines
+        } else {
+            TraceFormat::Csv
+        }
     }
 }
 
@@ -58,14 +62,20 @@ pub struct TraceWriter {
 
 impl std::fmt::Debug for TraceWriter {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("TraceWriter").field("format", &self.format).finish_non_exhaustive()
+        f.debug_struct("TraceWriter")
+            .field("format", &self.format)
+            .finish_non_exhaustive()
     }
 }
 
 impl TraceWriter {
     /// Writes to `out`.
     pub fn new(format: TraceFormat, out: Box<dyn Write + Send>) -> Self {
-        Self { format, out, begun: false }
+        Self {
+            format,
+            out,
+            begun: false,
+        }
     }
 
     /// Writes `records` and brings them to the system.
@@ -81,11 +91,17 @@ impl TraceWriter {
                 }
             }
             TraceFormat::Csv => {
-                let mut lines = csv::WriterBuilder::new().has_headers(!self.begun).from_writer(Vec::new());
+                let mut lines = csv::WriterBuilder::new()
+                    .has_headers(!self.begun)
+                    .from_writer(Vec::new());
                 for record in records {
                     lines.serialize(record).map_err(io::Error::other)?;
                 }
-                self.out.write_all(&lines.into_inner().map_err(|e| io::Error::other(e.to_string()))?)?;
+                self.out.write_all(
+                    &lines
+                        .into_inner()
+                        .map_err(|e| io::Error::other(e.to_string()))?,
+                )?;
                 self.begun |= !records.is_empty();
             }
         }
@@ -100,14 +116,23 @@ impl TraceWriter {
 pub fn read_trace(text: &str) -> Result<Vec<TraceRecord>, (usize, String)> {
     if text.trim_start().starts_with('{') {
         let lines = text.as_bytes().lines().enumerate();
-        let lines =
-            lines.map(|(at, line)| (at + 1, line.unwrap_or_default())).filter(|(_, line)| !line.trim().is_empty());
-        return lines.map(|(at, line)| serde_json::from_str(&line).map_err(|e| (at, brief(e.to_string())))).collect();
+        let lines = lines
+            .map(|(at, line)| (at + 1, line.unwrap_or_default()))
+            .filter(|(_, line)| !line.trim().is_empty());
+        return lines
+            .map(|(at, line)| serde_json::from_str(&line).map_err(|e| (at, brief(e.to_string()))))
+            .collect();
     }
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     // A name may have several lines; the heading is the first one.
-    let line = |e: &csv::Error| e.position().map_or(1, |at| usize::try_from(at.line()).unwrap_or(usize::MAX));
-    reader.deserialize().map(|record| record.map_err(|e| (line(&e), brief(e.to_string())))).collect()
+    let line = |e: &csv::Error| {
+        e.position()
+            .map_or(1, |at| usize::try_from(at.line()).unwrap_or(usize::MAX))
+    };
+    reader
+        .deserialize()
+        .map(|record| record.map_err(|e| (line(&e), brief(e.to_string()))))
+        .collect()
 }
 
 #[cfg(test)]
@@ -155,7 +180,11 @@ mod tests {
             writer.write(&[record(0)]).unwrap();
             writer.write(&[record(1), record(2)]).unwrap();
             let text = String::from_utf8(out.0.lock().unwrap().clone()).unwrap();
-            assert_eq!(read_trace(&text).unwrap(), [record(0), record(1), record(2)], "{text}");
+            assert_eq!(
+                read_trace(&text).unwrap(),
+                [record(0), record(1), record(2)],
+                "{text}"
+            );
         }
     }
 
@@ -164,10 +193,17 @@ mod tests {
         assert!(matches!(read_trace("{\"point\": 1}\n"), Err((1, _))));
         assert!(matches!(read_trace("a,b\n1,2\n"), Err((2, _))));
         assert_eq!(read_trace(""), Ok(Vec::new()));
-        // A name of two lines, then something that is none; and what quotes the file does not quote all of it.
+        // A name of two lines, then something that is none; and what quotes the file does not quote
+        // all of it.
         let heading = "point,window,thread,operation,issue_ns,complete_ns,due_ns,offset,size,moved,error,file\n";
-        let broken = format!("{heading}0,0,0,read,1,2,1,0,512,512,,\"a\nb\"\n0,0,0,read,x,2,1,0,512,512,,a\n");
-        assert!(matches!(read_trace(&broken), Err((4, _))), "{:?}", read_trace(&broken));
+        let broken = format!(
+            "{heading}0,0,0,read,1,2,1,0,512,512,,\"a\nb\"\n0,0,0,read,x,2,1,0,512,512,,a\n"
+        );
+        assert!(
+            matches!(read_trace(&broken), Err((4, _))),
+            "{:?}",
+            read_trace(&broken)
+        );
         let long = format!("{{\"point\": \"{}\"}}", "x".repeat(10_000));
         assert!(read_trace(&long).unwrap_err().1.chars().count() < 300);
     }

@@ -11,22 +11,25 @@ use units::{Bytes, CpuList};
 /// How the caches behave.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CacheCost {
-    /// What each data cache really holds, nearest first, where that is not what the system reports; what is missing here
-    /// holds what is reported.
+    /// What each data cache really holds, nearest first, where that is not what the system reports;
+    /// what is missing here holds what is reported.
     pub holds: Vec<Bytes>,
-    /// Who really shares the caches of a level, by level, where that is not what the system reports: groups of CPUs.
+    /// Who really shares the caches of a level, by level, where that is not what the system
+    /// reports: groups of CPUs.
     pub shared: BTreeMap<u32, Vec<CpuList>>,
-    /// Whether each cache holds only what the nearer ones do not: a level then ends where all up to it are full.
+    /// Whether each cache holds only what the nearer ones do not: a level then ends where all up to
+    /// it are full.
     pub exclusive: bool,
-    /// Whether pages fill the sets of all caches but the first by chance, as small pages from anywhere do: half of what is as
-    /// large as a cache then finds no place in it.
+    /// Whether pages fill the sets of all caches but the first by chance, as small pages from
+    /// anywhere do: half of what is as large as a cache then finds no place in it.
     pub scattered: bool,
-    /// Whether lines compete for the ways of a set: else any lines as large as the cache fit. The last cache's sets are
-    /// chosen by a hash, so that it has none that could be filled on purpose.
+    /// Whether lines compete for the ways of a set: else any lines as large as the cache fit. The
+    /// last cache's sets are chosen by a hash, so that it has none that could be filled on purpose.
     pub sets: bool,
     /// The line.
     pub line: Bytes,
-    /// Whether a line that comes from behind the second cache brings the other one of its aligned pair.
+    /// Whether a line that comes from behind the second cache brings the other one of its aligned
+    /// pair.
     pub adjacent: bool,
     /// The largest distance between loads in a row that the prefetchers follow.
     pub followed: Bytes,
@@ -53,23 +56,41 @@ impl Default for CacheCost {
 impl CacheCost {
     /// The other CPUs that really use `cache`, which `cpu` uses.
     fn sharing<'a>(&'a self, cache: &'a Cache, cpu: u32) -> impl Iterator<Item = &'a u32> {
-        let group = self.shared.get(&cache.level).and_then(|groups| groups.iter().find(|group| group.0.contains(&cpu)));
-        group.unwrap_or(&cache.cpus).0.iter().filter(move |other| **other != cpu)
+        let group = self
+            .shared
+            .get(&cache.level)
+            .and_then(|groups| groups.iter().find(|group| group.0.contains(&cpu)));
+        group
+            .unwrap_or(&cache.cpus)
+            .0
+            .iter()
+            .filter(move |other| **other != cpu)
     }
 }
 
 impl CostModel {
-    /// The mean load of `work` through `caches`, nearest first, in ns: by where its lines lie and what is fetched ahead, without
-    /// the search for pages; beside threads with the working sets `sets`, its own among them, that make memory `factor` times as
-    /// slow.
-    pub(super) fn load(&self, caches: &[&Cache], work: &ChaseWork, (sets, factor): (&Sets, f64)) -> f64 {
+    /// The mean load of `work` through `caches`, nearest first, in ns: by where its lines lie and
+    /// what is fetched ahead, without the search for pages; beside threads with the working sets
+    /// `sets`, its own among them, that make memory `factor` times as slow.
+    pub(super) fn load(
+        &self,
+        caches: &[&Cache],
+        work: &ChaseWork,
+        (sets, factor): (&Sets, f64),
+    ) -> f64 {
         let first = self.levels.first().map_or(0.0, |level| level.latency.0);
         let load = self.any_load(caches, work, (sets, factor));
         match work.shape {
-            // Prefetchers are ahead of the walk: a miss is shared by the eight loads that they have under way.
-            ChainShape::Sequential if work.stride <= self.caches.followed => (load / 8.0).max(first),
+            // Prefetchers are ahead of the walk: a miss is shared by the eight loads that they have
+            // under way.
+            ChainShape::Sequential if work.stride <= self.caches.followed => {
+                (load / 8.0).max(first)
+            }
             ChainShape::Pairs { distance, .. } => {
-                let fetched = self.levels.get(1).map_or(load, |level| level.latency.0.min(load));
+                let fetched = self
+                    .levels
+                    .get(1)
+                    .map_or(load, |level| level.latency.0.min(load));
                 let second = match 2 * distance.0 {
                     both if both <= self.caches.line.0 => first,
                     both if both <= 2 * self.caches.line.0 && self.caches.adjacent => fetched,
@@ -81,44 +102,75 @@ impl CostModel {
         }
     }
 
-    /// The mean load when none is fetched ahead. With partial hits every cache holds as much as it can; else all or
-    /// nothing.
+    /// The mean load when none is fetched ahead. With partial hits every cache holds as much as it
+    /// can; else all or nothing.
     fn any_load(&self, caches: &[&Cache], work: &ChaseWork, (sets, factor): (&Sets, f64)) -> f64 {
         let memory = self.levels.last().map_or(0.0, |level| level.latency.0) * factor;
-        let (mut held, mut mean, mut nearer) = (0.0, 0.0, 0);
+        let mut held = 0.0;
+        let mut mean = 0.0;
+        let mut nearer = 0;
         for (at, cache) in caches.iter().enumerate() {
             let size = self.caches.holds.get(at).copied().unwrap_or(cache.size).0;
             let holds = size + if self.caches.exclusive { nearer } else { 0 };
             nearer = holds;
-            let sharing = self.caches.sharing(cache, work.cpu()).filter_map(|cpu| sets.get(cpu));
+            let sharing = self
+                .caches
+                .sharing(cache, work.cpu())
+                .filter_map(|cpu| sets.get(cpu));
             let others = sharing.fold(0u64, |sum, bytes| sum.saturating_add(bytes.0));
-            let share = self.share((holds, size, others), cache, at + 1 == caches.len(), work).max(held);
-            let latency = self.levels.get(cache.level as usize - 1).map_or(memory, |level| level.latency.0);
+            let share = self
+                .share((holds, size, others), cache, at + 1 == caches.len(), work)
+                .max(held);
+            let latency = self
+                .levels
+                .get(cache.level as usize - 1)
+                .map_or(memory, |level| level.latency.0);
             mean += (share - held) * latency;
             held = share;
         }
         mean + (1.0 - held) * memory
     }
 
-    /// The share of the nodes that a cache has that holds so much of all lines, is so large itself, and is used for so much
-    /// by others.
-    fn share(&self, (holds, size, others): (u64, u64, u64), cache: &Cache, last: bool, work: &ChaseWork) -> f64 {
+    /// The share of the nodes that a cache has that holds so much of all lines, is so large itself,
+    /// and is used for so much by others.
+    fn share(
+        &self,
+        (holds, size, others): (u64, u64, u64),
+        cache: &Cache,
+        last: bool,
+        work: &ChaseWork,
+    ) -> f64 {
         let scattered = self.caches.scattered && cache.level > 1;
-        let fits = |room: u64, needed: u64| match () {
-            () if scattered => fewer_than(WAYS, needed as f64 / room.max(1) as f64 * f64::from(WAYS)),
-            () if needed <= room => 1.0,
-            () if self.partial_hits => room as f64 / needed as f64,
-            () => 0.0,
+        let fits = |room: u64, needed: u64| {
+            if scattered {
+                fewer_than(WAYS, needed as f64 / room.max(1) as f64 * f64::from(WAYS))
+            } else if needed <= room {
+                1.0
+            } else if self.partial_hits {
+                room as f64 / needed as f64
+            } else {
+                0.0
+            }
         };
-        let (line, ways) = (self.caches.line.0.max(1), u64::from(cache.ways.unwrap_or(0)));
-        let scattered = matches!(work.shape, ChainShape::OnePerPage(_) | ChainShape::Pairs { .. });
+        let line = self.caches.line.0.max(1);
+        let ways = u64::from(cache.ways.unwrap_or(0));
+        let scattered = matches!(
+            work.shape,
+            ChainShape::OnePerPage(_) | ChainShape::Pairs { .. }
+        );
         let sparse = !scattered && work.stride.0 > line;
         if !self.caches.sets || !sparse {
-            return fits(holds, self.lines(work).saturating_mul(line).saturating_add(others));
+            return fits(
+                holds,
+                self.lines(work).saturating_mul(line).saturating_add(others),
+            );
         }
         let sets = size / line / ways.max(1);
         if last || ways == 0 || sets == 0 || !work.stride.0.is_multiple_of(line) {
-            return fits(holds, work.nodes().saturating_mul(line).saturating_add(others));
+            return fits(
+                holds,
+                work.nodes().saturating_mul(line).saturating_add(others),
+            );
         }
         let used = sets / common(sets, work.stride.0 / line);
         fits(ways, work.nodes().div_ceil(used))

@@ -1,4 +1,5 @@
-//! What traffic does to the simulated machine's other work: it queues for memory and takes room in shared caches.
+//! What traffic does to the simulated machine's other work: it queues for memory and takes room in
+//! shared caches.
 
 use crate::CostModel;
 use engine::{LoadedWork, Traffic};
@@ -9,8 +10,8 @@ use units::Bytes;
 /// What memory under load costs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LoadCost {
-    /// A load takes `1 + queue * u / (1 - u)` times as long as an idle one where the share `u` of the memory's bandwidth
-    /// is in use: the mean wait of a queue with random arrivals.
+    /// A load takes `1 + queue * u / (1 - u)` times as long as an idle one where the share `u` of
+    /// the memory's bandwidth is in use: the mean wait of a queue with random arrivals.
     pub queue: f64,
     /// The largest share that counts: queues are finite.
     pub fullest: f64,
@@ -18,7 +19,10 @@ pub struct LoadCost {
 
 impl Default for LoadCost {
     fn default() -> Self {
-        Self { queue: 0.25, fullest: 0.9 }
+        Self {
+            queue: 0.25,
+            fullest: 0.9,
+        }
     }
 }
 
@@ -33,18 +37,32 @@ impl LoadCost {
 /// Working sets of threads by CPU.
 pub type Sets = BTreeMap<u32, Bytes>;
 
-/// The level that serves each thread of `sets`: the nearest cache that holds the working sets of all threads that share
-/// it; `memory` where none does.
+/// The level that serves each thread of `sets`: the nearest cache that holds the working sets of
+/// all threads that share it; `memory` where none does.
 pub fn levels(topology: &Topology, sets: &Sets, memory: usize) -> BTreeMap<u32, usize> {
     let mut levels: BTreeMap<u32, usize> = sets.keys().map(|&cpu| (cpu, memory)).collect();
-    for cache in topology.caches.iter().filter(|c| c.kind != CacheKind::Instruction) {
-        let sharing: Vec<u32> = cache.cpus.0.iter().copied().filter(|cpu| sets.contains_key(cpu)).collect();
-        let together = sharing.iter().fold(0u64, |sum, cpu| sum.saturating_add(sets[cpu].0));
+    for cache in topology
+        .caches
+        .iter()
+        .filter(|c| c.kind != CacheKind::Instruction)
+    {
+        let sharing: Vec<u32> = cache
+            .cpus
+            .0
+            .iter()
+            .copied()
+            .filter(|cpu| sets.contains_key(cpu))
+            .collect();
+        let together = sharing
+            .iter()
+            .fold(0u64, |sum, cpu| sum.saturating_add(sets[cpu].0));
         if together > cache.size.0 {
             continue;
         }
         for cpu in sharing {
-            levels.entry(cpu).and_modify(|level| *level = (*level).min(cache.level as usize - 1));
+            levels
+                .entry(cpu)
+                .and_modify(|level| *level = (*level).min(cache.level as usize - 1));
         }
     }
     levels
@@ -71,10 +89,17 @@ pub fn moved(model: &CostModel, topology: &Topology, work: &LoadedWork) -> Moved
         let level = levels.get(&t.cpu).copied().unwrap_or(memory);
         (burst_rate(model, t, level), level == memory)
     };
-    let crossing: f64 =
-        work.streaming().map(|t| (alone(t), t)).filter(|a| a.0.1).map(|a| a.0.0 * a.1.bus_factor()).sum();
+    let crossing: f64 = work
+        .streaming()
+        .map(|t| (alone(t), t))
+        .filter(|a| a.0.1)
+        .map(|a| a.0.0 * a.1.bus_factor())
+        .sum();
     let granted = (model.memory_total.0 / crossing.max(1.0)).min(1.0);
-    let mut moved = Moved { used: (crossing / model.memory_total.0).min(1.0), ..Moved::default() };
+    let mut moved = Moved {
+        used: (crossing / model.memory_total.0).min(1.0),
+        ..Moved::default()
+    };
     for (place, traffic) in work.streaming().enumerate() {
         let (rate, in_memory) = alone(traffic);
         let rate = if in_memory { rate * granted } else { rate };
@@ -88,22 +113,31 @@ pub fn moved(model: &CostModel, topology: &Topology, work: &LoadedWork) -> Moved
     moved
 }
 
-/// What one thread moves in a second with nobody beside it: bursts, each with its pause. A store is half as fast as a load,
-/// and in memory an ordinary one half as fast again.
+/// What one thread moves in a second with nobody beside it: bursts, each with its pause. A store is
+/// half as fast as a load, and in memory an ordinary one half as fast again.
 fn burst_rate(model: &CostModel, traffic: &Traffic, level: usize) -> f64 {
     let read = model.levels[level].read.0;
-    let allocate = if level + 1 == model.levels.len() { traffic.store.contract().bus_factor() as f64 } else { 1.0 };
-    let (reads, writes) = (f64::from(traffic.reads), f64::from(traffic.writes));
+    let allocate = if level + 1 == model.levels.len() {
+        traffic.store.contract().bus_factor() as f64
+    } else {
+        1.0
+    };
+    let reads = f64::from(traffic.reads);
+    let writes = f64::from(traffic.writes);
     let burst = traffic.burst_bytes() as f64;
     let pause = (traffic.pause_blocks() * kernels::RULED_PER_BLOCK) as f64 / model.core.0;
-    let turn = reads * burst / read + writes * burst / (read / 2.0 / allocate) + (reads + writes) * pause;
+    let turn =
+        reads * burst / read + writes * burst / (read / 2.0 / allocate) + (reads + writes) * pause;
     (reads + writes) * burst / turn
 }
 
 /// The working sets of all threads of `work`.
 pub fn sets(work: &LoadedWork) -> Sets {
     let chase = work.chase().map(|w| (w.cpu(), w.touched()));
-    chase.into_iter().chain(work.streaming().map(|t| (t.cpu, t.bytes))).collect()
+    chase
+        .into_iter()
+        .chain(work.streaming().map(|t| (t.cpu, t.bytes)))
+        .collect()
 }
 
 #[cfg(test)]
@@ -112,7 +146,10 @@ mod tests {
 
     #[test]
     fn waiting_grows_with_the_share_in_use_and_ends_somewhere() {
-        let cost = LoadCost { queue: 0.5, fullest: 0.9 };
+        let cost = LoadCost {
+            queue: 0.5,
+            fullest: 0.9,
+        };
         assert_eq!([0.0, 0.5, 0.75].map(|u| cost.factor(u)), [1.0, 1.5, 2.5]);
         assert_eq!(cost.factor(1.0), cost.factor(0.9));
         assert!((cost.factor(0.9) - 5.5).abs() < 1e-9);

@@ -26,7 +26,8 @@ pub enum Spike {
 /// What disturbs samples.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct NoiseModel {
-    /// Relative size of a uniform disturbance of every sample: 0.01 makes samples differ by up to 1%.
+    /// Relative size of a uniform disturbance of every sample: 0.01 makes samples differ by up to
+    /// 1%.
     pub jitter: f64,
     /// Every so many samples one takes three times as long, for the reason in `spike`; 0 for never.
     pub spike_every: u64,
@@ -48,7 +49,8 @@ pub struct NoiseModel {
     pub placement: f64,
     /// Relative slow-down per second of simulated time: a machine that heats up.
     pub drift: f64,
-    /// Every so many spans of fifty samples the host has all CPUs on one core for one of them; 0 for never.
+    /// Every so many spans of fifty samples the host has all CPUs on one core for one of them; 0
+    /// for never.
     pub closer_every: u64,
     /// Every so many spans of ten samples somebody else uses the core for one of them; 0 for never.
     pub shared_every: u64,
@@ -56,8 +58,8 @@ pub struct NoiseModel {
     pub alone_every: u64,
     /// The share of the core clock that the machine lacks for the whole run.
     pub slow_clock: f64,
-    /// How many times too short the chunks of a sample come out that finds out itself how much work fills them, as on a
-    /// machine whose caches were just disturbed; 0 for not at all.
+    /// How many times too short the chunks of a sample come out that finds out itself how much work
+    /// fills them, as on a machine whose caches were just disturbed; 0 for not at all.
     pub short_chunks: u32,
 }
 
@@ -90,7 +92,11 @@ impl NoiseModel {
 
     /// Independent instructions that the core begins per cycle after so many samples.
     pub(super) fn issue(&self, samples: u64) -> f64 {
-        if self.is_shared(samples) { WIDTH * 0.6 } else { WIDTH }
+        if self.is_shared(samples) {
+            WIDTH * 0.6
+        } else {
+            WIDTH
+        }
     }
 
     /// What somebody else leaves of the speed of a core after so many samples.
@@ -122,5 +128,8 @@ pub(super) fn chunks(count: u64, amount: u64, elapsed: Nanos, gap: Nanos) -> Chu
     if let Some(last) = lengths.last_mut() {
         *last += gap;
     }
-    Chunks { amount: (amount / count).max(1), lengths }
+    Chunks {
+        amount: (amount / count).max(1),
+        lengths,
+    }
 }

@@ -1,8 +1,10 @@
-//! A machine that exists only as a cost model: the same requests, exact answers, its own clock. Tests use it; no program does.
+//! A machine that exists only as a cost model: the same requests, exact answers, its own clock.
+//! Tests use it; no program does.
 //!
-//! It lets experiments, planner, sampling and renderers be tested on topologies no test machine has, without waiting.
-//! Its figures are those of the model: a level has a capacity, a bandwidth for one thread and a latency; instances of
-//! a cache are shared as the topology says; memory has a bandwidth that all threads share.
+//! It lets experiments, planner, sampling and renderers be tested on topologies no test machine
+//! has, without waiting. Its figures are those of the model: a level has a capacity, a bandwidth
+//! for one thread and a latency; instances of a cache are shared as the topology says; memory has a
+//! bandwidth that all threads share.
 
 #![forbid(unsafe_code)]
 
@@ -33,8 +35,8 @@ use engine::Gaps;
 use engine::LoadedWork;
 use engine::io::{IoFile, IoTarget, IoWork};
 use engine::{
-    Beside, CHUNKS, Machine, MemoryKey, MemoryPlan, MemoryUse, Observation, Trouble, blocks_of, chain_key,
-    traffic_memory,
+    Beside, CHUNKS, Machine, MemoryKey, MemoryPlan, MemoryUse, Observation, Trouble, blocks_of,
+    chain_key, traffic_memory,
 };
 use engine::{ChainShape, ChaseWork, InstructionWork, LockWork, StreamWork, Work};
 use host::memory::{PageMode, Place};
@@ -71,8 +73,8 @@ pub struct CostModel {
     pub core: Hertz,
     /// Rate at which all threads together fault memory in.
     pub fault: BytesPerSecond,
-    /// Whether a chain larger than a cache still finds there what the cache holds of it, as with random replacement;
-    /// else all of it lies behind.
+    /// Whether a chain larger than a cache still finds there what the cache holds of it, as with
+    /// random replacement; else all of it lies behind.
     pub partial_hits: bool,
     /// What a base page costs a dependent load beyond `tlb_reach`.
     pub page_walk: Nanos,
@@ -82,8 +84,8 @@ pub struct CostModel {
     pub tlbs: Vec<TlbLevel>,
     /// Share of memory that is granted in the pages asked for.
     pub granted: f64,
-    /// Kernels that `--width best` has the choice of, and the share of the model's bandwidth that each reaches; with
-    /// none there is no choice.
+    /// Kernels that `--width best` has the choice of, and the share of the model's bandwidth that
+    /// each reaches; with none there is no choice.
     pub choices: Vec<(SetId, f64)>,
     /// What memory under load costs.
     pub load: LoadCost,
@@ -201,19 +203,28 @@ impl SimulatedMachine {
         }
     }
 
-    /// The level that serves `bytes` per thread for threads on `cpus`: the nearest one of which every instance holds
-    /// the working sets of the threads that share it. Where CPUs differ, the furthest of any.
+    /// The level that serves `bytes` per thread for threads on `cpus`: the nearest one of which
+    /// every instance holds the working sets of the threads that share it. Where CPUs differ, the
+    /// furthest of any.
     pub fn level(&self, cpus: &[u32], bytes: Bytes) -> usize {
         let memory = self.model.levels.len() - 1;
         let sets = cpus.iter().map(|&cpu| (cpu, bytes)).collect();
-        contention::levels(&self.facts.topology, &sets, memory).into_values().max().unwrap_or(memory)
+        contention::levels(&self.facts.topology, &sets, memory)
+            .into_values()
+            .max()
+            .unwrap_or(memory)
     }
 
     /// A window of work on storage, on the model's device.
     fn window(&mut self, work: &IoWork, length: Nanos) -> Result<Observation, Trouble> {
-        let (io, took) = self.storage.sample(work, &self.model.storage, (self.now, length))?;
+        let (io, took) = self
+            .storage
+            .sample(work, &self.model.storage, (self.now, length))?;
         self.samples += 1;
-        self.advance(took).map(|()| Observation { found_on: Some(work.cpus.clone()), ..io.into_observation() })
+        self.advance(took).map(|()| Observation {
+            found_on: Some(work.cpus.clone()),
+            ..io.into_observation()
+        })
     }
 
     fn node_of(&self, cpu: u32) -> u32 {
@@ -229,7 +240,9 @@ impl SimulatedMachine {
         }
         let lacks = |(place, bytes)| self.mapping(&(MemoryUse::Streams, work.pages, place)) < bytes;
         if needed.into_iter().any(lacks) {
-            Err(Trouble::Failed("no memory was planned for streams".to_owned()))
+            Err(Trouble::Failed(
+                "no memory was planned for streams".to_owned(),
+            ))
         } else {
             Ok(())
         }
@@ -239,18 +252,26 @@ impl SimulatedMachine {
         self.mapped.mappings.get(key).copied().unwrap_or_default()
     }
 
-    /// Builds a chain as the real machine does: in the next free piece of its mapping or, when none is left, in the
-    /// first after all chains there are given up. Writing and verifying go through it once each.
+    /// Builds a chain as the real machine does: in the next free piece of its mapping or, when none
+    /// is left, in the first after all chains there are given up. Writing and verifying go through
+    /// it once each.
     fn build(&mut self, work: &ChaseWork) -> Result<(), Trouble> {
         let mut missing: BTreeMap<MemoryKey, Bytes> = BTreeMap::new();
-        for chain in work.chains().into_iter().filter(|chain| !self.chains.contains(chain)) {
+        for chain in work
+            .chains()
+            .into_iter()
+            .filter(|chain| !self.chains.contains(chain))
+        {
             let sum = missing.entry(chain_key(&chain, &self.facts)).or_default();
             *sum = *sum + chain.slot();
         }
         for (key, needed) in missing {
-            let (size, taken) = (self.mapping(&key), self.taken.entry(key.clone()).or_default());
+            let size = self.mapping(&key);
+            let taken = self.taken.entry(key.clone()).or_default();
             if needed > size {
-                return Err(Trouble::Failed("no memory was planned for a chain".to_owned()));
+                return Err(Trouble::Failed(
+                    "no memory was planned for a chain".to_owned(),
+                ));
             }
             if *taken + needed > size {
                 *taken = Bytes(0);
@@ -258,8 +279,16 @@ impl SimulatedMachine {
                 self.chains.retain(|chain| chain_key(chain, facts) != key);
             }
         }
-        for chain in work.chains().into_iter().filter(|chain| !self.chains.contains(chain)).collect::<Vec<_>>() {
-            let taken = self.taken.entry(chain_key(&chain, &self.facts)).or_default();
+        for chain in work
+            .chains()
+            .into_iter()
+            .filter(|chain| !self.chains.contains(chain))
+            .collect::<Vec<_>>()
+        {
+            let taken = self
+                .taken
+                .entry(chain_key(&chain, &self.facts))
+                .or_default();
             *taken = *taken + chain.slot();
             self.chains.insert(chain);
             self.advance(self.build_time(work))?;
@@ -273,16 +302,28 @@ impl SimulatedMachine {
         Nanos::from_secs(2.0 * work.touched().0 as f64 / rate)
     }
 
-    /// What all threads of `work` do in a nanosecond: each beside the others, whose chains take room in the caches that they
-    /// share, and whose misses queue for memory.
+    /// What all threads of `work` do in a nanosecond: each beside the others, whose chains take
+    /// room in the caches that they share, and whose misses queue for memory.
     fn chases_per_nano(&self, work: &ChaseWork) -> f64 {
-        let thread = |&cpu: &u32| ChaseWork { cpus: vec![cpu], ..work.clone() };
+        let thread = |&cpu: &u32| ChaseWork {
+            cpus: vec![cpu],
+            ..work.clone()
+        };
         let set = |cpu: u32| (cpu, work.touched());
         let all: Sets = work.cpus.iter().copied().map(set).collect();
         // One copy of a shared chain serves all threads.
-        let beside = |cpu: u32| if work.shared { Sets::from([set(cpu)]) } else { all.clone() };
+        let beside = |cpu: u32| {
+            if work.shared {
+                Sets::from([set(cpu)])
+            } else {
+                all.clone()
+            }
+        };
         let rate = |factor: f64| -> f64 {
-            work.cpus.iter().map(|cpu| 1.0 / self.chase_nanos(&thread(cpu), &beside(*cpu), factor)).sum()
+            work.cpus
+                .iter()
+                .map(|cpu| 1.0 / self.chase_nanos(&thread(cpu), &beside(*cpu), factor))
+                .sum()
         };
         let in_memory = self.level(&work.cpus, work.touched()) + 1 == self.model.levels.len();
         if work.cpus.len() < 2 || !in_memory {
@@ -294,28 +335,56 @@ impl SimulatedMachine {
 
     /// Instructions of one cycle each, four at once where none waits.
     fn instruction_rate(&self, work: &InstructionWork) -> f64 {
-        self.model.core.0 * if work.timing == Timing::Throughput { 4.0 } else { 1.0 }
+        self.model.core.0
+            * if work.timing == Timing::Throughput {
+                4.0
+            } else {
+                1.0
+            }
     }
 
-    /// Operations of 20 cycles each and what is done inside and between, one after the other on a shared line.
+    /// Operations of 20 cycles each and what is done inside and between, one after the other on a
+    /// shared line.
     fn lock_rate(&self, work: &LockWork) -> f64 {
-        let one = if work.operation == LockOperation::Fence { 30.0 } else { 20.0 };
+        let one = if work.operation == LockOperation::Fence {
+            30.0
+        } else {
+            20.0
+        };
         let rate = self.model.core.0 / (one + f64::from(work.inside) + f64::from(work.between));
-        if work.shared { rate } else { rate * work.cpus.len() as f64 }
+        if work.shared {
+            rate
+        } else {
+            rate * work.cpus.len() as f64
+        }
     }
 
-    /// What a hop of `work` takes beside threads with the working sets `sets`, its own among them, that make memory
-    /// `factor` times as slow.
+    /// What a hop of `work` takes beside threads with the working sets `sets`, its own among them,
+    /// that make memory `factor` times as slow.
     fn chase_nanos(&self, work: &ChaseWork, sets: &Sets, factor: f64) -> f64 {
-        let load = self.model.load(&self.facts.topology.data_caches(work.cpu()), work, (sets, factor));
-        let (from, to) = (self.node_of(work.cpu()), work.memory_node(&self.facts));
+        let load = self.model.load(
+            &self.facts.topology.data_caches(work.cpu()),
+            work,
+            (sets, factor),
+        );
+        let from = self.node_of(work.cpu());
+        let to = work.memory_node(&self.facts);
         let beyond = self.level(&[work.cpu()], work.touched()) + 1 == self.model.levels.len();
-        let load = load + if beyond { self.model.nodes.latency(from, to, &self.facts) } else { 0.0 };
+        let load = load
+            + if beyond {
+                self.model.nodes.latency(from, to, &self.facts)
+            } else {
+                0.0
+            };
         let one = match work.shape {
             ChainShape::Sequential => load,
             _ => {
                 load + translation_of(work, &self.model, &self.facts)
-                    + if self.walks(work) { self.model.page_walk.0 } else { 0.0 }
+                    + if self.walks(work) {
+                        self.model.page_walk.0
+                    } else {
+                        0.0
+                    }
             }
         };
         // Each level answers as many loads at once as cover ten of its neighbours' latencies.
@@ -325,15 +394,26 @@ impl SimulatedMachine {
     /// Takes the memory of `work`; what its probe does in a nanosecond, and the traffic beside it.
     fn load(&mut self, work: &LoadedWork) -> Result<(f64, Option<Beside>), Trouble> {
         work.validate()?;
-        if traffic_memory(work, &self.facts).into_iter().any(|(key, bytes)| self.mapping(&key) < bytes) {
-            return Err(Trouble::Failed("no memory was planned for traffic".to_owned()));
+        if traffic_memory(work, &self.facts)
+            .into_iter()
+            .any(|(key, bytes)| self.mapping(&key) < bytes)
+        {
+            return Err(Trouble::Failed(
+                "no memory was planned for traffic".to_owned(),
+            ));
         }
         if let Some(chase) = work.chase() {
             self.build(chase)?;
         }
         let moved = contention::moved(&self.model, &self.facts.topology, work);
-        let beside = Beside { payload: moved.payload / 1e9, bus: moved.bus / 1e9 };
-        Ok((self.loaded_rate(work), (!work.traffic().is_empty()).then_some(beside)))
+        let beside = Beside {
+            payload: moved.payload / 1e9,
+            bus: moved.bus / 1e9,
+        };
+        Ok((
+            self.loaded_rate(work),
+            (!work.traffic().is_empty()).then_some(beside),
+        ))
     }
 
     /// What the probe of `work` does in a nanosecond.
@@ -341,15 +421,24 @@ impl SimulatedMachine {
         let moved = contention::moved(&self.model, &self.facts.topology, work);
         match work.chase() {
             None => moved.probe / 1e9,
-            Some(chase) => 1.0 / self.chase_nanos(chase, &contention::sets(work), self.model.load.factor(moved.used)),
+            Some(chase) => {
+                1.0 / self.chase_nanos(
+                    chase,
+                    &contention::sets(work),
+                    self.model.load.factor(moved.used),
+                )
+            }
         }
     }
 
     /// A sample of `work` for about `length`, in `count` chunks.
     fn observe(&mut self, work: &Work, length: Nanos, count: u64) -> Result<Observation, Trouble> {
         let ready = self.prepared.as_ref().filter(|p| p.work == *work);
-        let Some((per_nano, beside, fairness)) = ready.map(|p| (p.per_nano, p.beside, p.fairness)) else {
-            return Err(Trouble::Failed("a sample was asked for before its work was prepared".to_owned()));
+        let Some((per_nano, beside, fairness)) = ready.map(|p| (p.per_nano, p.beside, p.fairness))
+        else {
+            return Err(Trouble::Failed(
+                "a sample was asked for before its work was prepared".to_owned(),
+            ));
         };
         if let Work::Io(io) = work {
             return self.window(io, length);
@@ -360,21 +449,37 @@ impl SimulatedMachine {
         let elapsed = length * factor;
         self.advance(elapsed + STARTING)?;
         let is = |kind: Spike| spike && self.model.noise.spike == kind;
-        // Whatever interrupts a sample leaves a gap in it; a move alone does not, nor does what only makes loads longer.
-        let gap = if spike && !is(Spike::Move) && !is(Spike::Neighbour) { length * 2.0 } else { Nanos::ZERO };
+        // Whatever interrupts a sample leaves a gap in it; a move alone does not, nor does what
+        // only makes loads longer.
+        let gap = if spike && !is(Spike::Move) && !is(Spike::Neighbour) {
+            length * 2.0
+        } else {
+            Nanos::ZERO
+        };
         let mut found_on = work.cpus().to_vec();
         if let Some(first) = found_on.first_mut().filter(|_| is(Spike::Move)) {
             *first += 1;
         }
-        let per_nano = if closer { per_nano / 2.0 } else { per_nano } * self.model.noise.left_of_core(self.samples);
+        let per_nano = if closer { per_nano / 2.0 } else { per_nano }
+            * self.model.noise.left_of_core(self.samples);
         let amount = (per_nano * length.0).round().max(1.0) as u64;
         Ok(Observation {
             elapsed,
             amount,
-            traffic: beside.map(|b| Beside { payload: b.payload * length.0, bus: b.bus * length.0 }),
+            traffic: beside.map(|b| Beside {
+                payload: b.payload * length.0,
+                bus: b.bus * length.0,
+            }),
             chunks: chunks(count, amount / work.chasing(), elapsed, gap),
-            noise: Some(if spike { self.model.noise.spike.noise() } else { ThreadNoise::default() }),
-            gaps: Gaps { total: gap, longest: gap },
+            noise: Some(if spike {
+                self.model.noise.spike.noise()
+            } else {
+                ThreadNoise::default()
+            }),
+            gaps: Gaps {
+                total: gap,
+                longest: gap,
+            },
             found_on: Some(found_on),
             fairness: Some(fairness),
             core: self.core_clock(work.cpus().first().copied().unwrap_or(0)),
@@ -383,7 +488,8 @@ impl SimulatedMachine {
         })
     }
 
-    /// Whether a load of `work` waits for a page to be found: those of a window that the TLBs cover share one search.
+    /// Whether a load of `work` waits for a page to be found: those of a window that the TLBs cover
+    /// share one search.
     fn walks(&self, work: &ChaseWork) -> bool {
         work.pages == PageMode::Base && work.window() > self.model.tlb_reach
     }
@@ -395,8 +501,15 @@ impl SimulatedMachine {
         let uniform = self.random.below(1 << 32) as f64 / (1u64 << 32) as f64;
         let spike = noise.spike_every > 0 && self.samples.is_multiple_of(noise.spike_every);
         let drift = 1.0 + noise.drift * self.now.secs();
-        let place = if self.mappings.is_multiple_of(2) { 1.0 + noise.placement } else { 1.0 };
-        ((1.0 + noise.jitter * uniform) * drift * place * if spike { 3.0 } else { 1.0 }, spike)
+        let place = if self.mappings.is_multiple_of(2) {
+            1.0 + noise.placement
+        } else {
+            1.0
+        };
+        (
+            (1.0 + noise.jitter * uniform) * drift * place * if spike { 3.0 } else { 1.0 },
+            spike,
+        )
     }
 }
 
@@ -431,7 +544,9 @@ impl Machine for SimulatedMachine {
 
     fn fault_rate(&mut self) -> BytesPerSecond {
         // The trial takes its time; an interruption during it is seen by whoever asks next.
-        let _ = self.advance(Nanos::from_secs(Bytes::mib(16).0 as f64 / self.model.fault.0));
+        let _ = self.advance(Nanos::from_secs(
+            Bytes::mib(16).0 as f64 / self.model.fault.0,
+        ));
         self.model.fault
     }
 
@@ -440,7 +555,11 @@ impl Machine for SimulatedMachine {
             Work::Stream(w) if w.operation == Operation::CopyNt && w.width == Width::Bits(64) => {
                 return Err("the simulated machine has no 64-bit non-temporal copy".to_owned());
             }
-            Work::Stream(StreamWork { operation, width: Width::Best, .. }) => format!("{operation}/simulated"),
+            Work::Stream(StreamWork {
+                operation,
+                width: Width::Best,
+                ..
+            }) => format!("{operation}/simulated"),
             Work::Stream(w) => format!("{}/simulated-{}", w.operation, w.width),
             Work::Chase(w) if w.walkers > 1 => format!("chase-{}/simulated", w.walkers),
             Work::Chase(_) => "chase/simulated".to_owned(),
@@ -452,7 +571,10 @@ impl Machine for SimulatedMachine {
                 return w.kernels(|part| self.kernel(part));
             }
         };
-        Ok(KernelUsed { name, digest: Some("0000000000000000".to_owned()) })
+        Ok(KernelUsed {
+            name,
+            digest: Some("0000000000000000".to_owned()),
+        })
     }
 
     fn costs(&self) -> Costs {
@@ -497,20 +619,41 @@ impl Machine for SimulatedMachine {
     }
 
     fn candidates(&self, work: &Work) -> Vec<Work> {
-        let Work::Stream(stream) = work else { return vec![work.clone()] };
+        let Work::Stream(stream) = work else {
+            return vec![work.clone()];
+        };
         let kernels = |stream: StreamWork| -> Vec<Work> {
             if stream.width != Width::Best || self.model.choices.is_empty() {
                 return vec![Work::Stream(stream)];
             }
-            let with = |(id, _): &(SetId, f64)| StreamWork { width: Width::Set(*id), ..stream.clone() };
-            self.model.choices.iter().map(with).map(Work::Stream).collect()
+            let with = |(id, _): &(SetId, f64)| StreamWork {
+                width: Width::Set(*id),
+                ..stream.clone()
+            };
+            self.model
+                .choices
+                .iter()
+                .map(with)
+                .map(Work::Stream)
+                .collect()
         };
         stream.counts().into_iter().flat_map(kernels).collect()
     }
 
     fn map(&mut self, plan: &MemoryPlan, beside: bool) -> Result<(), Trouble> {
-        let usable = self.facts.memory.usable.get().copied().unwrap_or(Bytes(u64::MAX));
-        let all = plan.total() + if beside { self.mapped.total() } else { Bytes(0) };
+        let usable = self
+            .facts
+            .memory
+            .usable
+            .get()
+            .copied()
+            .unwrap_or(Bytes(u64::MAX));
+        let all = plan.total()
+            + if beside {
+                self.mapped.total()
+            } else {
+                Bytes(0)
+            };
         if all > usable {
             return Err(Trouble::Failed(format!("{all} do not fit into {usable}")));
         }
@@ -551,10 +694,19 @@ impl Machine for SimulatedMachine {
             }
             Work::HandOff(w) => {
                 let [from, to] = w.cpus;
-                1.0 / self.model.hand_off.round_trip(self.places.relation(from, to), from, to).0
+                1.0 / self
+                    .model
+                    .hand_off
+                    .round_trip(self.places.relation(from, to), from, to)
+                    .0
             }
         };
-        self.prepared = Some(Prepared { work: work.clone(), per_nano, beside, fairness });
+        self.prepared = Some(Prepared {
+            work: work.clone(),
+            per_nano,
+            beside,
+            fairness,
+        });
         self.advance(TAKING_UP)
     }
 
@@ -564,21 +716,36 @@ impl Machine for SimulatedMachine {
     }
 
     fn sample_in_chunks(&mut self, work: &Work, amount: u64) -> Result<Observation, Trouble> {
-        let each = work.chase().map_or(1, |chase| hops_per_block(chase.walkers as usize));
+        let each = work
+            .chase()
+            .map_or(1, |chase| hops_per_block(chase.walkers as usize));
         let amount = blocks_of(amount, each) * each;
-        let Some(per_nano) = self.prepared.as_ref().map(|p| p.per_nano / work.chasing() as f64) else {
-            return Err(Trouble::Failed("a sample was asked for before its work was prepared".to_owned()));
+        let Some(per_nano) = self
+            .prepared
+            .as_ref()
+            .map(|p| p.per_nano / work.chasing() as f64)
+        else {
+            return Err(Trouble::Failed(
+                "a sample was asked for before its work was prepared".to_owned(),
+            ));
         };
         self.observe(work, Nanos((amount * CHUNKS) as f64 / per_nano), CHUNKS)
     }
 
     fn core_clock(&mut self, _cpu: u32) -> Option<Hertz> {
         let share = 1.0 - self.model.noise.slow_clock;
-        Some(Hertz(self.model.core.0 * share / (1.0 + self.model.noise.drift * self.now.secs())))
+        Some(Hertz(
+            self.model.core.0 * share / (1.0 + self.model.noise.drift * self.now.secs()),
+        ))
     }
 
     fn pages(&mut self, work: &Work) -> (PageEvidence, Vec<String>) {
-        (self.model.nodes.evidence(work, &self.facts, self.model.granted), Vec::new())
+        (
+            self.model
+                .nodes
+                .evidence(work, &self.facts, self.model.granted),
+            Vec::new(),
+        )
     }
 
     fn fill(&mut self) -> Result<(), Trouble> {
@@ -592,9 +759,17 @@ impl Machine for SimulatedMachine {
     }
 
     fn hand_off(&mut self, [from, to]: [u32; 2]) -> Option<Observation> {
-        let relation = if self.is_closer() { Relation::SameCore } else { self.places.relation(from, to) };
+        let relation = if self.is_closer() {
+            Relation::SameCore
+        } else {
+            self.places.relation(from, to)
+        };
         let elapsed = self.model.hand_off.round_trip(relation, from, to);
-        Some(Observation { elapsed, amount: 1, ..Default::default() })
+        Some(Observation {
+            elapsed,
+            amount: 1,
+            ..Default::default()
+        })
     }
 
     fn clock_drift(&mut self) -> Option<f64> {

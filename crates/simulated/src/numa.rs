@@ -38,19 +38,26 @@ impl NodesCost {
         self.links.iter().find(|link| link.distance == distance)
     }
 
-    /// What the CPUs of node `from` read per second from memory at `place`, where they are as many as it takes; `None` where
-    /// one of its nodes is not named.
+    /// What the CPUs of node `from` read per second from memory at `place`, where they are as many
+    /// as it takes; `None` where one of its nodes is not named.
     fn carried(&self, from: u32, place: &Place, facts: &HostFacts) -> Option<f64> {
         let of = |&to: &u32| {
             let share = self.link(from, to, facts).map_or(1.0, |link| link.share);
             // All nodes are done when the slowest one is.
             Some(self.nodes.get(&to)?.0.0 * share / share_of(place, to, &facts.topology.nodes))
         };
-        place.nodes().iter().map(of).collect::<Option<Vec<f64>>>()?.into_iter().reduce(f64::min)
+        place
+            .nodes()
+            .iter()
+            .map(of)
+            .collect::<Option<Vec<f64>>>()?
+            .into_iter()
+            .reduce(f64::min)
     }
 
-    /// What threads that read `one` per second each read per second from memory by the places of `threads`, which are a
-    /// CPU's node and where its memory lies; `None` where a node is not named.
+    /// What threads that read `one` per second each read per second from memory by the places of
+    /// `threads`, which are a CPU's node and where its memory lies; `None` where a node is not
+    /// named.
     pub fn rate(&self, threads: &[(u32, Place)], one: f64, facts: &HostFacts) -> Option<f64> {
         let mut groups: BTreeMap<&Place, (f64, f64)> = BTreeMap::new();
         for (from, place) in threads {
@@ -59,28 +66,47 @@ impl NodesCost {
             // Of several nodes' CPUs the nearest can draw all that the memory has.
             *group = (group.0 + one, group.1.max(carried));
         }
-        Some(groups.into_values().map(|(threads, memory)| threads.min(memory)).sum())
+        Some(
+            groups
+                .into_values()
+                .map(|(threads, memory)| threads.min(memory))
+                .sum(),
+        )
     }
 
     /// What a load from memory of node `to` takes longer on a CPU of node `from`.
     pub fn latency(&self, from: u32, to: u32, facts: &HostFacts) -> f64 {
-        let link = self.link(from, to, facts).map_or(0.0, |link| link.latency.0);
+        let link = self
+            .link(from, to, facts)
+            .map_or(0.0, |link| link.latency.0);
         link + self.nodes.get(&to).map_or(0.0, |(_, latency)| latency.0)
     }
 
-    /// What this kernel says of the pages of `work`, of which the share `granted` is of the size asked for where that is a
-    /// large one.
+    /// What this kernel says of the pages of `work`, of which the share `granted` is of the size
+    /// asked for where that is a large one.
     pub fn evidence(&self, work: &Work, facts: &HostFacts, granted: f64) -> PageEvidence {
-        let Some(pages) = work.pages() else { return PageEvidence::default() };
+        let Some(pages) = work.pages() else {
+            return PageEvidence::default();
+        };
         let asked = page_bytes(pages, facts);
-        let granted = if pages == PageMode::Base { 1.0 } else { granted };
+        let granted = if pages == PageMode::Base {
+            1.0
+        } else {
+            granted
+        };
         let told = (!self.untold).then(|| self.pages(work, facts));
         PageEvidence {
             asked_bytes: Some(asked.0),
             granted_share: Some(granted),
-            granted_bytes: Some(if granted >= 0.5 { asked.0 } else { facts.pages.base.0 }),
+            granted_bytes: Some(if granted >= 0.5 {
+                asked.0
+            } else {
+                facts.pages.base.0
+            }),
             resident_share: Some(1.0),
-            nodes: told.as_ref().map(|(pages, _)| pages.keys().copied().collect()),
+            nodes: told
+                .as_ref()
+                .map(|(pages, _)| pages.keys().copied().collect()),
             elsewhere: told.as_ref().map(|(_, strays)| *strays),
             pages_by_node: told.map(|(pages, _)| listed(pages)),
             asked_place: work.place().map(|place| place.to_string()),
@@ -89,9 +115,14 @@ impl NodesCost {
         }
     }
 
-    /// Base pages by node as this kernel hands them out to `work`, and how many of them lie elsewhere than they were to.
+    /// Base pages by node as this kernel hands them out to `work`, and how many of them lie
+    /// elsewhere than they were to.
     fn pages(&self, work: &Work, facts: &HostFacts) -> (BTreeMap<u32, u64>, u64) {
-        let all = work.working_set().0.div_ceil(facts.pages.base.0.max(1)).max(1);
+        let all = work
+            .working_set()
+            .0
+            .div_ceil(facts.pages.base.0.max(1))
+            .max(1);
         let each = all / work.cpus().len().max(1) as u64;
         if let Some(node) = self.misplaced {
             let right = |index: &usize| work.memory_nodes_of(*index, facts).contains(&node);
@@ -100,8 +131,12 @@ impl NodesCost {
         }
         let nodes = work.memory_nodes(facts);
         let shared = || Place::Interleaved(nodes.clone());
-        let place = work.place().filter(|place| *place != Place::Local).unwrap_or_else(shared);
-        let share = |node: u32| (share_of(&place, node, &facts.topology.nodes) * all as f64).ceil() as u64;
+        let place = work
+            .place()
+            .filter(|place| *place != Place::Local)
+            .unwrap_or_else(shared);
+        let share =
+            |node: u32| (share_of(&place, node, &facts.topology.nodes) * all as f64).ceil() as u64;
         (nodes.iter().map(|&node| (node, share(node))).collect(), 0)
     }
 }

@@ -40,7 +40,9 @@ impl Default for HandOffCost {
 impl HandOffCost {
     /// A round trip that `from` starts, whatever the kernel.
     pub(super) fn round_trip(&self, relation: Relation, from: u32, to: u32) -> Nanos {
-        let hidden = self.hidden.filter(|(count, _)| from / (*count).max(1) == to / (*count).max(1));
+        let hidden = self
+            .hidden
+            .filter(|(count, _)| from / (*count).max(1) == to / (*count).max(1));
         let one = match (relation, hidden) {
             (Relation::SameCore, _) => self.same_core,
             (_, Some((_, one))) => one,

@@ -8,10 +8,12 @@ use report::{CacheKind, Cpu, HostFacts, Topology};
 use std::collections::BTreeMap;
 use units::BytesPerSecond;
 
-/// What threads that share something get of it. By default nothing but memory is shared, and that evenly.
+/// What threads that share something get of it. By default nothing but memory is shared, and that
+/// evenly.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct SharingModel {
-    /// What the threads of a core do together, relative to one of them alone; `None` where each does as much as alone.
+    /// What the threads of a core do together, relative to one of them alone; `None` where each
+    /// does as much as alone.
     pub core: Option<f64>,
     /// What the threads behind one last-level cache read from memory per second, all together.
     pub cluster: Option<BytesPerSecond>,
@@ -25,20 +27,39 @@ pub struct SharingModel {
     pub switching: f64,
 }
 
-/// What all threads of `work` stream per second where `level` serves them, and what the slowest does of what the fastest
-/// does.
-pub fn stream_rate(model: &CostModel, facts: &HostFacts, work: &StreamWork, level: usize) -> (f64, f64) {
+/// What all threads of `work` stream per second where `level` serves them, and what the slowest
+/// does of what the fastest does.
+pub fn stream_rate(
+    model: &CostModel,
+    facts: &HostFacts,
+    work: &StreamWork,
+    level: usize,
+) -> (f64, f64) {
     let memory = level + 1 == model.levels.len();
     let contract = work.operation.contract();
     // A store is half as fast as a load; what write-allocate adds is only felt in memory.
     let store = if contract.stores > 0 { 0.5 } else { 1.0 };
-    let allocate = if memory { contract.payload_factor() as f64 / contract.bus_factor() as f64 } else { 1.0 };
-    let one = model.levels[level].read.0 * if contract.loads > 0 && contract.stores > 0 { 1.0 } else { store };
+    let allocate = if memory {
+        contract.payload_factor() as f64 / contract.bus_factor() as f64
+    } else {
+        1.0
+    };
+    let one = model.levels[level].read.0
+        * if contract.loads > 0 && contract.stores > 0 {
+            1.0
+        } else {
+            store
+        };
     let total = memory.then_some((model.memory_total, store.max(0.75)));
     let shared = model.sharing.rates(&facts.topology, &work.cpus, one, total);
-    let (all, fairness) =
-        total.and_then(|(_, of)| Some((by_node(model, facts, work, one / of)? * of, 1.0))).unwrap_or(shared);
-    let choice = model.choices.iter().find(|(id, _)| work.width == Width::Set(*id)).map_or(1.0, |c| c.1);
+    let (all, fairness) = total
+        .and_then(|(_, of)| Some((by_node(model, facts, work, one / of)? * of, 1.0)))
+        .unwrap_or(shared);
+    let choice = model
+        .choices
+        .iter()
+        .find(|(id, _)| work.width == Width::Set(*id))
+        .map_or(1.0, |c| c.1);
     let order = match (contract.visits, &work.order) {
         (Visits::Backward, _) => 0.98,
         (_, Some(TableOrder::Strided(stride))) => (64.0 / stride.0 as f64).max(0.05),
@@ -48,17 +69,23 @@ pub fn stream_rate(model: &CostModel, facts: &HostFacts, work: &StreamWork, leve
     (all * allocate * choice * order, fairness)
 }
 
-/// What threads that have `one` per second each get from the memory of nodes; `None` where it is the same everywhere.
+/// What threads that have `one` per second each get from the memory of nodes; `None` where it is
+/// the same everywhere.
 fn by_node(model: &CostModel, facts: &HostFacts, work: &StreamWork, one: f64) -> Option<f64> {
     let node = |cpu: u32| facts.topology.node_of(cpu).unwrap_or(0);
-    let threads: Vec<(u32, Place)> = work.cpus.iter().map(|&cpu| (node(cpu), work.memory_of(cpu, facts))).collect();
+    let threads: Vec<(u32, Place)> = work
+        .cpus
+        .iter()
+        .map(|&cpu| (node(cpu), work.memory_of(cpu, facts)))
+        .collect();
     model.nodes.rate(&threads, one, facts)
 }
 
 impl SharingModel {
-    /// What threads on `cpus` do per second, all together, and what the one that does least does of what the one that does
-    /// most does. `one` is what one alone does; `memory` is what all together get from memory, where they stream through
-    /// that, and the share of it that their operation reaches.
+    /// What threads on `cpus` do per second, all together, and what the one that does least does of
+    /// what the one that does most does. `one` is what one alone does; `memory` is what all
+    /// together get from memory, where they stream through that, and the share of it that their
+    /// operation reaches.
     pub fn rates(
         &self,
         topology: &Topology,
@@ -79,16 +106,31 @@ impl SharingModel {
             }
             let limit = total.0 * reached;
             let beyond = (cpus.len() as f64 - (limit / one).ceil()).max(0.0);
-            limit_groups(cpus, &mut rates, |_| 0, limit * (1.0 - self.crowding * beyond).max(0.1));
+            limit_groups(
+                cpus,
+                &mut rates,
+                |_| 0,
+                limit * (1.0 - self.crowding * beyond).max(0.1),
+            );
         }
-        let (least, most) = rates.iter().fold((f64::INFINITY, 0.0), |(l, m), &r| (r.min(l), r.max(m)));
-        (rates.iter().sum(), if most > 0.0 { least / most } else { 1.0 })
+        let (least, most) = rates
+            .iter()
+            .fold((f64::INFINITY, 0.0), |(l, m), &r| (r.min(l), r.max(m)));
+        (
+            rates.iter().sum(),
+            if most > 0.0 { least / most } else { 1.0 },
+        )
     }
 
     /// What each thread does before memory is shared.
     fn in_cores(&self, topology: &Topology, cpus: &[u32], one: f64) -> Vec<f64> {
         let known: BTreeMap<u32, &Cpu> = topology.cpus.iter().map(|cpu| (cpu.id, cpu)).collect();
-        let core = |cpu: u32| known.get(&cpu).and_then(|c| c.siblings.iter().min().copied()).unwrap_or(cpu);
+        let core = |cpu: u32| {
+            known
+                .get(&cpu)
+                .and_then(|c| c.siblings.iter().min().copied())
+                .unwrap_or(cpu)
+        };
         let mut on_cpu: BTreeMap<u32, f64> = BTreeMap::new();
         for &cpu in cpus {
             *on_cpu.entry(cpu).or_default() += 1.0;
@@ -98,11 +140,22 @@ impl SharingModel {
             *in_core.entry(core(cpu)).or_default() += 1.0;
         }
         let rate = |&cpu: &u32| {
-            let kind = self.slower.as_ref().filter(|(slow, _)| slow.contains(&cpu)).map_or(1.0, |(_, share)| *share);
+            let kind = self
+                .slower
+                .as_ref()
+                .filter(|(slow, _)| slow.contains(&cpu))
+                .map_or(1.0, |(_, share)| *share);
             let threads = on_cpu[&cpu];
-            let turns = if threads > 1.0 { (1.0 - self.switching) / threads } else { 1.0 };
+            let turns = if threads > 1.0 {
+                (1.0 - self.switching) / threads
+            } else {
+                1.0
+            };
             let siblings = in_core[&core(cpu)];
-            let core = self.core.filter(|_| siblings > 1.0).map_or(1.0, |both| both / siblings);
+            let core = self
+                .core
+                .filter(|_| siblings > 1.0)
+                .map_or(1.0, |both| both / siblings);
             one * kind * turns * core
         };
         cpus.iter().map(rate).collect()
@@ -126,12 +179,18 @@ fn limit_groups(cpus: &[u32], rates: &mut [f64], group: impl Fn(u32) -> u32, lim
 /// The first CPU of the last-level cache of every CPU.
 fn clusters(topology: &Topology) -> BTreeMap<u32, u32> {
     let mut last: BTreeMap<u32, (u32, u32)> = BTreeMap::new();
-    for cache in topology.caches.iter().filter(|cache| cache.kind != CacheKind::Instruction) {
+    for cache in topology
+        .caches
+        .iter()
+        .filter(|cache| cache.kind != CacheKind::Instruction)
+    {
         let first = cache.cpus.0.iter().copied().min().unwrap_or_default();
         for cpu in &cache.cpus.0 {
             let known = last.entry(*cpu).or_insert((cache.level, first));
             *known = (*known).max((cache.level, first));
         }
     }
-    last.into_iter().map(|(cpu, (_, first))| (cpu, first)).collect()
+    last.into_iter()
+        .map(|(cpu, (_, first))| (cpu, first))
+        .collect()
 }

@@ -1,4 +1,5 @@
-//! A device that exists only as a model: the engine of the simulated machine, with a clock of its own.
+//! A device that exists only as a model: the engine of the simulated machine, with a clock of its
+//! own.
 
 use crate::Trouble;
 use engine::io::content::Contents;
@@ -8,7 +9,9 @@ use engine::io::walk::Walk;
 use engine::io::work::{IoFile, IoWork, Permission};
 use engine::io::worker::{Lane, LaneSeen, Ticker, Window, run};
 use host::interrupt::StopFlag;
-use host::storage::{IO_ERROR, IoBuffers, IoCompletion, IoEngine, IoRequest, LONGEST_WAIT, Transfer};
+use host::storage::{
+    IO_ERROR, IoBuffers, IoCompletion, IoEngine, IoRequest, LONGEST_WAIT, Transfer,
+};
 use stats::{SplitMix64, derive};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -74,7 +77,11 @@ impl Default for StorageModel {
 impl StorageModel {
     /// What is known of a file before it is opened.
     pub fn target(&self, file: &IoFile) -> IoTarget {
-        let size = if let Permission::Create { size, .. } = file.permission { size } else { self.size };
+        let size = if let Permission::Create { size, .. } = file.permission {
+            size
+        } else {
+            self.size
+        };
         IoTarget {
             size: size.0,
             kind: "simulated".to_owned(),
@@ -134,7 +141,8 @@ impl Device {
         let model = &self.model;
         let mut seek = Nanos::ZERO;
         if request.transfer.moves_data() {
-            seek = model.seek * (self.head.abs_diff(request.offset) as f64 / Bytes::gib(1).0 as f64);
+            seek =
+                model.seek * (self.head.abs_diff(request.offset) as f64 / Bytes::gib(1).0 as f64);
             self.head = request.offset;
         }
         let one = match request.transfer {
@@ -142,7 +150,11 @@ impl Device {
             Transfer::Write => model.write + seek,
             Transfer::Sync | Transfer::DataSync => model.flush,
         };
-        let slow = if is_nth(self.count, model.slow_every) { 20.0 } else { 1.0 };
+        let slow = if is_nth(self.count, model.slow_every) {
+            20.0
+        } else {
+            1.0
+        };
         (one.0 * self.share * slow * (1.0 + model.jitter * self.random.fraction())) as u64
     }
 
@@ -166,12 +178,18 @@ impl Device {
         if request.transfer == Transfer::Read
             && let Some(buffer) = self.buffers.slot_mut(request.slot)
         {
-            self.contents.make(request.slot, &mut buffer[..request.bytes], request.offset);
+            self.contents
+                .make(request.slot, &mut buffer[..request.bytes], request.offset);
             if let Some(byte) = buffer.first_mut().filter(|_| wrong) {
                 *byte ^= 1;
             }
         }
-        let there = self.model.size.0.saturating_sub(request.offset).min(end - request.offset);
+        let there = self
+            .model
+            .size
+            .0
+            .saturating_sub(request.offset)
+            .min(end - request.offset);
         Ok(usize::try_from(there).unwrap_or(request.bytes))
     }
 }
@@ -196,7 +214,11 @@ impl IoEngine for Device {
                 *server
             });
             let at = if self.hangs() { NEVER } else { at };
-            self.under_way.push(IoCompletion { tag: request.tag, result, at });
+            self.under_way.push(IoCompletion {
+                tag: request.tag,
+                result,
+                at,
+            });
         }
         Ok(requests.len())
     }
@@ -228,19 +250,28 @@ pub struct SimulatedStorage {
 
 impl std::fmt::Debug for SimulatedStorage {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("SimulatedStorage").field("works", &self.lanes.len()).finish()
+        f.debug_struct("SimulatedStorage")
+            .field("works", &self.lanes.len())
+            .finish()
     }
 }
 
 impl SimulatedStorage {
     /// Makes ready to sample `work`.
-    pub fn prepare(&mut self, work: &IoWork, model: &StorageModel) -> std::result::Result<(), Trouble> {
+    pub fn prepare(
+        &mut self,
+        work: &IoWork,
+        model: &StorageModel,
+    ) -> std::result::Result<(), Trouble> {
         if self.lanes.contains_key(work) {
             return Ok(());
         }
         let lanes = (0..work.cpus.len()).map(|thread| self.lane(work, model, thread));
         let lanes = lanes.collect::<Result<Vec<_>>>()?;
-        self.lanes.insert(work.clone(), (lanes, work.total().filter(|_| work.is_counted())));
+        self.lanes.insert(
+            work.clone(),
+            (lanes, work.total().filter(|_| work.is_counted())),
+        );
         Ok(())
     }
 
@@ -258,22 +289,30 @@ impl SimulatedStorage {
             buffers: IoBuffers::new(work.depth.max(1) as usize, work.block.to_usize(), 0)?,
             contents: Contents::new(engine::io::work::Content::Pattern, 0),
         };
-        Ok(Lane::new(Box::new(device), Walk::new(work, thread), Contents::new(work.content, work.seed)))
+        Ok(Lane::new(
+            Box::new(device),
+            Walk::new(work, thread),
+            Contents::new(work.content, work.seed),
+        ))
     }
 
-    /// Takes a window of `work` that begins at `now`: what was seen and how long it took with what was waited for.
+    /// Takes a window of `work` that begins at `now`: what was seen and how long it took with what
+    /// was waited for.
     pub fn sample(
         &mut self,
         work: &IoWork,
         model: &StorageModel,
         (now, length): (Nanos, Nanos),
     ) -> std::result::Result<(IoSeen, Nanos), Trouble> {
-        let missing = || Trouble::Failed("a window was asked for before its work was prepared".to_owned());
+        let missing =
+            || Trouble::Failed("a window was asked for before its work was prepared".to_owned());
         let (lanes, left) = self.lanes.get_mut(work).ok_or_else(missing)?;
-        let (start, threads) = (now.0 as u64, lanes.len());
+        let start = now.0 as u64;
+        let threads = lanes.len();
         let quota = observe::quota(work, *left);
         let done = work.total().unwrap_or(0) - left.unwrap_or(0);
-        let (mut all, mut last): (Vec<LaneSeen>, u64) = (Vec::new(), start);
+        let mut all: Vec<LaneSeen> = Vec::new();
+        let mut last: u64 = start;
         for (thread, lane) in lanes.iter_mut().enumerate() {
             self.clock.set(start);
             let window = Window {
@@ -295,7 +334,14 @@ impl SimulatedStorage {
         let mut seen = IoSeen::of(work, &all, window)?;
         seen.is_last |= *left == Some(0);
         seen.direct = work.direct && model.direct.is_ok();
-        seen.remarks = model.direct.as_ref().err().filter(|_| work.direct).cloned().into_iter().collect();
+        seen.remarks = model
+            .direct
+            .as_ref()
+            .err()
+            .filter(|_| work.direct)
+            .cloned()
+            .into_iter()
+            .collect();
         seen.begin = now;
         Ok((seen, Nanos((last - start) as f64)))
     }

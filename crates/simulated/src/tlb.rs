@@ -18,15 +18,17 @@ pub struct TlbLevel {
     pub miss: Nanos,
 }
 
-/// What the TLBs add to a load of a chain through `pages` pages, in ns. With random replacement, as `partial`, a TLB that
-/// is too small still has what it holds of them; else it has none.
+/// What the TLBs add to a load of a chain through `pages` pages, in ns. With random replacement, as
+/// `partial`, a TLB that is too small still has what it holds of them; else it has none.
 pub fn translation(tlbs: &[TlbLevel], pages: u64, huge: bool, partial: bool) -> f64 {
     let added = |tlb: &TlbLevel| {
         let entries = if huge { tlb.huge } else { tlb.entries };
-        let missing = match () {
-            () if pages <= entries => 0.0,
-            () if partial => 1.0 - entries as f64 / pages as f64,
-            () => 1.0,
+        let missing = if pages <= entries {
+            0.0
+        } else if partial {
+            1.0 - entries as f64 / pages as f64
+        } else {
+            1.0
         };
         tlb.miss.0 * missing
     };
@@ -41,11 +43,14 @@ pub fn translation_of(work: &ChaseWork, model: &CostModel, facts: &HostFacts) ->
     let pages = |bytes: Bytes| bytes.0.div_ceil(page.0.max(1));
     match work.shape {
         ChainShape::OnePerPage(_) => of(work.nodes()),
-        ChainShape::RandomBox(window) | ChainShape::SameRandomInBox(window) | ChainShape::DiffRandomInBox(window)
+        ChainShape::RandomBox(window)
+        | ChainShape::SameRandomInBox(window)
+        | ChainShape::DiffRandomInBox(window)
             if window < work.bytes =>
         {
             // What a window has too many of is searched once for all loads of a page in it.
-            let (inside, loads) = (of(pages(window)), window.0 as f64 / work.stride.0.max(1) as f64);
+            let inside = of(pages(window));
+            let loads = window.0 as f64 / work.stride.0.max(1) as f64;
             inside + (of(pages(work.bytes)) - inside) * (pages(window) as f64 / loads).min(1.0)
         }
         _ => of(pages(work.bytes)),
@@ -59,13 +64,30 @@ mod tests {
     #[test]
     fn each_level_adds_its_miss_beyond_its_entries() {
         let tlbs = [
-            TlbLevel { entries: 64, huge: 32, miss: Nanos(2.0) },
-            TlbLevel { entries: 1536, huge: 1024, miss: Nanos(10.0) },
+            TlbLevel {
+                entries: 64,
+                huge: 32,
+                miss: Nanos(2.0),
+            },
+            TlbLevel {
+                entries: 1536,
+                huge: 1024,
+                miss: Nanos(10.0),
+            },
         ];
         let of = |pages, huge, partial| translation(&tlbs, pages, huge, partial);
-        assert_eq!([64, 65, 1536, 1537].map(|pages| of(pages, false, false)), [0.0, 2.0, 2.0, 12.0]);
-        assert_eq!([32, 33, 1025].map(|pages| of(pages, true, false)), [0.0, 2.0, 12.0]);
-        assert_eq!([64, 128, 256].map(|pages| of(pages, false, true)), [0.0, 1.0, 1.5]);
+        assert_eq!(
+            [64, 65, 1536, 1537].map(|pages| of(pages, false, false)),
+            [0.0, 2.0, 2.0, 12.0]
+        );
+        assert_eq!(
+            [32, 33, 1025].map(|pages| of(pages, true, false)),
+            [0.0, 2.0, 12.0]
+        );
+        assert_eq!(
+            [64, 128, 256].map(|pages| of(pages, false, true)),
+            [0.0, 1.0, 1.5]
+        );
         assert_eq!(translation(&[], 1 << 40, false, false), 0.0);
     }
 }

@@ -1,57 +1,79 @@
 //! Where a smooth curve bends, and where it passes a value.
 
-/// The least depth of a bend below the straight line, in units of the curve's own square, that is told.
+/// The least depth of a bend below the straight line, in units of the curve's own square, that is
+/// told.
 const SHALLOWEST: f64 = 0.1;
 
-/// The curve in its own square, 0 to 1 either way; `None` without two different values of both, or with one that is not
-/// finite.
+/// The curve in its own square, 0 to 1 either way; `None` without two different values of both, or
+/// with one that is not finite.
 fn in_square(x: &[f64], y: &[f64]) -> Option<Vec<(f64, f64)>> {
     let span = |v: &[f64]| {
         let low = v.iter().copied().reduce(f64::min)?;
         let width = v.iter().copied().reduce(f64::max)? - low;
-        (width.is_finite() && width > 0.0 && v.iter().all(|v| v.is_finite())).then_some((low, width))
+        (width.is_finite() && width > 0.0 && v.iter().all(|v| v.is_finite()))
+            .then_some((low, width))
     };
-    let ((left, width), (low, height)) = (span(x)?, span(y)?);
+    let (left, width) = span(x)?;
+    let (low, height) = span(y)?;
     let place = |(x, y): (&f64, &f64)| ((x - left) / width, (y - low) / height);
     (x.len() == y.len()).then(|| x.iter().zip(y).map(place).collect())
 }
 
-/// How far `point` lies from the straight line through `from` and `to`; from `from` itself where both are the same.
+/// How far `point` lies from the straight line through `from` and `to`; from `from` itself where
+/// both are the same.
 fn distance(point: (f64, f64), from: (f64, f64), to: (f64, f64)) -> f64 {
-    let (dx, dy) = (to.0 - from.0, to.1 - from.1);
-    let (px, py) = (point.0 - from.0, point.1 - from.1);
+    let dx = to.0 - from.0;
+    let dy = to.1 - from.1;
+    let px = point.0 - from.0;
+    let py = point.1 - from.1;
     let length = dx.hypot(dy);
-    if length > 0.0 { (dx * py - dy * px).abs() / length } else { px.hypot(py) }
+    if length > 0.0 {
+        (dx * py - dy * px).abs() / length
+    } else {
+        px.hypot(py)
+    }
 }
 
-/// Index of the knee of a curve that rises ever more steeply, `x` rising: the inner point that lies furthest below the
-/// straight line from the first point to the last one, in the square of the curve. `None` where `x` does not rise, for fewer
-/// than three points or a value that is not finite, and where no point lies a tenth of the square below the line.
+/// Index of the knee of a curve that rises ever more steeply, `x` rising: the inner point that lies
+/// furthest below the straight line from the first point to the last one, in the square of the
+/// curve. `None` where `x` does not rise, for fewer than three points or a value that is not
+/// finite, and where no point lies a tenth of the square below the line.
 ///
-/// Source: Satopaa, Albrecht, Irwin and Raghavan, "Finding a Kneedle in a Haystack", ICDCS workshops 2011, without the
-/// smoothing: points here are medians with intervals.
+/// Source: Satopaa, Albrecht, Irwin and Raghavan, "Finding a Kneedle in a Haystack", ICDCS
+/// workshops 2011, without the smoothing: points here are medians with intervals.
 pub fn knee_below_chord(x: &[f64], y: &[f64]) -> Option<usize> {
     let curve = in_square(x, y)?;
-    let (&first, &last) = (curve.first()?, curve.last()?);
+    let &first = curve.first()?;
+    let &last = curve.last()?;
     if x.windows(2).any(|pair| pair[0] >= pair[1]) {
         return None;
     }
     let chord = |x: f64| first.1 + (last.1 - first.1) * (x - first.0) / (last.0 - first.0);
-    let depths = curve.iter().enumerate().map(|(index, point)| (index, chord(point.0) - point.1));
-    depths.max_by(|a, b| a.1.total_cmp(&b.1)).filter(|(_, depth)| *depth > SHALLOWEST).map(|(index, _)| index)
+    let depths = curve
+        .iter()
+        .enumerate()
+        .map(|(index, point)| (index, chord(point.0) - point.1));
+    depths
+        .max_by(|a, b| a.1.total_cmp(&b.1))
+        .filter(|(_, depth)| *depth > SHALLOWEST)
+        .map(|(index, _)| index)
 }
 
-/// What is to be learnt between each two neighbours of a curve, in the order of its points: the distance between them in the
-/// square of the curve, and how far each of them lies off the line through its own neighbours. Long pieces and those at a
-/// bend come out high, short or straight ones low. Empty where the curve has no square.
+/// What is to be learnt between each two neighbours of a curve, in the order of its points: the
+/// distance between them in the square of the curve, and how far each of them lies off the line
+/// through its own neighbours. Long pieces and those at a bend come out high, short or straight
+/// ones low. Empty where the curve has no square.
 pub fn unevenness(x: &[f64], y: &[f64]) -> Vec<f64> {
-    let Some(curve) = in_square(x, y) else { return Vec::new() };
+    let Some(curve) = in_square(x, y) else {
+        return Vec::new();
+    };
     let bend = |at: usize| match at.checked_sub(1).zip(curve.get(at + 1)) {
         Some((before, after)) => distance(curve[at], curve[before], *after),
         None => 0.0,
     };
     let piece = |at: usize| {
-        let (from, to) = (curve[at], curve[at + 1]);
+        let from = curve[at];
+        let to = curve[at + 1];
         let length = (to.0 - from.0).hypot(to.1 - from.1);
         // A bend in a piece too short to matter is noise.
         length * (length + bend(at) + bend(at + 1))
@@ -59,12 +81,17 @@ pub fn unevenness(x: &[f64], y: &[f64]) -> Vec<f64> {
     (0..curve.len().saturating_sub(1)).map(piece).collect()
 }
 
-/// y of the curve where it first passes `at` on its way, by straight lines between its points; `None` where it does not.
+/// y of the curve where it first passes `at` on its way, by straight lines between its points;
+/// `None` where it does not.
 pub fn first_passing(x: &[f64], y: &[f64], at: f64) -> Option<f64> {
     let pieces = x.windows(2).zip(y.windows(2));
     let passed = pieces.filter(|(x, _)| (x[0].min(x[1])..=x[0].max(x[1])).contains(&at));
     let between = |(x, y): (&[f64], &[f64])| {
-        let share = if x[0] == x[1] { 0.0 } else { (at - x[0]) / (x[1] - x[0]) };
+        let share = if x[0] == x[1] {
+            0.0
+        } else {
+            (at - x[0]) / (x[1] - x[0])
+        };
         y[0] + (y[1] - y[0]) * share
     };
     passed.map(between).next().filter(|y| y.is_finite())
@@ -77,11 +104,18 @@ mod tests {
     #[test]
     fn the_knee_of_a_queue_is_where_it_turns_up() {
         let x: Vec<f64> = (0..=95).map(|i| f64::from(i) / 100.0).collect();
-        let y: Vec<f64> = x.iter().map(|u| 100.0 * (1.0 + 0.25 * u / (1.0 - u))).collect();
+        let y: Vec<f64> = x
+            .iter()
+            .map(|u| 100.0 * (1.0 + 0.25 * u / (1.0 - u)))
+            .collect();
         let knee = knee_below_chord(&x, &y).unwrap();
         // The slope of the chord is 5 times 100 per unit; that of the curve is 25 / (1 - u)^2.
         let expected = 1.0 - (25.0f64 / ((y[95] - y[0]) / 0.95)).sqrt();
-        assert!((x[knee] - expected).abs() < 0.011, "{} against {expected}", x[knee]);
+        assert!(
+            (x[knee] - expected).abs() < 0.011,
+            "{} against {expected}",
+            x[knee]
+        );
         // Neither unit matters.
         let scaled: Vec<f64> = y.iter().map(|y| y * 1e9).collect();
         assert_eq!(knee_below_chord(&x, &scaled), Some(knee));
@@ -90,10 +124,22 @@ mod tests {
     #[test]
     fn what_has_no_knee() {
         let x = [0.0, 1.0, 2.0, 3.0];
-        assert_eq!(knee_below_chord(&x, &[1.0, 2.0, 3.0, 4.0]), None, "straight");
-        assert_eq!(knee_below_chord(&x, &[1.0, 3.5, 3.9, 4.0]), None, "ever less steep");
+        assert_eq!(
+            knee_below_chord(&x, &[1.0, 2.0, 3.0, 4.0]),
+            None,
+            "straight"
+        );
+        assert_eq!(
+            knee_below_chord(&x, &[1.0, 3.5, 3.9, 4.0]),
+            None,
+            "ever less steep"
+        );
         assert_eq!(knee_below_chord(&x, &[1.0; 4]), None, "flat");
-        assert_eq!(knee_below_chord(&[0.0, 2.0, 1.0, 3.0], &[1.0, 1.0, 1.0, 4.0]), None, "goes back");
+        assert_eq!(
+            knee_below_chord(&[0.0, 2.0, 1.0, 3.0], &[1.0, 1.0, 1.0, 4.0]),
+            None,
+            "goes back"
+        );
         assert_eq!(knee_below_chord(&x, &[1.0, 1.0, f64::NAN, 4.0]), None);
         assert_eq!(knee_below_chord(&x, &[1.0, 1.0, 2.0]), None);
         assert_eq!(knee_below_chord(&[], &[]), None);
@@ -107,15 +153,22 @@ mod tests {
         let straight = unevenness(&[0.0, 0.1, 1.0], &[0.0, 0.1, 1.0]);
         assert!(straight[1] > straight[0] * 10.0, "{straight:?}");
         let saturated = unevenness(&[0.0, 0.9, 0.99, 1.0], &[0.0, 0.5, 0.98, 1.0]);
-        assert!(saturated[0] > saturated[1] && saturated[1] > saturated[2] * 10.0, "{saturated:?}");
+        assert!(
+            saturated[0] > saturated[1] && saturated[1] > saturated[2] * 10.0,
+            "{saturated:?}"
+        );
         assert!(unevenness(&[1.0, 1.0], &[1.0, 2.0]).is_empty() && unevenness(&[], &[]).is_empty());
     }
 
     #[test]
     fn a_value_is_read_off_where_the_curve_first_passes() {
-        let (x, y) = ([0.0, 10.0, 20.0, 15.0], [100.0, 110.0, 200.0, 300.0]);
+        let x = [0.0, 10.0, 20.0, 15.0];
+        let y = [100.0, 110.0, 200.0, 300.0];
         let at = |x_at| first_passing(&x, &y, x_at);
-        assert_eq!([0.0, 5.0, 10.0, 15.0, 20.0].map(at), [100.0, 105.0, 110.0, 155.0, 200.0].map(Some));
+        assert_eq!(
+            [0.0, 5.0, 10.0, 15.0, 20.0].map(at),
+            [100.0, 105.0, 110.0, 155.0, 200.0].map(Some)
+        );
         assert_eq!((at(20.1), at(-0.1), at(f64::NAN)), (None, None, None));
         assert_eq!(first_passing(&[1.0, 1.0], &[5.0, 9.0], 1.0), Some(5.0));
         assert_eq!(first_passing(&[], &[], 1.0), None);

@@ -5,9 +5,11 @@
 pub struct CacheEnd {
     /// The size that explains the curve best, in its x.
     pub capacity: f64,
-    /// The least size that explains it about as well, no more than the largest x below the capacity.
+    /// The least size that explains it about as well, no more than the largest x below the
+    /// capacity.
     pub low: f64,
-    /// The largest size that explains it about as well, no less than the least x above the capacity.
+    /// The largest size that explains it about as well, no less than the least x above the
+    /// capacity.
     pub high: f64,
     /// y of what lies in the cache alone.
     pub before: f64,
@@ -17,15 +19,17 @@ pub struct CacheEnd {
     keeping: Keeping,
 }
 
-/// What share of a working set `ratio` times a cache's size is found there, by the way in which it replaces.
+/// What share of a working set `ratio` times a cache's size is found there, by the way in which it
+/// replaces.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Keeping {
-    /// Nothing of what comes round again beyond the size: least recently used, all sets filled evenly.
+    /// Nothing of what comes round again beyond the size: least recently used, all sets filled
+    /// evenly.
     Recent,
     /// About half at its size, with this steepness: least recently used, sets filled unevenly.
     Uneven(f64),
-    /// Least recently used in sets of so many ways that pages fill by chance, as where the system, or a virtual machine's
-    /// host, gives small pages from anywhere.
+    /// Least recently used in sets of so many ways that pages fill by chance, as where the system,
+    /// or a virtual machine's host, gives small pages from anywhere.
     Scattered(u32),
     /// A part as large as itself, for good: policies that keep out what would only pass through.
     Part,
@@ -55,8 +59,8 @@ const FINE: f64 = 128.0;
 /// Turns of reweighting from squares to absolute values.
 const TURNS: usize = 4;
 
-/// A size explains a curve about as well as the best where its mean relative deviation is no more than this many times
-/// the best's, and this much more.
+/// A size explains a curve about as well as the best where its mean relative deviation is no more
+/// than this many times the best's, and this much more.
 const ABOUT: f64 = 1.25;
 const ABOUT_MORE: f64 = 0.001;
 
@@ -74,8 +78,8 @@ impl Keeping {
     }
 }
 
-/// The probability of fewer than `count` where `mean` are expected, each by chance (Poisson): of the pages that share their
-/// sets with a page, so few that the sets hold all of them.
+/// The probability of fewer than `count` where `mean` are expected, each by chance (Poisson): of
+/// the pages that share their sets with a page, so few that the sets hold all of them.
 pub fn fewer_than(count: u32, mean: f64) -> f64 {
     let mut term = (-mean).exp();
     let mut sum = 0.0;
@@ -86,13 +90,19 @@ pub fn fewer_than(count: u32, mean: f64) -> f64 {
     sum
 }
 
-/// The share h of a working set `ratio` > 1 times the cache that survives random replacement from one visit to the next:
-/// the root below 1 of h = exp(-(1 - h) ratio), since every miss in between evicts any line with the same probability.
+/// The share h of a working set `ratio` > 1 times the cache that survives random replacement from
+/// one visit to the next: the root below 1 of h = exp(-(1 - h) ratio), since every miss in between
+/// evicts any line with the same probability.
 fn by_chance(ratio: f64) -> f64 {
-    let (mut low, mut high) = (0.0, 1.0 / ratio);
+    let mut low = 0.0;
+    let mut high = 1.0 / ratio;
     for _ in 0..40 {
         let middle = (low + high) / 2.0;
-        if (-(1.0 - middle) * ratio).exp() > middle { low = middle } else { high = middle }
+        if (-(1.0 - middle) * ratio).exp() > middle {
+            low = middle
+        } else {
+            high = middle
+        }
     }
     low
 }
@@ -115,20 +125,23 @@ struct Fit {
     deviation: f64,
 }
 
-/// The ends of the caches whose `rises` were seen in the curve `y` over rising `x`: of each the last x before it and the first
-/// behind it, in order. Rises that no cache explains are left out; the result is empty where `x` is not rising, lengths
-/// differ or a value is not finite and above 0.
+/// The ends of the caches whose `rises` were seen in the curve `y` over rising `x`: of each the
+/// last x before it and the first behind it, in order. Rises that no cache explains are left out;
+/// the result is empty where `x` is not rising, lengths differ or a value is not finite and above
+/// 0.
 ///
-/// A working set of which a share h is found in a cache takes h times that cache's load and 1 - h times what comes behind.
-/// What h is just beyond the capacity depends on how the cache replaces, which is not known: every way is tried with
-/// every capacity, and the one with the least absolute deviations relative to y wins. So the capacity is found where the
-/// curve jumps as well as where it only begins to bend, and the two loads are those of the levels alone though no point may
-/// show them unmixed.
+/// A working set of which a share h is found in a cache takes h times that cache's load and 1 - h
+/// times what comes behind. What h is just beyond the capacity depends on how the cache replaces,
+/// which is not known: every way is tried with every capacity, and the one with the least absolute
+/// deviations relative to y wins. So the capacity is found where the curve jumps as well as where
+/// it only begins to bend, and the two loads are those of the levels alone though no point may show
+/// them unmixed.
 ///
-/// Sources: stack distances of a cyclic walk under LRU (Mattson et al., IBM Systems Journal 9, 1970); random replacement
-/// (the fixed point above, as for the Che approximation with random eviction); policies that keep a part of what is too
-/// large (Qureshi et al., "Adaptive insertion policies for high performance caching", ISCA 2007); least absolute deviations by
-/// reweighted squares (Schlossmacher, JASA 68, 1973).
+/// Sources: stack distances of a cyclic walk under LRU (Mattson et al., IBM Systems Journal 9,
+/// 1970); random replacement (the fixed point above, as for the Che approximation with random
+/// eviction); policies that keep a part of what is too large (Qureshi et al., "Adaptive insertion
+/// policies for high performance caching", ISCA 2007); least absolute deviations by reweighted
+/// squares (Schlossmacher, JASA 68, 1973).
 pub fn cache_ends(x: &[f64], y: &[f64], rises: &[(f64, f64)]) -> Vec<CacheEnd> {
     let good = |v: &f64| v.is_finite() && *v > 0.0;
     let rising = x.windows(2).all(|pair| pair[0] < pair[1]);
@@ -138,12 +151,27 @@ pub fn cache_ends(x: &[f64], y: &[f64], rises: &[(f64, f64)]) -> Vec<CacheEnd> {
     let mut nearer: Vec<Known> = Vec::new();
     let mut ends = Vec::new();
     for (at, &(from, to)) in rises.iter().enumerate() {
-        let start = at.checked_sub(1).map_or(0.0, |before| rises[before].1.min(from));
-        let stop = rises.get(at + 1).map_or(f64::INFINITY, |next| next.0.max(to));
-        let first = x.partition_point(|v| *v < start).min(x.partition_point(|v| *v <= from).saturating_sub(2));
+        let start = at
+            .checked_sub(1)
+            .map_or(0.0, |before| rises[before].1.min(from));
+        let stop = rises
+            .get(at + 1)
+            .map_or(f64::INFINITY, |next| next.0.max(to));
+        let first = x
+            .partition_point(|v| *v < start)
+            .min(x.partition_point(|v| *v <= from).saturating_sub(2));
         let last = x.partition_point(|v| *v <= stop);
-        let Some((x, y)) = x.get(first..last).zip(y.get(first..last)) else { continue };
-        let Some(end) = Part { x, y, nearer: &nearer }.end(from, to) else { continue };
+        let Some((x, y)) = x.get(first..last).zip(y.get(first..last)) else {
+            continue;
+        };
+        let Some(end) = Part {
+            x,
+            y,
+            nearer: &nearer,
+        }
+        .end(from, to) else {
+            continue;
+        };
         nearer.push(end.known());
         ends.push(end);
     }
@@ -160,39 +188,92 @@ struct Part<'a> {
 impl Part<'_> {
     /// The end of the cache that ends somewhere around `from` to `to`.
     fn end(&self, from: f64, to: f64) -> Option<CacheEnd> {
-        let (low, high) = (from / std::f64::consts::SQRT_2, to.max(from * std::f64::consts::SQRT_2));
+        let low = from / std::f64::consts::SQRT_2;
+        let high = to.max(from * std::f64::consts::SQRT_2);
         let coarse = self.fits(low, high, COARSE);
-        let best = coarse.iter().min_by(|a, b| a.deviation.total_cmp(&b.deviation))?;
+        let best = coarse
+            .iter()
+            .min_by(|a, b| a.deviation.total_cmp(&b.deviation))?;
         let near = 2f64.powf(1.0 / COARSE);
         let mut fits = self.fits(best.capacity / near, best.capacity * near, FINE);
         fits.extend(&coarse);
-        let least = fits.iter().map(|fit| fit.deviation).min_by(f64::total_cmp)?;
+        let least = fits
+            .iter()
+            .map(|fit| fit.deviation)
+            .min_by(f64::total_cmp)?;
         // Between two points all capacities of a jump are as good: the middle one is meant.
-        let mut tied: Vec<&Fit> = fits.iter().filter(|fit| fit.deviation <= least + 1e-9).collect();
+        let mut tied: Vec<&Fit> = fits
+            .iter()
+            .filter(|fit| fit.deviation <= least + 1e-9)
+            .collect();
         tied.sort_by(|a, b| a.capacity.total_cmp(&b.capacity));
-        let (first, last) = (tied.first()?, tied.last()?);
-        let best = Fit { capacity: (first.capacity * last.capacity).sqrt(), ..**tied.get(tied.len() / 2)? };
+        let first = tied.first()?;
+        let last = tied.last()?;
+        let best = Fit {
+            capacity: (first.capacity * last.capacity).sqrt(),
+            ..**tied.get(tied.len() / 2)?
+        };
         let about = |fit: &&Fit| fit.deviation <= least * ABOUT + ABOUT_MORE;
-        let range = |(low, high): (f64, f64), fit: &Fit| (low.min(fit.capacity), high.max(fit.capacity));
-        let (low, high) = fits.iter().filter(about).fold((best.capacity, best.capacity), range);
-        let below = self.x.iter().rev().copied().find(|x| *x <= best.capacity).unwrap_or(best.capacity);
-        let above = self.x.iter().copied().find(|x| *x > best.capacity).unwrap_or(best.capacity);
-        let (low, high) = (low.min(below), high.max(above));
-        let Fit { keeping, capacity, before, after, .. } = best;
-        Some(CacheEnd { capacity, low, high, before, after, keeping })
+        let range =
+            |(low, high): (f64, f64), fit: &Fit| (low.min(fit.capacity), high.max(fit.capacity));
+        let (low, high) = fits
+            .iter()
+            .filter(about)
+            .fold((best.capacity, best.capacity), range);
+        let below = self
+            .x
+            .iter()
+            .rev()
+            .copied()
+            .find(|x| *x <= best.capacity)
+            .unwrap_or(best.capacity);
+        let above = self
+            .x
+            .iter()
+            .copied()
+            .find(|x| *x > best.capacity)
+            .unwrap_or(best.capacity);
+        let low = low.min(below);
+        let high = high.max(above);
+        let Fit {
+            keeping,
+            capacity,
+            before,
+            after,
+            ..
+        } = best;
+        Some(CacheEnd {
+            capacity,
+            low,
+            high,
+            before,
+            after,
+            keeping,
+        })
     }
 
     /// Every capacity from `low` to `high`, so many to a doubling, with every way of replacing.
     fn fits(&self, low: f64, high: f64, steps: f64) -> Vec<Fit> {
         let count = ((high / low).log2() * steps).ceil().clamp(0.0, 4096.0) as usize;
         let capacities = (0..=count).map(|i| low * 2f64.powf(i as f64 / steps));
-        capacities.flat_map(|c| KEEPINGS.iter().filter_map(move |&keeping| self.fit(keeping, c))).collect()
+        capacities
+            .flat_map(|c| {
+                KEEPINGS
+                    .iter()
+                    .filter_map(move |&keeping| self.fit(keeping, c))
+            })
+            .collect()
     }
 
-    /// The two loads that go best with a capacity and a way of replacing; `None` where the points do not show both.
+    /// The two loads that go best with a capacity and a way of replacing; `None` where the points
+    /// do not show both.
     fn fit(&self, keeping: Keeping, capacity: f64) -> Option<Fit> {
         // y = known + before * in_cache + after * behind
-        let terms: Vec<(f64, f64, f64)> = self.x.iter().map(|&x| self.terms(keeping, capacity, x)).collect();
+        let terms: Vec<(f64, f64, f64)> = self
+            .x
+            .iter()
+            .map(|&x| self.terms(keeping, capacity, x))
+            .collect();
         let mut weights: Vec<f64> = self.y.iter().map(|y| 1.0 / (y * y)).collect();
         let mut solved = None;
         for _ in 0..TURNS {
@@ -205,12 +286,19 @@ impl Part<'_> {
             for ((weight, y), off) in weights.iter_mut().zip(self.y).zip(&offs) {
                 *weight = 1.0 / (y * y * off.max(1e-6));
             }
-            solved = Some(Fit { keeping, capacity, before, after, deviation });
+            solved = Some(Fit {
+                keeping,
+                capacity,
+                before,
+                after,
+                deviation,
+            });
         }
         solved.filter(|fit| fit.before > 0.0 && fit.after > fit.before)
     }
 
-    /// What is known of a load at `x`, the share of it in the cache looked at, and the share behind it.
+    /// What is known of a load at `x`, the share of it in the cache looked at, and the share behind
+    /// it.
     fn terms(&self, keeping: Keeping, capacity: f64, x: f64) -> (f64, f64, f64) {
         let (known, held) = found_in(self.nearer, x);
         let hits = keeping.hits(x / capacity).max(held);
@@ -218,7 +306,8 @@ impl Part<'_> {
     }
 }
 
-/// What loads of a working set `x` take in these caches, nearest first, as a part of the mean load; and the share of them.
+/// What loads of a working set `x` take in these caches, nearest first, as a part of the mean load;
+/// and the share of them.
 fn found_in(caches: &[Known], x: f64) -> (f64, f64) {
     let add = |(sum, held): (f64, f64), cache: &Known| {
         let hits = cache.keeping.hits(x / cache.capacity).max(held);
@@ -227,8 +316,8 @@ fn found_in(caches: &[Known], x: f64) -> (f64, f64) {
     caches.iter().fold((0.0, 0.0), add)
 }
 
-/// How far the curve `y` over `x` lies from what all of `ends`, nearest first, say of it: the mean deviation relative to y.
-/// `None` without points or ends.
+/// How far the curve `y` over `x` lies from what all of `ends`, nearest first, say of it: the mean
+/// deviation relative to y. `None` without points or ends.
 pub fn deviation(x: &[f64], y: &[f64], ends: &[CacheEnd]) -> Option<f64> {
     let behind = ends.last()?.after;
     let caches: Vec<Known> = ends.iter().map(CacheEnd::known).collect();
@@ -242,10 +331,15 @@ pub fn deviation(x: &[f64], y: &[f64], ends: &[CacheEnd]) -> Option<f64> {
 
 impl CacheEnd {
     fn known(&self) -> Known {
-        Known { keeping: self.keeping, capacity: self.capacity, load: self.before }
+        Known {
+            keeping: self.keeping,
+            capacity: self.capacity,
+            load: self.before,
+        }
     }
 
-    /// The share of the loads of a working set `x` that this cache alone holds of it, not the one with the end `nearer`.
+    /// The share of the loads of a working set `x` that this cache alone holds of it, not the one
+    /// with the end `nearer`.
     pub fn own_share(&self, nearer: &CacheEnd, x: f64) -> f64 {
         let held = |end: &CacheEnd| end.keeping.hits(x / end.capacity);
         (held(self) - held(nearer)).max(0.0)
@@ -254,7 +348,11 @@ impl CacheEnd {
 
 /// The two factors with the least weighted squares; `None` where the terms do not tell them apart.
 fn solve(terms: &[(f64, f64, f64)], y: &[f64], weights: &[f64]) -> Option<(f64, f64)> {
-    let (mut aa, mut ab, mut bb, mut ay, mut by) = (0.0, 0.0, 0.0, 0.0, 0.0);
+    let mut aa = 0.0;
+    let mut ab = 0.0;
+    let mut bb = 0.0;
+    let mut ay = 0.0;
+    let mut by = 0.0;
     for (((known, a, b), y), w) in terms.iter().zip(y).zip(weights) {
         let y = y - known;
         aa += w * a * a;
@@ -267,7 +365,10 @@ fn solve(terms: &[(f64, f64, f64)], y: &[f64], weights: &[f64]) -> Option<(f64, 
     if determinant.is_nan() || determinant <= 1e-9 * aa * bb {
         return None;
     }
-    Some(((ay * bb - by * ab) / determinant, (by * aa - ay * ab) / determinant))
+    Some((
+        (ay * bb - by * ab) / determinant,
+        (by * aa - ay * ab) / determinant,
+    ))
 }
 
 #[cfg(test)]
@@ -282,7 +383,8 @@ mod tests {
 
     /// A load at `x` where all caches replace in this way.
     fn load(keeping: Keeping, x: f64) -> f64 {
-        let (mut held, mut sum) = (0.0, 0.0);
+        let mut held = 0.0;
+        let mut sum = 0.0;
         for (capacity, load) in CACHES {
             let hits = keeping.hits(x / capacity).max(held);
             sum += load * (hits - held);
@@ -293,7 +395,9 @@ mod tests {
 
     /// 4 points to a doubling, 16 around each capacity.
     fn grid() -> Vec<f64> {
-        let mut x: Vec<f64> = (0..64).map(|i| 4.0 * 2f64.powf(f64::from(i) / 4.0)).collect();
+        let mut x: Vec<f64> = (0..64)
+            .map(|i| 4.0 * 2f64.powf(f64::from(i) / 4.0))
+            .collect();
         for (capacity, _) in CACHES {
             let start = 4.0 * 2f64.powf(((capacity / 4.0f64).log2() * 4.0).floor() / 4.0 - 0.25);
             x.extend((0..12).map(|i| start * 2f64.powf(f64::from(i) / 16.0)));
@@ -318,46 +422,85 @@ mod tests {
             assert_eq!(ends.len(), 3, "{keeping:?}");
             let loads = [1.0, 3.5, 12.0, MEMORY];
             for ((end, (capacity, _)), loads) in ends.iter().zip(CACHES).zip(loads.windows(2)) {
-                assert!(end.low <= capacity * 1.01 && capacity <= end.high * 1.01, "{keeping:?}: {end:?}");
+                assert!(
+                    end.low <= capacity * 1.01 && capacity <= end.high * 1.01,
+                    "{keeping:?}: {end:?}"
+                );
                 // The longer the bend, the more capacities explain it about as well.
                 let long = matches!(keeping, Keeping::Uneven(steepness) if steepness < 16.0);
-                let width = if long || matches!(keeping, Keeping::Scattered(_)) { 1.5 } else { 1.12 };
+                let width = if long || matches!(keeping, Keeping::Scattered(_)) {
+                    1.5
+                } else {
+                    1.12
+                };
                 let near = if width > 1.2 { 0.1 } else { 0.045 };
                 assert!(close(end.capacity, capacity, near), "{keeping:?}: {end:?}");
-                assert!(end.low > capacity / width && end.high < capacity * width, "{keeping:?}: {end:?}");
+                assert!(
+                    end.low > capacity / width && end.high < capacity * width,
+                    "{keeping:?}: {end:?}"
+                );
                 let after = if width > 1.2 { 0.1 } else { 0.03 };
-                assert!(close(end.before, loads[0], 0.02) && close(end.after, loads[1], after), "{keeping:?}: {end:?}");
+                assert!(
+                    close(end.before, loads[0], 0.02) && close(end.after, loads[1], after),
+                    "{keeping:?}: {end:?}"
+                );
             }
         }
     }
 
     #[test]
     fn noise_and_strays_move_them_little() {
-        let (x, mut random) = (grid(), SplitMix64::new(3));
+        let x = grid();
+        let mut random = SplitMix64::new(3);
         for trial in 0..30 {
             let keeping = KEEPINGS[trial % KEEPINGS.len()];
-            let mut y: Vec<f64> = x.iter().map(|&x| load(keeping, x) * (1.0 + 0.01 * normal(&mut random))).collect();
+            let mut y: Vec<f64> = x
+                .iter()
+                .map(|&x| load(keeping, x) * (1.0 + 0.01 * normal(&mut random)))
+                .collect();
             y[5 + trial] *= 1.5;
             let ends = cache_ends(&x, &y, &RISES);
             assert_eq!(ends.len(), 3, "{keeping:?}");
             for (end, (capacity, _)) in ends.iter().zip(CACHES) {
-                assert!(close(end.capacity, capacity, 0.12), "{trial} {keeping:?}: {end:?}");
+                assert!(
+                    close(end.capacity, capacity, 0.12),
+                    "{trial} {keeping:?}: {end:?}"
+                );
             }
         }
     }
 
     #[test]
     fn random_replacement_keeps_what_its_equation_says() {
-        for (ratio, share) in [(1.0001, 0.9998), (1.5, 0.4172), (2.0, 0.2032), (4.0, 0.0198)] {
-            assert!((by_chance(ratio) - share).abs() < 2e-4, "{ratio}: {}", by_chance(ratio));
+        for (ratio, share) in [
+            (1.0001, 0.9998),
+            (1.5, 0.4172),
+            (2.0, 0.2032),
+            (4.0, 0.0198),
+        ] {
+            assert!(
+                (by_chance(ratio) - share).abs() < 2e-4,
+                "{ratio}: {}",
+                by_chance(ratio)
+            );
         }
     }
 
     #[test]
     fn scattered_pages_fill_sets_by_chance() {
-        // Poisson(16) is below 16 in 46.7%, Poisson(8) below 16 in 99.2%, Poisson(24) below 16 in 3.4% of the cases.
-        for (ratio, share) in [(1.0, 0.4667), (0.5, 0.9918), (1.5, 0.0344), (1e-9, 1.0), (1e6, 0.0)] {
-            assert!((Keeping::Scattered(16).hits(ratio) - share).abs() < 1e-3, "{ratio}");
+        // Poisson(16) is below 16 in 46.7%, Poisson(8) below 16 in 99.2%, Poisson(24) below 16 in
+        // 3.4% of the cases.
+        for (ratio, share) in [
+            (1.0, 0.4667),
+            (0.5, 0.9918),
+            (1.5, 0.0344),
+            (1e-9, 1.0),
+            (1e6, 0.0),
+        ] {
+            assert!(
+                (Keeping::Scattered(16).hits(ratio) - share).abs() < 1e-3,
+                "{ratio}"
+            );
         }
     }
 
@@ -373,8 +516,16 @@ mod tests {
         // A fall and a flat line are no end of a cache.
         assert!(cache_ends(&x, &[2.0, 2.0, 1.0, 1.0], &[(2.0, 4.0)]).is_empty());
         let flat = cache_ends(&x, &[1.0; 4], &[(2.0, 4.0)]);
-        assert!(flat.iter().all(|end| end.after < end.before * 1.001), "{flat:?}");
-        for rises in [[(0.0, 0.0)], [(f64::NAN, 1.0)], [(8.0, 1.0)], [(1e300, 1e301)]] {
+        assert!(
+            flat.iter().all(|end| end.after < end.before * 1.001),
+            "{flat:?}"
+        );
+        for rises in [
+            [(0.0, 0.0)],
+            [(f64::NAN, 1.0)],
+            [(8.0, 1.0)],
+            [(1e300, 1e301)],
+        ] {
             cache_ends(&x, &[1.0, 1.0, 2.0, 2.0], &rises);
         }
     }

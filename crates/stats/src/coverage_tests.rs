@@ -1,4 +1,5 @@
-//! How often the headline's interval contains the truth, by simulation of what samples of memory look like.
+//! How often the headline's interval contains the truth, by simulation of what samples of memory
+//! look like.
 
 use super::SplitMix64;
 use super::levels::headline;
@@ -12,8 +13,15 @@ const EACH: [usize; 2] = [5, 25];
 const PROMISED: [f64; 2] = [93.0, 97.0];
 
 /// What the tests look at at every change: rounds, samples in each, trials.
-const CHECKED: [(usize, usize, u32); 7] =
-    [(6, 5, 2000), (7, 5, 1000), (8, 5, 1000), (10, 5, 700), (12, 5, 700), (25, 5, 500), (6, 25, 300)];
+const CHECKED: [(usize, usize, u32); 7] = [
+    (6, 5, 2000),
+    (7, 5, 1000),
+    (8, 5, 1000),
+    (10, 5, 700),
+    (12, 5, 700),
+    (25, 5, 500),
+    (6, 25, 300),
+];
 
 type Rounds = Vec<Vec<f64>>;
 
@@ -44,18 +52,25 @@ fn autoregression(phi: f64, gap: bool, shape: [usize; 2], random: &mut SplitMix6
 
 /// Normal samples of a standard deviation of `within` around levels by round.
 fn around(levels: &[f64], within: f64, each: usize, random: &mut SplitMix64) -> Rounds {
-    levels.iter().map(|level| (0..each).map(|_| level + within * normal(random)).collect()).collect()
+    levels
+        .iter()
+        .map(|level| (0..each).map(|_| level + within * normal(random)).collect())
+        .collect()
 }
 
 /// `rounds` values of `one`.
 fn alike(rounds: usize, each: usize, mut one: impl FnMut() -> f64) -> Rounds {
-    (0..rounds).map(|_| (0..each).map(|_| one()).collect()).collect()
+    (0..rounds)
+        .map(|_| (0..each).map(|_| one()).collect())
+        .collect()
 }
 
 /// Normal samples that rise by `total` standard deviations of a round's median.
 fn drifting(total: f64, rounds: usize, each: usize, random: &mut SplitMix64) -> Rounds {
     let rise = total * (std::f64::consts::FRAC_PI_2 / each as f64).sqrt();
-    let levels: Vec<f64> = (0..rounds).map(|i| rise * (i as f64 / (rounds - 1) as f64 - 0.5)).collect();
+    let levels: Vec<f64> = (0..rounds)
+        .map(|i| rise * (i as f64 / (rounds - 1) as f64 - 0.5))
+        .collect();
     around(&levels, 1.0, each, random)
 }
 
@@ -81,14 +96,24 @@ fn median_deviation(each: usize) -> f64 {
 const LOW_SHARE: f64 = 0.5659;
 
 const KINDS: [Kind; 15] = [
-    Kind { name: "normal", draw: |n, k, r| alike(n, k, || normal(r)), truth: |_| 0.0, held: PROMISED },
+    Kind {
+        name: "normal",
+        draw: |n, k, r| alike(n, k, || normal(r)),
+        truth: |_| 0.0,
+        held: PROMISED,
+    },
     Kind {
         name: "exponential",
         draw: |n, k, r| alike(n, k, || exponential(r)),
         truth: |_| std::f64::consts::LN_2,
         held: PROMISED,
     },
-    Kind { name: "lognormal", draw: |n, k, r| alike(n, k, || normal(r).exp()), truth: |_| 1.0, held: PROMISED },
+    Kind {
+        name: "lognormal",
+        draw: |n, k, r| alike(n, k, || normal(r).exp()),
+        truth: |_| 1.0,
+        held: PROMISED,
+    },
     Kind {
         name: "correlated 0.9 in rounds apart",
         draw: |n, k, r| autoregression(0.9, true, [n, k], r),
@@ -133,7 +158,11 @@ const KINDS: [Kind; 15] = [
     },
     Kind {
         name: "two kinds of samples, 60/40",
-        draw: |n, k, r| alike(n, k, || normal(r) + if r.fraction() < 0.4 { 4.0 } else { 0.0 }),
+        draw: |n, k, r| {
+            alike(n, k, || {
+                normal(r) + if r.fraction() < 0.4 { 4.0 } else { 0.0 }
+            })
+        },
         truth: |_| 0.9674,
         held: PROMISED,
     },
@@ -149,9 +178,24 @@ const KINDS: [Kind; 15] = [
         truth: |k| LOW_SHARE * 2.0f64.hypot(median_deviation(k)),
         held: PROMISED,
     },
-    Kind { name: "drift of 1", draw: |n, k, r| drifting(1.0, n, k, r), truth: |_| 0.0, held: PROMISED },
-    Kind { name: "drift of 3", draw: |n, k, r| drifting(3.0, n, k, r), truth: |_| 0.0, held: PROMISED },
-    Kind { name: "drift of 10", draw: |n, k, r| drifting(10.0, n, k, r), truth: |_| 0.0, held: PROMISED },
+    Kind {
+        name: "drift of 1",
+        draw: |n, k, r| drifting(1.0, n, k, r),
+        truth: |_| 0.0,
+        held: PROMISED,
+    },
+    Kind {
+        name: "drift of 3",
+        draw: |n, k, r| drifting(3.0, n, k, r),
+        truth: |_| 0.0,
+        held: PROMISED,
+    },
+    Kind {
+        name: "drift of 10",
+        draw: |n, k, r| drifting(10.0, n, k, r),
+        truth: |_| 0.0,
+        held: PROMISED,
+    },
 ];
 
 /// Percent of intervals that contain the truth.
@@ -160,7 +204,8 @@ fn held(kind: &Kind, rounds: usize, each: usize, trials: u32) -> f64 {
     let truth = (kind.truth)(each);
     let mut contains = || {
         let drawn = (kind.draw)(rounds, each, &mut random);
-        headline(&[drawn]).is_some_and(|h| h.interval.contains(truth) && h.interval.contains(h.median))
+        headline(&[drawn])
+            .is_some_and(|h| h.interval.contains(truth) && h.interval.contains(h.median))
     };
     f64::from((0..trials).map(|_| u32::from(contains())).sum::<u32>()) * 100.0 / f64::from(trials)
 }
@@ -173,7 +218,11 @@ fn assert_held(kinds: &[Kind]) {
             // 2.5 standard deviations of a share of 95% in so many trials.
             let slack = 2.5 * (5.0 * 95.0 / f64::from(trials)).sqrt();
             let [least, most] = [kind.held[0] - slack, kind.held[1] + slack];
-            assert!((least..=most).contains(&held), "{}, {rounds} rounds of {each}: {held}", kind.name);
+            assert!(
+                (least..=most).contains(&held),
+                "{}, {rounds} rounds of {each}: {held}",
+                kind.name
+            );
         }
     }
 }
@@ -190,8 +239,12 @@ fn intervals_hold_the_truth_of_wandering_bimodal_and_drifting_samples() {
 
 #[test]
 fn rounds_that_wander_are_merged() {
-    let wave =
-        |phi: fn(usize, usize, &mut SplitMix64) -> Rounds| Kind { name: "", draw: phi, truth: |_| 0.0, held: PROMISED };
+    let wave = |phi: fn(usize, usize, &mut SplitMix64) -> Rounds| Kind {
+        name: "",
+        draw: phi,
+        truth: |_| 0.0,
+        held: PROMISED,
+    };
     let slow = held(&wave(|n, k, r| wandering(0.6, n, k, r)), 25, 3, 400);
     let slower = held(&wave(|n, k, r| wandering(0.8, n, k, r)), 50, 3, 400);
     assert!(slow > 84.0 && slower > 80.0, "{slow} {slower}");
@@ -219,14 +272,21 @@ fn intervals_of_allocations_hold_what_they_attain() {
         (2, 0.0, 0.95),
         (4, 0.0, 0.95),
     ] {
-        let (mut found, mut stated) = (0.0, 0.0);
+        let mut found = 0.0;
+        let mut stated = 0.0;
         for _ in 0..500 {
             let headline = headline(&allocations(count, apart, &mut random)).unwrap();
             found += f64::from(u8::from(headline.interval.contains(0.0))) / 500.0;
             stated += headline.interval.attained / 500.0;
         }
-        assert!((stated - attained).abs() < 0.035, "{count} {apart} apart: {stated} stated");
-        assert!((found - attained).abs() < 0.05, "{count} {apart} apart: {found} found, {attained}");
+        assert!(
+            (stated - attained).abs() < 0.035,
+            "{count} {apart} apart: {stated} stated"
+        );
+        assert!(
+            (found - attained).abs() < 0.05,
+            "{count} {apart} apart: {found} found, {attained}"
+        );
     }
 }
 
@@ -242,15 +302,20 @@ fn intervals_of_few_rounds_hold_what_they_attain() {
             found += i32::from(headline.interval.contains(0.0));
         }
         // At least: the interval also reaches as far as that of independent samples.
-        assert!((attained - 0.04..attained + 0.08).contains(&(f64::from(found) / 1000.0)), "{count}: {found}");
+        assert!(
+            (attained - 0.04..attained + 0.08).contains(&(f64::from(found) / 1000.0)),
+            "{count}: {found}"
+        );
     }
 }
 
-/// Percent of intervals that contain the truth where points of 20 rounds of eight, whose levels differ by `apart` of the median,
-/// go on while the interval is wider than 5% and could be made as narrow within 60 rounds, and the percent that went on.
+/// Percent of intervals that contain the truth where points of 20 rounds of eight, whose levels
+/// differ by `apart` of the median, go on while the interval is wider than 5% and could be made as
+/// narrow within 60 rounds, and the percent that went on.
 fn held_by_those_that_go_on(apart: f64, trials: u32) -> [f64; 2] {
     let mut random = SplitMix64::new(23);
-    let (mut found, mut longer) = (0, 0);
+    let mut found = 0;
+    let mut longer = 0;
     for _ in 0..trials {
         let mut rounds = Rounds::new();
         let mut round = || {
@@ -276,7 +341,10 @@ fn held_by_those_that_go_on(apart: f64, trials: u32) -> [f64; 2] {
 fn going_on_to_be_solid_costs_little_coverage() {
     for (apart, most) in [(0.05, 10.0), (0.1, 100.0), (0.15, 100.0)] {
         let [held, longer] = held_by_those_that_go_on(apart, 1000);
-        assert!(held > 92.0 && longer <= most, "{apart}: {held} held, {longer} went on");
+        assert!(
+            held > 92.0 && longer <= most,
+            "{apart}: {held} held, {longer} went on"
+        );
     }
 }
 
@@ -284,17 +352,29 @@ fn going_on_to_be_solid_costs_little_coverage() {
 #[test]
 #[ignore = "takes minutes; cargo test --release --lib renew_coverages -- --ignored"]
 fn renew_coverages() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/method/statistics.md");
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../docs/method/statistics.md"
+    );
     let page = std::fs::read_to_string(path).unwrap();
     let (before, rest) = page.split_once("<!-- coverages -->\n").unwrap();
     let (_, after) = rest.split_once("<!-- end of coverages -->").unwrap();
     let head = ROUNDS.map(|n| n.to_string()).join(" | ");
-    let mut table = format!("| samples | each | {head} |\n|---|---|{}\n", "---|".repeat(ROUNDS.len()));
+    let mut table = format!(
+        "| samples | each | {head} |\n|---|---|{}\n",
+        "---|".repeat(ROUNDS.len())
+    );
     for kind in &KINDS {
         for each in EACH {
-            let cells = ROUNDS.map(|rounds| format!("{:.1}", held(kind, rounds, each, 10_000))).join(" | ");
+            let cells = ROUNDS
+                .map(|rounds| format!("{:.1}", held(kind, rounds, each, 10_000)))
+                .join(" | ");
             table += &format!("| {} | {each} | {cells} |\n", kind.name);
         }
     }
-    std::fs::write(path, format!("{before}<!-- coverages -->\n{table}<!-- end of coverages -->{after}")).unwrap();
+    std::fs::write(
+        path,
+        format!("{before}<!-- coverages -->\n{table}<!-- end of coverages -->{after}"),
+    )
+    .unwrap();
 }

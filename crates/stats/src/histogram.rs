@@ -25,7 +25,11 @@ impl Histogram {
             self.counts.resize(place + EACH as usize, 0);
         }
         self.counts[place] += 1;
-        self.least = if self.total == 0 { value } else { self.least.min(value) };
+        self.least = if self.total == 0 {
+            value
+        } else {
+            self.least.min(value)
+        };
         self.most = self.most.max(value);
         self.total += 1;
         self.sum += u128::from(value);
@@ -42,7 +46,11 @@ impl Histogram {
         for (mine, theirs) in self.counts.iter_mut().zip(&other.counts) {
             *mine += theirs;
         }
-        self.least = if self.total == 0 { other.least } else { self.least.min(other.least) };
+        self.least = if self.total == 0 {
+            other.least
+        } else {
+            self.least.min(other.least)
+        };
         self.most = self.most.max(other.most);
         self.total += other.total;
         self.sum += other.sum;
@@ -70,15 +78,22 @@ impl Histogram {
 
     /// Every bucket that has values, by one of its values, with how many they are; in rising order.
     pub fn buckets(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
-        let counted = self.counts.iter().enumerate().filter(|(_, count)| **count > 0);
+        let counted = self
+            .counts
+            .iter()
+            .enumerate()
+            .filter(|(_, count)| **count > 0);
         counted.map(|(place, &count)| {
             let (first, last) = bounds(place);
-            ((first + (last - first) / 2).clamp(self.least, self.most), count)
+            (
+                (first + (last - first) / 2).clamp(self.least, self.most),
+                count,
+            )
         })
     }
 
-    /// The value that a share `q` (0 to 1) of all values do not exceed, as the middle of its bucket: the smallest for which
-    /// that is so. `None` without values, or where `q` is no share.
+    /// The value that a share `q` (0 to 1) of all values do not exceed, as the middle of its
+    /// bucket: the smallest for which that is so. `None` without values, or where `q` is no share.
     pub fn quantile(&self, q: f64) -> Option<u64> {
         if self.total == 0 || !(0.0..=1.0).contains(&q) {
             return None;
@@ -138,8 +153,11 @@ mod tests {
     #[test]
     fn quantiles_are_those_of_the_sorted_values() {
         let mut random = SplitMix64::new(1);
-        let mut values: Vec<u64> = (0..10_000).map(|_| 1 + random.below(1 << (1 + random.clone().below(40)))).collect();
-        let (mut all, mut halves) = (Histogram::default(), [Histogram::default(), Histogram::default()]);
+        let mut values: Vec<u64> = (0..10_000)
+            .map(|_| 1 + random.below(1 << (1 + random.clone().below(40))))
+            .collect();
+        let mut all = Histogram::default();
+        let mut halves = [Histogram::default(), Histogram::default()];
         for (i, &value) in values.iter().enumerate() {
             all.add(value);
             halves[i % 2].add(value);
@@ -147,23 +165,48 @@ mod tests {
         values.sort_unstable();
         for q in [0.0, 0.1, 0.5, 0.9, 0.99, 0.999, 0.9999, 1.0] {
             let rank = ((q * 10_000.0f64).ceil() as usize).max(1);
-            let (exact, got) = (values[rank - 1] as f64, all.quantile(q).unwrap() as f64);
-            assert!((got / exact - 1.0).abs() <= 1.0 / 128.0, "{q}: {got} for {exact}");
+            let exact = values[rank - 1] as f64;
+            let got = all.quantile(q).unwrap() as f64;
+            assert!(
+                (got / exact - 1.0).abs() <= 1.0 / 128.0,
+                "{q}: {got} for {exact}"
+            );
         }
         let mean = values.iter().sum::<u64>() as f64 / 1e4;
-        assert_eq!((all.least(), all.most(), all.mean()), (Some(values[0]), Some(values[9_999]), Some(mean)));
+        assert_eq!(
+            (all.least(), all.most(), all.mean()),
+            (Some(values[0]), Some(values[9_999]), Some(mean))
+        );
         let [mut first, second] = halves;
         first.merge(&second);
         first.merge(&Histogram::default());
-        assert_eq!((first.quantile(0.5), first.count(), first.least()), (all.quantile(0.5), 10_000, all.least()));
+        assert_eq!(
+            (first.quantile(0.5), first.count(), first.least()),
+            (all.quantile(0.5), 10_000, all.least())
+        );
     }
 
     #[test]
     fn nothing_counted_has_no_figures() {
         let mut empty = Histogram::default();
-        assert_eq!((empty.quantile(0.5), empty.mean(), empty.least(), empty.most()), (None, None, None, None));
+        assert_eq!(
+            (
+                empty.quantile(0.5),
+                empty.mean(),
+                empty.least(),
+                empty.most()
+            ),
+            (None, None, None, None)
+        );
         empty.add(0);
-        assert_eq!((empty.quantile(0.5), empty.quantile(f64::NAN), empty.quantile(1.5)), (Some(0), None, None));
+        assert_eq!(
+            (
+                empty.quantile(0.5),
+                empty.quantile(f64::NAN),
+                empty.quantile(1.5)
+            ),
+            (Some(0), None, None)
+        );
         empty.add(u64::MAX);
         assert_eq!(empty.quantile(1.0), Some(u64::MAX));
     }

@@ -15,7 +15,8 @@ pub struct Knee {
     pub index: usize,
     /// Its x.
     pub x: f64,
-    /// Index of the first point on the level after: that of `index` where the step takes no further points.
+    /// Index of the first point on the level after: that of `index` where the step takes no further
+    /// points.
     pub settled: usize,
     /// y of the level before.
     pub before: f64,
@@ -30,18 +31,20 @@ impl Knee {
     }
 }
 
-/// The steps of the curve `y` over increasing `x`, in order: levels that differ by more than `threshold` (0.2: a factor
-/// of 1.2 either way) within a few points and stay different for at least two. A transition that takes several points is
-/// one step, which begins where the curve leaves the level before; two transitions are two as soon as there are two
-/// points between them at which the curve is flat against both. Neither a single stray point nor a slow drift is a step.
-/// Empty where `x` is not increasing, lengths differ, any `y` is not finite and above 0, or `threshold` is not finite
-/// and above 0.
+/// The steps of the curve `y` over increasing `x`, in order: levels that differ by more than
+/// `threshold` (0.2: a factor of 1.2 either way) within a few points and stay different for at
+/// least two. A transition that takes several points is one step, which begins where the curve
+/// leaves the level before; two transitions are two as soon as there are two points between them at
+/// which the curve is flat against both. Neither a single stray point nor a slow drift is a step.
+/// Empty where `x` is not increasing, lengths differ, any `y` is not finite and above 0, or
+/// `threshold` is not finite and above 0.
 ///
-/// Source: binary segmentation (Scott and Knott, Biometrics 30, 1974) of log y, by absolute deviations from the
-/// segments' medians so that stray points weigh little (Fryzlewicz, Annals of Statistics 42, 2014, discusses its
-/// limits: both neighbours of a change are looked at here, as on whole segments a dip would cancel out). A level's value
-/// is the median of the closest half of its segment, since the rest may belong to the transitions on both sides (the
-/// shorth: Andrews et al., Robust Estimates of Location, 1972; here of neighbours on the curve).
+/// Source: binary segmentation (Scott and Knott, Biometrics 30, 1974) of log y, by absolute
+/// deviations from the segments' medians so that stray points weigh little (Fryzlewicz, Annals of
+/// Statistics 42, 2014, discusses its limits: both neighbours of a change are looked at here, as on
+/// whole segments a dip would cancel out). A level's value is the median of the closest half of its
+/// segment, since the rest may belong to the transitions on both sides (the shorth: Andrews et al.,
+/// Robust Estimates of Location, 1972; here of neighbours on the curve).
 pub fn knees(x: &[f64], y: &[f64], threshold: f64) -> Vec<Knee> {
     let usable = x.len() == y.len()
         && x.iter().all(|v| v.is_finite())
@@ -63,12 +66,20 @@ pub fn knees(x: &[f64], y: &[f64], threshold: f64) -> Vec<Knee> {
         .filter_map(|(at, step)| {
             let from = steps.get(at.wrapping_sub(1)).map_or(0, |s| s.end);
             let to = steps.get(at + 1).map_or(logs.len(), |s| s.begin);
-            let (left, right) = (logs.get(from..step.begin)?, logs.get(step.end..to)?);
-            let (before, after) = (level(left)?, level(right)?);
+            let left = logs.get(from..step.begin)?;
+            let right = logs.get(step.end..to)?;
+            let before = level(left)?;
+            let after = level(right)?;
             let margin = (after - before).signum() * least / 2.0;
             let index = onset(left, before, margin) + from;
             let settled = arrival(right, after, margin) + step.end;
-            let knee = Knee { index, x: x[index], settled, before: before.exp(), after: after.exp() };
+            let knee = Knee {
+                index,
+                x: x[index],
+                settled,
+                before: before.exp(),
+                after: after.exp(),
+            };
             ((after - before).abs() >= least).then_some(knee)
         })
         .collect()
@@ -80,33 +91,51 @@ struct Step {
     end: usize,
 }
 
-/// Splits `logs`, which start at `offset`, where that leaves the least deviation from the medians of the two parts,
-/// among the places where the curve steps by `least` or more; then each part. Adds the places to `changes`, in order.
+/// Splits `logs`, which start at `offset`, where that leaves the least deviation from the medians
+/// of the two parts, among the places where the curve steps by `least` or more; then each part.
+/// Adds the places to `changes`, in order.
 fn segment(logs: &[f64], offset: usize, least: f64, changes: &mut Vec<usize>) {
     let last = (logs.len() + 1).saturating_sub(SHORTEST_LEVEL);
-    let steps: Vec<usize> = (SHORTEST_LEVEL..last).filter(|&at| step_at(logs, at).abs() >= least).collect();
-    let Some(coarse) = best_split(logs, 0, &steps) else { return };
-    // Over whole parts with further steps in them, a neighbour of the right place may do as well; nearby it does not.
-    let (from, to) = (coarse.saturating_sub(WINDOW + 1), logs.len().min(coarse + WINDOW + 1));
-    let near: Vec<usize> = steps.into_iter().filter(|at| at.abs_diff(coarse) < WINDOW).collect();
-    let Some(at) = best_split(&logs[from..to], from, &near) else { return };
+    let steps: Vec<usize> = (SHORTEST_LEVEL..last)
+        .filter(|&at| step_at(logs, at).abs() >= least)
+        .collect();
+    let Some(coarse) = best_split(logs, 0, &steps) else {
+        return;
+    };
+    // Over whole parts with further steps in them, a neighbour of the right place may do as well;
+    // nearby it does not.
+    let from = coarse.saturating_sub(WINDOW + 1);
+    let to = logs.len().min(coarse + WINDOW + 1);
+    let near: Vec<usize> = steps
+        .into_iter()
+        .filter(|at| at.abs_diff(coarse) < WINDOW)
+        .collect();
+    let Some(at) = best_split(&logs[from..to], from, &near) else {
+        return;
+    };
     segment(&logs[..at], offset, least, changes);
     changes.push(offset + at);
     segment(&logs[at..], offset + at, least, changes);
 }
 
-/// The one of `places` that splits `logs`, which start at `offset`, with the least deviation from the parts' medians.
+/// The one of `places` that splits `logs`, which start at `offset`, with the least deviation from
+/// the parts' medians.
 fn best_split(logs: &[f64], offset: usize, places: &[usize]) -> Option<usize> {
     let deviation = |part: &[f64]| {
         let level = median(part).unwrap_or_default();
         part.iter().map(|v| (v - level).abs()).sum::<f64>()
     };
     let cost = |at: usize| deviation(&logs[..at - offset]) + deviation(&logs[at - offset..]);
-    places.iter().map(|&at| (at, cost(at))).min_by(|a, b| a.1.total_cmp(&b.1)).map(|best| best.0)
+    places
+        .iter()
+        .map(|&at| (at, cost(at)))
+        .min_by(|a, b| a.1.total_cmp(&b.1))
+        .map(|best| best.0)
 }
 
-/// By how much the points from `at` on differ from those before, in the first few of them: the difference of the
-/// medians of three, or of the nearest values where there are but two, so that a stray point is outvoted either way.
+/// By how much the points from `at` on differ from those before, in the first few of them: the
+/// difference of the medians of three, or of the nearest values where there are but two, so that a
+/// stray point is outvoted either way.
 fn step_at(logs: &[f64], at: usize) -> f64 {
     let left = &logs[at.saturating_sub(WINDOW)..at];
     let right = &logs[at..logs.len().min(at + WINDOW)];
@@ -132,50 +161,75 @@ fn typical(window: &[f64], higher: bool) -> f64 {
 fn join_ramps(logs: &[f64], changes: &[usize], least: f64) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
     for (at, &change) in changes.iter().enumerate() {
-        let from = at.checked_sub(1).and_then(|a| changes.get(a)).copied().unwrap_or(0);
+        let from = at
+            .checked_sub(1)
+            .and_then(|a| changes.get(a))
+            .copied()
+            .unwrap_or(0);
         let to = changes.get(at + 1).copied().unwrap_or(logs.len());
         let direction = step_at(&logs[from..to], change - from).signum();
         match steps.last_mut() {
             Some(step) if is_ramp(logs, (step, change), direction, least) => step.end = change,
-            _ => steps.push(Step { begin: change, end: change }),
+            _ => steps.push(Step {
+                begin: change,
+                end: change,
+            }),
         }
     }
     steps
 }
 
-/// Whether the points between `step` and the next `change` go on in `direction` and are nowhere flat: nowhere below a
-/// quarter of the slope on either side, nor of the `least` step, per point.
+/// Whether the points between `step` and the next `change` go on in `direction` and are nowhere
+/// flat: nowhere below a quarter of the slope on either side, nor of the `least` step, per point.
 fn is_ramp(logs: &[f64], (step, change): (&Step, usize), direction: f64, least: f64) -> bool {
     let slope = |at: usize| (logs[at + 1] - logs[at]) * direction;
     let steepest = |range: std::ops::Range<usize>| range.map(slope).fold(0.0, f64::max);
     let last = logs.len() - 1;
     (step.end..change - 1).all(|at| {
-        let sides = steepest(step.begin - 1..at).min(steepest(at + 1..last.min(change + WINDOW - 1)));
+        let sides =
+            steepest(step.begin - 1..at).min(steepest(at + 1..last.min(change + WINDOW - 1)));
         slope(at) > sides.max(least) / 4.0
     })
 }
 
-/// The value of the level that most of `segment` lies on: the median of those neighbours, half of all, that differ
-/// least.
+/// The value of the level that most of `segment` lies on: the median of those neighbours, half of
+/// all, that differ least.
 fn level(segment: &[f64]) -> Option<f64> {
     let range = |part: &&[f64]| {
-        let (low, high) = part.iter().fold((f64::MAX, f64::MIN), |(low, high), &v| (low.min(v), high.max(v)));
+        let (low, high) = part.iter().fold((f64::MAX, f64::MIN), |(low, high), &v| {
+            (low.min(v), high.max(v))
+        });
         high - low
     };
-    let half = segment.len().div_ceil(2).max(SHORTEST_LEVEL).min(segment.len()).max(1);
-    segment.windows(half).min_by(|a, b| range(a).total_cmp(&range(b))).and_then(median)
+    let half = segment
+        .len()
+        .div_ceil(2)
+        .max(SHORTEST_LEVEL)
+        .min(segment.len())
+        .max(1);
+    segment
+        .windows(half)
+        .min_by(|a, b| range(a).total_cmp(&range(b)))
+        .and_then(median)
 }
 
-/// Where the points at the end of `segment` begin that have already left its `level` by `margin` (negative for
-/// downwards).
+/// Where the points at the end of `segment` begin that have already left its `level` by `margin`
+/// (negative for downwards).
 fn onset(segment: &[f64], level: f64, margin: f64) -> usize {
     let left = |v: &f64| (v - level) * margin.signum() >= margin.abs();
-    segment.iter().rposition(|v| !left(v)).map_or(segment.len(), |last| last + 1)
+    segment
+        .iter()
+        .rposition(|v| !left(v))
+        .map_or(segment.len(), |last| last + 1)
 }
 
-/// The first point of `segment` that has come as near to its `level` as `margin` (negative for downwards).
+/// The first point of `segment` that has come as near to its `level` as `margin` (negative for
+/// downwards).
 fn arrival(segment: &[f64], level: f64, margin: f64) -> usize {
-    segment.iter().position(|v| (level - v) * margin.signum() < margin.abs()).unwrap_or(0)
+    segment
+        .iter()
+        .position(|v| (level - v) * margin.signum() < margin.abs())
+        .unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -189,79 +243,127 @@ mod tests {
         let x: Vec<f64> = (0..y.len()).map(|i| 2f64.powi(i as i32)).collect();
         let knees = knees(&x, y, 0.2);
         assert!(knees.iter().all(|k| k.x == x[k.index]));
-        knees.iter().map(|k| (k.index, (k.ratio() * 100.0).round() / 100.0)).collect()
+        knees
+            .iter()
+            .map(|k| (k.index, (k.ratio() * 100.0).round() / 100.0))
+            .collect()
     }
 
     #[test]
     fn clear_steps_either_way() {
-        let bandwidth = [200.0, 200.0, 200.0, 100.0, 100.0, 100.0, 100.0, 20.0, 20.0, 20.0];
+        let bandwidth = [
+            200.0, 200.0, 200.0, 100.0, 100.0, 100.0, 100.0, 20.0, 20.0, 20.0,
+        ];
         assert_eq!(found(&bandwidth), [(3, 0.5), (7, 0.2)]);
         let latency: Vec<f64> = bandwidth.iter().map(|b| 200.0 / b).collect();
         assert_eq!(found(&latency), [(3, 2.0), (7, 5.0)]);
         assert_eq!(found(&[1.0, 1.0, 2.0, 2.0]), [(2, 2.0)]);
-        let dip = [10.0, 10.0, 10.0, 10.0, 5.0, 5.0, 5.0, 10.0, 10.0, 10.0, 10.0];
+        let dip = [
+            10.0, 10.0, 10.0, 10.0, 5.0, 5.0, 5.0, 10.0, 10.0, 10.0, 10.0,
+        ];
         assert_eq!(found(&dip), [(4, 0.5), (7, 2.0)]);
     }
 
     #[test]
     fn a_gradual_transition_is_one_step_from_its_onset() {
-        let curve = [100.0, 100.0, 100.0, 100.0, 84.0, 70.0, 59.0, 50.0, 50.0, 50.0, 50.0];
+        let curve = [
+            100.0, 100.0, 100.0, 100.0, 84.0, 70.0, 59.0, 50.0, 50.0, 50.0, 50.0,
+        ];
         assert_eq!(found(&curve), [(4, 0.5)]);
-        let long = [1.0, 1.0, 1.0, 1.0, 1.3, 1.7, 2.2, 2.9, 3.8, 4.9, 6.4, 8.0, 8.0, 8.0, 8.0];
+        let long = [
+            1.0, 1.0, 1.0, 1.0, 1.3, 1.7, 2.2, 2.9, 3.8, 4.9, 6.4, 8.0, 8.0, 8.0, 8.0,
+        ];
         assert_eq!(found(&long), [(4, 8.0)]);
     }
 
     /// Where each step begins and ends, and the level after it.
     fn transitions(y: &[f64]) -> Vec<(usize, usize, f64)> {
         let x: Vec<f64> = (0..y.len()).map(|i| i as f64).collect();
-        knees(&x, y, 0.2).iter().map(|k| (k.index, k.settled, (k.after * 100.0).round() / 100.0)).collect()
+        knees(&x, y, 0.2)
+            .iter()
+            .map(|k| (k.index, k.settled, (k.after * 100.0).round() / 100.0))
+            .collect()
     }
 
     #[test]
     fn levels_joined_by_ramps_are_one_step_each() {
         let curve = [
-            1.0, 1.0, 1.0, 1.1, 1.7, 2.9, 3.5, 3.5, 3.5, 3.6, 4.8, 7.5, 11.0, 12.0, 12.0, 12.1, 20.0, 45.0, 80.0, 95.0,
-            95.0, 95.0,
+            1.0, 1.0, 1.0, 1.1, 1.7, 2.9, 3.5, 3.5, 3.5, 3.6, 4.8, 7.5, 11.0, 12.0, 12.0, 12.1,
+            20.0, 45.0, 80.0, 95.0, 95.0, 95.0,
         ];
-        assert_eq!(transitions(&curve), [(3, 6, 3.5), (10, 12, 12.0), (16, 19, 95.0)]);
+        assert_eq!(
+            transitions(&curve),
+            [(3, 6, 3.5), (10, 12, 12.0), (16, 19, 95.0)]
+        );
         let down: Vec<f64> = curve.iter().map(|v| 1000.0 / v).collect();
-        assert_eq!(transitions(&down).iter().map(|t| (t.0, t.1)).collect::<Vec<_>>(), [(3, 6), (10, 12), (16, 19)]);
+        assert_eq!(
+            transitions(&down)
+                .iter()
+                .map(|t| (t.0, t.1))
+                .collect::<Vec<_>>(),
+            [(3, 6), (10, 12), (16, 19)]
+        );
     }
 
     #[test]
     fn two_points_make_a_level_between_ramps() {
-        let curve = [1.0, 1.0, 1.0, 2.0, 3.5, 3.5, 6.0, 11.0, 12.0, 12.3, 40.0, 90.0, 95.0, 95.0];
-        assert_eq!(transitions(&curve), [(3, 4, 3.5), (6, 8, 12.15), (10, 11, 95.0)]);
+        let curve = [
+            1.0, 1.0, 1.0, 2.0, 3.5, 3.5, 6.0, 11.0, 12.0, 12.3, 40.0, 90.0, 95.0, 95.0,
+        ];
+        assert_eq!(
+            transitions(&curve),
+            [(3, 4, 3.5), (6, 8, 12.15), (10, 11, 95.0)]
+        );
     }
 
     #[test]
     fn a_sloping_level_between_steeper_ramps_is_one() {
         // A slope of an eighth per point would be part of a transition of no more than twice that.
-        let curve = [1.0, 1.0, 1.0, 1.0, 2.5, 6.0, 6.8, 7.7, 8.7, 30.0, 90.0, 95.0, 95.0, 95.0];
+        let curve = [
+            1.0, 1.0, 1.0, 1.0, 2.5, 6.0, 6.8, 7.7, 8.7, 30.0, 90.0, 95.0, 95.0, 95.0,
+        ];
         let found = transitions(&curve);
-        assert!(found.len() == 2 && found[0].0 == 4 && (7..=9).contains(&found[1].0), "{found:?}");
-        let gentle = [1.0, 1.0, 1.0, 1.0, 1.3, 1.7, 1.93, 2.18, 2.47, 3.2, 4.0, 4.0, 4.0, 4.0];
+        assert!(
+            found.len() == 2 && found[0].0 == 4 && (7..=9).contains(&found[1].0),
+            "{found:?}"
+        );
+        let gentle = [
+            1.0, 1.0, 1.0, 1.0, 1.3, 1.7, 1.93, 2.18, 2.47, 3.2, 4.0, 4.0, 4.0, 4.0,
+        ];
         assert_eq!(transitions(&gentle).len(), 1);
     }
 
     #[test]
     fn a_curve_seen_on_a_contested_machine_has_the_levels_that_it_shows() {
-        // A chase on an AMD Zen 5 whose L3 the neighbours use: none of it is left, and L2 wears off long before it ends.
+        // A chase on an AMD Zen 5 whose L3 the neighbours use: none of it is left, and L2 wears off
+        // long before it ends.
         let curve = [
-            1.107, 1.107, 1.101, 1.181, 3.844, 3.880, 3.895, 4.450, 5.953, 8.058, 9.714, 13.55, 126.4, 140.2, 145.2,
-            152.3, 154.5, 155.8, 158.8, 170.6,
+            1.107, 1.107, 1.101, 1.181, 3.844, 3.880, 3.895, 4.450, 5.953, 8.058, 9.714, 13.55,
+            126.4, 140.2, 145.2, 152.3, 154.5, 155.8, 158.8, 170.6,
         ];
-        assert_eq!(transitions(&curve).iter().map(|t| (t.0, t.1)).collect::<Vec<_>>(), [(4, 4), (7, 14)]);
+        assert_eq!(
+            transitions(&curve)
+                .iter()
+                .map(|t| (t.0, t.1))
+                .collect::<Vec<_>>(),
+            [(4, 4), (7, 14)]
+        );
     }
 
     #[test]
     fn noise_does_not_break_ramps() {
-        let levels =
-            [1.0, 1.0, 1.0, 1.0, 1.7, 2.9, 3.5, 3.5, 3.5, 3.5, 5.0, 8.0, 12.0, 12.0, 12.0, 30.0, 70.0, 95.0, 95.0];
+        let levels = [
+            1.0, 1.0, 1.0, 1.0, 1.7, 2.9, 3.5, 3.5, 3.5, 3.5, 5.0, 8.0, 12.0, 12.0, 12.0, 30.0,
+            70.0, 95.0, 95.0,
+        ];
         let mut random = SplitMix64::new(9);
         for trial in 0..500 {
-            let noisy: Vec<f64> = levels.iter().map(|l| l * (1.0 + 0.02 * normal(&mut random))).collect();
-            let found: Vec<(usize, usize)> = transitions(&noisy).iter().map(|t| (t.0, t.1)).collect();
+            let noisy: Vec<f64> = levels
+                .iter()
+                .map(|l| l * (1.0 + 0.02 * normal(&mut random)))
+                .collect();
+            let found: Vec<(usize, usize)> =
+                transitions(&noisy).iter().map(|t| (t.0, t.1)).collect();
             assert_eq!(found, [(4, 6), (10, 12), (15, 17)], "{trial}: {noisy:?}");
         }
     }
@@ -286,13 +388,22 @@ mod tests {
 
     #[test]
     fn noise_does_not_move_the_steps() {
-        let levels = [1.2, 1.2, 1.2, 1.2, 4.0, 4.0, 4.0, 4.0, 4.0, 20.0, 20.0, 20.0, 20.0, 90.0, 90.0, 90.0, 90.0];
+        let levels = [
+            1.2, 1.2, 1.2, 1.2, 4.0, 4.0, 4.0, 4.0, 4.0, 20.0, 20.0, 20.0, 20.0, 90.0, 90.0, 90.0,
+            90.0,
+        ];
         let mut random = SplitMix64::new(6);
         for trial in 0..500 {
-            let noisy: Vec<f64> = levels.iter().map(|l| l * (1.0 + 0.02 * normal(&mut random))).collect();
+            let noisy: Vec<f64> = levels
+                .iter()
+                .map(|l| l * (1.0 + 0.02 * normal(&mut random)))
+                .collect();
             let indices: Vec<usize> = found(&noisy).iter().map(|k| k.0).collect();
             assert_eq!(indices, [4, 9, 13], "{trial}");
-            let flat: Vec<f64> = levels.iter().map(|_| 7.0 + 0.35 * normal(&mut random)).collect();
+            let flat: Vec<f64> = levels
+                .iter()
+                .map(|_| 7.0 + 0.35 * normal(&mut random))
+                .collect();
             assert_eq!(found(&flat), [], "{trial}");
         }
     }
@@ -301,10 +412,18 @@ mod tests {
     fn any_curve_has_knees_in_order() {
         let mut random = SplitMix64::new(8);
         for length in (0..40).cycle().take(4_000) {
-            let y: Vec<f64> = (0..length).map(|_| 4f64.powf(normal(&mut random).round())).collect();
+            let y: Vec<f64> = (0..length)
+                .map(|_| 4f64.powf(normal(&mut random).round()))
+                .collect();
             let knees = found(&y);
-            assert!(knees.windows(2).all(|pair| pair[0].0 < pair[1].0), "{y:?}: {knees:?}");
-            assert!(knees.iter().all(|k| k.0 > 0 && k.0 < y.len()), "{y:?}: {knees:?}");
+            assert!(
+                knees.windows(2).all(|pair| pair[0].0 < pair[1].0),
+                "{y:?}: {knees:?}"
+            );
+            assert!(
+                knees.iter().all(|k| k.0 > 0 && k.0 < y.len()),
+                "{y:?}: {knees:?}"
+            );
         }
     }
 
@@ -318,7 +437,8 @@ mod tests {
 
     #[test]
     fn no_knees_rather_than_wrong_ones() {
-        let (x, y) = ([1.0, 2.0, 3.0, 4.0, 5.0, 6.0], [1.0, 1.0, 1.0, 2.0, 2.0, 2.0]);
+        let x = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
+        let y = [1.0, 1.0, 1.0, 2.0, 2.0, 2.0];
         assert_eq!(knees(&x, &y, 0.2).len(), 1);
         assert!(knees(&[], &[], 0.2).is_empty() && knees(&x[..1], &y[..1], 0.2).is_empty());
         assert!(knees(&x[..3], &[1.0, 5.0, 9.0], 0.2).is_empty());

@@ -1,20 +1,24 @@
 //! Samples in levels: allocations of the memory, rounds within each, samples within each round.
 
-use super::order::{Interval, interpolated_interval, interval_rank, median, median_interval, sorted};
+use super::order::{
+    Interval, interpolated_interval, interval_rank, median, median_interval, sorted,
+};
 use super::placement::differ;
 use super::trend::{neighbours_alike, slope, trend_by_chance};
 
 /// From this many independent values on, their range has a coverage of 95% for the median.
 const ENOUGH: usize = 6;
 
-/// At most this many groups are looked at one by one, which bounds the cost: pairs of them are compared.
+/// At most this many groups are looked at one by one, which bounds the cost: pairs of them are
+/// compared.
 const MOST_GROUPS: usize = 64;
 
 /// A trend that chance explains less often than this is taken out before the interval is made.
 const TREND: f64 = 0.05;
 
-/// Standard deviations of the serial correlation of independent values beyond which neighbours are merged. Low: to
-/// merge independent rounds costs a little width, to miss dependent ones costs coverage.
+/// Standard deviations of the serial correlation of independent values beyond which neighbours are
+/// merged. Low: to merge independent rounds costs a little width, to miss dependent ones costs
+/// coverage.
 const MERGE: f64 = 0.5;
 
 /// The middle of all samples, and where the true one lies.
@@ -22,27 +26,38 @@ const MERGE: f64 = 0.5;
 pub struct Headline {
     /// Median of all samples.
     pub median: f64,
-    /// Where the level lies that half of all such rounds would be above; the median is always inside.
+    /// Where the level lies that half of all such rounds would be above; the median is always
+    /// inside.
     pub interval: Interval,
 }
 
-/// The middle of samples and its 95% interval, `allocations[allocation][round][sample]` in time order, in any unit.
+/// The middle of samples and its 95% interval, `allocations[allocation][round][sample]` in time
+/// order, in any unit.
 ///
-/// The interval is that of the sign test on the medians of the rounds, or of the allocations where there are six or
-/// more: it asks nothing of the distribution, and differences between rounds or dependence within them are as good as
-/// none. A trend is taken out first, and rounds that are like their neighbours are merged. Two to five allocations that
-/// differ give the range of their medians, two to five rounds the range of theirs and at least [`median_interval`] of
-/// all samples; `attained` is then the 0.5, 0.75, 0.875, 0.9375 that such a range holds. A single round says nothing
-/// of others and is taken as independent samples. Empty rounds are left out; `None` for no samples or any that is not
-/// finite.
+/// The interval is that of the sign test on the medians of the rounds, or of the allocations where
+/// there are six or more: it asks nothing of the distribution, and differences between rounds or
+/// dependence within them are as good as none. A trend is taken out first, and rounds that are like
+/// their neighbours are merged. Two to five allocations that differ give the range of their
+/// medians, two to five rounds the range of theirs and at least [`median_interval`] of all samples;
+/// `attained` is then the 0.5, 0.75, 0.875, 0.9375 that such a range holds. A single round says
+/// nothing of others and is taken as independent samples. Empty rounds are left out; `None` for no
+/// samples or any that is not finite.
 ///
-/// Sources: Hettmansperger and Sheather 1986 (see [`interpolated_interval`]); Sen 1968 (slope, see `trend`); Flyvbjerg
-/// and Petersen, "Error estimates on averages of correlated data", Journal of Chemical Physics 91 (1989) (merging).
-/// docs/method/statistics.md has the coverages measured.
+/// Sources: Hettmansperger and Sheather 1986 (see [`interpolated_interval`]); Sen 1968 (slope, see
+/// `trend`); Flyvbjerg and Petersen, "Error estimates on averages of correlated data", Journal of
+/// Chemical Physics 91 (1989) (merging). docs/method/statistics.md has the coverages measured.
 pub fn headline(allocations: &[Vec<Vec<f64>>]) -> Option<Headline> {
-    let rounds: Vec<Vec<f64>> = allocations.iter().flatten().filter(|r| !r.is_empty()).cloned().collect();
-    let by_allocation: Vec<Vec<f64>> =
-        allocations.iter().map(|rounds| rounds.concat()).filter(|a| !a.is_empty()).collect();
+    let rounds: Vec<Vec<f64>> = allocations
+        .iter()
+        .flatten()
+        .filter(|r| !r.is_empty())
+        .cloned()
+        .collect();
+    let by_allocation: Vec<Vec<f64>> = allocations
+        .iter()
+        .map(|rounds| rounds.concat())
+        .filter(|a| !a.is_empty())
+        .collect();
     let all = rounds.concat();
     let median = median(&all)?;
     let interval = match by_allocation.len() {
@@ -52,19 +67,32 @@ pub fn headline(allocations: &[Vec<Vec<f64>>]) -> Option<Headline> {
         _ if rounds.len() > 1 => hull(of_few(&rounds)?, median_interval(&all)?),
         _ => median_interval(&all)?,
     };
-    let interval = Interval { low: interval.low.min(median), high: interval.high.max(median), ..interval };
+    let interval = Interval {
+        low: interval.low.min(median),
+        high: interval.high.max(median),
+        ..interval
+    };
     Some(Headline { median, interval })
 }
 
-/// The range of the medians of `groups`, and how often the range of so few contains the level of all.
+/// The range of the medians of `groups`, and how often the range of so few contains the level of
+/// all.
 fn of_few(groups: &[Vec<f64>]) -> Option<Interval> {
     let levels = sorted(&levels(groups)?)?;
-    Some(Interval { low: *levels.first()?, high: *levels.last()?, attained: interval_rank(levels.len()).1 })
+    Some(Interval {
+        low: *levels.first()?,
+        high: *levels.last()?,
+        attained: interval_rank(levels.len()).1,
+    })
 }
 
 /// From the lower of the low ends to the higher of the high ones, with the lower confidence.
 fn hull(a: Interval, b: Interval) -> Interval {
-    Interval { low: a.low.min(b.low), high: a.high.max(b.high), attained: a.attained.min(b.attained) }
+    Interval {
+        low: a.low.min(b.low),
+        high: a.high.max(b.high),
+        attained: a.attained.min(b.attained),
+    }
 }
 
 /// The interval from six groups or more in time order.
@@ -79,9 +107,22 @@ fn of_many(groups: &[Vec<f64>]) -> Option<Interval> {
     }
     let interval = interpolated_interval(&levels)?;
     // A slope fitted to the same rounds takes some of their spread with it.
-    let margin = if trend { (interval.high / 2.0 - interval.low / 2.0) / (levels.len() - 2) as f64 } else { 0.0 };
-    let (low, high) = (interval.low - margin, interval.high + margin);
-    Some(if low.is_finite() && high.is_finite() { Interval { low, high, ..interval } } else { interval })
+    let margin = if trend {
+        (interval.high / 2.0 - interval.low / 2.0) / (levels.len() - 2) as f64
+    } else {
+        0.0
+    };
+    let low = interval.low - margin;
+    let high = interval.high + margin;
+    Some(if low.is_finite() && high.is_finite() {
+        Interval {
+            low,
+            high,
+            ..interval
+        }
+    } else {
+        interval
+    })
 }
 
 /// The groups with their trend taken out around the middle of the time; `None` where there is none.
@@ -92,9 +133,18 @@ fn without_trend(groups: &[Vec<f64>]) -> Option<Vec<Vec<f64>>> {
     }
     let slope = slope(&before)?;
     let middle = (groups.len() - 1) as f64 / 2.0;
-    let shift = |(i, group): (usize, &Vec<f64>)| group.iter().map(|s| s - slope * (i as f64 - middle)).collect();
+    let shift = |(i, group): (usize, &Vec<f64>)| {
+        group
+            .iter()
+            .map(|s| s - slope * (i as f64 - middle))
+            .collect()
+    };
     let straight: Vec<Vec<f64>> = groups.iter().enumerate().map(shift).collect();
-    straight.iter().flatten().all(|s| s.is_finite()).then_some(straight)
+    straight
+        .iter()
+        .flatten()
+        .all(|s| s.is_finite())
+        .then_some(straight)
 }
 
 /// The median of each group; `None` where one has none.
@@ -110,7 +160,14 @@ pub(super) fn merged(groups: &[Vec<f64>]) -> Vec<Vec<f64>> {
 /// `count` groups of neighbours, as even as can be.
 fn merge(groups: &[Vec<f64>], count: usize) -> Vec<Vec<f64>> {
     let bound = |block: usize| block * groups.len() / count.max(1);
-    (0..count).map(|block| groups.get(bound(block)..bound(block + 1)).unwrap_or_default().concat()).collect()
+    (0..count)
+        .map(|block| {
+            groups
+                .get(bound(block)..bound(block + 1))
+                .unwrap_or_default()
+                .concat()
+        })
+        .collect()
 }
 
 #[cfg(test)]
@@ -125,17 +182,36 @@ mod tests {
     fn few_rounds_attain_less_and_reach_every_round() {
         for (count, attained) in [(2, 0.5), (3, 0.75), (4, 0.875), (5, 0.9375)] {
             let drawn: Vec<Vec<f64>> = (0..count).map(|r| vec![f64::from(r); 9]).collect();
-            assert_eq!(interval(&drawn), Interval { low: 0.0, high: f64::from(count - 1), attained });
+            assert_eq!(
+                interval(&drawn),
+                Interval {
+                    low: 0.0,
+                    high: f64::from(count - 1),
+                    attained
+                }
+            );
         }
     }
 
     #[test]
     fn a_single_round_and_empty_ones() {
         let samples: Vec<f64> = (0..20).map(f64::from).collect();
-        assert_eq!(Some(interval(std::slice::from_ref(&samples))), median_interval(&samples));
-        assert_eq!(Some(interval(&[vec![], samples.clone(), vec![]])), median_interval(&samples));
-        assert_eq!(headline(&[vec![], vec![samples.clone()]]), headline(&[vec![samples]]));
-        assert_eq!((headline(&[]), headline(&[vec![], vec![vec![]]])), (None, None));
+        assert_eq!(
+            Some(interval(std::slice::from_ref(&samples))),
+            median_interval(&samples)
+        );
+        assert_eq!(
+            Some(interval(&[vec![], samples.clone(), vec![]])),
+            median_interval(&samples)
+        );
+        assert_eq!(
+            headline(&[vec![], vec![samples.clone()]]),
+            headline(&[vec![samples]])
+        );
+        assert_eq!(
+            (headline(&[]), headline(&[vec![], vec![vec![]]])),
+            (None, None)
+        );
         for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
             assert_eq!(headline(&[vec![vec![1.0, 2.0], vec![bad]]]), None);
         }
@@ -146,7 +222,11 @@ mod tests {
         // The same forwards and backwards, so that its own slope is 0.
         let zigzag = [3.0, -4.0, 2.0, 1.0, 1.0, 2.0, -4.0, 3.0];
         let around = |slope: f64| -> Vec<Vec<f64>> {
-            zigzag.iter().enumerate().map(|(i, z)| vec![100.0 + z + slope * (i as f64 - 3.5); 3]).collect()
+            zigzag
+                .iter()
+                .enumerate()
+                .map(|(i, z)| vec![100.0 + z + slope * (i as f64 - 3.5); 3])
+                .collect()
         };
         let plain = interpolated_interval(&zigzag.map(|z| 100.0 + z)).unwrap();
         assert_eq!(interval(&around(0.0)), plain);
@@ -159,11 +239,21 @@ mod tests {
     fn extremes_have_an_interval_and_equal_samples_a_point() {
         let same = interval(&vec![vec![0.1; 5]; 30]);
         assert_eq!((same.low, same.high), (0.1, 0.1));
-        for extremes in [[-f64::MAX, f64::MAX], [f64::MAX, f64::MAX], [0.0, f64::MIN_POSITIVE]] {
+        for extremes in [
+            [-f64::MAX, f64::MAX],
+            [f64::MAX, f64::MAX],
+            [0.0, f64::MIN_POSITIVE],
+        ] {
             for count in [2, 6, 7, 30, 200] {
-                let rising: Vec<Vec<f64>> = (0..count).map(|i| vec![extremes[i * 2 / count]; 3]).collect();
+                let rising: Vec<Vec<f64>> = (0..count)
+                    .map(|i| vec![extremes[i * 2 / count]; 3])
+                    .collect();
                 let interval = interval(&rising);
-                assert!(interval.low.is_finite() && interval.high.is_finite() && interval.low <= interval.high);
+                assert!(
+                    interval.low.is_finite()
+                        && interval.high.is_finite()
+                        && interval.low <= interval.high
+                );
                 assert!(headline(&[rising.clone(), rising.clone(), rising]).is_some());
             }
         }
@@ -171,10 +261,19 @@ mod tests {
 
     #[test]
     fn the_scale_does_not_matter_and_the_order_within_rounds_neither() {
-        let rounds: Vec<Vec<f64>> = (0..9).map(|i| vec![f64::from(i * 7 % 9), 3.0, f64::from(i)]).collect();
-        let scaled: Vec<Vec<f64>> = rounds.iter().map(|r| r.iter().rev().map(|s| s * 8.0).collect()).collect();
-        let (one, eight) = (interval(&rounds), interval(&scaled));
-        assert_eq!((one.low * 8.0, one.high * 8.0, one.attained), (eight.low, eight.high, 0.95));
+        let rounds: Vec<Vec<f64>> = (0..9)
+            .map(|i| vec![f64::from(i * 7 % 9), 3.0, f64::from(i)])
+            .collect();
+        let scaled: Vec<Vec<f64>> = rounds
+            .iter()
+            .map(|r| r.iter().rev().map(|s| s * 8.0).collect())
+            .collect();
+        let one = interval(&rounds);
+        let eight = interval(&scaled);
+        assert_eq!(
+            (one.low * 8.0, one.high * 8.0, one.attained),
+            (eight.low, eight.high, 0.95)
+        );
     }
 
     #[test]
@@ -183,7 +282,14 @@ mod tests {
         let lengths: Vec<usize> = merge(&groups, 6).iter().map(Vec::len).collect();
         assert_eq!(lengths, [4, 4, 4, 4, 4, 5]);
         assert_eq!(merge(&groups, 6).concat(), groups.concat());
-        assert_eq!((merge(&groups, 0).len(), merge(&[], 0).len(), merged(&groups).len()), (0, 0, 25));
+        assert_eq!(
+            (
+                merge(&groups, 0).len(),
+                merge(&[], 0).len(),
+                merged(&groups).len()
+            ),
+            (0, 0, 25)
+        );
         assert_eq!(merged(&vec![vec![1.0]; 1000]).len(), MOST_GROUPS);
     }
 }

@@ -1,7 +1,7 @@
 //! Pure mathematics: what a set of samples says, and how sure it is.
 //!
-//! Nothing here panics, whatever the numbers: empty sets and sets with a NaN or an infinity in them have no answer,
-//! and no answer is `None` (or an empty list).
+//! Nothing here panics, whatever the numbers: empty sets and sets with a NaN or an infinity in them
+//! have no answer, and no answer is `None` (or an empty list).
 #![forbid(unsafe_code)]
 
 mod bends;
@@ -26,7 +26,10 @@ pub use histogram::Histogram;
 pub use knees::{Knee, knees};
 pub use levels::{Headline, headline};
 pub use modes::{Modes, modes};
-pub use order::{Interval, coefficient_of_variation, mad, mean, median, median_interval, quantile, standard_deviation};
+pub use order::{
+    Interval, coefficient_of_variation, mad, mean, median, median_interval, quantile,
+    standard_deviation,
+};
 pub use placement::placement;
 pub use random::{SplitMix64, derive};
 pub use ratio::ratio_interval;

@@ -9,9 +9,9 @@ const LEAST_RATIO: f64 = 1.1;
 const LEAST_SHARE: f64 = 0.1;
 const LEAST_COUNT: usize = 8;
 
-/// The separation that the sides have to have with nothing between them (halves of evenly spread values, the hump
-/// that is easiest to take for two, have 12^(1/2) and no valley), and what few independent samples add to it by chance,
-/// times their number. A full valley asks for 1 more.
+/// The separation that the sides have to have with nothing between them (halves of evenly spread
+/// values, the hump that is easiest to take for two, have 12^(1/2) and no valley), and what few
+/// independent samples add to it by chance, times their number. A full valley asks for 1 more.
 const SEPARATION: f64 = 3.1;
 const BY_CHANCE: f64 = 80.0;
 
@@ -26,24 +26,31 @@ pub struct Modes {
     pub share_high: f64,
 }
 
-/// Two kinds of values among samples in time order, in any unit: the split with the least sum of squares within
-/// its sides, where the sides are further apart than those of any single hump would be, there is a valley between
-/// them, each has 10% of the samples and eight at least, and the middle of one is 1.1 times that of the other. Samples that
-/// are like their neighbours count for fewer, so that six rounds at six levels are not two kinds. `None` otherwise,
-/// for values not above 0 and for any that is not finite.
+/// Two kinds of values among samples in time order, in any unit: the split with the least sum of
+/// squares within its sides, where the sides are further apart than those of any single hump would
+/// be, there is a valley between them, each has 10% of the samples and eight at least, and the
+/// middle of one is 1.1 times that of the other. Samples that are like their neighbours count for
+/// fewer, so that six rounds at six levels are not two kinds. `None` otherwise, for values not
+/// above 0 and for any that is not finite.
 ///
-/// Sources: Otsu, "A threshold selection method from gray-level histograms", IEEE Transactions on Systems, Man, and
-/// Cybernetics 9 (1979) (the split); Ashman, Bird and Zepf, "Detecting bimodality in astronomical datasets",
-/// Astronomical Journal 108 (1994) (the separation, D); the thresholds are simulated, docs/method/statistics.md.
+/// Sources: Otsu, "A threshold selection method from gray-level histograms", IEEE Transactions on
+/// Systems, Man, and Cybernetics 9 (1979) (the split); Ashman, Bird and Zepf, "Detecting bimodality
+/// in astronomical datasets", Astronomical Journal 108 (1994) (the separation, D); the thresholds
+/// are simulated, docs/method/statistics.md.
 pub fn modes(samples: &[f64]) -> Option<Modes> {
     let ordered = sorted(samples).filter(|s| s.first().is_some_and(|&least| least > 0.0))?;
     let split = best_split(&ordered)?;
     let (lows, highs) = ordered.split_at_checked(split.at)?;
-    let (low, high) = (median(lows)?, median(highs)?);
+    let low = median(lows)?;
+    let high = median(highs)?;
     let valley = valley(&ordered, low, high);
     let apart = split.separation > SEPARATION + BY_CHANCE / independent(samples) + valley;
     let two = apart && high >= low * LEAST_RATIO;
-    two.then_some(Modes { low, high, share_high: highs.len() as f64 / ordered.len() as f64 })
+    two.then_some(Modes {
+        low,
+        high,
+        share_high: highs.len() as f64 / ordered.len() as f64,
+    })
 }
 
 /// Where sorted values are split, and how well.
@@ -54,12 +61,14 @@ struct Split {
     separation: f64,
 }
 
-/// The split of `ordered` with the least sum of squares within both sides; `None` where the sides would be too small.
+/// The split of `ordered` with the least sum of squares within both sides; `None` where the sides
+/// would be too small.
 fn best_split(ordered: &[f64]) -> Option<Split> {
     let n = ordered.len();
     let least = ((n as f64 * LEAST_SHARE).ceil() as usize).max(LEAST_COUNT);
     // Around the middle and in units of the range, so that squares keep their digits.
-    let (middle, range) = (median(ordered)?, ordered.last()? - ordered.first()?);
+    let middle = median(ordered)?;
+    let range = ordered.last()? - ordered.first()?;
     let scaled: Vec<f64> = ordered.iter().map(|s| (s - middle) / range).collect();
     let all = scaled.iter().fold(Side::default(), |side, &x| side.with(x));
     let mut lows = Side::default();
@@ -71,7 +80,13 @@ fn best_split(ordered: &[f64]) -> Option<Split> {
         if allowed && best.as_ref().is_none_or(|(least, _)| within < *least) {
             let spread = (lows.squares() / lows.count + highs.squares() / highs.count) / 2.0;
             let separation = (highs.mean() - lows.mean()) / spread.sqrt();
-            best = Some((within, Split { at: before, separation }));
+            best = Some((
+                within,
+                Split {
+                    at: before,
+                    separation,
+                },
+            ));
         }
         lows = lows.with(x);
     }
@@ -88,7 +103,11 @@ struct Side {
 
 impl Side {
     fn with(&self, x: f64) -> Self {
-        Self { count: self.count + 1.0, sum: self.sum + x, sum_of_squares: self.sum_of_squares + x * x }
+        Self {
+            count: self.count + 1.0,
+            sum: self.sum + x,
+            sum_of_squares: self.sum_of_squares + x * x,
+        }
     }
 
     fn without(&self, other: &Self) -> Self {
@@ -109,21 +128,24 @@ impl Side {
     }
 }
 
-/// How many of `ordered` lie halfway between `low` and `high`, as a share of those around the rarer of the two.
+/// How many of `ordered` lie halfway between `low` and `high`, as a share of those around the rarer
+/// of the two.
 fn valley(ordered: &[f64], low: f64, high: f64) -> f64 {
     let near = |share: f64| {
-        let (middle, reach) = (low + (high - low) * share, (high - low) * 0.15);
+        let middle = low + (high - low) * share;
+        let reach = (high - low) * 0.15;
         let end = ordered.partition_point(|&s| s <= middle + reach);
         end.saturating_sub(ordered.partition_point(|&s| s < middle - reach)) as f64
     };
     near(0.5) / near(0.0).min(near(1.0))
 }
 
-/// About how many independent samples say as much as these, by the correlation of each with the next beyond that
-/// which independent ones could have.
+/// About how many independent samples say as much as these, by the correlation of each with the
+/// next beyond that which independent ones could have.
 ///
-/// Source: Bayley and Hammersley, "The effective number of independent observations in an autocorrelated time
-/// series", Supplement to the Journal of the Royal Statistical Society 8 (1946).
+/// Source: Bayley and Hammersley, "The effective number of independent observations in an
+/// autocorrelated time series", Supplement to the Journal of the Royal Statistical Society 8
+/// (1946).
 fn independent(samples: &[f64]) -> f64 {
     let n = samples.len() as f64;
     let mean = samples.iter().map(|s| s / n).sum::<f64>();
@@ -142,7 +164,11 @@ mod tests {
     use super::*;
 
     /// Share of cases in which `count` samples show two kinds; `draw` gives one by its number.
-    fn found(count: usize, trials: usize, mut draw: impl FnMut(usize, &mut SplitMix64) -> f64) -> f64 {
+    fn found(
+        count: usize,
+        trials: usize,
+        mut draw: impl FnMut(usize, &mut SplitMix64) -> f64,
+    ) -> f64 {
         let mut random = SplitMix64::new(51);
         let mut one = || {
             let samples: Vec<f64> = (0..count).map(|i| draw(i, &mut random)).collect();
@@ -158,16 +184,31 @@ mod tests {
             let mut level = 0.0;
             let cases = [
                 ("normal", found(count, 1000, |_, r| 10.0 + normal(r))),
-                ("exponential", found(count, 1000, |_, r| 0.001 + exponential(r))),
-                ("lognormal", found(count, 1000, |_, r| (0.5 * normal(r)).exp())),
+                (
+                    "exponential",
+                    found(count, 1000, |_, r| 0.001 + exponential(r)),
+                ),
+                (
+                    "lognormal",
+                    found(count, 1000, |_, r| (0.5 * normal(r)).exp()),
+                ),
                 ("uniform", found(count, 1000, |_, r| 1.0 + r.fraction())),
-                ("drift", found(count, 1000, |i, r| 20.0 + 5.0 * i as f64 / count as f64 + normal(r))),
+                (
+                    "drift",
+                    found(count, 1000, |i, r| {
+                        20.0 + 5.0 * i as f64 / count as f64 + normal(r)
+                    }),
+                ),
             ];
             for (name, share) in cases {
                 assert!(share < 0.006, "{name}, {count} samples: {share}");
             }
             let by_round = found(count, 1000, |i, r| {
-                level = if i % each == 0 { 10.0 + normal(r) } else { level };
+                level = if i % each == 0 {
+                    10.0 + normal(r)
+                } else {
+                    level
+                };
                 level + 0.1 * normal(r)
             });
             assert!(by_round < 0.03, "{count} samples: {by_round}");
@@ -177,12 +218,23 @@ mod tests {
     #[test]
     fn two_kinds_are_found() {
         let mixed = |count, apart: f64| {
-            found(count, 500, move |_, r| 20.0 + normal(r) + if r.fraction() < 0.4 { apart } else { 0.0 })
+            found(count, 500, move |_, r| {
+                20.0 + normal(r) + if r.fraction() < 0.4 { apart } else { 0.0 }
+            })
         };
-        assert!(mixed(625, 4.0) > 0.98 && mixed(150, 4.0) > 0.6 && mixed(150, 5.0) > 0.98 && mixed(60, 6.0) > 0.97);
+        assert!(
+            mixed(625, 4.0) > 0.98
+                && mixed(150, 4.0) > 0.6
+                && mixed(150, 5.0) > 0.98
+                && mixed(60, 6.0) > 0.97
+        );
         let mut high = false;
         let by_round = found(150, 500, |i, r| {
-            high = if i % 25 == 0 { r.fraction() < 0.4 } else { high };
+            high = if i % 25 == 0 {
+                r.fraction() < 0.4
+            } else {
+                high
+            };
             20.0 + 0.1 * normal(r) + if high { 5.0 } else { 0.0 }
         });
         assert!(by_round > 0.9, "{by_round}"); // all six rounds are of one kind in 5%
@@ -191,10 +243,16 @@ mod tests {
     #[test]
     fn the_kinds_are_the_ones_mixed() {
         let mut random = SplitMix64::new(52);
-        let mut samples: Vec<f64> = (0..100).map(|i| if i < 40 { 80.0 } else { 100.0 } + normal(&mut random)).collect();
+        let mut samples: Vec<f64> = (0..100)
+            .map(|i| if i < 40 { 80.0 } else { 100.0 } + normal(&mut random))
+            .collect();
         random.shuffle(&mut samples);
         let found = modes(&samples).unwrap();
-        assert!((found.low - 80.0).abs() < 1.0 && (found.high - 100.0).abs() < 1.0 && found.share_high == 0.6);
+        assert!(
+            (found.low - 80.0).abs() < 1.0
+                && (found.high - 100.0).abs() < 1.0
+                && found.share_high == 0.6
+        );
         let near: Vec<f64> = samples.iter().map(|s| s + 200.0).collect();
         assert_eq!(modes(&near), None); // 7% apart
         let huge: Vec<f64> = samples.iter().map(|s| s * 1e300).collect();
@@ -203,18 +261,39 @@ mod tests {
 
     #[test]
     fn outliers_are_no_kind_and_nonsense_has_none() {
-        let few = |count: usize| -> Vec<f64> { (0..100).map(|i| if i % 100 < count { 2.0 } else { 1.0 }).collect() };
+        let few = |count: usize| -> Vec<f64> {
+            (0..100)
+                .map(|i| if i % 100 < count { 2.0 } else { 1.0 })
+                .collect()
+        };
         assert_eq!(modes(&few(9)), None);
         let mut tenth = few(12);
         SplitMix64::new(1).shuffle(&mut tenth);
-        assert_eq!(modes(&tenth), Some(Modes { low: 1.0, high: 2.0, share_high: 0.12 }));
-        assert_eq!((modes(&[]), modes(&[1.0, 2.0]), modes(&[1.0; 100])), (None, None, None));
-        let shifted = |by: f64| tenth.iter().map(|s| s + by).collect::<Vec<f64>>();
         assert_eq!(
-            (modes(&shifted(-1.0)), modes(&shifted(f64::NAN)), modes(&shifted(f64::INFINITY))),
+            modes(&tenth),
+            Some(Modes {
+                low: 1.0,
+                high: 2.0,
+                share_high: 0.12
+            })
+        );
+        assert_eq!(
+            (modes(&[]), modes(&[1.0, 2.0]), modes(&[1.0; 100])),
             (None, None, None)
         );
-        let wide: Vec<f64> = tenth.iter().map(|&s| if s > 1.0 { f64::MAX } else { f64::MIN_POSITIVE }).collect();
+        let shifted = |by: f64| tenth.iter().map(|s| s + by).collect::<Vec<f64>>();
+        assert_eq!(
+            (
+                modes(&shifted(-1.0)),
+                modes(&shifted(f64::NAN)),
+                modes(&shifted(f64::INFINITY))
+            ),
+            (None, None, None)
+        );
+        let wide: Vec<f64> = tenth
+            .iter()
+            .map(|&s| if s > 1.0 { f64::MAX } else { f64::MIN_POSITIVE })
+            .collect();
         let _ = modes(&wide);
     }
 }

@@ -1,4 +1,5 @@
-//! Order statistics: median, quantiles, spread, and the interval the median can be trusted to lie in.
+//! Order statistics: median, quantiles, spread, and the interval the median can be trusted to lie
+//! in.
 
 /// The coverage that confidence intervals here are made for.
 pub(super) const COVERAGE: f64 = 0.95;
@@ -10,14 +11,14 @@ pub struct Interval {
     pub low: f64,
     /// Upper end, in the unit of the samples.
     pub high: f64,
-    /// The probability that an interval made like this one contains the true value; below 0.95 where the samples are
-    /// too few for more, 0 for a single sample.
+    /// The probability that an interval made like this one contains the true value; below 0.95
+    /// where the samples are too few for more, 0 for a single sample.
     pub attained: f64,
 }
 
 impl Interval {
-    /// Half the width as a share of `value`'s magnitude: 0.01 is "plus or minus 1%". `None` where `value` is 0 or not
-    /// finite.
+    /// Half the width as a share of `value`'s magnitude: 0.01 is "plus or minus 1%". `None` where
+    /// `value` is 0 or not finite.
     pub fn relative_half_width(&self, value: f64) -> Option<f64> {
         // Halves first: the difference of two large numbers of opposite sign can overflow.
         let share = (self.high / 2.0 - self.low / 2.0) / value.abs();
@@ -30,22 +31,23 @@ impl Interval {
     }
 }
 
-/// The median: the middle sample, or the mean of the middle two. `None` for no samples or any that is not finite.
+/// The median: the middle sample, or the mean of the middle two. `None` for no samples or any that
+/// is not finite.
 pub fn median(samples: &[f64]) -> Option<f64> {
     quantile(samples, 0.5)
 }
 
-/// The quantile at `q` of [0, 1], linear between neighbouring samples. `None` for no samples, any that is not finite,
-/// or a `q` outside of [0, 1].
+/// The quantile at `q` of [0, 1], linear between neighbouring samples. `None` for no samples, any
+/// that is not finite, or a `q` outside of [0, 1].
 ///
-/// Source: Hyndman and Fan, "Sample quantiles in statistical packages", The American Statistician 50 (1996), type 7
-/// (the default of R and NumPy).
+/// Source: Hyndman and Fan, "Sample quantiles in statistical packages", The American Statistician
+/// 50 (1996), type 7 (the default of R and NumPy).
 pub fn quantile(samples: &[f64], q: f64) -> Option<f64> {
     quantile_of_sorted(&sorted(samples)?, q)
 }
 
-/// The median absolute deviation from the median, unscaled (times 1.4826 it estimates a normal distribution's standard
-/// deviation). `None` as for [`median`].
+/// The median absolute deviation from the median, unscaled (times 1.4826 it estimates a normal
+/// distribution's standard deviation). `None` as for [`median`].
 ///
 /// Source: Hampel, "The influence curve and its role in robust estimation", JASA 69 (1974).
 pub fn mad(samples: &[f64]) -> Option<f64> {
@@ -61,41 +63,54 @@ pub fn mean(samples: &[f64]) -> Option<f64> {
     (!samples.is_empty() && mean.is_finite()).then_some(mean)
 }
 
-/// The standard deviation of a sample (divided by n - 1). `None` for fewer than two samples and as for [`mean`].
+/// The standard deviation of a sample (divided by n - 1). `None` for fewer than two samples and as
+/// for [`mean`].
 pub fn standard_deviation(samples: &[f64]) -> Option<f64> {
     let mean = mean(samples)?;
-    let freedom = samples.len().checked_sub(1).filter(|&freedom| freedom > 0)?;
-    let squares: f64 = samples.iter().map(|s| (s - mean).powi(2) / freedom as f64).sum();
+    let freedom = samples
+        .len()
+        .checked_sub(1)
+        .filter(|&freedom| freedom > 0)?;
+    let squares: f64 = samples
+        .iter()
+        .map(|s| (s - mean).powi(2) / freedom as f64)
+        .sum();
     Some(squares.sqrt()).filter(|deviation| deviation.is_finite())
 }
 
-/// The coefficient of variation: the standard deviation as a share of the mean's magnitude. `None` where
-/// the mean is 0, and as for [`standard_deviation`].
+/// The coefficient of variation: the standard deviation as a share of the mean's magnitude. `None`
+/// where the mean is 0, and as for [`standard_deviation`].
 pub fn coefficient_of_variation(samples: &[f64]) -> Option<f64> {
     let share = standard_deviation(samples)? / mean(samples)?.abs();
     share.is_finite().then_some(share)
 }
 
-/// The 95% confidence interval of the median by order statistics: from the k-th smallest to the k-th largest sample,
-/// with the largest k that leaves at most 2.5% to either side. It holds for any distribution of independent samples.
-/// Fewer than six samples have no such interval; they get their whole range, and `attained` says what that is worth.
-/// `None` as for [`median`].
+/// The 95% confidence interval of the median by order statistics: from the k-th smallest to the
+/// k-th largest sample, with the largest k that leaves at most 2.5% to either side. It holds for
+/// any distribution of independent samples. Fewer than six samples have no such interval; they get
+/// their whole range, and `attained` says what that is worth. `None` as for [`median`].
 ///
-/// Source: Conover, "Practical nonparametric statistics", section 3.2; without the interpolation of Hettmansperger and
-/// Sheather (Statistics & Probability Letters 4, 1986), which is narrower but no longer holds for any distribution.
+/// Source: Conover, "Practical nonparametric statistics", section 3.2; without the interpolation of
+/// Hettmansperger and Sheather (Statistics & Probability Letters 4, 1986), which is narrower but no
+/// longer holds for any distribution.
 pub fn median_interval(samples: &[f64]) -> Option<Interval> {
     let sorted = sorted(samples)?;
     let (rank, attained) = interval_rank(sorted.len());
-    Some(Interval { low: *sorted.get(rank)?, high: *sorted.get(sorted.len() - 1 - rank)?, attained })
+    Some(Interval {
+        low: *sorted.get(rank)?,
+        high: *sorted.get(sorted.len() - 1 - rank)?,
+        attained,
+    })
 }
 
-/// The interval of [`median_interval`] with its ends moved inwards to a coverage of 95%: to the point between the
-/// neighbouring order statistics where that of a smooth distribution would be. `None` for fewer than six samples, which
-/// have no 95% interval, and for any that is not finite.
+/// The interval of [`median_interval`] with its ends moved inwards to a coverage of 95%: to the
+/// point between the neighbouring order statistics where that of a smooth distribution would be.
+/// `None` for fewer than six samples, which have no 95% interval, and for any that is not finite.
 ///
-/// Source: Hettmansperger and Sheather, "Confidence intervals based on interpolated order statistics", Statistics &
-/// Probability Letters 4 (1986); Nyblom, "Note on interpolated order statistics", the same 14 (1992): off by less than
-/// 1% for distributions from the uniform to the Cauchy.
+/// Source: Hettmansperger and Sheather, "Confidence intervals based on interpolated order
+/// statistics", Statistics & Probability Letters 4 (1986); Nyblom, "Note on interpolated order
+/// statistics", the same 14 (1992): off by less than 1% for distributions from the uniform to the
+/// Cauchy.
 pub(super) fn interpolated_interval(samples: &[f64]) -> Option<Interval> {
     let sorted = sorted(samples)?;
     let n = sorted.len();
@@ -105,20 +120,26 @@ pub(super) fn interpolated_interval(samples: &[f64]) -> Option<Interval> {
     }
     let count = (rank + 1) as f64;
     // Probability of `count` of n samples below the median, in logarithms as in `interval_rank`.
-    let ways: f64 = (0..=rank).map(|k| ((n - k) as f64 / (k + 1) as f64).ln()).sum();
+    let ways: f64 = (0..=rank)
+        .map(|k| ((n - k) as f64 / (k + 1) as f64).ln())
+        .sum();
     let step = 2.0 * (ways - n as f64 * std::f64::consts::LN_2).exp();
     let spare = ((outer - COVERAGE) / step).clamp(0.0, 1.0);
     let above = n as f64 - count;
     let share = (above * spare / (count + (above - count) * spare)).clamp(0.0, 1.0);
     Some(Interval {
         low: between(*sorted.get(rank)?, *sorted.get(rank + 1)?, share),
-        high: between(*sorted.get(n - 2 - rank)?, *sorted.get(n - 1 - rank)?, 1.0 - share),
+        high: between(
+            *sorted.get(n - 2 - rank)?,
+            *sorted.get(n - 1 - rank)?,
+            1.0 - share,
+        ),
         attained: COVERAGE,
     })
 }
 
-/// The rank from 0 of the interval's ends among `n` sorted samples, and the coverage: the number of samples below the
-/// true median is binomial with probability 1/2.
+/// The rank from 0 of the interval's ends among `n` sorted samples, and the coverage: the number of
+/// samples below the true median is binomial with probability 1/2.
 pub(super) fn interval_rank(n: usize) -> (usize, f64) {
     let tail_allowed = (1.0 - COVERAGE) / 2.0;
     // In logarithms: 2^-n underflows from n = 1075 on.
@@ -157,8 +178,8 @@ pub(super) fn quantile_of_sorted(sorted: &[f64], q: f64) -> Option<f64> {
     Some(between(low, high, position.fract()))
 }
 
-/// The point at `share` of the way from `low` to `high`: never outside, and exact where they are equal. In this form
-/// because `high - low` may overflow.
+/// The point at `share` of the way from `low` to `high`: never outside, and exact where they are
+/// equal. In this form because `high - low` may overflow.
 fn between(low: f64, high: f64, share: f64) -> f64 {
     (low * (1.0 - share) + high * share).clamp(low, high)
 }
@@ -183,23 +204,48 @@ pub(super) mod tests {
 
     #[test]
     fn mean_deviation_and_variation_of_few_and_of_none() {
-        assert_eq!([mean(&[]), standard_deviation(&[]), coefficient_of_variation(&[])], [None; 3]);
         assert_eq!(
-            [mean(&[7.0]), standard_deviation(&[7.0]), coefficient_of_variation(&[7.0])],
+            [
+                mean(&[]),
+                standard_deviation(&[]),
+                coefficient_of_variation(&[])
+            ],
+            [None; 3]
+        );
+        assert_eq!(
+            [
+                mean(&[7.0]),
+                standard_deviation(&[7.0]),
+                coefficient_of_variation(&[7.0])
+            ],
             [Some(7.0), None, None]
         );
         let values = [2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0];
         assert_eq!(mean(&values), Some(5.0));
         assert!((standard_deviation(&values).unwrap() - (32.0f64 / 7.0).sqrt()).abs() < 1e-12);
         let negative: Vec<f64> = values.iter().map(|value| -value).collect();
-        assert_eq!(coefficient_of_variation(&negative), coefficient_of_variation(&values));
-        assert_eq!(coefficient_of_variation(&[-1.0, 1.0]), None, "a share of nothing");
+        assert_eq!(
+            coefficient_of_variation(&negative),
+            coefficient_of_variation(&values)
+        );
+        assert_eq!(
+            coefficient_of_variation(&[-1.0, 1.0]),
+            None,
+            "a share of nothing"
+        );
         assert_eq!(coefficient_of_variation(&[0.0, 0.0]), None);
         for wild in [f64::NAN, f64::INFINITY] {
-            assert_eq!([mean(&[1.0, wild]), standard_deviation(&[1.0, wild])], [None; 2]);
+            assert_eq!(
+                [mean(&[1.0, wild]), standard_deviation(&[1.0, wild])],
+                [None; 2]
+            );
         }
         assert!(mean(&[f64::MAX, f64::MAX]).is_some());
-        assert_eq!(standard_deviation(&[f64::MAX, -f64::MAX]), None, "larger than a number can be");
+        assert_eq!(
+            standard_deviation(&[f64::MAX, -f64::MAX]),
+            None,
+            "larger than a number can be"
+        );
     }
 
     #[test]
@@ -215,41 +261,82 @@ pub(super) mod tests {
 
     #[test]
     fn no_answer_rather_than_a_wrong_one() {
-        assert_eq!((median(&[]), mad(&[]), quantile(&[], 0.5), median_interval(&[])), (None, None, None, None));
+        assert_eq!(
+            (
+                median(&[]),
+                mad(&[]),
+                quantile(&[], 0.5),
+                median_interval(&[])
+            ),
+            (None, None, None, None)
+        );
         for bad in BAD {
             let samples = [1.0, bad, 2.0, 3.0, 4.0, 5.0, 6.0];
-            assert_eq!((median(&samples), mad(&samples), quantile(&samples, 0.1)), (None, None, None));
+            assert_eq!(
+                (median(&samples), mad(&samples), quantile(&samples, 0.1)),
+                (None, None, None)
+            );
             assert_eq!(median_interval(&samples), None);
             assert_eq!(quantile(&[1.0], bad), None);
         }
-        assert_eq!((quantile(&[1.0], -0.1), quantile(&[1.0], 1.1)), (None, None));
+        assert_eq!(
+            (quantile(&[1.0], -0.1), quantile(&[1.0], 1.1)),
+            (None, None)
+        );
     }
 
     #[test]
     fn one_sample_constants_and_extremes() {
         assert_eq!((median(&[7.0]), mad(&[7.0])), (Some(7.0), Some(0.0)));
-        assert_eq!(median_interval(&[7.0]), Some(Interval { low: 7.0, high: 7.0, attained: 0.0 }));
+        assert_eq!(
+            median_interval(&[7.0]),
+            Some(Interval {
+                low: 7.0,
+                high: 7.0,
+                attained: 0.0
+            })
+        );
         let same = [0.1; 9];
-        assert_eq!((median(&same), mad(&same), quantile(&same, 0.3)), (Some(0.1), Some(0.0), Some(0.1)));
+        assert_eq!(
+            (median(&same), mad(&same), quantile(&same, 0.3)),
+            (Some(0.1), Some(0.0), Some(0.1))
+        );
         assert_eq!(median(&[f64::MAX, f64::MAX]), Some(f64::MAX));
         assert_eq!(median(&[-f64::MAX, f64::MAX]), Some(0.0));
     }
 
     #[test]
     fn interval_ranks_are_the_tabled_ones() {
-        // Ranks from 1 and coverages of the sign-test interval, from the binomial distribution by hand.
-        for (n, rank, coverage) in
-            [(2, 1, 0.5), (3, 1, 0.75), (5, 1, 0.9375), (6, 1, 0.96875), (8, 1, 0.9921875), (9, 2, 0.9609375)]
-        {
+        // Ranks from 1 and coverages of the sign-test interval, from the binomial distribution by
+        // hand.
+        for (n, rank, coverage) in [
+            (2, 1, 0.5),
+            (3, 1, 0.75),
+            (5, 1, 0.9375),
+            (6, 1, 0.96875),
+            (8, 1, 0.9921875),
+            (9, 2, 0.9609375),
+        ] {
             assert_eq!(interval_rank(n).0 + 1, rank, "{n}");
             assert!((interval_rank(n).1 - coverage).abs() < 1e-12, "{n}");
         }
-        for (n, rank) in [(10, 2), (15, 4), (20, 6), (25, 8), (30, 10), (50, 18), (100, 40)] {
+        for (n, rank) in [
+            (10, 2),
+            (15, 4),
+            (20, 6),
+            (25, 8),
+            (30, 10),
+            (50, 18),
+            (100, 40),
+        ] {
             assert_eq!(interval_rank(n).0 + 1, rank, "{n}");
         }
         for n in 6..3000 {
             let (rank, coverage) = interval_rank(n);
-            assert!((0.95..1.0).contains(&coverage) && rank < n / 2, "{n}: {coverage}");
+            assert!(
+                (0.95..1.0).contains(&coverage) && rank < n / 2,
+                "{n}: {coverage}"
+            );
         }
         let (rank, coverage) = interval_rank(100_000);
         assert!((49_689..=49_691).contains(&(rank + 1)) && (coverage - 0.95).abs() < 0.001); // normal approximation
@@ -259,18 +346,26 @@ pub(super) mod tests {
     fn interval_holds_what_it_promises() {
         let mut random = SplitMix64::new(20_14);
         for n in [7, 8, 9, 11, 14, 20, 33, 50] {
-            let (mut normals, mut exponentials) = (0, 0);
+            let mut normals = 0;
+            let mut exponentials = 0;
             for _ in 0..2_000 {
                 let drawn: Vec<f64> = (0..n).map(|_| normal(&mut random)).collect();
                 normals += i32::from(median_interval(&drawn).unwrap().contains(0.0));
                 let drawn: Vec<f64> = (0..n).map(|_| exponential(&mut random)).collect();
-                exponentials += i32::from(median_interval(&drawn).unwrap().contains(std::f64::consts::LN_2));
+                exponentials += i32::from(
+                    median_interval(&drawn)
+                        .unwrap()
+                        .contains(std::f64::consts::LN_2),
+                );
             }
             // And no wider than it need be: the coverage found is near the one stated.
             let stated = median_interval(&vec![0.0; n]).unwrap().attained * 2_000.0;
             for found in [normals, exponentials] {
                 assert!(found >= 1_860, "{n}: {found}");
-                assert!((f64::from(found) - stated).abs() < 40.0, "{n}: {found} {stated}");
+                assert!(
+                    (f64::from(found) - stated).abs() < 40.0,
+                    "{n}: {found} {stated}"
+                );
             }
         }
     }
@@ -279,21 +374,47 @@ pub(super) mod tests {
     fn order_and_scale_do_not_matter() {
         let mut random = SplitMix64::new(5);
         let mut samples: Vec<f64> = (0..41).map(|_| exponential(&mut random)).collect();
-        let before = (median(&samples), mad(&samples), median_interval(&samples), quantile(&samples, 0.9));
+        let before = (
+            median(&samples),
+            mad(&samples),
+            median_interval(&samples),
+            quantile(&samples, 0.9),
+        );
         random.shuffle(&mut samples);
-        assert_eq!(before, (median(&samples), mad(&samples), median_interval(&samples), quantile(&samples, 0.9)));
+        assert_eq!(
+            before,
+            (
+                median(&samples),
+                mad(&samples),
+                median_interval(&samples),
+                quantile(&samples, 0.9)
+            )
+        );
         let scaled: Vec<f64> = samples.iter().map(|s| s * 1024.0).collect();
         let interval = median_interval(&samples).unwrap();
         let large = median_interval(&scaled).unwrap();
         assert_eq!(median(&scaled), median(&samples).map(|m| m * 1024.0));
-        assert_eq!((large.low, large.high), (interval.low * 1024.0, interval.high * 1024.0));
+        assert_eq!(
+            (large.low, large.high),
+            (interval.low * 1024.0, interval.high * 1024.0)
+        );
     }
 
     #[test]
     fn half_width_is_relative() {
-        let interval = Interval { low: 99.0, high: 101.0, attained: 0.95 };
+        let interval = Interval {
+            low: 99.0,
+            high: 101.0,
+            attained: 0.95,
+        };
         assert_eq!(interval.relative_half_width(100.0), Some(0.01));
         assert_eq!(interval.relative_half_width(-100.0), Some(0.01));
-        assert_eq!((interval.relative_half_width(0.0), interval.relative_half_width(f64::NAN)), (None, None));
+        assert_eq!(
+            (
+                interval.relative_half_width(0.0),
+                interval.relative_half_width(f64::NAN)
+            ),
+            (None, None)
+        );
     }
 }

@@ -2,8 +2,8 @@
 
 use super::order::median;
 
-/// Allocations that are alike are taken for different this often, for the note and for the interval. The interval is
-/// the more careful one: allocations that are taken for alike are pooled.
+/// Allocations that are alike are taken for different this often, for the note and for the
+/// interval. The interval is the more careful one: allocations that are taken for alike are pooled.
 const NOTED_BY_CHANCE: f64 = 0.005;
 const POOLED: f64 = 0.05;
 
@@ -13,18 +13,27 @@ const LEAST_RATIO: f64 = 1.03;
 /// Differences of rounds within allocations that have to be there to compare with.
 const LEAST_WITHIN: usize = 3;
 
-/// The highest median of an allocation relative to the lowest, `allocations[allocation][round][sample]` in time order,
-/// where that is above 1.03 and the allocations differ by more than their rounds and a trend over all rounds explain.
-/// `None` otherwise, for fewer than two allocations of three rounds (or three of two), for values not above 0, and
-/// for any that is not finite.
+/// The highest median of an allocation relative to the lowest,
+/// `allocations[allocation][round][sample]` in time order, where that is above 1.03 and the
+/// allocations differ by more than their rounds and a trend over all rounds explain. `None`
+/// otherwise, for fewer than two allocations of three rounds (or three of two), for values not
+/// above 0, and for any that is not finite.
 ///
-/// Source: Fisher's analysis of covariance on the medians of rounds, with time as the covariate (Scheffé, "The
-/// analysis of variance", chapter 6), at 0.5%.
+/// Source: Fisher's analysis of covariance on the medians of rounds, with time as the covariate
+/// (Scheffé, "The analysis of variance", chapter 6), at 0.5%.
 pub fn placement(allocations: &[Vec<Vec<f64>>]) -> Option<f64> {
-    let all: Option<Vec<f64>> =
-        allocations.iter().map(|a| a.concat()).filter(|a| !a.is_empty()).map(|a| median(&a)).collect();
+    let all: Option<Vec<f64>> = allocations
+        .iter()
+        .map(|a| a.concat())
+        .filter(|a| !a.is_empty())
+        .map(|a| median(&a))
+        .collect();
     let all = all?;
-    let lowest = all.iter().copied().reduce(f64::min).filter(|&low| low > 0.0)?;
+    let lowest = all
+        .iter()
+        .copied()
+        .reduce(f64::min)
+        .filter(|&low| low > 0.0)?;
     let ratio = all.iter().copied().reduce(f64::max)? / lowest;
     let different = ratio > LEAST_RATIO && by_chance(allocations, true)? < NOTED_BY_CHANCE;
     (different && ratio.is_finite()).then_some(ratio)
@@ -35,13 +44,17 @@ pub(super) fn differ(allocations: &[Vec<Vec<f64>>]) -> bool {
     by_chance(allocations, false).is_some_and(|p| p < POOLED)
 }
 
-/// The probability that allocations that are alike differ as much, with or without a trend over time allowed for.
-/// `None` where there are too few rounds to say.
+/// The probability that allocations that are alike differ as much, with or without a trend over
+/// time allowed for. `None` where there are too few rounds to say.
 fn by_chance(allocations: &[Vec<Vec<f64>>], trend: bool) -> Option<f64> {
     let mut rounds = Vec::new();
     let mut groups = 0;
     for allocation in allocations {
-        let levels: Option<Vec<f64>> = allocation.iter().filter(|r| !r.is_empty()).map(|r| median(r)).collect();
+        let levels: Option<Vec<f64>> = allocation
+            .iter()
+            .filter(|r| !r.is_empty())
+            .map(|r| median(r))
+            .collect();
         let levels = levels?;
         groups += usize::from(!levels.is_empty());
         rounds.extend(levels.into_iter().map(|level| (groups, level)));
@@ -50,18 +63,32 @@ fn by_chance(allocations: &[Vec<Vec<f64>>], trend: bool) -> Option<f64> {
     if groups < 2 || within + usize::from(trend) < LEAST_WITHIN || within == 0 {
         return None;
     }
-    // Relative to the first and to the number of rounds, so that squares neither overflow nor vanish.
-    let scale = rounds.iter().map(|r| r.1.abs()).reduce(f64::max).filter(|&s| s > 0.0)?;
+    // Relative to the first and to the number of rounds, so that squares neither overflow nor
+    // vanish.
+    let scale = rounds
+        .iter()
+        .map(|r| r.1.abs())
+        .reduce(f64::max)
+        .filter(|&s| s > 0.0)?;
     let count = rounds.len() as f64;
     let points: Vec<Point> = rounds
         .iter()
         .enumerate()
-        .map(|(i, &(group, level))| Point { group, time: i as f64 / count, level: level / scale })
+        .map(|(i, &(group, level))| Point {
+            group,
+            time: i as f64 / count,
+            level: level / scale,
+        })
         .collect();
     let one_line = left_over(&points, |_| 0, trend)?;
     let line_each = left_over(&points, |p| p.group, trend)?;
     let between = (one_line - line_each).max(0.0) / (groups - 1) as f64;
-    Some(f_by_chance(between, line_each / within as f64, groups - 1, within))
+    Some(f_by_chance(
+        between,
+        line_each / within as f64,
+        groups - 1,
+        within,
+    ))
 }
 
 /// The median of a round.
@@ -71,27 +98,38 @@ struct Point {
     level: f64,
 }
 
-/// The sum of squares that is left when each class has its own mean, and all the same slope over time where `trend`.
+/// The sum of squares that is left when each class has its own mean, and all the same slope over
+/// time where `trend`.
 fn left_over(points: &[Point], class: impl Fn(&Point) -> usize, trend: bool) -> Option<f64> {
-    let (mut levels, mut times, mut both) = (0.0, 0.0, 0.0);
+    let mut levels = 0.0;
+    let mut times = 0.0;
+    let mut both = 0.0;
     for point in points {
         let mut mean = (0.0, 0.0, 0.0);
         for other in points.iter().filter(|p| class(p) == class(point)) {
             mean = (mean.0 + other.level, mean.1 + other.time, mean.2 + 1.0);
         }
-        let (level, time) = (point.level - mean.0 / mean.2, point.time - mean.1 / mean.2);
+        let level = point.level - mean.0 / mean.2;
+        let time = point.time - mean.1 / mean.2;
         levels += level * level;
         times += time * time;
         both += level * time;
     }
-    let fitted = if trend && times > 0.0 { both * both / times } else { 0.0 };
+    let fitted = if trend && times > 0.0 {
+        both * both / times
+    } else {
+        0.0
+    };
     Some((levels - fitted).max(0.0)).filter(|left| left.is_finite())
 }
 
-/// The probability that the ratio of two mean squares of `between` and `within` degrees of freedom is as large.
+/// The probability that the ratio of two mean squares of `between` and `within` degrees of freedom
+/// is as large.
 fn f_by_chance(mean_between: f64, mean_within: f64, between: usize, within: usize) -> f64 {
-    let (a, b) = (within as f64 / 2.0, between as f64 / 2.0);
-    let (noise, signal) = (within as f64 * mean_within, between as f64 * mean_between);
+    let a = within as f64 / 2.0;
+    let b = between as f64 / 2.0;
+    let noise = within as f64 * mean_within;
+    let signal = between as f64 * mean_between;
     // Rounding leaves squares of 1e-16 or so of equal values.
     if signal <= 1e-28 {
         return 1.0;
@@ -99,15 +137,18 @@ fn f_by_chance(mean_between: f64, mean_within: f64, between: usize, within: usiz
     incomplete_beta(noise / (noise + signal), a, b)
 }
 
-/// The regularised incomplete beta function, `a` and `b` halves of whole numbers, at `x` of [0, 1]: by integration of
-/// t^(a-1) (1-t)^(b-1) in t = sin^2, which is smooth for them.
+/// The regularised incomplete beta function, `a` and `b` halves of whole numbers, at `x` of [0, 1]:
+/// by integration of t^(a-1) (1-t)^(b-1) in t = sin^2, which is smooth for them.
 fn incomplete_beta(x: f64, a: f64, b: f64) -> f64 {
     const STEPS: usize = 200;
-    let weight = |angle: f64| angle.sin().powf(2.0 * a - 1.0) * angle.cos().max(0.0).powf(2.0 * b - 1.0);
+    let weight =
+        |angle: f64| angle.sin().powf(2.0 * a - 1.0) * angle.cos().max(0.0).powf(2.0 * b - 1.0);
     // Simpson's rule.
     let integral = |to: f64| {
         let at = |i: usize| weight(to * i as f64 / STEPS as f64);
-        let inner: f64 = (1..STEPS).map(|i| at(i) * if i % 2 == 1 { 4.0 } else { 2.0 }).sum();
+        let inner: f64 = (1..STEPS)
+            .map(|i| at(i) * if i % 2 == 1 { 4.0 } else { 2.0 })
+            .sum();
         (at(0) + inner + at(STEPS)) * to / (3 * STEPS) as f64
     };
     let part = integral(x.clamp(0.0, 1.0).sqrt().asin());
@@ -120,15 +161,17 @@ mod tests {
     use super::super::order::tests::{exponential, normal};
     use super::*;
 
-    /// Share of cases in which allocations are told apart: `shape` allocations and rounds, the last allocation
-    /// `apart` above 20, `rise` over all rounds, and noise of 1.
+    /// Share of cases in which allocations are told apart: `shape` allocations and rounds, the last
+    /// allocation `apart` above 20, `rise` over all rounds, and noise of 1.
     fn found(shape: [usize; 2], apart: f64, rise: f64, noise: fn(&mut SplitMix64) -> f64) -> f64 {
         let mut random = SplitMix64::new(41);
         let trials = 600;
         let mut one = || {
             let mut level = |a: usize, r: usize| {
                 let time = (a * shape[1] + r) as f64 / (shape[0] * shape[1] - 1) as f64;
-                20.0 + rise * time + noise(&mut random) + if a + 1 == shape[0] { apart } else { 0.0 }
+                20.0 + rise * time
+                    + noise(&mut random)
+                    + if a + 1 == shape[0] { apart } else { 0.0 }
             };
             let mut allocation = |a| (0..shape[1]).map(|r| vec![level(a, r); 2]).collect();
             let drawn: Vec<Vec<Vec<f64>>> = (0..shape[0]).map(&mut allocation).collect();
@@ -141,7 +184,11 @@ mod tests {
     fn allocations_that_are_alike_are_rarely_told_apart() {
         for shape in [[2, 3], [3, 2], [2, 6], [4, 3]] {
             let skewed: fn(&mut SplitMix64) -> f64 = |r| 2.0 * exponential(r);
-            for (rise, noise) in [(0.0, normal as fn(&mut SplitMix64) -> f64), (0.0, skewed), (10.0, normal)] {
+            for (rise, noise) in [
+                (0.0, normal as fn(&mut SplitMix64) -> f64),
+                (0.0, skewed),
+                (10.0, normal),
+            ] {
                 let found = found(shape, 0.0, rise, noise);
                 assert!(found <= 0.012, "{shape:?} {rise}: {found}");
             }
@@ -167,31 +214,56 @@ mod tests {
     #[test]
     fn no_answer_for_little_or_nonsense() {
         let three = |level: f64| vec![vec![level]; 3];
-        assert_eq!((placement(&[]), placement(&[three(1.0)]), placement(&[vec![], vec![]])), (None, None, None));
+        assert_eq!(
+            (
+                placement(&[]),
+                placement(&[three(1.0)]),
+                placement(&[vec![], vec![]])
+            ),
+            (None, None, None)
+        );
         // One round each: allocations and rounds cannot be told apart.
         let single: Vec<Vec<Vec<f64>>> = (1..9).map(|level| vec![vec![f64::from(level)]]).collect();
         assert_eq!(placement(&single), None);
-        assert_eq!((placement(&[three(0.0), three(1.0)]), placement(&[three(-1.0), three(1.0)])), (None, None));
         assert_eq!(
-            (placement(&[three(f64::NAN), three(1.0)]), differ(&[three(f64::INFINITY), three(1.0)])),
+            (
+                placement(&[three(0.0), three(1.0)]),
+                placement(&[three(-1.0), three(1.0)])
+            ),
+            (None, None)
+        );
+        assert_eq!(
+            (
+                placement(&[three(f64::NAN), three(1.0)]),
+                differ(&[three(f64::INFINITY), three(1.0)])
+            ),
             (None, false)
         );
         // Equal rounds within, and none between.
         assert_eq!(placement(&[three(1.0), three(1.0)]), None);
         assert_eq!(placement(&[three(1.0), three(2.0)]), Some(2.0));
         assert_eq!(placement(&[three(1e300), three(2e300)]), Some(2.0));
-        assert_eq!(placement(&[three(f64::MIN_POSITIVE), three(f64::MAX)]), None);
+        assert_eq!(
+            placement(&[three(f64::MIN_POSITIVE), three(f64::MAX)]),
+            None
+        );
     }
 
     #[test]
     fn chances_are_the_tabled_ones() {
         // Quantiles of F from tables: 1 and 4, 2 and 3, 1 and 10, 5 and 60 degrees of freedom.
-        for (ratio, between, within, p) in
-            [(7.709, 1, 4, 0.05), (30.82, 2, 3, 0.01), (10.04, 1, 10, 0.01), (3.339, 5, 60, 0.01)]
-        {
+        for (ratio, between, within, p) in [
+            (7.709, 1, 4, 0.05),
+            (30.82, 2, 3, 0.01),
+            (10.04, 1, 10, 0.01),
+            (3.339, 5, 60, 0.01),
+        ] {
             let found = f_by_chance(ratio, 1.0, between, within);
             assert!((found - p).abs() < p / 100.0, "{ratio}: {found}");
         }
-        assert_eq!((f_by_chance(0.0, 0.0, 1, 4), f_by_chance(1.0, 0.0, 1, 4)), (1.0, 0.0));
+        assert_eq!(
+            (f_by_chance(0.0, 0.0, 1, 4), f_by_chance(1.0, 0.0, 1, 4)),
+            (1.0, 0.0)
+        );
     }
 }

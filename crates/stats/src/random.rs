@@ -1,14 +1,15 @@
 //! Random numbers that are the same on every machine for the same seed.
 //!
-//! They live here, in the lowest room that needs them (where methods are proved on drawn samples); `engine` hands them on to the rest.
+//! They live here, in the lowest room that needs them (where methods are proved on drawn samples);
+//! `engine` hands them on to the rest.
 
 /// What SplitMix64 adds to its state at every step: 2^64 divided by the golden ratio, made odd.
 const GAMMA: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// The generator SplitMix64: 64 bits of state, 64 bits a step, any seed is a good seed.
 ///
-/// Source: Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014, with the finaliser
-/// (Stafford's variant 13) of its Java implementation. Not for secrets.
+/// Source: Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014,
+/// with the finaliser (Stafford's variant 13) of its Java implementation. Not for secrets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SplitMix64 {
     state: u64,
@@ -28,8 +29,8 @@ impl SplitMix64 {
 
     /// A number of [0, n), each with the same probability; 0 where `n` is 0.
     ///
-    /// Source: Lemire, "Fast random integer generation in an interval", ACM TOMACS 29 (2019): the high half of a
-    /// product, with the few low halves rejected that would favour some results.
+    /// Source: Lemire, "Fast random integer generation in an interval", ACM TOMACS 29 (2019): the
+    /// high half of a product, with the few low halves rejected that would favour some results.
     pub fn below(&mut self, n: u64) -> u64 {
         let mut product = u128::from(self.next_u64()) * u128::from(n);
         if (product as u64) < n {
@@ -46,8 +47,8 @@ impl SplitMix64 {
         (self.next_u64() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// Puts `items` in a random order, every order with the same probability (Fisher and Yates, as in Knuth, TAOCP
-    /// volume 2, algorithm P).
+    /// Puts `items` in a random order, every order with the same probability (Fisher and Yates, as
+    /// in Knuth, TAOCP volume 2, algorithm P).
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
             items.swap(last, self.below(last as u64 + 1) as usize);
@@ -55,16 +56,19 @@ impl SplitMix64 {
     }
 }
 
-/// A seed for the `index`-th use of `seed` for the purpose `domain`: different purposes and different indices get
-/// unrelated seeds, and adding a purpose leaves all others as they were.
+/// A seed for the `index`-th use of `seed` for the purpose `domain`: different purposes and
+/// different indices get unrelated seeds, and adding a purpose leaves all others as they were.
 ///
-/// The domain is hashed by FNV-1a (Fowler, Noll and Vo), and the three are folded together by SplitMix64's finaliser.
+/// The domain is hashed by FNV-1a (Fowler, Noll and Vo), and the three are folded together by
+/// SplitMix64's finaliser.
 pub fn derive(seed: u64, domain: &str, index: u64) -> u64 {
     let hash = |h: u64, byte: u8| (h ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3);
     let domain = domain.bytes().fold(0xCBF2_9CE4_8422_2325, hash);
-    [domain, index].into_iter().fold(mix(seed.wrapping_add(GAMMA)), |folded, part| {
-        mix(folded.wrapping_add(GAMMA) ^ mix(part.wrapping_add(GAMMA)))
-    })
+    [domain, index]
+        .into_iter()
+        .fold(mix(seed.wrapping_add(GAMMA)), |folded, part| {
+            mix(folded.wrapping_add(GAMMA) ^ mix(part.wrapping_add(GAMMA)))
+        })
 }
 
 /// Stafford's variant 13 of the MurmurHash3 finaliser, a bijection of 64 bits.
@@ -81,7 +85,8 @@ mod tests {
 
     #[test]
     fn the_published_sequence() {
-        // The first outputs of the reference implementation (Vigna's splitmix64.c) for the seed 1234567.
+        // The first outputs of the reference implementation (Vigna's splitmix64.c) for the seed
+        // 1234567.
         let mut random = SplitMix64::new(1_234_567);
         let first: Vec<u64> = (0..5).map(|_| random.next_u64()).collect();
         let published = [
@@ -102,9 +107,13 @@ mod tests {
         for _ in 0..70_000 {
             counts[random.below(7) as usize] += 1;
         }
-        let chi2: f64 = counts.iter().map(|&c| (f64::from(c) - 1e4).powi(2) / 1e4).sum();
+        let chi2: f64 = counts
+            .iter()
+            .map(|&c| (f64::from(c) - 1e4).powi(2) / 1e4)
+            .sum();
         assert!(chi2 < 22.5, "{counts:?}"); // 6 degrees of freedom, one in a thousand
-        // At 3/4 of the range, a product without rejection would hit the residues mod 3 in a ratio of 2:1:1.
+        // At 3/4 of the range, a product without rejection would hit the residues mod 3 in a ratio
+        // of 2:1:1.
         let large = 3u64 << 62;
         let mut residues = [0u32; 3];
         for _ in 0..30_000 {
@@ -112,7 +121,10 @@ mod tests {
             assert!(value < large);
             residues[(value % 3) as usize] += 1;
         }
-        assert!(residues.iter().all(|&c| (9_600..10_400).contains(&c)), "{residues:?}");
+        assert!(
+            residues.iter().all(|&c| (9_600..10_400).contains(&c)),
+            "{residues:?}"
+        );
     }
 
     #[test]
@@ -133,7 +145,10 @@ mod tests {
             *counts.entry(items).or_insert(0u32) += 1;
         }
         assert_eq!(counts.len(), 24);
-        assert!(counts.values().all(|&c| (860..1_140).contains(&c)), "{counts:?}");
+        assert!(
+            counts.values().all(|&c| (860..1_140).contains(&c)),
+            "{counts:?}"
+        );
         random.shuffle::<u8>(&mut []);
     }
 
@@ -143,13 +158,18 @@ mod tests {
         for seed in 0..10 {
             for domain in ["", "a", "chain", "rounds"] {
                 for index in 0..50 {
-                    assert!(seen.insert(derive(seed, domain, index)), "{seed} {domain} {index}");
+                    assert!(
+                        seen.insert(derive(seed, domain, index)),
+                        "{seed} {domain} {index}"
+                    );
                 }
             }
         }
         assert_eq!(derive(1, "chain", 2), derive(1, "chain", 2));
         // Neighbouring indices differ in about half of the bits.
-        let flipped: u32 = (0..1000).map(|i| (derive(0, "a", i) ^ derive(0, "a", i + 1)).count_ones()).sum();
+        let flipped: u32 = (0..1000)
+            .map(|i| (derive(0, "a", i) ^ derive(0, "a", i + 1)).count_ones())
+            .sum();
         assert!((31_000..33_000).contains(&flipped), "{flipped}");
     }
 }

@@ -2,35 +2,49 @@
 
 use super::order::{Interval, sorted};
 
-/// Up to so many values in each set, their ranks are counted exactly; beyond, the normal approximation is as good.
+/// Up to so many values in each set, their ranks are counted exactly; beyond, the normal
+/// approximation is as good.
 const EXACT: usize = 20;
 
-/// At most about so many values of a set are paired with those of the other, which bounds the cost; more are thinned out
-/// evenly, which only widens the interval.
+/// At most about so many values of a set are paired with those of the other, which bounds the cost;
+/// more are thinned out evenly, which only widens the interval.
 const MOST: usize = 400;
 
-/// How many times as large values like `after` are as values like `before`, all of them independent, positive and in
-/// any one unit; the interval holds the true ratio with at least the asked `confidence` (0.98) where both sets come
-/// from one distribution up to a factor, whatever that distribution is. 1 lies outside by chance in at most
-/// 1 - `confidence` of comparisons of equals.
+/// How many times as large values like `after` are as values like `before`, all of them
+/// independent, positive and in any one unit; the interval holds the true ratio with at least the
+/// asked `confidence` (0.98) where both sets come from one distribution up to a factor, whatever
+/// that distribution is. 1 lies outside by chance in at most 1 - `confidence` of comparisons of
+/// equals.
 ///
-/// The interval inverts the rank-sum test of Wilcoxon, Mann and Whitney on logarithms, where a factor is a shift. `None` for values that are not finite and above 0, for ratios out of the range of
-/// numbers, and where the values are too few for the confidence: 0.98 takes five and five, or four and six.
+/// The interval inverts the rank-sum test of Wilcoxon, Mann and Whitney on logarithms, where a
+/// factor is a shift. `None` for values that are not finite and above 0, for ratios out of the
+/// range of numbers, and where the values are too few for the confidence: 0.98 takes five and five,
+/// or four and six.
 ///
 /// Source: Hollander and Wolfe, "Nonparametric statistical methods", section 4.3 (Moses' interval).
 pub fn ratio_interval(before: &[f64], after: &[f64], confidence: f64) -> Option<Interval> {
-    let (before, after) = (thin(&sorted(before)?), thin(&sorted(after)?));
+    let before = thin(&sorted(before)?);
+    let after = thin(&sorted(after)?);
     if *before.first()? <= 0.0 || *after.first()? <= 0.0 || !(0.0..1.0).contains(&confidence) {
         return None;
     }
     let (outside, attained) = rank(before.len(), after.len(), confidence)?;
-    let ratios: Vec<f64> = before.iter().flat_map(|b| after.iter().map(move |a| a / b)).collect();
+    let ratios: Vec<f64> = before
+        .iter()
+        .flat_map(|b| after.iter().map(move |a| a / b))
+        .collect();
     let ratios = sorted(&ratios)?;
-    let (low, high) = (*ratios.get(outside)?, *ratios.get(ratios.len() - 1 - outside)?);
-    (low > 0.0).then_some(Interval { low, high, attained })
+    let low = *ratios.get(outside)?;
+    let high = *ratios.get(ratios.len() - 1 - outside)?;
+    (low > 0.0).then_some(Interval {
+        low,
+        high,
+        attained,
+    })
 }
 
-/// How many of the `n` x `m` ratios lie outside of the interval on each side, and the confidence of that interval.
+/// How many of the `n` x `m` ratios lie outside of the interval on each side, and the confidence of
+/// that interval.
 fn rank(n: usize, m: usize, confidence: f64) -> Option<(usize, f64)> {
     let tail_allowed = (1.0 - confidence) / 2.0;
     if n.max(m) > EXACT {
@@ -53,36 +67,44 @@ fn rank(n: usize, m: usize, confidence: f64) -> Option<(usize, f64)> {
 
 /// The same from the normal approximation of the statistic, a whole step on the safe side.
 fn normal_rank(n: usize, m: usize, tail: f64) -> Option<usize> {
-    let (n, m) = (n as f64, m as f64);
+    let n = n as f64;
+    let m = m as f64;
     let deviation = (n * m * (n + m + 1.0) / 12.0).sqrt();
     let rank = (n * m / 2.0 - normal_quantile(tail) * deviation - 1.0).floor();
     // Two values against many: not even the outermost pair is rare enough.
     (rank >= 0.0).then_some(rank as usize)
 }
 
-/// How far above its mean a normal variable is, in standard deviations, with a probability of `tail` below a half; off by less
-/// than 0.0005.
+/// How far above its mean a normal variable is, in standard deviations, with a probability of
+/// `tail` below a half; off by less than 0.0005.
 ///
 /// Source: Abramowitz and Stegun, "Handbook of mathematical functions", formula 26.2.23.
 fn normal_quantile(tail: f64) -> f64 {
     let t = (-2.0 * tail.ln()).sqrt();
-    let (above, below) =
-        (2.515_517 + t * (0.802_853 + t * 0.010_328), 1.0 + t * (1.432_788 + t * (0.189_269 + t * 0.001_308)));
+    let above = 2.515_517 + t * (0.802_853 + t * 0.010_328);
+    let below = 1.0 + t * (1.432_788 + t * (0.189_269 + t * 0.001_308));
     t - above / below
 }
 
 /// In how many orders of `n` and `m` values the statistic of Mann and Whitney is 0, 1, 2 and so on.
 ///
-/// Source: Mann and Whitney, "On a test of whether one of two random variables is stochastically larger than the
-/// other", Annals of Mathematical Statistics 18 (1947): what is left when the largest value is taken away.
+/// Source: Mann and Whitney, "On a test of whether one of two random variables is stochastically
+/// larger than the other", Annals of Mathematical Statistics 18 (1947): what is left when the
+/// largest value is taken away.
 fn rank_sum_ways(n: usize, m: usize) -> Vec<f64> {
     let mut row: Vec<Vec<f64>> = vec![vec![1.0]; m + 1];
     for i in 1..=n {
         let mut next = vec![vec![1.0]];
         for j in 1..=m {
             let mut ways = vec![0.0; i * j + 1];
-            row[j].iter().enumerate().for_each(|(u, count)| ways[u + j] += count);
-            next[j - 1].iter().enumerate().for_each(|(u, count)| ways[u] += count);
+            row[j]
+                .iter()
+                .enumerate()
+                .for_each(|(u, count)| ways[u + j] += count);
+            next[j - 1]
+                .iter()
+                .enumerate()
+                .for_each(|(u, count)| ways[u] += count);
             next.push(ways);
         }
         row = next;
@@ -92,7 +114,11 @@ fn rank_sum_ways(n: usize, m: usize) -> Vec<f64> {
 
 /// At most about [`MOST`] of `values`, evenly spaced.
 fn thin(values: &[f64]) -> Vec<f64> {
-    values.iter().copied().step_by(values.len().div_ceil(MOST).max(1)).collect()
+    values
+        .iter()
+        .copied()
+        .step_by(values.len().div_ceil(MOST).max(1))
+        .collect()
 }
 
 #[cfg(test)]
@@ -103,7 +129,8 @@ mod tests {
 
     #[test]
     fn published_critical_values() {
-        // Two-sided 0.02 of the rank-sum statistic: 3 of 6 and 6, 19 of 10 and 10, 1 of 5 and 5, none of 4 and 4.
+        // Two-sided 0.02 of the rank-sum statistic: 3 of 6 and 6, 19 of 10 and 10, 1 of 5 and 5,
+        // none of 4 and 4.
         for (n, m, outside) in [(5, 5, 1), (6, 6, 3), (10, 10, 19), (20, 20, 114)] {
             assert_eq!(rank(n, m, 0.98).unwrap().0, outside, "{n} {m}");
         }
@@ -143,19 +170,31 @@ mod tests {
     #[test]
     fn skewed_values_do_not_fool_it() {
         let mut random = SplitMix64::new(5);
-        let mut draw = |n: usize| (0..n).map(|_| 10.0 + exponential(&mut random).powi(3)).collect::<Vec<f64>>();
+        let mut draw = |n: usize| {
+            (0..n)
+                .map(|_| 10.0 + exponential(&mut random).powi(3))
+                .collect::<Vec<f64>>()
+        };
         let trials = 2000;
-        let held = (0..trials).filter(|_| ratio_interval(&draw(6), &draw(6), 0.98).unwrap().contains(1.0));
+        let held = (0..trials).filter(|_| {
+            ratio_interval(&draw(6), &draw(6), 0.98)
+                .unwrap()
+                .contains(1.0)
+        });
         assert!(held.count() as f64 / f64::from(trials) >= 0.98);
     }
 
     #[test]
     fn scale_does_not_matter_and_order_inverts() {
-        let (a, b) = ([1.0, 2.0, 3.0, 4.0, 5.0, 7.0], [2.0, 3.0, 5.0, 6.0, 7.0, 8.0]);
+        let a = [1.0, 2.0, 3.0, 4.0, 5.0, 7.0];
+        let b = [2.0, 3.0, 5.0, 6.0, 7.0, 8.0];
         let ratio = ratio_interval(&a, &b, 0.98).unwrap();
         let eightfold = b.map(|v| v * 8.0);
         let scaled = ratio_interval(&a, &eightfold, 0.98).unwrap();
-        assert_eq!([scaled.low, scaled.high], [ratio.low * 8.0, ratio.high * 8.0]);
+        assert_eq!(
+            [scaled.low, scaled.high],
+            [ratio.low * 8.0, ratio.high * 8.0]
+        );
         let back = ratio_interval(&b, &a, 0.98).unwrap();
         assert!((back.low * ratio.high - 1.0).abs() < 1e-12);
         assert!(ratio.low < ratio.high && (0.98..1.0).contains(&ratio.attained));
@@ -166,10 +205,19 @@ mod tests {
         let six = [1.0; 6];
         for bad in [f64::NAN, f64::INFINITY, 0.0, -1.0] {
             let wrong = [1.0, 1.0, 1.0, 1.0, 1.0, bad];
-            assert_eq!((ratio_interval(&six, &wrong, 0.98), ratio_interval(&wrong, &six, 0.98)), (None, None));
+            assert_eq!(
+                (
+                    ratio_interval(&six, &wrong, 0.98),
+                    ratio_interval(&wrong, &six, 0.98)
+                ),
+                (None, None)
+            );
         }
         assert_eq!(ratio_interval(&[], &six, 0.98), None);
-        assert_eq!(ratio_interval(&[f64::MIN_POSITIVE; 6], &[f64::MAX; 6], 0.98), None);
+        assert_eq!(
+            ratio_interval(&[f64::MIN_POSITIVE; 6], &[f64::MAX; 6], 0.98),
+            None
+        );
         assert_eq!(ratio_interval(&six, &six, 1.0), None);
         assert_eq!(ratio_interval(&six, &[2.0; 6], 0.98).unwrap().low, 2.0);
         let thinned = ratio_interval(&vec![1.0; 50_000], &vec![3.0; 50_000], 0.98).unwrap();

@@ -3,13 +3,16 @@
 use super::levels::{Headline, headline};
 use super::order::COVERAGE;
 
-/// Samples are taken until the median is known well enough, but never fewer than a minimum nor more than a maximum.
+/// Samples are taken until the median is known well enough, but never fewer than a minimum nor more
+/// than a maximum.
 ///
-/// Source: Hoefler and Belli, "Scientific benchmarking of parallel computing systems", SC'15, rule on the number of
-/// measurements: stop by the width of a non-parametric confidence interval of the median, with a cap.
+/// Source: Hoefler and Belli, "Scientific benchmarking of parallel computing systems", SC'15, rule
+/// on the number of measurements: stop by the width of a non-parametric confidence interval of the
+/// median, with a cap.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StopRule {
-    /// The interval's half-width as a share of the median that is good enough: 0.01 is plus or minus 1%.
+    /// The interval's half-width as a share of the median that is good enough: 0.01 is plus or
+    /// minus 1%.
     pub relative_width: f64,
     /// Fewer samples than this are never enough (unless it is above the maximum).
     pub minimum: usize,
@@ -18,13 +21,14 @@ pub struct StopRule {
 }
 
 impl StopRule {
-    /// Whether the samples so far, by allocation and round, are enough: by the width of the interval of
-    /// [`headline`], so that rounds that differ ask for more rounds. Samples with no 95% interval can be enough by the
-    /// maximum only: two to five rounds, two to five allocations that differ, fewer than six samples of one round, and
-    /// samples that are not finite.
+    /// Whether the samples so far, by allocation and round, are enough: by the width of the
+    /// interval of [`headline`], so that rounds that differ ask for more rounds. Samples with no
+    /// 95% interval can be enough by the maximum only: two to five rounds, two to five allocations
+    /// that differ, fewer than six samples of one round, and samples that are not finite.
     pub fn enough(&self, allocations: &[Vec<Vec<f64>>]) -> bool {
         let count: usize = allocations.iter().flatten().map(Vec::len).sum();
-        count >= self.maximum || (count >= self.minimum && self.precise(allocations).unwrap_or(false))
+        count >= self.maximum
+            || (count >= self.minimum && self.precise(allocations).unwrap_or(false))
     }
 
     /// Whether the interval is inside the target, `None` where there is none.
@@ -41,7 +45,11 @@ mod tests {
     use super::super::order::tests::normal;
     use super::*;
 
-    const RULE: StopRule = StopRule { relative_width: 0.01, minimum: 7, maximum: 60 };
+    const RULE: StopRule = StopRule {
+        relative_width: 0.01,
+        minimum: 7,
+        maximum: 60,
+    };
 
     fn enough(rule: StopRule, rounds: &[Vec<f64>]) -> bool {
         rule.enough(&[rounds.to_vec()])
@@ -53,7 +61,11 @@ mod tests {
         let mut groups = Vec::new();
         while !enough(rule, &groups) {
             let level = 100.0 + between * normal(&mut random);
-            groups.push((0..5).map(|_| level + within * normal(&mut random)).collect());
+            groups.push(
+                (0..5)
+                    .map(|_| level + within * normal(&mut random))
+                    .collect(),
+            );
         }
         groups.concat().len()
     }
@@ -62,9 +74,22 @@ mod tests {
     fn steady_samples_stop_at_the_minimum_and_wild_ones_at_the_maximum() {
         // Two to five rounds have no 95% interval.
         assert_eq!(taken(RULE, 0.0, 0.0), 30);
-        assert_eq!(taken(StopRule { minimum: 41, ..RULE }, 0.0, 0.0), 45);
+        assert_eq!(
+            taken(
+                StopRule {
+                    minimum: 41,
+                    ..RULE
+                },
+                0.0,
+                0.0
+            ),
+            45
+        );
         assert_eq!(taken(RULE, 0.0, 30.0), 60);
-        let many = StopRule { maximum: 3000, ..RULE };
+        let many = StopRule {
+            maximum: 3000,
+            ..RULE
+        };
         let middling = taken(many, 0.0, 3.0);
         assert!((35..300).contains(&middling), "{middling}");
         // The same spread costs more where it lies between rounds.
@@ -75,7 +100,10 @@ mod tests {
     #[test]
     fn few_allocations_that_differ_are_never_precise() {
         let allocation = |level: f64| vec![vec![level; 5]; 6];
-        let rule = StopRule { maximum: 1000, ..RULE };
+        let rule = StopRule {
+            maximum: 1000,
+            ..RULE
+        };
         assert!(rule.enough(&[allocation(100.0), allocation(100.0)]));
         assert!(!rule.enough(&[allocation(100.0), allocation(100.5)]));
         assert!(rule.enough(&[100.0, 100.5, 100.2, 100.3, 100.4, 100.1].map(allocation)));
@@ -86,7 +114,10 @@ mod tests {
         let rule = StopRule { minimum: 1, ..RULE };
         assert!(!enough(rule, &[vec![100.0; 5]]));
         assert!(enough(rule, &[vec![100.0; 6]]));
-        assert!(enough(StopRule { maximum: 3, ..rule }, &[vec![1.0, 2.0, 3.0]]));
+        assert!(enough(
+            StopRule { maximum: 3, ..rule },
+            &[vec![1.0, 2.0, 3.0]]
+        ));
     }
 
     #[test]
@@ -96,8 +127,17 @@ mod tests {
         assert!(!enough(RULE, &[vec![f64::INFINITY; 20]]));
         assert!(enough(RULE, &[vec![f64::NAN; 60]]));
         assert!(enough(RULE, &[vec![0.0; 20]])); // exactly known
-        assert!(!enough(RULE, &[(0..20).map(|i| f64::from(i % 2 * 2 - 1)).collect()])); // median 0
-        assert!(!enough(StopRule { relative_width: f64::NAN, ..RULE }, &[vec![1.0; 20]]));
+        assert!(!enough(
+            RULE,
+            &[(0..20).map(|i| f64::from(i % 2 * 2 - 1)).collect()]
+        )); // median 0
+        assert!(!enough(
+            StopRule {
+                relative_width: f64::NAN,
+                ..RULE
+            },
+            &[vec![1.0; 20]]
+        ));
         assert!(enough(StopRule { maximum: 0, ..RULE }, &[]));
     }
 }

@@ -6,7 +6,8 @@ use super::order::median;
 /// A trend by chance is taken for a real one this often.
 const DRIFT_BY_CHANCE: f64 = 0.01;
 
-/// Up to this many values the distribution of Kendall's statistic is counted, beyond the normal one is near enough.
+/// Up to this many values the distribution of Kendall's statistic is counted, beyond the normal one
+/// is near enough.
 const COUNTED: usize = 12;
 
 /// A trend.
@@ -18,15 +19,22 @@ pub struct Drift {
     pub p: f64,
 }
 
-/// The trend over the rounds of all allocations in time order, `allocations[allocation][round][sample]`, in any unit.
-/// `None` where rounds without a trend would show one as plain in more than 1 of 100 cases (always below six
-/// rounds), where the middle is 0, and for no samples or any that is not finite.
+/// The trend over the rounds of all allocations in time order,
+/// `allocations[allocation][round][sample]`, in any unit. `None` where rounds without a trend would
+/// show one as plain in more than 1 of 100 cases (always below six rounds), where the middle is 0,
+/// and for no samples or any that is not finite.
 ///
-/// Source: Mann, "Nonparametric tests against trend", Econometrica 13 (1945), two-sided; the change is the slope of
-/// Sen, "Estimates of the regression coefficient based on Kendall's tau", JASA 63 (1968), times the steps between the
-/// rounds. More than 64 rounds are merged with their neighbours first.
+/// Source: Mann, "Nonparametric tests against trend", Econometrica 13 (1945), two-sided; the change
+/// is the slope of Sen, "Estimates of the regression coefficient based on Kendall's tau", JASA 63
+/// (1968), times the steps between the rounds. More than 64 rounds are merged with their neighbours
+/// first.
 pub fn drift(allocations: &[Vec<Vec<f64>>]) -> Option<Drift> {
-    let rounds: Vec<Vec<f64>> = allocations.iter().flatten().filter(|r| !r.is_empty()).cloned().collect();
+    let rounds: Vec<Vec<f64>> = allocations
+        .iter()
+        .flatten()
+        .filter(|r| !r.is_empty())
+        .cloned()
+        .collect();
     let levels: Option<Vec<f64>> = merged(&rounds).iter().map(|r| median(r)).collect();
     let levels = levels?;
     let p = trend_by_chance(&levels);
@@ -34,8 +42,8 @@ pub fn drift(allocations: &[Vec<Vec<f64>>]) -> Option<Drift> {
     (p < DRIFT_BY_CHANCE && total.is_finite()).then_some(Drift { total, p })
 }
 
-/// The change of `levels` from one to the next: the median of the slopes of all pairs (Theil and Sen). `None` for
-/// fewer than two or where a difference overflows.
+/// The change of `levels` from one to the next: the median of the slopes of all pairs (Theil and
+/// Sen). `None` for fewer than two or where a difference overflows.
 pub(super) fn slope(levels: &[f64]) -> Option<f64> {
     let pairs = levels.iter().enumerate().flat_map(|(j, b)| {
         let earlier = levels.iter().take(j).enumerate();
@@ -44,17 +52,19 @@ pub(super) fn slope(levels: &[f64]) -> Option<f64> {
     median(&pairs.collect::<Vec<f64>>())
 }
 
-/// The probability that values without a trend rise or fall as consistently as `levels` do (Mann and Kendall,
-/// two-sided). Ties count as neither, which makes it larger than it need be.
+/// The probability that values without a trend rise or fall as consistently as `levels` do (Mann
+/// and Kendall, two-sided). Ties count as neither, which makes it larger than it need be.
 pub(super) fn trend_by_chance(levels: &[f64]) -> f64 {
     let n = levels.len();
-    let (mut rises, mut falls) = (0usize, 0usize);
+    let mut rises = 0usize;
+    let mut falls = 0usize;
     for (j, b) in levels.iter().enumerate() {
         rises += levels.iter().take(j).filter(|a| *a < b).count();
         falls += levels.iter().take(j).filter(|a| *a > b).count();
     }
     if n <= COUNTED {
-        // The untied orders with as few pairs against the trend as this: a tie is half a pair against it.
+        // The untied orders with as few pairs against the trend as this: a tie is half a pair
+        // against it.
         let against = (n * n.saturating_sub(1) / 2 - rises.abs_diff(falls)) / 2;
         let share: f64 = inversions(n).iter().take(against + 1).sum();
         return (2.0 * share).min(1.0);
@@ -68,7 +78,8 @@ pub(super) fn trend_by_chance(levels: &[f64]) -> f64 {
 fn inversions(n: usize) -> Vec<f64> {
     let mut shares = vec![1.0];
     for count in 2..=n {
-        // The new largest value has 0 to count - 1 of the others behind it, each with the same probability.
+        // The new largest value has 0 to count - 1 of the others behind it, each with the same
+        // probability.
         let mut next = vec![0.0; shares.len() + count - 1];
         for (pairs, share) in shares.iter().enumerate() {
             for slot in next.iter_mut().skip(pairs).take(count) {
@@ -84,17 +95,23 @@ fn inversions(n: usize) -> Vec<f64> {
 ///
 /// Source: Abramowitz and Stegun, "Handbook of mathematical functions", 7.1.26.
 fn two_sided(z: f64) -> f64 {
-    const TERMS: [f64; 5] = [1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592];
+    const TERMS: [f64; 5] = [
+        1.061405429,
+        -1.453152027,
+        1.421413741,
+        -0.284496736,
+        0.254829592,
+    ];
     let x = z / std::f64::consts::SQRT_2;
     let t = 1.0 / (1.0 + 0.3275911 * x);
     TERMS.iter().fold(0.0, |sum, term| sum * t + term) * t * (-x * x).exp()
 }
 
-/// Whether neighbours among `levels` are more alike than `deviations` standard deviations of what independent ones
-/// are, by the correlation of the ranks of each with the next.
+/// Whether neighbours among `levels` are more alike than `deviations` standard deviations of what
+/// independent ones are, by the correlation of the ranks of each with the next.
 ///
-/// Source: Wald and Wolfowitz, "An exact test for randomness in the non-parametric case based on serial correlation",
-/// Annals of Mathematical Statistics 14 (1943): mean -1/n, variance about 1/n.
+/// Source: Wald and Wolfowitz, "An exact test for randomness in the non-parametric case based on
+/// serial correlation", Annals of Mathematical Statistics 14 (1943): mean -1/n, variance about 1/n.
 pub(super) fn neighbours_alike(levels: &[f64], deviations: f64) -> bool {
     let n = levels.len() as f64;
     // Twice the rank from the middle, with ties at the middle of their ranks.
@@ -104,7 +121,11 @@ pub(super) fn neighbours_alike(levels: &[f64], deviations: f64) -> bool {
     };
     let ranks: Vec<f64> = levels.iter().map(rank).collect();
     let all: f64 = ranks.iter().map(|r| r * r).sum();
-    let neighbours: f64 = ranks.iter().zip(ranks.iter().skip(1)).map(|(a, b)| a * b).sum();
+    let neighbours: f64 = ranks
+        .iter()
+        .zip(ranks.iter().skip(1))
+        .map(|(a, b)| a * b)
+        .sum();
     neighbours > all * (deviations / n.sqrt() - 1.0 / n)
 }
 
@@ -120,15 +141,30 @@ mod tests {
 
     #[test]
     fn chances_are_the_counted_ones() {
-        // By hand: 2 of the 24 orders of four are monotone, 8 of them at most one exchange off; of six 2 of 720.
+        // By hand: 2 of the 24 orders of four are monotone, 8 of them at most one exchange off; of
+        // six 2 of 720.
         assert!((trend_by_chance(&[1.0, 2.0, 3.0, 4.0]) - 2.0 / 24.0).abs() < 1e-12);
         assert!((trend_by_chance(&[4.0, 3.0, 1.0, 2.0]) - 8.0 / 24.0).abs() < 1e-12);
         assert!((trend_by_chance(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]) - 2.0 / 720.0).abs() < 1e-12);
-        assert_eq!((trend_by_chance(&[]), trend_by_chance(&[1.0]), trend_by_chance(&[2.0; 9])), (1.0, 1.0, 1.0));
-        // Beyond twelve the normal distribution: 72 more pairs of 13 rise than fall, less 1 for continuity.
+        assert_eq!(
+            (
+                trend_by_chance(&[]),
+                trend_by_chance(&[1.0]),
+                trend_by_chance(&[2.0; 9])
+            ),
+            (1.0, 1.0, 1.0)
+        );
+        // Beyond twelve the normal distribution: 72 more pairs of 13 rise than fall, less 1 for
+        // continuity.
         assert!((two_sided(1.96) - 0.05).abs() < 1e-5 && (two_sided(0.0) - 1.0).abs() < 1e-6);
-        let levels: Vec<f64> = (0..13).map(|i| f64::from(if i < 3 { 2 - i } else { i })).collect();
-        assert!((trend_by_chance(&levels) - two_sided(71.0 / (13.0 * 12.0 * 31.0f64 / 18.0).sqrt())).abs() < 1e-12);
+        let levels: Vec<f64> = (0..13)
+            .map(|i| f64::from(if i < 3 { 2 - i } else { i }))
+            .collect();
+        assert!(
+            (trend_by_chance(&levels) - two_sided(71.0 / (13.0 * 12.0 * 31.0f64 / 18.0).sqrt()))
+                .abs()
+                < 1e-12
+        );
     }
 
     #[test]
@@ -139,7 +175,8 @@ mod tests {
         let falling: Vec<f64> = levels.iter().rev().copied().collect();
         assert!((drift(&rounds(&falling)).unwrap().total + 5.0 / 102.5).abs() < 1e-12);
         // The time goes on from one allocation to the next.
-        let halves: Vec<Vec<Vec<f64>>> = levels.chunks(3).map(|half| rounds(half).concat()).collect();
+        let halves: Vec<Vec<Vec<f64>>> =
+            levels.chunks(3).map(|half| rounds(half).concat()).collect();
         assert_eq!(drift(&halves), Some(found));
         // One wild round does not move it.
         let mut wild: Vec<f64> = (0..12).map(|i| 100.0 + f64::from(i)).collect();
@@ -155,15 +192,24 @@ mod tests {
             let one = |_| {
                 let step = rise / (count - 1) as f64;
                 let mut level = |i| {
-                    let noise = if skewed { exponential(&mut random) } else { normal(&mut random) };
+                    let noise = if skewed {
+                        exponential(&mut random)
+                    } else {
+                        normal(&mut random)
+                    };
                     100.0 + noise + step * i as f64
                 };
-                usize::from(drift(&rounds(&(0..count).map(&mut level).collect::<Vec<f64>>())).is_some())
+                usize::from(
+                    drift(&rounds(&(0..count).map(&mut level).collect::<Vec<f64>>())).is_some(),
+                )
             };
             (0..trials).map(one).sum::<usize>() as f64 / trials as f64
         };
         for count in [6, 8, 12, 13, 25] {
-            assert!(found(count, 0.0, false) < 0.015 && found(count, 0.0, true) < 0.015, "{count}");
+            assert!(
+                found(count, 0.0, false) < 0.015 && found(count, 0.0, true) < 0.015,
+                "{count}"
+            );
         }
         assert!(found(6, 10.0, false) > 0.55 && found(8, 10.0, false) > 0.95);
         assert!(found(12, 6.0, false) > 0.95 && found(25, 4.0, false) > 0.95);
@@ -177,8 +223,14 @@ mod tests {
         for bad in [f64::NAN, f64::INFINITY] {
             assert_eq!(drift(&rounds(&[1.0, 2.0, 3.0, 4.0, 5.0, bad])), None);
         }
-        assert_eq!(drift(&rounds(&[-f64::MAX, -1.0, -0.5, 0.5, 1.0, f64::MAX])), None);
-        assert_eq!((slope(&[]), slope(&[1.0]), slope(&[1.0, 3.0, 5.0])), (None, None, Some(2.0)));
+        assert_eq!(
+            drift(&rounds(&[-f64::MAX, -1.0, -0.5, 0.5, 1.0, f64::MAX])),
+            None
+        );
+        assert_eq!(
+            (slope(&[]), slope(&[1.0]), slope(&[1.0, 3.0, 5.0])),
+            (None, None, Some(2.0))
+        );
         let many: Vec<f64> = (0..5000).map(f64::from).collect();
         assert!((drift(&rounds(&many)).unwrap().total - 2.0).abs() < 0.1);
     }
@@ -187,6 +239,10 @@ mod tests {
     fn neighbours_are_alike_in_waves_only() {
         let wave: Vec<f64> = (0..24).map(|i| f64::from(i % 12 - 6).abs()).collect();
         let saw: Vec<f64> = (0..24).map(|i| f64::from(i % 2)).collect();
-        assert!(neighbours_alike(&wave, 1.0) && !neighbours_alike(&saw, 0.0) && !neighbours_alike(&[3.0; 24], 0.5));
+        assert!(
+            neighbours_alike(&wave, 1.0)
+                && !neighbours_alike(&saw, 0.0)
+                && !neighbours_alike(&[3.0; 24], 0.5)
+        );
     }
 }

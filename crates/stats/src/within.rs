@@ -2,23 +2,37 @@
 
 use super::median;
 
-/// The change from the first to the last of every `period` values in a row within a round, relative to the first: the median over
-/// rounds of the median of each. `None` where it is by chance (sign test over rounds, two-sided, p < 0.01: eight rounds that
-/// all go one way, or 15 of 17), where rounds are shorter than a period, and where a value is not above zero.
+/// The change from the first to the last of every `period` values in a row within a round, relative
+/// to the first: the median over rounds of the median of each. `None` where it is by chance (sign
+/// test over rounds, two-sided, p < 0.01: eight rounds that all go one way, or 15 of 17), where
+/// rounds are shorter than a period, and where a value is not above zero.
 ///
 /// Source: the sign test (Conover, *Practical Nonparametric Statistics*, 3rd edition, 3.4).
 pub fn within(allocations: &[Vec<Vec<f64>>], period: usize) -> Option<f64> {
     let change = |run: &[f64]| {
-        let (first, last) = (*run.first()?, *run.last()?);
+        let first = *run.first()?;
+        let last = *run.last()?;
         (first > 0.0 && last > 0.0).then(|| last / first - 1.0)
     };
     let of_round = |round: &Vec<f64>| -> Option<f64> {
-        median(&round.chunks_exact(period.max(2)).filter_map(change).collect::<Vec<f64>>())
+        median(
+            &round
+                .chunks_exact(period.max(2))
+                .filter_map(change)
+                .collect::<Vec<f64>>(),
+        )
     };
-    let changes: Vec<f64> = allocations.iter().flatten().filter_map(of_round).filter(|&c| c != 0.0).collect();
+    let changes: Vec<f64> = allocations
+        .iter()
+        .flatten()
+        .filter_map(of_round)
+        .filter(|&c| c != 0.0)
+        .collect();
     let up = changes.iter().filter(|&&change| change > 0.0).count();
     let fewer = up.min(changes.len() - up);
-    (2.0 * at_most(fewer, changes.len()) < CHANCE).then(|| median(&changes)).flatten()
+    (2.0 * at_most(fewer, changes.len()) < CHANCE)
+        .then(|| median(&changes))
+        .flatten()
 }
 
 /// What goes one way by chance more rarely than this does not do so by chance.
@@ -46,7 +60,9 @@ mod tests {
         let sample = |at: usize, random: &mut SplitMix64| {
             100.0 * (1.0 + rise * (at % 4) as f64 / 3.0) * (1.0 + noise * normal(random))
         };
-        (0..count).map(|_| (0..8).map(|at| sample(at, random)).collect()).collect()
+        (0..count)
+            .map(|_| (0..8).map(|at| sample(at, random)).collect())
+            .collect()
     }
 
     #[test]
@@ -54,14 +70,19 @@ mod tests {
         let mut random = SplitMix64::new(3);
         for (rise, noise) in [(0.1, 0.0), (0.1, 0.02), (-0.2, 0.05), (1.0, 0.2)] {
             let found = within(&[rounds(20, rise, noise, &mut random)], 4).expect("a change");
-            assert!((found - rise).abs() < 0.3 * rise.abs(), "{rise} {noise}: {found}");
+            assert!(
+                (found - rise).abs() < 0.3 * rise.abs(),
+                "{rise} {noise}: {found}"
+            );
         }
     }
 
     #[test]
     fn nothing_is_found_by_chance_more_often_than_said() {
         let mut random = SplitMix64::new(4);
-        let found = (0..2000).filter(|_| within(&[rounds(20, 0.0, 0.05, &mut random)], 4).is_some()).count();
+        let found = (0..2000)
+            .filter(|_| within(&[rounds(20, 0.0, 0.05, &mut random)], 4).is_some())
+            .count();
         assert!(found <= 35, "{found} of 2000");
     }
 
@@ -70,7 +91,12 @@ mod tests {
         let mut random = SplitMix64::new(5);
         assert_eq!(within(&[rounds(7, 0.5, 0.0, &mut random)], 4), None);
         assert!(within(&[rounds(8, 0.5, 0.0, &mut random)], 4).is_some());
-        for none in [vec![], vec![vec![]], vec![vec![vec![1.0, 2.0]; 20]], vec![vec![vec![0.0, 1.0, 2.0, 3.0]; 20]]] {
+        for none in [
+            vec![],
+            vec![vec![]],
+            vec![vec![vec![1.0, 2.0]; 20]],
+            vec![vec![vec![0.0, 1.0, 2.0, 3.0]; 20]],
+        ] {
             assert_eq!(within(&none, 4), None);
         }
         assert_eq!(within(&[vec![vec![5.0; 8]; 20]], 0), None);

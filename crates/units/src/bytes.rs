@@ -8,7 +8,9 @@ use std::fmt;
 use std::str::FromStr;
 
 /// An amount of memory in bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(transparent)]
 pub struct Bytes(pub u64);
@@ -36,14 +38,28 @@ impl Bytes {
 
     /// The smallest multiple of `step` that is not below this, or the largest there is.
     pub fn round_up(self, step: u64) -> Self {
-        Bytes(self.0.checked_next_multiple_of(step).unwrap_or(u64::MAX / step * step))
+        Bytes(
+            self.0
+                .checked_next_multiple_of(step)
+                .unwrap_or(u64::MAX / step * step),
+        )
     }
 
     /// As it is typed, exactly: `256MiB`, `4096`.
     pub fn typed(self) -> String {
-        let units = [(1u64 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
-        let whole = units.into_iter().find(|(size, _)| self.0 > 0 && self.0.is_multiple_of(*size));
-        whole.map_or_else(|| self.0.to_string(), |(size, unit)| format!("{}{unit}", self.0 / size))
+        let units = [
+            (1u64 << 40, "TiB"),
+            (1 << 30, "GiB"),
+            (1 << 20, "MiB"),
+            (1 << 10, "KiB"),
+        ];
+        let whole = units
+            .into_iter()
+            .find(|(size, _)| self.0 > 0 && self.0.is_multiple_of(*size));
+        whole.map_or_else(
+            || self.0.to_string(),
+            |(size, unit)| format!("{}{unit}", self.0 / size),
+        )
     }
 
     /// As a `usize`, as large as the platform can address.
@@ -94,8 +110,11 @@ impl FromStr for Bytes {
     /// Reads `4096`, `32KiB`, `32K` (both 2^10), `2GB` (10^9), `1.5MiB`; upper or lower case.
     fn from_str(text: &str) -> Result<Self, ParseError> {
         let wrong = || {
-            ParseError::new(text, "a size is a number and a unit, or a number of bytes: 32KiB, 1.5MiB, 2GB, 4096")
-                .with_example("4KiB")
+            ParseError::new(
+                text,
+                "a size is a number and a unit, or a number of bytes: 32KiB, 1.5MiB, 2GB, 4096",
+            )
+            .with_example("4KiB")
         };
         let (number, unit) = split_number(text).ok_or_else(wrong)?;
         let scale: u64 = match unit.to_ascii_lowercase().as_str() {
@@ -114,7 +133,10 @@ impl FromStr for Bytes {
             "eb" => 1_000_000_000_000_000_000,
             _ => return Err(wrong()),
         };
-        let digits = &text.trim()[..text.trim().find(|c: char| !c.is_ascii_digit()).unwrap_or(text.trim().len())];
+        let digits = &text.trim()[..text
+            .trim()
+            .find(|c: char| !c.is_ascii_digit())
+            .unwrap_or(text.trim().len())];
         let bytes = match digits.parse::<u64>() {
             // Whole numbers stay exact; only a fraction goes through floating point.
             Ok(whole) if whole as f64 == number => whole.checked_mul(scale),
@@ -123,7 +145,9 @@ impl FromStr for Bytes {
             }
             _ => None,
         };
-        bytes.map(Bytes).ok_or_else(|| ParseError::new(text, "a size is below 16 EiB").with_example("4KiB"))
+        bytes
+            .map(Bytes)
+            .ok_or_else(|| ParseError::new(text, "a size is below 16 EiB").with_example("4KiB"))
     }
 }
 
@@ -176,13 +200,21 @@ mod tests {
 
     #[test]
     fn sizes_are_shown_in_the_largest_unit() {
-        let shown: Vec<String> = [0, 100, 1024, 48 << 10, 3 << 19, 2 << 30].map(|b| Bytes(b).to_string()).to_vec();
-        assert_eq!(shown, ["0 B", "100 B", "1 KiB", "48 KiB", "1.5 MiB", "2 GiB"]);
+        let shown: Vec<String> = [0, 100, 1024, 48 << 10, 3 << 19, 2 << 30]
+            .map(|b| Bytes(b).to_string())
+            .to_vec();
+        assert_eq!(
+            shown,
+            ["0 B", "100 B", "1 KiB", "48 KiB", "1.5 MiB", "2 GiB"]
+        );
     }
 
     #[test]
     fn rounding_never_overflows() {
-        assert_eq!(Bytes(u64::MAX).round_up(4096), Bytes(u64::MAX / 4096 * 4096));
+        assert_eq!(
+            Bytes(u64::MAX).round_up(4096),
+            Bytes(u64::MAX / 4096 * 4096)
+        );
         assert_eq!(Bytes(5000).round_down(4096), Bytes(4096));
         assert_eq!(Bytes(u64::MAX) + Bytes(1), Bytes(u64::MAX));
     }

@@ -14,7 +14,8 @@ pub enum Kind {
     Failure,
 }
 
-/// An error: one line, lower case, `<what failed>: <value given>; <what is allowed>; <what to type>`.
+/// An error: one line, lower case, `<what failed>: <value given>; <what is allowed>; <what to
+/// type>`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Error {
     kind: Kind,
@@ -27,17 +28,26 @@ pub type Result<T> = std::result::Result<T, Error>;
 impl Error {
     /// The request is at fault.
     pub fn usage(message: impl Into<String>) -> Self {
-        Self { kind: Kind::Usage, message: message.into() }
+        Self {
+            kind: Kind::Usage,
+            message: message.into(),
+        }
     }
 
     /// The machine is at fault.
     pub fn failure(message: impl Into<String>) -> Self {
-        Self { kind: Kind::Failure, message: message.into() }
+        Self {
+            kind: Kind::Failure,
+            message: message.into(),
+        }
     }
 
     /// An input or output error while doing `what`.
     pub fn io(what: impl fmt::Display, error: &std::io::Error) -> Self {
-        Self { kind: Kind::Failure, message: format!("{what}: {error}") }
+        Self {
+            kind: Kind::Failure,
+            message: format!("{what}: {error}"),
+        }
     }
 
     /// Who has to act.

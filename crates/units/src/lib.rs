@@ -1,6 +1,7 @@
 //! Quantities with their units: how they are written, and how they are read back.
 //!
-//! Rooms exchange these types, not bare floats. Base units only: bytes, nanoseconds, bytes per second, hertz.
+//! Rooms exchange these types, not bare floats. Base units only: bytes, nanoseconds, bytes per
+//! second, hertz.
 
 #![forbid(unsafe_code)]
 
@@ -33,23 +34,36 @@ pub struct ParseError {
 impl ParseError {
     /// `given` is quoted to the user, `allowed` says what would do.
     pub fn new(given: &str, allowed: impl Into<String>) -> Self {
-        Self { given: given.to_owned(), allowed: allowed.into(), example: None, meant: false }
+        Self {
+            given: given.to_owned(),
+            allowed: allowed.into(),
+            example: None,
+            meant: false,
+        }
     }
 
     /// The same with a value that would have been accepted.
     pub fn with_example(self, example: impl Into<String>) -> Self {
-        Self { example: Some(example.into()), ..self }
+        Self {
+            example: Some(example.into()),
+            ..self
+        }
     }
 
     /// The same with the value that was meant, as far as anybody can tell.
     pub fn meaning(self, example: impl Into<String>) -> Self {
-        Self { meant: true, ..self.with_example(example) }
+        Self {
+            meant: true,
+            ..self.with_example(example)
+        }
     }
 
     /// `given` is none of the `known` names of a `kind` of thing; the nearest one is suggested.
     pub fn unknown_name(given: &str, known: &[&str], kind: &str) -> Self {
         let nearest = nearest_name(given, known);
-        let hint = nearest.map(|n| format!("did you mean '{n}'? ")).unwrap_or_default();
+        let hint = nearest
+            .map(|n| format!("did you mean '{n}'? "))
+            .unwrap_or_default();
         let example = nearest.or(known.first().copied()).unwrap_or_default();
         Self::new(given, format!("{hint}{kind}: {}", known.join(", "))).with_example(example)
     }
@@ -61,9 +75,15 @@ pub fn whole_number<T: TryFrom<u64>>(
     most: u64,
 ) -> impl Fn(&str) -> Result<T, ParseError> + Clone + Send + Sync + 'static {
     move |text| {
-        let number = text.trim().parse::<u64>().ok().filter(|n| (least..=most).contains(n));
-        let wrong =
-            || ParseError::new(text, format!("a whole number from {least} to {most}")).with_example(least.to_string());
+        let number = text
+            .trim()
+            .parse::<u64>()
+            .ok()
+            .filter(|n| (least..=most).contains(n));
+        let wrong = || {
+            ParseError::new(text, format!("a whole number from {least} to {most}"))
+                .with_example(least.to_string())
+        };
         number.and_then(|n| T::try_from(n).ok()).ok_or_else(wrong)
     }
 }
@@ -72,14 +92,20 @@ pub fn whole_number<T: TryFrom<u64>>(
 pub fn read_like<T: FromStr<Err = ParseError>>(
     example: &'static str,
 ) -> impl Fn(&str) -> Result<T, ParseError> + Clone + Send + Sync + 'static {
-    move |text| text.parse().map_err(|wrong: ParseError| wrong.with_example(example))
+    move |text| {
+        text.parse()
+            .map_err(|wrong: ParseError| wrong.with_example(example))
+    }
 }
 
 /// The name most like `given`, if any is like it at all.
 pub fn nearest_name<'a>(given: &str, known: &[&'a str]) -> Option<&'a str> {
     // The same measure and threshold as clap uses for options.
     let likeness = |name: &&str| strsim::jaro(&given.to_ascii_lowercase(), name);
-    let best = known.iter().copied().max_by(|a, b| likeness(a).total_cmp(&likeness(b)))?;
+    let best = known
+        .iter()
+        .copied()
+        .max_by(|a, b| likeness(a).total_cmp(&likeness(b)))?;
     (likeness(&best) > 0.7).then_some(best)
 }
 
@@ -185,7 +211,11 @@ impl FromStr for Nanos {
     /// Reads `90s`, `1.5 min`, `250ms`, `20us`, `5ns`, `1h`; a bare number is seconds.
     fn from_str(text: &str) -> Result<Self, ParseError> {
         let wrong = || {
-            ParseError::new(text, "a time is a positive number and a unit: 90s, 250ms, 2min, 1h").with_example("10s")
+            ParseError::new(
+                text,
+                "a time is a positive number and a unit: 90s, 250ms, 2min, 1h",
+            )
+            .with_example("10s")
         };
         let (number, unit) = split_number(text).ok_or_else(wrong)?;
         let scale = match unit.to_ascii_lowercase().as_str() {
@@ -198,16 +228,23 @@ impl FromStr for Nanos {
             _ => return Err(wrong()),
         };
         let nanos = number * scale;
-        if nanos.is_finite() && nanos >= 0.0 { Ok(Nanos(nanos)) } else { Err(wrong()) }
+        if nanos.is_finite() && nanos >= 0.0 {
+            Ok(Nanos(nanos))
+        } else {
+            Err(wrong())
+        }
     }
 }
 
-/// Reads a time that is usually short: a bare number above 0 is refused, as nobody can tell which unit is meant.
+/// Reads a time that is usually short: a bare number above 0 is refused, as nobody can tell which
+/// unit is meant.
 pub fn short_time(text: &str) -> Result<Nanos, ParseError> {
     let time: Nanos = text.parse()?;
     let bare = split_number(text).is_some_and(|(number, unit)| unit.is_empty() && number > 0.0);
-    let wrong =
-        || ParseError::new(text, "a time needs its unit here: 100ms, 50us").meaning(format!("{}ms", text.trim()));
+    let wrong = || {
+        ParseError::new(text, "a time needs its unit here: 100ms, 50us")
+            .meaning(format!("{}ms", text.trim()))
+    };
     if bare { Err(wrong()) } else { Ok(time) }
 }
 
@@ -230,18 +267,26 @@ impl BytesPerSecond {
 impl FromStr for BytesPerSecond {
     type Err = ParseError;
 
-    /// Reads a size with or without `/s`, `204.8GB/s` or `25GB`; a bare number is GB/s, the unit of tables.
+    /// Reads a size with or without `/s`, `204.8GB/s` or `25GB`; a bare number is GB/s, the unit of
+    /// tables.
     fn from_str(text: &str) -> Result<Self, ParseError> {
         let wrong = || {
-            ParseError::new(text, "a rate is from 1MB/s to 100TB/s, and a bare number is GB/s: 204.8GB/s, 204.8")
-                .with_example("204.8GB/s")
+            ParseError::new(
+                text,
+                "a rate is from 1MB/s to 100TB/s, and a bare number is GB/s: 204.8GB/s, 204.8",
+            )
+            .with_example("204.8GB/s")
         };
         let size = text.trim().strip_suffix("/s").unwrap_or(text.trim());
         let bytes_per_second = match split_number(text) {
             Some((gigabytes, "")) => gigabytes * 1e9,
             _ => size.parse::<Bytes>().map_err(|_| wrong())?.0 as f64,
         };
-        if RATES.contains(&bytes_per_second) { Ok(BytesPerSecond(bytes_per_second)) } else { Err(wrong()) }
+        if RATES.contains(&bytes_per_second) {
+            Ok(BytesPerSecond(bytes_per_second))
+        } else {
+            Err(wrong())
+        }
     }
 }
 
@@ -296,7 +341,9 @@ pub fn counted(count: impl fmt::Display, noun: &str) -> String {
 /// Splits `1.5 GiB` into its number and what follows, `None` where no finite number leads.
 fn split_number(text: &str) -> Option<(f64, &str)> {
     let text = text.trim();
-    let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
+    let end = text
+        .find(|c: char| !(c.is_ascii_digit() || c == '.'))
+        .unwrap_or(text.len());
     let number: f64 = text[..end].parse().ok()?;
     number.is_finite().then(|| (number, text[end..].trim()))
 }
@@ -307,7 +354,14 @@ mod tests {
 
     #[test]
     fn times_are_read_with_their_unit() {
-        for (text, ns) in [("90s", 90e9), ("1.5min", 90e9), ("250ms", 250e6), ("7", 7e9), ("1h", 3600e9), ("0s", 0.0)] {
+        for (text, ns) in [
+            ("90s", 90e9),
+            ("1.5min", 90e9),
+            ("250ms", 250e6),
+            ("7", 7e9),
+            ("1h", 3600e9),
+            ("0s", 0.0),
+        ] {
             assert_eq!(text.parse(), Ok(Nanos(ns)), "{text}");
         }
         for text in ["", "s", "-1s", "1 parsec", "1e9s", "nan", "inf", "1.2.3s"] {
@@ -318,7 +372,10 @@ mod tests {
     #[test]
     fn short_times_have_a_unit() {
         let read = |text: &str| short_time(text).map(|time| time.0);
-        assert_eq!([read("50us"), read("0"), read("0s")], [Ok(50e3), Ok(0.0), Ok(0.0)]);
+        assert_eq!(
+            [read("50us"), read("0"), read("0s")],
+            [Ok(50e3), Ok(0.0), Ok(0.0)]
+        );
         for text in ["50", "0.5", "", "ms", "50 parsecs"] {
             let error = short_time(text).unwrap_err();
             let example = error.example.unwrap();
@@ -328,7 +385,10 @@ mod tests {
 
     #[test]
     fn only_one_thing_is_named_in_the_singular() {
-        assert_eq!([0, 1, 2, 11].map(|n| counted(n, "point")), ["0 points", "1 point", "2 points", "11 points"]);
+        assert_eq!(
+            [0, 1, 2, 11].map(|n| counted(n, "point")),
+            ["0 points", "1 point", "2 points", "11 points"]
+        );
     }
 
     #[test]
@@ -337,10 +397,18 @@ mod tests {
         assert_eq!(shown, ["0.12", "1.00", "12.3", "100", "536"]);
         assert_eq!(Nanos(1234.0).to_string(), "1.23 us");
         assert_eq!(BytesPerSecond(17.2e9).to_string(), "17.2 GB/s");
-        for (text, rate) in [("25GB", 25e9), (" 204.8GB/s ", 204.8e9), ("1MiB/s", 1048576.0), ("204.8", 204.8e9)] {
+        for (text, rate) in [
+            ("25GB", 25e9),
+            (" 204.8GB/s ", 204.8e9),
+            ("1MiB/s", 1048576.0),
+            ("204.8", 204.8e9),
+        ] {
             assert_eq!(text.parse(), Ok(BytesPerSecond(rate)), "{text}");
         }
-        for text in ["", "0", "0GB/s", "/s", "GB/s", "-1GB/s", "nan", "25 GB/h", "1KiB/s", "204800", "200TB/s"] {
+        for text in [
+            "", "0", "0GB/s", "/s", "GB/s", "-1GB/s", "nan", "25 GB/h", "1KiB/s", "204800",
+            "200TB/s",
+        ] {
             assert!(text.parse::<BytesPerSecond>().is_err(), "{text}");
         }
         assert_eq!(Hertz(4.19e9).to_string(), "4.19 GHz");

@@ -11,11 +11,15 @@ use std::str::FromStr;
 const LONGEST_LIST: usize = 100_000;
 
 /// Reads a comma-separated list with `one`, refusing empty entries.
-pub fn parse_list<T>(text: &str, one: impl Fn(&str) -> Result<T, ParseError>) -> Result<Vec<T>, ParseError> {
+pub fn parse_list<T>(
+    text: &str,
+    one: impl Fn(&str) -> Result<T, ParseError>,
+) -> Result<Vec<T>, ParseError> {
     text.split(',').map(|entry| one(entry.trim())).collect()
 }
 
-/// Sizes: `32KiB`, `1MiB,2MiB`, `4KiB..4GiB` (doubling), `4KiB..64KiB:4KiB` (steps), `4KiB..1GiB:x4` (factors).
+/// Sizes: `32KiB`, `1MiB,2MiB`, `4KiB..4GiB` (doubling), `4KiB..64KiB:4KiB` (steps),
+/// `4KiB..1GiB:x4` (factors).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(transparent)]
@@ -37,7 +41,12 @@ impl FromStr for SizeList {
 }
 
 /// Adds the members of `first..last[:step]` to `sizes`; the last one is always among them.
-fn expand_range(entry: &str, first: &str, rest: &str, sizes: &mut Vec<Bytes>) -> Result<(), ParseError> {
+fn expand_range(
+    entry: &str,
+    first: &str,
+    rest: &str,
+    sizes: &mut Vec<Bytes>,
+) -> Result<(), ParseError> {
     let (last, step) = rest.split_once(':').unwrap_or((rest, "x2"));
     let first: Bytes = first.parse()?;
     let last: Bytes = last.parse()?;
@@ -52,7 +61,11 @@ fn expand_range(entry: &str, first: &str, rest: &str, sizes: &mut Vec<Bytes>) ->
         },
         None => None,
     };
-    let stride = if factor.is_none() { step.parse::<Bytes>()?.0 } else { 0 };
+    let stride = if factor.is_none() {
+        step.parse::<Bytes>()?.0
+    } else {
+        0
+    };
     if factor.is_none() && stride == 0 {
         return wrong("a step is a size above 0: 4KiB..64KiB:4KiB");
     }
@@ -85,7 +98,8 @@ pub enum ThreadCount {
 }
 
 impl ThreadCount {
-    /// The number this stands for on a machine with `cpus` CPUs allowed; `None` where it is to be found by measuring.
+    /// The number this stands for on a machine with `cpus` CPUs allowed; `None` where it is to be
+    /// found by measuring.
     pub fn resolve(self, cpus: usize) -> Option<usize> {
         match self {
             ThreadCount::Exactly(n) => Some(n),
@@ -117,7 +131,8 @@ impl FromStr for ThreadList {
                 _ if entry.eq_ignore_ascii_case("best") => counts.push(ThreadCount::Best),
                 None => counts.push(ThreadCount::Exactly(number(entry)?)),
                 Some((first, last)) => {
-                    let (first, last) = (number(first)?, number(last)?);
+                    let first = number(first)?;
+                    let last = number(last)?;
                     if first > last || last - first >= LONGEST_LIST {
                         return Err(ParseError::new(entry, allowed).with_example("1,all"));
                     }
@@ -143,7 +158,10 @@ impl FromStr for CpuList {
 
     /// Keeps the order given, drops repeats; also reads the kernel's `0-15:2/4` groups.
     fn from_str(text: &str) -> Result<Self, ParseError> {
-        let wrong = || ParseError::new(text, "a list of CPUs or nodes is numbers and ranges: 0-3,8").with_example("0");
+        let wrong = || {
+            ParseError::new(text, "a list of CPUs or nodes is numbers and ranges: 0-3,8")
+                .with_example("0")
+        };
         let number = |t: &str| t.trim().parse::<u32>().ok().filter(|&n| n < MOST_CPUS);
         let mut cpus: Vec<u32> = Vec::new();
         // Of all ranges together: a short text can name the same million again and again.
@@ -155,7 +173,9 @@ impl FromStr for CpuList {
             let last = number(last).filter(|&l| l >= first).ok_or_else(wrong)?;
             let (used, size) = group.split_once('/').ok_or_else(wrong)?;
             let used = number(used).filter(|&u| u > 0).ok_or_else(wrong)?;
-            let size = number(size).filter(|&s| s > 0 && used <= s).ok_or_else(wrong)?;
+            let size = number(size)
+                .filter(|&s| s > 0 && used <= s)
+                .ok_or_else(wrong)?;
             named += last - first + 1;
             if named > MOST_CPUS {
                 return Err(wrong());
@@ -173,7 +193,11 @@ impl fmt::Display for CpuList {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut start = 0;
         for i in 0..self.0.len() {
-            if self.0.get(i + 1).is_some_and(|&next| self.0[i].checked_add(1) == Some(next)) {
+            if self
+                .0
+                .get(i + 1)
+                .is_some_and(|&next| self.0[i].checked_add(1) == Some(next))
+            {
                 continue;
             }
             let comma = if start == 0 { "" } else { "," };
@@ -193,13 +217,27 @@ mod tests {
 
     #[test]
     fn size_lists_and_ranges_expand() {
-        let read = |t: &str| t.parse::<SizeList>().map(|l| l.0.iter().map(|b| b.0).collect::<Vec<_>>());
+        let read = |t: &str| {
+            t.parse::<SizeList>()
+                .map(|l| l.0.iter().map(|b| b.0).collect::<Vec<_>>())
+        };
         assert_eq!(read("1k,2k"), Ok(vec![1024, 2048]));
         assert_eq!(read("1k..8k"), Ok(vec![1024, 2048, 4096, 8192]));
         assert_eq!(read("1k..7k"), Ok(vec![1024, 2048, 4096, 7168]));
         assert_eq!(read("4k..12k:4k"), Ok(vec![4096, 8192, 12288]));
         assert_eq!(read("1k..16k:x4"), Ok(vec![1024, 4096, 16384]));
-        for text in ["", ",", "1k,", "8k..1k", "0..1k", "1k..2k:0", "1k..2k:x1", "1k..2k:x", "1..16EiB", "1B..1TiB:1"] {
+        for text in [
+            "",
+            ",",
+            "1k,",
+            "8k..1k",
+            "0..1k",
+            "1k..2k:0",
+            "1k..2k:x1",
+            "1k..2k:x",
+            "1..16EiB",
+            "1B..1TiB:1",
+        ] {
             assert!(read(text).is_err(), "{text}");
         }
     }
@@ -207,9 +245,18 @@ mod tests {
     #[test]
     fn thread_lists() {
         let read = |t: &str| t.parse::<ThreadList>().map(|l| l.0);
-        assert_eq!(read("1,all"), Ok(vec![ThreadCount::Exactly(1), ThreadCount::All]));
-        assert_eq!(read("Best,2"), Ok(vec![ThreadCount::Best, ThreadCount::Exactly(2)]));
-        assert_eq!(read("2..3"), Ok(vec![ThreadCount::Exactly(2), ThreadCount::Exactly(3)]));
+        assert_eq!(
+            read("1,all"),
+            Ok(vec![ThreadCount::Exactly(1), ThreadCount::All])
+        );
+        assert_eq!(
+            read("Best,2"),
+            Ok(vec![ThreadCount::Best, ThreadCount::Exactly(2)])
+        );
+        assert_eq!(
+            read("2..3"),
+            Ok(vec![ThreadCount::Exactly(2), ThreadCount::Exactly(3)])
+        );
         for text in ["", "0", "-1", "some", "3..1", "1.5", "1..999999999"] {
             assert!(read(text).is_err(), "{text}");
         }
@@ -227,9 +274,19 @@ mod tests {
             assert_eq!(list.0, cpus);
             assert_eq!(list.to_string(), shown);
         }
-        for text in
-            ["", "a", "3-1", "-1", "0-", "1:", "0-3:2", "0-3:5/4", "99999999999", "0-99999999", "0-600000,0-600000"]
-        {
+        for text in [
+            "",
+            "a",
+            "3-1",
+            "-1",
+            "0-",
+            "1:",
+            "0-3:2",
+            "0-3:5/4",
+            "99999999999",
+            "0-99999999",
+            "0-600000,0-600000",
+        ] {
             assert!(text.parse::<CpuList>().is_err(), "{text}");
         }
     }

@@ -1,8 +1,8 @@
 //! Which points of two reports ask the same question with the same ruler.
 
 use report::{
-    ASKED_THREADS, Candidate, Choice, Coordinate, Coordinates, Dataset, Outcome, Point, Provenance, Report,
-    VerdictGrade, headline,
+    ASKED_THREADS, Candidate, Choice, Coordinate, Coordinates, Dataset, Outcome, Point, Provenance,
+    Report, VerdictGrade, headline,
 };
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -31,8 +31,8 @@ pub struct Aligned<'a> {
     pub after: Vec<&'a Point>,
     /// What was done differently although the question is the same: empty, or in words.
     pub ruler: Option<String>,
-    /// How many times as fast one of the kernels that won was as another in the races before the samples; 1 where one kernel won
-    /// in both reports, or where there was no race.
+    /// How many times as fast one of the kernels that won was as another in the races before the
+    /// samples; 1 where one kernel won in both reports, or where there was no race.
     pub apart: f64,
 }
 
@@ -56,15 +56,25 @@ pub struct Unaligned {
 /// The points of one dataset by place.
 type Places<'a> = BTreeMap<Coordinates, Vec<&'a Point>>;
 
-/// Pairs the points of two reports: same experiment, quantity, unit and coordinates, kernel included, and the same machine code
-/// of that kernel. Where the kernel was chosen by a race, the question is what the fastest one reaches, and points are paired
-/// whichever won, if the same ones ran. With `any_kernel` points of other kernels are paired too, and say so; what is in
-/// neither list was measured in neither report, or serves findings only. In the order of the first report.
-pub fn align<'a>(before: &'a Report, after: &'a Report, any_kernel: bool) -> (Vec<Aligned<'a>>, Vec<Unaligned>) {
-    let mut pairs = Pairs { rulers: Rulers::of(before, after), any_kernel, ..Pairs::default() };
+/// Pairs the points of two reports: same experiment, quantity, unit and coordinates, kernel
+/// included, and the same machine code of that kernel. Where the kernel was chosen by a race, the
+/// question is what the fastest one reaches, and points are paired whichever won, if the same ones
+/// ran. With `any_kernel` points of other kernels are paired too, and say so; what is in neither
+/// list was measured in neither report, or serves findings only. In the order of the first report.
+pub fn align<'a>(
+    before: &'a Report,
+    after: &'a Report,
+    any_kernel: bool,
+) -> (Vec<Aligned<'a>>, Vec<Unaligned>) {
+    let mut pairs = Pairs {
+        rulers: Rulers::of(before, after),
+        any_kernel,
+        ..Pairs::default()
+    };
     let mut seen = Vec::new();
     for dataset in headline(&before.datasets) {
-        let same = |d: &&Dataset| d.experiment == dataset.experiment && d.quantity == dataset.quantity;
+        let same =
+            |d: &&Dataset| d.experiment == dataset.experiment && d.quantity == dataset.quantity;
         let Some(other) = after.datasets.iter().find(same) else {
             pairs.all_alone(dataset, "only in the first report");
             continue;
@@ -93,7 +103,9 @@ impl<'a> Pairs<'a> {
         let (places, mut others) = (places(dataset), places(other));
         let mut left: Places<'a> = Places::new();
         for coordinates in in_order(dataset) {
-            let Some(points) = places.get(&coordinates).cloned() else { continue };
+            let Some(points) = places.get(&coordinates).cloned() else {
+                continue;
+            };
             match others.remove(&coordinates) {
                 Some(twins) => self.pair(dataset, (points, twins)),
                 None => drop(left.insert(coordinates, points)),
@@ -111,8 +123,12 @@ impl<'a> Pairs<'a> {
                 self.pair(dataset, (points.clone(), others.clone()));
                 continue;
             }
-            mine.iter().for_each(|(at, points)| self.alone(dataset, at, points, "only in the first report"));
-            theirs.iter().for_each(|(at, points)| self.alone(dataset, at, points, "only in the second report"));
+            mine.iter().for_each(|(at, points)| {
+                self.alone(dataset, at, points, "only in the first report")
+            });
+            theirs.iter().for_each(|(at, points)| {
+                self.alone(dataset, at, points, "only in the second report")
+            });
         }
         for (at, points) in twins.into_values().flatten() {
             self.alone(dataset, &at, &points, "only in the second report");
@@ -122,7 +138,8 @@ impl<'a> Pairs<'a> {
     /// Takes a pair in, or says why it is none.
     fn pair(&mut self, dataset: &'a Dataset, both: (Vec<&'a Point>, Vec<&'a Point>)) {
         let at = common(both.0.iter().chain(&both.1));
-        let (before, after) = (measured(&both.0), measured(&both.1));
+        let before = measured(&both.0);
+        let after = measured(&both.1);
         let missing = [(&both.0, &before, "first"), (&both.1, &after, "second")]
             .into_iter()
             .find(|(_, measured, _)| measured.is_empty())
@@ -136,14 +153,24 @@ impl<'a> Pairs<'a> {
             Ruler::Different(words) if self.any_kernel => (Some(words), 1.0),
             Ruler::Different(words) => return self.skip(dataset, at, words),
         };
-        self.aligned.push(Aligned { coordinates: at, dataset, before, after, ruler, apart });
+        self.aligned.push(Aligned {
+            coordinates: at,
+            dataset,
+            before,
+            after,
+            ruler,
+            apart,
+        });
     }
 
     /// Points that the other report does not have; those without a number are not missed.
     fn alone(&mut self, dataset: &Dataset, at: &Coordinates, points: &[&Point], reason: &str) {
         if points.iter().any(|p| p.outcome.measured().is_some()) {
             self.skip(dataset, at.clone(), reason.to_owned());
-            self.unaligned.last_mut().into_iter().for_each(|one| one.is_alone = true);
+            self.unaligned
+                .last_mut()
+                .into_iter()
+                .for_each(|one| one.is_alone = true);
         }
     }
 
@@ -154,16 +181,30 @@ impl<'a> Pairs<'a> {
     }
 
     fn skip(&mut self, dataset: &Dataset, coordinates: Coordinates, reason: String) {
-        let (experiment, quantity) = (dataset.experiment.clone(), dataset.quantity.name.clone());
-        self.unaligned.push(Unaligned { experiment, quantity, coordinates, reason, is_alone: false });
+        let experiment = dataset.experiment.clone();
+        let quantity = dataset.quantity.name.clone();
+        self.unaligned.push(Unaligned {
+            experiment,
+            quantity,
+            coordinates,
+            reason,
+            is_alone: false,
+        });
     }
 }
 
 /// The measured ones of `points`: rejected ones only where there is no other.
 fn measured<'a>(points: &[&'a Point]) -> Vec<&'a Point> {
-    let with_number = points.iter().copied().filter(|p| p.outcome.measured().is_some());
+    let with_number = points
+        .iter()
+        .copied()
+        .filter(|p| p.outcome.measured().is_some());
     let all: Vec<&Point> = with_number.collect();
-    let rejected = |p: &&Point| p.outcome.measured().is_some_and(|m| m.verdict.grade == VerdictGrade::Rejected);
+    let rejected = |p: &&Point| {
+        p.outcome
+            .measured()
+            .is_some_and(|m| m.verdict.grade == VerdictGrade::Rejected)
+    };
     let good: Vec<&Point> = all.iter().copied().filter(|p| !rejected(p)).collect();
     if good.is_empty() { all } else { good }
 }
@@ -182,13 +223,16 @@ fn race(point: &Point) -> Option<&Choice> {
     point.outcome.measured()?.choice.as_ref()
 }
 
-/// Whether a race chose the kernel of a point. A table has no races, but says where the fastest width was asked for.
+/// Whether a race chose the kernel of a point. A table has no races, but says where the fastest
+/// width was asked for.
 fn is_chosen(point: &Point) -> bool {
-    race(point).is_some() || point.name("width") == Some("best") || point.coordinates.contains_key(ASKED_THREADS)
+    race(point).is_some()
+        || point.name("width") == Some("best")
+        || point.coordinates.contains_key(ASKED_THREADS)
 }
 
-/// What a point asks: its coordinates without the repetition and without what a race decided. A name of digits is the
-/// number: a table does not tell them apart.
+/// What a point asks: its coordinates without the repetition and without what a race decided. A
+/// name of digits is the number: a table does not tell them apart.
 fn question(point: &Point) -> Coordinates {
     let mut left_out = vec![REPEAT];
     if is_chosen(point) {
@@ -221,21 +265,32 @@ fn places(dataset: &Dataset) -> Places<'_> {
 /// The same places in the order of the dataset.
 fn in_order(dataset: &Dataset) -> Vec<Coordinates> {
     let mut seen = BTreeSet::new();
-    dataset.points.iter().map(question).filter(|at| seen.insert(at.clone())).collect()
+    dataset
+        .points
+        .iter()
+        .map(question)
+        .filter(|at| seen.insert(at.clone()))
+        .collect()
 }
 
 /// Places by what is asked there, whatever kernel answers.
 fn by_question(places: Places<'_>) -> BTreeMap<Coordinates, Vec<(Coordinates, Vec<&Point>)>> {
     let mut questions: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for (at, points) in places {
-        questions.entry(without(&at, &OF_CHOICE)).or_default().push((at, points));
+        questions
+            .entry(without(&at, &OF_CHOICE))
+            .or_default()
+            .push((at, points));
     }
     questions
 }
 
 /// Where all of `points` lie, without the repetition.
 fn common<'a>(mut points: impl Iterator<Item = &'a &'a Point>) -> Coordinates {
-    let first = points.next().map(|p| without(&p.coordinates, &[REPEAT])).unwrap_or_default();
+    let first = points
+        .next()
+        .map(|p| without(&p.coordinates, &[REPEAT]))
+        .unwrap_or_default();
     points.fold(first, |mut at, point| {
         at.retain(|axis, c| point.coordinates.get(axis) == Some(c));
         at
@@ -243,7 +298,9 @@ fn common<'a>(mut points: impl Iterator<Item = &'a &'a Point>) -> Coordinates {
 }
 
 fn without(coordinates: &Coordinates, axes: &[&str]) -> Coordinates {
-    let kept = coordinates.iter().filter(|(axis, _)| !axes.contains(&axis.as_str()));
+    let kept = coordinates
+        .iter()
+        .filter(|(axis, _)| !axes.contains(&axis.as_str()));
     kept.map(|(axis, c)| (axis.clone(), c.clone())).collect()
 }
 
@@ -276,9 +333,14 @@ struct Rulers<'a> {
 impl<'a> Rulers<'a> {
     fn of(before: &'a Report, after: &'a Report) -> Self {
         let digests = |provenance: &'a Provenance| {
-            provenance.kernels.iter().map(|k| (k.name.as_str(), k.digest.as_deref())).collect()
+            provenance
+                .kernels
+                .iter()
+                .map(|k| (k.name.as_str(), k.digest.as_deref()))
+                .collect()
         };
-        let (one, other) = (&before.provenance, &after.provenance);
+        let one = &before.provenance;
+        let other = &after.provenance;
         Self {
             before: digests(one),
             after: digests(other),
@@ -290,29 +352,57 @@ impl<'a> Rulers<'a> {
     /// What measured `before` and `after`, none of them empty.
     fn between(&self, before: &[&Point], after: &[&Point]) -> Ruler {
         let [one, other] = [before, after].map(kernels);
-        if let Some(words) = one.intersection(&other).find_map(|kernel| self.differ(kernel)) {
+        if let Some(words) = one
+            .intersection(&other)
+            .find_map(|kernel| self.differ(kernel))
+        {
             return Ruler::Different(words);
         }
         let races: Option<Vec<&Choice>> = before.iter().chain(after).map(|p| race(p)).collect();
-        let raced = races.as_deref().and_then(apart).filter(|_| one.union(&other).all(|kernel| self.known(kernel)));
-        let list = |names: &BTreeSet<String>| names.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
+        let raced = races
+            .as_deref()
+            .and_then(apart)
+            .filter(|_| one.union(&other).all(|kernel| self.known(kernel)));
+        let list = |names: &BTreeSet<String>| {
+            names
+                .iter()
+                .map(String::as_str)
+                .collect::<Vec<_>>()
+                .join(", ")
+        };
         match raced {
             Some(apart) if apart > 1.0 || one != other => {
                 let percent = (apart - 1.0) * 100.0;
                 let words = match one == other {
-                    true => format!("fastest was not always the same choice; {percent:.1}% apart in the races"),
+                    true => format!(
+                        "fastest was not always the same choice; {percent:.1}% apart in the races"
+                    ),
                     false => {
-                        format!("fastest was {}, then {}; {percent:.1}% apart in the races", list(&one), list(&other))
+                        format!(
+                            "fastest was {}, then {}; {percent:.1}% apart in the races",
+                            list(&one),
+                            list(&other)
+                        )
                     }
                 };
                 Ruler::Raced { words, apart }
             }
-            None if one != other && self.table && before.iter().chain(after).all(|p| is_chosen(p)) => {
-                let words =
-                    format!("fastest was {}, then {}; a table does not say how far apart", list(&one), list(&other));
+            None if one != other
+                && self.table
+                && before.iter().chain(after).all(|p| is_chosen(p)) =>
+            {
+                let words = format!(
+                    "fastest was {}, then {}; a table does not say how far apart",
+                    list(&one),
+                    list(&other)
+                );
                 Ruler::Raced { words, apart: 1.0 }
             }
-            None if one != other => Ruler::Different(format!("different kernels: {} and {}", list(&one), list(&other))),
+            None if one != other => Ruler::Different(format!(
+                "different kernels: {} and {}",
+                list(&one),
+                list(&other)
+            )),
             _ => Ruler::Same,
         }
     }
@@ -320,7 +410,9 @@ impl<'a> Rulers<'a> {
     /// How the machine code of a kernel differs, if it does.
     fn differ(&self, kernel: &str) -> Option<String> {
         match (self.before.get(kernel)?, self.after.get(kernel)?) {
-            (Some(a), Some(b)) if a != b => Some(format!("different rulers: {kernel} is {a} and {b}")),
+            (Some(a), Some(b)) if a != b => {
+                Some(format!("different rulers: {kernel} is {a} and {b}"))
+            }
             _ => None,
         }
     }
@@ -334,26 +426,52 @@ impl<'a> Rulers<'a> {
 
 /// The kernels of `points` by name.
 fn kernels(points: &[&Point]) -> BTreeSet<String> {
-    points.iter().map(|p| p.coordinates.get(KERNEL).map_or_else(|| "none".to_owned(), ToString::to_string)).collect()
+    points
+        .iter()
+        .map(|p| {
+            p.coordinates
+                .get(KERNEL)
+                .map_or_else(|| "none".to_owned(), ToString::to_string)
+        })
+        .collect()
 }
 
-/// How many times as fast one winner of `races` was as another, as the race says in which it was the most; `None` where others
-/// ran in one than in another.
+/// How many times as fast one winner of `races` was as another, as the race says in which it was
+/// the most; `None` where others ran in one than in another.
 fn apart(races: &[&Choice]) -> Option<f64> {
-    let who = |c: &Candidate| (c.kernel.clone(), c.prefetch_distance_bytes, c.threads, c.size_bytes);
+    let who = |c: &Candidate| {
+        (
+            c.kernel.clone(),
+            c.prefetch_distance_bytes,
+            c.threads,
+            c.size_bytes,
+        )
+    };
     let field = |race: &&Choice| race.candidates.iter().map(who).collect::<BTreeSet<_>>();
     let (first, rest) = races.split_first()?;
     let ran = field(first);
     if ran.is_empty() || rest.iter().any(|race| field(race) != ran) {
         return None;
     }
-    let winners: BTreeSet<_> = races.iter().filter_map(|race| race.candidates.first()).map(who).collect();
+    let winners: BTreeSet<_> = races
+        .iter()
+        .filter_map(|race| race.candidates.first())
+        .map(who)
+        .collect();
     let reached = |race: &Choice| -> Vec<f64> {
-        race.candidates.iter().filter(|c| winners.contains(&who(c))).map(|c| c.median).collect()
+        race.candidates
+            .iter()
+            .filter(|c| winners.contains(&who(c)))
+            .map(|c| c.median)
+            .collect()
     };
     let distances = races.iter().map(|race| {
         let values = reached(race);
-        let ends = values.iter().fold((f64::INFINITY, 0.0f64), |(low, high), v| (low.min(*v), high.max(*v)));
+        let ends = values
+            .iter()
+            .fold((f64::INFINITY, 0.0f64), |(low, high), v| {
+                (low.min(*v), high.max(*v))
+            });
         ends.1 / ends.0
     });
     let most = distances.fold(1.0, f64::max);

@@ -2,8 +2,8 @@
 
 use super::align::{Aligned, Unaligned, align};
 use report::{
-    Axis, Coordinate, Coordinates, Dataset, Measured, Point, Quantity, Report, ScMembenchForm, ScMembenchLeftOut,
-    Threads, VerdictGrade, sc_membench_form, sc_membench_report,
+    Axis, Coordinate, Coordinates, Dataset, Measured, Point, Quantity, Report, ScMembenchForm,
+    ScMembenchLeftOut, Threads, VerdictGrade, sc_membench_form, sc_membench_report,
 };
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -14,20 +14,23 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::str::FromStr;
 use units::{Bytes, ParseError, counted};
 
-/// What the interval of a ratio holds: a difference that is none gets outside of it in at most 2 of 100 comparisons.
+/// What the interval of a ratio holds: a difference that is none gets outside of it in at most 2 of
+/// 100 comparisons.
 pub const CONFIDENCE: f64 = 0.98;
 
 /// Smaller differences matter to nobody, unless the user says otherwise.
 pub const DEFAULT_FLOOR: Share = Share(0.03);
 
-/// The floor of points without samples: nothing but experience says how far apart two runs of one machine are. The
-/// best of three tries, which is what other tools write, differs by several percent.
+/// The floor of points without samples: nothing but experience says how far apart two runs of one
+/// machine are. The best of three tries, which is what other tools write, differs by several
+/// percent.
 pub const DEFAULT_FLOOR_WITHOUT_SAMPLES: Share = Share(0.1);
 
 /// Values of an axis that are named where nothing is in common.
 const MOST_NAMED: usize = 4;
 
-/// From this many allocations on each side on, an allocation counts as one value: its rounds share its pages.
+/// From this many allocations on each side on, an allocation counts as one value: its rounds share
+/// its pages.
 const ENOUGH_ALLOCATIONS: usize = 5;
 
 /// A part of something: `3%` or `0.03`; from 0 on and below 1.
@@ -40,11 +43,20 @@ impl FromStr for Share {
     type Err = ParseError;
 
     fn from_str(text: &str) -> Result<Self, ParseError> {
-        let wrong = || ParseError::new(text, "a share is from 0% on and below 100%: 3%, 0.5%, 0.03").with_example("3%");
+        let wrong = || {
+            ParseError::new(text, "a share is from 0% on and below 100%: 3%, 0.5%, 0.03")
+                .with_example("3%")
+        };
         let trimmed = text.trim();
-        let (number, scale) = trimmed.strip_suffix('%').map_or((trimmed, 1.0), |percent| (percent.trim_end(), 0.01));
+        let (number, scale) = trimmed
+            .strip_suffix('%')
+            .map_or((trimmed, 1.0), |percent| (percent.trim_end(), 0.01));
         let share = number.parse::<f64>().map_err(|_| wrong())? * scale;
-        if (0.0..1.0).contains(&share) { Ok(Share(share)) } else { Err(wrong()) }
+        if (0.0..1.0).contains(&share) {
+            Ok(Share(share))
+        } else {
+            Err(wrong())
+        }
     }
 }
 
@@ -61,7 +73,11 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { floor: DEFAULT_FLOOR, floor_without_samples: DEFAULT_FLOOR_WITHOUT_SAMPLES, any_kernel: false }
+        Self {
+            floor: DEFAULT_FLOOR,
+            floor_without_samples: DEFAULT_FLOOR_WITHOUT_SAMPLES,
+            any_kernel: false,
+        }
     }
 }
 
@@ -96,8 +112,8 @@ impl Change {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Side {
-    /// The median of the values that are judged: of rounds or allocations, or the reported figure where there are no
-    /// samples (of repetitions their median), in the quantity's unit.
+    /// The median of the values that are judged: of rounds or allocations, or the reported figure
+    /// where there are no samples (of repetitions their median), in the quantity's unit.
     pub median: f64,
     /// How many rounds (or allocations) stand for it in the interval; 0 where there are no samples.
     pub values: u64,
@@ -123,8 +139,8 @@ pub struct Pair {
     pub ratio_high: Option<f64>,
     /// What became of it.
     pub change: Change,
-    /// Differences up to this share are not told from none: that of the comparison, and where different kernels won a race what lay
-    /// between them there.
+    /// Differences up to this share are not told from none: that of the comparison, and where
+    /// different kernels won a race what lay between them there.
     pub floor: Share,
     /// What is to be said about it: different kernels, a rejected number, too few rounds.
     pub remark: Option<String>,
@@ -138,7 +154,8 @@ impl Pair {
 
     /// How far the values are apart, up or down, in steps of a millionth: what rows are sorted by.
     pub fn size(&self) -> f64 {
-        self.ratio.map_or(0.0, |ratio| (ratio.ln().abs() * 1e6).round())
+        self.ratio
+            .map_or(0.0, |ratio| (ratio.ln().abs() * 1e6).round())
     }
 }
 
@@ -204,25 +221,31 @@ pub struct Comparison {
 impl Comparison {
     /// How many pairs have no samples on one side, so that their figures alone were judged.
     pub fn without_samples(&self) -> usize {
-        self.pairs().filter(|(_, pair)| pair.is_without_samples()).count()
+        self.pairs()
+            .filter(|(_, pair)| pair.is_without_samples())
+            .count()
     }
 
     /// Every pair with its quantity.
     pub fn pairs(&self) -> impl Iterator<Item = (&PairGroup, &Pair)> {
-        self.groups.iter().flat_map(|group| group.pairs.iter().map(move |pair| (group, pair)))
+        self.groups
+            .iter()
+            .flat_map(|group| group.pairs.iter().map(move |pair| (group, pair)))
     }
 }
 
 /// Compares `after` with `before`; both come with what to call them.
 ///
-/// A pair is better or worse where the whole interval of the ratio lies beyond the floor, the same where it lies within, and
-/// cannot be told otherwise: two one-sided tests (Schuirmann 1987) at the level of [`CONFIDENCE`]. docs/method/compare.md says
-/// what this means for many points at once.
+/// A pair is better or worse where the whole interval of the ratio lies beyond the floor, the same
+/// where it lies within, and cannot be told otherwise: two one-sided tests (Schuirmann 1987) at the
+/// level of [`CONFIDENCE`]. docs/method/compare.md says what this means for many points at once.
 ///
-/// Points without samples are judged by their figures and a floor of their own. Where one report is of sc-membench, the
-/// other one is taken in that form, so that both have the same conventions.
+/// Points without samples are judged by their figures and a floor of their own. Where one report is
+/// of sc-membench, the other one is taken in that form, so that both have the same conventions.
 pub fn compare(before: (&str, &Report), after: (&str, &Report), settings: &Settings) -> Comparison {
-    let form = [before.1, after.1].iter().any(|report| is_sc_membench(report));
+    let form = [before.1, after.1]
+        .iter()
+        .any(|report| is_sc_membench(report));
     let first = InForm::new(before.1, form);
     let second = InForm::new(after.1, form);
     let (aligned, mut unaligned) = align(&first.report, &second.report, settings.any_kernel);
@@ -238,8 +261,12 @@ pub fn compare(before: (&str, &Report), after: (&str, &Report), settings: &Setti
             Change::CannotTell => tally.cannot_tell += 1,
             Change::Same => tally.same += 1,
         }
-        let (experiment, quantity) = (&one.dataset.experiment, &one.dataset.quantity);
-        match groups.iter_mut().find(|g| g.experiment == *experiment && g.quantity == *quantity) {
+        let experiment = &one.dataset.experiment;
+        let quantity = &one.dataset.quantity;
+        match groups
+            .iter_mut()
+            .find(|g| g.experiment == *experiment && g.quantity == *quantity)
+        {
             Some(group) => group.pairs.push(pair),
             None => groups.push(PairGroup {
                 experiment: experiment.clone(),
@@ -250,7 +277,9 @@ pub fn compare(before: (&str, &Report), after: (&str, &Report), settings: &Setti
         }
     }
     for group in &mut groups {
-        group.pairs.sort_by(|a, b| a.change.cmp(&b.change).then(b.size().total_cmp(&a.size())));
+        group
+            .pairs
+            .sort_by(|a, b| a.change.cmp(&b.change).then(b.size().total_cmp(&a.size())));
     }
     let mut notes = notes(before.1, after.1);
     // Where a question is in both reports, the reason for not comparing it says enough.
@@ -285,10 +314,16 @@ impl<'a> InForm<'a> {
     /// The report in sc-membench's form, or as it is.
     fn new(report: &'a Report, form: bool) -> Self {
         if !form {
-            return InForm { report: Cow::Borrowed(report), left_out: Vec::new() };
+            return InForm {
+                report: Cow::Borrowed(report),
+                left_out: Vec::new(),
+            };
         }
         let ScMembenchForm { rows, left_out, .. } = sc_membench_form(report, Threads::Every);
-        InForm { report: Cow::Owned(sc_membench_report(&rows)), left_out }
+        InForm {
+            report: Cow::Owned(sc_membench_report(&rows)),
+            left_out,
+        }
     }
 
     /// What has no row in that form.
@@ -297,7 +332,10 @@ impl<'a> InForm<'a> {
             experiment: one.experiment.clone(),
             quantity: one.quantity.clone(),
             coordinates: one.coordinates.clone(),
-            reason: format!("no row in sc-membench's form in the {which} report: {}", one.reason),
+            reason: format!(
+                "no row in sc-membench's form in the {which} report: {}",
+                one.reason
+            ),
             is_alone: true,
         })
     }
@@ -305,17 +343,35 @@ impl<'a> InForm<'a> {
 
 /// What became of one point.
 fn judge(one: &Aligned<'_>, settings: &Settings) -> Pair {
-    let measured = one.before.iter().chain(&one.after).filter_map(|point| point.outcome.measured());
+    let measured = one
+        .before
+        .iter()
+        .chain(&one.after)
+        .filter_map(|point| point.outcome.measured());
     let bare = measured.into_iter().any(Measured::is_without_samples);
-    let (mine, theirs) = if bare { (Vec::new(), Vec::new()) } else { values(&one.before, &one.after) };
+    let (mine, theirs) = if bare {
+        (Vec::new(), Vec::new())
+    } else {
+        values(&one.before, &one.after)
+    };
     let interval = ratio_interval(&mine, &theirs, CONFIDENCE);
     let before = side(&one.before, &mine);
     let after = side(&one.after, &theirs);
-    let ratio = Some(after.median / before.median).filter(|ratio| ratio.is_finite() && *ratio > 0.0);
-    let floor = if bare { settings.floor_without_samples } else { settings.floor };
-    let floors = Floors { same: floor, differ: Share((1.0 + floor.0) * one.apart.max(1.0) - 1.0) };
+    let ratio =
+        Some(after.median / before.median).filter(|ratio| ratio.is_finite() && *ratio > 0.0);
+    let floor = if bare {
+        settings.floor_without_samples
+    } else {
+        settings.floor
+    };
+    let floors = Floors {
+        same: floor,
+        differ: Share((1.0 + floor.0) * one.apart.max(1.0) - 1.0),
+    };
     let higher_is_better = one.dataset.quantity.higher_is_better;
-    let rejected = [(before, "first"), (after, "second")].into_iter().find(|(s, _)| s.grade == VerdictGrade::Rejected);
+    let rejected = [(before, "first"), (after, "second")]
+        .into_iter()
+        .find(|(s, _)| s.grade == VerdictGrade::Rejected);
     let mut remarks = Vec::new();
     let change = match (rejected, ratio, interval) {
         (Some((_, which)), ..) => {
@@ -328,7 +384,10 @@ fn judge(one: &Aligned<'_>, settings: &Settings) -> Pair {
             floors.change(interval.low, interval.high, higher_is_better)
         }
         (None, Some(_), Some(_)) => {
-            remarks.push("rounds of several kinds: the change of the medians lies outside the interval".to_owned());
+            remarks.push(
+                "rounds of several kinds: the change of the medians lies outside the interval"
+                    .to_owned(),
+            );
             Change::CannotTell
         }
         (None, None, _) => {
@@ -336,7 +395,11 @@ fn judge(one: &Aligned<'_>, settings: &Settings) -> Pair {
             Change::CannotTell
         }
         (None, Some(_), None) => {
-            remarks.push(format!("{} and {} are too few to tell", mine.len(), counted(theirs.len(), "round")));
+            remarks.push(format!(
+                "{} and {} are too few to tell",
+                mine.len(),
+                counted(theirs.len(), "round")
+            ));
             Change::CannotTell
         }
     };
@@ -354,11 +417,12 @@ fn judge(one: &Aligned<'_>, settings: &Settings) -> Pair {
     }
 }
 
-/// Up to which shares two values are the same, and from which on they differ. Shares are as far down as up in the
-/// logarithm.
+/// Up to which shares two values are the same, and from which on they differ. Shares are as far
+/// down as up in the logarithm.
 struct Floors {
     same: Share,
-    /// At least `same`: what lay between the winners of a race is no difference between the machines.
+    /// At least `same`: what lay between the winners of a race is no difference between the
+    /// machines.
     differ: Share,
 }
 
@@ -367,30 +431,46 @@ impl Floors {
     fn change(&self, low: f64, high: f64, higher_is_better: bool) -> Change {
         let more = 1.0 + self.differ.0;
         let same = 1.0 + self.same.0;
-        match () {
-            () if low > more && higher_is_better => Change::Better,
-            () if low > more => Change::Worse,
-            () if high < 1.0 / more && higher_is_better => Change::Worse,
-            () if high < 1.0 / more => Change::Better,
-            () if low >= 1.0 / same && high <= same => Change::Same,
-            () => Change::CannotTell,
+        let (up, down) = if higher_is_better {
+            (Change::Better, Change::Worse)
+        } else {
+            (Change::Worse, Change::Better)
+        };
+        if low > more {
+            up
+        } else if high < 1.0 / more {
+            down
+        } else if low >= 1.0 / same && high <= same {
+            Change::Same
+        } else {
+            Change::CannotTell
         }
     }
 }
 
-/// The values that stand for a point on both sides: medians of the clean samples of allocations where there are enough of
-/// them on both, of rounds otherwise.
+/// The values that stand for a point on both sides: medians of the clean samples of allocations
+/// where there are enough of them on both, of rounds otherwise.
 fn values(before: &[&Point], after: &[&Point]) -> (Vec<f64>, Vec<f64>) {
     let by = |points: &[&Point], whole: bool| -> Vec<f64> {
         let mut groups: BTreeMap<(usize, u32, u32), Vec<f64>> = BTreeMap::new();
         for (repeat, point) in points.iter().enumerate() {
-            let samples = point.outcome.measured().into_iter().flat_map(|m| &m.samples);
+            let samples = point
+                .outcome
+                .measured()
+                .into_iter()
+                .flat_map(|m| &m.samples);
             for sample in samples.filter(|s| s.dirty.is_none()) {
                 let round = if whole { 0 } else { sample.round };
-                groups.entry((repeat, sample.allocation, round)).or_default().push(sample.value);
+                groups
+                    .entry((repeat, sample.allocation, round))
+                    .or_default()
+                    .push(sample.value);
             }
         }
-        groups.values().filter_map(|values| median(values)).collect()
+        groups
+            .values()
+            .filter_map(|values| median(values))
+            .collect()
     };
     let allocations = (by(before, true), by(after, true));
     match allocations.0.len().min(allocations.1.len()) >= ENOUGH_ALLOCATIONS {
@@ -404,45 +484,82 @@ fn side(points: &[&Point], values: &[f64]) -> Side {
     let measured: Vec<_> = points.iter().filter_map(|p| p.outcome.measured()).collect();
     let reported: Vec<f64> = measured.iter().map(|m| m.summary.median).collect();
     Side {
-        median: median(values).or_else(|| median(&reported)).unwrap_or_default(),
+        median: median(values)
+            .or_else(|| median(&reported))
+            .unwrap_or_default(),
         values: values.len() as u64,
-        grade: measured.iter().map(|m| m.verdict.grade).max().unwrap_or(VerdictGrade::Rejected),
+        grade: measured
+            .iter()
+            .map(|m| m.verdict.grade)
+            .max()
+            .unwrap_or(VerdictGrade::Rejected),
     }
 }
 
 /// The axes on which two reports without a common point have no common coordinate.
 fn nothing_in_common(before: &Report, after: &Report) -> String {
-    let measured = |dataset: &&Dataset| dataset.points.iter().any(|point| point.outcome.measured().is_some());
+    let measured = |dataset: &&Dataset| {
+        dataset
+            .points
+            .iter()
+            .any(|point| point.outcome.measured().is_some())
+    };
     let experiments = |report: &Report| -> BTreeSet<String> {
-        report.datasets.iter().filter(measured).map(|dataset| dataset.experiment.clone()).collect()
+        report
+            .datasets
+            .iter()
+            .filter(measured)
+            .map(|dataset| dataset.experiment.clone())
+            .collect()
     };
     let names = [experiments(before), experiments(after)];
     if names[0].is_disjoint(&names[1]) {
-        return format!("nothing in common: experiments {} / {}", listed(&names[0]), listed(&names[1]));
+        return format!(
+            "nothing in common: experiments {} / {}",
+            listed(&names[0]),
+            listed(&names[1])
+        );
     }
     let mut differ = Vec::new();
     for dataset in before.datasets.iter().filter(measured) {
-        let same = |other: &&Dataset| other.experiment == dataset.experiment && other.quantity == dataset.quantity;
-        let Some(other) = after.datasets.iter().filter(measured).find(same) else { continue };
-        let axes: BTreeSet<&String> =
-            [dataset, other].into_iter().flat_map(|d| &d.points).flat_map(|point| point.coordinates.keys()).collect();
+        let same = |other: &&Dataset| {
+            other.experiment == dataset.experiment && other.quantity == dataset.quantity
+        };
+        let Some(other) = after.datasets.iter().filter(measured).find(same) else {
+            continue;
+        };
+        let axes: BTreeSet<&String> = [dataset, other]
+            .into_iter()
+            .flat_map(|d| &d.points)
+            .flat_map(|point| point.coordinates.keys())
+            .collect();
         for axis in axes {
             let both = [coordinates_on(axis, dataset), coordinates_on(axis, other)];
             if both[0].is_disjoint(&both[1]) {
                 let axis = axis.trim_end_matches("_bytes").replace('_', " ");
-                differ.push(format!("{} {axis} {} / {}", dataset.experiment, listed(&both[0]), listed(&both[1])));
+                differ.push(format!(
+                    "{} {axis} {} / {}",
+                    dataset.experiment,
+                    listed(&both[0]),
+                    listed(&both[1])
+                ));
             }
         }
     }
     match differ.is_empty() {
-        true => "nothing in common: no point is in both reports with the same coordinates".to_owned(),
+        true => {
+            "nothing in common: no point is in both reports with the same coordinates".to_owned()
+        }
         false => format!("nothing in common: {}", differ.join("; ")),
     }
 }
 
 /// The coordinates of the measured points of a dataset on an axis, in words.
 fn coordinates_on(axis: &str, dataset: &Dataset) -> BTreeSet<String> {
-    let measured = dataset.points.iter().filter(|point| point.outcome.measured().is_some());
+    let measured = dataset
+        .points
+        .iter()
+        .filter(|point| point.outcome.measured().is_some());
     let word = |point: &Point| match point.coordinates.get(axis) {
         Some(Coordinate::Number(bytes)) if axis.ends_with("_bytes") => Bytes(*bytes).to_string(),
         Some(other) => other.to_string(),
@@ -463,24 +580,37 @@ fn listed(words: &BTreeSet<String>) -> String {
 
 /// What differs between two runs beside their numbers.
 fn notes(before: &Report, after: &Report) -> Vec<String> {
-    let bare = [(before, "first"), (after, "second")].into_iter().filter(|(r, _)| r.provenance.is_unknown());
-    let bare: Vec<String> =
-        bare.map(|(_, which)| format!("the {which} report is a table: its machine is unknown")).collect();
+    let bare = [(before, "first"), (after, "second")]
+        .into_iter()
+        .filter(|(r, _)| r.provenance.is_unknown());
+    let bare: Vec<String> = bare
+        .map(|(_, which)| format!("the {which} report is a table: its machine is unknown"))
+        .collect();
     if !bare.is_empty() {
         return bare;
     }
     let facts = |report: &Report| -> Vec<(&'static str, String)> {
-        let (p, host) = (&report.provenance, &report.provenance.host);
+        let p = &report.provenance;
+        let host = &report.provenance.host;
         let known = |fact: Option<String>| fact.unwrap_or_else(|| "unknown".to_owned());
         vec![
             ("processors", known(host.cpu.model_name.get().cloned())),
             ("hosts", known(host.system.hostname.get().cloned())),
-            ("versions of the program", format!("{} {}", p.tool.name, p.tool.version)),
+            (
+                "versions of the program",
+                format!("{} {}", p.tool.name, p.tool.version),
+            ),
             ("ways to run", p.tool.machine.clone()),
             ("system kernels", known(host.system.kernel.get().cloned())),
             ("governors", known(host.environment.governor.get().cloned())),
-            ("transparent huge pages", known(host.pages.thp_mode.get().cloned())),
-            ("numbers of CPUs allowed", host.topology.allowed().len().to_string()),
+            (
+                "transparent huge pages",
+                known(host.pages.thp_mode.get().cloned()),
+            ),
+            (
+                "numbers of CPUs allowed",
+                host.topology.allowed().len().to_string(),
+            ),
         ]
     };
     let both = facts(before).into_iter().zip(facts(after));
@@ -492,19 +622,31 @@ fn notes(before: &Report, after: &Report) -> Vec<String> {
 /// Cores of the same design begin as many instructions per cycle, to less than this.
 const SAME_CORE: f64 = 0.05;
 
-/// Whether somebody used the cores of one run for all of its time, which that run cannot know: to it, that is what its cores are.
+/// Whether somebody used the cores of one run for all of its time, which that run cannot know: to
+/// it, that is what its cores are.
 fn beside_one_of_them(before: &Report, after: &Report) -> Option<String> {
     let model = |report: &Report| report.provenance.host.cpu.model_name.get().cloned();
     let alone = |report: &Report| {
-        let points = report.datasets.iter().flat_map(|d| &d.points).filter_map(|p| p.outcome.measured());
+        let points = report
+            .datasets
+            .iter()
+            .flat_map(|d| &d.points)
+            .filter_map(|p| p.outcome.measured());
         let of_one = points.map(|m| &m.evidence).filter(|e| e.cpus.len() == 1);
-        of_one.filter_map(|e| e.shared_core.as_ref()).map(|core| core.usual_per_cycle).reduce(f64::max)
+        of_one
+            .filter_map(|e| e.shared_core.as_ref())
+            .map(|core| core.usual_per_cycle)
+            .reduce(f64::max)
     };
-    let (one, other) = (alone(before)?, alone(after)?);
+    let one = alone(before)?;
+    let other = alone(after)?;
     let same = (one / other - 1.0).abs() <= SAME_CORE || model(before) != model(after);
     let which = if one < other { "first" } else { "second" };
     (!same).then(|| {
-        format!("different cores: they begin {one:.2} / {other:.2} instructions per cycle; somebody else used those of the {which} throughout")
+        format!(
+            "different cores: they begin {one:.2} / {other:.2} instructions per cycle; \
+             somebody else used those of the {which} throughout"
+        )
     })
 }
 
@@ -523,12 +665,18 @@ mod tests {
             assert_eq!(read(wrong), None, "{wrong}");
         }
         let error = "3".parse::<Share>().unwrap_err().to_string();
-        assert_eq!(error, "'3'; a share is from 0% on and below 100%: 3%, 0.5%, 0.03");
+        assert_eq!(
+            error,
+            "'3'; a share is from 0% on and below 100%: 3%, 0.5%, 0.03"
+        );
     }
 
     #[test]
     fn the_interval_decides() {
-        let floors = Floors { same: Share(0.03), differ: Share(0.03) };
+        let floors = Floors {
+            same: Share(0.03),
+            differ: Share(0.03),
+        };
         let told = |low, high, higher_is_better| floors.change(low, high, higher_is_better);
         // Bandwidth, then latency.
         for (low, high, more, less) in [
@@ -539,10 +687,18 @@ mod tests {
             (0.5, 2.0, Change::CannotTell, Change::CannotTell),
             (0.9, 0.98, Change::CannotTell, Change::CannotTell),
         ] {
-            assert_eq!((told(low, high, true), told(low, high, false)), (more, less), "{low} {high}");
+            assert_eq!(
+                (told(low, high, true), told(low, high, false)),
+                (more, less),
+                "{low} {high}"
+            );
         }
-        // What lies between two winners of a race is no difference between the machines, and no likeness of theirs.
-        let floors = Floors { same: Share(0.03), differ: Share(0.06) };
+        // What lies between two winners of a race is no difference between the machines, and no
+        // likeness of theirs.
+        let floors = Floors {
+            same: Share(0.03),
+            differ: Share(0.06),
+        };
         assert_eq!(floors.change(1.04, 1.06, true), Change::CannotTell);
     }
 }

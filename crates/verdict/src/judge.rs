@@ -13,7 +13,8 @@ const GRANTED: f64 = 0.9;
 /// More of the time than this taken by the hypervisor or a quota moves a median.
 const TAKEN: f64 = 0.01;
 
-/// CPUs' worth of time that others may use beside a run: this, and that share of the CPUs of the machine.
+/// CPUs' worth of time that others may use beside a run: this, and that share of the CPUs of the
+/// machine.
 const OTHERS: (f64, f64) = (0.25, 0.02);
 
 /// Steps in which the system counts CPU time.
@@ -22,14 +23,15 @@ const JIFFY: Nanos = Nanos(10e6);
 /// More of the time than this spent waiting for memory by anybody: the system reclaims or swaps.
 const MEMORY_PRESSURE: f64 = 0.05;
 
-/// An interval that holds less often than this: that of five rounds does in 94%, that of four in 88%.
+/// An interval that holds less often than this: that of five rounds does in 94%, that of four in
+/// 88%.
 const LEAST_CONFIDENCE: f64 = 0.9;
 
 /// A core clock that moved by more than this during the samples.
 const CLOCK_MOVED: f64 = 0.05;
 
-/// A core clock below this share of what the same CPUs reach elsewhere in the run. Wide vector instructions lower it by up
-/// to a fifth on some processors, which is their own.
+/// A core clock below this share of what the same CPUs reach elsewhere in the run. Wide vector
+/// instructions lower it by up to a fifth on some processors, which is their own.
 const CLOCK_OF_RUN: f64 = 0.75;
 
 /// A core clock below this share of the processor's base clock.
@@ -41,17 +43,19 @@ const CALIBRATION: f64 = 0.001;
 /// A median known to less than this (half the interval's width relative to it).
 pub const SPREAD: f64 = 0.05;
 
-/// Where values are of two kinds, a minority above this share leaves open which of them the median shows.
+/// Where values are of two kinds, a minority above this share leaves open which of them the median
+/// shows.
 const MINORITY: f64 = 0.3;
 
 /// Values that rose or fell by more than this from the first to the last round, and not by chance.
 const DRIFT: f64 = 0.05;
 
-/// More dirty samples than this share of all leave clean ones that may have been hit too, by what dirties them.
+/// More dirty samples than this share of all leave clean ones that may have been hit too, by what
+/// dirties them.
 const DIRTY: f64 = 0.5;
 
-/// The same where each sample was looked at for what dirties it: the clean ones of points of which two thirds were dirty were as fast as
-/// those of undisturbed points.
+/// The same where each sample was looked at for what dirties it: the clean ones of points of which
+/// two thirds were dirty were as fast as those of undisturbed points.
 const DIRTY_AND_LOOKED_AT: f64 = 0.8;
 
 /// Fewer clean samples than this have no 95% interval of the median (1 - 2/2^n < 0.95).
@@ -84,18 +88,36 @@ pub struct Grounds<'a> {
 
 /// Judges a point.
 pub fn judge(grounds: &Grounds<'_>) -> Verdict {
-    let mut verdict = Verdict { grade: VerdictGrade::Solid, reasons: Vec::new() };
-    if let Some(limit) = grounds.limit.filter(|l| grounds.summary.median > l.value * l.tolerance) {
+    let mut verdict = Verdict {
+        grade: VerdictGrade::Solid,
+        reasons: Vec::new(),
+    };
+    if let Some(limit) = grounds
+        .limit
+        .filter(|l| grounds.summary.median > l.value * l.tolerance)
+    {
         let share = grounds.summary.median / limit.value * 100.0;
-        verdict.add(VerdictGrade::Rejected, reason(Cause::AboveLimit, format!("{share:.0}% of {}", limit.source)));
+        verdict.add(
+            VerdictGrade::Rejected,
+            reason(
+                Cause::AboveLimit,
+                format!("{share:.0}% of {}", limit.source),
+            ),
+        );
         return verdict;
     }
     if let Some(storage) = grounds.storage.filter(|s| s.wrong > 0) {
-        let text = format!("{} blocks held something else than was written", storage.wrong);
+        let text = format!(
+            "{} blocks held something else than was written",
+            storage.wrong
+        );
         verdict.add(VerdictGrade::Rejected, reason(Cause::WrongData, text));
         return verdict;
     }
-    if let Some((load, limit)) = grounds.load.filter(|(load, limit)| load.median > limit.value * limit.tolerance) {
+    if let Some((load, limit)) = grounds
+        .load
+        .filter(|(load, limit)| load.median > limit.value * limit.tolerance)
+    {
         let share = load.median / limit.value * 100.0;
         let text = format!("its traffic is {share:.0}% of {}", limit.source);
         verdict.add(VerdictGrade::Rejected, reason(Cause::AboveLimit, text));
@@ -103,7 +125,10 @@ pub fn judge(grounds: &Grounds<'_>) -> Verdict {
     }
     let mut reasons = Vec::new();
     if grounds.interrupted {
-        reasons.push(reason(Cause::Interrupted, "the run was interrupted before all its rounds".to_owned()));
+        reasons.push(reason(
+            Cause::Interrupted,
+            "the run was interrupted before all its rounds".to_owned(),
+        ));
     }
     reasons.extend(placement(grounds.evidence));
     reasons.extend(samples(grounds));
@@ -112,7 +137,10 @@ pub fn judge(grounds: &Grounds<'_>) -> Verdict {
     reasons.extend(shape(grounds.shape));
     reasons.extend(grounds.storage.map(on_storage).unwrap_or_default());
     if let Some(spread) = grounds.evidence.relative_spread.filter(|&s| s > SPREAD) {
-        reasons.push(reason(Cause::Spread, format!("known to ±{:.0}% only", spread * 100.0)));
+        reasons.push(reason(
+            Cause::Spread,
+            format!("known to ±{:.0}% only", spread * 100.0),
+        ));
     }
     reasons.extend(unsettled(grounds.shape, &reasons));
     for reason in reasons {
@@ -121,18 +149,29 @@ pub fn judge(grounds: &Grounds<'_>) -> Verdict {
     verdict
 }
 
-/// Why values scatter, where `reasons` are that they do: samples get slower or faster within rounds.
+/// Why values scatter, where `reasons` are that they do: samples get slower or faster within
+/// rounds.
 fn unsettled(shape: &Shape, reasons: &[Reason]) -> Option<Reason> {
-    let scatters = |reason: &Reason| matches!(reason.cause, Cause::Spread | Cause::Bimodal | Cause::Drift);
-    let slowing = shape.slowing.filter(|slowing| slowing.abs() > DRIFT && reasons.iter().any(scatters))?;
+    let scatters =
+        |reason: &Reason| matches!(reason.cause, Cause::Spread | Cause::Bimodal | Cause::Drift);
+    let slowing = shape
+        .slowing
+        .filter(|slowing| slowing.abs() > DRIFT && reasons.iter().any(scatters))?;
     let direction = if slowing > 0.0 { "slower" } else { "faster" };
-    let text = format!("samples got {direction} by {:.0}% within rounds", slowing.abs() * 100.0);
+    let text = format!(
+        "samples got {direction} by {:.0}% within rounds",
+        slowing.abs() * 100.0
+    );
     Some(reason(Cause::Unsettled, text))
 }
 
 /// A reason with what can be done about it.
 pub fn reason(cause: Cause, text: String) -> Reason {
-    Reason { cause, text, advice: advice::for_cause(cause).to_owned() }
+    Reason {
+        cause,
+        text,
+        advice: advice::for_cause(cause).to_owned(),
+    }
 }
 
 /// What speaks against where threads and memory were.
@@ -140,26 +179,47 @@ fn placement(evidence: &Evidence) -> Vec<Reason> {
     let mut reasons = Vec::new();
     if evidence.affinity_held == Some(false) {
         let times = evidence.migrations.unwrap_or(1);
-        reasons.push(reason(Cause::Moved, format!("threads were found on other cpus {}", counted(times, "time"))));
+        reasons.push(reason(
+            Cause::Moved,
+            format!(
+                "threads were found on other cpus {}",
+                counted(times, "time")
+            ),
+        ));
     }
     let pages = &evidence.pages;
     if let (Some(share), Some(asked)) = (pages.granted_share, pages.asked_bytes)
         && share < GRANTED
     {
-        reasons
-            .push(reason(Cause::PageSize, format!("{:.0}% of the memory is in {} pages", share * 100.0, Bytes(asked))));
+        reasons.push(reason(
+            Cause::PageSize,
+            format!(
+                "{:.0}% of the memory is in {} pages",
+                share * 100.0,
+                Bytes(asked)
+            ),
+        ));
     }
     if let Some(share) = pages.resident_share.filter(|&s| s < 0.99) {
-        reasons.push(reason(Cause::NotResident, format!("{:.0}% of the memory is resident", share * 100.0)));
+        reasons.push(reason(
+            Cause::NotResident,
+            format!("{:.0}% of the memory is resident", share * 100.0),
+        ));
     }
     if let Some(near) = evidence.closer_cpus.as_ref().filter(|near| near.one_core) {
         let [one, other] = near.cpus;
         let trip = Nanos(near.nearest_ns);
-        let text = format!("cpus {one} and {other} were two threads of one core: a line takes {trip} there and back");
+        let text = format!(
+            "cpus {one} and {other} were two threads of one core: a line takes {trip} there and \
+             back"
+        );
         reasons.push(reason(Cause::HostMoved, text));
     }
     if pages.non_zero == Some(false) {
-        reasons.push(reason(Cause::NotResident, "part of the memory is the system's page of zeros".to_owned()));
+        reasons.push(reason(
+            Cause::NotResident,
+            "part of the memory is the system's page of zeros".to_owned(),
+        ));
     }
     if let (Some(nodes), Some(expected)) = (&pages.nodes, &pages.expected_nodes)
         && nodes.iter().any(|n| !expected.contains(n))
@@ -168,29 +228,46 @@ fn placement(evidence: &Evidence) -> Vec<Reason> {
         reasons.push(reason(Cause::Node, text));
     }
     if let (None, Some(place)) = (&pages.nodes, &pages.asked_place) {
-        reasons.push(reason(Cause::Node, format!("the system does not tell whether its memory is on {place}")));
+        reasons.push(reason(
+            Cause::Node,
+            format!("the system does not tell whether its memory is on {place}"),
+        ));
     }
     reasons
 }
 
 /// What speaks against the samples themselves.
 fn samples(grounds: &Grounds<'_>) -> Vec<Reason> {
-    let (clean, dirty) = (grounds.summary.clean_samples, grounds.evidence.dirty_samples);
+    let clean = grounds.summary.clean_samples;
+    let dirty = grounds.evidence.dirty_samples;
     let all = clean + dirty;
     let mut reasons = Vec::new();
     let cause = grounds.dirt.unwrap_or(Cause::Disturbed);
-    let most = if cause == Cause::CoreShared { DIRTY_AND_LOOKED_AT } else { DIRTY };
+    let most = if cause == Cause::CoreShared {
+        DIRTY_AND_LOOKED_AT
+    } else {
+        DIRTY
+    };
     if dirty as f64 > all as f64 * most {
         let by = advice::by_what(cause);
-        reasons.push(reason(cause, format!("{dirty} of {all} samples were disturbed{by}")));
+        reasons.push(reason(
+            cause,
+            format!("{dirty} of {all} samples were disturbed{by}"),
+        ));
     }
     let confidence = grounds.summary.confidence;
     if confidence < LEAST_CONFIDENCE && clean >= FEWEST_SAMPLES {
-        let text = format!("too few rounds: the interval holds in {:.0}% of cases", confidence * 100.0);
+        let text = format!(
+            "too few rounds: the interval holds in {:.0}% of cases",
+            confidence * 100.0
+        );
         reasons.push(reason(Cause::FewSamples, text));
     }
     if clean < FEWEST_SAMPLES {
-        reasons.push(reason(Cause::FewSamples, format!("only {clean} clean samples")));
+        reasons.push(reason(
+            Cause::FewSamples,
+            format!("only {clean} clean samples"),
+        ));
     }
     reasons
 }
@@ -204,22 +281,35 @@ fn company(grounds: &Grounds<'_>) -> Vec<Reason> {
     let mut reasons = Vec::new();
     let stolen = share(around.stolen_ns) / cpus;
     if stolen > TAKEN {
-        reasons.push(reason(Cause::Stolen, format!("the hypervisor took {:.0}% of the time", stolen * 100.0)));
+        reasons.push(reason(
+            Cause::Stolen,
+            format!("the hypervisor took {:.0}% of the time", stolen * 100.0),
+        ));
     }
     let throttled = share(around.throttled_ns);
     if throttled > TAKEN {
-        let text = format!("the cpu quota stopped threads for {:.0}% of the time", throttled * 100.0);
+        let text = format!(
+            "the cpu quota stopped threads for {:.0}% of the time",
+            throttled * 100.0
+        );
         reasons.push(reason(Cause::Throttled, text));
     }
     let others = share(around.others_ns);
     // Each reading is off by half a jiffy of every CPU, and each round has two.
-    let error = JIFFY.0 * (grounds.rounds as f64 * grounds.machine_cpus as f64 / 6.0).sqrt() / elapsed;
+    let error =
+        JIFFY.0 * (grounds.rounds as f64 * grounds.machine_cpus as f64 / 6.0).sqrt() / elapsed;
     if others > OTHERS.0 + OTHERS.1 * grounds.machine_cpus as f64 + 3.0 * error {
-        reasons.push(reason(Cause::Others, format!("other programs used {others:.1} cpus")));
+        reasons.push(reason(
+            Cause::Others,
+            format!("other programs used {others:.1} cpus"),
+        ));
     }
     let pressure = share(around.memory_pressure_ns);
     if pressure > MEMORY_PRESSURE {
-        let text = format!("programs waited for memory {:.0}% of the time", pressure * 100.0);
+        let text = format!(
+            "programs waited for memory {:.0}% of the time",
+            pressure * 100.0
+        );
         reasons.push(reason(Cause::MemoryPressure, text));
     }
     reasons
@@ -231,7 +321,11 @@ fn clocks(evidence: &Evidence) -> Vec<Reason> {
     if let (Some(before), Some(after)) = (evidence.core_hz_before, evidence.core_hz_after)
         && (after / before - 1.0).abs() > CLOCK_MOVED
     {
-        let text = format!("the core clock moved from {} to {}", Hertz(before), Hertz(after));
+        let text = format!(
+            "the core clock moved from {} to {}",
+            Hertz(before),
+            Hertz(after)
+        );
         reasons.push(reason(Cause::CoreClock, text));
     }
     let clock = evidence.core_hz_median;
@@ -239,62 +333,110 @@ fn clocks(evidence: &Evidence) -> Vec<Reason> {
         (evidence.core_hz_usual, CLOCK_OF_RUN, "elsewhere in the run"),
         (evidence.core_hz_base, CLOCK_OF_BASE, "as base clock"),
     ];
-    let low = known.into_iter().filter_map(|(known, share, place)| Some((clock?, known?, share, place)));
-    for (clock, known, _, place) in low.filter(|(clock, known, share, _)| clock < &(known * share)).take(1) {
-        let text = format!("the core clock was {}, and is {} {place}", Hertz(clock), Hertz(known));
+    let low = known
+        .into_iter()
+        .filter_map(|(known, share, place)| Some((clock?, known?, share, place)));
+    for (clock, known, _, place) in low
+        .filter(|(clock, known, share, _)| clock < &(known * share))
+        .take(1)
+    {
+        let text = format!(
+            "the core clock was {}, and is {} {place}",
+            Hertz(clock),
+            Hertz(known)
+        );
         reasons.push(reason(Cause::CoreClock, text));
     }
     if let Some(times) = evidence.surroundings.thermal_throttles.filter(|&n| n > 0) {
-        reasons.push(reason(Cause::Heat, format!("the processor throttled itself {}", counted(times, "time"))));
+        reasons.push(reason(
+            Cause::Heat,
+            format!("the processor throttled itself {}", counted(times, "time")),
+        ));
     }
     if evidence.clock_error.is_some_and(|e| e > CALIBRATION) {
-        reasons.push(reason(Cause::Counter, "the counter's rate is known to less than 0.1%".to_owned()));
+        reasons.push(reason(
+            Cause::Counter,
+            "the counter's rate is known to less than 0.1%".to_owned(),
+        ));
     }
     if let Some(drift) = evidence.clock_drift.filter(|&d| d > CALIBRATION) {
-        let text = format!("the counter is off its calibration by {:.1}%", drift * 100.0);
+        let text = format!(
+            "the counter is off its calibration by {:.1}%",
+            drift * 100.0
+        );
         reasons.push(reason(Cause::Counter, text));
     }
     if let Some(gap) = evidence.longest_gap_ns.filter(|&ns| ns > LONG_STOP.0) {
-        reasons.push(reason(Cause::Stopped, format!("everything stood still for {}", Nanos(gap))));
+        reasons.push(reason(
+            Cause::Stopped,
+            format!("everything stood still for {}", Nanos(gap)),
+        ));
     }
     reasons
 }
 
-/// Operations that were due and never begun, of those due, above which latencies leave out what mattered.
+/// Operations that were due and never begun, of those due, above which latencies leave out what
+/// mattered.
 const BEHIND: f64 = 0.01;
 
 /// What speaks against operations on storage.
 fn on_storage(storage: &Storage) -> Vec<Reason> {
     let mut reasons = Vec::new();
-    let (failed, range) = (storage.failed(), Bytes(storage.range_bytes));
+    let failed = storage.failed();
+    let range = Bytes(storage.range_bytes);
     let remark = storage.remarks.first().filter(|_| !storage.direct);
-    match (remark, storage.memory_bytes.filter(|&memory| storage.range_bytes <= memory)) {
-        (Some(remark), _) => reasons.push(reason(Cause::PageCache, format!("the page cache answered: {remark}"))),
+    match (
+        remark,
+        storage
+            .memory_bytes
+            .filter(|&memory| storage.range_bytes <= memory),
+    ) {
+        (Some(remark), _) => reasons.push(reason(
+            Cause::PageCache,
+            format!("the page cache answered: {remark}"),
+        )),
         (None, Some(memory)) if !storage.direct => {
-            let text = format!("{range} fit into the memory of {}: the page cache can answer", Bytes(memory));
+            let text = format!(
+                "{range} fit into the memory of {}: the page cache can answer",
+                Bytes(memory)
+            );
             reasons.push(reason(Cause::PageCache, text));
         }
         _ => {}
     }
     if failed > 0 {
-        let most = storage.errors.iter().max_by_key(|(_, n)| **n).map_or("", |(error, _)| error);
+        let most = storage
+            .errors
+            .iter()
+            .max_by_key(|(_, n)| **n)
+            .map_or("", |(error, _)| error);
         let all = failed + storage.operations + storage.short;
-        reasons.push(reason(Cause::IoErrors, format!("{failed} of {all} operations failed: {most}")));
+        reasons.push(reason(
+            Cause::IoErrors,
+            format!("{failed} of {all} operations failed: {most}"),
+        ));
     }
     if storage.short > 0 {
         reasons.push(reason(
             Cause::IoErrors,
-            format!("{} moved fewer bytes than asked for", counted(storage.short, "transfer")),
+            format!(
+                "{} moved fewer bytes than asked for",
+                counted(storage.short, "transfer")
+            ),
         ));
     }
     if storage.behind as f64 > storage.due as f64 * BEHIND {
-        let text = format!("{} of {} operations that were due were never begun", storage.behind, storage.due);
+        let text = format!(
+            "{} of {} operations that were due were never begun",
+            storage.behind, storage.due
+        );
         reasons.push(reason(Cause::Behind, text));
     }
     reasons
 }
 
-/// No other program and no hypervisor keeps a thread from its CPU for so long: it was stopped, or the machine was.
+/// No other program and no hypervisor keeps a thread from its CPU for so long: it was stopped, or
+/// the machine was.
 const LONG_STOP: Nanos = Nanos(0.5e9);
 
 /// What speaks against the values taken together.
@@ -302,12 +444,21 @@ fn shape(shape: &Shape) -> Vec<Reason> {
     let mut reasons = Vec::new();
     if let Some(drift) = shape.drift.filter(|d| d.total.abs() > DRIFT) {
         let direction = if drift.total > 0.0 { "rose" } else { "fell" };
-        let text = format!("values {direction} by {:.0}% over its rounds", drift.total.abs() * 100.0);
+        let text = format!(
+            "values {direction} by {:.0}% over its rounds",
+            drift.total.abs() * 100.0
+        );
         reasons.push(reason(Cause::Drift, text));
     }
-    if let Some(modes) = shape.modes.filter(|m| m.share_high.min(1.0 - m.share_high) > MINORITY) {
+    if let Some(modes) = shape
+        .modes
+        .filter(|m| m.share_high.min(1.0 - m.share_high) > MINORITY)
+    {
         let apart = (modes.high / modes.low - 1.0) * 100.0;
-        let text = format!("values of two kinds, {apart:.0}% apart, {:.0}% of them high", modes.share_high * 100.0);
+        let text = format!(
+            "values of two kinds, {apart:.0}% apart, {:.0}% of them high",
+            modes.share_high * 100.0
+        );
         reasons.push(reason(Cause::Bimodal, text));
     }
     if let Some(ratio) = shape.placement {

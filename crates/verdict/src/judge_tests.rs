@@ -56,11 +56,21 @@ fn good() -> Case {
         relative_spread: Some(0.01),
         ..Default::default()
     };
-    Case { summary, evidence, shape: Shape::default(), dirt: None, interrupted: false }
+    Case {
+        summary,
+        evidence,
+        shape: Shape::default(),
+        dirt: None,
+        interrupted: false,
+    }
 }
 
 fn verdict(case: &Case, limit: Option<f64>) -> Verdict {
-    let limit = limit.map(|value| Limit { value, source: "the L1 ports".to_owned(), tolerance: 1.03 });
+    let limit = limit.map(|value| Limit {
+        value,
+        source: "the L1 ports".to_owned(),
+        tolerance: 1.03,
+    });
     judge(&Grounds {
         storage: None,
         summary: &case.summary,
@@ -78,9 +88,19 @@ fn verdict(case: &Case, limit: Option<f64>) -> Verdict {
 #[test]
 fn traffic_that_memory_cannot_carry_rejects_what_was_measured_beside_it() {
     let case = good();
-    let load = Load { median: 120.0, ci_low: 119.0, ci_high: 121.0, confidence: 0.95, bus_estimate: 120.0 };
+    let load = Load {
+        median: 120.0,
+        ci_low: 119.0,
+        ci_high: 121.0,
+        confidence: 0.95,
+        bus_estimate: 120.0,
+    };
     let grade = |value: f64| {
-        let limit = Limit { value, source: "the memory's 100 B/s".to_owned(), tolerance: 1.1 };
+        let limit = Limit {
+            value,
+            source: "the memory's 100 B/s".to_owned(),
+            tolerance: 1.1,
+        };
         let grounds = Grounds {
             summary: &case.summary,
             evidence: &case.evidence,
@@ -97,14 +117,23 @@ fn traffic_that_memory_cannot_carry_rejects_what_was_measured_beside_it() {
         (verdict.grade, verdict.text())
     };
     assert_eq!(grade(110.0), (VerdictGrade::Solid, String::new()));
-    assert_eq!(grade(100.0), (VerdictGrade::Rejected, "its traffic is 120% of the memory's 100 B/s".to_owned()));
+    assert_eq!(
+        grade(100.0),
+        (
+            VerdictGrade::Rejected,
+            "its traffic is 120% of the memory's 100 B/s".to_owned()
+        )
+    );
 }
 
 #[test]
 fn an_undisturbed_point_is_solid() {
     assert_eq!(verdict(&good(), None).grade, VerdictGrade::Solid);
     assert_eq!(verdict(&good(), Some(99.0)).grade, VerdictGrade::Solid);
-    let nothing_known = Case { evidence: Evidence::default(), ..good() };
+    let nothing_known = Case {
+        evidence: Evidence::default(),
+        ..good()
+    };
     assert_eq!(verdict(&nothing_known, None).grade, VerdictGrade::Solid);
 }
 
@@ -113,26 +142,80 @@ fn each_cause_is_named() {
     type Spoil = fn(&mut Case);
     let cases: [(Spoil, Cause, &str); 26] = [
         (|c| c.interrupted = true, Cause::Interrupted, "interrupted"),
-        (|c| c.evidence.affinity_held = Some(false), Cause::Moved, "on other cpus"),
-        (|c| c.evidence.pages.granted_share = Some(0.4), Cause::PageSize, "40% of the memory is in 2 MiB pages"),
-        (|c| c.evidence.pages.resident_share = Some(0.5), Cause::NotResident, "50% of the memory is resident"),
-        (|c| c.evidence.pages.non_zero = Some(false), Cause::NotResident, "page of zeros"),
-        (|c| c.evidence.pages.nodes = Some(vec![0, 1]), Cause::Node, "memory on node [0, 1], threads on node [0]"),
-        (|c| c.evidence.dirty_samples = 21, Cause::Disturbed, "21 of 41 samples were disturbed"),
+        (
+            |c| c.evidence.affinity_held = Some(false),
+            Cause::Moved,
+            "on other cpus",
+        ),
+        (
+            |c| c.evidence.pages.granted_share = Some(0.4),
+            Cause::PageSize,
+            "40% of the memory is in 2 MiB pages",
+        ),
+        (
+            |c| c.evidence.pages.resident_share = Some(0.5),
+            Cause::NotResident,
+            "50% of the memory is resident",
+        ),
+        (
+            |c| c.evidence.pages.non_zero = Some(false),
+            Cause::NotResident,
+            "page of zeros",
+        ),
+        (
+            |c| c.evidence.pages.nodes = Some(vec![0, 1]),
+            Cause::Node,
+            "memory on node [0, 1], threads on node [0]",
+        ),
+        (
+            |c| c.evidence.dirty_samples = 21,
+            Cause::Disturbed,
+            "21 of 41 samples were disturbed",
+        ),
         (
             |c| (c.evidence.dirty_samples, c.dirt) = (21, Some(Cause::Others)),
             Cause::Others,
             "21 of 41 samples were disturbed by other programs",
         ),
-        (|c| c.summary.confidence = 0.75, Cause::FewSamples, "holds in 75% of cases"),
-        (|c| c.summary.clean_samples = 3, Cause::FewSamples, "only 3 clean samples"),
-        (|c| c.evidence.surroundings.stolen_ns = Some(5e7), Cause::Stolen, "took 5% of the time"),
-        (|c| c.evidence.surroundings.throttled_ns = Some(4e8), Cause::Throttled, "quota stopped threads for 40%"),
-        (|c| c.evidence.surroundings.others_ns = Some(1e9), Cause::Others, "other programs used 1.0 cpus"),
-        (|c| c.evidence.surroundings.memory_pressure_ns = Some(2e8), Cause::MemoryPressure, "memory 20% of the time"),
-        (|c| c.evidence.core_hz_after = Some(3e9), Cause::CoreClock, "moved from 4.00 GHz to 3.00 GHz"),
         (
-            |c| (c.evidence.core_hz_median, c.evidence.core_hz_usual) = (Some(1.97e9), Some(3.67e9)),
+            |c| c.summary.confidence = 0.75,
+            Cause::FewSamples,
+            "holds in 75% of cases",
+        ),
+        (
+            |c| c.summary.clean_samples = 3,
+            Cause::FewSamples,
+            "only 3 clean samples",
+        ),
+        (
+            |c| c.evidence.surroundings.stolen_ns = Some(5e7),
+            Cause::Stolen,
+            "took 5% of the time",
+        ),
+        (
+            |c| c.evidence.surroundings.throttled_ns = Some(4e8),
+            Cause::Throttled,
+            "quota stopped threads for 40%",
+        ),
+        (
+            |c| c.evidence.surroundings.others_ns = Some(1e9),
+            Cause::Others,
+            "other programs used 1.0 cpus",
+        ),
+        (
+            |c| c.evidence.surroundings.memory_pressure_ns = Some(2e8),
+            Cause::MemoryPressure,
+            "memory 20% of the time",
+        ),
+        (
+            |c| c.evidence.core_hz_after = Some(3e9),
+            Cause::CoreClock,
+            "moved from 4.00 GHz to 3.00 GHz",
+        ),
+        (
+            |c| {
+                (c.evidence.core_hz_median, c.evidence.core_hz_usual) = (Some(1.97e9), Some(3.67e9))
+            },
             Cause::CoreClock,
             "was 1.97 GHz, and is 3.67 GHz elsewhere in the run",
         ),
@@ -155,18 +238,57 @@ fn each_cause_is_named() {
             Cause::HostMoved,
             "cpus 0 and 1 were two threads of one core: a line takes 21.0 ns",
         ),
-        (|c| c.evidence.surroundings.thermal_throttles = Some(2), Cause::Heat, "throttled itself 2 times"),
-        (|c| c.evidence.clock_error = Some(0.01), Cause::Counter, "less than 0.1%"),
-        (|c| c.evidence.clock_drift = Some(0.02), Cause::Counter, "off its calibration by 2.0%"),
-        (|c| c.evidence.longest_gap_ns = Some(2e9), Cause::Stopped, "stood still for 2.00 s"),
-        (|c| c.shape.drift = Some(Drift { total: -0.2, p: 0.001 }), Cause::Drift, "fell by 20%"),
         (
-            |c| c.shape.modes = Some(Modes { low: 80.0, high: 100.0, share_high: 0.6 }),
+            |c| c.evidence.surroundings.thermal_throttles = Some(2),
+            Cause::Heat,
+            "throttled itself 2 times",
+        ),
+        (
+            |c| c.evidence.clock_error = Some(0.01),
+            Cause::Counter,
+            "less than 0.1%",
+        ),
+        (
+            |c| c.evidence.clock_drift = Some(0.02),
+            Cause::Counter,
+            "off its calibration by 2.0%",
+        ),
+        (
+            |c| c.evidence.longest_gap_ns = Some(2e9),
+            Cause::Stopped,
+            "stood still for 2.00 s",
+        ),
+        (
+            |c| {
+                c.shape.drift = Some(Drift {
+                    total: -0.2,
+                    p: 0.001,
+                })
+            },
+            Cause::Drift,
+            "fell by 20%",
+        ),
+        (
+            |c| {
+                c.shape.modes = Some(Modes {
+                    low: 80.0,
+                    high: 100.0,
+                    share_high: 0.6,
+                })
+            },
             Cause::Bimodal,
             "25% apart, 60% of them high",
         ),
-        (|c| c.shape.placement = Some(1.2), Cause::Placement, "allocations differ by 20%"),
-        (|c| c.evidence.relative_spread = Some(0.2), Cause::Spread, "±20%"),
+        (
+            |c| c.shape.placement = Some(1.2),
+            Cause::Placement,
+            "allocations differ by 20%",
+        ),
+        (
+            |c| c.evidence.relative_spread = Some(0.2),
+            Cause::Spread,
+            "±20%",
+        ),
     ];
     for (spoil, cause, words) in cases {
         let mut case = good();
@@ -186,9 +308,15 @@ fn what_goes_on_within_rounds_is_the_reason_of_a_doubt_and_no_doubt_of_its_own()
     case.shape.slowing = Some(0.3);
     assert_eq!(verdict(&case, None).grade, VerdictGrade::Solid);
     case.evidence.relative_spread = Some(0.2);
-    assert_eq!(verdict(&case, None).text(), "known to ±20% only; samples got slower by 30% within rounds");
+    assert_eq!(
+        verdict(&case, None).text(),
+        "known to ±20% only; samples got slower by 30% within rounds"
+    );
     case.shape.slowing = Some(-0.3);
-    assert!(verdict(&case, None).names(Cause::Unsettled) && verdict(&case, None).text().contains("faster by 30%"));
+    assert!(
+        verdict(&case, None).names(Cause::Unsettled)
+            && verdict(&case, None).text().contains("faster by 30%")
+    );
     case.shape.slowing = Some(0.03);
     assert_eq!(verdict(&case, None).reasons.len(), 1);
 }
@@ -196,10 +324,23 @@ fn what_goes_on_within_rounds_is_the_reason_of_a_doubt_and_no_doubt_of_its_own()
 #[test]
 fn slower_is_longer_times_and_lower_rates() {
     let rounds = |of: fn(usize) -> f64| vec![(0..12).map(|_| (0..8).map(of).collect()).collect()];
-    let (rising, falling) = (rounds(|at| 100.0 + 10.0 * (at % 4) as f64), rounds(|at| 100.0 / (1.0 + at as f64)));
-    assert!(Shape::describe(&rising, false, 4).slowing.is_some_and(|s| (s - 0.3).abs() < 1e-9));
-    assert!(Shape::describe(&rising, true, 4).slowing.is_some_and(|s| s < -0.2));
-    assert!(Shape::describe(&falling, true, 4).slowing.is_some_and(|s| s > 0.5));
+    let rising = rounds(|at| 100.0 + 10.0 * (at % 4) as f64);
+    let falling = rounds(|at| 100.0 / (1.0 + at as f64));
+    assert!(
+        Shape::describe(&rising, false, 4)
+            .slowing
+            .is_some_and(|s| (s - 0.3).abs() < 1e-9)
+    );
+    assert!(
+        Shape::describe(&rising, true, 4)
+            .slowing
+            .is_some_and(|s| s < -0.2)
+    );
+    assert!(
+        Shape::describe(&falling, true, 4)
+            .slowing
+            .is_some_and(|s| s > 0.5)
+    );
     assert_eq!(Shape::describe(&rounds(|_| 5.0), true, 4).slowing, None);
 }
 
@@ -209,7 +350,10 @@ fn small_disturbances_are_none() {
     let around = &mut case.evidence.surroundings;
     (around.stolen_ns, around.throttled_ns, around.others_ns) = (Some(9e6), Some(9e6), Some(2e8));
     around.memory_pressure_ns = Some(4e7);
-    case.shape.drift = Some(Drift { total: 0.04, p: 0.001 });
+    case.shape.drift = Some(Drift {
+        total: 0.04,
+        p: 0.001,
+    });
     case.evidence.dirty_samples = 20;
     assert_eq!(verdict(&case, None).grade, VerdictGrade::Solid);
 }
@@ -218,5 +362,8 @@ fn small_disturbances_are_none() {
 fn more_than_the_limit_is_rejected() {
     let verdict = verdict(&good(), Some(50.0));
     assert_eq!(verdict.grade, VerdictGrade::Rejected);
-    assert_eq!((verdict.text().as_str(), verdict.reasons[0].cause), ("200% of the L1 ports", Cause::AboveLimit));
+    assert_eq!(
+        (verdict.text().as_str(), verdict.reasons[0].cause),
+        ("200% of the L1 ports", Cause::AboveLimit)
+    );
 }

@@ -12,7 +12,8 @@ mod shape;
 
 pub use align::{Aligned, Unaligned, align};
 pub use compare::{
-    CONFIDENCE, Change, Comparison, DEFAULT_FLOOR, Pair, PairGroup, Settings, Share, Side, Tally, compare,
+    CONFIDENCE, Change, Comparison, DEFAULT_FLOOR, Pair, PairGroup, Settings, Share, Side, Tally,
+    compare,
 };
 pub use judge::{Grounds, SPREAD, judge, reason};
 pub use shape::Shape;

@@ -9,20 +9,27 @@ pub struct Shape {
     pub drift: Option<Drift>,
     /// Two kinds of values.
     pub modes: Option<Modes>,
-    /// The highest median of an allocation relative to the lowest, where allocations differ by more than the rounds
-    /// within them.
+    /// The highest median of an allocation relative to the lowest, where allocations differ by more
+    /// than the rounds within them.
     pub placement: Option<f64>,
     /// By how much samples get slower within rounds (faster below zero), where they do in most.
     pub slowing: Option<f64>,
 }
 
 impl Shape {
-    /// Describes values by allocation and round. Higher values are faster where `rates` is set. Caches are filled anew every
-    /// `samples_of_a_fill` samples, so that a trend within rounds is looked for between fills.
+    /// Describes values by allocation and round. Higher values are faster where `rates` is set.
+    /// Caches are filled anew every `samples_of_a_fill` samples, so that a trend within rounds is
+    /// looked for between fills.
     pub fn describe(allocations: &[Vec<Vec<f64>>], rates: bool, samples_of_a_fill: usize) -> Self {
         let change = stats::within(allocations, samples_of_a_fill);
         Self {
-            slowing: change.map(|change| if rates { 1.0 / (1.0 + change) - 1.0 } else { change }),
+            slowing: change.map(|change| {
+                if rates {
+                    1.0 / (1.0 + change) - 1.0
+                } else {
+                    change
+                }
+            }),
             drift: stats::drift(allocations),
             modes: stats::modes(&allocations.concat().concat()),
             placement: stats::placement(allocations),

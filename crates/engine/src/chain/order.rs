@@ -1,8 +1,10 @@
-//! The orders in which chains go through their nodes. None is stored: what comes after a node, and how far a pointer
-//! goes, is computed from the nodes alone, so that any number of threads write and check a chain.
+//! The orders in which chains go through their nodes. None is stored: what comes after a node, and
+//! how far a pointer goes, is computed from the nodes alone, so that any number of threads write
+//! and check a chain.
 //!
-//! Every node has a place on a circle, as in [`Cycle`], and a chain goes from each place that a node has to the next such place.
-//! In a chain of windows the place is that of the window and, below it, that inside the window.
+//! Every node has a place on a circle, as in [`Cycle`], and a chain goes from each place that a
+//! node has to the next such place. In a chain of windows the place is that of the window and,
+//! below it, that inside the window.
 
 use crate::chain::permutation::{BATCH, Cycle};
 use crate::work::{ChainShape, ChaseWork};
@@ -63,15 +65,17 @@ impl ChainOrder {
         Self::new(work.shape, work.nodes(), work.stride, work.seed)
     }
 
-    /// The order of `nodes` nodes, `stride` apart, that belongs to `seed`. Windows are rounded down to whole nodes, one at
-    /// least.
+    /// The order of `nodes` nodes, `stride` apart, that belongs to `seed`. Windows are rounded down
+    /// to whole nodes, one at least.
     pub fn new(shape: ChainShape, nodes: u64, stride: Bytes, seed: u64) -> Self {
         let windows = |window: Bytes, random: bool, same: bool| {
             let window = (window.0 / stride.0.max(1)).clamp(1, nodes.max(1));
             Kind::Windows(Box::new(Windows::new((nodes, window), seed, random, same)))
         };
         let kind = match shape {
-            ChainShape::GlobalRandom | ChainShape::OnePerPage(_) => Kind::Random(Cycle::new(nodes, seed)),
+            ChainShape::GlobalRandom | ChainShape::OnePerPage(_) => {
+                Kind::Random(Cycle::new(nodes, seed))
+            }
             ChainShape::Sequential => Kind::Rising,
             ChainShape::RandomBox(window) => windows(window, true, false),
             ChainShape::SameRandomInBox(window) => windows(window, false, true),
@@ -111,16 +115,18 @@ impl ChainOrder {
             Kind::Random(cycle) => cycle.successors(first, next),
             Kind::Rising => {
                 let after = |node: u64| if node + 1 < self.nodes { node + 1 } else { 0 };
-                next.iter_mut().zip(first..).for_each(|(next, node)| *next = after(node));
+                next.iter_mut()
+                    .zip(first..)
+                    .for_each(|(next, node)| *next = after(node));
             }
             Kind::Windows(windows) => windows.successors(first, next),
             Kind::Pairs(cycle) => self.successors_of_pairs(cycle, first, next),
         }
     }
 
-    /// How many places are passed over from each node from `first` on to the node in `next` that it points to, going
-    /// forward and from the last place on to the first, added up. It is all places but its own where a node points to
-    /// itself. All nodes are there.
+    /// How many places are passed over from each node from `first` on to the node in `next` that it
+    /// points to, going forward and from the last place on to the first, added up. It is all places
+    /// but its own where a node points to itself. All nodes are there.
     ///
     /// The proof that pointers are one cycle rests on it, see `chain`.
     pub fn passed_over(&self, first: u64, next: &[u64]) -> u128 {
@@ -133,7 +139,9 @@ impl ChainOrder {
             Kind::Windows(windows) => windows.passed_over(first, next),
             Kind::Pairs(cycle) => {
                 let batches = next.chunks(BATCH).zip((first..).step_by(BATCH));
-                batches.map(|(next, first)| self.passed_over_by_pairs(cycle, first, next)).sum()
+                batches
+                    .map(|(next, first)| self.passed_over_by_pairs(cycle, first, next))
+                    .sum()
             }
         }
     }
@@ -152,35 +160,53 @@ impl ChainOrder {
     fn successors_of_pairs(&self, cycle: &Cycle, first: u64, next: &mut [u64]) {
         let mut pairs = [0; BATCH];
         for (next, first) in next.chunks_mut(BATCH).zip((first..).step_by(BATCH)) {
-            let (from, last) = (first / 2, (first + next.len() as u64 - 1) / 2);
-            // A batch that begins with the second of a pair touches one pair more than half its nodes, still below BATCH.
+            let from = first / 2;
+            let last = (first + next.len() as u64 - 1) / 2;
+            // A batch that begins with the second of a pair touches one pair more than half its
+            // nodes, still below BATCH.
             let pairs = &mut pairs[..(last - from + 1) as usize];
             cycle.successors(from, pairs);
             for (next, node) in next.iter_mut().zip(first..) {
                 let alone = node + 1 >= self.nodes;
-                *next = if node % 2 == 0 && !alone { node + 1 } else { 2 * pairs[(node / 2 - from) as usize] };
+                *next = if node % 2 == 0 && !alone {
+                    node + 1
+                } else {
+                    2 * pairs[(node / 2 - from) as usize]
+                };
             }
         }
     }
 
-    /// The same as [`ChainOrder::passed_over`] of at most [`BATCH`] nodes: a node's place is twice that of its pair, one more
-    /// for the second.
+    /// The same as [`ChainOrder::passed_over`] of at most [`BATCH`] nodes: a node's place is twice
+    /// that of its pair, one more for the second.
     fn passed_over_by_pairs(&self, cycle: &Cycle, first: u64, next: &[u64]) -> u128 {
-        let (mut from, mut to) = ([0; BATCH], [0; BATCH]);
-        let (from, to) = (&mut from[..next.len()], &mut to[..next.len()]);
-        from.iter_mut().zip(first..).for_each(|(pair, node)| *pair = node / 2);
-        to.iter_mut().zip(next).for_each(|(pair, node)| *pair = node / 2);
+        let mut from = [0; BATCH];
+        let mut to = [0; BATCH];
+        let from = &mut from[..next.len()];
+        let to = &mut to[..next.len()];
+        from.iter_mut()
+            .zip(first..)
+            .for_each(|(pair, node)| *pair = node / 2);
+        to.iter_mut()
+            .zip(next)
+            .for_each(|(pair, node)| *pair = node / 2);
         cycle.places(from);
         cycle.places(to);
         let place = |pair: u64, node: u64| 2 * pair + node % 2;
         let passed = |(((from, to), next), node): (((&u64, &u64), &u64), u64)| {
             between(place(*from, node), place(*to, *next), self.last_place())
         };
-        from.iter().zip(to.iter()).zip(next).zip(first..).map(passed).sum()
+        from.iter()
+            .zip(to.iter())
+            .zip(next)
+            .zip(first..)
+            .map(passed)
+            .sum()
     }
 }
 
-/// Places between `from` and `to` on a circle of which `last` is the last one, a power of two less one.
+/// Places between `from` and `to` on a circle of which `last` is the last one, a power of two less
+/// one.
 fn between(from: u64, to: u64, last: u64) -> u128 {
     u128::from(to.wrapping_sub(from).wrapping_sub(1) & last)
 }
@@ -196,7 +222,15 @@ impl Windows {
         let random = random.then(|| Cycle::new(count, derive(seed, "windows", count)));
         let bits = window.next_power_of_two().trailing_zeros();
         let same = same.then(|| Inside::new(window, seed));
-        Self { nodes, window, count, random, same, seed, bits }
+        Self {
+            nodes,
+            window,
+            count,
+            random,
+            same,
+            seed,
+            bits,
+        }
     }
 
     fn last_place(&self) -> u64 {
@@ -229,7 +263,11 @@ impl Windows {
 
     /// The window that comes after `window`.
     fn following(&self, window: u64) -> u64 {
-        let mut next = [if window + 1 < self.count { window + 1 } else { 0 }];
+        let mut next = [if window + 1 < self.count {
+            window + 1
+        } else {
+            0
+        }];
         if let Some(random) = &self.random {
             random.successors(window, &mut next);
         }
@@ -241,20 +279,27 @@ impl Windows {
         window * self.window + self.inside(window).first()
     }
 
-    /// The windows of `count` nodes from `first` on: each with the number in it of the first of those nodes, and which
-    /// of the `count` lie in it.
+    /// The windows of `count` nodes from `first` on: each with the number in it of the first of
+    /// those nodes, and which of the `count` lie in it.
     fn parts(&self, first: u64, count: usize) -> impl Iterator<Item = (u64, u64, Range<usize>)> {
-        let (size, end) = (self.window, first + count as u64);
+        let size = self.window;
+        let end = first + count as u64;
         (first / size..end.div_ceil(size)).map(move |window| {
             let base = window * size;
-            let (start, stop) = (first.max(base), end.min(base + size));
-            (window, start - base, (start - first) as usize..(stop - first) as usize)
+            let start = first.max(base);
+            let stop = end.min(base + size);
+            (
+                window,
+                start - base,
+                (start - first) as usize..(stop - first) as usize,
+            )
         })
     }
 
     fn successors(&self, first: u64, next: &mut [u64]) {
         for (window, inner, range) in self.parts(first, next.len()) {
-            let (inside, next) = (self.inside(window), &mut next[range]);
+            let inside = self.inside(window);
+            let next = &mut next[range];
             inside.cycle.successors(inner, next);
             // Where the cycle inside would come round, the chain goes on to the next window.
             let first = inside.first();
@@ -278,19 +323,34 @@ impl Windows {
     }
 
     /// The same of nodes of one window, at most [`BATCH`].
-    fn passed_over_by_batch(&self, (window, inside): (u64, &Inside), inner: u64, next: &[u64]) -> u128 {
-        let (mut from, mut to) = ([0; BATCH], [0; BATCH]);
-        let (from, to) = (&mut from[..next.len()], &mut to[..next.len()]);
+    fn passed_over_by_batch(
+        &self,
+        (window, inside): (u64, &Inside),
+        inner: u64,
+        next: &[u64],
+    ) -> u128 {
+        let mut from = [0; BATCH];
+        let mut to = [0; BATCH];
+        let from = &mut from[..next.len()];
+        let to = &mut to[..next.len()];
         let base = window * self.window;
         let nodes = base..self.nodes.min(base + self.window);
-        from.iter_mut().zip(inner..).for_each(|(from, node)| *from = node);
-        to.iter_mut().zip(next).for_each(|(to, node)| *to = if nodes.contains(node) { node - base } else { 0 });
+        from.iter_mut()
+            .zip(inner..)
+            .for_each(|(from, node)| *from = node);
+        to.iter_mut()
+            .zip(next)
+            .for_each(|(to, node)| *to = if nodes.contains(node) { node - base } else { 0 });
         inside.places(from);
         inside.places(to);
         let above = self.place(window) << self.bits;
         let mut passed = 0;
         for ((from, to), node) in from.iter().zip(to.iter()).zip(next) {
-            let to = if nodes.contains(node) { above + to } else { self.place_of(*node) };
+            let to = if nodes.contains(node) {
+                above + to
+            } else {
+                self.place_of(*node)
+            };
             passed += between(above + from, to, self.last_place());
         }
         passed
@@ -312,16 +372,20 @@ impl Windows {
         window * self.window + inside.cycle.from(inside.entry.wrapping_add(place))
     }
 
-    /// The window in which node `place` of the order lies, and how many nodes of the window come before it; only nearly
-    /// where there are too many windows to count them.
+    /// The window in which node `place` of the order lies, and how many nodes of the window come
+    /// before it; only nearly where there are too many windows to count them.
     fn window_at(&self, place: u64) -> (u64, u64) {
-        let (before, inner) = (place / self.window, place % self.window);
-        let Some(random) = &self.random else { return (before, inner) };
+        let before = place / self.window;
+        let inner = place % self.window;
+        let Some(random) = &self.random else {
+            return (before, inner);
+        };
         if self.count > MOST_COUNTED {
             let places = u128::from(random.last_place()) + 1;
             return (random.from(share(places, before, self.count) as u64), inner);
         }
-        let (mut order, mut left) = (random.order(), place);
+        let mut order = random.order();
+        let mut left = place;
         loop {
             let window = order.next();
             match left.checked_sub(self.length(window)) {
@@ -347,7 +411,9 @@ impl Inside {
     /// Makes of each node its place, counted from the entry.
     fn places(&self, nodes: &mut [u64]) {
         self.cycle.places(nodes);
-        nodes.iter_mut().for_each(|place| *place = place.wrapping_sub(self.entry) & self.cycle.last_place());
+        nodes
+            .iter_mut()
+            .for_each(|place| *place = place.wrapping_sub(self.entry) & self.cycle.last_place());
     }
 }
 

@@ -9,11 +9,13 @@ pub const BATCH: usize = 256;
 /// Rounds of the mixer. Two show strides that occur more often than by chance.
 const ROUNDS: usize = 3;
 
-/// Rounds that are added below this size, where there are too few factors to choose from for three rounds to do.
+/// Rounds that are added below this size, where there are too few factors to choose from for three
+/// rounds to do.
 const MORE_ROUNDS: usize = 3;
 const MORE_ROUNDS_BELOW: u64 = 1 << 18;
 
-/// An odd factor and its inverse: their product is 1 modulo 2^64, and so modulo any smaller power of two.
+/// An odd factor and its inverse: their product is 1 modulo 2^64, and so modulo any smaller power
+/// of two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Factor {
     factor: u64,
@@ -44,15 +46,17 @@ impl Order {
 
 /// One cycle through the nodes [0, n), in an order that belongs to a seed.
 ///
-/// Every node has a *state*, its image under a bijection of [0, span), where the span is the least power of two that is
-/// not below n. Adding an odd step to a state, modulo the span, goes through all states in turn (a Weyl sequence); that
-/// is the order of the cycle, and states of numbers that are no nodes are passed over. What comes after a node needs
-/// nothing but the node, so that any number of threads write and check a chain in the order of addresses.
+/// Every node has a *state*, its image under a bijection of [0, span), where the span is the least
+/// power of two that is not below n. Adding an odd step to a state, modulo the span, goes through
+/// all states in turn (a Weyl sequence); that is the order of the cycle, and states of numbers that
+/// are no nodes are passed over. What comes after a node needs nothing but the node, so that any
+/// number of threads write and check a chain in the order of addresses.
 ///
-/// The bijection is made as the finalisers of hash functions are (Appleby's MurmurHash3; Steele, Lea and Flood, OOPSLA
-/// 2014), of rounds in which an odd multiplication carries changes upwards and exclusive-oring something of the upper
-/// half to the lower half brings them down again. Here that is the square of the upper half: of the half itself three
-/// rounds leave traces of the constant step.
+/// The bijection is made as the finalisers of hash functions are (Appleby's MurmurHash3; Steele,
+/// Lea and Flood, OOPSLA 2014), of rounds in which an odd multiplication carries changes upwards
+/// and exclusive-oring something of the upper half to the lower half brings them down again. Here
+/// that is the square of the upper half: of the half itself three rounds leave traces of the
+/// constant step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cycle {
     nodes: u64,
@@ -71,7 +75,12 @@ impl Cycle {
         let mut random = SplitMix64::new(derive(seed, "cycle", nodes));
         let mut factor = || Factor::random(&mut random, bits);
         let step = factor();
-        let rounds = ROUNDS + if nodes < MORE_ROUNDS_BELOW { MORE_ROUNDS } else { 0 };
+        let rounds = ROUNDS
+            + if nodes < MORE_ROUNDS_BELOW {
+                MORE_ROUNDS
+            } else {
+                0
+            };
         let rounds: Vec<Factor> = (0..rounds).map(|_| factor()).collect();
         let mixer = Mixer {
             mask,
@@ -80,12 +89,21 @@ impl Cycle {
             factors: rounds.iter().map(|f| f.factor).collect(),
             inverses: rounds.iter().rev().map(|f| f.inverse).collect(),
         };
-        Self { nodes, mask, step, mixer }
+        Self {
+            nodes,
+            mask,
+            step,
+            mixer,
+        }
     }
 
     /// States that no node has: span - n.
     pub fn vacant(&self) -> u64 {
-        if self.nodes == 0 { 0 } else { self.mask - (self.nodes - 1) }
+        if self.nodes == 0 {
+            0
+        } else {
+            self.mask - (self.nodes - 1)
+        }
     }
 
     /// The node at place `place` of `of` equal arcs of the circle, or the first one after it.
@@ -94,10 +112,14 @@ impl Cycle {
         self.from((states * u128::from(place) / u128::from(of.max(1))) as u64)
     }
 
-    /// The node at place `place` of the circle, counted from the first and on from the last to the first again, or,
-    /// where that is no node's, the first one after it.
+    /// The node at place `place` of the circle, counted from the first and on from the last to the
+    /// first again, or, where that is no node's, the first one after it.
     pub fn from(&self, place: u64) -> u64 {
-        Order { cycle: self.clone(), state: place.wrapping_mul(self.step.factor) & self.mask }.next()
+        Order {
+            cycle: self.clone(),
+            state: place.wrapping_mul(self.step.factor) & self.mask,
+        }
+        .next()
     }
 
     /// The last place of the circle: there are as many as states, a power of two.
@@ -109,13 +131,18 @@ impl Cycle {
     pub fn places(&self, nodes: &mut [u64]) {
         for nodes in nodes.chunks_mut(BATCH) {
             self.mixer.unmix(nodes);
-            nodes.iter_mut().for_each(|node| *node = node.wrapping_mul(self.step.inverse) & self.mask);
+            nodes
+                .iter_mut()
+                .for_each(|node| *node = node.wrapping_mul(self.step.inverse) & self.mask);
         }
     }
 
     /// All nodes, one after the other in the order of the cycle.
     pub fn order(&self) -> Order {
-        Order { cycle: self.clone(), state: 0 }
+        Order {
+            cycle: self.clone(),
+            state: 0,
+        }
     }
 
     /// Puts into `next` what comes after the nodes from `first` on, all below n.
@@ -126,12 +153,13 @@ impl Cycle {
     }
 
     fn successors_of_batch(&self, first: u64, next: &mut [u64]) {
-        let (mut states, mut mixed) = ([0; BATCH], [0; BATCH]);
+        let mut states = [0; BATCH];
+        let mut mixed = [0; BATCH];
         let mut slots: [usize; BATCH] = std::array::from_fn(|slot| slot);
         let mut open = next.len();
         self.states(first, &mut states[..open]);
-        // Ends, since every state comes back to that of its own node at the latest. Which ones go on cannot be
-        // predicted, and branching on each would take longer than all the arithmetic.
+        // Ends, since every state comes back to that of its own node at the latest. Which ones go
+        // on cannot be predicted, and branching on each would take longer than all the arithmetic.
         while open > 0 {
             for (state, mixed) in states[..open].iter_mut().zip(&mut mixed) {
                 *state = state.wrapping_add(self.step.factor) & self.mask;
@@ -148,25 +176,32 @@ impl Cycle {
         }
     }
 
-    /// How many states are passed over from each node from `first` on to the node in `next` that it points to, going
-    /// forward and from the last state on to the first, added up. It is all states but its own where a node points to
-    /// itself. All nodes are below n.
+    /// How many states are passed over from each node from `first` on to the node in `next` that it
+    /// points to, going forward and from the last state on to the first, added up. It is all states
+    /// but its own where a node points to itself. All nodes are below n.
     ///
     /// The proof that pointers are one cycle rests on it, see `chain`.
     pub fn passed_over(&self, first: u64, next: &[u64]) -> u128 {
         let batches = next.chunks(BATCH).zip((first..).step_by(BATCH));
-        batches.map(|(next, first)| self.passed_over_by_batch(first, next)).sum()
+        batches
+            .map(|(next, first)| self.passed_over_by_batch(first, next))
+            .sum()
     }
 
     fn passed_over_by_batch(&self, first: u64, next: &[u64]) -> u128 {
-        let (mut from, mut to) = ([0; BATCH], [0; BATCH]);
-        let (from, to) = (&mut from[..next.len()], &mut to[..next.len()]);
+        let mut from = [0; BATCH];
+        let mut to = [0; BATCH];
+        let from = &mut from[..next.len()];
+        let to = &mut to[..next.len()];
         self.states(first, from);
         to.copy_from_slice(next);
         self.mixer.unmix(to);
-        let steps = |(from, to): (&u64, &u64)| to.wrapping_sub(*from).wrapping_mul(self.step.inverse);
+        let steps =
+            |(from, to): (&u64, &u64)| to.wrapping_sub(*from).wrapping_mul(self.step.inverse);
         let passed = from.iter().zip(to.iter()).map(steps);
-        passed.map(|steps| u128::from(steps.wrapping_sub(1) & self.mask)).sum()
+        passed
+            .map(|steps| u128::from(steps.wrapping_sub(1) & self.mask))
+            .sum()
     }
 
     /// The states of the nodes from `first` on.
@@ -179,7 +214,8 @@ impl Cycle {
 }
 
 impl Factor {
-    /// One that mixes numbers of `bits` bits. Near 0 or the span, or with such a lower half, it would hardly carry.
+    /// One that mixes numbers of `bits` bits. Near 0 or the span, or with such a lower half, it
+    /// would hardly carry.
     fn random(random: &mut SplitMix64, bits: u32) -> Self {
         let carries = |x: u64, bits: u32| bits < 6 || !matches!(x >> (bits - 3) & 7, 0 | 7);
         let factor = loop {
@@ -188,9 +224,13 @@ impl Factor {
                 break factor;
             }
         };
-        // Newton's iteration: three bits of an odd number are its own inverse's, and every turn doubles them.
+        // Newton's iteration: three bits of an odd number are its own inverse's, and every turn
+        // doubles them.
         let better = |x: u64, _| x.wrapping_mul(2u64.wrapping_sub(factor.wrapping_mul(x)));
-        Self { factor, inverse: (0..5).fold(factor, better) }
+        Self {
+            factor,
+            inverse: (0..5).fold(factor, better),
+        }
     }
 }
 

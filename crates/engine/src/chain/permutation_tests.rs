@@ -19,7 +19,9 @@ fn pointers(cycle: &Cycle) -> Vec<u64> {
 fn walk(cycle: &Cycle) -> Vec<u64> {
     let pointers = pointers(cycle);
     let successor = |&node: &u64| Some(pointers[node as usize]).filter(|&next| next != 0);
-    std::iter::successors(Some(0), successor).take(pointers.len() + 1).collect()
+    std::iter::successors(Some(0), successor)
+        .take(pointers.len() + 1)
+        .collect()
 }
 
 fn assert_single_cycle(nodes: u64, seed: u64) {
@@ -27,10 +29,17 @@ fn assert_single_cycle(nodes: u64, seed: u64) {
     let walked = walk(&cycle);
     let mut seen = vec![false; nodes as usize];
     for &node in &walked {
-        assert!(!std::mem::replace(&mut seen[node as usize], true), "{nodes} {seed}: {node} again");
+        assert!(
+            !std::mem::replace(&mut seen[node as usize], true),
+            "{nodes} {seed}: {node} again"
+        );
     }
     assert_eq!(walked.len() as u64, nodes, "{nodes} {seed}");
-    assert_eq!(pointers(&cycle)[walked[walked.len() - 1] as usize], 0, "{nodes} {seed}");
+    assert_eq!(
+        pointers(&cycle)[walked[walked.len() - 1] as usize],
+        0,
+        "{nodes} {seed}"
+    );
 }
 
 #[test]
@@ -42,25 +51,48 @@ fn the_order_is_that_of_the_successors_and_arcs_are_places_in_it() {
         for (i, &node) in all.iter().enumerate() {
             let mut next = [0];
             cycle.successors(node, &mut next);
-            assert_eq!(next[0], all[(i + 1) % all.len()], "after place {i} of {nodes}");
+            assert_eq!(
+                next[0],
+                all[(i + 1) % all.len()],
+                "after place {i} of {nodes}"
+            );
         }
         let arcs: Vec<u64> = (0..4).map(|place| cycle.at(place, 4)).collect();
-        let places: Vec<usize> = arcs.iter().map(|n| all.iter().position(|m| m == n).unwrap()).collect();
-        assert!(places[0] == 0 && places.windows(2).all(|pair| pair[0] <= pair[1]), "{places:?}");
-        let near = |(arc, place): (usize, &usize)| place.abs_diff(arc * all.len() / 4) <= all.len() / 8 + 1;
+        let places: Vec<usize> = arcs
+            .iter()
+            .map(|n| all.iter().position(|m| m == n).unwrap())
+            .collect();
+        assert!(
+            places[0] == 0 && places.windows(2).all(|pair| pair[0] <= pair[1]),
+            "{places:?}"
+        );
+        let near = |(arc, place): (usize, &usize)| {
+            place.abs_diff(arc * all.len() / 4) <= all.len() / 8 + 1
+        };
         assert!(places.iter().enumerate().all(near), "{places:?} of {nodes}");
     }
 }
 
 #[test]
 fn every_small_size_is_one_cycle() {
-    (1..=300).flat_map(|nodes| SEEDS.map(|seed| (nodes, seed))).for_each(|(n, seed)| assert_single_cycle(n, seed));
+    (1..=300)
+        .flat_map(|nodes| SEEDS.map(|seed| (nodes, seed)))
+        .for_each(|(n, seed)| assert_single_cycle(n, seed));
 }
 
 #[test]
 fn large_sizes_are_one_cycle() {
-    for nodes in [65_535, 65_536, 65_537, MORE_ROUNDS_BELOW - 1, MORE_ROUNDS_BELOW, MORE_ROUNDS_BELOW + 1] {
-        SEEDS.iter().for_each(|&seed| assert_single_cycle(nodes, seed));
+    for nodes in [
+        65_535,
+        65_536,
+        65_537,
+        MORE_ROUNDS_BELOW - 1,
+        MORE_ROUNDS_BELOW,
+        MORE_ROUNDS_BELOW + 1,
+    ] {
+        SEEDS
+            .iter()
+            .for_each(|&seed| assert_single_cycle(nodes, seed));
     }
 }
 
@@ -69,21 +101,39 @@ fn what_is_passed_over_are_the_vacant_states() {
     for nodes in (1..=300).chain([65_537, 100_000]) {
         let cycle = Cycle::new(nodes, 5);
         assert_eq!(nodes + cycle.vacant(), nodes.next_power_of_two());
-        assert_eq!(cycle.passed_over(0, &pointers(&cycle)), u128::from(cycle.vacant()), "{nodes}");
-        assert_eq!(cycle.passed_over(0, &[0]), u128::from(nodes.next_power_of_two() - 1));
+        assert_eq!(
+            cycle.passed_over(0, &pointers(&cycle)),
+            u128::from(cycle.vacant()),
+            "{nodes}"
+        );
+        assert_eq!(
+            cycle.passed_over(0, &[0]),
+            u128::from(nodes.next_power_of_two() - 1)
+        );
     }
     assert_eq!(Cycle::new(0, 1).vacant(), 0);
 }
 
 #[test]
 fn the_largest_sizes_are_inverted() {
-    for nodes in [u64::from(u32::MAX), 1 << 32, (1 << 32) + 1, (1 << 40) - 1, 1 << 63, u64::MAX - 1, u64::MAX] {
+    for nodes in [
+        u64::from(u32::MAX),
+        1 << 32,
+        (1 << 32) + 1,
+        (1 << 40) - 1,
+        1 << 63,
+        u64::MAX - 1,
+        u64::MAX,
+    ] {
         let cycle = Cycle::new(nodes, 7);
         for first in [0, nodes / 3, nodes - BATCH as u64] {
             let mut states = [0; BATCH];
             cycle.states(first, &mut states);
             cycle.mixer.mix(&mut states);
-            assert!(states.iter().copied().eq(first..first + BATCH as u64), "{nodes}");
+            assert!(
+                states.iter().copied().eq(first..first + BATCH as u64),
+                "{nodes}"
+            );
             let mut next = [0; BATCH];
             cycle.successors(first, &mut next);
             assert!(next.iter().all(|&node| node < nodes), "{nodes}");
@@ -95,11 +145,16 @@ fn the_largest_sizes_are_inverted() {
 fn vectors_give_what_plain_code_gives() {
     for nodes in [1000, 1 << 20, (1 << 33) + 5] {
         let cycle = Cycle::new(nodes, 9);
-        let (mut plain, mut vectors) = ([0; BATCH], [0; BATCH]);
+        let mut plain = [0; BATCH];
+        let mut vectors = [0; BATCH];
         cycle.successors_of_batch(100, &mut plain);
         cycle.successors(100, &mut vectors);
         assert_eq!(plain, vectors, "{nodes}");
-        assert_eq!(cycle.passed_over_by_batch(100, &plain), cycle.passed_over(100, &plain), "{nodes}");
+        assert_eq!(
+            cycle.passed_over_by_batch(100, &plain),
+            cycle.passed_over(100, &plain),
+            "{nodes}"
+        );
     }
 }
 
@@ -118,12 +173,14 @@ fn seeds_and_sizes_give_different_orders() {
 
 /// Standard deviations by which a chi-square exceeds its mean.
 fn excess(counts: impl Iterator<Item = u32>, expected: f64, freedom: f64) -> f64 {
-    let chi2: f64 = counts.map(|c| (f64::from(c) - expected).powi(2) / expected).sum();
+    let chi2: f64 = counts
+        .map(|c| (f64::from(c) - expected).powi(2) / expected)
+        .sum();
     (chi2 - freedom) / f64::sqrt(2.0 * freedom)
 }
 
-/// Of a 64 x 64 table of where a node lies in memory and where the node lies that is `hops` further on the cycle.
-/// Both margins of the table are fixed, hence 63 * 63 degrees of freedom.
+/// Of a 64 x 64 table of where a node lies in memory and where the node lies that is `hops` further
+/// on the cycle. Both margins of the table are fixed, hence 63 * 63 degrees of freedom.
 fn excess_of_position_table(order: &[u64], hops: usize) -> f64 {
     let n = order.len();
     let mut table = vec![0u32; 64 * 64];
@@ -142,8 +199,14 @@ fn most_frequent(values: impl Iterator<Item = u64>, bound: u64) -> u32 {
 }
 
 fn examine(check: impl Fn(&str, &[u64])) {
-    for (nodes, seed) in EXAMINED.iter().flat_map(|&nodes| (0..2).map(move |seed| (nodes, seed))) {
-        check(&format!("{nodes} nodes, seed {seed}"), &walk(&Cycle::new(nodes, seed)));
+    for (nodes, seed) in EXAMINED
+        .iter()
+        .flat_map(|&nodes| (0..2).map(move |seed| (nodes, seed)))
+    {
+        check(
+            &format!("{nodes} nodes, seed {seed}"),
+            &walk(&Cycle::new(nodes, seed)),
+        );
     }
 }
 
@@ -162,9 +225,15 @@ fn successors_are_seldom_near() {
     examine(|name, order| {
         for hops in [1, 2, 4, 8] {
             // 64 nodes of a cache line each share a page of 4 KiB; by chance 64 of n successors do.
-            let near = order.windows(hops + 1).filter(|w| w[0] / 64 == w[hops] / 64).count();
+            let near = order
+                .windows(hops + 1)
+                .filter(|w| w[0] / 64 == w[hops] / 64)
+                .count();
             // Mean 63 and about Poisson: 5 standard deviations.
-            assert!((63 - 40..=63 + 40).contains(&near), "{name}, {hops} hops: {near}");
+            assert!(
+                (63 - 40..=63 + 40).contains(&near),
+                "{name}, {hops} hops: {near}"
+            );
         }
     });
 }
@@ -174,12 +243,17 @@ fn no_stride_stands_out() {
     examine(|name, order| {
         let n = order.len() as u64;
         for hops in [1, 2, 4] {
-            let strides: Vec<u64> = order.windows(hops + 1).map(|w| (w[hops] + n - w[0]) % n).collect();
+            let strides: Vec<u64> = order
+                .windows(hops + 1)
+                .map(|w| (w[hops] + n - w[0]) % n)
+                .collect();
             // Each stride about once by chance; the most common of n Poisson(1) counts is 8 to 10.
             let most = most_frequent(strides.iter().copied(), n);
             assert!(most <= 14, "{name}, {hops} hops: {most}");
             let mut coarse = [0u32; 64];
-            strides.iter().for_each(|stride| coarse[(stride * 64 / n) as usize] += 1);
+            strides
+                .iter()
+                .for_each(|stride| coarse[(stride * 64 / n) as usize] += 1);
             let excess = excess(coarse.into_iter(), n as f64 / 64.0, 63.0);
             assert!(excess < 5.0, "{name}, {hops} hops: {excess}");
         }
@@ -188,7 +262,8 @@ fn no_stride_stands_out() {
 
 #[test]
 fn strides_do_not_repeat() {
-    // What a stride prefetcher waits for: the same stride twice, or strides that grow by the same amount.
+    // What a stride prefetcher waits for: the same stride twice, or strides that grow by the same
+    // amount.
     examine(|name, order| {
         let n = order.len() as u64;
         let strides: Vec<u64> = order.windows(2).map(|w| (w[1] + n - w[0]) % n).collect();
@@ -203,15 +278,28 @@ fn strides_do_not_repeat() {
 
 #[test]
 fn every_few_hops_go_to_other_pages() {
-    // Any 64 hops in a row over 1024 pages and more meet about 62 different ones (a birthday count).
+    // Any 64 hops in a row over 1024 pages and more meet about 62 different ones (a birthday
+    // count).
     examine(|name, order| {
-        let pages = order.chunks_exact(64).map(|c| c.iter().map(|node| node / 64).collect::<BTreeSet<_>>().len());
+        let pages = order.chunks_exact(64).map(|c| {
+            c.iter()
+                .map(|node| node / 64)
+                .collect::<BTreeSet<_>>()
+                .len()
+        });
         let pages: Vec<usize> = pages.collect();
         let mean = pages.iter().sum::<usize>() as f64 / pages.len() as f64;
         let all = order.len() as f64 / 64.0;
         let expected = all * (1.0 - (1.0 - 1.0 / all).powi(64));
-        assert!((mean - expected).abs() < 0.3, "{name}: {mean}, expected {expected}");
-        assert!(pages.iter().all(|&pages| pages >= 50), "{name}: {:?}", pages.iter().min());
+        assert!(
+            (mean - expected).abs() < 0.3,
+            "{name}: {mean}, expected {expected}"
+        );
+        assert!(
+            pages.iter().all(|&pages| pages >= 50),
+            "{name}: {:?}",
+            pages.iter().min()
+        );
     });
 }
 
@@ -222,7 +310,9 @@ fn small_cycles_have_no_favourite_stride_either() {
         let mut counts = vec![0u32; nodes as usize];
         for seed in 0..400 {
             let next = pointers(&Cycle::new(nodes, seed));
-            next.iter().zip(0..).for_each(|(next, node)| counts[((next + nodes - node) % nodes) as usize] += 1);
+            next.iter()
+                .zip(0..)
+                .for_each(|(next, node)| counts[((next + nodes - node) % nodes) as usize] += 1);
         }
         assert_eq!(counts[0], 0);
         let expected = 400.0 * nodes as f64 / (nodes - 1) as f64;

@@ -5,15 +5,21 @@ use crate::work::TableOrder;
 use kernels::{BLOCK_BYTES, LINE_BYTES, Visits};
 
 impl TableOrder {
-    /// Which piece comes at which place, for streams of `stream` bytes in pieces of `visits`: to be called with 0, 1,
-    /// 2, ... in turn.
+    /// Which piece comes at which place, for streams of `stream` bytes in pieces of `visits`: to be
+    /// called with 0, 1, 2, ... in turn.
     pub fn pieces(&self, visits: Visits, stream: u64) -> Box<dyn FnMut(u64) -> u64> {
-        let piece = if visits == Visits::Lines { LINE_BYTES } else { BLOCK_BYTES };
+        let piece = if visits == Visits::Lines {
+            LINE_BYTES
+        } else {
+            BLOCK_BYTES
+        };
         match *self {
             TableOrder::Forward => Box::new(|i| i),
             TableOrder::Strided(stride) => {
-                let (step, pieces) = ((stride.0 / piece).max(1), stream / piece);
-                let (mut phase, mut next) = (0, 0);
+                let step = (stride.0 / piece).max(1);
+                let pieces = stream / piece;
+                let mut phase = 0;
+                let mut next = 0;
                 Box::new(move |_| {
                     let this = next;
                     next += step;
@@ -61,10 +67,17 @@ mod tests {
             TableOrder::Random(Bytes(64), 1),
             TableOrder::Random(Bytes(256), 2),
         ];
-        for (order, stream) in orders.iter().flat_map(|o| [512, 4096, 12 * 512, 65536].map(|s| (o, s))) {
+        for (order, stream) in orders
+            .iter()
+            .flat_map(|o| [512, 4096, 12 * 512, 65536].map(|s| (o, s)))
+        {
             let mut all = pieces(order, Visits::Lines, stream);
             all.sort_unstable();
-            assert_eq!(all, (0..stream / 64).collect::<Vec<u64>>(), "{order:?} in {stream} B");
+            assert_eq!(
+                all,
+                (0..stream / 64).collect::<Vec<u64>>(),
+                "{order:?} in {stream} B"
+            );
         }
         for block in [512, 1024, 4096] {
             let mut all = pieces(&TableOrder::Random(Bytes(block), 3), Visits::Chunks, 16384);
@@ -76,17 +89,29 @@ mod tests {
     #[test]
     fn a_strided_pass_is_followed_by_one_that_starts_a_line_later() {
         let order = pieces(&TableOrder::Strided(Bytes(256)), Visits::Lines, 1024);
-        assert_eq!(order, [0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15]);
+        assert_eq!(
+            order,
+            [0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15]
+        );
     }
 
     #[test]
     fn the_pieces_of_a_random_block_follow_each_other() {
         for (order, whole) in [
-            (pieces(&TableOrder::Random(Bytes(256), 7), Visits::Lines, 65536), 4),
-            (pieces(&TableOrder::Random(Bytes(4096), 7), Visits::Chunks, 65536), 8),
+            (
+                pieces(&TableOrder::Random(Bytes(256), 7), Visits::Lines, 65536),
+                4,
+            ),
+            (
+                pieces(&TableOrder::Random(Bytes(4096), 7), Visits::Chunks, 65536),
+                8,
+            ),
         ] {
             for block in order.chunks(whole) {
-                assert!(block.windows(2).all(|pair| pair[1] == pair[0] + 1) && block[0].is_multiple_of(whole as u64));
+                assert!(
+                    block.windows(2).all(|pair| pair[1] == pair[0] + 1)
+                        && block[0].is_multiple_of(whole as u64)
+                );
             }
             let forward: Vec<u64> = (0..order.len() as u64).collect();
             assert_ne!(order, forward);

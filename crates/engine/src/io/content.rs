@@ -5,13 +5,15 @@ use host::storage::{Filler, Pattern};
 use stats::{SplitMix64, derive};
 use std::sync::Arc;
 
-/// Blocks from here on are not copied for every write: what a compressor looks back at is random inside of one.
+/// Blocks from here on are not copied for every write: what a compressor looks back at is random
+/// inside of one.
 const LARGE: usize = 64 << 10;
 
 /// Random bytes that smaller blocks are cut from, each at another place.
 const POOL: usize = 1 << 20;
 
-/// Every so many bytes of a large block carry a number that no two writes share: no device finds equal blocks.
+/// Every so many bytes of a large block carry a number that no two writes share: no device finds
+/// equal blocks.
 const STAMPED: usize = 4096;
 
 /// The pattern is the same in every run, so that files can be verified that an earlier one kept.
@@ -35,7 +37,13 @@ impl Contents {
         let mut pool = vec![0; if content == Content::Random { POOL } else { 0 }];
         pattern.fill(&mut pool, 0);
         let random = SplitMix64::new(derive(seed, "io-content", 1));
-        Self { content, pattern, pool: pool.into(), random, filled: Vec::new() }
+        Self {
+            content,
+            pattern,
+            pool: pool.into(),
+            random,
+            filled: Vec::new(),
+        }
     }
 
     /// What a whole file of this kind is made of.
@@ -96,25 +104,36 @@ mod tests {
     fn no_two_random_blocks_are_alike_and_none_has_a_long_repetition() {
         for size in [512, 4096, 128 << 10] {
             let mut contents = Contents::new(Content::Random, 1);
-            let (mut first, mut second) = (vec![0; size], vec![0; size]);
+            let mut first = vec![0; size];
+            let mut second = vec![0; size];
             contents.make(0, &mut first, 0);
             contents.make(1, &mut second, 0);
             assert_ne!(first, second, "{size}");
             let before = second.clone();
             contents.make(1, &mut second, 0);
-            let same = before.chunks(STAMPED).zip(second.chunks(STAMPED)).filter(|(a, b)| a == b).count();
+            let same = before
+                .chunks(STAMPED)
+                .zip(second.chunks(STAMPED))
+                .filter(|(a, b)| a == b)
+                .count();
             assert_eq!(same, 0, "every 4 KiB of the next write differs");
             for block in [first, second] {
                 let words: std::collections::BTreeSet<&[u8]> = block.chunks(8).collect();
-                assert!(words.len() > block.len() / 8 - block.len() / STAMPED - 2, "{size}: {}", words.len());
+                assert!(
+                    words.len() > block.len() / 8 - block.len() / STAMPED - 2,
+                    "{size}: {}",
+                    words.len()
+                );
             }
         }
     }
 
     #[test]
     fn a_pattern_follows_from_the_place_alone() {
-        let (mut one, mut other) = (Contents::new(Content::Pattern, 1), Contents::new(Content::Pattern, 2));
-        let (mut a, mut b) = ([0; 1000], [0; 1000]);
+        let mut one = Contents::new(Content::Pattern, 1);
+        let mut other = Contents::new(Content::Pattern, 2);
+        let mut a = [0; 1000];
+        let mut b = [0; 1000];
         one.make(0, &mut a, 12_345);
         other.make(5, &mut b, 12_345);
         assert!(a == b && one.is_right(&a, 12_345) && !one.is_right(&a, 12_346));

@@ -11,17 +11,27 @@ use units::Nanos;
 const SECOND: Nanos = Nanos(0.999e9);
 
 /// What the windows of a point amount to; `memory` is what the machine may cache in.
-pub fn storage<'a>(work: &IoWork, windows: impl Iterator<Item = &'a IoSeen> + Clone, memory: Option<u64>) -> Storage {
+pub fn storage<'a>(
+    work: &IoWork,
+    windows: impl Iterator<Item = &'a IoSeen> + Clone,
+    memory: Option<u64>,
+) -> Storage {
     let mut storage = Storage {
         engine: work.engine.clone(),
         direct: work.direct && windows.clone().all(|w| w.direct),
-        files: work.files.iter().map(|f| f.path.display().to_string()).collect(),
+        files: work
+            .files
+            .iter()
+            .map(|f| f.path.display().to_string())
+            .collect(),
         range_bytes: work.range().0,
         memory_bytes: memory,
         threads: vec![0; work.cpus.len()],
         ..Storage::default()
     };
-    let (mut reads, mut writes, mut flushes) = (Histogram::default(), Histogram::default(), Histogram::default());
+    let mut reads = Histogram::default();
+    let mut writes = Histogram::default();
+    let mut flushes = Histogram::default();
     for window in windows.clone() {
         storage.operations += window.whole;
         storage.bytes += window.bytes;
@@ -35,15 +45,26 @@ pub fn storage<'a>(work: &IoWork, windows: impl Iterator<Item = &'a IoSeen> + Cl
         storage.wrong += window.wrong;
         storage.due += window.due;
         storage.behind += window.behind;
-        storage.threads.iter_mut().zip(&window.threads).for_each(|(sum, own)| *sum += own);
-        let new = window.remarks.iter().filter(|r| !storage.remarks.contains(r)).cloned().collect::<Vec<_>>();
+        storage
+            .threads
+            .iter_mut()
+            .zip(&window.threads)
+            .for_each(|(sum, own)| *sum += own);
+        let new = window
+            .remarks
+            .iter()
+            .filter(|r| !storage.remarks.contains(r))
+            .cloned()
+            .collect::<Vec<_>>();
         storage.remarks.extend(new);
     }
     if let (Pace::Recorded, Some(total)) = (work.pace, work.total()) {
         storage.due = total;
-        storage.behind = total.saturating_sub(storage.operations + storage.short + storage.failed());
+        storage.behind =
+            total.saturating_sub(storage.operations + storage.short + storage.failed());
     }
-    (storage.reads, storage.writes, storage.syncs) = (latencies(&reads), latencies(&writes), latencies(&flushes));
+    (storage.reads, storage.writes, storage.syncs) =
+        (latencies(&reads), latencies(&writes), latencies(&flushes));
     reads.merge(&writes);
     storage.all = latencies(&reads);
     storage.seconds = seconds(work, windows);
@@ -66,20 +87,33 @@ fn latencies(all: &Histogram) -> Option<Latencies> {
     })
 }
 
-/// As many windows in a row as make up a second, and so on; what is left at the end too, unless it is little.
+/// As many windows in a row as make up a second, and so on; what is left at the end too, unless it
+/// is little.
 fn seconds<'a>(work: &IoWork, windows: impl Iterator<Item = &'a IoSeen>) -> Vec<StorageSecond> {
-    let (mut all, mut origin): (Vec<StorageSecond>, Option<Nanos>) = (Vec::new(), None);
+    let mut all: Vec<StorageSecond> = Vec::new();
+    let mut origin: Option<Nanos> = None;
     let mut current: Option<(StorageSecond, Histogram)> = None;
     for window in windows {
         let origin = *origin.get_or_insert(window.begin);
         let begin_ns = (window.begin - origin).0;
-        let empty =
-            StorageSecond { begin_ns, elapsed_ns: 0.0, operations: 0, bytes: 0, p50_ns: None, p99_ns: None, errors: 0 };
+        let empty = StorageSecond {
+            begin_ns,
+            elapsed_ns: 0.0,
+            operations: 0,
+            bytes: 0,
+            p50_ns: None,
+            p99_ns: None,
+            errors: 0,
+        };
         let (mut second, mut latencies) = current.take().unwrap_or((empty, Histogram::default()));
         second.elapsed_ns += window.elapsed.0;
         second.operations += window.amount;
         // Recorded operations have sizes of their own.
-        let each = if window.whole == 0 { work.block.0 as f64 } else { window.bytes as f64 / window.whole as f64 };
+        let each = if window.whole == 0 {
+            work.block.0 as f64
+        } else {
+            window.bytes as f64 / window.whole as f64
+        };
         second.bytes += (window.amount as f64 * each).round() as u64;
         second.errors += window.errors.values().sum::<u64>();
         latencies.merge(&window.transfers());
@@ -91,19 +125,34 @@ fn seconds<'a>(work: &IoWork, windows: impl Iterator<Item = &'a IoSeen>) -> Vec<
             current = Some((second, latencies));
         }
     }
-    all.extend(current.map(|(rest, _)| rest).filter(|rest| rest.elapsed_ns >= SECOND.0 / 2.0));
+    all.extend(
+        current
+            .map(|(rest, _)| rest)
+            .filter(|rest| rest.elapsed_ns >= SECOND.0 / 2.0),
+    );
     all
 }
 
-/// The figures that tables, CSV and charts show beside the operations per second, of which `median` is the median.
+/// The figures that tables, CSV and charts show beside the operations per second, of which `median`
+/// is the median.
 pub fn also(storage: &Storage, median: f64, cpu: Option<Nanos>) -> BTreeMap<String, f64> {
     let mut also = BTreeMap::new();
     let mut add = |name: &str, value: Option<f64>| {
-        also.extend(value.filter(|v| v.is_finite()).map(|v| (name.to_owned(), v)));
+        also.extend(
+            value
+                .filter(|v| v.is_finite())
+                .map(|v| (name.to_owned(), v)),
+        );
     };
     let operations = (storage.operations > 0).then_some(storage.operations as f64);
-    add("bytes_per_second", operations.map(|n| median * storage.bytes as f64 / n));
-    add("cpu_ns_per_operation", operations.and_then(|n| Some(cpu?.0 / n)));
+    add(
+        "bytes_per_second",
+        operations.map(|n| median * storage.bytes as f64 / n),
+    );
+    add(
+        "cpu_ns_per_operation",
+        operations.and_then(|n| Some(cpu?.0 / n)),
+    );
     if let Some(all) = &storage.all {
         let named = [
             ("latency_mean", all.mean_ns),
@@ -116,12 +165,18 @@ pub fn also(storage: &Storage, median: f64, cpu: Option<Nanos>) -> BTreeMap<Stri
         ];
         named.into_iter().for_each(|(name, ns)| add(name, Some(ns)));
     }
-    if let (Some(least), Some(&most), 2..) =
-        (storage.threads.iter().min(), storage.threads.iter().max().filter(|&&n| n > 0), storage.threads.len())
-    {
+    if let (Some(least), Some(&most), 2..) = (
+        storage.threads.iter().min(),
+        storage.threads.iter().max().filter(|&&n| n > 0),
+        storage.threads.len(),
+    ) {
         add("fairness", Some(*least as f64 / most as f64));
     }
-    for (name, count) in [("errors", storage.failed()), ("short", storage.short), ("behind", storage.behind)] {
+    for (name, count) in [
+        ("errors", storage.failed()),
+        ("short", storage.short),
+        ("behind", storage.behind),
+    ] {
         add(name, (count > 0).then_some(count as f64));
     }
     also
@@ -150,16 +205,38 @@ mod tests {
 
     #[test]
     fn a_second_is_as_many_windows_as_make_one_up() {
-        let work = IoWork { block: Bytes(4096), cpus: vec![0], direct: true, ..IoWork::default() };
-        let windows: Vec<IoSeen> = (0..5).map(|i| window(7e9 + f64::from(i) * 0.5e9, 10, 100)).collect();
+        let work = IoWork {
+            block: Bytes(4096),
+            cpus: vec![0],
+            direct: true,
+            ..IoWork::default()
+        };
+        let windows: Vec<IoSeen> = (0..5)
+            .map(|i| window(7e9 + f64::from(i) * 0.5e9, 10, 100))
+            .collect();
         let storage = storage(&work, windows.iter(), Some(1));
         let second = |s: &StorageSecond| (s.begin_ns, s.operations, s.bytes, s.p99_ns);
         let all: Vec<_> = storage.seconds.iter().map(second).collect();
-        assert_eq!(all, [(0.0, 30, 30 * 4096, Some(100.0)), (1.5e9, 20, 20 * 4096, Some(100.0))]);
-        assert_eq!((storage.operations, storage.bytes, storage.direct), (50, 50 * 4096, true));
+        assert_eq!(
+            all,
+            [
+                (0.0, 30, 30 * 4096, Some(100.0)),
+                (1.5e9, 20, 20 * 4096, Some(100.0))
+            ]
+        );
+        assert_eq!(
+            (storage.operations, storage.bytes, storage.direct),
+            (50, 50 * 4096, true)
+        );
         let figures = also(&storage, 25.0, Some(Nanos(5000.0)));
-        assert_eq!((figures["bytes_per_second"], figures["cpu_ns_per_operation"]), (25.0 * 4096.0, 100.0));
-        assert_eq!((figures["latency_p50"], figures["latency_max"]), (100.0, 100.0));
+        assert_eq!(
+            (figures["bytes_per_second"], figures["cpu_ns_per_operation"]),
+            (25.0 * 4096.0, 100.0)
+        );
+        assert_eq!(
+            (figures["latency_p50"], figures["latency_max"]),
+            (100.0, 100.0)
+        );
         assert!(!figures.contains_key("fairness") && !figures.contains_key("errors"));
     }
 

@@ -1,6 +1,8 @@
-//! Work on files and devices: which operations, when, and what they took. Method: docs/method/io.md.
+//! Work on files and devices: which operations, when, and what they took. Method:
+//! docs/method/io.md.
 //!
-//! `walk` says which block comes next, `pace` when, `worker` does it for one thread; `observe` puts the threads of a window together and `figures` the windows of a point.
+//! `walk` says which block comes next, `pace` when, `worker` does it for one thread; `observe` puts
+//! the threads of a window together and `figures` the windows of a point.
 
 pub mod content;
 pub mod figures;

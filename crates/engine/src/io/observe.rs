@@ -62,13 +62,19 @@ pub struct IoSeen {
 /// Operations that a window of `work` does where their number ends it, of `left` in all.
 pub fn quota(work: &IoWork, left: Option<u64>) -> Option<u64> {
     let total = work.total().filter(|_| work.is_counted())?;
-    Some(total.div_ceil(COUNTED_WINDOWS).max(1).min(left.unwrap_or(total)))
+    Some(
+        total
+            .div_ceil(COUNTED_WINDOWS)
+            .max(1)
+            .min(left.unwrap_or(total)),
+    )
 }
 
-/// How many of `quota` operations, before which `done` were done, are those of one of `threads`: they take turns, also from
-/// window to window.
+/// How many of `quota` operations, before which `done` were done, are those of one of `threads`:
+/// they take turns, also from window to window.
 pub fn share(quota: u64, done: u64, thread: usize, threads: usize) -> u64 {
-    let (thread, threads) = (thread as u64, threads.max(1) as u64);
+    let thread = thread as u64;
+    let threads = threads.max(1) as u64;
     let until = |count: u64| (count + threads - 1 - thread) / threads;
     until(done + quota) - until(done)
 }
@@ -87,14 +93,24 @@ impl IoSeen {
     /// Of what each thread saw in a window from `start` to `end`, with so many ticks in a ns.
     ///
     /// # Errors
-    /// An operation failed that was not to be counted only, or none succeeded though some were tried.
-    pub fn of(work: &IoWork, lanes: &[LaneSeen], (start, end, rate): (u64, u64, f64)) -> Result<Self, Trouble> {
+    /// An operation failed that was not to be counted only, or none succeeded though some were
+    /// tried.
+    pub fn of(
+        work: &IoWork,
+        lanes: &[LaneSeen],
+        (start, end, rate): (u64, u64, f64),
+    ) -> Result<Self, Trouble> {
         let fault = lanes.iter().find_map(|lane| lane.fault);
         if let Some((step, transfer, number)) = fault.filter(|_| !work.continue_on_error) {
             return Err(Trouble::Failed(describe(work, &step, transfer, number)));
         }
-        let mut seen = Self { is_last: !lanes.is_empty(), ..Self::default() };
-        let (mut inside, mut last, mut first) = (0, start, None);
+        let mut seen = Self {
+            is_last: !lanes.is_empty(),
+            ..Self::default()
+        };
+        let mut inside = 0;
+        let mut last = start;
+        let mut first = None;
         for lane in lanes {
             inside += lane.inside;
             last = last.max(lane.last);
@@ -102,13 +118,17 @@ impl IoSeen {
             seen.add(lane);
         }
         if seen.whole == 0 && (seen.short > 0 || !seen.errors.is_empty()) {
-            return Err(Trouble::Failed(seen.fruitless(fault.map(|f| describe(work, &f.0, f.1, f.2)))));
+            return Err(Trouble::Failed(
+                seen.fruitless(fault.map(|f| describe(work, &f.0, f.1, f.2))),
+            ));
         }
         let until = |tick: u64| Nanos(tick.saturating_sub(start).max(1) as f64 / rate);
-        (seen.amount, seen.elapsed) = match () {
-            () if work.is_counted() || seen.is_last => (seen.whole, until(last)),
-            () if inside > 0 => (inside, until(end)),
-            () => first.map_or((0, until(end)), |first| (1, until(first))),
+        (seen.amount, seen.elapsed) = if work.is_counted() || seen.is_last {
+            (seen.whole, until(last))
+        } else if inside > 0 {
+            (inside, until(end))
+        } else {
+            first.map_or((0, until(end)), |first| (1, until(first)))
         };
         Ok(seen)
     }
@@ -137,7 +157,8 @@ impl IoSeen {
         match fault {
             Some(first) => format!("no operation succeeded, {failed} failed; the first: {first}"),
             None => format!(
-                "no transfer was whole, {} moved fewer bytes than asked for: the file is shorter than it was",
+                "no transfer was whole, {} moved fewer bytes than asked for: the file is shorter \
+                 than it was",
                 self.short
             ),
         }
@@ -145,7 +166,12 @@ impl IoSeen {
 
     /// As a sample.
     pub fn into_observation(self) -> Observation {
-        Observation { elapsed: self.elapsed, amount: self.amount, io: Some(Box::new(self)), ..Observation::default() }
+        Observation {
+            elapsed: self.elapsed,
+            amount: self.amount,
+            io: Some(Box::new(self)),
+            ..Observation::default()
+        }
     }
 
     /// Both kinds of transfers together.
@@ -163,8 +189,16 @@ fn describe(work: &IoWork, step: &Step, transfer: Transfer, number: i32) -> Stri
         Transfer::Write => "write",
         Transfer::Sync | Transfer::DataSync => "flush",
     };
-    let file = work.files.get(step.file).map(|f| f.path.display().to_string()).unwrap_or_default();
-    let place = if transfer.moves_data() { format!(" at byte {}", step.offset) } else { String::new() };
+    let file = work
+        .files
+        .get(step.file)
+        .map(|f| f.path.display().to_string())
+        .unwrap_or_default();
+    let place = if transfer.moves_data() {
+        format!(" at byte {}", step.offset)
+    } else {
+        String::new()
+    };
     format!("{what} of {file}{place} failed: {}", error_text(number))
 }
 
@@ -174,22 +208,41 @@ mod tests {
     use super::*;
 
     fn lane(inside: u64, whole: u64) -> LaneSeen {
-        LaneSeen { inside, whole, first: (whole > 0).then_some(3000), last: 9000, ..LaneSeen::default() }
+        LaneSeen {
+            inside,
+            whole,
+            first: (whole > 0).then_some(3000),
+            last: 9000,
+            ..LaneSeen::default()
+        }
     }
 
     fn step() -> Step {
-        Step { file: 0, offset: 4096, bytes: 512, write: false, recorded: None }
+        Step {
+            file: 0,
+            offset: 4096,
+            bytes: 512,
+            write: false,
+            recorded: None,
+        }
     }
 
     fn work() -> IoWork {
-        IoWork { files: vec![IoFile::named("data")], ..IoWork::default() }
+        IoWork {
+            files: vec![IoFile::named("data")],
+            ..IoWork::default()
+        }
     }
 
     #[test]
     fn shares_of_threads_add_up_and_keep_turns_over_windows() {
         for (total, threads) in [(5, 2), (101, 4), (3, 7), (1000, 3)] {
-            let work = IoWork { operations: Some(total), ..work() };
-            let (mut left, mut each) = (total, vec![0; threads]);
+            let work = IoWork {
+                operations: Some(total),
+                ..work()
+            };
+            let mut left = total;
+            let mut each = vec![0; threads];
             while left > 0 {
                 let quota = quota(&work, Some(left)).unwrap();
                 for (thread, sum) in each.iter_mut().enumerate() {
@@ -197,43 +250,76 @@ mod tests {
                 }
                 left -= quota;
             }
-            let turns: Vec<u64> =
-                (0..threads as u64).map(|t| (0..total).filter(|k| k % threads as u64 == t).count() as u64).collect();
+            let turns: Vec<u64> = (0..threads as u64)
+                .map(|t| (0..total).filter(|k| k % threads as u64 == t).count() as u64)
+                .collect();
             assert_eq!(each, turns);
         }
-        assert_eq!((quota(&work(), None), length(&work(), Nanos(5.0))), (None, Nanos(5.0)));
-        let recorded = IoWork { operations: Some(5), pace: Pace::Recorded, ..work() };
+        assert_eq!(
+            (quota(&work(), None), length(&work(), Nanos(5.0))),
+            (None, Nanos(5.0))
+        );
+        let recorded = IoWork {
+            operations: Some(5),
+            pace: Pace::Recorded,
+            ..work()
+        };
         assert_eq!(quota(&recorded, Some(5)), None);
     }
 
     #[test]
     fn the_rate_is_of_what_was_done_inside() {
         let seen = IoSeen::of(&work(), &[lane(4, 6), lane(2, 2)], (1000, 5000, 2.0)).unwrap();
-        assert_eq!((seen.amount, seen.elapsed, seen.whole), (6, Nanos(2000.0), 8));
+        assert_eq!(
+            (seen.amount, seen.elapsed, seen.whole),
+            (6, Nanos(2000.0), 8)
+        );
         assert_eq!(seen.threads, [6, 2]);
         // Nothing was done in time: the time until the first one counts.
         let slow = IoSeen::of(&work(), &[lane(0, 3)], (1000, 2000, 2.0)).unwrap();
         assert_eq!((slow.amount, slow.elapsed), (1, Nanos(1000.0)));
         // A number ends the window: the time until the last one counts.
-        let counted = IoWork { operations: Some(100), ..work() };
+        let counted = IoWork {
+            operations: Some(100),
+            ..work()
+        };
         let counted = IoSeen::of(&counted, &[lane(6, 6)], (1000, u64::MAX, 2.0)).unwrap();
         assert_eq!((counted.amount, counted.elapsed), (6, Nanos(4000.0)));
     }
 
     #[test]
     fn failures_end_a_window_or_are_counted() {
-        let failed = LaneSeen { errors: [(5, 2)].into(), fault: Some((step(), Transfer::Read, 5)), ..lane(4, 4) };
-        let Err(Trouble::Failed(text)) = IoSeen::of(&work(), std::slice::from_ref(&failed), (1000, 5000, 1.0)) else {
+        let failed = LaneSeen {
+            errors: [(5, 2)].into(),
+            fault: Some((step(), Transfer::Read, 5)),
+            ..lane(4, 4)
+        };
+        let Err(Trouble::Failed(text)) =
+            IoSeen::of(&work(), std::slice::from_ref(&failed), (1000, 5000, 1.0))
+        else {
             panic!("an error ends the point");
         };
-        assert!(text.contains("read of data at byte 4096 failed") && text.contains("os error 5"), "{text}");
-        let go_on = IoWork { continue_on_error: true, ..work() };
+        assert!(
+            text.contains("read of data at byte 4096 failed") && text.contains("os error 5"),
+            "{text}"
+        );
+        let go_on = IoWork {
+            continue_on_error: true,
+            ..work()
+        };
         let seen = IoSeen::of(&go_on, std::slice::from_ref(&failed), (1000, 5000, 1.0)).unwrap();
         assert_eq!((seen.amount, seen.errors.values().sum::<u64>()), (4, 2));
-        let all = LaneSeen { whole: 0, inside: 0, ..failed };
+        let all = LaneSeen {
+            whole: 0,
+            inside: 0,
+            ..failed
+        };
         let text = format!("{:?}", IoSeen::of(&go_on, &[all], (1000, 5000, 1.0)));
         assert!(text.contains("no operation succeeded, 2 failed"), "{text}");
-        let short = LaneSeen { short: 3, ..lane(0, 0) };
+        let short = LaneSeen {
+            short: 3,
+            ..lane(0, 0)
+        };
         let text = format!("{:?}", IoSeen::of(&go_on, &[short], (1000, 5000, 1.0)));
         assert!(text.contains("no transfer was whole, 3 moved"), "{text}");
     }

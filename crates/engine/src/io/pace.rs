@@ -26,7 +26,8 @@ pub enum Schedule {
 }
 
 impl Schedule {
-    /// That of a thread of `work` in `window`; of a recording, earlier windows have covered `covered` ticks.
+    /// That of a thread of `work` in `window`; of a recording, earlier windows have covered
+    /// `covered` ticks.
     pub fn of(work: &IoWork, window: &Window, covered: u64) -> Self {
         match work.pace {
             Pace::Free => Schedule::Free,
@@ -34,9 +35,15 @@ impl Schedule {
                 // All threads together keep the rate: they take turns.
                 let apart = 1e12 / count.max(1) as f64 * window.rate;
                 let first = window.start as f64 + apart * window.thread as f64;
-                Schedule::Steps { first, step: apart * work.cpus.len().max(1) as f64 }
+                Schedule::Steps {
+                    first,
+                    step: apart * work.cpus.len().max(1) as f64,
+                }
             }
-            Pace::Recorded => Schedule::Recorded { origin: window.start as f64 - covered as f64, rate: window.rate },
+            Pace::Recorded => Schedule::Recorded {
+                origin: window.start as f64 - covered as f64,
+                rate: window.rate,
+            },
         }
     }
 
@@ -45,7 +52,8 @@ impl Schedule {
         !matches!(self, Schedule::Free)
     }
 
-    /// When operation `index` of the window is due, or `step` where it was recorded; `None` without a schedule.
+    /// When operation `index` of the window is due, or `step` where it was recorded; `None` without
+    /// a schedule.
     pub fn due(&self, index: u64, step: Option<&Step>) -> Option<u64> {
         match self {
             Schedule::Free => None,
@@ -75,36 +83,86 @@ mod tests {
 
     fn window(thread: usize) -> Window {
         let stop = StopFlag::never();
-        Window { thread, start: 1000, end: 3_001_000, most: None, rate: 3.0, traced: false, stop }
+        Window {
+            thread,
+            start: 1000,
+            end: 3_001_000,
+            most: None,
+            rate: 3.0,
+            traced: false,
+            stop,
+        }
     }
 
     #[test]
     fn threads_take_turns_at_a_rate() {
         // 10000 a second, at 3 ticks in a ns: one every 300000 ticks; 10 in a window of 1 ms.
-        let work = IoWork { cpus: vec![0, 0], pace: Pace::PerThousandSeconds(10_000_000), ..IoWork::default() };
-        let (first, second) = (Schedule::of(&work, &window(0), 0), Schedule::of(&work, &window(1), 0));
+        let work = IoWork {
+            cpus: vec![0, 0],
+            pace: Pace::PerThousandSeconds(10_000_000),
+            ..IoWork::default()
+        };
+        let first = Schedule::of(&work, &window(0), 0);
+        let second = Schedule::of(&work, &window(1), 0);
         let due = |s: &Schedule| (0..3).map(|k| s.due(k, None)).collect::<Vec<_>>();
         assert_eq!(due(&first), [1000, 601_000, 1_201_000].map(Some));
         assert_eq!(due(&second), [301_000, 901_000, 1_501_000].map(Some));
-        assert_eq!((first.due_before(3_001_000), second.due_before(3_001_000)), (5, 5));
-        assert_eq!((first.due_before(1000), first.due_before(1001), first.due_before(601_001)), (0, 1, 2));
+        assert_eq!(
+            (first.due_before(3_001_000), second.due_before(3_001_000)),
+            (5, 5)
+        );
+        assert_eq!(
+            (
+                first.due_before(1000),
+                first.due_before(1001),
+                first.due_before(601_001)
+            ),
+            (0, 1, 2)
+        );
     }
 
     #[test]
     fn recorded_operations_are_due_when_they_came() {
-        let work = IoWork { pace: Pace::Recorded, ..IoWork::default() };
-        let step = |recorded| Step { file: 0, offset: 0, bytes: 512, write: false, recorded };
+        let work = IoWork {
+            pace: Pace::Recorded,
+            ..IoWork::default()
+        };
+        let step = |recorded| Step {
+            file: 0,
+            offset: 0,
+            bytes: 512,
+            write: false,
+            recorded,
+        };
         let first = Schedule::of(&work, &window(0), 0);
         assert_eq!(first.due(7, Some(&step(Some(100)))), Some(1300));
         // The second window goes on where the first one ended.
-        let second = Schedule::of(&work, &Window { start: 9_000_000, ..window(0) }, 3_000_000);
+        let second = Schedule::of(
+            &work,
+            &Window {
+                start: 9_000_000,
+                ..window(0)
+            },
+            3_000_000,
+        );
         assert_eq!(second.due(0, Some(&step(Some(1_000_100)))), Some(9_000_300));
-        assert_eq!(second.due(0, Some(&step(Some(0)))), Some(6_000_000), "late: due before the window");
+        assert_eq!(
+            second.due(0, Some(&step(Some(0)))),
+            Some(6_000_000),
+            "late: due before the window"
+        );
     }
 
     #[test]
     fn without_a_pace_nothing_is_due_at_a_time() {
         let free = Schedule::of(&IoWork::default(), &window(0), 0);
-        assert_eq!((free.due(3, None), free.due_before(u64::MAX), free.is_paced()), (None, 0, false));
+        assert_eq!(
+            (
+                free.due(3, None),
+                free.due_before(u64::MAX),
+                free.is_paced()
+            ),
+            (None, 0, false)
+        );
     }
 }

@@ -6,7 +6,8 @@ use report::{SeekLatencies, SeekWindow};
 use stats::Histogram;
 use std::collections::BTreeMap;
 
-/// Latencies in ns by distance, as a thread notes them: a histogram for each doubling of the distance.
+/// Latencies in ns by distance, as a thread notes them: a histogram for each doubling of the
+/// distance.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SeekTimes(Vec<Histogram>);
 
@@ -26,8 +27,8 @@ impl SeekTimes {
     }
 }
 
-/// The same of a window of all threads: how often each latency (to 0.8%), by the least distance of the doubling. A histogram is many
-/// times as large, and there are many windows.
+/// The same of a window of all threads: how often each latency (to 0.8%), by the least distance of
+/// the doubling. A histogram is many times as large, and there are many windows.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Seeks(BTreeMap<u64, BTreeMap<u64, u64>>);
 
@@ -63,15 +64,30 @@ pub fn by_distance<'a>(windows: impl Iterator<Item = (u32, &'a IoSeen)>) -> Vec<
         for (&distance, counts) in &window.seeks.0 {
             let (together, windows) = all.entry(distance).or_default();
             let operations = counts.values().sum();
-            let Some(p50_ns) = quantile(counts, 0.5) else { continue };
-            windows.push(SeekWindow { round, elapsed_ns: window.elapsed.0, operations, p50_ns });
-            counts.iter().for_each(|(nanos, count)| *together.entry(*nanos).or_default() += count);
+            let Some(p50_ns) = quantile(counts, 0.5) else {
+                continue;
+            };
+            windows.push(SeekWindow {
+                round,
+                elapsed_ns: window.elapsed.0,
+                operations,
+                p50_ns,
+            });
+            counts
+                .iter()
+                .for_each(|(nanos, count)| *together.entry(*nanos).or_default() += count);
         }
     }
     let of = |(distance_bytes, (counts, windows)): (u64, (BTreeMap<u64, u64>, Vec<SeekWindow>))| {
         let at = |q: f64| quantile(&counts, q);
         let operations = counts.values().sum();
-        Some(SeekLatencies { distance_bytes, operations, p50_ns: at(0.5)?, p99_ns: at(0.99)?, windows })
+        Some(SeekLatencies {
+            distance_bytes,
+            operations,
+            p50_ns: at(0.5)?,
+            p99_ns: at(0.99)?,
+            windows,
+        })
     };
     all.into_iter().filter_map(of).collect()
 }
@@ -84,24 +100,51 @@ mod tests {
     #[test]
     fn latencies_are_told_by_doublings_of_the_distance() {
         let mut lane = SeekTimes::default();
-        for (distance, nanos) in [(0, 10), (1, 20), (4096, 100), (8191, 120), (8192, 200), (u64::MAX, 300)] {
+        for (distance, nanos) in [
+            (0, 10),
+            (1, 20),
+            (4096, 100),
+            (8191, 120),
+            (8192, 200),
+            (u64::MAX, 300),
+        ] {
             lane.add(distance, nanos);
         }
         let mut seeks = Seeks::default();
         seeks.add(&lane);
         seeks.add(&lane);
-        let window = IoSeen { seeks, elapsed: Nanos(5.0), ..IoSeen::default() };
+        let window = IoSeen {
+            seeks,
+            elapsed: Nanos(5.0),
+            ..IoSeen::default()
+        };
         let all = by_distance([(0, &window), (1, &window)].into_iter());
-        let told: Vec<_> = all.iter().map(|s| (s.distance_bytes, s.operations, s.p50_ns, s.p99_ns)).collect();
-        let wanted = [(0, 4, 10.0), (1, 4, 20.0), (4096, 8, 100.0), (8192, 4, 200.0), (1 << 63, 4, 300.0)];
+        let told: Vec<_> = all
+            .iter()
+            .map(|s| (s.distance_bytes, s.operations, s.p50_ns, s.p99_ns))
+            .collect();
+        let wanted = [
+            (0, 4, 10.0),
+            (1, 4, 20.0),
+            (4096, 8, 100.0),
+            (8192, 4, 200.0),
+            (1 << 63, 4, 300.0),
+        ];
         // 200 and 300 lie in buckets of 1 and 2 ns.
         let close = |a: f64, b: f64| (a / b - 1.0).abs() < 0.008;
         assert_eq!(told.len(), wanted.len(), "{told:?}");
         for (told, wanted) in told.iter().zip(wanted) {
-            assert!((told.0, told.1) == (wanted.0, wanted.1) && close(told.2, wanted.2), "{told:?} {wanted:?}");
+            assert!(
+                (told.0, told.1) == (wanted.0, wanted.1) && close(told.2, wanted.2),
+                "{told:?} {wanted:?}"
+            );
         }
         assert!(close(told[2].3, 120.0), "{told:?}");
-        let rounds: Vec<_> = all[2].windows.iter().map(|w| (w.round, w.operations, w.elapsed_ns)).collect();
+        let rounds: Vec<_> = all[2]
+            .windows
+            .iter()
+            .map(|w| (w.round, w.operations, w.elapsed_ns))
+            .collect();
         assert_eq!(rounds, [(0, 4, 5.0), (1, 4, 5.0)]);
     }
 }

@@ -18,16 +18,29 @@ pub struct Tracer {
 impl Tracer {
     /// Writes with `writer`.
     pub fn new(writer: TraceWriter) -> Self {
-        Self { writer, origin: None, windows: 0 }
+        Self {
+            writer,
+            origin: None,
+            windows: 0,
+        }
     }
 
-    /// Writes the operations of a window, by thread, in the order of their submission; `rate` is ticks in a ns.
+    /// Writes the operations of a window, by thread, in the order of their submission; `rate` is
+    /// ticks in a ns.
     ///
     /// # Errors
     /// They cannot be written.
-    pub fn window(&mut self, work: &IoWork, noted: &[Vec<Noted>], rate: f64) -> Result<(), Trouble> {
-        let mut all: Vec<(usize, &Noted)> =
-            noted.iter().enumerate().flat_map(|(thread, of)| of.iter().map(move |n| (thread, n))).collect();
+    pub fn window(
+        &mut self,
+        work: &IoWork,
+        noted: &[Vec<Noted>],
+        rate: f64,
+    ) -> Result<(), Trouble> {
+        let mut all: Vec<(usize, &Noted)> = noted
+            .iter()
+            .enumerate()
+            .flat_map(|(thread, of)| of.iter().map(move |n| (thread, n)))
+            .collect();
         all.sort_by_key(|(_, n)| n.issued);
         let first = all.iter().map(|(_, n)| n.issued.min(n.due)).min();
         let origin = *self.origin.get_or_insert(first.unwrap_or(0));
@@ -45,14 +58,20 @@ impl Tracer {
             size: n.step.bytes as u64,
             moved: n.result.ok().map(|moved| moved as u64),
             error: n.result.err(),
-            file: work.files.get(n.step.file).map(|f| f.path.to_string_lossy().into_owned()).unwrap_or_default(),
+            file: work
+                .files
+                .get(n.step.file)
+                .map(|f| f.path.to_string_lossy().into_owned())
+                .unwrap_or_default(),
         };
         let records: Vec<TraceRecord> = all.iter().map(of).collect();
         self.windows += 1;
         if first.is_none() {
             self.origin = None;
         }
-        self.writer.write(&records).map_err(|e| Trouble::Failed(format!("cannot write the trace: {e}")))
+        self.writer
+            .write(&records)
+            .map_err(|e| Trouble::Failed(format!("cannot write the trace: {e}")))
     }
 }
 

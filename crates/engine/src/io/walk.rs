@@ -46,12 +46,24 @@ impl Walk {
     pub fn new(work: &IoWork, thread: usize) -> Self {
         let threads = work.cpus.len().max(1) as u128;
         let start = |blocks: u64| (u128::from(blocks) * thread as u128 / threads) as u64;
-        let places = work.files.iter().map(|file| Place { block: start(file.blocks), ..Place::default() }).collect();
-        let (offsets, directions) = (
-            SplitMix64::new(derive(work.seed, "io-offsets", thread as u64)),
-            SplitMix64::new(derive(work.seed, "io-directions", thread as u64)),
-        );
-        Self { work: work.clone(), thread, count: 0, places, offsets, directions }
+        let places = work
+            .files
+            .iter()
+            .map(|file| Place {
+                block: start(file.blocks),
+                ..Place::default()
+            })
+            .collect();
+        let offsets = SplitMix64::new(derive(work.seed, "io-offsets", thread as u64));
+        let directions = SplitMix64::new(derive(work.seed, "io-directions", thread as u64));
+        Self {
+            work: work.clone(),
+            thread,
+            count: 0,
+            places,
+            offsets,
+            directions,
+        }
     }
 
     /// The file and the block that come next.
@@ -62,7 +74,9 @@ impl Walk {
             _ => (self.count % files) as usize,
         };
         let blocks = self.work.files.get(file).map_or(1, |f| f.blocks).max(1);
-        let Some(place) = self.places.get_mut(file) else { return (file, 0) };
+        let Some(place) = self.places.get_mut(file) else {
+            return (file, 0);
+        };
         let block = match self.work.order {
             Order::Sequential | Order::Recorded(_) => {
                 let block = place.block % blocks;
@@ -74,7 +88,11 @@ impl Walk {
                 let stride = stride.clamp(1, blocks);
                 place.jump += 1;
                 let within = self.offsets.below(stride);
-                if place.jump % 2 == 1 { blocks - 1 - within } else { within }
+                if place.jump % 2 == 1 {
+                    blocks - 1 - within
+                } else {
+                    within
+                }
             }
             Order::SeekGrowing(stride) => growing(place, blocks, stride.max(1)),
         };
@@ -82,12 +100,17 @@ impl Walk {
     }
 }
 
-/// The next block of seeks that grow: the k-th jump of a pass goes k strides to the other side of the middle.
+/// The next block of seeks that grow: the k-th jump of a pass goes k strides to the other side of
+/// the middle.
 fn growing(place: &mut Place, blocks: u64, stride: u64) -> u64 {
     let middle = |pass: u64| (blocks / 2 + pass % stride) % blocks;
     let at = |jump: u64, middle: u64| {
         let away = (jump.div_ceil(2)).checked_mul(stride)?;
-        let block = if jump % 2 == 1 { middle.checked_add(away)? } else { middle.checked_sub(away)? };
+        let block = if jump % 2 == 1 {
+            middle.checked_add(away)?
+        } else {
+            middle.checked_sub(away)?
+        };
         (block < blocks).then_some(block)
     };
     let next = at(place.jump, middle(place.pass)).unwrap_or_else(|| {
@@ -107,7 +130,9 @@ impl Iterator for Walk {
         self.count += 1;
         if let Order::Recorded(recording) = &self.work.order {
             let threads = self.work.cpus.len().max(1) as u64;
-            let index = count.checked_mul(threads)?.checked_add(self.thread as u64)?;
+            let index = count
+                .checked_mul(threads)?
+                .checked_add(self.thread as u64)?;
             return recording.steps().get(usize::try_from(index).ok()?).copied();
         }
         self.count -= 1;
@@ -120,7 +145,13 @@ impl Iterator for Walk {
         };
         let bytes = self.work.block;
         let first = self.work.files.get(file).map_or(0, |f| f.first);
-        Some(Step { file, offset: first + block * bytes.0, bytes: bytes.to_usize(), write, recorded: None })
+        Some(Step {
+            file,
+            offset: first + block * bytes.0,
+            bytes: bytes.to_usize(),
+            write,
+            recorded: None,
+        })
     }
 }
 
@@ -132,13 +163,25 @@ mod tests {
     use units::Bytes;
 
     fn work(order: Order, threads: usize, blocks: &[u64]) -> IoWork {
-        let file = |(i, &blocks): (usize, &u64)| IoFile { first: 512, blocks, ..IoFile::named(format!("f{i}")) };
+        let file = |(i, &blocks): (usize, &u64)| IoFile {
+            first: 512,
+            blocks,
+            ..IoFile::named(format!("f{i}"))
+        };
         let files = blocks.iter().enumerate().map(file).collect();
-        IoWork { order, cpus: vec![0; threads], files, block: Bytes(4096), ..IoWork::default() }
+        IoWork {
+            order,
+            cpus: vec![0; threads],
+            files,
+            block: Bytes(4096),
+            ..IoWork::default()
+        }
     }
 
     fn blocks(walk: &mut Walk, count: usize) -> Vec<u64> {
-        walk.take(count).map(|step| (step.offset - 512) / 4096).collect()
+        walk.take(count)
+            .map(|step| (step.offset - 512) / 4096)
+            .collect()
     }
 
     #[test]
@@ -152,12 +195,19 @@ mod tests {
                 let mut walk = Walk::new(&work, thread);
                 let pass = blocks(&mut walk, size as usize);
                 assert_eq!(pass, (start..size).chain(0..start).collect::<Vec<_>>());
-                assert_eq!(blocks(&mut walk, size as usize), pass, "the second pass is like the first");
+                assert_eq!(
+                    blocks(&mut walk, size as usize),
+                    pass,
+                    "the second pass is like the first"
+                );
                 for block in &pass[..(next - start) as usize] {
                     together[*block as usize] += 1;
                 }
             }
-            assert!(together.iter().all(|&n| n == 1), "{threads} threads, {size} blocks");
+            assert!(
+                together.iter().all(|&n| n == 1),
+                "{threads} threads, {size} blocks"
+            );
         }
     }
 
@@ -174,7 +224,9 @@ mod tests {
         let mut walk = Walk::new(&work(Order::Random, 2, &[size, size]), 1);
         let mut counts: BTreeMap<(usize, u64), f64> = BTreeMap::new();
         for step in walk.by_ref().take(200_000) {
-            *counts.entry((step.file, (step.offset - 512) / 4096)).or_default() += 1.0;
+            *counts
+                .entry((step.file, (step.offset - 512) / 4096))
+                .or_default() += 1.0;
         }
         assert_eq!(counts.len(), 200);
         let chi2: f64 = counts.values().map(|n| (n - 1000.0).powi(2) / 1000.0).sum();
@@ -183,7 +235,9 @@ mod tests {
         let mut again = Walk::new(&work(Order::Random, 2, &[size, size]), 1);
         let mut other = Walk::new(&work(Order::Random, 2, &[size, size]), 0);
         let mut first = Walk::new(&work(Order::Random, 2, &[size, size]), 1);
-        let (a, b, c) = (blocks(&mut again, 50), blocks(&mut first, 50), blocks(&mut other, 50));
+        let a = blocks(&mut again, 50);
+        let b = blocks(&mut first, 50);
+        let c = blocks(&mut other, 50);
         assert!(a == b && a != c, "seeded, and each thread has its own");
     }
 
@@ -191,7 +245,10 @@ mod tests {
     fn seeks_of_a_distance_alternate_between_the_ends() {
         let mut walk = Walk::new(&work(Order::SeekDistance(10), 1, &[1000]), 0);
         let all = blocks(&mut walk, 2000);
-        assert!(all.iter().step_by(2).all(|&b| b >= 990) && all.iter().skip(1).step_by(2).all(|&b| b < 10));
+        assert!(
+            all.iter().step_by(2).all(|&b| b >= 990)
+                && all.iter().skip(1).step_by(2).all(|&b| b < 10)
+        );
         let seen: std::collections::BTreeSet<_> = all.into_iter().collect();
         assert_eq!(seen.len(), 20);
         let mut small = Walk::new(&work(Order::SeekDistance(100), 1, &[3]), 0);
@@ -206,33 +263,60 @@ mod tests {
         assert_eq!(all[10..13], [61, 41, 71]);
         let seen: std::collections::BTreeSet<_> = all.into_iter().collect();
         // What lies nearer to an end than a stride may be out of the reach of the jump to it.
-        assert!((10..90).all(|b| seen.contains(&b)) && seen.iter().all(|&b| b < 100), "{seen:?}");
+        assert!(
+            (10..90).all(|b| seen.contains(&b)) && seen.iter().all(|&b| b < 100),
+            "{seen:?}"
+        );
         for (size, stride) in [(1, 1), (2, 5), (3, 1), (1000, 999), (5, u64::MAX)] {
             let mut walk = Walk::new(&work(Order::SeekGrowing(stride), 1, &[size]), 0);
-            assert!(blocks(&mut walk, 100).iter().all(|&b| b < size), "{size} by {stride}");
+            assert!(
+                blocks(&mut walk, 100).iter().all(|&b| b < size),
+                "{size} by {stride}"
+            );
         }
     }
 
     #[test]
     fn a_mix_writes_its_share_at_the_offsets_of_reads() {
         let reads = work(Order::Random, 1, &[1000]);
-        let mixed = IoWork { writes_per_million: 300_000, ..reads.clone() };
+        let mixed = IoWork {
+            writes_per_million: 300_000,
+            ..reads.clone()
+        };
         let all: Vec<Step> = Walk::new(&mixed, 0).take(20_000).collect();
         let writes = all.iter().filter(|s| s.write).count() as f64;
         // Five standard deviations: sqrt(20000 * 0.3 * 0.7) = 65.
         assert!((writes - 6000.0).abs() < 325.0, "{writes}");
-        let offsets = |work: &IoWork| Walk::new(work, 0).take(1000).map(|s| s.offset).collect::<Vec<_>>();
+        let offsets = |work: &IoWork| {
+            Walk::new(work, 0)
+                .take(1000)
+                .map(|s| s.offset)
+                .collect::<Vec<_>>()
+        };
         assert_eq!(offsets(&reads), offsets(&mixed));
-        let all_writes = IoWork { writes_per_million: 1_000_000, ..reads };
+        let all_writes = IoWork {
+            writes_per_million: 1_000_000,
+            ..reads
+        };
         assert!(Walk::new(&all_writes, 0).take(100).all(|s| s.write));
     }
 
     #[test]
     fn recorded_operations_come_once_each_in_order() {
-        let step = |i: u64| Step { file: 0, offset: i * 512, bytes: 512, write: i == 2, recorded: Some(i * 1000) };
+        let step = |i: u64| Step {
+            file: 0,
+            offset: i * 512,
+            bytes: 512,
+            write: i == 2,
+            recorded: Some(i * 1000),
+        };
         let recording = Recording::new((0..5).map(step).collect());
         let work = work(Order::Recorded(recording), 2, &[100]);
-        let of = |thread| Walk::new(&work, thread).map(|s| s.offset / 512).collect::<Vec<_>>();
+        let of = |thread| {
+            Walk::new(&work, thread)
+                .map(|s| s.offset / 512)
+                .collect::<Vec<_>>()
+        };
         assert_eq!((of(0), of(1)), (vec![0, 2, 4], vec![1, 3]));
     }
 

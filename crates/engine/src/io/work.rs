@@ -39,7 +39,12 @@ pub struct IoFile {
 impl IoFile {
     /// A file to be read of which nothing is known yet.
     pub fn named(path: impl AsRef<Path>) -> Self {
-        Self { path: path.as_ref().to_owned(), permission: Permission::Read, first: 0, blocks: 0 }
+        Self {
+            path: path.as_ref().to_owned(),
+            permission: Permission::Read,
+            first: 0,
+            blocks: 0,
+        }
     }
 }
 
@@ -75,9 +80,19 @@ impl Recording {
     pub fn new(steps: Vec<Step>) -> Self {
         let mut hasher = DefaultHasher::new();
         for step in &steps {
-            (step.file, step.offset, step.bytes, step.write, step.recorded).hash(&mut hasher);
+            (
+                step.file,
+                step.offset,
+                step.bytes,
+                step.write,
+                step.recorded,
+            )
+                .hash(&mut hasher);
         }
-        Self { digest: hasher.finish(), steps: Steps(steps.into()) }
+        Self {
+            digest: hasher.finish(),
+            steps: Steps(steps.into()),
+        }
     }
 
     /// The operations.
@@ -191,7 +206,9 @@ pub struct IoWork {
 impl IoWork {
     /// Bytes of the ranges of all files.
     pub fn range(&self) -> Bytes {
-        Bytes(self.files.iter().fold(0, |sum, f| sum.saturating_add(f.blocks.saturating_mul(self.block.0))))
+        Bytes(self.files.iter().fold(0, |sum, f| {
+            sum.saturating_add(f.blocks.saturating_mul(self.block.0))
+        }))
     }
 
     /// Whether any operation writes.
@@ -210,19 +227,30 @@ impl IoWork {
         }
     }
 
-    /// Whether a window ends when a share of all operations is done rather than when its time is over.
+    /// Whether a window ends when a share of all operations is done rather than when its time is
+    /// over.
     pub fn is_counted(&self) -> bool {
         self.total().is_some() && self.pace != Pace::Recorded
     }
 
     /// Memory for its buffers.
     pub fn buffers(&self) -> Bytes {
-        Bytes((self.cpus.len() as u64).saturating_mul(u64::from(self.depth)).saturating_mul(self.block.0))
+        Bytes(
+            (self.cpus.len() as u64)
+                .saturating_mul(u64::from(self.depth))
+                .saturating_mul(self.block.0),
+        )
     }
 
     /// Bytes that are written before anything is measured.
     pub fn filled(&self) -> Bytes {
-        let of = |f: &IoFile| if let Permission::Create { size, .. } = f.permission { size } else { Bytes(0) };
+        let of = |f: &IoFile| {
+            if let Permission::Create { size, .. } = f.permission {
+                size
+            } else {
+                Bytes(0)
+            }
+        };
         self.files.iter().map(of).sum()
     }
 }

@@ -1,6 +1,8 @@
-//! What one thread does in a window: keeps its places busy, times every operation, counts what went wrong.
+//! What one thread does in a window: keeps its places busy, times every operation, counts what went
+//! wrong.
 //!
-//! The same loop runs on this machine and on a simulated device: both are an [`IoEngine`] and a [`Ticker`].
+//! The same loop runs on this machine and on a simulated device: both are an [`IoEngine`] and a
+//! [`Ticker`].
 
 use super::content::Contents;
 use super::pace::Schedule;
@@ -47,7 +49,15 @@ pub struct Lane {
 impl Lane {
     /// A thread at its beginning.
     pub fn new(engine: Box<dyn IoEngine>, walk: Walk, contents: Contents) -> Self {
-        Self { engine, walk, contents, pending: None, unflushed: 0, dirty: BTreeSet::new(), covered: 0 }
+        Self {
+            engine,
+            walk,
+            contents,
+            pending: None,
+            unflushed: 0,
+            dirty: BTreeSet::new(),
+            covered: 0,
+        }
     }
 }
 
@@ -171,7 +181,12 @@ struct Turn<'a, T: Ticker> {
 ///
 /// # Errors
 /// The engine gave up as a whole. What fails in single operations is in what was seen.
-pub fn run<T: Ticker>(lane: &mut Lane, work: &IoWork, window: &Window, ticker: &T) -> Result<LaneSeen, Trouble> {
+pub fn run<T: Ticker>(
+    lane: &mut Lane,
+    work: &IoWork,
+    window: &Window,
+    ticker: &T,
+) -> Result<LaneSeen, Trouble> {
     let places = work.depth.max(1) as usize;
     let schedule = Schedule::of(work, window, lane.covered);
     let mut turn = Turn {
@@ -192,10 +207,23 @@ pub fn run<T: Ticker>(lane: &mut Lane, work: &IoWork, window: &Window, ticker: &
         seeks: SeekTimes::are_asked(work),
     };
     turn.go()?;
-    let Turn { mut seen, begun, schedule, .. } = turn;
+    let Turn {
+        mut seen,
+        begun,
+        schedule,
+        ..
+    } = turn;
     // A window that ends with a number has nothing due after it.
-    seen.due = if window.most.is_some() { 0 } else { schedule.due_before(window.end) };
-    seen.behind = if window.stop.is_set() { 0 } else { seen.due.saturating_sub(begun) };
+    seen.due = if window.most.is_some() {
+        0
+    } else {
+        schedule.due_before(window.end)
+    };
+    seen.behind = if window.stop.is_set() {
+        0
+    } else {
+        seen.due.saturating_sub(begun)
+    };
     lane.covered += window.end.saturating_sub(window.start);
     Ok(seen)
 }
@@ -238,7 +266,9 @@ impl<T: Ticker> Turn<'_, T> {
 
     /// Whether a flush is due, for which everything under way has to be done first.
     fn must_flush(&self) -> bool {
-        self.work.flush.is_some_and(|(after, _)| self.lane.unflushed >= after)
+        self.work
+            .flush
+            .is_some_and(|(after, _)| self.lane.unflushed >= after)
     }
 
     /// When the next operation may begin, as far as time decides that.
@@ -257,7 +287,9 @@ impl<T: Ticker> Turn<'_, T> {
             if due > 0 && due > self.ticker.now() {
                 break;
             }
-            let Some(step) = self.lane.pending.take() else { break };
+            let Some(step) = self.lane.pending.take() else {
+                break;
+            };
             self.take_up(step, due);
             // What is computed for the next operation must not hold this one up.
             if self.work.compute > 0 {
@@ -272,26 +304,51 @@ impl<T: Ticker> Turn<'_, T> {
         let rests = self.work.think_ns > 0;
         let oldest = || (0..self.free.len()).min_by_key(|&i| self.free[i].0);
         let rested = if rests { oldest() } else { None };
-        let place = rested.map(|i| self.free.swap_remove(i)).or_else(|| self.free.pop());
+        let place = rested
+            .map(|i| self.free.swap_remove(i))
+            .or_else(|| self.free.pop());
         let Some((_, slot)) = place else { return };
         if self.work.compute > 0 {
             self.ticker.compute(self.work.compute);
         }
-        let transfer = if step.write { Transfer::Write } else { Transfer::Read };
+        let transfer = if step.write {
+            Transfer::Write
+        } else {
+            Transfer::Read
+        };
         if step.write
             && let Some(buffer) = self.lane.engine.buffers().slot_mut(slot)
         {
-            self.lane.contents.make(slot, &mut buffer[..step.bytes], step.offset);
+            self.lane
+                .contents
+                .make(slot, &mut buffer[..step.bytes], step.offset);
         }
-        let distance = if self.seeks { self.distance_to(&step) } else { None };
-        self.busy[slot] = Some(Busy { step, transfer, due, issued: 0, distance });
-        let request =
-            IoRequest { tag: slot as u64, target: step.file, slot, offset: step.offset, bytes: step.bytes, transfer };
+        let distance = if self.seeks {
+            self.distance_to(&step)
+        } else {
+            None
+        };
+        self.busy[slot] = Some(Busy {
+            step,
+            transfer,
+            due,
+            issued: 0,
+            distance,
+        });
+        let request = IoRequest {
+            tag: slot as u64,
+            target: step.file,
+            slot,
+            offset: step.offset,
+            bytes: step.bytes,
+            transfer,
+        };
         self.batch.push(request);
         self.begun += 1;
     }
 
-    /// Bytes from the operation before to this one; `None` for the first of a window, and from one file to another.
+    /// Bytes from the operation before to this one; `None` for the first of a window, and from one
+    /// file to another.
     fn distance_to(&mut self, step: &Step) -> Option<u64> {
         let (file, offset) = self.last.replace((step.file, step.offset))?;
         (file == step.file).then(|| offset.abs_diff(step.offset))
@@ -325,7 +382,8 @@ impl<T: Ticker> Turn<'_, T> {
     fn reap(&mut self) -> Result<(), Trouble> {
         let waiting = !self.batch.is_empty();
         let timed = self.schedule.is_paced() || self.work.think_ns > 0;
-        let looks = timed && !waiting && !self.free.is_empty() && !self.must_flush() && !self.is_over();
+        let looks =
+            timed && !waiting && !self.free.is_empty() && !self.must_flush() && !self.is_over();
         self.take(usize::from(!looks))
     }
 
@@ -357,10 +415,13 @@ impl<T: Ticker> Turn<'_, T> {
         let mut completions = std::mem::take(&mut self.completions);
         for completion in completions.drain(..) {
             let slot = completion.tag as usize;
-            let Some(busy) = self.busy.get_mut(slot).and_then(Option::take) else { continue };
+            let Some(busy) = self.busy.get_mut(slot).and_then(Option::take) else {
+                continue;
+            };
             self.in_flight -= 1;
             self.note(&busy, slot, &completion);
-            self.free.push((completion.at + self.ticks(self.work.think_ns as f64), slot));
+            self.free
+                .push((completion.at + self.ticks(self.work.think_ns as f64), slot));
         }
         // Its memory serves the next ones.
         self.completions = completions;
@@ -373,7 +434,8 @@ impl<T: Ticker> Turn<'_, T> {
     /// Counts what became of an operation.
     fn note(&mut self, busy: &Busy, slot: usize, completion: &IoCompletion) {
         let seen = &mut self.seen;
-        let (at, step) = (completion.at, &busy.step);
+        let at = completion.at;
+        let step = &busy.step;
         seen.last = seen.last.max(at);
         let nanos = (at.saturating_sub(busy.due) as f64 / self.window.rate) as u64;
         match completion.result {
@@ -411,22 +473,62 @@ impl<T: Ticker> Turn<'_, T> {
             }
         }
         if self.window.traced {
-            let Busy { step, transfer, due, issued, .. } = *busy;
-            self.seen.noted.push(Noted { step, transfer, due, issued, done: at, result: completion.result });
+            let Busy {
+                step,
+                transfer,
+                due,
+                issued,
+                ..
+            } = *busy;
+            self.seen.noted.push(Noted {
+                step,
+                transfer,
+                due,
+                issued,
+                done: at,
+                result: completion.result,
+            });
         }
     }
 
     /// Flushes every file that was written to, one after another; nothing else is under way.
     fn flush(&mut self) -> Result<(), Trouble> {
-        let Some((_, kind)) = self.work.flush else { return Ok(()) };
-        let transfer = if kind == Flush::Sync { Transfer::Sync } else { Transfer::DataSync };
+        let Some((_, kind)) = self.work.flush else {
+            return Ok(());
+        };
+        let transfer = if kind == Flush::Sync {
+            Transfer::Sync
+        } else {
+            Transfer::DataSync
+        };
         self.lane.unflushed = 0;
         for file in std::mem::take(&mut self.lane.dirty) {
-            let Some((_, slot)) = self.free.pop() else { return Ok(()) };
-            let step = Step { file, offset: 0, bytes: 0, write: true, recorded: None };
+            let Some((_, slot)) = self.free.pop() else {
+                return Ok(());
+            };
+            let step = Step {
+                file,
+                offset: 0,
+                bytes: 0,
+                write: true,
+                recorded: None,
+            };
             let due = self.ticker.now();
-            self.busy[slot] = Some(Busy { step, transfer, due, issued: due, distance: None });
-            self.batch.push(IoRequest { tag: slot as u64, target: file, slot, offset: 0, bytes: 0, transfer });
+            self.busy[slot] = Some(Busy {
+                step,
+                transfer,
+                due,
+                issued: due,
+                distance: None,
+            });
+            self.batch.push(IoRequest {
+                tag: slot as u64,
+                target: file,
+                slot,
+                offset: 0,
+                bytes: 0,
+                transfer,
+            });
             self.submit()?;
             while self.in_flight > 0 {
                 self.take(1)?;

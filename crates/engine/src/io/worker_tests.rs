@@ -23,7 +23,8 @@ impl Ticker for Clock {
     fn compute(&self, _additions: u32) {}
 }
 
-/// An engine whose first `sound` operations are done at once, and all others never. Asks for the end when it was waited for so often.
+/// An engine whose first `sound` operations are done at once, and all others never. Asks for the
+/// end when it was waited for so often.
 struct Hanging {
     sound: u64,
     ready: Vec<IoCompletion>,
@@ -40,7 +41,11 @@ impl IoEngine for Hanging {
             if let Some(left) = self.sound.checked_sub(1) {
                 self.sound = left;
                 let at = self.clock.0.fetch_add(1000, Ordering::Relaxed);
-                self.ready.push(IoCompletion { tag: request.tag, result: Ok(request.bytes), at });
+                self.ready.push(IoCompletion {
+                    tag: request.tag,
+                    result: Ok(request.bytes),
+                    at,
+                });
             }
         }
         Ok(requests.len())
@@ -48,7 +53,9 @@ impl IoEngine for Hanging {
 
     fn reap(&mut self, least: usize, into: &mut Vec<IoCompletion>) -> units::error::Result<()> {
         if least > self.ready.len() {
-            self.clock.0.fetch_add(LONGEST_WAIT.0 as u64, Ordering::Relaxed);
+            self.clock
+                .0
+                .fetch_add(LONGEST_WAIT.0 as u64, Ordering::Relaxed);
             self.waits += 1;
             assert!(self.waits < 1000, "waited for ever");
             if self.waits == self.end_after {
@@ -66,28 +73,66 @@ impl IoEngine for Hanging {
 
 /// What comes of a window of 1 s, and when it is over.
 fn ran(work: &IoWork, (sound, end_after): (u64, u64)) -> (Result<LaneSeen, Trouble>, u64) {
-    let (clock, stop) = (Clock::default(), StopFlag::never());
+    let clock = Clock::default();
+    let stop = StopFlag::never();
     let buffers = IoBuffers::new(4, 4096, 0).unwrap();
-    let engine =
-        Hanging { sound, ready: Vec::new(), clock: clock.clone(), buffers, end_after, waits: 0, stop: stop.clone() };
-    let mut lane = Lane::new(Box::new(engine), Walk::new(work, 0), Contents::new(Content::Zeros, 0));
-    let window = Window { thread: 0, start: 0, end: 1_000_000_000, most: None, rate: 1.0, traced: false, stop };
+    let engine = Hanging {
+        sound,
+        ready: Vec::new(),
+        clock: clock.clone(),
+        buffers,
+        end_after,
+        waits: 0,
+        stop: stop.clone(),
+    };
+    let mut lane = Lane::new(
+        Box::new(engine),
+        Walk::new(work, 0),
+        Contents::new(Content::Zeros, 0),
+    );
+    let window = Window {
+        thread: 0,
+        start: 0,
+        end: 1_000_000_000,
+        most: None,
+        rate: 1.0,
+        traced: false,
+        stop,
+    };
     (run(&mut lane, work, &window, &clock), clock.now())
 }
 
 fn work() -> IoWork {
-    let files = vec![IoFile { blocks: 8, ..IoFile::named("data") }];
-    IoWork { files, block: Bytes(4096), depth: 4, cpus: vec![0], ..IoWork::default() }
+    let files = vec![IoFile {
+        blocks: 8,
+        ..IoFile::named("data")
+    }];
+    IoWork {
+        files,
+        block: Bytes(4096),
+        depth: 4,
+        cpus: vec![0],
+        ..IoWork::default()
+    }
 }
 
 #[test]
 fn operations_that_never_come_back_end_a_window() {
     // So many flushes after writes, which are waited for in a place of their own.
-    let flushes = IoWork { flush: Some((1, Flush::Sync)), writes_per_million: 1_000_000, ..work() };
+    let flushes = IoWork {
+        flush: Some((1, Flush::Sync)),
+        writes_per_million: 1_000_000,
+        ..work()
+    };
     for (work, sound) in [(work(), 0), (work(), 5), (flushes.clone(), 1), (flushes, 4)] {
         let (outcome, ended) = ran(&work, (sound, 0));
-        let Err(Trouble::Failed(text)) = outcome else { panic!("{sound}: {outcome:?}") };
-        assert!(text.starts_with("the device hangs: ") && text.contains("did not come back"), "{text}");
+        let Err(Trouble::Failed(text)) = outcome else {
+            panic!("{sound}: {outcome:?}")
+        };
+        assert!(
+            text.starts_with("the device hangs: ") && text.contains("did not come back"),
+            "{text}"
+        );
         assert!((120e9..125e9).contains(&(ended as f64)), "{sound}: {ended}");
     }
 }

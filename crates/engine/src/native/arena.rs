@@ -10,14 +10,16 @@ use std::sync::Arc;
 pub(super) struct Arena {
     pub mapping: Arc<Mapping>,
     pub taken: u64,
-    /// Where doubles lie that processors add and multiply at full speed. What kernels store over them leaves them so.
+    /// Where doubles lie that processors add and multiply at full speed. What kernels store over
+    /// them leaves them so.
     numbers: Vec<Range<usize>>,
     /// Which of its places are used now.
     places: SplitMix64,
     now: u64,
 }
 
-/// Places that what fits into a cache is put at in turn, at most: of each one's numbers something is known.
+/// Places that what fits into a cache is put at in turn, at most: of each one's numbers something
+/// is known.
 const PLACES: u64 = 16;
 
 /// Places are multiples of this apart, the size of huge pages on most systems.
@@ -25,7 +27,13 @@ const PLACE: usize = 2 << 20;
 
 impl Arena {
     pub fn new(mapping: Arc<Mapping>) -> Self {
-        Self { mapping, taken: 0, numbers: Vec::new(), places: SplitMix64::new(1), now: 0 }
+        Self {
+            mapping,
+            taken: 0,
+            numbers: Vec::new(),
+            places: SplitMix64::new(1),
+            now: 0,
+        }
     }
 
     /// Goes on to another place.
@@ -33,7 +41,8 @@ impl Arena {
         self.now = self.places.next_u64();
     }
 
-    /// Where `bytes` begin that may lie anywhere: at one of the places, as far apart as there is room.
+    /// Where `bytes` begin that may lie anywhere: at one of the places, as far apart as there is
+    /// room.
     pub fn start(&self, bytes: usize) -> usize {
         let steps = (self.mapping.len().saturating_sub(bytes) / PLACE) as u64;
         let count = (steps + 1).min(PLACES);
@@ -43,18 +52,23 @@ impl Arena {
 
     /// Whether all of `range` holds such doubles.
     pub fn has_numbers(&self, range: &Range<usize>) -> bool {
-        self.numbers.iter().any(|known| known.start <= range.start && range.end <= known.end)
+        self.numbers
+            .iter()
+            .any(|known| known.start <= range.start && range.end <= known.end)
     }
 
     /// They were written to `range`.
     pub fn filled(&mut self, range: Range<usize>) {
-        self.numbers.retain(|known| known.start < range.start || range.end < known.end);
+        self.numbers
+            .retain(|known| known.start < range.start || range.end < known.end);
         self.numbers.push(range);
     }
 
-    /// Something else was written to `range`, such as a table, whose small integers are denormal doubles.
+    /// Something else was written to `range`, such as a table, whose small integers are denormal
+    /// doubles.
     pub fn spoiled(&mut self, range: &Range<usize>) {
-        self.numbers.retain(|known| known.end <= range.start || range.end <= known.start);
+        self.numbers
+            .retain(|known| known.end <= range.start || range.end <= known.start);
     }
 }
 
@@ -80,12 +94,19 @@ mod tests {
         for bytes in [4096, 1 << 20, 3 << 20, 40 << 20, 63 << 20, 64 << 20] {
             let all = starts(bytes);
             assert!(
-                all.iter().all(|start| start + bytes <= 64 << 20 && start.is_multiple_of(PLACE)),
+                all.iter()
+                    .all(|start| start + bytes <= 64 << 20 && start.is_multiple_of(PLACE)),
                 "{bytes}: {all:?}"
             );
-            assert!(all.contains(&0) && (all.len() > 1) == (bytes <= 62 << 20), "{bytes}: {all:?}");
+            assert!(
+                all.contains(&0) && (all.len() > 1) == (bytes <= 62 << 20),
+                "{bytes}: {all:?}"
+            );
         }
-        assert!(starts(1 << 20).last().is_some_and(|last| *last >= 56 << 20), "to the end of the mapping");
+        assert!(
+            starts(1 << 20).last().is_some_and(|last| *last >= 56 << 20),
+            "to the end of the mapping"
+        );
     }
 
     #[test]
@@ -99,7 +120,11 @@ mod tests {
         assert!(!arena.has_numbers(&(0..300)), "there is a gap in between");
         arena.filled(0..300);
         assert!(arena.has_numbers(&(0..300)));
-        assert_eq!(arena.numbers.len(), 1, "what lies inside is not kept beside it");
+        assert_eq!(
+            arena.numbers.len(),
+            1,
+            "what lies inside is not kept beside it"
+        );
         arena.spoiled(&(300..400));
         assert!(arena.has_numbers(&(0..300)));
         arena.spoiled(&(299..400));

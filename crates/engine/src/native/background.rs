@@ -63,30 +63,56 @@ impl TrafficShare {
     /// # Errors
     /// There is no kernel for one of its operations here, or `take` has none left.
     pub fn new(traffic: &Traffic, mut take: impl FnMut(usize) -> Result<Window>) -> Result<Self> {
-        let (mut read, mut write) = (None, None);
+        let mut read = None;
+        let mut write = None;
         for operation in traffic.operations() {
-            let kernel = kernels::select(operation, Width::Widest).map_err(units::error::Error::failure)?;
-            let lane = Lane { kernel, window: take(traffic.window().to_usize())?, offset: AtomicUsize::new(0) };
-            let place = if operation.contract().stores > 0 { &mut write } else { &mut read };
+            let kernel =
+                kernels::select(operation, Width::Widest).map_err(units::error::Error::failure)?;
+            let lane = Lane {
+                kernel,
+                window: take(traffic.window().to_usize())?,
+                offset: AtomicUsize::new(0),
+            };
+            let place = if operation.contract().stores > 0 {
+                &mut write
+            } else {
+                &mut read
+            };
             *place = Some(lane);
         }
-        Ok(Self { traffic: traffic.clone(), read, write, place: AtomicU64::new(0) })
+        Ok(Self {
+            traffic: traffic.clone(),
+            read,
+            write,
+            place: AtomicU64::new(0),
+        })
     }
 
     fn inspect(&self, node_samples: usize) -> impl Iterator<Item = PageReading> {
-        [&self.read, &self.write].into_iter().flatten().map(move |lane| lane.window.inspect(node_samples))
+        [&self.read, &self.write]
+            .into_iter()
+            .flatten()
+            .map(move |lane| lane.window.inspect(node_samples))
     }
 
     /// Calls `measure` with the means to do a number of bursts, each with the pause behind it.
     fn with(&self, measure: &mut dyn FnMut(&mut Blocks<'_>)) {
-        // Sizes are whole blocks (`LoadedWork::fault`), so a window always makes a walk; without one, nothing is
-        // measured and the sample fails with "no common window".
-        let (Ok(mut read), Ok(mut write)) = (Lane::start(&self.read), Lane::start(&self.write)) else { return };
-        let (blocks, pause) = (self.traffic.burst_blocks(), self.traffic.pause_blocks());
+        // Sizes are whole blocks (`LoadedWork::fault`), so a window always makes a walk; without
+        // one, nothing is measured and the sample fails with "no common window".
+        let (Ok(mut read), Ok(mut write)) = (Lane::start(&self.read), Lane::start(&self.write))
+        else {
+            return;
+        };
+        let blocks = self.traffic.burst_blocks();
+        let pause = self.traffic.pause_blocks();
         let mut place = self.place.load(Ordering::Relaxed);
         measure(&mut |bursts| {
             for _ in 0..bursts {
-                let lane = if self.traffic.stores_at(place) { &mut write } else { &mut read };
+                let lane = if self.traffic.stores_at(place) {
+                    &mut write
+                } else {
+                    &mut read
+                };
                 if let Some((kernel, walk)) = lane {
                     kernel.run(walk, blocks);
                 }
@@ -139,7 +165,11 @@ impl LoadedRun {
             ProbeRun::Stream(share) => Some(share.as_ref()),
             ProbeRun::Chase(_) => None,
         };
-        probe.into_iter().chain(&self.traffic).flat_map(|share| [&share.read, &share.write]).flatten()
+        probe
+            .into_iter()
+            .chain(&self.traffic)
+            .flat_map(|share| [&share.read, &share.write])
+            .flatten()
     }
 
     /// Lets all that streams begin at this share of a pass over its window.
@@ -158,7 +188,14 @@ impl LoadedRun {
             ProbeRun::Chase(run) => run.inspect(node_samples),
             ProbeRun::Stream(share) => share.inspect(node_samples).collect(),
         };
-        probe.into_iter().chain(self.traffic.iter().flat_map(|share| share.inspect(node_samples))).collect()
+        probe
+            .into_iter()
+            .chain(
+                self.traffic
+                    .iter()
+                    .flat_map(|share| share.inspect(node_samples)),
+            )
+            .collect()
     }
 }
 
@@ -181,7 +218,10 @@ impl Run for LoadedRun {
     fn beside(&self, index: usize) -> Option<Beside> {
         let traffic = &self.traffic.get(index.checked_sub(1)?)?.traffic;
         let payload = traffic.burst_bytes() as f64;
-        Some(Beside { payload, bus: payload * traffic.bus_factor() })
+        Some(Beside {
+            payload,
+            bus: payload * traffic.bus_factor(),
+        })
     }
 }
 
@@ -194,7 +234,12 @@ mod tests {
 
     /// Bytes of `window` that are not as they were when all words were `old`.
     fn changed(window: &Window, old: u64) -> u64 {
-        window.words().iter().filter(|word| word.load(Ordering::SeqCst) != old).count() as u64 * 8
+        window
+            .words()
+            .iter()
+            .filter(|word| word.load(Ordering::SeqCst) != old)
+            .count() as u64
+            * 8
     }
 
     /// The oracle of the counter: what the memory shows to be written is what the bursts count as.
@@ -202,15 +247,28 @@ mod tests {
     fn as_many_bytes_are_written_as_are_counted() {
         const OLD: u64 = 0x0123_4567_89ab_cdef;
         let bytes = Bytes::mib(4);
-        for (reads, writes, store) in [(0, 1, Operation::Write), (1, 1, Operation::Write), (2, 1, Operation::WriteNt)] {
+        for (reads, writes, store) in [
+            (0, 1, Operation::Write),
+            (1, 1, Operation::Write),
+            (2, 1, Operation::WriteNt),
+        ] {
             for pause in [0, 1, 1000] {
                 let mapping = Mapping::new(bytes + bytes, PageMode::Base, Bytes(4096)).unwrap();
-                let traffic = Traffic { reads, writes, store, pause, ..Traffic::reading(0, PageMode::Base, bytes) };
+                let traffic = Traffic {
+                    reads,
+                    writes,
+                    store,
+                    pause,
+                    ..Traffic::reading(0, PageMode::Base, bytes)
+                };
                 let mut next = 0;
                 let share = TrafficShare::new(&traffic, |length| {
                     next += length;
                     let window = mapping.take(next - length..next)?;
-                    window.words().iter().for_each(|word| word.store(OLD, Ordering::SeqCst));
+                    window
+                        .words()
+                        .iter()
+                        .for_each(|word| word.store(OLD, Ordering::SeqCst));
                     Ok(window)
                 })
                 .unwrap();
@@ -220,11 +278,24 @@ mod tests {
                     share.with(&mut |blocks| blocks(bursts));
                 }
                 let counted = 3 * u64::from(writes) * traffic.burst_bytes();
-                let written = share.write.as_ref().map_or(0, |lane| changed(&lane.window, OLD));
-                let read = share.read.as_ref().map_or(0, |lane| changed(&lane.window, OLD));
+                let written = share
+                    .write
+                    .as_ref()
+                    .map_or(0, |lane| changed(&lane.window, OLD));
+                let read = share
+                    .read
+                    .as_ref()
+                    .map_or(0, |lane| changed(&lane.window, OLD));
                 assert_eq!((written, read), (counted, 0), "{traffic:?}");
-                let passed = share.read.as_ref().map_or(0, |lane| lane.offset.load(Ordering::Relaxed) as u64);
-                assert_eq!(passed, 3 * u64::from(reads) * traffic.burst_blocks() * BLOCK_BYTES, "{traffic:?}");
+                let passed = share
+                    .read
+                    .as_ref()
+                    .map_or(0, |lane| lane.offset.load(Ordering::Relaxed) as u64);
+                assert_eq!(
+                    passed,
+                    3 * u64::from(reads) * traffic.burst_blocks() * BLOCK_BYTES,
+                    "{traffic:?}"
+                );
             }
         }
     }

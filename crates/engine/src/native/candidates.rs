@@ -7,10 +7,13 @@ use units::Bytes;
 /// Distances ahead at which kernels that prefetch are tried, in bytes.
 const DISTANCES: [u64; 3] = [512, 2048, 8192];
 
-/// Each kernel that `work` may be done with as a work of its own, widest registers first; `work` itself where it says
-/// which. Where it leaves the number of threads open too, all of that with each number.
+/// Each kernel that `work` may be done with as a work of its own, widest registers first; `work`
+/// itself where it says which. Where it leaves the number of threads open too, all of that with
+/// each number.
 pub fn of(work: &Work) -> Vec<Work> {
-    let Work::Stream(stream) = work else { return vec![work.clone()] };
+    let Work::Stream(stream) = work else {
+        return vec![work.clone()];
+    };
     stream.counts().iter().flat_map(kernels_of).collect()
 }
 
@@ -19,25 +22,41 @@ fn kernels_of(stream: &StreamWork) -> Vec<Work> {
     if stream.width != Width::Best && !stream.any_of_family {
         return itself();
     }
-    let contracts: Vec<&Contract> = if stream.any_of_family { family(stream) } else { vec![stream.contract()] };
-    let all: Vec<Work> = contracts.into_iter().flat_map(|c| of_contract(stream, c)).map(Work::Stream).collect();
+    let contracts: Vec<&Contract> = if stream.any_of_family {
+        family(stream)
+    } else {
+        vec![stream.contract()]
+    };
+    let all: Vec<Work> = contracts
+        .into_iter()
+        .flat_map(|c| of_contract(stream, c))
+        .map(Work::Stream)
+        .collect();
     if all.is_empty() { itself() } else { all }
 }
 
-/// The contracts that answer the same question in the same order with this program's instructions, and whose streams
-/// the working set is whole iterations of.
+/// The contracts that answer the same question in the same order with this program's instructions,
+/// and whose streams the working set is whole iterations of.
 fn family(work: &StreamWork) -> Vec<&'static Contract> {
     let asked = work.contract();
     let same = |c: &&Contract| {
         let step = c.iteration_bytes() * u64::from(c.streams());
         let whole = work.bytes.0 >= step && work.bytes.0.is_multiple_of(step);
-        c.family == asked.family && c.visits == asked.visits && c.ruler == Ruler::Own && !c.sums() && whole
+        c.family == asked.family
+            && c.visits == asked.visits
+            && c.ruler == Ruler::Own
+            && !c.sums()
+            && whole
     };
     CONTRACTS.iter().filter(same).collect()
 }
 
 fn of_contract(work: &StreamWork, contract: &Contract) -> Vec<StreamWork> {
-    let distances: Vec<Bytes> = if contract.prefetches { DISTANCES.map(Bytes).to_vec() } else { vec![work.distance] };
+    let distances: Vec<Bytes> = if contract.prefetches {
+        DISTANCES.map(Bytes).to_vec()
+    } else {
+        vec![work.distance]
+    };
     let sets = kernels::sets().iter().rev().filter(|set| match work.width {
         Width::Best | Width::Widest => true,
         Width::Bits(bits) => set.bits() == Some(bits),
@@ -52,5 +71,8 @@ fn of_contract(work: &StreamWork, contract: &Contract) -> Vec<StreamWork> {
         ..work.clone()
     };
     let runs: Vec<Width> = runs.map(|set| Width::Set(set.id)).collect();
-    runs.into_iter().flat_map(|width| distances.iter().map(move |d| (width, d))).map(work).collect()
+    runs.into_iter()
+        .flat_map(|width| distances.iter().map(move |d| (width, d)))
+        .map(work)
+        .collect()
 }

@@ -1,14 +1,16 @@
 //! Builds pointer chains at memory speed and proves that they are one cycle.
 //!
-//! Both passes go through the nodes in the order of their addresses, in as many parts as there are threads: the first
-//! writes each node's successor in a [`ChainOrder`], the second reads all pointers back from memory.
+//! Both passes go through the nodes in the order of their addresses, in as many parts as there are
+//! threads: the first writes each node's successor in a [`ChainOrder`], the second reads all
+//! pointers back from memory.
 //!
-//! The proof. Every node has a place on a circle, computed from the node alone (see `order`). A pointer goes forward on it
-//! by one place and those that it passes over, together 1 to as many as there are. Whatever the
-//! pointers are, following them ends in a loop, and around a loop they go forward by whole turns, at least one. So when
-//! all pointers together go forward by one turn, there is one loop only, and as nothing is left for a node outside of
-//! it, it goes through all of them. This holds whatever the places are: a fault in how they are computed could only make
-//! the check fail.
+//! The proof. Every node has a place on a circle, computed from the node alone (see `order`). A
+//! pointer goes forward on it by one place and those that it passes over, together 1 to as many as
+//! there are. Whatever the pointers are, following them ends in a loop, and around a loop they go
+//! forward by whole turns, at least one. So when all pointers together go forward by one turn,
+//! there is one loop only, and as nothing is left for a node outside of it, it goes through all of
+//! them. This holds whatever the places are: a fault in how they are computed could only make the
+//! check fail.
 
 use crate::chain::order::ChainOrder;
 use crate::machine::Trouble;
@@ -27,30 +29,53 @@ pub fn build(
     stop: &StopFlag,
 ) -> Result<Chain, Trouble> {
     if order.nodes() != chain.nodes() {
-        let (asked, there) = (order.nodes(), chain.nodes());
-        return Err(Trouble::Failed(format!("there is memory for {there} nodes of the {asked} of a chain")));
+        let asked = order.nodes();
+        let there = chain.nodes();
+        return Err(Trouble::Failed(format!(
+            "there is memory for {there} nodes of the {asked} of a chain"
+        )));
     }
-    let (chain, order) = (Arc::new(chain), Arc::new(order));
+    let chain = Arc::new(chain);
+    let order = Arc::new(order);
     let parts = cpus.len() as u64;
-    let (shared, keyed, stopper) = (Arc::clone(&chain), Arc::clone(&order), stop.clone());
+    let shared = Arc::clone(&chain);
+    let keyed = Arc::clone(&order);
+    let stopper = stop.clone();
     let written = team.run(cpus, move |member| {
-        write_part(&shared, &keyed, part(shared.nodes(), member.index as u64, parts), &stopper)
+        write_part(
+            &shared,
+            &keyed,
+            part(shared.nodes(), member.index as u64, parts),
+            &stopper,
+        )
     })?;
     if written.contains(&None) {
         return Err(Trouble::Interrupted);
     }
     let vacant = order.vacant();
-    let (shared, stopper) = (Arc::clone(&chain), stop.clone());
+    let shared = Arc::clone(&chain);
+    let stopper = stop.clone();
     let proofs = team.run(cpus, move |member| {
-        check_part(&shared, &order, part(shared.nodes(), member.index as u64, parts), &stopper)
+        check_part(
+            &shared,
+            &order,
+            part(shared.nodes(), member.index as u64, parts),
+            &stopper,
+        )
     })?;
-    let proofs = proofs.into_iter().collect::<Option<Vec<Proof>>>().ok_or(Trouble::Interrupted)?;
+    let proofs = proofs
+        .into_iter()
+        .collect::<Option<Vec<Proof>>>()
+        .ok_or(Trouble::Interrupted)?;
     let passed: u128 = proofs.iter().map(|proof| proof.passed).sum();
     if passed != u128::from(vacant) {
-        return Err(Trouble::Failed("the chain in memory is not one cycle over all nodes".to_owned()));
+        return Err(Trouble::Failed(
+            "the chain in memory is not one cycle over all nodes".to_owned(),
+        ));
     }
     let closed: Vec<ClosedPart> = proofs.into_iter().flat_map(|proof| proof.closed).collect();
-    let chain = Arc::into_inner(chain).ok_or_else(|| Trouble::Failed("a thread kept the chain".to_owned()))?;
+    let chain = Arc::into_inner(chain)
+        .ok_or_else(|| Trouble::Failed("a thread kept the chain".to_owned()))?;
     Ok(chain.finish(closed)?)
 }
 
@@ -61,7 +86,12 @@ fn part(n: u64, index: u64, parts: u64) -> Range<u64> {
 }
 
 /// Writes the nodes of `nodes` in the order of their addresses; `None` when interrupted.
-fn write_part(chain: &UnverifiedChain, order: &ChainOrder, nodes: Range<u64>, stop: &StopFlag) -> Option<()> {
+fn write_part(
+    chain: &UnverifiedChain,
+    order: &ChainOrder,
+    nodes: Range<u64>,
+    stop: &StopFlag,
+) -> Option<()> {
     let written = chain.link_with(nodes, |first, next| {
         order.successors(first, next);
         !stop.is_set()
@@ -79,7 +109,12 @@ struct Proof {
 }
 
 /// Reads the pointers of `nodes` back from memory; `None` when interrupted.
-fn check_part(chain: &UnverifiedChain, order: &ChainOrder, nodes: Range<u64>, stop: &StopFlag) -> Option<Proof> {
+fn check_part(
+    chain: &UnverifiedChain,
+    order: &ChainOrder,
+    nodes: Range<u64>,
+    stop: &StopFlag,
+) -> Option<Proof> {
     let mut passed = 0;
     let closed = chain.check_with(nodes, |first, next| {
         passed += order.passed_over(first, next);
@@ -115,42 +150,58 @@ mod tests {
             ChainShape::DiffRandomInBox(window),
             ChainShape::Sequential,
             ChainShape::OnePerPage(Bytes(page as u64)),
-            ChainShape::Pairs { block: Bytes(1024), distance: Bytes(128) },
+            ChainShape::Pairs {
+                block: Bytes(1024),
+                distance: Bytes(128),
+            },
         ];
         let chain = |shape| match shape {
             ChainShape::OnePerPage(_) => {
                 let length = nodes as usize * page;
-                let mapping = Mapping::new(Bytes(length as u64), PageMode::Base, Bytes::mib(2)).unwrap();
-                UnverifiedChain::one_per_page(mapping.take(0..length).unwrap(), page, 64, 5).unwrap()
+                let mapping =
+                    Mapping::new(Bytes(length as u64), PageMode::Base, Bytes::mib(2)).unwrap();
+                UnverifiedChain::one_per_page(mapping.take(0..length).unwrap(), page, 64, 5)
+                    .unwrap()
             }
             // Of an odd number of nodes the last one has no partner, which only an order can have.
             ChainShape::Pairs { block, distance } if nodes.is_multiple_of(2) => {
                 let length = nodes as usize / 2 * block.to_usize();
-                let mapping = Mapping::new(Bytes(length as u64), PageMode::Base, Bytes::mib(2)).unwrap();
+                let mapping =
+                    Mapping::new(Bytes(length as u64), PageMode::Base, Bytes::mib(2)).unwrap();
                 let window = mapping.take(0..length).unwrap();
-                UnverifiedChain::pairs(window, block.to_usize(), (distance.to_usize(), 64), 5).unwrap()
+                UnverifiedChain::pairs(window, block.to_usize(), (distance.to_usize(), 64), 5)
+                    .unwrap()
             }
             _ => memory(nodes as usize * 64),
         };
-        shapes.map(|shape| (ChainOrder::new(shape, nodes, STRIDE, 7), chain(shape))).into()
+        shapes
+            .map(|shape| (ChainOrder::new(shape, nodes, STRIDE, 7), chain(shape)))
+            .into()
     }
 
     fn cpus() -> Vec<u32> {
-        pin::current_affinity().unwrap().0.into_iter().take(2).collect()
+        pin::current_affinity()
+            .unwrap()
+            .0
+            .into_iter()
+            .take(2)
+            .collect()
     }
 
     #[test]
     fn a_chain_of_any_shape_visits_every_node_once_and_returns() {
         let cpus = cpus();
         let team = Team::new(&cpus).unwrap();
-        for (nodes, (order, chain)) in
-            [1u64, 2, 3, 16, 17, 18, 33, 64, 1000].into_iter().flat_map(|n| every(n).into_iter().map(move |e| (n, e)))
+        for (nodes, (order, chain)) in [1u64, 2, 3, 16, 17, 18, 33, 64, 1000]
+            .into_iter()
+            .flat_map(|n| every(n).into_iter().map(move |e| (n, e)))
         {
             let what = format!("{nodes} nodes, {order:?}");
             let built = build(chain, order, &team, &cpus, &StopFlag::never()).unwrap();
             assert_eq!(built.nodes(), nodes);
             let mut walk = Walk::new(Arc::new(built));
-            // Walking one block more and more shows the cycle's length: the position repeats with the period n.
+            // Walking one block more and more shows the cycle's length: the position repeats with
+            // the period n.
             let start = walk.node();
             let mut hops = 0;
             loop {
@@ -166,7 +217,11 @@ mod tests {
                 }
                 a
             };
-            assert_eq!(hops, nodes / gcd(nodes, HOPS_PER_BLOCK) * HOPS_PER_BLOCK, "{what}");
+            assert_eq!(
+                hops,
+                nodes / gcd(nodes, HOPS_PER_BLOCK) * HOPS_PER_BLOCK,
+                "{what}"
+            );
         }
     }
 
@@ -182,11 +237,25 @@ mod tests {
                 order.successors(node, &mut next);
                 next[0]
             };
-            let (next, far) = (right(42), right(right(42)));
-            // A short cut past one node, two cycles, a node that points to itself, and one that points back.
-            for (from, to) in [(42, far), (42, 42), (far, next), (next, next), (far, 42), (0, 0), (99, 99)] {
+            let next = right(42);
+            let far = right(right(42));
+            // A short cut past one node, two cycles, a node that points to itself, and one that
+            // points back.
+            for (from, to) in [
+                (42, far),
+                (42, 42),
+                (far, next),
+                (next, next),
+                (far, 42),
+                (0, 0),
+                (99, 99),
+            ] {
                 chain.link(from, to);
-                assert_ne!(passed(), u128::from(order.vacant()), "{from} -> {to} of {order:?}");
+                assert_ne!(
+                    passed(),
+                    u128::from(order.vacant()),
+                    "{from} -> {to} of {order:?}"
+                );
                 chain.link(from, right(from));
             }
             assert_eq!(passed(), u128::from(order.vacant()));

@@ -17,13 +17,15 @@ pub struct Clock {
     start: (Nanos, u64),
 }
 
-/// The rates of the two clocks are compared over this time at least: readings are known to some 100 ns.
+/// The rates of the two clocks are compared over this time at least: readings are known to some 100
+/// ns.
 const SHORTEST_WATCH: Nanos = Nanos(100e6);
 
 impl Clock {
     /// Calibrates twice over 10 ms; the difference is the error that is reported.
     pub fn calibrate() -> Self {
-        let (first, second) = (watch(), watch());
+        let first = watch();
+        let second = watch();
         let rate = (first + second) / 2.0;
         let error = (first - second).abs() / rate;
         let (resolution, overhead) = step_and_cost(rate);
@@ -35,12 +37,17 @@ impl Clock {
             overhead: Some(overhead),
             core: None,
         };
-        Self { facts, rate: Hertz(rate), shortest: resolution.max(overhead) * 1000.0, start: both() }
+        Self {
+            facts,
+            rate: Hertz(rate),
+            shortest: resolution.max(overhead) * 1000.0,
+            start: both(),
+        }
     }
 
-    /// How far the counter's rate since the calibration lies from it, relative; `None` in the first tenth of a second.
-    /// A counter that is not the clock it was (the machine was moved to another host, a core lost its
-    /// synchronisation) shows here.
+    /// How far the counter's rate since the calibration lies from it, relative; `None` in the first
+    /// tenth of a second. A counter that is not the clock it was (the machine was moved to another
+    /// host, a core lost its synchronisation) shows here.
     pub fn drift(&self) -> Option<f64> {
         let (time, ticks) = both();
         let elapsed = time - self.start.0;
@@ -86,14 +93,18 @@ fn watch() -> f64 {
     ticks_after.saturating_sub(ticks) as f64 / seconds
 }
 
-/// Both clocks at the same moment: the pair of readings of which the bracket is narrowest, so that an interruption
-/// between them does not spoil it.
+/// Both clocks at the same moment: the pair of readings of which the bracket is narrowest, so that
+/// an interruption between them does not spoil it.
 fn both() -> (Nanos, u64) {
     let read = || {
         let before = counter::ticks();
         let time = counter::monotonic();
         let after = counter::ticks();
-        (after.saturating_sub(before), time, before + after.saturating_sub(before) / 2)
+        (
+            after.saturating_sub(before),
+            time,
+            before + after.saturating_sub(before) / 2,
+        )
     };
     let narrowest = (0..20).map(|_| read()).min_by_key(|r| r.0);
     let (_, time, ticks) = narrowest.unwrap_or_else(read);
@@ -104,7 +115,9 @@ fn both() -> (Nanos, u64) {
 fn step_and_cost(rate: f64) -> (Nanos, Nanos) {
     const READINGS: usize = 10_000;
     let readings: Vec<u64> = (0..READINGS).map(|_| counter::ticks()).collect();
-    let steps = readings.windows(2).map(|pair| pair[1].saturating_sub(pair[0]));
+    let steps = readings
+        .windows(2)
+        .map(|pair| pair[1].saturating_sub(pair[0]));
     let smallest = steps.filter(|&step| step > 0).min().unwrap_or(1);
     let all = readings[READINGS - 1].saturating_sub(readings[0]) as f64;
     let nanos = |ticks: f64| Nanos::from_secs(ticks / rate);

@@ -1,4 +1,5 @@
-//! The common window: only what every thread did between the latest start and the earliest end counts.
+//! The common window: only what every thread did between the latest start and the earliest end
+//! counts.
 
 /// What one thread did: the raw counter before the first chunk and after each.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -14,23 +15,37 @@ pub struct Stamps {
 pub struct Common {
     /// Length of the window in ticks.
     pub ticks: u64,
-    /// Work of each thread in the window; chunks that straddle its ends count by the share of their time inside.
+    /// Work of each thread in the window; chunks that straddle its ends count by the share of their
+    /// time inside.
     pub amounts: Vec<f64>,
 }
 
 impl Common {
     /// What the thread that did least did of what the one that did most did.
     pub fn fairness(&self) -> f64 {
-        let (least, most) = self.amounts.iter().fold((f64::INFINITY, 0.0), |(l, m), &a| (a.min(l), a.max(m)));
+        let (least, most) = self
+            .amounts
+            .iter()
+            .fold((f64::INFINITY, 0.0), |(l, m), &a| (a.min(l), a.max(m)));
         if most > 0.0 { least / most } else { 1.0 }
     }
 }
 
-/// Counts the common window of `threads`. `None` if there is none: a thread did nothing, or one had ended before
-/// another began.
+/// Counts the common window of `threads`. `None` if there is none: a thread did nothing, or one had
+/// ended before another began.
 pub fn common_window(threads: &[Stamps]) -> Option<Common> {
-    let start = threads.iter().map(|t| t.ticks.first().copied()).collect::<Option<Vec<u64>>>()?.into_iter().max()?;
-    let end = threads.iter().map(|t| t.ticks.last().copied()).collect::<Option<Vec<u64>>>()?.into_iter().min()?;
+    let start = threads
+        .iter()
+        .map(|t| t.ticks.first().copied())
+        .collect::<Option<Vec<u64>>>()?
+        .into_iter()
+        .max()?;
+    let end = threads
+        .iter()
+        .map(|t| t.ticks.last().copied())
+        .collect::<Option<Vec<u64>>>()?
+        .into_iter()
+        .min()?;
     let ticks = end.checked_sub(start).filter(|&t| t > 0)?;
     let amounts = threads.iter().map(|t| inside(t, start, end)).collect();
     Some(Common { ticks, amounts })
@@ -41,24 +56,40 @@ fn inside(thread: &Stamps, start: u64, end: u64) -> f64 {
     let share = |pair: &[u64]| {
         let length = pair[1].saturating_sub(pair[0]);
         let overlap = pair[1].min(end).saturating_sub(pair[0].max(start));
-        if length == 0 { 0.0 } else { overlap as f64 / length as f64 }
+        if length == 0 {
+            0.0
+        } else {
+            overlap as f64 / length as f64
+        }
     };
     thread.ticks.windows(2).map(share).sum::<f64>() * thread.chunk as f64
 }
 
-/// A chunk that takes this many times as long as the median chunk of its thread was interrupted: what contention between
-/// threads does to single chunks stays far below it, and a timer interrupt too.
+/// A chunk that takes this many times as long as the median chunk of its thread was interrupted:
+/// what contention between threads does to single chunks stays far below it, and a timer interrupt
+/// too.
 const GAP: u64 = 3;
 
-/// Ticks that single chunks took beyond [`GAP`] medians: all together, and the longest. This sees what the system
-/// does not count: a hypervisor or firmware that takes the processor away.
+/// Ticks that single chunks took beyond [`GAP`] medians: all together, and the longest. This sees
+/// what the system does not count: a hypervisor or firmware that takes the processor away.
 pub fn gap_ticks(thread: &Stamps) -> (u64, u64) {
-    let mut lengths: Vec<u64> = thread.ticks.windows(2).map(|pair| pair[1].saturating_sub(pair[0])).collect();
-    let Some(middle) = lengths.len().checked_sub(1).map(|last| last / 2) else { return (0, 0) };
+    let mut lengths: Vec<u64> = thread
+        .ticks
+        .windows(2)
+        .map(|pair| pair[1].saturating_sub(pair[0]))
+        .collect();
+    let Some(middle) = lengths.len().checked_sub(1).map(|last| last / 2) else {
+        return (0, 0);
+    };
     let (_, &mut median, _) = lengths.select_nth_unstable(middle);
     let allowed = median.saturating_mul(GAP);
-    let beyond = lengths.iter().filter(|&&length| length > allowed).map(|length| length - median);
-    beyond.fold((0, 0), |(total, longest), gap| (total + gap, longest.max(gap)))
+    let beyond = lengths
+        .iter()
+        .filter(|&&length| length > allowed)
+        .map(|length| length - median);
+    beyond.fold((0, 0), |(total, longest), gap| {
+        (total + gap, longest.max(gap))
+    })
 }
 
 #[cfg(test)]
@@ -66,27 +97,45 @@ mod tests {
     use super::*;
 
     fn stamps(ticks: &[u64], chunk: u64) -> Stamps {
-        Stamps { ticks: ticks.to_vec(), chunk }
+        Stamps {
+            ticks: ticks.to_vec(),
+            chunk,
+        }
     }
 
     #[test]
     fn one_thread_counts_all_it_did() {
         let common = common_window(&[stamps(&[100, 110, 130], 7)]).unwrap();
         assert_eq!(common.fairness(), 1.0);
-        assert_eq!(common, Common { ticks: 30, amounts: vec![14.0] });
+        assert_eq!(
+            common,
+            Common {
+                ticks: 30,
+                amounts: vec![14.0]
+            }
+        );
     }
 
     #[test]
     fn work_before_the_last_start_and_after_the_first_end_is_left_out() {
         // The second thread starts halfway through the first one's first chunk and ends after it.
         let common = common_window(&[stamps(&[0, 10, 20], 4), stamps(&[5, 15, 25], 8)]).unwrap();
-        assert_eq!(common, Common { ticks: 15, amounts: vec![2.0 + 4.0, 8.0 + 4.0] });
+        assert_eq!(
+            common,
+            Common {
+                ticks: 15,
+                amounts: vec![2.0 + 4.0, 8.0 + 4.0]
+            }
+        );
         assert_eq!(common.fairness(), 0.5);
     }
 
     #[test]
     fn threads_that_never_ran_together_have_no_window() {
-        assert_eq!(common_window(&[stamps(&[0, 10], 1), stamps(&[10, 20], 1)]), None);
+        assert_eq!(
+            common_window(&[stamps(&[0, 10], 1), stamps(&[10, 20], 1)]),
+            None
+        );
         assert_eq!(common_window(&[stamps(&[0, 10], 1), stamps(&[], 1)]), None);
         assert_eq!(common_window(&[]), None);
     }
@@ -94,8 +143,15 @@ mod tests {
     #[test]
     fn a_gap_is_what_a_chunk_took_beyond_the_median() {
         assert_eq!(gap_ticks(&stamps(&[0, 10, 20, 30, 40], 1)), (0, 0));
-        assert_eq!(gap_ticks(&stamps(&[0, 10, 20, 50, 60], 1)), (0, 0), "three times is still no gap");
-        assert_eq!(gap_ticks(&stamps(&[0, 10, 20, 60, 70, 170], 1)), (30 + 90, 90));
+        assert_eq!(
+            gap_ticks(&stamps(&[0, 10, 20, 50, 60], 1)),
+            (0, 0),
+            "three times is still no gap"
+        );
+        assert_eq!(
+            gap_ticks(&stamps(&[0, 10, 20, 60, 70, 170], 1)),
+            (30 + 90, 90)
+        );
         for few in [&[][..], &[5], &[5, 9]] {
             assert_eq!(gap_ticks(&stamps(few, 1)), (0, 0));
         }
@@ -106,6 +162,9 @@ mod tests {
         let fast = stamps(&(0..=100).collect::<Vec<u64>>(), 10);
         let slow = stamps(&[0, 50, 100], 50);
         let common = common_window(&[fast, slow]).unwrap();
-        assert_eq!((common.fairness(), common.amounts), (0.1, vec![1000.0, 100.0]));
+        assert_eq!(
+            (common.fairness(), common.amounts),
+            (0.1, vec![1000.0, 100.0])
+        );
     }
 }

@@ -73,7 +73,8 @@ pub struct RealMachine {
 }
 
 impl RealMachine {
-    /// Calibrates the clock and starts a pinned thread on each of `cpus`; ends early when `stop` is set.
+    /// Calibrates the clock and starts a pinned thread on each of `cpus`; ends early when `stop` is
+    /// set.
     pub fn new(facts: HostFacts, files: SystemFiles, cpus: &[u32], stop: StopFlag) -> Result<Self> {
         let team = Arc::new(Team::new(cpus)?);
         let clock = Clock::calibrate();
@@ -104,10 +105,16 @@ impl RealMachine {
     /// Faults `mapping` in, each of `cpus` its part, unless interrupted.
     fn touch(&self, mapping: &Arc<Mapping>, cpus: &[u32]) -> std::result::Result<(), Trouble> {
         let window = Arc::new(mapping.take(0..mapping.len())?);
-        let (parts, stop, len) = (cpus.len(), self.stop.clone(), mapping.len());
+        let parts = cpus.len();
+        let stop = self.stop.clone();
+        let len = mapping.len();
         let done = self.team.run(cpus, move |member| {
             let at = |i: usize| (len / TOUCH_STEP * i / parts) * TOUCH_STEP;
-            let end = if member.index + 1 == parts { len } else { at(member.index + 1) };
+            let end = if member.index + 1 == parts {
+                len
+            } else {
+                at(member.index + 1)
+            };
             let mut position = at(member.index);
             while position < end && !stop.is_set() {
                 let next = (position + TOUCH_STEP).min(end);
@@ -116,7 +123,11 @@ impl RealMachine {
             }
             position >= end
         })?;
-        if done.into_iter().all(|d| d) { Ok(()) } else { Err(Trouble::Interrupted) }
+        if done.into_iter().all(|d| d) {
+            Ok(())
+        } else {
+            Err(Trouble::Interrupted)
+        }
     }
 
     /// Writes every operation on storage to `writer` from now on.
@@ -124,7 +135,12 @@ impl RealMachine {
         self.storage.record(writer);
     }
 
-    fn take<R: Run>(&self, work: &Work, run: &Arc<R>, length: Length) -> std::result::Result<Observation, Trouble> {
+    fn take<R: Run>(
+        &self,
+        work: &Work,
+        run: &Arc<R>,
+        length: Length,
+    ) -> std::result::Result<Observation, Trouble> {
         let taken = take(&self.team, work.cpus(), run, length, &self.clock);
         match taken {
             // How threads take turns on a CPU is the system's business.
@@ -139,7 +155,9 @@ impl RealMachine {
             return Err(Trouble::Interrupted);
         }
         let Some((_, prepared)) = self.prepared.as_ref().filter(|(ready, _)| ready == work) else {
-            return Err(Trouble::Failed("a sample was asked for before its work was prepared".to_owned()));
+            return Err(Trouble::Failed(
+                "a sample was asked for before its work was prepared".to_owned(),
+            ));
         };
         match prepared {
             Prepared::Stream(run) => self.take(work, run, length),
@@ -150,14 +168,24 @@ impl RealMachine {
             // A wait that the user ends leaves a sample that is not whole.
             Prepared::HandOff(run) => {
                 let taken = self.take(work, run, length);
-                taken.map_err(|trouble| if self.stop.is_set() { Trouble::Interrupted } else { trouble })
+                taken.map_err(|trouble| {
+                    if self.stop.is_set() {
+                        Trouble::Interrupted
+                    } else {
+                        trouble
+                    }
+                })
             }
         }
     }
 
     /// The CPUs of the run that lie on `node`.
     fn cpus_on(&self, node: u32) -> Vec<u32> {
-        self.cpus.iter().copied().filter(|&cpu| self.node_of(cpu) == node).collect()
+        self.cpus
+            .iter()
+            .copied()
+            .filter(|&cpu| self.node_of(cpu) == node)
+            .collect()
     }
 
     fn node_of(&self, cpu: u32) -> u32 {
@@ -168,7 +196,9 @@ impl RealMachine {
         match self.mappings.get_mut(key) {
             Some(Ok(arena)) => Ok(arena),
             Some(Err(trouble)) => Err(trouble.clone()),
-            None => Err(Trouble::Failed(format!("no memory was planned for {key:?}"))),
+            None => Err(Trouble::Failed(format!(
+                "no memory was planned for {key:?}"
+            ))),
         }
     }
 
@@ -182,8 +212,8 @@ impl RealMachine {
         };
         let only = self.facts.topology.nodes.len() < 2 && matches!(place, Place::Node(_));
         let bound = if only { Ok(()) } else { mapping.place(place) };
-        // Where binding is forbidden, the first touch by a CPU of the node does the same; what came of it is read back.
-        // Of reserved pages a node may have too few.
+        // Where binding is forbidden, the first touch by a CPU of the node does the same; what came
+        // of it is read back. Of reserved pages a node may have too few.
         if let Err(error) = bound.as_ref()
             && (near.is_empty() || pages.is_reserved())
         {
@@ -204,14 +234,21 @@ impl RealMachine {
             let place = work.memory_of(cpu, &self.facts);
             let key = (MemoryUse::Streams, work.pages, place.clone());
             let arena = self.arena(&key)?;
-            let next = used.entry(place).or_insert_with(|| if moves { arena.start(all) } else { 0 });
+            let next = used
+                .entry(place)
+                .or_insert_with(|| if moves { arena.start(all) } else { 0 });
             let start = *next;
             *next += work.slot().to_usize();
             let range = start..start + work.bytes.to_usize();
             let fills = work.contract().on_doubles() && !arena.has_numbers(&range);
             let window = arena.mapping.take(range.clone())?;
-            let (table, length) = (start + slot(work.bytes).to_usize(), work.table_bytes() as usize);
-            let table = if length > 0 { Some(table..table + length) } else { None };
+            let table = start + slot(work.bytes).to_usize();
+            let length = work.table_bytes() as usize;
+            let table = if length > 0 {
+                Some(table..table + length)
+            } else {
+                None
+            };
             table.iter().for_each(|table| arena.spoiled(table));
             let table = table.map(|table| arena.mapping.take(table)).transpose()?;
             windows.push((window, table, fills));
@@ -221,28 +258,41 @@ impl RealMachine {
         for (key, range) in filled {
             self.arena(&key)?.filled(range);
         }
-        Ok(Prepared::Stream(Arc::new(StreamRun::new(kernel, shares, work.distance.0))))
+        Ok(Prepared::Stream(Arc::new(StreamRun::new(
+            kernel,
+            shares,
+            work.distance.0,
+        ))))
     }
 
     fn prepare_chase(&mut self, work: &ChaseWork) -> std::result::Result<Arc<ChaseRun>, Trouble> {
         self.make_room(work);
         let keys = work.chains();
-        let chains = keys.iter().map(|key| self.chain(key)).collect::<std::result::Result<Vec<_>, Trouble>>()?;
+        let chains = keys
+            .iter()
+            .map(|key| self.chain(key))
+            .collect::<std::result::Result<Vec<_>, Trouble>>()?;
         // Walkers that go on where they stopped keep their distances.
         if let Some(run) = self.walks.get(work) {
             return Ok(Arc::clone(run));
         }
         let each = u64::from(work.walkers.max(1));
-        // As far from each other as the cycle allows, so that none finds in a cache what another one has fetched.
+        // As far from each other as the cycle allows, so that none finds in a cache what another
+        // one has fetched.
         let walk = |thread: u64| {
-            let (index, first, all) =
-                if work.shared { (0, thread * each, work.threads() * each) } else { (thread, 0, each) };
+            let (index, first, all) = if work.shared {
+                (0, thread * each, work.threads() * each)
+            } else {
+                (thread, 0, each)
+            };
             let order = ChainOrder::of(&keys[index as usize]);
             let nodes: Vec<u64> = (first..first + each).map(|i| order.at(i, all)).collect();
             let mut walk = Walk::new(Arc::clone(&chains[index as usize]));
             walk.start(&nodes, work.payload).map(|()| walk)
         };
-        let walks = (0..work.threads()).map(walk).collect::<Result<Vec<Walk>>>()?;
+        let walks = (0..work.threads())
+            .map(walk)
+            .collect::<Result<Vec<Walk>>>()?;
         let run = Arc::new(ChaseRun::new(chains, walks));
         self.walks.insert(work.clone(), Arc::clone(&run));
         Ok(run)
@@ -254,27 +304,41 @@ impl RealMachine {
             return Ok(Arc::clone(chain));
         }
         let unverified = self.unverified(key)?;
-        let built = chain_builder::build(unverified, ChainOrder::of(key), &self.team, &self.cpus, &self.stop)?;
+        let built = chain_builder::build(
+            unverified,
+            ChainOrder::of(key),
+            &self.team,
+            &self.cpus,
+            &self.stop,
+        )?;
         let chain = Arc::new(built);
         self.chains.insert(key.clone(), Arc::clone(&chain));
         Ok(chain)
     }
 
-    /// Gives up all chains of each mapping that has no room left for those that `work` still needs there.
+    /// Gives up all chains of each mapping that has no room left for those that `work` still needs
+    /// there.
     fn make_room(&mut self, work: &ChaseWork) {
         let mut missing: BTreeMap<MemoryKey, u64> = BTreeMap::new();
-        for chain in work.chains().into_iter().filter(|chain| !self.chains.contains_key(chain)) {
+        for chain in work
+            .chains()
+            .into_iter()
+            .filter(|chain| !self.chains.contains_key(chain))
+        {
             *missing.entry(chain_key(&chain, &self.facts)).or_default() += chain.slot().0;
         }
         for (key, needed) in missing {
-            let Some(Ok(arena)) = self.mappings.get_mut(&key) else { continue };
+            let Some(Ok(arena)) = self.mappings.get_mut(&key) else {
+                continue;
+            };
             if arena.taken + needed <= arena.mapping.len() as u64 {
                 continue;
             }
             arena.taken = 0;
             let facts = &self.facts;
             let lies_there = |chain: &ChaseWork| chain_key(chain, facts) == key;
-            self.walks.retain(|work, _| !work.chains().iter().any(lies_there));
+            self.walks
+                .retain(|work, _| !work.chains().iter().any(lies_there));
             self.chains.retain(|chain, _| !lies_there(chain));
         }
     }
@@ -282,37 +346,48 @@ impl RealMachine {
     fn prepare_loaded(&mut self, work: &LoadedWork) -> std::result::Result<Prepared, Trouble> {
         work.validate()?;
         let mut used: BTreeMap<MemoryKey, usize> = BTreeMap::new();
-        let mut share = |machine: &mut Self, traffic: &Traffic| -> std::result::Result<TrafficShare, Trouble> {
-            let key = traffic_key(traffic, &machine.facts);
-            let mapping = Arc::clone(&machine.arena(&key)?.mapping);
-            let next = used.entry(key).or_default();
-            let take = |length: usize| {
-                let start = *next;
-                *next += slot(Bytes(length as u64)).to_usize();
-                mapping.take(start..start + length)
+        let mut share =
+            |machine: &mut Self, traffic: &Traffic| -> std::result::Result<TrafficShare, Trouble> {
+                let key = traffic_key(traffic, &machine.facts);
+                let mapping = Arc::clone(&machine.arena(&key)?.mapping);
+                let next = used.entry(key).or_default();
+                let take = |length: usize| {
+                    let start = *next;
+                    *next += slot(Bytes(length as u64)).to_usize();
+                    mapping.take(start..start + length)
+                };
+                Ok(TrafficShare::new(traffic, take)?)
             };
-            Ok(TrafficShare::new(traffic, take)?)
-        };
         let probe = match work.probe() {
             Probe::Chase(chase) => ProbeRun::Chase(self.prepare_chase(chase)?),
             Probe::Stream(stream) => ProbeRun::Stream(Box::new(share(self, stream)?)),
         };
-        let traffic = work.traffic().iter().map(|t| share(self, t)).collect::<std::result::Result<_, Trouble>>()?;
+        let traffic = work
+            .traffic()
+            .iter()
+            .map(|t| share(self, t))
+            .collect::<std::result::Result<_, Trouble>>()?;
         Ok(Prepared::Loaded(Arc::new(LoadedRun::new(probe, traffic))))
     }
 
     /// Memory for the nodes of `work`, still to be linked.
     fn unverified(&mut self, work: &ChaseWork) -> std::result::Result<UnverifiedChain, Trouble> {
         let base = self.facts.pages.base;
-        let window = |machine: &mut Self| machine.chain_memory(&chain_key(work, &machine.facts), work);
+        let window =
+            |machine: &mut Self| machine.chain_memory(&chain_key(work, &machine.facts), work);
         Ok(match work.shape {
-            ChainShape::OnePerPage(page) if page.0 == 0 || !page.0.is_multiple_of(base.0.max(1)) => {
+            ChainShape::OnePerPage(page)
+                if page.0 == 0 || !page.0.is_multiple_of(base.0.max(1)) =>
+            {
                 let text = format!("{page} are no pages: pages here are multiples of {base}");
                 return Err(Trouble::Unsupported(text));
             }
-            ChainShape::OnePerPage(page) => {
-                UnverifiedChain::one_per_page(window(self)?, page.to_usize(), work.stride.to_usize(), work.seed)?
-            }
+            ChainShape::OnePerPage(page) => UnverifiedChain::one_per_page(
+                window(self)?,
+                page.to_usize(),
+                work.stride.to_usize(),
+                work.seed,
+            )?,
             ChainShape::Pairs { block, distance } => {
                 let apart = (distance.to_usize(), work.stride.to_usize());
                 UnverifiedChain::pairs(window(self)?, block.to_usize(), apart, work.seed)?
@@ -322,7 +397,11 @@ impl RealMachine {
     }
 
     /// Memory for a chain, the next free piece: whole lines, as windows are.
-    fn chain_memory(&mut self, key: &MemoryKey, work: &ChaseWork) -> std::result::Result<Window, Trouble> {
+    fn chain_memory(
+        &mut self,
+        key: &MemoryKey,
+        work: &ChaseWork,
+    ) -> std::result::Result<Window, Trouble> {
         let needed = work.slot().0;
         let arena = self.arena(key)?;
         let start = match work.shape {
@@ -333,7 +412,9 @@ impl RealMachine {
             _ => arena.taken as usize,
         };
         arena.taken += needed;
-        Ok(arena.mapping.take(start..start + work.bytes.round_up(LINE_BYTES).to_usize())?)
+        Ok(arena
+            .mapping
+            .take(start..start + work.bytes.round_up(LINE_BYTES).to_usize())?)
     }
 }
 
@@ -379,12 +460,21 @@ impl Machine for RealMachine {
     fn fault_rate(&mut self) -> BytesPerSecond {
         let bytes = Bytes::mib(16);
         let start = counter::monotonic();
-        let touched = Mapping::new(bytes, PageMode::Transparent, page_bytes(PageMode::Transparent, &self.facts))
-            .map_err(Trouble::from)
-            .and_then(|mapping| self.touch(&mapping, &self.cpus));
+        let touched = Mapping::new(
+            bytes,
+            PageMode::Transparent,
+            page_bytes(PageMode::Transparent, &self.facts),
+        )
+        .map_err(Trouble::from)
+        .and_then(|mapping| self.touch(&mapping, &self.cpus));
         let time = counter::monotonic() - start;
-        // Where the trial itself is refused, the plan assumes the slowest rate seen on virtual machines.
-        if touched.is_ok() { BytesPerSecond(bytes.0 as f64 / time.secs().max(1e-9)) } else { BytesPerSecond(0.4e9) }
+        // Where the trial itself is refused, the plan assumes the slowest rate seen on virtual
+        // machines.
+        if touched.is_ok() {
+            BytesPerSecond(bytes.0 as f64 / time.secs().max(1e-9))
+        } else {
+            BytesPerSecond(0.4e9)
+        }
     }
 
     fn expected_build(&self, chase: &ChaseWork) -> Nanos {
@@ -421,21 +511,31 @@ impl Machine for RealMachine {
     }
 
     fn elsewhere(&mut self) {
-        self.mappings.values_mut().filter_map(|mapped| mapped.as_mut().ok()).for_each(Arena::move_on);
+        self.mappings
+            .values_mut()
+            .filter_map(|mapped| mapped.as_mut().ok())
+            .for_each(Arena::move_on);
     }
 
     fn fill(&mut self) -> std::result::Result<(), Trouble> {
-        let Some((work, prepared)) = &self.prepared else { return Ok(()) };
+        let Some((work, prepared)) = &self.prepared else {
+            return Ok(());
+        };
         if let (Some(run), Some(chase)) = (prepared.chase(), work.chase())
             && chase.working_set() <= self.facts.topology.last_level_total(&chase.cpus)
         {
-            self.team.run(&chase.cpus, move |member| run.fill(member.index))?;
+            self.team
+                .run(&chase.cpus, move |member| run.fill(member.index))?;
         }
         Ok(())
     }
 
     fn prepare(&mut self, work: &Work) -> std::result::Result<(), Trouble> {
-        if let Some((_, prepared)) = self.prepared.as_ref().filter(|(last, _)| !last.fits_last_level(&self.facts)) {
+        if let Some((_, prepared)) = self
+            .prepared
+            .as_ref()
+            .filter(|(last, _)| !last.fits_last_level(&self.facts))
+        {
             self.reached = prepared.share().unwrap_or(self.reached);
         }
         // Gives the memory of the last work back before the next one takes it.
@@ -451,7 +551,8 @@ impl Machine for RealMachine {
             Work::Chase(w) => Prepared::Chase(self.prepare_chase(w)?),
             Work::Loaded(w) => self.prepare_loaded(w)?,
             Work::Instruction(w) => {
-                let kernel = kernels::instruction(w.instruction, w.timing).map_err(Trouble::Unsupported)?;
+                let kernel =
+                    kernels::instruction(w.instruction, w.timing).map_err(Trouble::Unsupported)?;
                 Prepared::Instruction(Arc::new(InstructionRun::new(kernel)))
             }
             Work::Lock(w) => {
@@ -461,12 +562,16 @@ impl Machine for RealMachine {
             }
             Work::HandOff(w) => Prepared::HandOff(self.prepare_hand_off(w)?),
             Work::Io(w) => {
-                let means = Means { team: &self.team, clock: &self.clock, stop: &self.stop };
+                let means = Means {
+                    team: &self.team,
+                    clock: &self.clock,
+                    stop: &self.stop,
+                };
                 return self.storage.prepare(w, &means);
             }
         };
-        // A few samples walk through less of the memory than a large cache holds: those that began at its start again would
-        // find there what the ones before them have left.
+        // A few samples walk through less of the memory than a large cache holds: those that began
+        // at its start again would find there what the ones before them have left.
         if !work.fits_last_level(&self.facts) {
             prepared.start_at(self.reached);
         }
@@ -479,14 +584,22 @@ impl Machine for RealMachine {
             if self.stop.is_set() {
                 return Err(Trouble::Interrupted);
             }
-            let means = Means { team: &self.team, clock: &self.clock, stop: &self.stop };
+            let means = Means {
+                team: &self.team,
+                clock: &self.clock,
+                stop: &self.stop,
+            };
             return self.storage.sample(io, length, &means);
         }
         let length = length.max(self.clock.shortest()) * work.stretch();
         self.sample_for(work, Length::new(length, &self.clock))
     }
 
-    fn sample_in_chunks(&mut self, work: &Work, amount: u64) -> std::result::Result<Observation, Trouble> {
+    fn sample_in_chunks(
+        &mut self,
+        work: &Work,
+        amount: u64,
+    ) -> std::result::Result<Observation, Trouble> {
         self.sample_for(work, Length::in_chunks(amount, &self.clock))
     }
 
@@ -504,7 +617,9 @@ impl Machine for RealMachine {
             readings[readings.len() / 2]
         });
         let time = self.clock.nanos(*ticks.ok()?.first().filter(|&&t| t > 0)?);
-        Some(Hertz((BLOCKS * kernels::RULED_PER_BLOCK) as f64 / time.secs()))
+        Some(Hertz(
+            (BLOCKS * kernels::RULED_PER_BLOCK) as f64 / time.secs(),
+        ))
     }
 
     fn hand_off(&mut self, pair: [u32; 2]) -> Option<Observation> {
@@ -513,12 +628,17 @@ impl Machine for RealMachine {
 
     fn pages(&mut self, work: &Work) -> (PageEvidence, Vec<String>) {
         // A place that was asked for is checked page by page.
-        let samples = if work.place().is_some() { usize::MAX } else { NODE_SAMPLES };
+        let samples = if work.place().is_some() {
+            usize::MAX
+        } else {
+            NODE_SAMPLES
+        };
         let readings: Vec<PageReading> = match &self.prepared {
             Some((_, Prepared::Stream(run))) => run.inspect(samples),
             Some((_, Prepared::Chase(run))) => run.inspect(samples),
             Some((_, Prepared::Loaded(run))) => run.inspect(samples),
-            Some((_, Prepared::Instruction(_) | Prepared::Lock(_) | Prepared::HandOff(_))) | None => Vec::new(),
+            Some((_, Prepared::Instruction(_) | Prepared::Lock(_) | Prepared::HandOff(_)))
+            | None => Vec::new(),
         };
         if work.pages().is_none() {
             return (PageEvidence::default(), Vec::new());

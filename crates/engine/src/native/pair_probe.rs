@@ -16,18 +16,36 @@ const NEARNESS_LINES: u32 = 16;
 const NEARNESS_TIME: Nanos = Nanos(30e3);
 
 impl RealMachine {
-    /// Lines in memory that each of the two has mapped and touched itself, fresh whenever the work is taken up.
-    pub(super) fn prepare_hand_off(&self, work: &HandOffWork) -> std::result::Result<Arc<HandOffRun>, Trouble> {
+    /// Lines in memory that each of the two has mapped and touched itself, fresh whenever the work
+    /// is taken up.
+    pub(super) fn prepare_hand_off(
+        &self,
+        work: &HandOffWork,
+    ) -> std::result::Result<Arc<HandOffRun>, Trouble> {
         let lines = work.lines;
-        let halves = self.team.run(&work.cpus, move |member| ping_pong::map_half(lines, member.index))?;
+        let halves = self.team.run(&work.cpus, move |member| {
+            ping_pong::map_half(lines, member.index)
+        })?;
         let halves = halves.into_iter().collect::<Result<Vec<Window>>>()?;
         let patience = self.clock.ticks(ping_pong::LONGEST_WAIT);
-        Ok(Arc::new(HandOffRun::new(work, halves, self.stop.clone(), patience)))
+        Ok(Arc::new(HandOffRun::new(
+            work,
+            halves,
+            self.stop.clone(),
+            patience,
+        )))
     }
 
     /// A few round trips between two CPUs; `None` if a value was lost on the way.
-    pub(super) fn round_trips(&mut self, pair: [u32; 2]) -> std::result::Result<Option<Observation>, Trouble> {
-        let work = HandOffWork { kernel: HandOff::CompareAndSwap, cpus: pair, lines: NEARNESS_LINES };
+    pub(super) fn round_trips(
+        &mut self,
+        pair: [u32; 2],
+    ) -> std::result::Result<Option<Observation>, Trouble> {
+        let work = HandOffWork {
+            kernel: HandOff::CompareAndSwap,
+            cpus: pair,
+            lines: NEARNESS_LINES,
+        };
         let run = match self.lines.get(&pair) {
             Some(run) => Arc::clone(run),
             None => {

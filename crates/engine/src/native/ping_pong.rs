@@ -1,15 +1,17 @@
 //! Two threads that hand a value to and fro: how a round trip is sampled.
 //!
-//! The threads of other works each do as much as they can; these two have to do the same number of turns. Only the first,
-//! which starts every round trip, therefore decides and is timed: it takes chunks of visits like any thread of a sample. A
-//! *visit* is a fixed number of round trips on one line, after which both go on to the next line of the buffer without
-//! a word: the values themselves keep them in step. The second thread answers visit after visit, until one does not
-//! begin and the first says that the sample is over. Whatever the first one times, the second one was there: their
-//! common window is that of the first.
+//! The threads of other works each do as much as they can; these two have to do the same number of
+//! turns. Only the first, which starts every round trip, therefore decides and is timed: it takes
+//! chunks of visits like any thread of a sample. A *visit* is a fixed number of round trips on one
+//! line, after which both go on to the next line of the buffer without a word: the values
+//! themselves keep them in step. The second thread answers visit after visit, until one does not
+//! begin and the first says that the sample is over. Whatever the first one times, the second one
+//! was there: their common window is that of the first.
 //!
-//! No wait is without end. A kernel call looks at the line so often that no partner which has its CPU takes longer; then
-//! the thread asks whether the sample is over, the run was interrupted or [`LONGEST_WAIT`] has passed, gives its CPU to
-//! whoever needs it, and goes on with the same turn. A thread that gives up says so, and the sample is taken again.
+//! No wait is without end. A kernel call looks at the line so often that no partner which has its
+//! CPU takes longer; then the thread asks whether the sample is over, the run was interrupted or
+//! [`LONGEST_WAIT`] has passed, gives its CPU to whoever needs it, and goes on with the same turn.
+//! A thread that gives up says so, and the sample is taken again.
 
 use crate::native::timed_sample::{Blocks, Run};
 use crate::work::HandOffWork;
@@ -21,17 +23,20 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use units::error::Result;
 use units::{Bytes, Nanos};
 
-/// Round trips of a visit. Between two visits lie some nanoseconds of compiled code, a thousandth of this many trips.
+/// Round trips of a visit. Between two visits lie some nanoseconds of compiled code, a thousandth
+/// of this many trips.
 const TURNS: usize = 64;
 
-/// Looks at a line before a thread asks whether waiting is still worth while: some microseconds of loads, some tens of
-/// compare-and-swaps; the slowest round trips take below a tenth of that.
+/// Looks at a line before a thread asks whether waiting is still worth while: some microseconds of
+/// loads, some tens of compare-and-swaps; the slowest round trips take below a tenth of that.
 const LOOKS: usize = 1 << 13;
 
-/// A partner that did not answer for so long will not: longer than any quota keeps a thread from its CPU.
+/// A partner that did not answer for so long will not: longer than any quota keeps a thread from
+/// its CPU.
 pub const LONGEST_WAIT: Nanos = Nanos(1e9);
 
-/// Distance of neighbouring lines: some processors fetch lines in pairs, and some have lines of 128 B.
+/// Distance of neighbouring lines: some processors fetch lines in pairs, and some have lines of 128
+/// B.
 const DISTANCE: usize = 128;
 
 /// What the word of [`HandOffRun::state`] says.
@@ -54,24 +59,38 @@ pub struct HandOffRun {
     state: SharedLine,
 }
 
-/// Fresh memory for the lines of thread `index` of the two, mapped and touched by the calling thread.
+/// Fresh memory for the lines of thread `index` of the two, mapped and touched by the calling
+/// thread.
 pub fn map_half(lines: u32, index: usize) -> Result<Window> {
     let bytes = Bytes(((lines as u64 + 1 - index as u64) / 2).max(1) * DISTANCE as u64);
     let mapping = Mapping::new(bytes, PageMode::Base, Bytes(4096))?;
     let window = mapping.take(0..mapping.len())?;
-    window.words().iter().for_each(|word| word.store(0, Ordering::Relaxed));
+    window
+        .words()
+        .iter()
+        .for_each(|word| word.store(0, Ordering::Relaxed));
     Ok(window)
 }
 
 impl HandOffRun {
-    /// For `work` on lines in `halves`, one from each thread; a wait is given up after `patience` ticks, or when
-    /// `stop` is set.
+    /// For `work` on lines in `halves`, one from each thread; a wait is given up after `patience`
+    /// ticks, or when `stop` is set.
     pub fn new(work: &HandOffWork, halves: Vec<Window>, stop: StopFlag, patience: u64) -> Self {
-        let (visits, state) = (SharedLine::default(), SharedLine::default());
-        Self { kernel: work.kernel, halves, lines: work.lines.max(2) as usize, stop, patience, visits, state }
+        let visits = SharedLine::default();
+        let state = SharedLine::default();
+        Self {
+            kernel: work.kernel,
+            halves,
+            lines: work.lines.max(2) as usize,
+            stop,
+            patience,
+            visits,
+            state,
+        }
     }
 
-    /// The word of a visit and the value that it begins with: lines of both owners in turn, every value once.
+    /// The word of a visit and the value that it begins with: lines of both owners in turn, every
+    /// value once.
     fn line(&self, visit: usize) -> Option<(&AtomicU64, usize)> {
         let place = visit % self.lines;
         let words = self.halves.get(place % 2)?.words();
@@ -79,11 +98,14 @@ impl HandOffRun {
         Some((word, (visit / self.lines).wrapping_mul(2 * TURNS)))
     }
 
-    /// One thread's part in a visit: the one that starts waits for even values, the other one for odd ones. False when
-    /// it was given up.
+    /// One thread's part in a visit: the one that starts waits for even values, the other one for
+    /// odd ones. False when it was given up.
     fn take_part(&self, visit: usize, odd: usize) -> bool {
-        let Some((word, start)) = self.line(visit) else { return self.give_up() };
-        let (mut done, mut wait) = (0, Wait::default());
+        let Some((word, start)) = self.line(visit) else {
+            return self.give_up();
+        };
+        let mut done = 0;
+        let mut wait = Wait::default();
         loop {
             let expected = start.wrapping_add(2 * done + odd);
             done += self.kernel.run_on(word, expected, TURNS - done, LOOKS);
@@ -96,9 +118,12 @@ impl HandOffRun {
         }
     }
 
-    /// Waits for the last answer of a visit, which no further turn waits for. False when it was given up.
+    /// Waits for the last answer of a visit, which no further turn waits for. False when it was
+    /// given up.
     fn last_answer(&self, visit: usize) -> bool {
-        let Some((word, start)) = self.line(visit) else { return self.give_up() };
+        let Some((word, start)) = self.line(visit) else {
+            return self.give_up();
+        };
         let last = start.wrapping_add(2 * TURNS);
         let mut wait = Wait::default();
         loop {
@@ -115,7 +140,9 @@ impl HandOffRun {
     fn visit(&self) {
         let visit = self.visits.word.load(Ordering::Relaxed);
         if self.is(UNDER_WAY) && self.take_part(visit, 0) && self.last_answer(visit) {
-            self.visits.word.store(visit.wrapping_add(1), Ordering::Relaxed);
+            self.visits
+                .word
+                .store(visit.wrapping_add(1), Ordering::Relaxed);
         }
     }
 
@@ -159,15 +186,25 @@ impl Run for HandOffRun {
     fn with_share(&self, _index: usize, measure: &mut dyn FnMut(&mut Blocks<'_>)) {
         // The other thread may still be waking up, which is no time of a round trip.
         self.visit();
-        measure(&mut |visits| (0..visits).take_while(|_| self.is(UNDER_WAY)).for_each(|_| self.visit()));
+        measure(&mut |visits| {
+            (0..visits)
+                .take_while(|_| self.is(UNDER_WAY))
+                .for_each(|_| self.visit())
+        });
         // Fails where the other thread has given up meanwhile, and then that stands.
-        let _ = self.state.word.compare_exchange(UNDER_WAY, OVER, Ordering::AcqRel, Ordering::Acquire);
+        let _ =
+            self.state
+                .word
+                .compare_exchange(UNDER_WAY, OVER, Ordering::AcqRel, Ordering::Acquire);
     }
 
     fn begin(&self) {
         if self.is(GIVEN_UP) {
             // Somewhere between two values: both start anew.
-            self.halves.iter().flat_map(|half| half.words()).for_each(|word| word.store(0, Ordering::Relaxed));
+            self.halves
+                .iter()
+                .flat_map(|half| half.words())
+                .for_each(|word| word.store(0, Ordering::Relaxed));
             self.visits.word.store(0, Ordering::Relaxed);
         }
         self.state.word.store(UNDER_WAY, Ordering::Release);
@@ -178,7 +215,8 @@ impl Run for HandOffRun {
     }
 
     fn answer(&self, _index: usize) {
-        // The first visit cannot be finished without this thread: the number stands until it has been read.
+        // The first visit cannot be finished without this thread: the number stands until it has
+        // been read.
         let mut visit = self.visits.word.load(Ordering::Relaxed);
         while self.take_part(visit, 1) {
             visit = visit.wrapping_add(1);
@@ -196,12 +234,25 @@ mod tests {
     use std::sync::Arc;
 
     fn run(kernel: HandOff, lines: u32, patience: u64) -> HandOffRun {
-        let halves = (0..2).map(|index| map_half(lines, index).unwrap()).collect();
-        HandOffRun::new(&HandOffWork { kernel, cpus: [0, 1], lines }, halves, StopFlag::never(), patience)
+        let halves = (0..2)
+            .map(|index| map_half(lines, index).unwrap())
+            .collect();
+        HandOffRun::new(
+            &HandOffWork {
+                kernel,
+                cpus: [0, 1],
+                lines,
+            },
+            halves,
+            StopFlag::never(),
+            patience,
+        )
     }
 
     fn words(run: &HandOffRun) -> Vec<u64> {
-        (0..run.lines).map(|place| run.line(place).unwrap().0.load(Ordering::SeqCst)).collect()
+        (0..run.lines)
+            .map(|place| run.line(place).unwrap().0.load(Ordering::SeqCst))
+            .collect()
     }
 
     /// A sample of so many visits in which the second thread answers.
@@ -217,10 +268,20 @@ mod tests {
     fn lines_are_two_apart_and_of_both_owners_in_turn() {
         for lines in [2, 3, 64, 65] {
             let run = run(HandOff::StoreLoad, lines, u64::MAX);
-            let addresses: Vec<usize> = (0..run.lines).map(|v| run.line(v).unwrap().0.as_ptr() as usize).collect();
-            let owner = |a: &usize| run.halves.iter().position(|h| (h.address()..h.address() + h.len()).contains(a));
+            let addresses: Vec<usize> = (0..run.lines)
+                .map(|v| run.line(v).unwrap().0.as_ptr() as usize)
+                .collect();
+            let owner = |a: &usize| {
+                run.halves
+                    .iter()
+                    .position(|h| (h.address()..h.address() + h.len()).contains(a))
+            };
             for (place, address) in addresses.iter().enumerate() {
-                assert_eq!((owner(address), address % DISTANCE), (Some(place % 2), 0), "{lines} lines");
+                assert_eq!(
+                    (owner(address), address % DISTANCE),
+                    (Some(place % 2), 0),
+                    "{lines} lines"
+                );
             }
             let mut distinct = addresses.clone();
             distinct.sort_unstable();
@@ -238,7 +299,11 @@ mod tests {
             // One visit to meet, then seven: eight visits of four lines.
             assert_eq!(words(&run), [2 * 2 * TURNS as u64; 4], "{kernel}");
             sample(&run, 1);
-            assert_eq!(words(&run), [6, 6, 4, 4].map(|visits| visits * TURNS as u64), "{kernel}");
+            assert_eq!(
+                words(&run),
+                [6, 6, 4, 4].map(|visits| visits * TURNS as u64),
+                "{kernel}"
+            );
         }
     }
 
@@ -252,7 +317,10 @@ mod tests {
             run.begin();
             run.answer(1);
             assert!(!run.is_whole(), "{kernel}: nobody started");
-            let run = HandOffRun { patience: u64::MAX, ..run };
+            let run = HandOffRun {
+                patience: u64::MAX,
+                ..run
+            };
             sample(&run, 3);
             assert!(run.is_whole(), "{kernel}");
             assert_eq!(words(&run), [4 * TURNS as u64; 2], "{kernel}");
@@ -262,7 +330,10 @@ mod tests {
     #[test]
     fn an_interruption_ends_a_wait() {
         let stop = StopFlag::never();
-        let run = Arc::new(HandOffRun { stop: stop.clone(), ..run(HandOff::CompareAndSwap, 2, u64::MAX) });
+        let run = Arc::new(HandOffRun {
+            stop: stop.clone(),
+            ..run(HandOff::CompareAndSwap, 2, u64::MAX)
+        });
         run.begin();
         let waiting = Arc::clone(&run);
         let waiter = std::thread::spawn(move || waiting.with_share(0, &mut |blocks| blocks(1)));

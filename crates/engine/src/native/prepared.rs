@@ -50,7 +50,8 @@ impl Prepared {
     }
 }
 
-/// The instructions of `work` by name and digest. Fails with the reason where this machine has none.
+/// The instructions of `work` by name and digest. Fails with the reason where this machine has
+/// none.
 pub(super) fn kernel_used(work: &Work) -> Result<KernelUsed, String> {
     let (name, digest) = match work {
         Work::Stream(w) => {
@@ -59,7 +60,10 @@ pub(super) fn kernel_used(work: &Work) -> Result<KernelUsed, String> {
         }
         Work::Chase(w) => {
             let walkers = w.walkers as usize;
-            (kernels::chase_name(walkers, w.payload), kernels::chase_digest(walkers, w.payload))
+            (
+                kernels::chase_name(walkers, w.payload),
+                kernels::chase_digest(walkers, w.payload),
+            )
         }
         Work::Instruction(w) => {
             let kernel = kernels::instruction(w.instruction, w.timing)?;
@@ -76,17 +80,24 @@ pub(super) fn kernel_used(work: &Work) -> Result<KernelUsed, String> {
     Ok(KernelUsed { name, digest })
 }
 
-/// What a thread streams through, where the table of its order lies, and whether numbers have to be written first.
+/// What a thread streams through, where the table of its order lies, and whether numbers have to be
+/// written first.
 pub type Memory = (Window, Option<Window>, bool);
 
 /// The threads' shares, each made by the thread itself: tables and numbers are written near it.
 pub fn shares(team: &Team, work: &StreamWork, windows: Vec<Memory>) -> Result<Vec<Share>, Trouble> {
-    let windows: Vec<Mutex<Option<Memory>>> = windows.into_iter().map(|w| Mutex::new(Some(w))).collect();
+    let windows: Vec<Mutex<Option<Memory>>> =
+        windows.into_iter().map(|w| Mutex::new(Some(w))).collect();
     let owned = work.clone();
     let shares = team.run(&work.cpus, move |member| {
-        let mine = windows.get(member.index).and_then(|w| w.lock().ok()?.take());
+        let mine = windows
+            .get(member.index)
+            .and_then(|w| w.lock().ok()?.take());
         mine.map(|(window, table, fills)| Share::new(&owned, window, table, fills))
     })?;
     let missing = || Trouble::Failed("a thread found no memory".to_owned());
-    shares.into_iter().map(|share| Ok(share.ok_or_else(missing)??)).collect()
+    shares
+        .into_iter()
+        .map(|share| Ok(share.ok_or_else(missing)??))
+        .collect()
 }

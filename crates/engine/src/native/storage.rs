@@ -12,7 +12,10 @@ use crate::machine::{Observation, Trouble};
 use crate::native::workers::{Member, StartBarrier};
 use host::interrupt::StopFlag;
 use host::noise::ThreadNoise;
-use host::storage::{Access, Direct, EngineSettings, Opening, Target, check_creation, engine_named, nearest_available};
+use host::storage::{
+    Access, Direct, EngineSettings, Opening, Target, check_creation, engine_named,
+    nearest_available,
+};
 use host::{counter, pin};
 use kernels::{RULED_PER_BLOCK, dependent_adds};
 use report::{KernelUsed, TraceWriter};
@@ -93,7 +96,9 @@ pub struct RealStorage {
 
 impl std::fmt::Debug for RealStorage {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("RealStorage").field("targets", &self.targets).finish_non_exhaustive()
+        f.debug_struct("RealStorage")
+            .field("targets", &self.targets)
+            .finish_non_exhaustive()
     }
 }
 
@@ -121,7 +126,8 @@ impl RealStorage {
         self.tracer = Some(Tracer::new(writer));
     }
 
-    /// What is known of a file before anything is done to it. Nothing is made and nothing is written.
+    /// What is known of a file before anything is done to it. Nothing is made and nothing is
+    /// written.
     ///
     /// # Errors
     /// Why it cannot be used, in the words of the program's messages.
@@ -130,11 +136,12 @@ impl RealStorage {
             Permission::Read => Access::Read,
             Permission::Destroy => Access::Destroy,
             Permission::Create { size, keep } => {
-                let there = std::fs::symlink_metadata(&file.path).is_ok_and(|found| !found.is_dir());
+                let there =
+                    std::fs::symlink_metadata(&file.path).is_ok_and(|found| !found.is_dir());
                 if there {
                     return Err(Error::usage(format!(
-                        "cannot create {}: it exists, and only new files are created; name a new file, leave out --create \
-                         to read it, or give it up with --destroy-data",
+                        "cannot create {}: it exists, and only new files are created; name a new \
+                         file, leave out --create to read it, or give it up with --destroy-data",
                         file.path.display()
                     )));
                 }
@@ -148,17 +155,32 @@ impl RealStorage {
                 });
             }
         };
-        let target = Target::open(&file.path, &Opening { access, direct, ..Opening::default() })?;
+        let target = Target::open(
+            &file.path,
+            &Opening {
+                access,
+                direct,
+                ..Opening::default()
+            },
+        )?;
         Ok(facts_of(&target))
     }
 
-    /// Makes ready to sample `work`: opens its files, makes those that are to be made, opens an engine for each thread.
+    /// Makes ready to sample `work`: opens its files, makes those that are to be made, opens an
+    /// engine for each thread.
     pub fn prepare(&mut self, work: &IoWork, means: &Means<'_>) -> Result<(), Trouble> {
-        if self.current.as_ref().is_some_and(|(ready, _)| ready == work) {
+        if self
+            .current
+            .as_ref()
+            .is_some_and(|(ready, _)| ready == work)
+        {
             return Ok(());
         }
         self.park();
-        let targets = work.files.iter().map(|file| self.open(file, work, means.stop));
+        let targets = work
+            .files
+            .iter()
+            .map(|file| self.open(file, work, means.stop));
         let targets: Vec<Target> = targets.collect::<Result<_, _>>()?;
         let run = self.start(work, &targets, means)?;
         self.current = Some((work.clone(), Arc::new(run)));
@@ -167,7 +189,9 @@ impl RealStorage {
 
     /// Keeps how far the current work is, and closes its engines.
     pub fn park(&mut self) {
-        let Some((work, run)) = self.current.take() else { return };
+        let Some((work, run)) = self.current.take() else {
+            return;
+        };
         let of = |lane: &Mutex<Lane>| {
             let lane = lane.lock().unwrap_or_else(PoisonError::into_inner);
             Parked {
@@ -178,7 +202,10 @@ impl RealStorage {
                 covered: lane.covered,
             }
         };
-        let progress = Progress { threads: run.lanes.iter().map(of).collect(), left: run.left };
+        let progress = Progress {
+            threads: run.lanes.iter().map(of).collect(),
+            left: run.left,
+        };
         self.parked.insert(work, progress);
     }
 
@@ -194,22 +221,38 @@ impl RealStorage {
             pattern: Contents::pattern(work.content, work.seed),
             stop: stop.clone(),
         };
-        let target = Target::open(&file.path, &opening)
-            .map_err(|e| if stop.is_set() { Trouble::Interrupted } else { Trouble::Failed(e.to_string()) })?;
+        let target = Target::open(&file.path, &opening).map_err(|e| {
+            if stop.is_set() {
+                Trouble::Interrupted
+            } else {
+                Trouble::Failed(e.to_string())
+            }
+        })?;
         self.targets.insert(key, target.clone());
         Ok(target)
     }
 
     /// Opens an engine for each thread, on the thread.
-    fn start(&mut self, work: &IoWork, targets: &[Target], means: &Means<'_>) -> Result<IoRun, Trouble> {
-        let row = engine_named(&work.engine).ok_or_else(|| Trouble::Failed(format!("no engine {}", work.engine)))?;
+    fn start(
+        &mut self,
+        work: &IoWork,
+        targets: &[Target],
+        means: &Means<'_>,
+    ) -> Result<IoRun, Trouble> {
+        let row = engine_named(&work.engine)
+            .ok_or_else(|| Trouble::Failed(format!("no engine {}", work.engine)))?;
         (row.availability)().map_err(Trouble::Unsupported)?;
         let refused = targets.iter().filter_map(|t| match t.direct() {
-            Direct::Refused(why) => Some(format!("no direct I/O with {}: {why}", t.path().display())),
+            Direct::Refused(why) => {
+                Some(format!("no direct I/O with {}: {why}", t.path().display()))
+            }
             _ => None,
         });
         let mut remarks: Vec<String> = refused.collect();
-        work.files.iter().zip(targets).try_for_each(|(file, target)| aligned(work, file, target))?;
+        work.files
+            .iter()
+            .zip(targets)
+            .try_for_each(|(file, target)| aligned(work, file, target))?;
         let direct = work.direct && remarks.is_empty() && row.bypasses_cache;
         if work.direct && !row.bypasses_cache {
             remarks.push(format!("{} always goes through the page cache", row.name));
@@ -222,41 +265,84 @@ impl RealStorage {
             poll: work.poll,
             registered: true,
         };
-        let (open, shared) = (row.open, targets.to_vec());
-        let engines = means.team.run(&work.cpus, move |_| open(&shared, &settings))?;
+        let open = row.open;
+        let shared = targets.to_vec();
+        let engines = means
+            .team
+            .run(&work.cpus, move |_| open(&shared, &settings))?;
         // What is never written and never compared need not be made.
-        let content = if work.writes() || work.verify { work.content } else { Content::Zeros };
+        let content = if work.writes() || work.verify {
+            work.content
+        } else {
+            Content::Zeros
+        };
         let Progress { threads, left } = self.parked.remove(work).unwrap_or_else(|| fresh(work));
         let mut lanes = Vec::with_capacity(threads.len());
         for (parked, engine) in threads.into_iter().zip(engines) {
             let engine = engine?;
-            remarks.extend(engine.remarks().iter().filter(|r| !remarks.contains(r)).cloned().collect::<Vec<_>>());
+            remarks.extend(
+                engine
+                    .remarks()
+                    .iter()
+                    .filter(|r| !remarks.contains(r))
+                    .cloned()
+                    .collect::<Vec<_>>(),
+            );
             let mut lane = Lane::new(engine, parked.walk, Contents::new(content, work.seed));
-            (lane.pending, lane.unflushed, lane.dirty, lane.covered) =
-                (parked.pending, parked.unflushed, parked.dirty, parked.covered);
+            (lane.pending, lane.unflushed, lane.dirty, lane.covered) = (
+                parked.pending,
+                parked.unflushed,
+                parked.dirty,
+                parked.covered,
+            );
             lanes.push(Mutex::new(lane));
         }
-        Ok(IoRun { lanes, left, direct, remarks })
+        Ok(IoRun {
+            lanes,
+            left,
+            direct,
+            remarks,
+        })
     }
 
-    /// Takes a window of `work` of about `wanted`: what was seen, and what the system counted of its threads.
-    pub fn sample(&mut self, work: &IoWork, wanted: Nanos, means: &Means<'_>) -> Result<Observation, Trouble> {
+    /// Takes a window of `work` of about `wanted`: what was seen, and what the system counted of
+    /// its threads.
+    pub fn sample(
+        &mut self,
+        work: &IoWork,
+        wanted: Nanos,
+        means: &Means<'_>,
+    ) -> Result<Observation, Trouble> {
         let Some((_, run)) = self.current.as_ref().filter(|(ready, _)| ready == work) else {
-            return Err(Trouble::Failed("a window was asked for before its work was prepared".to_owned()));
+            return Err(Trouble::Failed(
+                "a window was asked for before its work was prepared".to_owned(),
+            ));
         };
-        let (begin, rate) = (counter::monotonic(), means.clock.ticks(Nanos(1e9)) as f64 / 1e9);
+        let begin = counter::monotonic();
+        let rate = means.clock.ticks(Nanos(1e9)) as f64 / 1e9;
         let length = means.clock.ticks(observe::length(work, wanted));
         let quota = observe::quota(work, run.left);
         let done = work.total().unwrap_or(0) - run.left.unwrap_or(0);
         let start = Arc::new(AtomicU64::new(0));
         let brought = {
-            let (run, start, work) = (Arc::clone(run), Arc::clone(&start), work.clone());
-            let (barrier, threads, traced) =
-                (StartBarrier::new(run.lanes.len()), run.lanes.len(), self.tracer.is_some());
+            let run = Arc::clone(run);
+            let start = Arc::clone(&start);
+            let work = work.clone();
+            let barrier = StartBarrier::new(run.lanes.len());
+            let threads = run.lanes.len();
+            let traced = self.tracer.is_some();
             let stop = means.stop.clone();
             means.team.run(&work.cpus.clone(), move |member| {
                 let most = quota.map(|quota| observe::share(quota, done, member.index, threads));
-                let window = Window { thread: member.index, start: 0, end: 0, most, rate, traced, stop: stop.clone() };
+                let window = Window {
+                    thread: member.index,
+                    start: 0,
+                    end: 0,
+                    most,
+                    rate,
+                    traced,
+                    stop: stop.clone(),
+                };
                 one_thread(&run, &work, member, (&barrier, &start, length), window)
             })?
         };
@@ -264,30 +350,52 @@ impl RealStorage {
         let cpu = brought.iter().map(|b| b.cpu).sum::<Option<Nanos>>();
         let noise = brought.iter().map(|b| b.noise).collect::<Option<Vec<_>>>();
         let found_on = brought.iter().map(|b| b.found_on).collect();
-        let mut lanes = brought.into_iter().map(|b| b.seen).collect::<Result<Vec<_>, _>>()?;
+        let mut lanes = brought
+            .into_iter()
+            .map(|b| b.seen)
+            .collect::<Result<Vec<_>, _>>()?;
         self.write_down(work, &mut lanes, rate)?;
         let mut seen = IoSeen::of(work, &lanes, (start, start.saturating_add(length), rate))?;
         seen.begin = begin;
         seen.cpu = cpu;
         self.complete(&mut seen, quota);
-        let noise = noise.map(|all| all.into_iter().fold(ThreadNoise::default(), ThreadNoise::plus));
+        let noise = noise.map(|all| {
+            all.into_iter()
+                .fold(ThreadNoise::default(), ThreadNoise::plus)
+        });
         // One that was cut short shows no rate.
         if means.stop.is_set() {
             return Err(Trouble::Interrupted);
         }
-        Ok(Observation { noise, found_on, ..seen.into_observation() })
+        Ok(Observation {
+            noise,
+            found_on,
+            ..seen.into_observation()
+        })
     }
 
     /// Writes down what was noted of single operations, if anything was.
-    fn write_down(&mut self, work: &IoWork, lanes: &mut [LaneSeen], rate: f64) -> Result<(), Trouble> {
-        let Some(tracer) = &mut self.tracer else { return Ok(()) };
-        let noted: Vec<Vec<Noted>> = lanes.iter_mut().map(|lane| std::mem::take(&mut lane.noted)).collect();
+    fn write_down(
+        &mut self,
+        work: &IoWork,
+        lanes: &mut [LaneSeen],
+        rate: f64,
+    ) -> Result<(), Trouble> {
+        let Some(tracer) = &mut self.tracer else {
+            return Ok(());
+        };
+        let noted: Vec<Vec<Noted>> = lanes
+            .iter_mut()
+            .map(|lane| std::mem::take(&mut lane.noted))
+            .collect();
         tracer.window(work, &noted, rate)
     }
 
     /// Adds what the run knows to what was seen, and counts down what is left.
     fn complete(&mut self, seen: &mut IoSeen, quota: Option<u64>) {
-        let Some((_, run)) = &mut self.current else { return };
+        let Some((_, run)) = &mut self.current else {
+            return;
+        };
         // Nobody else holds it between windows.
         let Some(run) = Arc::get_mut(run) else { return };
         seen.direct = run.direct;
@@ -313,33 +421,54 @@ fn one_thread(
 ) -> Brought {
     let Some(lane) = run_of.lanes.get(member.index) else {
         let seen = Err(Trouble::Failed("a thread found no engine".to_owned()));
-        return Brought { seen, cpu: None, noise: None, found_on: None };
+        return Brought {
+            seen,
+            cpu: None,
+            noise: None,
+            found_on: None,
+        };
     };
     let mut lane = lane.lock().unwrap_or_else(PoisonError::into_inner);
     let ticker = RealTicker { rate: window.rate };
     let before = pin::current_cpu();
     barrier.wait();
     let now = counter::ticks().max(1);
-    window.start = start.compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed).err().unwrap_or(now);
+    window.start = start
+        .compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed)
+        .err()
+        .unwrap_or(now);
     window.end = window.start.saturating_add(length);
-    let (noise, cpu) = (ThreadNoise::of_this_thread(), counter::thread_cpu());
+    let noise = ThreadNoise::of_this_thread();
+    let cpu = counter::thread_cpu();
     let seen = run(&mut lane, work, &window, &ticker);
     let cpu = cpu.and_then(|earlier| Some(counter::thread_cpu()? - earlier));
-    let noise = noise.and_then(|earlier| ThreadNoise::of_this_thread().map(|later| later.since(earlier)));
-    let found_on = if before == Some(member.cpu) { pin::current_cpu() } else { before };
-    Brought { seen, cpu, noise, found_on }
+    let noise =
+        noise.and_then(|earlier| ThreadNoise::of_this_thread().map(|later| later.since(earlier)));
+    let found_on = if before == Some(member.cpu) {
+        pin::current_cpu()
+    } else {
+        before
+    };
+    Brought {
+        seen,
+        cpu,
+        noise,
+        found_on,
+    }
 }
 
 /// Refuses offsets and lengths that direct I/O cannot have.
 fn aligned(work: &IoWork, file: &IoFile, target: &Target) -> Result<(), Trouble> {
-    let Direct::Granted { offset, .. } = target.direct() else { return Ok(()) };
+    let Direct::Granted { offset, .. } = target.direct() else {
+        return Ok(());
+    };
     let unit = (*offset as u64).max(1);
     if work.block.0.is_multiple_of(unit) && file.first.is_multiple_of(unit) {
         return Ok(());
     }
     Err(Trouble::Failed(format!(
-        "blocks of {} B from byte {} on are misaligned: direct I/O with {} takes multiples of {unit} B; type --buffered, or \
-         other blocks",
+        "blocks of {} B from byte {} on are misaligned: direct I/O with {} takes multiples of \
+         {unit} B; type --buffered, or other blocks",
         work.block.0,
         file.first,
         file.path.display()
@@ -355,14 +484,20 @@ fn fresh(work: &IoWork) -> Progress {
         dirty: BTreeSet::new(),
         covered: 0,
     };
-    Progress { threads: (0..work.cpus.len()).map(of).collect(), left: work.total().filter(|_| work.is_counted()) }
+    Progress {
+        threads: (0..work.cpus.len()).map(of).collect(),
+        left: work.total().filter(|_| work.is_counted()),
+    }
 }
 
 fn access_of(permission: Permission) -> Access {
     match permission {
         Permission::Read => Access::Read,
         Permission::Destroy => Access::Destroy,
-        Permission::Create { size, keep } => Access::Create { bytes: size.0, keep },
+        Permission::Create { size, keep } => Access::Create {
+            bytes: size.0,
+            keep,
+        },
     }
 }
 
@@ -371,12 +506,19 @@ fn access_of(permission: Permission) -> Access {
 /// # Errors
 /// The reason, in words.
 pub fn engine(work: &IoWork) -> Result<KernelUsed, String> {
-    let row = engine_named(&work.engine).ok_or_else(|| format!("no engine is called {}", work.engine))?;
+    let row =
+        engine_named(&work.engine).ok_or_else(|| format!("no engine is called {}", work.engine))?;
     (row.availability)().map_err(|why| match nearest_available(row) {
-        Some(near) => format!("{} cannot be used here: {why}; the nearest is --engine {}", row.name, near.name),
+        Some(near) => format!(
+            "{} cannot be used here: {why}; the nearest is --engine {}",
+            row.name, near.name
+        ),
         None => format!("{} cannot be used here: {why}", row.name),
     })?;
-    Ok(KernelUsed { name: row.name.to_owned(), digest: None })
+    Ok(KernelUsed {
+        name: row.name.to_owned(),
+        digest: None,
+    })
 }
 
 /// What an opened target tells.
@@ -397,6 +539,10 @@ fn facts_of(target: &Target) -> IoTarget {
 
 /// What a file with holes has to say.
 fn holes(target: &Target) -> Option<String> {
-    let (holes, size) = (Bytes(target.holes()?), Bytes(target.size()));
-    Some(format!("{holes} of its {size} have no room on the device (holes, or compressed): they are read without it"))
+    let holes = Bytes(target.holes()?);
+    let size = Bytes(target.size());
+    Some(format!(
+        "{holes} of its {size} have no room on the device (holes, or compressed): they are read \
+         without it"
+    ))
 }

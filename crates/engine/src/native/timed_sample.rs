@@ -21,12 +21,14 @@ pub struct Length {
     pub ticks: u64,
     /// Blocks of independent instructions that are read beside it.
     pub issue_blocks: u64,
-    /// What the first thread does in each chunk, of which there are then [`CHUNKS`]; without, chunks are as long as fills the ticks.
+    /// What the first thread does in each chunk, of which there are then [`CHUNKS`]; without,
+    /// chunks are as long as fills the ticks.
     pub chunk: Option<u64>,
 }
 
 impl Length {
-    /// Of `time` by `clock`: where that counts slowly, it is told by longer readings what a core begins.
+    /// Of `time` by `clock`: where that counts slowly, it is told by longer readings what a core
+    /// begins.
     pub fn new(time: Nanos, clock: &Clock) -> Self {
         let ticks = clock.ticks(ISSUE_TIME);
         Self {
@@ -38,7 +40,10 @@ impl Length {
 
     /// Of [`CHUNKS`] chunks of `amount` of work each.
     pub fn in_chunks(amount: u64, clock: &Clock) -> Self {
-        Self { chunk: Some(amount), ..Self::new(Nanos::ZERO, clock) }
+        Self {
+            chunk: Some(amount),
+            ..Self::new(Nanos::ZERO, clock)
+        }
     }
 }
 
@@ -47,7 +52,8 @@ pub type Blocks<'a> = dyn FnMut(u64) + 'a;
 
 /// Work that the threads of a sample do, each its own share.
 pub trait Run: Send + Sync + 'static {
-    /// What one block of the kernel counts as: payload bytes, hops, instructions, operations or round trips.
+    /// What one block of the kernel counts as: payload bytes, hops, instructions, operations or
+    /// round trips.
     fn amount_per_block(&self) -> u64;
 
     /// Calls `measure` with the means to do a number of blocks of the share of thread `index`.
@@ -56,8 +62,8 @@ pub trait Run: Send + Sync + 'static {
     /// Makes ready for the next sample, before any of its threads starts.
     fn begin(&self) {}
 
-    /// Whether thread `index` only answers another one, see [`Run::answer`]: what it does is not timed, because it is
-    /// part of what the other one times.
+    /// Whether thread `index` only answers another one, see [`Run::answer`]: what it does is not
+    /// timed, because it is part of what the other one times.
     fn answers(&self, _index: usize) -> bool {
         false
     }
@@ -65,7 +71,8 @@ pub trait Run: Send + Sync + 'static {
     /// Answers until the sample is over.
     fn answer(&self, _index: usize) {}
 
-    /// What one block of thread `index` moves where it is traffic beside what is measured, and counted apart from it.
+    /// What one block of thread `index` moves where it is traffic beside what is measured, and
+    /// counted apart from it.
     fn beside(&self, _index: usize) -> Option<Beside> {
         None
     }
@@ -76,16 +83,17 @@ pub trait Run: Send + Sync + 'static {
     }
 }
 
-/// Blocks of additions that show the core clock beside each sample: about 20 us. The clock of a core that shares its
-/// power with others wanders by percents within a round.
+/// Blocks of additions that show the core clock beside each sample: about 20 us. The clock of a
+/// core that shares its power with others wanders by percents within a round.
 const CLOCK_BLOCKS: u64 = 640;
 
-/// Blocks of independent instructions that show whether somebody else uses the core, and about what they take where it begins five per
-/// cycle.
+/// Blocks of independent instructions that show whether somebody else uses the core, and about what
+/// they take where it begins five per cycle.
 const ISSUE_BLOCKS: u64 = 320;
 const ISSUE_TIME: Nanos = Nanos(3e3);
 
-/// Ticks that a reading takes at least, so that one more or less is half a percent; but no more than so many times the blocks.
+/// Ticks that a reading takes at least, so that one more or less is half a percent; but no more
+/// than so many times the blocks.
 const ISSUE_TICKS: u64 = 200;
 const LONGEST_ISSUE: u64 = 8;
 
@@ -94,8 +102,8 @@ const LONGEST_ISSUE: u64 = 8;
 struct Ruled {
     /// Additions, before and after.
     clock: [u64; 2],
-    /// Independent instructions: when all threads had begun and, of a thread that is alone, at its end too. Of several some may
-    /// have ended by then.
+    /// Independent instructions: when all threads had begun and, of a thread that is alone, at its
+    /// end too. Of several some may have ended by then.
     issue: [u64; 2],
     /// Blocks of these.
     issue_blocks: u64,
@@ -108,11 +116,13 @@ impl Ruled {
         Hertz(cycles / clock.nanos(self.clock[0] + self.clock[1]).secs())
     }
 
-    /// Independent instructions that were begun per cycle. The quicker reading of the clock is the one that nothing interrupted.
+    /// Independent instructions that were begun per cycle. The quicker reading of the clock is the
+    /// one that nothing interrupted.
     fn issue(&self) -> Option<f64> {
         let slower = self.issue[0].max(self.issue[1]);
         let cycle = self.clock[0].min(self.clock[1]) as f64 / CLOCK_BLOCKS as f64;
-        (slower >= ISSUE_TICKS / 2 && cycle > 0.0).then(|| cycle * self.issue_blocks as f64 / slower as f64)
+        (slower >= ISSUE_TICKS / 2 && cycle > 0.0)
+            .then(|| cycle * self.issue_blocks as f64 / slower as f64)
     }
 }
 
@@ -127,7 +137,8 @@ struct Seen {
     found_on: Option<u32>,
 }
 
-/// Tries at a sample: a thread that the system kept from its CPU for the whole length leaves no common window.
+/// Tries at a sample: a thread that the system kept from its CPU for the whole length leaves no
+/// common window.
 const TRIES: usize = 5;
 
 /// Takes one sample of `run` with a thread on each of `cpus`.
@@ -146,7 +157,9 @@ pub fn take<R: Run>(
         // Longer than the time slice that the other load gets.
         length.ticks = length.ticks.saturating_mul(2);
     }
-    Err(Trouble::Failed(format!("the threads were not running at the same time in {TRIES} tries")))
+    Err(Trouble::Failed(format!(
+        "the threads were not running at the same time in {TRIES} tries"
+    )))
 }
 
 /// One try; `None` where the threads have no common window.
@@ -157,7 +170,9 @@ fn take_once<R: Run>(
     length: Length,
     clock: &Clock,
 ) -> Result<Option<Observation>, Trouble> {
-    let timed: Vec<usize> = (0..cpus.len()).filter(|&index| !run.answers(index)).collect();
+    let timed: Vec<usize> = (0..cpus.len())
+        .filter(|&index| !run.answers(index))
+        .collect();
     let barrier = StartBarrier::new(timed.len());
     run.begin();
     let shared = Arc::clone(&run);
@@ -167,30 +182,57 @@ fn take_once<R: Run>(
             return Some(attend(member, || run.answer(member.index)));
         }
         let mut seen = None;
-        let chunk = length.chunk.map(|amount| blocks_of(amount, run.amount_per_block()));
-        run.with_share(member.index, &mut |blocks| seen = Some(measure(blocks, member, &barrier, length, chunk)));
+        let chunk = length
+            .chunk
+            .map(|amount| blocks_of(amount, run.amount_per_block()));
+        run.with_share(member.index, &mut |blocks| {
+            seen = Some(measure(blocks, member, &barrier, length, chunk))
+        });
         seen
     })?;
     let seen: Vec<Seen> = seen.into_iter().flatten().collect();
     let stamps: Vec<Stamps> = seen.iter().filter_map(|s| s.stamps.clone()).collect();
     let all = stamps.len() == timed.len() && seen.len() == cpus.len() && run.is_whole();
     let common = if all { common_window(&stamps) } else { None };
-    let Some(common) = common else { return Ok(None) };
+    let Some(common) = common else {
+        return Ok(None);
+    };
     let (amount, traffic) = counted(run.as_ref(), &timed, &common.amounts);
-    let core = seen.first().and_then(|s| s.ruled).filter(|r| r.clock[0] + r.clock[1] > 0).map(|r| r.core(clock));
-    let issue = seen.iter().filter_map(|s| s.ruled).filter_map(|r| r.issue()).reduce(f64::min);
+    let core = seen
+        .first()
+        .and_then(|s| s.ruled)
+        .filter(|r| r.clock[0] + r.clock[1] > 0)
+        .map(|r| r.core(clock));
+    let issue = seen
+        .iter()
+        .filter_map(|s| s.ruled)
+        .filter_map(|r| r.issue())
+        .reduce(f64::min);
     let noise = seen.iter().map(|s| s.noise).collect::<Option<Vec<_>>>();
-    let gaps = stamps.iter().map(gap_ticks).fold((0, 0), |sum, gap| (sum.0 + gap.0, gap.1.max(sum.1)));
+    let gaps = stamps
+        .iter()
+        .map(gap_ticks)
+        .fold((0, 0), |sum, gap| (sum.0 + gap.0, gap.1.max(sum.1)));
     let chunks = stamps.first().map(|first| Chunks {
         amount: first.chunk.saturating_mul(run.amount_per_block()),
-        lengths: first.ticks.windows(2).map(|pair| clock.nanos(pair[1].saturating_sub(pair[0]))).collect(),
+        lengths: first
+            .ticks
+            .windows(2)
+            .map(|pair| clock.nanos(pair[1].saturating_sub(pair[0])))
+            .collect(),
     });
     Ok(Some(Observation {
         elapsed: clock.nanos(common.ticks),
         amount: amount.round() as u64,
         traffic,
-        noise: noise.map(|all| all.into_iter().fold(ThreadNoise::default(), ThreadNoise::plus)),
-        gaps: Gaps { total: clock.nanos(gaps.0), longest: clock.nanos(gaps.1) },
+        noise: noise.map(|all| {
+            all.into_iter()
+                .fold(ThreadNoise::default(), ThreadNoise::plus)
+        }),
+        gaps: Gaps {
+            total: clock.nanos(gaps.0),
+            longest: clock.nanos(gaps.1),
+        },
         found_on: seen.iter().map(|s| s.found_on).collect(),
         // Blocks of a probe and of traffic are not the same thing.
         fairness: traffic.is_none().then(|| common.fairness()),
@@ -203,9 +245,11 @@ fn take_once<R: Run>(
     }))
 }
 
-/// What the blocks that each of the `timed` threads did amount to: what is measured, and the traffic beside it.
+/// What the blocks that each of the `timed` threads did amount to: what is measured, and the
+/// traffic beside it.
 fn counted<R: Run>(run: &R, timed: &[usize], blocks: &[f64]) -> (f64, Option<Beside>) {
-    let (mut amount, mut traffic) = (0.0, None);
+    let mut amount = 0.0;
+    let mut traffic = None;
     for (&index, blocks) in timed.iter().zip(blocks) {
         match run.beside(index) {
             None => amount += blocks * run.amount_per_block() as f64,
@@ -219,8 +263,8 @@ fn counted<R: Run>(run: &R, timed: &[usize], blocks: &[f64]) -> (f64, Option<Bes
     (amount, traffic)
 }
 
-/// Finds out how much work makes a chunk, waits for the others, and times chunks until the sample is long enough.
-/// With `chunk` it is so many blocks, and one of them warms up before.
+/// Finds out how much work makes a chunk, waits for the others, and times chunks until the sample
+/// is long enough. With `chunk` it is so many blocks, and one of them warms up before.
 fn measure(
     blocks: &mut Blocks<'_>,
     member: Member,
@@ -246,25 +290,52 @@ fn measure(
         blocks(chunk);
         ticks.push(counter::ticks());
     }
-    let noise = noise.and_then(|earlier| ThreadNoise::of_this_thread().map(|later| later.since(earlier)));
+    let noise =
+        noise.and_then(|earlier| ThreadNoise::of_this_thread().map(|later| later.since(earlier)));
     let found_on = found_on(before, member);
-    let issue_after = if barrier.is_alone() { issue_ticks(length.issue_blocks) } else { issue_before };
-    let clock = [clock_before, ruler_ticks(CoreRuler::DependentAdds, CLOCK_BLOCKS)];
-    let ruled = Some(Ruled { clock, issue: [issue_before, issue_after], issue_blocks: length.issue_blocks });
-    Seen { ruled, stamps: Some(Stamps { ticks, chunk }), noise, found_on }
+    let issue_after = if barrier.is_alone() {
+        issue_ticks(length.issue_blocks)
+    } else {
+        issue_before
+    };
+    let clock = [
+        clock_before,
+        ruler_ticks(CoreRuler::DependentAdds, CLOCK_BLOCKS),
+    ];
+    let ruled = Some(Ruled {
+        clock,
+        issue: [issue_before, issue_after],
+        issue_blocks: length.issue_blocks,
+    });
+    Seen {
+        ruled,
+        stamps: Some(Stamps { ticks, chunk }),
+        noise,
+        found_on,
+    }
 }
 
-/// Watches a thread that only answers. Its switches do not count: it begins before the timed part and ends after it, when the
-/// thread that asked for the sample is still about; what takes it away in between is a gap of the one that is timed.
+/// Watches a thread that only answers. Its switches do not count: it begins before the timed part
+/// and ends after it, when the thread that asked for the sample is still about; what takes it away
+/// in between is a gap of the one that is timed.
 fn attend(member: Member, answer: impl FnOnce()) -> Seen {
     let before = pin::current_cpu();
     answer();
-    Seen { ruled: None, stamps: None, noise: Some(ThreadNoise::default()), found_on: found_on(before, member) }
+    Seen {
+        ruled: None,
+        stamps: None,
+        noise: Some(ThreadNoise::default()),
+        found_on: found_on(before, member),
+    }
 }
 
 /// Where a thread is now, or where it was `before` if that was elsewhere than on its own CPU.
 fn found_on(before: Option<u32>, member: Member) -> Option<u32> {
-    if before == Some(member.cpu) { pin::current_cpu() } else { before }
+    if before == Some(member.cpu) {
+        pin::current_cpu()
+    } else {
+        before
+    }
 }
 
 /// Ticks that `blocks` of a ruler take now.
@@ -274,13 +345,15 @@ fn ruler_ticks(ruler: CoreRuler, blocks: u64) -> u64 {
     counter::ticks().saturating_sub(start)
 }
 
-/// Ticks that the independent instructions take now, the quicker of two readings: the other one may have been interrupted.
+/// Ticks that the independent instructions take now, the quicker of two readings: the other one may
+/// have been interrupted.
 fn issue_ticks(blocks: u64) -> u64 {
     let read = || ruler_ticks(CoreRuler::Independent, blocks);
     read().min(read())
 }
 
-/// Doubles the work until it takes a quarter of a chunk, then scales up. What it does also warms the caches.
+/// Doubles the work until it takes a quarter of a chunk, then scales up. What it does also warms
+/// the caches.
 fn blocks_per_chunk(blocks: &mut Blocks<'_>, chunk_ticks: u64) -> u64 {
     let mut count = 1u64;
     loop {

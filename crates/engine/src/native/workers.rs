@@ -18,7 +18,8 @@ pub struct Member {
     pub cpu: u32,
 }
 
-/// Address space of a thread's stack: far more than a sample needs, and little with a thousand threads.
+/// Address space of a thread's stack: far more than a sample needs, and little with a thousand
+/// threads.
 const STACK: usize = 512 << 10;
 
 type Job = Box<dyn FnOnce() + Send>;
@@ -40,12 +41,17 @@ impl Team {
     /// Starts a thread on each of `cpus`. Fails if one of them cannot be pinned there.
     pub fn new(cpus: &[u32]) -> Result<Self> {
         memory::share_one_heap();
-        let workers = cpus.iter().map(|&cpu| Worker::start(cpu)).collect::<Result<Vec<_>>>()?;
-        Ok(Self { workers: Mutex::new(workers) })
+        let workers = cpus
+            .iter()
+            .map(|&cpu| Worker::start(cpu))
+            .collect::<Result<Vec<_>>>()?;
+        Ok(Self {
+            workers: Mutex::new(workers),
+        })
     }
 
-    /// Where to send jobs for each of `cpus`: those for a CPU that is named twice go to two threads, of which the second
-    /// is started when it is first needed.
+    /// Where to send jobs for each of `cpus`: those for a CPU that is named twice go to two
+    /// threads, of which the second is started when it is first needed.
     fn inboxes(&self, cpus: &[u32]) -> Result<Vec<Sender<Job>>> {
         let mut workers = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
         let mut before: BTreeMap<u32, usize> = BTreeMap::new();
@@ -86,24 +92,31 @@ impl Team {
             results.push(receiver);
         }
         let ended = |_| Error::failure("a measuring thread ended unexpectedly");
-        results.into_iter().map(|r| r.recv().map_err(ended)).collect()
+        results
+            .into_iter()
+            .map(|r| r.recv().map_err(ended))
+            .collect()
     }
 }
 
 fn no_thread(cpu: u32) -> Error {
-    Error::failure(format!("no thread on cpu {cpu}: it ended or was never started"))
+    Error::failure(format!(
+        "no thread on cpu {cpu}: it ended or was never started"
+    ))
 }
 
 /// How long a thread stays awake for its next job: longer than what is done between two samples.
 const AWAKE: Nanos = Nanos(500e3);
 
-/// Looks for a job between two of which somebody else may have the CPU, who may be the one that is to send the job.
+/// Looks for a job between two of which somebody else may have the CPU, who may be the one that is
+/// to send the job.
 const LOOKS: u32 = 64;
 
 /// The next job, `None` when there will be no more.
 ///
-/// A CPU that halts between two samples loses its clock's speed and, in a virtual machine, itself to the host's other work, and
-/// with it what its caches held: samples of an L3 that was lost so were found three times too long.
+/// A CPU that halts between two samples loses its clock's speed and, in a virtual machine, itself
+/// to the host's other work, and with it what its caches held: samples of an L3 that was lost so
+/// were found three times too long.
 fn next(inbox: &Receiver<Job>) -> Option<Job> {
     let end = counter::monotonic() + AWAKE;
     while counter::monotonic() < end {
@@ -127,8 +140,13 @@ impl Worker {
             .name(format!("cpu{cpu}"))
             .stack_size(STACK)
             .spawn(move || {
-                // Where no thread can be pinned, the system's choice is all there is; the report says so.
-                let pin = if pin::can_pin() { pin::pin_current_thread(cpu) } else { Ok(()) };
+                // Where no thread can be pinned, the system's choice is all there is; the report
+                // says so.
+                let pin = if pin::can_pin() {
+                    pin::pin_current_thread(cpu)
+                } else {
+                    Ok(())
+                };
                 let held = pin.is_ok();
                 let _ = pinned.send(pin);
                 if held {
@@ -138,8 +156,14 @@ impl Worker {
                 }
             })
             .map_err(|e| Error::io(format!("cannot start a thread for cpu {cpu}"), &e))?;
-        outcome.recv().map_err(|_| Error::failure(format!("the thread for cpu {cpu} ended at once")))??;
-        Ok(Self { cpu, jobs: Some(jobs), thread: Some(thread) })
+        outcome
+            .recv()
+            .map_err(|_| Error::failure(format!("the thread for cpu {cpu} ended at once")))??;
+        Ok(Self {
+            cpu,
+            jobs: Some(jobs),
+            thread: Some(thread),
+        })
     }
 }
 
@@ -163,7 +187,10 @@ pub struct StartBarrier {
 impl StartBarrier {
     /// For `size` threads.
     pub fn new(size: usize) -> Self {
-        Self { size, arrived: AtomicUsize::new(0) }
+        Self {
+            size,
+            arrived: AtomicUsize::new(0),
+        }
     }
 
     /// Whether nobody else comes.
@@ -171,7 +198,8 @@ impl StartBarrier {
         self.size == 1
     }
 
-    /// Spins until all have arrived; a sleeping wait would start each thread a wake-up later than the one before.
+    /// Spins until all have arrived; a sleeping wait would start each thread a wake-up later than
+    /// the one before.
     pub fn wait(&self) {
         self.arrived.fetch_add(1, Ordering::AcqRel);
         let mut turns = 0u32;
@@ -192,7 +220,9 @@ mod tests {
     use super::*;
 
     fn two_cpus() -> Vec<u32> {
-        let allowed = pin::current_affinity().expect("affinity is readable on Linux").0;
+        let allowed = pin::current_affinity()
+            .expect("affinity is readable on Linux")
+            .0;
         allowed.into_iter().take(2).collect()
     }
 
@@ -200,8 +230,14 @@ mod tests {
     fn jobs_run_on_the_cpus_asked_for_in_order() {
         let cpus = two_cpus();
         let team = Team::new(&cpus).unwrap();
-        let seen = team.run(&cpus, |m| (m.index, m.cpu, pin::current_cpu())).unwrap();
-        let expected: Vec<_> = cpus.iter().enumerate().map(|(i, &cpu)| (i, cpu, Some(cpu))).collect();
+        let seen = team
+            .run(&cpus, |m| (m.index, m.cpu, pin::current_cpu()))
+            .unwrap();
+        let expected: Vec<_> = cpus
+            .iter()
+            .enumerate()
+            .map(|(i, &cpu)| (i, cpu, Some(cpu)))
+            .collect();
         assert_eq!(seen, expected);
         assert!(team.run(&[99_999], |_| ()).is_err());
     }
@@ -219,10 +255,23 @@ mod tests {
                     (m.index, pin::current_cpu(), std::thread::current().id())
                 })
                 .unwrap();
-            assert_eq!(seen.iter().map(|s| (s.0, s.1)).collect::<Vec<_>>(), [0, 1, 2].map(|i| (i, Some(cpu))));
-            assert_eq!(seen.iter().map(|s| s.2).collect::<std::collections::HashSet<_>>().len(), 3);
+            assert_eq!(
+                seen.iter().map(|s| (s.0, s.1)).collect::<Vec<_>>(),
+                [0, 1, 2].map(|i| (i, Some(cpu)))
+            );
+            assert_eq!(
+                seen.iter()
+                    .map(|s| s.2)
+                    .collect::<std::collections::HashSet<_>>()
+                    .len(),
+                3
+            );
         }
-        assert_eq!(team.workers.lock().unwrap().len(), 3, "the second time nothing is started");
+        assert_eq!(
+            team.workers.lock().unwrap().len(),
+            3,
+            "the second time nothing is started"
+        );
     }
 
     #[test]
@@ -231,7 +280,10 @@ mod tests {
         let team = Team::new(&cpus).unwrap();
         for pause in [Nanos::ZERO, AWAKE / 2.0, AWAKE * 4.0] {
             counter::sleep(pause);
-            assert_eq!(team.run(&cpus, |m| m.index).unwrap(), (0..cpus.len()).collect::<Vec<_>>());
+            assert_eq!(
+                team.run(&cpus, |m| m.index).unwrap(),
+                (0..cpus.len()).collect::<Vec<_>>()
+            );
         }
     }
 

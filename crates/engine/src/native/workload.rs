@@ -1,4 +1,5 @@
-//! The works of the real machine as the sampler sees them: blocks of a thread's share, and what a block counts as.
+//! The works of the real machine as the sampler sees them: blocks of a thread's share, and what a
+//! block counts as.
 
 use crate::machine::{FILLS, LONGEST_FILL};
 use crate::native::timed_sample::{Blocks, Run};
@@ -6,8 +7,8 @@ use crate::work::StreamWork;
 use host::counter;
 use host::memory::{PageReading, Window};
 use kernels::{
-    BLOCK_BYTES, Chain, IndexTable, InstructionKernel, LockKernel, Scratch, SharedLine, StreamKernel, StreamWalk, Walk,
-    hops_per_block,
+    BLOCK_BYTES, Chain, IndexTable, InstructionKernel, LockKernel, Scratch, SharedLine,
+    StreamKernel, StreamWalk, Walk, hops_per_block,
 };
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -34,18 +35,33 @@ pub struct Share {
 }
 
 impl Share {
-    /// The share of a thread of `work`: its window, where it follows a table the table built in `table`, and numbers written
-    /// to the window where it `fills`.
-    pub fn new(work: &StreamWork, window: Window, table: Option<Window>, fills: bool) -> Result<Self> {
-        let (visits, stream) = (work.contract().visits, work.stream_bytes());
+    /// The share of a thread of `work`: its window, where it follows a table the table built in
+    /// `table`, and numbers written to the window where it `fills`.
+    pub fn new(
+        work: &StreamWork,
+        window: Window,
+        table: Option<Window>,
+        fills: bool,
+    ) -> Result<Self> {
+        let visits = work.contract().visits;
+        let stream = work.stream_bytes();
         let table = match (&work.order, table) {
-            (Some(order), Some(memory)) => Some(IndexTable::new(memory, visits, stream, order.pieces(visits, stream))?),
+            (Some(order), Some(memory)) => Some(IndexTable::new(
+                memory,
+                visits,
+                stream,
+                order.pieces(visits, stream),
+            )?),
             _ => None,
         };
         if fills {
             fill_with_numbers(&window);
         }
-        Ok(Self { window, table, offset: AtomicUsize::new(0) })
+        Ok(Self {
+            window,
+            table,
+            offset: AtomicUsize::new(0),
+        })
     }
 
     fn walk(&self, kernel: &StreamKernel) -> Result<StreamWalk<'_>> {
@@ -57,18 +73,27 @@ impl Share {
     }
 }
 
-/// Numbers from 1 to 2: other bits may be no numbers or so small that processors take 100 cycles for each.
+/// Numbers from 1 to 2: other bits may be no numbers or so small that processors take 100 cycles
+/// for each.
 fn fill_with_numbers(window: &Window) {
     const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
     for (i, word) in window.words().iter().enumerate() {
-        word.store(1.0f64.to_bits() | (i as u64).wrapping_mul(SPREAD) >> 12, Ordering::Relaxed);
+        word.store(
+            1.0f64.to_bits() | (i as u64).wrapping_mul(SPREAD) >> 12,
+            Ordering::Relaxed,
+        );
     }
 }
 
 impl StreamRun {
-    /// A thread for each of `shares`, which prefetches `distance` bytes ahead where the kernel prefetches.
+    /// A thread for each of `shares`, which prefetches `distance` bytes ahead where the kernel
+    /// prefetches.
     pub fn new(kernel: StreamKernel, shares: Vec<Share>, distance: u64) -> Self {
-        Self { kernel, shares, distance }
+        Self {
+            kernel,
+            shares,
+            distance,
+        }
     }
 
     /// Begins at this share of a pass over each window.
@@ -83,14 +108,19 @@ impl StreamRun {
 
     /// How far the first thread stands in its pass, from 0 to 1.
     pub fn share(&self) -> f64 {
-        let Some(Ok(mut walk)) = self.shares.first().map(|one| one.walk(&self.kernel)) else { return 0.0 };
+        let Some(Ok(mut walk)) = self.shares.first().map(|one| one.walk(&self.kernel)) else {
+            return 0.0;
+        };
         walk.resume_at(self.shares[0].offset.load(Ordering::Relaxed));
         walk.share()
     }
 
     /// What the system says about each window.
     pub fn inspect(&self, node_samples: usize) -> Vec<PageReading> {
-        self.shares.iter().map(|share| share.window.inspect(node_samples)).collect()
+        self.shares
+            .iter()
+            .map(|share| share.window.inspect(node_samples))
+            .collect()
     }
 }
 
@@ -101,8 +131,8 @@ impl Run for StreamRun {
 
     fn with_share(&self, index: usize, measure: &mut dyn FnMut(&mut Blocks<'_>)) {
         let share = &self.shares[index];
-        // The planner rounds sizes to whole blocks, so a window always makes a walk; without one, nothing is measured
-        // and the sample fails with "no common window".
+        // The planner rounds sizes to whole blocks, so a window always makes a walk; without one,
+        // nothing is measured and the sample fails with "no common window".
         if let Ok(mut walk) = share.walk(&self.kernel) {
             walk.set_distance(self.distance);
             walk.resume_at(share.offset.load(Ordering::Relaxed));
@@ -126,20 +156,31 @@ impl ChaseRun {
     /// A thread for each of `walks`, on `chains`.
     pub fn new(chains: Vec<Arc<Chain>>, walks: Vec<Walk>) -> Self {
         let walkers = walks.first().map_or(1, |walk| walk.walkers().count());
-        Self { chains, walks: walks.into_iter().map(Mutex::new).collect(), walkers }
+        Self {
+            chains,
+            walks: walks.into_iter().map(Mutex::new).collect(),
+            walkers,
+        }
     }
 
     /// What the system says about the memory of each chain.
     pub fn inspect(&self, node_samples: usize) -> Vec<PageReading> {
-        self.chains.iter().map(|chain| chain.inspect(node_samples)).collect()
+        self.chains
+            .iter()
+            .map(|chain| chain.inspect(node_samples))
+            .collect()
     }
 
-    /// Loads all nodes of the chain of thread `index` [`FILLS`] times in the order of their addresses, for [`LONGEST_FILL`] at most. Caches whose
-    /// replacement protects what was there before take a new working set in over several passes only, and a walk needs
-    /// so long for these, a miss at a time, that a neighbour throws out meanwhile what it has brought. Many
-    /// walkers at once are as fast but do not do: an L3 of Intel's keeps, beside busy neighbours, what came in a row and loses what came at random within milliseconds.
+    /// Loads all nodes of the chain of thread `index` [`FILLS`] times in the order of their
+    /// addresses, for [`LONGEST_FILL`] at most. Caches whose replacement protects what was there
+    /// before take a new working set in over several passes only, and a walk needs so long for
+    /// these, a miss at a time, that a neighbour throws out meanwhile what it has brought. Many
+    /// walkers at once are as fast but do not do: an L3 of Intel's keeps, beside busy neighbours,
+    /// what came in a row and loses what came at random within milliseconds.
     pub fn fill(&self, index: usize) {
-        let Some(chain) = self.chains.get(index).or(self.chains.last()) else { return };
+        let Some(chain) = self.chains.get(index).or(self.chains.last()) else {
+            return;
+        };
         let end = counter::monotonic() + LONGEST_FILL;
         for _ in 0..FILLS {
             for first in (0..chain.nodes()).step_by(NODES_OF_A_FILL) {
@@ -206,7 +247,12 @@ impl LockRun {
     /// `lines` lines: one that all threads share, or one for each.
     pub fn new(kernel: LockKernel, lines: usize, (inside, between): (u32, u32)) -> Self {
         let lines = (0..lines.max(1)).map(|_| SharedLine::default()).collect();
-        Self { kernel, lines, inside, between }
+        Self {
+            kernel,
+            lines,
+            inside,
+            between,
+        }
     }
 }
 
@@ -238,7 +284,11 @@ mod tests {
             let work = StreamWork::new(operation, Width::Widest, PageMode::Base, &[0], bytes);
             let window = mapping.take(0..bytes.to_usize()).unwrap();
             let kernel = kernels::select(operation, Width::Widest).unwrap();
-            StreamRun::new(kernel, vec![Share::new(&work, window, None, work.contract().on_doubles()).unwrap()], 0)
+            StreamRun::new(
+                kernel,
+                vec![Share::new(&work, window, None, work.contract().on_doubles()).unwrap()],
+                0,
+            )
         };
         let first = run(Operation::Read);
         assert_eq!(first.share(), 0.0);

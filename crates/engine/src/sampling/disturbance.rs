@@ -6,7 +6,8 @@ use crate::work::Work;
 use report::Cause;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// More of a sample than this in gaps. Below, a gap moves the value by less than the interval promises anyway.
+/// More of a sample than this in gaps. Below, a gap moves the value by less than the interval
+/// promises anyway.
 const GAPS: f64 = 0.05;
 
 /// What happened in a sample, with the cause that it points to. Empty for a clean one.
@@ -19,10 +20,16 @@ pub fn disturbances(work: &Work, seen: &Observation) -> Vec<(Cause, String)> {
         found.push((Cause::Moved, "a thread was on another cpu".to_owned()));
     }
     if seen.closer {
-        found.push((Cause::HostMoved, "the host had moved its cpus closer together".to_owned()));
+        found.push((
+            Cause::HostMoved,
+            "the host had moved its cpus closer together".to_owned(),
+        ));
     }
     if seen.shared {
-        found.push((Cause::CoreShared, "another hardware thread used the core".to_owned()));
+        found.push((
+            Cause::CoreShared,
+            "another hardware thread used the core".to_owned(),
+        ));
     }
     if let (Work::Io(_), Some(io)) = (work, &seen.io) {
         found.extend(of_io(seen, io));
@@ -34,7 +41,13 @@ pub fn disturbances(work: &Work, seen: &Observation) -> Vec<(Cause, String)> {
             found.push((Cause::NotResident, format!("{faults} page faults")));
         }
         if noise.involuntary_switches > 0 && !takes_turns() {
-            found.push((Cause::Others, format!("{} involuntary context switches", noise.involuntary_switches)));
+            found.push((
+                Cause::Others,
+                format!(
+                    "{} involuntary context switches",
+                    noise.involuntary_switches
+                ),
+            ));
         }
         // A kernel never waits; where it waited for a page, the fault says so.
         if noise.voluntary_switches > 0 && faults == 0 {
@@ -47,16 +60,30 @@ pub fn disturbances(work: &Work, seen: &Observation) -> Vec<(Cause, String)> {
     found
 }
 
-/// Switches that a window on storage may have beside one in a hundred of its operations: those of the system's own work.
+/// Switches that a window on storage may have beside one in a hundred of its operations: those of
+/// the system's own work.
 const FEW_SWITCHES: u64 = 20;
 
-/// Threads that wait for storage give up their CPUs, and pages that are mapped are faulted in: both are the work itself.
+/// Threads that wait for storage give up their CPUs, and pages that are mapped are faulted in: both
+/// are the work itself.
 fn of_io(seen: &Observation, io: &IoSeen) -> Option<(Cause, String)> {
     let often = FEW_SWITCHES + io.whole / 100;
-    let switches = seen.noise.map(|noise| noise.involuntary_switches).filter(|&n| n > often)?;
+    let switches = seen
+        .noise
+        .map(|noise| noise.involuntary_switches)
+        .filter(|&n| n > often)?;
     // More threads than CPUs take turns.
-    let alone = io.threads.len() <= seen.found_on.as_ref().map_or(usize::MAX, |cpus| distinct(cpus));
-    alone.then(|| (Cause::Others, format!("{switches} involuntary context switches")))
+    let alone = io.threads.len()
+        <= seen
+            .found_on
+            .as_ref()
+            .map_or(usize::MAX, |cpus| distinct(cpus));
+    alone.then(|| {
+        (
+            Cause::Others,
+            format!("{switches} involuntary context switches"),
+        )
+    })
 }
 
 fn distinct(cpus: &[u32]) -> usize {
@@ -65,8 +92,14 @@ fn distinct(cpus: &[u32]) -> usize {
 
 /// How many threads were found elsewhere than on their own CPU.
 pub fn moves(work: &Work, seen: &Observation) -> u64 {
-    let Some(found_on) = &seen.found_on else { return 0 };
-    found_on.iter().zip(work.cpus()).filter(|(found, own)| found != own).count() as u64
+    let Some(found_on) = &seen.found_on else {
+        return 0;
+    };
+    found_on
+        .iter()
+        .zip(work.cpus())
+        .filter(|(found, own)| found != own)
+        .count() as u64
 }
 
 /// The cause that most of the samples in `seen` have; `None` where all are clean.
@@ -75,7 +108,10 @@ pub fn main_cause<'a>(work: &Work, seen: impl Iterator<Item = &'a Observation>) 
     for (cause, _) in seen.flat_map(|observation| disturbances(work, observation)) {
         *counts.entry(cause).or_default() += 1;
     }
-    counts.into_iter().max_by_key(|(_, count)| *count).map(|(cause, _)| cause)
+    counts
+        .into_iter()
+        .max_by_key(|(_, count)| *count)
+        .map(|(cause, _)| cause)
 }
 
 #[cfg(test)]
@@ -88,7 +124,9 @@ mod tests {
     use units::{Bytes, Nanos};
 
     fn work() -> Work {
-        let (bytes, stride, pages) = (Bytes::kib(16), Bytes(64), PageMode::Base);
+        let bytes = Bytes::kib(16);
+        let stride = Bytes(64);
+        let pages = PageMode::Base;
         Work::Chase(ChaseWork {
             bytes,
             stride,
@@ -104,8 +142,17 @@ mod tests {
     }
 
     fn seen(noise: ThreadNoise, gap: f64, on: u32) -> Observation {
-        let gaps = Gaps { total: Nanos(gap), longest: Nanos(gap) };
-        Observation { elapsed: Nanos(1e6), noise: Some(noise), gaps, found_on: Some(vec![on]), ..Default::default() }
+        let gaps = Gaps {
+            total: Nanos(gap),
+            longest: Nanos(gap),
+        };
+        Observation {
+            elapsed: Nanos(1e6),
+            noise: Some(noise),
+            gaps,
+            found_on: Some(vec![on]),
+            ..Default::default()
+        }
     }
 
     #[test]
@@ -116,20 +163,73 @@ mod tests {
             (seen(quiet, 0.04e6, 3), None),
             (seen(quiet, 0.06e6, 3), Some(Cause::Stolen)),
             (seen(quiet, 0.0, 2), Some(Cause::Moved)),
-            (Observation { closer: true, ..seen(quiet, 0.0, 3) }, Some(Cause::HostMoved)),
-            (Observation { shared: true, ..seen(quiet, 0.0, 3) }, Some(Cause::CoreShared)),
-            (seen(ThreadNoise { involuntary_switches: 1, ..quiet }, 0.9e6, 3), Some(Cause::Others)),
-            (seen(ThreadNoise { voluntary_switches: 1, ..quiet }, 0.9e6, 3), Some(Cause::Stopped)),
-            (seen(ThreadNoise { major_faults: 1, voluntary_switches: 1, ..quiet }, 0.9e6, 3), Some(Cause::NotResident)),
+            (
+                Observation {
+                    closer: true,
+                    ..seen(quiet, 0.0, 3)
+                },
+                Some(Cause::HostMoved),
+            ),
+            (
+                Observation {
+                    shared: true,
+                    ..seen(quiet, 0.0, 3)
+                },
+                Some(Cause::CoreShared),
+            ),
+            (
+                seen(
+                    ThreadNoise {
+                        involuntary_switches: 1,
+                        ..quiet
+                    },
+                    0.9e6,
+                    3,
+                ),
+                Some(Cause::Others),
+            ),
+            (
+                seen(
+                    ThreadNoise {
+                        voluntary_switches: 1,
+                        ..quiet
+                    },
+                    0.9e6,
+                    3,
+                ),
+                Some(Cause::Stopped),
+            ),
+            (
+                seen(
+                    ThreadNoise {
+                        major_faults: 1,
+                        voluntary_switches: 1,
+                        ..quiet
+                    },
+                    0.9e6,
+                    3,
+                ),
+                Some(Cause::NotResident),
+            ),
         ];
         for (observation, cause) in &cases {
             let found = disturbances(&work(), observation);
-            assert_eq!(found.first().map(|(cause, _)| *cause), *cause, "{observation:?}");
+            assert_eq!(
+                found.first().map(|(cause, _)| *cause),
+                *cause,
+                "{observation:?}"
+            );
         }
         let all: Vec<Observation> = cases.iter().map(|c| c.0.clone()).collect();
         assert_eq!(main_cause(&work(), all[..2].iter()), None);
-        assert_eq!(main_cause(&work(), [&all[3], &all[6], &all[3]].into_iter()), Some(Cause::Moved));
-        let unknown = Observation { elapsed: Nanos(1e6), ..Default::default() };
+        assert_eq!(
+            main_cause(&work(), [&all[3], &all[6], &all[3]].into_iter()),
+            Some(Cause::Moved)
+        );
+        let unknown = Observation {
+            elapsed: Nanos(1e6),
+            ..Default::default()
+        };
         assert!(disturbances(&work(), &unknown).is_empty());
     }
 }

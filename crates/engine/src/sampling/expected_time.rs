@@ -1,7 +1,8 @@
-//! How long a point takes: what the sampler and the machine will do for it, in the order in which they do it.
+//! How long a point takes: what the sampler and the machine will do for it, in the order in which
+//! they do it.
 //!
-//! The steps and their conditions are those of [`super::sample_round`]; the machine says what a step costs
-//! ([`Machine::costs`]).
+//! The steps and their conditions are those of [`super::sample_round`]; the machine says what a
+//! step costs ([`Machine::costs`]).
 
 use super::kernel_selection;
 use super::{LONGEST_WALK, Sampling, Windows, fills, settling};
@@ -12,7 +13,8 @@ use units::{Bytes, Nanos};
 /// Samples that a round discards at least while two in a row are compared.
 const FEWEST_WARM_UPS: f64 = 2.0;
 
-/// What a machine knows of a point before it is measured. Looking it up takes a pass over all caches of the machine.
+/// What a machine knows of a point before it is measured. Looking it up takes a pass over all
+/// caches of the machine.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PointCosts {
     /// Whether the last-level caches could hold the working set.
@@ -29,8 +31,13 @@ pub struct PointCosts {
 
 impl PointCosts {
     /// Of a point without work.
-    pub const NONE: Self =
-        Self { fits_last_level: false, inner_cache: Bytes(0), rate: 1.0, build: Nanos::ZERO, base_page: Bytes(4096) };
+    pub const NONE: Self = Self {
+        fits_last_level: false,
+        inner_cache: Bytes(0),
+        rate: 1.0,
+        build: Nanos::ZERO,
+        base_page: Bytes(4096),
+    };
 
     /// Asks `machine` about `work`.
     pub fn look_up(work: &Work, machine: &dyn Machine) -> Self {
@@ -39,7 +46,9 @@ impl PointCosts {
             fits_last_level: work.fits_last_level(facts),
             inner_cache: work.inner_cache(facts),
             rate: machine.expected_rate(work),
-            build: work.chase().map_or(Nanos::ZERO, |chase| machine.expected_build(chase)),
+            build: work
+                .chase()
+                .map_or(Nanos::ZERO, |chase| machine.expected_build(chase)),
             base_page: facts.pages.base,
         }
     }
@@ -72,16 +81,24 @@ pub fn expected_time(point: &TimedPoint<'_>, costs: &Costs) -> Nanos {
         Work::Io(io) if io.point == 0 => Nanos::from_secs(io.filled().0 as f64 / costs.file_fill.0),
         _ => Nanos::ZERO,
     };
-    let windows = point.windows.map_or(Nanos::ZERO, |w| w.length * f64::from(w.count) * costs.window);
+    let windows = point.windows.map_or(Nanos::ZERO, |w| {
+        w.length * f64::from(w.count) * costs.window
+    });
     let chains = point.costs.build * point.builds;
     let samples = f64::from(total_samples(&point.sampling));
-    let rounds = round(point, costs) * f64::from(point.sampling.rounds) + sample(point, costs) * samples;
+    let rounds =
+        round(point, costs) * f64::from(point.sampling.rounds) + sample(point, costs) * samples;
     file + chains + selection(point, costs) + windows + rounds
 }
 
-/// Expected time of filling streams with doubles: the largest of `works` once for each of `allocations`, or all of them in
-/// each of `rounds` if tables come to lie over them.
-pub fn expected_fill<'a>(works: impl Iterator<Item = &'a Work>, allocations: f64, rounds: f64, costs: &Costs) -> Nanos {
+/// Expected time of filling streams with doubles: the largest of `works` once for each of
+/// `allocations`, or all of them in each of `rounds` if tables come to lie over them.
+pub fn expected_fill<'a>(
+    works: impl Iterator<Item = &'a Work>,
+    allocations: f64,
+    rounds: f64,
+    costs: &Costs,
+) -> Nanos {
     let mut largest = 0.0f64;
     let mut all = 0.0;
     let mut tables = false;
@@ -92,11 +109,20 @@ pub fn expected_fill<'a>(works: impl Iterator<Item = &'a Work>, allocations: f64
         largest = largest.max(doubles);
         all += doubles;
     }
-    costs.double * if tables { all * rounds } else { largest * allocations }
+    costs.double
+        * if tables {
+            all * rounds
+        } else {
+            largest * allocations
+        }
 }
 
 fn doubles(work: &StreamWork) -> f64 {
-    if work.contract().on_doubles() { work.bytes.0 as f64 / 8.0 } else { 0.0 }
+    if work.contract().on_doubles() {
+        work.bytes.0 as f64 / 8.0
+    } else {
+        0.0
+    }
 }
 
 /// Samples of all rounds.
@@ -113,7 +139,9 @@ fn selection(point: &TimedPoint<'_>, costs: &Costs) -> Nanos {
 
 /// One sample.
 fn sample(point: &TimedPoint<'_>, costs: &Costs) -> Nanos {
-    let length = point.sampling.undisturbed(point.work, point.costs.fits_last_level);
+    let length = point
+        .sampling
+        .undisturbed(point.work, point.costs.fits_last_level);
     length * point.work.stretch() + costs.sample
 }
 
@@ -124,7 +152,9 @@ fn round(point: &TimedPoint<'_>, costs: &Costs) -> Nanos {
         _ => Nanos::ZERO,
     };
     let warm_ups = match point.work {
-        Work::Io(_) => return costs.round + point.pause + sample(point, costs) * costs.storage_warm_ups,
+        Work::Io(_) => {
+            return costs.round + point.pause + sample(point, costs) * costs.storage_warm_ups;
+        }
         Work::Chase(_) if point.costs.fits_last_level => FEWEST_WARM_UPS,
         _ if point.costs.fits_last_level => costs.warm_ups,
         _ => costs.warm_ups_in_memory,
@@ -134,7 +164,11 @@ fn round(point: &TimedPoint<'_>, costs: &Costs) -> Nanos {
 
 /// What is walked through before the first sample of a round, in whole samples.
 fn walk(point: &TimedPoint<'_>, costs: &Costs) -> Nanos {
-    let TimedPoint { work, costs: of_point, .. } = point;
+    let TimedPoint {
+        work,
+        costs: of_point,
+        ..
+    } = point;
     let amount = if of_point.fits_last_level {
         settling(work, of_point.inner_cache)
     } else {
@@ -147,7 +181,8 @@ fn walk(point: &TimedPoint<'_>, costs: &Costs) -> Nanos {
     if !of_point.fits_last_level {
         return once;
     }
-    let filling = |chase: &ChaseWork| costs.filling_hop * chase.nodes().saturating_mul(FILLS) as f64;
+    let filling =
+        |chase: &ChaseWork| costs.filling_hop * chase.nodes().saturating_mul(FILLS) as f64;
     let fill = work.chase().map_or(Nanos::ZERO, filling).min(LONGEST_FILL);
     (fill + once) * f64::from(fills(work, of_point.inner_cache, point.sampling.per_round))
 }

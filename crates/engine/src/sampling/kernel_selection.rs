@@ -1,7 +1,8 @@
-//! Which of several kernels, or numbers of threads, is fastest at a point: a short race before the samples that count.
+//! Which of several kernels, or numbers of threads, is fastest at a point: a short race before the
+//! samples that count.
 //!
-//! The samples of the race only choose. The headline comes from samples taken afterwards, so that the winner is not
-//! the one that was lucky once.
+//! The samples of the race only choose. The headline comes from samples taken afterwards, so that
+//! the winner is not the one that was lucky once.
 
 use crate::machine::{Machine, Trouble};
 use crate::sampling::{timely, warm_up};
@@ -15,7 +16,8 @@ const FIRST_HEAT: usize = 2;
 /// Kernels in the second heat at most.
 const FINALISTS: usize = 5;
 
-/// Samples of each kernel in each turn of the second heat; the second turn goes the other way round.
+/// Samples of each kernel in each turn of the second heat; the second turn goes the other way
+/// round.
 const SECOND_HEAT: usize = 3;
 
 /// The kernel that won, and what the others reached.
@@ -39,11 +41,23 @@ impl Runner {
     }
 }
 
-/// Finds the fastest of the kernels that `work` leaves the choice of. A race that is not over at the time `until` is
-/// decided by what is known then: where that is nothing, for the first candidate, without a choice to report.
-pub fn race(machine: &mut dyn Machine, work: &Work, length: Nanos, until: Nanos) -> Result<Chosen, Trouble> {
-    let mut runners: Vec<Runner> =
-        machine.candidates(work).into_iter().map(|work| Runner { work, values: Vec::new() }).collect();
+/// Finds the fastest of the kernels that `work` leaves the choice of. A race that is not over at
+/// the time `until` is decided by what is known then: where that is nothing, for the first
+/// candidate, without a choice to report.
+pub fn race(
+    machine: &mut dyn Machine,
+    work: &Work,
+    length: Nanos,
+    until: Nanos,
+) -> Result<Chosen, Trouble> {
+    let mut runners: Vec<Runner> = machine
+        .candidates(work)
+        .into_iter()
+        .map(|work| Runner {
+            work,
+            values: Vec::new(),
+        })
+        .collect();
     if runners.len() < 2 {
         let work = runners.pop().map_or_else(|| work.clone(), |r| r.work);
         return Ok(Chosen { work, choice: None });
@@ -55,7 +69,10 @@ pub fn race(machine: &mut dyn Machine, work: &Work, length: Nanos, until: Nanos)
         }
     }
     if runners.iter().all(|runner| runner.values.is_empty()) {
-        return Ok(Chosen { work: runners.swap_remove(0).work, choice: None });
+        return Ok(Chosen {
+            work: runners.swap_remove(0).work,
+            choice: None,
+        });
     }
     runners.retain(|runner| !runner.values.is_empty());
     let better = |a: &Runner, b: &Runner| match work.higher_is_better() {
@@ -64,7 +81,10 @@ pub fn race(machine: &mut dyn Machine, work: &Work, length: Nanos, until: Nanos)
     };
     runners.sort_by(better);
     let finalists = FINALISTS.min(runners.len());
-    for turn in [(0..finalists).collect::<Vec<_>>(), (0..finalists).rev().collect()] {
+    for turn in [
+        (0..finalists).collect::<Vec<_>>(),
+        (0..finalists).rev().collect(),
+    ] {
         for index in turn {
             match heat(machine, &mut runners[index], length, SECOND_HEAT, until) {
                 Ok(()) | Err(Trouble::OutOfTime) => {}
@@ -73,10 +93,19 @@ pub fn race(machine: &mut dyn Machine, work: &Work, length: Nanos, until: Nanos)
         }
     }
     runners[..finalists].sort_by(better);
-    let candidates: Vec<Candidate> = runners.iter().map(|r| candidate(machine, work, r)).collect();
-    let kernel = candidates.first().map(|c| c.kernel.clone()).unwrap_or_default();
+    let candidates: Vec<Candidate> = runners
+        .iter()
+        .map(|r| candidate(machine, work, r))
+        .collect();
+    let kernel = candidates
+        .first()
+        .map(|c| c.kernel.clone())
+        .unwrap_or_default();
     let work = runners.swap_remove(0).work;
-    Ok(Chosen { work, choice: Some(Choice { kernel, candidates }) })
+    Ok(Chosen {
+        work,
+        choice: Some(Choice { kernel, candidates }),
+    })
 }
 
 /// Takes samples of one kernel after a short warm-up.
@@ -94,14 +123,18 @@ fn heat(
     warm_up(machine, &runner.work, length, 1, until)?;
     for _ in 0..samples {
         let o = timely(machine, &runner.work, length, until)?;
-        runner.values.push(runner.work.value(o.amount, o.elapsed.secs()));
+        runner
+            .values
+            .push(runner.work.value(o.amount, o.elapsed.secs()));
     }
     Ok(())
 }
 
 fn candidate(machine: &dyn Machine, asked: &Work, runner: &Runner) -> Candidate {
     let counted = match (asked, &runner.work) {
-        (Work::Stream(asked), Work::Stream(w)) if !asked.counts.is_empty() => Some((w.cpus.len() as u64, w.bytes.0)),
+        (Work::Stream(asked), Work::Stream(w)) if !asked.counts.is_empty() => {
+            Some((w.cpus.len() as u64, w.bytes.0))
+        }
         _ => None,
     };
     let distance = match &runner.work {
@@ -109,7 +142,10 @@ fn candidate(machine: &dyn Machine, asked: &Work, runner: &Runner) -> Candidate 
         _ => None,
     };
     Candidate {
-        kernel: machine.kernel(&runner.work).map(|k| k.name).unwrap_or_default(),
+        kernel: machine
+            .kernel(&runner.work)
+            .map(|k| k.name)
+            .unwrap_or_default(),
         prefetch_distance_bytes: distance,
         threads: counted.map(|(threads, _)| threads),
         size_bytes: counted.map(|(_, bytes)| bytes),
@@ -118,8 +154,8 @@ fn candidate(machine: &dyn Machine, asked: &Work, runner: &Runner) -> Candidate 
     }
 }
 
-/// How often a work is prepared and walked through in a race of `candidates`, and the samples that follow, warm-ups among
-/// them.
+/// How often a work is prepared and walked through in a race of `candidates`, and the samples that
+/// follow, warm-ups among them.
 pub(super) fn steps(candidates: usize) -> (f64, f64) {
     if candidates < 2 {
         return (0.0, 0.0);

@@ -1,4 +1,5 @@
-//! From a work to a number: warm-up, samples in rounds, the stop rule, and what is concluded from them.
+//! From a work to a number: warm-up, samples in rounds, the stop rule, and what is concluded from
+//! them.
 
 mod disturbance;
 mod expected_time;
@@ -37,56 +38,86 @@ pub struct Sampling {
     pub per_round: u32,
     /// Rounds at most.
     pub rounds: u32,
-    /// Half the width of the confidence interval relative to the median that is good enough to stop; 0 for never.
+    /// Half the width of the confidence interval relative to the median that is good enough to
+    /// stop; 0 for never.
     pub target: f64,
     /// Samples of a point at most, where that is not what all its rounds make.
     pub most: Option<u32>,
 }
 
 impl Sampling {
-    /// Length of a sample of `work`, which the caches could hold or not. Where most `samples` before it were disturbed, long ones
-    /// would only be disturbed more often.
+    /// Length of a sample of `work`, which the caches could hold or not. Where most `samples`
+    /// before it were disturbed, long ones would only be disturbed more often.
     fn length_of(&self, work: &Work, could_hold: bool, samples: &[Taken]) -> Nanos {
-        let dirty = samples.iter().filter(|taken| !disturbances(work, &taken.seen).is_empty()).count();
-        if 2 * dirty > samples.len() { self.length } else { self.undisturbed(work, could_hold) }
+        let dirty = samples
+            .iter()
+            .filter(|taken| !disturbances(work, &taken.seen).is_empty())
+            .count();
+        if 2 * dirty > samples.len() {
+            self.length
+        } else {
+            self.undisturbed(work, could_hold)
+        }
     }
 
     /// Length of a sample of `work` that nothing disturbs.
     pub fn undisturbed(&self, work: &Work, could_hold: bool) -> Nanos {
-        if could_hold || !matches!(work, Work::Chase(_)) { self.length } else { self.length * self.in_memory }
+        if could_hold || !matches!(work, Work::Chase(_)) {
+            self.length
+        } else {
+            self.length * self.in_memory
+        }
     }
 
-    /// `samples` of each point, no more and no fewer: in more rounds where they are many, since intervals come from rounds.
+    /// `samples` of each point, no more and no fewer: in more rounds where they are many, since
+    /// intervals come from rounds.
     pub fn exactly(self, samples: u32) -> Self {
         let wanted = samples.div_ceil(self.per_round.max(1)).min(MOST_ROUNDS);
         let rounds = self.rounds.max(wanted).min(samples).max(1);
         let per_round = samples.div_ceil(rounds);
-        Self { per_round, rounds: samples.div_ceil(per_round.max(1)), target: 0.0, most: Some(samples), ..self }
+        Self {
+            per_round,
+            rounds: samples.div_ceil(per_round.max(1)),
+            target: 0.0,
+            most: Some(samples),
+            ..self
+        }
     }
 
-    /// With rounds in each of so many allocations, all of which are taken: enough of them to tell whether allocations
-    /// differ by more than rounds do.
+    /// With rounds in each of so many allocations, all of which are taken: enough of them to tell
+    /// whether allocations differ by more than rounds do.
     pub fn over(self, allocations: u32) -> Self {
         let each = match allocations {
             0 | 1 => return self,
             2 => 3,
             _ => 2,
         };
-        let rounds = self.rounds.max(allocations.saturating_mul(each)).next_multiple_of(allocations);
-        Self { rounds, target: 0.0, ..self }
+        let rounds = self
+            .rounds
+            .max(allocations.saturating_mul(each))
+            .next_multiple_of(allocations);
+        Self {
+            rounds,
+            target: 0.0,
+            ..self
+        }
     }
 
     /// Samples of a round before which `taken` were taken.
     fn in_round(&self, taken: usize) -> u32 {
-        let left = self.most.map_or(u32::MAX, |most| most.saturating_sub(u32::try_from(taken).unwrap_or(u32::MAX)));
+        let left = self.most.map_or(u32::MAX, |most| {
+            most.saturating_sub(u32::try_from(taken).unwrap_or(u32::MAX))
+        });
         self.per_round.min(left)
     }
 }
 
-/// Rounds that a fixed number of samples is spread over at most: each is a line of the journal with all samples so far.
+/// Rounds that a fixed number of samples is spread over at most: each is a line of the journal with
+/// all samples so far.
 const MOST_ROUNDS: u32 = 100;
 
-/// Rounds before the stop rule may end a point: fewer have no 95% interval of the median where rounds differ.
+/// Rounds before the stop rule may end a point: fewer have no 95% interval of the median where
+/// rounds differ.
 const FEWEST_ROUNDS: u32 = 6;
 
 /// Samples discarded at most at the start of a round, once the working set has been walked.
@@ -95,24 +126,28 @@ const MOST_WARM_UPS: usize = 8;
 /// And of a chain that was filled.
 const MOST_WARM_UPS_OF_FILLED: usize = 2;
 
-/// Samples after which it is filled anew, as neighbours may take the cache within milliseconds: more than a few are slower
-/// and slower.
+/// Samples after which it is filled anew, as neighbours may take the cache within milliseconds:
+/// more than a few are slower and slower.
 pub const SAMPLES_OF_A_FILL: u32 = 4;
 
-/// What samples of chains through memory are longer by. Between two samples a chase stands still for a tenth of a millisecond, in
-/// which threads wake each other and the core's clock is read; what the caches hold of page tables goes down with each pause, and
-/// loads take 5% longer in samples of 1 ms than in samples of 8 ms of the same chain in turn. Of 4 ms they are within 1% of these,
-/// and 1 to 2% above a chase that never stands still.
+/// What samples of chains through memory are longer by. Between two samples a chase stands still
+/// for a tenth of a millisecond, in which threads wake each other and the core's clock is read;
+/// what the caches hold of page tables goes down with each pause, and loads take 5% longer in
+/// samples of 1 ms than in samples of 8 ms of the same chain in turn. Of 4 ms they are within 1% of
+/// these, and 1 to 2% above a chase that never stands still.
 pub const IN_MEMORY: f64 = 4.0;
 
-/// The longest chain that the time for filling it lasts for, twice through at a few GB/s. Where this ends, chains are warmed up in
-/// another way, which looks like the end of a cache: no CPU should have so large a one.
+/// The longest chain that the time for filling it lasts for, twice through at a few GB/s. Where
+/// this ends, chains are warmed up in another way, which looks like the end of a cache: no CPU
+/// should have so large a one.
 const SURELY_FILLED: Bytes = Bytes::mib(512);
 
-/// The longest chain that is filled anew within a round: beyond, that takes longer than the samples.
+/// The longest chain that is filled anew within a round: beyond, that takes longer than the
+/// samples.
 const FILLED_OFTEN: Bytes = Bytes::mib(32);
 
-/// Time spent at most on walking a working set that could lie in a cache, or page tables that do, before it is sampled.
+/// Time spent at most on walking a working set that could lie in a cache, or page tables that do,
+/// before it is sampled.
 pub const LONGEST_WALK: Nanos = Nanos(100e6);
 
 /// Part of the time that is left that a race takes at most.
@@ -163,11 +198,14 @@ pub struct PointLog {
 impl PointLog {
     /// Of a point of which nothing was seen yet, and of which short `windows` are taken too.
     pub fn new(windows: Option<Windows>) -> Self {
-        Self { windows, ..Self::default() }
+        Self {
+            windows,
+            ..Self::default()
+        }
     }
 
-    /// What is measured at a point that asks for `asked`: the same, with the kernel that was found fastest where it
-    /// left the choice.
+    /// What is measured at a point that asks for `asked`: the same, with the kernel that was found
+    /// fastest where it left the choice.
     pub fn work<'a>(&'a self, asked: &'a Work) -> &'a Work {
         self.chosen.as_ref().map_or(asked, |chosen| &chosen.work)
     }
@@ -177,7 +215,8 @@ impl PointLog {
         Some(&self.chosen.as_ref()?.choice.as_ref()?.kernel)
     }
 
-    /// Whether no more rounds are wanted: the interval is inside the target, all rounds are done, or it failed.
+    /// Whether no more rounds are wanted: the interval is inside the target, all rounds are done,
+    /// or it failed.
     pub fn finished(&self, sampling: &Sampling) -> bool {
         self.rounds >= sampling.rounds || self.failed() || self.enough
     }
@@ -189,20 +228,32 @@ impl PointLog {
 
     /// Whether the interval of the median is inside the target.
     fn is_enough(&self, work: &Work, sampling: &Sampling) -> bool {
-        let rule = StopRule { relative_width: sampling.target, minimum: 1, maximum: usize::MAX };
-        self.rounds >= FEWEST_ROUNDS && sampling.target > 0.0 && rule.enough(&self.clean_groups(work))
+        let rule = StopRule {
+            relative_width: sampling.target,
+            minimum: 1,
+            maximum: usize::MAX,
+        };
+        self.rounds >= FEWEST_ROUNDS
+            && sampling.target > 0.0
+            && rule.enough(&self.clean_groups(work))
     }
 
-    /// Half the width of the headline's interval relative to its median; `None` where there is no such thing.
+    /// Half the width of the headline's interval relative to its median; `None` where there is no
+    /// such thing.
     pub fn relative_spread(&self, asked: &Work) -> Option<f64> {
         let work = self.work(asked);
-        let Headline { median, interval } = stats::headline(&self.headline_groups(work, |seen| value(work, seen)))?;
-        Some((interval.high / 2.0 - interval.low / 2.0) / median.abs()).filter(|spread| spread.is_finite())
+        let Headline { median, interval } =
+            stats::headline(&self.headline_groups(work, |seen| value(work, seen)))?;
+        Some((interval.high / 2.0 - interval.low / 2.0) / median.abs())
+            .filter(|spread| spread.is_finite())
     }
 
     /// Whether a round went wrong for a reason other than interruption.
     pub fn failed(&self) -> bool {
-        matches!(self.trouble, Some(Trouble::Failed(_) | Trouble::Unsupported(_)))
+        matches!(
+            self.trouble,
+            Some(Trouble::Failed(_) | Trouble::Unsupported(_))
+        )
     }
 
     /// Notes that the run ended before all rounds of the point were done.
@@ -232,36 +283,57 @@ impl PointLog {
 
     /// Values of the clean samples by allocation and round.
     pub(super) fn clean_groups(&self, work: &Work) -> Vec<Vec<Vec<f64>>> {
-        self.groups(|taken| disturbances(work, &taken.seen).is_empty(), |seen| value(work, seen))
+        self.groups(
+            |taken| disturbances(work, &taken.seen).is_empty(),
+            |seen| value(work, seen),
+        )
     }
 
-    /// What `of` makes of the clean samples by allocation and round. With no clean sample there is still what was seen: the
-    /// verdict says what it is worth.
-    pub(super) fn headline_groups(&self, work: &Work, of: impl Fn(&Observation) -> f64) -> Vec<Vec<Vec<f64>>> {
+    /// What `of` makes of the clean samples by allocation and round. With no clean sample there is
+    /// still what was seen: the verdict says what it is worth.
+    pub(super) fn headline_groups(
+        &self,
+        work: &Work,
+        of: impl Fn(&Observation) -> f64,
+    ) -> Vec<Vec<Vec<f64>>> {
         let clean = self.groups(|taken| disturbances(work, &taken.seen).is_empty(), &of);
-        if clean.is_empty() { self.groups(|_| true, of) } else { clean }
+        if clean.is_empty() {
+            self.groups(|_| true, of)
+        } else {
+            clean
+        }
     }
 
     /// What `of` makes of the samples that are `wanted` by allocation and round.
-    fn groups(&self, wanted: impl Fn(&Taken) -> bool, of: impl Fn(&Observation) -> f64) -> Vec<Vec<Vec<f64>>> {
+    fn groups(
+        &self,
+        wanted: impl Fn(&Taken) -> bool,
+        of: impl Fn(&Observation) -> f64,
+    ) -> Vec<Vec<Vec<f64>>> {
         let mut groups: BTreeMap<u32, BTreeMap<u32, Vec<f64>>> = BTreeMap::new();
         for taken in self.samples.iter().filter(|taken| wanted(taken)) {
             let rounds = groups.entry(taken.allocation).or_default();
             rounds.entry(taken.round).or_default().push(of(&taken.seen));
         }
-        groups.into_values().map(|rounds| rounds.into_values().collect()).collect()
+        groups
+            .into_values()
+            .map(|rounds| rounds.into_values().collect())
+            .collect()
     }
 
     /// What the first thread does in a nanosecond by the samples that the headline is of.
     fn pace(&self, work: &Work) -> Result<short_windows::Pace, Trouble> {
-        let of_first = |seen: &Observation| seen.amount as f64 / work.chasing() as f64 / seen.elapsed.0;
+        let of_first =
+            |seen: &Observation| seen.amount as f64 / work.chasing() as f64 / seen.elapsed.0;
         let rates = self.headline_groups(work, of_first).concat().concat();
         let none = || Trouble::Failed("no sample tells how much work a window has".to_owned());
-        stats::median(&rates).map(short_windows::Pace).ok_or_else(none)
+        stats::median(&rates)
+            .map(short_windows::Pace)
+            .ok_or_else(none)
     }
 
-    /// Reads back the pages of an allocation, once; of several the one with the least of the pages asked for counts. Fails
-    /// where they do not lie where the work asked for.
+    /// Reads back the pages of an allocation, once; of several the one with the least of the pages
+    /// asked for counts. Fails where they do not lie where the work asked for.
     fn read_pages(&mut self, machine: &mut dyn Machine, work: &Work) -> Result<(), Trouble> {
         if self.pages_of == Some(self.allocation) {
             return Ok(());
@@ -278,14 +350,25 @@ impl PointLog {
         Ok(())
     }
 
-    /// Marks the samples that the host's or somebody else's use of the CPUs spoiled, by all that is known of that now.
+    /// Marks the samples that the host's or somebody else's use of the CPUs spoiled, by all that is
+    /// known of that now.
     fn mark(&mut self, facts: &HostFacts, baselines: &Baselines, work: &Work) {
         self.nearness.mark(self.samples.iter_mut());
         let apart = smt_interference::apart(work, facts);
-        // Threads that share a core by timing share what it begins: that is no other program's doing.
-        let emulated = facts.system.emulation.get().is_some_and(|name| name != "none");
+        // Threads that share a core by timing share what it begins: that is no other program's
+        // doing.
+        let emulated = facts
+            .system
+            .emulation
+            .get()
+            .is_some_and(|name| name != "none");
         let documented = !emulated && !self.nearness.is_one_core();
-        let width = facts.cpu.integer_width.get().copied().filter(|_| documented);
+        let width = facts
+            .cpu
+            .integer_width
+            .get()
+            .copied()
+            .filter(|_| documented);
         let usual = baselines.usual(work).filter(|_| apart);
         self.usual_issue = smt_interference::baseline(usual, width);
         self.usual_clock = baselines.usual_clock(work);
@@ -294,13 +377,21 @@ impl PointLog {
 
     /// Notes what happened around a round.
     fn note(&mut self, around: &Surroundings, clock_drift: Option<f64>) {
-        self.surroundings = Some(self.surroundings.as_ref().map_or_else(|| around.clone(), |s| together(s, around)));
-        self.clock_drift = clock_drift.into_iter().chain(self.clock_drift).reduce(f64::max);
+        self.surroundings = Some(
+            self.surroundings
+                .as_ref()
+                .map_or_else(|| around.clone(), |s| together(s, around)),
+        );
+        self.clock_drift = clock_drift
+            .into_iter()
+            .chain(self.clock_drift)
+            .reduce(f64::max);
     }
 }
 
-/// Takes one round of samples of `work` and adds them to `log`, and to what the run knows of its cores. No sample begins after
-/// the time `until`. A round that ends there, or by an interruption, keeps the samples that it has.
+/// Takes one round of samples of `work` and adds them to `log`, and to what the run knows of its
+/// cores. No sample begins after the time `until`. A round that ends there, or by an interruption,
+/// keeps the samples that it has.
 pub fn sample_round(
     machine: &mut dyn Machine,
     baselines: &mut Baselines,
@@ -323,11 +414,22 @@ pub(super) fn timely(
     until: Nanos,
 ) -> Result<Observation, Trouble> {
     let left = until - machine.now();
-    let least = if matches!(work, Work::Io(_)) { LEAST_WINDOW.min(length) } else { Nanos::ZERO };
+    let least = if matches!(work, Work::Io(_)) {
+        LEAST_WINDOW.min(length)
+    } else {
+        Nanos::ZERO
+    };
     if left <= least {
         return Err(Trouble::OutOfTime);
     }
-    machine.sample(work, if matches!(work, Work::Io(_)) { length.min(left) } else { length })
+    machine.sample(
+        work,
+        if matches!(work, Work::Io(_)) {
+            length.min(left)
+        } else {
+            length
+        },
+    )
 }
 
 fn try_round(
@@ -341,7 +443,12 @@ fn try_round(
     if log.chosen.is_none() {
         // A race must leave time for the samples.
         let now = machine.now();
-        log.chosen = Some(race(machine, asked, sampling.length, now + (until - now) * RACE_SHARE)?);
+        log.chosen = Some(race(
+            machine,
+            asked,
+            sampling.length,
+            now + (until - now) * RACE_SHARE,
+        )?);
     }
     let work = &log.work(asked).clone();
     machine.elsewhere();
@@ -349,26 +456,43 @@ fn try_round(
     // A core that waits for storage has no clock to speak of.
     let computes = !matches!(work, Work::Io(_));
     let first_cpu = work.cpus().first().copied().filter(|_| computes);
-    log.core_before.extend(first_cpu.and_then(|cpu| machine.core_clock(cpu)).map(|hz| hz.0));
+    log.core_before.extend(
+        first_cpu
+            .and_then(|cpu| machine.core_clock(cpu))
+            .map(|hz| hz.0),
+    );
     log.nearness.read(machine, work, log.rounds);
     let before = machine.surroundings(work.cpus());
     let could_hold = work.fits_last_level(machine.facts());
     let length = sampling.length_of(work, could_hold, &log.samples);
-    // Nothing comes between this and the samples: reading what the system says takes a millisecond or two, in which an idle
-    // CPU loses a part of what its caches hold.
+    // Nothing comes between this and the samples: reading what the system says takes a millisecond
+    // or two, in which an idle CPU loses a part of what its caches hold.
     warm_up(machine, work, length, MOST_WARM_UPS, until)?;
-    let (round, samples_before) = (log.rounds, log.samples.len());
+    let round = log.rounds;
+    let samples_before = log.samples.len();
     let mut result = Ok(());
     let samples = sampling.in_round(log.samples.len());
-    let fills = if could_hold { fills(work, work.inner_cache(machine.facts()), samples) } else { 1 };
+    let fills = if could_hold {
+        fills(work, work.inner_cache(machine.facts()), samples)
+    } else {
+        1
+    };
     for taken in 0..samples {
         let anew = fills > 1 && taken > 0 && taken.is_multiple_of(SAMPLES_OF_A_FILL);
-        let ready = if anew { bring_in(machine, work, length, until) } else { Ok(()) };
+        let ready = if anew {
+            bring_in(machine, work, length, until)
+        } else {
+            Ok(())
+        };
         match ready.and_then(|()| timely(machine, work, length, until)) {
             Ok(seen) => {
                 let is_last = seen.io.as_ref().is_some_and(|io| io.is_last);
                 baselines.note(work, &seen);
-                log.samples.push(Taken { round, allocation: log.allocation, seen });
+                log.samples.push(Taken {
+                    round,
+                    allocation: log.allocation,
+                    seen,
+                });
                 if is_last {
                     log.exhausted = true;
                     break;
@@ -383,7 +507,11 @@ fn try_round(
     // What happens to windows is theirs to show: it is no matter of the samples.
     let surroundings = machine.surroundings(work.cpus());
     log.note(&between(&before, &surroundings), machine.clock_drift());
-    log.core_after.extend(first_cpu.and_then(|cpu| machine.core_clock(cpu)).map(|hz| hz.0));
+    log.core_after.extend(
+        first_cpu
+            .and_then(|cpu| machine.core_clock(cpu))
+            .map(|hz| hz.0),
+    );
     log.nearness.read(machine, work, round);
     log.mark(machine.facts(), baselines, work);
     let placed = log.read_pages(machine, work);
@@ -396,18 +524,24 @@ fn try_round(
     log.rounds += 1;
     log.enough = log.exhausted || log.is_enough(work, sampling);
     if let Some(windows) = log.windows {
-        let share = windows.count.div_ceil(sampling.rounds.max(1)).saturating_mul(log.rounds);
+        let share = windows
+            .count
+            .div_ceil(sampling.rounds.max(1))
+            .saturating_mul(log.rounds);
         let wanted = if log.enough { windows.count } else { share };
         let pace = log.pace(work)?;
-        log.in_windows.take(machine, work, &windows, pace, wanted as usize, until)?;
+        log.in_windows
+            .take(machine, work, &windows, pace, wanted as usize, until)?;
     }
     Ok(())
 }
 
-/// Takes samples that do not count: until a working set that a cache could hold has been walked once, and of a larger one
-/// the page tables behind it, which the caches do hold; then until two in a row agree or `most` were taken.
+/// Takes samples that do not count: until a working set that a cache could hold has been walked
+/// once, and of a larger one the page tables behind it, which the caches do hold; then until two in
+/// a row agree or `most` were taken.
 ///
-/// Page tables are counted in base pages: a virtual machine's huge pages are base pages on many hosts.
+/// Page tables are counted in base pages: a virtual machine's huge pages are base pages on many
+/// hosts.
 pub fn warm_up(
     machine: &mut dyn Machine,
     work: &Work,
@@ -416,13 +550,21 @@ pub fn warm_up(
     until: Nanos,
 ) -> Result<(), Trouble> {
     if let Work::Io(io) = work {
-        // A fifth of a window fills the queue and wakes the device; of operations that are counted none is lost so.
-        return if io.total().is_none() { timely(machine, work, length / 5.0, until).map(|_| ()) } else { Ok(()) };
+        // A fifth of a window fills the queue and wakes the device; of operations that are counted
+        // none is lost so.
+        return if io.total().is_none() {
+            timely(machine, work, length / 5.0, until).map(|_| ())
+        } else {
+            Ok(())
+        };
     }
     bring_in(machine, work, length, until)?;
     // What was filled is warm, and only gets colder.
-    let most =
-        if work.fits_last_level(machine.facts()) && is_filled(work) { most.min(MOST_WARM_UPS_OF_FILLED) } else { most };
+    let most = if work.fits_last_level(machine.facts()) && is_filled(work) {
+        most.min(MOST_WARM_UPS_OF_FILLED)
+    } else {
+        most
+    };
     let mut last = value(work, &timely(machine, work, length, until)?);
     for _ in 1..most {
         let this = value(work, &timely(machine, work, length, until)?);
@@ -435,7 +577,12 @@ pub fn warm_up(
 }
 
 /// Fills the caches, and walks what there is to walk once.
-fn bring_in(machine: &mut dyn Machine, work: &Work, length: Nanos, until: Nanos) -> Result<(), Trouble> {
+fn bring_in(
+    machine: &mut dyn Machine,
+    work: &Work,
+    length: Nanos,
+    until: Nanos,
+) -> Result<(), Trouble> {
     machine.fill()?;
     let facts = machine.facts();
     let mut left = match work.fits_last_level(facts) {
@@ -449,8 +596,8 @@ fn bring_in(machine: &mut dyn Machine, work: &Work, length: Nanos, until: Nanos)
     Ok(())
 }
 
-/// How often `work`, which the caches could hold, is brought into them for `samples` in a row, where the cache before the last
-/// one has `nearer` bytes: what lies in that one is nobody else's.
+/// How often `work`, which the caches could hold, is brought into them for `samples` in a row,
+/// where the cache before the last one has `nearer` bytes: what lies in that one is nobody else's.
 pub fn fills(work: &Work, nearer: Bytes, samples: u32) -> u32 {
     if is_filled(work) && work.working_set() > nearer && work.working_set() <= FILLED_OFTEN {
         samples.div_ceil(SAMPLES_OF_A_FILL).max(1)
@@ -459,19 +606,22 @@ pub fn fills(work: &Work, nearer: Bytes, samples: u32) -> u32 {
     }
 }
 
-/// Whether `work` is a chain that [`Machine::fill`] brings into the caches whole, if they can hold it.
+/// Whether `work` is a chain that [`Machine::fill`] brings into the caches whole, if they can hold
+/// it.
 fn is_filled(work: &Work) -> bool {
     matches!(work, Work::Chase(chase) if chase.touched() <= SURELY_FILLED)
 }
 
-/// How much of a working set that a cache could hold is walked before it is sampled, where the cache before the last one
-/// has `nearer` bytes: all of it, and of a chain that lies in the last one already as much as the nearer one holds twice,
-/// which then has what it would have after any longer walk.
+/// How much of a working set that a cache could hold is walked before it is sampled, where the
+/// cache before the last one has `nearer` bytes: all of it, and of a chain that lies in the last
+/// one already as much as the nearer one holds twice, which then has what it would have after any
+/// longer walk.
 pub fn settling(work: &Work, nearer: Bytes) -> u64 {
     match work {
-        Work::Chase(chase) if is_filled(work) => {
-            chase.nodes().min(2 * nearer.0 / chase.stride.0.max(1)).saturating_mul(chase.threads())
-        }
+        Work::Chase(chase) if is_filled(work) => chase
+            .nodes()
+            .min(2 * nearer.0 / chase.stride.0.max(1))
+            .saturating_mul(chase.threads()),
         _ => work.pass(),
     }
 }

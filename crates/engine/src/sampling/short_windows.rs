@@ -1,7 +1,8 @@
 //! How a quantity is distributed over short windows, beside the headline from continuous samples.
 //!
-//! A headline from samples of a millisecond hides what happens to single accesses: a refresh of the memory, an interrupt, a
-//! neighbour's burst. Windows of some microseconds show it, and are kept apart: nothing in them is left out as dirty.
+//! A headline from samples of a millisecond hides what happens to single accesses: a refresh of the
+//! memory, an interrupt, a neighbour's burst. Windows of some microseconds show it, and are kept
+//! apart: nothing in them is left out as dirty.
 
 use crate::machine::{Machine, Observation, Trouble};
 use crate::work::Work;
@@ -29,8 +30,14 @@ impl Pace {
 }
 
 /// Quantiles that are reported, by the name of the figure and by the name that people read.
-pub const DISTRIBUTION: [(&str, &str); 6] =
-    [("p50", "p50"), ("p90", "p90"), ("p95", "p95"), ("p99", "p99"), ("p99_9", "p99.9"), ("max", "max")];
+pub const DISTRIBUTION: [(&str, &str); 6] = [
+    ("p50", "p50"),
+    ("p90", "p90"),
+    ("p95", "p95"),
+    ("p99", "p99"),
+    ("p99_9", "p99.9"),
+    ("max", "max"),
+];
 
 /// The quantiles, in the order of [`DISTRIBUTION`].
 const QUANTILES: [f64; 6] = [0.5, 0.9, 0.95, 0.99, 0.999, 1.0];
@@ -48,9 +55,10 @@ impl Seen {
         self.values.len()
     }
 
-    /// Takes samples of `work`, whose chunks are the windows, until there are `wanted` of them or the time is `until`. A window is as much work as
-    /// its first thread does in the length asked for by `pace`: what one of these samples finds out by itself, with caches
-    /// that were just disturbed, comes out shorter by up to a factor of ten.
+    /// Takes samples of `work`, whose chunks are the windows, until there are `wanted` of them or
+    /// the time is `until`. A window is as much work as its first thread does in the length asked
+    /// for by `pace`: what one of these samples finds out by itself, with caches that were just
+    /// disturbed, comes out shorter by up to a factor of ten.
     pub fn take(
         &mut self,
         machine: &mut dyn Machine,
@@ -74,19 +82,28 @@ impl Seen {
 
     fn note(&mut self, work: &Work, seen: &Observation, wanted: usize) {
         for &length in seen.chunks.lengths.iter().take(wanted - self.count()) {
-            self.values.push(work.value_of_first(seen.chunks.amount, length.secs()));
+            self.values
+                .push(work.value_of_first(seen.chunks.amount, length.secs()));
             self.nanos.push(length.0);
         }
     }
 
-    /// Quantiles by name, how many windows they are of, and the median length of these; none without windows.
+    /// Quantiles by name, how many windows they are of, and the median length of these; none
+    /// without windows.
     pub fn figures(&self) -> BTreeMap<String, f64> {
-        let Some(length) = stats::median(&self.nanos) else { return BTreeMap::new() };
+        let Some(length) = stats::median(&self.nanos) else {
+            return BTreeMap::new();
+        };
         let quantiles = DISTRIBUTION
             .iter()
             .zip(QUANTILES)
-            .filter_map(|((name, _), q)| Some(((*name).to_owned(), stats::quantile(&self.values, q)?)));
-        let about = [("windows".to_owned(), self.count() as f64), ("window_ns".to_owned(), length)];
+            .filter_map(|((name, _), q)| {
+                Some(((*name).to_owned(), stats::quantile(&self.values, q)?))
+            });
+        let about = [
+            ("windows".to_owned(), self.count() as f64),
+            ("window_ns".to_owned(), length),
+        ];
         quantiles.chain(about).collect()
     }
 }

@@ -1,9 +1,10 @@
-//! Whether somebody else used the core of a sample: the other hardware thread of the core, which inside a virtual machine may be
-//! another machine's.
+//! Whether somebody else used the core of a sample: the other hardware thread of the core, which
+//! inside a virtual machine may be another machine's.
 //!
-//! A core begins as many independent instructions per cycle as it is wide, and shares that among its hardware threads. How many it
-//! begins for this thread, read for a few microseconds beside each sample, falls by a tenth or more when the other thread computes, and
-//! nothing else makes it fall: it needs neither caches nor memory, and a slower clock slows both rulers.
+//! A core begins as many independent instructions per cycle as it is wide, and shares that among
+//! its hardware threads. How many it begins for this thread, read for a few microseconds beside
+//! each sample, falls by a tenth or more when the other thread computes, and nothing else makes it
+//! fall: it needs neither caches nor memory, and a slower clock slows both rulers.
 
 use crate::machine::Observation;
 use crate::sampling::Taken;
@@ -12,33 +13,34 @@ use report::{HostFacts, Places, Relation, SharedCore};
 use std::collections::BTreeMap;
 use units::Hertz;
 
-/// A core that begins less than this share of what it usually begins is shared. Undisturbed readings scatter by half a percent, and from
-/// 0.985 down reads from L2 are slower.
+/// A core that begins less than this share of what it usually begins is shared. Undisturbed
+/// readings scatter by half a percent, and from 0.985 down reads from L2 are slower.
 const SHARED: f64 = 0.97;
 
-/// Readings kept of each set of CPUs, spread over the whole run: somebody else may stay for many seconds.
+/// Readings kept of each set of CPUs, spread over the whole run: somebody else may stay for many
+/// seconds.
 const MOST_READINGS: usize = 2048;
 
 /// Readings before anything is said.
 const FEWEST_READINGS: usize = 20;
 
-/// What a core begins while nobody else uses it is near the top of its readings: a few of them come out too high, where the clock beside
-/// them was interrupted.
+/// What a core begins while nobody else uses it is near the top of its readings: a few of them come
+/// out too high, where the clock beside them was interrupted.
 const TOP: f64 = 0.95;
 
-/// At least this share of the readings lies as near as [`PEAK`] to what is usual. Where they scatter more (an emulator), they say
-/// nothing.
+/// At least this share of the readings lies as near as [`PEAK`] to what is usual. Where they
+/// scatter more (an emulator), they say nothing.
 const PEAK_SHARE: f64 = 0.1;
 
 /// How near that is.
 const PEAK: f64 = 0.02;
 
-/// A core that nobody else uses begins at least this share of its documented width: readings of such cores lie between
-/// 0.94 and 1.00 of it.
+/// A core that nobody else uses begins at least this share of its documented width: readings of
+/// such cores lie between 0.94 and 1.00 of it.
 const DOCUMENTED: f64 = 0.9;
 
-/// Baselines beyond these shares of the documented width are of another core than the documented one: two hardware threads
-/// leave each other more than the lower share.
+/// Baselines beyond these shares of the documented width are of another core than the documented
+/// one: two hardware threads leave each other more than the lower share.
 const PLAUSIBLE: std::ops::RangeInclusive<f64> = 0.4..=1.1;
 
 /// What the cores of a run began, and at what clock, by the CPUs that were measured together.
@@ -77,34 +79,53 @@ impl Readings {
 impl Baselines {
     /// Notes what a sample of `work` showed.
     pub fn note(&mut self, work: &Work, seen: &Observation) {
-        if let Some(clock) = seen.core.filter(|clock| clock.0.is_finite() && !matches!(work, Work::Io(_))) {
-            self.clocks.entry(work.cpus().to_vec()).or_default().note(clock.0);
+        if let Some(clock) = seen
+            .core
+            .filter(|clock| clock.0.is_finite() && !matches!(work, Work::Io(_)))
+        {
+            self.clocks
+                .entry(work.cpus().to_vec())
+                .or_default()
+                .note(clock.0);
         }
-        let Some(rate) = seen.issue.filter(|rate| rate.is_finite()) else { return };
-        self.readings.entry(work.cpus().to_vec()).or_default().note(rate);
+        let Some(rate) = seen.issue.filter(|rate| rate.is_finite()) else {
+            return;
+        };
+        self.readings
+            .entry(work.cpus().to_vec())
+            .or_default()
+            .note(rate);
     }
 
-    /// What the cores of `work` begin while nobody else uses them, in instructions per cycle, by what was seen so far; `None`
-    /// where that cannot be told.
+    /// What the cores of `work` begin while nobody else uses them, in instructions per cycle, by
+    /// what was seen so far; `None` where that cannot be told.
     ///
-    /// Several threads may share a core that the topology has as two: their own readings together decide, and only where these show
-    /// nothing those of each CPU alone.
+    /// Several threads may share a core that the topology has as two: their own readings together
+    /// decide, and only where these show nothing those of each CPU alone.
     pub fn usual(&self, work: &Work) -> Option<f64> {
         let of = |cpus: &[u32]| peak(self.readings.get(cpus)?.kept.clone());
-        let of_each = || work.cpus().iter().map(|&cpu| of(&[cpu])).collect::<Option<Vec<f64>>>();
+        let of_each = || {
+            work.cpus()
+                .iter()
+                .map(|&cpu| of(&[cpu]))
+                .collect::<Option<Vec<f64>>>()
+        };
         of(work.cpus()).or_else(|| of_each()?.into_iter().reduce(f64::min))
     }
 
-    /// The core clock that the CPUs of `work` reach in this run, by what was seen so far; `None` where that cannot be told.
+    /// The core clock that the CPUs of `work` reach in this run, by what was seen so far; `None`
+    /// where that cannot be told.
     pub fn usual_clock(&self, work: &Work) -> Option<Hertz> {
         peak(self.clocks.get(work.cpus())?.kept.clone()).map(Hertz)
     }
 }
 
-/// What the cores begin while nobody else uses them: `usual` by the run itself, but no less than what is documented of
-/// cores with this `integer_width`. A run that somebody shared the core with from beginning to end has no such moment.
+/// What the cores begin while nobody else uses them: `usual` by the run itself, but no less than
+/// what is documented of cores with this `integer_width`. A run that somebody shared the core with
+/// from beginning to end has no such moment.
 pub(super) fn baseline(usual: Option<f64>, integer_width: Option<u32>) -> Option<f64> {
-    let (usual, width) = (usual?, integer_width.map(f64::from));
+    let usual = usual?;
+    let width = integer_width.map(f64::from);
     let width = width.filter(|width| PLAUSIBLE.contains(&(usual / width)));
     Some(width.map_or(usual, |width| usual.max(width * DOCUMENTED)))
 }
@@ -116,27 +137,37 @@ fn peak(mut readings: Vec<f64>) -> Option<f64> {
     }
     readings.sort_by(f64::total_cmp);
     let usual = *readings.get((readings.len() as f64 * TOP) as usize)?;
-    let near = readings.iter().filter(|&&rate| (rate / usual - 1.0).abs() <= PEAK).count();
+    let near = readings
+        .iter()
+        .filter(|&&rate| (rate / usual - 1.0).abs() <= PEAK)
+        .count();
     (near as f64 >= readings.len() as f64 * PEAK_SHARE).then_some(usual)
 }
 
 /// Whether each thread of `work` has a core that no other one of them uses, by the topology.
 pub(super) fn apart(work: &Work, facts: &HostFacts) -> bool {
     let places = Places::of(&facts.topology);
-    let same = |pair: &[u32]| pair[0] == pair[1] || places.relation(pair[0], pair[1]) == Relation::SameCore;
+    let same = |pair: &[u32]| {
+        pair[0] == pair[1] || places.relation(pair[0], pair[1]) == Relation::SameCore
+    };
     !places.ordered(work.cpus()).windows(2).any(same)
 }
 
 /// Marks the samples beside which the core was shared, where `usual` is what it begins alone.
 pub(super) fn mark<'a>(samples: impl Iterator<Item = &'a mut Taken>, usual: Option<f64>) {
     for taken in samples {
-        taken.seen.shared = usual.zip(taken.seen.issue).is_some_and(|(usual, rate)| rate < usual * SHARED);
+        taken.seen.shared = usual
+            .zip(taken.seen.issue)
+            .is_some_and(|(usual, rate)| rate < usual * SHARED);
     }
 }
 
 /// What is to be said of the samples of a point; `None` where nothing can be told.
 pub(super) fn evidence(samples: &[Taken], usual: Option<f64>) -> Option<SharedCore> {
-    let least = samples.iter().filter_map(|taken| taken.seen.issue).reduce(f64::min);
+    let least = samples
+        .iter()
+        .filter_map(|taken| taken.seen.issue)
+        .reduce(f64::min);
     Some(SharedCore {
         shared_samples: samples.iter().filter(|taken| taken.seen.shared).count() as u64,
         usual_per_cycle: usual?,
@@ -155,7 +186,12 @@ mod tests {
         // A sixth of the time alone is enough, whatever the rest shows.
         let of = |alone: usize, shared: usize| {
             let low = (0..shared).map(|i| 2.0 + 2.4 * (i as f64 / shared as f64));
-            peak((0..alone).map(|i| 4.89 + 0.001 * (i % 10) as f64).chain(low).collect())
+            peak(
+                (0..alone)
+                    .map(|i| 4.89 + 0.001 * (i % 10) as f64)
+                    .chain(low)
+                    .collect(),
+            )
         };
         assert!((of(100, 0).unwrap() - 4.9).abs() < 0.01);
         assert!((of(16, 84).unwrap() - 4.9).abs() < 0.01);
@@ -165,7 +201,8 @@ mod tests {
         // A few readings whose clock was interrupted.
         let high = (0..100).map(|i| if i < 3 { 6.2 } else { 4.9 }).collect();
         assert_eq!(peak(high), Some(4.9));
-        // Threads that share a core unknown to the system: that is how this machine is, and the few that read alone are no measure.
+        // Threads that share a core unknown to the system: that is how this machine is, and the few
+        // that read alone are no measure.
         let together = (0..100).map(|i| if i < 4 { 4.9 } else { 2.45 }).collect();
         assert_eq!(peak(together), Some(2.45));
     }
@@ -198,10 +235,20 @@ mod tests {
     #[test]
     fn several_cpus_are_held_against_themselves_and_else_against_each_alone() {
         let lock = |cpus: &[u32]| {
-            let (operation, shared) = (LockOperation::ALL[0], false);
-            Work::Lock(LockWork { operation, cpus: cpus.to_vec(), shared, inside: 0, between: 0 })
+            let operation = LockOperation::ALL[0];
+            let shared = false;
+            Work::Lock(LockWork {
+                operation,
+                cpus: cpus.to_vec(),
+                shared,
+                inside: 0,
+                between: 0,
+            })
         };
-        let seen = |rate: f64| Observation { issue: Some(rate), ..Default::default() };
+        let seen = |rate: f64| Observation {
+            issue: Some(rate),
+            ..Default::default()
+        };
         let mut rates = Baselines::default();
         for i in 0..50 {
             rates.note(&lock(&[0]), &seen(4.9));
@@ -210,7 +257,11 @@ mod tests {
             rates.note(&lock(&[0, 2]), &seen(2.4));
         }
         assert_eq!(rates.usual(&lock(&[0])), Some(4.9));
-        assert_eq!(rates.usual(&lock(&[0, 1])), Some(4.8), "their own say nothing");
+        assert_eq!(
+            rates.usual(&lock(&[0, 1])),
+            Some(4.8),
+            "their own say nothing"
+        );
         assert_eq!(rates.usual(&lock(&[0, 2])), Some(2.4));
         assert_eq!(rates.usual(&lock(&[0, 3])), None);
     }
@@ -220,13 +271,26 @@ mod tests {
         let taken = |rate: Option<f64>| Taken {
             round: 0,
             allocation: 0,
-            seen: Observation { issue: rate, ..Default::default() },
+            seen: Observation {
+                issue: rate,
+                ..Default::default()
+            },
         };
         let mut samples = [Some(4.9), Some(4.8), Some(4.7), Some(2.4), None].map(taken);
         mark(samples.iter_mut(), Some(4.9));
-        assert_eq!(samples.each_ref().map(|t| t.seen.shared), [false, false, true, true, false]);
+        assert_eq!(
+            samples.each_ref().map(|t| t.seen.shared),
+            [false, false, true, true, false]
+        );
         let told = evidence(&samples, Some(4.9)).unwrap();
-        assert_eq!((told.shared_samples, told.usual_per_cycle, told.least_per_cycle), (2, 4.9, 2.4));
+        assert_eq!(
+            (
+                told.shared_samples,
+                told.usual_per_cycle,
+                told.least_per_cycle
+            ),
+            (2, 4.9, 2.4)
+        );
         mark(samples.iter_mut(), None);
         assert!(samples.iter().all(|t| !t.seen.shared) && evidence(&samples, None).is_none());
     }

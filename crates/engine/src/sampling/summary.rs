@@ -8,7 +8,9 @@ use crate::sampling::{PointLog, Taken, value};
 use crate::work::Probe;
 use crate::work::Work;
 use host::noise::ThreadNoise;
-use report::{Cause, Choice, Evidence, Limit, Load, Measured, Outcome, Sample, Storage, Summary, Verdict};
+use report::{
+    Cause, Choice, Evidence, Limit, Load, Measured, Outcome, Sample, Storage, Summary, Verdict,
+};
 use std::collections::BTreeMap;
 use units::{Hertz, Nanos};
 
@@ -61,7 +63,17 @@ pub struct Evaluation {
 impl Evaluation {
     /// The outcome with a `verdict` on it.
     pub fn with_verdict(self, verdict: Verdict) -> Outcome {
-        let Self { summary, load, storage, also, choice, limit, samples, evidence, .. } = self;
+        let Self {
+            summary,
+            load,
+            storage,
+            also,
+            choice,
+            limit,
+            samples,
+            evidence,
+            ..
+        } = self;
         Outcome::Measured(Box::new(Measured {
             summary,
             load,
@@ -84,18 +96,31 @@ pub fn evaluate(log: &PointLog, asked: &Work, frame: &Frame<'_>) -> Result<Evalu
     let work = log.work(asked);
     let trouble = log.trouble.clone();
     if log.samples.is_empty() || log.failed() {
-        return Err(trouble.unwrap_or(Trouble::Failed("no sample was taken".to_owned())).into());
+        return Err(trouble
+            .unwrap_or(Trouble::Failed("no sample was taken".to_owned()))
+            .into());
     }
     let groups = log.headline_groups(work, |seen| value(work, seen));
     let Some(mut summary) = summarise(&groups, work) else {
-        return Err(Outcome::Failed { reason: "the samples have no finite median".to_owned() });
+        return Err(Outcome::Failed {
+            reason: "the samples have no finite median".to_owned(),
+        });
     };
-    let dirty = log.samples.iter().filter(|t| !disturbances(work, &t.seen).is_empty()).count() as u64;
+    let dirty = log
+        .samples
+        .iter()
+        .filter(|t| !disturbances(work, &t.seen).is_empty())
+        .count() as u64;
     summary.clean_samples = log.samples.len() as u64 - dirty;
     let evidence = evidence(log, work, frame, dirty, &summary);
     let storage = storage(log, work, frame);
     let mut also = also(work, &summary, core_cycles(log, work));
-    also.extend(storage.as_ref().map(|s| io::also(s, summary.median, cpu_time(log))).unwrap_or_default());
+    also.extend(
+        storage
+            .as_ref()
+            .map(|s| io::also(s, summary.median, cpu_time(log)))
+            .unwrap_or_default(),
+    );
     also.extend(fairness(log, work).map(|share| ("fairness".to_owned(), share)));
     also.extend(log.in_windows.figures());
     Ok(Evaluation {
@@ -104,7 +129,11 @@ pub fn evaluate(log: &PointLog, asked: &Work, frame: &Frame<'_>) -> Result<Evalu
         also,
         choice: log.chosen.as_ref().and_then(|chosen| chosen.choice.clone()),
         limit: frame.limit.and_then(|limit| limit(core_clock(log))),
-        samples: log.samples.iter().map(|taken| sample(work, taken)).collect(),
+        samples: log
+            .samples
+            .iter()
+            .map(|taken| sample(work, taken))
+            .collect(),
         evidence,
         summary,
         groups,
@@ -115,46 +144,72 @@ pub fn evaluate(log: &PointLog, asked: &Work, frame: &Frame<'_>) -> Result<Evalu
     })
 }
 
-/// What operations on storage came to, in all windows: nothing of what happened to single ones is left out.
+/// What operations on storage came to, in all windows: nothing of what happened to single ones is
+/// left out.
 fn storage(log: &PointLog, work: &Work, frame: &Frame<'_>) -> Option<Box<Storage>> {
     let Work::Io(io) = work else { return None };
-    let windows = log.samples.iter().filter_map(|taken| taken.seen.io.as_deref());
+    let windows = log
+        .samples
+        .iter()
+        .filter_map(|taken| taken.seen.io.as_deref());
     let mut storage = io::storage(io, windows, frame.memory);
-    storage.seeks = io::by_distance(log.samples.iter().filter_map(|t| Some((t.round, t.seen.io.as_deref()?))));
+    storage.seeks = io::by_distance(
+        log.samples
+            .iter()
+            .filter_map(|t| Some((t.round, t.seen.io.as_deref()?))),
+    );
     Some(Box::new(storage))
 }
 
 /// CPU time of all windows on storage; `None` where the system does not tell.
 fn cpu_time(log: &PointLog) -> Option<Nanos> {
-    log.samples.iter().map(|taken| taken.seen.io.as_ref()?.cpu).sum()
+    log.samples
+        .iter()
+        .map(|taken| taken.seen.io.as_ref()?.cpu)
+        .sum()
 }
 
 fn sample(work: &Work, taken: &Taken) -> Sample {
     let seen = &taken.seen;
     let dirt = disturbances(work, seen);
-    let elsewhere = seen.found_on.clone().filter(|_| disturbance::moves(work, seen) > 0);
+    let elsewhere = seen
+        .found_on
+        .clone()
+        .filter(|_| disturbance::moves(work, seen) > 0);
     Sample {
         value: value(work, seen),
         elapsed_ns: seen.elapsed.0,
         work: seen.amount,
-        traffic: seen.traffic.map(|beside| beside.payload / seen.elapsed.secs()),
+        traffic: seen
+            .traffic
+            .map(|beside| beside.payload / seen.elapsed.secs()),
         core_hz: seen.core.map(|hz| hz.0),
         round: taken.round,
         allocation: taken.allocation,
         gaps_ns: Some(seen.gaps.total.0).filter(|&ns| ns > 0.0),
         cpus: elsewhere.unwrap_or_default(),
-        dirty: (!dirt.is_empty()).then(|| dirt.into_iter().map(|(_, text)| text).collect::<Vec<_>>().join(", ")),
+        dirty: (!dirt.is_empty()).then(|| {
+            dirt.into_iter()
+                .map(|(_, text)| text)
+                .collect::<Vec<_>>()
+                .join(", ")
+        }),
     }
 }
 
-/// The traffic beside the work in a few figures, of the samples that the headline is of; `None` where there was none.
+/// The traffic beside the work in a few figures, of the samples that the headline is of; `None`
+/// where there was none.
 fn load(log: &PointLog, work: &Work) -> Option<Load> {
     let rates = |rate: fn(&Beside) -> f64| {
-        let of = |seen: &Observation| seen.traffic.map_or(0.0, |beside| rate(&beside) / seen.elapsed.secs());
+        let of = |seen: &Observation| {
+            seen.traffic
+                .map_or(0.0, |beside| rate(&beside) / seen.elapsed.secs())
+        };
         stats::headline(&log.headline_groups(work, of))
     };
     log.samples.first()?.seen.traffic?;
-    let (payload, bus) = (rates(|beside| beside.payload)?, rates(|beside| beside.bus)?);
+    let payload = rates(|beside| beside.payload)?;
+    let bus = rates(|beside| beside.bus)?;
     Some(Load {
         median: payload.median,
         ci_low: payload.interval.low,
@@ -168,7 +223,11 @@ fn load(log: &PointLog, work: &Work) -> Option<Load> {
 fn summarise(groups: &[Vec<Vec<f64>>], work: &Work) -> Option<Summary> {
     let all = groups.concat().concat();
     let headline = stats::headline(groups)?;
-    let best = all.iter().copied().reduce(if work.higher_is_better() { f64::max } else { f64::min })?;
+    let best = all.iter().copied().reduce(if work.higher_is_better() {
+        f64::max
+    } else {
+        f64::min
+    })?;
     Some(Summary {
         median: headline.median,
         best,
@@ -185,34 +244,52 @@ fn summarise(groups: &[Vec<Vec<f64>>], work: &Work) -> Option<Summary> {
 
 /// The core clocks beside the clean samples.
 fn core_clocks(log: &PointLog, work: &Work) -> Vec<f64> {
-    let clean = log.samples.iter().filter(|t| disturbances(work, &t.seen).is_empty());
+    let clean = log
+        .samples
+        .iter()
+        .filter(|t| disturbances(work, &t.seen).is_empty());
     clean.filter_map(|t| t.seen.core).map(|hz| hz.0).collect()
 }
 
 /// The core clock during the point, `None` where it could not be established.
 fn core_clock(log: &PointLog) -> Option<Hertz> {
-    let beside: Vec<f64> = log.samples.iter().filter_map(|t| t.seen.core).map(|hz| hz.0).collect();
+    let beside: Vec<f64> = log
+        .samples
+        .iter()
+        .filter_map(|t| t.seen.core)
+        .map(|hz| hz.0)
+        .collect();
     stats::median(&beside).map(Hertz)
 }
 
-/// Median over the clean samples of the core cycles that a hop, an instruction or a round trip took, each by the clock beside it.
+/// Median over the clean samples of the core cycles that a hop, an instruction or a round trip
+/// took, each by the clock beside it.
 fn core_cycles(log: &PointLog, work: &Work) -> Option<f64> {
     if work.higher_is_better() {
         return None;
     }
-    let clean = log.samples.iter().map(|t| &t.seen).filter(|seen| disturbances(work, seen).is_empty());
-    let cycles: Option<Vec<f64>> = clean.map(|o| o.core.map(|hz| hz.cycles_in(Nanos(value(work, o))))).collect();
+    let clean = log
+        .samples
+        .iter()
+        .map(|t| &t.seen)
+        .filter(|seen| disturbances(work, seen).is_empty());
+    let cycles: Option<Vec<f64>> = clean
+        .map(|o| o.core.map(|hz| hz.cycles_in(Nanos(value(work, o)))))
+        .collect();
     stats::median(&cycles?)
 }
 
-/// Median over the clean samples, or all where none is clean, of what the thread that did least streamed of what the one
-/// that did most streamed; `None` for a single thread.
+/// Median over the clean samples, or all where none is clean, of what the thread that did least
+/// streamed of what the one that did most streamed; `None` for a single thread.
 fn fairness(log: &PointLog, work: &Work) -> Option<f64> {
     if !matches!(work, Work::Stream(w) if w.cpus.len() > 1) {
         return None;
     }
     let of = |clean: bool| -> Vec<f64> {
-        let wanted = log.samples.iter().filter(|t| !clean || disturbances(work, &t.seen).is_empty());
+        let wanted = log
+            .samples
+            .iter()
+            .filter(|t| !clean || disturbances(work, &t.seen).is_empty());
         wanted.filter_map(|t| t.seen.fairness).collect()
     };
     stats::median(&of(true)).or_else(|| stats::median(&of(false)))
@@ -226,25 +303,46 @@ fn also(work: &Work, summary: &Summary, core_cycles: Option<f64>) -> BTreeMap<St
             let window = summary.median / contract.payload_factor() as f64;
             BTreeMap::from([
                 ("single_count".to_owned(), window),
-                ("bus_estimate".to_owned(), window * contract.bus_factor() as f64),
+                (
+                    "bus_estimate".to_owned(),
+                    window * contract.bus_factor() as f64,
+                ),
             ])
         }
-        Work::Chase(_) => core_cycles.map(|cycles| ("core_cycles".to_owned(), cycles)).into_iter().collect(),
+        Work::Chase(_) => core_cycles
+            .map(|cycles| ("core_cycles".to_owned(), cycles))
+            .into_iter()
+            .collect(),
         Work::Loaded(w) => match w.probe() {
-            Probe::Chase(_) => core_cycles.map(|cycles| ("core_cycles".to_owned(), cycles)).into_iter().collect(),
+            Probe::Chase(_) => core_cycles
+                .map(|cycles| ("core_cycles".to_owned(), cycles))
+                .into_iter()
+                .collect(),
             Probe::Stream(stream) => BTreeMap::from([
                 ("single_count".to_owned(), summary.median),
-                ("bus_estimate".to_owned(), summary.median * stream.bus_factor()),
+                (
+                    "bus_estimate".to_owned(),
+                    summary.median * stream.bus_factor(),
+                ),
             ]),
         },
         Work::Instruction(_) => {
-            let cycles = core_cycles.map(|c| [("core_cycles".to_owned(), c), ("per_cycle".to_owned(), 1.0 / c)]);
+            let cycles = core_cycles.map(|c| {
+                [
+                    ("core_cycles".to_owned(), c),
+                    ("per_cycle".to_owned(), 1.0 / c),
+                ]
+            });
             let per_second = ("per_second".to_owned(), 1e9 / summary.median);
             cycles.into_iter().flatten().chain([per_second]).collect()
         }
         Work::HandOff(_) => {
             let one_way = ("one_way_ns".to_owned(), summary.median / 2.0);
-            core_cycles.map(|cycles| ("core_cycles".to_owned(), cycles)).into_iter().chain([one_way]).collect()
+            core_cycles
+                .map(|cycles| ("core_cycles".to_owned(), cycles))
+                .into_iter()
+                .chain([one_way])
+                .collect()
         }
         Work::Io(_) => BTreeMap::new(),
         Work::Lock(w) => {
@@ -257,16 +355,29 @@ fn also(work: &Work, summary: &Summary, core_cycles: Option<f64>) -> BTreeMap<St
 /// The disturbed samples by their first cause.
 fn disturbed_by(log: &PointLog, work: &Work) -> BTreeMap<Cause, u64> {
     let mut counts = BTreeMap::new();
-    for (cause, _) in log.samples.iter().filter_map(|taken| disturbances(work, &taken.seen).into_iter().next()) {
+    for (cause, _) in log
+        .samples
+        .iter()
+        .filter_map(|taken| disturbances(work, &taken.seen).into_iter().next())
+    {
         *counts.entry(cause).or_default() += 1;
     }
     counts
 }
 
-fn evidence(log: &PointLog, work: &Work, frame: &Frame<'_>, dirty: u64, summary: &Summary) -> Evidence {
+fn evidence(
+    log: &PointLog,
+    work: &Work,
+    frame: &Frame<'_>,
+    dirty: u64,
+    summary: &Summary,
+) -> Evidence {
     let seen = || log.samples.iter().map(|t| &t.seen);
     let noise: Option<Vec<ThreadNoise>> = seen().map(|o| o.noise).collect();
-    let noise = noise.map(|all| all.into_iter().fold(ThreadNoise::default(), ThreadNoise::plus));
+    let noise = noise.map(|all| {
+        all.into_iter()
+            .fold(ThreadNoise::default(), ThreadNoise::plus)
+    });
     let readable = seen().all(|o| o.found_on.is_some());
     let migrations = readable.then(|| seen().map(|o| disturbance::moves(work, o)).sum::<u64>());
     let (pages, unchecked) = log.pages.clone().unwrap_or_default();

@@ -2,16 +2,21 @@
 
 use report::Surroundings;
 
-/// What happened between two readings. What one of them lacks is unknown; counts that went back (a counter was reset) are
-/// none.
+/// What happened between two readings. What one of them lacks is unknown; counts that went back (a
+/// counter was reset) are none.
 pub fn between(before: &Surroundings, after: &Surroundings) -> Surroundings {
-    let time = |of: fn(&Surroundings) -> Option<f64>| of(before).zip(of(after)).map(|(b, a)| (a - b).max(0.0));
-    let count = |of: fn(&Surroundings) -> Option<u64>| of(before).zip(of(after)).map(|(b, a)| a.saturating_sub(b));
+    let time = |of: fn(&Surroundings) -> Option<f64>| {
+        of(before).zip(of(after)).map(|(b, a)| (a - b).max(0.0))
+    };
+    let count = |of: fn(&Surroundings) -> Option<u64>| {
+        of(before).zip(of(after)).map(|(b, a)| a.saturating_sub(b))
+    };
     Surroundings {
         elapsed_ns: (after.elapsed_ns - before.elapsed_ns).max(0.0),
         stolen_ns: time(|s| s.stolen_ns),
         throttled_ns: time(|s| s.throttled_ns),
-        // The difference of two clocks of which one goes in steps: cut off at zero, errors would add up.
+        // The difference of two clocks of which one goes in steps: cut off at zero, errors would
+        // add up.
         others_ns: before.others_ns.zip(after.others_ns).map(|(b, a)| a - b),
         cpu_pressure_ns: time(|s| s.cpu_pressure_ns),
         memory_pressure_ns: time(|s| s.memory_pressure_ns),
@@ -24,7 +29,9 @@ pub fn between(before: &Surroundings, after: &Surroundings) -> Surroundings {
 /// Two stretches of time taken together. What is unknown of one of them is unknown of both.
 pub fn together(one: &Surroundings, other: &Surroundings) -> Surroundings {
     let time = |of: fn(&Surroundings) -> Option<f64>| of(one).zip(of(other)).map(|(a, b)| a + b);
-    let count = |of: fn(&Surroundings) -> Option<u64>| of(one).zip(of(other)).map(|(a, b)| a.saturating_add(b));
+    let count = |of: fn(&Surroundings) -> Option<u64>| {
+        of(one).zip(of(other)).map(|(a, b)| a.saturating_add(b))
+    };
     Surroundings {
         elapsed_ns: one.elapsed_ns + other.elapsed_ns,
         stolen_ns: time(|s| s.stolen_ns),
@@ -47,16 +54,30 @@ mod tests {
     use super::*;
 
     fn reading(elapsed: f64, stolen: Option<f64>, interrupts: Option<u64>) -> Surroundings {
-        Surroundings { elapsed_ns: elapsed, stolen_ns: stolen, interrupts, ..Default::default() }
+        Surroundings {
+            elapsed_ns: elapsed,
+            stolen_ns: stolen,
+            interrupts,
+            ..Default::default()
+        }
     }
 
     #[test]
     fn differences_and_sums_keep_the_unknown() {
-        let first = between(&reading(10.0, Some(5.0), Some(9)), &reading(30.0, Some(7.0), Some(4)));
+        let first = between(
+            &reading(10.0, Some(5.0), Some(9)),
+            &reading(30.0, Some(7.0), Some(4)),
+        );
         assert_eq!(first, reading(20.0, Some(2.0), Some(0)));
-        let others = |ns| Surroundings { others_ns: Some(ns), ..Surroundings::default() };
+        let others = |ns| Surroundings {
+            others_ns: Some(ns),
+            ..Surroundings::default()
+        };
         assert_eq!(between(&others(20.0), &others(10.0)).others_ns, Some(-10.0));
-        let second = between(&reading(40.0, None, Some(4)), &reading(45.0, Some(7.0), Some(6)));
+        let second = between(
+            &reading(40.0, None, Some(4)),
+            &reading(45.0, Some(7.0), Some(6)),
+        );
         assert_eq!(second, reading(5.0, None, Some(2)));
         assert_eq!(together(&first, &second), reading(25.0, None, Some(2)));
         assert_eq!(highest(Some(40.0), Some(60.0)), Some(60.0));

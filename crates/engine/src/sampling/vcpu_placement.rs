@@ -1,8 +1,10 @@
-//! Whether the host of a virtual machine moved the machine's CPUs closer to each other while a point was measured.
+//! Whether the host of a virtual machine moved the machine's CPUs closer to each other while a
+//! point was measured.
 //!
-//! A host schedules the CPUs of its guests as it likes: what the guest knows as two cores may for a while be two threads of one,
-//! which halves what they read from their first cache and is nothing that the guest's kernel counts. What shows it is
-//! how long a cache line takes from one to the other, by a factor of three to ten.
+//! A host schedules the CPUs of its guests as it likes: what the guest knows as two cores may for a
+//! while be two threads of one, which halves what they read from their first cache and is nothing
+//! that the guest's kernel counts. What shows it is how long a cache line takes from one to the
+//! other, by a factor of three to ten.
 
 use crate::machine::{Machine, Observation};
 use crate::sampling::Taken;
@@ -13,17 +15,21 @@ use report::{CloserCpus, HostFacts, Places, Relation};
 use std::collections::{BTreeMap, BTreeSet};
 use units::Nanos;
 
-/// Pairs whose hand-off is read around a round, some tens of microseconds each; with more of them they take turns.
+/// Pairs whose hand-off is read around a round, some tens of microseconds each; with more of them
+/// they take turns.
 const PAIRS: usize = 6;
 
-/// Round trips that differ by less than this are of the same distance: within a place they scatter by tens of percents.
+/// Round trips that differ by less than this are of the same distance: within a place they scatter
+/// by tens of percents.
 const APART: f64 = 2.5;
 
-/// Readings of a pair that have to lie above the others: a single long one may have been interrupted.
+/// Readings of a pair that have to lie above the others: a single long one may have been
+/// interrupted.
 const FEWEST_FAR: usize = 2;
 
-/// Two CPUs whose round trips are below this are two hardware threads of one core. Published round trips of such threads
-/// are 8 to 21 ns, those of the nearest two cores 32 ns and more (docs/method/core-to-core.md has the sources).
+/// Two CPUs whose round trips are below this are two hardware threads of one core. Published round
+/// trips of such threads are 8 to 21 ns, those of the nearest two cores 32 ns and more
+/// (docs/method/core-to-core.md has the sources).
 pub const ONE_CORE: Nanos = Nanos(27.0);
 
 /// Round trips of the pairs of a point, each with the round that it was read beside.
@@ -37,7 +43,10 @@ impl Nearness {
     pub fn read(&mut self, machine: &mut dyn Machine, work: &Work, round: u32) {
         for pair in pairs(work, machine.facts(), round as usize) {
             let seen = machine.hand_off(pair);
-            if let Some(time) = seen.and_then(|seen| round_trip(pair, &seen)).filter(|time| time.0 > 0.0) {
+            if let Some(time) = seen
+                .and_then(|seen| round_trip(pair, &seen))
+                .filter(|time| time.0 > 0.0)
+            {
                 self.readings.entry(pair).or_default().push((round, time.0));
             }
         }
@@ -55,15 +64,25 @@ impl Nearness {
     fn closer(&self) -> BTreeSet<u32> {
         let of = |readings: &Vec<(u32, f64)>| {
             let border = border(readings).unwrap_or(0.0);
-            readings.iter().filter(|r| r.1 < border).map(|r| r.0).collect::<Vec<u32>>()
+            readings
+                .iter()
+                .filter(|r| r.1 < border)
+                .map(|r| r.0)
+                .collect::<Vec<u32>>()
         };
         self.readings.values().flat_map(of).collect()
     }
 
-    /// Whether two CPUs were threads of one core most of the time, whatever the topology says of them.
+    /// Whether two CPUs were threads of one core most of the time, whatever the topology says of
+    /// them.
     pub(super) fn is_one_core(&self) -> bool {
-        let of = |readings: &Vec<(u32, f64)>| stats::median(&readings.iter().map(|r| r.1).collect::<Vec<f64>>());
-        self.readings.values().filter_map(of).any(|median| median < ONE_CORE.0)
+        let of = |readings: &Vec<(u32, f64)>| {
+            stats::median(&readings.iter().map(|r| r.1).collect::<Vec<f64>>())
+        };
+        self.readings
+            .values()
+            .filter_map(of)
+            .any(|median| median < ONE_CORE.0)
     }
 
     /// What is to be said of it; `None` where nothing was read.
@@ -71,9 +90,16 @@ impl Nearness {
         let all = || self.readings.values().flatten();
         let rounds: BTreeSet<u32> = all().map(|r| r.0).collect();
         // The pair that was nearest is the one to tell of.
-        let (pair, readings) = self.readings.iter().min_by(|a, b| least(a.1).total_cmp(&least(b.1)))?;
+        let (pair, readings) = self
+            .readings
+            .iter()
+            .min_by(|a, b| least(a.1).total_cmp(&least(b.1)))?;
         let border = border(readings).unwrap_or(0.0);
-        let far: Vec<f64> = readings.iter().map(|r| r.1).filter(|&time| time >= border).collect();
+        let far: Vec<f64> = readings
+            .iter()
+            .map(|r| r.1)
+            .filter(|&time| time >= border)
+            .collect();
         Some(CloserCpus {
             cpus: *pair,
             closer_rounds: self.closer().len() as u64,
@@ -85,10 +111,15 @@ impl Nearness {
     }
 }
 
-/// The time of one round trip between `pair`; `None` if either thread was interrupted. An interrupted reading is too long:
-/// a few of them would be taken for the usual distance, and all others for a short one.
+/// The time of one round trip between `pair`; `None` if either thread was interrupted. An
+/// interrupted reading is too long: a few of them would be taken for the usual distance, and all
+/// others for a short one.
 fn round_trip(pair: [u32; 2], seen: &Observation) -> Option<Nanos> {
-    let work = HandOffWork { kernel: HandOff::CompareAndSwap, cpus: pair, lines: 1 };
+    let work = HandOffWork {
+        kernel: HandOff::CompareAndSwap,
+        cpus: pair,
+        lines: 1,
+    };
     let undisturbed = seen.amount > 0 && disturbances(&Work::HandOff(work), seen).is_empty();
     undisturbed.then(|| seen.elapsed * (1.0 / seen.amount as f64))
 }
@@ -97,8 +128,8 @@ fn least(readings: &[(u32, f64)]) -> f64 {
     readings.iter().map(|r| r.1).fold(f64::INFINITY, f64::min)
 }
 
-/// The time of a round trip below which a pair was closer than usual: in the widest gap of its readings, where that is
-/// wide enough and enough lies above it.
+/// The time of a round trip below which a pair was closer than usual: in the widest gap of its
+/// readings, where that is wide enough and enough lies above it.
 fn border(readings: &[(u32, f64)]) -> Option<f64> {
     let mut times: Vec<f64> = readings.iter().map(|r| r.1).collect();
     times.sort_by(f64::total_cmp);
@@ -108,9 +139,14 @@ fn border(readings: &[(u32, f64)]) -> Option<f64> {
     (high / low >= APART).then(|| (low * high).sqrt())
 }
 
-/// The pairs of CPUs of `work` to look at: of a virtual machine only, and not those that the topology has on one core.
+/// The pairs of CPUs of `work` to look at: of a virtual machine only, and not those that the
+/// topology has on one core.
 fn pairs(work: &Work, facts: &HostFacts, turn: usize) -> Vec<[u32; 2]> {
-    let is_virtual = facts.system.virtualization.get().is_some_and(|name| name != "none");
+    let is_virtual = facts
+        .system
+        .virtualization
+        .get()
+        .is_some_and(|name| name != "none");
     if !is_virtual || matches!(work, Work::Io(_)) || work.is_oversubscribed() {
         return Vec::new();
     }
@@ -118,14 +154,27 @@ fn pairs(work: &Work, facts: &HostFacts, turn: usize) -> Vec<[u32; 2]> {
     let cpus: Vec<u32> = cpus.into_iter().collect();
     let places = Places::of(&facts.topology);
     let apart = |pair: &[u32; 2]| places.relation(pair[0], pair[1]) != Relation::SameCore;
-    // Beyond some CPUs only neighbours in number: a host moves them one by one, and all pairs would be thousands.
-    let reach = if cpus.len() <= 2 * PAIRS { cpus.len() } else { 2 };
+    // Beyond some CPUs only neighbours in number: a host moves them one by one, and all pairs would
+    // be thousands.
+    let reach = if cpus.len() <= 2 * PAIRS {
+        cpus.len()
+    } else {
+        2
+    };
     let all: Vec<[u32; 2]> = (1..reach)
-        .flat_map(|step| cpus.windows(step + 1).map(move |between| [between[0], between[step]]))
+        .flat_map(|step| {
+            cpus.windows(step + 1)
+                .map(move |between| [between[0], between[step]])
+        })
         .filter(apart)
         .collect();
     let count = all.len().min(PAIRS);
-    all.iter().copied().cycle().skip(turn * count % all.len().max(1)).take(count).collect()
+    all.iter()
+        .copied()
+        .cycle()
+        .skip(turn * count % all.len().max(1))
+        .take(count)
+        .collect()
 }
 
 #[cfg(test)]
@@ -135,8 +184,14 @@ mod tests {
     use host::noise::ThreadNoise;
 
     fn of(times: &[f64]) -> Nearness {
-        let readings = times.iter().enumerate().map(|(round, &time)| (round as u32, time)).collect();
-        Nearness { readings: BTreeMap::from([([0, 1], readings)]) }
+        let readings = times
+            .iter()
+            .enumerate()
+            .map(|(round, &time)| (round as u32, time))
+            .collect();
+        Nearness {
+            readings: BTreeMap::from([([0, 1], readings)]),
+        }
     }
 
     #[test]
@@ -144,8 +199,15 @@ mod tests {
         let seen = of(&[150.0, 148.0, 17.0, 152.0, 16.0, 180.0]);
         assert_eq!(seen.closer(), BTreeSet::from([2, 4]));
         let told = seen.evidence().unwrap();
-        assert_eq!((told.cpus, told.closer_rounds, told.rounds, told.nearest_ns), ([0, 1], 2, 6, 16.0));
-        assert!((148.0..=152.0).contains(&told.usual_ns), "{}", told.usual_ns);
+        assert_eq!(
+            (told.cpus, told.closer_rounds, told.rounds, told.nearest_ns),
+            ([0, 1], 2, 6, 16.0)
+        );
+        assert!(
+            (148.0..=152.0).contains(&told.usual_ns),
+            "{}",
+            told.usual_ns
+        );
     }
 
     #[test]
@@ -168,8 +230,14 @@ mod tests {
         let seen = |switches: u64, gap: f64, amount: u64| Observation {
             elapsed: Nanos(30e3),
             amount,
-            noise: Some(ThreadNoise { involuntary_switches: switches, ..quiet }),
-            gaps: Gaps { total: Nanos(gap), longest: Nanos(gap) },
+            noise: Some(ThreadNoise {
+                involuntary_switches: switches,
+                ..quiet
+            }),
+            gaps: Gaps {
+                total: Nanos(gap),
+                longest: Nanos(gap),
+            },
             found_on: Some(vec![0, 1]),
             ..Default::default()
         };
@@ -181,7 +249,13 @@ mod tests {
 
     #[test]
     fn scatter_a_single_long_one_and_one_kind_only_are_no_move() {
-        for times in [&[150.0, 90.0, 120.0, 200.0][..], &[17.0, 16.0, 17.0, 900.0], &[17.0; 5], &[150.0], &[]] {
+        for times in [
+            &[150.0, 90.0, 120.0, 200.0][..],
+            &[17.0, 16.0, 17.0, 900.0],
+            &[17.0; 5],
+            &[150.0],
+            &[],
+        ] {
             assert!(of(times).closer().is_empty(), "{times:?}");
         }
         assert_eq!(of(&[]).evidence().map(|told| told.rounds), None);

@@ -1,4 +1,5 @@
-//! Work beside other work: what is measured while other threads load the memory, and how much they do.
+//! Work beside other work: what is measured while other threads load the memory, and how much they
+//! do.
 
 use super::Invalid;
 use super::kind::{ChaseWork, StreamWork, Work};
@@ -8,13 +9,16 @@ use kernels::{BLOCK_BYTES, Operation, RULED_PER_BLOCK, Width};
 use report::{HostFacts, KernelUsed};
 use units::Bytes;
 
-/// Blocks of a burst between two pauses: 4 KiB, few enough that traffic is smooth over the time of a chase's block.
+/// Blocks of a burst between two pauses: 4 KiB, few enough that traffic is smooth over the time of
+/// a chase's block.
 const BURST: u64 = 8;
 
-/// Blocks of a burst where there is no pause: 64 KiB, so that calls and the fence after non-temporal stores cost nothing.
+/// Blocks of a burst where there is no pause: 64 KiB, so that calls and the fence after
+/// non-temporal stores cost nothing.
 const LONG_BURST: u64 = 128;
 
-/// One thread that streams through memory of its own in bursts of one operation, with a pause after each.
+/// One thread that streams through memory of its own in bursts of one operation, with a pause after
+/// each.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Traffic {
     /// Its CPU.
@@ -38,7 +42,16 @@ pub struct Traffic {
 impl Traffic {
     /// Loads only, without a pause.
     pub fn reading(cpu: u32, pages: PageMode, bytes: Bytes) -> Self {
-        Self { cpu, pages, node: None, bytes, reads: 1, writes: 0, store: Operation::Write, pause: 0 }
+        Self {
+            cpu,
+            pages,
+            node: None,
+            bytes,
+            reads: 1,
+            writes: 0,
+            store: Operation::Write,
+            pause: 0,
+        }
     }
 
     /// Length of each window, whole blocks: one that is read, one that is written.
@@ -53,7 +66,11 @@ impl Traffic {
 
     /// Bytes of the mapping that it takes up.
     pub fn slot(&self) -> Bytes {
-        Bytes(slot(self.window()).0.saturating_mul(u64::from(self.windows())))
+        Bytes(
+            slot(self.window())
+                .0
+                .saturating_mul(u64::from(self.windows())),
+        )
     }
 
     /// Blocks of 512 B of each burst.
@@ -71,7 +88,8 @@ impl Traffic {
         self.pause.div_ceil(RULED_PER_BLOCK)
     }
 
-    /// Whether the burst at `place`, counted from 0, stores: stores are spread evenly over the turns of the mix.
+    /// Whether the burst at `place`, counted from 0, stores: stores are spread evenly over the
+    /// turns of the mix.
     pub fn stores_at(&self, place: u64) -> bool {
         let turn = (u64::from(self.reads) + u64::from(self.writes)).max(1);
         let stores_before = |place: u64| place * u64::from(self.writes) / turn;
@@ -79,26 +97,42 @@ impl Traffic {
         stores_before(place + 1) > stores_before(place)
     }
 
-    /// Bytes that cross the memory bus per payload byte of a whole turn of the mix, by the contracts of its operations.
+    /// Bytes that cross the memory bus per payload byte of a whole turn of the mix, by the
+    /// contracts of its operations.
     pub fn bus_factor(&self) -> f64 {
-        let of = |operation: Operation, bursts: u32| operation.contract().bus_factor() as f64 * f64::from(bursts);
+        let of = |operation: Operation, bursts: u32| {
+            operation.contract().bus_factor() as f64 * f64::from(bursts)
+        };
         let bursts = f64::from(self.reads) + f64::from(self.writes);
         (of(Operation::Read, self.reads) + of(self.store, self.writes)) / bursts.max(1.0)
     }
 
     /// The NUMA node that its memory shall lie on by `facts`.
     pub fn memory_node(&self, facts: &HostFacts) -> u32 {
-        self.node.or_else(|| facts.topology.node_of(self.cpu)).unwrap_or(0)
+        self.node
+            .or_else(|| facts.topology.node_of(self.cpu))
+            .unwrap_or(0)
     }
 
     /// The operations of its bursts.
     pub fn operations(&self) -> impl Iterator<Item = Operation> {
-        [(Operation::Read, self.reads), (self.store, self.writes)].into_iter().filter(|o| o.1 > 0).map(|o| o.0)
+        [(Operation::Read, self.reads), (self.store, self.writes)]
+            .into_iter()
+            .filter(|o| o.1 > 0)
+            .map(|o| o.0)
     }
 
     /// The operations of its bursts as works of their own.
     fn streams(&self) -> impl Iterator<Item = Work> {
-        let stream = |o| Work::Stream(StreamWork::new(o, Width::Widest, self.pages, &[self.cpu], self.window()));
+        let stream = |o| {
+            Work::Stream(StreamWork::new(
+                o,
+                Width::Widest,
+                self.pages,
+                &[self.cpu],
+                self.window(),
+            ))
+        };
         self.operations().map(stream)
     }
 }
@@ -122,7 +156,8 @@ impl Probe {
     }
 }
 
-/// A probe, and the traffic beside it. The list of CPUs is made once, which is why the parts cannot be changed.
+/// A probe, and the traffic beside it. The list of CPUs is made once, which is why the parts cannot
+/// be changed.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LoadedWork {
     probe: Probe,
@@ -131,10 +166,17 @@ pub struct LoadedWork {
 }
 
 impl LoadedWork {
-    /// `probe` with `traffic` beside it, each on a CPU of its own; without traffic it is as good as alone.
+    /// `probe` with `traffic` beside it, each on a CPU of its own; without traffic it is as good as
+    /// alone.
     pub fn new(probe: Probe, traffic: Vec<Traffic>) -> Self {
-        let cpus = std::iter::once(probe.cpu()).chain(traffic.iter().map(|t| t.cpu)).collect();
-        Self { probe, traffic, cpus }
+        let cpus = std::iter::once(probe.cpu())
+            .chain(traffic.iter().map(|t| t.cpu))
+            .collect();
+        Self {
+            probe,
+            traffic,
+            cpus,
+        }
     }
 
     /// What is measured.
@@ -183,14 +225,24 @@ impl LoadedWork {
             Probe::Chase(chase) => Probe::Chase(ChaseWork { pages, ..chase }),
             Probe::Stream(stream) => Probe::Stream(Traffic { pages, ..stream }),
         };
-        let traffic = self.traffic.into_iter().map(|traffic| Traffic { pages, ..traffic }).collect();
-        Self { probe, traffic, cpus: self.cpus }
+        let traffic = self
+            .traffic
+            .into_iter()
+            .map(|traffic| Traffic { pages, ..traffic })
+            .collect();
+        Self {
+            probe,
+            traffic,
+            cpus: self.cpus,
+        }
     }
 
     /// Memory that all threads go through.
     pub fn working_set(&self) -> Bytes {
         let chase = self.chase().map(ChaseWork::touched).unwrap_or_default();
-        self.streaming().map(|t| t.bytes).fold(chase, |sum, bytes| Bytes(sum.0.saturating_add(bytes.0)))
+        self.streaming()
+            .map(|t| t.bytes)
+            .fold(chase, |sum, bytes| Bytes(sum.0.saturating_add(bytes.0)))
     }
 
     /// The NUMA node that all its memory was asked to lie on, if there is one.
@@ -204,7 +256,10 @@ impl LoadedWork {
     /// The NUMA nodes that its memory shall lie on, rising.
     pub fn memory_nodes(&self, facts: &HostFacts) -> Vec<u32> {
         let chase = self.chase().map(|w| w.memory_node(facts));
-        let mut nodes: Vec<u32> = chase.into_iter().chain(self.streaming().map(|t| t.memory_node(facts))).collect();
+        let mut nodes: Vec<u32> = chase
+            .into_iter()
+            .chain(self.streaming().map(|t| t.memory_node(facts)))
+            .collect();
         nodes.sort_unstable();
         nodes.dedup();
         nodes
@@ -215,7 +270,13 @@ impl LoadedWork {
         let chase = self.chase().cloned().map(Work::Chase);
         let mut parts: Vec<Work> = chase.into_iter().collect();
         for part in self.streaming().flat_map(Traffic::streams) {
-            let kernel = |work: &Work| if let Work::Stream(w) = work { Some(w.operation) } else { None };
+            let kernel = |work: &Work| {
+                if let Work::Stream(w) = work {
+                    Some(w.operation)
+                } else {
+                    None
+                }
+            };
             if !parts.iter().any(|known| kernel(known) == kernel(&part)) {
                 parts.push(part);
             }
@@ -223,10 +284,20 @@ impl LoadedWork {
         parts
     }
 
-    /// The kernel of the probe, where `kernel` knows those of all parts; the reason why there is none for one of them.
-    pub fn kernels(&self, kernel: impl Fn(&Work) -> Result<KernelUsed, String>) -> Result<KernelUsed, String> {
-        let all = self.parts().iter().map(kernel).collect::<Result<Vec<_>, String>>()?;
-        all.into_iter().next().ok_or_else(|| "there is nothing to measure".to_owned())
+    /// The kernel of the probe, where `kernel` knows those of all parts; the reason why there is
+    /// none for one of them.
+    pub fn kernels(
+        &self,
+        kernel: impl Fn(&Work) -> Result<KernelUsed, String>,
+    ) -> Result<KernelUsed, String> {
+        let all = self
+            .parts()
+            .iter()
+            .map(kernel)
+            .collect::<Result<Vec<_>, String>>()?;
+        all.into_iter()
+            .next()
+            .ok_or_else(|| "there is nothing to measure".to_owned())
     }
 
     /// Says why it cannot be run: two threads on one CPU, or one without a block to stream through.
@@ -237,12 +308,21 @@ impl LoadedWork {
         let mut cpus = self.cpus.clone();
         cpus.sort_unstable();
         if let Some(pair) = cpus.windows(2).find(|pair| pair[0] == pair[1]) {
-            return Err(Invalid(format!("two threads on cpu {}; each needs one of its own", pair[0])));
+            return Err(Invalid(format!(
+                "two threads on cpu {}; each needs one of its own",
+                pair[0]
+            )));
         }
-        match self.streaming().find(|t| t.windows() == 0 || t.window().0 == 0) {
+        match self
+            .streaming()
+            .find(|t| t.windows() == 0 || t.window().0 == 0)
+        {
             None => Ok(()),
             Some(empty) => {
-                let reason = format!("traffic on cpu {} has no block of {BLOCK_BYTES} B to stream through", empty.cpu);
+                let reason = format!(
+                    "traffic on cpu {} has no block of {BLOCK_BYTES} B to stream through",
+                    empty.cpu
+                );
                 Err(Invalid(reason))
             }
         }
@@ -254,7 +334,13 @@ mod tests {
     use super::*;
 
     fn mix(reads: u32, writes: u32, store: Operation, pause: u64) -> Traffic {
-        Traffic { reads, writes, store, pause, ..Traffic::reading(1, PageMode::Base, Bytes::kib(64)) }
+        Traffic {
+            reads,
+            writes,
+            store,
+            pause,
+            ..Traffic::reading(1, PageMode::Base, Bytes::kib(64))
+        }
     }
 
     #[test]
@@ -262,10 +348,16 @@ mod tests {
         for (reads, writes) in [(1, 0), (0, 1), (3, 1), (2, 1), (1, 1), (1, 5), (7, 3)] {
             let traffic = mix(reads, writes, Operation::Write, 0);
             let turn = u64::from(reads + writes);
-            let stores = |places: std::ops::Range<u64>| places.filter(|&p| traffic.stores_at(p)).count();
-            assert_eq!((stores(0..turn), stores(turn..5 * turn)), (writes as usize, 4 * writes as usize));
+            let stores =
+                |places: std::ops::Range<u64>| places.filter(|&p| traffic.stores_at(p)).count();
+            assert_eq!(
+                (stores(0..turn), stores(turn..5 * turn)),
+                (writes as usize, 4 * writes as usize)
+            );
         }
-        let pattern: Vec<bool> = (0..6).map(|p| mix(2, 1, Operation::Write, 0).stores_at(p)).collect();
+        let pattern: Vec<bool> = (0..6)
+            .map(|p| mix(2, 1, Operation::Write, 0).stores_at(p))
+            .collect();
         assert_eq!(pattern, [false, false, true, false, false, true]);
     }
 
@@ -280,9 +372,19 @@ mod tests {
 
     #[test]
     fn windows_are_whole_blocks_and_both_fit_into_the_slot() {
-        let (one, both) = (mix(1, 0, Operation::Write, 9), mix(2, 1, Operation::Write, 9));
-        assert_eq!((one.window(), both.window()), (Bytes::kib(64), Bytes::kib(32)));
-        assert_eq!((one.slot(), both.slot()), (slot(Bytes::kib(64)), slot(Bytes::kib(32)) + slot(Bytes::kib(32))));
+        let one = mix(1, 0, Operation::Write, 9);
+        let both = mix(2, 1, Operation::Write, 9);
+        assert_eq!(
+            (one.window(), both.window()),
+            (Bytes::kib(64), Bytes::kib(32))
+        );
+        assert_eq!(
+            (one.slot(), both.slot()),
+            (
+                slot(Bytes::kib(64)),
+                slot(Bytes::kib(32)) + slot(Bytes::kib(32))
+            )
+        );
         assert_eq!((one.burst_bytes(), one.pause_blocks()), (4096, 1));
         assert_eq!(mix(1, 0, Operation::Write, 129).pause_blocks(), 2);
         assert_eq!(mix(1, 0, Operation::Write, 0).pause_blocks(), 0);
@@ -291,15 +393,32 @@ mod tests {
     #[test]
     fn what_cannot_run_says_why() {
         let probe = || Probe::Stream(mix(1, 0, Operation::Write, 0));
-        let beside = Traffic { cpu: 2, ..mix(1, 0, Operation::Write, 0) };
-        assert_eq!(LoadedWork::new(probe(), vec![beside.clone()]).validate(), Ok(()));
+        let beside = Traffic {
+            cpu: 2,
+            ..mix(1, 0, Operation::Write, 0)
+        };
+        assert_eq!(
+            LoadedWork::new(probe(), vec![beside.clone()]).validate(),
+            Ok(())
+        );
         assert!(
             LoadedWork::new(probe(), vec![beside.clone(), beside.clone()])
                 .validate()
                 .is_err_and(|f| f.0.contains("cpu 2"))
         );
-        for bad in [Traffic { bytes: Bytes(1000), writes: 1, ..beside.clone() }, Traffic { reads: 0, ..beside }] {
-            assert!(LoadedWork::new(probe(), vec![bad]).validate().is_err_and(|f| f.0.contains("no block")));
+        for bad in [
+            Traffic {
+                bytes: Bytes(1000),
+                writes: 1,
+                ..beside.clone()
+            },
+            Traffic { reads: 0, ..beside },
+        ] {
+            assert!(
+                LoadedWork::new(probe(), vec![bad])
+                    .validate()
+                    .is_err_and(|f| f.0.contains("no block"))
+            );
         }
     }
 }

@@ -4,13 +4,17 @@ use super::background::{LoadedWork, Probe};
 use super::slots::slot;
 use crate::io::IoWork;
 use host::memory::{PageMode, Place};
-use kernels::{Contract, HandOff, IndexTable, Instruction, LockOperation, Operation, PREFETCH_DISTANCE, Timing, Width};
+use kernels::{
+    Contract, HandOff, IndexTable, Instruction, LockOperation, Operation, PREFETCH_DISTANCE,
+    Timing, Width,
+};
 use report::HostFacts;
 use stats::derive;
 use std::collections::BTreeSet;
 use units::Bytes;
 
-/// A sample of 1 ms becomes one of 16 ms: systems let a thread run for about 3 ms where another one waits.
+/// A sample of 1 ms becomes one of 16 ms: systems let a thread run for about 3 ms where another one
+/// waits.
 const TURNS: f64 = 16.0;
 
 /// The order in which a table names the pieces of a stream.
@@ -18,9 +22,11 @@ const TURNS: f64 = 16.0;
 pub enum TableOrder {
     /// One after the other: shows what the table itself costs.
     Forward,
-    /// Every so many bytes, a multiple of 64; each further pass starts one line later, until all lines were visited.
+    /// Every so many bytes, a multiple of 64; each further pass starts one line later, until all
+    /// lines were visited.
     Strided(Bytes),
-    /// Blocks of so many bytes, 64 to 4096 and a power of two, in the order of a permutation with this seed.
+    /// Blocks of so many bytes, 64 to 4096 and a power of two, in the order of a permutation with
+    /// this seed.
     Random(Bytes, u64),
 }
 
@@ -31,28 +37,37 @@ pub struct StreamWork {
     pub operation: Operation,
     /// With which registers.
     pub width: Width,
-    /// Whether any kernel that answers the same question may be chosen, not only one of the operation.
+    /// Whether any kernel that answers the same question may be chosen, not only one of the
+    /// operation.
     pub any_of_family: bool,
     /// In which pages.
     pub pages: PageMode,
     /// One thread on each of these CPUs; on one that is named twice, two.
     pub cpus: Vec<u32>,
-    /// Working set of each thread, all streams of the operation together, without the table of an order.
+    /// Working set of each thread, all streams of the operation together, without the table of an
+    /// order.
     pub bytes: Bytes,
     /// For operations that follow a table.
     pub order: Option<TableOrder>,
     /// How far ahead operations that prefetch do so.
     pub distance: Bytes,
-    /// Numbers of threads of which the fastest may be chosen, with the working set of each of them: on so many of the
-    /// CPUs, the first ones. Empty where all of them are asked for.
+    /// Numbers of threads of which the fastest may be chosen, with the working set of each of them:
+    /// on so many of the CPUs, the first ones. Empty where all of them are asked for.
     pub counts: Vec<(usize, Bytes)>,
-    /// Where the memory of all threads shall lie; on the node of each thread without, where that is possible.
+    /// Where the memory of all threads shall lie; on the node of each thread without, where that is
+    /// possible.
     pub place: Option<Place>,
 }
 
 impl StreamWork {
     /// `operation` on `bytes` for each of `cpus` at `width`, in the operation's own order.
-    pub fn new(operation: Operation, width: Width, pages: PageMode, cpus: &[u32], bytes: Bytes) -> Self {
+    pub fn new(
+        operation: Operation,
+        width: Width,
+        pages: PageMode,
+        cpus: &[u32],
+        bytes: Bytes,
+    ) -> Self {
         let distance = Bytes(PREFETCH_DISTANCE);
         Self {
             operation,
@@ -76,7 +91,11 @@ impl StreamWork {
             counts: Vec::new(),
             ..self.clone()
         };
-        if self.counts.is_empty() { vec![self.clone()] } else { self.counts.iter().map(with).collect() }
+        if self.counts.is_empty() {
+            vec![self.clone()]
+        } else {
+            self.counts.iter().map(with).collect()
+        }
     }
 
     /// Where the memory of the thread on `cpu` lies by `facts`.
@@ -99,7 +118,11 @@ impl StreamWork {
 
     /// Bytes of the table of each thread, 0 where it follows none.
     pub fn table_bytes(&self) -> u64 {
-        if self.order.is_some() { IndexTable::bytes_for(self.contract().visits, self.stream_bytes()) } else { 0 }
+        if self.order.is_some() {
+            IndexTable::bytes_for(self.contract().visits, self.stream_bytes())
+        } else {
+            0
+        }
     }
 
     /// Bytes of the mapping that each thread takes up.
@@ -111,13 +134,15 @@ impl StreamWork {
     }
 }
 
-/// The order in which a chain goes through its nodes. Whatever the shape, it is one cycle over all of them.
+/// The order in which a chain goes through its nodes. Whatever the shape, it is one cycle over all
+/// of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum ChainShape {
     /// A random cycle over all nodes: no window has a meaning to it.
     #[default]
     GlobalRandom,
-    /// All nodes of a window of so many bytes before the next window: random inside each, and in a random order of windows.
+    /// All nodes of a window of so many bytes before the next window: random inside each, and in a
+    /// random order of windows.
     RandomBox(Bytes),
     /// The same random order inside every window, windows by rising address.
     SameRandomInBox(Bytes),
@@ -125,11 +150,13 @@ pub enum ChainShape {
     DiffRandomInBox(Bytes),
     /// By rising address.
     Sequential,
-    /// One node in every page of so many bytes, on a line of it that differs from page to page; pages in random order.
-    /// The stride is that of lines, so that [`ChaseWork::nodes`] counts pages.
+    /// One node in every page of so many bytes, on a line of it that differs from page to page;
+    /// pages in random order. The stride is that of lines, so that [`ChaseWork::nodes`] counts
+    /// pages.
     OnePerPage(Bytes),
-    /// Blocks in random order, and in each two nodes right after each other: one on a line that differs from block to block,
-    /// the other `distance` beside it, inside the same aligned piece of twice the distance. The stride is that of lines.
+    /// Blocks in random order, and in each two nodes right after each other: one on a line that
+    /// differs from block to block, the other `distance` beside it, inside the same aligned piece
+    /// of twice the distance. The stride is that of lines.
     Pairs {
         /// Bytes of a block, a power of two, at least twice the distance.
         block: Bytes,
@@ -174,24 +201,36 @@ impl ChaseWork {
         self.cpus.len() as u64
     }
 
-    /// Each chain that it needs, as the work of one thread with one walker: how many walk on it is no matter of its
-    /// memory, and which CPU does only where its node decides about the memory's. Chains differ in their seeds.
+    /// Each chain that it needs, as the work of one thread with one walker: how many walk on it is
+    /// no matter of its memory, and which CPU does only where its node decides about the memory's.
+    /// Chains differ in their seeds.
     pub fn chains(&self) -> Vec<Self> {
         let chain = |(index, &cpu): (usize, &u32)| Self {
             walkers: 1,
             payload: false,
             cpus: vec![if self.node.is_some() { 0 } else { cpu }],
             shared: false,
-            seed: if index == 0 { self.seed } else { derive(self.seed, "thread", index as u64) },
+            seed: if index == 0 {
+                self.seed
+            } else {
+                derive(self.seed, "thread", index as u64)
+            },
             ..self.clone()
         };
         let count = if self.shared { 1 } else { self.cpus.len() };
-        self.cpus.iter().enumerate().take(count).map(chain).collect()
+        self.cpus
+            .iter()
+            .enumerate()
+            .take(count)
+            .map(chain)
+            .collect()
     }
 
     /// The NUMA node that the memory of its first chain shall lie on by `facts`.
     pub fn memory_node(&self, facts: &HostFacts) -> u32 {
-        self.node.or_else(|| facts.topology.node_of(self.cpu())).unwrap_or(0)
+        self.node
+            .or_else(|| facts.topology.node_of(self.cpu()))
+            .unwrap_or(0)
     }
 
     /// Number of nodes of each chain.
@@ -203,10 +242,13 @@ impl ChaseWork {
         }
     }
 
-    /// Memory that a pass of one chain goes through: of pages with a node each only one line, of blocks with two at most two.
+    /// Memory that a pass of one chain goes through: of pages with a node each only one line, of
+    /// blocks with two at most two.
     pub fn touched(&self) -> Bytes {
         match self.shape {
-            ChainShape::OnePerPage(_) | ChainShape::Pairs { .. } => Bytes(self.nodes().saturating_mul(self.stride.0)),
+            ChainShape::OnePerPage(_) | ChainShape::Pairs { .. } => {
+                Bytes(self.nodes().saturating_mul(self.stride.0))
+            }
             _ => self.bytes,
         }
     }
@@ -220,7 +262,9 @@ impl ChaseWork {
     /// Memory in which its order jumps to and fro; none where it goes through by rising address.
     pub fn window(&self) -> Bytes {
         match self.shape {
-            ChainShape::GlobalRandom | ChainShape::OnePerPage(_) | ChainShape::Pairs { .. } => self.bytes,
+            ChainShape::GlobalRandom | ChainShape::OnePerPage(_) | ChainShape::Pairs { .. } => {
+                self.bytes
+            }
             ChainShape::RandomBox(window)
             | ChainShape::SameRandomInBox(window)
             | ChainShape::DiffRandomInBox(window) => window.min(self.bytes),
@@ -228,7 +272,8 @@ impl ChaseWork {
         }
     }
 
-    /// Bytes of the mapping that each chain takes up: pages with a node each start at multiples of their size.
+    /// Bytes of the mapping that each chain takes up: pages with a node each start at multiples of
+    /// their size.
     pub fn slot(&self) -> Bytes {
         match self.shape {
             ChainShape::OnePerPage(page) => self.bytes.round_up(page.0.max(1)) + page,
@@ -316,7 +361,8 @@ impl Work {
         w.cpus.iter().collect::<BTreeSet<_>>().len() < w.cpus.len()
     }
 
-    /// Samples take this many times as long as those of other works: threads that take turns have to have had several.
+    /// Samples take this many times as long as those of other works: threads that take turns have
+    /// to have had several.
     pub fn stretch(&self) -> f64 {
         if self.is_oversubscribed() { TURNS } else { 1.0 }
     }
@@ -337,11 +383,14 @@ impl Work {
             Work::Stream(w) => Work::Stream(StreamWork { pages, ..w }),
             Work::Chase(w) => Work::Chase(ChaseWork { pages, ..w }),
             Work::Loaded(w) => Work::Loaded(w.in_pages(pages)),
-            other @ (Work::Instruction(_) | Work::Lock(_) | Work::HandOff(_) | Work::Io(_)) => other,
+            other @ (Work::Instruction(_) | Work::Lock(_) | Work::HandOff(_) | Work::Io(_)) => {
+                other
+            }
         }
     }
 
-    /// The place that its memory was asked to lie on, `None` where that is left to the threads' nodes or there is none.
+    /// The place that its memory was asked to lie on, `None` where that is left to the threads'
+    /// nodes or there is none.
     pub fn place(&self) -> Option<Place> {
         match self {
             Work::Stream(w) => w.place.clone(),
@@ -351,14 +400,22 @@ impl Work {
         }
     }
 
-    /// The nodes that its memory is to lie on by `facts`, in rising order, each once: those of its place, else those of its
-    /// CPUs.
+    /// The nodes that its memory is to lie on by `facts`, in rising order, each once: those of its
+    /// place, else those of its CPUs.
     pub fn memory_nodes(&self, facts: &HostFacts) -> Vec<u32> {
         let nodes: BTreeSet<u32> = match self.place() {
             Some(place) if place != Place::Local => place.nodes().iter().copied().collect(),
             _ if let Work::Loaded(w) = self => w.memory_nodes(facts).into_iter().collect(),
-            _ if let Work::Chase(w) = self => w.chains().iter().map(|chain| chain.memory_node(facts)).collect(),
-            _ => self.cpus().iter().map(|&cpu| facts.topology.node_of(cpu).unwrap_or(0)).collect(),
+            _ if let Work::Chase(w) = self => w
+                .chains()
+                .iter()
+                .map(|chain| chain.memory_node(facts))
+                .collect(),
+            _ => self
+                .cpus()
+                .iter()
+                .map(|&cpu| facts.topology.node_of(cpu).unwrap_or(0))
+                .collect(),
         };
         nodes.into_iter().collect()
     }
@@ -369,7 +426,9 @@ impl Work {
             // Its windows are not in the order of its threads.
             _ if matches!(self, Work::Loaded(_)) => self.memory_nodes(facts),
             _ if matches!(self, Work::Chase(w) if w.shared) => self.memory_nodes(facts),
-            (None | Some(Place::Local), Some(&cpu)) => vec![facts.topology.node_of(cpu).unwrap_or(0)],
+            (None | Some(Place::Local), Some(&cpu)) => {
+                vec![facts.topology.node_of(cpu).unwrap_or(0)]
+            }
             _ => self.memory_nodes(facts),
         }
     }
@@ -384,19 +443,27 @@ impl Work {
         }
     }
 
-    /// Loads of all threads of a chase after which nearly every line of the page tables behind its memory has been used, where pages have
-    /// `page` bytes, and most several times: six for each line (with three, memory came out slower). Zero for what follows no chain.
+    /// Loads of all threads of a chase after which nearly every line of the page tables behind its
+    /// memory has been used, where pages have `page` bytes, and most several times: six for each
+    /// line (with three, memory came out slower). Zero for what follows no chain.
     pub fn translations(&self, page: Bytes) -> u64 {
         let lines = |w: &ChaseWork| w.bytes.0 / (page.0.max(1) * ENTRIES_PER_LINE);
-        self.chase().map_or(0, |w| lines(w).saturating_mul(6).min(w.nodes()).saturating_mul(w.threads()))
+        self.chase().map_or(0, |w| {
+            lines(w)
+                .saturating_mul(6)
+                .min(w.nodes())
+                .saturating_mul(w.threads())
+        })
     }
 
-    /// What walking everything once amounts to, as `Observation::amount` counts: payload bytes, hops,
-    /// instructions, operations or round trips.
+    /// What walking everything once amounts to, as `Observation::amount` counts: payload bytes,
+    /// hops, instructions, operations or round trips.
     pub fn pass(&self) -> u64 {
         match self {
             Work::Stream(w) => {
-                let one = w.stream_bytes().saturating_mul(w.contract().payload_factor());
+                let one = w
+                    .stream_bytes()
+                    .saturating_mul(w.contract().payload_factor());
                 one.saturating_mul(w.cpus.len() as u64)
             }
             Work::Chase(w) => w.nodes().saturating_mul(w.threads()),
@@ -408,7 +475,8 @@ impl Work {
         }
     }
 
-    /// The quantity that `amount` in `seconds` shows: per second, or ns that a thread takes for each.
+    /// The quantity that `amount` in `seconds` shows: per second, or ns that a thread takes for
+    /// each.
     pub fn value(&self, amount: u64, seconds: f64) -> f64 {
         match self.higher_is_better() {
             true => amount as f64 / seconds,
@@ -423,7 +491,11 @@ impl Work {
 
     /// Threads whose loads an amount counts, 1 for what is no chase.
     pub fn chasing(&self) -> u64 {
-        if let Work::Chase(w) = self { w.threads().max(1) } else { 1 }
+        if let Work::Chase(w) = self {
+            w.threads().max(1)
+        } else {
+            1
+        }
     }
 
     /// Whether its quantity is a rate rather than a time.
@@ -440,7 +512,11 @@ impl Work {
         match self {
             Work::Chase(w) => Some(w),
             Work::Loaded(w) => w.chase(),
-            Work::Stream(_) | Work::Instruction(_) | Work::Lock(_) | Work::HandOff(_) | Work::Io(_) => None,
+            Work::Stream(_)
+            | Work::Instruction(_)
+            | Work::Lock(_)
+            | Work::HandOff(_)
+            | Work::Io(_) => None,
         }
     }
 
@@ -459,11 +535,16 @@ impl Work {
 
     /// Size of the cache before the last one of its first CPU.
     pub fn inner_cache(&self, facts: &HostFacts) -> Bytes {
-        self.cpus().first().map_or(Bytes(0), |&cpu| facts.topology.before_last_level(cpu))
+        self.cpus()
+            .first()
+            .map_or(Bytes(0), |&cpu| facts.topology.before_last_level(cpu))
     }
 
     /// The node on which its first CPU lies by `facts`.
     pub fn node(&self, facts: &HostFacts) -> u32 {
-        self.cpus().first().and_then(|&cpu| facts.topology.node_of(cpu)).unwrap_or(0)
+        self.cpus()
+            .first()
+            .and_then(|&cpu| facts.topology.node_of(cpu))
+            .unwrap_or(0)
     }
 }

@@ -30,12 +30,20 @@ pub struct MemoryPlan {
 
 /// The mapping that `traffic` streams through.
 pub fn traffic_key(traffic: &Traffic, facts: &HostFacts) -> MemoryKey {
-    (MemoryUse::Streams, traffic.pages, Place::Node(traffic.memory_node(facts)))
+    (
+        MemoryUse::Streams,
+        traffic.pages,
+        Place::Node(traffic.memory_node(facts)),
+    )
 }
 
 /// The mapping that the first chain of `chase` lies in.
 pub fn chain_key(chase: &ChaseWork, facts: &HostFacts) -> MemoryKey {
-    (MemoryUse::Chains, chase.pages, Place::Node(chase.memory_node(facts)))
+    (
+        MemoryUse::Chains,
+        chase.pages,
+        Place::Node(chase.memory_node(facts)),
+    )
 }
 
 /// The memory that the streams of `work` need, by mapping.
@@ -48,8 +56,8 @@ pub fn traffic_memory(work: &LoadedWork, facts: &HostFacts) -> BTreeMap<MemoryKe
     needed
 }
 
-/// Streams up to this size are sampled at several places of their mapping ([`Machine::elsewhere`]), and that many of them are mapped at
-/// least, where that is a small part of the memory.
+/// Streams up to this size are sampled at several places of their mapping ([`Machine::elsewhere`]),
+/// and that many of them are mapped at least, where that is a small part of the memory.
 const SMALL: RangeInclusive<Bytes> = Bytes::kib(128)..=Bytes::mib(2);
 const PLACES: u64 = 16;
 const PART: u64 = 64;
@@ -58,13 +66,21 @@ const PART: u64 = 64;
 fn places(bytes: Bytes, slot: Bytes, facts: &HostFacts) -> Bytes {
     let several = Bytes(slot.0.max(Bytes::mib(1).0).saturating_mul(PLACES));
     let usable = facts.memory.usable.get().map_or(0, |usable| usable.0);
-    if SMALL.contains(&bytes) && several.0 <= usable / PART { several } else { slot }
+    if SMALL.contains(&bytes) && several.0 <= usable / PART {
+        several
+    } else {
+        slot
+    }
 }
 
 impl MemoryPlan {
-    /// What `works` need. Streams of different works use the same memory; every chain has its own, unless
-    /// `chains_share`, when they are built anew each time in memory for the largest.
-    pub fn of<'a>(works: impl IntoIterator<Item = &'a Work>, facts: &HostFacts, chains_share: bool) -> Self {
+    /// What `works` need. Streams of different works use the same memory; every chain has its own,
+    /// unless `chains_share`, when they are built anew each time in memory for the largest.
+    pub fn of<'a>(
+        works: impl IntoIterator<Item = &'a Work>,
+        facts: &HostFacts,
+        chains_share: bool,
+    ) -> Self {
         let mut mappings: BTreeMap<MemoryKey, Bytes> = BTreeMap::new();
         let mut chains: BTreeSet<ChaseWork> = BTreeSet::new();
         for work in works {
@@ -77,7 +93,9 @@ impl MemoryPlan {
                             *sum = *sum + places(counted.bytes, counted.slot(), facts);
                         }
                         for (place, bytes) in here {
-                            let size = mappings.entry((MemoryUse::Streams, w.pages, place)).or_default();
+                            let size = mappings
+                                .entry((MemoryUse::Streams, w.pages, place))
+                                .or_default();
                             *size = (*size).max(bytes);
                         }
                     }
@@ -88,7 +106,11 @@ impl MemoryPlan {
                         *size = (*size).max(bytes);
                     }
                 }
-                Work::Chase(_) | Work::Instruction(_) | Work::Lock(_) | Work::HandOff(_) | Work::Io(_) => {}
+                Work::Chase(_)
+                | Work::Instruction(_)
+                | Work::Lock(_)
+                | Work::HandOff(_)
+                | Work::Io(_) => {}
             }
             let mut here: BTreeMap<MemoryKey, Bytes> = BTreeMap::new();
             for chain in work.chase().map(ChaseWork::chains).unwrap_or_default() {
@@ -99,7 +121,11 @@ impl MemoryPlan {
             }
             for (key, bytes) in here {
                 let size = mappings.entry(key).or_default();
-                *size = if chains_share { (*size).max(bytes) } else { *size + bytes };
+                *size = if chains_share {
+                    (*size).max(bytes)
+                } else {
+                    *size + bytes
+                };
             }
         }
         for ((_, pages, _), size) in &mut mappings {
@@ -116,51 +142,80 @@ impl MemoryPlan {
     /// Bytes of each size of reserved huge pages.
     fn reserved(&self, facts: &HostFacts) -> BTreeMap<Bytes, Bytes> {
         let mut sums: BTreeMap<Bytes, Bytes> = BTreeMap::new();
-        for ((_, pages, _), bytes) in self.mappings.iter().filter(|((_, pages, _), _)| pages.is_reserved()) {
+        for ((_, pages, _), bytes) in self
+            .mappings
+            .iter()
+            .filter(|((_, pages, _), _)| pages.is_reserved())
+        {
             let sum = sums.entry(page_bytes(*pages, facts)).or_default();
             *sum = *sum + *bytes;
         }
         sums
     }
 
-    /// Whether the pools of reserved huge pages have as many free as it needs. Where the system tells of no pools at all,
-    /// they count as large enough.
+    /// Whether the pools of reserved huge pages have as many free as it needs. Where the system
+    /// tells of no pools at all, they count as large enough.
     fn fits_pools(&self, facts: &HostFacts) -> bool {
-        let Some(pools) = facts.pages.huge_pools.get() else { return true };
-        let room = |page: &Bytes| pools.iter().find(|p| p.size == *page).map_or(0, |p| p.free.saturating_mul(page.0));
-        self.reserved(facts).iter().all(|(page, bytes)| bytes.0 <= room(page))
+        let Some(pools) = facts.pages.huge_pools.get() else {
+            return true;
+        };
+        let room = |page: &Bytes| {
+            pools
+                .iter()
+                .find(|p| p.size == *page)
+                .map_or(0, |p| p.free.saturating_mul(page.0))
+        };
+        self.reserved(facts)
+            .iter()
+            .all(|(page, bytes)| bytes.0 <= room(page))
     }
 
     /// Every mapping twice as large: the plan beside itself.
     pub fn twice(&self) -> Self {
-        let double = |(key, bytes): (&MemoryKey, &Bytes)| (key.clone(), Bytes(bytes.0.saturating_mul(2)));
-        Self { mappings: self.mappings.iter().map(double).collect() }
+        let double =
+            |(key, bytes): (&MemoryKey, &Bytes)| (key.clone(), Bytes(bytes.0.saturating_mul(2)));
+        Self {
+            mappings: self.mappings.iter().map(double).collect(),
+        }
     }
 
-    /// Whether it fits into what may be used of the machine, and of each node whose memory is known: what is bound to a
-    /// node that has no more ends the process.
+    /// Whether it fits into what may be used of the machine, and of each node whose memory is
+    /// known: what is bound to a node that has no more ends the process.
     pub fn fits(&self, facts: &HostFacts) -> bool {
         let nodes = &facts.topology.nodes;
-        let usable = facts.memory.usable.get().is_none_or(|&usable| self.total() <= usable);
-        let room = |node: &Node| node.usable().is_none_or(|usable| self.on_node(node.id, nodes) <= usable);
+        let usable = facts
+            .memory
+            .usable
+            .get()
+            .is_none_or(|&usable| self.total() <= usable);
+        let room = |node: &Node| {
+            node.usable()
+                .is_none_or(|usable| self.on_node(node.id, nodes) <= usable)
+        };
         usable && self.fits_pools(facts) && (nodes.len() < 2 || nodes.iter().all(room))
     }
 
-    /// Bytes of it that come to lie on `node`: shares of what is interleaved are those of the weights.
+    /// Bytes of it that come to lie on `node`: shares of what is interleaved are those of the
+    /// weights.
     fn on_node(&self, node: u32, nodes: &[Node]) -> Bytes {
-        let of = |(key, bytes): (&MemoryKey, &Bytes)| (bytes.0 as f64 * share_of(&key.2, node, nodes)).ceil() as u64;
+        let of = |(key, bytes): (&MemoryKey, &Bytes)| {
+            (bytes.0 as f64 * share_of(&key.2, node, nodes)).ceil() as u64
+        };
         Bytes(self.mappings.iter().map(of).fold(0, u64::saturating_add))
     }
 }
 
-/// Why this machine lacks the reserved huge pages that `work` alone needs; `None` where it has them, needs none, or does
-/// not tell. Too few free pages are a reason to skip the work, none at all make it unsupported.
+/// Why this machine lacks the reserved huge pages that `work` alone needs; `None` where it has
+/// them, needs none, or does not tell. Too few free pages are a reason to skip the work, none at
+/// all make it unsupported.
 pub fn lacking_pages(work: &Work, facts: &HostFacts) -> Option<Outcome> {
     let pools = facts.pages.huge_pools.get()?;
     for (page, bytes) in MemoryPlan::of([work], facts, true).reserved(facts) {
         let needed = bytes.0 / page.0.max(1);
         let Some(pool) = pools.iter().find(|pool| pool.size == page) else {
-            let reason = format!("the system has no pool of reserved huge pages of {page}; type --pages thp");
+            let reason = format!(
+                "the system has no pool of reserved huge pages of {page}; type --pages thp"
+            );
             return Some(Outcome::Unsupported { reason });
         };
         let free = pool.free;
@@ -168,9 +223,15 @@ pub fn lacking_pages(work: &Work, facts: &HostFacts) -> Option<Outcome> {
             continue;
         }
         let command = reserve_command(page, needed, pool.total, free);
-        let reason =
-            format!("{needed} reserved huge pages of {page} are needed, {free} are free; as root type {command}");
-        return Some(if free == 0 { Outcome::Unsupported { reason } } else { Outcome::Skipped { reason } });
+        let reason = format!(
+            "{needed} reserved huge pages of {page} are needed, {free} are free; as root type \
+             {command}"
+        );
+        return Some(if free == 0 {
+            Outcome::Unsupported { reason }
+        } else {
+            Outcome::Skipped { reason }
+        });
     }
     None
 }

@@ -1,4 +1,5 @@
-//! What is done: every kind of work as data, the memory that it needs, and what is invalid about it.
+//! What is done: every kind of work as data, the memory that it needs, and what is invalid about
+//! it.
 
 mod background;
 mod kind;
@@ -6,8 +7,12 @@ mod memory_plan;
 mod slots;
 
 pub use background::{LoadedWork, Probe, Traffic};
-pub use kind::{ChainShape, ChaseWork, HandOffWork, InstructionWork, LockWork, StreamWork, TableOrder, Work};
-pub use memory_plan::{MemoryKey, MemoryPlan, MemoryUse, chain_key, lacking_pages, traffic_key, traffic_memory};
+pub use kind::{
+    ChainShape, ChaseWork, HandOffWork, InstructionWork, LockWork, StreamWork, TableOrder, Work,
+};
+pub use memory_plan::{
+    MemoryKey, MemoryPlan, MemoryUse, chain_key, lacking_pages, traffic_key, traffic_memory,
+};
 pub use slots::{page_bytes, share_of, slot};
 
 /// Why a work cannot be run, whichever machine is asked.

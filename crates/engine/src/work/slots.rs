@@ -12,7 +12,8 @@ pub fn slot(bytes: Bytes) -> Bytes {
     bytes.round_up(GAP) + Bytes(GAP)
 }
 
-/// Size of the pages that `mode` asks for on this machine: the default huge page where it asks for huge ones.
+/// Size of the pages that `mode` asks for on this machine: the default huge page where it asks for
+/// huge ones.
 pub fn page_bytes(mode: PageMode, facts: &HostFacts) -> Bytes {
     let huge = facts.pages.thp_size.get().copied().unwrap_or(Bytes::mib(2));
     match mode {
@@ -20,16 +21,31 @@ pub fn page_bytes(mode: PageMode, facts: &HostFacts) -> Bytes {
         PageMode::Transparent | PageMode::Best => huge,
         PageMode::Pool(size) => size,
         // The smallest pool: gigabyte pages are asked for by nobody who does not say so.
-        PageMode::Huge => facts.pages.huge_pools.get().and_then(|p| p.iter().map(|p| p.size).min()).unwrap_or(huge),
+        PageMode::Huge => facts
+            .pages
+            .huge_pools
+            .get()
+            .and_then(|p| p.iter().map(|p| p.size).min())
+            .unwrap_or(huge),
     }
 }
 
 /// The share (0 to 1) of memory at `place` that lies on `node` of `nodes`.
 pub fn share_of(place: &Place, node: u32, nodes: &[Node]) -> f64 {
     let weight = |id: u32| match place {
-        Place::Weighted(_) => f64::from(nodes.iter().find(|n| n.id == id).and_then(|n| n.weight).unwrap_or(1)),
+        Place::Weighted(_) => f64::from(
+            nodes
+                .iter()
+                .find(|n| n.id == id)
+                .and_then(|n| n.weight)
+                .unwrap_or(1),
+        ),
         _ => 1.0,
     };
     let all: f64 = place.nodes().iter().map(|&id| weight(id)).sum();
-    if place.nodes().contains(&node) { weight(node) / all } else { 0.0 }
+    if place.nodes().contains(&node) {
+        weight(node) / all
+    } else {
+        0.0
+    }
 }

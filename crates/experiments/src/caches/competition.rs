@@ -5,8 +5,8 @@ use super::findings::{Group, finding, measured, note, value};
 use super::sentences::points;
 use report::{Cache, Finding, Places, Point, Relation};
 
-/// The share of the way to the next level from which on a partner takes a part of the cache. What it costs to share the paths
-/// to a cache is less.
+/// The share of the way to the next level from which on a partner takes a part of the cache. What
+/// it costs to share the paths to a cache is less.
 const TAKEN: f64 = 0.25;
 
 /// And at least this share longer: less may be the clock, which is lower where two cores work.
@@ -34,22 +34,38 @@ struct Level<'a> {
 /// Which CPUs compete with that of `group`, for each cache, and where the system reports otherwise.
 pub fn of(group: &Group<'_>) -> Vec<Finding> {
     let caches = group.ends().len();
-    let asked = group.points.iter().any(|p| p.name("operation") == Some(SHARED));
-    let Some(cpu) = group.cpu.filter(|_| caches > 0) else { return Vec::new() };
+    let asked = group
+        .points
+        .iter()
+        .any(|p| p.name("operation") == Some(SHARED));
+    let Some(cpu) = group.cpu.filter(|_| caches > 0) else {
+        return Vec::new();
+    };
     if !asked {
-        let text = format!("Which CPUs share the caches{} of CPU {cpu} is not known: {}.", group.mode, why(group));
+        let text = format!(
+            "Which CPUs share the caches{} of CPU {cpu} is not known: {}.",
+            group.mode,
+            why(group)
+        );
         return vec![note("cache-sharing-unknown", text, &[])];
     }
     let places = group.topology.map(Places::of);
-    let levels: Vec<Result<Level<'_>, Finding>> =
-        group.named().map(|index| level(group, index, places.as_ref())).collect();
+    let levels: Vec<Result<Level<'_>, Finding>> = group
+        .named()
+        .map(|index| level(group, index, places.as_ref()))
+        .collect();
     let mut findings = Vec::new();
     let mut differ = Vec::new();
     for level in levels {
         match level {
             Ok(level) => {
                 findings.extend(said(group, cpu, &level));
-                differ.extend(level.beside.iter().filter_map(|beside| disagrees(group, cpu, &level, beside)));
+                differ.extend(
+                    level
+                        .beside
+                        .iter()
+                        .filter_map(|beside| disagrees(group, cpu, &level, beside)),
+                );
             }
             Err(unknown) => findings.push(unknown),
         }
@@ -61,23 +77,38 @@ pub fn of(group: &Group<'_>) -> Vec<Finding> {
 /// Why nothing was asked.
 fn why(group: &Group<'_>) -> String {
     match group.topology.map(|topology| topology.allowed()).as_deref() {
-        Some([only]) => format!("that takes a second CPU, and this process may use CPU {only} only"),
-        _ => "it was not asked, for want of a second CPU in the run, of time or of memory".to_owned(),
+        Some([only]) => {
+            format!("that takes a second CPU, and this process may use CPU {only} only")
+        }
+        _ => {
+            "it was not asked, for want of a second CPU in the run, of time or of memory".to_owned()
+        }
     }
 }
 
 /// What the points about the cache at `index` show, or that they do not.
-fn level<'a>(group: &Group<'a>, index: usize, places: Option<&Places>) -> Result<Level<'a>, Finding> {
+fn level<'a>(
+    group: &Group<'a>,
+    index: usize,
+    places: Option<&Places>,
+) -> Result<Level<'a>, Finding> {
     let unknown = |why: &str| {
         let name = group.name(index).unwrap_or_default();
         let text = format!("Which CPUs share {name}{} is not known: {why}.", group.on);
-        note("cache-sharing-unknown", text, &[("level", group.number(index).map(f64::from))])
+        note(
+            "cache-sharing-unknown",
+            text,
+            &[("level", group.number(index).map(f64::from))],
+        )
     };
     let points = points(group, SHARED, index);
-    let (beside, alone): (Vec<&'a Point>, Vec<&'a Point>) =
-        points.into_iter().partition(|p| p.number("partner").is_some());
+    let (beside, alone): (Vec<&'a Point>, Vec<&'a Point>) = points
+        .into_iter()
+        .partition(|p| p.number("partner").is_some());
     let not_asked = "it was not asked, for want of time or of memory";
-    let (Some(one), false) = (alone.first(), beside.is_empty()) else { return Err(unknown(not_asked)) };
+    let (Some(one), false) = (alone.first(), beside.is_empty()) else {
+        return Err(unknown(not_asked));
+    };
     let latency = |index: usize| group.levels.get(index).map_or(0.0, |level| level.latency);
     let taken = (TAKEN * (latency(index + 1) - latency(index))).max(LONGER * latency(index));
     let (Some(alone), Some(high)) = (value(one), measured(one).map(|m| m.summary.ci_high)) else {
@@ -88,20 +119,34 @@ fn level<'a>(group: &Group<'a>, index: usize, places: Option<&Places>) -> Result
     }
     let partner = |point: &'a Point| {
         let partner = u32::try_from(point.number("partner")?).ok()?;
-        let (latency, low) = (value(point)?, measured(point)?.summary.ci_low);
+        let latency = value(point)?;
+        let low = measured(point)?.summary.ci_low;
         let competes = match latency - alone >= taken {
             true if low <= high => None,
             slower => Some(slower),
         };
-        let relation = places.zip(group.cpu).map(|(places, cpu)| places.relation(cpu, partner));
-        Some(Beside { point, partner, relation, latency, competes })
+        let relation = places
+            .zip(group.cpu)
+            .map(|(places, cpu)| places.relation(cpu, partner));
+        Some(Beside {
+            point,
+            partner,
+            relation,
+            latency,
+            competes,
+        })
     };
     let mut beside: Vec<Beside<'_>> = beside.into_iter().filter_map(partner).collect();
     beside.sort_by_key(|beside| (beside.relation, beside.partner));
     if beside.iter().all(|beside| beside.competes.is_none()) {
         return Err(unknown("its samples vary too much to tell"));
     }
-    Ok(Level { index, point: one, alone, beside })
+    Ok(Level {
+        index,
+        point: one,
+        alone,
+        beside,
+    })
 }
 
 fn reported<'a>(group: &Group<'a>, index: usize) -> Option<&'a Cache> {
@@ -125,9 +170,15 @@ fn list(names: &[String]) -> String {
 
 /// Who shares the cache of `level` with `cpu`, in one sentence.
 fn said(group: &Group<'_>, cpu: u32, level: &Level<'_>) -> Option<Finding> {
-    let of = |competes: bool| level.beside.iter().filter(move |beside| beside.competes == Some(competes));
+    let of = |competes: bool| {
+        level
+            .beside
+            .iter()
+            .filter(move |beside| beside.competes == Some(competes))
+    };
     let names = |competes: bool| of(competes).map(named).collect::<Vec<String>>();
-    let (shared, own) = (names(true), names(false));
+    let shared = names(true);
+    let own = names(false);
     let name = group.name(level.index)?;
     let mode = &group.mode;
     let changes = |own: &[String]| {
@@ -140,18 +191,34 @@ fn said(group: &Group<'_>, cpu: u32, level: &Level<'_>) -> Option<Finding> {
     let beside = latencies.reduce(if competes { f64::min } else { f64::max })?;
     let alone = level.alone;
     let text = if competes {
-        let all: Vec<String> = std::iter::once(format!("CPU {cpu}")).chain(shared.iter().cloned()).collect();
-        let them = if shared.len() == 1 { "ns beside it" } else { "ns or more beside one of them" };
-        let rest = if own.is_empty() { String::new() } else { format!("; {}", changes(&own)) };
+        let all: Vec<String> = std::iter::once(format!("CPU {cpu}"))
+            .chain(shared.iter().cloned())
+            .collect();
+        let them = if shared.len() == 1 {
+            "ns beside it"
+        } else {
+            "ns or more beside one of them"
+        };
+        let rest = if own.is_empty() {
+            String::new()
+        } else {
+            format!("; {}", changes(&own))
+        };
         format!(
-            "{name}{mode} is shared by {}: a load takes {alone:.1} ns alone and {beside:.1} {them}{rest}.",
+            "{name}{mode} is shared by {}: a load takes {alone:.1} ns alone and {beside:.1} \
+             {them}{rest}.",
             list(&all)
         )
     } else {
-        let them = if own.len() == 1 { "ns beside it" } else { "ns or less beside them" };
+        let them = if own.len() == 1 {
+            "ns beside it"
+        } else {
+            "ns or less beside them"
+        };
         let nothing = changes(&own);
         format!(
-            "{name}{mode} of CPU {cpu} is its own: {nothing}, a load takes {alone:.1} ns alone and {beside:.1} {them}."
+            "{name}{mode} of CPU {cpu} is its own: {nothing}, a load takes {alone:.1} ns alone \
+             and {beside:.1} {them}."
         )
     };
     let nearest = of(competes).next().map(|beside| f64::from(beside.partner));
@@ -167,24 +234,36 @@ fn said(group: &Group<'_>, cpu: u32, level: &Level<'_>) -> Option<Finding> {
 }
 
 /// Where the system reports otherwise of one partner.
-fn disagrees(group: &Group<'_>, cpu: u32, level: &Level<'_>, beside: &Beside<'_>) -> Option<Finding> {
+fn disagrees(
+    group: &Group<'_>,
+    cpu: u32,
+    level: &Level<'_>,
+    beside: &Beside<'_>,
+) -> Option<Finding> {
     let cache = reported(group, level.index)?;
-    let (competes, partner) = (beside.competes?, beside.partner);
+    let competes = beside.competes?;
+    let partner = beside.partner;
     if cache.cpus.0.contains(&partner) == competes {
         return None;
     }
     let name = group.name(level.index)?;
-    let loads = format!("a load takes {:.1} ns alone and {:.1} ns beside CPU {partner}", level.alone, beside.latency);
-    let (mode, alike) = (&group.mode, format!("CPU {cpu} and CPU {partner}"));
+    let loads = format!(
+        "a load takes {:.1} ns alone and {:.1} ns beside CPU {partner}",
+        level.alone, beside.latency
+    );
+    let mode = &group.mode;
+    let alike = format!("CPU {cpu} and CPU {partner}");
     let text = if competes {
         format!(
-            "{alike} compete for {name}{mode}, which the system does not report as shared by them: {loads}; a virtual machine is \
-             told of other CPUs than it runs on, or the system reports a part of the cache."
+            "{alike} compete for {name}{mode}, which the system does not report as shared by \
+             them: {loads}; a virtual machine is told of other CPUs than it runs on, or the \
+             system reports a part of the cache."
         )
     } else {
         format!(
-            "{alike} do not compete for {name}{mode}, which the system reports as shared by them: {loads}; it is partitioned, or \
-             a virtual machine is told of other CPUs than it runs on."
+            "{alike} do not compete for {name}{mode}, which the system reports as shared by them: \
+             {loads}; it is partitioned, or a virtual machine is told of other CPUs than it runs \
+             on."
         )
     };
     let values = [
@@ -193,5 +272,10 @@ fn disagrees(group: &Group<'_>, cpu: u32, level: &Level<'_>, beside: &Beside<'_>
         ("alone_ns", Some(level.alone)),
         ("beside_ns", Some(beside.latency)),
     ];
-    finding([level.point, beside.point], "cache-disagrees", text, &values)
+    finding(
+        [level.point, beside.point],
+        "cache-disagrees",
+        text,
+        &values,
+    )
 }

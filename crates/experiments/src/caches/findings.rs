@@ -11,12 +11,12 @@ use units::Bytes;
 /// Share of the pages asked for below which chains lie in others.
 const GRANTED: f64 = 0.9;
 
-/// What timing shows and what the system reports disagree where the range of the one and the other are further apart than
-/// this factor.
+/// What timing shows and what the system reports disagree where the range of the one and the other
+/// are further apart than this factor.
 const TOLERANCE: f64 = 1.25;
 
-/// Caches that hold different lines show as one as large as both where that is more than this factor larger: less could be
-/// the place of memory.
+/// Caches that hold different lines show as one as large as both where that is more than this
+/// factor larger: less could be the place of memory.
 const TOGETHER: f64 = 1.12;
 
 /// How near a sum has to be to a range.
@@ -47,33 +47,52 @@ pub struct Group<'a> {
     pub cpu: Option<u32>,
 }
 
-/// The levels that the sweep of `cpu` in `pages` (`4k`, `thp`, `huge`) in a dataset of this experiment shows, nearest first; none
-/// without such a sweep.
+/// The levels that the sweep of `cpu` in `pages` (`4k`, `thp`, `huge`) in a dataset of this
+/// experiment shows, nearest first; none without such a sweep.
 pub fn measured_levels(dataset: &Dataset, cpu: u32, pages: &str) -> Vec<MeasuredLevel> {
     levels(&curve(dataset, cpu, pages))
 }
 
 /// The sweep of `cpu` in `pages`.
 pub fn curve(dataset: &Dataset, cpu: u32, pages: &str) -> Vec<Spot> {
-    let belongs = |p: &&Point| p.number("cpu") == Some(u64::from(cpu)) && p.name("pages") == Some(pages);
+    let belongs =
+        |p: &&Point| p.number("cpu") == Some(u64::from(cpu)) && p.name("pages") == Some(pages);
     curve_of(dataset.points.iter().filter(belongs))
 }
 
 /// What counts of a point.
 pub fn measured(point: &Point) -> Option<&Measured> {
-    point.outcome.measured().filter(|m| m.verdict.grade != VerdictGrade::Rejected)
+    point
+        .outcome
+        .measured()
+        .filter(|m| m.verdict.grade != VerdictGrade::Rejected)
 }
 
-/// The value of a point that counts: the lower quartile of its clean samples, since what disturbs a load makes it longer.
+/// The value of a point that counts: the lower quartile of its clean samples, since what disturbs a
+/// load makes it longer.
 pub fn value(point: &Point) -> Option<f64> {
-    let clean = measured(point)?.samples.iter().filter(|sample| sample.dirty.is_none());
-    quantile(&clean.map(|sample| sample.value).collect::<Vec<f64>>(), 0.25)
+    let clean = measured(point)?
+        .samples
+        .iter()
+        .filter(|sample| sample.dirty.is_none());
+    quantile(
+        &clean.map(|sample| sample.value).collect::<Vec<f64>>(),
+        0.25,
+    )
 }
 
 fn curve_of<'a>(points: impl Iterator<Item = &'a Point>) -> Vec<Spot> {
     let spot = |p: &Point| {
-        let (size, latency) = (Bytes(p.number("size_bytes")?), value(p)?);
-        Some((size, Spot { size, latency, coarse: p.number("pass") == Some(0) }))
+        let size = Bytes(p.number("size_bytes")?);
+        let latency = value(p)?;
+        Some((
+            size,
+            Spot {
+                size,
+                latency,
+                coarse: p.number("pass") == Some(0),
+            },
+        ))
     };
     let sweep = points.filter(|p| p.name("operation") == Some(SWEEP));
     // A size of both passes counts as one of the first.
@@ -97,13 +116,25 @@ pub fn findings(dataset: &Dataset, topology: Option<&Topology>) -> Vec<Finding> 
         }
     }
     let differ = |axis: usize| groups.iter().any(|(key, _)| key[axis] != groups[0].0[axis]);
-    let (cpus, modes) = (differ(0), differ(1));
+    let cpus = differ(0);
+    let modes = differ(1);
     let one = |(key, points): &(Key, Vec<&Point>)| {
-        let cpu = key[0].as_ref().filter(|_| cpus).map(|cpu| format!(" on CPU {cpu}"));
-        let mode = key[1].as_ref().filter(|_| modes).map(|mode| format!(" ({mode} pages)"));
+        let cpu = key[0]
+            .as_ref()
+            .filter(|_| cpus)
+            .map(|cpu| format!(" on CPU {cpu}"));
+        let mode = key[1]
+            .as_ref()
+            .filter(|_| modes)
+            .map(|mode| format!(" ({mode} pages)"));
         let mode = mode.unwrap_or_default();
         let on = mode.clone() + &cpu.unwrap_or_default();
-        Group { on, mode, ..Group::new(points.clone(), topology) }.findings()
+        Group {
+            on,
+            mode,
+            ..Group::new(points.clone(), topology)
+        }
+        .findings()
     };
     groups.iter().flat_map(one).collect()
 }
@@ -112,16 +143,33 @@ impl<'a> Group<'a> {
     fn new(points: Vec<&'a Point>, topology: Option<&'a Topology>) -> Self {
         let curve = curve_of(points.iter().copied());
         let levels = levels(&curve);
-        let cpu = points.first().and_then(|p| p.number("cpu")).and_then(|cpu| u32::try_from(cpu).ok());
-        let reported = topology.zip(cpu).map(|(topology, cpu)| topology.data_caches(cpu)).unwrap_or_default();
+        let cpu = points
+            .first()
+            .and_then(|p| p.number("cpu"))
+            .and_then(|cpu| u32::try_from(cpu).ok());
+        let reported = topology
+            .zip(cpu)
+            .map(|(topology, cpu)| topology.data_caches(cpu))
+            .unwrap_or_default();
         let cycles: Vec<f64> = points
             .iter()
             .filter_map(|p| measured(p))
             .filter_map(|m| Some(m.also.get("core_cycles")? / m.summary.median))
             .collect();
         let cycles = median(&cycles);
-        let (on, mode) = (String::new(), String::new());
-        Self { points, curve, levels, reported, cycles, on, mode, topology, cpu }
+        let on = String::new();
+        let mode = String::new();
+        Self {
+            points,
+            curve,
+            levels,
+            reported,
+            cycles,
+            on,
+            mode,
+            topology,
+            cpu,
+        }
     }
 
     /// The ends of the levels, nearest first.
@@ -133,14 +181,25 @@ impl<'a> Group<'a> {
     pub fn pairs(&self) -> Vec<Option<&'a Cache>> {
         let found: Vec<Bytes> = self.ends().iter().map(|end| end.capacity).collect();
         let sizes: Vec<Bytes> = self.reported.iter().map(|cache| cache.size).collect();
-        matched(&found, &sizes).into_iter().map(|at| self.reported.get(at?).copied()).collect()
+        matched(&found, &sizes)
+            .into_iter()
+            .map(|at| self.reported.get(at?).copied())
+            .collect()
     }
 
-    /// The number of a level, 2 for L2: as the system numbers it, or its place among the levels found where the system
-    /// reports no caches. `None` for a level that is not among the caches that the system reports.
+    /// The number of a level, 2 for L2: as the system numbers it, or its place among the levels
+    /// found where the system reports no caches. `None` for a level that is not among the caches
+    /// that the system reports.
     pub fn number(&self, index: usize) -> Option<u32> {
-        let by_place = u32::try_from(index + 1).ok().filter(|_| self.reported.is_empty());
-        self.pairs().get(index).copied().flatten().map(|cache| cache.level).or(by_place)
+        let by_place = u32::try_from(index + 1)
+            .ok()
+            .filter(|_| self.reported.is_empty());
+        self.pairs()
+            .get(index)
+            .copied()
+            .flatten()
+            .map(|cache| cache.level)
+            .or(by_place)
     }
 
     /// `L2`; `None` where the level has no number.
@@ -155,20 +214,30 @@ impl<'a> Group<'a> {
 
     /// The share of huge pages that were granted, where fewer than asked for.
     pub fn lacking(&self) -> Option<f64> {
-        let huge = self.points.iter().filter(|p| p.name("pages") != Some(PageMode::Base.to_string().as_str()));
+        let huge = self
+            .points
+            .iter()
+            .filter(|p| p.name("pages") != Some(PageMode::Base.to_string().as_str()));
         let granted = huge.filter_map(|p| measured(p)?.evidence.pages.granted_share);
-        granted.min_by(f64::total_cmp).filter(|granted| *granted < GRANTED)
+        granted
+            .min_by(f64::total_cmp)
+            .filter(|granted| *granted < GRANTED)
     }
 
     fn findings(&self) -> Vec<Finding> {
         let mut findings = Vec::new();
         if let Some(granted) = self.lacking() {
             let text = format!(
-                "Chains that were to lie in huge pages{} were seen to do so to {:.0}% only: a rise may be that of a TLB.",
+                "Chains that were to lie in huge pages{} were seen to do so to {:.0}% only: a \
+                 rise may be that of a TLB.",
                 self.on,
                 granted * 100.0
             );
-            findings.push(note("cache-pages", text, &[("granted_share", Some(granted))]));
+            findings.push(note(
+                "cache-pages",
+                text,
+                &[("granted_share", Some(granted))],
+            ));
         }
         let caches = self.ends().len();
         findings.extend(self.named().filter_map(|index| self.level(index)));
@@ -180,17 +249,22 @@ impl<'a> Group<'a> {
         findings
     }
 
-    /// `L1 holds 32 KiB (31 KiB to 33 KiB), a load takes 1.1 ns (4.0 core cycles); the system reports 32 KiB.` `None` for a
-    /// level without a name: [`Group::disagrees`] tells of it.
+    /// `L1 holds 32 KiB (31 KiB to 33 KiB), a load takes 1.1 ns (4.0 core cycles); the system
+    /// reports 32 KiB.` `None` for a level without a name: [`Group::disagrees`] tells of it.
     fn level(&self, index: usize) -> Option<Finding> {
-        let (level, end) = (self.levels.get(index)?, self.levels.get(index)?.end?);
+        let level = self.levels.get(index)?;
+        let end = self.levels.get(index)?.end?;
         let number = self.number(index)?;
         let cache = self.pairs().get(index).copied().flatten();
         let reports = match cache {
             Some(cache) => format!("reports {}", cache.size),
             None => "does not report it".to_owned(),
         };
-        let End { capacity, low, high } = end;
+        let End {
+            capacity,
+            low,
+            high,
+        } = end;
         let load = self.load(level.latency);
         let text = format!(
             "{}{} holds {} ({} to {}), a load takes {load}; the system {reports}.",
@@ -206,7 +280,10 @@ impl<'a> Group<'a> {
             ("low_bytes", Some(low.0 as f64)),
             ("high_bytes", Some(high.0 as f64)),
             ("latency_ns", Some(level.latency)),
-            ("core_cycles", self.cycles.map(|cycles| cycles * level.latency)),
+            (
+                "core_cycles",
+                self.cycles.map(|cycles| cycles * level.latency),
+            ),
             ("reported_bytes", cache.map(|cache| cache.size.0 as f64)),
         ];
         finding(self.around(index), "cache-level", text, &values)
@@ -214,33 +291,53 @@ impl<'a> Group<'a> {
 
     /// The points of the sweep.
     fn sweep(&self) -> impl Iterator<Item = &'a Point> {
-        self.points.iter().copied().filter(|p| p.name("operation") == Some(SWEEP))
+        self.points
+            .iter()
+            .copied()
+            .filter(|p| p.name("operation") == Some(SWEEP))
     }
 
-    /// The points of the sweep that show the level at `index` and where it ends: from the end of the level before it to twice its
-    /// own.
+    /// The points of the sweep that show the level at `index` and where it ends: from the end of
+    /// the level before it to twice its own.
     fn around(&self, index: usize) -> Vec<&'a Point> {
         let end = |index: usize| self.levels.get(index).and_then(|level| level.end);
-        let from = index.checked_sub(1).and_then(end).map_or(0, |end| end.capacity.0);
+        let from = index
+            .checked_sub(1)
+            .and_then(end)
+            .map_or(0, |end| end.capacity.0);
         let to = end(index).map_or(u64::MAX, |end| end.high.0.saturating_mul(2));
-        self.sweep().filter(|p| p.number("size_bytes").is_some_and(|size| size > from && size <= to)).collect()
+        self.sweep()
+            .filter(|p| {
+                p.number("size_bytes")
+                    .is_some_and(|size| size > from && size <= to)
+            })
+            .collect()
     }
 
     /// `1.1 ns (4.0 core cycles)`
     fn load(&self, latency: f64) -> String {
-        let cycles = self.cycles.map(|cycles| format!("{:.1} core cycles, ", cycles * latency));
+        let cycles = self
+            .cycles
+            .map(|cycles| format!("{:.1} core cycles, ", cycles * latency));
         // Tables have medians.
-        format!("{latency:.1} ns ({}the lower quartile of its samples)", cycles.unwrap_or_default())
+        format!(
+            "{latency:.1} ns ({}the lower quartile of its samples)",
+            cycles.unwrap_or_default()
+        )
     }
 
     /// What lies behind the last end: memory, as far as anyone can tell.
     fn memory(&self) -> Option<Finding> {
-        let (last, largest) = (self.levels.last()?, self.curve.last()?.size);
+        let last = self.levels.last()?;
+        let largest = self.curve.last()?.size;
         let load = self.load(last.latency);
         // A cache that is as large as all that was measured has no end to be seen.
-        let larger = self
-            .unseen_larger()
-            .map(|cache| format!(" or L{}, of which the system reports {}", cache.level, cache.size));
+        let larger = self.unseen_larger().map(|cache| {
+            format!(
+                " or L{}, of which the system reports {}",
+                cache.level, cache.size
+            )
+        });
         let text = format!(
             "Behind the caches{} a load takes {load} in up to {largest}: memory{}.",
             self.on,
@@ -248,10 +345,18 @@ impl<'a> Group<'a> {
         );
         let values = [
             ("latency_ns", Some(last.latency)),
-            ("core_cycles", self.cycles.map(|cycles| cycles * last.latency)),
+            (
+                "core_cycles",
+                self.cycles.map(|cycles| cycles * last.latency),
+            ),
             ("largest_bytes", Some(largest.0 as f64)),
         ];
-        finding(self.around(self.levels.len() - 1), "cache-memory", text, &values)
+        finding(
+            self.around(self.levels.len() - 1),
+            "cache-memory",
+            text,
+            &values,
+        )
     }
 
     /// Whether a level differs from what is reported of it, and what that may mean.
@@ -260,39 +365,65 @@ impl<'a> Group<'a> {
         let Some(cache) = self.pairs().get(index).copied().flatten() else {
             let latency = self.levels.get(index)?.latency;
             let text = format!(
-                "The system does not report a level{} that ends at {} and takes {} a load: neighbours hold a part of a \
-                 larger cache, or there is no such cache.",
+                "The system does not report a level{} that ends at {} and takes {} a load: \
+                 neighbours hold a part of a larger cache, or there is no such cache.",
                 self.on,
                 rounded(end.capacity),
                 self.load(latency)
             );
-            let values = [("capacity_bytes", Some(end.capacity.0 as f64)), ("latency_ns", Some(latency))];
-            let points = self.around(index).into_iter().filter(|_| !self.reported.is_empty());
+            let values = [
+                ("capacity_bytes", Some(end.capacity.0 as f64)),
+                ("latency_ns", Some(latency)),
+            ];
+            let points = self
+                .around(index)
+                .into_iter()
+                .filter(|_| !self.reported.is_empty());
             return finding(points, "cache-disagrees", text, &values);
         };
         let name = self.name(index)?;
-        let (low, high, size) = (end.low.0 as f64, end.high.0 as f64, cache.size.0 as f64);
-        let nearer: u64 = self.reported.iter().filter(|c| c.level < cache.level).map(|c| c.size.0).sum();
+        let low = end.low.0 as f64;
+        let high = end.high.0 as f64;
+        let size = cache.size.0 as f64;
+        let nearer: u64 = self
+            .reported
+            .iter()
+            .filter(|c| c.level < cache.level)
+            .map(|c| c.size.0)
+            .sum();
         let together = size + nearer as f64;
-        let values = [("capacity_bytes", Some(end.capacity.0 as f64)), ("reported_bytes", Some(size))];
-        if low > size && together > size * TOGETHER && (low / NEAR..=high * NEAR).contains(&together) {
+        let values = [
+            ("capacity_bytes", Some(end.capacity.0 as f64)),
+            ("reported_bytes", Some(size)),
+        ];
+        if low > size
+            && together > size * TOGETHER
+            && (low / NEAR..=high * NEAR).contains(&together)
+        {
             let text = format!(
-                "{name}{} ends where it and the nearer caches are full together ({}): they hold different lines.",
+                "{name}{} ends where it and the nearer caches are full together ({}): they hold \
+                 different lines.",
                 self.on,
                 Bytes(together as u64)
             );
             return finding(self.around(index), "cache-exclusive", text, &values);
         }
-        let why = match () {
-            () if high * TOLERANCE < size && cache.cpus.0.len() > 1 => {
-                "neighbours fill it, it is partitioned, or a virtual machine is told of the whole host's"
-            }
-            () if high * TOLERANCE < size => "it is partitioned, or pages fill its sets unevenly",
-            () if low > size * TOLERANCE => "the system reports another cache, or a part of it",
-            () => return None,
+        let why = if high * TOLERANCE < size && cache.cpus.0.len() > 1 {
+            "neighbours fill it, it is partitioned, or a virtual machine is told of the whole \
+                 host's"
+        } else if high * TOLERANCE < size {
+            "it is partitioned, or pages fill its sets unevenly"
+        } else if low > size * TOLERANCE {
+            "the system reports another cache, or a part of it"
+        } else {
+            return None;
         };
-        let (measured, reported) = (rounded(end.capacity), cache.size);
-        let text = format!("{name}{} holds {measured} by timing and {reported} by the system: {why}.", self.on);
+        let measured = rounded(end.capacity);
+        let reported = cache.size;
+        let text = format!(
+            "{name}{} holds {measured} by timing and {reported} by the system: {why}.",
+            self.on
+        );
         finding(self.around(index), "cache-disagrees", text, &values)
     }
 
@@ -300,7 +431,11 @@ impl<'a> Group<'a> {
     fn unseen_larger(&self) -> Option<&'a Cache> {
         let largest = self.curve.last()?.size;
         let last = self.reported.last().copied()?;
-        let seen = self.pairs().iter().flatten().any(|cache| cache.level == last.level);
+        let seen = self
+            .pairs()
+            .iter()
+            .flatten()
+            .any(|cache| cache.level == last.level);
         (!seen && last.size.0.saturating_mul(2) > largest.0).then_some(last)
     }
 
@@ -308,8 +443,9 @@ impl<'a> Group<'a> {
     fn unseen(&self) -> Option<Finding> {
         let larger = self.unseen_larger().map(|cache| cache.level);
         let pairs = self.pairs();
-        let seen =
-            |cache: &Cache| pairs.iter().flatten().any(|c| c.level == cache.level) || larger == Some(cache.level);
+        let seen = |cache: &Cache| {
+            pairs.iter().flatten().any(|c| c.level == cache.level) || larger == Some(cache.level)
+        };
         let missing: Vec<String> = self
             .reported
             .iter()
@@ -317,24 +453,46 @@ impl<'a> Group<'a> {
             .map(|cache| format!("L{} of {}", cache.level, cache.size))
             .collect();
         let text = format!(
-            "The system reports {}, of which timing{} shows nothing: neighbours fill it, or this machine does not have it.",
+            "The system reports {}, of which timing{} shows nothing: neighbours fill it, or this \
+             machine does not have it.",
             missing.join(" and "),
             self.on
         );
         let enough = !missing.is_empty() && !self.curve.is_empty();
         let points = self.sweep().filter(|_| enough);
-        finding(points, "cache-disagrees", text, &[("missing", Some(missing.len() as f64))])
+        finding(
+            points,
+            "cache-disagrees",
+            text,
+            &[("missing", Some(missing.len() as f64))],
+        )
     }
 }
 
 /// A measured size in three digits: `31.3 KiB`, `1.04 MiB`, `33 MiB`.
 fn rounded(size: Bytes) -> String {
-    let units = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"), (1, "B")];
-    let (unit, name) = units.into_iter().find(|(unit, _)| size.0 >= *unit).unwrap_or((1, "B"));
+    let units = [
+        (1 << 30, "GiB"),
+        (1 << 20, "MiB"),
+        (1 << 10, "KiB"),
+        (1, "B"),
+    ];
+    let (unit, name) = units
+        .into_iter()
+        .find(|(unit, _)| size.0 >= *unit)
+        .unwrap_or((1, "B"));
     let value = size.0 as f64 / unit as f64;
-    let digits = if value < 10.0 { 2 } else { usize::from(value < 100.0) };
+    let digits = if value < 10.0 {
+        2
+    } else {
+        usize::from(value < 100.0)
+    };
     let text = format!("{value:.digits$}");
-    let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    let text = if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.')
+    } else {
+        &text
+    };
     format!("{text} {name}")
 }
 
@@ -354,5 +512,8 @@ pub fn note(kind: &str, text: String, values: &[(&str, Option<f64>)]) -> Finding
 }
 
 fn known(values: &[(&str, Option<f64>)]) -> BTreeMap<String, f64> {
-    values.iter().filter_map(|(name, value)| Some(((*name).to_owned(), (*value)?))).collect()
+    values
+        .iter()
+        .filter_map(|(name, value)| Some(((*name).to_owned(), (*value)?)))
+        .collect()
 }

@@ -16,20 +16,30 @@ const MARGIN: f64 = 0.25;
 const SAME: f64 = 1.01;
 
 /// Stand-ins of the closer look: how many, of what size at most.
-const STAND_INS: [(usize, Bytes); 3] = [(12, Bytes(512 << 10)), (12, Bytes(8 << 20)), (6, Bytes(64 << 20))];
+const STAND_INS: [(usize, Bytes); 3] = [
+    (12, Bytes(512 << 10)),
+    (12, Bytes(8 << 20)),
+    (6, Bytes(64 << 20)),
+];
 
 /// Stand-ins of half the largest size, where that is more.
 const LARGEST: usize = 4;
 
 /// Place `index` of `steps` to a doubling from `least` on, in whole lines.
 fn at(least: Bytes, index: u32, steps: u32, line: Bytes) -> Bytes {
-    Bytes((least.0 as f64 * (f64::from(index) / f64::from(steps)).exp2()).round() as u64).round_down(line.0.max(1))
+    Bytes((least.0 as f64 * (f64::from(index) / f64::from(steps)).exp2()).round() as u64)
+        .round_down(line.0.max(1))
 }
 
 /// `steps` sizes to each doubling from `least` up, fewer where they are dear, and `most`.
 pub fn coarse(least: Bytes, most: Bytes, steps: u32, line: Bytes) -> Vec<Bytes> {
-    let wanted = |i: &u32| at(least, *i, steps, Bytes(1)) <= DEAR || i.is_multiple_of((steps / 2).clamp(1, 2));
-    let mut sizes: Vec<Bytes> = (0..64 * steps).filter(wanted).map(|i| at(least, i, steps, line)).collect();
+    let wanted = |i: &u32| {
+        at(least, *i, steps, Bytes(1)) <= DEAR || i.is_multiple_of((steps / 2).clamp(1, 2))
+    };
+    let mut sizes: Vec<Bytes> = (0..64 * steps)
+        .filter(wanted)
+        .map(|i| at(least, i, steps, line))
+        .collect();
     sizes.retain(|&size| size.0 as f64 * SAME < most.0 as f64);
     sizes.push(most);
     sizes.dedup();
@@ -39,15 +49,21 @@ pub fn coarse(least: Bytes, most: Bytes, steps: u32, line: Bytes) -> Vec<Bytes> 
 /// Sizes that stand in for those of [`closer`] when time and memory are planned, by rising size.
 pub fn stand_ins(most: Bytes) -> Vec<Bytes> {
     let half = Bytes(most.0 / 2).round_down(4096);
-    let mut sizes: Vec<Bytes> = STAND_INS.iter().flat_map(|&(count, size)| vec![size.min(half); count]).collect();
+    let mut sizes: Vec<Bytes> = STAND_INS
+        .iter()
+        .flat_map(|&(count, size)| vec![size.min(half); count])
+        .collect();
     sizes.extend(vec![half; if half > STAND_INS[2].1 { LARGEST } else { 0 }]);
     sizes
 }
 
-/// Sizes around the rises of `curve` that are not on it yet, at most as many and as large as the first `most` of the
-/// `stand_ins`, which rise; those nearest to their rise first.
+/// Sizes around the rises of `curve` that are not on it yet, at most as many and as large as the
+/// first `most` of the `stand_ins`, which rise; those nearest to their rise first.
 pub fn closer(curve: &[Spot], stand_ins: &[Bytes], most: usize, line: Bytes) -> Vec<Bytes> {
-    let mut wanted: Vec<(f64, Bytes)> = rises(curve).iter().flat_map(|rise| around(rise, line)).collect();
+    let mut wanted: Vec<(f64, Bytes)> = rises(curve)
+        .iter()
+        .flat_map(|rise| around(rise, line))
+        .collect();
     let near = |a: Bytes, b: Bytes| a.0.max(b.0) as f64 <= a.0.min(b.0) as f64 * SAME;
     wanted.retain(|(_, size)| !curve.iter().any(|spot| near(spot.size, *size)));
     wanted.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -66,14 +82,22 @@ pub fn closer(curve: &[Spot], stand_ins: &[Bytes], most: usize, line: Bytes) -> 
     sizes
 }
 
-/// The fine grid around a rise: how far each size lies from the middle of its steepest part, and the size.
+/// The fine grid around a rise: how far each size lies from the middle of its steepest part, and
+/// the size.
 fn around(rise: &Rise, line: Bytes) -> Vec<(f64, Bytes)> {
     let least = Bytes(4096);
-    let (low, high) = (rise.last.0 as f64 * 2f64.powf(-MARGIN), rise.first.0 as f64 * 2f64.powf(MARGIN));
+    let low = rise.last.0 as f64 * 2f64.powf(-MARGIN);
+    let high = rise.first.0 as f64 * 2f64.powf(MARGIN);
     let step = if rise.last >= DEAR { 2 } else { 1 };
     let middle = (rise.last.0 as f64 * rise.first.0 as f64).sqrt();
-    let from = ((low / least.0 as f64).log2() * f64::from(FINE)).ceil().max(0.0) as u32;
-    let places = (from..).filter(|i| i.is_multiple_of(step)).map(|i| at(least, i, FINE, line));
+    let from = ((low / least.0 as f64).log2() * f64::from(FINE))
+        .ceil()
+        .max(0.0) as u32;
+    let places = (from..)
+        .filter(|i| i.is_multiple_of(step))
+        .map(|i| at(least, i, FINE, line));
     let inside = places.take_while(|size| size.0 as f64 <= high);
-    inside.map(|size| ((size.0 as f64 / middle).log2().abs(), size)).collect()
+    inside
+        .map(|size| ((size.0 as f64 / middle).log2().abs(), size))
+        .collect()
 }

@@ -1,4 +1,5 @@
-//! What the points of a run walk through, held against the last-level cache that the same run found by timing.
+//! What the points of a run walk through, held against the last-level cache that the same run found
+//! by timing.
 
 use super::super::hierarchy::MEMORY;
 use super::findings::measured_levels;
@@ -8,11 +9,12 @@ use std::collections::BTreeSet;
 use units::Bytes;
 use verdict::reason;
 
-/// A working set is larger than a cache where it is by more than this: the end of a range is known to a step of the grid.
+/// A working set is larger than a cache where it is by more than this: the end of a range is known
+/// to a step of the grid.
 const BEYOND: f64 = 1.25;
 
-/// What is called memory is at least so many times what the last-level cache holds: of a random walk through less, more than half of the loads
-/// may be answered by that cache.
+/// What is called memory is at least so many times what the last-level cache holds: of a random
+/// walk through less, more than half of the loads may be answered by that cache.
 const MEMORY_AT_LEAST: f64 = 2.0;
 
 /// A last-level cache found by timing.
@@ -24,19 +26,45 @@ struct Found {
     end: End,
 }
 
-/// Notes in the evidence of every point what the last-level cache of its CPUs holds by timing, where the run looked, and doubts
-/// points that are called after that cache and do not fit into it, and those that are called memory and may be answered by it.
+/// Notes in the evidence of every point what the last-level cache of its CPUs holds by timing,
+/// where the run looked, and doubts points that are called after that cache and do not fit into it,
+/// and those that are called memory and may be answered by it.
 pub fn against_measured(datasets: &mut [Dataset], topology: &Topology) {
-    let Some(dataset) = datasets.iter().find(|dataset| dataset.experiment == NAME) else { return };
+    let Some(dataset) = datasets.iter().find(|dataset| dataset.experiment == NAME) else {
+        return;
+    };
     let all = last_levels(dataset, topology);
-    for point in datasets.iter_mut().filter(|d| d.experiment != NAME).flat_map(|d| &mut d.points) {
-        let Outcome::Measured(measured) = &mut point.outcome else { continue };
-        let Some(bytes) = measured.evidence.working_set_bytes else { continue };
-        let behind = |found: &&Found| measured.evidence.cpus.iter().all(|cpu| found.cpus.contains(cpu));
-        let Some(found) = all.iter().find(behind) else { continue };
+    for point in datasets
+        .iter_mut()
+        .filter(|d| d.experiment != NAME)
+        .flat_map(|d| &mut d.points)
+    {
+        let Outcome::Measured(measured) = &mut point.outcome else {
+            continue;
+        };
+        let Some(bytes) = measured.evidence.working_set_bytes else {
+            continue;
+        };
+        let behind = |found: &&Found| {
+            measured
+                .evidence
+                .cpus
+                .iter()
+                .all(|cpu| found.cpus.contains(cpu))
+        };
+        let Some(found) = all.iter().find(behind) else {
+            continue;
+        };
         measured.evidence.measured_last_level_bytes = Some(found.end.capacity.0);
-        let (set, level, capacity) = (Bytes(bytes), &found.level, found.end.capacity);
-        let called = |name: &str| point.coordinates.get("level").is_some_and(|level| level.to_string() == name);
+        let set = Bytes(bytes);
+        let level = &found.level;
+        let capacity = found.end.capacity;
+        let called = |name: &str| {
+            point
+                .coordinates
+                .get("level")
+                .is_some_and(|level| level.to_string() == name)
+        };
         let text = if called(level) && bytes as f64 > found.end.high.0 as f64 * BEYOND {
             format!("its {set} are more than the {capacity} that {level} holds by timing")
         } else if called(MEMORY) && (bytes as f64) < found.end.low.0 as f64 * MEMORY_AT_LEAST {
@@ -44,49 +72,83 @@ pub fn against_measured(datasets: &mut [Dataset], topology: &Topology) {
         } else {
             continue;
         };
-        measured.verdict.add(VerdictGrade::Doubtful, reason(Cause::CacheSize, text));
+        measured
+            .verdict
+            .add(VerdictGrade::Doubtful, reason(Cause::CacheSize, text));
     }
 }
 
-/// What the last-level caches of some CPUs hold together by timing, where that is not what the system reports.
+/// What the last-level caches of some CPUs hold together by timing, where that is not what the
+/// system reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Timed {
-    /// More. It is not the cache that is reported, or not all of it, so that nobody says who shares it: there is one for
-    /// each node.
+    /// More. It is not the cache that is reported, or not all of it, so that nobody says who shares
+    /// it: there is one for each node.
     More(Bytes),
     /// Less, each in proportion.
     Less(Bytes),
 }
 
-/// What the last-level caches of `cpus` hold together by the sweep in `dataset`; `None` where it shows no end of them, or the one that
-/// is reported. Of several that were looked at, the largest counts.
+/// What the last-level caches of `cpus` hold together by the sweep in `dataset`; `None` where it
+/// shows no end of them, or the one that is reported. Of several that were looked at, the largest
+/// counts.
 pub fn timed_last_level(dataset: &Dataset, topology: &Topology, cpus: &[u32]) -> Option<Timed> {
-    let found = last_levels(dataset, topology).into_iter().max_by_key(|found| found.end.capacity)?;
+    let found = last_levels(dataset, topology)
+        .into_iter()
+        .max_by_key(|found| found.end.capacity)?;
     let one = topology.data_caches(*found.cpus.first()?).last()?.size;
-    let (all, capacity) = (topology.last_level_total(cpus), found.end.capacity);
+    let all = topology.last_level_total(cpus);
+    let capacity = found.end.capacity;
     if found.end.low.0 as f64 > one.0 as f64 * BEYOND {
         let nodes: BTreeSet<Option<u32>> = cpus.iter().map(|&cpu| topology.node_of(cpu)).collect();
-        return Some(Timed::More(all.max(Bytes(capacity.0.saturating_mul(nodes.len() as u64)))));
+        return Some(Timed::More(
+            all.max(Bytes(capacity.0.saturating_mul(nodes.len() as u64))),
+        ));
     }
     let less = u128::from(all.0) * u128::from(capacity.0) / u128::from(one.0.max(1));
     let less = Bytes(u64::try_from(less).unwrap_or(u64::MAX));
     ((found.end.high.0 as f64) * BEYOND < one.0 as f64).then_some(Timed::Less(less))
 }
 
-/// The last-level cache of each CPU that was looked at, where its end is beyond what the cache before it is reported to hold;
-/// in the largest pages, in which neighbouring addresses are neighbours in memory too.
+/// The last-level cache of each CPU that was looked at, where its end is beyond what the cache
+/// before it is reported to hold; in the largest pages, in which neighbouring addresses are
+/// neighbours in memory too.
 fn last_levels(dataset: &Dataset, topology: &Topology) -> Vec<Found> {
-    let cpus = dataset.points.iter().filter_map(|point| u32::try_from(point.number("cpu")?).ok());
+    let cpus = dataset
+        .points
+        .iter()
+        .filter_map(|point| u32::try_from(point.number("cpu")?).ok());
     let of = |cpu: u32| {
         let cache = topology.data_caches(cpu).last().copied()?;
         let least = topology.before_last_level(cpu).0 as f64 * BEYOND;
-        let mut pages: Vec<&str> = dataset.points.iter().filter_map(|point| point.name("pages")).collect();
-        pages.sort_by_key(|name| (["huge", "thp"].iter().position(|large| large == name).unwrap_or(2), *name));
+        let mut pages: Vec<&str> = dataset
+            .points
+            .iter()
+            .filter_map(|point| point.name("pages"))
+            .collect();
+        pages.sort_by_key(|name| {
+            (
+                ["huge", "thp"]
+                    .iter()
+                    .position(|large| large == name)
+                    .unwrap_or(2),
+                *name,
+            )
+        });
         pages.dedup();
-        let last = |pages: &str| measured_levels(dataset, cpu, pages).iter().rev().find_map(|level| level.end);
+        let last = |pages: &str| {
+            measured_levels(dataset, cpu, pages)
+                .iter()
+                .rev()
+                .find_map(|level| level.end)
+        };
         let end = pages.into_iter().find_map(last)?;
-        let (cpus, level) = (cache.cpus.0.iter().copied().collect(), format!("L{}", cache.level));
+        let cpus = cache.cpus.0.iter().copied().collect();
+        let level = format!("L{}", cache.level);
         (end.low.0 as f64 > least).then_some(Found { cpus, level, end })
     };
-    cpus.collect::<BTreeSet<u32>>().into_iter().filter_map(of).collect()
+    cpus.collect::<BTreeSet<u32>>()
+        .into_iter()
+        .filter_map(of)
+        .collect()
 }

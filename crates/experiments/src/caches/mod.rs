@@ -37,11 +37,13 @@ pub struct Settings {
     #[arg(long, value_name = "DENSITY", default_value = "medium")]
     pub density: Density,
 
-    /// The largest working set [default: 4 times the reported last-level cache, from 256MiB to 1GiB where there is room]
+    /// The largest working set [default: 4 times the reported last-level cache, from 256MiB to 1GiB
+    /// where there is room]
     #[arg(long, value_name = "SIZE")]
     pub max_size: Option<Bytes>,
 
-    /// Pages: 4k (base pages), thp (transparent huge pages), huge (reserved huge pages), best (the largest of these that there are) [default: thp where the system has them]
+    /// Pages: 4k (base pages), thp (transparent huge pages), huge (reserved huge pages), best (the
+    /// largest of these that there are) [default: thp where the system has them]
     #[arg(long, value_name = "LIST")]
     pub pages: Option<PageModes>,
 
@@ -73,7 +75,8 @@ pub(super) const SHARED: &str = "shared";
 /// The smallest working set: no first-level cache is known to be smaller.
 const LEAST: Bytes = Bytes(4096);
 
-/// The largest one by default is no less than this where there is plenty of memory, and no more than that.
+/// The largest one by default is no less than this where there is plenty of memory, and no more
+/// than that.
 const ROOMY: Bytes = Bytes(256 << 20);
 const MOST: Bytes = Bytes(1 << 30);
 
@@ -83,8 +86,8 @@ const PART: u64 = 4;
 /// The largest one is this many times the last-level cache that the system reports.
 const BEYOND: u64 = 4;
 
-/// What is gone through in huge pages before anything else is: 32 of the small pages that a virtual machine's huge ones may
-/// be to its host, fewer than a first-level TLB has entries.
+/// What is gone through in huge pages before anything else is: 32 of the small pages that a virtual
+/// machine's huge ones may be to its host, fewer than a first-level TLB has entries.
 const WINDOW: Bytes = Bytes(128 << 10);
 
 /// Samples of a point in a round, and rounds.
@@ -120,14 +123,25 @@ struct Group {
 impl Caches {
     /// With the user's settings.
     pub fn new(settings: Settings) -> Self {
-        Self { settings, brief: false }
+        Self {
+            settings,
+            brief: false,
+        }
     }
 
     /// As part of a profile.
     pub fn in_profile(detail: Detail) -> Self {
         let brief = detail != Detail::Sweep;
         let density = if brief { Density::Low } else { Density::Medium };
-        Self { settings: Settings { density, max_size: None, pages: None, cpus: None }, brief }
+        Self {
+            settings: Settings {
+                density,
+                max_size: None,
+                pages: None,
+                cpus: None,
+            },
+            brief,
+        }
     }
 
     /// Without what was not asked because there is little time.
@@ -139,13 +153,20 @@ impl Caches {
 
     /// What stands in for the closer look at a curve.
     fn rooms(&self, group: &Group) -> Vec<Bytes> {
-        grid::stand_ins(group.most).into_iter().step_by(if self.brief { 2 } else { 1 }).collect()
+        grid::stand_ins(group.most)
+            .into_iter()
+            .step_by(if self.brief { 2 } else { 1 })
+            .collect()
     }
 
     /// Every CPU and kind of pages to look at.
     fn groups(&self, scope: &Scope<'_>) -> Result<Vec<Group>> {
         let facts = scope.facts();
-        let modes = self.settings.pages.as_ref().map_or_else(|| vec![usual(facts)], |pages| pages.on(facts));
+        let modes = self
+            .settings
+            .pages
+            .as_ref()
+            .map_or_else(|| vec![usual(facts)], |pages| pages.on(facts));
         let mut groups = Vec::new();
         for cpu in chosen_cpus(self.settings.cpus.as_ref(), "--cpus", scope)? {
             let most = self.largest(scope, cpu)?;
@@ -169,28 +190,45 @@ impl Caches {
             let least = Bytes(LEAST.0 * 8);
             return if asked > usable || asked < least {
                 Err(Error::usage(format!(
-                    "largest working set not possible: {asked}; {least} to the {usable} that may be used; type --max-size {}",
+                    "largest working set not possible: {asked}; {least} to the {usable} that may \
+                     be used; type --max-size {}",
                     ROOMY.min(usable.round_down(1 << 10)).typed()
                 )))
             } else {
                 Ok(asked.round_down(line_of(scope, cpu).0))
             };
         }
-        let last = scope.facts().topology.data_caches(cpu).last().map_or(0, |cache| cache.size.0);
-        let wanted = last.saturating_mul(BEYOND).clamp(ROOMY.0, if self.brief { ROOMY } else { MOST }.0);
+        let last = scope
+            .facts()
+            .topology
+            .data_caches(cpu)
+            .last()
+            .map_or(0, |cache| cache.size.0);
+        let wanted = last
+            .saturating_mul(BEYOND)
+            .clamp(ROOMY.0, if self.brief { ROOMY } else { MOST }.0);
         Ok(Bytes(wanted.min(usable.0 / PART).max(LEAST.0 * 8)).round_down(LEAST.0))
     }
 }
 
 /// The pages in which chains do not show what TLBs cost, where the system has them.
 fn usual(facts: &HostFacts) -> PageMode {
-    let never = facts.pages.thp_mode.get().is_none_or(|mode| mode == "never");
-    if never { PageMode::Base } else { PageMode::Transparent }
+    let never = facts
+        .pages
+        .thp_mode
+        .get()
+        .is_none_or(|mode| mode == "never");
+    if never {
+        PageMode::Base
+    } else {
+        PageMode::Transparent
+    }
 }
 
 impl Group {
-    /// The order in which to go through a large working set: all of a few pages before the next, so that TLBs hardly show. A
-    /// virtual machine's huge pages may be small ones of the host, whose search shows where a window has more than the TLB.
+    /// The order in which to go through a large working set: all of a few pages before the next, so
+    /// that TLBs hardly show. A virtual machine's huge pages may be small ones of the host, whose
+    /// search shows where a window has more than the TLB.
     fn order(&self) -> ChainShape {
         match self.pages {
             PageMode::Base => ChainShape::RandomBox(packed_window(self.base)),
@@ -221,7 +259,13 @@ impl Group {
         self.draft(scope, SWEEP, work, &[("pass", pass)])
     }
 
-    fn draft(&self, scope: &Scope<'_>, operation: &str, work: ChaseWork, more: &[(&str, u64)]) -> Draft {
+    fn draft(
+        &self,
+        scope: &Scope<'_>,
+        operation: &str,
+        work: ChaseWork,
+        more: &[(&str, u64)],
+    ) -> Draft {
         let name = |text: &str| Coordinate::Name(text.to_owned());
         let mode = super::chain_modes::named(work.shape).0;
         let mut coordinates = Coordinates::from([
@@ -234,18 +278,36 @@ impl Group {
             ("threads".to_owned(), Coordinate::Number(1)),
             ("cpu".to_owned(), Coordinate::Number(u64::from(self.cpu))),
         ]);
-        coordinates.extend(more.iter().map(|(axis, number)| ((*axis).to_owned(), Coordinate::Number(*number))));
+        coordinates.extend(
+            more.iter()
+                .map(|(axis, number)| ((*axis).to_owned(), Coordinate::Number(*number))),
+        );
         let fits = work.slot() <= scope.usable();
         // What is asked first is needed most; of that, small working sets are.
-        let rank = [SWEEP, PAIR, STRIDE, WAYS, SHARED].iter().position(|o| *o == operation).unwrap_or(0).min(1) as u8;
+        let rank = [SWEEP, PAIR, STRIDE, WAYS, SHARED]
+            .iter()
+            .position(|o| *o == operation)
+            .unwrap_or(0)
+            .min(1) as u8;
         let expendable = 2 + 64 * rank + work.bytes.0.max(1).ilog2() as u8;
-        let reason = || format!("{} do not fit into the {} that may be used", work.bytes, scope.usable());
+        let reason = || {
+            format!(
+                "{} do not fit into the {} that may be used",
+                work.bytes,
+                scope.usable()
+            )
+        };
         let work = match scope.machine.kernel(&Work::Chase(work.clone())) {
             Err(reason) => Err(Outcome::Unsupported { reason }),
             Ok(_) if !fits => Err(Outcome::Skipped { reason: reason() }),
             Ok(_) => Ok(Work::Chase(work)),
         };
-        Draft { coordinates, work, bound: Bound::Unknown, expendable }
+        Draft {
+            coordinates,
+            work,
+            bound: Bound::Unknown,
+            expendable,
+        }
     }
 }
 
@@ -255,13 +317,36 @@ impl Experiment for Caches {
     }
 
     fn quantity(&self) -> Quantity {
-        Quantity { name: "latency".to_owned(), unit: "ns".to_owned(), higher_is_better: false }
+        Quantity {
+            name: "latency".to_owned(),
+            unit: "ns".to_owned(),
+            higher_is_better: false,
+        }
     }
 
     fn axes(&self) -> Vec<Axis> {
-        let names = ["operation", "pages", "chain_mode", "pass", "nodes", "partner", "kernel", "threads", "cpu"];
-        let sizes = ["size_bytes", "stride_bytes", "distance_bytes", "cache_bytes"];
-        names.map(axis).into_iter().chain(sizes.map(bytes_axis)).collect()
+        let names = [
+            "operation",
+            "pages",
+            "chain_mode",
+            "pass",
+            "nodes",
+            "partner",
+            "kernel",
+            "threads",
+            "cpu",
+        ];
+        let sizes = [
+            "size_bytes",
+            "stride_bytes",
+            "distance_bytes",
+            "cache_bytes",
+        ];
+        names
+            .map(axis)
+            .into_iter()
+            .chain(sizes.map(bytes_axis))
+            .collect()
     }
 
     fn draft(&self, scope: &Scope<'_>) -> Result<Vec<Draft>> {
@@ -275,9 +360,14 @@ impl Experiment for Caches {
     }
 
     fn reserve(&self, scope: &Scope<'_>) -> Result<Vec<Vec<Draft>>> {
-        let (mut closer, mut probes) = (Vec::new(), Vec::new());
+        let mut closer = Vec::new();
+        let mut probes = Vec::new();
         let groups = self.groups(scope)?;
-        let sharing = if self.brief { Vec::new() } else { sharing::stand_ins(&groups, scope) };
+        let sharing = if self.brief {
+            Vec::new()
+        } else {
+            sharing::stand_ins(&groups, scope)
+        };
         for group in groups {
             let sizes = self.rooms(&group);
             closer.extend(sizes.into_iter().map(|size| group.sweep(scope, size, 1)));
@@ -289,13 +379,22 @@ impl Experiment for Caches {
         Ok(vec![closer, probes, sharing])
     }
 
-    fn place(&self, scope: &Scope<'_>, stage: usize, most: usize, measured: &Dataset) -> Vec<Draft> {
+    fn place(
+        &self,
+        scope: &Scope<'_>,
+        stage: usize,
+        most: usize,
+        measured: &Dataset,
+    ) -> Vec<Draft> {
         // What could be drafted can be asked again.
         let groups = self.groups(scope).unwrap_or_default();
         let each = most / groups.len().max(1);
         let curve = |group: &Group| findings::curve(measured, group.cpu, &group.pages.to_string());
         if stage == 2 {
-            let known: Vec<_> = groups.iter().map(|group| (*group, levels(&curve(group)))).collect();
+            let known: Vec<_> = groups
+                .iter()
+                .map(|group| (*group, levels(&curve(group))))
+                .collect();
             return sharing::place(&known, scope, most);
         }
         let place = |group: &Group| {
@@ -303,7 +402,10 @@ impl Experiment for Caches {
             match stage {
                 0 => {
                     let sizes = grid::closer(&curve, &self.rooms(group), each, group.line);
-                    sizes.into_iter().map(|size| group.sweep(scope, size, 1)).collect()
+                    sizes
+                        .into_iter()
+                        .map(|size| group.sweep(scope, size, 1))
+                        .collect()
                 }
                 1 => probes::place(group, scope, &levels(&curve), each),
                 _ => Vec::new(),
@@ -327,10 +429,26 @@ impl Experiment for Caches {
 
     /// Few samples: what an end rests on is many points that agree.
     fn sampling(&self, general: Sampling) -> Sampling {
-        let (per_round, rounds) = if self.brief { (BRIEF_PER_ROUND, BRIEF_ROUNDS) } else { (PER_ROUND, ROUNDS) };
-        let length = if self.brief { general.length.min(BRIEF_SAMPLE) } else { general.length };
-        let (per_round, rounds) = (general.per_round.min(per_round), general.rounds.min(rounds));
-        Sampling { length, in_memory: 1.0, per_round, rounds, target: 0.0, ..general }
+        let (per_round, rounds) = if self.brief {
+            (BRIEF_PER_ROUND, BRIEF_ROUNDS)
+        } else {
+            (PER_ROUND, ROUNDS)
+        };
+        let length = if self.brief {
+            general.length.min(BRIEF_SAMPLE)
+        } else {
+            general.length
+        };
+        let per_round = general.per_round.min(per_round);
+        let rounds = general.rounds.min(rounds);
+        Sampling {
+            length,
+            in_memory: 1.0,
+            per_round,
+            rounds,
+            target: 0.0,
+            ..general
+        }
     }
 
     fn rebuilds_chains(&self) -> bool {

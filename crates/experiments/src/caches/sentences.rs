@@ -9,8 +9,14 @@ use units::Bytes;
 
 /// Everything that the probes of `group` say.
 pub fn of(group: &Group<'_>) -> Vec<Finding> {
-    let shown: Vec<(usize, Pairs)> = group.named().filter_map(|index| Some((index, pairs_of(group, index)?))).collect();
-    let mut findings: Vec<Finding> = line(group, &shown).into_iter().chain(neighbours(group, &shown)).collect();
+    let shown: Vec<(usize, Pairs)> = group
+        .named()
+        .filter_map(|index| Some((index, pairs_of(group, index)?)))
+        .collect();
+    let mut findings: Vec<Finding> = line(group, &shown)
+        .into_iter()
+        .chain(neighbours(group, &shown))
+        .collect();
     findings.extend(group.named().filter_map(|index| strides(group, index)));
     findings.extend(group.named().filter_map(|index| sets(group, index)));
     findings
@@ -18,33 +24,63 @@ pub fn of(group: &Group<'_>) -> Vec<Finding> {
 
 /// Points of an operation about the cache at `index`.
 pub fn points<'a>(group: &Group<'a>, operation: &str, index: usize) -> Vec<&'a Point> {
-    // The cache that a probe was made for is the one found before the last points of the sweep came: the nearest one.
+    // The cache that a probe was made for is the one found before the last points of the sweep
+    // came: the nearest one.
     let ends = group.ends();
     let nearest = |bytes: u64| {
-        let apart = |capacity: Bytes| (capacity.0.max(1) as f64 / bytes.max(1) as f64).log2().abs();
+        let apart = |capacity: Bytes| {
+            (capacity.0.max(1) as f64 / bytes.max(1) as f64)
+                .log2()
+                .abs()
+        };
         (0..ends.len()).min_by(|a, b| apart(ends[*a].capacity).total_cmp(&apart(ends[*b].capacity)))
     };
     let about = |p: &&&Point| {
-        p.name("operation") == Some(operation) && p.number("cache_bytes").and_then(nearest) == Some(index)
+        p.name("operation") == Some(operation)
+            && p.number("cache_bytes").and_then(nearest) == Some(index)
     };
     group.points.iter().filter(about).copied().collect()
 }
 
 fn pairs_of(group: &Group<'_>, index: usize) -> Option<Pairs> {
-    let by_distance: BTreeMap<u64, f64> =
-        points(group, PAIR, index).into_iter().filter_map(|p| Some((p.number("distance_bytes")?, value(p)?))).collect();
-    let loads: Vec<(Bytes, f64)> = by_distance.into_iter().map(|(distance, load)| (Bytes(distance), load)).collect();
-    (loads.len() > 2).then(|| pairs(&loads, group.levels.first().map_or(0.0, |level| level.latency)))
+    let by_distance: BTreeMap<u64, f64> = points(group, PAIR, index)
+        .into_iter()
+        .filter_map(|p| Some((p.number("distance_bytes")?, value(p)?)))
+        .collect();
+    let loads: Vec<(Bytes, f64)> = by_distance
+        .into_iter()
+        .map(|(distance, load)| (Bytes(distance), load))
+        .collect();
+    (loads.len() > 2).then(|| {
+        pairs(
+            &loads,
+            group.levels.first().map_or(0.0, |level| level.latency),
+        )
+    })
 }
 
 /// The line, by the nearest cache that shows one.
 fn line(group: &Group<'_>, shown: &[(usize, Pairs)]) -> Option<Finding> {
-    let (index, line) = shown.iter().find_map(|(index, pairs)| Some((*index, pairs.line?)))?;
+    let (index, line) = shown
+        .iter()
+        .find_map(|(index, pairs)| Some((*index, pairs.line?)))?;
     let reported = group.reported.first().and_then(|cache| cache.line);
-    let reports = reported.map_or("no line".to_owned(), |reported| format!("lines of {reported}"));
-    let text = format!("Lines{} are {line}; the system reports {reports}.", group.on);
-    let values = [("line_bytes", Some(line.0 as f64)), ("reported_bytes", reported.map(|r| r.0 as f64))];
-    let kind = if reported.is_some_and(|reported| reported != line) { "cache-disagrees" } else { "cache-line" };
+    let reports = reported.map_or("no line".to_owned(), |reported| {
+        format!("lines of {reported}")
+    });
+    let text = format!(
+        "Lines{} are {line}; the system reports {reports}.",
+        group.on
+    );
+    let values = [
+        ("line_bytes", Some(line.0 as f64)),
+        ("reported_bytes", reported.map(|r| r.0 as f64)),
+    ];
+    let kind = if reported.is_some_and(|reported| reported != line) {
+        "cache-disagrees"
+    } else {
+        "cache-line"
+    };
     finding(points(group, PAIR, index), kind, text, &values)
 }
 
@@ -57,7 +93,8 @@ fn neighbours(group: &Group<'_>, shown: &[(usize, Pairs)]) -> Option<Finding> {
     let (text, reach, share) = match pairs.ahead {
         Some((distance, share)) if distance == line => (
             format!(
-                "Behind {behind}{on} lines are fetched in pairs: the other one of {} costs {:.0}% of a miss.",
+                "Behind {behind}{on} lines are fetched in pairs: the other one of {} costs {:.0}% \
+                 of a miss.",
                 Bytes(2 * line.0),
                 share * 100.0
             ),
@@ -66,15 +103,23 @@ fn neighbours(group: &Group<'_>, shown: &[(usize, Pairs)]) -> Option<Finding> {
         ),
         Some((distance, share)) => (
             format!(
-                "Behind {behind}{on} neighbours are fetched with a line: one {distance} away costs {:.0}% of a miss.",
+                "Behind {behind}{on} neighbours are fetched with a line: one {distance} away \
+                 costs {:.0}% of a miss.",
                 share * 100.0
             ),
             distance.0 * 2,
             Some(share),
         ),
-        None => (format!("Behind {behind}{on} no neighbour is fetched with a line."), line.0, None),
+        None => (
+            format!("Behind {behind}{on} no neighbour is fetched with a line."),
+            line.0,
+            None,
+        ),
     };
-    let values = [("fetched_bytes", Some(reach as f64)), ("share_of_miss", share)];
+    let values = [
+        ("fetched_bytes", Some(reach as f64)),
+        ("share_of_miss", share),
+    ];
     finding(points(group, PAIR, *index), "cache-adjacent", text, &values)
 }
 
@@ -85,7 +130,8 @@ fn strides(group: &Group<'_>, index: usize) -> Option<Finding> {
         let which = usize::from(point.name("chain_mode") != Some("sequential"));
         both.entry(point.number("stride_bytes")?).or_default()[which] = value(point);
     }
-    let share = |(stride, loads): (u64, [Option<f64>; 2])| Some((Bytes(stride), loads[0]? / loads[1]?));
+    let share =
+        |(stride, loads): (u64, [Option<f64>; 2])| Some((Bytes(stride), loads[0]? / loads[1]?));
     let shares: Vec<(Bytes, f64)> = both.into_iter().filter_map(share).collect();
     let (least, at_least) = *shares.first()?;
     let (up_to, not) = followed(&shares);
@@ -105,7 +151,12 @@ fn strides(group: &Group<'_>, index: usize) -> Option<Finding> {
         ("not_followed_bytes", not.map(|b| b.0 as f64)),
         ("share_of_random", Some(at_least)),
     ];
-    finding(points(group, STRIDE, index), "cache-stride-prefetch", text, &values)
+    finding(
+        points(group, STRIDE, index),
+        "cache-stride-prefetch",
+        text,
+        &values,
+    )
 }
 
 /// The ways of the cache at `index`, or why they are not known.
@@ -115,21 +166,31 @@ fn sets(group: &Group<'_>, index: usize) -> Option<Finding> {
         Ok(ways) => ways,
         Err(why) => {
             let text = format!("The ways of {name}{} are not known: {why}.", group.on);
-            return Some(note("cache-ways-unknown", text, &[("level", group.number(index).map(f64::from))]));
+            return Some(note(
+                "cache-ways-unknown",
+                text,
+                &[("level", group.number(index).map(f64::from))],
+            ));
         }
     };
-    // What the nearer cache holds of a set is never looked for in this one: fewer ways than its do not show.
+    // What the nearer cache holds of a set is never looked for in this one: fewer ways than its do
+    // not show.
     let hidden = index > 0 && found(group, 0).is_ok_and(|(_, nearer)| least <= nearer);
     let least = if hidden { 1 } else { least };
     let cache = group.pairs().get(index).copied().flatten();
     let reported = cache.and_then(|cache| cache.ways);
-    let ways = match () {
-        () if hidden => format!("at most {most}"),
-        () if least == most => format!("{least}"),
-        () => format!("{least} to {most}"),
+    let ways = if hidden {
+        format!("at most {most}")
+    } else if least == most {
+        format!("{least}")
+    } else {
+        format!("{least} to {most}")
     };
     let reports = reported.map_or("none".to_owned(), |reported| reported.to_string());
-    let text = format!("{name}{} has {ways} ways; the system reports {reports}.", group.on);
+    let text = format!(
+        "{name}{} has {ways} ways; the system reports {reports}.",
+        group.on
+    );
     let values = [
         ("level", group.number(index).map(f64::from)),
         ("ways", Some(least as f64)),
@@ -137,7 +198,11 @@ fn sets(group: &Group<'_>, index: usize) -> Option<Finding> {
         ("reported_ways", reported.map(f64::from)),
     ];
     let differs = reported.is_some_and(|reported| !(least..=most).contains(&u64::from(reported)));
-    let kind = if differs { "cache-disagrees" } else { "cache-ways" };
+    let kind = if differs {
+        "cache-disagrees"
+    } else {
+        "cache-ways"
+    };
     finding(points(group, WAYS, index), kind, text, &values)
 }
 
@@ -153,16 +218,27 @@ fn found(group: &Group<'_>, index: usize) -> Result<(u64, u64), &'static str> {
     if index > 0 && group.lacking().is_some() {
         return Err("its sets follow physical addresses, and huge pages were not granted");
     }
-    let (mut together, mut apart) = (BTreeMap::new(), BTreeMap::new());
+    let mut together = BTreeMap::new();
+    let mut apart = BTreeMap::new();
     for point in &probes {
-        let (Some(nodes), Some(load)) = (point.number("nodes"), value(point)) else { continue };
-        let loads = if point.number("stride_bytes") == Some(stride) { &mut together } else { &mut apart };
+        let (Some(nodes), Some(load)) = (point.number("nodes"), value(point)) else {
+            continue;
+        };
+        let loads = if point.number("stride_bytes") == Some(stride) {
+            &mut together
+        } else {
+            &mut apart
+        };
         loads.insert(nodes, load);
     }
     let latency = |index: usize| group.levels.get(index).map_or(0.0, |level| level.latency);
-    let (nearest, here, behind) = (latency(0), latency(index), latency(index + 1));
+    let nearest = latency(0);
+    let here = latency(index);
+    let behind = latency(index + 1);
     // What as many lines of different sets take longer than the nearest cache is for their pages.
-    let sets = |(nodes, load): (u64, f64)| Some((nodes, nearest + (load - apart.get(&nodes)?).max(0.0)));
+    let sets =
+        |(nodes, load): (u64, f64)| Some((nodes, nearest + (load - apart.get(&nodes)?).max(0.0)));
     let loads: Vec<(u64, f64)> = together.into_iter().filter_map(sets).collect();
-    ways(&loads, here, behind).ok_or("no number of lines at one distance takes longer than as many in different sets")
+    ways(&loads, here, behind)
+        .ok_or("no number of lines at one distance takes longer than as many in different sets")
 }

@@ -1,4 +1,5 @@
-//! Which CPUs compete for which cache: a chase through most of a cache, alone and beside one other CPU that reads as much.
+//! Which CPUs compete for which cache: a chase through most of a cache, alone and beside one other
+//! CPU that reads as much.
 
 use super::analysis::{End, MeasuredLevel};
 use super::{Group, SHARED, Scope};
@@ -20,10 +21,12 @@ const ROOM: f64 = 0.9;
 /// Partners at most, one of each relation.
 const PARTNERS: usize = 8;
 
-/// Sizes that stand in for the working sets of the caches, beside that part of the largest one's half.
+/// Sizes that stand in for the working sets of the caches, beside that part of the largest one's
+/// half.
 const STAND_INS: [Bytes; 3] = [Bytes(1 << 20), Bytes(8 << 20), Bytes(48 << 20)];
 
-/// What is asked about a cache: of how many bytes each CPU goes through, and beside which other one.
+/// What is asked about a cache: of how many bytes each CPU goes through, and beside which other
+/// one.
 #[derive(Debug, Clone, Copy)]
 struct Question<'a> {
     group: &'a Group,
@@ -35,29 +38,44 @@ struct Question<'a> {
 
 impl Question<'_> {
     fn chase(&self) -> ChaseWork {
-        self.group.chase(SHARED, self.bytes, self.group.line, self.group.order())
+        self.group
+            .chase(SHARED, self.bytes, self.group.line, self.group.order())
     }
 
     fn draft(&self, scope: &Scope<'_>) -> Draft {
         let partner = self.partner.map(|cpu| ("partner", u64::from(cpu)));
-        let more: Vec<(&str, u64)> = partner.into_iter().chain([("cache_bytes", self.cache.0)]).collect();
+        let more: Vec<(&str, u64)> = partner
+            .into_iter()
+            .chain([("cache_bytes", self.cache.0)])
+            .collect();
         let draft = self.group.draft(scope, SHARED, self.chase(), &more);
         // Alone it is measured as it is beside others.
         let loaded = |_| runnable(scope, self.work(scope));
-        Draft { work: draft.work.and_then(loaded), ..draft }
+        Draft {
+            work: draft.work.and_then(loaded),
+            ..draft
+        }
     }
 
     fn work(&self, scope: &Scope<'_>) -> LoadedWork {
         let chase = self.chase();
-        // On one node, so that all partners need the same memory; once it is in a cache, it is no matter where it came from.
+        // On one node, so that all partners need the same memory; once it is in a cache, it is no
+        // matter where it came from.
         let node = Some(chase.memory_node(scope.facts()));
         let bytes = self.bytes.round_up(BLOCK_BYTES);
-        let reading = |cpu| Traffic { node, ..Traffic::reading(cpu, self.group.pages, bytes) };
-        LoadedWork::new(Probe::Chase(chase), self.partner.map(reading).into_iter().collect())
+        let reading = |cpu| Traffic {
+            node,
+            ..Traffic::reading(cpu, self.group.pages, bytes)
+        };
+        LoadedWork::new(
+            Probe::Chase(chase),
+            self.partner.map(reading).into_iter().collect(),
+        )
     }
 }
 
-/// The first CPU of the run of each relation to that of `group`, nearest first; none where there is no other CPU.
+/// The first CPU of the run of each relation to that of `group`, nearest first; none where there is
+/// no other CPU.
 fn partners(group: &Group, scope: &Scope<'_>) -> Vec<u32> {
     let places = Places::of(&scope.facts().topology);
     let mut first: BTreeMap<Relation, u32> = BTreeMap::new();
@@ -71,7 +89,10 @@ fn partners(group: &Group, scope: &Scope<'_>) -> Vec<u32> {
 fn asked(group: &Group, scope: &Scope<'_>) -> Vec<Option<u32>> {
     let partners = partners(group, scope);
     let alone = (!partners.is_empty()).then_some(None);
-    alone.into_iter().chain(partners.into_iter().map(Some)).collect()
+    alone
+        .into_iter()
+        .chain(partners.into_iter().map(Some))
+        .collect()
 }
 
 /// In the order in which the plan gives up the last ones first.
@@ -80,8 +101,19 @@ fn rooms<'a>(groups: &'a [Group], scope: &Scope<'_>) -> Vec<Question<'a>> {
     for group in groups {
         let most = Bytes((group.most.0 as f64 / 2.0 * PART) as u64).round_down(4096);
         let more = (most > STAND_INS[2]).then_some(most);
-        let sizes: Vec<Bytes> = STAND_INS.iter().map(|&size| size.min(most)).chain(more).collect();
-        let of = |partner| sizes.iter().map(move |&bytes| Question { group, bytes, partner, cache: bytes });
+        let sizes: Vec<Bytes> = STAND_INS
+            .iter()
+            .map(|&size| size.min(most))
+            .chain(more)
+            .collect();
+        let of = |partner| {
+            sizes.iter().map(move |&bytes| Question {
+                group,
+                bytes,
+                partner,
+                cache: bytes,
+            })
+        };
         rooms.extend(asked(group, scope).into_iter().flat_map(of));
     }
     rooms.sort_by_cached_key(|room| (room.bytes.0.max(1).ilog2(), room.work(scope).working_set()));
@@ -90,10 +122,14 @@ fn rooms<'a>(groups: &'a [Group], scope: &Scope<'_>) -> Vec<Question<'a>> {
 
 /// Stand-ins for what [`place`] asks.
 pub fn stand_ins(groups: &[Group], scope: &Scope<'_>) -> Vec<Draft> {
-    rooms(groups, scope).iter().map(|room| room.draft(scope)).collect()
+    rooms(groups, scope)
+        .iter()
+        .map(|room| room.draft(scope))
+        .collect()
 }
 
-/// What is asked where the caches of each group are known: at most as many and as large as the first `most` of the stand-ins.
+/// What is asked where the caches of each group are known: at most as many and as large as the
+/// first `most` of the stand-ins.
 pub fn place(groups: &[(Group, Vec<MeasuredLevel>)], scope: &Scope<'_>, most: usize) -> Vec<Draft> {
     let all: Vec<Group> = groups.iter().map(|(group, _)| *group).collect();
     let mut free: Vec<Question<'_>> = rooms(&all, scope).into_iter().take(most).collect();
@@ -101,14 +137,23 @@ pub fn place(groups: &[(Group, Vec<MeasuredLevel>)], scope: &Scope<'_>, most: us
     for (group, levels) in groups {
         let asked = asked(group, scope);
         for (bytes, cache) in sizes(group, levels) {
-            let questions: Vec<Question<'_>> =
-                asked.iter().map(|&partner| Question { group, bytes, partner, cache }).collect();
+            let questions: Vec<Question<'_>> = asked
+                .iter()
+                .map(|&partner| Question {
+                    group,
+                    bytes,
+                    partner,
+                    cache,
+                })
+                .collect();
             for question in questions {
                 let room = |room: &Question<'_>| {
                     let same = (room.group.cpu, room.group.pages, room.partner);
                     same == (group.cpu, group.pages, question.partner) && bytes <= room.bytes
                 };
-                let Some(at) = free.iter().position(room) else { continue };
+                let Some(at) = free.iter().position(room) else {
+                    continue;
+                };
                 free.remove(at);
                 drafts.push(question.draft(scope));
             }
@@ -124,7 +169,14 @@ fn sizes(group: &Group, levels: &[MeasuredLevel]) -> Vec<(Bytes, Bytes)> {
         let capacity = end.capacity.0 as f64;
         let bytes = (capacity * PART).max(nearer * BEYOND).min(capacity * ROOM);
         nearer = capacity;
-        (Bytes(bytes as u64).round_down(group.line.0.max(1)), end.capacity)
+        (
+            Bytes(bytes as u64).round_down(group.line.0.max(1)),
+            end.capacity,
+        )
     };
-    levels.iter().filter_map(|level| level.end).map(&mut size).collect()
+    levels
+        .iter()
+        .filter_map(|level| level.end)
+        .map(&mut size)
+        .collect()
 }

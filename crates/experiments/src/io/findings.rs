@@ -16,7 +16,10 @@ pub fn of(dataset: &Dataset) -> Vec<Finding> {
 
 /// What was done otherwise than asked, each once.
 fn otherwise(dataset: &Dataset) -> Vec<Finding> {
-    let storages = dataset.points.iter().filter_map(|p| p.outcome.measured()?.storage.as_deref());
+    let storages = dataset
+        .points
+        .iter()
+        .filter_map(|p| p.outcome.measured()?.storage.as_deref());
     let remarks: BTreeSet<&String> = storages.flat_map(|s| &s.remarks).collect();
     let finding = |text: &String| {
         let text = format!("Storage: {}.", text.trim_end_matches('.'));
@@ -36,12 +39,18 @@ fn own_cost(dataset: &Dataset) -> Option<Finding> {
     Some(Finding::resting_on(fastest.points, "storage-own-cost", text)?.with(values))
 }
 
-/// How many operations under way it takes, where several depths were measured of otherwise equal points.
+/// How many operations under way it takes, where several depths were measured of otherwise equal
+/// points.
 fn depth(dataset: &Dataset) -> Option<Finding> {
     let mut families: BTreeMap<String, Vec<(u64, Figure<'_>)>> = BTreeMap::new();
     for point in &dataset.points {
-        let (Some(depth), Some(figure)) = (point.number("depth"), Figure::new(point)) else { continue };
-        let others = point.coordinates.iter().filter(|(axis, _)| !["depth", "engine"].contains(&axis.as_str()));
+        let (Some(depth), Some(figure)) = (point.number("depth"), Figure::new(point)) else {
+            continue;
+        };
+        let others = point
+            .coordinates
+            .iter()
+            .filter(|(axis, _)| !["depth", "engine"].contains(&axis.as_str()));
         let key = others.map(|(axis, at)| format!("{axis}={at} ")).collect();
         families.entry(key).or_default().push((depth, figure));
     }
@@ -49,7 +58,8 @@ fn depth(dataset: &Dataset) -> Option<Finding> {
     curve.sort_by_key(|(depth, _)| *depth);
     let found = saturation(&curve)?;
     let text = format!(
-        "{} under way in each thread {} 95% of the most that was seen: {} of {} operations per second.",
+        "{} under way in each thread {} 95% of the most that was seen: {} of {} operations per \
+         second.",
         counted(found.count(), "operation"),
         found.reach(),
         significant(found.reached),

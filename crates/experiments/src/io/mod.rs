@@ -54,21 +54,48 @@ struct Combination {
 impl Storage {
     /// With the user's settings, and what a trace that is to be replayed says.
     pub fn new(settings: Settings, recorded: Option<Recorded>) -> Self {
-        Self { settings: Some(settings), recorded }
+        Self {
+            settings: Some(settings),
+            recorded,
+        }
     }
 
     /// As part of a profile: it has to be told what to measure.
     pub fn in_profile(_detail: Detail) -> Self {
-        Self { settings: None, recorded: None }
+        Self {
+            settings: None,
+            recorded: None,
+        }
     }
 
     /// Time that all points take, for a budget that the user left open.
     pub fn time(&self, repeat: u32) -> Nanos {
-        let Some(s) = &self.settings else { return Nanos::ZERO };
-        let lists = [s.directions().len(), s.pattern.0.len(), s.blocks.0.len(), s.threads.0.len(), s.depth.0.len()];
-        let more = [s.engine.0.len(), s.accesses().len(), s.rates().len(), s.compute.0.len()];
-        let points = lists.into_iter().chain(more).fold(1.0, |product, n| product * n as f64) * f64::from(repeat);
-        let recorded = self.recorded.as_ref().filter(|_| s.timing == Timing::Recorded).map(Recorded::duration);
+        let Some(s) = &self.settings else {
+            return Nanos::ZERO;
+        };
+        let lists = [
+            s.directions().len(),
+            s.pattern.0.len(),
+            s.blocks.0.len(),
+            s.threads.0.len(),
+            s.depth.0.len(),
+        ];
+        let more = [
+            s.engine.0.len(),
+            s.accesses().len(),
+            s.rates().len(),
+            s.compute.0.len(),
+        ];
+        let points = lists
+            .into_iter()
+            .chain(more)
+            .fold(1.0, |product, n| product * n as f64)
+            * f64::from(repeat);
+        let recorded = self
+            .recorded
+            .as_ref()
+            .filter(|_| s.timing == Timing::Recorded)
+            .map(Recorded::duration);
         let usual = s.window() * f64::from(ROUNDS * PER_ROUND);
         let each = recorded.or(s.time).unwrap_or(usual) * 1.25 + Nanos::from_secs(1.0);
         each * points + Nanos::from_secs(s.create.map_or(0.0, |size| size.0 as f64 / 50e6))
@@ -77,14 +104,17 @@ impl Storage {
     /// Length of a window: under a rate limit long enough for some operations.
     fn window(&self, s: &Settings) -> Nanos {
         let slowest = s.rates().into_iter().flatten().min();
-        let least = slowest.map_or(Nanos::ZERO, |rate| Nanos::from_secs(PER_WINDOW * 1e3 / rate.0 as f64));
+        let least = slowest.map_or(Nanos::ZERO, |rate| {
+            Nanos::from_secs(PER_WINDOW * 1e3 / rate.0 as f64)
+        });
         s.window().max(least.min(Nanos::from_secs(60.0)))
     }
 
     fn settings(&self) -> Result<&Settings> {
         self.settings.as_ref().ok_or_else(|| {
             Error::usage(
-                "no file to measure: io; it measures files and block devices that are named; type memgauge io FILE",
+                "no file to measure: io; it measures files and block devices that are named; type \
+                 memgauge io FILE",
             )
         })
     }
@@ -138,7 +168,9 @@ impl Storage {
             writes_per_million: c.direction.1,
             cpus: scope.cpus.iter().copied().cycle().take(c.threads).collect(),
             depth: c.depth,
-            pace: c.rate.map_or(Pace::Free, |rate| Pace::PerThousandSeconds(rate.0)),
+            pace: c
+                .rate
+                .map_or(Pace::Free, |rate| Pace::PerThousandSeconds(rate.0)),
             think_ns: s.think.0 as u64,
             compute: c.compute,
             flush,
@@ -154,21 +186,36 @@ impl Storage {
         })
     }
 
-    fn draft_point(&self, scope: &Scope<'_>, files: &mut Files<'_>, at: (usize, &Combination)) -> Result<Draft> {
-        let (s, c) = (self.settings()?, at.1);
+    fn draft_point(
+        &self,
+        scope: &Scope<'_>,
+        files: &mut Files<'_>,
+        at: (usize, &Combination),
+    ) -> Result<Draft> {
+        let s = self.settings()?;
+        let c = at.1;
         let mut work = self.work(scope, at)?;
         if let Some(recorded) = &self.recorded {
             files.replay(recorded, &mut work, s.timing)?;
         } else {
             let writes = work.writes_per_million > 0;
-            work.files = files.of(&Range { block: c.block, direct: c.direct, writes })?;
-            work.order = order(c.order, s, c.block, work.files.iter().map(|f| f.blocks).min().unwrap_or(1));
+            work.files = files.of(&Range {
+                block: c.block,
+                direct: c.direct,
+                writes,
+            })?;
+            work.order = order(
+                c.order,
+                s,
+                c.block,
+                work.files.iter().map(|f| f.blocks).min().unwrap_or(1),
+            );
         }
         let most = scope.usable().0 / 2;
         if work.buffers().0 > most {
             return Err(Error::usage(format!(
-                "too much memory for buffers: {} threads of {} operations of {}; {} may be used; type a smaller --depth or \
-                 --blocks",
+                "too much memory for buffers: {} threads of {} operations of {}; {} may be used; \
+                 type a smaller --depth or --blocks",
                 c.threads,
                 c.depth,
                 c.block,
@@ -182,28 +229,38 @@ impl Storage {
         let work = match kernel {
             Err(reason) => unsupported(reason),
             Ok(_) if c.depth > 1 && !asynchronous => unsupported(format!(
-                "{} does one operation at a time; type --threads {} for more at once, or --engine io_uring",
+                "{} does one operation at a time; type --threads {} for more at once, or --engine \
+                 io_uring",
                 work.engine, c.depth
             )),
             Ok(_) => Ok(Work::Io(work)),
         };
-        Ok(Draft { coordinates, work, bound: Bound::Unknown, expendable: 2 })
+        Ok(Draft {
+            coordinates,
+            work,
+            bound: Bound::Unknown,
+            expendable: 2,
+        })
     }
 }
 
 /// Every pair of members of two lists.
 fn pairs<'a, A, B>(first: &'a [A], second: &'a [B]) -> impl Iterator<Item = (&'a A, &'a B)> {
-    first.iter().flat_map(move |a| second.iter().map(move |b| (a, b)))
+    first
+        .iter()
+        .flat_map(move |a| second.iter().map(move |b| (a, b)))
 }
 
 /// Numbers of threads: more than CPUs are possible, they wait most of the time.
 fn threads(s: &Settings, scope: &Scope<'_>) -> Result<Vec<usize>> {
     let of = |count: &ThreadCount| {
-        let count = count.resolve(scope.cpus.len()).filter(|&n| n <= MOST_THREADS);
+        let count = count
+            .resolve(scope.cpus.len())
+            .filter(|&n| n <= MOST_THREADS);
         count.ok_or_else(|| {
             Error::usage(format!(
-                "thread count not possible: storage is measured with 1 to {MOST_THREADS} threads, without 'best'; type \
-                 --threads all"
+                "thread count not possible: storage is measured with 1 to {MOST_THREADS} threads, \
+                 without 'best'; type --threads all"
             ))
         })
     };
@@ -216,8 +273,12 @@ fn engine(name: &EngineName, depth: u32) -> &'static str {
         EngineName::Named(name) => name,
         EngineName::Auto if depth <= 1 => "sync",
         EngineName::Auto => {
-            let usable = |name: &&str| engine_named(name).is_some_and(|row| (row.availability)().is_ok());
-            ["io_uring", "aio"].into_iter().find(usable).unwrap_or("io_uring")
+            let usable =
+                |name: &&str| engine_named(name).is_some_and(|row| (row.availability)().is_ok());
+            ["io_uring", "aio"]
+                .into_iter()
+                .find(usable)
+                .unwrap_or("io_uring")
         }
     }
 }
@@ -238,17 +299,28 @@ fn order(order: BlockOrder, s: &Settings, block: Bytes, blocks: u64) -> Order {
     match order {
         BlockOrder::Sequential => Order::Sequential,
         BlockOrder::Random => Order::Random,
-        BlockOrder::SeekDistance => {
-            Order::SeekDistance(stride.unwrap_or_else(|| STRIDE.min(blocks / 2)).clamp(1, blocks.max(1)))
-        }
+        BlockOrder::SeekDistance => Order::SeekDistance(
+            stride
+                .unwrap_or_else(|| STRIDE.min(blocks / 2))
+                .clamp(1, blocks.max(1)),
+        ),
         BlockOrder::SeekGrowing => Order::SeekGrowing(stride.unwrap_or(blocks / 512).max(1)),
     }
 }
 
 fn coordinates(c: &Combination, work: &IoWork, replayed: bool) -> Coordinates {
-    let (name, number) = (Coordinate::Name, Coordinate::Number);
-    let operation = if replayed { "replay".to_owned() } else { c.direction.0.clone() };
-    let pattern = if replayed { "recorded".to_owned() } else { c.order.to_string() };
+    let name = Coordinate::Name;
+    let number = Coordinate::Number;
+    let operation = if replayed {
+        "replay".to_owned()
+    } else {
+        c.direction.0.clone()
+    };
+    let pattern = if replayed {
+        "recorded".to_owned()
+    } else {
+        c.order.to_string()
+    };
     let access = if c.direct { "direct" } else { "buffered" };
     let mut at = Coordinates::from([
         ("operation".to_owned(), name(operation)),
@@ -262,7 +334,11 @@ fn coordinates(c: &Combination, work: &IoWork, replayed: bool) -> Coordinates {
     ]);
     if let Some(rate) = c.rate {
         let whole = rate.0.is_multiple_of(1000);
-        let rate = if whole { number(rate.0 / 1000) } else { name((rate.0 as f64 / 1e3).to_string()) };
+        let rate = if whole {
+            number(rate.0 / 1000)
+        } else {
+            name((rate.0 as f64 / 1e3).to_string())
+        };
         at.insert("rate_per_second".to_owned(), rate);
     }
     at
@@ -274,11 +350,19 @@ impl Experiment for Storage {
     }
 
     fn quantity(&self) -> Quantity {
-        Quantity { name: "operations".to_owned(), unit: "IOPS".to_owned(), higher_is_better: true }
+        Quantity {
+            name: "operations".to_owned(),
+            unit: "IOPS".to_owned(),
+            higher_is_better: true,
+        }
     }
 
     fn axes(&self) -> Vec<Axis> {
-        let mut axes = vec![axis("operation"), axis("pattern"), bytes_axis("block_bytes")];
+        let mut axes = vec![
+            axis("operation"),
+            axis("pattern"),
+            bytes_axis("block_bytes"),
+        ];
         axes.extend(["threads", "depth", "engine", "access", "compute"].map(axis));
         if self.settings.as_ref().is_some_and(|s| s.rate.is_some()) {
             axes.push(axis("rate_per_second"));
@@ -290,25 +374,39 @@ impl Experiment for Storage {
         self.settings()?.check()?;
         let mut files = Files::new(self.settings()?, scope.machine);
         let all = self.combinations(scope)?;
-        all.iter().enumerate().map(|at| self.draft_point(scope, &mut files, at)).collect()
+        all.iter()
+            .enumerate()
+            .map(|at| self.draft_point(scope, &mut files, at))
+            .collect()
     }
 
     fn adjustments(&self, scope: &Scope<'_>) -> Vec<String> {
-        let Ok(settings) = self.settings() else { return Vec::new() };
+        let Ok(settings) = self.settings() else {
+            return Vec::new();
+        };
         let mut files = Files::new(settings, scope.machine);
         let mut all = files.remarks(self.recorded.as_ref());
-        all.extend(self.recorded.iter().flat_map(|recorded| recorded.remarks(settings)));
+        all.extend(
+            self.recorded
+                .iter()
+                .flat_map(|recorded| recorded.remarks(settings)),
+        );
         all
     }
 
-    /// Windows are far longer than samples of memory: a queue has to fill, and rates of a second are what is meant.
+    /// Windows are far longer than samples of memory: a queue has to fill, and rates of a second
+    /// are what is meant.
     fn sampling(&self, general: Sampling) -> Sampling {
-        let Some(s) = &self.settings else { return general };
+        let Some(s) = &self.settings else {
+            return general;
+        };
         let length = self.window(s);
         let windows = |time: Nanos| (time.0 / length.0).ceil().clamp(1.0, 1e6) as u32;
         let general = Sampling { length, ..general };
         match (&self.recorded, s.timing, s.time) {
-            (Some(recorded), Timing::Recorded, _) => general.exactly(windows(recorded.duration()) + 1),
+            (Some(recorded), Timing::Recorded, _) => {
+                general.exactly(windows(recorded.duration()) + 1)
+            }
             (Some(_), Timing::Asap, _) => general.exactly(COUNTED_WINDOWS as u32),
             _ if s.operations.is_some() => general.exactly(COUNTED_WINDOWS as u32),
             (_, _, Some(time)) => general.exactly(windows(time)),
@@ -321,16 +419,29 @@ impl Experiment for Storage {
         }
     }
 
-    /// Windows are shortened only where the user gave neither their length nor a time or number of operations.
+    /// Windows are shortened only where the user gave neither their length nor a time or number of
+    /// operations.
     fn sampling_within(&self, general: Sampling, share: f64) -> Sampling {
         let own = self.sampling(general);
-        Sampling { length: (own.length * share).max(self.shortest_sample()).min(own.length), ..own }
+        Sampling {
+            length: (own.length * share)
+                .max(self.shortest_sample())
+                .min(own.length),
+            ..own
+        }
     }
 
     fn shortest_sample(&self) -> Nanos {
-        let Some(s) = &self.settings else { return Nanos::ZERO };
-        let given = s.window.or(s.time).is_some() || s.operations.is_some() || self.recorded.is_some();
-        if given || s.rate.is_some() { self.window(s) } else { SHORTEST_WINDOW }
+        let Some(s) = &self.settings else {
+            return Nanos::ZERO;
+        };
+        let given =
+            s.window.or(s.time).is_some() || s.operations.is_some() || self.recorded.is_some();
+        if given || s.rate.is_some() {
+            self.window(s)
+        } else {
+            SHORTEST_WINDOW
+        }
     }
 
     fn derived(&self, dataset: &Dataset) -> Option<Dataset> {

@@ -30,7 +30,11 @@ pub struct Files<'a> {
 impl<'a> Files<'a> {
     /// Of `settings` on `machine`.
     pub fn new(settings: &'a Settings, machine: &'a dyn Machine) -> Self {
-        Self { settings, machine, seen: BTreeMap::new() }
+        Self {
+            settings,
+            machine,
+            seen: BTreeMap::new(),
+        }
     }
 
     /// The files with their blocks.
@@ -46,10 +50,16 @@ impl<'a> Files<'a> {
         if range.direct {
             aligned(path, (first, range.block.0), &target)?;
         }
-        Ok(IoFile { path: path.to_owned(), permission, first, blocks })
+        Ok(IoFile {
+            path: path.to_owned(),
+            permission,
+            first,
+            blocks,
+        })
     }
 
-    /// What may be done to `path`; refused where it would be written to without a word of the user's.
+    /// What may be done to `path`; refused where it would be written to without a word of the
+    /// user's.
     fn permission(&self, path: &Path, writes: bool) -> Result<Permission> {
         let s = self.settings;
         if let Some(size) = s.create {
@@ -59,8 +69,9 @@ impl<'a> Files<'a> {
             (false, _) => Ok(Permission::Read),
             (true, true) => Ok(Permission::Destroy),
             (true, false) => Err(Error::usage(format!(
-                "cannot write to {}: its data would be lost; only new files and files that are given up are written to; type \
-                 --create 1GiB with a new name, or --destroy-data {}",
+                "cannot write to {}: its data would be lost; only new files and files that are \
+                 given up are written to; type --create 1GiB with a new name, or --destroy-data \
+                 {}",
                 path.display(),
                 path.display()
             ))),
@@ -72,7 +83,10 @@ impl<'a> Files<'a> {
         if let Some(target) = self.seen.get(&key) {
             return Ok(target.clone());
         }
-        let file = IoFile { permission, ..IoFile::named(path) };
+        let file = IoFile {
+            permission,
+            ..IoFile::named(path)
+        };
         let target = self.machine.look_at(&file, direct)?;
         self.seen.insert(key, target.clone());
         Ok(target)
@@ -80,16 +94,31 @@ impl<'a> Files<'a> {
 
     /// What is worth knowing about the files beforehand, a sentence each.
     pub fn remarks(&mut self, recorded: Option<&Recorded>) -> Vec<String> {
-        let named: Vec<PathBuf> = recorded.and_then(|r| r.paths(&self.settings.files).ok()).unwrap_or_default();
-        let paths = if named.is_empty() { self.settings.files.clone() } else { named };
+        let named: Vec<PathBuf> = recorded
+            .and_then(|r| r.paths(&self.settings.files).ok())
+            .unwrap_or_default();
+        let paths = if named.is_empty() {
+            self.settings.files.clone()
+        } else {
+            named
+        };
         let direct = self.settings.accesses().contains(&true);
         let mut all = Vec::new();
         for path in paths.iter().filter(|_| self.settings.create.is_none()) {
-            let Ok(target) = self.look(path, Permission::Read, direct) else { continue };
-            all.extend(target.remarks.iter().map(|remark| format!("{}: {remark}", path.display())));
+            let Ok(target) = self.look(path, Permission::Read, direct) else {
+                continue;
+            };
+            all.extend(
+                target
+                    .remarks
+                    .iter()
+                    .map(|remark| format!("{}: {remark}", path.display())),
+            );
             if let (Err(why), true) = (&target.direct, direct) {
                 let path = path.display();
-                all.push(format!("{path}: no direct I/O, {why}; its figures are those of the page cache"));
+                all.push(format!(
+                    "{path}: no direct I/O, {why}; its figures are those of the page cache"
+                ));
             }
         }
         all
@@ -98,26 +127,39 @@ impl<'a> Files<'a> {
     /// Puts recorded operations into `work`: reads, and writes where they are allowed.
     pub fn replay(&mut self, recorded: &Recorded, work: &mut IoWork, timing: Timing) -> Result<()> {
         let paths = recorded.paths(&self.settings.files)?;
-        let may_write = |path: &Path| self.settings.create.is_some() || is_named(path, &self.settings.destroy_data);
-        let writable: BTreeSet<usize> = (0..paths.len()).filter(|&i| may_write(&paths[i])).collect();
-        let steps: Vec<Step> =
-            recorded.steps.iter().filter(|s| !s.write || writable.contains(&s.file)).copied().collect();
+        let may_write = |path: &Path| {
+            self.settings.create.is_some() || is_named(path, &self.settings.destroy_data)
+        };
+        let writable: BTreeSet<usize> =
+            (0..paths.len()).filter(|&i| may_write(&paths[i])).collect();
+        let steps: Vec<Step> = recorded
+            .steps
+            .iter()
+            .filter(|s| !s.write || writable.contains(&s.file))
+            .copied()
+            .collect();
         let Some(block) = steps.iter().map(|s| s.bytes as u64).max() else {
             return Err(Error::usage(
-                "nothing to replay: the trace has no reads, and writes are left out; type --create SIZE or --destroy-data FILE",
+                "nothing to replay: the trace has no reads, and writes are left out; type \
+                 --create SIZE or --destroy-data FILE",
             ));
         };
         work.block = Bytes(block);
         work.files.clear();
         let mut by_file: BTreeMap<usize, Vec<&Step>> = BTreeMap::new();
-        steps.iter().for_each(|step| by_file.entry(step.file).or_default().push(step));
+        steps
+            .iter()
+            .for_each(|step| by_file.entry(step.file).or_default().push(step));
         for (index, path) in paths.iter().enumerate() {
             let own = || by_file.get(&index).into_iter().flatten().copied();
             let permission = self.permission(path, own().any(|s| s.write))?;
             let target = self.look(path, permission, work.direct)?;
-            if let Some(beyond) = own().find(|s| s.offset.saturating_add(s.bytes as u64) > target.size) {
+            if let Some(beyond) =
+                own().find(|s| s.offset.saturating_add(s.bytes as u64) > target.size)
+            {
                 return Err(Error::usage(format!(
-                    "recorded operation beyond the end: {} B at byte {} of {}; it has {} B; name a larger file or device",
+                    "recorded operation beyond the end: {} B at byte {} of {}; it has {} B; name \
+                     a larger file or device",
                     beyond.bytes,
                     beyond.offset,
                     path.display(),
@@ -128,10 +170,19 @@ impl<'a> Files<'a> {
                 own().try_for_each(|s| aligned(path, (s.offset, s.bytes as u64), &target))?;
             }
             let blocks = target.size / block;
-            work.files.push(IoFile { path: path.clone(), permission, first: 0, blocks });
+            work.files.push(IoFile {
+                path: path.clone(),
+                permission,
+                first: 0,
+                blocks,
+            });
         }
         work.order = Order::Recorded(Recording::new(steps));
-        work.pace = if timing == Timing::Recorded { Pace::Recorded } else { Pace::Free };
+        work.pace = if timing == Timing::Recorded {
+            Pace::Recorded
+        } else {
+            Pace::Free
+        };
         Ok(())
     }
 }
@@ -144,27 +195,31 @@ fn blocks(s: &Settings, path: &Path, block: Bytes, size: u64) -> Result<(u64, u6
     for (name, place) in [("--start", start), ("--end", end)] {
         if place > size {
             return refuse(format!(
-                "{name} too far: {place} B in {}; it has {size} B, {} blocks of {block}; type a smaller one",
+                "{name} too far: {place} B in {}; it has {size} B, {} blocks of {block}; type a \
+                 smaller one",
                 path.display(),
                 size / block.0
             ));
         }
         if place != size && !place.is_multiple_of(block.0) {
             return refuse(format!(
-                "{name} not possible: {place} B; it is a multiple of the block, {block}; type {name} {}",
+                "{name} not possible: {place} B; it is a multiple of the block, {block}; type \
+                 {name} {}",
                 place / block.0
             ));
         }
     }
     if start >= end {
         return refuse(format!(
-            "range without blocks: from {start} B to {end} B; it ends behind its start; type another --end"
+            "range without blocks: from {start} B to {end} B; it ends behind its start; type \
+             another --end"
         ));
     }
     let first = start.saturating_add(s.misalign.0);
     match end.saturating_sub(first) / block.0 {
         0 => refuse(format!(
-            "block larger than the range: {block} in {} B of {}; a range has one block at least; type a smaller --blocks",
+            "block larger than the range: {block} in {} B of {}; a range has one block at least; \
+             type a smaller --blocks",
             end.saturating_sub(first),
             path.display()
         )),
@@ -179,8 +234,8 @@ fn aligned(path: &Path, (offset, bytes): (u64, u64), target: &IoTarget) -> Resul
         return Ok(());
     }
     Err(Error::usage(format!(
-        "misaligned for direct I/O: {bytes} B at byte {offset} of {}; offsets and sizes are multiples of {unit} B there; type \
-         --buffered, or another --blocks or --misalign",
+        "misaligned for direct I/O: {bytes} B at byte {offset} of {}; offsets and sizes are \
+         multiples of {unit} B there; type --buffered, or another --blocks or --misalign",
         path.display()
     )))
 }
@@ -192,13 +247,17 @@ mod tests {
 
     fn settings(options: &str) -> Settings {
         let command = Settings::augment_args(Command::new("test").no_binary_name(true));
-        let matches = command.try_get_matches_from(options.split_whitespace()).unwrap();
+        let matches = command
+            .try_get_matches_from(options.split_whitespace())
+            .unwrap();
         Settings::from_arg_matches(&matches).unwrap()
     }
 
     #[test]
     fn ranges_are_whole_blocks_inside() {
-        let of = |options: &str, size: u64| blocks(&settings(options), Path::new("data"), Bytes(4096), size);
+        let of = |options: &str, size: u64| {
+            blocks(&settings(options), Path::new("data"), Bytes(4096), size)
+        };
         let good = [
             ("data", 10_000, (0, 2)),
             ("data --start 1", 12_288, (4096, 2)),
@@ -216,8 +275,16 @@ mod tests {
             ("data --start 2 --end 2", 12_288, "range without blocks"),
             ("data --start 2 --end 1", 12_288, "range without blocks"),
             ("data --start 100B", 12_288, "it is a multiple of the block"),
-            ("data --misalign 1TiB", 12_288, "block larger than the range"),
-            ("data --start 18446744073709551615", 12_288, "--start too far"),
+            (
+                "data --misalign 1TiB",
+                12_288,
+                "block larger than the range",
+            ),
+            (
+                "data --start 18446744073709551615",
+                12_288,
+                "--start too far",
+            ),
         ];
         for (options, size, expected) in bad {
             let text = of(options, size).unwrap_err().to_string();

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use units::Nanos;
 use units::error::{Error, Result};
 
-/// Bytes of a sector in blktrace's records, whatever the device's blocks are (Documentation of blktrace, blkparse(1)).
+/// Bytes of a sector in blktrace's records, whatever the device's blocks are (Documentation of
+/// blktrace, blkparse(1)).
 const SECTOR: u64 = 512;
 
 /// Larger operations than this are no recording of any device.
@@ -35,7 +36,8 @@ pub struct Recorded {
 pub fn parse_trace(path: &Path, text: &str) -> Result<Recorded> {
     let wrong = |why: String| {
         Error::usage(format!(
-            "cannot replay: '{}': {why}; a trace is what --trace writes or blkparse prints; type the name of one",
+            "cannot replay: '{}': {why}; a trace is what --trace writes or blkparse prints; type \
+             the name of one",
             path.display()
         ))
     };
@@ -49,7 +51,8 @@ pub fn parse_trace(path: &Path, text: &str) -> Result<Recorded> {
         others: 0,
     };
     if start.starts_with('{') || start.starts_with("point,") {
-        let records = read_trace(text).map_err(|(line, why)| wrong(format!("line {line}: {why}")))?;
+        let records =
+            read_trace(text).map_err(|(line, why)| wrong(format!("line {line}: {why}")))?;
         recorded.add_own(records);
     } else {
         recorded.are_paths = false;
@@ -66,29 +69,51 @@ impl Recorded {
     fn add_own(&mut self, records: Vec<TraceRecord>) {
         for record in records {
             let write = record.operation == "write";
-            let sound = record.size > 0 && record.size <= LARGEST && (write || record.operation == "read");
-            self.add(sound, &record.file, (record.offset, record.size, write, record.issue_ns));
+            let sound =
+                record.size > 0 && record.size <= LARGEST && (write || record.operation == "read");
+            self.add(
+                sound,
+                &record.file,
+                (record.offset, record.size, write, record.issue_ns),
+            );
         }
     }
 
-    /// Lines like `8,0 3 11 0.009507758 697 D W 223490 + 8 [kjournald]`: device, CPU, number, time, process, action, kind,
-    /// sector, sectors. `D` is where the driver gets an operation; where there is none, `Q`, where the kernel gets it.
+    /// Lines like `8,0 3 11 0.009507758 697 D W 223490 + 8 [kjournald]`: device, CPU, number, time,
+    /// process, action, kind, sector, sectors. `D` is where the driver gets an operation; where
+    /// there is none, `Q`, where the kernel gets it.
     fn add_blkparse(&mut self, text: &str) {
         let lines = || text.lines().filter_map(Event::read);
-        let action = if lines().any(|event| event.action == "D") { "D" } else { "Q" };
+        let action = if lines().any(|event| event.action == "D") {
+            "D"
+        } else {
+            "Q"
+        };
         for event in lines().filter(|event| event.action == action) {
             let discard = event.kind.contains('D');
             let write = event.kind.contains('W');
-            let bytes = event.sectors.checked_mul(SECTOR).filter(|&b| b > 0 && b <= LARGEST);
+            let bytes = event
+                .sectors
+                .checked_mul(SECTOR)
+                .filter(|&b| b > 0 && b <= LARGEST);
             let offset = event.sector.checked_mul(SECTOR);
             let sound = !discard && (write || event.kind.contains('R'));
             let at = offset.zip(bytes).filter(|_| sound);
             let (offset, bytes) = at.unwrap_or_default();
-            self.add(at.is_some(), event.device, (offset, bytes, write, event.nanos));
+            self.add(
+                at.is_some(),
+                event.device,
+                (offset, bytes, write, event.nanos),
+            );
         }
     }
 
-    fn add(&mut self, sound: bool, name: &str, (offset, size, write, nanos): (u64, u64, bool, u64)) {
+    fn add(
+        &mut self,
+        sound: bool,
+        name: &str,
+        (offset, size, write, nanos): (u64, u64, bool, u64),
+    ) {
         let Some(bytes) = usize::try_from(size).ok().filter(|_| sound) else {
             self.others += 1;
             return;
@@ -98,13 +123,23 @@ impl Recorded {
             self.places.insert(name.to_owned(), self.names.len() - 1);
             self.names.len() - 1
         });
-        self.steps.push(Step { file, offset, bytes, write, recorded: Some(nanos) });
+        self.steps.push(Step {
+            file,
+            offset,
+            bytes,
+            write,
+            recorded: Some(nanos),
+        });
     }
 
     /// By time, from the first operation on.
     fn put_in_order(&mut self) {
         self.steps.sort_by_key(|step| step.recorded);
-        let first = self.steps.first().and_then(|step| step.recorded).unwrap_or(0);
+        let first = self
+            .steps
+            .first()
+            .and_then(|step| step.recorded)
+            .unwrap_or(0);
         for step in &mut self.steps {
             step.recorded = step.recorded.map(|nanos| nanos - first);
         }
@@ -112,18 +147,25 @@ impl Recorded {
 
     /// From the first operation to the last one.
     pub fn duration(&self) -> Nanos {
-        Nanos(self.steps.last().and_then(|step| step.recorded).unwrap_or(0) as f64)
+        Nanos(
+            self.steps
+                .last()
+                .and_then(|step| step.recorded)
+                .unwrap_or(0) as f64,
+        )
     }
 
-    /// The files that operations go to: those that are `given`, in the order in which the trace first names its own, else the
-    /// trace's own.
+    /// The files that operations go to: those that are `given`, in the order in which the trace
+    /// first names its own, else the trace's own.
     pub fn paths(&self, given: &[PathBuf]) -> Result<Vec<PathBuf>> {
-        let (wanted, trace) = (self.names.len(), self.path.display());
+        let wanted = self.names.len();
+        let trace = self.path.display();
         match given.len() {
             n if n == wanted => Ok(given.to_vec()),
             0 if self.are_paths => Ok(self.names.iter().map(PathBuf::from).collect()),
             n => Err(Error::usage(format!(
-                "cannot replay {trace}: {n} files are named; it is of {wanted} ({}); type a name for each, in this order",
+                "cannot replay {trace}: {n} files are named; it is of {wanted} ({}); type a name \
+                 for each, in this order",
                 self.some_names()
             ))),
         }
@@ -132,7 +174,12 @@ impl Recorded {
     /// Its names, as many and as much of them as anybody wants to see.
     fn some_names(&self) -> String {
         const MOST: usize = 5;
-        let mut all: Vec<String> = self.names.iter().take(MOST).map(|name| name.chars().take(60).collect()).collect();
+        let mut all: Vec<String> = self
+            .names
+            .iter()
+            .take(MOST)
+            .map(|name| name.chars().take(60).collect())
+            .collect();
         all.extend((self.names.len() > MOST).then(|| "...".to_owned()));
         all.join(", ")
     }
@@ -142,11 +189,17 @@ impl Recorded {
         let mut all = Vec::new();
         let trace = self.path.display();
         if self.others > 0 {
-            all.push(format!("{trace}: {} operations that neither read nor write are left out", self.others));
+            all.push(format!(
+                "{trace}: {} operations that neither read nor write are left out",
+                self.others
+            ));
         }
         let writes = self.steps.iter().filter(|step| step.write).count();
         if writes > 0 && settings.create.is_none() && settings.destroy_data.is_empty() {
-            all.push(format!("{trace}: {writes} writes are left out; --destroy-data FILE lets them overwrite FILE"));
+            all.push(format!(
+                "{trace}: {writes} writes are left out; --destroy-data FILE lets \
+                 them overwrite FILE"
+            ));
         }
         all
     }
@@ -166,7 +219,19 @@ impl<'a> Event<'a> {
     /// `None` for what is no event with a range: messages, plugs, the summary at the end.
     fn read(line: &'a str) -> Option<Self> {
         let words: Vec<&str> = line.split_whitespace().take(10).collect();
-        let &[device, _cpu, _number, time, _process, action, kind, sector, "+", sectors] = words.as_slice() else {
+        let &[
+            device,
+            _cpu,
+            _number,
+            time,
+            _process,
+            action,
+            kind,
+            sector,
+            "+",
+            sectors,
+        ] = words.as_slice()
+        else {
             return None;
         };
         let (major, minor) = device.split_once(',')?;
@@ -175,8 +240,16 @@ impl<'a> Event<'a> {
         let digits = fraction.len() == 9 && fraction.bytes().all(|b| b.is_ascii_digit());
         let nanos = seconds.parse::<u64>().ok()?.checked_mul(1_000_000_000)?;
         let nanos = nanos.checked_add(fraction.parse().ok()?)?;
-        let (sector, sectors) = (sector.parse().ok()?, sectors.parse().ok()?);
-        (numbers && digits).then_some(Event { device, nanos, action, kind, sector, sectors })
+        let sector = sector.parse().ok()?;
+        let sectors = sectors.parse().ok()?;
+        (numbers && digits).then_some(Event {
+            device,
+            nanos,
+            action,
+            kind,
+            sector,
+            sectors,
+        })
     }
 }
 
@@ -206,12 +279,27 @@ CPU0 (8,0):
             write,
             recorded: Some(nanos),
         };
-        let expected =
-            [step(1000, 131_072, false, 0), step(223_490, 4096, true, 1000), step(8, 8192, true, 1_499_996_000)];
-        assert_eq!((recorded.steps.as_slice(), recorded.others), (expected.as_slice(), 1));
+        let expected = [
+            step(1000, 131_072, false, 0),
+            step(223_490, 4096, true, 1000),
+            step(8, 8192, true, 1_499_996_000),
+        ];
+        assert_eq!(
+            (recorded.steps.as_slice(), recorded.others),
+            (expected.as_slice(), 1)
+        );
         assert_eq!(recorded.names, ["8,0"]);
-        assert_eq!(recorded.paths(&[PathBuf::from("disk")]).unwrap(), [PathBuf::from("disk")]);
-        assert!(recorded.paths(&[]).unwrap_err().to_string().contains("it is of 1 (8,0)"));
+        assert_eq!(
+            recorded.paths(&[PathBuf::from("disk")]).unwrap(),
+            [PathBuf::from("disk")]
+        );
+        assert!(
+            recorded
+                .paths(&[])
+                .unwrap_err()
+                .to_string()
+                .contains("it is of 1 (8,0)")
+        );
     }
 
     #[test]
@@ -224,22 +312,32 @@ CPU0 (8,0):
     #[test]
     fn own_traces_are_read_and_ordered_by_time() {
         let heading = "point,window,thread,operation,issue_ns,complete_ns,due_ns,offset,size,moved,error,file\n";
-        let lines =
-            "0,0,0,read,500,900,500,4096,512,512,,b\n0,0,0,write,100,900,100,0,1024,,5,a\n0,0,0,fsync,1,2,1,0,0,0,,a\n";
+        let lines = "0,0,0,read,500,900,500,4096,512,512,,b\n0,0,0,write,100,900,100,0,1024,,5,a\n0,0,0,fsync,1,2,1,0,0,0,,a\n";
         let recorded = parse_trace(Path::new("trace"), &format!("{heading}{lines}")).unwrap();
         assert_eq!(recorded.names, ["b", "a"]);
-        let all: Vec<_> = recorded.steps.iter().map(|s| (s.file, s.offset, s.write, s.recorded)).collect();
+        let all: Vec<_> = recorded
+            .steps
+            .iter()
+            .map(|s| (s.file, s.offset, s.write, s.recorded))
+            .collect();
         assert_eq!(all, [(1, 0, true, Some(0)), (0, 4096, false, Some(400))]);
         assert_eq!((recorded.others, recorded.duration()), (1, Nanos(400.0)));
-        assert_eq!(recorded.paths(&[]).unwrap(), [PathBuf::from("b"), PathBuf::from("a")]);
+        assert_eq!(
+            recorded.paths(&[]).unwrap(),
+            [PathBuf::from("b"), PathBuf::from("a")]
+        );
     }
 
     #[test]
     fn of_many_names_some_are_told() {
         let line = |n: u32| format!("8,{n} 0 1 0.00000000{} 1 D R 0 + 8 [a]\n", n % 10);
-        let recorded = parse_trace(Path::new("trace"), &(0..1000).map(line).collect::<String>()).unwrap();
+        let recorded =
+            parse_trace(Path::new("trace"), &(0..1000).map(line).collect::<String>()).unwrap();
         let why = recorded.paths(&[]).unwrap_err().to_string();
-        assert!(why.contains("it is of 1000 (8,0, 8,1, 8,2, 8,3, 8,4, ...)"), "{why}");
+        assert!(
+            why.contains("it is of 1000 (8,0, 8,1, 8,2, 8,3, 8,4, ...)"),
+            "{why}"
+        );
     }
 
     #[test]
@@ -255,7 +353,8 @@ CPU0 (8,0):
             let why = parse_trace(Path::new("odd"), text).unwrap_err().to_string();
             assert!(why.starts_with("cannot replay: 'odd'"), "{text}: {why}");
         }
-        let huge = "8,0 1 1 18446744073.999999999 1 D R 18446744073709551615 + 18446744073709551615 [x]";
+        let huge =
+            "8,0 1 1 18446744073.999999999 1 D R 18446744073709551615 + 18446744073709551615 [x]";
         assert!(parse_trace(Path::new("odd"), huge).is_err());
     }
 }

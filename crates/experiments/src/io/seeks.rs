@@ -2,8 +2,8 @@
 
 use super::super::bytes_axis;
 use report::{
-    Cause, Coordinate, Dataset, Measured, Outcome, Point, Quantity, Reason, Sample, SeekLatencies, SeekWindow, Summary,
-    VerdictGrade,
+    Cause, Coordinate, Dataset, Measured, Outcome, Point, Quantity, Reason, Sample, SeekLatencies,
+    SeekWindow, Summary, VerdictGrade,
 };
 use std::collections::BTreeMap;
 
@@ -14,36 +14,73 @@ const ENOUGH: u64 = 100;
 pub fn of(dataset: &Dataset) -> Option<Dataset> {
     let mut points = Vec::new();
     for point in &dataset.points {
-        let Some(measured) = point.outcome.measured() else { continue };
+        let Some(measured) = point.outcome.measured() else {
+            continue;
+        };
         let seeks = measured.storage.iter().flat_map(|storage| &storage.seeks);
-        for (seeks, by_distance) in seeks.filter_map(|seeks| Some((seeks, by_distance(measured, seeks)?))) {
+        for (seeks, by_distance) in
+            seeks.filter_map(|seeks| Some((seeks, by_distance(measured, seeks)?)))
+        {
             let mut coordinates = point.coordinates.clone();
-            coordinates.insert("distance_bytes".to_owned(), Coordinate::Number(seeks.distance_bytes));
+            coordinates.insert(
+                "distance_bytes".to_owned(),
+                Coordinate::Number(seeks.distance_bytes),
+            );
             // Numbered when all datasets are there.
-            points.push(Point { id: 0, coordinates, outcome: Outcome::Measured(Box::new(by_distance)) });
+            points.push(Point {
+                id: 0,
+                coordinates,
+                outcome: Outcome::Measured(Box::new(by_distance)),
+            });
         }
     }
     let mut axes = dataset.axes.clone();
     axes.insert(axes.len().min(2), bytes_axis("distance_bytes"));
-    let quantity = Quantity { name: "latency".to_owned(), unit: "ns".to_owned(), higher_is_better: false };
+    let quantity = Quantity {
+        name: "latency".to_owned(),
+        unit: "ns".to_owned(),
+        higher_is_better: false,
+    };
     let experiment = format!("{}-seeks", dataset.experiment);
-    let found = Dataset { experiment, quantity, axes, points, auxiliary: false, derived: true };
+    let found = Dataset {
+        experiment,
+        quantity,
+        axes,
+        points,
+        auxiliary: false,
+        derived: true,
+    };
     (!found.points.is_empty()).then_some(found)
 }
 
-/// A sample is the median latency of a window; what stands for the whole point stands for this one too.
+/// A sample is the median latency of a window; what stands for the whole point stands for this one
+/// too.
 fn by_distance(measured: &Measured, seeks: &SeekLatencies) -> Option<Measured> {
     let mut rounds: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
-    seeks.windows.iter().for_each(|window| rounds.entry(window.round).or_default().push(window.p50_ns));
+    seeks
+        .windows
+        .iter()
+        .for_each(|window| rounds.entry(window.round).or_default().push(window.p50_ns));
     let all: Vec<f64> = seeks.windows.iter().map(|window| window.p50_ns).collect();
     let headline = stats::headline(&[rounds.into_values().collect()])?;
     let mut verdict = measured.verdict.clone();
     if seeks.operations < ENOUGH {
         let text = format!("{} operations of this distance", seeks.operations);
         let advice = "type a longer --time, or --stride for fewer distances".to_owned();
-        verdict.add(VerdictGrade::Doubtful, Reason { cause: Cause::FewSamples, text, advice });
+        verdict.add(
+            VerdictGrade::Doubtful,
+            Reason {
+                cause: Cause::FewSamples,
+                text,
+                advice,
+            },
+        );
     }
-    let also = [("latency_p50", seeks.p50_ns), ("latency_p99", seeks.p99_ns), ("operations", seeks.operations as f64)];
+    let also = [
+        ("latency_p50", seeks.p50_ns),
+        ("latency_p99", seeks.p99_ns),
+        ("operations", seeks.operations as f64),
+    ];
     let sample = |window: &SeekWindow| Sample {
         value: window.p50_ns,
         elapsed_ns: window.elapsed_ns,
@@ -69,7 +106,10 @@ fn by_distance(measured: &Measured, seeks: &SeekLatencies) -> Option<Measured> {
             coefficient_of_variation: stats::coefficient_of_variation(&all),
             clean_samples: all.len() as u64,
         },
-        also: also.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
+        also: also
+            .into_iter()
+            .map(|(name, value)| (name.to_owned(), value))
+            .collect(),
         load: None,
         storage: None,
         choice: None,

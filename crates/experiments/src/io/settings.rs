@@ -64,15 +64,22 @@ impl FromStr for Share {
 
     fn from_str(text: &str) -> std::result::Result<Self, ParseError> {
         let wrong = || {
-            ParseError::new(text, "a share of writes is from 0 (only reads) to 1 (only writes): 0.3, 30%")
-                .with_example("30%")
+            ParseError::new(
+                text,
+                "a share of writes is from 0 (only reads) to 1 (only writes): 0.3, 30%",
+            )
+            .with_example("30%")
         };
         let (number, scale) = match text.trim().strip_suffix('%') {
             Some(number) => (number, 1e4),
             None => (text.trim(), 1e6),
         };
         let share = number.parse::<f64>().map_err(|_| wrong())? * scale;
-        if (0.0..=1e6).contains(&share) { Ok(Self(share.round() as u32)) } else { Err(wrong()) }
+        if (0.0..=1e6).contains(&share) {
+            Ok(Self(share.round() as u32))
+        } else {
+            Err(wrong())
+        }
     }
 }
 
@@ -85,11 +92,18 @@ impl FromStr for Rate {
 
     fn from_str(text: &str) -> std::result::Result<Self, ParseError> {
         let wrong = || {
-            ParseError::new(text, "a rate is a number of operations per second, from 0.001 to 10^9: 1000")
-                .with_example("1000")
+            ParseError::new(
+                text,
+                "a rate is a number of operations per second, from 0.001 to 10^9: 1000",
+            )
+            .with_example("1000")
         };
         let rate = text.trim().parse::<f64>().map_err(|_| wrong())?;
-        if (0.001..=1e9).contains(&rate) { Ok(Self((rate * 1e3).round() as u64)) } else { Err(wrong()) }
+        if (0.001..=1e9).contains(&rate) {
+            Ok(Self((rate * 1e3).round() as u64))
+        } else {
+            Err(wrong())
+        }
     }
 }
 
@@ -107,7 +121,11 @@ impl FromStr for EngineName {
 
     fn from_str(text: &str) -> std::result::Result<Self, ParseError> {
         let text = text.trim();
-        let names: Vec<&str> = IO_ENGINES.iter().map(|row| row.name).chain(["auto"]).collect();
+        let names: Vec<&str> = IO_ENGINES
+            .iter()
+            .map(|row| row.name)
+            .chain(["auto"])
+            .collect();
         match IO_ENGINES.iter().find(|row| row.name == text) {
             Some(row) => Ok(EngineName::Named(row.name)),
             None if text == "auto" => Ok(EngineName::Auto),
@@ -151,8 +169,11 @@ impl FromStr for Position {
         let text = text.trim();
         if !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()) {
             let wrong = |_| {
-                ParseError::new(text, "a number of blocks is below 2^64: 1000, or bytes with a unit: 4MiB")
-                    .with_example("1000")
+                ParseError::new(
+                    text,
+                    "a number of blocks is below 2^64: 1000, or bytes with a unit: 4MiB",
+                )
+                .with_example("1000")
             };
             return text.parse().map(Position::Blocks).map_err(wrong);
         }
@@ -175,7 +196,8 @@ pub struct Settings {
     #[arg(long, value_name = "LIST", alias = "mix")]
     pub mixes: Option<Mixes>,
 
-    /// Which block comes next: sequential, random, seekdist (in turn one of the last and one of the first), seekincr (seeks that grow)
+    /// Which block comes next: sequential, random, seekdist (in turn one of the last and one of the
+    /// first), seekincr (seeks that grow)
     #[arg(long, value_name = "LIST", default_value = "sequential")]
     pub pattern: BlockOrders,
 
@@ -191,7 +213,8 @@ pub struct Settings {
     #[arg(long, value_name = "PLACE")]
     pub end: Option<Position>,
 
-    /// Blocks at each end for seekdist, or that each seek of seekincr grows by [default: 16384 or half the range; a 512th of the range]
+    /// Blocks at each end for seekdist, or that each seek of seekincr grows by [default: 16384 or
+    /// half the range; a 512th of the range]
     #[arg(long, value_name = "PLACE")]
     pub stride: Option<Position>,
 
@@ -215,7 +238,8 @@ pub struct Settings {
     #[arg(long, value_name = "LIST", default_value = "1")]
     pub depth: Counts,
 
-    /// How operations are handed to the system: sync, mmap, aio, io_uring, null, auto (sync at depth 1, else asynchronous)
+    /// How operations are handed to the system: sync, mmap, aio, io_uring, null, auto (sync at
+    /// depth 1, else asynchronous)
     #[arg(long, value_name = "LIST", default_value = "auto")]
     pub engine: Engines,
 
@@ -227,7 +251,8 @@ pub struct Settings {
     #[arg(long)]
     pub direct: bool,
 
-    /// Look for completions in a loop instead of waiting for interrupts, where the device allows it (io_uring)
+    /// Look for completions in a loop instead of waiting for interrupts, where the device allows it
+    /// (io_uring)
     #[arg(long)]
     pub poll: bool,
 
@@ -239,7 +264,8 @@ pub struct Settings {
     #[arg(long, value_name = "N", value_parser = whole_number::<u32>(1, u64::from(u32::MAX)))]
     pub fdatasync: Option<u32>,
 
-    /// Operations per second of all threads together, at a fixed step; latency counts from when each was due: 1000,5000
+    /// Operations per second of all threads together, at a fixed step; latency counts from when
+    /// each was due: 1000,5000
     #[arg(long, value_name = "LIST")]
     pub rate: Option<Rates>,
 
@@ -247,11 +273,13 @@ pub struct Settings {
     #[arg(long, value_name = "N", conflicts_with = "time", value_parser = whole_number::<u64>(1, MOST_OPERATIONS))]
     pub operations: Option<u64>,
 
-    /// Time that each point is measured for: 30s [default: until the interval is narrow, at most 10s]
+    /// Time that each point is measured for: 30s [default: until the interval is narrow, at most
+    /// 10s]
     #[arg(long, value_name = "TIME")]
     pub time: Option<Nanos>,
 
-    /// Length of a window, which is a sample: 100ms [default: 500ms, or a 20th of --time but 50ms at least]
+    /// Length of a window, which is a sample: 100ms [default: 500ms, or a 20th of --time but 50ms
+    /// at least]
     #[arg(long, value_name = "TIME", value_parser = short_time)]
     pub window: Option<Nanos>,
 
@@ -267,11 +295,13 @@ pub struct Settings {
     #[arg(long, value_name = "FILE")]
     pub destroy_data: Vec<PathBuf>,
 
-    /// Compare every block that is read with what was written; needs data of --data pattern in the file
+    /// Compare every block that is read with what was written; needs data of --data pattern in the
+    /// file
     #[arg(long)]
     pub verify: bool,
 
-    /// What is written: random (cannot be compressed), zeros, pattern [default: random, with --verify pattern]
+    /// What is written: random (cannot be compressed), zeros, pattern [default: random, with
+    /// --verify pattern]
     #[arg(long, value_name = "KIND")]
     pub data: Option<Data>,
 
@@ -283,7 +313,8 @@ pub struct Settings {
     #[arg(long, value_name = "TRACE", conflicts_with_all = ["operations", "time", "rate", "think", "ops", "mixes"])]
     pub replay: Option<PathBuf>,
 
-    /// When recorded operations are begun: asap (as soon as there is a free place), recorded (when they came)
+    /// When recorded operations are begun: asap (as soon as there is a free place), recorded (when
+    /// they came)
     #[arg(long, value_name = "WHEN", default_value = "asap")]
     pub timing: Timing,
 }
@@ -304,7 +335,11 @@ impl Settings {
 
     /// Whether any operation may read.
     fn may_read(&self) -> bool {
-        self.replay.is_some() || self.directions().iter().any(|(_, share)| *share < 1_000_000)
+        self.replay.is_some()
+            || self
+                .directions()
+                .iter()
+                .any(|(_, share)| *share < 1_000_000)
     }
 }
 
@@ -315,15 +350,44 @@ impl Effects for Settings {
     const EFFECTS: &'static [Effect<Self>] = &[
         Effect {
             option: "mixes",
-            applies: |s| s.ops.as_ref().is_none_or(|ops| ops.0.contains(&Direction::Mix)),
+            applies: |s| {
+                s.ops
+                    .as_ref()
+                    .is_none_or(|ops| ops.0.contains(&Direction::Mix))
+            },
             only: "only a mix has a share of writes",
             cure: Some("--ops mix"),
         },
-        Effect { option: "pattern", applies: Self::chooses_blocks, only: NO_TRACE, cure: None },
-        Effect { option: "blocks", applies: Self::chooses_blocks, only: NO_TRACE, cure: None },
-        Effect { option: "start", applies: Self::chooses_blocks, only: NO_TRACE, cure: None },
-        Effect { option: "end", applies: Self::chooses_blocks, only: NO_TRACE, cure: None },
-        Effect { option: "misalign", applies: Self::chooses_blocks, only: NO_TRACE, cure: None },
+        Effect {
+            option: "pattern",
+            applies: Self::chooses_blocks,
+            only: NO_TRACE,
+            cure: None,
+        },
+        Effect {
+            option: "blocks",
+            applies: Self::chooses_blocks,
+            only: NO_TRACE,
+            cure: None,
+        },
+        Effect {
+            option: "start",
+            applies: Self::chooses_blocks,
+            only: NO_TRACE,
+            cure: None,
+        },
+        Effect {
+            option: "end",
+            applies: Self::chooses_blocks,
+            only: NO_TRACE,
+            cure: None,
+        },
+        Effect {
+            option: "misalign",
+            applies: Self::chooses_blocks,
+            only: NO_TRACE,
+            cure: None,
+        },
         Effect {
             option: "stride",
             applies: |s| {
@@ -336,7 +400,9 @@ impl Effects for Settings {
         Effect {
             option: "poll",
             applies: |s| {
-                let polls = |engine: &EngineName| [EngineName::Named("io_uring"), EngineName::Auto].contains(engine);
+                let polls = |engine: &EngineName| {
+                    [EngineName::Named("io_uring"), EngineName::Auto].contains(engine)
+                };
                 s.engine.0.iter().any(polls)
             },
             only: "only io_uring looks for completions in a loop",
@@ -402,11 +468,14 @@ impl Settings {
     pub fn check(&self) -> Result<()> {
         let refuse = |text: String| Err(Error::usage(text));
         if let Some(zero) = self.blocks.0.iter().find(|b| b.0 == 0) {
-            return refuse(format!("block not possible: {zero}; blocks have at least 1 B; type --blocks 4KiB"));
+            return refuse(format!(
+                "block not possible: {zero}; blocks have at least 1 B; type --blocks 4KiB"
+            ));
         }
         if let Some(depth) = self.depth.0.iter().find(|d| d.0 == 0 || d.0 > MOST_DEPTH) {
             return refuse(format!(
-                "depth not possible: {}; a thread has 1 to {MOST_DEPTH} operations under way; type --depth 32",
+                "depth not possible: {}; a thread has 1 to {MOST_DEPTH} operations under way; \
+                 type --depth 32",
                 depth.0
             ));
         }
@@ -418,7 +487,8 @@ impl Settings {
         }
         if self.time.is_some_and(|time| time < self.window()) {
             return refuse(format!(
-                "time not possible: less than a window of {}; type --time 10s or a shorter --window",
+                "time not possible: less than a window of {}; type --time 10s or a shorter \
+                 --window",
                 self.window()
             ));
         }
@@ -426,22 +496,34 @@ impl Settings {
             EngineName::Named(name) => engine_named(name).filter(|row| !row.bypasses_cache),
             EngineName::Auto => None,
         };
-        if let Some(row) = self.engine.0.iter().find_map(cached).filter(|_| self.direct) {
+        if let Some(row) = self
+            .engine
+            .0
+            .iter()
+            .find_map(cached)
+            .filter(|_| self.direct)
+        {
             return refuse(format!(
-                "access not possible: --direct with --engine {}; a mapped file always goes through the page cache; type \
-                 --buffered",
+                "access not possible: --direct with --engine {}; a mapped file always goes \
+                 through the page cache; type --buffered",
                 row.name
             ));
         }
         let other = self.data.filter(|&data| data != Data::Pattern);
         if let Some(data) = other.filter(|_| self.verify) {
             return refuse(format!(
-                "data not possible: {data} with --verify; only a pattern can be verified; type --data pattern"
+                "data not possible: {data} with --verify; only a pattern can be verified; type \
+                 --data pattern"
             ));
         }
-        if let Some(path) = self.destroy_data.iter().find(|path| !self.files.contains(path)) {
+        if let Some(path) = self
+            .destroy_data
+            .iter()
+            .find(|path| !self.files.contains(path))
+        {
             return refuse(format!(
-                "nothing to destroy: {} is not among the files of the run; type its name as FILE too",
+                "nothing to destroy: {} is not among the files of the run; type its name as FILE \
+                 too",
                 path.display()
             ));
         }
@@ -450,7 +532,10 @@ impl Settings {
 
     /// What operations do, with the share of writes in millionths.
     pub fn directions(&self) -> Vec<(String, u32)> {
-        let mixes = self.mixes.as_ref().map_or_else(|| vec![Share(500_000)], |mix| mix.0.clone());
+        let mixes = self
+            .mixes
+            .as_ref()
+            .map_or_else(|| vec![Share(500_000)], |mix| mix.0.clone());
         let asked = match (&self.ops, &self.mixes) {
             (Some(ops), _) => ops.0.clone(),
             (None, Some(_)) => vec![Direction::Mix],
@@ -469,8 +554,13 @@ impl Settings {
 
     /// Length of a window.
     pub fn window(&self) -> Nanos {
-        let of_time = |time: Nanos| (time / 20.0).max(Nanos::from_millis(50.0)).min(USUAL_WINDOW);
-        self.window.unwrap_or_else(|| self.time.map_or(USUAL_WINDOW, of_time))
+        let of_time = |time: Nanos| {
+            (time / 20.0)
+                .max(Nanos::from_millis(50.0))
+                .min(USUAL_WINDOW)
+        };
+        self.window
+            .unwrap_or_else(|| self.time.map_or(USUAL_WINDOW, of_time))
     }
 
     /// Whether the page cache is passed by: yes, no, or both in turn.
@@ -484,12 +574,19 @@ impl Settings {
 
     /// Rates; `None` for as fast as it goes.
     pub fn rates(&self) -> Vec<Option<Rate>> {
-        self.rate.as_ref().map_or_else(|| vec![None], |rates| rates.0.iter().copied().map(Some).collect())
+        self.rate.as_ref().map_or_else(
+            || vec![None],
+            |rates| rates.0.iter().copied().map(Some).collect(),
+        )
     }
 
     /// What is written.
     pub fn content(&self) -> Data {
-        self.data.unwrap_or(if self.verify { Data::Pattern } else { Data::Random })
+        self.data.unwrap_or(if self.verify {
+            Data::Pattern
+        } else {
+            Data::Random
+        })
     }
 }
 
@@ -499,11 +596,27 @@ mod tests {
 
     #[test]
     fn places_are_blocks_or_bytes() {
-        let good = [("10", 40_960), ("4KiB", 4096), ("10B", 10), ("0", 0), (" 1.5k ", 1536)];
+        let good = [
+            ("10", 40_960),
+            ("4KiB", 4096),
+            ("10B", 10),
+            ("0", 0),
+            (" 1.5k ", 1536),
+        ];
         for (text, bytes) in good {
-            assert_eq!(text.parse::<Position>().unwrap().bytes(Bytes(4096)), bytes, "{text}");
+            assert_eq!(
+                text.parse::<Position>().unwrap().bytes(Bytes(4096)),
+                bytes,
+                "{text}"
+            );
         }
-        assert_eq!("18446744073709551615".parse::<Position>().unwrap().bytes(Bytes(2)), u64::MAX);
+        assert_eq!(
+            "18446744073709551615"
+                .parse::<Position>()
+                .unwrap()
+                .bytes(Bytes(2)),
+            u64::MAX
+        );
         for bad in ["", "-1", "ten", "18446744073709551616", "1..2"] {
             assert!(bad.parse::<Position>().is_err(), "{bad}");
         }
@@ -515,14 +628,28 @@ mod tests {
             ["0", "0.3", "30%", "1", "100%"].map(|t| t.parse::<Share>().unwrap().0),
             [0, 300_000, 300_000, 1_000_000, 1_000_000]
         );
-        assert!(["", "1.1", "-0.1", "101%", "nan", "x"].iter().all(|t| t.parse::<Share>().is_err()));
-        assert_eq!(["1000", "0.5"].map(|t| t.parse::<Rate>().unwrap().0), [1_000_000, 500]);
-        assert!(["0", "-1", "nan", "inf", "1e10", ""].iter().all(|t| t.parse::<Rate>().is_err()));
+        assert!(
+            ["", "1.1", "-0.1", "101%", "nan", "x"]
+                .iter()
+                .all(|t| t.parse::<Share>().is_err())
+        );
+        assert_eq!(
+            ["1000", "0.5"].map(|t| t.parse::<Rate>().unwrap().0),
+            [1_000_000, 500]
+        );
+        assert!(
+            ["0", "-1", "nan", "inf", "1e10", ""]
+                .iter()
+                .all(|t| t.parse::<Rate>().is_err())
+        );
     }
 
     #[test]
     fn engines_are_those_of_the_table() {
-        assert_eq!("null".parse::<EngineName>().unwrap(), EngineName::Named("null"));
+        assert_eq!(
+            "null".parse::<EngineName>().unwrap(),
+            EngineName::Named("null")
+        );
         assert_eq!("auto".parse::<EngineName>().unwrap(), EngineName::Auto);
         let wrong = "libaio".parse::<EngineName>().unwrap_err().to_string();
         assert!(wrong.contains("io_uring"), "{wrong}");

@@ -8,15 +8,18 @@ use crate::placement::kinds;
 use units::CpuList;
 use units::error::{Error, Result};
 
-/// The CPUs that follow pointers, one at a time: the one asked for, else the first of the run, of each kind of core unless
-/// one is enough or the user chose who makes the traffic.
+/// The CPUs that follow pointers, one at a time: the one asked for, else the first of the run, of
+/// each kind of core unless one is enough or the user chose who makes the traffic.
 pub fn probe_cpus(settings: &Settings, scope: &Scope<'_>, one: bool) -> Result<Vec<u32>> {
     let first = one_cpu(settings.cpus.as_ref(), "--cpus", scope)?;
     if one || settings.cpus.is_some() || settings.traffic_cpus.is_some() {
         return Ok(vec![first]);
     }
     let kinds = kinds(&scope.facts().topology, scope.cpus);
-    let others = kinds.iter().filter(|kind| !kind.0.contains(&first)).filter_map(|kind| kind.0.first().copied());
+    let others = kinds
+        .iter()
+        .filter(|kind| !kind.0.contains(&first))
+        .filter_map(|kind| kind.0.first().copied());
     Ok(std::iter::once(first).chain(others).collect())
 }
 
@@ -27,35 +30,62 @@ pub fn one_cpu(asked: Option<&CpuList>, option: &str, scope: &Scope<'_>) -> Resu
         _ => Err(Error::usage(format!(
             "too many cpus: {}; one of them is measured at a time; type {option} {}",
             asked.cloned().unwrap_or_default(),
-            asked.and_then(|list| list.0.first()).or(scope.cpus.first()).copied().unwrap_or(0)
+            asked
+                .and_then(|list| list.0.first())
+                .or(scope.cpus.first())
+                .copied()
+                .unwrap_or(0)
         ))),
     }
 }
 
 /// `asked`, if all are CPUs of the run other than `cpu`.
 pub fn asked_cpus(asked: &CpuList, scope: &Scope<'_>, cpu: u32, option: &str) -> Result<Vec<u32>> {
-    match asked.0.iter().find(|other| **other == cpu || !scope.cpus.contains(other)) {
+    match asked
+        .0
+        .iter()
+        .find(|other| **other == cpu || !scope.cpus.contains(other))
+    {
         Some(bad) => {
-            let allowed = CpuList(scope.cpus.iter().copied().filter(|other| *other != cpu).collect());
+            let allowed = CpuList(
+                scope
+                    .cpus
+                    .iter()
+                    .copied()
+                    .filter(|other| *other != cpu)
+                    .collect(),
+            );
             Err(Error::usage(format!(
-                "cpu not available: {bad}; traffic beside cpu {cpu} may use {allowed}; type {option} {allowed}"
+                "cpu not available: {bad}; traffic beside cpu {cpu} may use {allowed}; type \
+                 {option} {allowed}"
             )))
         }
         None => Ok(asked.0.clone()),
     }
 }
 
-/// The CPUs that make the traffic beside `cpu`: as many as the user wants, else as many as there are and as a quota leaves
-/// time for.
+/// The CPUs that make the traffic beside `cpu`: as many as the user wants, else as many as there
+/// are and as a quota leaves time for.
 pub fn traffic_cpus(settings: &Settings, scope: &Scope<'_>, cpu: u32) -> Result<Vec<u32>> {
     let mut cpus = match &settings.traffic_cpus {
         Some(asked) => asked_cpus(asked, scope, cpu, "--traffic-cpus")?,
         None => others(scope, cpu),
     };
-    let apart = [settings.readers, settings.writers].into_iter().flatten().map(|n| n.0).reduce(u32::saturating_add);
+    let apart = [settings.readers, settings.writers]
+        .into_iter()
+        .flatten()
+        .map(|n| n.0)
+        .reduce(u32::saturating_add);
     let Some(threads) = settings.threads.map(|n| n.0).or(apart) else {
-        let quota = scope.facts().system.cpu_quota.get().filter(|_| settings.traffic_cpus.is_none());
-        cpus.truncate(quota.map_or(usize::MAX, |quota| (quota.floor() as usize).saturating_sub(1).max(1)));
+        let quota = scope
+            .facts()
+            .system
+            .cpu_quota
+            .get()
+            .filter(|_| settings.traffic_cpus.is_none());
+        cpus.truncate(quota.map_or(usize::MAX, |quota| {
+            (quota.floor() as usize).saturating_sub(1).max(1)
+        }));
         return Ok(cpus);
     };
     if threads == 0 || threads as usize > cpus.len() && !cpus.is_empty() {
@@ -69,10 +99,12 @@ pub fn traffic_cpus(settings: &Settings, scope: &Scope<'_>, cpu: u32) -> Result<
     Ok(cpus)
 }
 
-/// Options that ask for as many threads as there are CPUs, in the user's proportion of loads to stores.
+/// Options that ask for as many threads as there are CPUs, in the user's proportion of loads to
+/// stores.
 fn possible(settings: &Settings, cpus: usize) -> String {
     let count = |n: Option<Count>| n.map_or(0, |n| n.0 as usize);
-    let (readers, writers) = (count(settings.readers), count(settings.writers));
+    let readers = count(settings.readers);
+    let writers = count(settings.writers);
     if settings.readers.or(settings.writers).is_none() {
         return format!("--threads {cpus}");
     }
@@ -80,28 +112,59 @@ fn possible(settings: &Settings, cpus: usize) -> String {
         0 => 0,
         all => (cpus as f64 * writers as f64 / all as f64).round() as usize,
     };
-    let options = [("--readers", cpus - writing.min(cpus)), ("--writers", writing)];
-    let told: Vec<String> = options.iter().filter(|(_, n)| *n > 0).map(|(name, n)| format!("{name} {n}")).collect();
+    let options = [
+        ("--readers", cpus - writing.min(cpus)),
+        ("--writers", writing),
+    ];
+    let told: Vec<String> = options
+        .iter()
+        .filter(|(_, n)| *n > 0)
+        .map(|(name, n)| format!("{name} {n}"))
+        .collect();
     told.join(" ")
 }
 
-/// The CPUs of the run that use the same memory as `cpu` and no core of its: where there are none, all others.
+/// The CPUs of the run that use the same memory as `cpu` and no core of its: where there are none,
+/// all others.
 fn others(scope: &Scope<'_>, cpu: u32) -> Vec<u32> {
     let topology = &scope.facts().topology;
-    let all: Vec<u32> = scope.cpus.iter().copied().filter(|other| *other != cpu).collect();
-    let siblings = topology.cpus.iter().find(|c| c.id == cpu).map(|c| c.siblings.clone()).unwrap_or_default();
+    let all: Vec<u32> = scope
+        .cpus
+        .iter()
+        .copied()
+        .filter(|other| *other != cpu)
+        .collect();
+    let siblings = topology
+        .cpus
+        .iter()
+        .find(|c| c.id == cpu)
+        .map(|c| c.siblings.clone())
+        .unwrap_or_default();
     let near = |other: &u32| topology.node_of(*other) == topology.node_of(cpu);
-    let steps: [&dyn Fn(&u32) -> bool; 2] = [&|other| near(other) && !siblings.contains(other), &|other| near(other)];
-    let chosen = steps.iter().map(|step| all.iter().copied().filter(|other| step(other)).collect::<Vec<u32>>());
-    chosen.into_iter().find(|cpus| !cpus.is_empty()).unwrap_or(all)
+    let steps: [&dyn Fn(&u32) -> bool; 2] = [
+        &|other| near(other) && !siblings.contains(other),
+        &|other| near(other),
+    ];
+    let chosen = steps.iter().map(|step| {
+        all.iter()
+            .copied()
+            .filter(|other| step(other))
+            .collect::<Vec<u32>>()
+    });
+    chosen
+        .into_iter()
+        .find(|cpus| !cpus.is_empty())
+        .unwrap_or(all)
 }
 
-/// Why `threads` at once would not show the memory, where a quota of CPU time leaves too little of it for them.
+/// Why `threads` at once would not show the memory, where a quota of CPU time leaves too little of
+/// it for them.
 pub fn beyond_quota(scope: &Scope<'_>, threads: usize) -> Option<String> {
     let fact = &scope.facts().system.cpu_quota;
     let quota = fact.get().filter(|&&quota| quota < threads as f64)?;
     Some(format!(
-        "the control group allows {quota:.1} cpus' worth of time ({}): {threads} threads would show the quota, not the memory",
+        "the control group allows {quota:.1} cpus' worth of time ({}): {threads} threads would \
+         show the quota, not the memory",
         fact.source
     ))
 }
@@ -111,12 +174,18 @@ pub fn adjustments(settings: &Settings, scope: &Scope<'_>, one: bool) -> Option<
     let fact = &scope.facts().system.cpu_quota;
     let quota = fact.get()?;
     let cpu = *probe_cpus(settings, scope, one).ok()?.first()?;
-    let (all, used) = (others(scope, cpu).len(), traffic_cpus(settings, scope, cpu).ok()?.len());
-    let chosen =
-        settings.traffic_cpus.is_some() || settings.threads.or(settings.readers).or(settings.writers).is_some();
+    let all = others(scope, cpu).len();
+    let used = traffic_cpus(settings, scope, cpu).ok()?.len();
+    let chosen = settings.traffic_cpus.is_some()
+        || settings
+            .threads
+            .or(settings.readers)
+            .or(settings.writers)
+            .is_some();
     (!chosen && used < all).then(|| {
         format!(
-            "loaded-latency: the control group allows {quota:.1} cpus' worth of time ({}): traffic on {used} of {all} cpus",
+            "loaded-latency: the control group allows {quota:.1} cpus' worth of time ({}): \
+             traffic on {used} of {all} cpus",
             fact.source
         )
     })

@@ -6,13 +6,15 @@ use kernels::RULED_PER_BLOCK;
 use report::{Coordinate, Coordinates, Dataset, Load, Point, Summary};
 use stats::{first_passing, knee_below_chord, unevenness};
 
-/// Longer pauses than this are longer than a chunk of a sample: what falls into its window is then no longer exact.
+/// Longer pauses than this are longer than a chunk of a sample: what falls into its window is then
+/// no longer exact.
 pub const LONGEST_PAUSE: u64 = 1_000_000;
 
 /// Latencies fall where one is below this share of another: figures of an hour differ by as much.
 const FALLS: f64 = 0.97;
 
-/// Less is not to be learnt by another point: neighbours that are a tenth of the curve's square apart.
+/// Less is not to be learnt by another point: neighbours that are a tenth of the curve's square
+/// apart.
 const LEARNT: f64 = 0.01;
 
 /// One intensity of the traffic.
@@ -47,21 +49,35 @@ pub struct Curve<'a> {
 /// The curves of `dataset` in the order of their points, each with the idle point of its place.
 pub fn curves(dataset: &Dataset) -> Vec<Curve<'_>> {
     let mut curves: Vec<Curve<'_>> = Vec::new();
-    let loaded = dataset.points.iter().filter(|p| p.name("mix").is_some_and(|mix| mix != IDLE));
+    let loaded = dataset
+        .points
+        .iter()
+        .filter(|p| p.name("mix").is_some_and(|mix| mix != IDLE));
     for (point, spot) in loaded.filter_map(|p| Some((p, spot(p)?))) {
         let place = without(point, &["pause_cycles"]);
         match curves.iter_mut().find(|curve| curve.place == place) {
             Some(curve) => curve.spots.push(spot),
-            None => curves.push(Curve { place, spots: vec![spot] }),
+            None => curves.push(Curve {
+                place,
+                spots: vec![spot],
+            }),
         }
     }
     const OF_TRAFFIC: [&str; 3] = ["mix", "pause_cycles", "threads"];
     for curve in &mut curves {
-        let own: Coordinates =
-            curve.place.iter().filter(|(axis, _)| !OF_TRAFFIC.contains(&axis.as_str())).map(owned).collect();
+        let own: Coordinates = curve
+            .place
+            .iter()
+            .filter(|(axis, _)| !OF_TRAFFIC.contains(&axis.as_str()))
+            .map(owned)
+            .collect();
         let here = |p: &&Point| p.name("mix") == Some(IDLE) && without(p, &OF_TRAFFIC) == own;
-        curve.spots.extend(dataset.points.iter().filter(here).filter_map(spot).take(1));
-        curve.spots.sort_by_key(|spot| std::cmp::Reverse(spot.pause.unwrap_or(u64::MAX)));
+        curve
+            .spots
+            .extend(dataset.points.iter().filter(here).filter_map(spot).take(1));
+        curve
+            .spots
+            .sort_by_key(|spot| std::cmp::Reverse(spot.pause.unwrap_or(u64::MAX)));
     }
     curves
 }
@@ -72,18 +88,31 @@ fn owned((axis, at): (&String, &Coordinate)) -> (String, Coordinate) {
 
 /// The coordinates of a point but some.
 fn without(point: &Point, axes: &[&str]) -> Coordinates {
-    point.coordinates.iter().filter(|(axis, _)| !axes.contains(&axis.as_str())).map(owned).collect()
+    point
+        .coordinates
+        .iter()
+        .filter(|(axis, _)| !axes.contains(&axis.as_str()))
+        .map(owned)
+        .collect()
 }
 
 fn spot(point: &Point) -> Option<Spot<'_>> {
     let measured = point.usable()?;
-    Some(Spot { point, pause: point.number("pause_cycles"), latency: measured.summary, load: measured.load })
+    Some(Spot {
+        point,
+        pause: point.number("pause_cycles"),
+        latency: measured.summary,
+        load: measured.load,
+    })
 }
 
 impl<'a> Curve<'a> {
     /// The kind of traffic.
     pub fn mix(&self) -> String {
-        self.place.get("mix").map(ToString::to_string).unwrap_or_default()
+        self.place
+            .get("mix")
+            .map(ToString::to_string)
+            .unwrap_or_default()
     }
 
     /// The idle point.
@@ -93,14 +122,22 @@ impl<'a> Curve<'a> {
 
     /// The point of the highest bandwidth.
     pub fn fastest(&self) -> Option<&Spot<'a>> {
-        self.spots.iter().filter(|s| s.load.is_some()).max_by(|a, b| a.bandwidth().total_cmp(&b.bandwidth()))
+        self.spots
+            .iter()
+            .filter(|s| s.load.is_some())
+            .max_by(|a, b| a.bandwidth().total_cmp(&b.bandwidth()))
     }
 
-    /// How much longer than idle loads take beside traffic, for each of its intensities whose figures are known.
+    /// How much longer than idle loads take beside traffic, for each of its intensities whose
+    /// figures are known.
     pub fn slowed(&self) -> Vec<Difference<'a>> {
-        let Some(idle) = self.idle() else { return Vec::new() };
+        let Some(idle) = self.idle() else {
+            return Vec::new();
+        };
         let loaded = self.spots.iter().filter(|spot| spot.load.is_some());
-        loaded.filter_map(|spot| Difference::between(idle.point, spot.point)).collect()
+        loaded
+            .filter_map(|spot| Difference::between(idle.point, spot.point))
+            .collect()
     }
 
     fn bandwidths(&self) -> Vec<f64> {
@@ -111,57 +148,86 @@ impl<'a> Curve<'a> {
         self.spots.iter().map(|spot| spot.latency.median).collect()
     }
 
-    /// What a load takes when the traffic first reaches a bandwidth, in ns, by straight lines between points.
+    /// What a load takes when the traffic first reaches a bandwidth, in ns, by straight lines
+    /// between points.
     pub fn at(&self, bandwidth: f64) -> Option<Figure<'a>> {
-        let figures: Vec<Figure<'_>> = self.spots.iter().map(|spot| Figure::new(spot.point)).collect::<Option<_>>()?;
+        let figures: Vec<Figure<'_>> = self
+            .spots
+            .iter()
+            .map(|spot| Figure::new(spot.point))
+            .collect::<Option<_>>()?;
         let x = self.bandwidths();
-        let on =
-            |of: fn(&Figure<'_>) -> f64| first_passing(&x, &figures.iter().map(of).collect::<Vec<f64>>(), bandwidth);
-        let passes = |pair: &[f64]| (pair[0].min(pair[1])..=pair[0].max(pair[1])).contains(&bandwidth);
+        let on = |of: fn(&Figure<'_>) -> f64| {
+            first_passing(&x, &figures.iter().map(of).collect::<Vec<f64>>(), bandwidth)
+        };
+        let passes =
+            |pair: &[f64]| (pair[0].min(pair[1])..=pair[0].max(pair[1])).contains(&bandwidth);
         let first = x.windows(2).position(passes)?;
         let points = vec![self.spots[first].point, self.spots[first + 1].point];
-        Some(Figure { value: on(|f| f.value)?, low: on(|f| f.low)?, high: on(|f| f.high)?, points })
+        Some(Figure {
+            value: on(|f| f.value)?,
+            low: on(|f| f.low)?,
+            high: on(|f| f.high)?,
+            points,
+        })
     }
 
-    /// The point at which the curve turns up: after it there is one whose latency is higher than there and than idle, as their
-    /// intervals show. Points whose bandwidth is no higher than that of a longer pause say nothing, and a point that is faster
-    /// than idle is no bend.
+    /// The point at which the curve turns up: after it there is one whose latency is higher than
+    /// there and than idle, as their intervals show. Points whose bandwidth is no higher than that
+    /// of a longer pause say nothing, and a point that is faster than idle is no bend.
     pub fn knee(&self) -> Option<&Spot<'a>> {
         let mut rising: Vec<&Spot<'_>> = Vec::new();
         for spot in &self.spots {
-            if rising.last().is_none_or(|last| spot.bandwidth() > last.bandwidth()) {
+            if rising
+                .last()
+                .is_none_or(|last| spot.bandwidth() > last.bandwidth())
+            {
                 rising.push(spot);
             }
         }
         let x: Vec<f64> = rising.iter().map(|spot| spot.bandwidth()).collect();
         let y: Vec<f64> = rising.iter().map(|spot| spot.latency.median).collect();
         let index = knee_below_chord(&x, &y)?;
-        let (idle, knee) = (self.idle()?.point, rising[index]);
+        let idle = self.idle()?.point;
+        let knee = rising[index];
         let higher = |from: &Point, to: &Point| shows(from, to) == Some(Shown::Higher);
-        let rises = |later: &&Spot<'_>| higher(knee.point, later.point) && higher(idle, later.point);
+        let rises =
+            |later: &&Spot<'_>| higher(knee.point, later.point) && higher(idle, later.point);
         let falls = shows(idle, knee.point) == Some(Shown::Lower);
         (rising[index + 1..].iter().any(rises) && !falls).then_some(knee)
     }
 
-    /// Two points of which the one with more traffic is faster, and neither by chance nor by next to nothing: bandwidths and
-    /// latencies have intervals that do not meet, and the latency falls by [`FALLS`].
+    /// Two points of which the one with more traffic is faster, and neither by chance nor by next
+    /// to nothing: bandwidths and latencies have intervals that do not meet, and the latency falls
+    /// by [`FALLS`].
     pub fn fall(&self) -> Option<(&Spot<'a>, &Spot<'a>)> {
         let low = |spot: &Spot<'_>| spot.load.map_or(0.0, |load| load.ci_low);
         let high = |spot: &Spot<'_>| spot.load.map_or(0.0, |load| load.ci_high);
-        let pairs = self.spots.iter().flat_map(|a| self.spots.iter().map(move |b| (a, b)));
+        let pairs = self
+            .spots
+            .iter()
+            .flat_map(|a| self.spots.iter().map(move |b| (a, b)));
         let falls = |(a, b): &(&Spot<'_>, &Spot<'_>)| {
             let slower = Difference::between(a.point, b.point);
             low(b) > high(a) && slower.is_some_and(|change| change.ratio_interval().1 < FALLS)
         };
         let depth = |(a, b): &(&Spot<'_>, &Spot<'_>)| a.latency.median / b.latency.median;
-        pairs.filter(falls).max_by(|one, other| depth(one).total_cmp(&depth(other)))
+        pairs
+            .filter(falls)
+            .max_by(|one, other| depth(one).total_cmp(&depth(other)))
     }
 
     /// Pauses at which another point would say something, each with how much.
     pub fn wanted(&self) -> Vec<(f64, u64)> {
         let worth = unevenness(&self.bandwidths(), &self.latencies());
-        let pairs = self.spots.windows(2).zip(worth).filter(|(_, worth)| *worth > LEARNT);
-        let between = |(pair, worth): (&[Spot<'_>], f64)| Some((worth, middle(pair[0].pause, pair[1].pause?)?));
+        let pairs = self
+            .spots
+            .windows(2)
+            .zip(worth)
+            .filter(|(_, worth)| *worth > LEARNT);
+        let between = |(pair, worth): (&[Spot<'_>], f64)| {
+            Some((worth, middle(pair[0].pause, pair[1].pause?)?))
+        };
         pairs.filter_map(between).collect()
     }
 }
@@ -171,8 +237,8 @@ fn shows(from: &Point, to: &Point) -> Option<Shown> {
     Some(Difference::between(from, to)?.shows())
 }
 
-/// A pause between two neighbouring ones, in whole blocks of additions: their geometric middle; four times the longest one
-/// where the neighbour has no traffic. `None` where there is no room.
+/// A pause between two neighbouring ones, in whole blocks of additions: their geometric middle;
+/// four times the longest one where the neighbour has no traffic. `None` where there is no room.
 fn middle(longer: Option<u64>, shorter: u64) -> Option<u64> {
     let pause = match (longer, shorter) {
         (None, shorter) => shorter.saturating_mul(4).min(LONGEST_PAUSE),
@@ -192,6 +258,13 @@ mod tests {
         assert_eq!(middle(Some(4096), 1024), Some(2048));
         assert_eq!(middle(Some(1024), 0), Some(512));
         assert_eq!(middle(None, 65536), Some(262_144));
-        assert_eq!((middle(Some(128), 0), middle(Some(256), 128), middle(None, LONGEST_PAUSE)), (None, None, None));
+        assert_eq!(
+            (
+                middle(Some(128), 0),
+                middle(Some(256), 128),
+                middle(None, LONGEST_PAUSE)
+            ),
+            (None, None, None)
+        );
     }
 }

@@ -19,44 +19,79 @@ const COMPARED_AT: f64 = 0.8;
 pub fn findings(dataset: &Dataset, facts: Option<&HostFacts>) -> Vec<Finding> {
     let curves = curves(dataset);
     let cure = cure(facts);
-    let own = curves.iter().flat_map(|curve| [along(curve, &curves), doubt(curve, &curves, &cure)]).flatten();
+    let own = curves
+        .iter()
+        .flat_map(|curve| [along(curve, &curves), doubt(curve, &curves, &cure)])
+        .flatten();
     let all: Vec<Finding> = own.collect();
-    all.into_iter().chain(compared(&curves, "mix")).chain(compared(&curves, "node")).collect()
+    all.into_iter()
+        .chain(compared(&curves, "mix"))
+        .chain(compared(&curves, "node"))
+        .collect()
 }
 
 /// What it would take to load memory that the traffic does not, to follow the words that it cannot.
 fn cure(facts: Option<&HostFacts>) -> String {
-    let is_virtual = |facts: &&HostFacts| facts.system.virtualization.get().is_some_and(|name| name != "none");
-    match facts.filter(is_virtual).map(|facts| facts.topology.cpus.len()) {
-        Some(cpus) => format!(", which is that of a whole host: this virtual machine has {cpus} of its CPUs"),
+    let is_virtual = |facts: &&HostFacts| {
+        facts
+            .system
+            .virtualization
+            .get()
+            .is_some_and(|name| name != "none")
+    };
+    match facts
+        .filter(is_virtual)
+        .map(|facts| facts.topology.cpus.len())
+    {
+        Some(cpus) => {
+            format!(", which is that of a whole host: this virtual machine has {cpus} of its CPUs")
+        }
         None => "; it takes traffic from more CPUs".to_owned(),
     }
 }
 
 /// Which curve it is, in words: its traffic, and what else tells it from others.
 fn named(curve: &Curve<'_>, all: &[Curve<'_>]) -> String {
-    let differs = |axis: &&&str| all.iter().any(|other| other.place.get(**axis) != curve.place.get(**axis));
+    let differs = |axis: &&&str| {
+        all.iter()
+            .any(|other| other.place.get(**axis) != curve.place.get(**axis))
+    };
     let also: Vec<String> = ["cpu", "node", "pages", "repeat"]
         .iter()
         .filter(differs)
         .filter_map(|axis| Some(format!("{axis} {}", curve.place.get(*axis)?)))
         .collect();
-    let also = if also.is_empty() { String::new() } else { format!(" ({})", also.join(", ")) };
+    let also = if also.is_empty() {
+        String::new()
+    } else {
+        format!(" ({})", also.join(", "))
+    };
     format!("{} traffic of {}{also}", curve.mix(), threads(curve))
 }
 
 /// `1 thread`, `7 threads`
 fn threads(curve: &Curve<'_>) -> String {
-    let threads = curve.place.get("threads").map(ToString::to_string).unwrap_or_default();
+    let threads = curve
+        .place
+        .get("threads")
+        .map(ToString::to_string)
+        .unwrap_or_default();
     counted(threads, "thread")
 }
 
-/// The figures along one curve: idle, at the shares of its highest bandwidth at which loads take longer, and its knee.
+/// The figures along one curve: idle, at the shares of its highest bandwidth at which loads take
+/// longer, and its knee.
 pub(super) fn along(curve: &Curve<'_>, all: &[Curve<'_>]) -> Option<Finding> {
-    let (idle, fastest) = (Figure::new(curve.idle()?.point)?, curve.fastest()?);
-    let (ns, most) = (idle.value, fastest.bandwidth());
+    let idle = Figure::new(curve.idle()?.point)?;
+    let fastest = curve.fastest()?;
+    let ns = idle.value;
+    let most = fastest.bandwidth();
     let mut values = BTreeMap::from([("idle_ns".to_owned(), ns), ("highest".to_owned(), most)]);
-    values.extend(fastest.load.map(|load| ("highest_bus_estimate".to_owned(), load.bus_estimate)));
+    values.extend(
+        fastest
+            .load
+            .map(|load| ("highest_bus_estimate".to_owned(), load.bus_estimate)),
+    );
     let mut points = [idle.points.clone(), vec![fastest.point]].concat();
     let mut told = Vec::new();
     for (percent, there) in rising(curve, &idle, most) {
@@ -67,9 +102,16 @@ pub(super) fn along(curve: &Curve<'_>, all: &[Curve<'_>]) -> Option<Finding> {
     let knee = curve.knee();
     let bends = match knee {
         Some(knee) if knee.latency.median > idle.high => {
-            format!("it bends at {:.1} GB/s ({:.0} ns)", knee.bandwidth() / 1e9, knee.latency.median)
+            format!(
+                "it bends at {:.1} GB/s ({:.0} ns)",
+                knee.bandwidth() / 1e9,
+                knee.latency.median
+            )
         }
-        Some(knee) => format!("it bends at {:.1} GB/s, up to which loads are as fast as idle", knee.bandwidth() / 1e9),
+        Some(knee) => format!(
+            "it bends at {:.1} GB/s, up to which loads are as fast as idle",
+            knee.bandwidth() / 1e9
+        ),
         None => "no bend is seen".to_owned(),
     };
     points.extend(knee.map(|knee| knee.point));
@@ -81,19 +123,29 @@ pub(super) fn along(curve: &Curve<'_>, all: &[Curve<'_>]) -> Option<Finding> {
         told.join(", "),
         most / 1e9
     );
-    (!told.is_empty()).then(|| Some(Finding::resting_on(points, "loaded-latency", text)?.with(values)))?
+    (!told.is_empty())
+        .then(|| Some(Finding::resting_on(points, "loaded-latency", text)?.with(values)))?
 }
 
-/// The figures at the shares of `most` at which loads take longer than `idle`, each shown by the intervals to be above the one
-/// before, and none shown to be above a later one: read as a series, they say that the latency rises.
+/// The figures at the shares of `most` at which loads take longer than `idle`, each shown by the
+/// intervals to be above the one before, and none shown to be above a later one: read as a series,
+/// they say that the latency rises.
 fn rising<'a>(curve: &Curve<'a>, idle: &Figure<'a>, most: f64) -> Vec<(&'static str, Figure<'a>)> {
     let at = |(share, percent): (f64, &'static str)| Some((percent, curve.at(most * share)?));
     let all: Vec<(&str, Figure<'a>)> = SHARES.into_iter().filter_map(at).collect();
-    let shows = |from: &Figure<'a>, to: &Figure<'a>| Difference { from: from.clone(), to: to.clone() }.shows();
+    let shows = |from: &Figure<'a>, to: &Figure<'a>| {
+        Difference {
+            from: from.clone(),
+            to: to.clone(),
+        }
+        .shows()
+    };
     let mut rising: Vec<(&'static str, Figure<'a>)> = Vec::new();
     for (place, (percent, there)) in all.iter().enumerate() {
         let before = rising.last().map_or(idle, |(_, before)| before);
-        let falls = all[place + 1..].iter().any(|(_, later)| shows(there, later) == Shown::Lower);
+        let falls = all[place + 1..]
+            .iter()
+            .any(|(_, later)| shows(there, later) == Shown::Lower);
         if shows(before, there) == Shown::Higher && !falls {
             rising.push((percent, there.clone()));
         }
@@ -101,29 +153,43 @@ fn rising<'a>(curve: &Curve<'a>, idle: &Figure<'a>, most: f64) -> Vec<(&'static 
     rising
 }
 
-/// What is odd about a curve: it falls, or it hardly rises. `cure` follows the words that the traffic cannot load the memory.
+/// What is odd about a curve: it falls, or it hardly rises. `cure` follows the words that the
+/// traffic cannot load the memory.
 pub(super) fn doubt(curve: &Curve<'_>, all: &[Curve<'_>], cure: &str) -> Option<Finding> {
     let named = named(curve, all);
     if let Some((before, after)) = curve.fall().filter(|_| curve.idle().is_some()) {
-        let (from, to) = (before.latency.median, after.latency.median);
+        let from = before.latency.median;
+        let to = after.latency.median;
         let text = format!(
-            "Beside {named}: loads take {from:.0} ns at {:.1} GB/s and only {to:.0} ns at {:.1} GB/s, outside both intervals: \
-             traffic keeps clocks up that fall beside a single chase, or the machine changed between these points.",
+            "Beside {named}: loads take {from:.0} ns at {:.1} GB/s and only {to:.0} ns at {:.1} \
+             GB/s, outside both intervals: traffic keeps clocks up that fall beside a single \
+             chase, or the machine changed between these points.",
             before.bandwidth() / 1e9,
             after.bandwidth() / 1e9
         );
         let fall = Difference::between(before.point, after.point)?;
-        return fall.finding("loaded-latency-falls", text, &[("from_ns", from), ("to_ns", to)]);
+        return fall.finding(
+            "loaded-latency-falls",
+            text,
+            &[("from_ns", from), ("to_ns", to)],
+        );
     }
     let fastest = curve.fastest()?;
     let slowed = curve.slowed();
-    if slowed.iter().any(|slowed| slowed.ratio_interval().1 >= LOADED) {
+    if slowed
+        .iter()
+        .any(|slowed| slowed.ratio_interval().1 >= LOADED)
+    {
         return None;
     }
-    let slowest = slowed.into_iter().max_by(|a, b| a.ratio().total_cmp(&b.ratio()))?;
+    let slowest = slowed
+        .into_iter()
+        .max_by(|a, b| a.ratio().total_cmp(&b.ratio()))?;
     let ratio = slowest.ratio();
     let times = match slowest.shows() {
-        Shown::Higher => format!("make loads take {ratio:.2} times as long as idle at most, not {LOADED} times"),
+        Shown::Higher => {
+            format!("make loads take {ratio:.2} times as long as idle at most, not {LOADED} times")
+        }
         _ => "make no load slower than idle beyond the intervals".to_owned(),
     };
     let text = format!(
@@ -131,13 +197,23 @@ pub(super) fn doubt(curve: &Curve<'_>, all: &[Curve<'_>], cure: &str) -> Option<
         fastest.bandwidth() / 1e9,
         threads(curve)
     );
-    slowest.finding("loaded-latency-flat", text, &[("highest", fastest.bandwidth())])
+    slowest.finding(
+        "loaded-latency-flat",
+        text,
+        &[("highest", fastest.bandwidth())],
+    )
 }
 
-/// Curves that differ along `axis` only, at the same bandwidth: that of the slowest of them, nearly.
+/// Curves that differ along `axis` only, at the same bandwidth: that of the slowest of them,
+/// nearly.
 fn compared(curves: &[Curve<'_>], axis: &str) -> Vec<Finding> {
     let without = |curve: &Curve<'_>| -> Coordinates {
-        curve.place.iter().filter(|(name, _)| *name != axis).map(|(n, c)| (n.clone(), c.clone())).collect()
+        curve
+            .place
+            .iter()
+            .filter(|(name, _)| *name != axis)
+            .map(|(n, c)| (n.clone(), c.clone()))
+            .collect()
     };
     let mut groups: Vec<(Coordinates, Vec<&Curve<'_>>)> = Vec::new();
     for curve in curves.iter().filter(|curve| curve.place.contains_key(axis)) {
@@ -148,30 +224,59 @@ fn compared(curves: &[Curve<'_>], axis: &str) -> Vec<Finding> {
         }
     }
     let several = groups.into_iter().filter(|(_, group)| group.len() > 1);
-    several.filter_map(|(_, group)| at_equal_bandwidth(&group, axis)).collect()
+    several
+        .filter_map(|(_, group)| at_equal_bandwidth(&group, axis))
+        .collect()
 }
 
 /// `None` where the intervals leave open how the curves compare.
 fn at_equal_bandwidth(group: &[&Curve<'_>], axis: &str) -> Option<Finding> {
-    let most = group.iter().map(|curve| curve.fastest().map(|spot| spot.bandwidth())).collect::<Option<Vec<f64>>>()?;
+    let most = group
+        .iter()
+        .map(|curve| curve.fastest().map(|spot| spot.bandwidth()))
+        .collect::<Option<Vec<f64>>>()?;
     let bandwidth = most.into_iter().reduce(f64::min)? * COMPARED_AT;
     let mut values = BTreeMap::from([("bandwidth".to_owned(), bandwidth)]);
     let mut told = Vec::new();
     let mut figures: Vec<Figure<'_>> = Vec::new();
     for curve in group {
-        let (name, there) = (curve.place.get(axis)?.to_string(), curve.at(bandwidth)?);
-        told.push(format!("{:.0} ns {} {name}", there.value, if axis == "mix" { "beside" } else { "on node" }));
+        let name = curve.place.get(axis)?.to_string();
+        let there = curve.at(bandwidth)?;
+        told.push(format!(
+            "{:.0} ns {} {name}",
+            there.value,
+            if axis == "mix" { "beside" } else { "on node" }
+        ));
         values.insert(format!("{name}_ns"), there.value);
         figures.push(there);
     }
     figures.sort_by(|a, b| a.value.total_cmp(&b.value));
-    let (quickest, slowest) = (figures.first()?.clone(), figures.last()?.clone());
-    if (Difference { from: quickest, to: slowest }).shows() == Shown::Nothing {
+    let quickest = figures.first()?.clone();
+    let slowest = figures.last()?.clone();
+    if (Difference {
+        from: quickest,
+        to: slowest,
+    })
+    .shows()
+        == Shown::Nothing
+    {
         return None;
     }
-    let of = if axis == "mix" { String::new() } else { format!(" of {}", named(group[0], &[])) };
-    let text = format!("At the same {:.1} GB/s{of}: a load takes {}.", bandwidth / 1e9, told.join(", "));
-    let kind = if axis == "mix" { "loaded-latency-mixes" } else { "loaded-latency-nodes" };
+    let of = if axis == "mix" {
+        String::new()
+    } else {
+        format!(" of {}", named(group[0], &[]))
+    };
+    let text = format!(
+        "At the same {:.1} GB/s{of}: a load takes {}.",
+        bandwidth / 1e9,
+        told.join(", ")
+    );
+    let kind = if axis == "mix" {
+        "loaded-latency-mixes"
+    } else {
+        "loaded-latency-nodes"
+    };
     let points = figures.into_iter().flat_map(|figure| figure.points);
     Some(Finding::resting_on(points, kind, text)?.with(values))
 }

@@ -27,24 +27,47 @@ const MOST_PARTS: u32 = 1000;
 impl Mix {
     /// With ordinary stores.
     pub const fn of(reads: u32, writes: u32) -> Self {
-        Self { reads, writes, non_temporal: false }
+        Self {
+            reads,
+            writes,
+            non_temporal: false,
+        }
     }
 
     /// `traffic` with this mix, in the fewest bursts that make it.
     pub fn apply(self, traffic: Traffic) -> Traffic {
         let common = greatest_common_divisor(self.reads, self.writes).max(1);
-        let store = if self.non_temporal { Operation::WriteNt } else { Operation::Write };
-        Traffic { reads: self.reads / common, writes: self.writes / common, store, ..traffic }
+        let store = if self.non_temporal {
+            Operation::WriteNt
+        } else {
+            Operation::Write
+        };
+        Traffic {
+            reads: self.reads / common,
+            writes: self.writes / common,
+            store,
+            ..traffic
+        }
     }
 }
 
 fn greatest_common_divisor(a: u32, b: u32) -> u32 {
-    if b == 0 { a } else { greatest_common_divisor(b, a % b) }
+    if b == 0 {
+        a
+    } else {
+        greatest_common_divisor(b, a % b)
+    }
 }
 
 impl fmt::Display for Mix {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}{}", self.reads, self.writes, if self.non_temporal { "nt" } else { "" })
+        write!(
+            f,
+            "{}:{}{}",
+            self.reads,
+            self.writes,
+            if self.non_temporal { "nt" } else { "" }
+        )
     }
 }
 
@@ -53,14 +76,25 @@ impl FromStr for Mix {
 
     fn from_str(text: &str) -> Result<Self, ParseError> {
         let allowed = format!(
-            "a mix is loads to stores, 0 to {MOST_PARTS} each and not both 0: 100:0 or 67:33; 0:100nt has non-temporal stores"
+            "a mix is loads to stores, 0 to {MOST_PARTS} each and not both 0: 100:0 or 67:33; \
+             0:100nt has non-temporal stores"
         );
-        let (ratio, non_temporal) = text.strip_suffix("nt").map_or((text, false), |ratio| (ratio, true));
+        let (ratio, non_temporal) = text
+            .strip_suffix("nt")
+            .map_or((text, false), |ratio| (ratio, true));
         let part = |text: &str| text.trim().parse().ok().filter(|n| *n <= MOST_PARTS);
-        let parts = ratio.split_once(':').and_then(|(reads, writes)| part(reads).zip(part(writes)));
-        let mix = parts.map(|(reads, writes)| Self { reads, writes, non_temporal });
-        let possible = |mix: &Self| mix.reads + mix.writes > 0 && (mix.writes > 0 || !mix.non_temporal);
-        mix.filter(possible).ok_or_else(|| ParseError::new(text, allowed).with_example("67:33"))
+        let parts = ratio
+            .split_once(':')
+            .and_then(|(reads, writes)| part(reads).zip(part(writes)));
+        let mix = parts.map(|(reads, writes)| Self {
+            reads,
+            writes,
+            non_temporal,
+        });
+        let possible =
+            |mix: &Self| mix.reads + mix.writes > 0 && (mix.writes > 0 || !mix.non_temporal);
+        mix.filter(possible)
+            .ok_or_else(|| ParseError::new(text, allowed).with_example("67:33"))
     }
 }
 
@@ -110,9 +144,14 @@ mod tests {
     #[test]
     fn mixes_are_read_as_they_are_printed() {
         for text in ["100:0", "67:33", "0:100", "0:100nt", "50:50nt", "3:1"] {
-            assert_eq!(text.parse::<Mix>().map(|mix| mix.to_string()), Ok(text.to_owned()));
+            assert_eq!(
+                text.parse::<Mix>().map(|mix| mix.to_string()),
+                Ok(text.to_owned())
+            );
         }
-        for no in ["", ":", "100", "0:0", "1:-1", "100:0nt", "1001:1", "1:1:1", "1:1xt", "nt", "a:b"] {
+        for no in [
+            "", ":", "100", "0:0", "1:-1", "100:0nt", "1001:1", "1:1:1", "1:1xt", "nt", "a:b",
+        ] {
             assert!(no.parse::<Mix>().is_err(), "{no}");
         }
         assert!("100:0,".parse::<Mixes>().is_err());
@@ -121,7 +160,11 @@ mod tests {
     #[test]
     fn a_mix_is_made_of_the_fewest_bursts() {
         let traffic = |text: &str| {
-            let traffic = text.parse::<Mix>().unwrap().apply(Traffic::reading(1, PageMode::Base, Bytes(4096)));
+            let traffic = text.parse::<Mix>().unwrap().apply(Traffic::reading(
+                1,
+                PageMode::Base,
+                Bytes(4096),
+            ));
             (traffic.reads, traffic.writes, traffic.store)
         };
         assert_eq!(traffic("100:0"), (1, 0, Operation::Write));

@@ -31,11 +31,13 @@ use units::{Bytes, CpuList};
 /// What to load the memory with, and where.
 #[derive(Debug, Clone, PartialEq, Eq, clap::Args)]
 pub struct Settings {
-    /// Loads to stores of the traffic, a curve each; 0:100nt has non-temporal stores [default: 100:0,75:25,67:33,50:50,0:100,0:100nt]
+    /// Loads to stores of the traffic, a curve each; 0:100nt has non-temporal stores [default:
+    /// 100:0,75:25,67:33,50:50,0:100,0:100nt]
     #[arg(long, value_name = "LIST")]
     pub mixes: Option<Mixes>,
 
-    /// Core cycles that each thread of the traffic pauses after 4 KiB, 0 for none [default: 65536 down to 256 by halves, and 0]
+    /// Core cycles that each thread of the traffic pauses after 4 KiB, 0 for none [default: 65536
+    /// down to 256 by halves, and 0]
     #[arg(long, value_name = "LIST")]
     pub pauses: Option<Counts>,
 
@@ -47,7 +49,8 @@ pub struct Settings {
     #[arg(long, value_name = "CPU", alias = "cpu")]
     pub cpus: Option<CpuList>,
 
-    /// CPUs of the traffic [default: the others on the same NUMA node, but those that share a core with --cpus]
+    /// CPUs of the traffic [default: the others on the same NUMA node, but those that share a core
+    /// with --cpus]
     #[arg(long, value_name = "LIST")]
     pub traffic_cpus: Option<CpuList>,
 
@@ -63,19 +66,23 @@ pub struct Settings {
     #[arg(long, value_name = "M", conflicts_with_all = ["mixes", "threads"])]
     pub writers: Option<Count>,
 
-    /// Pages of all memory: 4k, thp (transparent huge pages), huge (reserved huge pages), best (the largest of these that there are)
+    /// Pages of all memory: 4k, thp (transparent huge pages), huge (reserved huge pages), best (the
+    /// largest of these that there are)
     #[arg(long, value_name = "LIST", default_value = "thp")]
     pub pages: PageModes,
 
-    /// Memory that the chain spans, rounded down to whole lines [default: as `memgauge latency` in memory]
+    /// Memory that the chain spans, rounded down to whole lines [default: as `memgauge latency` in
+    /// memory]
     #[arg(long, value_name = "SIZE", alias = "size")]
     pub sizes: Option<Bytes>,
 
-    /// NUMA nodes of all memory, one after another [default: that of --cpus, and the most distant one]
+    /// NUMA nodes of all memory, one after another [default: that of --cpus, and the most distant
+    /// one]
     #[arg(long, value_name = "LIST", aliases = ["node", "nodes"])]
     pub memory_nodes: Option<CpuList>,
 
-    /// Measure what this CPU loses when others use the memory: its latency and its bandwidth, alone and beside --bully
+    /// Measure what this CPU loses when others use the memory: its latency and its bandwidth, alone
+    /// and beside --bully
     #[arg(long, value_name = "CPU", conflicts_with_all = ["cpus", "traffic_cpus", "threads", "readers", "writers", "points"])]
     pub victim: Option<CpuList>,
 
@@ -124,7 +131,11 @@ const MIXES: [Mix; 6] = [
     Mix::of(67, 33),
     Mix::of(50, 50),
     Mix::of(0, 100),
-    Mix { reads: 0, writes: 100, non_temporal: true },
+    Mix {
+        reads: 0,
+        writes: 100,
+        non_temporal: true,
+    },
 ];
 
 /// Pauses by default: from a few percent of what a thread moves without any.
@@ -149,7 +160,8 @@ pub struct LoadedLatency {
     pauses: Vec<u64>,
     /// Whether one kind of core and its own node are all that is looked at.
     brief: bool,
-    /// Curves of each other kind of core and of distant memory at most, where the first place has all of them.
+    /// Curves of each other kind of core and of distant memory at most, where the first place has
+    /// all of them.
     elsewhere: usize,
 }
 
@@ -182,18 +194,42 @@ struct Line {
 impl LoadedLatency {
     /// With the user's settings.
     pub fn new(settings: Settings) -> Self {
-        let mixes = settings.mixes.as_ref().map_or_else(|| MIXES.to_vec(), |mixes| mixes.0.clone());
-        let asked = settings.pauses.as_ref().map(|list| list.0.iter().map(|count| u64::from(count.0)).collect());
-        Self { mixes, pauses: asked.unwrap_or_else(|| PAUSES.to_vec()), brief: false, elsewhere: usize::MAX, settings }
+        let mixes = settings
+            .mixes
+            .as_ref()
+            .map_or_else(|| MIXES.to_vec(), |mixes| mixes.0.clone());
+        let asked = settings
+            .pauses
+            .as_ref()
+            .map(|list| list.0.iter().map(|count| u64::from(count.0)).collect());
+        Self {
+            mixes,
+            pauses: asked.unwrap_or_else(|| PAUSES.to_vec()),
+            brief: false,
+            elsewhere: usize::MAX,
+            settings,
+        }
     }
 
     /// As part of a profile: one short curve, or all of them.
     pub fn in_profile(detail: Detail) -> Self {
         if detail == Detail::Sweep {
-            return Self { elsewhere: 1, ..Self::new(Settings::plain()) };
+            return Self {
+                elsewhere: 1,
+                ..Self::new(Settings::plain())
+            };
         }
-        let settings = Settings { points: Count(0), ..Settings::plain() };
-        Self { settings, mixes: vec![MIXES[0]], pauses: FEW_PAUSES.to_vec(), brief: true, elsewhere: 1 }
+        let settings = Settings {
+            points: Count(0),
+            ..Settings::plain()
+        };
+        Self {
+            settings,
+            mixes: vec![MIXES[0]],
+            pauses: FEW_PAUSES.to_vec(),
+            brief: true,
+            elsewhere: 1,
+        }
     }
 
     /// The curves, by place and kind of traffic.
@@ -202,13 +238,31 @@ impl LoadedLatency {
         for cpu in probe_cpus(&self.settings, scope, self.brief)? {
             let cpus = traffic_cpus(&self.settings, scope, cpu)?;
             let shapes = self.shapes(&cpus);
-            for (far, place) in places(&self.settings, scope, cpu, !self.brief && self.settings.memory_nodes.is_none())?
-            {
+            for (far, place) in places(
+                &self.settings,
+                scope,
+                cpu,
+                !self.brief && self.settings.memory_nodes.is_none(),
+            )? {
                 let bytes = traffic_bytes(scope, &cpus);
-                let curves = if lines.is_empty() { usize::MAX } else { self.elsewhere };
+                let curves = if lines.is_empty() {
+                    usize::MAX
+                } else {
+                    self.elsewhere
+                };
                 for &shape in shapes.iter().take(curves) {
-                    let expendable = if far || !lines.is_empty() { OTHER_CURVES } else { FIRST_CURVE };
-                    lines.push(Line { place: place.clone(), shape, cpus: cpus.clone(), bytes, expendable });
+                    let expendable = if far || !lines.is_empty() {
+                        OTHER_CURVES
+                    } else {
+                        FIRST_CURVE
+                    };
+                    lines.push(Line {
+                        place: place.clone(),
+                        shape,
+                        cpus: cpus.clone(),
+                        bytes,
+                        expendable,
+                    });
                 }
             }
         }
@@ -216,7 +270,8 @@ impl LoadedLatency {
     }
 
     fn shapes(&self, cpus: &[u32]) -> Vec<Shape> {
-        let (readers, writers) = (self.settings.readers, self.settings.writers);
+        let readers = self.settings.readers;
+        let writers = self.settings.writers;
         if readers.or(writers).is_none() || cpus.is_empty() {
             return self.mixes.iter().copied().map(Shape::Mixed).collect();
         }
@@ -226,20 +281,32 @@ impl LoadedLatency {
 
     /// The pauses, each once, longest first.
     fn pauses(&self) -> Vec<u64> {
-        let mut pauses: Vec<u64> = self.pauses.iter().map(|pause| pause.next_multiple_of(RULED_PER_BLOCK)).collect();
+        let mut pauses: Vec<u64> = self
+            .pauses
+            .iter()
+            .map(|pause| pause.next_multiple_of(RULED_PER_BLOCK))
+            .collect();
         pauses.sort_unstable_by(|a, b| b.cmp(a));
         pauses.dedup();
         pauses
     }
 }
 
-/// Working set of each thread of the traffic: all of them together outlast the caches, in both windows of a mix.
+/// Working set of each thread of the traffic: all of them together outlast the caches, in both
+/// windows of a mix.
 fn traffic_bytes(scope: &Scope<'_>, cpus: &[u32]) -> Bytes {
-    Levels::new(scope.facts(), cpus, scope.last_level()).memory.round_up(2 * BLOCK_BYTES)
+    Levels::new(scope.facts(), cpus, scope.last_level())
+        .memory
+        .round_up(2 * BLOCK_BYTES)
 }
 
 /// Where the memory lies, by pages and node, with whether that is far from the CPU.
-fn places(settings: &Settings, scope: &Scope<'_>, cpu: u32, remote: bool) -> Result<Vec<(bool, Place)>> {
+fn places(
+    settings: &Settings,
+    scope: &Scope<'_>,
+    cpu: u32,
+    remote: bool,
+) -> Result<Vec<(bool, Place)>> {
     let line = line_of(scope, cpu);
     let levels = Levels::new(scope.facts(), &[cpu], scope.last_level());
     let size = settings.sizes.unwrap_or(levels.memory);
@@ -252,7 +319,10 @@ fn places(settings: &Settings, scope: &Scope<'_>, cpu: u32, remote: bool) -> Res
     let nodes = &scope.facts().topology.nodes;
     let own = scope.facts().topology.node_of(cpu);
     let asked = asked_nodes(settings.memory_nodes.as_ref(), scope)?;
-    let mut on: Vec<Option<u32>> = asked.into_iter().map(|node| node.or(own.filter(|_| nodes.len() > 1))).collect();
+    let mut on: Vec<Option<u32>> = asked
+        .into_iter()
+        .map(|node| node.or(own.filter(|_| nodes.len() > 1)))
+        .collect();
     if remote {
         on.extend(most_distant(scope, own).map(Some));
     }
@@ -260,18 +330,44 @@ fn places(settings: &Settings, scope: &Scope<'_>, cpu: u32, remote: bool) -> Res
     let place = |pages: PageMode, node: Option<u32>| {
         let far = node.is_some() && node != own;
         let memory = node.or(own).unwrap_or(0);
-        (far, Place { cpu, pages, node, memory, size: size.round_down(line.0), line, level: level.clone() })
+        (
+            far,
+            Place {
+                cpu,
+                pages,
+                node,
+                memory,
+                size: size.round_down(line.0),
+                line,
+                level: level.clone(),
+            },
+        )
     };
     let pages = &settings.pages.0;
-    Ok(on.into_iter().flat_map(|node| pages.iter().map(move |&pages| place(pages, node)).collect::<Vec<_>>()).collect())
+    Ok(on
+        .into_iter()
+        .flat_map(|node| {
+            pages
+                .iter()
+                .map(move |&pages| place(pages, node))
+                .collect::<Vec<_>>()
+        })
+        .collect())
 }
 
-/// The node with memory that is most distant from `own`, the first of several; `None` where there is no other.
+/// The node with memory that is most distant from `own`, the first of several; `None` where there
+/// is no other.
 fn most_distant(scope: &Scope<'_>, own: Option<u32>) -> Option<u32> {
     let nodes = &scope.facts().topology.nodes;
     let from = nodes.iter().find(|node| Some(node.id) == own)?;
     let with_memory = |node: &&report::Node| Some(node.id) != own && node.memory != Some(Bytes(0));
-    let distance = |id: u32| nodes.iter().position(|n| n.id == id).and_then(|at| from.distances.get(at)).copied();
+    let distance = |id: u32| {
+        nodes
+            .iter()
+            .position(|n| n.id == id)
+            .and_then(|at| from.distances.get(at))
+            .copied()
+    };
     let others = nodes.iter().filter(with_memory).map(|node| node.id);
     others.min_by_key(|&id| std::cmp::Reverse(distance(id)))
 }
@@ -279,7 +375,9 @@ fn most_distant(scope: &Scope<'_>, own: Option<u32>) -> Option<u32> {
 impl Place {
     /// The chase; in memory of its own node it is the one of `memgauge latency`.
     fn chase(&self, scope: &Scope<'_>) -> ChaseWork {
-        let far = self.node.filter(|_| self.node != scope.facts().topology.node_of(self.cpu));
+        let far = self
+            .node
+            .filter(|_| self.node != scope.facts().topology.node_of(self.cpu));
         ChaseWork {
             pages: self.pages,
             cpus: vec![self.cpu],
@@ -304,7 +402,10 @@ impl Place {
             ("size_bytes".to_owned(), Coordinate::Number(self.size.0)),
             ("pages".to_owned(), name(&self.pages.to_string())),
         ]);
-        coordinates.extend(self.node.map(|node| ("node".to_owned(), Coordinate::Number(u64::from(node)))));
+        coordinates.extend(
+            self.node
+                .map(|node| ("node".to_owned(), Coordinate::Number(u64::from(node)))),
+        );
         coordinates
     }
 }
@@ -313,8 +414,11 @@ impl Line {
     /// The threads with so many cycles between bursts.
     fn traffic(&self, pause: u64) -> Vec<Traffic> {
         let thread = |(index, &cpu): (usize, &u32)| {
-            let plain =
-                Traffic { node: Some(self.place.memory), pause, ..Traffic::reading(cpu, self.place.pages, self.bytes) };
+            let plain = Traffic {
+                node: Some(self.place.memory),
+                pause,
+                ..Traffic::reading(cpu, self.place.pages, self.bytes)
+            };
             self.shape.mix(index).apply(plain)
         };
         self.cpus.iter().enumerate().map(thread).collect()
@@ -322,32 +426,54 @@ impl Line {
 
     /// The point with so many cycles between bursts.
     fn point(&self, scope: &Scope<'_>, pause: u64) -> Draft {
-        let traffic = if self.cpus.is_empty() { None } else { Some(self.traffic(pause)) };
+        let traffic = if self.cpus.is_empty() {
+            None
+        } else {
+            Some(self.traffic(pause))
+        };
         let mut draft = draft_point(scope, &self.place, traffic, self.expendable);
-        draft.coordinates.insert("mix".to_owned(), Coordinate::Name(self.shape.to_string()));
-        draft.coordinates.insert("pause_cycles".to_owned(), Coordinate::Number(pause));
+        draft
+            .coordinates
+            .insert("mix".to_owned(), Coordinate::Name(self.shape.to_string()));
+        draft
+            .coordinates
+            .insert("pause_cycles".to_owned(), Coordinate::Number(pause));
         draft
     }
 }
 
 /// The chase of `place` beside `traffic`; `None` where there is no CPU for any.
-fn draft_point(scope: &Scope<'_>, place: &Place, traffic: Option<Vec<Traffic>>, expendable: u8) -> Draft {
+fn draft_point(
+    scope: &Scope<'_>,
+    place: &Place,
+    traffic: Option<Vec<Traffic>>,
+    expendable: u8,
+) -> Draft {
     let threads = traffic.as_ref().map_or(0, Vec::len);
     let mut coordinates = place.coordinates("chase", &chase_name(1, false));
     coordinates.insert("threads".to_owned(), Coordinate::Number(threads as u64));
     let refused = beyond_quota(scope, threads + 1).filter(|_| threads > 0);
     let work = match traffic {
         Some(_) if let Some(reason) = refused => Err(Outcome::Unsupported { reason }),
-        Some(traffic) => runnable(scope, LoadedWork::new(Probe::Chase(place.chase(scope)), traffic)),
+        Some(traffic) => runnable(
+            scope,
+            LoadedWork::new(Probe::Chase(place.chase(scope)), traffic),
+        ),
         None => {
             let reason = format!(
-                "traffic needs a cpu beside the one that is measured, and this run may use cpu {} only",
+                "traffic needs a cpu beside the one that is measured, and this run may use cpu {} \
+                 only",
                 place.cpu
             );
             Err(Outcome::Unsupported { reason })
         }
     };
-    Draft { coordinates, work, bound: Bound::Unknown, expendable }
+    Draft {
+        coordinates,
+        work,
+        bound: Bound::Unknown,
+        expendable,
+    }
 }
 
 /// `work`, or why this machine cannot do it.
@@ -365,13 +491,33 @@ impl Experiment for LoadedLatency {
     }
 
     fn quantity(&self) -> Quantity {
-        Quantity { name: "latency".to_owned(), unit: "ns".to_owned(), higher_is_better: false }
+        Quantity {
+            name: "latency".to_owned(),
+            unit: "ns".to_owned(),
+            higher_is_better: false,
+        }
     }
 
     fn axes(&self) -> Vec<Axis> {
-        let cycles = Axis { name: "pause_cycles".to_owned(), unit: Some("cycles".to_owned()) };
-        let names = ["operation", "kernel", "level", "cpu", "pages", "node", "threads", "mix"];
-        names.map(axis).into_iter().chain([cycles, bytes_axis("size_bytes")]).collect()
+        let cycles = Axis {
+            name: "pause_cycles".to_owned(),
+            unit: Some("cycles".to_owned()),
+        };
+        let names = [
+            "operation",
+            "kernel",
+            "level",
+            "cpu",
+            "pages",
+            "node",
+            "threads",
+            "mix",
+        ];
+        names
+            .map(axis)
+            .into_iter()
+            .chain([cycles, bytes_axis("size_bytes")])
+            .collect()
     }
 
     fn draft(&self, scope: &Scope<'_>) -> Result<Vec<Draft>> {
@@ -383,14 +529,27 @@ impl Experiment for LoadedLatency {
         let mut drafts: Vec<Draft> = Vec::new();
         for line in self.lines(scope)? {
             let mut idle = draft_point(scope, &line.place, Some(Vec::new()), line.expendable - 1);
-            idle.coordinates.insert("mix".to_owned(), Coordinate::Name(IDLE.to_owned()));
-            if !drafts.iter().any(|draft| draft.coordinates == idle.coordinates) {
+            idle.coordinates
+                .insert("mix".to_owned(), Coordinate::Name(IDLE.to_owned()));
+            if !drafts
+                .iter()
+                .any(|draft| draft.coordinates == idle.coordinates)
+            {
                 drafts.push(idle);
             }
             // Without the highest bandwidth there is nothing to compare the others with.
-            let needed = |pause: u64| if pause == 0 { line.expendable - 1 } else { line.expendable };
+            let needed = |pause: u64| {
+                if pause == 0 {
+                    line.expendable - 1
+                } else {
+                    line.expendable
+                }
+            };
             let points = self.pauses().into_iter();
-            drafts.extend(points.map(|pause| Draft { expendable: needed(pause), ..line.point(scope, pause) }));
+            drafts.extend(points.map(|pause| Draft {
+                expendable: needed(pause),
+                ..line.point(scope, pause)
+            }));
             scope.room_for(drafts.len())?;
         }
         Ok(drafts)
@@ -401,28 +560,62 @@ impl Experiment for LoadedLatency {
         let differ = self.pauses.iter().filter(|&pause| *pause != whole(pause));
         let tell = |pause: &u64| {
             format!(
-                "a pause of {pause} cycles was rounded up to {}: blocks of {RULED_PER_BLOCK} additions",
+                "a pause of {pause} cycles was rounded up to {}: blocks of {RULED_PER_BLOCK} \
+                 additions",
                 whole(pause)
             )
         };
         let line = line_of(scope, scope.cpus.first().copied().unwrap_or(0));
-        let size = self.settings.sizes.filter(|size| !size.0.is_multiple_of(line.0));
-        let told =
-            size.map(|size| format!("{} B were rounded down to {} B: whole lines", size.0, size.round_down(line.0).0));
-        differ.map(tell).chain(told).chain(cpus::adjustments(&self.settings, scope, self.brief)).collect()
+        let size = self
+            .settings
+            .sizes
+            .filter(|size| !size.0.is_multiple_of(line.0));
+        let told = size.map(|size| {
+            format!(
+                "{} B were rounded down to {} B: whole lines",
+                size.0,
+                size.round_down(line.0).0
+            )
+        });
+        differ
+            .map(tell)
+            .chain(told)
+            .chain(cpus::adjustments(&self.settings, scope, self.brief))
+            .collect()
     }
 
     fn reserve(&self, scope: &Scope<'_>) -> Result<Vec<Vec<Draft>>> {
         let lines = self.lines(scope)?;
         let each = self.settings.points.0.div_ceil(STAGES) as usize;
-        scope.room_for(lines.len().saturating_mul(each).saturating_mul(STAGES as usize))?;
-        let stand_in = |line: &Line| Draft { expendable: ADDED, ..line.point(scope, LONGEST_PAUSE) };
-        let stage: Vec<Draft> =
-            lines.iter().flat_map(|line| vec![stand_in(line); each]).filter(|draft| draft.work.is_ok()).collect();
-        Ok(if stage.is_empty() { Vec::new() } else { vec![stage; STAGES as usize] })
+        scope.room_for(
+            lines
+                .len()
+                .saturating_mul(each)
+                .saturating_mul(STAGES as usize),
+        )?;
+        let stand_in = |line: &Line| Draft {
+            expendable: ADDED,
+            ..line.point(scope, LONGEST_PAUSE)
+        };
+        let stage: Vec<Draft> = lines
+            .iter()
+            .flat_map(|line| vec![stand_in(line); each])
+            .filter(|draft| draft.work.is_ok())
+            .collect();
+        Ok(if stage.is_empty() {
+            Vec::new()
+        } else {
+            vec![stage; STAGES as usize]
+        })
     }
 
-    fn place(&self, scope: &Scope<'_>, _stage: usize, most: usize, measured: &Dataset) -> Vec<Draft> {
+    fn place(
+        &self,
+        scope: &Scope<'_>,
+        _stage: usize,
+        most: usize,
+        measured: &Dataset,
+    ) -> Vec<Draft> {
         let each = self.settings.points.0.div_ceil(STAGES) as usize;
         let known = curves(measured);
         let mut wanted: Vec<(f64, Draft)> = Vec::new();
@@ -434,14 +627,31 @@ impl Experiment for LoadedLatency {
                 (draft, coordinates)
             };
             let (_, coordinates) = place(0);
-            let Some(curve) = known.iter().find(|curve| curve.place == coordinates) else { continue };
+            let Some(curve) = known.iter().find(|curve| curve.place == coordinates) else {
+                continue;
+            };
             let mut points = curve.wanted();
             points.sort_by(|a, b| b.0.total_cmp(&a.0));
-            let drafts = points.into_iter().take(each).map(|(worth, pause)| (worth, place(pause).0));
-            wanted.extend(drafts.map(|(worth, draft)| (worth, Draft { expendable: ADDED, ..draft })));
+            let drafts = points
+                .into_iter()
+                .take(each)
+                .map(|(worth, pause)| (worth, place(pause).0));
+            wanted.extend(drafts.map(|(worth, draft)| {
+                (
+                    worth,
+                    Draft {
+                        expendable: ADDED,
+                        ..draft
+                    },
+                )
+            }));
         }
         wanted.sort_by(|a, b| b.0.total_cmp(&a.0));
-        wanted.into_iter().map(|(_, draft)| draft).take(most).collect()
+        wanted
+            .into_iter()
+            .map(|(_, draft)| draft)
+            .take(most)
+            .collect()
     }
 
     fn findings(&self, dataset: &Dataset) -> Vec<Finding> {

@@ -27,7 +27,10 @@ pub struct Tenants {
 impl Tenants {
     /// Both sides, for settings that name a victim.
     pub fn both(settings: &Settings) -> [Self; 2] {
-        [false, true].map(|streams| Self { settings: settings.clone(), streams })
+        [false, true].map(|streams| Self {
+            settings: settings.clone(),
+            streams,
+        })
     }
 
     /// The traffic of the bully by mix and pause.
@@ -35,18 +38,43 @@ impl Tenants {
         let victim = one_cpu(self.settings.victim.as_ref(), "--victim", scope)?;
         let cpus = match &self.settings.bully {
             Some(asked) => asked_cpus(asked, scope, victim, "--bully")?,
-            None => scope.cpus.iter().copied().filter(|cpu| *cpu != victim).collect(),
+            None => scope
+                .cpus
+                .iter()
+                .copied()
+                .filter(|cpu| *cpu != victim)
+                .collect(),
         };
-        let mixes = self.settings.mixes.as_ref().map_or_else(|| MIXES.to_vec(), |mixes| mixes.0.clone());
-        let asked = self.settings.pauses.as_ref().map(|list| list.0.iter().map(|count| u64::from(count.0)).collect());
+        let mixes = self
+            .settings
+            .mixes
+            .as_ref()
+            .map_or_else(|| MIXES.to_vec(), |mixes| mixes.0.clone());
+        let asked = self
+            .settings
+            .pauses
+            .as_ref()
+            .map(|list| list.0.iter().map(|count| u64::from(count.0)).collect());
         let pauses: Vec<u64> = asked.unwrap_or_else(|| vec![0]);
         let bytes = traffic_bytes(scope, &cpus);
         let mut lines = Vec::new();
         for (_, place) in places(&self.settings, scope, victim, false)? {
             for &mix in &mixes {
-                let (place, cpus, shape) = (place.clone(), cpus.clone(), Shape::Mixed(mix));
-                let line = Line { place, shape, cpus, bytes, expendable: 0 };
-                lines.extend(pauses.iter().map(|&pause| (line.clone(), pause.next_multiple_of(RULED_PER_BLOCK))));
+                let place = place.clone();
+                let cpus = cpus.clone();
+                let shape = Shape::Mixed(mix);
+                let line = Line {
+                    place,
+                    shape,
+                    cpus,
+                    bytes,
+                    expendable: 0,
+                };
+                lines.extend(
+                    pauses
+                        .iter()
+                        .map(|&pause| (line.clone(), pause.next_multiple_of(RULED_PER_BLOCK))),
+                );
                 scope.room_for(lines.len())?;
             }
         }
@@ -58,53 +86,113 @@ impl Tenants {
         if !self.streams {
             return (Probe::Chase(place.chase(scope)), chase_name(1, false));
         }
-        let bytes = place.size.round_down(BLOCK_BYTES).max(units::Bytes(BLOCK_BYTES));
-        let stream = Traffic { node: Some(place.memory), ..Traffic::reading(place.cpu, place.pages, bytes) };
+        let bytes = place
+            .size
+            .round_down(BLOCK_BYTES)
+            .max(units::Bytes(BLOCK_BYTES));
+        let stream = Traffic {
+            node: Some(place.memory),
+            ..Traffic::reading(place.cpu, place.pages, bytes)
+        };
         let probe = Probe::Stream(stream);
-        let kernel = scope.machine.kernel(&Work::Loaded(LoadedWork::new(probe.clone(), Vec::new())));
-        (probe, kernel.map_or_else(|_| Operation::Read.to_string(), |kernel| kernel.name))
+        let kernel = scope
+            .machine
+            .kernel(&Work::Loaded(LoadedWork::new(probe.clone(), Vec::new())));
+        (
+            probe,
+            kernel.map_or_else(|_| Operation::Read.to_string(), |kernel| kernel.name),
+        )
     }
 
     fn point(&self, scope: &Scope<'_>, line: &Line, pause: Option<u64>) -> Draft {
         let (probe, kernel) = self.probe(scope, &line.place);
-        let operation = if self.streams { "victim-read" } else { "victim-chase" };
+        let operation = if self.streams {
+            "victim-read"
+        } else {
+            "victim-chase"
+        };
         let mut coordinates = line.place.coordinates(operation, &kernel);
         let traffic = pause.map(|pause| line.traffic(pause)).unwrap_or_default();
         let (bully, mix) = match pause {
-            Some(_) => (CpuList(line.cpus.clone()).to_string(), line.shape.to_string()),
+            Some(_) => (
+                CpuList(line.cpus.clone()).to_string(),
+                line.shape.to_string(),
+            ),
             None => (NOBODY.to_owned(), NOBODY.to_owned()),
         };
         coordinates.insert("bully".to_owned(), Coordinate::Name(bully));
         coordinates.insert("mix".to_owned(), Coordinate::Name(mix));
-        coordinates.insert("threads".to_owned(), Coordinate::Number(traffic.len() as u64));
-        coordinates.extend(pause.map(|pause| ("pause_cycles".to_owned(), Coordinate::Number(pause))));
+        coordinates.insert(
+            "threads".to_owned(),
+            Coordinate::Number(traffic.len() as u64),
+        );
+        coordinates
+            .extend(pause.map(|pause| ("pause_cycles".to_owned(), Coordinate::Number(pause))));
         let work = if pause.is_some() && line.cpus.is_empty() {
-            let reason =
-                format!("a bully needs a cpu beside the victim's, and this run may use cpu {} only", line.place.cpu);
+            let reason = format!(
+                "a bully needs a cpu beside the victim's, and this run may use cpu {} only",
+                line.place.cpu
+            );
             Err(Outcome::Unsupported { reason })
-        } else if let Some(reason) = beyond_quota(scope, traffic.len() + 1).filter(|_| pause.is_some()) {
+        } else if let Some(reason) =
+            beyond_quota(scope, traffic.len() + 1).filter(|_| pause.is_some())
+        {
             Err(Outcome::Unsupported { reason })
         } else {
             runnable(scope, LoadedWork::new(probe, traffic))
         };
-        Draft { coordinates, work, bound: Bound::Unknown, expendable: 0 }
+        Draft {
+            coordinates,
+            work,
+            bound: Bound::Unknown,
+            expendable: 0,
+        }
     }
 }
 
 impl Experiment for Tenants {
     fn name(&self) -> &'static str {
-        if self.streams { "loaded-bandwidth" } else { "loaded-latency" }
+        if self.streams {
+            "loaded-bandwidth"
+        } else {
+            "loaded-latency"
+        }
     }
 
     fn quantity(&self) -> Quantity {
-        let (name, unit) = if self.streams { ("bandwidth", "B/s") } else { ("latency", "ns") };
-        Quantity { name: name.to_owned(), unit: unit.to_owned(), higher_is_better: self.streams }
+        let (name, unit) = if self.streams {
+            ("bandwidth", "B/s")
+        } else {
+            ("latency", "ns")
+        };
+        Quantity {
+            name: name.to_owned(),
+            unit: unit.to_owned(),
+            higher_is_better: self.streams,
+        }
     }
 
     fn axes(&self) -> Vec<Axis> {
-        let cycles = Axis { name: "pause_cycles".to_owned(), unit: Some("cycles".to_owned()) };
-        let names = ["operation", "kernel", "level", "cpu", "pages", "node", "bully", "threads", "mix"];
-        names.map(axis).into_iter().chain([cycles, bytes_axis("size_bytes")]).collect()
+        let cycles = Axis {
+            name: "pause_cycles".to_owned(),
+            unit: Some("cycles".to_owned()),
+        };
+        let names = [
+            "operation",
+            "kernel",
+            "level",
+            "cpu",
+            "pages",
+            "node",
+            "bully",
+            "threads",
+            "mix",
+        ];
+        names
+            .map(axis)
+            .into_iter()
+            .chain([cycles, bytes_axis("size_bytes")])
+            .collect()
     }
 
     fn draft(&self, scope: &Scope<'_>) -> Result<Vec<Draft>> {
@@ -121,7 +209,11 @@ impl Experiment for Tenants {
     }
 
     fn findings(&self, dataset: &Dataset) -> Vec<Finding> {
-        dataset.points.iter().filter_map(|point| self.cost(dataset, point)).collect()
+        dataset
+            .points
+            .iter()
+            .filter_map(|point| self.cost(dataset, point))
+            .collect()
     }
 }
 
@@ -130,13 +222,19 @@ impl Tenants {
     fn cost(&self, dataset: &Dataset, point: &Point) -> Option<Finding> {
         let place = |p: &Point| {
             let mut place = p.coordinates.clone();
-            place.retain(|axis, _| !["bully", "mix", "threads", "pause_cycles"].contains(&axis.as_str()));
+            place.retain(|axis, _| {
+                !["bully", "mix", "threads", "pause_cycles"].contains(&axis.as_str())
+            });
             place
         };
-        let load = point.usable()?.load.filter(|_| point.name("bully") != Some(NOBODY))?;
+        let load = point
+            .usable()?
+            .load
+            .filter(|_| point.name("bully") != Some(NOBODY))?;
         let alone = |p: &&Point| p.name("bully") == Some(NOBODY) && place(p) == place(point);
         let cost = Difference::between(dataset.points.iter().find(alone)?, point)?;
-        let (before, after) = (cost.from.value, cost.to.value);
+        let before = cost.from.value;
+        let after = cost.to.value;
         let figure = |value: f64| match self.streams {
             true => format!("{:.1} GB/s", value / 1e9),
             false => format!("{value:.0} ns a load"),
@@ -149,14 +247,25 @@ impl Tenants {
                 format!("{:.2} times ({low:.2} to {high:.2})", cost.ratio())
             }
         };
-        let (cpu, bully, mix) = (point.number("cpu")?, point.name("bully")?, point.name("mix")?);
+        let cpu = point.number("cpu")?;
+        let bully = point.name("bully")?;
+        let mix = point.name("mix")?;
         let text = format!(
-            "Beside {mix} traffic of CPU {bully} ({:.1} GB/s), CPU {cpu} has {} in place of {} alone: {times}.",
+            "Beside {mix} traffic of CPU {bully} ({:.1} GB/s), CPU {cpu} has {} in place of {} \
+             alone: {times}.",
             load.median / 1e9,
             figure(after),
             figure(before),
         );
-        let kind = if self.streams { "victim-bandwidth" } else { "victim-latency" };
-        cost.finding(kind, text, &[("alone", before), ("beside", after), ("bully", load.median)])
+        let kind = if self.streams {
+            "victim-bandwidth"
+        } else {
+            "victim-latency"
+        };
+        cost.finding(
+            kind,
+            text,
+            &[("alone", before), ("beside", after), ("bully", load.median)],
+        )
     }
 }

@@ -7,7 +7,8 @@ use report::{Coordinate, Coordinates, Load, Summary};
 
 /// A point with so much traffic in GB/s and so many ns, both known to the share `error`.
 fn spot(pause: Option<u64>, gigabytes: f64, ns: f64, error: f64) -> Spot<'static> {
-    let (ci_low, ci_high) = (ns * (1.0 - error), ns * (1.0 + error));
+    let ci_low = ns * (1.0 - error);
+    let ci_high = ns * (1.0 + error);
     let latency = Summary {
         median: ns,
         best: ns,
@@ -30,21 +31,42 @@ fn spot(pause: Option<u64>, gigabytes: f64, ns: f64, error: f64) -> Spot<'static
     };
     // Points outlive the curves that are made of them; these are few.
     let point = Box::leak(Box::new(measured_point(latency)));
-    Spot { point, pause, latency, load: pause.map(|_| load) }
+    Spot {
+        point,
+        pause,
+        latency,
+        load: pause.map(|_| load),
+    }
 }
 
 fn curve(points: &[(f64, f64)], error: f64) -> Curve<'static> {
     let pause = |index: usize| (index > 0).then(|| 1u64 << (20 - index));
-    let spots = points.iter().enumerate().map(|(i, &(x, y))| spot(pause(i), x, y, error)).collect();
-    let place = [("mix", Coordinate::Name("100:0".to_owned())), ("threads", Coordinate::Number(7))];
-    let place: Coordinates = place.into_iter().map(|(axis, at)| (axis.to_owned(), at)).collect();
+    let spots = points
+        .iter()
+        .enumerate()
+        .map(|(i, &(x, y))| spot(pause(i), x, y, error))
+        .collect();
+    let place = [
+        ("mix", Coordinate::Name("100:0".to_owned())),
+        ("threads", Coordinate::Number(7)),
+    ];
+    let place: Coordinates = place
+        .into_iter()
+        .map(|(axis, at)| (axis.to_owned(), at))
+        .collect();
     Curve { place, spots }
 }
 
 const CURE: &str = "; it takes more";
 
-const RISING: [(f64, f64); 6] =
-    [(0.0, 100.0), (5.0, 102.0), (10.0, 107.0), (15.0, 120.0), (18.0, 150.0), (20.0, 300.0)];
+const RISING: [(f64, f64); 6] = [
+    (0.0, 100.0),
+    (5.0, 102.0),
+    (10.0, 107.0),
+    (15.0, 120.0),
+    (18.0, 150.0),
+    (20.0, 300.0),
+];
 
 #[test]
 fn figures_are_read_off_along_the_curve() {
@@ -53,10 +75,15 @@ fn figures_are_read_off_along_the_curve() {
     assert_eq!(finding.values["idle_ns"], 100.0);
     assert_eq!(finding.values["highest"], 20e9);
     assert_eq!(finding.values["ns_at_50"], 107.0);
-    assert!((finding.values["ns_at_80"] - 130.0).abs() < 1e-9 && finding.values["ns_at_90"] == 150.0);
-    assert_eq!((finding.values["knee"], finding.values["knee_ns"]), (18e9, 150.0));
-    let said = "Beside 100:0 traffic of 7 threads: a load takes 100 ns idle, 107 ns at 50%, 130 ns at 80%, 150 ns at 90% of \
-                the highest 20.0 GB/s; it bends at 18.0 GB/s (150 ns).";
+    assert!(
+        (finding.values["ns_at_80"] - 130.0).abs() < 1e-9 && finding.values["ns_at_90"] == 150.0
+    );
+    assert_eq!(
+        (finding.values["knee"], finding.values["knee_ns"]),
+        (18e9, 150.0)
+    );
+    let said = "Beside 100:0 traffic of 7 threads: a load takes 100 ns idle, 107 ns at 50%, 130 \
+         ns at 80%, 150 ns at 90% of the highest 20.0 GB/s; it bends at 18.0 GB/s (150 ns).";
     assert_eq!(finding.text, said);
     assert!(doubt(&curve, &[], CURE).is_none());
 }
@@ -67,42 +94,86 @@ fn traffic_that_falls_back_when_it_presses_harder_is_read_where_it_first_passes(
     points.push((16.0, 400.0));
     let finding = along(&curve(&points, 0.01), &[]).expect("a curve");
     assert!((finding.values["ns_at_80"] - 130.0).abs() < 1e-9);
-    assert_eq!((finding.values["highest"], finding.values["knee"]), (20e9, 18e9));
+    assert_eq!(
+        (finding.values["highest"], finding.values["knee"]),
+        (20e9, 18e9)
+    );
 }
 
 #[test]
 fn only_a_rise_that_the_intervals_show_is_told() {
     let told = |points: &[(f64, f64)], error: f64| {
-        let told = along(&curve(points, error), &[]).map(|finding| finding.values).unwrap_or_default();
+        let told = along(&curve(points, error), &[])
+            .map(|finding| finding.values)
+            .unwrap_or_default();
         ["ns_at_50", "ns_at_80", "ns_at_90"].map(|share| told.get(share).copied())
     };
     // Loads are faster at 80% than at 50%, as a clock makes them that rises beside traffic.
-    let dips = [(0.0, 160.0), (10.0, 194.0), (16.0, 178.0), (18.0, 230.0), (20.0, 300.0)];
+    let dips = [
+        (0.0, 160.0),
+        (10.0, 194.0),
+        (16.0, 178.0),
+        (18.0, 230.0),
+        (20.0, 300.0),
+    ];
     assert_eq!(told(&dips, 0.01), [None, Some(178.0), Some(230.0)]);
     // Within the intervals that is no fall, nor is what follows a rise.
     assert_eq!(told(&dips, 0.06), [Some(194.0), None, Some(230.0)]);
-    let level = [(0.0, 100.0), (10.0, 140.0), (16.0, 141.0), (18.0, 142.0), (20.0, 142.0)];
+    let level = [
+        (0.0, 100.0),
+        (10.0, 140.0),
+        (16.0, 141.0),
+        (18.0, 142.0),
+        (20.0, 142.0),
+    ];
     assert_eq!(told(&level, 0.01), [Some(140.0), None, None]);
-    assert_eq!(told(&[(0.0, 100.0), (10.0, 140.0), (16.0, 90.0), (20.0, 90.0)], 0.01), [None; 3]);
+    assert_eq!(
+        told(
+            &[(0.0, 100.0), (10.0, 140.0), (16.0, 90.0), (20.0, 90.0)],
+            0.01
+        ),
+        [None; 3]
+    );
 }
 
 #[test]
 fn a_bend_is_told_only_before_a_rise_beyond_the_intervals() {
-    // Seen on a virtual machine of two CPUs: traffic keeps the host's clocks up, so that loads get a little faster.
-    let falling =
-        [(0.0, 238.0), (0.69, 233.6), (2.35, 231.6), (3.91, 231.8), (5.93, 224.9), (9.26, 223.6), (15.0, 218.3)];
+    // Seen on a virtual machine of two CPUs: traffic keeps the host's clocks up, so that loads get
+    // a little faster.
+    let falling = [
+        (0.0, 238.0),
+        (0.69, 233.6),
+        (2.35, 231.6),
+        (3.91, 231.8),
+        (5.93, 224.9),
+        (9.26, 223.6),
+        (15.0, 218.3),
+    ];
     for error in [0.0, 0.06] {
         let curve = curve(&falling, error);
-        assert!(along(&curve, &[]).is_none() && curve.knee().is_none(), "{error}");
+        assert!(
+            along(&curve, &[]).is_none() && curve.knee().is_none(),
+            "{error}"
+        );
     }
     let knee = |error: f64| curve(&RISING, error).knee().map(Spot::bandwidth);
-    assert_eq!([0.0, 0.1, 0.3, 0.4].map(knee), [Some(18e9), Some(18e9), Some(18e9), None]);
+    assert_eq!(
+        [0.0, 0.1, 0.3, 0.4].map(knee),
+        [Some(18e9), Some(18e9), Some(18e9), None]
+    );
 }
 
 #[test]
 fn no_curve_bends_below_idle() {
-    // Idle was disturbed: it takes longer than loads beside little traffic, and as long as those beside most.
-    let dip = [(0.0, 176.0), (0.5, 160.0), (0.9, 158.0), (8.0, 165.0), (9.0, 177.0)];
+    // Idle was disturbed: it takes longer than loads beside little traffic, and as long as those
+    // beside most.
+    let dip = [
+        (0.0, 176.0),
+        (0.5, 160.0),
+        (0.9, 158.0),
+        (8.0, 165.0),
+        (9.0, 177.0),
+    ];
     let curve = curve(&dip, 0.01);
     assert!(curve.knee().is_none() && along(&curve, &[]).is_none());
 }
@@ -113,7 +184,10 @@ fn a_curve_that_falls_outside_its_bands_is_said_to() {
     points[2].1 = 90.0;
     let finding = doubt(&curve(&points, 0.01), &[], CURE).expect("a fall");
     assert_eq!(finding.kind, "loaded-latency-falls");
-    assert_eq!((finding.values["from_ns"], finding.values["to_ns"]), (102.0, 90.0));
+    assert_eq!(
+        (finding.values["from_ns"], finding.values["to_ns"]),
+        (102.0, 90.0)
+    );
     // Within the bands nothing is said, of latencies and of bandwidths.
     assert!(doubt(&curve(&points, 0.1), &[], CURE).is_none());
     let close = [(0.0, 100.0), (10.0, 300.0), (10.1, 200.0)];
@@ -124,16 +198,31 @@ fn a_curve_that_falls_outside_its_bands_is_said_to() {
 fn a_curve_that_hardly_rises_is_said_to() {
     let flat = [(0.0, 100.0), (5.0, 102.0), (10.0, 140.0)];
     let finding = doubt(&curve(&flat, 0.01), &[], CURE).expect("a flat curve");
-    assert_eq!((finding.kind.as_str(), finding.values["ratio"]), ("loaded-latency-flat", 1.4));
-    let said = "Beside 100:0 traffic of 7 threads: 10.0 GB/s make loads take 1.40 times as long as idle at most, not 1.5 \
-                times: 7 threads cannot load this memory; it takes more.";
+    assert_eq!(
+        (finding.kind.as_str(), finding.values["ratio"]),
+        ("loaded-latency-flat", 1.4)
+    );
+    let said = "Beside 100:0 traffic of 7 threads: 10.0 GB/s make loads take 1.40 times as long \
+         as idle at most, not 1.5 times: 7 threads cannot load this memory; it takes more.";
     assert_eq!(finding.text, said);
     // What is told is what traffic does, not that idle is slowest.
     let faster = [(0.0, 100.0), (5.0, 98.0), (10.0, 95.0)];
-    assert_eq!(doubt(&curve(&faster, 0.1), &[], CURE).expect("a flat curve").values["ratio"], 0.98);
+    assert_eq!(
+        doubt(&curve(&faster, 0.1), &[], CURE)
+            .expect("a flat curve")
+            .values["ratio"],
+        0.98
+    );
     for reached in [149.0, 150.0] {
         // Within the intervals that is 1.5 times.
-        assert!(doubt(&curve(&[(0.0, 100.0), (5.0, 102.0), (10.0, reached)], 0.01), &[], CURE).is_none());
+        assert!(
+            doubt(
+                &curve(&[(0.0, 100.0), (5.0, 102.0), (10.0, reached)], 0.01),
+                &[],
+                CURE
+            )
+            .is_none()
+        );
     }
 }
 
@@ -143,7 +232,11 @@ fn without_an_idle_point_or_traffic_there_is_nothing_to_say() {
     headless.spots.remove(0);
     assert!(along(&headless, &[]).is_none() && doubt(&headless, &[], CURE).is_none());
     let alone = curve(&RISING[..1], 0.01);
-    assert!(along(&alone, &[]).is_none() && doubt(&alone, &[], CURE).is_none() && alone.wanted().is_empty());
+    assert!(
+        along(&alone, &[]).is_none()
+            && doubt(&alone, &[], CURE).is_none()
+            && alone.wanted().is_empty()
+    );
 }
 
 #[test]

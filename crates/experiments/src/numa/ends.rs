@@ -45,9 +45,13 @@ pub struct Ends {
 }
 
 impl Ends {
-    /// The nodes that `settings` ask for. `None` in a profile among other experiments, which measure the only node of a
-    /// machine that has one.
-    pub fn of(settings: &Settings, detail: Option<Detail>, scope: &Scope<'_>) -> Result<Option<Self>> {
+    /// The nodes that `settings` ask for. `None` in a profile among other experiments, which
+    /// measure the only node of a machine that has one.
+    pub fn of(
+        settings: &Settings,
+        detail: Option<Detail>,
+        scope: &Scope<'_>,
+    ) -> Result<Option<Self>> {
         let topology = &scope.facts().topology;
         let memory = with_memory(scope);
         let named = settings.cpu_nodes.is_some() || settings.memory_nodes.is_some();
@@ -56,12 +60,31 @@ impl Ends {
             return Ok(None);
         }
         let with_cpus = cpu_node_ids(scope);
-        let cpu_ids = settings.cpu_nodes.as_ref().map_or_else(|| with_cpus.clone(), |list| list.0.clone());
-        available(&cpu_ids, &with_cpus, "nodes with CPUs of this run are", "--cpu-nodes")?;
-        let memory_ids = settings.memory_nodes.as_ref().map_or_else(|| memory.clone(), |list| list.0.clone());
-        available(&memory_ids, &memory, "nodes with memory are", "--memory-nodes")?;
+        let cpu_ids = settings
+            .cpu_nodes
+            .as_ref()
+            .map_or_else(|| with_cpus.clone(), |list| list.0.clone());
+        available(
+            &cpu_ids,
+            &with_cpus,
+            "nodes with CPUs of this run are",
+            "--cpu-nodes",
+        )?;
+        let memory_ids = settings
+            .memory_nodes
+            .as_ref()
+            .map_or_else(|| memory.clone(), |list| list.0.clone());
+        available(
+            &memory_ids,
+            &memory,
+            "nodes with memory are",
+            "--memory-nodes",
+        )?;
         let count = settings.threads()?;
-        let cpu_nodes: Vec<CpuNode> = unique(&cpu_ids).into_iter().map(|id| cpu_node(scope, id, count)).collect();
+        let cpu_nodes: Vec<CpuNode> = unique(&cpu_ids)
+            .into_iter()
+            .map(|id| cpu_node(scope, id, count))
+            .collect();
         let memory_ids = unique(&memory_ids);
         let every = |cpus: usize| memory_ids.iter().map(move |&memory| (cpus, memory));
         let mut pairs: Vec<(usize, u32)> = (0..cpu_nodes.len()).flat_map(every).collect();
@@ -71,20 +94,38 @@ impl Ends {
             Some(_) => pairs = representative(scope, &cpu_nodes, &pairs),
             None => {}
         }
-        let spreading = if pairs.len() < all { 1 } else { cpu_nodes.len() };
-        let allowed = |id: &u32| topology.node(*id).is_none_or(|node| node.allowed != Some(false));
+        let spreading = if pairs.len() < all {
+            1
+        } else {
+            cpu_nodes.len()
+        };
+        let allowed = |id: &u32| {
+            topology
+                .node(*id)
+                .is_none_or(|node| node.allowed != Some(false))
+        };
         let shared: Vec<u32> = memory_ids.iter().copied().filter(allowed).collect();
-        Ok(Some(Self { cpu_nodes, pairs, shared, spreading }))
+        Ok(Some(Self {
+            cpu_nodes,
+            pairs,
+            shared,
+            spreading,
+        }))
     }
 
     /// Every thread of every node.
     pub fn all_threads(&self) -> Vec<u32> {
-        self.cpu_nodes.iter().flat_map(|node| node.threads.iter().copied()).collect()
+        self.cpu_nodes
+            .iter()
+            .flat_map(|node| node.threads.iter().copied())
+            .collect()
     }
 
     /// Whether every node with CPUs is measured with memory of its own.
     pub fn all_local(&self) -> bool {
-        self.cpu_nodes.iter().all(|node| self.shared.contains(&node.id))
+        self.cpu_nodes
+            .iter()
+            .all(|node| self.shared.contains(&node.id))
     }
 
     /// Memory spread over the nodes, `None` where there is only one or no such spread is asked for.
@@ -102,14 +143,19 @@ impl Ends {
 
 /// The nodes on which CPUs of the run lie, rising.
 fn cpu_node_ids(scope: &Scope<'_>) -> Vec<u32> {
-    let ids: BTreeSet<u32> = scope.cpus.iter().filter_map(|&cpu| node_of(scope, cpu)).collect();
+    let ids: BTreeSet<u32> = scope
+        .cpus
+        .iter()
+        .filter_map(|&cpu| node_of(scope, cpu))
+        .collect();
     ids.into_iter().collect()
 }
 
 /// The node of `cpu`; the only one there is where the system tells of no more.
 fn node_of(scope: &Scope<'_>, cpu: u32) -> Option<u32> {
     let topology = &scope.facts().topology;
-    let only = || (topology.nodes.len() < 2).then(|| topology.nodes.first().map_or(0, |node| node.id));
+    let only =
+        || (topology.nodes.len() < 2).then(|| topology.nodes.first().map_or(0, |node| node.id));
     topology.node_of(cpu).or_else(only)
 }
 
@@ -121,101 +167,184 @@ fn unique(ids: &[u32]) -> Vec<u32> {
 /// Node `id` with its CPUs of the run and `count` threads, one on each physical core without.
 fn cpu_node(scope: &Scope<'_>, id: u32, count: Option<ThreadCount>) -> CpuNode {
     let topology = &scope.facts().topology;
-    let cpus: Vec<u32> = scope.cpus.iter().copied().filter(|&cpu| node_of(scope, cpu) == Some(id)).collect();
+    let cpus: Vec<u32> = scope
+        .cpus
+        .iter()
+        .copied()
+        .filter(|&cpu| node_of(scope, cpu) == Some(id))
+        .collect();
     let core = |cpu: u32| {
         let known = topology.cpus.iter().find(|c| c.id == cpu);
-        known.and_then(|c| c.siblings.iter().copied().min()).unwrap_or(cpu)
+        known
+            .and_then(|c| c.siblings.iter().copied().min())
+            .unwrap_or(cpu)
     };
     // The first thread of every core before the second of any.
     let mut turns: Vec<(usize, u32)> = Vec::new();
     for &cpu in &cpus {
-        let before = turns.iter().filter(|(_, other)| core(*other) == core(cpu)).count();
+        let before = turns
+            .iter()
+            .filter(|(_, other)| core(*other) == core(cpu))
+            .count();
         turns.push((before, cpu));
     }
     turns.sort_by_key(|(turn, _)| *turn);
     let cores = turns.iter().filter(|(turn, _)| *turn == 0).count();
-    let wanted = count.and_then(|count| count.resolve(cpus.len())).unwrap_or(cores);
-    let threads = turns.into_iter().map(|(_, cpu)| cpu).take(wanted.max(1)).collect();
+    let wanted = count
+        .and_then(|count| count.resolve(cpus.len()))
+        .unwrap_or(cores);
+    let threads = turns
+        .into_iter()
+        .map(|(_, cpu)| cpu)
+        .take(wanted.max(1))
+        .collect();
     CpuNode { id, cpus, threads }
 }
 
-/// One of `pairs` for each distance, local memory first, from the first node with CPUs that has memory.
-fn of_each_distance(scope: &Scope<'_>, cpu_nodes: &[CpuNode], pairs: &[(usize, u32)]) -> Vec<(usize, u32)> {
-    let local = pairs.iter().find(|(cpus, memory)| cpu_nodes[*cpus].id == *memory);
-    let Some(&(first, own)) = local.or(pairs.first()) else { return Vec::new() };
+/// One of `pairs` for each distance, local memory first, from the first node with CPUs that has
+/// memory.
+fn of_each_distance(
+    scope: &Scope<'_>,
+    cpu_nodes: &[CpuNode],
+    pairs: &[(usize, u32)],
+) -> Vec<(usize, u32)> {
+    let local = pairs
+        .iter()
+        .find(|(cpus, memory)| cpu_nodes[*cpus].id == *memory);
+    let Some(&(first, own)) = local.or(pairs.first()) else {
+        return Vec::new();
+    };
     let mut seen = BTreeSet::new();
-    let mut chosen: Vec<(usize, u32)> = pairs.iter().copied().filter(|(cpus, _)| *cpus == first).collect();
+    let mut chosen: Vec<(usize, u32)> = pairs
+        .iter()
+        .copied()
+        .filter(|(cpus, _)| *cpus == first)
+        .collect();
     chosen.sort_by_key(|(_, memory)| (*memory != own, *memory));
-    chosen.retain(|(_, memory)| seen.insert(scope.facts().topology.distance(cpu_nodes[first].id, *memory)));
+    chosen.retain(|(_, memory)| {
+        seen.insert(
+            scope
+                .facts()
+                .topology
+                .distance(cpu_nodes[first].id, *memory),
+        )
+    });
     chosen.truncate(FEW);
     chosen
 }
 
-/// At most [`MANY`] of `pairs` in their order: one of each distance from the first node, then the own memory of each node, then
-/// the others.
-fn representative(scope: &Scope<'_>, cpu_nodes: &[CpuNode], pairs: &[(usize, u32)]) -> Vec<(usize, u32)> {
+/// At most [`MANY`] of `pairs` in their order: one of each distance from the first node, then the
+/// own memory of each node, then the others.
+fn representative(
+    scope: &Scope<'_>,
+    cpu_nodes: &[CpuNode],
+    pairs: &[(usize, u32)],
+) -> Vec<(usize, u32)> {
     let distances = of_each_distance(scope, cpu_nodes, pairs);
     let is_local = |(cpus, memory): &(usize, u32)| cpu_nodes[*cpus].id == *memory;
     let mut order: Vec<(usize, u32)> = pairs.to_vec();
-    order.sort_by_key(|pair| if distances.contains(pair) { 0 } else { 2 - u8::from(is_local(pair)) });
+    order.sort_by_key(|pair| {
+        if distances.contains(pair) {
+            0
+        } else {
+            2 - u8::from(is_local(pair))
+        }
+    });
     order.truncate(MANY);
-    pairs.iter().copied().filter(|pair| order.contains(pair)).collect()
+    pairs
+        .iter()
+        .copied()
+        .filter(|pair| order.contains(pair))
+        .collect()
 }
 
 /// Why memory of `bytes` at `place` cannot be had, if so.
 pub fn no_room(scope: &Scope<'_>, place: &Place, bytes: Bytes) -> Option<Outcome> {
     let topology = &scope.facts().topology;
     if bytes > scope.usable() {
-        let reason = format!("{bytes} do not fit into the {} that may be used", scope.usable());
+        let reason = format!(
+            "{bytes} do not fit into the {} that may be used",
+            scope.usable()
+        );
         return Some(Outcome::Skipped { reason });
     }
     if let Place::Weighted(nodes) = place
-        && nodes.iter().any(|&id| topology.node(id).is_some_and(|node| node.weight.is_none()))
+        && nodes
+            .iter()
+            .any(|&id| topology.node(id).is_some_and(|node| node.weight.is_none()))
     {
-        let reason = "this system has no weights for interleaving (Linux 6.9 and newer have them)".to_owned();
+        let reason = "this system has no weights for interleaving (Linux 6.9 and newer have them)"
+            .to_owned();
         return Some(Outcome::Unsupported { reason });
     }
     place.nodes().iter().find_map(|&id| {
         let node = topology.node(id)?;
         if node.allowed == Some(false) {
-            let reason = format!("this process may not take memory of node {id} (Mems_allowed_list)");
+            let reason = format!(
+                "this process may not take memory of node {id} \
+                 (Mems_allowed_list)"
+            );
             return Some(Outcome::Skipped { reason });
         }
         let share = Bytes((bytes.0 as f64 * share_of(place, id, &topology.nodes)).ceil() as u64);
         let usable = node.usable().filter(|&usable| share > usable)?;
-        let reason =
-            format!("{share} do not fit into the {usable} that may be used of node {id}; type smaller --sizes");
+        let reason = format!(
+            "{share} do not fit into the {usable} that may be used of node {id}; type \
+                 smaller --sizes"
+        );
         Some(Outcome::Skipped { reason })
     })
 }
 
 /// Whether nothing but nodes is measured.
 fn is_all_that_is_asked(scope: &Scope<'_>) -> bool {
-    scope.experiments.iter().all(|name| ["numa", "numa-latency"].contains(name))
+    scope
+        .experiments
+        .iter()
+        .all(|name| ["numa", "numa-latency"].contains(name))
 }
 
 /// Which CPUs and pairs are left out, in sentences.
 pub fn adjustments(settings: &Settings, detail: Option<Detail>, scope: &Scope<'_>) -> Vec<String> {
-    let Ok(Some(ends)) = Ends::of(settings, detail, scope) else { return Vec::new() };
-    let homeless: Vec<u32> = scope.cpus.iter().copied().filter(|&cpu| node_of(scope, cpu).is_none()).collect();
+    let Ok(Some(ends)) = Ends::of(settings, detail, scope) else {
+        return Vec::new();
+    };
+    let homeless: Vec<u32> = scope
+        .cpus
+        .iter()
+        .copied()
+        .filter(|&cpu| node_of(scope, cpu).is_none())
+        .collect();
     let mut said = Vec::new();
     if !homeless.is_empty() {
         let cpus = CpuList(homeless);
-        said.push(format!("numa: the system does not tell the node of cpus {cpus}, which are left out"));
+        said.push(format!(
+            "numa: the system does not tell the node of cpus {cpus}, which are left out"
+        ));
     }
     let idle: Vec<u32> = ends.cpu_nodes.iter().map(|node| node.id).collect();
-    let without: Vec<u32> =
-        with_memory(scope).into_iter().filter(|id| !idle.contains(id) && settings.cpu_nodes.is_none()).collect();
+    let without: Vec<u32> = with_memory(scope)
+        .into_iter()
+        .filter(|id| !idle.contains(id) && settings.cpu_nodes.is_none())
+        .collect();
     if !without.is_empty() {
         let nodes = CpuList(without);
-        said.push(format!("numa: no cpu of this run is on node {nodes}, whose memory is measured from the others"));
+        said.push(format!(
+            "numa: no cpu of this run is on node {nodes}, whose memory is measured from the others"
+        ));
     }
     let all = ends.cpu_nodes.len() * with_memory(scope).len();
     if detail.is_some() && ends.pairs.len() < all {
         let chosen = ends.pairs.len();
-        let which =
-            if detail == Some(Detail::Levels) { "one of each distance" } else { "one of each distance among them" };
-        said.push(format!("numa: {chosen} of {all} pairs of nodes, {which}; memgauge {} has all", findings::COMMAND));
+        let which = if detail == Some(Detail::Levels) {
+            "one of each distance"
+        } else {
+            "one of each distance among them"
+        };
+        said.push(format!(
+            "numa: {chosen} of {all} pairs of nodes, {which}; memgauge {} has all",
+            findings::COMMAND
+        ));
     }
     said
 }

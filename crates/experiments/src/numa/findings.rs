@@ -1,4 +1,5 @@
-//! What the matrices show: local against remote memory, the worst link, directions that differ, all nodes at once.
+//! What the matrices show: local against remote memory, the worst link, directions that differ, all
+//! nodes at once.
 
 use crate::difference::{Difference, Figure, Shown};
 use report::{Dataset, Finding, HostFacts, Point};
@@ -34,7 +35,10 @@ impl<'a> Link<'a> {
 
     /// What `other` has of this.
     fn against(&self, other: &Link<'a>) -> Difference<'a> {
-        Difference { from: self.figure.clone(), to: other.figure.clone() }
+        Difference {
+            from: self.figure.clone(),
+            to: other.figure.clone(),
+        }
     }
 
     fn is_local(&self) -> bool {
@@ -46,8 +50,15 @@ impl<'a> Link<'a> {
 fn links<'a>(points: &[&'a Point]) -> Vec<Link<'a>> {
     let link = |p: &&'a Point| {
         let figure = Figure::new(p)?;
-        let (from, to) = (p.number("cpu_node")?, p.number("memory_node")?);
-        Some(Link { from, to, distance: p.number("distance"), threads: p.number("threads"), figure })
+        let from = p.number("cpu_node")?;
+        let to = p.number("memory_node")?;
+        Some(Link {
+            from,
+            to,
+            distance: p.number("distance"),
+            threads: p.number("threads"),
+            figure,
+        })
     };
     points.iter().filter_map(link).collect()
 }
@@ -61,7 +72,9 @@ fn parts(dataset: &Dataset) -> Vec<(String, Vec<&Point>)> {
     let pages = several("pages");
     let mut parts: Vec<(String, Vec<&Point>)> = Vec::new();
     for point in &dataset.points {
-        let Some(operation) = point.name("operation") else { continue };
+        let Some(operation) = point.name("operation") else {
+            continue;
+        };
         let name = match point.name("pages").filter(|_| pages) {
             Some(pages) => format!("{operation} in {pages} pages"),
             None => operation.to_owned(),
@@ -101,8 +114,8 @@ pub fn latency(dataset: &Dataset) -> Vec<Finding> {
     findings
 }
 
-/// What a machine of one node is: all its memory is local, with the values of that. `None` where `dataset` has no point,
-/// and where the system tells of several nodes.
+/// What a machine of one node is: all its memory is local, with the values of that. `None` where
+/// `dataset` has no point, and where the system tells of several nodes.
 pub fn one_node(facts: &HostFacts, dataset: &Dataset) -> Option<Finding> {
     let topology = &facts.topology;
     if topology.nodes.len() > 1 || dataset.points.is_empty() {
@@ -113,7 +126,9 @@ pub fn one_node(facts: &HostFacts, dataset: &Dataset) -> Option<Finding> {
     let mut words = Vec::new();
     let mut points = Vec::new();
     for point in &dataset.points {
-        let (Some(measured), Some(operation)) = (point.usable(), point.name("operation")) else { continue };
+        let (Some(measured), Some(operation)) = (point.usable(), point.name("operation")) else {
+            continue;
+        };
         let median = measured.summary.median;
         let shown = match unit.as_str() {
             "ns" => format!("{operation} {} ns", significant(median)),
@@ -124,22 +139,49 @@ pub fn one_node(facts: &HostFacts, dataset: &Dataset) -> Option<Finding> {
         points.push(point);
     }
     let source = &topology.nodes_source;
-    let measured = if words.is_empty() { String::new() } else { format!(": {}", words.join(", ")) };
-    let text = format!("This machine has one NUMA node ({source}); all its memory is local{measured}.");
+    let measured = if words.is_empty() {
+        String::new()
+    } else {
+        format!(": {}", words.join(", "))
+    };
+    let text =
+        format!("This machine has one NUMA node ({source}); all its memory is local{measured}.");
     let measured = Finding::resting_on(points, "one-node", text.clone());
-    Some(measured.unwrap_or_else(|| Finding::note("one-node", text)).with(values))
+    Some(
+        measured
+            .unwrap_or_else(|| Finding::note("one-node", text))
+            .with(values),
+    )
 }
 
 /// The mean of the figures of `links`.
 fn mean<'a>(links: &[&Link<'a>]) -> Option<Figure<'a>> {
-    Figure::mean(&links.iter().map(|link| link.figure.clone()).collect::<Vec<Figure<'a>>>())
+    Figure::mean(
+        &links
+            .iter()
+            .map(|link| link.figure.clone())
+            .collect::<Vec<Figure<'a>>>(),
+    )
 }
 
-/// Local memory against that of each distance, beside what the system says of it. A distance of which the intervals leave open how
-/// it compares is left out.
-fn by_distance(name: &str, links: &[Link<'_>], kind: &str, shown: &dyn Fn(f64) -> String) -> Option<Finding> {
-    let local = mean(&links.iter().filter(|link| link.is_local()).collect::<Vec<_>>())?;
-    let own = links.iter().filter(|link| link.is_local()).find_map(|link| link.distance);
+/// Local memory against that of each distance, beside what the system says of it. A distance of
+/// which the intervals leave open how it compares is left out.
+fn by_distance(
+    name: &str,
+    links: &[Link<'_>],
+    kind: &str,
+    shown: &dyn Fn(f64) -> String,
+) -> Option<Finding> {
+    let local = mean(
+        &links
+            .iter()
+            .filter(|link| link.is_local())
+            .collect::<Vec<_>>(),
+    )?;
+    let own = links
+        .iter()
+        .filter(|link| link.is_local())
+        .find_map(|link| link.distance);
     let mut classes: BTreeMap<Option<u64>, Vec<&Link<'_>>> = BTreeMap::new();
     for link in links.iter().filter(|link| !link.is_local()) {
         classes.entry(link.distance).or_default().push(link);
@@ -148,71 +190,141 @@ fn by_distance(name: &str, links: &[Link<'_>], kind: &str, shown: &dyn Fn(f64) -
     let mut words = Vec::new();
     let mut points = local.points.clone();
     for (distance, members) in classes {
-        let Some(remote) = mean(&members) else { continue };
-        let difference = Difference { from: local.clone(), to: remote };
+        let Some(remote) = mean(&members) else {
+            continue;
+        };
+        let difference = Difference {
+            from: local.clone(),
+            to: remote,
+        };
         let compares = match difference.shows() {
             Shown::Nothing => continue,
             Shown::Same => "the same as local within 5%".to_owned(),
             Shown::Higher | Shown::Lower => format!("{:.2} of local", difference.ratio()),
         };
-        let key = distance.map_or_else(|| "remote".to_owned(), |distance| format!("distance_{distance}"));
+        let key = distance.map_or_else(
+            || "remote".to_owned(),
+            |distance| format!("distance_{distance}"),
+        );
         values.insert(key, difference.to.value);
         let at = match (distance, own) {
             (Some(distance), Some(own)) if own > 0 => {
-                format!("at distance {distance} (reported as {:.1} times as far)", distance as f64 / own as f64)
+                format!(
+                    "at distance {distance} (reported as {:.1} times as far)",
+                    distance as f64 / own as f64
+                )
             }
             (Some(distance), _) => format!("at distance {distance}"),
             (None, _) => "remote".to_owned(),
         };
         let count = members.len();
-        let pairs = if count == 1 { String::new() } else { format!(", mean of {count} pairs") };
-        words.push(format!("{} {at}, {compares}{pairs}", shown(difference.to.value)));
+        let pairs = if count == 1 {
+            String::new()
+        } else {
+            format!(", mean of {count} pairs")
+        };
+        words.push(format!(
+            "{} {at}, {compares}{pairs}",
+            shown(difference.to.value)
+        ));
         points.extend(difference.to.points);
     }
-    let text = format!("NUMA {name}: {} from local memory, {}.", shown(local.value), words.join("; "));
+    let text = format!(
+        "NUMA {name}: {} from local memory, {}.",
+        shown(local.value),
+        words.join("; ")
+    );
     let points = points.into_iter().filter(|_| !words.is_empty());
     Some(Finding::shown_by(points, kind, text)?.with(values))
 }
 
-/// The pair furthest from what the CPU node has of its own memory, where there are several remote ones and the intervals show that
-/// it is worse than the local one.
-fn worst(name: &str, links: &[Link<'_>], higher_is_better: bool, shown: &dyn Fn(f64) -> String) -> Option<Finding> {
-    let own = |link: &Link<'_>| links.iter().find(|l| l.is_local() && l.from == link.from).cloned();
-    let remote: Vec<(Difference<'_>, &Link<'_>)> =
-        links.iter().filter(|l| !l.is_local()).filter_map(|l| Some((own(l)?.against(l), l))).collect();
-    let further = |a: f64, b: f64| if higher_is_better { b.total_cmp(&a) } else { a.total_cmp(&b) };
-    let worst = remote.iter().max_by(|a, b| further(a.0.ratio(), b.0.ratio()));
+/// The pair furthest from what the CPU node has of its own memory, where there are several remote
+/// ones and the intervals show that it is worse than the local one.
+fn worst(
+    name: &str,
+    links: &[Link<'_>],
+    higher_is_better: bool,
+    shown: &dyn Fn(f64) -> String,
+) -> Option<Finding> {
+    let own = |link: &Link<'_>| {
+        links
+            .iter()
+            .find(|l| l.is_local() && l.from == link.from)
+            .cloned()
+    };
+    let remote: Vec<(Difference<'_>, &Link<'_>)> = links
+        .iter()
+        .filter(|l| !l.is_local())
+        .filter_map(|l| Some((own(l)?.against(l), l)))
+        .collect();
+    let further = |a: f64, b: f64| {
+        if higher_is_better {
+            b.total_cmp(&a)
+        } else {
+            a.total_cmp(&b)
+        }
+    };
+    let worst = remote
+        .iter()
+        .max_by(|a, b| further(a.0.ratio(), b.0.ratio()));
     let (difference, link) = worst.filter(|_| remote.len() > 1)?;
-    let worse = if higher_is_better { Shown::Lower } else { Shown::Higher };
-    let (from, to, value) = (link.from, link.to, link.value());
+    let worse = if higher_is_better {
+        Shown::Lower
+    } else {
+        Shown::Higher
+    };
+    let from = link.from;
+    let to = link.to;
+    let value = link.value();
     let text = format!(
-        "NUMA {name}: the worst link leads from node {from} to memory of node {to}: {}, {:.2} of node {from}'s own.",
+        "NUMA {name}: the worst link leads from node {from} to memory of node {to}: {}, {:.2} of \
+         node {from}'s own.",
         shown(value),
         difference.ratio()
     );
-    let values = [("cpu_node", from as f64), ("memory_node", to as f64), ("value", value)];
+    let values = [
+        ("cpu_node", from as f64),
+        ("memory_node", to as f64),
+        ("value", value),
+    ];
     (difference.shows() == worse).then(|| difference.finding("numa-worst-link", text, &values))?
 }
 
-/// Pairs of nodes whose two directions differ beyond their intervals, measured with as many threads.
+/// Pairs of nodes whose two directions differ beyond their intervals, measured with as many
+/// threads.
 fn asymmetric(name: &str, links: &[Link<'_>], shown: &dyn Fn(f64) -> String) -> Option<Finding> {
     let mut found: Vec<(Difference<'_>, &Link<'_>, &Link<'_>)> = Vec::new();
     for there in links.iter().filter(|link| link.from < link.to) {
-        let back = links.iter().find(|l| (l.from, l.to, l.threads) == (there.to, there.from, there.threads));
+        let back = links
+            .iter()
+            .find(|l| (l.from, l.to, l.threads) == (there.to, there.from, there.threads));
         let Some(back) = back else { continue };
-        let (low, high) = if there.value() <= back.value() { (there, back) } else { (back, there) };
+        let (low, high) = if there.value() <= back.value() {
+            (there, back)
+        } else {
+            (back, there)
+        };
         let difference = low.against(high);
         if difference.ratio() > 1.0 + ASYMMETRIC && difference.is_shown() {
             found.push((difference, low, high));
         }
     }
     let count = found.len();
-    let points: Vec<&Point> = found.iter().flat_map(|(difference, ..)| difference.points()).collect();
-    let (most, low, high) = found.into_iter().max_by(|a, b| a.0.ratio().total_cmp(&b.0.ratio()))?;
+    let points: Vec<&Point> = found
+        .iter()
+        .flat_map(|(difference, ..)| difference.points())
+        .collect();
+    let (most, low, high) = found
+        .into_iter()
+        .max_by(|a, b| a.0.ratio().total_cmp(&b.0.ratio()))?;
     let text = format!(
-        "NUMA {name}: {count} {} by direction, most of all nodes {} and {}: {} from CPUs of node {}, {} \
-         from those of node {}.",
-        if count == 1 { "pair of nodes differs" } else { "pairs of nodes differ" },
+        "NUMA {name}: {count} {} by direction, most of all nodes {} and {}: {} from CPUs of node \
+         {}, {} from those of node {}.",
+        if count == 1 {
+            "pair of nodes differs"
+        } else {
+            "pairs of nodes differ"
+        },
         low.from,
         low.to,
         shown(low.value()),
@@ -220,28 +332,53 @@ fn asymmetric(name: &str, links: &[Link<'_>], shown: &dyn Fn(f64) -> String) -> 
         shown(high.value()),
         high.from
     );
-    let values = BTreeMap::from([("pairs".to_owned(), count as f64), ("most_ratio".to_owned(), most.ratio())]);
+    let values = BTreeMap::from([
+        ("pairs".to_owned(), count as f64),
+        ("most_ratio".to_owned(), most.ratio()),
+    ]);
     Some(Finding::shown_by(points, "numa-asymmetric", text)?.with(values))
 }
 
 /// All nodes on their own memory at once against the sum of what each has alone.
-fn together(name: &str, points: &[&Point], links: &[Link<'_>], shown: &dyn Fn(f64) -> String) -> Option<Finding> {
+fn together(
+    name: &str,
+    points: &[&Point],
+    links: &[Link<'_>],
+    shown: &dyn Fn(f64) -> String,
+) -> Option<Finding> {
     let all = |p: &&&Point| p.name("cpu_node") == Some(ALL) && p.name("memory_node") == Some(LOCAL);
     let total = Figure::new(points.iter().find(all)?)?;
     let local: Vec<&Link<'_>> = links.iter().filter(|link| link.is_local()).collect();
     // In a profile not every node is measured alone.
-    let nodes: std::collections::BTreeSet<u64> = points.iter().filter_map(|p| p.number("cpu_node")).collect();
+    let nodes: std::collections::BTreeSet<u64> =
+        points.iter().filter_map(|p| p.number("cpu_node")).collect();
     let mut values = BTreeMap::from([("total".to_owned(), total.value)]);
-    let start = format!("NUMA {name}: all nodes at once reach {} from their own memory", shown(total.value));
-    let sum = Figure::sum(&local.iter().map(|link| link.figure.clone()).collect::<Vec<Figure<'_>>>());
+    let start = format!(
+        "NUMA {name}: all nodes at once reach {} from their own memory",
+        shown(total.value)
+    );
+    let sum = Figure::sum(
+        &local
+            .iter()
+            .map(|link| link.figure.clone())
+            .collect::<Vec<Figure<'_>>>(),
+    );
     let complete = local.len() > 1 && local.len() == nodes.len();
-    let difference = sum.filter(|_| complete).map(|sum| Difference { from: sum, to: total.clone() });
-    let (text, points) = match difference.filter(|difference| difference.shows() != Shown::Nothing) {
+    let difference = sum.filter(|_| complete).map(|sum| Difference {
+        from: sum,
+        to: total.clone(),
+    });
+    let (text, points) = match difference.filter(|difference| difference.shows() != Shown::Nothing)
+    {
         Some(difference) => {
             let sum = difference.from.value;
             values.insert("sum".to_owned(), sum);
             let share = difference.ratio() * 100.0;
-            let of = format!("{share:.0}% of the sum of {} nodes alone ({})", local.len(), shown(sum));
+            let of = format!(
+                "{share:.0}% of the sum of {} nodes alone ({})",
+                local.len(),
+                shown(sum)
+            );
             (format!("{start}, {of}."), difference.points().collect())
         }
         None => (format!("{start}."), total.points),

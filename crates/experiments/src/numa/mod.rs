@@ -1,6 +1,7 @@
 //! What does memory of each NUMA node cost from each other one?
 //!
-//! Two experiments with one set of options, because a dataset has one quantity. Method and limits: docs/method/numa.md.
+//! Two experiments with one set of options, because a dataset has one quantity. Method and limits:
+//! docs/method/numa.md.
 
 mod ends;
 mod findings;
@@ -38,19 +39,23 @@ pub struct Settings {
     #[arg(long, value_name = "LIST", aliases = ["node", "nodes"])]
     pub memory_nodes: Option<CpuList>,
 
-    /// Threads on each CPU node, as many as it has at most: a number or all [default: one on each physical core]
+    /// Threads on each CPU node, as many as it has at most: a number or all [default: one on each
+    /// physical core]
     #[arg(long, value_name = "N")]
     pub threads: Option<ThreadList>,
 
-    /// Pages: 4k, thp (transparent huge pages), huge (reserved huge pages), best (the largest of these that there are)
+    /// Pages: 4k, thp (transparent huge pages), huge (reserved huge pages), best (the largest of
+    /// these that there are)
     #[arg(long, value_name = "LIST", default_value = "thp")]
     pub pages: PageModes,
 
-    /// Working set of each thread, and of the chain [default: four times the last-level caches that the CPU node has]
+    /// Working set of each thread, and of the chain [default: four times the last-level caches that
+    /// the CPU node has]
     #[arg(long, value_name = "SIZE", alias = "size")]
     pub sizes: Option<Bytes>,
 
-    /// Memory spread over all memory nodes: even (a page from each in turn), weighted (by the administrator's weights), none
+    /// Memory spread over all memory nodes: even (a page from each in turn), weighted (by the
+    /// administrator's weights), none
     #[arg(long, value_name = "LIST", default_value = "even,weighted")]
     pub interleave: Interleavings,
 }
@@ -89,21 +94,37 @@ impl Settings {
         let wanted = |studied: Studied| self.measure.0.contains(&studied);
         let mut experiments: Vec<Box<dyn Experiment>> = Vec::new();
         if wanted(Studied::Bandwidth) {
-            experiments.push(Box::new(NumaBandwidth { settings: self.clone(), detail: None }));
+            experiments.push(Box::new(NumaBandwidth {
+                settings: self.clone(),
+                detail: None,
+            }));
         }
         if wanted(Studied::Latency) {
-            experiments.push(Box::new(NumaLatency { settings: self.clone(), detail: None }));
+            experiments.push(Box::new(NumaLatency {
+                settings: self.clone(),
+                detail: None,
+            }));
         }
         experiments
     }
 
     fn in_profile(detail: Detail) -> Self {
-        let asked = |operations: &[Operation]| Operations(operations.iter().copied().map(Asked::Exactly).collect());
+        let asked = |operations: &[Operation]| {
+            Operations(operations.iter().copied().map(Asked::Exactly).collect())
+        };
         let whole = detail == Detail::Sweep;
-        let spread = if whole { vec![Spread::Even, Spread::Weighted] } else { vec![Spread::None] };
+        let spread = if whole {
+            vec![Spread::Even, Spread::Weighted]
+        } else {
+            vec![Spread::None]
+        };
         Self {
             measure: Quantities(vec![Studied::Bandwidth, Studied::Latency]),
-            ops: asked(if whole { &[Operation::Read, Operation::Write, Operation::Copy] } else { &[Operation::Read] }),
+            ops: asked(if whole {
+                &[Operation::Read, Operation::Write, Operation::Copy]
+            } else {
+                &[Operation::Read]
+            }),
             cpu_nodes: None,
             memory_nodes: None,
             threads: None,
@@ -117,10 +138,13 @@ impl Settings {
         match self.threads.as_ref().map(|list| list.0.as_slice()) {
             None => Ok(None),
             Some([one]) if *one != ThreadCount::Best => Ok(Some(*one)),
-            Some([ThreadCount::Best]) => {
-                Err(Error::usage("no best number of threads: nodes are compared with as many each; type --threads all"))
-            }
-            Some(_) => Err(Error::usage("several thread counts: one is measured at a time; type --threads all")),
+            Some([ThreadCount::Best]) => Err(Error::usage(
+                "no best number of threads: nodes are compared with as many each; type --threads \
+                 all",
+            )),
+            Some(_) => Err(Error::usage(
+                "several thread counts: one is measured at a time; type --threads all",
+            )),
         }
     }
 }
@@ -143,11 +167,20 @@ pub struct NumaLatency {
 impl NumaBandwidth {
     /// As part of a profile.
     pub fn in_profile(detail: Detail) -> Self {
-        Self { settings: Settings::in_profile(detail), detail: Some(detail) }
+        Self {
+            settings: Settings::in_profile(detail),
+            detail: Some(detail),
+        }
     }
 
     /// The point of threads on `cpus` with memory at `place`.
-    fn point(&self, scope: &Scope<'_>, (asked, pages): (Asked, PageMode), cpus: &[u32], at: &At<'_>) -> Result<Draft> {
+    fn point(
+        &self,
+        scope: &Scope<'_>,
+        (asked, pages): (Asked, PageMode),
+        cpus: &[u32],
+        at: &At<'_>,
+    ) -> Result<Draft> {
         let nodes = at.cpus.map_or_else(Vec::new, |node| node.cpus.clone());
         let own = scope.last_level_of(if nodes.is_empty() { cpus } else { &nodes });
         let levels = Levels::new(scope.facts(), cpus, own);
@@ -159,7 +192,9 @@ impl NumaBandwidth {
             ..StreamWork::new(fitted.operation, Width::Best, pages, cpus, bytes)
         };
         let kernel = scope.machine.kernel(&Work::Stream(work.clone()));
-        let name = kernel.as_ref().map_or_else(|_| asked.to_string(), |kernel| kernel.name.clone());
+        let name = kernel
+            .as_ref()
+            .map_or_else(|_| asked.to_string(), |kernel| kernel.name.clone());
         let mut coordinates = at.coordinates(&asked.to_string(), &name, (bytes, &levels), pages);
         coordinates.insert("threads".to_owned(), Coordinate::Number(cpus.len() as u64));
         let needed = Bytes(work.slot().0.saturating_mul(cpus.len() as u64));
@@ -168,7 +203,12 @@ impl NumaBandwidth {
             (_, Some(outcome)) => Err(outcome),
             _ => Ok(Work::Stream(work)),
         };
-        Ok(Draft { coordinates, work, bound: Bound::Memory, expendable: at.expendable })
+        Ok(Draft {
+            coordinates,
+            work,
+            bound: Bound::Memory,
+            expendable: at.expendable,
+        })
     }
 }
 
@@ -200,13 +240,20 @@ impl At<'_> {
         let mut coordinates = Coordinates::from([
             ("operation".to_owned(), name(operation)),
             ("kernel".to_owned(), name(kernel)),
-            ("cpu_node".to_owned(), self.cpus.map_or_else(|| name(findings::ALL), |cpus| node(cpus.id))),
+            (
+                "cpu_node".to_owned(),
+                self.cpus
+                    .map_or_else(|| name(findings::ALL), |cpus| node(cpus.id)),
+            ),
             ("memory_node".to_owned(), memory),
             ("level".to_owned(), name(&levels.name(bytes))),
             ("size_bytes".to_owned(), Coordinate::Number(bytes.0)),
             ("pages".to_owned(), name(&pages.to_string())),
         ]);
-        coordinates.extend(self.distance.map(|distance| ("distance".to_owned(), node(distance))));
+        coordinates.extend(
+            self.distance
+                .map(|distance| ("distance".to_owned(), node(distance))),
+        );
         coordinates
     }
 }
@@ -215,14 +262,33 @@ impl At<'_> {
 fn places<'a>(ends: &'a Ends, scope: &Scope<'_>, spreads: &[Spread], all: bool) -> Vec<At<'a>> {
     let topology = &scope.facts().topology;
     let mut places = Vec::new();
-    let shared: Vec<Place> = spreads.iter().filter_map(|spread| ends.interleaved(*spread)).collect();
+    let shared: Vec<Place> = spreads
+        .iter()
+        .filter_map(|spread| ends.interleaved(*spread))
+        .collect();
     for (cpus, memory) in &ends.pairs {
         let cpus = &ends.cpu_nodes[*cpus];
-        let expendable = if cpus.id == *memory { ends::EXPENDABLE } else { ends::EXPENDABLE + 1 };
+        let expendable = if cpus.id == *memory {
+            ends::EXPENDABLE
+        } else {
+            ends::EXPENDABLE + 1
+        };
         let distance = topology.distance(cpus.id, *memory);
-        places.push(At { cpus: Some(cpus), place: Place::Node(*memory), distance, expendable });
-        let last = ends.pairs.iter().rfind(|pair| ends.cpu_nodes[pair.0].id == cpus.id);
-        let spreads = ends.cpu_nodes.iter().take(ends.spreading).any(|node| node.id == cpus.id);
+        places.push(At {
+            cpus: Some(cpus),
+            place: Place::Node(*memory),
+            distance,
+            expendable,
+        });
+        let last = ends
+            .pairs
+            .iter()
+            .rfind(|pair| ends.cpu_nodes[pair.0].id == cpus.id);
+        let spreads = ends
+            .cpu_nodes
+            .iter()
+            .take(ends.spreading)
+            .any(|node| node.id == cpus.id);
         if spreads && last.is_some_and(|pair| pair.1 == *memory) {
             let spread = |place: &Place| At {
                 cpus: Some(cpus),
@@ -234,8 +300,18 @@ fn places<'a>(ends: &'a Ends, scope: &Scope<'_>, spreads: &[Spread], all: bool) 
         }
     }
     if all && ends.cpu_nodes.len() > 1 {
-        let every = |place: Place| At { cpus: None, place, distance: None, expendable: ends::EXPENDABLE + 1 };
-        places.extend(shared.into_iter().chain(ends.all_local().then_some(Place::Local)).map(every));
+        let every = |place: Place| At {
+            cpus: None,
+            place,
+            distance: None,
+            expendable: ends::EXPENDABLE + 1,
+        };
+        places.extend(
+            shared
+                .into_iter()
+                .chain(ends.all_local().then_some(Place::Local))
+                .map(every),
+        );
     }
     places
 }
@@ -246,12 +322,28 @@ impl Experiment for NumaBandwidth {
     }
 
     fn quantity(&self) -> Quantity {
-        Quantity { name: "bandwidth".to_owned(), unit: "B/s".to_owned(), higher_is_better: true }
+        Quantity {
+            name: "bandwidth".to_owned(),
+            unit: "B/s".to_owned(),
+            higher_is_better: true,
+        }
     }
 
     fn axes(&self) -> Vec<Axis> {
-        let names = ["operation", "cpu_node", "memory_node", "distance", "threads", "pages", "level"];
-        names.map(axis).into_iter().chain([bytes_axis("size_bytes")]).collect()
+        let names = [
+            "operation",
+            "cpu_node",
+            "memory_node",
+            "distance",
+            "threads",
+            "pages",
+            "level",
+        ];
+        names
+            .map(axis)
+            .into_iter()
+            .chain([bytes_axis("size_bytes")])
+            .collect()
     }
 
     fn draft(&self, scope: &Scope<'_>) -> Result<Vec<Draft>> {
@@ -264,7 +356,9 @@ impl Experiment for NumaBandwidth {
             for &pages in &self.settings.pages.0 {
                 for at in places(&ends, scope, &self.settings.interleave.0, true) {
                     scope.room_for(drafts.len() + 1)?;
-                    let cpus = at.cpus.map_or_else(|| ends.all_threads(), |node| node.threads.clone());
+                    let cpus = at
+                        .cpus
+                        .map_or_else(|| ends.all_threads(), |node| node.threads.clone());
                     drafts.push(self.point(scope, (asked, pages), &cpus, &at)?);
                 }
             }
@@ -281,19 +375,29 @@ impl Experiment for NumaBandwidth {
     }
 
     fn findings_on(&self, facts: &HostFacts, dataset: &Dataset) -> Vec<Finding> {
-        findings::one_node(facts, dataset).into_iter().chain(self.findings(dataset)).collect()
+        findings::one_node(facts, dataset)
+            .into_iter()
+            .chain(self.findings(dataset))
+            .collect()
     }
 }
 
 impl NumaLatency {
     /// As part of a profile.
     pub fn in_profile(detail: Detail) -> Self {
-        Self { settings: Settings::in_profile(detail), detail: Some(detail) }
+        Self {
+            settings: Settings::in_profile(detail),
+            detail: Some(detail),
+        }
     }
 
     fn point(&self, scope: &Scope<'_>, pages: PageMode, at: &At<'_>) -> Result<Option<Draft>> {
-        let (Some(cpus), Place::Node(node)) = (at.cpus, &at.place) else { return Ok(None) };
-        let Some(&cpu) = cpus.threads.first() else { return Ok(None) };
+        let (Some(cpus), Place::Node(node)) = (at.cpus, &at.place) else {
+            return Ok(None);
+        };
+        let Some(&cpu) = cpus.threads.first() else {
+            return Ok(None);
+        };
         let own = scope.last_level_of(&cpus.cpus);
         let stride = line_of(scope, cpu);
         let levels = Levels::new(scope.facts(), &[cpu], own);
@@ -301,12 +405,15 @@ impl NumaLatency {
         let bytes = size.round_down(stride.0);
         if bytes.0 == 0 {
             return Err(Error::usage(format!(
-                "too small a size: {size}; a chain needs room for one node of {stride}; type --sizes {} or more",
+                "too small a size: {size}; a chain needs room for one node of {stride}; type \
+                 --sizes {} or more",
                 stride.0
             )));
         }
         let seed = derive(scope.seed, "numa", bytes.0 ^ (u64::from(*node) << 48));
-        let (shape, walkers, payload) = (ChainShape::GlobalRandom, 1, false);
+        let shape = ChainShape::GlobalRandom;
+        let walkers = 1;
+        let payload = false;
         let work = ChaseWork {
             pages,
             cpus: vec![cpu],
@@ -319,13 +426,19 @@ impl NumaLatency {
             walkers,
             payload,
         };
-        let mut coordinates = at.coordinates("chase", &chase_name(1, false), (bytes, &levels), pages);
+        let mut coordinates =
+            at.coordinates("chase", &chase_name(1, false), (bytes, &levels), pages);
         coordinates.insert("cpu".to_owned(), Coordinate::Number(u64::from(cpu)));
         let work = match ends::no_room(scope, &at.place, work.slot()) {
             Some(outcome) => Err(outcome),
             None => Ok(Work::Chase(work)),
         };
-        Ok(Some(Draft { coordinates, work, bound: Bound::Unknown, expendable: at.expendable }))
+        Ok(Some(Draft {
+            coordinates,
+            work,
+            bound: Bound::Unknown,
+            expendable: at.expendable,
+        }))
     }
 }
 
@@ -335,12 +448,28 @@ impl Experiment for NumaLatency {
     }
 
     fn quantity(&self) -> Quantity {
-        Quantity { name: "latency".to_owned(), unit: "ns".to_owned(), higher_is_better: false }
+        Quantity {
+            name: "latency".to_owned(),
+            unit: "ns".to_owned(),
+            higher_is_better: false,
+        }
     }
 
     fn axes(&self) -> Vec<Axis> {
-        let names = ["operation", "cpu_node", "memory_node", "distance", "cpu", "pages", "level"];
-        names.map(axis).into_iter().chain([bytes_axis("size_bytes")]).collect()
+        let names = [
+            "operation",
+            "cpu_node",
+            "memory_node",
+            "distance",
+            "cpu",
+            "pages",
+            "level",
+        ];
+        names
+            .map(axis)
+            .into_iter()
+            .chain([bytes_axis("size_bytes")])
+            .collect()
     }
 
     fn draft(&self, scope: &Scope<'_>) -> Result<Vec<Draft>> {
@@ -367,6 +496,9 @@ impl Experiment for NumaLatency {
     }
 
     fn findings_on(&self, facts: &HostFacts, dataset: &Dataset) -> Vec<Finding> {
-        findings::one_node(facts, dataset).into_iter().chain(self.findings(dataset)).collect()
+        findings::one_node(facts, dataset)
+            .into_iter()
+            .chain(self.findings(dataset))
+            .collect()
     }
 }

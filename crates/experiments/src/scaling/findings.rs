@@ -45,7 +45,10 @@ impl<'a> Group<'a> {
             None => "memory".to_owned(),
             Some(size) => format!("{} ({} a thread)", self.level, Bytes(size)),
         };
-        let kind = self.kind.filter(|kind| *kind != "all").map(|kind| format!(" on {kind}"));
+        let kind = self
+            .kind
+            .filter(|kind| *kind != "all")
+            .map(|kind| format!(" on {kind}"));
         format!("{level}{}", kind.unwrap_or_default())
     }
 }
@@ -58,10 +61,15 @@ struct Curves<'a> {
 
 impl<'a> Curves<'a> {
     fn operations(&self) -> Vec<&'a str> {
-        unique(self.points.iter().filter_map(|(point, _)| point.name("operation")))
+        unique(
+            self.points
+                .iter()
+                .filter_map(|(point, _)| point.name("operation")),
+        )
     }
 
-    /// The points of an operation and placement by rising count, without those of several threads on a CPU.
+    /// The points of an operation and placement by rising count, without those of several threads
+    /// on a CPU.
     fn curve(&self, operation: &str, placement: &str) -> Vec<(u64, &'a Point, &'a Measured)> {
         let belongs = |point: &Point| {
             point.name("operation") == Some(operation)
@@ -69,13 +77,19 @@ impl<'a> Curves<'a> {
                 && point.number("per_cpu").is_none()
         };
         let here = self.points.iter().filter(|(point, _)| belongs(point));
-        let mut curve: Vec<_> = here.filter_map(|(point, m)| Some((point.number("threads")?, *point, *m))).collect();
+        let mut curve: Vec<_> = here
+            .filter_map(|(point, m)| Some((point.number("threads")?, *point, *m)))
+            .collect();
         curve.sort_by_key(|(threads, ..)| *threads);
         curve
     }
 
     fn placements(&self) -> Vec<&'a str> {
-        unique(self.points.iter().filter_map(|(point, _)| point.name("placement")))
+        unique(
+            self.points
+                .iter()
+                .filter_map(|(point, _)| point.name("placement")),
+        )
     }
 }
 
@@ -84,18 +98,44 @@ pub fn of(dataset: &Dataset) -> Vec<Finding> {
     let curves = groups(dataset);
     let of_group = |curves: &Curves<'_>| -> Vec<Finding> {
         let placements = curves.placements();
-        let saturated = placements.iter().filter_map(|placement| saturated(curves, placement));
-        let others = [siblings(curves), oversubscribed(curves), placed(curves), unfair(curves)];
+        let saturated = placements
+            .iter()
+            .filter_map(|placement| saturated(curves, placement));
+        let others = [
+            siblings(curves),
+            oversubscribed(curves),
+            placed(curves),
+            unfair(curves),
+        ];
         saturated.chain(others.into_iter().flatten()).collect()
     };
-    curves.iter().flat_map(of_group).chain(of_kinds(&curves)).collect()
+    curves
+        .iter()
+        .flat_map(of_group)
+        .chain(of_kinds(&curves))
+        .collect()
 }
 
 fn groups(dataset: &Dataset) -> Vec<Curves<'_>> {
-    let measured = || dataset.points.iter().filter_map(|point| Some((point, point.usable()?)));
-    let of = |group: Group<'_>| measured().filter(|(point, _)| Group::of(point) == group).collect();
+    let measured = || {
+        dataset
+            .points
+            .iter()
+            .filter_map(|point| Some((point, point.usable()?)))
+    };
+    let of = |group: Group<'_>| {
+        measured()
+            .filter(|(point, _)| Group::of(point) == group)
+            .collect()
+    };
     let groups = unique(measured().map(|(point, _)| Group::of(point)));
-    groups.into_iter().map(|group| Curves { points: of(group.clone()), group }).collect()
+    groups
+        .into_iter()
+        .map(|group| Curves {
+            points: of(group.clone()),
+            group,
+        })
+        .collect()
 }
 
 fn gb(rate: f64) -> f64 {
@@ -103,7 +143,10 @@ fn gb(rate: f64) -> f64 {
 }
 
 fn figures<'a>(curve: &[(u64, &'a Point, &'a Measured)]) -> Vec<(u64, Figure<'a>)> {
-    curve.iter().filter_map(|(threads, point, _)| Some((*threads, Figure::new(point)?))).collect()
+    curve
+        .iter()
+        .filter_map(|(threads, point, _)| Some((*threads, Figure::new(point)?)))
+        .collect()
 }
 
 /// Where the curves of one placement come close to their best; needs two counts.
@@ -113,12 +156,15 @@ fn saturated(curves: &Curves<'_>, placement: &str) -> Option<Finding> {
     let mut points = Vec::new();
     for operation in curves.operations() {
         let curve = figures(&curves.curve(operation, placement));
-        let (Some(found), Some((most, _))) = (saturation(&curve), curve.last()) else { continue };
+        let (Some(found), Some((most, _))) = (saturation(&curve), curve.last()) else {
+            continue;
+        };
         let at = format!("({:.1} GB/s with {})", gb(found.best), found.best_threads);
         let count = found.count();
         words.push(match words.is_empty() {
             true => format!(
-                "{count} of {most} threads ({placement}) {} 95% of the highest {operation} bandwidth of {} {at}",
+                "{count} of {most} threads ({placement}) {} 95% of the highest {operation} \
+                 bandwidth of {} {at}",
                 found.reach(),
                 curves.group.text()
             ),
@@ -139,10 +185,15 @@ fn saturated(curves: &Curves<'_>, placement: &str) -> Option<Finding> {
     Some(Finding::resting_on(points, &format!("scaling-{placement}"), text)?.with(values))
 }
 
-/// `gain 12% (446.0 to 500.0 GB/s)`, `lose ...`, `change nothing`; `None` where the intervals leave it open.
+/// `gain 12% (446.0 to 500.0 GB/s)`, `lose ...`, `change nothing`; `None` where the intervals leave
+/// it open.
 fn gain(difference: &Difference<'_>) -> Option<String> {
     let share = (difference.ratio() - 1.0) * 100.0;
-    let figures = format!("{:.1} GB/s to {:.1} GB/s", gb(difference.from.value), gb(difference.to.value));
+    let figures = format!(
+        "{:.1} GB/s to {:.1} GB/s",
+        gb(difference.from.value),
+        gb(difference.to.value)
+    );
     match difference.shows() {
         Shown::Nothing => None,
         Shown::Same => Some(format!("the same within 5% ({figures})")),
@@ -151,7 +202,8 @@ fn gain(difference: &Difference<'_>) -> Option<String> {
     }
 }
 
-/// One sentence over all operations of which `pair` finds two points and their intervals tell how these compare.
+/// One sentence over all operations of which `pair` finds two points and their intervals tell how
+/// these compare.
 fn compared<'a>(
     curves: &Curves<'a>,
     name: &str,
@@ -162,8 +214,13 @@ fn compared<'a>(
     let mut values = BTreeMap::new();
     let mut points = Vec::new();
     for operation in curves.operations() {
-        let Some(difference) = pair(operation).and_then(|(from, to)| Difference::between(from, to)) else { continue };
-        let Some(gain) = gain(&difference) else { continue };
+        let Some(difference) = pair(operation).and_then(|(from, to)| Difference::between(from, to))
+        else {
+            continue;
+        };
+        let Some(gain) = gain(&difference) else {
+            continue;
+        };
         words.push(format!("{operation}: {gain}"));
         values.insert(operation.to_owned(), difference.ratio() - 1.0);
         points.extend(difference.points());
@@ -178,11 +235,17 @@ fn siblings(curves: &Curves<'_>) -> Option<Finding> {
         let curve = curves.curve(operation, "spread");
         let (_, with, _) = *curve.last()?;
         let cores = with.number("cores")?;
-        let (_, without, _) =
-            *curve.iter().find(|(threads, point, _)| *threads == cores && point.number("cores").is_none())?;
+        let (_, without, _) = *curve
+            .iter()
+            .find(|(threads, point, _)| *threads == cores && point.number("cores").is_none())?;
         Some((without, with))
     };
-    compared(curves, "smt", pair, "All threads instead of one on each core")
+    compared(
+        curves,
+        "smt",
+        pair,
+        "All threads instead of one on each core",
+    )
 }
 
 /// What more threads than CPUs cost.
@@ -190,7 +253,8 @@ fn oversubscribed(curves: &Curves<'_>) -> Option<Finding> {
     let placement = *curves.placements().first()?;
     let pair = |operation: &str| {
         let crowd = curves.points.iter().find(|(point, _)| {
-            let here = (point.name("operation"), point.name("placement")) == (Some(operation), Some(placement));
+            let here = (point.name("operation"), point.name("placement"))
+                == (Some(operation), Some(placement));
             here && point.number("per_cpu").is_some()
         });
         let (crowd, _) = *crowd?;
@@ -199,23 +263,31 @@ fn oversubscribed(curves: &Curves<'_>) -> Option<Finding> {
         let (_, without, _) = *curve.iter().find(|(threads, ..)| *threads == cpus)?;
         Some((without, crowd))
     };
-    compared(curves, "oversubscription", pair, "Two threads on each cpu instead of one")
+    compared(
+        curves,
+        "oversubscription",
+        pair,
+        "Two threads on each cpu instead of one",
+    )
 }
 
-/// Where one placement is better than the other: the count with the largest difference that the intervals show. An operation of
-/// which they leave it open is left out.
+/// Where one placement is better than the other: the count with the largest difference that the
+/// intervals show. An operation of which they leave it open is left out.
 fn placed(curves: &Curves<'_>) -> Option<Finding> {
     let mut words = Vec::new();
     let mut values = BTreeMap::new();
     let mut points = Vec::new();
     for operation in curves.operations() {
-        let (spread, compact) = (curves.curve(operation, "spread"), curves.curve(operation, "compact"));
+        let spread = curves.curve(operation, "spread");
+        let compact = curves.curve(operation, "compact");
         let both = spread.iter().filter_map(|(threads, spread, _)| {
             let (_, compact, _) = compact.iter().find(|(n, ..)| n == threads)?;
             Some((*threads, Difference::between(compact, spread)?))
         });
         let both: Vec<(u64, Difference<'_>)> = both.collect();
-        let differ = both.iter().filter(|(_, d)| d.is_shown() && (d.ratio() - 1.0).abs() > WORTH);
+        let differ = both
+            .iter()
+            .filter(|(_, d)| d.is_shown() && (d.ratio() - 1.0).abs() > WORTH);
         let size = |d: &Difference<'_>| d.ratio().ln().abs();
         let Some((threads, most)) = differ.max_by(|a, b| size(&a.1).total_cmp(&size(&b.1))) else {
             if !both.is_empty() && both.iter().all(|(_, d)| d.shows() == Shown::Same) {
@@ -235,14 +307,23 @@ fn placed(curves: &Curves<'_>) -> Option<Finding> {
         values.insert(format!("{operation}_threads"), *threads as f64);
         points.extend(most.points());
     }
-    let text = format!("Spread against compact ({}): {}.", curves.group.text(), words.join("; "));
+    let text = format!(
+        "Spread against compact ({}): {}.",
+        curves.group.text(),
+        words.join("; ")
+    );
     Some(Finding::resting_on(points, "placement-of-threads", text)?.with(values))
 }
 
 /// The point whose threads share least evenly.
 fn unfair(curves: &Curves<'_>) -> Option<Finding> {
-    let shares = curves.points.iter().filter_map(|(point, m)| Some((*m.also.get("fairness")?, *point)));
-    let (least, point) = shares.min_by(|a, b| a.0.total_cmp(&b.0)).filter(|(share, _)| *share < UNFAIR)?;
+    let shares = curves
+        .points
+        .iter()
+        .filter_map(|(point, m)| Some((*m.also.get("fairness")?, *point)));
+    let (least, point) = shares
+        .min_by(|a, b| a.0.total_cmp(&b.0))
+        .filter(|(share, _)| *share < UNFAIR)?;
     let threads = point.number("threads")?;
     let text = format!(
         "Of {threads} threads ({} of {}, {}) the slowest gets {:.0}% of what the fastest gets.",
@@ -251,7 +332,10 @@ fn unfair(curves: &Curves<'_>) -> Option<Finding> {
         point.name("placement")?,
         least * 100.0
     );
-    let values = BTreeMap::from([("fairness".to_owned(), least), ("threads".to_owned(), threads as f64)]);
+    let values = BTreeMap::from([
+        ("fairness".to_owned(), least),
+        ("threads".to_owned(), threads as f64),
+    ]);
     Some(Finding::resting_on([point], "unfair", text)?.with(values))
 }
 
@@ -260,12 +344,18 @@ fn of_kinds(curves: &[Curves<'_>]) -> Option<Finding> {
     let mut words = Vec::new();
     let mut values = BTreeMap::new();
     let mut points = Vec::new();
-    for curves in curves.iter().filter(|c| c.group.level == MEMORY && c.group.kind.is_some_and(|kind| kind != "all")) {
+    for curves in curves
+        .iter()
+        .filter(|c| c.group.level == MEMORY && c.group.kind.is_some_and(|kind| kind != "all"))
+    {
         let operation = *curves.operations().first()?;
         let curve = curves.curve(operation, curves.placements().first()?);
-        let ([(1, of_one, one), ..], Some((all, of_all, most))) = (&*curve, curve.last()) else { continue };
+        let ([(1, of_one, one), ..], Some((all, of_all, most))) = (&*curve, curve.last()) else {
+            continue;
+        };
         let kind = curves.group.kind.unwrap_or_default();
-        let (a, b) = (one.summary.median, most.summary.median);
+        let a = one.summary.median;
+        let b = most.summary.median;
         let one = format!("{kind} {operation} {:.1} GB/s with one thread", gb(a));
         words.push(format!("{one} and {:.1} GB/s with {all}", gb(b)));
         values.insert(format!("kind_{}_one", words.len()), a);
@@ -277,25 +367,44 @@ fn of_kinds(curves: &[Curves<'_>]) -> Option<Finding> {
     (words.len() > 1).then_some(finding)
 }
 
-/// What the highest bandwidth of `operation` in memory means for a language model of `size` of which every weight is
-/// read once for a token; `None` where that was not measured.
+/// What the highest bandwidth of `operation` in memory means for a language model of `size` of
+/// which every weight is read once for a token; `None` where that was not measured.
 pub fn model(dataset: &Dataset, size: Bytes, operation: &str, level: &str) -> Option<Finding> {
-    let of_level: Vec<Curves<'_>> = groups(dataset).into_iter().filter(|c| c.group.level == level).collect();
+    let of_level: Vec<Curves<'_>> = groups(dataset)
+        .into_iter()
+        .filter(|c| c.group.level == level)
+        .collect();
     let curves = of_level.iter().flat_map(|c| {
-        c.placements().into_iter().map(|placement| figures(&c.curve(operation, placement))).collect::<Vec<_>>()
+        c.placements()
+            .into_iter()
+            .map(|placement| figures(&c.curve(operation, placement)))
+            .collect::<Vec<_>>()
     });
-    let highest = |curve: &[(u64, Figure<'_>)]| curve.iter().map(|(_, figure)| figure.value).fold(0.0, f64::max);
+    let highest = |curve: &[(u64, Figure<'_>)]| {
+        curve
+            .iter()
+            .map(|(_, figure)| figure.value)
+            .fold(0.0, f64::max)
+    };
     let curve = curves.max_by(|a, b| highest(a).total_cmp(&highest(b)))?;
-    let (best_threads, best) = curve.iter().max_by(|a, b| a.1.value.total_cmp(&b.1.value))?;
+    let (best_threads, best) = curve
+        .iter()
+        .max_by(|a, b| a.1.value.total_cmp(&b.1.value))?;
     let tokens = best.value / size.0 as f64;
     let enough = saturation(&curve);
-    let count = enough.as_ref().map_or(best_threads.to_string(), |found| found.count());
+    let count = enough
+        .as_ref()
+        .map_or(best_threads.to_string(), |found| found.count());
     let threads = enough.as_ref().map_or(*best_threads, |found| found.at_most);
     let reached = enough.as_ref().map_or(best.value, |found| found.reached);
-    let get = if threads == 1 { "thread gets" } else { "threads get" };
+    let get = if threads == 1 {
+        "thread gets"
+    } else {
+        "threads get"
+    };
     let text = format!(
-        "A language model with {:.1} GB of weights, each read once for a token, makes at most {tokens:.1} tokens/s: memory \
-         sustains {:.1} GB/s, of which {count} {get} {:.1} GB/s.",
+        "A language model with {:.1} GB of weights, each read once for a token, makes at most \
+         {tokens:.1} tokens/s: memory sustains {:.1} GB/s, of which {count} {get} {:.1} GB/s.",
         gb(size.0 as f64),
         gb(best.value),
         gb(reached)
@@ -306,6 +415,10 @@ pub fn model(dataset: &Dataset, size: Bytes, operation: &str, level: &str) -> Op
         ("sustained".to_owned(), best.value),
         ("threads".to_owned(), threads as f64),
     ]);
-    let points = best.points.iter().copied().chain(enough.iter().flat_map(|found| found.points.iter().copied()));
+    let points = best
+        .points
+        .iter()
+        .copied()
+        .chain(enough.iter().flat_map(|found| found.points.iter().copied()));
     Some(Finding::resting_on(points, "tokens-per-second", text)?.with(values))
 }

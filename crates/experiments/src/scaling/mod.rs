@@ -20,15 +20,18 @@ use units::{Bytes, SizeList, ThreadList, read_like};
 /// Which numbers of threads stream, where, and through what.
 #[derive(Debug, Clone, PartialEq, Eq, clap::Args)]
 pub struct Settings {
-    /// Operations, as `memgauge list kernels` names them: read, write, copy, triad, touch, write-nt ...; read-best and the like
+    /// Operations, as `memgauge list kernels` names them: read, write, copy, triad, touch, write-nt
+    /// ...; read-best and the like
     #[arg(long, value_name = "LIST", default_value = "read")]
     pub ops: Operations,
 
-    /// Threads: 1,2,all or 1..8 [default: every number up to 32 CPUs; above, a ladder with every socket, node, cluster and core]
+    /// Threads: 1,2,all or 1..8 [default: every number up to 32 CPUs; above, a ladder with every
+    /// socket, node, cluster and core]
     #[arg(long, value_name = "LIST")]
     pub threads: Option<ThreadList>,
 
-    /// Which CPU gets the next thread: spread (another socket, node, cluster and core first), compact (the nearest first)
+    /// Which CPU gets the next thread: spread (another socket, node, cluster and core first),
+    /// compact (the nearest first)
     #[arg(long, value_name = "LIST", default_value = "spread")]
     pub placement: Placements,
 
@@ -36,7 +39,8 @@ pub struct Settings {
     #[arg(long)]
     pub oversubscribe: bool,
 
-    /// Working set of each thread, all streams of the operation together: 32KiB,1MiB [default: memory]
+    /// Working set of each thread, all streams of the operation together: 32KiB,1MiB [default:
+    /// memory]
     #[arg(long, value_name = "LIST", alias = "size")]
     pub sizes: Option<SizeList>,
 
@@ -44,11 +48,13 @@ pub struct Settings {
     #[arg(long, value_name = "SIZE", conflicts_with = "sizes", value_parser = read_like::<Bytes>("8GB"))]
     pub model_size: Option<Bytes>,
 
-    /// Registers: 64, 128, 256, 512 bits, a set (sse2, avx2, neon), widest, best (the fastest at each point)
+    /// Registers: 64, 128, 256, 512 bits, a set (sse2, avx2, neon), widest, best (the fastest at
+    /// each point)
     #[arg(long, value_name = "LIST", default_value = "best")]
     pub width: Widths,
 
-    /// Pages: 4k, thp (transparent huge pages), huge (reserved huge pages), best (the largest of these that there are)
+    /// Pages: 4k, thp (transparent huge pages), huge (reserved huge pages), best (the largest of
+    /// these that there are)
     #[arg(long, value_name = "LIST", default_value = "thp")]
     pub pages: PageModes,
 }
@@ -95,15 +101,26 @@ struct Place<'a> {
 impl Scaling {
     /// With the user's settings.
     pub fn new(settings: Settings) -> Self {
-        Self { settings, profile: None }
+        Self {
+            settings,
+            profile: None,
+        }
     }
 
     /// As part of a profile.
     pub fn in_profile(detail: Detail) -> Self {
         use Operation::{Copy, Read, Triad, Write};
         let full = detail == Detail::Sweep;
-        let ops = if full { vec![Read, Write, Copy, Triad] } else { vec![Read] };
-        let placement = if full { vec![Placement::Spread, Placement::Compact] } else { vec![Placement::Spread] };
+        let ops = if full {
+            vec![Read, Write, Copy, Triad]
+        } else {
+            vec![Read]
+        };
+        let placement = if full {
+            vec![Placement::Spread, Placement::Compact]
+        } else {
+            vec![Placement::Spread]
+        };
         let settings = Settings {
             ops: Operations(ops.into_iter().map(Asked::Exactly).collect()),
             threads: None,
@@ -114,7 +131,10 @@ impl Scaling {
             width: Widths(vec![Width::Best]),
             pages: PageModes(vec![PageMode::Transparent]),
         };
-        Self { settings, profile: Some(detail) }
+        Self {
+            settings,
+            profile: Some(detail),
+        }
     }
 
     /// One curve for all CPUs and, where these are of several kinds, one for each kind.
@@ -122,11 +142,17 @@ impl Scaling {
         let topology = &scope.facts().topology;
         let kinds = kinds(topology, scope.cpus);
         let several = kinds.len() > 1;
-        let all = Curve { kind: several.then(|| "all".to_owned()), placing: Placing::new(topology, scope.cpus) };
+        let all = Curve {
+            kind: several.then(|| "all".to_owned()),
+            placing: Placing::new(topology, scope.cpus),
+        };
         let of_kind = |mut cpus: units::CpuList| {
             let placing = Placing::new(topology, &cpus.0);
             cpus.0.sort_unstable();
-            Curve { kind: Some(format!("cpus {cpus}")), placing }
+            Curve {
+                kind: Some(format!("cpus {cpus}")),
+                placing,
+            }
         };
         let kinds = kinds.into_iter().filter(|_| several).map(of_kind);
         std::iter::once(all).chain(kinds).collect()
@@ -151,16 +177,37 @@ impl Scaling {
     }
 
     /// Where the threads of every point of a curve lie.
-    fn places<'a>(&self, scope: &Scope<'_>, curve: &'a Curve, curves: usize) -> Result<Vec<Place<'a>>> {
+    fn places<'a>(
+        &self,
+        scope: &Scope<'_>,
+        curve: &'a Curve,
+        curves: usize,
+    ) -> Result<Vec<Place<'a>>> {
         let counts = self.counts(scope, curve, curves)?;
         let mut places = Vec::new();
         let mut seen = BTreeSet::new();
-        for &placement in self.settings.placement.0.iter().filter(|placement| seen.insert(**placement)) {
+        for &placement in self
+            .settings
+            .placement
+            .0
+            .iter()
+            .filter(|placement| seen.insert(**placement))
+        {
             let order = curve.placing.order(placement);
-            let of = |&count: &usize| Place { curve, placement, cpus: order[..count].to_vec(), per_cpu: 1 };
+            let of = |&count: &usize| Place {
+                curve,
+                placement,
+                cpus: order[..count].to_vec(),
+                per_cpu: 1,
+            };
             places.extend(counts.iter().map(of));
             if self.settings.oversubscribe {
-                places.push(Place { curve, placement, cpus: [&*order, &*order].concat(), per_cpu: 2 });
+                places.push(Place {
+                    curve,
+                    placement,
+                    cpus: [&*order, &*order].concat(),
+                    per_cpu: 2,
+                });
             }
         }
         Ok(places)
@@ -168,11 +215,14 @@ impl Scaling {
 
     /// The working sets of each thread: the user's, or one in memory.
     fn sizes(&self, scope: &Scope<'_>, levels: &Levels, threads: usize) -> Result<Vec<Bytes>> {
-        let Some(sizes) = &self.settings.sizes else { return Ok(vec![levels.memory]) };
+        let Some(sizes) = &self.settings.sizes else {
+            return Ok(vec![levels.memory]);
+        };
         let fits = |size: &&Bytes| size.0.saturating_mul(threads as u64) > scope.usable().0;
         match sizes.0.iter().find(fits) {
             Some(size) => Err(Error::usage(format!(
-                "too much memory: {size} for each of {threads} threads; {} may be used; type smaller --sizes",
+                "too much memory: {size} for each of {threads} threads; {} may be used; type \
+                 smaller --sizes",
                 scope.usable()
             ))),
             None => Ok(sizes.0.clone()),
@@ -180,22 +230,43 @@ impl Scaling {
     }
 
     /// The points of one place: every operation, size, width and kind of pages.
-    fn draft_place(&self, scope: &Scope<'_>, place: &Place<'_>, drafts: &mut Vec<Draft>) -> Result<()> {
+    fn draft_place(
+        &self,
+        scope: &Scope<'_>,
+        place: &Place<'_>,
+        drafts: &mut Vec<Draft>,
+    ) -> Result<()> {
         let s = &self.settings;
         let levels = Levels::new(scope.facts(), &place.cpus, scope.last_level());
         let refused = place.refused(scope);
         let sizes = self.sizes(scope, &levels, place.cpus.len())?;
-        for (&asked, &size) in s.ops.0.iter().flat_map(|op| sizes.iter().map(move |size| (op, size))) {
+        for (&asked, &size) in s
+            .ops
+            .0
+            .iter()
+            .flat_map(|op| sizes.iter().map(move |size| (op, size)))
+        {
             let fitted = fitted(asked, size)?;
             let level = levels.name(fitted.bytes);
-            for (&width, &pages) in s.width.0.iter().flat_map(|w| s.pages.0.iter().map(move |p| (w, p))) {
+            for (&width, &pages) in s
+                .width
+                .0
+                .iter()
+                .flat_map(|w| s.pages.0.iter().map(move |p| (w, p)))
+            {
                 scope.room_for(drafts.len() + 1)?;
-                let plain = StreamWork::new(fitted.operation, width, pages, &place.cpus, fitted.bytes);
-                let work = StreamWork { any_of_family: matches!(asked, Asked::BestOf(_)), ..plain };
+                let plain =
+                    StreamWork::new(fitted.operation, width, pages, &place.cpus, fitted.bytes);
+                let work = StreamWork {
+                    any_of_family: matches!(asked, Asked::BestOf(_)),
+                    ..plain
+                };
                 let mut draft = draft_point(scope, work, asked, &level);
                 draft.coordinates.extend(place.coordinates());
                 if let (Some(reason), Ok(_)) = (&refused, &draft.work) {
-                    draft.work = Err(Outcome::Unsupported { reason: reason.clone() });
+                    draft.work = Err(Outcome::Unsupported {
+                        reason: reason.clone(),
+                    });
                 }
                 let end = place.cpus.len() == 1 || place.cpus.len() >= place.curve.placing.len();
                 draft.expendable = if end { EXPENDABLE - 1 } else { EXPENDABLE };
@@ -207,18 +278,21 @@ impl Scaling {
 
     /// Whether the experiment beside it in the default profile answers all that it would.
     fn is_answered(&self, scope: &Scope<'_>) -> bool {
-        self.profile == Some(Detail::Levels) && scope.cpus.len() <= 2 && scope.experiments.contains(&"bandwidth")
+        self.profile == Some(Detail::Levels)
+            && scope.cpus.len() <= 2
+            && scope.experiments.contains(&"bandwidth")
     }
 
     /// Refuses a size of a model that says nothing.
     fn check_model(&self) -> Result<()> {
         match self.settings.model_size {
             Some(size) if size < LEAST_MODEL => Err(Error::usage(format!(
-                "model size not possible: {size}; the weights of a model take {LEAST_MODEL} or more; type --model-size 8GB"
+                "model size not possible: {size}; the weights of a model take {LEAST_MODEL} or \
+                 more; type --model-size 8GB"
             ))),
             Some(size) if self.reading().is_none() => Err(Error::usage(format!(
-                "nothing to hold a model of {size} against: no operation that reads only; a token takes a read of all \
-                 weights; type --ops read"
+                "nothing to hold a model of {size} against: no operation that reads only; a token \
+                 takes a read of all weights; type --ops read"
             ))),
             _ => Ok(()),
         }
@@ -226,23 +300,35 @@ impl Scaling {
 
     /// The first operation asked for that only reads.
     fn reading(&self) -> Option<Asked> {
-        self.settings.ops.0.iter().copied().find(|asked| asked.family() == Family::Read)
+        self.settings
+            .ops
+            .0
+            .iter()
+            .copied()
+            .find(|asked| asked.family() == Family::Read)
     }
 }
 
 impl Place<'_> {
     /// Why nothing is to be measured here, `None` where something is.
     fn refused(&self, scope: &Scope<'_>) -> Option<String> {
-        let (facts, threads) = (scope.facts(), self.cpus.len());
+        let facts = scope.facts();
+        let threads = self.cpus.len();
         let cpus = threads / self.per_cpu;
-        if let Some(quota) = facts.system.cpu_quota.get().filter(|&&quota| quota < cpus as f64) {
+        if let Some(quota) = facts
+            .system
+            .cpu_quota
+            .get()
+            .filter(|&&quota| quota < cpus as f64)
+        {
             let source = &facts.system.cpu_quota.source;
             return Some(format!(
-                "the control group allows {quota:.1} cpus' worth of time ({source}): {threads} threads would show the quota, \
-                 not the memory"
+                "the control group allows {quota:.1} cpus' worth of time ({source}): {threads} \
+                 threads would show the quota, not the memory"
             ));
         }
-        let chosen = self.placement != Placement::Spread || self.curve.kind.as_ref().is_some_and(|kind| kind != "all");
+        let chosen = self.placement != Placement::Spread
+            || self.curve.kind.as_ref().is_some_and(|kind| kind != "all");
         (chosen && facts.system.pinning.get() == Some(&false))
             .then(|| "this system lets nobody choose the cpu of a thread".to_owned())
     }
@@ -251,11 +337,21 @@ impl Place<'_> {
     fn coordinates(&self) -> Vec<(String, Coordinate)> {
         let number = |axis: &str, n: usize| (axis.to_owned(), Coordinate::Number(n as u64));
         let cores = self.curve.placing.cores_of(&self.cpus);
-        let kind = self.curve.kind.clone().map(|kind| ("kind".to_owned(), Coordinate::Name(kind)));
-        let placement = ("placement".to_owned(), Coordinate::Name(self.placement.to_string()));
+        let kind = self
+            .curve
+            .kind
+            .clone()
+            .map(|kind| ("kind".to_owned(), Coordinate::Name(kind)));
+        let placement = (
+            "placement".to_owned(),
+            Coordinate::Name(self.placement.to_string()),
+        );
         let cores = (cores < self.cpus.len()).then(|| number("cores", cores));
         let per_cpu = (self.per_cpu > 1).then(|| number("per_cpu", self.per_cpu));
-        [Some(placement), kind, cores, per_cpu].into_iter().flatten().collect()
+        [Some(placement), kind, cores, per_cpu]
+            .into_iter()
+            .flatten()
+            .collect()
     }
 }
 
@@ -265,17 +361,38 @@ impl Experiment for Scaling {
     }
 
     fn quantity(&self) -> Quantity {
-        Quantity { name: "bandwidth".to_owned(), unit: "B/s".to_owned(), higher_is_better: true }
+        Quantity {
+            name: "bandwidth".to_owned(),
+            unit: "B/s".to_owned(),
+            higher_is_better: true,
+        }
     }
 
     fn axes(&self) -> Vec<Axis> {
-        let names = ["operation", "kind", "placement", "level", "threads", "cores", "per_cpu", "width", "pages"];
-        names.map(axis).into_iter().chain(["size_bytes"].map(bytes_axis)).collect()
+        let names = [
+            "operation",
+            "kind",
+            "placement",
+            "level",
+            "threads",
+            "cores",
+            "per_cpu",
+            "width",
+            "pages",
+        ];
+        names
+            .map(axis)
+            .into_iter()
+            .chain(["size_bytes"].map(bytes_axis))
+            .collect()
     }
 
     fn draft(&self, scope: &Scope<'_>) -> Result<Vec<Draft>> {
         self.check_model()?;
-        check_sizes(self.settings.sizes.as_ref().map_or(&[], |sizes| &sizes.0), &self.settings.ops)?;
+        check_sizes(
+            self.settings.sizes.as_ref().map_or(&[], |sizes| &sizes.0),
+            &self.settings.ops,
+        )?;
         let mut drafts = Vec::new();
         if self.is_answered(scope) {
             return Ok(drafts);
@@ -292,17 +409,26 @@ impl Experiment for Scaling {
     fn adjustments(&self, scope: &Scope<'_>) -> Vec<String> {
         let mut told = rounded(self.settings.sizes.as_ref(), &self.settings.ops);
         let quota = &scope.facts().system.cpu_quota;
-        if let Some(cpus) = quota.get().filter(|&&cpus| cpus < scope.cpus.len() as f64 && !self.is_answered(scope)) {
+        if let Some(cpus) = quota
+            .get()
+            .filter(|&&cpus| cpus < scope.cpus.len() as f64 && !self.is_answered(scope))
+        {
             told.push(format!(
-                "scaling: the control group allows {cpus:.1} cpus' worth of time ({}): more threads than that are not measured, \
-                 because they would show the quota",
+                "scaling: the control group allows {cpus:.1} cpus' worth of time ({}): more \
+                 threads than that are not measured, because they would show the quota",
                 quota.source
             ));
         }
-        if let Some((model, total)) =
-            self.settings.model_size.zip(scope.facts().memory.total.get()).filter(|(m, t)| m > t)
+        if let Some((model, total)) = self
+            .settings
+            .model_size
+            .zip(scope.facts().memory.total.get())
+            .filter(|(m, t)| m > t)
         {
-            told.push(format!("scaling: a model of {model} does not fit into the {total} of memory of this machine"));
+            told.push(format!(
+                "scaling: a model of {model} does not fit into the {total} of \
+                 memory of this machine"
+            ));
         }
         told
     }
@@ -310,7 +436,11 @@ impl Experiment for Scaling {
     fn findings(&self, dataset: &Dataset) -> Vec<Finding> {
         let mut findings = findings::of(dataset);
         let model = self.settings.model_size.zip(self.reading());
-        findings.extend(model.and_then(|(size, asked)| findings::model(dataset, size, &asked.to_string(), MEMORY)));
+        findings.extend(
+            model.and_then(|(size, asked)| {
+                findings::model(dataset, size, &asked.to_string(), MEMORY)
+            }),
+        );
         findings
     }
 }

@@ -31,16 +31,25 @@ pub fn findings(dataset: &Dataset) -> Vec<Finding> {
     let key = |p: &Point| ["cpu", "pages", "repeat"].map(|axis| p.coordinates.get(axis).cloned());
     let mut groups: Vec<(Key, Group<'_>)> = Vec::new();
     for point in &dataset.points {
-        let at = groups.iter().position(|(k, _)| *k == key(point)).unwrap_or_else(|| {
-            groups.push((key(point), Group::default()));
-            groups.len() - 1
-        });
+        let at = groups
+            .iter()
+            .position(|(k, _)| *k == key(point))
+            .unwrap_or_else(|| {
+                groups.push((key(point), Group::default()));
+                groups.len() - 1
+            });
         groups[at].1.add(point);
     }
     let cpus = groups.iter().any(|(k, _)| k[0] != groups[0].0[0]);
     let one = |(key, group): &(Key, Group<'_>)| {
-        let cpu = key[0].as_ref().filter(|_| cpus).map(|cpu| format!(" on CPU {cpu}"));
-        let mode = key[1].as_ref().map(ToString::to_string).filter(|mode| *mode != PageMode::Base.to_string());
+        let cpu = key[0]
+            .as_ref()
+            .filter(|_| cpus)
+            .map(|cpu| format!(" on CPU {cpu}"));
+        let mode = key[1]
+            .as_ref()
+            .map(ToString::to_string)
+            .filter(|mode| *mode != PageMode::Base.to_string());
         let mode = mode.map(|mode| format!(" ({mode})"));
         group.findings(&(mode.unwrap_or_default() + &cpu.unwrap_or_default()))
     };
@@ -49,17 +58,26 @@ pub fn findings(dataset: &Dataset) -> Vec<Finding> {
 
 impl<'a> Group<'a> {
     fn add(&mut self, point: &'a Point) {
-        let Some(measured) = point.outcome.measured().filter(|m| m.verdict.grade != VerdictGrade::Rejected) else {
+        let Some(measured) = point
+            .outcome
+            .measured()
+            .filter(|m| m.verdict.grade != VerdictGrade::Rejected)
+        else {
             return;
         };
-        let (Some(entries), Some(pass)) = (point.number("entries"), point.number("pass")) else { return };
+        let (Some(entries), Some(pass)) = (point.number("entries"), point.number("pass")) else {
+            return;
+        };
         let which = match point.name("operation") {
             Some(SPREAD) => 0,
             Some(PACKED) => 1,
             _ => return,
         };
         let granted = measured.evidence.pages.granted_share.unwrap_or(0.0);
-        if which == 0 && point.name("pages") != Some(PageMode::Base.to_string().as_str()) && granted < GRANTED {
+        if which == 0
+            && point.name("pages") != Some(PageMode::Base.to_string().as_str())
+            && granted < GRANTED
+        {
             self.elsewhere = Some(self.elsewhere.map_or(granted, |least| least.min(granted)));
             return;
         }
@@ -81,15 +99,26 @@ impl<'a> Group<'a> {
     fn curve(&self) -> Vec<Place> {
         let mut curve: Vec<Place> = Vec::new();
         for (&(entries, pass), pair) in &self.pairs {
-            let [Some(spread), Some(packed)] = pair.map(|p| p.and_then(|p| p.outcome.measured())) else { continue };
+            let [Some(spread), Some(packed)] = pair.map(|p| p.and_then(|p| p.outcome.measured()))
+            else {
+                continue;
+            };
             if pass == 0 {
-                let (spread, packed) = (spread.summary.median, packed.summary.median);
-                curve.push(Place { entries, spread, packed, ..Place::default() });
+                let spread = spread.summary.median;
+                let packed = packed.summary.median;
+                curve.push(Place {
+                    entries,
+                    spread,
+                    packed,
+                    ..Place::default()
+                });
             }
             let place = curve.last_mut().filter(|place| place.entries == entries);
             if let (Some(place), Ok(pass)) = (place, usize::try_from(pass)) {
                 let packed = rounds(packed);
-                let both = rounds(spread).into_iter().filter_map(|(k, value)| Some((k, value - packed.get(&k)?)));
+                let both = rounds(spread)
+                    .into_iter()
+                    .filter_map(|(k, value)| Some((k, value - packed.get(&k)?)));
                 if let Some(differences) = place.passes.get_mut(pass) {
                     *differences = both.collect();
                 }
@@ -100,8 +129,13 @@ impl<'a> Group<'a> {
 
     /// The points of `least` to `most` pages.
     fn points(&self, least: u64, most: u64) -> Vec<&'a Point> {
-        let inside = self.pairs.iter().filter(|((entries, _), _)| (least..=most).contains(entries));
-        inside.flat_map(|(_, pair)| pair.iter().copied().flatten()).collect()
+        let inside = self
+            .pairs
+            .iter()
+            .filter(|((entries, _), _)| (least..=most).contains(entries));
+        inside
+            .flat_map(|(_, pair)| pair.iter().copied().flatten())
+            .collect()
     }
 
     /// `on` says in words which pages and which CPU these are.
@@ -109,28 +143,38 @@ impl<'a> Group<'a> {
         let mut findings = Vec::new();
         if let Some(granted) = self.elsewhere {
             let text = format!(
-                "Chains that were to lie in huge pages{on} were seen to do so to {:.0}% only: they say nothing about TLBs.",
+                "Chains that were to lie in huge pages{on} were seen to do so to {:.0}% only: \
+                 they say nothing about TLBs.",
                 granted * 100.0
             );
             let values = BTreeMap::from([("granted_share".to_owned(), granted)]);
             findings.push(Finding::note("tlb-pages", text).with(values));
         }
-        let (Some((page, line)), mut curve) = (self.sizes(), self.curve()) else { return findings };
-        let Some(most) = curve.last().map(|place| place.entries) else { return findings };
+        let (Some((page, line)), mut curve) = (self.sizes(), self.curve()) else {
+            return findings;
+        };
+        let Some(most) = curve.last().map(|place| place.entries) else {
+            return findings;
+        };
         let all = curve.len();
         curve.retain(|place| place.passes.iter().all(|pass| pass.len() >= FEWEST_ROUNDS));
         if curve.len() * 2 < all {
             let text = format!(
-                "No TLB level can be told for {page} pages{on}: fewer than {FEWEST_ROUNDS} rounds of most points."
+                "No TLB level can be told for {page} pages{on}: fewer than {FEWEST_ROUNDS} rounds \
+                 of most points."
             );
             findings.push(Finding::note("tlb-rounds", text));
             return findings;
         }
-        let Found { boundaries, rejected } = levels(&curve, page.0 / line.0.max(1));
+        let Found {
+            boundaries,
+            rejected,
+        } = levels(&curve, page.0 / line.0.max(1));
         if boundaries.is_empty() {
             let text = format!("No TLB level shows for up to {most} {page} pages{on}.");
-            let values =
-                [("page_bytes", page.0), ("entries", most)].map(|(name, n)| (name.to_owned(), n as f64)).into();
+            let values = [("page_bytes", page.0), ("entries", most)]
+                .map(|(name, n)| (name.to_owned(), n as f64))
+                .into();
             let none = Finding::shown_by(self.points(0, u64::MAX), "tlb-none", text);
             findings.extend(none.map(|finding| finding.with(values)));
         }
@@ -146,30 +190,60 @@ impl<'a> Group<'a> {
 /// The median of the clean samples of each round.
 fn rounds(measured: &Measured) -> BTreeMap<(u32, u32), f64> {
     let mut rounds: BTreeMap<(u32, u32), Vec<f64>> = BTreeMap::new();
-    for sample in measured.samples.iter().filter(|sample| sample.dirty.is_none()) {
-        rounds.entry((sample.allocation, sample.round)).or_default().push(sample.value);
+    for sample in measured
+        .samples
+        .iter()
+        .filter(|sample| sample.dirty.is_none())
+    {
+        rounds
+            .entry((sample.allocation, sample.round))
+            .or_default()
+            .push(sample.value);
     }
-    rounds.into_iter().filter_map(|(round, values)| Some((round, median(&values)?))).collect()
+    rounds
+        .into_iter()
+        .filter_map(|(round, values)| Some((round, median(&values)?)))
+        .collect()
 }
 
 /// A range of entries wider than this factor is told with the number in it that is most likely.
 const WIDE: f64 = 1.5;
 
-/// `First-level TLB for 4 KiB pages: 64 to 76 entries (reach 256 KiB), a miss costs 2.1 ns (1.9 to 2.3).`
-fn level(points: Vec<&Point>, index: usize, boundary: &Boundary, page: Bytes, on: &str) -> Option<Finding> {
+/// `First-level TLB for 4 KiB pages: 64 to 76 entries (reach 256 KiB), a miss costs 2.1 ns (1.9 to
+/// 2.3).`
+fn level(
+    points: Vec<&Point>,
+    index: usize,
+    boundary: &Boundary,
+    page: Bytes,
+    on: &str,
+) -> Option<Finding> {
     let name = match index {
         0 => "First-level TLB",
         1 => "Second-level TLB",
         // No processor is known to have a third one for data.
-        _ => "Further level of translation (a TLB, a walk cache, or page tables that leave a cache)",
+        _ => {
+            "Further level of translation (a TLB, a walk cache, or page tables that leave a cache)"
+        }
     };
-    let Boundary { last, first, entries, settled, cost, interval } = boundary;
+    let Boundary {
+        last,
+        first,
+        entries,
+        settled,
+        cost,
+        interval,
+    } = boundary;
     let reach = Bytes(last * page.0);
     let wide = *first as f64 > *last as f64 * WIDE;
-    let likely = if wide { format!(", most likely about {entries}") } else { String::new() };
+    let likely = if wide {
+        format!(", most likely about {entries}")
+    } else {
+        String::new()
+    };
     let text = format!(
-        "{name} for {page} pages{on}: {last} to {first} entries{likely} (reach {reach}), a miss costs {cost:.1} ns ({:.1} to \
-         {:.1}).",
+        "{name} for {page} pages{on}: {last} to {first} entries{likely} (reach {reach}), a miss \
+         costs {cost:.1} ns ({:.1} to {:.1}).",
         interval.low, interval.high
     );
     let values = [
@@ -184,22 +258,34 @@ fn level(points: Vec<&Point>, index: usize, boundary: &Boundary, page: Bytes, on
         ("miss_low_ns", interval.low),
         ("miss_high_ns", interval.high),
     ];
-    let values = values.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+    let values = values
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), value))
+        .collect();
     Some(Finding::shown_by(points, "tlb-level", text)?.with(values))
 }
 
 /// The rises that are no levels, with the reasons, as one sentence.
-fn not_counted(points: Vec<&Point>, rejected: &[Rejected], page: Bytes, on: &str) -> Option<Finding> {
+fn not_counted(
+    points: Vec<&Point>,
+    rejected: &[Rejected],
+    page: Bytes,
+    on: &str,
+) -> Option<Finding> {
     let one = |r: &Rejected| {
         let why = match r.why {
             Why::NoPersistence => "the next numbers of pages are lower again".to_owned(),
             Why::GoneAgain(entries) => format!("gone again from {entries} on"),
             Why::TouchesFloor => "no more than noise may do".to_owned(),
             Why::NotConfirmed => "not confirmed by the second pass".to_owned(),
-            Why::AtTheEnd => "too near the largest number to know; --max-pages may allow more".to_owned(),
+            Why::AtTheEnd => {
+                "too near the largest number to know; --max-pages may allow more".to_owned()
+            }
             Why::TooSmall => "too little for a TLB miss".to_owned(),
             Why::CacheEnds => "a data cache ends there, which costs as much".to_owned(),
-            Why::KeepsRising => "no level follows it: page tables that leave the caches, or noise".to_owned(),
+            Why::KeepsRising => {
+                "no level follows it: page tables that leave the caches, or noise".to_owned()
+            }
         };
         format!("{:.1} ns from {} to {} ({why})", r.rise, r.last, r.first)
     };
@@ -207,7 +293,10 @@ fn not_counted(points: Vec<&Point>, rejected: &[Rejected], page: Bytes, on: &str
     if rejected.len() > MOST_NAMED {
         words.push(format!("{} more", rejected.len() - MOST_NAMED));
     }
-    let text = format!("Rises over numbers of {page} pages{on} that count as no TLB level: {}.", words.join(", "));
+    let text = format!(
+        "Rises over numbers of {page} pages{on} that count as no TLB level: {}.",
+        words.join(", ")
+    );
     let values = BTreeMap::from([("rejected".to_owned(), rejected.len() as f64)]);
     let points = points.into_iter().filter(|_| !rejected.is_empty());
     Some(Finding::shown_by(points, "tlb-rejected", text)?.with(values))

@@ -22,7 +22,9 @@ use units::{Bytes, CpuList, Nanos, read_like};
 /// Which TLBs to look for, and how closely.
 #[derive(Debug, Clone, PartialEq, Eq, clap::Args)]
 pub struct Settings {
-    /// Pages: 4k (base pages), thp (transparent huge pages), huge (reserved huge pages), huge-1GiB (of one of several pools), best (the largest of these that there are) [default: all that there are]
+    /// Pages: 4k (base pages), thp (transparent huge pages), huge (reserved huge pages), huge-1GiB
+    /// (of one of several pools), best (the largest of these that there are) [default: all that
+    /// there are]
     #[arg(long, value_name = "LIST")]
     pub pages: Option<PageModes>,
 
@@ -54,13 +56,15 @@ const FEWEST: u64 = 8;
 const GIGANTIC: Bytes = Bytes(1 << 29);
 const FEWEST_GIGANTIC: u64 = 2;
 
-/// The most base pages: second-level TLBs have up to 4096 entries, and what lies behind them shows beyond.
+/// The most base pages: second-level TLBs have up to 4096 entries, and what lies behind them shows
+/// beyond.
 const MOST_BASE: u64 = 65536;
 
 /// Base pages by default are no more than this, however large each is.
 const MOST_BASE_BYTES: u64 = 1 << 30;
 
-/// In the default profile: base pages beyond every second-level TLB in use, rounds, and the length of a sample.
+/// In the default profile: base pages beyond every second-level TLB in use, rounds, and the length
+/// of a sample.
 const BRIEF_PAGES: u32 = 8192;
 const BRIEF_ROUNDS: u32 = 8;
 const BRIEF_SAMPLE: Nanos = Nanos(0.3e6);
@@ -72,7 +76,8 @@ const MOST_LARGE: u64 = 2048;
 #[derive(Debug, Clone)]
 pub struct Tlb {
     settings: Settings,
-    /// Numbers of larger pages to try: fewer in profiles, where base pages are what most programs have.
+    /// Numbers of larger pages to try: fewer in profiles, where base pages are what most programs
+    /// have.
     large: Density,
     /// Whether it has little time.
     brief: bool,
@@ -91,7 +96,11 @@ struct Spot {
 impl Tlb {
     /// With the user's settings.
     pub fn new(settings: Settings) -> Self {
-        Self { large: settings.density, settings, brief: false }
+        Self {
+            large: settings.density,
+            settings,
+            brief: false,
+        }
     }
 
     /// As part of a profile.
@@ -100,7 +109,16 @@ impl Tlb {
         let density = if brief { Density::Low } else { Density::Medium };
         let pages = brief.then(|| PageModes(vec![PageMode::Base]));
         let max_pages = brief.then_some(Count(BRIEF_PAGES));
-        Self { settings: Settings { pages, density, max_pages, cpus: None }, large: Density::Low, brief }
+        Self {
+            settings: Settings {
+                pages,
+                density,
+                max_pages,
+                cpus: None,
+            },
+            large: Density::Low,
+            brief,
+        }
     }
 
     /// The numbers of pages to try, in pages of `page` bytes.
@@ -108,17 +126,29 @@ impl Tlb {
         let most = match (self.settings.max_pages, pages) {
             (Some(Count(most)), _) if u64::from(most) < FEWEST => {
                 return Err(Error::usage(format!(
-                    "too few pages: {most}; a chain is spread over {FEWEST} pages or more; type --max-pages 4096"
+                    "too few pages: {most}; a chain is spread over {FEWEST} pages or more; type \
+                     --max-pages 4096"
                 )));
             }
             (Some(Count(most)), _) => u64::from(most),
-            (None, PageMode::Base) => (MOST_BASE_BYTES / page.0.max(1)).clamp(MOST_LARGE, MOST_BASE),
+            (None, PageMode::Base) => {
+                (MOST_BASE_BYTES / page.0.max(1)).clamp(MOST_LARGE, MOST_BASE)
+            }
             (None, _) => MOST_LARGE,
         };
-        let density = if pages == PageMode::Base { self.settings.density } else { self.large };
+        let density = if pages == PageMode::Base {
+            self.settings.density
+        } else {
+            self.large
+        };
         let steps = density.steps();
-        let first = if page >= GIGANTIC { FEWEST_GIGANTIC } else { FEWEST };
-        let number = |i: u32| (first as f64 * (f64::from(i) / f64::from(steps)).exp2()).round() as u64;
+        let first = if page >= GIGANTIC {
+            FEWEST_GIGANTIC
+        } else {
+            FEWEST
+        };
+        let number =
+            |i: u32| (first as f64 * (f64::from(i) / f64::from(steps)).exp2()).round() as u64;
         let mut numbers: Vec<u64> = (0..).map(number).take_while(|&n| n <= most).collect();
         numbers.dedup();
         Ok(numbers)
@@ -128,7 +158,13 @@ impl Tlb {
 impl Spot {
     /// The spread chain and the packed one, with orders of their own in each pass.
     fn works(&self, seed: u64, pass: u64) -> [ChaseWork; 2] {
-        let Spot { cpu, pages, page, line, entries } = *self;
+        let Spot {
+            cpu,
+            pages,
+            page,
+            line,
+            entries,
+        } = *self;
         let chain = |name: &str, bytes: Bytes, shape: ChainShape| {
             let seed = derive(seed, name, entries ^ (pass << 48));
             ChaseWork {
@@ -145,24 +181,37 @@ impl Spot {
             }
         };
         [
-            chain(SPREAD, Bytes(entries.saturating_mul(page.0)), ChainShape::OnePerPage(page)),
-            chain(PACKED, Bytes(entries.saturating_mul(line.0)), ChainShape::GlobalRandom),
+            chain(
+                SPREAD,
+                Bytes(entries.saturating_mul(page.0)),
+                ChainShape::OnePerPage(page),
+            ),
+            chain(
+                PACKED,
+                Bytes(entries.saturating_mul(line.0)),
+                ChainShape::GlobalRandom,
+            ),
         ]
     }
 
-    /// What is known of both chains beforehand: that the spread one cannot lie in this machine's memory, and why.
+    /// What is known of both chains beforehand: that the spread one cannot lie in this machine's
+    /// memory, and why.
     fn known(&self, scope: &Scope<'_>, spread: &ChaseWork) -> Option<Outcome> {
         let facts = scope.facts();
         let spread = Work::Chase(spread.clone());
-        let (entries, page, usable) = (self.entries, self.page, scope.usable());
+        let entries = self.entries;
+        let page = self.page;
+        let usable = scope.usable();
         if MemoryPlan::of([&spread], facts, true).total() > usable {
-            let reason = format!("{entries} pages of {page} do not fit into the {usable} that may be used");
+            let reason =
+                format!("{entries} pages of {page} do not fit into the {usable} that may be used");
             return Some(Outcome::Skipped { reason });
         }
         lacking_pages(&spread, facts)
     }
 
-    /// Both chains of both passes, each beside its partner so that they are measured one right after the other.
+    /// Both chains of both passes, each beside its partner so that they are measured one right
+    /// after the other.
     fn draft(&self, scope: &Scope<'_>) -> Vec<Draft> {
         let mut drafts = Vec::new();
         for pass in 0..2 {
@@ -176,7 +225,12 @@ impl Spot {
                     Err(reason) => Err(Outcome::Unsupported { reason }),
                     Ok(_) => known.clone().map_or(Ok(Work::Chase(work)), Err),
                 };
-                drafts.push(Draft { coordinates, work, bound: Bound::Unknown, expendable });
+                drafts.push(Draft {
+                    coordinates,
+                    work,
+                    bound: Bound::Unknown,
+                    expendable,
+                });
             }
         }
         drafts
@@ -185,7 +239,10 @@ impl Spot {
     fn coordinates(&self, operation: &str, pass: u64, work: &ChaseWork) -> Coordinates {
         let number = Coordinate::Number;
         Coordinates::from([
-            ("operation".to_owned(), Coordinate::Name(operation.to_owned())),
+            (
+                "operation".to_owned(),
+                Coordinate::Name(operation.to_owned()),
+            ),
             ("kernel".to_owned(), Coordinate::Name(chase_name(1, false))),
             ("pages".to_owned(), Coordinate::Name(self.pages.to_string())),
             ("entries".to_owned(), number(self.entries)),
@@ -203,24 +260,53 @@ impl Experiment for Tlb {
     }
 
     fn quantity(&self) -> Quantity {
-        Quantity { name: "latency".to_owned(), unit: "ns".to_owned(), higher_is_better: false }
+        Quantity {
+            name: "latency".to_owned(),
+            unit: "ns".to_owned(),
+            higher_is_better: false,
+        }
     }
 
     fn axes(&self) -> Vec<Axis> {
-        let names = ["pages", "entries", "operation", "pass", "kernel", "threads", "cpu"];
-        names.map(axis).into_iter().chain([bytes_axis("size_bytes")]).collect()
+        let names = [
+            "pages",
+            "entries",
+            "operation",
+            "pass",
+            "kernel",
+            "threads",
+            "cpu",
+        ];
+        names
+            .map(axis)
+            .into_iter()
+            .chain([bytes_axis("size_bytes")])
+            .collect()
     }
 
     fn draft(&self, scope: &Scope<'_>) -> Result<Vec<Draft>> {
         let facts = scope.facts();
-        let modes = self.settings.pages.as_ref().map_or_else(|| available(facts), |pages| pages.on(facts));
+        let modes = self
+            .settings
+            .pages
+            .as_ref()
+            .map_or_else(|| available(facts), |pages| pages.on(facts));
         let mut drafts = Vec::new();
         for cpu in chosen_cpus(self.settings.cpus.as_ref(), "--cpus", scope)? {
             let line = line_of(scope, cpu);
             for &pages in &modes {
                 let page = page_bytes(pages, facts);
                 for entries in self.numbers(pages, page)? {
-                    drafts.extend(Spot { cpu, pages, page, line, entries }.draft(scope));
+                    drafts.extend(
+                        Spot {
+                            cpu,
+                            pages,
+                            page,
+                            line,
+                            entries,
+                        }
+                        .draft(scope),
+                    );
                     scope.room_for(drafts.len())?;
                 }
             }
@@ -236,13 +322,30 @@ impl Experiment for Tlb {
         true
     }
 
-    /// Few samples: what a boundary rests on is many points that agree. In the default profile they are short ones, of which
-    /// hundreds of loads are still enough. Two chains that are held against each other stand still as often.
+    /// Few samples: what a boundary rests on is many points that agree. In the default profile they
+    /// are short ones, of which hundreds of loads are still enough. Two chains that are held
+    /// against each other stand still as often.
     fn sampling(&self, general: Sampling) -> Sampling {
-        let (per_round, rounds) = if self.brief { (2, BRIEF_ROUNDS) } else { (4, 12) };
-        let length = if self.brief { general.length.min(BRIEF_SAMPLE) } else { general.length };
-        let (per_round, rounds) = (general.per_round.min(per_round), general.rounds.min(rounds));
-        Sampling { length, in_memory: 1.0, per_round, rounds, target: 0.0, ..general }
+        let (per_round, rounds) = if self.brief {
+            (2, BRIEF_ROUNDS)
+        } else {
+            (4, 12)
+        };
+        let length = if self.brief {
+            general.length.min(BRIEF_SAMPLE)
+        } else {
+            general.length
+        };
+        let per_round = general.per_round.min(per_round);
+        let rounds = general.rounds.min(rounds);
+        Sampling {
+            length,
+            in_memory: 1.0,
+            per_round,
+            rounds,
+            target: 0.0,
+            ..general
+        }
     }
 
     fn rebuilds_chains(&self) -> bool {

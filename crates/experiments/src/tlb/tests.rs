@@ -18,8 +18,8 @@ struct Chip {
     memory: f64,
     /// Doublings that a transition of a TLB takes, from the first pages that miss to where all do.
     ramp: f64,
-    /// Share of the rise behind the first cache that the spread chain keeps paying more than the packed one: a
-    /// prefetcher of neighbouring lines helps the packed chain alone.
+    /// Share of the rise behind the first cache that the spread chain keeps paying more than the
+    /// packed one: a prefetcher of neighbouring lines helps the packed chain alone.
     prefetched: f64,
 }
 
@@ -43,44 +43,78 @@ impl Chip {
     /// With 48 KiB, 1 MiB and a larger cache.
     fn new(tlbs: &[(f64, f64)]) -> Self {
         let caches = vec![(768.0, 1.0), (16384.0, 3.5), (500e3, 12.0)];
-        Self { tlbs: tlbs.to_vec(), caches, memory: 95.0, ramp: 0.0, prefetched: 0.0 }
+        Self {
+            tlbs: tlbs.to_vec(),
+            caches,
+            memory: 95.0,
+            ramp: 0.0,
+            prefetched: 0.0,
+        }
     }
 
     /// A load of a chain of so many nodes in so many pages.
     fn load(&self, nodes: f64, pages: f64) -> f64 {
-        let cache = self.caches.iter().find(|(lines, _)| nodes <= *lines).map_or(self.memory, |(_, load)| *load);
+        let cache = self
+            .caches
+            .iter()
+            .find(|(lines, _)| nodes <= *lines)
+            .map_or(self.memory, |(_, load)| *load);
         let missing = |entries: f64| match (pages / entries).log2() {
             beyond if beyond <= 0.0 => 0.0,
             beyond if beyond >= self.ramp => 1.0,
             beyond => beyond / self.ramp,
         };
-        cache + self.tlbs.iter().map(|(entries, miss)| miss * missing(*entries)).sum::<f64>()
+        cache
+            + self
+                .tlbs
+                .iter()
+                .map(|(entries, miss)| miss * missing(*entries))
+                .sum::<f64>()
     }
 
     /// What the two chains show at each of `entries`.
     fn curve(&self, entries: &[u64], noise: Noise, random: &mut SplitMix64) -> Vec<Place> {
-        entries.iter().map(|&n| self.place(n, noise, random)).collect()
+        entries
+            .iter()
+            .map(|&n| self.place(n, noise, random))
+            .collect()
     }
 
     fn place(&self, entries: u64, noise: Noise, random: &mut SplitMix64) -> Place {
         let nodes = entries as f64;
         let beyond_first = self.caches.first().is_some_and(|(lines, _)| nodes > *lines);
-        let rise = self.caches.get(1).map_or(0.0, |second| second.1 - self.caches[0].1);
-        let apart = if beyond_first { self.prefetched * rise } else { 0.0 };
+        let rise = self
+            .caches
+            .get(1)
+            .map_or(0.0, |second| second.1 - self.caches[0].1);
+        let apart = if beyond_first {
+            self.prefetched * rise
+        } else {
+            0.0
+        };
         let spread = self.load(nodes, nodes) + apart;
         let packed = self.load(nodes, (nodes / RATIO as f64).ceil());
         let passes = [(); 2].map(|()| {
             let lies = [(); 2].map(|()| 1.0 + noise.placement * normal(random));
             let round = |round| {
                 let mut seen = |value: f64, lies: f64| {
-                    let wild = if random.fraction() < noise.wild { 2.0 } else { 1.0 };
+                    let wild = if random.fraction() < noise.wild {
+                        2.0
+                    } else {
+                        1.0
+                    };
                     value * lies * wild * (1.0 + noise.jitter * normal(random))
                 };
                 ((0, round), seen(spread, lies[0]) - seen(packed, lies[1]))
             };
             (0..ROUNDS).map(round).collect()
         });
-        Place { entries, spread, packed, passes }
+        Place {
+            entries,
+            spread,
+            packed,
+            passes,
+        }
     }
 }
 
@@ -93,7 +127,10 @@ fn grid(steps: u32, most: u64) -> Vec<u64> {
 }
 
 fn exact(chip: &Chip) -> Found {
-    levels(&chip.curve(&grid(4, 65536), Noise::default(), &mut SplitMix64::new(1)), RATIO)
+    levels(
+        &chip.curve(&grid(4, 65536), Noise::default(), &mut SplitMix64::new(1)),
+        RATIO,
+    )
 }
 
 fn ranges(found: &Found) -> Vec<(u64, u64)> {
@@ -105,7 +142,10 @@ fn one_two_and_three_levels_are_found_where_they_are() {
     let levels = [(64.0, 2.0), (1536.0, 8.0), (10000.0, 20.0)];
     for count in 0..=levels.len() {
         let found = exact(&Chip::new(&levels[..count]));
-        assert_eq!(ranges(&found), [(64, 76), (1448, 1722), (9742, 11585)][..count]);
+        assert_eq!(
+            ranges(&found),
+            [(64, 76), (1448, 1722), (9742, 11585)][..count]
+        );
         assert_eq!(found.rejected, []);
         for (boundary, (_, miss)) in found.boundaries.iter().zip(levels) {
             assert!(
@@ -122,15 +162,22 @@ fn one_two_and_three_levels_are_found_where_they_are() {
 #[test]
 fn every_density_finds_the_levels() {
     let chip = Chip::new(&[(96.0, 1.8), (2048.0, 9.0)]);
-    for (steps, expected) in
-        [(2, [(91, 128), (2048, 2896)]), (4, [(91, 108), (2048, 2435)]), (8, [(91, 99), (2048, 2233)])]
-    {
-        let curve = chip.curve(&grid(steps, 65536), Noise::default(), &mut SplitMix64::new(1));
+    for (steps, expected) in [
+        (2, [(91, 128), (2048, 2896)]),
+        (4, [(91, 108), (2048, 2435)]),
+        (8, [(91, 99), (2048, 2233)]),
+    ] {
+        let curve = chip.curve(
+            &grid(steps, 65536),
+            Noise::default(),
+            &mut SplitMix64::new(1),
+        );
         assert_eq!(ranges(&levels(&curve, RATIO)), expected, "{steps}");
     }
 }
 
-/// Zen 4 as one of its guests saw it: 512 lines of L1, of which the packed chain loses a little less.
+/// Zen 4 as one of its guests saw it: 512 lines of L1, of which the packed chain loses a little
+/// less.
 fn with_prefetch(share: f64) -> Chip {
     let mut chip = Chip::new(&[(72.0, 1.9), (3072.0, 15.0)]);
     chip.caches[0] = (512.0, 1.1);
@@ -140,9 +187,17 @@ fn with_prefetch(share: f64) -> Chip {
 
 #[test]
 fn the_end_of_a_data_cache_is_no_tlb_and_hides_none_behind_it() {
-    for (share, rejection) in [(0.12, Why::TooSmall), (0.25, Why::CacheEnds), (0.45, Why::CacheEnds)] {
+    for (share, rejection) in [
+        (0.12, Why::TooSmall),
+        (0.25, Why::CacheEnds),
+        (0.45, Why::CacheEnds),
+    ] {
         for steps in [2, 4, 8] {
-            let curve = with_prefetch(share).curve(&grid(steps, 16384), Noise::default(), &mut SplitMix64::new(1));
+            let curve = with_prefetch(share).curve(
+                &grid(steps, 16384),
+                Noise::default(),
+                &mut SplitMix64::new(1),
+            );
             let found = levels(&curve, RATIO);
             let costs: Vec<f64> = found.boundaries.iter().map(|b| b.cost.round()).collect();
             assert_eq!(costs, [2.0, 15.0], "{share} {steps}");
@@ -168,7 +223,10 @@ fn caches_that_end_in_both_chains_are_no_tlbs() {
         chip.caches = vec![(lines, 1.0), (lines * 8.0, 4.0)];
         let mut random = SplitMix64::new(lines as u64);
         for jitter in [0.0, 0.02] {
-            let noise = Noise { jitter, ..Noise::default() };
+            let noise = Noise {
+                jitter,
+                ..Noise::default()
+            };
             let found = levels(&chip.curve(&grid(4, 65536), noise, &mut random), RATIO);
             assert_eq!(found.boundaries, [], "{lines} {jitter}");
         }
@@ -178,53 +236,92 @@ fn caches_that_end_in_both_chains_are_no_tlbs() {
 #[test]
 fn a_transition_of_several_places_is_one_level_from_where_it_begins_to_its_middle() {
     for ramp in [0.5, 1.0, 1.5, 2.0] {
-        let chip = Chip { ramp, ..Chip::new(&[(64.0, 4.0), (2048.0, 20.0)]) };
+        let chip = Chip {
+            ramp,
+            ..Chip::new(&[(64.0, 4.0), (2048.0, 20.0)])
+        };
         let found = exact(&chip);
-        assert_eq!(found.boundaries.iter().map(|b| b.last).collect::<Vec<u64>>(), [64, 2048], "{ramp}: {found:?}");
+        assert_eq!(
+            found
+                .boundaries
+                .iter()
+                .map(|b| b.last)
+                .collect::<Vec<u64>>(),
+            [64, 2048],
+            "{ramp}: {found:?}"
+        );
         for (boundary, entries) in found.boundaries.iter().zip([64.0, 2048.0]) {
             let middle = boundary.first as f64 / (entries * 2f64.powf(ramp / 2.0));
             assert!((0.99..=1.2).contains(&middle), "{ramp} {boundary:?}");
-            assert!((boundary.last..=boundary.first).contains(&boundary.entries), "{ramp} {boundary:?}");
+            assert!(
+                (boundary.last..=boundary.first).contains(&boundary.entries),
+                "{ramp} {boundary:?}"
+            );
             let complete = entries * 2f64.powf(ramp);
-            assert!((boundary.settled as f64 / complete).log2().abs() < 0.3, "{ramp} {boundary:?}");
+            assert!(
+                (boundary.settled as f64 / complete).log2().abs() < 0.3,
+                "{ramp} {boundary:?}"
+            );
         }
         // Where the transition is long, the packed chain begins to miss the first TLB meanwhile.
-        assert!((found.boundaries[1].cost - 20.0).abs() < 4.1, "{ramp}: {found:?}");
+        assert!(
+            (found.boundaries[1].cost - 20.0).abs() < 4.1,
+            "{ramp}: {found:?}"
+        );
     }
 }
 
 #[test]
 fn a_tlb_that_wears_off_has_its_entries_inside_of_the_range() {
-    // What five runs of a Raptor Cove core in a virtual machine showed, 96 and 2048 entries by its vendor: half of them is
-    // lost at the size, as where sets fill unevenly.
-    let missing = |pages: f64, entries: f64, steepness: f64| 1.0 - 1.0 / (1.0 + (pages / entries).powf(steepness));
-    let spread = |n: u64| 2.4 * missing(n as f64, 96.0, 64.0) + 13.5 * missing(n as f64, 2048.0, 7.0);
+    // What five runs of a Raptor Cove core in a virtual machine showed, 96 and 2048 entries by its
+    // vendor: half of them is lost at the size, as where sets fill unevenly.
+    let missing = |pages: f64, entries: f64, steepness: f64| {
+        1.0 - 1.0 / (1.0 + (pages / entries).powf(steepness))
+    };
+    let spread =
+        |n: u64| 2.4 * missing(n as f64, 96.0, 64.0) + 13.5 * missing(n as f64, 2048.0, 7.0);
     let values: Vec<f64> = grid(4, 16384).into_iter().map(spread).collect();
     let found = levels(&of(&values), RATIO * 100);
-    let [first, second] = &found.boundaries[..] else { panic!("{found:?}") };
+    let [first, second] = &found.boundaries[..] else {
+        panic!("{found:?}")
+    };
     assert!(first.last <= 96 && 96 <= first.first, "{first:?}");
-    assert!(second.last <= 2048 && 2048 <= second.first && second.first <= 2896, "{second:?}");
-    assert!((second.last..=second.first).contains(&second.entries), "{second:?}");
+    assert!(
+        second.last <= 2048 && 2048 <= second.first && second.first <= 2896,
+        "{second:?}"
+    );
+    assert!(
+        (second.last..=second.first).contains(&second.entries),
+        "{second:?}"
+    );
 }
 
 #[test]
 fn the_tail_of_a_tlb_that_keeps_a_part_is_no_second_one_and_a_second_one_behind_it_is() {
-    // The finer the steps of the tail are beside the noise, the more of them look like a step of their own.
+    // The finer the steps of the tail are beside the noise, the more of them look like a step of
+    // their own.
     let missing = |pages: u64, entries: u64| 1.0 - (entries as f64 / pages as f64).min(1.0);
     for second in [None, Some(1024)] {
         let mut wrong = 0;
         for seed in 0..200 {
             let mut random = SplitMix64::new(seed);
-            let cost = |n: u64| 1.2 * missing(n, 48) + second.map_or(0.0, |entries| 8.0 * missing(n, entries));
+            let cost = |n: u64| {
+                1.2 * missing(n, 48) + second.map_or(0.0, |entries| 8.0 * missing(n, entries))
+            };
             let values: Vec<f64> = grid(4, 8192).into_iter().map(cost).collect();
             let mut curve = of(&values);
-            for value in curve.iter_mut().flat_map(|place| &mut place.passes).flat_map(|pass| pass.values_mut()) {
+            for value in curve
+                .iter_mut()
+                .flat_map(|place| &mut place.passes)
+                .flat_map(|pass| pass.values_mut())
+            {
                 *value += 0.06 * normal(&mut random);
             }
             let found = levels(&curve, RATIO * 100);
             let entries: Vec<u64> = [48].into_iter().chain(second).collect();
             let near = |(b, e): (&Boundary, &u64)| is_of(b, *e as f64, 2f64.powf(0.25) * 1.01);
-            let right = found.boundaries.len() == entries.len() && found.boundaries.iter().zip(&entries).all(near);
+            let right = found.boundaries.len() == entries.len()
+                && found.boundaries.iter().zip(&entries).all(near);
             wrong += usize::from(!right);
         }
         // 107 without the rule, where there is no second one.
@@ -255,8 +352,15 @@ fn a_slope_that_no_level_follows_is_no_third_tlb() {
 fn of(values: &[f64]) -> Vec<Place> {
     let entries = grid(4, 1 << 20);
     let place = |(&entries, &value): (&u64, &f64)| {
-        let pass = (0..ROUNDS).map(|round| ((0, round), value)).collect::<super::analysis::Differences>();
-        Place { entries, spread: 2.0 + value, packed: 2.0, passes: [pass.clone(), pass] }
+        let pass = (0..ROUNDS)
+            .map(|round| ((0, round), value))
+            .collect::<super::analysis::Differences>();
+        Place {
+            entries,
+            spread: 2.0 + value,
+            packed: 2.0,
+            passes: [pass.clone(), pass],
+        }
     };
     entries.iter().zip(values).map(place).collect()
 }
@@ -273,13 +377,22 @@ fn what_does_not_last_is_rejected_with_the_reason() {
         levels(&of(&values), 1 << 20)
     };
     let stray = at(&[(10, 3.0)]);
-    assert_eq!((stray.boundaries.len(), why(&stray)), (0, vec![Why::NoPersistence]));
+    assert_eq!(
+        (stray.boundaries.len(), why(&stray)),
+        (0, vec![Why::NoPersistence])
+    );
     let bump = at(&[(10, 3.0), (11, 3.0), (12, 3.0), (13, 3.0)]);
     let gone = grid(4, 65536)[14];
-    assert_eq!((bump.boundaries.len(), why(&bump)), (0, vec![Why::GoneAgain(gone)]));
+    assert_eq!(
+        (bump.boundaries.len(), why(&bump)),
+        (0, vec![Why::GoneAgain(gone)])
+    );
     let end = at(&[(28, 3.0), (29, 3.0)]);
     assert_eq!((end.boundaries.len(), why(&end)), (0, vec![Why::AtTheEnd]));
-    assert_eq!((end.rejected[0].last, end.rejected[0].first), (grid(4, 65536)[27], grid(4, 65536)[29]));
+    assert_eq!(
+        (end.rejected[0].last, end.rejected[0].first),
+        (grid(4, 65536)[27], grid(4, 65536)[29])
+    );
 }
 
 #[test]
@@ -287,14 +400,24 @@ fn what_only_one_pass_has_is_not_confirmed() {
     let mut values = [0.0; 30];
     values[12..].fill(3.0);
     let mut curve = of(&values);
-    curve.iter_mut().for_each(|place| place.passes[1].values_mut().for_each(|v| *v = 0.0));
+    curve
+        .iter_mut()
+        .for_each(|place| place.passes[1].values_mut().for_each(|v| *v = 0.0));
     let found = levels(&curve, RATIO);
-    assert_eq!((found.boundaries.len(), why(&found)), (0, vec![Why::NotConfirmed]));
+    assert_eq!(
+        (found.boundaries.len(), why(&found)),
+        (0, vec![Why::NotConfirmed])
+    );
     // Nor is what it has elsewhere.
     let mut early = of(&values);
-    early[6..].iter_mut().for_each(|place| place.passes[1].values_mut().for_each(|v| *v = 3.0));
+    early[6..]
+        .iter_mut()
+        .for_each(|place| place.passes[1].values_mut().for_each(|v| *v = 3.0));
     let found = levels(&early, RATIO);
-    assert_eq!((found.boundaries.len(), why(&found)), (0, vec![Why::NotConfirmed]));
+    assert_eq!(
+        (found.boundaries.len(), why(&found)),
+        (0, vec![Why::NotConfirmed])
+    );
 }
 
 #[test]
@@ -303,12 +426,22 @@ fn an_interval_that_touches_the_floor_is_not_enough() {
     values[12..].fill(1.0);
     let mut curve = of(&values);
     // In a third of the rounds there is no rise.
-    curve.iter_mut().for_each(|p| p.passes[0].iter_mut().filter(|(k, _)| k.1 % 3 == 0).for_each(|(_, v)| *v = 0.0));
+    curve.iter_mut().for_each(|p| {
+        p.passes[0]
+            .iter_mut()
+            .filter(|(k, _)| k.1 % 3 == 0)
+            .for_each(|(_, v)| *v = 0.0)
+    });
     let found = levels(&curve, RATIO);
-    assert_eq!((found.boundaries.len(), why(&found)), (0, vec![Why::TouchesFloor]));
+    assert_eq!(
+        (found.boundaries.len(), why(&found)),
+        (0, vec![Why::TouchesFloor])
+    );
     // Fewer than five rounds say nothing at all.
     let mut curve = of(&values);
-    curve.iter_mut().for_each(|p| p.passes[0].retain(|k, _| k.1 < 4));
+    curve
+        .iter_mut()
+        .for_each(|p| p.passes[0].retain(|k, _| k.1 < 4));
     assert_eq!(levels(&curve, RATIO), Found::default());
 }
 
@@ -329,19 +462,36 @@ fn nothing_in_little_or_nonsense() {
     let mut curve = of(&[1.0; 30]);
     curve[7].passes[0].values_mut().for_each(|v| *v = f64::NAN);
     curve[9].passes[1].clear();
-    curve[11].passes[0].values_mut().for_each(|v| *v = f64::INFINITY);
+    curve[11].passes[0]
+        .values_mut()
+        .for_each(|v| *v = f64::INFINITY);
     assert_eq!(levels(&curve, 0).boundaries, []);
 }
 
 /// A chip with 1 to 3 TLBs of sizes and costs that there are.
 fn some_chip(random: &mut SplitMix64) -> Chip {
     let mut pick = |from: &[f64]| from[random.below(from.len() as u64) as usize];
-    let first = (pick(&[16.0, 32.0, 40.0, 48.0, 64.0, 72.0, 96.0, 128.0]), pick(&[1.2, 1.8, 2.3, 3.0]));
-    let second = (pick(&[512.0, 1024.0, 1280.0, 1536.0, 2048.0, 3072.0, 4096.0]), pick(&[5.0, 8.0, 15.0, 30.0]));
-    let third = (pick(&[12000.0, 16384.0, 20000.0]), pick(&[10.0, 20.0, 40.0]));
+    let first = (
+        pick(&[16.0, 32.0, 40.0, 48.0, 64.0, 72.0, 96.0, 128.0]),
+        pick(&[1.2, 1.8, 2.3, 3.0]),
+    );
+    let second = (
+        pick(&[512.0, 1024.0, 1280.0, 1536.0, 2048.0, 3072.0, 4096.0]),
+        pick(&[5.0, 8.0, 15.0, 30.0]),
+    );
+    let third = (
+        pick(&[12000.0, 16384.0, 20000.0]),
+        pick(&[10.0, 20.0, 40.0]),
+    );
     let count = pick(&[1.0, 2.0, 2.0, 3.0]) as usize;
-    let l1 = (pick(&[512.0, 768.0, 1024.0, 2048.0]), pick(&[0.9, 1.2, 2.0]));
-    let l2 = (pick(&[4096.0, 8192.0, 16384.0, 32768.0]), pick(&[3.5, 4.5, 6.0]));
+    let l1 = (
+        pick(&[512.0, 768.0, 1024.0, 2048.0]),
+        pick(&[0.9, 1.2, 2.0]),
+    );
+    let l2 = (
+        pick(&[4096.0, 8192.0, 16384.0, 32768.0]),
+        pick(&[3.5, 4.5, 6.0]),
+    );
     let l3 = (pick(&[30000.0, 250e3, 500e3]), pick(&[12.0, 18.0, 25.0]));
     let ramp = pick(&[0.0, 0.0, 0.25, 0.5]);
     Chip {
@@ -353,24 +503,41 @@ fn some_chip(random: &mut SplitMix64) -> Chip {
     }
 }
 
-/// Whether `boundary` is that of a TLB with so many entries: within its range, or a place beside it.
+/// Whether `boundary` is that of a TLB with so many entries: within its range, or a place beside
+/// it.
 fn is_of(boundary: &Boundary, entries: f64, step: f64) -> bool {
     boundary.last as f64 / step <= entries && entries <= boundary.first as f64 * step
 }
 
-/// Of all TLBs of `count` chips: how many were found within the stated range, and within a step of the grid beside it;
-/// boundaries that are no TLB; all TLBs; all chips with a boundary that is no TLB.
+/// Of all TLBs of `count` chips: how many were found within the stated range, and within a step of
+/// the grid beside it; boundaries that are no TLB; all TLBs; all chips with a boundary that is no
+/// TLB.
 fn tally(count: u64, noise: Noise, seed: u64) -> (usize, usize, usize, usize) {
     let step = 2f64.powf(0.25) * 1.01;
-    let (mut all, mut exactly, mut nearly, mut invented) = (0, 0, 0, 0);
+    let mut all = 0;
+    let mut exactly = 0;
+    let mut nearly = 0;
+    let mut invented = 0;
     for trial in 0..count {
         let mut random = SplitMix64::new(seed + trial);
         let chip = some_chip(&mut random);
         let found = levels(&chip.curve(&grid(4, 65536), noise, &mut random), RATIO).boundaries;
         all += chip.tlbs.len();
-        exactly += chip.tlbs.iter().filter(|(e, _)| found.iter().any(|b| is_of(b, *e, 1.0))).count();
-        nearly += chip.tlbs.iter().filter(|(e, _)| found.iter().any(|b| is_of(b, *e, step))).count();
-        invented += usize::from(found.iter().any(|b| !chip.tlbs.iter().any(|(e, _)| is_of(b, *e, step))));
+        exactly += chip
+            .tlbs
+            .iter()
+            .filter(|(e, _)| found.iter().any(|b| is_of(b, *e, 1.0)))
+            .count();
+        nearly += chip
+            .tlbs
+            .iter()
+            .filter(|(e, _)| found.iter().any(|b| is_of(b, *e, step)))
+            .count();
+        invented += usize::from(
+            found
+                .iter()
+                .any(|b| !chip.tlbs.iter().any(|(e, _)| is_of(b, *e, step))),
+        );
     }
     (all, exactly, nearly, invented)
 }
@@ -378,21 +545,47 @@ fn tally(count: u64, noise: Noise, seed: u64) -> (usize, usize, usize, usize) {
 #[test]
 fn on_a_thousand_noisy_machines_levels_are_found_and_none_made_up() {
     let kinds = [
-        Noise { jitter: 0.01, placement: 0.0, wild: 0.0 },
-        Noise { jitter: 0.03, placement: 0.0, wild: 0.02 },
-        Noise { jitter: 0.02, placement: 0.01, wild: 0.05 },
-        Noise { jitter: 0.05, placement: 0.01, wild: 0.02 },
+        Noise {
+            jitter: 0.01,
+            placement: 0.0,
+            wild: 0.0,
+        },
+        Noise {
+            jitter: 0.03,
+            placement: 0.0,
+            wild: 0.02,
+        },
+        Noise {
+            jitter: 0.02,
+            placement: 0.01,
+            wild: 0.05,
+        },
+        Noise {
+            jitter: 0.05,
+            placement: 0.01,
+            wild: 0.02,
+        },
     ];
-    let (mut all, mut exactly, mut nearly, mut invented) = (0, 0, 0, 0);
+    let mut all = 0;
+    let mut exactly = 0;
+    let mut nearly = 0;
+    let mut invented = 0;
     for (kind, seed) in kinds.into_iter().zip(0..) {
         let (a, e, n, i) = tally(250, kind, seed * 1000);
         println!(
-            "{kind:?}: {e} in range and {n} within a step of {a} levels, {i} of 250 machines with an invented one"
+            "{kind:?}: {e} in range and {n} within a step of {a} levels, {i} of 250 machines with \
+             an invented one"
         );
         (all, exactly, nearly, invented) = (all + a, exactly + e, nearly + n, invented + i);
     }
-    println!("together: {exactly} in range, {nearly} within a step of {all}; {invented} of 1000 with an invented one");
-    assert!(exactly * 100 >= all * 95 && nearly >= exactly, "{exactly} and {nearly} of {all}");
+    println!(
+        "together: {exactly} in range, {nearly} within a step of {all}; {invented} of 1000 with \
+         an invented one"
+    );
+    assert!(
+        exactly * 100 >= all * 95 && nearly >= exactly,
+        "{exactly} and {nearly} of {all}"
+    );
     assert!(invented <= 10, "{invented}");
 }
 
@@ -401,9 +594,20 @@ fn on_a_thousand_machines_without_tlbs_none_is_made_up() {
     let mut invented = 0;
     for trial in 0..1000 {
         let mut random = SplitMix64::new(trial);
-        let chip = Chip { tlbs: Vec::new(), ..some_chip(&mut random) };
-        let noise = Noise { jitter: 0.01 * (1 + trial % 8) as f64, placement: 0.01, wild: 0.03 };
-        invented += usize::from(!levels(&chip.curve(&grid(4, 65536), noise, &mut random), RATIO).boundaries.is_empty());
+        let chip = Chip {
+            tlbs: Vec::new(),
+            ..some_chip(&mut random)
+        };
+        let noise = Noise {
+            jitter: 0.01 * (1 + trial % 8) as f64,
+            placement: 0.01,
+            wild: 0.03,
+        };
+        invented += usize::from(
+            !levels(&chip.curve(&grid(4, 65536), noise, &mut random), RATIO)
+                .boundaries
+                .is_empty(),
+        );
     }
     println!("{invented} of 1000");
     assert!(invented <= 10, "{invented}");

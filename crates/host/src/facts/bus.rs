@@ -9,15 +9,17 @@ use units::{BytesPerSecond, counted};
 
 const TABLE: &str = "/sys/firmware/dmi/tables/DMI";
 
-/// Channels and their rate. Unknown wherever the firmware leaves room for doubt: a bound that is too low would call
-/// good measurements impossible.
+/// Channels and their rate. Unknown wherever the firmware leaves room for doubt: a bound that is
+/// too low would call good measurements impossible.
 pub fn bus(files: &SystemFiles) -> Fact<MemoryBus> {
     let told = match files.read_bytes(TABLE) {
         Ok(table) => match smbios::memory_devices(&table) {
             Some(devices) => sum(&devices),
             None => Err("is cut short".to_owned()),
         },
-        Err(error) if error.kind() == ErrorKind::PermissionDenied => Err("may be read by root only".to_owned()),
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+            Err("may be read by root only".to_owned())
+        }
         Err(error) if error.kind() == ErrorKind::NotFound => {
             Err("is missing: no SMBIOS firmware, or it is hidden".to_owned())
         }
@@ -25,7 +27,11 @@ pub fn bus(files: &SystemFiles) -> Fact<MemoryBus> {
     };
     told.unwrap_or_else(|why| {
         let edac = files.exists("/sys/devices/system/edac/mc/mc0");
-        let edac = if edac { "; EDAC knows the modules, but not their speed" } else { "" };
+        let edac = if edac {
+            "; EDAC knows the modules, but not their speed"
+        } else {
+            ""
+        };
         Fact::unknown(format!("{TABLE} {why}{edac}"))
     })
 }
@@ -41,21 +47,42 @@ struct Channel {
 /// All channels with memory together, or why they cannot be told.
 fn sum(devices: &[MemoryDevice]) -> Result<Fact<MemoryBus>, String> {
     const MOST_PER_CHANNEL: u32 = 3;
-    let memory: Vec<&MemoryDevice> = devices.iter().filter(|d| d.volatile && d.populated != Some(false)).collect();
+    let memory: Vec<&MemoryDevice> = devices
+        .iter()
+        .filter(|d| d.volatile && d.populated != Some(false))
+        .collect();
     if memory.is_empty() {
         return Err("lists no memory".to_owned());
     }
     let mut channels: BTreeMap<String, Channel> = BTreeMap::new();
     let mut names = BTreeSet::new();
     for device in &memory {
-        let named = || format!("'{}' ('{}')", printable(&device.locator), printable(&device.bank));
-        if device.populated.is_none() {
-            return Err(format!("does not tell whether there is memory in {}", named()));
-        }
-        let Some(speed) = device.mega_transfers.filter(|speed| (50..200_000).contains(speed)) else {
-            return Err(format!("tells no speed of {}, as usual in a virtual machine", named()));
+        let named = || {
+            format!(
+                "'{}' ('{}')",
+                printable(&device.locator),
+                printable(&device.bank)
+            )
         };
-        let Some(bits) = device.data_bits.filter(|bits| bits.is_power_of_two() && (8..=2048).contains(bits)) else {
+        if device.populated.is_none() {
+            return Err(format!(
+                "does not tell whether there is memory in {}",
+                named()
+            ));
+        }
+        let Some(speed) = device
+            .mega_transfers
+            .filter(|speed| (50..200_000).contains(speed))
+        else {
+            return Err(format!(
+                "tells no speed of {}, as usual in a virtual machine",
+                named()
+            ));
+        };
+        let Some(bits) = device
+            .data_bits
+            .filter(|bits| bits.is_power_of_two() && (8..=2048).contains(bits))
+        else {
             return Err(format!("tells no data width of {}", named()));
         };
         let key = match (channel(device), memory.len()) {
@@ -68,7 +95,10 @@ fn sum(devices: &[MemoryDevice]) -> Result<Fact<MemoryBus>, String> {
         channel.mega_transfers = channel.mega_transfers.max(speed);
         channel.devices += 1;
         if channel.devices > MOST_PER_CHANNEL {
-            return Err(format!("names more modules of a channel than it can have: {}", named()));
+            return Err(format!(
+                "names more modules of a channel than it can have: {}",
+                named()
+            ));
         }
     }
     Ok(fact(&channels.into_values().collect::<Vec<_>>()))
@@ -78,11 +108,15 @@ fn fact(channels: &[Channel]) -> Fact<MemoryBus> {
     let rate = |c: &Channel| f64::from(c.bits) / 8.0 * f64::from(c.mega_transfers) * 1e6;
     let mut kinds: BTreeMap<(u16, u32), u32> = BTreeMap::new();
     for channel in channels {
-        *kinds.entry((channel.bits, channel.mega_transfers)).or_default() += 1;
+        *kinds
+            .entry((channel.bits, channel.mega_transfers))
+            .or_default() += 1;
     }
     let kinds: Vec<String> = kinds
         .iter()
-        .map(|((bits, speed), count)| format!("{} x {bits} bit x {speed} MT/s", counted(count, "channel")))
+        .map(|((bits, speed), count)| {
+            format!("{} x {bits} bit x {speed} MT/s", counted(count, "channel"))
+        })
         .collect();
     let bus = MemoryBus {
         channels: channels.len() as u32,
@@ -92,19 +126,29 @@ fn fact(channels: &[Channel]) -> Fact<MemoryBus> {
     Fact::known(bus, format!("{TABLE}: {}", kinds.join(", ")))
 }
 
-/// What tells the channel of a device from others, by the names that firmware gives; `None` where they do not say.
+/// What tells the channel of a device from others, by the names that firmware gives; `None` where
+/// they do not say.
 ///
 /// Three ways of naming are known: the word channel with a letter or number (`P0 CHANNEL A`,
-/// `Controller0-ChannelA-DIMM0`, `P0_Node0_Channel0_Dimm0`), a letter and the number of a slot after the word DIMM
-/// (`DIMM_A1`, `P1-DIMMA1`), and `CPU0_C0D0`. A bare `A1` is none of them: some mean the socket by the letter.
+/// `Controller0-ChannelA-DIMM0`, `P0_Node0_Channel0_Dimm0`), a letter and the number of a slot
+/// after the word DIMM (`DIMM_A1`, `P1-DIMMA1`), and `CPU0_C0D0`. A bare `A1` is none of them: some
+/// mean the socket by the letter.
 fn channel(device: &MemoryDevice) -> Option<String> {
-    let (bank, locator) = (device.bank.to_ascii_uppercase(), device.locator.to_ascii_uppercase());
+    let bank = device.bank.to_ascii_uppercase();
+    let locator = device.locator.to_ascii_uppercase();
     // The other name may tell the socket.
-    let before_dimm = |text: &str| text.find("DIMM").map_or_else(String::new, |at| text[..at].to_owned());
+    let before_dimm = |text: &str| {
+        text.find("DIMM")
+            .map_or_else(String::new, |at| text[..at].to_owned())
+    };
     let named = by_word(&bank)
         .map(|key| (key, before_dimm(&locator)))
         .or_else(|| by_word(&locator).map(|key| (key, String::new())))
-        .or_else(|| by_letter(&locator).or_else(|| by_letter(&bank)).map(|key| (key, String::new())))
+        .or_else(|| {
+            by_letter(&locator)
+                .or_else(|| by_letter(&bank))
+                .map(|key| (key, String::new()))
+        })
         .or_else(|| by_initials(&locator).map(|key| (key, String::new())));
     named.map(|(key, socket)| format!("{} {socket} {key}", device.array))
 }
@@ -115,8 +159,15 @@ fn by_word(text: &str) -> Option<String> {
     let end = text.find(WORD)? + WORD.len();
     let rest = text[end..].trim_start_matches([' ', '_', '-', '#', ':']);
     let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
-    let letter = || rest.chars().next().filter(char::is_ascii_uppercase).map(String::from);
-    let name = Some(digits).filter(|digits| !digits.is_empty()).or_else(letter)?;
+    let letter = || {
+        rest.chars()
+            .next()
+            .filter(char::is_ascii_uppercase)
+            .map(String::from)
+    };
+    let name = Some(digits)
+        .filter(|digits| !digits.is_empty())
+        .or_else(letter)?;
     Some(format!("{} {name}", &text[..end]))
 }
 
@@ -133,12 +184,19 @@ fn by_letter(text: &str) -> Option<String> {
 fn by_initials(text: &str) -> Option<String> {
     let (key, slot) = text.rsplit_once('D')?;
     let before = key.trim_end_matches(|c: char| c.is_ascii_digit());
-    let free = before.strip_suffix('C')?.chars().next_back().is_none_or(|c| !c.is_ascii_alphanumeric());
+    let free = before
+        .strip_suffix('C')?
+        .chars()
+        .next_back()
+        .is_none_or(|c| !c.is_ascii_alphanumeric());
     let number = before.len() < key.len() && matches!(slot, "0" | "1" | "2");
     (free && number).then(|| key.to_owned())
 }
 
 /// A name of the firmware's that can do nothing to a terminal, and is not endless.
 fn printable(name: &str) -> String {
-    name.chars().map(|c| if c.is_control() { '?' } else { c }).take(40).collect()
+    name.chars()
+        .map(|c| if c.is_control() { '?' } else { c })
+        .take(40)
+        .collect()
 }

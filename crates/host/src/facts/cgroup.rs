@@ -1,5 +1,5 @@
-//! Control groups: which ones this process is in, and what they allow (Documentation/admin-guide/cgroup-v1/memory.rst,
-//! cgroup-v2.rst).
+//! Control groups: which ones this process is in, and what they allow
+//! (Documentation/admin-guide/cgroup-v1/memory.rst, cgroup-v2.rst).
 
 use super::files::SystemFiles;
 use units::Bytes;
@@ -41,19 +41,26 @@ pub fn hierarchies(files: &SystemFiles, controller: &str) -> Vec<Hierarchy> {
     let mut found = Vec::new();
     for line in membership.lines() {
         let mut parts = line.splitn(3, ':');
-        let (Some(_), Some(names), Some(path)) = (parts.next(), parts.next(), parts.next()) else { continue };
+        let (Some(_), Some(names), Some(path)) = (parts.next(), parts.next(), parts.next()) else {
+            continue;
+        };
         let version = match names {
             "" => Version::V2,
             _ if names.split(',').any(|name| name == controller) => Version::V1,
             _ => continue,
         };
-        let fits = |mount: &&Mount| mount.version == version && (version == Version::V2 || mount.has(controller));
+        let fits = |mount: &&Mount| {
+            mount.version == version && (version == Version::V2 || mount.has(controller))
+        };
         let (mount, root) = match (mounts.iter().find(fits), version) {
             (Some(mount), _) => (mount.folder.clone(), mount.root.as_str()),
             (None, Version::V1) => (format!("{USUAL}/{controller}"), "/"),
             (None, Version::V2) => (USUAL.to_owned(), "/"),
         };
-        found.push(Hierarchy { version, folders: ancestry(&mount, below(root, path)) });
+        found.push(Hierarchy {
+            version,
+            folders: ancestry(&mount, below(root, path)),
+        });
     }
     found.sort_by_key(|hierarchy| hierarchy.version == Version::V2);
     found
@@ -88,8 +95,14 @@ fn mounts(files: &SystemFiles) -> Vec<Mount> {
             "cgroup2" => Version::V2,
             _ => return None,
         };
-        let (root, folder) = (unescape(place.next()?), unescape(place.next()?));
-        Some(Mount { version, root, folder, options: kind.nth(1).unwrap_or_default().to_owned() })
+        let root = unescape(place.next()?);
+        let folder = unescape(place.next()?);
+        Some(Mount {
+            version,
+            root,
+            folder,
+            options: kind.nth(1).unwrap_or_default().to_owned(),
+        })
     };
     text.lines().filter_map(parse).collect()
 }
@@ -99,7 +112,10 @@ pub(crate) fn unescape(text: &str) -> String {
     let mut parts = text.split('\\');
     let mut plain = parts.next().unwrap_or_default().to_owned();
     for part in parts {
-        match part.get(..3).and_then(|digits| u8::from_str_radix(digits, 8).ok()) {
+        match part
+            .get(..3)
+            .and_then(|digits| u8::from_str_radix(digits, 8).ok())
+        {
             Some(code) => {
                 plain.push(char::from(code));
                 plain.push_str(&part[3..]);
@@ -115,8 +131,11 @@ pub(crate) fn unescape(text: &str) -> String {
 
 /// The part of `path` below the mounted group; nothing where it lies outside, as in a container.
 fn below<'a>(root: &str, path: &'a str) -> &'a str {
-    let rest = path.strip_prefix(root.trim_end_matches('/')).unwrap_or_default();
-    let inside = (rest.is_empty() || rest.starts_with('/')) && !path.split('/').any(|part| part == "..");
+    let rest = path
+        .strip_prefix(root.trim_end_matches('/'))
+        .unwrap_or_default();
+    let inside =
+        (rest.is_empty() || rest.starts_with('/')) && !path.split('/').any(|part| part == "..");
     if inside { rest.trim_matches('/') } else { "" }
 }
 
@@ -134,23 +153,42 @@ fn ancestry(mount: &str, rest: &str) -> Vec<String> {
 /// What the tightest memory limit of this process's groups leaves; `None` where there is none.
 pub fn memory_left(files: &SystemFiles) -> Option<Left> {
     let all = hierarchies(files, "memory");
-    let groups = all.iter().flat_map(|hierarchy| hierarchy.folders.iter().map(|folder| (hierarchy.version, folder)));
-    groups.filter_map(|(version, folder)| memory_left_in(files, version, folder)).min_by_key(|found| found.left)
+    let groups = all.iter().flat_map(|hierarchy| {
+        hierarchy
+            .folders
+            .iter()
+            .map(|folder| (hierarchy.version, folder))
+    });
+    groups
+        .filter_map(|(version, folder)| memory_left_in(files, version, folder))
+        .min_by_key(|found| found.left)
 }
 
 /// What the limit of one group leaves.
 fn memory_left_in(files: &SystemFiles, version: Version, folder: &str) -> Option<Left> {
     // Values near 2^63 are how v1 says "none".
-    let number = |name: &str| files.read_as::<u64>(&format!("{folder}/{name}")).filter(|&bytes| bytes < 1 << 60);
-    let stat = files.read(&format!("{folder}/memory.stat")).unwrap_or_default();
+    let number = |name: &str| {
+        files
+            .read_as::<u64>(&format!("{folder}/{name}"))
+            .filter(|&bytes| bytes < 1 << 60)
+    };
+    let stat = files
+        .read(&format!("{folder}/memory.stat"))
+        .unwrap_or_default();
     let counted = |key: &str| {
-        let line = stat.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(' '));
-        line.and_then(|value| value.trim().parse::<u64>().ok()).filter(|&bytes| bytes < 1 << 60)
+        let line = stat
+            .lines()
+            .find_map(|line| line.strip_prefix(key)?.strip_prefix(' '));
+        line.and_then(|value| value.trim().parse::<u64>().ok())
+            .filter(|&bytes| bytes < 1 << 60)
     };
     let (limits, used, cache) = match version {
         // Above `high` the kernel slows the group down, which would be measured.
         Version::V2 => (
-            [("memory.max", number("memory.max")), ("memory.high", number("memory.high"))],
+            [
+                ("memory.max", number("memory.max")),
+                ("memory.high", number("memory.high")),
+            ],
             number("memory.current"),
             counted("inactive_file"),
         ),
@@ -164,10 +202,16 @@ fn memory_left_in(files: &SystemFiles, version: Version, folder: &str) -> Option
             counted("total_inactive_file"),
         ),
     };
-    let (name, limit) = limits.into_iter().filter_map(|(name, limit)| Some((name, limit?))).min_by_key(|l| l.1)?;
+    let (name, limit) = limits
+        .into_iter()
+        .filter_map(|(name, limit)| Some((name, limit?)))
+        .min_by_key(|l| l.1)?;
     // Page cache that nobody used lately is given up before the limit strikes.
     let held = used.unwrap_or(0).saturating_sub(cache.unwrap_or(0));
-    let held_text = used.map_or_else(|| "use unknown".to_owned(), |_| format!("{} in use", Bytes(held)));
+    let held_text = used.map_or_else(
+        || "use unknown".to_owned(),
+        |_| format!("{} in use", Bytes(held)),
+    );
     Some(Left {
         left: Bytes(limit.saturating_sub(held)),
         source: format!("{folder}/{name}: limit {}, {held_text}", Bytes(limit)),
@@ -177,7 +221,12 @@ fn memory_left_in(files: &SystemFiles, version: Version, folder: &str) -> Option
 /// CPUs' worth of time that the tightest quota of this process's groups allows, and who sets it.
 pub fn cpu_quota(files: &SystemFiles) -> Option<(f64, String)> {
     let all = hierarchies(files, "cpu");
-    let groups = all.iter().flat_map(|hierarchy| hierarchy.folders.iter().map(|folder| (hierarchy.version, folder)));
+    let groups = all.iter().flat_map(|hierarchy| {
+        hierarchy
+            .folders
+            .iter()
+            .map(|folder| (hierarchy.version, folder))
+    });
     let quotas = groups.filter_map(|(version, folder)| {
         let (quota, period, path): (f64, f64, String) = match version {
             Version::V2 => {
@@ -188,7 +237,11 @@ pub fn cpu_quota(files: &SystemFiles) -> Option<(f64, String)> {
             }
             Version::V1 => {
                 let path = format!("{folder}/cpu.cfs_quota_us");
-                (files.read_as(&path)?, files.read_as(&format!("{folder}/cpu.cfs_period_us"))?, path)
+                (
+                    files.read_as(&path)?,
+                    files.read_as(&format!("{folder}/cpu.cfs_period_us"))?,
+                    path,
+                )
             }
         };
         let cpus = quota / period;
@@ -206,22 +259,30 @@ pub struct Throttle {
 }
 
 impl Throttle {
-    /// This process's group and its ancestors, as far as they count it: the v2 root and groups without the controller
-    /// do not.
+    /// This process's group and its ancestors, as far as they count it: the v2 root and groups
+    /// without the controller do not.
     pub fn all(files: &SystemFiles) -> Vec<Throttle> {
         let groups = hierarchies(files, "cpu").into_iter().flat_map(|hierarchy| {
-            let of = move |folder| Throttle { version: hierarchy.version, path: format!("{folder}/cpu.stat") };
+            let of = move |folder| Throttle {
+                version: hierarchy.version,
+                path: format!("{folder}/cpu.stat"),
+            };
             hierarchy.folders.into_iter().map(of)
         });
-        groups.filter(|group| group.nanoseconds(files).is_some()).collect()
+        groups
+            .filter(|group| group.nanoseconds(files).is_some())
+            .collect()
     }
 
-    /// Time for which the quotas of all `groups` kept threads from running until now, all CPUs together, in ns. A sum
-    /// and not the maximum: a group that was throttled for long would hide what another adds. `None` where nobody
-    /// counts, or a file went away.
+    /// Time for which the quotas of all `groups` kept threads from running until now, all CPUs
+    /// together, in ns. A sum and not the maximum: a group that was throttled for long would hide
+    /// what another adds. `None` where nobody counts, or a file went away.
     pub fn sum(groups: &[Throttle], files: &SystemFiles) -> Option<f64> {
         let times = groups.iter().map(|group| group.nanoseconds(files));
-        times.collect::<Option<Vec<f64>>>().filter(|times| !times.is_empty()).map(|times| times.iter().sum())
+        times
+            .collect::<Option<Vec<f64>>>()
+            .filter(|times| !times.is_empty())
+            .map(|times| times.iter().sum())
     }
 
     fn nanoseconds(&self, files: &SystemFiles) -> Option<f64> {

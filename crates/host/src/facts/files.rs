@@ -24,13 +24,14 @@ impl SystemFiles {
         SystemFiles { root: root.into() }
     }
 
-    /// Whether these describe the machine that this runs on, so that system calls describe the same one.
+    /// Whether these describe the machine that this runs on, so that system calls describe the same
+    /// one.
     pub fn is_real(&self) -> bool {
         self.root == Path::new("/")
     }
 
-    /// The text of `path` (as it is on the machine described) without surrounding space. `None` where it is missing,
-    /// unreadable or empty; bytes that are no text are replaced.
+    /// The text of `path` (as it is on the machine described) without surrounding space. `None`
+    /// where it is missing, unreadable or empty; bytes that are no text are replaced.
     pub fn read(&self, path: &str) -> Option<String> {
         let bytes = self.read_bytes(path).ok()?;
         let text = String::from_utf8_lossy(&bytes).trim().to_owned();
@@ -40,25 +41,33 @@ impl SystemFiles {
     /// All bytes of `path`, and why there are none.
     pub fn read_bytes(&self, path: &str) -> std::io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
-        std::fs::File::open(self.locate(path))?.take(LONGEST).read_to_end(&mut bytes)?;
+        std::fs::File::open(self.locate(path))?
+            .take(LONGEST)
+            .read_to_end(&mut bytes)?;
         Ok(bytes)
     }
 
-    /// The text of `path` as a number or another type that reads itself; `None` also where it does not.
+    /// The text of `path` as a number or another type that reads itself; `None` also where it does
+    /// not.
     pub fn read_as<T: FromStr>(&self, path: &str) -> Option<T> {
         self.read(path)?.parse().ok()
     }
 
     /// What the link `path` leads to, as it is written in the link.
     pub fn link(&self, path: &str) -> Option<String> {
-        std::fs::read_link(self.locate(path)).ok().map(|target| target.to_string_lossy().into_owned())
+        std::fs::read_link(self.locate(path))
+            .ok()
+            .map(|target| target.to_string_lossy().into_owned())
     }
 
     /// Names of the entries of a folder in rising order; none where it is missing.
     pub fn names(&self, folder: &str) -> Vec<String> {
-        let Ok(entries) = std::fs::read_dir(self.locate(folder)) else { return Vec::new() };
-        let mut names: Vec<String> =
-            entries.filter_map(|entry| Some(entry.ok()?.file_name().to_string_lossy().into_owned())).collect();
+        let Ok(entries) = std::fs::read_dir(self.locate(folder)) else {
+            return Vec::new();
+        };
+        let mut names: Vec<String> = entries
+            .filter_map(|entry| Some(entry.ok()?.file_name().to_string_lossy().into_owned()))
+            .collect();
         names.sort();
         names
     }
@@ -70,14 +79,19 @@ impl SystemFiles {
 
     /// Below the root, whatever the path says: paths come from files too.
     fn locate(&self, path: &str) -> PathBuf {
-        let inside = Path::new(path).components().filter(|part| matches!(part, Component::Normal(_)));
+        let inside = Path::new(path)
+            .components()
+            .filter(|part| matches!(part, Component::Normal(_)));
         inside.fold(self.root.clone(), |folder, part| folder.join(part))
     }
 }
 
 /// The value after `key` and a colon in a file of `key: value` lines.
 pub fn field<'a>(text: &'a str, key: &str) -> Option<&'a str> {
-    text.lines().filter_map(|line| line.split_once(':')).find(|(name, _)| name.trim() == key).map(|(_, v)| v.trim())
+    text.lines()
+        .filter_map(|line| line.split_once(':'))
+        .find(|(name, _)| name.trim() == key)
+        .map(|(_, v)| v.trim())
 }
 
 /// The number of bytes in a value like `16384 kB`.
@@ -118,7 +132,15 @@ mod tests {
         assert_eq!(field(text, "Cpus_allowed_list"), Some("0-3"));
         assert_eq!(field(text, "bare"), None);
         assert_eq!(kilobytes("100 kB"), Some(102400));
-        for odd in ["", "kB", "-1 kB", "100", "100 MB", "99999999999999999999 kB", "18446744073709551615 kB"] {
+        for odd in [
+            "",
+            "kB",
+            "-1 kB",
+            "100",
+            "100 MB",
+            "99999999999999999999 kB",
+            "18446744073709551615 kB",
+        ] {
             assert_eq!(kilobytes(odd), None, "{odd}");
         }
     }

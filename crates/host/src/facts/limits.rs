@@ -13,39 +13,73 @@ const LIMITS: &str = "/proc/self/limits";
 
 const NODES: &str = "/sys/devices/system/node";
 
-/// Left alone at least: room for page tables, thread stacks, the report, and for whoever else runs here.
+/// Left alone at least: room for page tables, thread stacks, the report, and for whoever else runs
+/// here.
 const LEAST_RESERVE: Bytes = Bytes::mib(96);
 
 /// All about memory.
 pub fn memory(files: &SystemFiles) -> MemoryFacts {
     let meminfo = files.read(MEMINFO).unwrap_or_default();
-    let total = match (field(&meminfo, "MemTotal").and_then(kilobytes).filter(|&n| n > 0), os::physical_memory()) {
+    let total = match (
+        field(&meminfo, "MemTotal")
+            .and_then(kilobytes)
+            .filter(|&n| n > 0),
+        os::physical_memory(),
+    ) {
         (Some(bytes), _) => Fact::known(Bytes(bytes), MEMINFO),
-        (None, Some(bytes)) => Fact::known(Bytes(bytes), format!("sysconf, since {MEMINFO} does not tell")),
+        (None, Some(bytes)) => Fact::known(
+            Bytes(bytes),
+            format!("sysconf, since {MEMINFO} does not tell"),
+        ),
         (None, None) => Fact::unknown(format!("neither {MEMINFO} nor the system tells")),
     };
-    let swap = match (field(&meminfo, "SwapTotal").and_then(kilobytes), field(&meminfo, "SwapFree").and_then(kilobytes))
-    {
-        (Some(total), Some(free)) => {
-            Fact::known(Swap { total: Bytes(total), used: Bytes(total.saturating_sub(free)) }, MEMINFO)
-        }
+    let swap = match (
+        field(&meminfo, "SwapTotal").and_then(kilobytes),
+        field(&meminfo, "SwapFree").and_then(kilobytes),
+    ) {
+        (Some(total), Some(free)) => Fact::known(
+            Swap {
+                total: Bytes(total),
+                used: Bytes(total.saturating_sub(free)),
+            },
+            MEMINFO,
+        ),
         _ => Fact::unknown(format!("{MEMINFO} does not tell")),
     };
     let available = available(files, &meminfo, total.value);
     let cgroup = match cgroup::memory_left(files) {
         Some(found) => Fact::known(found.left, found.source),
-        None if cgroup::hierarchies(files, "memory").is_empty() => Fact::unknown("no control groups for memory"),
+        None if cgroup::hierarchies(files, "memory").is_empty() => {
+            Fact::unknown("no control groups for memory")
+        }
         None => Fact::unknown("the control groups set no memory limit"),
     };
     let rlimit = rlimit(files);
-    let usable = usable(&[("available", &available), ("control group", &cgroup), ("process limit", &rlimit)]);
-    let (overcommit, lock_limit, bus) = (overcommit(files), lock_limit(files), bus::bus(files));
-    MemoryFacts { total, available, cgroup, rlimit, usable, overcommit, lock_limit, swap, bus }
+    let usable = usable(&[
+        ("available", &available),
+        ("control group", &cgroup),
+        ("process limit", &rlimit),
+    ]);
+    let overcommit = overcommit(files);
+    let lock_limit = lock_limit(files);
+    let bus = bus::bus(files);
+    MemoryFacts {
+        total,
+        available,
+        cgroup,
+        rlimit,
+        usable,
+        overcommit,
+        lock_limit,
+        swap,
+        bus,
+    }
 }
 
 const OVERCOMMIT: &str = "/proc/sys/vm/overcommit_memory";
 
-/// The system's answer to requests for more than there is (Documentation/mm/overcommit-accounting.rst).
+/// The system's answer to requests for more than there is
+/// (Documentation/mm/overcommit-accounting.rst).
 fn overcommit(files: &SystemFiles) -> Fact<String> {
     let name = match files.read(OVERCOMMIT).as_deref() {
         Some("0") => "heuristic",
@@ -65,14 +99,23 @@ fn lock_limit(files: &SystemFiles) -> Fact<Bytes> {
     }
 }
 
-/// A soft limit of this process in bytes, `None` for none, and who tells: the row `title` of the table in /proc, else the
-/// system call's `name`.
+/// A soft limit of this process in bytes, `None` for none, and who tells: the row `title` of the
+/// table in /proc, else the system call's `name`.
 fn soft_limit(files: &SystemFiles, title: &str, name: &str) -> (Option<u64>, &'static str) {
     let table = files.read(LIMITS).unwrap_or_default();
-    match table.lines().find_map(|line| line.strip_prefix(title)?.split_whitespace().next()) {
+    match table
+        .lines()
+        .find_map(|line| line.strip_prefix(title)?.split_whitespace().next())
+    {
         Some("unlimited") => (None, LIMITS),
         Some(word) if word.parse::<u64>().is_ok() => (word.parse().ok(), LIMITS),
-        _ => (os::memory_limits().into_iter().find(|(of, _)| *of == name).and_then(|(_, l)| l), "getrlimit"),
+        _ => (
+            os::memory_limits()
+                .into_iter()
+                .find(|(of, _)| *of == name)
+                .and_then(|(_, l)| l),
+            "getrlimit",
+        ),
     }
 }
 
@@ -82,21 +125,38 @@ fn available(files: &SystemFiles, meminfo: &str, total: Option<Bytes>) -> Fact<B
     let (bytes, source) = match (value("MemAvailable"), value("MemFree"), os::free_memory()) {
         (Some(bytes), _, _) => (bytes, format!("{MEMINFO}, MemAvailable")),
         (None, Some(free), _) => {
-            let cache = value("Buffers").unwrap_or(0).saturating_add(value("Cached").unwrap_or(0));
-            (free.saturating_add(cache), format!("{MEMINFO}, MemFree + Buffers + Cached"))
+            let cache = value("Buffers")
+                .unwrap_or(0)
+                .saturating_add(value("Cached").unwrap_or(0));
+            (
+                free.saturating_add(cache),
+                format!("{MEMINFO}, MemFree + Buffers + Cached"),
+            )
         }
-        (None, None, Some(bytes)) => (bytes, format!("sysconf, since {MEMINFO} does not tell; free memory only")),
-        (None, None, None) => return Fact::unknown(format!("neither {MEMINFO} nor the system tells")),
+        (None, None, Some(bytes)) => (
+            bytes,
+            format!("sysconf, since {MEMINFO} does not tell; free memory only"),
+        ),
+        (None, None, None) => {
+            return Fact::unknown(format!("neither {MEMINFO} nor the system tells"));
+        }
     };
     let bytes = total.map_or(bytes, |total| bytes.min(total.0));
     // With strict accounting a mapping counts at once, touched or not.
     let strict = files.read(OVERCOMMIT).as_deref() == Some("2");
-    let commit = value("CommitLimit").zip(value("Committed_AS")).map(|(limit, held)| limit.saturating_sub(held));
+    let commit = value("CommitLimit")
+        .zip(value("Committed_AS"))
+        .map(|(limit, held)| limit.saturating_sub(held));
     if let Some(left) = commit.filter(|&left| strict && left < bytes) {
-        return Fact::known(Bytes(left), format!("{MEMINFO}, CommitLimit - Committed_AS (strict overcommit)"));
+        return Fact::known(
+            Bytes(left),
+            format!("{MEMINFO}, CommitLimit - Committed_AS (strict overcommit)"),
+        );
     }
     if let Some((there, nodes)) = on_allowed_nodes(files).filter(|(there, _)| *there < bytes) {
-        let source = format!("{NODES}: free and reclaimable on the nodes allowed ({nodes}, Mems_allowed_list)");
+        let source = format!(
+            "{NODES}: free and reclaimable on the nodes allowed ({nodes}, Mems_allowed_list)"
+        );
         return Fact::known(Bytes(there), source);
     }
     match reclaimable_on(files, &node_ids(files)).filter(|&there| there < bytes / 10 * 9) {
@@ -112,30 +172,41 @@ fn available(files: &SystemFiles, meminfo: &str, total: Option<Bytes>) -> Fact<B
     }
 }
 
-/// The nodes that a cpuset leaves to this process, whether they exist or not; `None` where the system does not tell.
+/// The nodes that a cpuset leaves to this process, whether they exist or not; `None` where the
+/// system does not tell.
 pub(super) fn allowed_nodes(files: &SystemFiles) -> Option<BTreeSet<u32>> {
     let status = files.read("/proc/self/status")?;
     let allowed: CpuList = field(&status, "Mems_allowed_list")?.parse().ok()?;
     Some(allowed.0.into_iter().collect())
 }
 
-/// Memory on the nodes that a cpuset leaves to this process, and these; `None` where it may use all nodes.
+/// Memory on the nodes that a cpuset leaves to this process, and these; `None` where it may use all
+/// nodes.
 fn on_allowed_nodes(files: &SystemFiles) -> Option<(u64, CpuList)> {
-    let (all, allowed) = (node_ids(files), allowed_nodes(files)?);
+    let all = node_ids(files);
+    let allowed = allowed_nodes(files)?;
     let usable: BTreeSet<u32> = all.intersection(&allowed).copied().collect();
     if usable.len() == all.len() || usable.is_empty() {
         return None;
     }
-    Some((reclaimable_on(files, &usable)?, CpuList(usable.into_iter().collect())))
+    Some((
+        reclaimable_on(files, &usable)?,
+        CpuList(usable.into_iter().collect()),
+    ))
 }
 
 /// The nodes that there are.
 fn node_ids(files: &SystemFiles) -> BTreeSet<u32> {
-    files.names(NODES).into_iter().filter_map(|name| name.strip_prefix("node")?.parse().ok()).collect()
+    files
+        .names(NODES)
+        .into_iter()
+        .filter_map(|name| name.strip_prefix("node")?.parse().ok())
+        .collect()
 }
 
-/// Memory that `nodes` hold free or can get back at once, all together. In a virtual machine with a balloon
-/// /proc/meminfo may count memory that the host would first have to return. `None` unless every node tells.
+/// Memory that `nodes` hold free or can get back at once, all together. In a virtual machine with a
+/// balloon /proc/meminfo may count memory that the host would first have to return. `None` unless
+/// every node tells.
 pub(super) fn reclaimable_on(files: &SystemFiles, nodes: &BTreeSet<u32>) -> Option<u64> {
     let mut sum = None;
     for id in nodes {
@@ -152,30 +223,42 @@ pub(super) fn reclaimable_on(files: &SystemFiles, nodes: &BTreeSet<u32>) -> Opti
 fn rlimit(files: &SystemFiles) -> Fact<Bytes> {
     let status = files.read("/proc/self/status").unwrap_or_default();
     let mut told = Vec::new();
-    for (title, name, held) in
-        [("Max address space", "RLIMIT_AS", "VmSize"), ("Max data size", "RLIMIT_DATA", "VmData")]
-    {
+    for (title, name, held) in [
+        ("Max address space", "RLIMIT_AS", "VmSize"),
+        ("Max data size", "RLIMIT_DATA", "VmData"),
+    ] {
         let (limit, source) = soft_limit(files, title, name);
         let used = field(&status, held).and_then(kilobytes);
         if let Some(limit) = limit {
-            let held = used.map_or_else(|| "use unknown".to_owned(), |used| format!("{} in use", Bytes(used)));
+            let held = used.map_or_else(
+                || "use unknown".to_owned(),
+                |used| format!("{} in use", Bytes(used)),
+            );
             let left = Bytes(limit.saturating_sub(used.unwrap_or(0)));
-            told.push(Fact::known(left, format!("{source}, {name}: limit {}, {held}", Bytes(limit))));
+            told.push(Fact::known(
+                left,
+                format!("{source}, {name}: limit {}, {held}", Bytes(limit)),
+            ));
         }
     }
     let tightest = told.into_iter().min_by_key(|fact| fact.value);
     tightest.unwrap_or_else(|| Fact::unknown("no limit is set (RLIMIT_AS, RLIMIT_DATA)"))
 }
 
-/// The least of what is known, less a reserve of a tenth, of 96 MiB where that is more, of half where even that is
-/// too much.
+/// The least of what is known, less a reserve of a tenth, of 96 MiB where that is more, of half
+/// where even that is too much.
 fn usable(bounds: &[(&str, &Fact<Bytes>)]) -> Fact<Bytes> {
-    let known = bounds.iter().filter_map(|(name, fact)| Some((*name, fact.value?)));
+    let known = bounds
+        .iter()
+        .filter_map(|(name, fact)| Some((*name, fact.value?)));
     let Some((name, least)) = known.min_by_key(|(_, bytes)| *bytes) else {
         return Fact::unknown("nothing tells how much memory is available");
     };
     let reserve = Bytes((least.0 / 10).max(LEAST_RESERVE.0).min(least.0 / 2));
-    Fact::known(Bytes(least.0 - reserve.0), format!("{name} ({least}) less a reserve of {reserve}"))
+    Fact::known(
+        Bytes(least.0 - reserve.0),
+        format!("{name} ({least}) less a reserve of {reserve}"),
+    )
 }
 
 #[cfg(test)]
@@ -184,7 +267,11 @@ mod tests {
 
     #[test]
     fn usable_memory_keeps_a_reserve_and_is_never_nothing_for_nothing() {
-        let of = |bytes: u64| usable(&[("x", &Fact::known(Bytes(bytes), ""))]).value.unwrap();
+        let of = |bytes: u64| {
+            usable(&[("x", &Fact::known(Bytes(bytes), ""))])
+                .value
+                .unwrap()
+        };
         assert_eq!(of(256 << 20), Bytes::mib(160));
         assert_eq!(of(200 << 20), Bytes::mib(104));
         assert_eq!(of(64 << 20), Bytes::mib(32));

@@ -1,5 +1,6 @@
-//! Memory devices in the tables of the firmware: DMTF DSP0134 (System Management BIOS reference specification), 6.1
-//! structures and 7.18 Memory Device (type 17). Offsets below are from the start of a structure.
+//! Memory devices in the tables of the firmware: DMTF DSP0134 (System Management BIOS reference
+//! specification), 6.1 structures and 7.18 Memory Device (type 17). Offsets below are from the
+//! start of a structure.
 
 /// One place for memory, with or without memory in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,8 +24,8 @@ pub struct MemoryDevice {
 /// Shorter ones do not reach to the type of memory (SMBIOS 2.1).
 const LEAST_DEVICE: usize = 0x15;
 
-/// The memory devices of `table` in its order; `None` where it is cut short inside a structure, so that some may be
-/// missing.
+/// The memory devices of `table` in its order; `None` where it is cut short inside a structure, so
+/// that some may be missing.
 pub fn memory_devices(table: &[u8]) -> Option<Vec<MemoryDevice>> {
     const MEMORY_DEVICE: u8 = 17;
     const END: u8 = 127;
@@ -39,7 +40,8 @@ pub fn memory_devices(table: &[u8]) -> Option<Vec<MemoryDevice>> {
         if kind == END {
             return Some(devices);
         }
-        // The strings of a structure follow it and end with two zero bytes, also where there are none.
+        // The strings of a structure follow it and end with two zero bytes, also where there are
+        // none.
         let strings = &rest[length..];
         let end = strings.windows(2).position(|pair| pair == [0, 0])?;
         if kind == MEMORY_DEVICE && length >= LEAST_DEVICE {
@@ -59,8 +61,12 @@ fn memory_device(body: &[u8], strings: &[u8]) -> MemoryDevice {
     let known = |value: Option<u16>| value.filter(|&value| value != 0xFFFF);
     let text = |at: usize| {
         let number = usize::from(body.get(at).copied().unwrap_or(0));
-        let bytes = number.checked_sub(1).and_then(|index| strings.split(|&byte| byte == 0).nth(index));
-        String::from_utf8_lossy(bytes.unwrap_or_default()).trim().to_owned()
+        let bytes = number
+            .checked_sub(1)
+            .and_then(|index| strings.split(|&byte| byte == 0).nth(index));
+        String::from_utf8_lossy(bytes.unwrap_or_default())
+            .trim()
+            .to_owned()
     };
     let kind = body.get(0x12).copied().unwrap_or(0);
     // 4 to 7 are non-volatile modules; 0 is what older tables lack.

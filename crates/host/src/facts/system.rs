@@ -16,16 +16,28 @@ const POOLS: &str = "/sys/kernel/mm/hugepages";
 pub fn pages(files: &SystemFiles) -> PageFacts {
     let enabled = format!("{THP}/enabled");
     let defrag = format!("{THP}/defrag");
-    let chosen = |path: &str| Some(files.read(path)?.split_once('[')?.1.split_once(']')?.0.to_owned());
+    let chosen = |path: &str| {
+        Some(
+            files
+                .read(path)?
+                .split_once('[')?
+                .1
+                .split_once(']')?
+                .0
+                .to_owned(),
+        )
+    };
     let size_path = format!("{THP}/hpage_pmd_size");
-    let size = files.read_as::<u64>(&size_path).filter(|size| size.is_power_of_two() && *size > os::page_size() as u64);
+    let size = files
+        .read_as::<u64>(&size_path)
+        .filter(|size| size.is_power_of_two() && *size > os::page_size() as u64);
     PageFacts {
         base: Bytes(os::page_size() as u64),
         thp_mode: match chosen(&enabled) {
             Some(mode) => Fact::known(mode, enabled),
-            None => {
-                Fact::unknown(format!("no mode in {enabled}: the kernel lacks transparent huge pages, or hides it"))
-            }
+            None => Fact::unknown(format!(
+                "no mode in {enabled}: the kernel lacks transparent huge pages, or hides it"
+            )),
         },
         thp_size: match size {
             Some(size) => Fact::known(Bytes(size), size_path),
@@ -42,10 +54,19 @@ pub fn pages(files: &SystemFiles) -> PageFacts {
 /// Pools of explicit huge pages, smallest pages first.
 fn huge_pools(files: &SystemFiles) -> Fact<Vec<HugePool>> {
     let pool = |name: &String| {
-        let kilobytes: u64 = name.strip_prefix("hugepages-")?.strip_suffix("kB")?.parse().ok()?;
+        let kilobytes: u64 = name
+            .strip_prefix("hugepages-")?
+            .strip_suffix("kB")?
+            .parse()
+            .ok()?;
         let number = |file: &str| files.read_as::<u64>(&format!("{POOLS}/{name}/{file}"));
-        let size = Bytes(kilobytes.checked_mul(1024).filter(|size| size.is_power_of_two())?);
-        let (total, free) = (number("nr_hugepages")?, number("free_hugepages")?);
+        let size = Bytes(
+            kilobytes
+                .checked_mul(1024)
+                .filter(|size| size.is_power_of_two())?,
+        );
+        let total = number("nr_hugepages")?;
+        let free = number("free_hugepages")?;
         (free <= total).then_some(HugePool { size, total, free })
     };
     let mut pools: Vec<HugePool> = files.names(POOLS).iter().filter_map(pool).collect();
@@ -71,7 +92,10 @@ pub fn system(files: &SystemFiles) -> SystemFacts {
         emulation: emulation(files),
         pinning: Fact::known(pin::can_pin(), "what this system offers"),
         container: container(files),
-        elevated: Fact::known(privilege::is_elevated(), "rights of the process and of its caller"),
+        elevated: Fact::known(
+            privilege::is_elevated(),
+            "rights of the process and of its caller",
+        ),
         cpu_quota: match cgroup::cpu_quota(files) {
             Some((cpus, source)) => Fact::known(cpus, source),
             None => Fact::unknown("no CPU quota in the control groups"),
@@ -82,16 +106,23 @@ pub fn system(files: &SystemFiles) -> SystemFacts {
 /// The hypervisor by CPUID, with what the firmware calls the machine.
 fn virtualization(files: &SystemFiles) -> Fact<String> {
     const DMI: &str = "/sys/class/dmi/id";
-    let words: Vec<String> =
-        ["sys_vendor", "product_name"].iter().filter_map(|name| files.read(&format!("{DMI}/{name}"))).collect();
+    let words: Vec<String> = ["sys_vendor", "product_name"]
+        .iter()
+        .filter_map(|name| files.read(&format!("{DMI}/{name}")))
+        .collect();
     let machine = words.join(" ");
     match processor::hypervisor() {
         Some(Hypervisor::Absent) => Fact::known("none".to_owned(), "CPUID leaf 1, hypervisor bit"),
-        Some(Hypervisor::Present(name)) if machine.is_empty() => Fact::known(name, "CPUID leaf 40000000h"),
-        Some(Hypervisor::Present(name)) => {
-            Fact::known(format!("{name} ({machine})"), format!("CPUID leaf 40000000h and {DMI}"))
+        Some(Hypervisor::Present(name)) if machine.is_empty() => {
+            Fact::known(name, "CPUID leaf 40000000h")
         }
-        None if machine.is_empty() => Fact::unknown(format!("the processor does not tell, and {DMI} is missing")),
+        Some(Hypervisor::Present(name)) => Fact::known(
+            format!("{name} ({machine})"),
+            format!("CPUID leaf 40000000h and {DMI}"),
+        ),
+        None if machine.is_empty() => {
+            Fact::unknown(format!("the processor does not tell, and {DMI} is missing"))
+        }
         None => Fact::unknown(format!("the processor does not tell; {DMI} says {machine}")),
     }
 }
@@ -104,25 +135,36 @@ fn emulation(files: &SystemFiles) -> Fact<String> {
     if os::translated() {
         return Fact::known("Rosetta 2".to_owned(), "sysctl.proc_translated");
     }
-    // An emulator answers for the path that programs look at, and lets the kernel answer for the other one.
+    // An emulator answers for the path that programs look at, and lets the kernel answer for the
+    // other one.
     let executables = (files.link(OWN), files.link(THREAD));
     if let (Some(told), Some(executed)) = &executables
         && told != executed
     {
         let name = executed.rsplit('/').next().unwrap_or_default();
-        let name = if name.starts_with("qemu-") { "qemu-user" } else { name };
+        let name = if name.starts_with("qemu-") {
+            "qemu-user"
+        } else {
+            name
+        };
         return Fact::known(name.to_owned(), format!("{THREAD} is {executed}"));
     }
     let on_x86 = cfg!(any(target_arch = "x86_64", target_arch = "x86"));
     let cpuinfo = files.read(CPUINFO).unwrap_or_default();
     if !on_x86 && field(&cpuinfo, "cpu family").is_some() && field(&cpuinfo, "flags").is_some() {
-        return Fact::known("an emulator".to_owned(), format!("{CPUINFO} describes an x86 processor"));
+        return Fact::known(
+            "an emulator".to_owned(),
+            format!("{CPUINFO} describes an x86 processor"),
+        );
     }
     match (processor::hypervisor(), executables) {
         (Some(Hypervisor::Present(name)), _) if name == "QEMU" => {
             Fact::known("QEMU (TCG)".to_owned(), "CPUID leaf 40000000h")
         }
-        (_, (Some(_), Some(_))) => Fact::known("none".to_owned(), format!("{OWN} and {THREAD} are the same")),
+        (_, (Some(_), Some(_))) => Fact::known(
+            "none".to_owned(),
+            format!("{OWN} and {THREAD} are the same"),
+        ),
         _ => Fact::unknown(format!("no {OWN} and {THREAD} to compare")),
     }
 }
@@ -155,20 +197,26 @@ fn container(files: &SystemFiles) -> Fact<String> {
     }
     match by_group {
         Some((_, kind)) => Fact::known((*kind).to_owned(), GROUPS),
-        None => Fact::unknown(format!("no mark of a container in /, /run or {GROUPS}; there may still be one")),
+        None => Fact::unknown(format!(
+            "no mark of a container in /, /run or {GROUPS}; there may still be one"
+        )),
     }
 }
 
 /// Settings and conditions that move results.
 pub fn environment(files: &SystemFiles, topology: &Topology) -> Environment {
-    let load = files.read("/proc/loadavg").and_then(|text| text.split_whitespace().next()?.parse::<f64>().ok());
+    let load = files
+        .read("/proc/loadavg")
+        .and_then(|text| text.split_whitespace().next()?.parse::<f64>().ok());
     Environment {
         governor: governor(files, topology),
         turbo: turbo(files),
         smt: smt(files, topology),
         numa_balancing: match files.read_as::<u32>("/proc/sys/kernel/numa_balancing") {
             Some(mode) => Fact::known(mode != 0, "/proc/sys/kernel/numa_balancing"),
-            None => Fact::unknown("no /proc/sys/kernel/numa_balancing: the kernel lacks it, or hides it"),
+            None => Fact::unknown(
+                "no /proc/sys/kernel/numa_balancing: the kernel lacks it, or hides it",
+            ),
         },
         load: match load.filter(|load| load.is_finite() && *load >= 0.0) {
             Some(load) => Fact::known(load, "/proc/loadavg"),
@@ -181,20 +229,32 @@ pub fn environment(files: &SystemFiles, topology: &Topology) -> Environment {
 /// The governors of the online CPUs, each kind once.
 fn governor(files: &SystemFiles, topology: &Topology) -> Fact<String> {
     let read = |cpu: u32| files.read(&format!("{CPUS}/cpu{cpu}/cpufreq/scaling_governor"));
-    let kinds: BTreeSet<String> = topology.cpus.iter().filter_map(|cpu| read(cpu.id)).collect();
+    let kinds: BTreeSet<String> = topology
+        .cpus
+        .iter()
+        .filter_map(|cpu| read(cpu.id))
+        .collect();
     match kinds.is_empty() {
-        true => Fact::unknown(format!("no {CPUS}/cpu*/cpufreq/scaling_governor, as usual in a virtual machine")),
-        false => Fact::known(kinds.into_iter().collect::<Vec<_>>().join(", "), format!("{CPUS}/cpu*/cpufreq")),
+        true => Fact::unknown(format!(
+            "no {CPUS}/cpu*/cpufreq/scaling_governor, as usual in a virtual machine"
+        )),
+        false => Fact::known(
+            kinds.into_iter().collect::<Vec<_>>().join(", "),
+            format!("{CPUS}/cpu*/cpufreq"),
+        ),
     }
 }
 
 /// Whether the clock may rise above nominal.
 fn turbo(files: &SystemFiles) -> Fact<bool> {
-    let (intel, boost) = (format!("{CPUS}/intel_pstate/no_turbo"), format!("{CPUS}/cpufreq/boost"));
+    let intel = format!("{CPUS}/intel_pstate/no_turbo");
+    let boost = format!("{CPUS}/cpufreq/boost");
     match (files.read(&intel).as_deref(), files.read(&boost).as_deref()) {
         (Some(off @ ("0" | "1")), _) => Fact::known(off == "0", intel),
         (_, Some(on @ ("0" | "1"))) => Fact::known(on == "1", boost),
-        _ => Fact::unknown(format!("neither {intel} nor {boost}, as usual in a virtual machine")),
+        _ => Fact::unknown(format!(
+            "neither {intel} nor {boost}, as usual in a virtual machine"
+        )),
     }
 }
 
@@ -210,7 +270,10 @@ fn smt(files: &SystemFiles, topology: &Topology) -> Fact<bool> {
         }
         _ => {
             let shared = topology.cpus.iter().any(|cpu| cpu.siblings.len() > 1);
-            Fact::known(shared, format!("CPUs that share a core, since {active} does not tell"))
+            Fact::known(
+                shared,
+                format!("CPUs that share a core, since {active} does not tell"),
+            )
         }
     }
 }
@@ -225,5 +288,10 @@ fn mitigations(files: &SystemFiles) -> Fact<Vec<String>> {
         return Fact::unknown(format!("nothing in {folder}"));
     }
     let affected = states.iter().filter(|(_, state)| state != "Not affected");
-    Fact::known(affected.map(|(name, state)| format!("{name}: {state}")).collect(), folder)
+    Fact::known(
+        affected
+            .map(|(name, state)| format!("{name}: {state}"))
+            .collect(),
+        folder,
+    )
 }

@@ -15,14 +15,17 @@ const WEIGHTS: &str = "/sys/kernel/mm/mempolicy/weighted_interleave";
 /// More cache levels than any processor has; ends the walk through odd files.
 const MOST_CACHES: usize = 16;
 
-/// CPUs with their places, caches with their sharers, nodes; `memory` is the machine's, for a single node.
+/// CPUs with their places, caches with their sharers, nodes; `memory` is the machine's, for a
+/// single node.
 pub fn discover(files: &SystemFiles, memory: Option<Bytes>) -> Topology {
     let (online, online_source) = online(files);
     let (allowed, allowed_source) = allowed(files);
     let (nodes, nodes_source) = nodes(files, &online, memory);
     let (places, places_source) = places(files, &online);
-    let node_of: BTreeMap<u32, u32> =
-        nodes.iter().flat_map(|node| node.cpus.0.iter().map(move |&cpu| (cpu, node.id))).collect();
+    let node_of: BTreeMap<u32, u32> = nodes
+        .iter()
+        .flat_map(|node| node.cpus.0.iter().map(move |&cpu| (cpu, node.id)))
+        .collect();
     let cpus = online.iter().map(|&id| {
         let place = places.get(&id);
         Cpu {
@@ -36,8 +39,16 @@ pub fn discover(files: &SystemFiles, memory: Option<Bytes>) -> Topology {
     });
     let cpus: Vec<Cpu> = cpus.collect();
     let (caches, caches_source) = caches(files, &online);
-    let cpus_source = format!("online: {online_source}; allowed: {allowed_source}; cores: {places_source}");
-    Topology { cpus, cpus_source, caches, caches_source, nodes, nodes_source }
+    let cpus_source =
+        format!("online: {online_source}; allowed: {allowed_source}; cores: {places_source}");
+    Topology {
+        cpus,
+        cpus_source,
+        caches,
+        caches_source,
+        nodes,
+        nodes_source,
+    }
 }
 
 /// A list of CPUs in a file, in rising order; `None` where it is missing, empty or no list.
@@ -50,8 +61,11 @@ fn online(files: &SystemFiles) -> (BTreeSet<u32>, String) {
     let path = format!("{CPUS}/online");
     if let Some(cpus) = list(files, &path) {
         // A CPU has a folder, unless they are all masked.
-        let folders: BTreeSet<u32> =
-            files.names(CPUS).iter().filter_map(|name| name.strip_prefix("cpu")?.parse().ok()).collect();
+        let folders: BTreeSet<u32> = files
+            .names(CPUS)
+            .iter()
+            .filter_map(|name| name.strip_prefix("cpu")?.parse().ok())
+            .collect();
         let there: BTreeSet<u32> = cpus.intersection(&folders).copied().collect();
         return (if there.is_empty() { cpus } else { there }, path);
     }
@@ -60,12 +74,19 @@ fn online(files: &SystemFiles) -> (BTreeSet<u32>, String) {
         return (blocks.into_keys().collect(), CPUINFO.to_owned());
     }
     match os::allowed_cpus().filter(|cpus| !cpus.is_empty()) {
-        Some(cpus) => {
-            (cpus.into_iter().collect(), format!("{} (no list of CPUs: only those allowed)", os::AFFINITY_CALL))
-        }
+        Some(cpus) => (
+            cpus.into_iter().collect(),
+            format!(
+                "{} (no list of CPUs: only those allowed)",
+                os::AFFINITY_CALL
+            ),
+        ),
         None => {
             let count = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
-            ((0..count).collect(), "number of threads that the standard library advises".to_owned())
+            (
+                (0..count).collect(),
+                "number of threads that the standard library advises".to_owned(),
+            )
         }
     }
 }
@@ -77,9 +98,19 @@ fn allowed(files: &SystemFiles) -> (Option<BTreeSet<u32>>, &'static str) {
         let list: CpuList = field(&status, "Cpus_allowed_list")?.parse().ok()?;
         Some((Some(list.0.into_iter().collect()), "/proc/self/status"))
     };
-    let called = || Some((Some(os::allowed_cpus()?.into_iter().collect()), os::AFFINITY_CALL));
+    let called = || {
+        Some((
+            Some(os::allowed_cpus()?.into_iter().collect()),
+            os::AFFINITY_CALL,
+        ))
+    };
     let unknown = (None, "all, since the system does not tell");
-    if files.is_real() { called().or_else(recorded) } else { recorded() }.unwrap_or(unknown)
+    if files.is_real() {
+        called().or_else(recorded)
+    } else {
+        recorded()
+    }
+    .unwrap_or(unknown)
 }
 
 /// Where a CPU sits.
@@ -101,21 +132,45 @@ fn places(files: &SystemFiles, online: &BTreeSet<u32>) -> (BTreeMap<u32, Place>,
             continue;
         }
         let package = files.read_as(&format!("{folder}/physical_package_id"));
-        let mut siblings: BTreeSet<u32> = siblings.unwrap_or_default().intersection(online).copied().collect();
+        let mut siblings: BTreeSet<u32> = siblings
+            .unwrap_or_default()
+            .intersection(online)
+            .copied()
+            .collect();
         siblings.insert(cpu);
-        places.insert(cpu, Place { core, package, siblings: siblings.into_iter().collect() });
+        places.insert(
+            cpu,
+            Place {
+                core,
+                package,
+                siblings: siblings.into_iter().collect(),
+            },
+        );
     }
     if !places.is_empty() {
         return (places, format!("{CPUS}/cpu*/topology"));
     }
     let blocks = cpuinfo_blocks(files);
-    for (&cpu, &(core, package)) in blocks.iter().filter(|(cpu, place)| online.contains(cpu) && place.0.is_some()) {
+    for (&cpu, &(core, package)) in blocks
+        .iter()
+        .filter(|(cpu, place)| online.contains(cpu) && place.0.is_some())
+    {
         let same = |other: &&u32| **other == cpu || blocks.get(other) == Some(&(core, package));
         let siblings = online.iter().filter(same).copied().collect();
-        places.insert(cpu, Place { core, package, siblings });
+        places.insert(
+            cpu,
+            Place {
+                core,
+                package,
+                siblings,
+            },
+        );
     }
     match places.is_empty() {
-        true => (places, format!("unknown: nothing usable in {CPUS}/cpu*/topology or {CPUINFO}")),
+        true => (
+            places,
+            format!("unknown: nothing usable in {CPUS}/cpu*/topology or {CPUINFO}"),
+        ),
         false => (places, CPUINFO.to_owned()),
     }
 }
@@ -126,7 +181,10 @@ fn cpuinfo_blocks(files: &SystemFiles) -> BTreeMap<u32, (Option<u32>, Option<u32
     let number = |block: &str, key: &str| field(block, key).and_then(|value| value.parse().ok());
     text.split("\n\n")
         .filter_map(|block| {
-            Some((number(block, "processor")?, (number(block, "core id"), number(block, "physical id"))))
+            Some((
+                number(block, "processor")?,
+                (number(block, "core id"), number(block, "physical id")),
+            ))
         })
         .collect()
 }
@@ -134,12 +192,17 @@ fn cpuinfo_blocks(files: &SystemFiles) -> BTreeMap<u32, (Option<u32>, Option<u32
 /// Every cache of the online CPUs and where they are told.
 fn caches(files: &SystemFiles, online: &BTreeSet<u32>) -> (Vec<Cache>, String) {
     let mut found: BTreeMap<(u32, CacheKind, Vec<u32>), Cache> = BTreeMap::new();
-    let (mut unreadable, mut unshared) = (0, 0);
+    let mut unreadable = 0;
+    let mut unshared = 0;
     for &cpu in online {
         for index in 0..MOST_CACHES {
             let folder = format!("{CPUS}/cpu{cpu}/cache/index{index}");
-            let Some(level) = files.read_as::<u32>(&format!("{folder}/level")) else { break };
-            let kind = files.read(&format!("{folder}/type")).and_then(|text| cache_kind(&text));
+            let Some(level) = files.read_as::<u32>(&format!("{folder}/level")) else {
+                break;
+            };
+            let kind = files
+                .read(&format!("{folder}/type"))
+                .and_then(|text| cache_kind(&text));
             let Some(kind) = kind.filter(|_| level > 0) else {
                 unreadable += 1;
                 continue;
@@ -172,8 +235,14 @@ fn caches(files: &SystemFiles, online: &BTreeSet<u32>) -> (Vec<Cache>, String) {
 }
 
 /// One cache in /sys; `None` where its size is missing or zero.
-fn sysfs_cache(files: &SystemFiles, folder: &str, key: &(u32, CacheKind, Vec<u32>)) -> Option<Cache> {
-    let size: Bytes = files.read_as(&format!("{folder}/size")).filter(|size: &Bytes| size.0 > 0)?;
+fn sysfs_cache(
+    files: &SystemFiles,
+    folder: &str,
+    key: &(u32, CacheKind, Vec<u32>),
+) -> Option<Cache> {
+    let size: Bytes = files
+        .read_as(&format!("{folder}/size"))
+        .filter(|size: &Bytes| size.0 > 0)?;
     let line: Option<u64> = files.read_as(&format!("{folder}/coherency_line_size"));
     let ways: Option<u32> = files.read_as(&format!("{folder}/ways_of_associativity"));
     Some(Cache {
@@ -215,19 +284,28 @@ fn own_caches(online: &BTreeSet<u32>) -> (Vec<Cache>, String) {
         }));
     }
     let source = match caches.is_empty() {
-        true => format!("unknown: nothing usable in {CPUS}/cpu*/cache, and the processor does not tell"),
+        true => {
+            format!("unknown: nothing usable in {CPUS}/cpu*/cache, and the processor does not tell")
+        }
         false => format!(
-            "CPUID, since nothing usable is in {CPUS}/cpu*/cache; sharing is from CPUID too, as if CPUs were numbered \
-             core by core"
+            "CPUID, since nothing usable is in {CPUS}/cpu*/cache; sharing is from CPUID too, as \
+             if CPUs were numbered core by core"
         ),
     };
     (caches, source)
 }
 
 /// The NUMA nodes and where they are told; a single one where there are none.
-fn nodes(files: &SystemFiles, online: &BTreeSet<u32>, memory: Option<Bytes>) -> (Vec<Node>, String) {
-    let ids: BTreeSet<u32> =
-        files.names(NODES).iter().filter_map(|name| name.strip_prefix("node")?.parse().ok()).collect();
+fn nodes(
+    files: &SystemFiles,
+    online: &BTreeSet<u32>,
+    memory: Option<Bytes>,
+) -> (Vec<Node>, String) {
+    let ids: BTreeSet<u32> = files
+        .names(NODES)
+        .iter()
+        .filter_map(|name| name.strip_prefix("node")?.parse().ok())
+        .collect();
     let allowed = allowed_nodes(files);
     let mut odd = 0;
     let mut nodes = Vec::new();
@@ -237,26 +315,50 @@ fn nodes(files: &SystemFiles, online: &BTreeSet<u32>, memory: Option<Bytes>) -> 
         let named = list(files, &format!("{NODES}/node{id}/cpulist")).unwrap_or_default();
         let cpus: Vec<u32> = named.intersection(&left).copied().collect();
         left.retain(|cpu| !named.contains(cpu));
-        let meminfo = files.read(&format!("{NODES}/node{id}/meminfo")).unwrap_or_default();
-        let text = files.read(&format!("{NODES}/node{id}/distance")).unwrap_or_default();
-        let distances: Option<Vec<u32>> = text.split_whitespace().map(|word| word.parse().ok()).collect();
+        let meminfo = files
+            .read(&format!("{NODES}/node{id}/meminfo"))
+            .unwrap_or_default();
+        let text = files
+            .read(&format!("{NODES}/node{id}/distance"))
+            .unwrap_or_default();
+        let distances: Option<Vec<u32>> = text
+            .split_whitespace()
+            .map(|word| word.parse().ok())
+            .collect();
         let distances = distances.filter(|all| all.len() == ids.len());
         odd += usize::from(distances.is_none());
         nodes.push(Node {
             id,
             cpus: CpuList(cpus),
-            memory: field(&meminfo, &format!("Node {id} MemTotal")).and_then(kilobytes).map(Bytes),
+            memory: field(&meminfo, &format!("Node {id} MemTotal"))
+                .and_then(kilobytes)
+                .map(Bytes),
             distances: distances.unwrap_or_default(),
             available: reclaimable_on(files, &BTreeSet::from([id])).map(Bytes),
             allowed: allowed.as_ref().map(|nodes| nodes.contains(&id)),
-            weight: files.read_as::<u32>(&format!("{WEIGHTS}/node{id}")).filter(|&weight| weight > 0),
+            weight: files
+                .read_as::<u32>(&format!("{WEIGHTS}/node{id}"))
+                .filter(|&weight| weight > 0),
         });
     }
     if nodes.iter().all(|node| node.cpus.0.is_empty()) {
         let cpus = CpuList(online.iter().copied().collect());
-        let what = if ids.is_empty() { "no nodes in" } else { "no CPU of any node in" };
+        let what = if ids.is_empty() {
+            "no nodes in"
+        } else {
+            "no CPU of any node in"
+        };
         let source = format!("{what} {NODES}: taken as one node");
-        return (vec![Node { id: 0, cpus, memory, distances: vec![10], ..Node::default() }], source);
+        return (
+            vec![Node {
+                id: 0,
+                cpus,
+                memory,
+                distances: vec![10],
+                ..Node::default()
+            }],
+            source,
+        );
     }
     let source = match odd {
         0 => NODES.to_owned(),

@@ -12,7 +12,8 @@ pub enum Place {
     Node(u32),
     /// From each of these nodes in turn.
     Interleaved(Vec<u32>),
-    /// From each of these nodes in turn, as many pages at a time as the administrator's weight of the node says.
+    /// From each of these nodes in turn, as many pages at a time as the administrator's weight of
+    /// the node says.
     Weighted(Vec<u32>),
 }
 
@@ -33,7 +34,9 @@ impl fmt::Display for Place {
             Place::Local => f.write_str("each thread's node"),
             Place::Node(node) => write!(f, "node {node}"),
             Place::Interleaved(nodes) => write!(f, "nodes {} interleaved", CpuList(nodes.clone())),
-            Place::Weighted(nodes) => write!(f, "nodes {} interleaved by weight", CpuList(nodes.clone())),
+            Place::Weighted(nodes) => {
+                write!(f, "nodes {} interleaved by weight", CpuList(nodes.clone()))
+            }
         }
     }
 }

@@ -64,11 +64,19 @@ pub(super) fn read(asked: &Question, node_samples: usize) -> PageReading {
     };
     let pages_by_node = nodes(asked, node_samples, &mut unchecked);
     PageReading {
-        granted_share: share.huge.map(|huge| if asked.mode == PageMode::Base { 1.0 - huge } else { huge }),
+        granted_share: share.huge.map(|huge| {
+            if asked.mode == PageMode::Base {
+                1.0 - huge
+            } else {
+                huge
+            }
+        }),
         granted_bytes,
         resident_share: share.resident,
         non_zero: share.non_zero,
-        nodes: pages_by_node.as_ref().map(|pages| pages.keys().copied().collect()),
+        nodes: pages_by_node
+            .as_ref()
+            .map(|pages| pages.keys().copied().collect()),
         pages_by_node,
         unchecked,
     }
@@ -80,19 +88,27 @@ fn pages_of(window: &Range<usize>) -> Range<usize> {
     window.start / page * page..window.end.next_multiple_of(page)
 }
 
-/// Both shares by PAGEMAP_SCAN, exactly for the pages of the window; `None` where the kernel lacks it.
+/// Both shares by PAGEMAP_SCAN, exactly for the pages of the window; `None` where the kernel lacks
+/// it.
 fn from_page_tables(asked: &Question, unchecked: &mut Vec<String>) -> Option<Share> {
     let range = pages_of(&asked.window);
     let counts = os::page_counts(&range).ok()?;
     if counts.zero > 0 {
-        unchecked.push(format!("{} of the window lie on the shared page of zeros", Bytes(counts.zero)));
+        unchecked.push(format!(
+            "{} of the window lie on the shared page of zeros",
+            Bytes(counts.zero)
+        ));
     }
     let huge = (counts.present > 0).then(|| counts.huge as f64 / counts.present as f64);
     if huge.is_none() {
         unchecked.push("page size: nothing of the window is resident".to_owned());
     }
     let resident = Some(counts.present as f64 / range.len() as f64);
-    Some(Share { resident, huge, non_zero: Some(counts.zero == 0) })
+    Some(Share {
+        resident,
+        huge,
+        non_zero: Some(counts.zero == 0),
+    })
 }
 
 /// The resident share by mincore.
@@ -101,44 +117,60 @@ pub(super) fn resident_share(asked: &Question, unchecked: &mut Vec<String>) -> O
     match os::resident_bytes(&range) {
         Ok(bytes) => Some((bytes as f64 / range.len() as f64).min(1.0)),
         Err(error) => {
-            unchecked.push(format!("residency: neither PAGEMAP_SCAN nor mincore: {error}"));
+            unchecked.push(format!(
+                "residency: neither PAGEMAP_SCAN nor mincore: {error}"
+            ));
             None
         }
     }
 }
 
 /// The share of huge pages by smaps, which counts the whole mapping.
-pub(super) fn huge_share_of_smaps(asked: &Question, files: &SystemFiles, unchecked: &mut Vec<String>) -> Option<f64> {
+pub(super) fn huge_share_of_smaps(
+    asked: &Question,
+    files: &SystemFiles,
+    unchecked: &mut Vec<String>,
+) -> Option<f64> {
     let Some(smaps) = files.read("/proc/self/smaps") else {
         unchecked.push("page size: neither PAGEMAP_SCAN nor /proc/self/smaps".to_owned());
         return None;
     };
-    let (mut resident, mut huge) = (0u64, 0u64);
+    let mut resident = 0u64;
+    let mut huge = 0u64;
     for entry in entries(&smaps).filter(|entry| overlaps(entry, &asked.mapping)) {
         let bytes = |key: &str| field(entry, key).and_then(kilobytes).unwrap_or(0);
         // Pages of a pool are left out of Rss (Documentation/filesystems/proc.rst).
         let pool = bytes("Private_Hugetlb").saturating_add(bytes("Shared_Hugetlb"));
         resident = resident.saturating_add(bytes("Rss")).saturating_add(pool);
-        huge = huge.saturating_add(bytes("AnonHugePages")).saturating_add(pool);
+        huge = huge
+            .saturating_add(bytes("AnonHugePages"))
+            .saturating_add(pool);
     }
     if resident == 0 {
         unchecked.push("page size: /proc/self/smaps shows nothing resident here".to_owned());
         return None;
     }
     if asked.window != asked.mapping {
-        unchecked.push("page size: from /proc/self/smaps, which counts the mapping, not the window alone".to_owned());
+        unchecked.push(
+            "page size: from /proc/self/smaps, which counts the mapping, not the window alone"
+                .to_owned(),
+        );
     }
     Some((huge as f64 / resident as f64).min(1.0))
 }
 
-/// The entries of smaps: a line `start-end access ...` and the `Key: value` lines up to the next one.
+/// The entries of smaps: a line `start-end access ...` and the `Key: value` lines up to the next
+/// one.
 fn entries(smaps: &str) -> impl Iterator<Item = &str> {
     let heads = smaps.split_inclusive('\n').scan(0, |at, line| {
         let start = *at;
         *at += line.len();
         Some((start, line))
     });
-    let mut starts: Vec<usize> = heads.filter(|(_, line)| addresses(line).is_some()).map(|(start, _)| start).collect();
+    let mut starts: Vec<usize> = heads
+        .filter(|(_, line)| addresses(line).is_some())
+        .map(|(start, _)| start)
+        .collect();
     starts.push(smaps.len());
     (1..starts.len()).map(move |i| &smaps[starts[i - 1]..starts[i]])
 }
@@ -156,37 +188,58 @@ fn overlaps(entry: &str, range: &Range<usize>) -> bool {
 /// Pages whose nodes are asked for at a time.
 const PAGES_AT_A_TIME: usize = 1 << 16;
 
-/// Pages by node of those spread over the window, by move_pages, else of the whole mapping by numa_maps.
-fn nodes(asked: &Question, samples: usize, unchecked: &mut Vec<String>) -> Option<BTreeMap<u32, u64>> {
+/// Pages by node of those spread over the window, by move_pages, else of the whole mapping by
+/// numa_maps.
+fn nodes(
+    asked: &Question,
+    samples: usize,
+    unchecked: &mut Vec<String>,
+) -> Option<BTreeMap<u32, u64>> {
     if samples == 0 {
         return None;
     }
-    let (pages, page) = (pages_of(&asked.window), os::page_size());
+    let pages = pages_of(&asked.window);
+    let page = os::page_size();
     let count = (pages.len() / page).min(samples);
     // In 128 bits: the product of an index and a length may pass 64.
-    let address = |i: usize| pages.start + (i as u128 * (pages.len() / page) as u128 / count as u128) as usize * page;
+    let address = |i: usize| {
+        pages.start + (i as u128 * (pages.len() / page) as u128 / count as u128) as usize * page
+    };
     let error = match count_by_node(count, address) {
         Ok((found, absent)) => {
             if absent > 0 {
-                unchecked.push(format!("node: {absent} of {count} sampled pages are not resident"));
+                unchecked.push(format!(
+                    "node: {absent} of {count} sampled pages are not resident"
+                ));
             }
             return (!found.is_empty()).then_some(found);
         }
         Err(error) => error,
     };
-    let found = SystemFiles::real().read("/proc/self/numa_maps").and_then(|maps| nodes_of_map(&maps, &asked.mapping));
+    let found = SystemFiles::real()
+        .read("/proc/self/numa_maps")
+        .and_then(|maps| nodes_of_map(&maps, &asked.mapping));
     unchecked.push(match found {
-        Some(_) => format!("node: from /proc/self/numa_maps for the whole mapping, since move_pages failed: {error}"),
+        Some(_) => format!(
+            "node: from /proc/self/numa_maps for the whole mapping, since \
+             move_pages failed: {error}"
+        ),
         None => format!("node: neither move_pages ({error}) nor /proc/self/numa_maps"),
     });
     found
 }
 
 /// How many of the pages at `count` addresses lie on each node, and how many on none.
-fn count_by_node(count: usize, address: impl Fn(usize) -> usize) -> std::io::Result<(BTreeMap<u32, u64>, u64)> {
-    let (mut found, mut absent) = (BTreeMap::new(), 0);
+fn count_by_node(
+    count: usize,
+    address: impl Fn(usize) -> usize,
+) -> std::io::Result<(BTreeMap<u32, u64>, u64)> {
+    let mut found = BTreeMap::new();
+    let mut absent = 0;
     for first in (0..count).step_by(PAGES_AT_A_TIME) {
-        let some: Vec<usize> = (first..count.min(first + PAGES_AT_A_TIME)).map(&address).collect();
+        let some: Vec<usize> = (first..count.min(first + PAGES_AT_A_TIME))
+            .map(&address)
+            .collect();
         for node in os::node_of_each(&some)? {
             match u32::try_from(node) {
                 Ok(node) => *found.entry(node).or_default() += 1,
@@ -197,10 +250,14 @@ fn count_by_node(count: usize, address: impl Fn(usize) -> usize) -> std::io::Res
     Ok((found, absent))
 }
 
-/// Pages by node in the lines of numa_maps that start inside `range`: `7f... default anon=3 N0=2 N1=1`.
+/// Pages by node in the lines of numa_maps that start inside `range`: `7f... default anon=3 N0=2
+/// N1=1`.
 fn nodes_of_map(maps: &str, range: &Range<usize>) -> Option<BTreeMap<u32, u64>> {
     let inside = |line: &&str| {
-        let start = line.split_whitespace().next().and_then(|word| usize::from_str_radix(word, 16).ok());
+        let start = line
+            .split_whitespace()
+            .next()
+            .and_then(|word| usize::from_str_radix(word, 16).ok());
         start.is_some_and(|start| range.contains(&start))
     };
     let node = |word: &str| {
@@ -208,7 +265,11 @@ fn nodes_of_map(maps: &str, range: &Range<usize>) -> Option<BTreeMap<u32, u64>> 
         Some((node.parse::<u32>().ok()?, pages.parse::<u64>().ok()?))
     };
     let mut found: BTreeMap<u32, u64> = BTreeMap::new();
-    for (node, pages) in maps.lines().filter(inside).flat_map(|line| line.split_whitespace().filter_map(node)) {
+    for (node, pages) in maps
+        .lines()
+        .filter(inside)
+        .flat_map(|line| line.split_whitespace().filter_map(node))
+    {
         let sum = found.entry(node).or_default();
         *sum = sum.saturating_add(pages);
     }
@@ -219,13 +280,18 @@ fn nodes_of_map(maps: &str, range: &Range<usize>) -> Option<BTreeMap<u32, u64>> 
 mod tests {
     use super::*;
 
-    const SMAPS: &str = "\
-1000-3000 rw-p 00000000 00:00 0 \nSize: 8 kB\nRss: 8 kB\nAnonHugePages: 0 kB\nVmFlags: rd wr\n\
-200000-600000 rw-p 00000000 00:00 0 \nRss: 4096 kB\nAnonHugePages:  2048 kB\nTHPeligible: 1\n\
-600000-800000 rw-p 00000000 00:00 0 [anon: x]\nRss: 0 kB\nPrivate_Hugetlb: 2048 kB\nAnonHugePages: 0 kB\n";
+    const SMAPS: &str = "1000-3000 rw-p 00000000 00:00 0 \nSize: 8 kB\nRss: 8 kB\nAnonHugePages: \
+         0 kB\nVmFlags: rd wr\n200000-600000 rw-p 00000000 00:00 0 \nRss: 4096 \
+         kB\nAnonHugePages:  2048 kB\nTHPeligible: 1\n600000-800000 rw-p 00000000 00:00 0 [anon: \
+         x]\nRss: 0 kB\nPrivate_Hugetlb: 2048 kB\nAnonHugePages: 0 kB\n";
 
     fn asked(window: Range<usize>, mapping: Range<usize>) -> Question {
-        Question { window, mapping, mode: PageMode::Transparent, huge: 2 << 20 }
+        Question {
+            window,
+            mapping,
+            mode: PageMode::Transparent,
+            huge: 2 << 20,
+        }
     }
 
     fn share(text: &str, question: &Question) -> (Option<f64>, Vec<String>) {
@@ -233,16 +299,27 @@ mod tests {
         std::fs::create_dir_all(tree.path().join("proc/self")).unwrap();
         std::fs::write(tree.path().join("proc/self/smaps"), text).unwrap();
         let mut unchecked = Vec::new();
-        (huge_share_of_smaps(question, &SystemFiles::under(tree.path()), &mut unchecked), unchecked)
+        (
+            huge_share_of_smaps(question, &SystemFiles::under(tree.path()), &mut unchecked),
+            unchecked,
+        )
     }
 
     #[test]
     fn smaps_counts_the_entries_of_the_mapping_only() {
         let whole = |range: Range<usize>| share(SMAPS, &asked(range.clone(), range));
         assert_eq!(whole(0x200000..0x600000), (Some(0.5), vec![]));
-        assert_eq!(whole(0x600000..0x800000), (Some(1.0), vec![]), "pages of a pool are not in Rss");
+        assert_eq!(
+            whole(0x600000..0x800000),
+            (Some(1.0), vec![]),
+            "pages of a pool are not in Rss"
+        );
         assert_eq!(whole(0x1000..0x3000), (Some(0.0), vec![]));
-        assert_eq!(whole(0x200000..0x800000).0, Some(4.0 / 6.0), "two entries of one mapping");
+        assert_eq!(
+            whole(0x200000..0x800000).0,
+            Some(4.0 / 6.0),
+            "two entries of one mapping"
+        );
         assert_eq!(whole(0x900000..0xa00000).0, None);
     }
 
@@ -255,7 +332,13 @@ mod tests {
 
     #[test]
     fn garbage_in_smaps_is_unchecked() {
-        for text in ["", "x", "zz-yy rw\nRss: 1 kB", "200000-600000", "200000-600000 rw-p\nRss: many\n"] {
+        for text in [
+            "",
+            "x",
+            "zz-yy rw\nRss: 1 kB",
+            "200000-600000",
+            "200000-600000 rw-p\nRss: many\n",
+        ] {
             let (value, unchecked) = share(text, &asked(0x200000..0x600000, 0x200000..0x600000));
             assert_eq!((value, unchecked.len()), (None, 1), "{text}");
         }
@@ -263,8 +346,12 @@ mod tests {
 
     #[test]
     fn numa_maps_names_the_nodes_of_the_mapping() {
-        let maps = "7000 default anon=3 N0=2 N9=1\n8000 bind:1 anon=1 N3=1 N1=4 kernelpagesize_kB=4\ngarbage N7=1\n";
-        assert_eq!(nodes_of_map(maps, &(0x8000..0x9000)), Some(BTreeMap::from([(1, 4), (3, 1)])));
+        let maps = "7000 default anon=3 N0=2 N9=1\n8000 bind:1 anon=1 N3=1 N1=4 \
+             kernelpagesize_kB=4\ngarbage N7=1\n";
+        assert_eq!(
+            nodes_of_map(maps, &(0x8000..0x9000)),
+            Some(BTreeMap::from([(1, 4), (3, 1)]))
+        );
         assert_eq!(nodes_of_map(maps, &(0x9000..0xa000)), None);
     }
 }

@@ -16,7 +16,18 @@ fn names_of_modes_are_read_back() {
     assert_eq!("THP".parse(), Ok(PageMode::Transparent));
     assert_eq!("Huge-1gib".parse(), Ok(PageMode::Pool(Bytes::gib(1))));
     assert_eq!(PageMode::Pool(Bytes::gib(1)).to_string(), "huge-1GiB");
-    for text in ["", "2M", "base", "4 k", "huge-", "huge-3MiB", "huge-4KiB", "huge-0", "huge-2MiB..1GiB", "huge1GiB"] {
+    for text in [
+        "",
+        "2M",
+        "base",
+        "4 k",
+        "huge-",
+        "huge-3MiB",
+        "huge-4KiB",
+        "huge-0",
+        "huge-2MiB..1GiB",
+        "huge1GiB",
+    ] {
         assert!(text.parse::<PageMode>().is_err(), "{text}");
     }
 }
@@ -29,20 +40,36 @@ fn overlapping_windows_are_refused_until_the_first_is_given_back() {
     threads_may_share(&mapping);
     for overlap in [4096..8192, 0..4160, 8128..65536, 4160..4224, 0..65536] {
         let message = mapping.take(overlap.clone()).unwrap_err().to_string();
-        assert!(message.contains("bytes 4096..8192 are taken"), "{overlap:?}: {message}");
+        assert!(
+            message.contains("bytes 4096..8192 are taken"),
+            "{overlap:?}: {message}"
+        );
     }
     let before = mapping.take(0..4096).unwrap();
     let after = mapping.take(8192..65536).unwrap();
     assert_eq!(before.address() + 4096, first.address());
     drop(first);
-    assert_eq!(mapping.take(4096..8192).unwrap().address() + 4096, after.address());
+    assert_eq!(
+        mapping.take(4096..8192).unwrap().address() + 4096,
+        after.address()
+    );
 }
 
 #[test]
 #[allow(clippy::reversed_empty_ranges)]
 fn windows_are_inside_and_whole_lines() {
     let mapping = base(8192);
-    for odd in [0..0, 64..64, 128..64, 0..8256, 8192..8256, 1..65, 0..63, 8..72, 0..usize::MAX] {
+    for odd in [
+        0..0,
+        64..64,
+        128..64,
+        0..8256,
+        8192..8256,
+        1..65,
+        0..63,
+        8..72,
+        0..usize::MAX,
+    ] {
         assert!(mapping.take(odd.clone()).is_err(), "{odd:?}");
     }
     assert_eq!(mapping.take(8128..8192).unwrap().words().len(), 8);
@@ -55,7 +82,9 @@ fn rights(address: usize) -> Option<(Range<usize>, String)> {
         let mut words = line.split_whitespace();
         let (start, end) = words.next()?.split_once('-')?;
         let range = usize::from_str_radix(start, 16).ok()?..usize::from_str_radix(end, 16).ok()?;
-        range.contains(&address).then(|| Some((range, words.next()?.to_owned())))?
+        range
+            .contains(&address)
+            .then(|| Some((range, words.next()?.to_owned())))?
     })
 }
 
@@ -66,36 +95,63 @@ fn guards_fence_every_mapping_on_both_sides() {
         let mappings = [1, 2, 3].map(|_| Mapping::new(Bytes::mib(2), mode, Bytes::mib(2)).unwrap());
         for mapping in &mappings {
             let window = mapping.take(0..mapping.len()).unwrap();
-            let (start, end) = (window.address(), window.address() + window.len());
+            let start = window.address();
+            let end = window.address() + window.len();
             assert_eq!(rights(start), Some((start..end, "rw-p".to_owned())));
             assert_eq!(rights(end - 1), Some((start..end, "rw-p".to_owned())));
             assert!(mapping.guard() >= os::page_size());
-            for guard in [start - 1, start - mapping.guard(), end, end + mapping.guard() - 1] {
+            for guard in [
+                start - 1,
+                start - mapping.guard(),
+                end,
+                end + mapping.guard() - 1,
+            ] {
                 assert_eq!(rights(guard).unwrap().1, "---p", "{mode} {guard:#x}");
             }
         }
     }
 }
 
-/// Not a test of its own: the child of the next one, where no other thread maps anything into the hole.
+/// Not a test of its own: the child of the next one, where no other thread maps anything into the
+/// hole.
 #[test]
 #[ignore = "needs a process of its own"]
 fn child_that_gives_memory_back() {
     let mapping = base(1 << 26);
     let window = mapping.take(0..64).unwrap();
-    let (address, guard, length) = (window.address(), mapping.guard(), mapping.len());
+    let address = window.address();
+    let guard = mapping.guard();
+    let length = mapping.len();
     drop(mapping);
-    assert_eq!(rights(address).unwrap().1, "rw-p", "the window keeps the mapping alive");
+    assert_eq!(
+        rights(address).unwrap().1,
+        "rw-p",
+        "the window keeps the mapping alive"
+    );
     drop(window);
-    for place in [address - guard, address, address + length - 1, address + length + guard - 1] {
-        assert_eq!(rights(place), None, "{:#x} bytes from the start", place.wrapping_sub(address));
+    for place in [
+        address - guard,
+        address,
+        address + length - 1,
+        address + length + guard - 1,
+    ] {
+        assert_eq!(
+            rights(place),
+            None,
+            "{:#x} bytes from the start",
+            place.wrapping_sub(address)
+        );
     }
 }
 
 #[test]
 fn dropping_the_last_window_gives_the_memory_and_both_guards_back() {
     let status = std::process::Command::new(std::env::current_exe().unwrap())
-        .args(["--ignored", "--exact", &crate::tests::name_of(module_path!(), "child_that_gives_memory_back")])
+        .args([
+            "--ignored",
+            "--exact",
+            &crate::tests::name_of(module_path!(), "child_that_gives_memory_back"),
+        ])
         .stdout(std::process::Stdio::null())
         .status()
         .unwrap();
@@ -114,7 +170,11 @@ fn touching_makes_a_part_resident_and_not_zero() {
     window.touch(1 << 19..usize::MAX);
     let reading = window.inspect(4);
     assert_eq!(reading.resident_share, Some(1.0), "{reading:?}");
-    let values: std::collections::BTreeSet<u64> = window.words().iter().map(|w| w.load(Ordering::Relaxed)).collect();
+    let values: std::collections::BTreeSet<u64> = window
+        .words()
+        .iter()
+        .map(|w| w.load(Ordering::Relaxed))
+        .collect();
     assert!(!values.contains(&0));
     assert_eq!(values.len(), window.words().len(), "no two words alike");
 }
@@ -127,9 +187,20 @@ fn touching_stays_inside_the_range_named() {
     window.touch(usize::MAX - 1..usize::MAX);
     window.touch(129..135); // no whole word
     let set = |w: &AtomicU64| w.load(Ordering::Relaxed) != 0;
-    let filled: Vec<usize> = (0..window.words().len()).filter(|&i| set(&window.words()[i])).collect();
+    let filled: Vec<usize> = (0..window.words().len())
+        .filter(|&i| set(&window.words()[i]))
+        .collect();
     assert_eq!(filled, (8..16).collect::<Vec<_>>());
-    assert_eq!(mapping.take(0..4096).unwrap().words().iter().filter(|w| set(w)).count(), 0);
+    assert_eq!(
+        mapping
+            .take(0..4096)
+            .unwrap()
+            .words()
+            .iter()
+            .filter(|w| set(w))
+            .count(),
+        0
+    );
 }
 
 #[test]
@@ -138,7 +209,11 @@ fn base_pages_are_read_back_as_such() {
     let window = mapping.take(0..mapping.len()).unwrap();
     window.touch(0..window.len());
     let reading = window.inspect(16);
-    assert_eq!(reading.granted_bytes, Some(Bytes(os::page_size() as u64)), "{reading:?}");
+    assert_eq!(
+        reading.granted_bytes,
+        Some(Bytes(os::page_size() as u64)),
+        "{reading:?}"
+    );
     assert_eq!(reading.granted_share, Some(1.0));
     if let Some(nodes) = reading.nodes {
         assert!(!nodes.is_empty());
@@ -148,14 +223,22 @@ fn base_pages_are_read_back_as_such() {
 #[test]
 fn transparent_pages_are_aligned_and_their_share_is_read_back() {
     let mapping = Mapping::new(Bytes::mib(7), PageMode::Transparent, Bytes::mib(2)).unwrap();
-    assert_eq!(mapping.len(), 8 << 20, "rounded up, so that all of it can be huge");
+    assert_eq!(
+        mapping.len(),
+        8 << 20,
+        "rounded up, so that all of it can be huge"
+    );
     let window = mapping.take(0..mapping.len()).unwrap();
     assert_eq!(window.address() % (2 << 20), 0);
     window.touch(0..window.len());
     let reading = window.inspect(16);
     let share = reading.granted_share.unwrap();
     assert!((0.0..=1.0).contains(&share), "{reading:?}");
-    let expected = if share > 0.5 { Bytes::mib(2) } else { Bytes(os::page_size() as u64) };
+    let expected = if share > 0.5 {
+        Bytes::mib(2)
+    } else {
+        Bytes(os::page_size() as u64)
+    };
     assert_eq!(reading.granted_bytes, Some(expected));
 }
 
@@ -165,11 +248,18 @@ fn the_fallbacks_say_the_same_as_the_page_tables() {
     let window = mapping.take(0..mapping.len()).unwrap();
     window.touch(0..window.len() / 2);
     let range = window.address()..window.address() + window.len();
-    let question =
-        reading::Question { window: range.clone(), mapping: range, mode: PageMode::Transparent, huge: 2 << 20 };
+    let question = reading::Question {
+        window: range.clone(),
+        mapping: range,
+        mode: PageMode::Transparent,
+        huge: 2 << 20,
+    };
     let exact = window.inspect(8);
     let mut unchecked = Vec::new();
-    assert_eq!(reading::resident_share(&question, &mut unchecked), exact.resident_share);
+    assert_eq!(
+        reading::resident_share(&question, &mut unchecked),
+        exact.resident_share
+    );
     assert_eq!(
         reading::huge_share_of_smaps(&question, &SystemFiles::real(), &mut unchecked),
         exact.granted_share,
@@ -182,12 +272,23 @@ fn the_fallbacks_say_the_same_as_the_page_tables() {
 fn a_page_that_was_only_read_is_not_resident() {
     let mapping = base(1 << 16);
     let window = mapping.take(0..mapping.len()).unwrap();
-    assert!(window.words().iter().all(|word| word.load(Ordering::Relaxed) == 0));
+    assert!(
+        window
+            .words()
+            .iter()
+            .all(|word| word.load(Ordering::Relaxed) == 0)
+    );
     // Only the page tables tell the shared page of zeros from memory.
     if os::page_counts(&(window.address()..window.address() + window.len())).is_ok() {
         let reading = window.inspect(4);
         assert_eq!(reading.resident_share, Some(0.0), "{reading:?}");
-        assert!(reading.unchecked.iter().any(|line| line.contains("shared page of zeros")), "{reading:?}");
+        assert!(
+            reading
+                .unchecked
+                .iter()
+                .any(|line| line.contains("shared page of zeros")),
+            "{reading:?}"
+        );
     }
 }
 
@@ -195,12 +296,18 @@ fn a_page_that_was_only_read_is_not_resident() {
 fn pages_of_the_pool_are_read_back_as_such() {
     let page = Bytes::mib(2);
     // Only where somebody reserved pages; the refusal has a test of its own.
-    let Ok(mapping) = Mapping::new(Bytes::mib(3), PageMode::Huge, page) else { return };
+    let Ok(mapping) = Mapping::new(Bytes::mib(3), PageMode::Huge, page) else {
+        return;
+    };
     let window = mapping.take(0..mapping.len()).unwrap();
     assert_eq!((mapping.len(), window.address() % (2 << 20)), (4 << 20, 0));
     window.touch(0..window.len());
     let reading = window.inspect(4);
-    assert_eq!((reading.granted_share, reading.granted_bytes), (Some(1.0), Some(page)), "{reading:?}");
+    assert_eq!(
+        (reading.granted_share, reading.granted_bytes),
+        (Some(1.0), Some(page)),
+        "{reading:?}"
+    );
     assert_eq!(reading.resident_share, Some(1.0));
     assert_eq!(rights(window.address() - 1).unwrap().1, "---p");
     assert_eq!(rights(window.address() + window.len()).unwrap().1, "---p");
@@ -209,23 +316,46 @@ fn pages_of_the_pool_are_read_back_as_such() {
 #[test]
 fn a_pool_without_pages_is_refused_with_the_way_to_fill_it() {
     // More than any machine has reserved.
-    let message = Mapping::new(Bytes::gib(1 << 16), PageMode::Huge, Bytes::mib(2)).unwrap_err().to_string();
-    assert!(message.starts_with("cannot map 64 TiB in pages of 2 MiB: "), "{message}");
+    let message = Mapping::new(Bytes::gib(1 << 16), PageMode::Huge, Bytes::mib(2))
+        .unwrap_err()
+        .to_string();
+    assert!(
+        message.starts_with("cannot map 64 TiB in pages of 2 MiB: "),
+        "{message}"
+    );
     let there = std::path::Path::new("/sys/kernel/mm/hugepages/hugepages-2048kB").exists();
-    let cure = if there { "33554432 are needed and " } else { "the pools of this system are: " };
+    let cure = if there {
+        "33554432 are needed and "
+    } else {
+        "the pools of this system are: "
+    };
     assert!(message.contains(cure), "{message}");
-    let message = Mapping::new(Bytes::mib(8), PageMode::Huge, Bytes::kib(8)).unwrap_err().to_string();
-    assert!(message.contains("the pools of this system are: "), "{message}");
+    let message = Mapping::new(Bytes::mib(8), PageMode::Huge, Bytes::kib(8))
+        .unwrap_err()
+        .to_string();
+    assert!(
+        message.contains("the pools of this system are: "),
+        "{message}"
+    );
 }
 
 #[test]
 fn lengths_and_page_sizes_that_cannot_be_are_refused() {
-    for (bytes, huge) in [(0, 1 << 21), (1 << 20, 0), (1 << 20, 3 << 20), (1 << 20, 64), (u64::MAX, 1 << 21)] {
+    for (bytes, huge) in [
+        (0, 1 << 21),
+        (1 << 20, 0),
+        (1 << 20, 3 << 20),
+        (1 << 20, 64),
+        (u64::MAX, 1 << 21),
+    ] {
         let result = Mapping::new(Bytes(bytes), PageMode::Transparent, Bytes(huge));
         assert!(result.is_err(), "{bytes} {huge}");
     }
     assert!(Mapping::new(Bytes(u64::MAX), PageMode::Base, Bytes(0)).is_err());
-    assert!(Mapping::new(Bytes(1 << 62), PageMode::Base, Bytes(0)).is_err(), "more than the address space");
+    assert!(
+        Mapping::new(Bytes(1 << 62), PageMode::Base, Bytes(0)).is_err(),
+        "more than the address space"
+    );
     assert_eq!(base(1).len(), os::page_size());
 }
 
@@ -234,7 +364,10 @@ fn binding_to_a_node_that_is_not_there_is_refused() {
     let mapping = base(8192);
     for node in [1000, 5000, u32::MAX] {
         let message = mapping.place(&Place::Node(node)).unwrap_err().to_string();
-        assert!(message.starts_with(&format!("cannot bind memory to node {node}: ")), "{message}");
+        assert!(
+            message.starts_with(&format!("cannot bind memory to node {node}: ")),
+            "{message}"
+        );
     }
 }
 
@@ -243,7 +376,9 @@ fn binding_to_the_node_it_runs_on_works_where_it_is_allowed() {
     let mapping = base(1 << 20);
     let window = mapping.take(0..mapping.len()).unwrap();
     window.touch(0..4096);
-    let Some(nodes) = window.inspect(1).nodes else { return };
+    let Some(nodes) = window.inspect(1).nodes else {
+        return;
+    };
     if mapping.place(&Place::Node(nodes[0])).is_ok() {
         window.touch(0..window.len());
         assert_eq!(window.inspect(64).nodes, Some(nodes));
@@ -255,18 +390,36 @@ fn interleaved_memory_is_counted_page_by_page() {
     let mapping = base(1 << 20);
     let window = mapping.take(0..mapping.len()).unwrap();
     window.touch(0..4096);
-    let Some(nodes) = window.inspect(1).nodes else { return };
-    for place in [Place::Interleaved(nodes.clone()), Place::Weighted(nodes.clone())] {
+    let Some(nodes) = window.inspect(1).nodes else {
+        return;
+    };
+    for place in [
+        Place::Interleaved(nodes.clone()),
+        Place::Weighted(nodes.clone()),
+    ] {
         if mapping.place(&place).is_ok() {
             window.touch(0..window.len());
-            let pages = window.inspect(usize::MAX).pages_by_node.expect("the system told a moment ago");
-            assert_eq!(pages.values().sum::<u64>(), (window.len() / os::page_size()) as u64, "{place}");
+            let pages = window
+                .inspect(usize::MAX)
+                .pages_by_node
+                .expect("the system told a moment ago");
+            assert_eq!(
+                pages.values().sum::<u64>(),
+                (window.len() / os::page_size()) as u64,
+                "{place}"
+            );
             assert_eq!(pages.into_keys().collect::<Vec<u32>>(), nodes, "{place}");
         }
     }
-    for place in [Place::Interleaved(vec![0, 5000]), Place::Weighted(vec![1000])] {
+    for place in [
+        Place::Interleaved(vec![0, 5000]),
+        Place::Weighted(vec![1000]),
+    ] {
         let message = mapping.place(&place).unwrap_err().to_string();
-        assert!(message.starts_with(&format!("cannot bind memory to {place}: ")), "{message}");
+        assert!(
+            message.starts_with(&format!("cannot bind memory to {place}: ")),
+            "{message}"
+        );
     }
 }
 
@@ -279,11 +432,18 @@ fn many_threads_take_and_give_back_without_ever_sharing() {
             scope.spawn(move || {
                 for turn in 0..500usize {
                     let at = (turn * 7 + thread as usize * 13) % 64 * 64;
-                    let Ok(window) = mapping.take(at..at + 64) else { continue };
+                    let Ok(window) = mapping.take(at..at + 64) else {
+                        continue;
+                    };
                     for word in window.words() {
                         word.store(thread, Ordering::Relaxed);
                     }
-                    assert!(window.words().iter().all(|word| word.load(Ordering::Relaxed) == thread));
+                    assert!(
+                        window
+                            .words()
+                            .iter()
+                            .all(|word| word.load(Ordering::Relaxed) == thread)
+                    );
                 }
             });
         }

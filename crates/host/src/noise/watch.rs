@@ -1,8 +1,9 @@
 //! What happens on the machine beside a run, as `/proc` and `/sys` count it.
 //!
-//! Sources: proc_stat(5); Documentation/accounting/psi.rst; Documentation/scheduler/sched-bwc.rst (`throttled_time`, ns)
-//! and admin-guide/cgroup-v2.rst (`throttled_usec`); the sysfs interface of hwmon and of thermal zones
-//! (Documentation/hwmon/sysfs-interface.rst, driver-api/thermal/sysfs-api.rst); arch/x86 `thermal_throttle`.
+//! Sources: proc_stat(5); Documentation/accounting/psi.rst; Documentation/scheduler/sched-bwc.rst
+//! (`throttled_time`, ns) and admin-guide/cgroup-v2.rst (`throttled_usec`); the sysfs interface of
+//! hwmon and of thermal zones (Documentation/hwmon/sysfs-interface.rst,
+//! driver-api/thermal/sysfs-api.rst); arch/x86 `thermal_throttle`.
 
 use crate::facts::{SystemFiles, Throttle};
 use crate::{counter, os};
@@ -18,7 +19,8 @@ const CPUS: &str = "/sys/devices/system/cpu";
 const HWMON: &str = "/sys/class/hwmon";
 const ZONES: &str = "/sys/class/thermal";
 
-/// `/proc/interrupts` has a column for each CPU and is megabytes on larger machines, which takes milliseconds to read.
+/// `/proc/interrupts` has a column for each CPU and is megabytes on larger machines, which takes
+/// milliseconds to read.
 const MOST_COLUMNS: usize = 256;
 const LONGEST_INTERRUPTS: usize = 256 << 10;
 
@@ -28,8 +30,8 @@ const MOST_CORE_COUNTS: usize = 64;
 /// Sensors that are read: each may cost an interrupt of the CPU that it belongs to.
 const MOST_SENSORS: usize = 16;
 
-/// Reads what happens on the machine beside a run. Finds out once which files there are, so that what is missing
-/// costs nothing later.
+/// Reads what happens on the machine beside a run. Finds out once which files there are, so that
+/// what is missing costs nothing later.
 #[derive(Debug)]
 pub struct Watch {
     files: SystemFiles,
@@ -59,12 +61,13 @@ impl Watch {
         }
     }
 
-    /// All counts and times until now, since some time in the past that stays the same: only differences of two
-    /// readings mean something. Those of single CPUs are for `cpus`, all of them together. `None` is what the system
-    /// does not tell, also where it does not for one of `cpus`.
+    /// All counts and times until now, since some time in the past that stays the same: only
+    /// differences of two readings mean something. Those of single CPUs are for `cpus`, all of them
+    /// together. `None` is what the system does not tell, also where it does not for one of `cpus`.
     ///
-    /// CPU time of others comes in steps of a jiffy (10 ms) for each CPU while one's own is exact: a difference can be
-    /// below zero by as much. In a container it is that of the whole machine, since `/proc/stat` is.
+    /// CPU time of others comes in steps of a jiffy (10 ms) for each CPU while one's own is exact:
+    /// a difference can be below zero by as much. In a container it is that of the whole machine,
+    /// since `/proc/stat` is.
     pub fn read(&self, cpus: &[u32]) -> Surroundings {
         let files = &self.files;
         let stat = self.stat.then(|| files.read(STAT)).flatten();
@@ -72,12 +75,27 @@ impl Watch {
         let busy = stat.as_deref().and_then(busy_jiffies).and_then(nanoseconds);
         Surroundings {
             elapsed_ns: counter::monotonic().0,
-            stolen_ns: stat.as_deref().and_then(|stat| stolen_jiffies(stat, cpus)).and_then(nanoseconds),
+            stolen_ns: stat
+                .as_deref()
+                .and_then(|stat| stolen_jiffies(stat, cpus))
+                .and_then(nanoseconds),
             throttled_ns: Throttle::sum(&self.throttles, files),
-            others_ns: busy.zip(own).map(|(busy, own)| busy - own as f64).filter(|&others| others >= 0.0),
-            cpu_pressure_ns: self.cpu_pressure.then(|| pressure(files, CPU_PRESSURE)).flatten(),
-            memory_pressure_ns: self.memory_pressure.then(|| pressure(files, MEMORY_PRESSURE)).flatten(),
-            interrupts: self.interrupts.then(|| interrupts(&files.read(INTERRUPTS)?, cpus)).flatten(),
+            others_ns: busy
+                .zip(own)
+                .map(|(busy, own)| busy - own as f64)
+                .filter(|&others| others >= 0.0),
+            cpu_pressure_ns: self
+                .cpu_pressure
+                .then(|| pressure(files, CPU_PRESSURE))
+                .flatten(),
+            memory_pressure_ns: self
+                .memory_pressure
+                .then(|| pressure(files, MEMORY_PRESSURE))
+                .flatten(),
+            interrupts: self
+                .interrupts
+                .then(|| interrupts(&files.read(INTERRUPTS)?, cpus))
+                .flatten(),
             thermal_throttles: self.thermal_throttles(cpus),
             highest_celsius: self.highest_celsius(),
         }
@@ -89,9 +107,12 @@ impl Watch {
             return None;
         }
         let count = |cpu: u32, what: &str| {
-            self.files.read_as::<u64>(&format!("{CPUS}/cpu{cpu}/thermal_throttle/{what}_throttle_count"))
+            self.files.read_as::<u64>(&format!(
+                "{CPUS}/cpu{cpu}/thermal_throttle/{what}_throttle_count"
+            ))
         };
-        let (mut sum, mut seen) = (0u64, BTreeSet::new());
+        let mut sum = 0u64;
+        let mut seen = BTreeSet::new();
         for &cpu in cpus {
             if seen.insert(self.packages.get(&cpu)?) {
                 sum = sum.saturating_add(count(cpu, "package").unwrap_or(0));
@@ -105,7 +126,11 @@ impl Watch {
 
     /// The highest of what the sensors show and a processor can be.
     fn highest_celsius(&self) -> Option<f64> {
-        let shown = |path: &String| self.files.read_as::<i64>(path).filter(|milli| (1..150_000).contains(milli));
+        let shown = |path: &String| {
+            self.files
+                .read_as::<i64>(path)
+                .filter(|milli| (1..150_000).contains(milli))
+        };
         let highest = self.sensors.iter().filter_map(shown).max();
         highest.map(|milli| milli as f64 / 1000.0)
     }
@@ -123,12 +148,16 @@ fn stolen_jiffies(stat: &str, cpus: &[u32]) -> Option<u64> {
     let mut found = BTreeMap::new();
     for line in stat.lines().take_while(|line| line.starts_with("cpu")) {
         let mut words = line.split_whitespace();
-        let id = words.next().and_then(|name| name.strip_prefix("cpu")?.parse::<u32>().ok());
+        let id = words
+            .next()
+            .and_then(|name| name.strip_prefix("cpu")?.parse::<u32>().ok());
         if let Some(id) = id.filter(|id| wanted.contains(id)) {
             found.insert(id, words.nth(STEAL)?.parse::<u64>().ok()?);
         }
     }
-    let sum = found.values().fold(0u64, |sum, &jiffies| sum.saturating_add(jiffies));
+    let sum = found
+        .values()
+        .fold(0u64, |sum, &jiffies| sum.saturating_add(jiffies));
     (found.len() == wanted.len()).then_some(sum)
 }
 
@@ -148,19 +177,32 @@ fn busy_jiffies(stat: &str) -> Option<u64> {
 fn pressure(files: &SystemFiles, path: &str) -> Option<f64> {
     let text = files.read(path)?;
     let line = text.lines().find_map(|line| line.strip_prefix("some "))?;
-    let total = line.split_whitespace().find_map(|word| word.strip_prefix("total="))?;
+    let total = line
+        .split_whitespace()
+        .find_map(|word| word.strip_prefix("total="))?;
     Some(total.parse::<u64>().ok()? as f64 * 1e3)
 }
 
 /// Whether reading the interrupts is worth its time.
 fn interrupts_are_few(files: &SystemFiles) -> bool {
-    let online = files.read_as::<CpuList>(&format!("{CPUS}/online")).map(|list| list.0.len());
+    let online = files
+        .read_as::<CpuList>(&format!("{CPUS}/online"))
+        .map(|list| list.0.len());
     let listed = || {
         let stat = files.read(STAT)?;
-        Some(stat.lines().take_while(|line| line.starts_with("cpu")).count().saturating_sub(1))
+        Some(
+            stat.lines()
+                .take_while(|line| line.starts_with("cpu"))
+                .count()
+                .saturating_sub(1),
+        )
     };
-    let few = online.or_else(listed).is_some_and(|count| count <= MOST_COLUMNS);
-    few && files.read(INTERRUPTS).is_some_and(|text| text.len() <= LONGEST_INTERRUPTS)
+    let few = online
+        .or_else(listed)
+        .is_some_and(|count| count <= MOST_COLUMNS);
+    few && files
+        .read(INTERRUPTS)
+        .is_some_and(|text| text.len() <= LONGEST_INTERRUPTS)
 }
 
 /// Interrupts of all kinds on `cpus`: the first line names the columns, one for each online CPU.
@@ -168,7 +210,10 @@ fn interrupts(text: &str, cpus: &[u32]) -> Option<u64> {
     // Counts of the whole machine in a line of their own.
     const WHOLE: [&str; 3] = ["ERR", "MIS", "Err"];
     let mut lines = text.lines();
-    let names = lines.next()?.split_whitespace().map(|name| name.strip_prefix("CPU")?.parse::<u32>().ok());
+    let names = lines
+        .next()?
+        .split_whitespace()
+        .map(|name| name.strip_prefix("CPU")?.parse::<u32>().ok());
     let columns: Vec<u32> = names.collect::<Option<_>>()?;
     let wanted: BTreeSet<u32> = cpus.iter().copied().collect();
     let picked: Vec<bool> = columns.iter().map(|cpu| wanted.contains(cpu)).collect();
@@ -196,15 +241,23 @@ fn packages(files: &SystemFiles) -> BTreeMap<u32, u32> {
         let cpu: u32 = name.strip_prefix("cpu")?.parse().ok()?;
         let folder = format!("{CPUS}/cpu{cpu}");
         files.read_as::<u64>(&format!("{folder}/thermal_throttle/core_throttle_count"))?;
-        Some((cpu, files.read_as(&format!("{folder}/topology/physical_package_id")).unwrap_or(0)))
+        Some((
+            cpu,
+            files
+                .read_as(&format!("{folder}/topology/physical_package_id"))
+                .unwrap_or(0),
+        ))
     };
     files.names(CPUS).iter().filter_map(package).collect()
 }
 
-/// The files with the processor's temperature: of its own sensors, else of the firmware's thermal zones.
+/// The files with the processor's temperature: of its own sensors, else of the firmware's thermal
+/// zones.
 fn sensors(files: &SystemFiles) -> Vec<String> {
     const DRIVERS: [&str; 4] = ["coretemp", "k10temp", "zenpower", "cpu_thermal"];
-    let is = |path: String, fits: &dyn Fn(&str) -> bool| files.read(&path).is_some_and(|kind| fits(&kind));
+    let is = |path: String, fits: &dyn Fn(&str) -> bool| {
+        files.read(&path).is_some_and(|kind| fits(&kind))
+    };
     let mut found = Vec::new();
     for chip in files.names(HWMON) {
         let folder = format!("{HWMON}/{chip}");
@@ -213,9 +266,14 @@ fn sensors(files: &SystemFiles) -> Vec<String> {
         }
     }
     if found.is_empty() {
-        let zones = files.names(ZONES).into_iter().filter(|name| name.starts_with("thermal_zone"));
+        let zones = files
+            .names(ZONES)
+            .into_iter()
+            .filter(|name| name.starts_with("thermal_zone"));
         let processors = zones.filter(|zone| {
-            is(format!("{ZONES}/{zone}/type"), &|kind| kind == "x86_pkg_temp" || kind.starts_with("cpu"))
+            is(format!("{ZONES}/{zone}/type"), &|kind| {
+                kind == "x86_pkg_temp" || kind.starts_with("cpu")
+            })
         });
         found.extend(processors.map(|zone| format!("{ZONES}/{zone}/temp")));
     }
@@ -224,19 +282,39 @@ fn sensors(files: &SystemFiles) -> Vec<String> {
     found
 }
 
-/// The temperatures of one chip: the one of the whole package where there is such, since it is the highest of the cores'
-/// and asking every core interrupts it.
+/// The temperatures of one chip: the one of the whole package where there is such, since it is the
+/// highest of the cores' and asking every core interrupts it.
 fn inputs(files: &SystemFiles, folder: &str) -> Vec<String> {
     const WHOLE: [&str; 3] = ["Package id", "Tdie", "Tctl"];
     let names = files.names(folder);
-    let all: Vec<&str> = names.iter().filter_map(|name| name.strip_suffix("_input")).collect();
-    let all: Vec<&str> = all.into_iter().filter(|name| name.starts_with("temp")).collect();
+    let all: Vec<&str> = names
+        .iter()
+        .filter_map(|name| name.strip_suffix("_input"))
+        .collect();
+    let all: Vec<&str> = all
+        .into_iter()
+        .filter(|name| name.starts_with("temp"))
+        .collect();
     let labelled = |word: &str| -> Vec<String> {
-        let fits = |name: &&&str| files.read(&format!("{folder}/{name}_label")).is_some_and(|l| l.starts_with(word));
-        all.iter().filter(fits).map(|name| format!("{folder}/{name}_input")).collect()
+        let fits = |name: &&&str| {
+            files
+                .read(&format!("{folder}/{name}_label"))
+                .is_some_and(|l| l.starts_with(word))
+        };
+        all.iter()
+            .filter(fits)
+            .map(|name| format!("{folder}/{name}_input"))
+            .collect()
     };
-    let whole = WHOLE.iter().map(|word| labelled(word)).find(|found| !found.is_empty());
-    whole.unwrap_or_else(|| all.iter().map(|name| format!("{folder}/{name}_input")).collect())
+    let whole = WHOLE
+        .iter()
+        .map(|word| labelled(word))
+        .find(|found| !found.is_empty());
+    whole.unwrap_or_else(|| {
+        all.iter()
+            .map(|name| format!("{folder}/{name}_input"))
+            .collect()
+    })
 }
 
 #[cfg(test)]

@@ -50,7 +50,8 @@ pub struct FileNumbers {
     pub allocated: Option<u64>,
 }
 
-/// What direct I/O demands of a file, in bytes; zeros where the file system carries it out through its cache.
+/// What direct I/O demands of a file, in bytes; zeros where the file system carries it out through
+/// its cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(dead_code)] // told by Linux only
 pub struct DirectAlignment {

@@ -1,22 +1,40 @@
-//! Copying from and to mapped files. A page that the system cannot bring (the file was made shorter, the device failed)
-//! raises SIGBUS, which ends a process that is not prepared.
+//! Copying from and to mapped files. A page that the system cannot bring (the file was made
+//! shorter, the device failed) raises SIGBUS, which ends a process that is not prepared.
 //!
-//! On Linux the copy is a routine of its own, and the handler of the signal lets it return an error when the fault was in
-//! it, as kernels do for addresses that programs hand them. Any other SIGBUS ends the process as before. Elsewhere the
-//! size of the file is all that protects the copy.
+//! On Linux the copy is a routine of its own, and the handler of the signal lets it return an error
+//! when the fault was in it, as kernels do for addresses that programs hand them. Any other SIGBUS
+//! ends the process as before. Elsewhere the size of the file is all that protects the copy.
 
 use std::io;
 
 #[cfg(not(all(
     target_os = "linux",
-    any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64")
+    any(
+        target_arch = "x86_64",
+        target_arch = "aarch64",
+        target_arch = "riscv64"
+    )
 )))]
 pub use unguarded::{copy, prepare};
 
-#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64")))]
+#[cfg(all(
+    target_os = "linux",
+    any(
+        target_arch = "x86_64",
+        target_arch = "aarch64",
+        target_arch = "riscv64"
+    )
+))]
 pub use guarded::{copy, prepare};
 
-#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64")))]
+#[cfg(all(
+    target_os = "linux",
+    any(
+        target_arch = "x86_64",
+        target_arch = "aarch64",
+        target_arch = "riscv64"
+    )
+))]
 mod guarded {
     use super::io;
     use std::arch::naked_asm;
@@ -35,14 +53,15 @@ mod guarded {
     }
 
     unsafe extern "C" {
-        /// The first instruction that may fault, the one behind the last that may, and where to go on then.
+        /// The first instruction that may fault, the one behind the last that may, and where to go
+        /// on then.
         static memgauge_copy_first: u8;
         static memgauge_copy_behind: u8;
         static memgauge_copy_failed: u8;
     }
 
-    /// Arguments: to, from, bytes. Returns 0, or 1 after a fault. Changes registers that belong to no caller, touches the
-    /// two ranges and no stack, so that it can be left at any instruction.
+    /// Arguments: to, from, bytes. Returns 0, or 1 after a fault. Changes registers that belong to
+    /// no caller, touches the two ranges and no stack, so that it can be left at any instruction.
     #[cfg(target_arch = "x86_64")]
     #[unsafe(naked)]
     unsafe extern "C" fn routine(to: *mut u8, from: *const u8, bytes: usize) -> usize {
@@ -144,22 +163,32 @@ mod guarded {
     /// Installs the handler. It may be called again.
     pub fn prepare() -> io::Result<()> {
         let mut action = MaybeUninit::<libc::sigaction>::zeroed();
-        // SAFETY: zeros are an action without flags and with an empty mask; the kernel copies it. The handler does what
-        // handlers may do: it changes the context that it is handed, or makes one system call.
+        // SAFETY: zeros are an action without flags and with an empty mask; the kernel copies it.
+        // The handler does what handlers may do: it changes the context that it is handed, or makes
+        // one system call.
         let result = unsafe {
             let action = action.assume_init_mut();
             action.sa_sigaction = handler as *const () as libc::sighandler_t;
             action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
             libc::sigaction(libc::SIGBUS, action, std::ptr::null_mut())
         };
-        if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+        if result == 0 {
+            Ok(())
+        } else {
+            Err(io::Error::last_os_error())
+        }
     }
 
-    extern "C" fn handler(signal: libc::c_int, _about: *mut libc::siginfo_t, context: *mut libc::c_void) {
+    extern "C" fn handler(
+        signal: libc::c_int,
+        _about: *mut libc::siginfo_t,
+        context: *mut libc::c_void,
+    ) {
         let first = (&raw const memgauge_copy_first).addr();
         let behind = (&raw const memgauge_copy_behind).addr();
         let failed = (&raw const memgauge_copy_failed).addr();
-        // SAFETY: the kernel hands the context of the interrupted code, which is nobody else's while the handler runs.
+        // SAFETY: the kernel hands the context of the interrupted code, which is nobody else's
+        // while the handler runs.
         let counter = unsafe { program_counter(context.cast::<libc::ucontext_t>()) };
         // SAFETY: as above.
         let at = unsafe { counter.read() };
@@ -198,7 +227,14 @@ mod guarded {
 }
 
 #[cfg(any(
-    not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64"))),
+    not(all(
+        target_os = "linux",
+        any(
+            target_arch = "x86_64",
+            target_arch = "aarch64",
+            target_arch = "riscv64"
+        )
+    )),
     test
 ))]
 mod unguarded {
@@ -210,20 +246,36 @@ mod unguarded {
         Ok(())
     }
 
-    /// Copies `bytes` bytes. Others may change the file at the same time, so that its side is touched through atomics.
+    /// Copies `bytes` bytes. Others may change the file at the same time, so that its side is
+    /// touched through atomics.
     ///
     /// # Safety
     /// Both ranges are mapped, `to` for writing, and do not overlap.
     pub unsafe fn copy(to: *mut u8, from: *const u8, bytes: usize) -> io::Result<()> {
-        let words = if (to.addr() | from.addr()).is_multiple_of(8) { bytes / 8 } else { 0 };
+        let words = if (to.addr() | from.addr()).is_multiple_of(8) {
+            bytes / 8
+        } else {
+            0
+        };
         for at in 0..words {
-            // SAFETY: inside both ranges, at multiples of 8; atomics have the layout of their numbers.
-            let (from, to) = unsafe { (&*from.cast::<AtomicU64>().add(at), &*to.cast::<AtomicU64>().add(at)) };
+            // SAFETY: inside both ranges, at multiples of 8; atomics have the layout of their
+            // numbers.
+            let (from, to) = unsafe {
+                (
+                    &*from.cast::<AtomicU64>().add(at),
+                    &*to.cast::<AtomicU64>().add(at),
+                )
+            };
             to.store(from.load(Ordering::Relaxed), Ordering::Relaxed);
         }
         for at in words * 8..bytes {
             // SAFETY: inside both ranges.
-            let (from, to) = unsafe { (&*from.cast::<AtomicU8>().add(at), &*to.cast::<AtomicU8>().add(at)) };
+            let (from, to) = unsafe {
+                (
+                    &*from.cast::<AtomicU8>().add(at),
+                    &*to.cast::<AtomicU8>().add(at),
+                )
+            };
             to.store(from.load(Ordering::Relaxed), Ordering::Relaxed);
         }
         Ok(())
@@ -242,13 +294,27 @@ mod tests {
         unguarded::prepare().unwrap();
         let from: Vec<u8> = (0..300u32).map(|at| (at % 251) as u8 + 1).collect();
         for copy in [copy as Copy, unguarded::copy as Copy] {
-            for (start, length) in (0..17).flat_map(|start| (0..200).map(move |length| (start, length))) {
+            for (start, length) in
+                (0..17).flat_map(|start| (0..200).map(move |length| (start, length)))
+            {
                 let mut to = vec![0; 300];
                 // SAFETY: both are vectors of 300 bytes, and start + length is less.
-                unsafe { copy(to.as_mut_ptr().add(16 - start % 17), from.as_ptr().add(start), length) }.unwrap();
+                unsafe {
+                    copy(
+                        to.as_mut_ptr().add(16 - start % 17),
+                        from.as_ptr().add(start),
+                        length,
+                    )
+                }
+                .unwrap();
                 let at = 16 - start % 17;
                 assert_eq!(to[at..at + length], from[start..start + length]);
-                assert!(to[..at].iter().chain(&to[at + length..]).all(|byte| *byte == 0));
+                assert!(
+                    to[..at]
+                        .iter()
+                        .chain(&to[at + length..])
+                        .all(|byte| *byte == 0)
+                );
             }
         }
     }

@@ -4,18 +4,36 @@ mod aio;
 mod files;
 mod memory;
 mod operations;
-#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64")))]
+#[cfg(all(
+    target_os = "linux",
+    any(
+        target_arch = "x86_64",
+        target_arch = "aarch64",
+        target_arch = "riscv64"
+    )
+))]
 mod uring;
 
 pub use aio::*;
 pub use files::*;
-#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64")))]
+#[cfg(all(
+    target_os = "linux",
+    any(
+        target_arch = "x86_64",
+        target_arch = "aarch64",
+        target_arch = "riscv64"
+    )
+))]
 pub use uring::*;
 
 // Android lets no program use it, and the crate has no bindings for 32-bit machines.
 #[cfg(not(all(
     target_os = "linux",
-    any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64")
+    any(
+        target_arch = "x86_64",
+        target_arch = "aarch64",
+        target_arch = "riscv64"
+    )
 )))]
 pub use super::plain_files::{io_uring_availability, open_io_uring};
 pub use memory::{Region, node_of_each, page_counts, resident_bytes};
@@ -33,14 +51,20 @@ const CPU_BITS: usize = 1 << 17;
 pub fn page_size() -> usize {
     // SAFETY: sysconf takes a number and returns a number.
     let size = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
-    usize::try_from(size).ok().filter(|size| size.is_power_of_two()).unwrap_or(4096)
+    usize::try_from(size)
+        .ok()
+        .filter(|size| size.is_power_of_two())
+        .unwrap_or(4096)
 }
 
 /// The machine's memory in bytes.
 pub fn physical_memory() -> Option<u64> {
     // SAFETY: sysconf takes a number and returns a number.
     let pages = unsafe { libc::sysconf(libc::_SC_PHYS_PAGES) };
-    u64::try_from(pages).ok().filter(|&pages| pages > 0)?.checked_mul(page_size() as u64)
+    u64::try_from(pages)
+        .ok()
+        .filter(|&pages| pages > 0)?
+        .checked_mul(page_size() as u64)
 }
 
 /// Memory that nobody uses in bytes; page cache counts as used.
@@ -87,10 +111,14 @@ pub fn memory_limits() -> Vec<MemoryLimit> {
     let limit = |resource| {
         let mut limit = MaybeUninit::<libc::rlimit>::uninit();
         // SAFETY: the kernel fills the whole structure when it returns 0, and it is read only then.
-        unsafe { (libc::getrlimit(resource, limit.as_mut_ptr()) == 0).then(|| limit.assume_init().rlim_cur) }
+        unsafe {
+            (libc::getrlimit(resource, limit.as_mut_ptr()) == 0)
+                .then(|| limit.assume_init().rlim_cur)
+        }
     };
     #[allow(clippy::useless_conversion)] // 32 bits wide on 32-bit systems
-    let finite = |value: Option<libc::rlim_t>| value.filter(|&v| v != libc::RLIM_INFINITY).map(u64::from);
+    let finite =
+        |value: Option<libc::rlim_t>| value.filter(|&v| v != libc::RLIM_INFINITY).map(u64::from);
     vec![
         ("RLIMIT_AS", finite(limit(libc::RLIMIT_AS))),
         ("RLIMIT_DATA", finite(limit(libc::RLIMIT_DATA))),
@@ -101,7 +129,8 @@ pub fn memory_limits() -> Vec<MemoryLimit> {
 /// Release of the kernel, `6.1.0-18-amd64`.
 pub fn kernel_release() -> Option<String> {
     let mut names = MaybeUninit::<libc::utsname>::uninit();
-    // SAFETY: the kernel fills the whole structure when it returns 0, each field ended by a zero byte.
+    // SAFETY: the kernel fills the whole structure when it returns 0, each field ended by a zero
+    // byte.
     let release = unsafe {
         if libc::uname(names.as_mut_ptr()) != 0 {
             return None;
@@ -114,7 +143,8 @@ pub fn kernel_release() -> Option<String> {
 /// Name of the machine.
 pub fn host_name() -> Option<String> {
     let mut names = MaybeUninit::<libc::utsname>::uninit();
-    // SAFETY: the kernel fills the whole structure when it returns 0, each field ended by a zero byte.
+    // SAFETY: the kernel fills the whole structure when it returns 0, each field ended by a zero
+    // byte.
     let name = unsafe {
         if libc::uname(names.as_mut_ptr()) != 0 {
             return None;
@@ -126,26 +156,45 @@ pub fn host_name() -> Option<String> {
 
 /// Nanoseconds on a clock that runs evenly and is not adjusted, from some point in the past.
 pub fn monotonic_ns() -> u64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
     // SAFETY: the kernel writes one timespec.
     unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC_RAW, &mut time) };
-    (time.tv_sec as u64).wrapping_mul(1_000_000_000).wrapping_add(time.tv_nsec as u64)
+    (time.tv_sec as u64)
+        .wrapping_mul(1_000_000_000)
+        .wrapping_add(time.tv_nsec as u64)
 }
 
 /// CPU time that this process has used, all threads together, in ns.
 pub fn process_cpu_ns() -> Option<u64> {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
     // SAFETY: the kernel writes one timespec.
     let result = unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &mut time) };
-    (result == 0).then(|| (time.tv_sec as u64).wrapping_mul(1_000_000_000).wrapping_add(time.tv_nsec as u64))
+    (result == 0).then(|| {
+        (time.tv_sec as u64)
+            .wrapping_mul(1_000_000_000)
+            .wrapping_add(time.tv_nsec as u64)
+    })
 }
 
 /// CPU time of the calling thread, its own and the system's on its behalf.
 pub fn thread_cpu_ns() -> Option<u64> {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
     // SAFETY: the kernel writes one timespec.
     let result = unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };
-    (result == 0).then(|| (time.tv_sec as u64).wrapping_mul(1_000_000_000).wrapping_add(time.tv_nsec as u64))
+    (result == 0).then(|| {
+        (time.tv_sec as u64)
+            .wrapping_mul(1_000_000_000)
+            .wrapping_add(time.tv_nsec as u64)
+    })
 }
 
 /// Page faults and context switches of the calling thread since it started.
@@ -175,22 +224,28 @@ pub fn jiffies_per_second() -> Option<f64> {
     (ticks > 0).then_some(ticks as f64)
 }
 
-/// The signals that ask a program to stop, without those that whoever started it chose to ignore (`nohup`).
+/// The signals that ask a program to stop, without those that whoever started it chose to ignore
+/// (`nohup`).
 pub fn stop_signals() -> Vec<i32> {
     let ignored = |signal: &i32| {
         let mut action = MaybeUninit::<libc::sigaction>::uninit();
-        // SAFETY: with a null new action the call only reads; it fills the structure when it returns 0.
+        // SAFETY: with a null new action the call only reads; it fills the structure when it
+        // returns 0.
         unsafe {
             libc::sigaction(*signal, std::ptr::null(), action.as_mut_ptr()) == 0
                 && action.assume_init().sa_sigaction == libc::SIG_IGN
         }
     };
-    [libc::SIGINT, libc::SIGTERM, libc::SIGHUP].into_iter().filter(|signal| !ignored(signal)).collect()
+    [libc::SIGINT, libc::SIGTERM, libc::SIGHUP]
+        .into_iter()
+        .filter(|signal| !ignored(signal))
+        .collect()
 }
 
 /// Keeps the C library from reserving 64 MiB or more of address space for the heap of each thread.
 pub fn share_one_heap() {
-    // SAFETY: mallopt changes a setting of the allocator under the allocator's own lock; 1 is a number of arenas.
+    // SAFETY: mallopt changes a setting of the allocator under the allocator's own lock; 1 is a
+    // number of arenas.
     #[cfg(target_env = "gnu")]
     unsafe {
         libc::mallopt(libc::M_ARENA_MAX, 1);
@@ -221,10 +276,18 @@ pub fn zeroed_block() -> Option<u64> {
     const ZICBOZ: u64 = 1 << 6;
     const BLOCK_SIZE: i64 = 6;
     // Pairs of key and value; a key that the kernel does not know comes back as -1.
-    let mut pairs = [(EXTENSIONS, 0u64), (BLOCK_SIZE, 0u64)].map(|(key, value)| [key as u64, value]);
+    let mut pairs =
+        [(EXTENSIONS, 0u64), (BLOCK_SIZE, 0u64)].map(|(key, value)| [key as u64, value]);
     // SAFETY: the kernel writes to the pairs only; no CPU set means all CPUs; no flags.
     let result = unsafe {
-        libc::syscall(HWPROBE, pairs.as_mut_ptr(), pairs.len(), 0usize, std::ptr::null::<libc::c_ulong>(), 0u32)
+        libc::syscall(
+            HWPROBE,
+            pairs.as_mut_ptr(),
+            pairs.len(),
+            0usize,
+            std::ptr::null::<libc::c_ulong>(),
+            0u32,
+        )
     };
     let [[first, extensions], [second, block]] = pairs;
     let told = result == 0 && first == EXTENSIONS as u64 && second == BLOCK_SIZE as u64;
@@ -242,30 +305,49 @@ pub fn translated() -> bool {
     false
 }
 
-/// Whether the program has rights that its caller lacks: it is set-user-ID or set-group-ID, or its file has capabilities.
+/// Whether the program has rights that its caller lacks: it is set-user-ID or set-group-ID, or its
+/// file has capabilities.
 ///
-/// The kernel's word for it (AT_SECURE, getauxval(3)) alone is too much: security modules say it too where a program
-/// only changes its domain, as services and containers do.
+/// The kernel's word for it (AT_SECURE, getauxval(3)) alone is too much: security modules say it
+/// too where a program only changes its domain, as services and containers do.
 pub fn elevated() -> bool {
     // SAFETY: looks a number up in a table that the C library keeps.
     let secure = unsafe { libc::getauxval(libc::AT_SECURE) } != 0;
     // SAFETY: no arguments; return numbers.
-    let (user, group) = unsafe { ((libc::getuid(), libc::geteuid()), (libc::getgid(), libc::getegid())) };
-    secure && (user.0 != user.1 || group.0 != group.1 || (user.1 != 0 && permitted_capabilities() != 0))
+    let (user, group) = unsafe {
+        (
+            (libc::getuid(), libc::geteuid()),
+            (libc::getgid(), libc::getegid()),
+        )
+    };
+    secure
+        && (user.0 != user.1
+            || group.0 != group.1
+            || (user.1 != 0 && permitted_capabilities() != 0))
 }
 
-/// The capabilities that this process may use, as a mask; 0 where the kernel does not tell (capget(2)).
+/// The capabilities that this process may use, as a mask; 0 where the kernel does not tell
+/// (capget(2)).
 fn permitted_capabilities() -> u64 {
     const VERSION_3: u32 = 0x2008_0522;
     let mut header = [VERSION_3, 0];
     // Effective, permitted, inheritable; the low half first.
     let mut data = [[0u32; 3]; 2];
-    // SAFETY: the kernel reads and writes the header of two words, and writes two records of three words.
+    // SAFETY: the kernel reads and writes the header of two words, and writes two records of three
+    // words.
     let result = unsafe { libc::syscall(libc::SYS_capget, header.as_mut_ptr(), data.as_mut_ptr()) };
-    if result == 0 { u64::from(data[0][1]) | u64::from(data[1][1]) << 32 } else { 0 }
+    if result == 0 {
+        u64::from(data[0][1]) | u64::from(data[1][1]) << 32
+    } else {
+        0
+    }
 }
 
 /// Turns the -1 of a system call into its error.
 fn check(result: libc::c_int) -> io::Result<()> {
-    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    if result == 0 {
+        Ok(())
+    } else {
+        Err(io::Error::last_os_error())
+    }
 }

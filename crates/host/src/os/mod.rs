@@ -1,4 +1,5 @@
-//! System calls, one set of safe functions for each kind of system: the only place that asks which system this is.
+//! System calls, one set of safe functions for each kind of system: the only place that asks which
+//! system this is.
 //!
 //! What a system lacks is `None` or an error of kind `Unsupported`, never an invented value.
 
@@ -17,26 +18,53 @@ mod windows;
 #[cfg(windows)]
 pub use windows::*;
 
-// Compiled in tests on Linux too, so that it cannot rot where nobody looks. Systems with a file of their own take from it
-// what they lack.
+// Compiled in tests on Linux too, so that it cannot rot where nobody looks. Systems with a file of
+// their own take from it what they lack.
 #[cfg(any(not(any(target_os = "linux", target_os = "android")), test))]
 #[cfg_attr(
-    any(target_os = "linux", target_os = "android", target_os = "macos", target_os = "freebsd", windows),
+    any(
+        target_os = "linux",
+        target_os = "android",
+        target_os = "macos",
+        target_os = "freebsd",
+        windows
+    ),
     allow(dead_code)
 )]
 mod portable;
-#[cfg(not(any(target_os = "linux", target_os = "android", target_os = "macos", target_os = "freebsd", windows)))]
+#[cfg(not(any(
+    target_os = "linux",
+    target_os = "android",
+    target_os = "macos",
+    target_os = "freebsd",
+    windows
+)))]
 pub use {plain_files::*, portable::*};
 
 pub mod files;
 
-#[cfg(any(target_os = "linux", target_os = "android", target_os = "macos", target_os = "freebsd"))]
+#[cfg(any(
+    target_os = "linux",
+    target_os = "android",
+    target_os = "macos",
+    target_os = "freebsd"
+))]
 mod posix_files;
 
-#[cfg(any(target_os = "linux", target_os = "android", target_os = "macos", target_os = "freebsd"))]
+#[cfg(any(
+    target_os = "linux",
+    target_os = "android",
+    target_os = "macos",
+    target_os = "freebsd"
+))]
 mod posix_mapping;
 
-#[cfg(any(target_os = "linux", target_os = "android", target_os = "macos", target_os = "freebsd"))]
+#[cfg(any(
+    target_os = "linux",
+    target_os = "android",
+    target_os = "macos",
+    target_os = "freebsd"
+))]
 mod guarded_copy;
 
 #[cfg(any(target_os = "macos", target_os = "freebsd"))]
@@ -44,7 +72,12 @@ mod unix_files;
 
 // Compiled in tests on Linux for the same reason.
 #[cfg_attr(
-    any(target_os = "linux", target_os = "android", target_os = "macos", target_os = "freebsd"),
+    any(
+        target_os = "linux",
+        target_os = "android",
+        target_os = "macos",
+        target_os = "freebsd"
+    ),
     allow(dead_code)
 )]
 mod plain_files;
@@ -60,5 +93,6 @@ pub struct PageCounts {
     pub zero: u64,
 }
 
-/// A limit on this process's memory: its name (`RLIMIT_AS`), and the soft limit in bytes where there is one.
+/// A limit on this process's memory: its name (`RLIMIT_AS`), and the soft limit in bytes where
+/// there is one.
 pub type MemoryLimit = (&'static str, Option<u64>);

@@ -1,4 +1,5 @@
-//! Files on systems without POSIX calls: what the standard library offers, and an honest "unsupported".
+//! Files on systems without POSIX calls: what the standard library offers, and an honest
+//! "unsupported".
 
 use super::files::{DirectAlignment, FileKind, FileNumbers, OpenHow};
 use crate::storage::{EngineSettings, IoEngine, Target};
@@ -10,7 +11,8 @@ use units::error::{Error, Result};
 /// "Invalid argument": ERROR_INVALID_PARAMETER on Windows.
 pub const EINVAL: i32 = if cfg!(windows) { 87 } else { 22 };
 
-/// "Bad file descriptor": ERROR_ACCESS_DENIED on Windows, which it answers to writing what was opened for reading.
+/// "Bad file descriptor": ERROR_ACCESS_DENIED on Windows, which it answers to writing what was
+/// opened for reading.
 pub const EBADF: i32 = if cfg!(windows) { 5 } else { 9 };
 
 /// "Input/output error": ERROR_IO_DEVICE on Windows.
@@ -22,17 +24,30 @@ pub fn open_file(path: &Path, how: &OpenHow) -> io::Result<File> {
         return Err(io::ErrorKind::Unsupported.into());
     }
     if !how.follow_links && !how.create_new && std::fs::symlink_metadata(path)?.is_symlink() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is a symbolic link"));
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "it is a symbolic link",
+        ));
     }
-    OpenOptions::new().read(true).write(how.write).create_new(how.create_new).open(path)
+    OpenOptions::new()
+        .read(true)
+        .write(how.write)
+        .create_new(how.create_new)
+        .open(path)
 }
 
-/// A new file that is gone when it is closed, also by the end of the process (FILE_FLAG_DELETE_ON_CLOSE).
+/// A new file that is gone when it is closed, also by the end of the process
+/// (FILE_FLAG_DELETE_ON_CLOSE).
 #[cfg(windows)]
 pub fn create_vanishing(path: &Path) -> io::Result<File> {
     use std::os::windows::fs::OpenOptionsExt;
     const DELETE_ON_CLOSE: u32 = 0x0400_0000;
-    OpenOptions::new().read(true).write(true).create_new(true).custom_flags(DELETE_ON_CLOSE).open(path)
+    OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create_new(true)
+        .custom_flags(DELETE_ON_CLOSE)
+        .open(path)
 }
 
 /// No way is known here.
@@ -89,12 +104,21 @@ pub fn write_at(_file: &File, _buffer: &[u8], _offset: u64) -> io::Result<usize>
 
 /// What a file is; its numbers are not told.
 pub fn file_numbers(metadata: &Metadata) -> FileNumbers {
-    let kind = match () {
-        () if metadata.is_file() => FileKind::Regular,
-        () if metadata.is_dir() => FileKind::Directory,
-        () => FileKind::Other,
+    let kind = if metadata.is_file() {
+        FileKind::Regular
+    } else if metadata.is_dir() {
+        FileKind::Directory
+    } else {
+        FileKind::Other
     };
-    FileNumbers { kind, size: metadata.len(), device: (0, 0), special: (0, 0), inode: 0, allocated: None }
+    FileNumbers {
+        kind,
+        size: metadata.len(),
+        device: (0, 0),
+        special: (0, 0),
+        inode: 0,
+        allocated: None,
+    }
 }
 
 /// Not told by the standard library.
@@ -114,7 +138,11 @@ pub fn descriptor(_file: &File) -> Option<i32> {
 
 /// Not known here.
 pub fn set_direct(_file: &File, direct: bool) -> io::Result<()> {
-    if direct { Err(io::ErrorKind::Unsupported.into()) } else { Ok(()) }
+    if direct {
+        Err(io::ErrorKind::Unsupported.into())
+    } else {
+        Ok(())
+    }
 }
 
 /// Not told.
@@ -153,8 +181,13 @@ pub fn native_aio_availability() -> std::result::Result<(), String> {
 }
 
 /// It is Linux's.
-pub fn open_native_aio(_targets: &[Target], _settings: &EngineSettings) -> Result<Box<dyn IoEngine>> {
-    Err(Error::usage("cannot use engine aio: it is Linux's alone; use --engine sync"))
+pub fn open_native_aio(
+    _targets: &[Target],
+    _settings: &EngineSettings,
+) -> Result<Box<dyn IoEngine>> {
+    Err(Error::usage(
+        "cannot use engine aio: it is Linux's alone; use --engine sync",
+    ))
 }
 
 /// It is Linux's.
@@ -164,7 +197,10 @@ pub fn io_uring_availability() -> std::result::Result<(), String> {
 
 /// It is Linux's.
 pub fn open_io_uring(_targets: &[Target], _settings: &EngineSettings) -> Result<Box<dyn IoEngine>> {
-    Err(Error::usage("cannot use engine io_uring: it is used on 64-bit Linux only; use --engine aio or --engine sync"))
+    Err(Error::usage(
+        "cannot use engine io_uring: it is used on 64-bit Linux only; use --engine aio or \
+         --engine sync",
+    ))
 }
 
 /// The standard library has no mappings.
@@ -211,17 +247,27 @@ mod tests {
     fn files_are_read_and_written_in_place() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
-        let new = OpenHow { write: true, create_new: true, ..OpenHow::default() };
+        let new = OpenHow {
+            write: true,
+            create_new: true,
+            ..OpenHow::default()
+        };
         let file = open_file(&path, &new).unwrap();
         assert_eq!(write_at(&file, b"abcdef", 2).unwrap(), 6);
-        assert_eq!(open_file(&path, &new).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(
+            open_file(&path, &new).unwrap_err().kind(),
+            io::ErrorKind::AlreadyExists
+        );
         let mut buffer = [0; 4];
         assert_eq!(read_at(&file, &mut buffer, 5).unwrap(), 3);
         assert_eq!(&buffer, b"def\0");
         assert_eq!(current_size(&file).unwrap(), 8);
         let numbers = file_numbers(&file.metadata().unwrap());
         assert_eq!((numbers.kind, numbers.size), (FileKind::Regular, 8));
-        assert_eq!(file_numbers(&folder.path().metadata().unwrap()).kind, FileKind::Directory);
+        assert_eq!(
+            file_numbers(&folder.path().metadata().unwrap()).kind,
+            FileKind::Directory
+        );
         assert!(set_direct(&file, false).is_ok() && set_direct(&file, true).is_err());
         let reading = open_file(&path, &OpenHow::default()).unwrap();
         assert!(write_at(&reading, b"x", 0).is_err());
@@ -231,10 +277,20 @@ mod tests {
     #[test]
     fn links_are_followed_on_request_only() {
         let folder = tempfile::tempdir().unwrap();
-        let (path, link) = (folder.path().join("file"), folder.path().join("link"));
+        let path = folder.path().join("file");
+        let link = folder.path().join("link");
         std::fs::write(&path, "x").unwrap();
         std::os::unix::fs::symlink(&path, &link).unwrap();
         assert!(open_file(&link, &OpenHow::default()).is_err());
-        assert!(open_file(&link, &OpenHow { follow_links: true, ..OpenHow::default() }).is_ok());
+        assert!(
+            open_file(
+                &link,
+                &OpenHow {
+                    follow_links: true,
+                    ..OpenHow::default()
+                }
+            )
+            .is_ok()
+        );
     }
 }

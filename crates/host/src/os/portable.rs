@@ -1,4 +1,5 @@
-//! Systems without a file of their own here: what the standard library offers, and an honest "unsupported".
+//! Systems without a file of their own here: what the standard library offers, and an honest
+//! "unsupported".
 
 use super::{MemoryLimit, PageCounts};
 use crate::noise::ThreadNoise;
@@ -65,7 +66,11 @@ pub fn host_name() -> Option<String> {
 pub fn monotonic_ns() -> u64 {
     static START: OnceLock<Instant> = OnceLock::new();
     let now = Instant::now();
-    u64::try_from(now.saturating_duration_since(*START.get_or_init(|| now)).as_nanos()).unwrap_or(u64::MAX)
+    u64::try_from(
+        now.saturating_duration_since(*START.get_or_init(|| now))
+            .as_nanos(),
+    )
+    .unwrap_or(u64::MAX)
 }
 
 /// Not told by the standard library.
@@ -134,17 +139,20 @@ unsafe impl Send for Region {}
 unsafe impl Sync for Region {}
 
 impl Region {
-    /// Allocates `length` bytes (not 0) at a multiple of `align`; pools of huge pages are unsupported.
+    /// Allocates `length` bytes (not 0) at a multiple of `align`; pools of huge pages are
+    /// unsupported.
     pub fn map(length: usize, align: usize, huge: Option<u64>) -> io::Result<Region> {
         if huge.is_some() {
             return Err(io::ErrorKind::Unsupported.into());
         }
-        let layout = Layout::from_size_align(length, align).map_err(|_| io::ErrorKind::InvalidInput)?;
+        let layout =
+            Layout::from_size_align(length, align).map_err(|_| io::ErrorKind::InvalidInput)?;
         if layout.size() == 0 {
             return Err(io::ErrorKind::InvalidInput.into());
         }
         // SAFETY: the layout is valid and not empty.
-        let start = NonNull::new(unsafe { alloc_zeroed(layout) }).ok_or(io::ErrorKind::OutOfMemory)?;
+        let start =
+            NonNull::new(unsafe { alloc_zeroed(layout) }).ok_or(io::ErrorKind::OutOfMemory)?;
         Ok(Region { start, layout })
     }
 
@@ -208,7 +216,10 @@ mod tests {
         unsafe { region.start().add(region.length() - 1).write(1) };
         assert!(Region::map(0, 4096, None).is_err());
         assert!(Region::map(usize::MAX, 4096, None).is_err());
-        assert_eq!(Region::map(4096, 4096, Some(1 << 21)).unwrap_err().kind(), io::ErrorKind::Unsupported);
+        assert_eq!(
+            Region::map(4096, 4096, Some(1 << 21)).unwrap_err().kind(),
+            io::ErrorKind::Unsupported
+        );
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! Files on systems with POSIX calls: opening, positioned transfers, what is known of a file, limits.
+//! Files on systems with POSIX calls: opening, positioned transfers, what is known of a file,
+//! limits.
 
 use super::files::{FileKind, FileNumbers, OpenHow};
 use std::ffi::CString;
@@ -19,19 +20,37 @@ pub const EBADF: i32 = libc::EBADF;
 /// "Input/output error".
 pub const EIO: i32 = libc::EIO;
 
-/// Opens `path`. Never waits for the other end of a pipe, and never makes a terminal the controlling one.
+/// Opens `path`. Never waits for the other end of a pipe, and never makes a terminal the
+/// controlling one.
 pub fn open_file(path: &Path, how: &OpenHow) -> io::Result<File> {
     let mut flags = libc::O_NONBLOCK | libc::O_NOCTTY;
-    flags |= if how.follow_links { 0 } else { libc::O_NOFOLLOW };
+    flags |= if how.follow_links {
+        0
+    } else {
+        libc::O_NOFOLLOW
+    };
     flags |= if how.claim { libc::O_EXCL } else { 0 };
     let mut options = OpenOptions::new();
-    options.read(true).write(how.write).create_new(how.create_new).mode(0o600).custom_flags(flags);
+    options
+        .read(true)
+        .write(how.write)
+        .create_new(how.create_new)
+        .mode(0o600)
+        .custom_flags(flags);
     options.open(path)
 }
 
-/// A new file for which there is a name for a moment only: it is gone when it is closed, also by the end of the process.
+/// A new file for which there is a name for a moment only: it is gone when it is closed, also by
+/// the end of the process.
 pub fn create_vanishing(path: &Path) -> io::Result<File> {
-    let file = open_file(path, &OpenHow { write: true, create_new: true, ..OpenHow::default() })?;
+    let file = open_file(
+        path,
+        &OpenHow {
+            write: true,
+            create_new: true,
+            ..OpenHow::default()
+        },
+    )?;
     std::fs::remove_file(path)?;
     Ok(file)
 }
@@ -59,14 +78,20 @@ pub fn write_at(file: &File, buffer: &[u8], offset: u64) -> io::Result<usize> {
 /// What a file is, and the numbers that tell it from others.
 pub fn file_numbers(metadata: &Metadata) -> FileNumbers {
     let kind = metadata.file_type();
-    let kind = match () {
-        () if kind.is_file() => FileKind::Regular,
-        () if kind.is_block_device() => FileKind::BlockDevice,
-        () if kind.is_dir() => FileKind::Directory,
-        () if kind.is_char_device() => FileKind::CharacterDevice,
-        () if kind.is_fifo() => FileKind::Pipe,
-        () if kind.is_socket() => FileKind::Socket,
-        () => FileKind::Other,
+    let kind = if kind.is_file() {
+        FileKind::Regular
+    } else if kind.is_block_device() {
+        FileKind::BlockDevice
+    } else if kind.is_dir() {
+        FileKind::Directory
+    } else if kind.is_char_device() {
+        FileKind::CharacterDevice
+    } else if kind.is_fifo() {
+        FileKind::Pipe
+    } else if kind.is_socket() {
+        FileKind::Socket
+    } else {
+        FileKind::Other
     };
     FileNumbers {
         kind,
@@ -89,7 +114,8 @@ fn device_number(number: u64) -> (u32, u32) {
 pub fn free_space(path: &Path) -> Option<u64> {
     let path = CString::new(path.as_os_str().as_bytes()).ok()?;
     let mut system = MaybeUninit::<libc::statvfs>::uninit();
-    // SAFETY: the path ends in a zero byte; the kernel fills the structure when it returns 0, and it is read only then.
+    // SAFETY: the path ends in a zero byte; the kernel fills the structure when it returns 0, and
+    // it is read only then.
     let system = unsafe {
         if libc::statvfs(path.as_ptr(), system.as_mut_ptr()) != 0 {
             return None;
@@ -111,7 +137,9 @@ pub fn file_size_limit() -> Option<u64> {
         limit.assume_init().rlim_cur
     };
     #[allow(clippy::useless_conversion)] // signed or 32 bits wide on some systems
-    u64::try_from(soft).ok().filter(|_| soft != libc::RLIM_INFINITY)
+    u64::try_from(soft)
+        .ok()
+        .filter(|_| soft != libc::RLIM_INFINITY)
 }
 
 /// The number by which the process knows the file.

@@ -32,32 +32,50 @@ pub struct FileMapping {
     length: usize,
 }
 
-// SAFETY: the mapping is an address range that only this object hands to the copying routine; it belongs to no thread.
+// SAFETY: the mapping is an address range that only this object hands to the copying routine; it
+// belongs to no thread.
 unsafe impl Send for FileMapping {}
 
 impl FileMapping {
-    /// Maps the first `length` bytes, for writing too if the file was opened so and `writable` says it.
+    /// Maps the first `length` bytes, for writing too if the file was opened so and `writable` says
+    /// it.
     pub fn map(file: &File, length: u64, writable: bool) -> io::Result<FileMapping> {
         guarded_copy::prepare()?;
-        let length = usize::try_from(length).ok().filter(|length| isize::try_from(*length).is_ok());
+        let length = usize::try_from(length)
+            .ok()
+            .filter(|length| isize::try_from(*length).is_ok());
         let length = length.ok_or_else(|| io::Error::from_raw_os_error(libc::ENOMEM))?;
         let access = libc::PROT_READ | if writable { libc::PROT_WRITE } else { 0 };
         // SAFETY: the kernel chooses a free range.
-        let start = unsafe { libc::mmap(std::ptr::null_mut(), length, access, libc::MAP_SHARED, file.as_raw_fd(), 0) };
+        let start = unsafe {
+            libc::mmap(
+                std::ptr::null_mut(),
+                length,
+                access,
+                libc::MAP_SHARED,
+                file.as_raw_fd(),
+                0,
+            )
+        };
         match NonNull::new(start.cast::<u8>()) {
-            Some(start) if start.as_ptr().cast() != libc::MAP_FAILED => Ok(FileMapping { start, length }),
+            Some(start) if start.as_ptr().cast() != libc::MAP_FAILED => {
+                Ok(FileMapping { start, length })
+            }
             _ => Err(io::Error::last_os_error()),
         }
     }
 
-    /// Copies bytes at `offset` to `to`. An error where the mapping ends before, or the system could not read the file.
+    /// Copies bytes at `offset` to `to`. An error where the mapping ends before, or the system
+    /// could not read the file.
     pub fn read(&self, offset: usize, to: &mut [u8]) -> io::Result<()> {
         let from = self.inside(offset, to.len())?;
-        // SAFETY: both ranges are mapped, of that length, and apart: `to` is memory of this program's own.
+        // SAFETY: both ranges are mapped, of that length, and apart: `to` is memory of this
+        // program's own.
         unsafe { guarded_copy::copy(to.as_mut_ptr(), from.as_ptr(), to.len()) }
     }
 
-    /// Copies `from` to the bytes at `offset`; the mapping must be writable. An error as in [`FileMapping::read`].
+    /// Copies `from` to the bytes at `offset`; the mapping must be writable. An error as in
+    /// [`FileMapping::read`].
     pub fn write(&self, offset: usize, from: &[u8]) -> io::Result<()> {
         let to = self.inside(offset, from.len())?;
         // SAFETY: as in `read`.
@@ -110,15 +128,34 @@ mod tests {
         file.set_len(4096).unwrap();
         for _ in 0..3 {
             for offset in [0, 4096, 57344] {
-                assert_eq!(mapping.read(offset, &mut buffer).unwrap_err().raw_os_error(), Some(libc::EIO));
-                assert_eq!(mapping.write(offset, &buffer).unwrap_err().raw_os_error(), Some(libc::EIO));
+                assert_eq!(
+                    mapping
+                        .read(offset, &mut buffer)
+                        .unwrap_err()
+                        .raw_os_error(),
+                    Some(libc::EIO)
+                );
+                assert_eq!(
+                    mapping.write(offset, &buffer).unwrap_err().raw_os_error(),
+                    Some(libc::EIO)
+                );
             }
             std::thread::scope(|scope| {
-                scope.spawn(|| assert!(FileMapping::map(&file, 8192, false).unwrap().read(4096, &mut [0; 1]).is_err()));
+                scope.spawn(|| {
+                    assert!(
+                        FileMapping::map(&file, 8192, false)
+                            .unwrap()
+                            .read(4096, &mut [0; 1])
+                            .is_err()
+                    )
+                });
             });
         }
         mapping.read(0, &mut buffer[..4096]).unwrap();
-        assert!(mapping.read(65535, &mut buffer).is_err() && mapping.read(usize::MAX, &mut buffer).is_err());
+        assert!(
+            mapping.read(65535, &mut buffer).is_err()
+                && mapping.read(usize::MAX, &mut buffer).is_err()
+        );
     }
 
     #[test]
@@ -137,7 +174,11 @@ mod tests {
     fn other_faults_end_the_process() {
         use std::os::unix::process::ExitStatusExt;
         let output = std::process::Command::new(std::env::current_exe().unwrap())
-            .args(["--ignored", "--exact", &crate::tests::name_of(module_path!(), "child_that_touches_a_missing_page")])
+            .args([
+                "--ignored",
+                "--exact",
+                &crate::tests::name_of(module_path!(), "child_that_touches_a_missing_page"),
+            ])
             .output()
             .unwrap();
         assert_eq!(output.status.signal(), Some(libc::SIGBUS));

@@ -1,8 +1,9 @@
-//! macOS and FreeBSD: what POSIX and sysctl tell. The rest is as on systems that are not known here.
+//! macOS and FreeBSD: what POSIX and sysctl tell. The rest is as on systems that are not known
+//! here.
 
 pub use super::portable::{
-    Region, hardware_capabilities, jiffies_per_second, node_of_each, page_counts, resident_bytes, running_cpu,
-    share_one_heap, stop_signals, thread_noise, zeroed_block,
+    Region, hardware_capabilities, jiffies_per_second, node_of_each, page_counts, resident_bytes,
+    running_cpu, share_one_heap, stop_signals, thread_noise, zeroed_block,
 };
 
 pub use super::unix_files::*;
@@ -15,31 +16,51 @@ use std::mem::{MaybeUninit, size_of};
 pub fn page_size() -> usize {
     // SAFETY: sysconf takes a number and returns a number.
     let size = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
-    usize::try_from(size).ok().filter(|size| size.is_power_of_two()).unwrap_or(4096)
+    usize::try_from(size)
+        .ok()
+        .filter(|size| size.is_power_of_two())
+        .unwrap_or(4096)
 }
 
 /// A number that the kernel keeps under `name`, of 32 or 64 bits.
 fn kernel_number(name: &CStr) -> Option<u64> {
-    let (mut value, mut size) = (0u64, size_of::<u64>());
+    let mut value = 0u64;
+    let mut size = size_of::<u64>();
     // SAFETY: the kernel writes at most `size` bytes to the value, and nothing is set.
-    let result =
-        unsafe { libc::sysctlbyname(name.as_ptr(), (&raw mut value).cast(), &mut size, std::ptr::null_mut(), 0) };
+    let result = unsafe {
+        libc::sysctlbyname(
+            name.as_ptr(),
+            (&raw mut value).cast(),
+            &mut size,
+            std::ptr::null_mut(),
+            0,
+        )
+    };
     // A shorter number fills the low half: all systems here are little-endian.
     (result == 0 && (size == 4 || size == 8)).then_some(value)
 }
 
 /// The machine's memory in bytes.
 pub fn physical_memory() -> Option<u64> {
-    kernel_number(if cfg!(target_os = "macos") { c"hw.memsize" } else { c"hw.physmem" })
+    kernel_number(if cfg!(target_os = "macos") {
+        c"hw.memsize"
+    } else {
+        c"hw.physmem"
+    })
 }
 
 /// Memory that nobody uses in bytes.
 pub fn free_memory() -> Option<u64> {
-    let pages = if cfg!(target_os = "macos") { c"vm.page_free_count" } else { c"vm.stats.vm.v_free_count" };
+    let pages = if cfg!(target_os = "macos") {
+        c"vm.page_free_count"
+    } else {
+        c"vm.stats.vm.v_free_count"
+    };
     kernel_number(pages)?.checked_mul(page_size() as u64)
 }
 
-/// Whether the program was translated from another instruction set (Rosetta 2 on Apple's processors).
+/// Whether the program was translated from another instruction set (Rosetta 2 on Apple's
+/// processors).
 pub fn translated() -> bool {
     cfg!(target_os = "macos") && kernel_number(c"sysctl.proc_translated") == Some(1)
 }
@@ -87,7 +108,11 @@ mod cpuset {
         let set = unsafe { set.assume_init() };
         // SAFETY: the number is below the size of the set.
         let member = |cpu: &u32| unsafe { libc::CPU_ISSET(*cpu as usize, &set) };
-        (result == 0).then(|| (0..8 * size_of::<libc::cpuset_t>() as u32).filter(member).collect())
+        (result == 0).then(|| {
+            (0..8 * size_of::<libc::cpuset_t>() as u32)
+                .filter(member)
+                .collect()
+        })
     }
 
     /// Lets the calling thread run on `cpu` only.
@@ -95,7 +120,8 @@ mod cpuset {
         if cpu as usize >= 8 * size_of::<libc::cpuset_t>() {
             return Err(io::Error::from_raw_os_error(libc::EINVAL));
         }
-        // SAFETY: zeros are a set without members; the number is below its size; the kernel only reads it.
+        // SAFETY: zeros are a set without members; the number is below its size; the kernel only
+        // reads it.
         let result = unsafe {
             let mut set = MaybeUninit::<libc::cpuset_t>::zeroed().assume_init();
             libc::CPU_SET(cpu as usize, &mut set);
@@ -107,7 +133,11 @@ mod cpuset {
                 &set,
             )
         };
-        if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+        if result == 0 {
+            Ok(())
+        } else {
+            Err(io::Error::last_os_error())
+        }
     }
 }
 
@@ -116,8 +146,12 @@ pub fn memory_limits() -> Vec<MemoryLimit> {
     let limit = |resource| {
         let mut limit = MaybeUninit::<libc::rlimit>::uninit();
         // SAFETY: the kernel fills the whole structure when it returns 0, and it is read only then.
-        let limit = unsafe { (libc::getrlimit(resource, limit.as_mut_ptr()) == 0).then(|| limit.assume_init()) };
-        let soft = limit.map(|limit| limit.rlim_cur).filter(|&soft| soft != libc::RLIM_INFINITY);
+        let limit = unsafe {
+            (libc::getrlimit(resource, limit.as_mut_ptr()) == 0).then(|| limit.assume_init())
+        };
+        let soft = limit
+            .map(|limit| limit.rlim_cur)
+            .filter(|&soft| soft != libc::RLIM_INFINITY);
         soft.and_then(|soft| u64::try_from(soft).ok())
     };
     vec![
@@ -136,12 +170,15 @@ pub fn elevated() -> bool {
 /// One of the names that uname tells.
 fn name(of: fn(&libc::utsname) -> *const libc::c_char) -> Option<String> {
     let mut names = MaybeUninit::<libc::utsname>::uninit();
-    // SAFETY: the kernel fills the whole structure unless it returns -1, each field ended by a zero byte.
+    // SAFETY: the kernel fills the whole structure unless it returns -1, each field ended by a zero
+    // byte.
     let text = unsafe {
         if libc::uname(names.as_mut_ptr()) == -1 {
             return None;
         }
-        CStr::from_ptr(of(names.assume_init_ref())).to_string_lossy().into_owned()
+        CStr::from_ptr(of(names.assume_init_ref()))
+            .to_string_lossy()
+            .into_owned()
     };
     Some(text).filter(|text| !text.is_empty())
 }
@@ -162,26 +199,45 @@ pub fn monotonic_ns() -> u64 {
     const CLOCK: libc::clockid_t = libc::CLOCK_MONOTONIC_RAW;
     #[cfg(not(target_os = "macos"))]
     const CLOCK: libc::clockid_t = libc::CLOCK_MONOTONIC;
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
     // SAFETY: the kernel writes one timespec.
     unsafe { libc::clock_gettime(CLOCK, &mut time) };
-    (time.tv_sec as u64).wrapping_mul(1_000_000_000).wrapping_add(time.tv_nsec as u64)
+    (time.tv_sec as u64)
+        .wrapping_mul(1_000_000_000)
+        .wrapping_add(time.tv_nsec as u64)
 }
 
 /// CPU time that this process has used, all threads together, in ns.
 pub fn process_cpu_ns() -> Option<u64> {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
     // SAFETY: the kernel writes one timespec.
     let result = unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &mut time) };
-    (result == 0).then(|| (time.tv_sec as u64).wrapping_mul(1_000_000_000).wrapping_add(time.tv_nsec as u64))
+    (result == 0).then(|| {
+        (time.tv_sec as u64)
+            .wrapping_mul(1_000_000_000)
+            .wrapping_add(time.tv_nsec as u64)
+    })
 }
 
 /// CPU time of the calling thread, its own and the system's on its behalf.
 pub fn thread_cpu_ns() -> Option<u64> {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
     // SAFETY: the kernel writes one timespec.
     let result = unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };
-    (result == 0).then(|| (time.tv_sec as u64).wrapping_mul(1_000_000_000).wrapping_add(time.tv_nsec as u64))
+    (result == 0).then(|| {
+        (time.tv_sec as u64)
+            .wrapping_mul(1_000_000_000)
+            .wrapping_add(time.tv_nsec as u64)
+    })
 }
 
 /// The signal that ends a process whose file grows beyond its limit, unless it is handled.

@@ -1,12 +1,13 @@
 //! Files on macOS and FreeBSD.
 
 pub use super::plain_files::{
-    create_unnamed, device_block, device_bytes, direct_alignment, forget_cached, give_name, io_uring_availability,
-    is_sole_user, native_aio_availability, open_io_uring, open_native_aio, reserve,
+    create_unnamed, device_block, device_bytes, direct_alignment, forget_cached, give_name,
+    io_uring_availability, is_sole_user, native_aio_availability, open_io_uring, open_native_aio,
+    reserve,
 };
 pub use super::posix_files::{
-    EBADF, EINVAL, EIO, create_vanishing, descriptor, file_numbers, file_size_limit, free_space, open_file, read_at,
-    write_at,
+    EBADF, EINVAL, EIO, create_vanishing, descriptor, file_numbers, file_size_limit, free_space,
+    open_file, read_at, write_at,
 };
 pub use super::posix_mapping::{FileMapping, current_size, file_mapping_availability};
 
@@ -16,7 +17,11 @@ use std::os::fd::AsRawFd;
 
 /// Turns the result of fcntl into its error.
 fn check(result: libc::c_int) -> io::Result<libc::c_int> {
-    if result == -1 { Err(io::Error::last_os_error()) } else { Ok(result) }
+    if result == -1 {
+        Err(io::Error::last_os_error())
+    } else {
+        Ok(result)
+    }
 }
 
 /// Turns direct I/O on or off: F_NOCACHE on macOS, O_DIRECT on FreeBSD.

@@ -1,19 +1,24 @@
 //! Windows: processors and memory. The rest is as on systems that are not known here.
 //!
-//! A thread is placed within its group of at most 64 CPUs (SetThreadAffinityMask); CPUs of other groups are not offered.
+//! A thread is placed within its group of at most 64 CPUs (SetThreadAffinityMask); CPUs of other
+//! groups are not offered.
 
 pub use super::plain_files::*;
 pub use super::portable::{
-    Region, elevated, file_limit_signal, hardware_capabilities, host_name, jiffies_per_second, kernel_release,
-    memory_limits, monotonic_ns, node_of_each, page_counts, process_cpu_ns, resident_bytes, share_one_heap,
-    stop_signals, thread_cpu_ns, thread_noise, translated, zeroed_block,
+    Region, elevated, file_limit_signal, hardware_capabilities, host_name, jiffies_per_second,
+    kernel_release, memory_limits, monotonic_ns, node_of_each, page_counts, process_cpu_ns,
+    resident_bytes, share_one_heap, stop_signals, thread_cpu_ns, thread_noise, translated,
+    zeroed_block,
 };
 
 use std::io;
 use std::mem::{MaybeUninit, size_of};
-use windows_sys::Win32::System::SystemInformation::{GetSystemInfo, GlobalMemoryStatusEx, MEMORYSTATUSEX, SYSTEM_INFO};
+use windows_sys::Win32::System::SystemInformation::{
+    GetSystemInfo, GlobalMemoryStatusEx, MEMORYSTATUSEX, SYSTEM_INFO,
+};
 use windows_sys::Win32::System::Threading::{
-    GetCurrentProcess, GetCurrentProcessorNumber, GetCurrentThread, GetProcessAffinityMask, SetThreadAffinityMask,
+    GetCurrentProcess, GetCurrentProcessorNumber, GetCurrentThread, GetProcessAffinityMask,
+    SetThreadAffinityMask,
 };
 
 /// Windows places threads.
@@ -27,12 +32,18 @@ pub fn page_size() -> usize {
         GetSystemInfo(system.as_mut_ptr());
         system.assume_init()
     };
-    usize::try_from(system.dwPageSize).ok().filter(|size| size.is_power_of_two()).unwrap_or(4096)
+    usize::try_from(system.dwPageSize)
+        .ok()
+        .filter(|size| size.is_power_of_two())
+        .unwrap_or(4096)
 }
 
 /// Physical memory: all of it and what is available, in bytes.
 fn memory() -> Option<(u64, u64)> {
-    let mut status = MEMORYSTATUSEX { dwLength: size_of::<MEMORYSTATUSEX>() as u32, ..Default::default() };
+    let mut status = MEMORYSTATUSEX {
+        dwLength: size_of::<MEMORYSTATUSEX>() as u32,
+        ..Default::default()
+    };
     // SAFETY: the structure says how long it is, and the call writes no more.
     let told = unsafe { GlobalMemoryStatusEx(&mut status) } != 0;
     told.then_some((status.ullTotalPhys, status.ullAvailPhys))
@@ -53,22 +64,26 @@ pub const AFFINITY_CALL: &str = "SetThreadAffinityMask";
 
 /// The CPUs of a mask, in rising order.
 fn cpus(mask: usize) -> Vec<u32> {
-    (0..usize::BITS).filter(|cpu| mask >> cpu & 1 == 1).collect()
+    (0..usize::BITS)
+        .filter(|cpu| mask >> cpu & 1 == 1)
+        .collect()
 }
 
 /// The CPUs of the process, as a mask.
 fn process_mask() -> Option<usize> {
-    let (mut process, mut system) = (0, 0);
+    let mut process = 0;
+    let mut system = 0;
     // SAFETY: the handle is the calling process's own; the call writes two masks.
-    let told = unsafe { GetProcessAffinityMask(GetCurrentProcess(), &mut process, &mut system) } != 0;
+    let told =
+        unsafe { GetProcessAffinityMask(GetCurrentProcess(), &mut process, &mut system) } != 0;
     // Zero: the process has threads in several groups.
     (told && process != 0).then_some(process)
 }
 
 /// CPUs that the calling thread may run on, in rising order.
 ///
-/// Windows tells a thread's mask only when it is changed: it is set to all of the process's CPUs for a moment, and put
-/// back.
+/// Windows tells a thread's mask only when it is changed: it is set to all of the process's CPUs
+/// for a moment, and put back.
 pub fn allowed_cpus() -> Option<Vec<u32>> {
     let process = process_mask()?;
     // SAFETY: the handle is the calling thread's own; masks are numbers.
@@ -83,7 +98,9 @@ pub fn allowed_cpus() -> Option<Vec<u32>> {
 
 /// Lets the calling thread run on `cpu` only.
 pub fn pin_to(cpu: u32) -> io::Result<()> {
-    let Some(mask) = 1usize.checked_shl(cpu) else { return Err(io::ErrorKind::InvalidInput.into()) };
+    let Some(mask) = 1usize.checked_shl(cpu) else {
+        return Err(io::ErrorKind::InvalidInput.into());
+    };
     // SAFETY: the handle is the calling thread's own; masks are numbers.
     if unsafe { SetThreadAffinityMask(GetCurrentThread(), mask) } == 0 {
         return Err(io::Error::last_os_error());

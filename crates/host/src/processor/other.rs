@@ -28,7 +28,12 @@ pub fn features() -> Option<Vec<String>> {
             };
         }
         let all = present! { "neon" "asimd" "crc" "lse" "lse2" "rcpc" "dotprod" "bf16" "i8mm" "sve" "sve2" };
-        Some(all.iter().filter(|(_, there)| *there).map(|(name, _)| (*name).to_owned()).collect())
+        Some(
+            all.iter()
+                .filter(|(_, there)| *there)
+                .map(|(name, _)| (*name).to_owned())
+                .collect(),
+        )
     }
     #[cfg(target_arch = "riscv64")]
     {
@@ -45,8 +50,11 @@ pub fn features() -> Option<Vec<String>> {
 #[cfg(target_arch = "aarch64")]
 pub fn counter_rate() -> Option<(Hertz, &'static str)> {
     let rate: u64;
-    // SAFETY: programs may read the register wherever they may read the counter; nothing else is touched.
-    unsafe { std::arch::asm!("mrs {}, cntfrq_el0", out(reg) rate, options(nomem, nostack, preserves_flags)) };
+    // SAFETY: programs may read the register wherever they may read the counter; nothing else is
+    // touched.
+    unsafe {
+        std::arch::asm!("mrs {}, cntfrq_el0", out(reg) rate, options(nomem, nostack, preserves_flags))
+    };
     // The firmware may have forgotten it.
     (rate > 0).then_some((Hertz(rate as f64), "CNTFRQ_EL0"))
 }

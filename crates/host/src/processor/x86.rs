@@ -10,12 +10,18 @@ const FEATURES_LEAF: u32 = 1;
 
 /// `GenuineIntel`, `AuthenticAMD`.
 pub fn vendor() -> Option<String> {
-    CpuId::new().get_vendor_info().map(|info| info.as_str().to_owned())
+    CpuId::new()
+        .get_vendor_info()
+        .map(|info| info.as_str().to_owned())
 }
 
 /// What the processor calls itself.
 pub fn brand() -> Option<String> {
-    let brand = CpuId::new().get_processor_brand_string()?.as_str().trim().to_owned();
+    let brand = CpuId::new()
+        .get_processor_brand_string()?
+        .as_str()
+        .trim()
+        .to_owned();
     (!brand.is_empty()).then_some(brand)
 }
 
@@ -27,10 +33,16 @@ pub fn signature() -> Option<Signature> {
 /// Puts the base and extended parts together as both vendors do.
 fn decode_signature(eax: u32) -> Signature {
     let part = |shift: u32, bits: u32| eax >> shift & ((1 << bits) - 1);
-    let (base_family, base_model) = (part(8, 4), part(4, 4));
+    let base_family = part(8, 4);
+    let base_model = part(4, 4);
     Signature {
         family: base_family + if base_family == 15 { part(20, 8) } else { 0 },
-        model: base_model + if matches!(base_family, 6 | 15) { part(16, 4) << 4 } else { 0 },
+        model: base_model
+            + if matches!(base_family, 6 | 15) {
+                part(16, 4) << 4
+            } else {
+                0
+            },
         stepping: part(0, 4),
     }
 }
@@ -47,7 +59,12 @@ pub fn features() -> Option<Vec<String>> {
         "vpclmulqdq" "avx512f" "avx512cd" "avx512bw" "avx512dq" "avx512vl" "avx512ifma" "avx512vbmi" "avx512vbmi2"
         "avx512vnni" "avx512bitalg" "avx512vpopcntdq" "avx512bf16" "cmpxchg16b" "rtm" "ermsb" "rdseed"
     };
-    Some(all.iter().filter(|(_, there)| *there).map(|(name, _)| (*name).to_owned()).collect())
+    Some(
+        all.iter()
+            .filter(|(_, there)| *there)
+            .map(|(name, _)| (*name).to_owned())
+            .collect(),
+    )
 }
 
 /// The nominal rate of the time-stamp counter and where it is told.
@@ -57,13 +74,21 @@ pub fn counter_rate() -> Option<(Hertz, &'static str)> {
     if let Some(hertz) = own {
         return Some((Hertz(hertz as f64), "CPUID leaf 15h"));
     }
-    let kilohertz = id.get_hypervisor_info().and_then(|info| info.tsc_frequency()).filter(|&khz| khz > 0)?;
-    Some((Hertz(f64::from(kilohertz) * 1e3), "CPUID leaf 40000010h (hypervisor)"))
+    let kilohertz = id
+        .get_hypervisor_info()
+        .and_then(|info| info.tsc_frequency())
+        .filter(|&khz| khz > 0)?;
+    Some((
+        Hertz(f64::from(kilohertz) * 1e3),
+        "CPUID leaf 40000010h (hypervisor)",
+    ))
 }
 
 /// Whether the counter runs at one rate in all power states.
 pub fn counter_invariant() -> Option<(bool, &'static str)> {
-    let invariant = CpuId::new().get_advanced_power_mgmt_info()?.has_invariant_tsc();
+    let invariant = CpuId::new()
+        .get_advanced_power_mgmt_info()?
+        .has_invariant_tsc();
     Some((invariant, "CPUID leaf 80000007h"))
 }
 
@@ -76,7 +101,10 @@ pub fn hypervisor() -> Option<Hypervisor> {
         return Some(Hypervisor::Absent);
     }
     let leaf = cpuid!(0x4000_0000);
-    let bytes: Vec<u8> = [leaf.ebx, leaf.ecx, leaf.edx].iter().flat_map(|word| word.to_le_bytes()).collect();
+    let bytes: Vec<u8> = [leaf.ebx, leaf.ecx, leaf.edx]
+        .iter()
+        .flat_map(|word| word.to_le_bytes())
+        .collect();
     Some(Hypervisor::Present(hypervisor_name(&bytes)))
 }
 
@@ -93,7 +121,10 @@ fn hypervisor_name(signed: &[u8]) -> String {
         ("ACRNACRNACRN", "ACRN"),
         ("prl hyperv  ", "Parallels"),
     ];
-    let letters = signed.iter().map(|&byte| char::from(byte)).filter(|c| c.is_ascii_graphic() || *c == ' ');
+    let letters = signed
+        .iter()
+        .map(|&byte| char::from(byte))
+        .filter(|c| c.is_ascii_graphic() || *c == ' ');
     let text: String = letters.collect();
     match NAMES.iter().find(|(signature, _)| *signature == text) {
         Some((_, name)) => (*name).to_owned(),
@@ -106,24 +137,39 @@ fn hypervisor_name(signed: &[u8]) -> String {
 pub fn caches() -> Vec<OwnCache> {
     const MOST: usize = 16; // a hypervisor that ignores the index would answer for ever
     let mut all = Vec::new();
-    for cache in CpuId::new().get_cache_parameters().into_iter().flatten().take(MOST) {
+    for cache in CpuId::new()
+        .get_cache_parameters()
+        .into_iter()
+        .flatten()
+        .take(MOST)
+    {
         let kind = match cache.cache_type() {
             CacheType::Data => CacheKind::Data,
             CacheType::Instruction => CacheKind::Instruction,
             CacheType::Unified => CacheKind::Unified,
             CacheType::Null | CacheType::Reserved => continue,
         };
-        let sizes =
-            [cache.associativity(), cache.physical_line_partitions(), cache.coherency_line_size(), cache.sets()];
-        let bytes = sizes.iter().try_fold(1u64, |product, &n| product.checked_mul(n as u64));
-        let Some(bytes) = bytes.filter(|&bytes| bytes > 0) else { continue };
+        let sizes = [
+            cache.associativity(),
+            cache.physical_line_partitions(),
+            cache.coherency_line_size(),
+            cache.sets(),
+        ];
+        let bytes = sizes
+            .iter()
+            .try_fold(1u64, |product, &n| product.checked_mul(n as u64));
+        let Some(bytes) = bytes.filter(|&bytes| bytes > 0) else {
+            continue;
+        };
         let found = OwnCache {
             level: u32::from(cache.level()),
             kind,
             size: Bytes(bytes),
             line: Bytes(cache.coherency_line_size() as u64),
             ways: u32::try_from(cache.associativity()).unwrap_or(0),
-            sharers: u32::try_from(cache.max_cores_for_cache()).unwrap_or(1).max(1),
+            sharers: u32::try_from(cache.max_cores_for_cache())
+                .unwrap_or(1)
+                .max(1),
         };
         if !all.contains(&found) {
             all.push(found);
@@ -146,7 +192,15 @@ mod tests {
             (0x0000_0543, 5, 4, 3),    // Pentium MMX: no extended model
             (0xffff_ffff, 270, 255, 15),
         ] {
-            assert_eq!(decode_signature(eax), Signature { family, model, stepping }, "{eax:#x}");
+            assert_eq!(
+                decode_signature(eax),
+                Signature {
+                    family,
+                    model,
+                    stepping
+                },
+                "{eax:#x}"
+            );
         }
     }
 
@@ -161,10 +215,16 @@ mod tests {
 
     #[test]
     fn this_processor_is_described() {
-        assert!(features().unwrap().contains(&"sse2".to_owned()), "every x86-64 has it");
+        assert!(
+            features().unwrap().contains(&"sse2".to_owned()),
+            "every x86-64 has it"
+        );
         assert!(signature().is_some() && vendor().is_some());
         for cache in caches() {
-            assert!(cache.size.0 > 0 && cache.level > 0 && cache.sharers > 0, "{cache:?}");
+            assert!(
+                cache.size.0 > 0 && cache.level > 0 && cache.sharers > 0,
+                "{cache:?}"
+            );
         }
     }
 }

@@ -1,4 +1,5 @@
-//! An engine that fails on purpose, around any other: for tests of what has to survive failing devices.
+//! An engine that fails on purpose, around any other: for tests of what has to survive failing
+//! devices.
 
 use super::{IO_ERROR, IoBuffers, IoCompletion, IoEngine, IoRequest};
 use crate::counter;
@@ -23,7 +24,13 @@ pub struct Faults {
 impl Default for Faults {
     /// Nothing goes wrong; errors would be those of a broken device.
     fn default() -> Self {
-        Faults { error_every: 0, error: IO_ERROR, short_every: 0, delay_every: 0, delay: Nanos(0.0) }
+        Faults {
+            error_every: 0,
+            error: IO_ERROR,
+            short_every: 0,
+            delay_every: 0,
+            delay: Nanos(0.0),
+        }
     }
 }
 
@@ -39,7 +46,13 @@ pub struct Faulty {
 impl Faulty {
     /// Makes `inner` fail.
     pub fn new(inner: Box<dyn IoEngine>, faults: Faults) -> Faulty {
-        Faulty { inner, faults, completed: 0, held: Vec::new(), fresh: Vec::new() }
+        Faulty {
+            inner,
+            faults,
+            completed: 0,
+            held: Vec::new(),
+            fresh: Vec::new(),
+        }
     }
 
     /// Takes what the engine inside completed, spoils it, and hands over what is not held back.
@@ -53,7 +66,9 @@ impl Faulty {
                 completion.result = completion.result.map(|bytes| bytes / 2);
             }
             match due(self.faults.delay_every) {
-                true => self.held.push((counter::monotonic() + self.faults.delay, completion)),
+                true => self
+                    .held
+                    .push((counter::monotonic() + self.faults.delay, completion)),
                 false => into.push(completion),
             }
         }
@@ -64,8 +79,14 @@ impl Faulty {
         let now = counter::monotonic();
         let ticks = counter::ticks();
         let due = self.held.extract_if(.., |(until, _)| until.0 <= now.0);
-        into.extend(due.map(|(_, completion)| IoCompletion { at: ticks, ..completion }));
-        self.held.iter().map(|(until, _)| *until - now).min_by(|a, b| a.0.total_cmp(&b.0))
+        into.extend(due.map(|(_, completion)| IoCompletion {
+            at: ticks,
+            ..completion
+        }));
+        self.held
+            .iter()
+            .map(|(until, _)| *until - now)
+            .min_by(|a, b| a.0.total_cmp(&b.0))
     }
 }
 
@@ -80,7 +101,8 @@ impl IoEngine for Faulty {
         let before = into.len();
         loop {
             let missing = (before + least).saturating_sub(into.len());
-            // Those held back come of themselves; the engine inside is waited for only for the others.
+            // Those held back come of themselves; the engine inside is waited for only for the
+            // others.
             let inside = missing.saturating_sub(self.held.len());
             let reaped = self.inner.reap(inside, &mut self.fresh);
             let idle = self.fresh.is_empty();

@@ -1,8 +1,8 @@
 //! Storage: files and block devices opened safely, and the ways to move blocks to and from them.
 //!
-//! A [`Target`] is an opened file or device with what is known of it, an [`IoEngine`] carries requests out on behalf of one
-//! thread, [`IO_ENGINES`] lists the engines there are. [`Pattern`] makes data that can be told apart and verified,
-//! [`Faulty`] makes any engine fail on purpose.
+//! A [`Target`] is an opened file or device with what is known of it, an [`IoEngine`] carries
+//! requests out on behalf of one thread, [`IO_ENGINES`] lists the engines there are. [`Pattern`]
+//! makes data that can be told apart and verified, [`Faulty`] makes any engine fail on purpose.
 
 mod buffers;
 mod faults;
@@ -19,7 +19,9 @@ mod tests;
 pub use buffers::IoBuffers;
 pub use faults::{Faults, Faulty};
 pub use pattern::{Filler, Mismatch, Nature, Pattern};
-pub use targets::{Access, Direct, Opening, Target, TargetKind, check_creation, is_block_device, is_named};
+pub use targets::{
+    Access, Direct, Opening, Target, TargetKind, check_creation, is_block_device, is_named,
+};
 
 pub(crate) use ready::{Admission, Ready};
 pub(crate) use sync::{number_of, synchronize};
@@ -35,7 +37,8 @@ pub enum Transfer {
     Read,
     /// From the buffer to the target.
     Write,
-    /// Everything written so far, and what the system knows of the file, is on the medium afterwards (fsync).
+    /// Everything written so far, and what the system knows of the file, is on the medium
+    /// afterwards (fsync).
     Sync,
     /// Everything written so far can be read after a crash (fdatasync).
     DataSync,
@@ -55,11 +58,13 @@ pub struct IoRequest {
     pub tag: u64,
     /// Which of the targets that the engine was opened with.
     pub target: usize,
-    /// Which of the engine's buffers; below the depth. It is the engine's until the completion is reaped.
+    /// Which of the engine's buffers; below the depth. It is the engine's until the completion is
+    /// reaped.
     pub slot: usize,
     /// Where in the target, in bytes.
     pub offset: u64,
-    /// How many bytes, at most the engine's block; unused by [`Transfer::Sync`] and [`Transfer::DataSync`].
+    /// How many bytes, at most the engine's block; unused by [`Transfer::Sync`] and
+    /// [`Transfer::DataSync`].
     pub bytes: usize,
     /// What to do.
     pub transfer: Transfer,
@@ -70,9 +75,10 @@ pub struct IoRequest {
 pub struct IoCompletion {
     /// The request's number.
     pub tag: u64,
-    /// Bytes moved, which may be fewer than asked for (the target ended, the device gave up half-way), or the system's
-    /// number of the error. 0 for a sync that succeeded. A request that no engine could carry out (no such target or
-    /// slot, a slot in flight, more bytes than the block) ends with [`INVALID`].
+    /// Bytes moved, which may be fewer than asked for (the target ended, the device gave up
+    /// half-way), or the system's number of the error. 0 for a sync that succeeded. A request that
+    /// no engine could carry out (no such target or slot, a slot in flight, more bytes than the
+    /// block) ends with [`INVALID`].
     pub result: std::result::Result<usize, i32>,
     /// [`super::counter::ticks`] when it was found complete.
     pub at: u64,
@@ -87,19 +93,23 @@ pub const IO_ERROR: i32 = os::EIO;
 /// For so long an engine waits for completions at a time.
 pub const LONGEST_WAIT: Nanos = Nanos(1e9);
 
-/// Carries requests out. An engine belongs to one thread at a time: open it anywhere, then use it from one thread only.
+/// Carries requests out. An engine belongs to one thread at a time: open it anywhere, then use it
+/// from one thread only.
 pub trait IoEngine: Send {
-    /// Hands requests over, in this order, and returns how many were taken: the first ones, fewer than all when the queue
-    /// is full. An engine that is not asynchronous takes one and has carried it out when this returns.
+    /// Hands requests over, in this order, and returns how many were taken: the first ones, fewer
+    /// than all when the queue is full. An engine that is not asynchronous takes one and has
+    /// carried it out when this returns.
     ///
     /// # Errors
-    /// The system refused the queue as a whole; what fails in a single request is told by its completion.
+    /// The system refused the queue as a whole; what fails in a single request is told by its
+    /// completion.
     fn submit(&mut self, requests: &[IoRequest]) -> Result<usize>;
 
-    /// Appends completions to `into`: waits for at least `least` of those in flight (all of them, if there are fewer),
-    /// and takes along what is complete already. Waits for about [`LONGEST_WAIT`] at most and then brings what there is, so
-    /// that its caller can give up on a device that hangs; where the system has no such limit (`sync` and `mmap`, whose
-    /// operations are over before this is called; io_uring before Linux 5.11) nobody can.
+    /// Appends completions to `into`: waits for at least `least` of those in flight (all of them,
+    /// if there are fewer), and takes along what is complete already. Waits for about
+    /// [`LONGEST_WAIT`] at most and then brings what there is, so that its caller can give up on a
+    /// device that hangs; where the system has no such limit (`sync` and `mmap`, whose operations
+    /// are over before this is called; io_uring before Linux 5.11) nobody can.
     ///
     /// # Errors
     /// The system refused to tell of completions.
@@ -108,8 +118,8 @@ pub trait IoEngine: Send {
     /// The buffers, one for each slot; those in flight cannot be reached.
     fn buffers(&mut self) -> &mut IoBuffers;
 
-    /// What the engine could not do as asked and did otherwise, each in one sentence: polling that the device refuses,
-    /// buffers that could not be registered.
+    /// What the engine could not do as asked and did otherwise, each in one sentence: polling that
+    /// the device refuses, buffers that could not be registered.
     fn remarks(&self) -> &[String] {
         &[]
     }
@@ -124,9 +134,11 @@ pub struct EngineSettings {
     pub block: usize,
     /// Whether the targets were opened for direct I/O.
     pub direct: bool,
-    /// Bytes by which every buffer is moved away from its page boundary; offsets are the caller's to move.
+    /// Bytes by which every buffer is moved away from its page boundary; offsets are the caller's
+    /// to move.
     pub misalign: usize,
-    /// Look for completions in a loop instead of waiting for an interrupt, where the device allows it.
+    /// Look for completions in a loop instead of waiting for an interrupt, where the device allows
+    /// it.
     pub poll: bool,
     /// Make buffers and files known to the kernel in advance, where the engine can.
     pub registered: bool,
@@ -135,7 +147,14 @@ pub struct EngineSettings {
 impl Default for EngineSettings {
     /// One operation of 4 KiB at a time, direct, in aligned and registered buffers.
     fn default() -> Self {
-        EngineSettings { depth: 1, block: 4096, direct: true, misalign: 0, poll: false, registered: true }
+        EngineSettings {
+            depth: 1,
+            block: 4096,
+            direct: true,
+            misalign: 0,
+            poll: false,
+            registered: true,
+        }
     }
 }
 
@@ -207,9 +226,15 @@ pub fn engine_named(name: &str) -> Option<&'static EngineRow> {
     IO_ENGINES.iter().find(|row| row.name == name)
 }
 
-/// The engine nearest to one that cannot be used here: the next asynchronous one for those that are, else `sync`.
+/// The engine nearest to one that cannot be used here: the next asynchronous one for those that
+/// are, else `sync`.
 pub fn nearest_available(row: &EngineRow) -> Option<&'static EngineRow> {
-    let usable = |other: &&EngineRow| other.name != row.name && other.name != "null" && (other.availability)().is_ok();
+    let usable = |other: &&EngineRow| {
+        other.name != row.name && other.name != "null" && (other.availability)().is_ok()
+    };
     let alike = |other: &&EngineRow| usable(other) && other.asynchronous == row.asynchronous;
-    IO_ENGINES.iter().find(alike).or_else(|| IO_ENGINES.iter().find(usable))
+    IO_ENGINES
+        .iter()
+        .find(alike)
+        .or_else(|| IO_ENGINES.iter().find(usable))
 }

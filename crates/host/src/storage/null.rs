@@ -1,6 +1,8 @@
 //! The engine that moves nothing: every operation is complete at once.
 
-use super::{Admission, EngineSettings, IoBuffers, IoCompletion, IoEngine, IoRequest, Ready, Target};
+use super::{
+    Admission, EngineSettings, IoBuffers, IoCompletion, IoEngine, IoRequest, Ready, Target,
+};
 use units::error::Result;
 
 struct Null {
@@ -16,7 +18,11 @@ pub(super) fn availability() -> std::result::Result<(), String> {
 
 pub(super) fn open(targets: &[Target], settings: &EngineSettings) -> Result<Box<dyn IoEngine>> {
     let buffers = IoBuffers::new(settings.depth, settings.block, settings.misalign)?;
-    Ok(Box::new(Null { targets: targets.len(), buffers, ready: Ready::default() }))
+    Ok(Box::new(Null {
+        targets: targets.len(),
+        buffers,
+        ready: Ready::default(),
+    }))
 }
 
 impl IoEngine for Null {

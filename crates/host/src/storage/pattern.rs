@@ -1,5 +1,5 @@
-//! Data that can be told apart: a function of a seed and of the place in the target, so that any range of it can be
-//! made, and what was read can be compared with what was written there.
+//! Data that can be told apart: a function of a seed and of the place in the target, so that any
+//! range of it can be made, and what was read can be compared with what was written there.
 
 use std::fmt;
 
@@ -9,7 +9,8 @@ const UNIT: usize = 512;
 /// What data is made of.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Filler {
-    /// Random words from the seed, which no compression makes smaller; each 512 bytes begin with their place.
+    /// Random words from the seed, which no compression makes smaller; each 512 bytes begin with
+    /// their place.
     Incompressible,
     /// Zeros, which some devices do not store.
     Zeros,
@@ -72,8 +73,13 @@ impl Pattern {
                     let words = self.words_of(unit);
                     let target = &mut buffer[part.clone()];
                     match target.len() {
-                        UNIT => target.chunks_exact_mut(8).zip(words).for_each(|(to, word)| to.copy_from_slice(&word)),
-                        length => target.copy_from_slice(&words.as_flattened()[from..from + length]),
+                        UNIT => target
+                            .chunks_exact_mut(8)
+                            .zip(words)
+                            .for_each(|(to, word)| to.copy_from_slice(&word)),
+                        length => {
+                            target.copy_from_slice(&words.as_flattened()[from..from + length])
+                        }
                     }
                 }
             }
@@ -87,27 +93,44 @@ impl Pattern {
     pub fn verify(&self, buffer: &[u8], offset: u64) -> Result<(), Mismatch> {
         let mut belongs = [0; UNIT];
         for (unit, _, part) in units(buffer.len(), offset) {
-            let (found, expected) = (&buffer[part.clone()], &mut belongs[..part.len()]);
+            let found = &buffer[part.clone()];
+            let expected = &mut belongs[..part.len()];
             self.fill(expected, offset + part.start as u64);
             if found != expected {
-                let at = found.iter().zip(&*expected).position(|(a, b)| a != b).unwrap_or(0);
+                let at = found
+                    .iter()
+                    .zip(&*expected)
+                    .position(|(a, b)| a != b)
+                    .unwrap_or(0);
                 let nature = self.nature(found, unit);
                 let at_offset = offset + (part.start + at) as u64;
-                return Err(Mismatch { at: at_offset, expected: expected[at], found: found[at], nature });
+                return Err(Mismatch {
+                    at: at_offset,
+                    expected: expected[at],
+                    found: found[at],
+                    nature,
+                });
             }
         }
         Ok(())
     }
 
-    /// The words of one unit, of which the first four are mark, place, seed and the mask of these three.
+    /// The words of one unit, of which the first four are mark, place, seed and the mask of these
+    /// three.
     fn words_of(&self, unit: u64) -> [[u8; 8]; WORDS] {
         let start = mixed(self.seed ^ mixed(unit));
         let mask = mixed(start);
         let mut words = [[0; 8]; WORDS];
-        let header = [MARK ^ mask, unit ^ mask.rotate_left(17), self.seed ^ mask.rotate_left(31), mask];
+        let header = [
+            MARK ^ mask,
+            unit ^ mask.rotate_left(17),
+            self.seed ^ mask.rotate_left(31),
+            mask,
+        ];
         for (at, word) in words.iter_mut().enumerate() {
             let value = header.get(at).copied();
-            let value = value.unwrap_or_else(|| mixed(start.wrapping_add((at as u64).wrapping_mul(GOLDEN))));
+            let value = value
+                .unwrap_or_else(|| mixed(start.wrapping_add((at as u64).wrapping_mul(GOLDEN))));
             *word = value.to_le_bytes();
         }
         words
@@ -118,22 +141,33 @@ impl Pattern {
         if found.iter().all(|byte| *byte == 0) {
             return Nature::Zeros;
         }
-        let word =
-            |at: usize| found.get(8 * at..8 * at + 8).and_then(|bytes| bytes.try_into().ok()).map(u64::from_le_bytes);
-        let (Some(mark), Some(place), Some(seed), Some(mask)) = (word(0), word(1), word(2), word(3)) else {
+        let word = |at: usize| {
+            found
+                .get(8 * at..8 * at + 8)
+                .and_then(|bytes| bytes.try_into().ok())
+                .map(u64::from_le_bytes)
+        };
+        let (Some(mark), Some(place), Some(seed), Some(mask)) =
+            (word(0), word(1), word(2), word(3))
+        else {
             return Nature::Corrupt;
         };
-        let (place, seed) = (place ^ mask.rotate_left(17), seed ^ mask.rotate_left(31));
-        match () {
-            () if self.filler != Filler::Incompressible || mark ^ mask != MARK => Nature::Corrupt,
-            () if seed != self.seed => Nature::OtherSeed,
-            () if place != unit => Nature::Misplaced(place.saturating_mul(UNIT as u64)),
-            () => Nature::Corrupt,
+        let place = place ^ mask.rotate_left(17);
+        let seed = seed ^ mask.rotate_left(31);
+        if self.filler != Filler::Incompressible || mark ^ mask != MARK {
+            Nature::Corrupt
+        } else if seed != self.seed {
+            Nature::OtherSeed
+        } else if place != unit {
+            Nature::Misplaced(place.saturating_mul(UNIT as u64))
+        } else {
+            Nature::Corrupt
         }
     }
 }
 
-/// The units that `length` bytes at `offset` touch: the unit's number, where in it the bytes begin, and which they are.
+/// The units that `length` bytes at `offset` touch: the unit's number, where in it the bytes begin,
+/// and which they are.
 fn units(length: usize, offset: u64) -> impl Iterator<Item = (u64, usize, std::ops::Range<usize>)> {
     let mut next = 0;
     std::iter::from_fn(move || {
@@ -155,13 +189,17 @@ fn repeat(bytes: &[u8], buffer: &mut [u8], offset: u64) {
     }
     let first = (offset % bytes.len() as u64) as usize;
     let endless = bytes.iter().cycle().skip(first);
-    buffer.iter_mut().zip(endless).for_each(|(to, byte)| *to = *byte);
+    buffer
+        .iter_mut()
+        .zip(endless)
+        .for_each(|(to, byte)| *to = *byte);
 }
 
 /// The odd number nearest to 2^64 over the golden ratio: multiples of it are spread evenly.
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// The output function of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014): every bit depends on all bits.
+/// The output function of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014): every bit depends on all
+/// bits.
 fn mixed(value: u64) -> u64 {
     let value = value.wrapping_add(GOLDEN);
     let value = (value ^ value >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -171,7 +209,11 @@ fn mixed(value: u64) -> u64 {
 
 impl fmt::Display for Mismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "byte {} is {:#04x} instead of {:#04x}: ", self.at, self.found, self.expected)?;
+        write!(
+            f,
+            "byte {} is {:#04x} instead of {:#04x}: ",
+            self.at, self.found, self.expected
+        )?;
         match self.nature {
             Nature::Zeros => f.write_str("zeros, never written or lost"),
             Nature::Misplaced(offset) => write!(f, "data that belongs at byte {offset}"),
@@ -193,20 +235,46 @@ mod tests {
 
     #[test]
     fn data_depends_on_its_place_only() {
-        for filler in
-            [Filler::Incompressible, Filler::Zeros, Filler::Repeated(b"seven b".to_vec()), Filler::Repeated(vec![])]
-        {
+        for filler in [
+            Filler::Incompressible,
+            Filler::Zeros,
+            Filler::Repeated(b"seven b".to_vec()),
+            Filler::Repeated(vec![]),
+        ] {
             let pattern = Pattern::new(filler, 5);
             let whole = made(&pattern, 0, 5000);
-            for (offset, length) in [(0, 0), (0, 1), (1, 1), (511, 2), (512, 512), (700, 4000), (4096, 904), (8, 24)] {
-                assert_eq!(made(&pattern, offset as u64, length), whole[offset..offset + length], "{pattern:?}");
-                pattern.verify(&whole[offset..offset + length], offset as u64).unwrap();
+            for (offset, length) in [
+                (0, 0),
+                (0, 1),
+                (1, 1),
+                (511, 2),
+                (512, 512),
+                (700, 4000),
+                (4096, 904),
+                (8, 24),
+            ] {
+                assert_eq!(
+                    made(&pattern, offset as u64, length),
+                    whole[offset..offset + length],
+                    "{pattern:?}"
+                );
+                pattern
+                    .verify(&whole[offset..offset + length], offset as u64)
+                    .unwrap();
             }
         }
-        assert!(made(&Pattern::new(Filler::Zeros, 0), 3, 700).iter().all(|byte| *byte == 0));
-        assert_eq!(made(&Pattern::new(Filler::Repeated(b"abc".to_vec()), 0), 4, 5), b"bcabc");
+        assert!(
+            made(&Pattern::new(Filler::Zeros, 0), 3, 700)
+                .iter()
+                .all(|byte| *byte == 0)
+        );
+        assert_eq!(
+            made(&Pattern::new(Filler::Repeated(b"abc".to_vec()), 0), 4, 5),
+            b"bcabc"
+        );
         let far = Pattern::new(Filler::Incompressible, 5);
-        far.verify(&made(&far, u64::MAX - 10, 10), u64::MAX - 10).unwrap();
+        far.verify(&made(&far, u64::MAX - 10, 10), u64::MAX - 10)
+            .unwrap();
     }
 
     #[test]
@@ -215,21 +283,33 @@ mod tests {
         let data = made(&pattern, 0, 1 << 20);
         let mut words: Vec<&[u8]> = data.chunks_exact(8).collect();
         words.sort_unstable();
-        assert!(words.windows(2).all(|pair| pair[0] != pair[1]), "no word comes twice");
+        assert!(
+            words.windows(2).all(|pair| pair[0] != pair[1]),
+            "no word comes twice"
+        );
         let mut counts = [0u32; 256];
         data.iter().for_each(|byte| counts[usize::from(*byte)] += 1);
         // 4096 of each on average, with a standard deviation of 64.
-        assert!(counts.iter().all(|count| (3600..4600).contains(count)), "{counts:?}");
+        assert!(
+            counts.iter().all(|count| (3600..4600).contains(count)),
+            "{counts:?}"
+        );
         let packed = entropy_bytes(&data);
         assert!(packed > data.len() * 98 / 100, "{packed} of {}", data.len());
     }
 
-    /// The size that the entropy of pairs of bytes leaves of data. Eight samples a pair let it seem a hundredth smaller.
+    /// The size that the entropy of pairs of bytes leaves of data. Eight samples a pair let it seem
+    /// a hundredth smaller.
     fn entropy_bytes(data: &[u8]) -> usize {
         let mut counts = vec![0u32; 65536];
-        data.chunks_exact(2).for_each(|pair| counts[usize::from(pair[0]) << 8 | usize::from(pair[1])] += 1);
+        data.chunks_exact(2)
+            .for_each(|pair| counts[usize::from(pair[0]) << 8 | usize::from(pair[1])] += 1);
         let all = (data.len() / 2) as f64;
-        let bits: f64 = counts.iter().filter(|n| **n > 0).map(|n| f64::from(*n) * (all / f64::from(*n)).log2()).sum();
+        let bits: f64 = counts
+            .iter()
+            .filter(|n| **n > 0)
+            .map(|n| f64::from(*n) * (all / f64::from(*n)).log2())
+            .sum();
         (bits / 8.0) as usize
     }
 
@@ -244,15 +324,25 @@ mod tests {
             data
         };
         let misplaced = nature(&with(512, &made(&pattern, 1 << 30, 512)));
-        assert_eq!((misplaced.nature, misplaced.at / 512), (Nature::Misplaced(1 << 30), 9));
+        assert_eq!(
+            (misplaced.nature, misplaced.at / 512),
+            (Nature::Misplaced(1 << 30), 9)
+        );
         assert_eq!(nature(&with(1024, &[0; 512])).nature, Nature::Zeros);
         let other = made(&Pattern::new(Filler::Incompressible, 6), 4096, 2048);
         assert_eq!(nature(&other).nature, Nature::OtherSeed);
         let flipped = nature(&with(700, &[!good[700]]));
-        let expected = Mismatch { at: 4796, expected: good[700], found: !good[700], nature: Nature::Corrupt };
+        let expected = Mismatch {
+            at: 4796,
+            expected: good[700],
+            found: !good[700],
+            nature: Nature::Corrupt,
+        };
         assert_eq!(flipped, expected);
         assert_eq!(nature(&[1; 3]).nature, Nature::Corrupt);
-        let zeros = Pattern::new(Filler::Zeros, 0).verify(&[0, 0, 9], 10).unwrap_err();
+        let zeros = Pattern::new(Filler::Zeros, 0)
+            .verify(&[0, 0, 9], 10)
+            .unwrap_err();
         assert_eq!((zeros.at, zeros.nature), (12, Nature::Corrupt));
         for text in [flipped.to_string(), misplaced.to_string()] {
             assert!(text.starts_with("byte ") && !text.contains('\n'), "{text}");

@@ -1,4 +1,5 @@
-//! What engines have in common: which requests may be carried out, and completions that wait to be reaped.
+//! What engines have in common: which requests may be carried out, and completions that wait to be
+//! reaped.
 
 use super::{INVALID, IoBuffers, IoCompletion, IoRequest};
 use crate::counter;
@@ -12,7 +13,11 @@ pub(crate) struct Ready(VecDeque<IoCompletion>);
 impl Ready {
     /// Notes the end of an operation at this moment.
     pub(crate) fn ended(&mut self, tag: u64, result: Result<usize, i32>) {
-        self.0.push_back(IoCompletion { tag, result, at: counter::ticks() });
+        self.0.push_back(IoCompletion {
+            tag,
+            result,
+            at: counter::ticks(),
+        });
     }
 
     /// Notes a request that no engine can carry out.
@@ -42,15 +47,23 @@ pub(crate) enum Admission {
 }
 
 impl Admission {
-    /// Judges a request for an engine of `targets` targets, and lends the slot of one that moves data.
+    /// Judges a request for an engine of `targets` targets, and lends the slot of one that moves
+    /// data.
     pub(crate) fn of(request: &IoRequest, targets: usize, buffers: &mut IoBuffers) -> Admission {
         let known = request.target < targets;
         if !request.transfer.moves_data() {
-            return if known { Admission::Sync } else { Admission::Refused };
+            return if known {
+                Admission::Sync
+            } else {
+                Admission::Refused
+            };
         }
-        // Systems count offsets with a sign, and some take a negative one for "where the file stands".
+        // Systems count offsets with a sign, and some take a negative one for "where the file
+        // stands".
         let end = request.offset.checked_add(request.bytes as u64);
-        let sound = known && request.bytes <= buffers.block() && end.is_some_and(|end| i64::try_from(end).is_ok());
+        let sound = known
+            && request.bytes <= buffers.block()
+            && end.is_some_and(|end| i64::try_from(end).is_ok());
         match sound.then(|| buffers.lend(request.slot)).flatten() {
             Some(address) => Admission::Move(address),
             None => Admission::Refused,

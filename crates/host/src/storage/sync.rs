@@ -1,7 +1,8 @@
 //! One system call per operation: pread, pwrite, fsync, fdatasync.
 
 use super::{
-    Admission, EngineSettings, IO_ERROR, IoBuffers, IoCompletion, IoEngine, IoRequest, Ready, Target, Transfer,
+    Admission, EngineSettings, IO_ERROR, IoBuffers, IoCompletion, IoEngine, IoRequest, Ready,
+    Target, Transfer,
 };
 use crate::os;
 use std::fs::File;
@@ -22,12 +23,19 @@ pub(super) fn availability() -> std::result::Result<(), String> {
 
 pub(super) fn open(targets: &[Target], settings: &EngineSettings) -> Result<Box<dyn IoEngine>> {
     let buffers = IoBuffers::new(settings.depth, settings.block, settings.misalign)?;
-    Ok(Box::new(Sync { targets: targets.to_vec(), buffers, ready: Ready::default() }))
+    Ok(Box::new(Sync {
+        targets: targets.to_vec(),
+        buffers,
+        ready: Ready::default(),
+    }))
 }
 
 impl IoEngine for Sync {
     fn submit(&mut self, requests: &[IoRequest]) -> Result<usize> {
-        let Some(request) = requests.first().filter(|_| self.ready.waiting() < self.buffers.slots()) else {
+        let Some(request) = requests
+            .first()
+            .filter(|_| self.ready.waiting() < self.buffers.slots())
+        else {
             return Ok(0);
         };
         let result = match Admission::of(request, self.targets.len(), &mut self.buffers) {
@@ -42,7 +50,8 @@ impl IoEngine for Sync {
                 result
             }
         };
-        self.ready.ended(request.tag, result.map_err(|error| number_of(&error)));
+        self.ready
+            .ended(request.tag, result.map_err(|error| number_of(&error)));
         Ok(1)
     }
 
@@ -56,9 +65,11 @@ impl IoEngine for Sync {
     }
 }
 
-/// One pread or pwrite. The buffer at `address` is lent to this operation and holds the request's bytes.
+/// One pread or pwrite. The buffer at `address` is lent to this operation and holds the request's
+/// bytes.
 fn transfer(file: &File, request: &IoRequest, address: NonNull<u8>) -> io::Result<usize> {
-    // SAFETY: the slot is lent to this operation alone and holds at least `bytes` initialized bytes.
+    // SAFETY: the slot is lent to this operation alone and holds at least `bytes` initialized
+    // bytes.
     let buffer = unsafe { std::slice::from_raw_parts_mut(address.as_ptr(), request.bytes) };
     match request.transfer {
         Transfer::Write => os::write_at(file, buffer, request.offset),
@@ -69,7 +80,11 @@ fn transfer(file: &File, request: &IoRequest, address: NonNull<u8>) -> io::Resul
 /// fsync or fdatasync, repeated where a signal came in between.
 pub(crate) fn synchronize(file: &File, transfer: Transfer) -> io::Result<usize> {
     loop {
-        let result = if transfer == Transfer::Sync { file.sync_all() } else { file.sync_data() };
+        let result = if transfer == Transfer::Sync {
+            file.sync_all()
+        } else {
+            file.sync_data()
+        };
         match result {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             other => return other.map(|()| 0),

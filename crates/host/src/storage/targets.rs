@@ -1,7 +1,8 @@
 //! Files and block devices, opened so that nobody's data is at risk.
 //!
-//! Reading opens for reading only. Writing goes to a file that the run itself makes ([`Access::Create`]), or to what the
-//! user gave up by name ([`Access::Destroy`]), and even then to nothing that somebody else uses.
+//! Reading opens for reading only. Writing goes to a file that the run itself makes
+//! ([`Access::Create`]), or to what the user gave up by name ([`Access::Destroy`]), and even then
+//! to nothing that somebody else uses.
 
 mod create;
 mod device;
@@ -29,17 +30,18 @@ use units::error::{Error, Result};
 pub enum Access {
     /// Reading. Symbolic links are followed, and nothing is written.
     Read,
-    /// Reading and writing a file that is made for this: `bytes` long, written from end to end. The path must be free, or
-    /// a folder for a file without a name. The file is gone when the last clone of the target is, or when the
-    /// process ends, however it ends; with `keep` it stays.
+    /// Reading and writing a file that is made for this: `bytes` long, written from end to end. The
+    /// path must be free, or a folder for a file without a name. The file is gone when the last
+    /// clone of the target is, or when the process ends, however it ends; with `keep` it stays.
     Create {
         /// Length of the file.
         bytes: u64,
         /// Whether the file stays.
         keep: bool,
     },
-    /// Reading and writing what is there, which is lost: the caller has checked that the user named this very path
-    /// ([`is_named`]). Refused for what is mounted, part of another device, used for swapping or opened by others.
+    /// Reading and writing what is there, which is lost: the caller has checked that the user named
+    /// this very path ([`is_named`]). Refused for what is mounted, part of another device, used for
+    /// swapping or opened by others.
     Destroy,
 }
 
@@ -60,7 +62,12 @@ impl Default for Opening {
     /// For reading, past the page cache.
     fn default() -> Self {
         let pattern = Pattern::new(Filler::Incompressible, 0);
-        Opening { access: Access::Read, direct: true, pattern, stop: StopFlag::never() }
+        Opening {
+            access: Access::Read,
+            direct: true,
+            pattern,
+            stop: StopFlag::never(),
+        }
     }
 }
 
@@ -88,7 +95,8 @@ impl fmt::Display for TargetKind {
 /// What came of the wish to pass by the page cache.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Direct {
-    /// Transfers pass it by. Addresses of buffers are multiples of `memory`, offsets and lengths of `offset`, in bytes.
+    /// Transfers pass it by. Addresses of buffers are multiples of `memory`, offsets and lengths of
+    /// `offset`, in bytes.
     Granted {
         /// Alignment of buffers.
         memory: usize,
@@ -123,8 +131,8 @@ impl Target {
     /// Opens `path`.
     ///
     /// # Errors
-    /// The path is missing, not allowed, empty, or neither file nor block device; somebody else uses what would be
-    /// written to; there is no room for what would be created.
+    /// The path is missing, not allowed, empty, or neither file nor block device; somebody else
+    /// uses what would be written to; there is no room for what would be created.
     pub fn open(path: &Path, opening: &Opening) -> Result<Target> {
         let system = SystemFiles::real();
         match opening.access {
@@ -132,7 +140,12 @@ impl Target {
             Access::Destroy => Self::of_existing(path, opening, &system),
             Access::Create { bytes, keep } => {
                 let file = create::create(path, bytes, keep, opening)?;
-                let opened = Found { file, size: bytes, kind: TargetKind::Created, use_check: None };
+                let opened = Found {
+                    file,
+                    size: bytes,
+                    kind: TargetKind::Created,
+                    use_check: None,
+                };
                 Self::complete(path, opened, opening, &system)
             }
         }
@@ -141,14 +154,20 @@ impl Target {
     /// Opens what is there.
     fn of_existing(path: &Path, opening: &Opening, system: &SystemFiles) -> Result<Target> {
         let destroy = opening.access == Access::Destroy;
-        // Opening a device can have effects, so the name is judged first, and what was opened again after.
+        // Opening a device can have effects, so the name is judged first, and what was opened again
+        // after.
         let seen = std::fs::metadata(path).map_err(|error| cannot_open(path, &error))?;
         let seen = judged(path, os::file_numbers(&seen))?;
         let claim = destroy && seen.kind == FileKind::BlockDevice;
         if destroy {
             in_use::check_before_opening(path, &seen, system)?;
         }
-        let how = OpenHow { write: destroy, follow_links: true, claim, ..OpenHow::default() };
+        let how = OpenHow {
+            write: destroy,
+            follow_links: true,
+            claim,
+            ..OpenHow::default()
+        };
         let file = os::open_file(path, &how).map_err(|error| match error.kind() {
             io::ErrorKind::ResourceBusy if claim => {
                 in_use::busy(path, "the system holds it (mounted, or part of another)")
@@ -157,36 +176,84 @@ impl Target {
         })?;
         let metadata = file.metadata().map_err(|error| cannot_open(path, &error))?;
         let numbers = judged(path, os::file_numbers(&metadata))?;
-        if (numbers.device, numbers.special, numbers.inode) != (seen.device, seen.special, seen.inode) {
+        if (numbers.device, numbers.special, numbers.inode)
+            != (seen.device, seen.special, seen.inode)
+        {
             return Err(Error::failure(format!(
                 "cannot open {}: it was replaced meanwhile; try again",
                 path.display()
             )));
         }
-        let use_check = if destroy { Some(in_use::check_opened(path, &file, &numbers, system)?) } else { None };
+        let use_check = if destroy {
+            Some(in_use::check_opened(path, &file, &numbers, system)?)
+        } else {
+            None
+        };
         let (size, kind) = match numbers.kind {
-            FileKind::BlockDevice => {
-                (os::device_bytes(&file).map_err(|e| cannot_open(path, &e))?, TargetKind::BlockDevice)
-            }
+            FileKind::BlockDevice => (
+                os::device_bytes(&file).map_err(|e| cannot_open(path, &e))?,
+                TargetKind::BlockDevice,
+            ),
             _ => (numbers.size, TargetKind::File),
         };
         if size == 0 {
-            return Err(refusal(path, "it is empty", "name a file with data, or make one with --create SIZE"));
+            return Err(refusal(
+                path,
+                "it is empty",
+                "name a file with data, or make one with --create SIZE",
+            ));
         }
-        Self::complete(path, Found { file, size, kind, use_check }, opening, system)
+        Self::complete(
+            path,
+            Found {
+                file,
+                size,
+                kind,
+                use_check,
+            },
+            opening,
+            system,
+        )
     }
 
     /// Finds out the rest about an opened file.
-    fn complete(path: &Path, found: Found, opening: &Opening, system: &SystemFiles) -> Result<Target> {
-        let Found { file, size, kind, use_check } = found;
-        let numbers = os::file_numbers(&file.metadata().map_err(|error| cannot_open(path, &error))?);
+    fn complete(
+        path: &Path,
+        found: Found,
+        opening: &Opening,
+        system: &SystemFiles,
+    ) -> Result<Target> {
+        let Found {
+            file,
+            size,
+            kind,
+            use_check,
+        } = found;
+        let numbers =
+            os::file_numbers(&file.metadata().map_err(|error| cannot_open(path, &error))?);
         let facts = device::facts(&file, &numbers, system);
-        let logical_block = os::device_block(&file).or(facts.logical_block).unwrap_or(512);
-        let direct = direct::establish(&file, opening.direct, &facts).map_err(|e| cannot_open(path, &e))?;
+        let logical_block = os::device_block(&file)
+            .or(facts.logical_block)
+            .unwrap_or(512);
+        let direct =
+            direct::establish(&file, opening.direct, &facts).map_err(|e| cannot_open(path, &e))?;
         let writable = opening.access != Access::Read;
         let path = path.to_path_buf();
-        let allocated = numbers.allocated.filter(|_| kind != TargetKind::BlockDevice);
-        let opened = Opened { file, path, size, allocated, kind, writable, logical_block, direct, use_check, facts };
+        let allocated = numbers
+            .allocated
+            .filter(|_| kind != TargetKind::BlockDevice);
+        let opened = Opened {
+            file,
+            path,
+            size,
+            allocated,
+            kind,
+            writable,
+            logical_block,
+            direct,
+            use_check,
+            facts,
+        };
         Ok(Target(Arc::new(opened)))
     }
 
@@ -200,8 +267,9 @@ impl Target {
         self.0.size
     }
 
-    /// Bytes of the file that the file system has given out no room for: holes, which read as zeros without any device, or
-    /// what compression saves. `None` for devices, for what is too little to tell, and where it is not told.
+    /// Bytes of the file that the file system has given out no room for: holes, which read as zeros
+    /// without any device, or what compression saves. `None` for devices, for what is too little to
+    /// tell, and where it is not told.
     pub fn holes(&self) -> Option<u64> {
         /// Smaller files may lie inside of the file system's own records.
         const TELLING: u64 = 64 << 10;
@@ -224,7 +292,8 @@ impl Target {
         self.0.logical_block
     }
 
-    /// The file system that it lies on, as the system calls it (`ext4`, `tmpfs`); `None` for devices and where it is not told.
+    /// The file system that it lies on, as the system calls it (`ext4`, `tmpfs`); `None` for
+    /// devices and where it is not told.
     pub fn file_system(&self) -> Option<&str> {
         self.0.facts.file_system.as_deref()
     }
@@ -254,23 +323,30 @@ impl Target {
         self.0.facts.polls
     }
 
-    /// How it was made sure that nobody else uses what is overwritten; `None` unless it is [`Access::Destroy`].
+    /// How it was made sure that nobody else uses what is overwritten; `None` unless it is
+    /// [`Access::Destroy`].
     pub fn use_check(&self) -> Option<&'static str> {
         self.0.use_check
     }
 
-    /// Lets the page cache forget the target, so that the next buffered read goes to the device: what was written is
-    /// brought there first. Pages that others have mapped or changed meanwhile stay.
+    /// Lets the page cache forget the target, so that the next buffered read goes to the device:
+    /// what was written is brought there first. Pages that others have mapped or changed meanwhile
+    /// stay.
     ///
     /// # Errors
     /// The system cannot, or writing failed.
     pub fn forget_cached(&self) -> Result<()> {
         let forgotten = match self.0.writable {
-            true => self.0.file.sync_data().and_then(|()| os::forget_cached(&self.0.file)),
+            true => self
+                .0
+                .file
+                .sync_data()
+                .and_then(|()| os::forget_cached(&self.0.file)),
             false => os::forget_cached(&self.0.file),
         };
         let path = self.0.path.display();
-        forgotten.map_err(|error| Error::failure(format!("cannot drop cached pages of {path}: {error}")))
+        forgotten
+            .map_err(|error| Error::failure(format!("cannot drop cached pages of {path}: {error}")))
     }
 
     /// The opened file, for engines.
@@ -289,12 +365,15 @@ struct Found {
 
 /// Whether `file` is a disk or a part of one; `false` where the system does not tell.
 pub fn is_block_device(file: &File) -> bool {
-    file.metadata().is_ok_and(|metadata| os::file_numbers(&metadata).kind == FileKind::BlockDevice)
+    file.metadata()
+        .is_ok_and(|metadata| os::file_numbers(&metadata).kind == FileKind::BlockDevice)
 }
 
-/// Whether `path` is named in `list`: the same path, letter for letter, so that nothing is destroyed by a mistake.
+/// Whether `path` is named in `list`: the same path, letter for letter, so that nothing is
+/// destroyed by a mistake.
 pub fn is_named(path: &Path, list: &[PathBuf]) -> bool {
-    list.iter().any(|named| named.as_os_str() == path.as_os_str())
+    list.iter()
+        .any(|named| named.as_os_str() == path.as_os_str())
 }
 
 /// Refuses what is neither file nor block device.
@@ -307,20 +386,36 @@ fn judged(path: &Path, numbers: FileNumbers) -> Result<FileNumbers> {
         FileKind::Socket => "it is a socket",
         FileKind::Other => "it is no file",
     };
-    Err(refusal(path, what, "name a file or a block device, or make a file with --create SIZE"))
+    Err(refusal(
+        path,
+        what,
+        "name a file or a block device, or make a file with --create SIZE",
+    ))
 }
 
 /// One line about a path that is the user's to change.
 fn refusal(path: &Path, why: &str, what_to_do: &str) -> Error {
-    Error::usage(format!("cannot use {}: {why}; {what_to_do}", path.display()))
+    Error::usage(format!(
+        "cannot use {}: {why}; {what_to_do}",
+        path.display()
+    ))
 }
 
 /// One line about an error of the system.
 fn cannot_open(path: &Path, error: &io::Error) -> Error {
     let hint = match error.kind() {
-        io::ErrorKind::NotFound => "name a file or a block device that exists, or make a file with --create SIZE",
-        io::ErrorKind::PermissionDenied => "only what you may open can be measured; ask for the right, or name another",
-        _ => return Error::failure(format!("cannot open {}: {error}; name a file or a block device", path.display())),
+        io::ErrorKind::NotFound => {
+            "name a file or a block device that exists, or make a file with --create SIZE"
+        }
+        io::ErrorKind::PermissionDenied => {
+            "only what you may open can be measured; ask for the right, or name another"
+        }
+        _ => {
+            return Error::failure(format!(
+                "cannot open {}: {error}; name a file or a block device",
+                path.display()
+            ));
+        }
     };
     Error::usage(format!("cannot open {}: {error}; {hint}", path.display()))
 }

@@ -6,9 +6,11 @@ use core::arch::naked_asm;
 use core::mem::offset_of;
 
 // The offsets in the skeleton.
-const _: () = assert!(offset_of!(ChaseCall, blocks) == 256 && offset_of!(ChaseCall, payload) == 264);
+const _: () =
+    assert!(offset_of!(ChaseCall, blocks) == 256 && offset_of!(ChaseCall, payload) == 264);
 
-/// The hop of a walker in register `\r`, then of one whose position is `\place` in the call, with and without payload.
+/// The hop of a walker in register `\r`, then of one whose position is `\place` in the call, with
+/// and without payload.
 macro_rules! hop {
     (register) => {
         ".if {payload}\n ldr x30, [\\r, 8]\n ldr \\r, [\\r]\n add x2, x2, x30\n .else\n ldr \\r, [\\r]\n .endif"
@@ -35,13 +37,14 @@ macro_rules! each_walker {
 
 /// A pointer chase: `fn(&mut ChaseCall)`.
 ///
-/// In: `x0` = `ChaseCall`. Out: positions and payload in the call.
-/// Clobbers: x1 to x17, flags; x19 to x28 and x30 are put back.
-/// Memory: reads 8 bytes at each node, with payload 8 more behind them; the positions of walkers from the 25th on lie
-/// in the call, which the store buffer forwards (about 5 cycles a hop more, far below a miss).
-/// Timed: the hops; those of one walker each need the one before.
+/// In: `x0` = `ChaseCall`. Out: positions and payload in the call. Clobbers: x1 to x17, flags; x19
+/// to x28 and x30 are put back. Memory: reads 8 bytes at each node, with payload 8 more behind
+/// them; the positions of walkers from the 25th on lie in the call, which the store buffer forwards
+/// (about 5 cycles a hop more, far below a miss). Timed: the hops; those of one walker each need
+/// the one before.
 ///
-/// x1 counts, x2 adds up, x3 and x30 hold a position from the call and a payload; the others are walkers.
+/// x1 counts, x2 adds up, x3 and x30 hold a position from the call and a payload; the others are
+/// walkers.
 #[unsafe(naked)]
 unsafe extern "C" fn chase<const WALKERS: usize, const PAYLOAD: usize>(call: &mut ChaseCall) {
     naked_asm!(

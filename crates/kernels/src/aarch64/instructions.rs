@@ -5,16 +5,18 @@ use core::arch::naked_asm;
 use core::mem::offset_of;
 
 // The offsets in the skeleton.
-const _: () = assert!(offset_of!(InstructionCall, turns) == 0 && offset_of!(InstructionCall, scratch) == 8);
+const _: () =
+    assert!(offset_of!(InstructionCall, turns) == 0 && offset_of!(InstructionCall, scratch) == 8);
 
-/// An instruction kernel: `fn(&mut InstructionCall)`. A turn does `$each` with `\r` going through eight registers, or
-/// eight words of the scratch memory, four times over: 32 times in all.
+/// An instruction kernel: `fn(&mut InstructionCall)`. A turn does `$each` with `\r` going through
+/// eight registers, or eight words of the scratch memory, four times over: 32 times in all.
 ///
-/// In: `x0` = `InstructionCall`. Clobbers: x1 to x17, flags, v0 to v7, v16 to v31: all the caller's to save.
-/// Memory: the scratch memory at `x2`, and 512 bytes of stack below the caller's, where the row pushes or pops.
-/// Timed: the instructions; a count and a branch per turn.
+/// In: `x0` = `InstructionCall`. Clobbers: x1 to x17, flags, v0 to v7, v16 to v31: all the caller's
+/// to save. Memory: the scratch memory at `x2`, and 512 bytes of stack below the caller's, where
+/// the row pushes or pops. Timed: the instructions; a count and a branch per turn.
 ///
-/// In a row `x2` is the scratch memory, x3 to x17 and the vector registers are free; `turn` is done once per turn.
+/// In a row `x2` is the scratch memory, x3 to x17 and the vector registers are free; `turn` is done
+/// once per turn.
 macro_rules! instruction {
     ($(#[$doc:meta])* $name:ident { start: $start:expr, turn: $turn:expr, each: $each:expr, end: $end:expr $(,)? }) => {
         $(#[$doc])*
@@ -114,7 +116,8 @@ instruction! {
 // The stack pointer stays a multiple of 16, which the processor demands of every access through it.
 instruction! {
     /// 32 of them; the stack pointer is put back once per turn.
-    push { start: "sub sp, sp, 512", turn: "add sp, sp, 512", each: "str x3, [sp, -16]!", end: "add sp, sp, 512" }
+    push { start: "sub sp, sp, 512", turn: "add sp, sp, 512", each: "str x3, [sp, -16]!",
+        end: "add sp, sp, 512" }
 }
 instruction! {
     /// 32 of them, of stack that nobody wrote; the stack pointer is lowered once per turn.
@@ -259,19 +262,25 @@ instruction! {
     fence_full, "dmb ish"
 }
 instruction! {
-    /// Adds 0 to a word of the stack; with acquire and release it orders what is before and what comes after.
+    /// Adds 0 to a word of the stack; with acquire and release it orders what is before and what
+    /// comes after.
     fence_locked { start: "sub sp, sp, 16", turn: "", each: "ldaddal xzr, x3, [sp]", end: "add sp, sp, 16" }
 }
 
 /// Why there is no other latency.
-const ONE_WAY: InstructionRow =
-    InstructionRow::Unsupported("a chain of them needs a way back to the other registers: see to-vector-and-back");
-const THROUGH_STACK: InstructionRow =
-    InstructionRow::Unsupported("one waits for another only through the stack pointer: see push-pop");
-const NO_RESULT: InstructionRow = InstructionRow::Unsupported("a fence has no result that another could wait for");
-const NO_STRING_LOAD: [InstructionRow; 2] = [InstructionRow::Unsupported("there is no string load"); 2];
+const ONE_WAY: InstructionRow = InstructionRow::Unsupported(
+    "a chain of them needs a way back to the other registers: see to-vector-and-back",
+);
+const THROUGH_STACK: InstructionRow = InstructionRow::Unsupported(
+    "one waits for another only through the stack pointer: see push-pop",
+);
+const NO_RESULT: InstructionRow =
+    InstructionRow::Unsupported("a fence has no result that another could wait for");
+const NO_STRING_LOAD: [InstructionRow; 2] =
+    [InstructionRow::Unsupported("there is no string load"); 2];
 const NOT_THIS_WIDE: [InstructionRow; 2] =
-    [InstructionRow::Unsupported("vectors have 128 bits, or with SVE the processor's own length"); 2];
+    [InstructionRow::Unsupported("vectors have 128 bits, or with SVE the processor's own length");
+        2];
 
 /// Whether there is SVE.
 fn sve() -> bool {
@@ -296,14 +305,35 @@ pub(crate) static INSTRUCTIONS: InstructionRows = InstructionRows {
         row!(move_throughput, "mov x10, x3"),
         InstructionRow::Code(move_latency, 2 * PER_TURN, "mov x3, x4"),
     ],
-    add: [row!(add_throughput, "add x10, x3, x4"), row!(add_latency, "add x3, x3, x4")],
-    increment: [row!(increment_throughput, "add x10, x3, 1"), row!(increment_latency, "add x3, x3, 1")],
-    multiply: [row!(multiply_throughput, "mul x10, x3, x4"), row!(multiply_latency, "mul x3, x3, x4")],
-    load: [row!(load_throughput, "ldr x10, [x2]"), row!(load_latency, "ldr x2, [x2]")],
-    store: [row!(store_throughput, "str x3, [x2]"), row!(store_latency, "str x3, [x2]; ldr x3, [x2]")],
+    add: [
+        row!(add_throughput, "add x10, x3, x4"),
+        row!(add_latency, "add x3, x3, x4"),
+    ],
+    increment: [
+        row!(increment_throughput, "add x10, x3, 1"),
+        row!(increment_latency, "add x3, x3, 1"),
+    ],
+    multiply: [
+        row!(multiply_throughput, "mul x10, x3, x4"),
+        row!(multiply_latency, "mul x3, x3, x4"),
+    ],
+    load: [
+        row!(load_throughput, "ldr x10, [x2]"),
+        row!(load_latency, "ldr x2, [x2]"),
+    ],
+    store: [
+        row!(store_throughput, "str x3, [x2]"),
+        row!(store_latency, "str x3, [x2]; ldr x3, [x2]"),
+    ],
     increment_memory: [
-        row!(increment_memory_throughput, "ldr x10, [x2]; add x10, x10, 1; str x10, [x2]"),
-        row!(increment_memory_latency, "ldr x3, [x2]; add x3, x3, 1; str x3, [x2]"),
+        row!(
+            increment_memory_throughput,
+            "ldr x10, [x2]; add x10, x10, 1; str x10, [x2]"
+        ),
+        row!(
+            increment_memory_latency,
+            "ldr x3, [x2]; add x3, x3, 1; str x3, [x2]"
+        ),
     ],
     push: [row!(push, "str x3, [sp, -16]!"), THROUGH_STACK],
     pop: [row!(pop, "ldr x10, [sp], 16"), THROUGH_STACK],
@@ -323,10 +353,22 @@ pub(crate) static INSTRUCTIONS: InstructionRows = InstructionRows {
         row!(to_and_back_throughput, "fmov d0, x3; fmov x10, d0"),
         row!(to_and_back_latency, "fmov d0, x3; fmov x3, d0"),
     ],
-    insert_8: [row!(insert_8_throughput, "ins v20.b[1], w3"), row!(insert_8_latency, "ins v0.b[1], w3")],
-    insert_16: [row!(insert_16_throughput, "ins v20.h[1], w3"), row!(insert_16_latency, "ins v0.h[1], w3")],
-    insert_32: [row!(insert_32_throughput, "ins v20.s[1], w3"), row!(insert_32_latency, "ins v0.s[1], w3")],
-    insert_64: [row!(insert_64_throughput, "ins v20.d[1], x3"), row!(insert_64_latency, "ins v0.d[1], x3")],
+    insert_8: [
+        row!(insert_8_throughput, "ins v20.b[1], w3"),
+        row!(insert_8_latency, "ins v0.b[1], w3"),
+    ],
+    insert_16: [
+        row!(insert_16_throughput, "ins v20.h[1], w3"),
+        row!(insert_16_latency, "ins v0.h[1], w3"),
+    ],
+    insert_32: [
+        row!(insert_32_throughput, "ins v20.s[1], w3"),
+        row!(insert_32_latency, "ins v0.s[1], w3"),
+    ],
+    insert_64: [
+        row!(insert_64_throughput, "ins v20.d[1], x3"),
+        row!(insert_64_latency, "ins v0.d[1], x3"),
+    ],
     extract_8: [row!(extract_8, "umov w10, v0.b[1]"), ONE_WAY],
     extract_16: [row!(extract_16, "umov w10, v0.h[1]"), ONE_WAY],
     extract_32: [row!(extract_32, "umov w10, v0.s[1]"), ONE_WAY],
@@ -342,8 +384,20 @@ pub(crate) static INSTRUCTIONS: InstructionRows = InstructionRows {
     vector_move_256: NOT_THIS_WIDE,
     vector_move_512: NOT_THIS_WIDE,
     vector_move_any: [
-        InstructionRow::Needs(sve, "SVE", vector_move_any_throughput, PER_TURN, "mov z20.d, z0.d"),
-        InstructionRow::Needs(sve, "SVE", vector_move_any_latency, 2 * PER_TURN, "mov z0.d, z1.d"),
+        InstructionRow::Needs(
+            sve,
+            "SVE",
+            vector_move_any_throughput,
+            PER_TURN,
+            "mov z20.d, z0.d",
+        ),
+        InstructionRow::Needs(
+            sve,
+            "SVE",
+            vector_move_any_latency,
+            2 * PER_TURN,
+            "mov z0.d, z1.d",
+        ),
     ],
     vector_add_128: [
         row!(vector_add_128_throughput, "add v20.2d, v0.2d, v1.2d"),
@@ -352,11 +406,26 @@ pub(crate) static INSTRUCTIONS: InstructionRows = InstructionRows {
     vector_add_256: NOT_THIS_WIDE,
     vector_add_512: NOT_THIS_WIDE,
     vector_add_any: [
-        InstructionRow::Needs(sve, "SVE", vector_add_any_throughput, PER_TURN, "add z20.d, z0.d, z1.d"),
-        InstructionRow::Needs(sve, "SVE", vector_add_any_latency, PER_TURN, "add z0.d, z0.d, z1.d"),
+        InstructionRow::Needs(
+            sve,
+            "SVE",
+            vector_add_any_throughput,
+            PER_TURN,
+            "add z20.d, z0.d, z1.d",
+        ),
+        InstructionRow::Needs(
+            sve,
+            "SVE",
+            vector_add_any_latency,
+            PER_TURN,
+            "add z0.d, z0.d, z1.d",
+        ),
     ],
     fence_load: [row!(fence_load, "dmb ishld"), NO_RESULT],
     fence_store: [row!(fence_store, "dmb ishst"), NO_RESULT],
     fence_full: [row!(fence_full, "dmb ish"), NO_RESULT],
-    fence_locked: [InstructionRow::Needs(lse, "LSE", fence_locked, PER_TURN, "ldaddal xzr, x3, [sp]"), NO_RESULT],
+    fence_locked: [
+        InstructionRow::Needs(lse, "LSE", fence_locked, PER_TURN, "ldaddal xzr, x3, [sp]"),
+        NO_RESULT,
+    ],
 };

@@ -1,6 +1,7 @@
 //! Locks and hand-offs of AArch64.
 //!
-//! Atomic operations acquire and release, as those of x86 do and as the standard library's defaults would.
+//! Atomic operations acquire and release, as those of x86 do and as the standard library's defaults
+//! would.
 
 use crate::handoff::{HandOffCall, HandOffRows};
 use crate::locks::{LockCall, LockSet};
@@ -12,7 +13,8 @@ const _: () = assert!(offset_of!(LockCall, word) == 0 && offset_of!(LockCall, tu
 const _: () = assert!(offset_of!(LockCall, inside) == 16 && offset_of!(LockCall, between) == 24);
 const _: () = assert!(offset_of!(LockCall, vain) == 32);
 const _: () = assert!(offset_of!(HandOffCall, word) == 0 && offset_of!(HandOffCall, expected) == 8);
-const _: () = assert!(offset_of!(HandOffCall, turns) == 16 && offset_of!(HandOffCall, patience) == 24);
+const _: () =
+    assert!(offset_of!(HandOffCall, turns) == 16 && offset_of!(HandOffCall, patience) == 24);
 
 /// `count` dependent additions, one a turn: `fn(count)`, at least 1.
 ///
@@ -36,22 +38,26 @@ pub(crate) unsafe extern "C" fn work(count: usize) {
 /// Further tries, counted, on a line of their own. `$try` jumps to 7 where it was vain.
 macro_rules! again {
     ($try:expr) => {
-        concat!(".p2align 6, 0xcc\n7: add x9, x9, 1\n isb\n ", $try, "\n b 8b")
+        concat!(
+            ".p2align 6, 0xcc\n7: add x9, x9, 1\n isb\n ",
+            $try,
+            "\n b 8b"
+        )
     };
 }
 
 /// A lock kernel: `fn(&mut LockCall)`.
 ///
-/// In: `x0` = `LockCall`. Out: `vain` in the call. Clobbers: x1 to x15, flags.
-/// In a row `x2` is the word's address, `x9` counts vain tries, x11 to x15 are free. Where the first try may be vain, `take`
-/// jumps to 7 in `again`, which ends by a jump back to 8, behind the try.
-/// Timed: the operation, the additions inside and between, one compare and branch for each.
+/// In: `x0` = `LockCall`. Out: `vain` in the call. Clobbers: x1 to x15, flags. In a row `x2` is the
+/// word's address, `x9` counts vain tries, x11 to x15 are free. Where the first try may be vain,
+/// `take` jumps to 7 in `again`, which ends by a jump back to 8, behind the try. Timed: the
+/// operation, the additions inside and between, one compare and branch for each.
 ///
-/// The loops of additions come first in the line that the loop starts on, and `again` starts on a line of its own: no short
-/// loop straddles two. The first operation enters at 2.
+/// The loops of additions come first in the line that the loop starts on, and `again` starts on a
+/// line of its own: no short loop straddles two. The first operation enters at 2.
 ///
-/// A vain try is followed by `isb`: it waits for tens of cycles, as `pause` does on x86, where `yield` does nothing on
-/// processors without hardware threads.
+/// A vain try is followed by `isb`: it waits for tens of cycles, as `pause` does on x86, where
+/// `yield` does nothing on processors without hardware threads.
 macro_rules! lock_kernel {
     ($(#[$doc:meta])* $name:ident, $take:expr, $give:expr, $again:expr) => {
         $(#[$doc])*
@@ -128,8 +134,8 @@ lock_kernel! {
 }
 
 lock_kernel! {
-    /// Exchange 1 for the lock by load and store exclusive; while it is taken, look at it. Given back by a store with
-    /// release.
+    /// Exchange 1 for the lock by load and store exclusive; while it is taken, look at it. Given
+    /// back by a store with release.
     spin_lock_exclusive,
     concat!(
         "mov x12, 1\n ldaxr x11, [x2]\n cbnz x11, 7f\n stxr w13, x12, [x2]\n cbnz w13, 7f\n8:\n",
@@ -161,9 +167,11 @@ lock_kernel! {
 }
 
 lock_kernel! {
-    /// Exchange 1 for the lock with acquire; while it is taken, look at it. Given back by a store with release.
+    /// Exchange 1 for the lock with acquire; while it is taken, look at it. Given back by a store
+    /// with release.
     spin_lock_lse,
-    "mov x12, 1\n swpa x12, x11, [x2]\n cbnz x11, 7f\n8:\n ldr x11, [x2, 8]\n add x11, x11, 1\n str x11, [x2, 8]",
+    "mov x12, 1\n swpa x12, x11, [x2]\n cbnz x11, 7f\n\
+     8:\n ldr x11, [x2, 8]\n add x11, x11, 1\n str x11, [x2, 8]",
     "stlr xzr, [x2]",
     again!("ldr x11, [x2]\n cbnz x11, 7b\n swpa x12, x11, [x2]\n cbnz x11, 7b")
 }
@@ -199,9 +207,10 @@ pub(crate) static LOCK_SETS: [LockSet; 2] = [
 
 /// A hand-off: `fn(&mut HandOffCall)`.
 ///
-/// In: `x0` = `HandOffCall`. Out: `expected` and `turns` in the call. Clobbers: x1 to x9, x11, x12, flags.
-/// In a row `x2` is the word's address, `x6` the value waited for, `x8` the answer, x11 and x12 are free. A row jumps to 3
-/// when the value is not there yet. The store depends on the branch before it, and so cannot pass the load.
+/// In: `x0` = `HandOffCall`. Out: `expected` and `turns` in the call. Clobbers: x1 to x9, x11, x12,
+/// flags. In a row `x2` is the word's address, `x6` the value waited for, `x8` the answer, x11 and
+/// x12 are free. A row jumps to 3 when the value is not there yet. The store depends on the branch
+/// before it, and so cannot pass the load.
 macro_rules! handoff {
     ($(#[$doc:meta])* $name:ident, $body:expr) => {
         $(#[$doc])*
@@ -251,5 +260,8 @@ handoff! {
 }
 
 /// The hand-offs of AArch64.
-pub(crate) static HANDOFF: HandOffRows =
-    HandOffRows { store_load, compare_and_swap: swap_when_equal, exchange: exchange_when_equal };
+pub(crate) static HANDOFF: HandOffRows = HandOffRows {
+    store_load,
+    compare_and_swap: swap_when_equal,
+    exchange: exchange_when_equal,
+};

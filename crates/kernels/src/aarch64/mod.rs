@@ -29,12 +29,14 @@ pub(super) static ISSUE: kernel_fn!(usize) = skeleton::issue;
 /// As many dependent additions as told, one a turn.
 pub(super) static WORK: kernel_fn!(usize) = locks::work;
 
-const NO_STRING: Row = Row::Unsupported("the string instructions use no vector registers: see the scalar set");
-const CHOSEN_BY_THE_LIBRARY: Row = Row::Unsupported("the C library chooses its registers itself: see the scalar set");
+const NO_STRING: Row =
+    Row::Unsupported("the string instructions use no vector registers: see the scalar set");
+const CHOSEN_BY_THE_LIBRARY: Row =
+    Row::Unsupported("the C library chooses its registers itself: see the scalar set");
 const NO_REGISTERS: Row = Row::Unsupported("dc zva uses no vector registers: see the scalar set");
 
-/// By rising width. The system's part is in what `is_aarch64_feature_detected!` finds. One word of each line is one load
-/// of a general register in all sets: wider ones would load more than that.
+/// By rising width. The system's part is in what `is_aarch64_feature_detected!` finds. One word of
+/// each line is one load of a general register in all sets: wider ones would load more than that.
 pub(super) static SETS: [Set; 3] = [
     Set {
         id: SetId::Scalar,
@@ -57,7 +59,11 @@ pub(super) static SETS: [Set; 3] = [
             write_nt: Row::Code(scalar::write_nt_scalar),
             write_unroll_128: Row::Code(scalar::write_unroll_128_scalar),
             write_rep: Row::Needs(strings::present, "FEAT_MOPS", strings::write),
-            write_zero: Row::Needs(scalar::zeroes_blocks, "DC ZVA of 16 to 64 B", scalar::write_zero_scalar),
+            write_zero: Row::Needs(
+                scalar::zeroes_blocks,
+                "DC ZVA of 16 to 64 B",
+                scalar::write_zero_scalar,
+            ),
             write_libc: Row::Comparator(libc::set),
             update: Row::Code(scalar::update_scalar),
             copy: Row::Code(scalar::copy_scalar),

@@ -1,7 +1,7 @@
 //! The streaming rows of AArch64 in the 128-bit registers of Advanced SIMD.
 //!
-//! Loads that are not used may all go to one pair of registers: each renames it, none waits for another. Copies use two
-//! pairs per group, so that loads run ahead of the stores.
+//! Loads that are not used may all go to one pair of registers: each renames it, none waits for
+//! another. Copies use two pairs per group, so that loads run ahead of the stores.
 
 use super::skeleton::{enter, leave, step, stream, turn};
 
@@ -58,9 +58,12 @@ stream! {
     read_sum_neon(forward) {
         start: concat!("movi v16.2d, 0\n", "movi v17.2d, 0\n", "movi v18.2d, 0\n", "movi v19.2d, 0\n"),
         turn: "",
-        each: concat!("ldp q0, q1, [x4, \\d]\n", "ldp q2, q3, [x4, \\d + 32]\n", "add v16.2d, v16.2d, v0.2d\n", "add v17.2d, v17.2d, v1.2d\n", "add v18.2d, v18.2d, v2.2d\n", "add v19.2d, v19.2d, v3.2d\n"),
+        each: concat!("ldp q0, q1, [x4, \\d]\n", "ldp q2, q3, [x4, \\d + 32]\n",
+            "add v16.2d, v16.2d, v0.2d\n", "add v17.2d, v17.2d, v1.2d\n",
+            "add v18.2d, v18.2d, v2.2d\n", "add v19.2d, v19.2d, v3.2d\n"),
         at: every_64!(),
-        end: concat!("add v16.2d, v16.2d, v17.2d\n", "add v18.2d, v18.2d, v19.2d\n", "add v16.2d, v16.2d, v18.2d\n", "addp d16, v16.2d\n", "str d16, [x0, 72]\n"),
+        end: concat!("add v16.2d, v16.2d, v17.2d\n", "add v18.2d, v18.2d, v19.2d\n",
+            "add v16.2d, v16.2d, v18.2d\n", "addp d16, v16.2d\n", "str d16, [x0, 72]\n"),
     }
 }
 
@@ -80,7 +83,8 @@ stream! {
     read_nta_neon(forward) {
         start: "ldr x12, [x0, 48]",
         turn: "add x9, x4, x12",
-        each: concat!("prfm pldl1strm, [x9, \\d]\n", "ldnp q0, q1, [x4, \\d]\n", "ldnp q0, q1, [x4, \\d + 32]\n"),
+        each: concat!("prfm pldl1strm, [x9, \\d]\n", "ldnp q0, q1, [x4, \\d]\n",
+            "ldnp q0, q1, [x4, \\d + 32]\n"),
         at: every_64!(),
         end: "",
     }
@@ -91,7 +95,8 @@ stream! {
     read_prefetch_neon(forward) {
         start: "ldr x12, [x0, 48]",
         turn: "add x9, x4, x12",
-        each: concat!("prfm pldl1keep, [x9, \\d]\n", "ldp q0, q1, [x4, \\d]\n", "ldp q0, q1, [x4, \\d + 32]\n"),
+        each: concat!("prfm pldl1keep, [x9, \\d]\n", "ldp q0, q1, [x4, \\d]\n",
+            "ldp q0, q1, [x4, \\d + 32]\n"),
         at: every_64!(),
         end: "",
     }
@@ -102,7 +107,8 @@ stream! {
     read_4_neon(forward) {
         start: "",
         turn: concat!("add x6, x4, x5\n", "add x7, x6, x5\n", "add x8, x7, x5\n"),
-        each: concat!("ldp q0, q1, [x4, \\d]\n", "ldp q0, q1, [x6, \\d]\n", "ldp q0, q1, [x7, \\d]\n", "ldp q0, q1, [x8, \\d]\n"),
+        each: concat!("ldp q0, q1, [x4, \\d]\n", "ldp q0, q1, [x6, \\d]\n",
+            "ldp q0, q1, [x7, \\d]\n", "ldp q0, q1, [x8, \\d]\n"),
         at: every_32!(),
         end: "",
     }
@@ -179,7 +185,10 @@ stream! {
     update_neon(forward) {
         start: concat!("ldr x12, [x0, 64]\n", "dup v31.2d, x12\n"),
         turn: "",
-        each: concat!("ldp q0, q1, [x4, \\d]\n", "ldp q2, q3, [x4, \\d + 32]\n", "eor v0.16b, v0.16b, v31.16b\n", "eor v1.16b, v1.16b, v31.16b\n", "eor v2.16b, v2.16b, v31.16b\n", "eor v3.16b, v3.16b, v31.16b\n", "stp q0, q1, [x4, \\d]\n", "stp q2, q3, [x4, \\d + 32]\n"),
+        each: concat!("ldp q0, q1, [x4, \\d]\n", "ldp q2, q3, [x4, \\d + 32]\n",
+            "eor v0.16b, v0.16b, v31.16b\n", "eor v1.16b, v1.16b, v31.16b\n",
+            "eor v2.16b, v2.16b, v31.16b\n", "eor v3.16b, v3.16b, v31.16b\n",
+            "stp q0, q1, [x4, \\d]\n", "stp q2, q3, [x4, \\d + 32]\n"),
         at: every_64!(),
         end: "",
     }
@@ -190,7 +199,8 @@ stream! {
     copy_neon(forward) {
         start: "",
         turn: "add x6, x4, x5",
-        each: concat!("ldp q0, q1, [x4, \\d]\n", "ldp q2, q3, [x4, \\d + 32]\n", "stp q0, q1, [x6, \\d]\n", "stp q2, q3, [x6, \\d + 32]\n"),
+        each: concat!("ldp q0, q1, [x4, \\d]\n", "ldp q2, q3, [x4, \\d + 32]\n",
+            "stp q0, q1, [x6, \\d]\n", "stp q2, q3, [x6, \\d + 32]\n"),
         at: every_64!(),
         end: "",
     }
@@ -201,7 +211,8 @@ stream! {
     copy_nt_neon(forward) {
         start: "",
         turn: "add x6, x4, x5",
-        each: concat!("ldp q0, q1, [x4, \\d]\n", "ldp q2, q3, [x4, \\d + 32]\n", "stnp q0, q1, [x6, \\d]\n", "stnp q2, q3, [x6, \\d + 32]\n"),
+        each: concat!("ldp q0, q1, [x4, \\d]\n", "ldp q2, q3, [x4, \\d + 32]\n",
+            "stnp q0, q1, [x6, \\d]\n", "stnp q2, q3, [x6, \\d + 32]\n"),
         at: every_64!(),
         end: "dmb ishst",
     }
@@ -212,7 +223,8 @@ stream! {
     copy_unroll_128_neon(unrolled_128) {
         start: "",
         turn: "add x6, x4, x5",
-        each: concat!("ldp q0, q1, [x4, \\d]\n", "ldp q2, q3, [x4, \\d + 32]\n", "stp q0, q1, [x6, \\d]\n", "stp q2, q3, [x6, \\d + 32]\n"),
+        each: concat!("ldp q0, q1, [x4, \\d]\n", "ldp q2, q3, [x4, \\d + 32]\n",
+            "stp q0, q1, [x6, \\d]\n", "stp q2, q3, [x6, \\d + 32]\n"),
         at: "0,64",
         end: "",
     }
@@ -223,7 +235,10 @@ stream! {
     scale_neon(forward) {
         start: concat!("ldr x12, [x0, 64]\n", "dup v31.2d, x12\n"),
         turn: "add x6, x4, x5",
-        each: concat!("ldp q0, q1, [x4, \\d]\n", "ldp q2, q3, [x4, \\d + 32]\n", "fmul v0.2d, v0.2d, v31.2d\n", "fmul v1.2d, v1.2d, v31.2d\n", "fmul v2.2d, v2.2d, v31.2d\n", "fmul v3.2d, v3.2d, v31.2d\n", "stp q0, q1, [x6, \\d]\n", "stp q2, q3, [x6, \\d + 32]\n"),
+        each: concat!("ldp q0, q1, [x4, \\d]\n", "ldp q2, q3, [x4, \\d + 32]\n",
+            "fmul v0.2d, v0.2d, v31.2d\n", "fmul v1.2d, v1.2d, v31.2d\n",
+            "fmul v2.2d, v2.2d, v31.2d\n", "fmul v3.2d, v3.2d, v31.2d\n", "stp q0, q1, [x6, \\d]\n",
+            "stp q2, q3, [x6, \\d + 32]\n"),
         at: every_64!(),
         end: "",
     }
@@ -234,7 +249,11 @@ stream! {
     add_neon(forward) {
         start: "",
         turn: concat!("add x6, x4, x5\n", "add x7, x6, x5\n"),
-        each: concat!("ldp q0, q1, [x4, \\d]\n", "ldp q2, q3, [x4, \\d + 32]\n", "ldp q4, q5, [x6, \\d]\n", "ldp q6, q7, [x6, \\d + 32]\n", "fadd v0.2d, v0.2d, v4.2d\n", "fadd v1.2d, v1.2d, v5.2d\n", "fadd v2.2d, v2.2d, v6.2d\n", "fadd v3.2d, v3.2d, v7.2d\n", "stp q0, q1, [x7, \\d]\n", "stp q2, q3, [x7, \\d + 32]\n"),
+        each: concat!("ldp q0, q1, [x4, \\d]\n", "ldp q2, q3, [x4, \\d + 32]\n",
+            "ldp q4, q5, [x6, \\d]\n", "ldp q6, q7, [x6, \\d + 32]\n", "fadd v0.2d, v0.2d, v4.2d\n",
+            "fadd v1.2d, v1.2d, v5.2d\n", "fadd v2.2d, v2.2d, v6.2d\n",
+            "fadd v3.2d, v3.2d, v7.2d\n", "stp q0, q1, [x7, \\d]\n",
+            "stp q2, q3, [x7, \\d + 32]\n"),
         at: every_64!(),
         end: "",
     }
@@ -245,7 +264,13 @@ stream! {
     triad_neon(forward) {
         start: concat!("ldr x12, [x0, 64]\n", "dup v31.2d, x12\n"),
         turn: concat!("add x6, x4, x5\n", "add x7, x6, x5\n"),
-        each: concat!("ldp q0, q1, [x4, \\d]\n", "ldp q2, q3, [x4, \\d + 32]\n", "ldp q4, q5, [x6, \\d]\n", "ldp q6, q7, [x6, \\d + 32]\n", "fmul v4.2d, v4.2d, v31.2d\n", "fmul v5.2d, v5.2d, v31.2d\n", "fmul v6.2d, v6.2d, v31.2d\n", "fmul v7.2d, v7.2d, v31.2d\n", "fadd v0.2d, v0.2d, v4.2d\n", "fadd v1.2d, v1.2d, v5.2d\n", "fadd v2.2d, v2.2d, v6.2d\n", "fadd v3.2d, v3.2d, v7.2d\n", "stp q0, q1, [x7, \\d]\n", "stp q2, q3, [x7, \\d + 32]\n"),
+        each: concat!("ldp q0, q1, [x4, \\d]\n", "ldp q2, q3, [x4, \\d + 32]\n",
+            "ldp q4, q5, [x6, \\d]\n", "ldp q6, q7, [x6, \\d + 32]\n",
+            "fmul v4.2d, v4.2d, v31.2d\n", "fmul v5.2d, v5.2d, v31.2d\n",
+            "fmul v6.2d, v6.2d, v31.2d\n", "fmul v7.2d, v7.2d, v31.2d\n",
+            "fadd v0.2d, v0.2d, v4.2d\n", "fadd v1.2d, v1.2d, v5.2d\n",
+            "fadd v2.2d, v2.2d, v6.2d\n", "fadd v3.2d, v3.2d, v7.2d\n", "stp q0, q1, [x7, \\d]\n",
+            "stp q2, q3, [x7, \\d + 32]\n"),
         at: every_64!(),
         end: "",
     }
@@ -256,7 +281,10 @@ stream! {
     scale_nt_neon(forward) {
         start: concat!("ldr x12, [x0, 64]\n", "dup v31.2d, x12\n"),
         turn: "add x6, x4, x5",
-        each: concat!("ldp q0, q1, [x4, \\d]\n", "ldp q2, q3, [x4, \\d + 32]\n", "fmul v0.2d, v0.2d, v31.2d\n", "fmul v1.2d, v1.2d, v31.2d\n", "fmul v2.2d, v2.2d, v31.2d\n", "fmul v3.2d, v3.2d, v31.2d\n", "stnp q0, q1, [x6, \\d]\n", "stnp q2, q3, [x6, \\d + 32]\n"),
+        each: concat!("ldp q0, q1, [x4, \\d]\n", "ldp q2, q3, [x4, \\d + 32]\n",
+            "fmul v0.2d, v0.2d, v31.2d\n", "fmul v1.2d, v1.2d, v31.2d\n",
+            "fmul v2.2d, v2.2d, v31.2d\n", "fmul v3.2d, v3.2d, v31.2d\n",
+            "stnp q0, q1, [x6, \\d]\n", "stnp q2, q3, [x6, \\d + 32]\n"),
         at: every_64!(),
         end: "dmb ishst",
     }
@@ -267,18 +295,29 @@ stream! {
     add_nt_neon(forward) {
         start: "",
         turn: concat!("add x6, x4, x5\n", "add x7, x6, x5\n"),
-        each: concat!("ldp q0, q1, [x4, \\d]\n", "ldp q2, q3, [x4, \\d + 32]\n", "ldp q4, q5, [x6, \\d]\n", "ldp q6, q7, [x6, \\d + 32]\n", "fadd v0.2d, v0.2d, v4.2d\n", "fadd v1.2d, v1.2d, v5.2d\n", "fadd v2.2d, v2.2d, v6.2d\n", "fadd v3.2d, v3.2d, v7.2d\n", "stnp q0, q1, [x7, \\d]\n", "stnp q2, q3, [x7, \\d + 32]\n"),
+        each: concat!("ldp q0, q1, [x4, \\d]\n", "ldp q2, q3, [x4, \\d + 32]\n",
+            "ldp q4, q5, [x6, \\d]\n", "ldp q6, q7, [x6, \\d + 32]\n", "fadd v0.2d, v0.2d, v4.2d\n",
+            "fadd v1.2d, v1.2d, v5.2d\n", "fadd v2.2d, v2.2d, v6.2d\n",
+            "fadd v3.2d, v3.2d, v7.2d\n", "stnp q0, q1, [x7, \\d]\n",
+            "stnp q2, q3, [x7, \\d + 32]\n"),
         at: every_64!(),
         end: "dmb ishst",
     }
 }
 
 stream! {
-    /// Vectors of doubles in pairs, multiplied and added: two instructions, two roundings. Non-temporal stores.
+    /// Vectors of doubles in pairs, multiplied and added: two instructions, two roundings.
+    /// Non-temporal stores.
     triad_nt_neon(forward) {
         start: concat!("ldr x12, [x0, 64]\n", "dup v31.2d, x12\n"),
         turn: concat!("add x6, x4, x5\n", "add x7, x6, x5\n"),
-        each: concat!("ldp q0, q1, [x4, \\d]\n", "ldp q2, q3, [x4, \\d + 32]\n", "ldp q4, q5, [x6, \\d]\n", "ldp q6, q7, [x6, \\d + 32]\n", "fmul v4.2d, v4.2d, v31.2d\n", "fmul v5.2d, v5.2d, v31.2d\n", "fmul v6.2d, v6.2d, v31.2d\n", "fmul v7.2d, v7.2d, v31.2d\n", "fadd v0.2d, v0.2d, v4.2d\n", "fadd v1.2d, v1.2d, v5.2d\n", "fadd v2.2d, v2.2d, v6.2d\n", "fadd v3.2d, v3.2d, v7.2d\n", "stnp q0, q1, [x7, \\d]\n", "stnp q2, q3, [x7, \\d + 32]\n"),
+        each: concat!("ldp q0, q1, [x4, \\d]\n", "ldp q2, q3, [x4, \\d + 32]\n",
+            "ldp q4, q5, [x6, \\d]\n", "ldp q6, q7, [x6, \\d + 32]\n",
+            "fmul v4.2d, v4.2d, v31.2d\n", "fmul v5.2d, v5.2d, v31.2d\n",
+            "fmul v6.2d, v6.2d, v31.2d\n", "fmul v7.2d, v7.2d, v31.2d\n",
+            "fadd v0.2d, v0.2d, v4.2d\n", "fadd v1.2d, v1.2d, v5.2d\n",
+            "fadd v2.2d, v2.2d, v6.2d\n", "fadd v3.2d, v3.2d, v7.2d\n", "stnp q0, q1, [x7, \\d]\n",
+            "stnp q2, q3, [x7, \\d + 32]\n"),
         at: every_64!(),
         end: "dmb ishst",
     }
@@ -333,7 +372,8 @@ stream! {
     copy_reverse_neon(backward) {
         start: "",
         turn: "add x6, x4, x5",
-        each: concat!("ldp q2, q3, [x4, \\d + 32]\n", "ldp q0, q1, [x4, \\d]\n", "stp q2, q3, [x6, \\d + 32]\n", "stp q0, q1, [x6, \\d]\n"),
+        each: concat!("ldp q2, q3, [x4, \\d + 32]\n", "ldp q0, q1, [x4, \\d]\n",
+            "stp q2, q3, [x6, \\d + 32]\n", "stp q0, q1, [x6, \\d]\n"),
         at: back_64!(),
         end: "",
     }
@@ -344,7 +384,8 @@ stream! {
     copy_nt_reverse_neon(backward) {
         start: "",
         turn: "add x6, x4, x5",
-        each: concat!("ldp q2, q3, [x4, \\d + 32]\n", "ldp q0, q1, [x4, \\d]\n", "stnp q2, q3, [x6, \\d + 32]\n", "stnp q0, q1, [x6, \\d]\n"),
+        each: concat!("ldp q2, q3, [x4, \\d + 32]\n", "ldp q0, q1, [x4, \\d]\n",
+            "stnp q2, q3, [x6, \\d + 32]\n", "stnp q0, q1, [x6, \\d]\n"),
         at: back_64!(),
         end: "dmb ishst",
     }
@@ -399,7 +440,8 @@ stream! {
     copy_lines_neon(lines) {
         start: "",
         turn: "add x6, x4, x5",
-        each: concat!("ldp q0, q1, [x4, \\d]\n", "ldp q2, q3, [x4, \\d + 32]\n", "stp q0, q1, [x6, \\d]\n", "stp q2, q3, [x6, \\d + 32]\n"),
+        each: concat!("ldp q0, q1, [x4, \\d]\n", "ldp q2, q3, [x4, \\d + 32]\n",
+            "stp q0, q1, [x6, \\d]\n", "stp q2, q3, [x6, \\d + 32]\n"),
         at: line_64!(),
         end: "",
     }
@@ -410,7 +452,8 @@ stream! {
     copy_nt_lines_neon(lines) {
         start: "",
         turn: "add x6, x4, x5",
-        each: concat!("ldp q0, q1, [x4, \\d]\n", "ldp q2, q3, [x4, \\d + 32]\n", "stnp q0, q1, [x6, \\d]\n", "stnp q2, q3, [x6, \\d + 32]\n"),
+        each: concat!("ldp q0, q1, [x4, \\d]\n", "ldp q2, q3, [x4, \\d + 32]\n",
+            "stnp q0, q1, [x6, \\d]\n", "stnp q2, q3, [x6, \\d + 32]\n"),
         at: line_64!(),
         end: "dmb ishst",
     }
@@ -465,7 +508,8 @@ stream! {
     copy_chunks_neon(chunks) {
         start: "",
         turn: "add x6, x4, x5",
-        each: concat!("ldp q0, q1, [x4, \\d]\n", "ldp q2, q3, [x4, \\d + 32]\n", "stp q0, q1, [x6, \\d]\n", "stp q2, q3, [x6, \\d + 32]\n"),
+        each: concat!("ldp q0, q1, [x4, \\d]\n", "ldp q2, q3, [x4, \\d + 32]\n",
+            "stp q0, q1, [x6, \\d]\n", "stp q2, q3, [x6, \\d + 32]\n"),
         at: every_64!(),
         end: "",
     }
@@ -476,7 +520,8 @@ stream! {
     copy_nt_chunks_neon(chunks) {
         start: "",
         turn: "add x6, x4, x5",
-        each: concat!("ldp q0, q1, [x4, \\d]\n", "ldp q2, q3, [x4, \\d + 32]\n", "stnp q0, q1, [x6, \\d]\n", "stnp q2, q3, [x6, \\d + 32]\n"),
+        each: concat!("ldp q0, q1, [x4, \\d]\n", "ldp q2, q3, [x4, \\d + 32]\n",
+            "stnp q0, q1, [x6, \\d]\n", "stnp q2, q3, [x6, \\d + 32]\n"),
         at: every_64!(),
         end: "dmb ishst",
     }

@@ -1,14 +1,16 @@
-//! The streaming rows of AArch64 in general registers; doubles in the scalar floating-point registers.
+//! The streaming rows of AArch64 in general registers; doubles in the scalar floating-point
+//! registers.
 //!
-//! Loads that are not used may all go to one pair of registers: each renames it, none waits for another. Copies use two
-//! pairs per group, so that loads run ahead of the stores.
+//! Loads that are not used may all go to one pair of registers: each renames it, none waits for
+//! another. Copies use two pairs per group, so that loads run ahead of the stores.
 
 use super::skeleton::{enter, leave, step, stream, turn};
 
 /// Offsets within a block in steps of 16 bytes.
 macro_rules! every_16 {
     () => {
-        "0,16,32,48,64,80,96,112,128,144,160,176,192,208,224,240,256,272,288,304,320,336,352,368,384,400,416,432,448,464,480,496"
+        "0,16,32,48,64,80,96,112,128,144,160,176,192,208,224,240,256,272,288,304,320,336,352,368,\
+            384,400,416,432,448,464,480,496"
     };
 }
 /// Offsets within a block in steps of 32 bytes.
@@ -26,7 +28,8 @@ macro_rules! every_64 {
 /// Offsets from the end of a block, descending in steps of 16 bytes.
 macro_rules! back_16 {
     () => {
-        "-16,-32,-48,-64,-80,-96,-112,-128,-144,-160,-176,-192,-208,-224,-240,-256,-272,-288,-304,-320,-336,-352,-368,-384,-400,-416,-432,-448,-464,-480,-496,-512"
+        "-16,-32,-48,-64,-80,-96,-112,-128,-144,-160,-176,-192,-208,-224,-240,-256,-272,-288,-304,\
+            -320,-336,-352,-368,-384,-400,-416,-432,-448,-464,-480,-496,-512"
     };
 }
 /// Offsets from the end of a block, descending in steps of 32 bytes.
@@ -64,7 +67,8 @@ stream! {
     read_sum_scalar(forward) {
         start: concat!("mov x8, 0\n", "mov x9, 0\n", "mov x10, 0\n", "mov x11, 0\n"),
         turn: "",
-        each: concat!("ldp x14, x15, [x4, \\d]\n", "ldp x16, x17, [x4, \\d + 16]\n", "add x8, x8, x14\n", "add x9, x9, x15\n", "add x10, x10, x16\n", "add x11, x11, x17\n"),
+        each: concat!("ldp x14, x15, [x4, \\d]\n", "ldp x16, x17, [x4, \\d + 16]\n",
+            "add x8, x8, x14\n", "add x9, x9, x15\n", "add x10, x10, x16\n", "add x11, x11, x17\n"),
         at: every_32!(),
         end: concat!("add x8, x8, x9\n", "add x10, x10, x11\n", "add x8, x8, x10\n", "str x8, [x0, 72]\n"),
     }
@@ -86,7 +90,9 @@ stream! {
     read_nta_scalar(forward) {
         start: "ldr x12, [x0, 48]",
         turn: "add x9, x4, x12",
-        each: concat!("prfm pldl1strm, [x9, \\d]\n", "ldnp x14, x15, [x4, \\d]\n", "ldnp x14, x15, [x4, \\d + 16]\n", "ldnp x14, x15, [x4, \\d + 32]\n", "ldnp x14, x15, [x4, \\d + 48]\n"),
+        each: concat!("prfm pldl1strm, [x9, \\d]\n", "ldnp x14, x15, [x4, \\d]\n",
+            "ldnp x14, x15, [x4, \\d + 16]\n", "ldnp x14, x15, [x4, \\d + 32]\n",
+            "ldnp x14, x15, [x4, \\d + 48]\n"),
         at: every_64!(),
         end: "",
     }
@@ -97,7 +103,9 @@ stream! {
     read_prefetch_scalar(forward) {
         start: "ldr x12, [x0, 48]",
         turn: "add x9, x4, x12",
-        each: concat!("prfm pldl1keep, [x9, \\d]\n", "ldp x14, x15, [x4, \\d]\n", "ldp x14, x15, [x4, \\d + 16]\n", "ldp x14, x15, [x4, \\d + 32]\n", "ldp x14, x15, [x4, \\d + 48]\n"),
+        each: concat!("prfm pldl1keep, [x9, \\d]\n", "ldp x14, x15, [x4, \\d]\n",
+            "ldp x14, x15, [x4, \\d + 16]\n", "ldp x14, x15, [x4, \\d + 32]\n",
+            "ldp x14, x15, [x4, \\d + 48]\n"),
         at: every_64!(),
         end: "",
     }
@@ -108,7 +116,8 @@ stream! {
     read_4_scalar(forward) {
         start: "",
         turn: concat!("add x6, x4, x5\n", "add x7, x6, x5\n", "add x8, x7, x5\n"),
-        each: concat!("ldp x14, x15, [x4, \\d]\n", "ldp x14, x15, [x6, \\d]\n", "ldp x14, x15, [x7, \\d]\n", "ldp x14, x15, [x8, \\d]\n"),
+        each: concat!("ldp x14, x15, [x4, \\d]\n", "ldp x14, x15, [x6, \\d]\n",
+            "ldp x14, x15, [x7, \\d]\n", "ldp x14, x15, [x8, \\d]\n"),
         at: every_16!(),
         end: "",
     }
@@ -207,7 +216,9 @@ stream! {
     update_scalar(forward) {
         start: "ldr x12, [x0, 64]",
         turn: "",
-        each: concat!("ldp x14, x15, [x4, \\d]\n", "ldp x16, x17, [x4, \\d + 16]\n", "eor x14, x14, x12\n", "eor x15, x15, x12\n", "eor x16, x16, x12\n", "eor x17, x17, x12\n", "stp x14, x15, [x4, \\d]\n", "stp x16, x17, [x4, \\d + 16]\n"),
+        each: concat!("ldp x14, x15, [x4, \\d]\n", "ldp x16, x17, [x4, \\d + 16]\n",
+            "eor x14, x14, x12\n", "eor x15, x15, x12\n", "eor x16, x16, x12\n",
+            "eor x17, x17, x12\n", "stp x14, x15, [x4, \\d]\n", "stp x16, x17, [x4, \\d + 16]\n"),
         at: every_32!(),
         end: "",
     }
@@ -218,7 +229,8 @@ stream! {
     copy_scalar(forward) {
         start: "",
         turn: "add x6, x4, x5",
-        each: concat!("ldp x14, x15, [x4, \\d]\n", "ldp x16, x17, [x4, \\d + 16]\n", "stp x14, x15, [x6, \\d]\n", "stp x16, x17, [x6, \\d + 16]\n"),
+        each: concat!("ldp x14, x15, [x4, \\d]\n", "ldp x16, x17, [x4, \\d + 16]\n",
+            "stp x14, x15, [x6, \\d]\n", "stp x16, x17, [x6, \\d + 16]\n"),
         at: every_32!(),
         end: "",
     }
@@ -229,7 +241,8 @@ stream! {
     copy_nt_scalar(forward) {
         start: "",
         turn: "add x6, x4, x5",
-        each: concat!("ldp x14, x15, [x4, \\d]\n", "ldp x16, x17, [x4, \\d + 16]\n", "stnp x14, x15, [x6, \\d]\n", "stnp x16, x17, [x6, \\d + 16]\n"),
+        each: concat!("ldp x14, x15, [x4, \\d]\n", "ldp x16, x17, [x4, \\d + 16]\n",
+            "stnp x14, x15, [x6, \\d]\n", "stnp x16, x17, [x6, \\d + 16]\n"),
         at: every_32!(),
         end: "dmb ishst",
     }
@@ -240,7 +253,8 @@ stream! {
     copy_unroll_128_scalar(unrolled_128) {
         start: "",
         turn: "add x6, x4, x5",
-        each: concat!("ldp x14, x15, [x4, \\d]\n", "ldp x16, x17, [x4, \\d + 16]\n", "stp x14, x15, [x6, \\d]\n", "stp x16, x17, [x6, \\d + 16]\n"),
+        each: concat!("ldp x14, x15, [x4, \\d]\n", "ldp x16, x17, [x4, \\d + 16]\n",
+            "stp x14, x15, [x6, \\d]\n", "stp x16, x17, [x6, \\d + 16]\n"),
         at: "0,32,64,96",
         end: "",
     }
@@ -251,7 +265,9 @@ stream! {
     scale_scalar(forward) {
         start: "ldr d31, [x0, 64]",
         turn: "add x6, x4, x5",
-        each: concat!("ldp d0, d1, [x4, \\d]\n", "ldp d2, d3, [x4, \\d + 16]\n", "fmul d0, d0, d31\n", "fmul d1, d1, d31\n", "fmul d2, d2, d31\n", "fmul d3, d3, d31\n", "stp d0, d1, [x6, \\d]\n", "stp d2, d3, [x6, \\d + 16]\n"),
+        each: concat!("ldp d0, d1, [x4, \\d]\n", "ldp d2, d3, [x4, \\d + 16]\n",
+            "fmul d0, d0, d31\n", "fmul d1, d1, d31\n", "fmul d2, d2, d31\n", "fmul d3, d3, d31\n",
+            "stp d0, d1, [x6, \\d]\n", "stp d2, d3, [x6, \\d + 16]\n"),
         at: every_32!(),
         end: "",
     }
@@ -262,7 +278,10 @@ stream! {
     add_scalar(forward) {
         start: "",
         turn: concat!("add x6, x4, x5\n", "add x7, x6, x5\n"),
-        each: concat!("ldp d0, d1, [x4, \\d]\n", "ldp d2, d3, [x4, \\d + 16]\n", "ldp d4, d5, [x6, \\d]\n", "ldp d6, d7, [x6, \\d + 16]\n", "fadd d0, d0, d4\n", "fadd d1, d1, d5\n", "fadd d2, d2, d6\n", "fadd d3, d3, d7\n", "stp d0, d1, [x7, \\d]\n", "stp d2, d3, [x7, \\d + 16]\n"),
+        each: concat!("ldp d0, d1, [x4, \\d]\n", "ldp d2, d3, [x4, \\d + 16]\n",
+            "ldp d4, d5, [x6, \\d]\n", "ldp d6, d7, [x6, \\d + 16]\n", "fadd d0, d0, d4\n",
+            "fadd d1, d1, d5\n", "fadd d2, d2, d6\n", "fadd d3, d3, d7\n",
+            "stp d0, d1, [x7, \\d]\n", "stp d2, d3, [x7, \\d + 16]\n"),
         at: every_32!(),
         end: "",
     }
@@ -273,7 +292,11 @@ stream! {
     triad_scalar(forward) {
         start: "ldr d31, [x0, 64]",
         turn: concat!("add x6, x4, x5\n", "add x7, x6, x5\n"),
-        each: concat!("ldp d0, d1, [x4, \\d]\n", "ldp d2, d3, [x4, \\d + 16]\n", "ldp d4, d5, [x6, \\d]\n", "ldp d6, d7, [x6, \\d + 16]\n", "fmul d4, d4, d31\n", "fmul d5, d5, d31\n", "fmul d6, d6, d31\n", "fmul d7, d7, d31\n", "fadd d0, d0, d4\n", "fadd d1, d1, d5\n", "fadd d2, d2, d6\n", "fadd d3, d3, d7\n", "stp d0, d1, [x7, \\d]\n", "stp d2, d3, [x7, \\d + 16]\n"),
+        each: concat!("ldp d0, d1, [x4, \\d]\n", "ldp d2, d3, [x4, \\d + 16]\n",
+            "ldp d4, d5, [x6, \\d]\n", "ldp d6, d7, [x6, \\d + 16]\n", "fmul d4, d4, d31\n",
+            "fmul d5, d5, d31\n", "fmul d6, d6, d31\n", "fmul d7, d7, d31\n", "fadd d0, d0, d4\n",
+            "fadd d1, d1, d5\n", "fadd d2, d2, d6\n", "fadd d3, d3, d7\n",
+            "stp d0, d1, [x7, \\d]\n", "stp d2, d3, [x7, \\d + 16]\n"),
         at: every_32!(),
         end: "",
     }
@@ -284,7 +307,9 @@ stream! {
     scale_nt_scalar(forward) {
         start: "ldr d31, [x0, 64]",
         turn: "add x6, x4, x5",
-        each: concat!("ldp d0, d1, [x4, \\d]\n", "ldp d2, d3, [x4, \\d + 16]\n", "fmul d0, d0, d31\n", "fmul d1, d1, d31\n", "fmul d2, d2, d31\n", "fmul d3, d3, d31\n", "stnp d0, d1, [x6, \\d]\n", "stnp d2, d3, [x6, \\d + 16]\n"),
+        each: concat!("ldp d0, d1, [x4, \\d]\n", "ldp d2, d3, [x4, \\d + 16]\n",
+            "fmul d0, d0, d31\n", "fmul d1, d1, d31\n", "fmul d2, d2, d31\n", "fmul d3, d3, d31\n",
+            "stnp d0, d1, [x6, \\d]\n", "stnp d2, d3, [x6, \\d + 16]\n"),
         at: every_32!(),
         end: "dmb ishst",
     }
@@ -295,18 +320,26 @@ stream! {
     add_nt_scalar(forward) {
         start: "",
         turn: concat!("add x6, x4, x5\n", "add x7, x6, x5\n"),
-        each: concat!("ldp d0, d1, [x4, \\d]\n", "ldp d2, d3, [x4, \\d + 16]\n", "ldp d4, d5, [x6, \\d]\n", "ldp d6, d7, [x6, \\d + 16]\n", "fadd d0, d0, d4\n", "fadd d1, d1, d5\n", "fadd d2, d2, d6\n", "fadd d3, d3, d7\n", "stnp d0, d1, [x7, \\d]\n", "stnp d2, d3, [x7, \\d + 16]\n"),
+        each: concat!("ldp d0, d1, [x4, \\d]\n", "ldp d2, d3, [x4, \\d + 16]\n",
+            "ldp d4, d5, [x6, \\d]\n", "ldp d6, d7, [x6, \\d + 16]\n", "fadd d0, d0, d4\n",
+            "fadd d1, d1, d5\n", "fadd d2, d2, d6\n", "fadd d3, d3, d7\n",
+            "stnp d0, d1, [x7, \\d]\n", "stnp d2, d3, [x7, \\d + 16]\n"),
         at: every_32!(),
         end: "dmb ishst",
     }
 }
 
 stream! {
-    /// Doubles in pairs, multiplied and added: two instructions, two roundings. Non-temporal stores.
+    /// Doubles in pairs, multiplied and added: two instructions, two roundings. Non-temporal
+    /// stores.
     triad_nt_scalar(forward) {
         start: "ldr d31, [x0, 64]",
         turn: concat!("add x6, x4, x5\n", "add x7, x6, x5\n"),
-        each: concat!("ldp d0, d1, [x4, \\d]\n", "ldp d2, d3, [x4, \\d + 16]\n", "ldp d4, d5, [x6, \\d]\n", "ldp d6, d7, [x6, \\d + 16]\n", "fmul d4, d4, d31\n", "fmul d5, d5, d31\n", "fmul d6, d6, d31\n", "fmul d7, d7, d31\n", "fadd d0, d0, d4\n", "fadd d1, d1, d5\n", "fadd d2, d2, d6\n", "fadd d3, d3, d7\n", "stnp d0, d1, [x7, \\d]\n", "stnp d2, d3, [x7, \\d + 16]\n"),
+        each: concat!("ldp d0, d1, [x4, \\d]\n", "ldp d2, d3, [x4, \\d + 16]\n",
+            "ldp d4, d5, [x6, \\d]\n", "ldp d6, d7, [x6, \\d + 16]\n", "fmul d4, d4, d31\n",
+            "fmul d5, d5, d31\n", "fmul d6, d6, d31\n", "fmul d7, d7, d31\n", "fadd d0, d0, d4\n",
+            "fadd d1, d1, d5\n", "fadd d2, d2, d6\n", "fadd d3, d3, d7\n",
+            "stnp d0, d1, [x7, \\d]\n", "stnp d2, d3, [x7, \\d + 16]\n"),
         at: every_32!(),
         end: "dmb ishst",
     }
@@ -361,7 +394,8 @@ stream! {
     copy_reverse_scalar(backward) {
         start: "",
         turn: "add x6, x4, x5",
-        each: concat!("ldp x16, x17, [x4, \\d + 16]\n", "ldp x14, x15, [x4, \\d]\n", "stp x16, x17, [x6, \\d + 16]\n", "stp x14, x15, [x6, \\d]\n"),
+        each: concat!("ldp x16, x17, [x4, \\d + 16]\n", "ldp x14, x15, [x4, \\d]\n",
+            "stp x16, x17, [x6, \\d + 16]\n", "stp x14, x15, [x6, \\d]\n"),
         at: back_32!(),
         end: "",
     }
@@ -372,7 +406,8 @@ stream! {
     copy_nt_reverse_scalar(backward) {
         start: "",
         turn: "add x6, x4, x5",
-        each: concat!("ldp x16, x17, [x4, \\d + 16]\n", "ldp x14, x15, [x4, \\d]\n", "stnp x16, x17, [x6, \\d + 16]\n", "stnp x14, x15, [x6, \\d]\n"),
+        each: concat!("ldp x16, x17, [x4, \\d + 16]\n", "ldp x14, x15, [x4, \\d]\n",
+            "stnp x16, x17, [x6, \\d + 16]\n", "stnp x14, x15, [x6, \\d]\n"),
         at: back_32!(),
         end: "dmb ishst",
     }
@@ -427,7 +462,8 @@ stream! {
     copy_lines_scalar(lines) {
         start: "",
         turn: "add x6, x4, x5",
-        each: concat!("ldp x14, x15, [x4, \\d]\n", "ldp x16, x17, [x4, \\d + 16]\n", "stp x14, x15, [x6, \\d]\n", "stp x16, x17, [x6, \\d + 16]\n"),
+        each: concat!("ldp x14, x15, [x4, \\d]\n", "ldp x16, x17, [x4, \\d + 16]\n",
+            "stp x14, x15, [x6, \\d]\n", "stp x16, x17, [x6, \\d + 16]\n"),
         at: line_32!(),
         end: "",
     }
@@ -438,7 +474,8 @@ stream! {
     copy_nt_lines_scalar(lines) {
         start: "",
         turn: "add x6, x4, x5",
-        each: concat!("ldp x14, x15, [x4, \\d]\n", "ldp x16, x17, [x4, \\d + 16]\n", "stnp x14, x15, [x6, \\d]\n", "stnp x16, x17, [x6, \\d + 16]\n"),
+        each: concat!("ldp x14, x15, [x4, \\d]\n", "ldp x16, x17, [x4, \\d + 16]\n",
+            "stnp x14, x15, [x6, \\d]\n", "stnp x16, x17, [x6, \\d + 16]\n"),
         at: line_32!(),
         end: "dmb ishst",
     }
@@ -493,7 +530,8 @@ stream! {
     copy_chunks_scalar(chunks) {
         start: "",
         turn: "add x6, x4, x5",
-        each: concat!("ldp x14, x15, [x4, \\d]\n", "ldp x16, x17, [x4, \\d + 16]\n", "stp x14, x15, [x6, \\d]\n", "stp x16, x17, [x6, \\d + 16]\n"),
+        each: concat!("ldp x14, x15, [x4, \\d]\n", "ldp x16, x17, [x4, \\d + 16]\n",
+            "stp x14, x15, [x6, \\d]\n", "stp x16, x17, [x6, \\d + 16]\n"),
         at: every_32!(),
         end: "",
     }
@@ -504,15 +542,17 @@ stream! {
     copy_nt_chunks_scalar(chunks) {
         start: "",
         turn: "add x6, x4, x5",
-        each: concat!("ldp x14, x15, [x4, \\d]\n", "ldp x16, x17, [x4, \\d + 16]\n", "stnp x14, x15, [x6, \\d]\n", "stnp x16, x17, [x6, \\d + 16]\n"),
+        each: concat!("ldp x14, x15, [x4, \\d]\n", "ldp x16, x17, [x4, \\d + 16]\n",
+            "stnp x14, x15, [x6, \\d]\n", "stnp x16, x17, [x6, \\d + 16]\n"),
         at: every_32!(),
         end: "dmb ishst",
     }
 }
 
 stream! {
-    /// `dc zva` of blocks as long as the processor says: 64 B, or 32 or 16 B, for which a turn goes on where the branches,
-    /// which always go the same way, leave it for longer ones. See [`zeroes_blocks`].
+    /// `dc zva` of blocks as long as the processor says: 64 B, or 32 or 16 B, for which a turn goes
+    /// on where the branches, which always go the same way, leave it for longer ones. See
+    /// [`zeroes_blocks`].
     write_zero_scalar(forward) {
         start: concat!("mrs x12, dczid_el0\n", "and x12, x12, 15\n", "mov x14, 4\n", "lsl x12, x14, x12\n"),
         turn: concat!(
@@ -530,16 +570,18 @@ stream! {
     }
 }
 
-/// DCZID_EL0: whether `dc zva` is allowed, and bytes of a block as a power of two of words (Arm ARM, D17.2).
+/// DCZID_EL0: whether `dc zva` is allowed, and bytes of a block as a power of two of words (Arm
+/// ARM, D17.2).
 ///
-/// In: nothing. Out: `x0` = the register. Clobbers: nothing else. Memory: none. Any program may read it.
+/// In: nothing. Out: `x0` = the register. Clobbers: nothing else. Memory: none. Any program may
+/// read it.
 #[unsafe(naked)]
 unsafe extern "C" fn zero_block() -> usize {
     core::arch::naked_asm!("mrs x0, dczid_el0", "ret")
 }
 
-/// Whether `dc zva` is allowed and zeroes 16 to 64 B: streams start on 64 B, so that a longer block might begin before
-/// its stream.
+/// Whether `dc zva` is allowed and zeroes 16 to 64 B: streams start on 64 B, so that a longer block
+/// might begin before its stream.
 pub(crate) fn zeroes_blocks() -> bool {
     // SAFETY: reads an identification register that every program may read.
     let found = unsafe { zero_block() };

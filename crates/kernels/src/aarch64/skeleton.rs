@@ -1,7 +1,7 @@
 //! The loops that all rows of AArch64 share. A row names its instructions, the skeleton walks.
 //!
-//! Every loop starts on a line of the instruction cache. What fills the gap before it is jumped over and named here, so
-//! that the digest does not depend on what an assembler pads with.
+//! Every loop starts on a line of the instruction cache. What fills the gap before it is jumped
+//! over and named here, so that the digest does not depend on what an assembler pads with.
 
 use crate::stream::StreamCall;
 use core::arch::naked_asm;
@@ -11,32 +11,56 @@ use core::mem::offset_of;
 const _: () = assert!(offset_of!(StreamCall, lead) == 0 && offset_of!(StreamCall, delta) == 8);
 const _: () = assert!(offset_of!(StreamCall, window) == 16 && offset_of!(StreamCall, offset) == 24);
 const _: () = assert!(offset_of!(StreamCall, blocks) == 32 && offset_of!(StreamCall, table) == 40);
-const _: () = assert!(offset_of!(StreamCall, distance) == 48 && offset_of!(StreamCall, pattern) == 64);
+const _: () =
+    assert!(offset_of!(StreamCall, distance) == 48 && offset_of!(StreamCall, pattern) == 64);
 const _: () = assert!(offset_of!(StreamCall, checksum) == 72);
 
 /// Loads the fields of the call: `x1` = lead, `x3` = blocks (skips to the end at 0), `x5` = delta.
 ///
-/// Forward: `x4` = position, `x2` = end of the window. Unrolled to fewer bytes a turn: the same, but `x2` = place of the
-/// last turn, and `x3` counts those turns. Backward: `x4` = end of the block that is next. By a table: `x7` =
-/// place in the table, `x13` = its start, `x2` = its end.
+/// Forward: `x4` = position, `x2` = end of the window. Unrolled to fewer bytes a turn: the same,
+/// but `x2` = place of the last turn, and `x3` counts those turns. Backward: `x4` = end of the
+/// block that is next. By a table: `x7` = place in the table, `x13` = its start, `x2` = its end.
 macro_rules! enter {
     (forward) => {
         concat!(enter!(fields), "add x2, x2, x1\n", "add x4, x4, x1\n")
     };
     (unrolled_64) => {
-        concat!(enter!(fields), "add x2, x2, x1\n", "sub x2, x2, 64\n", "add x4, x4, x1\n", "lsl x3, x3, 3\n")
+        concat!(
+            enter!(fields),
+            "add x2, x2, x1\n",
+            "sub x2, x2, 64\n",
+            "add x4, x4, x1\n",
+            "lsl x3, x3, 3\n"
+        )
     };
     (unrolled_128) => {
-        concat!(enter!(fields), "add x2, x2, x1\n", "sub x2, x2, 128\n", "add x4, x4, x1\n", "lsl x3, x3, 2\n")
+        concat!(
+            enter!(fields),
+            "add x2, x2, x1\n",
+            "sub x2, x2, 128\n",
+            "add x4, x4, x1\n",
+            "lsl x3, x3, 2\n"
+        )
     };
     (unrolled_256) => {
-        concat!(enter!(fields), "add x2, x2, x1\n", "sub x2, x2, 256\n", "add x4, x4, x1\n", "lsl x3, x3, 1\n")
+        concat!(
+            enter!(fields),
+            "add x2, x2, x1\n",
+            "sub x2, x2, 256\n",
+            "add x4, x4, x1\n",
+            "lsl x3, x3, 1\n"
+        )
     };
     (backward) => {
         concat!(enter!(fields), "add x2, x2, x1\n", "sub x4, x2, x4\n")
     };
     (lines) => {
-        concat!(enter!(fields), "ldr x13, [x0, 40]\n", "add x2, x2, x13\n", "add x7, x4, x13\n")
+        concat!(
+            enter!(fields),
+            "ldr x13, [x0, 40]\n",
+            "add x2, x2, x13\n",
+            "add x7, x4, x13\n"
+        )
     };
     (chunks) => {
         enter!(lines)
@@ -53,8 +77,9 @@ macro_rules! enter {
 }
 pub(super) use enter;
 
-/// Goes on to the next block; at the end of the window (or table) to the first, without a branch: that at the end of a
-/// nested loop would be mispredicted once per pass, which costs several per cent of an L1-sized pass.
+/// Goes on to the next block; at the end of the window (or table) to the first, without a branch:
+/// that at the end of a nested loop would be mispredicted once per pass, which costs several per
+/// cent of an L1-sized pass.
 macro_rules! step {
     (forward) => {
         "add x4, x4, 512\n cmp x4, x2\n csel x4, x1, x4, eq\n"
@@ -136,25 +161,30 @@ macro_rules! turn {
         )
     };
     (chunks, $turn:expr, $each:expr, $at:expr) => {
-        concat!("ldr w4, [x7]\n", "add x4, x1, x4, lsl 3\n", turn!(forward, $turn, $each, $at))
+        concat!(
+            "ldr w4, [x7]\n",
+            "add x4, x1, x4, lsl 3\n",
+            turn!(forward, $turn, $each, $at)
+        )
     };
 }
 pub(super) use turn;
 
 /// A streaming kernel: `fn(&mut StreamCall)`, called as C does (AAPCS64).
 ///
-/// In: `x0` = `StreamCall` (see its fields for the offsets used here).
-/// Out: `offset` (and `checksum` where the row has one) in the call.
-/// Clobbers: x1 to x17, flags, v0 to v7, v16 to v31: all the caller's to save. x18 is the platform's.
-/// Memory: only what the contract says, between the loads of the call's fields and the stores to them; entries of the
-/// table where there is one. No fence in the loop.
-/// Timed: the loop; entry and exit cost about as much as one mispredicted branch and happen once per call.
+/// In: `x0` = `StreamCall` (see its fields for the offsets used here). Out: `offset` (and
+/// `checksum` where the row has one) in the call. Clobbers: x1 to x17, flags, v0 to v7, v16 to v31:
+/// all the caller's to save. x18 is the platform's. Memory: only what the contract says, between
+/// the loads of the call's fields and the stores to them; entries of the table where there is one.
+/// No fence in the loop. Timed: the loop; entry and exit cost about as much as one mispredicted
+/// branch and happen once per call.
 ///
-/// In a row, `\d` is the offset within the piece and `x4` the piece's place in the leading stream (backward: its end,
-/// and the offsets are negative). Rows by a table leave x7 to x11 and x13 alone; x12 and x14 to x17 are free in all.
+/// In a row, `\d` is the offset within the piece and `x4` the piece's place in the leading stream
+/// (backward: its end, and the offsets are negative). Rows by a table leave x7 to x11 and x13
+/// alone; x12 and x14 to x17 are free in all.
 ///
-/// One turn is 512 bytes, but for unrolled ones. The dependency from one position to the next is three cycles, below the five that two
-/// 128-bit pairs a cycle need for the loads of a block.
+/// One turn is 512 bytes, but for unrolled ones. The dependency from one position to the next is
+/// three cycles, below the five that two 128-bit pairs a cycle need for the loads of a block.
 macro_rules! stream {
     ($(#[$doc:meta])* $name:ident($visits:ident) {
         start: $start:expr, turn: $turn:expr, each: $each:expr, at: $at:expr, end: $end:expr $(,)?
@@ -183,9 +213,11 @@ macro_rules! stream {
 }
 pub(super) use stream;
 
-/// Additions that need nothing of each other: `fn(blocks)`, 128 to a block, into four registers in turn for cores that do not rename.
+/// Additions that need nothing of each other: `fn(blocks)`, 128 to a block, into four registers in
+/// turn for cores that do not rename.
 ///
-/// In: `x0` = blocks, at least 1. Clobbers: x0 to x4, flags. Memory: none. Timed: as many per cycle as the core can begin.
+/// In: `x0` = blocks, at least 1. Clobbers: x0 to x4, flags. Memory: none. Timed: as many per cycle
+/// as the core can begin.
 #[unsafe(naked)]
 pub(crate) unsafe extern "C" fn issue(blocks: usize) {
     naked_asm!(
@@ -208,7 +240,8 @@ pub(crate) unsafe extern "C" fn issue(blocks: usize) {
 
 /// Dependent additions: `fn(blocks)`, 128 to a block.
 ///
-/// In: `x0` = blocks, at least 1. Clobbers: x0 to x2, flags. Memory: none. Timed: one addition per cycle.
+/// In: `x0` = blocks, at least 1. Clobbers: x0 to x2, flags. Memory: none. Timed: one addition per
+/// cycle.
 #[unsafe(naked)]
 pub(crate) unsafe extern "C" fn add(blocks: usize) {
     naked_asm!(

@@ -1,4 +1,5 @@
-//! The string instructions of AArch64 (FEAT_MOPS, Armv8.8), each a prologue, a main part and an epilogue.
+//! The string instructions of AArch64 (FEAT_MOPS, Armv8.8), each a prologue, a main part and an
+//! epilogue.
 
 use host::cpu;
 
@@ -7,13 +8,15 @@ pub(super) fn present() -> bool {
     cpu::more_capabilities() >> 43 & 1 == 1
 }
 
-/// String instructions for each run of blocks up to the end of the window: a program would not cut it into pieces.
+/// String instructions for each run of blocks up to the end of the window: a program would not cut
+/// it into pieces.
 ///
-/// In: `x0` = `StreamCall`. Out: `offset` in the call. Clobbers: x1 to x12, flags. Memory: the runs, between the loads of the
-/// call's fields and the store to one. Timed: the string instructions; the walk around them is a few cycles.
+/// In: `x0` = `StreamCall`. Out: `offset` in the call. Clobbers: x1 to x12, flags. Memory: the
+/// runs, between the loads of the call's fields and the store to one. Timed: the string
+/// instructions; the walk around them is a few cycles.
 ///
-/// In `run`, `x4` is where the run starts in the leading stream, `x6` its bytes, `x5` the distance to the next stream; `x9` to
-/// `x11` are free, `x12` is the row's from its `start` on.
+/// In `run`, `x4` is where the run starts in the leading stream, `x6` its bytes, `x5` the distance
+/// to the next stream; `x9` to `x11` are free, `x12` is the row's from its `start` on.
 macro_rules! strings {
     ($(#[$doc:meta])* $name:ident { start: $start:expr, run: $run:expr $(,)? }) => {
         $(#[$doc])*
@@ -65,6 +68,7 @@ strings! {
     /// `cpyfp`, `cpyfm`, `cpyfe`: forward only, as memcpy may.
     copy {
         start: "",
-        run: "add x9, x4, x5\nmov x11, x4\nmov x10, x6\ncpyfp [x9]!, [x11]!, x10!\ncpyfm [x9]!, [x11]!, x10!\ncpyfe [x9]!, [x11]!, x10!",
+        run: "add x9, x4, x5\nmov x11, x4\nmov x10, x6\ncpyfp [x9]!, [x11]!, x10!\n\
+             cpyfm [x9]!, [x11]!, x10!\ncpyfe [x9]!, [x11]!, x10!",
     }
 }

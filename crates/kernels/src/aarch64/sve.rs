@@ -1,6 +1,7 @@
 //! The streaming rows of AArch64 in SVE registers, as long as the processor's are: 16 to 256 B.
 //!
-//! Loads that are not used may all go to one pair of registers: each renames it, none waits for another.
+//! Loads that are not used may all go to one pair of registers: each renames it, none waits for
+//! another.
 
 use super::skeleton::{enter, leave, step};
 use super::sve_skeleton::{advance, bases, pairs, sve_stream, sve_turn};
@@ -10,7 +11,12 @@ use super::sve_skeleton::{advance, bases, pairs, sve_stream, sve_turn};
 /// In: nothing. Out: `x0`. Clobbers: nothing else. Memory: none.
 #[unsafe(naked)]
 unsafe extern "C" fn vector_bytes() -> usize {
-    core::arch::naked_asm!(".arch_extension sve", "cntb x0", "ret", ".arch_extension nosve")
+    core::arch::naked_asm!(
+        ".arch_extension sve",
+        "cntb x0",
+        "ret",
+        ".arch_extension nosve"
+    )
 }
 
 /// Bits of a vector, 0 where there are none.
@@ -23,8 +29,8 @@ pub(crate) fn bits() -> u32 {
     u32::try_from(bytes * 8).unwrap_or(0)
 }
 
-/// Whether there is SVE with vectors that fill a block. Early processors were allowed lengths that are no powers of two;
-/// none is known to have made use of it.
+/// Whether there is SVE with vectors that fill a block. Early processors were allowed lengths that
+/// are no powers of two; none is known to have made use of it.
 pub(crate) fn present() -> bool {
     bits().is_power_of_two() && bits() <= 2048
 }
@@ -34,7 +40,8 @@ sve_stream! {
     read(forward, 1) {
         start: "",
         turn: "",
-        each: concat!("ld1d {{z0.d}}, p0/z, [x12, \\i, mul vl]\n", "ld1d {{z1.d}}, p0/z, [x12, \\i + 1, mul vl]\n"),
+        each: concat!("ld1d {{z0.d}}, p0/z, [x12, \\i, mul vl]\n",
+            "ld1d {{z1.d}}, p0/z, [x12, \\i + 1, mul vl]\n"),
         end: "",
     }
 }
@@ -44,8 +51,12 @@ sve_stream! {
     read_sum(forward, 1) {
         start: concat!("mov z16.d, 0\n", "mov z17.d, 0\n", "mov z18.d, 0\n", "mov z19.d, 0\n"),
         turn: "",
-        each: concat!("ld1d {{z0.d}}, p0/z, [x12, \\i, mul vl]\n", "ld1d {{z1.d}}, p0/z, [x12, \\i + 1, mul vl]\n", ".if \\i & 2\n", "add z18.d, z18.d, z0.d\n", "add z19.d, z19.d, z1.d\n", ".else\n", "add z16.d, z16.d, z0.d\n", "add z17.d, z17.d, z1.d\n", ".endif\n"),
-        end: concat!("add z16.d, z16.d, z17.d\n", "add z18.d, z18.d, z19.d\n", "add z16.d, z16.d, z18.d\n", "uaddv d16, p0, z16.d\n", "str d16, [x0, 72]\n"),
+        each: concat!("ld1d {{z0.d}}, p0/z, [x12, \\i, mul vl]\n",
+            "ld1d {{z1.d}}, p0/z, [x12, \\i + 1, mul vl]\n", ".if \\i & 2\n",
+            "add z18.d, z18.d, z0.d\n", "add z19.d, z19.d, z1.d\n", ".else\n",
+            "add z16.d, z16.d, z0.d\n", "add z17.d, z17.d, z1.d\n", ".endif\n"),
+        end: concat!("add z16.d, z16.d, z17.d\n", "add z18.d, z18.d, z19.d\n",
+            "add z16.d, z16.d, z18.d\n", "uaddv d16, p0, z16.d\n", "str d16, [x0, 72]\n"),
     }
 }
 
@@ -54,7 +65,8 @@ sve_stream! {
     read_nt(forward, 1) {
         start: "",
         turn: "",
-        each: concat!("ldnt1d {{z0.d}}, p0/z, [x12, \\i, mul vl]\n", "ldnt1d {{z1.d}}, p0/z, [x12, \\i + 1, mul vl]\n"),
+        each: concat!("ldnt1d {{z0.d}}, p0/z, [x12, \\i, mul vl]\n",
+            "ldnt1d {{z1.d}}, p0/z, [x12, \\i + 1, mul vl]\n"),
         end: "",
     }
 }
@@ -63,8 +75,13 @@ sve_stream! {
     /// Non-temporal loads; lines are prefetched for one use.
     read_nta(forward, 1) {
         start: "ldr x17, [x0, 48]",
-        turn: concat!("add x9, x4, x17\n", "prfm pldl1strm, [x9, 0]\n", "prfm pldl1strm, [x9, 64]\n", "prfm pldl1strm, [x9, 128]\n", "prfm pldl1strm, [x9, 192]\n", "prfm pldl1strm, [x9, 256]\n", "prfm pldl1strm, [x9, 320]\n", "prfm pldl1strm, [x9, 384]\n", "prfm pldl1strm, [x9, 448]\n"),
-        each: concat!("ldnt1d {{z0.d}}, p0/z, [x12, \\i, mul vl]\n", "ldnt1d {{z1.d}}, p0/z, [x12, \\i + 1, mul vl]\n"),
+        turn: concat!("add x9, x4, x17\n", "prfm pldl1strm, [x9, 0]\n",
+            "prfm pldl1strm, [x9, 64]\n", "prfm pldl1strm, [x9, 128]\n",
+            "prfm pldl1strm, [x9, 192]\n", "prfm pldl1strm, [x9, 256]\n",
+            "prfm pldl1strm, [x9, 320]\n", "prfm pldl1strm, [x9, 384]\n",
+            "prfm pldl1strm, [x9, 448]\n"),
+        each: concat!("ldnt1d {{z0.d}}, p0/z, [x12, \\i, mul vl]\n",
+            "ldnt1d {{z1.d}}, p0/z, [x12, \\i + 1, mul vl]\n"),
         end: "",
     }
 }
@@ -73,8 +90,13 @@ sve_stream! {
     /// Loads; lines are prefetched into L1.
     read_prefetch(forward, 1) {
         start: "ldr x17, [x0, 48]",
-        turn: concat!("add x9, x4, x17\n", "prfm pldl1keep, [x9, 0]\n", "prfm pldl1keep, [x9, 64]\n", "prfm pldl1keep, [x9, 128]\n", "prfm pldl1keep, [x9, 192]\n", "prfm pldl1keep, [x9, 256]\n", "prfm pldl1keep, [x9, 320]\n", "prfm pldl1keep, [x9, 384]\n", "prfm pldl1keep, [x9, 448]\n"),
-        each: concat!("ld1d {{z0.d}}, p0/z, [x12, \\i, mul vl]\n", "ld1d {{z1.d}}, p0/z, [x12, \\i + 1, mul vl]\n"),
+        turn: concat!("add x9, x4, x17\n", "prfm pldl1keep, [x9, 0]\n",
+            "prfm pldl1keep, [x9, 64]\n", "prfm pldl1keep, [x9, 128]\n",
+            "prfm pldl1keep, [x9, 192]\n", "prfm pldl1keep, [x9, 256]\n",
+            "prfm pldl1keep, [x9, 320]\n", "prfm pldl1keep, [x9, 384]\n",
+            "prfm pldl1keep, [x9, 448]\n"),
+        each: concat!("ld1d {{z0.d}}, p0/z, [x12, \\i, mul vl]\n",
+            "ld1d {{z1.d}}, p0/z, [x12, \\i + 1, mul vl]\n"),
         end: "",
     }
 }
@@ -84,7 +106,14 @@ sve_stream! {
     read_4(forward, 4) {
         start: "",
         turn: "",
-        each: concat!("ld1d {{z0.d}}, p0/z, [x12, \\i, mul vl]\n", "ld1d {{z1.d}}, p0/z, [x12, \\i + 1, mul vl]\n", "ld1d {{z0.d}}, p0/z, [x14, \\i, mul vl]\n", "ld1d {{z1.d}}, p0/z, [x14, \\i + 1, mul vl]\n", "ld1d {{z0.d}}, p0/z, [x15, \\i, mul vl]\n", "ld1d {{z1.d}}, p0/z, [x15, \\i + 1, mul vl]\n", "ld1d {{z0.d}}, p0/z, [x16, \\i, mul vl]\n", "ld1d {{z1.d}}, p0/z, [x16, \\i + 1, mul vl]\n"),
+        each: concat!("ld1d {{z0.d}}, p0/z, [x12, \\i, mul vl]\n",
+            "ld1d {{z1.d}}, p0/z, [x12, \\i + 1, mul vl]\n",
+            "ld1d {{z0.d}}, p0/z, [x14, \\i, mul vl]\n",
+            "ld1d {{z1.d}}, p0/z, [x14, \\i + 1, mul vl]\n",
+            "ld1d {{z0.d}}, p0/z, [x15, \\i, mul vl]\n",
+            "ld1d {{z1.d}}, p0/z, [x15, \\i + 1, mul vl]\n",
+            "ld1d {{z0.d}}, p0/z, [x16, \\i, mul vl]\n",
+            "ld1d {{z1.d}}, p0/z, [x16, \\i + 1, mul vl]\n"),
         end: "",
     }
 }
@@ -124,7 +153,8 @@ sve_stream! {
     write(forward, 1) {
         start: concat!("ldr x14, [x0, 64]\n", "mov z31.d, x14\n"),
         turn: "",
-        each: concat!("st1d {{z31.d}}, p0, [x12, \\i, mul vl]\n", "st1d {{z31.d}}, p0, [x12, \\i + 1, mul vl]\n"),
+        each: concat!("st1d {{z31.d}}, p0, [x12, \\i, mul vl]\n",
+            "st1d {{z31.d}}, p0, [x12, \\i + 1, mul vl]\n"),
         end: "",
     }
 }
@@ -134,7 +164,8 @@ sve_stream! {
     write_nt(forward, 1) {
         start: concat!("ldr x14, [x0, 64]\n", "mov z31.d, x14\n"),
         turn: "",
-        each: concat!("stnt1d {{z31.d}}, p0, [x12, \\i, mul vl]\n", "stnt1d {{z31.d}}, p0, [x12, \\i + 1, mul vl]\n"),
+        each: concat!("stnt1d {{z31.d}}, p0, [x12, \\i, mul vl]\n",
+            "stnt1d {{z31.d}}, p0, [x12, \\i + 1, mul vl]\n"),
         end: "dmb ishst",
     }
 }
@@ -154,7 +185,10 @@ sve_stream! {
     update(forward, 1) {
         start: concat!("ldr x14, [x0, 64]\n", "mov z31.d, x14\n"),
         turn: "",
-        each: concat!("ld1d {{z0.d}}, p0/z, [x12, \\i, mul vl]\n", "ld1d {{z1.d}}, p0/z, [x12, \\i + 1, mul vl]\n", "eor z0.d, z0.d, z31.d\n", "eor z1.d, z1.d, z31.d\n", "st1d {{z0.d}}, p0, [x12, \\i, mul vl]\n", "st1d {{z1.d}}, p0, [x12, \\i + 1, mul vl]\n"),
+        each: concat!("ld1d {{z0.d}}, p0/z, [x12, \\i, mul vl]\n",
+            "ld1d {{z1.d}}, p0/z, [x12, \\i + 1, mul vl]\n", "eor z0.d, z0.d, z31.d\n",
+            "eor z1.d, z1.d, z31.d\n", "st1d {{z0.d}}, p0, [x12, \\i, mul vl]\n",
+            "st1d {{z1.d}}, p0, [x12, \\i + 1, mul vl]\n"),
         end: "",
     }
 }
@@ -164,7 +198,10 @@ sve_stream! {
     copy(forward, 2) {
         start: "",
         turn: "",
-        each: concat!("ld1d {{z0.d}}, p0/z, [x12, \\i, mul vl]\n", "ld1d {{z1.d}}, p0/z, [x12, \\i + 1, mul vl]\n", "st1d {{z0.d}}, p0, [x14, \\i, mul vl]\n", "st1d {{z1.d}}, p0, [x14, \\i + 1, mul vl]\n"),
+        each: concat!("ld1d {{z0.d}}, p0/z, [x12, \\i, mul vl]\n",
+            "ld1d {{z1.d}}, p0/z, [x12, \\i + 1, mul vl]\n",
+            "st1d {{z0.d}}, p0, [x14, \\i, mul vl]\n",
+            "st1d {{z1.d}}, p0, [x14, \\i + 1, mul vl]\n"),
         end: "",
     }
 }
@@ -184,7 +221,10 @@ sve_stream! {
     scale(forward, 2) {
         start: concat!("ldr x14, [x0, 64]\n", "mov z31.d, x14\n"),
         turn: "",
-        each: concat!("ld1d {{z0.d}}, p0/z, [x12, \\i, mul vl]\n", "ld1d {{z1.d}}, p0/z, [x12, \\i + 1, mul vl]\n", "fmul z0.d, z0.d, z31.d\n", "fmul z1.d, z1.d, z31.d\n", "st1d {{z0.d}}, p0, [x14, \\i, mul vl]\n", "st1d {{z1.d}}, p0, [x14, \\i + 1, mul vl]\n"),
+        each: concat!("ld1d {{z0.d}}, p0/z, [x12, \\i, mul vl]\n",
+            "ld1d {{z1.d}}, p0/z, [x12, \\i + 1, mul vl]\n", "fmul z0.d, z0.d, z31.d\n",
+            "fmul z1.d, z1.d, z31.d\n", "st1d {{z0.d}}, p0, [x14, \\i, mul vl]\n",
+            "st1d {{z1.d}}, p0, [x14, \\i + 1, mul vl]\n"),
         end: "",
     }
 }
@@ -194,7 +234,12 @@ sve_stream! {
     add(forward, 3) {
         start: "",
         turn: "",
-        each: concat!("ld1d {{z0.d}}, p0/z, [x12, \\i, mul vl]\n", "ld1d {{z1.d}}, p0/z, [x12, \\i + 1, mul vl]\n", "ld1d {{z2.d}}, p0/z, [x14, \\i, mul vl]\n", "ld1d {{z3.d}}, p0/z, [x14, \\i + 1, mul vl]\n", "fadd z0.d, z0.d, z2.d\n", "fadd z1.d, z1.d, z3.d\n", "st1d {{z0.d}}, p0, [x15, \\i, mul vl]\n", "st1d {{z1.d}}, p0, [x15, \\i + 1, mul vl]\n"),
+        each: concat!("ld1d {{z0.d}}, p0/z, [x12, \\i, mul vl]\n",
+            "ld1d {{z1.d}}, p0/z, [x12, \\i + 1, mul vl]\n",
+            "ld1d {{z2.d}}, p0/z, [x14, \\i, mul vl]\n",
+            "ld1d {{z3.d}}, p0/z, [x14, \\i + 1, mul vl]\n", "fadd z0.d, z0.d, z2.d\n",
+            "fadd z1.d, z1.d, z3.d\n", "st1d {{z0.d}}, p0, [x15, \\i, mul vl]\n",
+            "st1d {{z1.d}}, p0, [x15, \\i + 1, mul vl]\n"),
         end: "",
     }
 }
@@ -204,7 +249,13 @@ sve_stream! {
     triad(forward, 3) {
         start: concat!("ldr x14, [x0, 64]\n", "mov z31.d, x14\n"),
         turn: "",
-        each: concat!("ld1d {{z0.d}}, p0/z, [x12, \\i, mul vl]\n", "ld1d {{z1.d}}, p0/z, [x12, \\i + 1, mul vl]\n", "ld1d {{z2.d}}, p0/z, [x14, \\i, mul vl]\n", "ld1d {{z3.d}}, p0/z, [x14, \\i + 1, mul vl]\n", "fmul z2.d, z2.d, z31.d\n", "fmul z3.d, z3.d, z31.d\n", "fadd z0.d, z0.d, z2.d\n", "fadd z1.d, z1.d, z3.d\n", "st1d {{z0.d}}, p0, [x15, \\i, mul vl]\n", "st1d {{z1.d}}, p0, [x15, \\i + 1, mul vl]\n"),
+        each: concat!("ld1d {{z0.d}}, p0/z, [x12, \\i, mul vl]\n",
+            "ld1d {{z1.d}}, p0/z, [x12, \\i + 1, mul vl]\n",
+            "ld1d {{z2.d}}, p0/z, [x14, \\i, mul vl]\n",
+            "ld1d {{z3.d}}, p0/z, [x14, \\i + 1, mul vl]\n", "fmul z2.d, z2.d, z31.d\n",
+            "fmul z3.d, z3.d, z31.d\n", "fadd z0.d, z0.d, z2.d\n", "fadd z1.d, z1.d, z3.d\n",
+            "st1d {{z0.d}}, p0, [x15, \\i, mul vl]\n",
+            "st1d {{z1.d}}, p0, [x15, \\i + 1, mul vl]\n"),
         end: "",
     }
 }
@@ -214,7 +265,10 @@ sve_stream! {
     copy_nt(forward, 2) {
         start: "",
         turn: "",
-        each: concat!("ld1d {{z0.d}}, p0/z, [x12, \\i, mul vl]\n", "ld1d {{z1.d}}, p0/z, [x12, \\i + 1, mul vl]\n", "stnt1d {{z0.d}}, p0, [x14, \\i, mul vl]\n", "stnt1d {{z1.d}}, p0, [x14, \\i + 1, mul vl]\n"),
+        each: concat!("ld1d {{z0.d}}, p0/z, [x12, \\i, mul vl]\n",
+            "ld1d {{z1.d}}, p0/z, [x12, \\i + 1, mul vl]\n",
+            "stnt1d {{z0.d}}, p0, [x14, \\i, mul vl]\n",
+            "stnt1d {{z1.d}}, p0, [x14, \\i + 1, mul vl]\n"),
         end: "dmb ishst",
     }
 }
@@ -224,7 +278,10 @@ sve_stream! {
     scale_nt(forward, 2) {
         start: concat!("ldr x14, [x0, 64]\n", "mov z31.d, x14\n"),
         turn: "",
-        each: concat!("ld1d {{z0.d}}, p0/z, [x12, \\i, mul vl]\n", "ld1d {{z1.d}}, p0/z, [x12, \\i + 1, mul vl]\n", "fmul z0.d, z0.d, z31.d\n", "fmul z1.d, z1.d, z31.d\n", "stnt1d {{z0.d}}, p0, [x14, \\i, mul vl]\n", "stnt1d {{z1.d}}, p0, [x14, \\i + 1, mul vl]\n"),
+        each: concat!("ld1d {{z0.d}}, p0/z, [x12, \\i, mul vl]\n",
+            "ld1d {{z1.d}}, p0/z, [x12, \\i + 1, mul vl]\n", "fmul z0.d, z0.d, z31.d\n",
+            "fmul z1.d, z1.d, z31.d\n", "stnt1d {{z0.d}}, p0, [x14, \\i, mul vl]\n",
+            "stnt1d {{z1.d}}, p0, [x14, \\i + 1, mul vl]\n"),
         end: "dmb ishst",
     }
 }
@@ -234,7 +291,12 @@ sve_stream! {
     add_nt(forward, 3) {
         start: "",
         turn: "",
-        each: concat!("ld1d {{z0.d}}, p0/z, [x12, \\i, mul vl]\n", "ld1d {{z1.d}}, p0/z, [x12, \\i + 1, mul vl]\n", "ld1d {{z2.d}}, p0/z, [x14, \\i, mul vl]\n", "ld1d {{z3.d}}, p0/z, [x14, \\i + 1, mul vl]\n", "fadd z0.d, z0.d, z2.d\n", "fadd z1.d, z1.d, z3.d\n", "stnt1d {{z0.d}}, p0, [x15, \\i, mul vl]\n", "stnt1d {{z1.d}}, p0, [x15, \\i + 1, mul vl]\n"),
+        each: concat!("ld1d {{z0.d}}, p0/z, [x12, \\i, mul vl]\n",
+            "ld1d {{z1.d}}, p0/z, [x12, \\i + 1, mul vl]\n",
+            "ld1d {{z2.d}}, p0/z, [x14, \\i, mul vl]\n",
+            "ld1d {{z3.d}}, p0/z, [x14, \\i + 1, mul vl]\n", "fadd z0.d, z0.d, z2.d\n",
+            "fadd z1.d, z1.d, z3.d\n", "stnt1d {{z0.d}}, p0, [x15, \\i, mul vl]\n",
+            "stnt1d {{z1.d}}, p0, [x15, \\i + 1, mul vl]\n"),
         end: "dmb ishst",
     }
 }
@@ -244,7 +306,13 @@ sve_stream! {
     triad_nt(forward, 3) {
         start: concat!("ldr x14, [x0, 64]\n", "mov z31.d, x14\n"),
         turn: "",
-        each: concat!("ld1d {{z0.d}}, p0/z, [x12, \\i, mul vl]\n", "ld1d {{z1.d}}, p0/z, [x12, \\i + 1, mul vl]\n", "ld1d {{z2.d}}, p0/z, [x14, \\i, mul vl]\n", "ld1d {{z3.d}}, p0/z, [x14, \\i + 1, mul vl]\n", "fmul z2.d, z2.d, z31.d\n", "fmul z3.d, z3.d, z31.d\n", "fadd z0.d, z0.d, z2.d\n", "fadd z1.d, z1.d, z3.d\n", "stnt1d {{z0.d}}, p0, [x15, \\i, mul vl]\n", "stnt1d {{z1.d}}, p0, [x15, \\i + 1, mul vl]\n"),
+        each: concat!("ld1d {{z0.d}}, p0/z, [x12, \\i, mul vl]\n",
+            "ld1d {{z1.d}}, p0/z, [x12, \\i + 1, mul vl]\n",
+            "ld1d {{z2.d}}, p0/z, [x14, \\i, mul vl]\n",
+            "ld1d {{z3.d}}, p0/z, [x14, \\i + 1, mul vl]\n", "fmul z2.d, z2.d, z31.d\n",
+            "fmul z3.d, z3.d, z31.d\n", "fadd z0.d, z0.d, z2.d\n", "fadd z1.d, z1.d, z3.d\n",
+            "stnt1d {{z0.d}}, p0, [x15, \\i, mul vl]\n",
+            "stnt1d {{z1.d}}, p0, [x15, \\i + 1, mul vl]\n"),
         end: "dmb ishst",
     }
 }
@@ -254,7 +322,8 @@ sve_stream! {
     read_reverse(backward, 1) {
         start: "",
         turn: "",
-        each: concat!("ld1d {{z1.d}}, p0/z, [x12, \\i + 1, mul vl]\n", "ld1d {{z0.d}}, p0/z, [x12, \\i, mul vl]\n"),
+        each: concat!("ld1d {{z1.d}}, p0/z, [x12, \\i + 1, mul vl]\n",
+            "ld1d {{z0.d}}, p0/z, [x12, \\i, mul vl]\n"),
         end: "",
     }
 }
@@ -264,7 +333,8 @@ sve_stream! {
     read_nt_reverse(backward, 1) {
         start: "",
         turn: "",
-        each: concat!("ldnt1d {{z1.d}}, p0/z, [x12, \\i + 1, mul vl]\n", "ldnt1d {{z0.d}}, p0/z, [x12, \\i, mul vl]\n"),
+        each: concat!("ldnt1d {{z1.d}}, p0/z, [x12, \\i + 1, mul vl]\n",
+            "ldnt1d {{z0.d}}, p0/z, [x12, \\i, mul vl]\n"),
         end: "",
     }
 }
@@ -274,7 +344,8 @@ sve_stream! {
     write_reverse(backward, 1) {
         start: concat!("ldr x14, [x0, 64]\n", "mov z31.d, x14\n"),
         turn: "",
-        each: concat!("st1d {{z31.d}}, p0, [x12, \\i + 1, mul vl]\n", "st1d {{z31.d}}, p0, [x12, \\i, mul vl]\n"),
+        each: concat!("st1d {{z31.d}}, p0, [x12, \\i + 1, mul vl]\n",
+            "st1d {{z31.d}}, p0, [x12, \\i, mul vl]\n"),
         end: "",
     }
 }
@@ -284,7 +355,8 @@ sve_stream! {
     write_nt_reverse(backward, 1) {
         start: concat!("ldr x14, [x0, 64]\n", "mov z31.d, x14\n"),
         turn: "",
-        each: concat!("stnt1d {{z31.d}}, p0, [x12, \\i + 1, mul vl]\n", "stnt1d {{z31.d}}, p0, [x12, \\i, mul vl]\n"),
+        each: concat!("stnt1d {{z31.d}}, p0, [x12, \\i + 1, mul vl]\n",
+            "stnt1d {{z31.d}}, p0, [x12, \\i, mul vl]\n"),
         end: "dmb ishst",
     }
 }
@@ -294,7 +366,10 @@ sve_stream! {
     copy_reverse(backward, 2) {
         start: "",
         turn: "",
-        each: concat!("ld1d {{z1.d}}, p0/z, [x12, \\i + 1, mul vl]\n", "ld1d {{z0.d}}, p0/z, [x12, \\i, mul vl]\n", "st1d {{z1.d}}, p0, [x14, \\i + 1, mul vl]\n", "st1d {{z0.d}}, p0, [x14, \\i, mul vl]\n"),
+        each: concat!("ld1d {{z1.d}}, p0/z, [x12, \\i + 1, mul vl]\n",
+            "ld1d {{z0.d}}, p0/z, [x12, \\i, mul vl]\n",
+            "st1d {{z1.d}}, p0, [x14, \\i + 1, mul vl]\n",
+            "st1d {{z0.d}}, p0, [x14, \\i, mul vl]\n"),
         end: "",
     }
 }
@@ -304,7 +379,10 @@ sve_stream! {
     copy_nt_reverse(backward, 2) {
         start: "",
         turn: "",
-        each: concat!("ld1d {{z1.d}}, p0/z, [x12, \\i + 1, mul vl]\n", "ld1d {{z0.d}}, p0/z, [x12, \\i, mul vl]\n", "stnt1d {{z1.d}}, p0, [x14, \\i + 1, mul vl]\n", "stnt1d {{z0.d}}, p0, [x14, \\i, mul vl]\n"),
+        each: concat!("ld1d {{z1.d}}, p0/z, [x12, \\i + 1, mul vl]\n",
+            "ld1d {{z0.d}}, p0/z, [x12, \\i, mul vl]\n",
+            "stnt1d {{z1.d}}, p0, [x14, \\i + 1, mul vl]\n",
+            "stnt1d {{z0.d}}, p0, [x14, \\i, mul vl]\n"),
         end: "dmb ishst",
     }
 }
@@ -364,7 +442,8 @@ sve_stream! {
     copy_nt_lines(lines, 2) {
         start: "",
         turn: "",
-        each: concat!("ld1d {{z0.d}}, p0/z, [x12, \\i, mul vl]\n", "stnt1d {{z0.d}}, p0, [x14, \\i, mul vl]\n"),
+        each: concat!("ld1d {{z0.d}}, p0/z, [x12, \\i, mul vl]\n",
+            "stnt1d {{z0.d}}, p0, [x14, \\i, mul vl]\n"),
         end: "dmb ishst",
     }
 }
@@ -374,7 +453,8 @@ sve_stream! {
     read_chunks(chunks, 1) {
         start: "",
         turn: "",
-        each: concat!("ld1d {{z0.d}}, p0/z, [x12, \\i, mul vl]\n", "ld1d {{z1.d}}, p0/z, [x12, \\i + 1, mul vl]\n"),
+        each: concat!("ld1d {{z0.d}}, p0/z, [x12, \\i, mul vl]\n",
+            "ld1d {{z1.d}}, p0/z, [x12, \\i + 1, mul vl]\n"),
         end: "",
     }
 }
@@ -384,7 +464,8 @@ sve_stream! {
     read_nt_chunks(chunks, 1) {
         start: "",
         turn: "",
-        each: concat!("ldnt1d {{z0.d}}, p0/z, [x12, \\i, mul vl]\n", "ldnt1d {{z1.d}}, p0/z, [x12, \\i + 1, mul vl]\n"),
+        each: concat!("ldnt1d {{z0.d}}, p0/z, [x12, \\i, mul vl]\n",
+            "ldnt1d {{z1.d}}, p0/z, [x12, \\i + 1, mul vl]\n"),
         end: "",
     }
 }
@@ -394,7 +475,8 @@ sve_stream! {
     write_chunks(chunks, 1) {
         start: concat!("ldr x14, [x0, 64]\n", "mov z31.d, x14\n"),
         turn: "",
-        each: concat!("st1d {{z31.d}}, p0, [x12, \\i, mul vl]\n", "st1d {{z31.d}}, p0, [x12, \\i + 1, mul vl]\n"),
+        each: concat!("st1d {{z31.d}}, p0, [x12, \\i, mul vl]\n",
+            "st1d {{z31.d}}, p0, [x12, \\i + 1, mul vl]\n"),
         end: "",
     }
 }
@@ -404,7 +486,8 @@ sve_stream! {
     write_nt_chunks(chunks, 1) {
         start: concat!("ldr x14, [x0, 64]\n", "mov z31.d, x14\n"),
         turn: "",
-        each: concat!("stnt1d {{z31.d}}, p0, [x12, \\i, mul vl]\n", "stnt1d {{z31.d}}, p0, [x12, \\i + 1, mul vl]\n"),
+        each: concat!("stnt1d {{z31.d}}, p0, [x12, \\i, mul vl]\n",
+            "stnt1d {{z31.d}}, p0, [x12, \\i + 1, mul vl]\n"),
         end: "dmb ishst",
     }
 }
@@ -414,7 +497,10 @@ sve_stream! {
     copy_chunks(chunks, 2) {
         start: "",
         turn: "",
-        each: concat!("ld1d {{z0.d}}, p0/z, [x12, \\i, mul vl]\n", "ld1d {{z1.d}}, p0/z, [x12, \\i + 1, mul vl]\n", "st1d {{z0.d}}, p0, [x14, \\i, mul vl]\n", "st1d {{z1.d}}, p0, [x14, \\i + 1, mul vl]\n"),
+        each: concat!("ld1d {{z0.d}}, p0/z, [x12, \\i, mul vl]\n",
+            "ld1d {{z1.d}}, p0/z, [x12, \\i + 1, mul vl]\n",
+            "st1d {{z0.d}}, p0, [x14, \\i, mul vl]\n",
+            "st1d {{z1.d}}, p0, [x14, \\i + 1, mul vl]\n"),
         end: "",
     }
 }
@@ -424,7 +510,10 @@ sve_stream! {
     copy_nt_chunks(chunks, 2) {
         start: "",
         turn: "",
-        each: concat!("ld1d {{z0.d}}, p0/z, [x12, \\i, mul vl]\n", "ld1d {{z1.d}}, p0/z, [x12, \\i + 1, mul vl]\n", "stnt1d {{z0.d}}, p0, [x14, \\i, mul vl]\n", "stnt1d {{z1.d}}, p0, [x14, \\i + 1, mul vl]\n"),
+        each: concat!("ld1d {{z0.d}}, p0/z, [x12, \\i, mul vl]\n",
+            "ld1d {{z1.d}}, p0/z, [x12, \\i + 1, mul vl]\n",
+            "stnt1d {{z0.d}}, p0, [x14, \\i, mul vl]\n",
+            "stnt1d {{z1.d}}, p0, [x14, \\i + 1, mul vl]\n"),
         end: "dmb ishst",
     }
 }

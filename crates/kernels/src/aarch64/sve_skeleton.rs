@@ -1,8 +1,8 @@
 //! The loops that the rows of SVE share, for all lengths of its vectors.
 //!
-//! One turn is 512 bytes at every length, without a nested loop: its body is unrolled for the shortest vectors, and
-//! longer ones leave it early, by branches that go the same way in every turn. Orders of lines and turns of fewer bytes have
-//! a loop for each number of vectors in one.
+//! One turn is 512 bytes at every length, without a nested loop: its body is unrolled for the
+//! shortest vectors, and longer ones leave it early, by branches that go the same way in every
+//! turn. Orders of lines and turns of fewer bytes have a loop for each number of vectors in one.
 
 /// Where the vectors of each stream are counted from: x12, x14, x15, x16.
 macro_rules! bases {
@@ -46,9 +46,8 @@ macro_rules! pairs {
 }
 pub(super) use pairs;
 
-/// One turn: `$turn` once, then `$each` for every pair of vectors of 512 bytes, or for every vector of eight lines or of a
-/// turn of fewer bytes.
-/// `x10` is the length of a vector.
+/// One turn: `$turn` once, then `$each` for every pair of vectors of 512 bytes, or for every vector
+/// of eight lines or of a turn of fewer bytes. `x10` is the length of a vector.
 macro_rules! sve_turn {
     (forward, $streams:tt, $turn:expr, $each:expr) => {
         concat!(
@@ -94,10 +93,18 @@ macro_rules! sve_turn {
         concat!(bases!($streams), pairs!($at, $each))
     };
     (unrolled_twice, $streams:tt, $at:literal, $each:expr) => {
-        concat!(sve_turn!(unrolled, $streams, $at, $each), advance!($streams, "8"), pairs!($at, $each))
+        concat!(
+            sve_turn!(unrolled, $streams, $at, $each),
+            advance!($streams, "8"),
+            pairs!($at, $each)
+        )
     };
     (chunks, $streams:tt, $turn:expr, $each:expr) => {
-        concat!("ldr w4, [x7]\n", "add x4, x1, x4, lsl 3\n", sve_turn!(forward, $streams, $turn, $each))
+        concat!(
+            "ldr w4, [x7]\n",
+            "add x4, x1, x4, lsl 3\n",
+            sve_turn!(forward, $streams, $turn, $each)
+        )
     };
     (lines, $streams:tt, $at:literal, $each:expr) => {
         concat!(
@@ -117,10 +124,10 @@ pub(super) use sve_turn;
 
 /// A streaming kernel of SVE: as the `stream!` of the other sets, with these differences.
 ///
-/// Clobbers also: p0 and what of the vector registers lies beyond their low 64 bits, except v8 to v15's low halves; all
-/// the caller's to save.
-/// In a row `\i` is the first of two vectors, counted from the streams' bases x12, x14, x15, x16 (a row by lines or of
-/// fewer bytes a turn: the one vector), and p0 tells which elements of 64 bits are worked on: all, or those of a line or turn
+/// Clobbers also: p0 and what of the vector registers lies beyond their low 64 bits, except v8 to
+/// v15's low halves; all the caller's to save. In a row `\i` is the first of two vectors, counted
+/// from the streams' bases x12, x14, x15, x16 (a row by lines or of fewer bytes a turn: the one
+/// vector), and p0 tells which elements of 64 bits are worked on: all, or those of a line or turn
 /// where a vector is longer.
 macro_rules! sve_stream {
     ($(#[$doc:meta])* $name:ident(lines, $streams:tt) {
@@ -188,7 +195,8 @@ macro_rules! sve_stream {
                 "tbnz x10, 5, 5f\n",
                 "tbnz x10, 6, 6f\n",
                 "b 7f\n",
-                sve_stream!(@loop "2", step!(unrolled_128), sve_turn!(unrolled, $streams, "0,1,2,3,4,5,6,7", $each)),
+                sve_stream!(@loop "2", step!(unrolled_128), sve_turn!(unrolled, $streams,
+                    "0,1,2,3,4,5,6,7", $each)),
                 "b 4f\n",
                 sve_stream!(@loop "5", step!(unrolled_128), sve_turn!(unrolled, $streams, "0,1,2,3", $each)),
                 "b 4f\n",
@@ -217,9 +225,11 @@ macro_rules! sve_stream {
                 "tbnz x10, 6, 6f\n",
                 "tbnz x10, 7, 7f\n",
                 "b 9f\n",
-                sve_stream!(@loop "2", step!(unrolled_256), sve_turn!(unrolled_twice, $streams, "0,1,2,3,4,5,6,7", $each)),
+                sve_stream!(@loop "2", step!(unrolled_256), sve_turn!(unrolled_twice, $streams,
+                    "0,1,2,3,4,5,6,7", $each)),
                 "b 4f\n",
-                sve_stream!(@loop "5", step!(unrolled_256), sve_turn!(unrolled, $streams, "0,1,2,3,4,5,6,7", $each)),
+                sve_stream!(@loop "5", step!(unrolled_256), sve_turn!(unrolled, $streams,
+                    "0,1,2,3,4,5,6,7", $each)),
                 "b 4f\n",
                 sve_stream!(@loop "6", step!(unrolled_256), sve_turn!(unrolled, $streams, "0,1,2,3", $each)),
                 "b 4f\n",

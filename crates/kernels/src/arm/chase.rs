@@ -6,9 +6,11 @@ use core::arch::naked_asm;
 use core::mem::offset_of;
 
 // The offsets in the skeleton.
-const _: () = assert!(offset_of!(ChaseCall, blocks) == 128 && offset_of!(ChaseCall, payload) == 132);
+const _: () =
+    assert!(offset_of!(ChaseCall, blocks) == 128 && offset_of!(ChaseCall, payload) == 132);
 
-/// The hop of a walker in register `\r`, then of one whose position is `\place` in the call, with and without payload.
+/// The hop of a walker in register `\r`, then of one whose position is `\place` in the call, with
+/// and without payload.
 macro_rules! hop {
     (register) => {
         ".if {payload}\n ldr r14, [\\r, #8]\n ldr \\r, [\\r]\n add r2, r2, r14\n .else\n ldr \\r, [\\r]\n .endif"
@@ -35,13 +37,14 @@ macro_rules! each_walker {
 
 /// A pointer chase: `fn(&mut ChaseCall)`.
 ///
-/// In: `r0` = `ChaseCall`. Out: positions and payload in the call.
-/// Clobbers: r0 to r3, r12, flags; r4 to r11 and lr are put back.
-/// Memory: reads 4 bytes at each node, with payload 4 more, 8 bytes behind them; the positions of walkers from the tenth
-/// on lie in the call, which the store buffer forwards (a few cycles a hop more, far below a miss).
-/// Timed: the hops; those of one walker each need the one before.
+/// In: `r0` = `ChaseCall`. Out: positions and payload in the call. Clobbers: r0 to r3, r12, flags;
+/// r4 to r11 and lr are put back. Memory: reads 4 bytes at each node, with payload 4 more, 8 bytes
+/// behind them; the positions of walkers from the tenth on lie in the call, which the store buffer
+/// forwards (a few cycles a hop more, far below a miss). Timed: the hops; those of one walker each
+/// need the one before.
 ///
-/// r1 counts, r2 adds up, r3 and r14 hold a position from the call and a payload; the others are walkers.
+/// r1 counts, r2 adds up, r3 and r14 hold a position from the call and a payload; the others are
+/// walkers.
 #[unsafe(naked)]
 unsafe extern "C" fn chase<const WALKERS: usize, const PAYLOAD: usize>(call: &mut ChaseCall) {
     naked_asm!(

@@ -6,7 +6,8 @@ use core::mem::offset_of;
 use host::cpu;
 
 // The offsets in the skeleton.
-const _: () = assert!(offset_of!(InstructionCall, turns) == 0 && offset_of!(InstructionCall, scratch) == 4);
+const _: () =
+    assert!(offset_of!(InstructionCall, turns) == 0 && offset_of!(InstructionCall, scratch) == 4);
 
 /// General registers, and words of the scratch memory.
 macro_rules! general {
@@ -27,14 +28,15 @@ macro_rules! doubles {
     };
 }
 
-/// An instruction kernel: `fn(&mut InstructionCall)`. A turn does `$each` with `\r` going through the eight numbers of
-/// `$at`, four times over: 32 times in all.
+/// An instruction kernel: `fn(&mut InstructionCall)`. A turn does `$each` with `\r` going through
+/// the eight numbers of `$at`, four times over: 32 times in all.
 ///
-/// In: `r0` = `InstructionCall`. Clobbers: r0 to r3, r12, flags, d0 to d7, d16 to d31; r4 to r11 and lr are put back.
-/// Memory: the scratch memory at `r2`, and 128 bytes of stack below the caller's, where the row pushes or pops.
-/// Timed: the instructions; a count and a branch per turn.
+/// In: `r0` = `InstructionCall`. Clobbers: r0 to r3, r12, flags, d0 to d7, d16 to d31; r4 to r11
+/// and lr are put back. Memory: the scratch memory at `r2`, and 128 bytes of stack below the
+/// caller's, where the row pushes or pops. Timed: the instructions; a count and a branch per turn.
 ///
-/// In a row `r2` is the scratch memory, r3 to r12 and the vector registers are free; `turn` is done once per turn.
+/// In a row `r2` is the scratch memory, r3 to r12 and the vector registers are free; `turn` is done
+/// once per turn.
 macro_rules! instruction {
     ($(#[$doc:meta])* $name:ident($at:ident) {
         start: $start:expr, turn: $turn:expr, each: $each:expr, end: $end:expr $(,)?
@@ -106,7 +108,8 @@ instruction! {
 }
 instruction! {
     /// Each multiplies the product before.
-    multiply_latency(general) { start: "mov r3, #3\n mov r12, #5", turn: "", each: "mul r3, r3, r12", end: "" }
+    multiply_latency(general) { start: "mov r3, #3\n mov r12, #5", turn: "",
+        each: "mul r3, r3, r12", end: "" }
 }
 
 // Memory.
@@ -128,7 +131,8 @@ instruction! {
 }
 instruction! {
     /// Eight words.
-    increment_memory_throughput(general), "ldr r\\r, [r2, #4 * \\r]\n add r\\r, r\\r, #1\n str r\\r, [r2, #4 * \\r]"
+    increment_memory_throughput(general),
+        "ldr r\\r, [r2, #4 * \\r]\n add r\\r, r\\r, #1\n str r\\r, [r2, #4 * \\r]"
 }
 instruction! {
     /// One word.
@@ -136,7 +140,8 @@ instruction! {
 }
 instruction! {
     /// 32 of them; the stack pointer is put back once per turn.
-    push(general) { start: "sub sp, sp, #128", turn: "add sp, sp, #128", each: "push {{r3}}", end: "add sp, sp, #128" }
+    push(general) { start: "sub sp, sp, #128", turn: "add sp, sp, #128", each: "push {{r3}}",
+        end: "add sp, sp, #128" }
 }
 instruction! {
     /// 32 of them, of stack that nobody wrote; the stack pointer is lowered once per turn.
@@ -242,18 +247,25 @@ instruction! {
 }
 
 /// Why there is no other latency.
-const ONE_WAY: InstructionRow =
-    InstructionRow::Unsupported("a chain of them needs a way back to the other registers: see to-vector-and-back");
-const THROUGH_STACK: InstructionRow =
-    InstructionRow::Unsupported("one waits for another only through the stack pointer: see push-pop");
-const NO_RESULT: InstructionRow = InstructionRow::Unsupported("a fence has no result that another could wait for");
-const NO_STRING_LOAD: [InstructionRow; 2] = [InstructionRow::Unsupported("there is no string load"); 2];
-const NARROW: [InstructionRow; 2] = [InstructionRow::Unsupported("general registers have 32 bits"); 2];
-const NOT_THIS_WIDE: [InstructionRow; 2] = [InstructionRow::Unsupported("vectors have 128 bits"); 2];
+const ONE_WAY: InstructionRow = InstructionRow::Unsupported(
+    "a chain of them needs a way back to the other registers: see to-vector-and-back",
+);
+const THROUGH_STACK: InstructionRow = InstructionRow::Unsupported(
+    "one waits for another only through the stack pointer: see push-pop",
+);
+const NO_RESULT: InstructionRow =
+    InstructionRow::Unsupported("a fence has no result that another could wait for");
+const NO_STRING_LOAD: [InstructionRow; 2] =
+    [InstructionRow::Unsupported("there is no string load"); 2];
+const NARROW: [InstructionRow; 2] =
+    [InstructionRow::Unsupported("general registers have 32 bits"); 2];
+const NOT_THIS_WIDE: [InstructionRow; 2] =
+    [InstructionRow::Unsupported("vectors have 128 bits"); 2];
 const NO_LOAD_FENCE: [InstructionRow; 2] =
     [InstructionRow::Unsupported("Armv7 has no fence for loads only: see fence-full"); 2];
-const NO_LOCKED_FENCE: [InstructionRow; 2] =
-    [InstructionRow::Unsupported("atomic operations of Armv7 order nothing by themselves: see fence-full"); 2];
+const NO_LOCKED_FENCE: [InstructionRow; 2] = [InstructionRow::Unsupported(
+    "atomic operations of Armv7 order nothing by themselves: see fence-full",
+); 2];
 
 /// Whether there is Advanced SIMD: bit 12 of what the kernel tells every program (Linux,
 /// arch/arm/include/uapi/asm/hwcap.h).
@@ -284,18 +296,42 @@ pub(crate) static INSTRUCTIONS: InstructionRows = InstructionRows {
         row!(move_throughput, "mov r4, r3"),
         InstructionRow::Code(move_latency, 2 * PER_TURN, "mov r3, r12"),
     ],
-    add: [row!(add_throughput, "add r4, r3, r12"), row!(add_latency, "add r3, r3, r12")],
-    increment: [row!(increment_throughput, "add r4, r3, #1"), row!(increment_latency, "add r3, r3, #1")],
-    multiply: [row!(multiply_throughput, "mul r4, r3, r12"), row!(multiply_latency, "mul r3, r3, r12")],
-    load: [row!(load_throughput, "ldr r4, [r2]"), row!(load_latency, "ldr r2, [r2]")],
-    store: [row!(store_throughput, "str r3, [r2]"), row!(store_latency, "str r3, [r2]; ldr r3, [r2]")],
+    add: [
+        row!(add_throughput, "add r4, r3, r12"),
+        row!(add_latency, "add r3, r3, r12"),
+    ],
+    increment: [
+        row!(increment_throughput, "add r4, r3, #1"),
+        row!(increment_latency, "add r3, r3, #1"),
+    ],
+    multiply: [
+        row!(multiply_throughput, "mul r4, r3, r12"),
+        row!(multiply_latency, "mul r3, r3, r12"),
+    ],
+    load: [
+        row!(load_throughput, "ldr r4, [r2]"),
+        row!(load_latency, "ldr r2, [r2]"),
+    ],
+    store: [
+        row!(store_throughput, "str r3, [r2]"),
+        row!(store_latency, "str r3, [r2]; ldr r3, [r2]"),
+    ],
     increment_memory: [
-        row!(increment_memory_throughput, "ldr r4, [r2]; add r4, r4, #1; str r4, [r2]"),
-        row!(increment_memory_latency, "ldr r3, [r2]; add r3, r3, #1; str r3, [r2]"),
+        row!(
+            increment_memory_throughput,
+            "ldr r4, [r2]; add r4, r4, #1; str r4, [r2]"
+        ),
+        row!(
+            increment_memory_latency,
+            "ldr r3, [r2]; add r3, r3, #1; str r3, [r2]"
+        ),
     ],
     push: [row!(push, "push {r3}"), THROUGH_STACK],
     pop: [row!(pop, "pop {r4}"), THROUGH_STACK],
-    push_pop: [row!(push_pop_throughput, "push {r3}; pop {r4}"), row!(push_pop_latency, "push {r3}; pop {r3}")],
+    push_pop: [
+        row!(push_pop_throughput, "push {r3}; pop {r4}"),
+        row!(push_pop_latency, "push {r3}; pop {r3}"),
+    ],
     load_string_8: NO_STRING_LOAD,
     load_string_16: NO_STRING_LOAD,
     load_string_32: NO_STRING_LOAD,
@@ -308,12 +344,18 @@ pub(crate) static INSTRUCTIONS: InstructionRows = InstructionRows {
         row!(to_and_back_throughput, "vmov s4, r3; vmov r4, s4"),
         row!(to_and_back_latency, "vmov s0, r3; vmov r3, s0"),
     ],
-    insert_8: [neon_row!(insert_8_throughput, "vmov.8 d1[1], r3"), neon_row!(insert_8_latency, "vmov.8 d0[1], r3")],
+    insert_8: [
+        neon_row!(insert_8_throughput, "vmov.8 d1[1], r3"),
+        neon_row!(insert_8_latency, "vmov.8 d0[1], r3"),
+    ],
     insert_16: [
         neon_row!(insert_16_throughput, "vmov.16 d1[1], r3"),
         neon_row!(insert_16_latency, "vmov.16 d0[1], r3"),
     ],
-    insert_32: [row!(insert_32_throughput, "vmov.32 d1[1], r3"), row!(insert_32_latency, "vmov.32 d0[1], r3")],
+    insert_32: [
+        row!(insert_32_throughput, "vmov.32 d1[1], r3"),
+        row!(insert_32_latency, "vmov.32 d0[1], r3"),
+    ],
     insert_64: NARROW,
     extract_8: [neon_row!(extract_8, "vmov.u8 r4, d0[1]"), ONE_WAY],
     extract_16: [neon_row!(extract_16, "vmov.u16 r4, d0[1]"), ONE_WAY],

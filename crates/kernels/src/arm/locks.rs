@@ -1,7 +1,7 @@
 //! Locks and hand-offs of Armv7.
 //!
-//! Atomic operations acquire and release, by `dmb ish` before and after them, as compilers write them for the standard
-//! library's defaults.
+//! Atomic operations acquire and release, by `dmb ish` before and after them, as compilers write
+//! them for the standard library's defaults.
 
 use crate::handoff::{HandOffCall, HandOffRows};
 use crate::locks::{LockCall, LockSet};
@@ -13,7 +13,8 @@ const _: () = assert!(offset_of!(LockCall, word) == 0 && offset_of!(LockCall, tu
 const _: () = assert!(offset_of!(LockCall, inside) == 8 && offset_of!(LockCall, between) == 12);
 const _: () = assert!(offset_of!(LockCall, vain) == 16);
 const _: () = assert!(offset_of!(HandOffCall, word) == 0 && offset_of!(HandOffCall, expected) == 4);
-const _: () = assert!(offset_of!(HandOffCall, turns) == 8 && offset_of!(HandOffCall, patience) == 12);
+const _: () =
+    assert!(offset_of!(HandOffCall, turns) == 8 && offset_of!(HandOffCall, patience) == 12);
 
 /// `count` dependent additions, one a turn: `fn(count)`, at least 1.
 ///
@@ -37,22 +38,27 @@ pub(crate) unsafe extern "C" fn work(count: usize) {
 /// Further tries, counted, on a line of their own. `$try` jumps to 7 where it was vain.
 macro_rules! again {
     ($try:expr) => {
-        concat!(".p2align 6, 0xcc\n7: add r9, r9, #1\n isb\n ", $try, "\n b 8b")
+        concat!(
+            ".p2align 6, 0xcc\n7: add r9, r9, #1\n isb\n ",
+            $try,
+            "\n b 8b"
+        )
     };
 }
 
 /// A lock kernel: `fn(&mut LockCall)`.
 ///
-/// In: `r0` = `LockCall`. Out: `vain` in the call. Clobbers: r1 to r3, r12, flags; r4 to r11 are put back.
-/// In a row `r2` is the word's address, `r9` counts vain tries, r7, r8, r11, r12 and lr are free. Where the first try may be
-/// vain, `take` jumps to 7 in `again`, which ends by a jump back to 8, behind the try.
-/// Timed: the operation, the additions inside and between, one compare and branch for each.
+/// In: `r0` = `LockCall`. Out: `vain` in the call. Clobbers: r1 to r3, r12, flags; r4 to r11 are
+/// put back. In a row `r2` is the word's address, `r9` counts vain tries, r7, r8, r11, r12 and lr
+/// are free. Where the first try may be vain, `take` jumps to 7 in `again`, which ends by a jump
+/// back to 8, behind the try. Timed: the operation, the additions inside and between, one compare
+/// and branch for each.
 ///
-/// The loops of additions come first in the line that the loop starts on, and `again` starts on a line of its own: no short
-/// loop straddles two. The first operation enters at 2.
+/// The loops of additions come first in the line that the loop starts on, and `again` starts on a
+/// line of its own: no short loop straddles two. The first operation enters at 2.
 ///
-/// A vain try is followed by `isb`: it waits for tens of cycles, as `pause` does on x86, where `yield` does nothing on
-/// processors without hardware threads.
+/// A vain try is followed by `isb`: it waits for tens of cycles, as `pause` does on x86, where
+/// `yield` does nothing on processors without hardware threads.
 macro_rules! lock_kernel {
     ($(#[$doc:meta])* $name:ident, $take:expr, $give:expr, $again:expr) => {
         $(#[$doc])*
@@ -130,8 +136,8 @@ lock_kernel! {
 }
 
 lock_kernel! {
-    /// Exchange 1 for the lock by load and store exclusive; while it is taken, look at it. The fence after taking it and
-    /// that before giving it back keep the guarded accesses between them.
+    /// Exchange 1 for the lock by load and store exclusive; while it is taken, look at it. The
+    /// fence after taking it and that before giving it back keep the guarded accesses between them.
     spin_lock,
     concat!(
         "mov r12, #1\n ldrex r11, [r2]\n cmp r11, #0\n bne 7f\n strex r8, r12, [r2]\n cmp r8, #0\n bne 7f\n",
@@ -163,10 +169,11 @@ pub(crate) static LOCK_SETS: [LockSet; 1] = [LockSet {
 
 /// A hand-off: `fn(&mut HandOffCall)`.
 ///
-/// In: `r0` = `HandOffCall`. Out: `expected` and `turns` in the call. Clobbers: r1 to r3, r12, flags; r4 to r11 are put
-/// back. In a row `r2` is the word's address, `r6` the value waited for, `r8` the answer, r11 and r12 are free. A row jumps
-/// to 3 when the value is not there yet. The store depends on the branch before it, and so cannot pass the load: no fence
-/// is needed, since the word is all that is handed over.
+/// In: `r0` = `HandOffCall`. Out: `expected` and `turns` in the call. Clobbers: r1 to r3, r12,
+/// flags; r4 to r11 are put back. In a row `r2` is the word's address, `r6` the value waited for,
+/// `r8` the answer, r11 and r12 are free. A row jumps to 3 when the value is not there yet. The
+/// store depends on the branch before it, and so cannot pass the load: no fence is needed, since
+/// the word is all that is handed over.
 macro_rules! handoff {
     ($(#[$doc:meta])* $name:ident, $body:expr) => {
         $(#[$doc])*
@@ -220,5 +227,8 @@ handoff! {
 }
 
 /// The hand-offs of Armv7.
-pub(crate) static HANDOFF: HandOffRows =
-    HandOffRows { store_load, compare_and_swap: swap_when_equal, exchange: exchange_when_equal };
+pub(crate) static HANDOFF: HandOffRows = HandOffRows {
+    store_load,
+    compare_and_swap: swap_when_equal,
+    exchange: exchange_when_equal,
+};

@@ -30,9 +30,11 @@ const NO_NON_TEMPORAL: Row = Row::Unsupported("Armv7 has no non-temporal loads a
 const NO_DOUBLES: Row = Row::Unsupported("NEON of Armv7 has no doubles: see the scalar set");
 const NO_STRING: Row = Row::Unsupported("Armv7 has no string instructions");
 const NO_ZEROING: Row = Row::Unsupported("Armv7 has no instruction that zeroes a cache line");
-const CHOSEN_BY_THE_LIBRARY: Row = Row::Unsupported("the C library chooses its registers itself: see the scalar set");
+const CHOSEN_BY_THE_LIBRARY: Row =
+    Row::Unsupported("the C library chooses its registers itself: see the scalar set");
 
-/// By rising width. One word of each line is one load of a general register in both: a wider one would load more.
+/// By rising width. One word of each line is one load of a general register in both: a wider one
+/// would load more.
 pub(super) static SETS: [Set; 2] = [
     Set {
         id: SetId::Scalar,

@@ -1,4 +1,5 @@
-//! The streaming rows of Armv7 in the 128-bit registers of Advanced SIMD (NEON), two to an instruction.
+//! The streaming rows of Armv7 in the 128-bit registers of Advanced SIMD (NEON), two to an
+//! instruction.
 
 use super::skeleton::{enter, leave, step, stream, turn};
 
@@ -43,9 +44,12 @@ stream! {
     read_sum(forward) {
         start: concat!("vmov.i64 q8, #0\n", "vmov.i64 q9, #0\n", "vmov.i64 q10, #0\n", "vmov.i64 q11, #0\n"),
         turn: "",
-        each: concat!("vld1.64 {{d0-d3}}, [r0:256]!\n", "vld1.64 {{d4-d7}}, [r0:256]!\n", "vadd.i64 q8, q8, q0\n", "vadd.i64 q9, q9, q1\n", "vadd.i64 q10, q10, q2\n", "vadd.i64 q11, q11, q3\n"),
+        each: concat!("vld1.64 {{d0-d3}}, [r0:256]!\n", "vld1.64 {{d4-d7}}, [r0:256]!\n",
+            "vadd.i64 q8, q8, q0\n", "vadd.i64 q9, q9, q1\n", "vadd.i64 q10, q10, q2\n",
+            "vadd.i64 q11, q11, q3\n"),
         at: times_8!(),
-        end: concat!("vadd.i64 q8, q8, q9\n", "vadd.i64 q10, q10, q11\n", "vadd.i64 q8, q8, q10\n", "vadd.i64 d16, d16, d17\n", "vstr d16, [r3, #40]\n"),
+        end: concat!("vadd.i64 q8, q8, q9\n", "vadd.i64 q10, q10, q11\n", "vadd.i64 q8, q8, q10\n",
+            "vadd.i64 d16, d16, d17\n", "vstr d16, [r3, #40]\n"),
     }
 }
 
@@ -54,7 +58,8 @@ stream! {
     read_prefetch(forward) {
         start: "ldr r14, [r10, #24]",
         turn: "add r12, r0, r14",
-        each: concat!("pld [r12, #\\d]\n", "vld1.64 {{d0-d3}}, [r0:256]!\n", "vld1.64 {{d0-d3}}, [r0:256]!\n"),
+        each: concat!("pld [r12, #\\d]\n", "vld1.64 {{d0-d3}}, [r0:256]!\n",
+            "vld1.64 {{d0-d3}}, [r0:256]!\n"),
         at: lines!(),
         end: "",
     }
@@ -65,7 +70,8 @@ stream! {
     read_4(forward) {
         start: "",
         turn: concat!("add r12, r0, r14\n", "add r11, r12, r14\n", "add r10, r11, r14\n"),
-        each: concat!("vld1.64 {{d0-d3}}, [r0:256]!\n", "vld1.64 {{d0-d3}}, [r12:256]!\n", "vld1.64 {{d0-d3}}, [r11:256]!\n", "vld1.64 {{d0-d3}}, [r10:256]!\n"),
+        each: concat!("vld1.64 {{d0-d3}}, [r0:256]!\n", "vld1.64 {{d0-d3}}, [r12:256]!\n",
+            "vld1.64 {{d0-d3}}, [r11:256]!\n", "vld1.64 {{d0-d3}}, [r10:256]!\n"),
         at: times_16!(),
         end: "",
     }
@@ -131,7 +137,8 @@ stream! {
     update(forward) {
         start: concat!("vldr d16, [r10, #32]\n", "vmov d17, d16\n"),
         turn: "",
-        each: concat!("vld1.64 {{d0-d3}}, [r0:256]\n", "veor q0, q0, q8\n", "veor q1, q1, q8\n", "vst1.64 {{d0-d3}}, [r0:256]!\n"),
+        each: concat!("vld1.64 {{d0-d3}}, [r0:256]\n", "veor q0, q0, q8\n", "veor q1, q1, q8\n",
+            "vst1.64 {{d0-d3}}, [r0:256]!\n"),
         at: times_16!(),
         end: "",
     }
@@ -142,7 +149,8 @@ stream! {
     copy(forward) {
         start: "",
         turn: "add r12, r0, r14",
-        each: concat!("vld1.64 {{d0-d3}}, [r0:256]!\n", "vld1.64 {{d4-d7}}, [r0:256]!\n", "vst1.64 {{d0-d3}}, [r12:256]!\n", "vst1.64 {{d4-d7}}, [r12:256]!\n"),
+        each: concat!("vld1.64 {{d0-d3}}, [r0:256]!\n", "vld1.64 {{d4-d7}}, [r0:256]!\n",
+            "vst1.64 {{d0-d3}}, [r12:256]!\n", "vst1.64 {{d4-d7}}, [r12:256]!\n"),
         at: times_8!(),
         end: "",
     }
@@ -153,7 +161,8 @@ stream! {
     copy_unroll_128(unrolled_128) {
         start: "",
         turn: "add r12, r0, r14",
-        each: concat!("vld1.64 {{d0-d3}}, [r0:256]!\n", "vld1.64 {{d4-d7}}, [r0:256]!\n", "vst1.64 {{d0-d3}}, [r12:256]!\n", "vst1.64 {{d4-d7}}, [r12:256]!\n"),
+        each: concat!("vld1.64 {{d0-d3}}, [r0:256]!\n", "vld1.64 {{d4-d7}}, [r0:256]!\n",
+            "vst1.64 {{d0-d3}}, [r12:256]!\n", "vst1.64 {{d4-d7}}, [r12:256]!\n"),
         at: times_2!(),
         end: "",
     }
@@ -186,7 +195,8 @@ stream! {
     copy_reverse(backward) {
         start: "",
         turn: "add r12, r0, r14",
-        each: concat!("vldmdb r0!, {{d0-d3}}\n", "vldmdb r0!, {{d4-d7}}\n", "vstmdb r12!, {{d0-d3}}\n", "vstmdb r12!, {{d4-d7}}\n"),
+        each: concat!("vldmdb r0!, {{d0-d3}}\n", "vldmdb r0!, {{d4-d7}}\n",
+            "vstmdb r12!, {{d0-d3}}\n", "vstmdb r12!, {{d4-d7}}\n"),
         at: times_8!(),
         end: "",
     }
@@ -219,7 +229,8 @@ stream! {
     copy_lines(lines) {
         start: "",
         turn: "add r12, r0, r14",
-        each: concat!("vld1.64 {{d0-d3}}, [r0:256]!\n", "vld1.64 {{d4-d7}}, [r0:256]!\n", "vst1.64 {{d0-d3}}, [r12:256]!\n", "vst1.64 {{d4-d7}}, [r12:256]!\n"),
+        each: concat!("vld1.64 {{d0-d3}}, [r0:256]!\n", "vld1.64 {{d4-d7}}, [r0:256]!\n",
+            "vst1.64 {{d0-d3}}, [r12:256]!\n", "vst1.64 {{d4-d7}}, [r12:256]!\n"),
         at: "0",
         end: "",
     }
@@ -252,7 +263,8 @@ stream! {
     copy_chunks(chunks) {
         start: "",
         turn: "add r12, r0, r14",
-        each: concat!("vld1.64 {{d0-d3}}, [r0:256]!\n", "vld1.64 {{d4-d7}}, [r0:256]!\n", "vst1.64 {{d0-d3}}, [r12:256]!\n", "vst1.64 {{d4-d7}}, [r12:256]!\n"),
+        each: concat!("vld1.64 {{d0-d3}}, [r0:256]!\n", "vld1.64 {{d4-d7}}, [r0:256]!\n",
+            "vst1.64 {{d0-d3}}, [r12:256]!\n", "vst1.64 {{d4-d7}}, [r12:256]!\n"),
         at: times_8!(),
         end: "",
     }

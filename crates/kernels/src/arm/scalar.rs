@@ -1,5 +1,5 @@
-//! The streaming rows of Armv7 in general registers, several to an instruction; doubles in the scalar floating-point
-//! registers.
+//! The streaming rows of Armv7 in general registers, several to an instruction; doubles in the
+//! scalar floating-point registers.
 
 use super::skeleton::{enter, leave, step, stream, turn};
 
@@ -44,7 +44,8 @@ stream! {
     read_sum(forward) {
         start: concat!("mov r8, #0\n", "mov r9, #0\n", "mov r10, #0\n", "mov r11, #0\n"),
         turn: "",
-        each: concat!("ldmia r0!, {{r4-r7}}\n", "adds r8, r8, r4\n", "adc r9, r9, r5\n", "adds r10, r10, r6\n", "adc r11, r11, r7\n"),
+        each: concat!("ldmia r0!, {{r4-r7}}\n", "adds r8, r8, r4\n", "adc r9, r9, r5\n",
+            "adds r10, r10, r6\n", "adc r11, r11, r7\n"),
         at: times_32!(),
         end: concat!("adds r8, r8, r10\n", "adc r9, r9, r11\n", "str r8, [r3, #40]\n", "str r9, [r3, #44]\n"),
     }
@@ -66,7 +67,8 @@ stream! {
     read_4(forward) {
         start: "",
         turn: concat!("add r12, r0, r14\n", "add r11, r12, r14\n", "add r10, r11, r14\n"),
-        each: concat!("ldmia r0!, {{r4-r7}}\n", "ldmia r12!, {{r4-r7}}\n", "ldmia r11!, {{r4-r7}}\n", "ldmia r10!, {{r4-r7}}\n"),
+        each: concat!("ldmia r0!, {{r4-r7}}\n", "ldmia r12!, {{r4-r7}}\n",
+            "ldmia r11!, {{r4-r7}}\n", "ldmia r10!, {{r4-r7}}\n"),
         at: times_32!(),
         end: "",
     }
@@ -130,7 +132,8 @@ stream! {
 stream! {
     /// Stores of eight registers.
     write(forward) {
-        start: concat!("ldr r4, [r10, #32]\n", "ldr r5, [r10, #36]\n", "mov r6, r4\n", "mov r7, r5\n", "mov r8, r4\n", "mov r9, r5\n", "mov r10, r4\n", "mov r11, r5\n"),
+        start: concat!("ldr r4, [r10, #32]\n", "ldr r5, [r10, #36]\n", "mov r6, r4\n",
+            "mov r7, r5\n", "mov r8, r4\n", "mov r9, r5\n", "mov r10, r4\n", "mov r11, r5\n"),
         turn: "",
         each: "stmia r0!, {{r4-r11}}",
         at: times_16!(),
@@ -141,7 +144,8 @@ stream! {
 stream! {
     /// Stores of eight registers, two lines a turn.
     write_unroll_128(unrolled_128) {
-        start: concat!("ldr r4, [r10, #32]\n", "ldr r5, [r10, #36]\n", "mov r6, r4\n", "mov r7, r5\n", "mov r8, r4\n", "mov r9, r5\n", "mov r10, r4\n", "mov r11, r5\n"),
+        start: concat!("ldr r4, [r10, #32]\n", "ldr r5, [r10, #36]\n", "mov r6, r4\n",
+            "mov r7, r5\n", "mov r8, r4\n", "mov r9, r5\n", "mov r10, r4\n", "mov r11, r5\n"),
         turn: "",
         each: "stmia r0!, {{r4-r11}}",
         at: times_4!(),
@@ -154,7 +158,9 @@ stream! {
     update(forward) {
         start: concat!("ldr r12, [r10, #32]\n", "ldr r14, [r10, #36]\n"),
         turn: "",
-        each: concat!("ldmia r0, {{r4-r11}}\n", "eor r4, r4, r12\n", "eor r5, r5, r14\n", "eor r6, r6, r12\n", "eor r7, r7, r14\n", "eor r8, r8, r12\n", "eor r9, r9, r14\n", "eor r10, r10, r12\n", "eor r11, r11, r14\n", "stmia r0!, {{r4-r11}}\n"),
+        each: concat!("ldmia r0, {{r4-r11}}\n", "eor r4, r4, r12\n", "eor r5, r5, r14\n",
+            "eor r6, r6, r12\n", "eor r7, r7, r14\n", "eor r8, r8, r12\n", "eor r9, r9, r14\n",
+            "eor r10, r10, r12\n", "eor r11, r11, r14\n", "stmia r0!, {{r4-r11}}\n"),
         at: times_16!(),
         end: "",
     }
@@ -187,7 +193,8 @@ stream! {
     scale(forward) {
         start: "vldr d7, [r10, #32]",
         turn: "add r12, r0, r14",
-        each: concat!("vldmia r0!, {{d0-d3}}\n", "vmul.f64 d0, d0, d7\n", "vmul.f64 d1, d1, d7\n", "vmul.f64 d2, d2, d7\n", "vmul.f64 d3, d3, d7\n", "vstmia r12!, {{d0-d3}}\n"),
+        each: concat!("vldmia r0!, {{d0-d3}}\n", "vmul.f64 d0, d0, d7\n", "vmul.f64 d1, d1, d7\n",
+            "vmul.f64 d2, d2, d7\n", "vmul.f64 d3, d3, d7\n", "vstmia r12!, {{d0-d3}}\n"),
         at: times_16!(),
         end: "",
     }
@@ -198,7 +205,9 @@ stream! {
     add(forward) {
         start: "",
         turn: concat!("add r12, r0, r14\n", "add r11, r12, r14\n"),
-        each: concat!("vldmia r0!, {{d0-d3}}\n", "vldmia r12!, {{d4-d7}}\n", "vadd.f64 d0, d0, d4\n", "vadd.f64 d1, d1, d5\n", "vadd.f64 d2, d2, d6\n", "vadd.f64 d3, d3, d7\n", "vstmia r11!, {{d0-d3}}\n"),
+        each: concat!("vldmia r0!, {{d0-d3}}\n", "vldmia r12!, {{d4-d7}}\n",
+            "vadd.f64 d0, d0, d4\n", "vadd.f64 d1, d1, d5\n", "vadd.f64 d2, d2, d6\n",
+            "vadd.f64 d3, d3, d7\n", "vstmia r11!, {{d0-d3}}\n"),
         at: times_16!(),
         end: "",
     }
@@ -209,7 +218,9 @@ stream! {
     triad(forward) {
         start: "vldr d7, [r10, #32]",
         turn: concat!("add r12, r0, r14\n", "add r11, r12, r14\n"),
-        each: concat!("vldmia r0!, {{d0-d1}}\n", "vldmia r12!, {{d2-d3}}\n", "vmul.f64 d2, d2, d7\n", "vmul.f64 d3, d3, d7\n", "vadd.f64 d0, d0, d2\n", "vadd.f64 d1, d1, d3\n", "vstmia r11!, {{d0-d1}}\n"),
+        each: concat!("vldmia r0!, {{d0-d1}}\n", "vldmia r12!, {{d2-d3}}\n",
+            "vmul.f64 d2, d2, d7\n", "vmul.f64 d3, d3, d7\n", "vadd.f64 d0, d0, d2\n",
+            "vadd.f64 d1, d1, d3\n", "vstmia r11!, {{d0-d1}}\n"),
         at: times_32!(),
         end: "",
     }
@@ -229,7 +240,8 @@ stream! {
 stream! {
     /// Stores of eight registers.
     write_reverse(backward) {
-        start: concat!("ldr r4, [r10, #32]\n", "ldr r5, [r10, #36]\n", "mov r6, r4\n", "mov r7, r5\n", "mov r8, r4\n", "mov r9, r5\n", "mov r10, r4\n", "mov r11, r5\n"),
+        start: concat!("ldr r4, [r10, #32]\n", "ldr r5, [r10, #36]\n", "mov r6, r4\n",
+            "mov r7, r5\n", "mov r8, r4\n", "mov r9, r5\n", "mov r10, r4\n", "mov r11, r5\n"),
         turn: "",
         each: "stmdb r0!, {{r4-r11}}",
         at: times_16!(),

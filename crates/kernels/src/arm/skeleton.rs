@@ -1,8 +1,8 @@
 //! The loops that all rows of Armv7 (A32) share. A row names its instructions, the skeleton walks.
 //!
-//! Every loop starts on a line of the instruction cache. What fills the gap before it is jumped over and named here, so
-//! that the digest does not depend on what an assembler pads with. The instructions are those of A32: there are no rows
-//! for targets that compile to Thumb.
+//! Every loop starts on a line of the instruction cache. What fills the gap before it is jumped
+//! over and named here, so that the digest does not depend on what an assembler pads with. The
+//! instructions are those of A32: there are no rows for targets that compile to Thumb.
 
 use crate::stream::StreamCall;
 use core::arch::naked_asm;
@@ -12,14 +12,15 @@ use core::mem::offset_of;
 const _: () = assert!(offset_of!(StreamCall, lead) == 0 && offset_of!(StreamCall, delta) == 4);
 const _: () = assert!(offset_of!(StreamCall, window) == 8 && offset_of!(StreamCall, offset) == 12);
 const _: () = assert!(offset_of!(StreamCall, blocks) == 16 && offset_of!(StreamCall, table) == 20);
-const _: () = assert!(offset_of!(StreamCall, distance) == 24 && offset_of!(StreamCall, pattern) == 32);
+const _: () =
+    assert!(offset_of!(StreamCall, distance) == 24 && offset_of!(StreamCall, pattern) == 32);
 const _: () = assert!(offset_of!(StreamCall, checksum) == 40);
 
-/// Loads the fields of the call: `r1` = lead, `r3` = blocks (skips to the end at 0), `r14` = delta; `r10` = the call,
-/// until the row's start is over.
+/// Loads the fields of the call: `r1` = lead, `r3` = blocks (skips to the end at 0), `r14` = delta;
+/// `r10` = the call, until the row's start is over.
 ///
-/// Forward: `r0` = position, `r2` = end of the window. Unrolled to fewer bytes a turn: the same, but `r3` counts those
-/// turns. Backward: `r0` = end of the block that is next. By a table: `r8` =
+/// Forward: `r0` = position, `r2` = end of the window. Unrolled to fewer bytes a turn: the same,
+/// but `r3` counts those turns. Backward: `r0` = end of the block that is next. By a table: `r8` =
 /// place in the table, `r9` = its start, `r2` = its end.
 macro_rules! enter {
     (forward) => {
@@ -38,7 +39,12 @@ macro_rules! enter {
         concat!(enter!(fields), "add r2, r2, r1\n", "sub r0, r2, r0\n")
     };
     (lines) => {
-        concat!(enter!(fields), "ldr r9, [r10, #20]\n", "add r2, r2, r9\n", "add r8, r0, r9\n")
+        concat!(
+            enter!(fields),
+            "ldr r9, [r10, #20]\n",
+            "add r2, r2, r9\n",
+            "add r8, r0, r9\n"
+        )
     };
     (chunks) => {
         enter!(lines)
@@ -60,9 +66,9 @@ macro_rules! enter {
 }
 pub(super) use enter;
 
-/// Goes on to the next block; at the end of the window (or table) to the first, without a branch: that at the end of a
-/// nested loop would be mispredicted once per pass, which costs several per cent of an L1-sized pass. The accesses of a
-/// row have moved the position.
+/// Goes on to the next block; at the end of the window (or table) to the first, without a branch:
+/// that at the end of a nested loop would be mispredicted once per pass, which costs several per
+/// cent of an L1-sized pass. The accesses of a row have moved the position.
 macro_rules! step {
     (forward) => {
         "cmp r0, r2\n moveq r0, r1\n"
@@ -144,25 +150,30 @@ macro_rules! turn {
         )
     };
     (chunks, $turn:expr, $each:expr, $at:expr) => {
-        concat!("ldr r10, [r8]\n", "add r0, r1, r10, lsl #3\n", turn!(forward, $turn, $each, $at))
+        concat!(
+            "ldr r10, [r8]\n",
+            "add r0, r1, r10, lsl #3\n",
+            turn!(forward, $turn, $each, $at)
+        )
     };
 }
 pub(super) use turn;
 
 /// A streaming kernel: `fn(&mut StreamCall)`, called as C does (AAPCS).
 ///
-/// In: `r0` = `StreamCall` (see its fields for the offsets used here).
-/// Out: `offset` (and `checksum` where the row has one) in the call.
-/// Clobbers: r0 to r3, r12, flags, d0 to d7, d16 to d31; r4 to r11 and lr are put back.
-/// Memory: only what the contract says, between the loads of the call's fields and the stores to them; entries of the
-/// table where there is one; the saved registers. No fence in the loop.
-/// Timed: the loop; entry and exit cost about as much as one mispredicted branch and happen once per call.
+/// In: `r0` = `StreamCall` (see its fields for the offsets used here). Out: `offset` (and
+/// `checksum` where the row has one) in the call. Clobbers: r0 to r3, r12, flags, d0 to d7, d16 to
+/// d31; r4 to r11 and lr are put back. Memory: only what the contract says, between the loads of
+/// the call's fields and the stores to them; entries of the table where there is one; the saved
+/// registers. No fence in the loop. Timed: the loop; entry and exit cost about as much as one
+/// mispredicted branch and happen once per call.
 ///
-/// In a row `r0` is the position in the leading stream, which the row's own accesses move on, `r14` the distance to the
-/// next stream. Rows by a table leave r8 to r11 alone; r12 and r4 to r7 are free in all, r8 to r11 and r14 in the others.
-/// `start` finds the call in r10, `end` in r3.
+/// In a row `r0` is the position in the leading stream, which the row's own accesses move on, `r14`
+/// the distance to the next stream. Rows by a table leave r8 to r11 alone; r12 and r4 to r7 are
+/// free in all, r8 to r11 and r14 in the others. `start` finds the call in r10, `end` in r3.
 ///
-/// One turn is 512 bytes, but for unrolled ones; the moves of the position, one cycle each, keep ahead of the loads.
+/// One turn is 512 bytes, but for unrolled ones; the moves of the position, one cycle each, keep
+/// ahead of the loads.
 macro_rules! stream {
     ($(#[$doc:meta])* $name:ident($visits:ident) {
         start: $start:expr, turn: $turn:expr, each: $each:expr, at: $at:expr, end: $end:expr $(,)?
@@ -193,9 +204,11 @@ macro_rules! stream {
 }
 pub(super) use stream;
 
-/// Additions that need nothing of each other: `fn(blocks)`, 128 to a block, into two registers in turn for cores that do not rename.
+/// Additions that need nothing of each other: `fn(blocks)`, 128 to a block, into two registers in
+/// turn for cores that do not rename.
 ///
-/// In: `r0` = blocks, at least 1. Clobbers: r0 to r2, flags. Memory: none. Timed: as many per cycle as the core can begin.
+/// In: `r0` = blocks, at least 1. Clobbers: r0 to r2, flags. Memory: none. Timed: as many per cycle
+/// as the core can begin.
 #[unsafe(naked)]
 pub(crate) unsafe extern "C" fn issue(blocks: usize) {
     naked_asm!(
@@ -216,7 +229,8 @@ pub(crate) unsafe extern "C" fn issue(blocks: usize) {
 
 /// Dependent additions: `fn(blocks)`, 128 to a block.
 ///
-/// In: `r0` = blocks, at least 1. Clobbers: r0 to r2, flags. Memory: none. Timed: one addition per cycle.
+/// In: `r0` = blocks, at least 1. Clobbers: r0 to r2, flags. Memory: none. Timed: one addition per
+/// cycle.
 #[unsafe(naked)]
 pub(crate) unsafe extern "C" fn add(blocks: usize) {
     naked_asm!(

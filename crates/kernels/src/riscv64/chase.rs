@@ -7,9 +7,11 @@ use core::arch::naked_asm;
 use core::mem::offset_of;
 
 // The offsets in the skeleton.
-const _: () = assert!(offset_of!(ChaseCall, blocks) == 256 && offset_of!(ChaseCall, payload) == 264);
+const _: () =
+    assert!(offset_of!(ChaseCall, blocks) == 256 && offset_of!(ChaseCall, payload) == 264);
 
-/// Repeats `$each` for the walkers that there are and that have a register `\r` of their own; `place` is the walker.
+/// Repeats `$each` for the walkers that there are and that have a register `\r` of their own;
+/// `place` is the walker.
 macro_rules! in_registers {
     ($each:expr) => {
         concat!(
@@ -39,7 +41,8 @@ macro_rules! in_memory {
     };
 }
 
-/// Repeats `$each` with `\r` each register that is the caller's, and `saved` its place on the stack.
+/// Repeats `$each` with `\r` each register that is the caller's, and `saved` its place on the
+/// stack.
 macro_rules! saved {
     ($each:expr) => {
         concat!(
@@ -54,11 +57,11 @@ macro_rules! saved {
 
 /// A pointer chase: `fn(&mut ChaseCall)`.
 ///
-/// In: `a0` = `ChaseCall`. Out: positions and payload in the call.
-/// Clobbers: a1 to a7, t0 to t6; ra and s0 to s11 are put back.
-/// Memory: reads 8 bytes at each node, with payload 8 more behind them; the positions of walkers from the twenty-fourth
-/// on lie in the call, which the store buffer forwards (a few cycles a hop more, far below a miss).
-/// Timed: the hops; those of one walker each need the one before.
+/// In: `a0` = `ChaseCall`. Out: positions and payload in the call. Clobbers: a1 to a7, t0 to t6; ra
+/// and s0 to s11 are put back. Memory: reads 8 bytes at each node, with payload 8 more behind them;
+/// the positions of walkers from the twenty-fourth on lie in the call, which the store buffer
+/// forwards (a few cycles a hop more, far below a miss). Timed: the hops; those of one walker each
+/// need the one before.
 ///
 /// t3 counts, t4 adds up; t5 and t6 are for the payload and for walkers without a register.
 #[unsafe(naked)]
@@ -75,7 +78,8 @@ unsafe extern "C" fn chase<const WALKERS: usize, const PAYLOAD: usize>(call: &mu
             ".rept {hops}\n",
             in_registers!(".if {payload}\nld t5, 8(\\r)\nadd t4, t4, t5\n.endif\nld \\r, 0(\\r)"),
             in_memory!(
-                "ld t6, 8 * place(a0)\n.if {payload}\nld t5, 8(t6)\nadd t4, t4, t5\n.endif\nld t6, 0(t6)\nsd t6, 8 * place(a0)"
+                "ld t6, 8 * place(a0)\n.if {payload}\nld t5, 8(t6)\nadd t4, t4, t5\n.endif\nld t6, 0(t6)\n\
+                 sd t6, 8 * place(a0)"
             ),
             ".endr\n",
             "addi t3, t3, -1\n",

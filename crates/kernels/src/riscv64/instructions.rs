@@ -8,14 +8,15 @@ use core::arch::naked_asm;
 use core::mem::offset_of;
 
 // The offsets in the skeleton.
-const _: () = assert!(offset_of!(InstructionCall, turns) == 0 && offset_of!(InstructionCall, scratch) == 8);
+const _: () =
+    assert!(offset_of!(InstructionCall, turns) == 0 && offset_of!(InstructionCall, scratch) == 8);
 
 /// An instruction kernel: `fn(&mut InstructionCall)`.
 ///
-/// In: `a0` = `InstructionCall`. Clobbers: a1 to a7, t0 to t6, vector registers, vl and vtype.
-/// In a row `a1` is the scratch memory, `t0` the turns left; all other registers named above are the row's.
-/// Memory: the scratch memory, and the stack below its pointer, which is put back.
-/// Timed: the instructions, and an addition and a branch per turn.
+/// In: `a0` = `InstructionCall`. Clobbers: a1 to a7, t0 to t6, vector registers, vl and vtype. In a
+/// row `a1` is the scratch memory, `t0` the turns left; all other registers named above are the
+/// row's. Memory: the scratch memory, and the stack below its pointer, which is put back. Timed:
+/// the instructions, and an addition and a branch per turn.
 macro_rules! instruction {
     ($name:ident [$($extension:literal)?] $start:expr, $body:expr, $end:expr) => {
         #[unsafe(naked)]
@@ -40,14 +41,22 @@ macro_rules! instruction {
 /// `$each` 64 times, eight times with each of eight registers `\r`.
 macro_rules! on_registers {
     ($each:expr) => {
-        concat!(".rept 8\n.irp r,a2,a3,a4,a5,a6,a7,t1,t2\n", $each, "\n.endr\n.endr")
+        concat!(
+            ".rept 8\n.irp r,a2,a3,a4,a5,a6,a7,t1,t2\n",
+            $each,
+            "\n.endr\n.endr"
+        )
     };
 }
 
 /// `$each` 64 times, eight times with each of eight vector registers `v\r`.
 macro_rules! on_vectors {
     ($each:expr) => {
-        concat!(".rept 8\n.irp r,8,9,10,11,12,13,14,15\n", $each, "\n.endr\n.endr")
+        concat!(
+            ".rept 8\n.irp r,8,9,10,11,12,13,14,15\n",
+            $each,
+            "\n.endr\n.endr"
+        )
     };
 }
 
@@ -62,8 +71,10 @@ macro_rules! in_a_row {
 macro_rules! on_lines {
     ($each:expr) => {
         concat!(
-            ".irp d,0,64,128,192,256,320,384,448,512,576,640,704,768,832,896,960,1024,1088,1152,1216,1280,1344,1408,1472,1536,1600,1664,1728,1792,1856,1920,1984\n",
-            $each, "\n.endr"
+            ".irp d,0,64,128,192,256,320,384,448,512,576,640,704,768,832,896,960,1024,1088,1152,\
+                1216,1280,1344,1408,1472,1536,1600,1664,1728,1792,1856,1920,1984\n",
+            $each,
+            "\n.endr"
         )
     };
 }
@@ -100,12 +111,14 @@ instruction! {
 instruction! {
     increment_memory_latency [] "", in_a_row!("ld a2, 0(a1)\naddi a2, a2, 1\nsd a2, 0(a1)"), ""
 }
-instruction! { push_throughput [] "", concat!(in_a_row!("addi sp, sp, -16\nsd t3, 0(sp)"), "\naddi sp, sp, 1024"), "" }
+instruction! { push_throughput [] "", concat!(in_a_row!("addi sp, sp, -16\nsd t3, 0(sp)"), "\n\
+addi sp, sp, 1024"), "" }
 instruction! {
     pop_throughput [] "", concat!("addi sp, sp, -1024\n", in_a_row!("ld a2, 0(sp)\naddi sp, sp, 16")), ""
 }
 instruction! {
-    push_pop_throughput [] "", on_registers!("addi sp, sp, -16\nsd t3, 0(sp)\nld \\r, 0(sp)\naddi sp, sp, 16"), ""
+    push_pop_throughput [] "", on_registers!("addi sp, sp, -16\nsd t3, 0(sp)\nld \\r, 0(sp)\n\
+         addi sp, sp, 16"), ""
 }
 instruction! {
     push_pop_latency [] "", in_a_row!("addi sp, sp, -16\nsd a2, 0(sp)\nld a2, 0(sp)\naddi sp, sp, 16"), ""
@@ -134,22 +147,44 @@ instruction! {
 const VECTORS: &str = "RVV 1.0";
 
 /// Why an instruction has no latency of its own.
-const NO_RESULT: InstructionRow = Unsupported("it gives no result that the next one could wait for");
+const NO_RESULT: InstructionRow =
+    Unsupported("it gives no result that the next one could wait for");
 const ONE_WAY: InstructionRow = Unsupported("timed together with the way back: to-vector-and-back");
 const NO_STRINGS: [InstructionRow; 2] = [Unsupported("RISC-V has no string instructions"); 2];
-const NO_INSERT: [InstructionRow; 2] = [Unsupported("RISC-V moves to element 0 of a vector only (vmv.s.x)"); 2];
-const NO_EXTRACT: [InstructionRow; 2] = [Unsupported("RISC-V moves from element 0 of a vector only (vmv.x.s)"); 2];
-const ANY_LENGTH: [InstructionRow; 2] =
-    [Unsupported("RISC-V's vectors are as long as the processor's: see the instruction for any length"); 2];
+const NO_INSERT: [InstructionRow; 2] =
+    [Unsupported("RISC-V moves to element 0 of a vector only (vmv.s.x)"); 2];
+const NO_EXTRACT: [InstructionRow; 2] =
+    [Unsupported("RISC-V moves from element 0 of a vector only (vmv.x.s)"); 2];
+const ANY_LENGTH: [InstructionRow; 2] = [Unsupported(
+    "RISC-V's vectors are as long as the processor's: see the instruction for any length",
+); 2];
 
 /// Every instruction.
 pub(crate) static INSTRUCTIONS: InstructionRows = InstructionRows {
-    move_register: [Code(move_throughput, 64, "mv"), Code(move_latency, 64, "mv")],
-    add: [Code(add_throughput, 64, "add"), Code(add_latency, 64, "add")],
-    increment: [Code(increment_throughput, 64, "addi"), Code(increment_latency, 64, "addi")],
-    multiply: [Code(multiply_throughput, 64, "mul"), Code(multiply_latency, 64, "mul")],
-    load: [Code(load_throughput, 64, "ld"), Code(load_latency, 64, "ld")],
-    store: [Code(store_throughput, 32, "sd"), Code(store_latency, 64, "sd, ld")],
+    move_register: [
+        Code(move_throughput, 64, "mv"),
+        Code(move_latency, 64, "mv"),
+    ],
+    add: [
+        Code(add_throughput, 64, "add"),
+        Code(add_latency, 64, "add"),
+    ],
+    increment: [
+        Code(increment_throughput, 64, "addi"),
+        Code(increment_latency, 64, "addi"),
+    ],
+    multiply: [
+        Code(multiply_throughput, 64, "mul"),
+        Code(multiply_latency, 64, "mul"),
+    ],
+    load: [
+        Code(load_throughput, 64, "ld"),
+        Code(load_latency, 64, "ld"),
+    ],
+    store: [
+        Code(store_throughput, 32, "sd"),
+        Code(store_latency, 64, "sd, ld"),
+    ],
     increment_memory: [
         Code(increment_memory_throughput, 32, "ld, addi, sd"),
         Code(increment_memory_latency, 64, "ld, addi, sd"),
@@ -164,13 +199,61 @@ pub(crate) static INSTRUCTIONS: InstructionRows = InstructionRows {
     load_string_16: NO_STRINGS,
     load_string_32: NO_STRINGS,
     load_string_64: NO_STRINGS,
-    to_vector_32: [Needs(has_vectors, VECTORS, to_vector_32_throughput, 64, "vmv.s.x, e32"), ONE_WAY],
-    to_vector_64: [Needs(has_vectors, VECTORS, to_vector_64_throughput, 64, "vmv.s.x, e64"), ONE_WAY],
-    from_vector_32: [Needs(has_vectors, VECTORS, from_vector_32_throughput, 64, "vmv.x.s, e32"), ONE_WAY],
-    from_vector_64: [Needs(has_vectors, VECTORS, from_vector_64_throughput, 64, "vmv.x.s, e64"), ONE_WAY],
+    to_vector_32: [
+        Needs(
+            has_vectors,
+            VECTORS,
+            to_vector_32_throughput,
+            64,
+            "vmv.s.x, e32",
+        ),
+        ONE_WAY,
+    ],
+    to_vector_64: [
+        Needs(
+            has_vectors,
+            VECTORS,
+            to_vector_64_throughput,
+            64,
+            "vmv.s.x, e64",
+        ),
+        ONE_WAY,
+    ],
+    from_vector_32: [
+        Needs(
+            has_vectors,
+            VECTORS,
+            from_vector_32_throughput,
+            64,
+            "vmv.x.s, e32",
+        ),
+        ONE_WAY,
+    ],
+    from_vector_64: [
+        Needs(
+            has_vectors,
+            VECTORS,
+            from_vector_64_throughput,
+            64,
+            "vmv.x.s, e64",
+        ),
+        ONE_WAY,
+    ],
     to_vector_and_back: [
-        Needs(has_vectors, VECTORS, there_and_back_throughput, 64, "vmv.s.x, vmv.x.s"),
-        Needs(has_vectors, VECTORS, there_and_back_latency, 64, "vmv.s.x, vmv.x.s"),
+        Needs(
+            has_vectors,
+            VECTORS,
+            there_and_back_throughput,
+            64,
+            "vmv.s.x, vmv.x.s",
+        ),
+        Needs(
+            has_vectors,
+            VECTORS,
+            there_and_back_latency,
+            64,
+            "vmv.s.x, vmv.x.s",
+        ),
     ],
     insert_8: NO_INSERT,
     insert_16: NO_INSERT,

@@ -11,7 +11,8 @@ const _: () = assert!(offset_of!(LockCall, word) == 0 && offset_of!(LockCall, tu
 const _: () = assert!(offset_of!(LockCall, inside) == 16 && offset_of!(LockCall, between) == 24);
 const _: () = assert!(offset_of!(LockCall, vain) == 32);
 const _: () = assert!(offset_of!(HandOffCall, word) == 0 && offset_of!(HandOffCall, expected) == 8);
-const _: () = assert!(offset_of!(HandOffCall, turns) == 16 && offset_of!(HandOffCall, patience) == 24);
+const _: () =
+    assert!(offset_of!(HandOffCall, turns) == 16 && offset_of!(HandOffCall, patience) == 24);
 
 /// `pause` (Zihintpause): a hint in the encoding of a fence, so it can be executed everywhere.
 macro_rules! pause {
@@ -23,19 +24,25 @@ macro_rules! pause {
 /// Further tries, counted, on a line of their own. `$try` jumps to 7 where it was vain.
 macro_rules! again {
     ($try:expr) => {
-        concat!(fill_line!(), "7:\naddi a5, a5, 1\n", pause!(), $try, "\nj 8b\n")
+        concat!(
+            fill_line!(),
+            "7:\naddi a5, a5, 1\n",
+            pause!(),
+            $try,
+            "\nj 8b\n"
+        )
     };
 }
 
 /// A lock kernel: `fn(&mut LockCall)`.
 ///
-/// In: `a0` = `LockCall`. Out: `vain` in the call. Clobbers: a1 to a6, t0 to t4.
-/// In a row `a1` is the word's address, `a2` the turns left, `a5` counts vain tries, t1 to t4 are free. Where the first try may
-/// be vain, `take` jumps to 7 in `again`, which ends by a jump back to 8, behind the try.
-/// Timed: the operation, the additions inside and between, one branch for each.
+/// In: `a0` = `LockCall`. Out: `vain` in the call. Clobbers: a1 to a6, t0 to t4. In a row `a1` is
+/// the word's address, `a2` the turns left, `a5` counts vain tries, t1 to t4 are free. Where the
+/// first try may be vain, `take` jumps to 7 in `again`, which ends by a jump back to 8, behind the
+/// try. Timed: the operation, the additions inside and between, one branch for each.
 ///
-/// The loops of additions come first in the line that the loop starts on, and `again` starts on a line of its own: no short
-/// loop straddles two. The first operation enters at 2.
+/// The loops of additions come first in the line that the loop starts on, and `again` starts on a
+/// line of its own: no short loop straddles two. The first operation enters at 2.
 macro_rules! lock_kernel {
     ($(#[$doc:meta])* $name:ident, $take:expr, $give:expr, $again:expr) => {
         $(#[$doc])*
@@ -92,8 +99,8 @@ lock_kernel! {
 }
 
 lock_kernel! {
-    /// Load, add, then compare and swap by `lr.d` and `sc.d`. A store that fails without the word having changed is tried
-    /// again and not counted: no other thread made it vain.
+    /// Load, add, then compare and swap by `lr.d` and `sc.d`. A store that fails without the word
+    /// having changed is tried again and not counted: no other thread made it vain.
     compare_and_swap,
     concat!(
         "ld t1, 0(a1)\naddi t2, t1, 1\n",
@@ -107,7 +114,8 @@ lock_kernel! {
 }
 
 lock_kernel! {
-    /// Exchange 1 for the lock; while it is taken, look at it with `pause`. Given back by a store behind a release fence.
+    /// Exchange 1 for the lock; while it is taken, look at it with `pause`. Given back by a store
+    /// behind a release fence.
     spin_lock,
     concat!(
         "li t1, 1\namoswap.d.aq t2, t1, (a1)\nbnez t2, 7f\n",
@@ -137,8 +145,8 @@ pub(crate) static LOCK_SETS: [LockSet; 1] = [LockSet {
 /// A hand-off: `fn(&mut HandOffCall)`.
 ///
 /// In: `a0` = `HandOffCall`. Out: `expected` and `turns` in the call. Clobbers: a1 to a5, t1, t2.
-/// In a row `a1` is the word's address, `a2` the value waited for, `a4` the answer. A row jumps to 3 when the value is not
-/// there yet.
+/// In a row `a1` is the word's address, `a2` the value waited for, `a4` the answer. A row jumps to
+/// 3 when the value is not there yet.
 macro_rules! handoff {
     ($(#[$doc:meta])* $name:ident, $body:expr) => {
         $(#[$doc])*
@@ -186,5 +194,8 @@ handoff! {
 }
 
 /// The hand-offs of RISC-V.
-pub(crate) static HANDOFF: HandOffRows =
-    HandOffRows { store_load, compare_and_swap: swap_when_equal, exchange: exchange_when_equal };
+pub(crate) static HANDOFF: HandOffRows = HandOffRows {
+    store_load,
+    compare_and_swap: swap_when_equal,
+    exchange: exchange_when_equal,
+};

@@ -27,7 +27,8 @@ pub(super) static ISSUE: kernel_fn!(usize) = skeleton::issue;
 /// As many dependent additions as told, one a turn.
 pub(super) static WORK: kernel_fn!(usize) = skeleton::work;
 
-/// Whether programs may use the vector extension, version 1.0: the kernel's bit is for nothing older.
+/// Whether programs may use the vector extension, version 1.0: the kernel's bit is for nothing
+/// older.
 fn has_vectors() -> bool {
     cpu::capabilities() >> (b'V' - b'A') & 1 == 1
 }
@@ -52,7 +53,11 @@ const NO_NON_TEMPORAL: Row = Row::Unsupported(
 const NO_STRINGS: Row = Row::Unsupported("RISC-V has no string instructions");
 const NO_REGISTERS: Row = Row::Unsupported("no vector register takes part: see the set scalar");
 
-const WRITE_ZERO: Row = Row::Needs(zeroes_lines, "Zicboz with blocks of 64 B", scalar::write_zero);
+const WRITE_ZERO: Row = Row::Needs(
+    zeroes_lines,
+    "Zicboz with blocks of 64 B",
+    scalar::write_zero,
+);
 
 /// By rising width.
 pub(super) static SETS: [Set; 2] = [

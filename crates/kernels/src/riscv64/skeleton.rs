@@ -1,8 +1,10 @@
-//! The loops that all rows of 64-bit RISC-V share. A row names its instructions, the skeleton walks.
+//! The loops that all rows of 64-bit RISC-V share. A row names its instructions, the skeleton
+//! walks.
 //!
-//! Every instruction takes four bytes (`norvc`) and no branch is rewritten (`norelax`), whatever the target's defaults
-//! are, so that neither the place of an instruction nor the digest depends on them. Every loop starts on a line of the
-//! instruction cache; what fills the gap before it is jumped over and named here.
+//! Every instruction takes four bytes (`norvc`) and no branch is rewritten (`norelax`), whatever
+//! the target's defaults are, so that neither the place of an instruction nor the digest depends on
+//! them. Every loop starts on a line of the instruction cache; what fills the gap before it is
+//! jumped over and named here.
 
 use crate::stream::StreamCall;
 use core::arch::naked_asm;
@@ -12,11 +14,12 @@ use core::mem::offset_of;
 const _: () = assert!(offset_of!(StreamCall, lead) == 0 && offset_of!(StreamCall, delta) == 8);
 const _: () = assert!(offset_of!(StreamCall, window) == 16 && offset_of!(StreamCall, offset) == 24);
 const _: () = assert!(offset_of!(StreamCall, blocks) == 32 && offset_of!(StreamCall, table) == 40);
-const _: () = assert!(offset_of!(StreamCall, distance) == 48 && offset_of!(StreamCall, pattern) == 64);
+const _: () =
+    assert!(offset_of!(StreamCall, distance) == 48 && offset_of!(StreamCall, pattern) == 64);
 const _: () = assert!(offset_of!(StreamCall, checksum) == 72);
 
-/// Before the first instruction of every kernel. The extensions of RV64G are named because the assembler forgets those of
-/// the target when it links with optimization (LTO).
+/// Before the first instruction of every kernel. The extensions of RV64G are named because the
+/// assembler forgets those of the target when it links with optimization (LTO).
 macro_rules! begin {
     () => {
         ".option push\n.option norvc\n.option norelax\n.option arch, +m, +a, +f, +d\n.p2align 6\n"
@@ -53,8 +56,9 @@ macro_rules! align_loop {
 
 /// What an order needs before the loop: `t2` becomes the last offset of the window.
 ///
-/// Orders unrolled to fewer bytes a turn count those turns in `t0`. The vector orders set the vector length once: as many 64-bit elements as a group of registers holds, 512 B at most.
-/// All lengths are powers of two, so groups divide blocks; `a7` is the group's length in bytes.
+/// Orders unrolled to fewer bytes a turn count those turns in `t0`. The vector orders set the
+/// vector length once: as many 64-bit elements as a group of registers holds, 512 B at most. All
+/// lengths are powers of two, so groups divide blocks; `a7` is the group's length in bytes.
 macro_rules! enter {
     (forward) => {
         "addi t2, t5, -512\n"
@@ -93,18 +97,21 @@ macro_rules! enter {
         "vsetivli zero, 8, e64, m4, ta, ma\naddi t2, t5, -32\nld t5, 40(a0)\n"
     };
     (groups) => {
-        "li a3, 64\nvsetvli a4, a3, e64, m8, ta, ma\nslli a7, a4, 3\ndivu a3, a3, a4\nmul t0, t0, a3\nsub t2, t5, a7\n"
+        "li a3, 64\nvsetvli a4, a3, e64, m8, ta, ma\nslli a7, a4, 3\ndivu a3, a3, a4\nmul t0, t0, a3\n\
+         sub t2, t5, a7\n"
     };
     (groups_backward) => {
-        "li a3, 16\nvsetvli a4, a3, e64, m1, ta, ma\nslli a7, a4, 3\nslli a6, a4, 5\ndivu a3, a3, a4\nmul t0, t0, a3\nsub t2, t5, a6\nadd t3, t3, t5\n"
+        "li a3, 16\nvsetvli a4, a3, e64, m1, ta, ma\nslli a7, a4, 3\nslli a6, a4, 5\ndivu a3, a3, a4\n\
+         mul t0, t0, a3\nsub t2, t5, a6\nadd t3, t3, t5\n"
     };
     (group_chunks) => {
-        "li a3, 64\nvsetvli a4, a3, e64, m8, ta, ma\nslli a7, a4, 3\ndivu a3, a3, a4\nmul t0, t0, a3\nli a6, 0\naddi t2, t5, -4\nld t5, 40(a0)\n"
+        "li a3, 64\nvsetvli a4, a3, e64, m8, ta, ma\nslli a7, a4, 3\ndivu a3, a3, a4\nmul t0, t0, a3\n\
+         li a6, 0\naddi t2, t5, -4\nld t5, 40(a0)\n"
     };
 }
 
-/// Puts the place of this turn into `t6`: of the block or group in the first stream (its end where the order descends),
-/// of the eight entries in the table for orders of lines.
+/// Puts the place of this turn into `t6`: of the block or group in the first stream (its end where
+/// the order descends), of the eight entries in the table for orders of lines.
 macro_rules! place {
     (forward) => {
         "add t6, t3, t1\n"
@@ -199,27 +206,27 @@ macro_rules! advance {
     };
     // `a6` is the place within the chunk: the next entry's turn comes when it is 0 again.
     (group_chunks) => {
-        "add a6, a6, a7\nandi a6, a6, 511\nsltu a3, t1, t2\nsnez a4, a6\nor a3, a3, a4\nxori a4, a4, 1\nslli a4, a4, 2\nadd t1, t1, a4\n"
+        "add a6, a6, a7\nandi a6, a6, 511\nsltu a3, t1, t2\nsnez a4, a6\nor a3, a3, a4\nxori a4, a4, 1\n\
+         slli a4, a4, 2\nadd t1, t1, a4\n"
     };
 }
 
 /// A streaming kernel: `fn(&mut StreamCall)`.
 ///
-/// In: `a0` = `StreamCall` (see its fields for the offsets used here).
-/// Out: `offset` (and `checksum` where the row has one) in the call.
-/// Clobbers: a1 to a7, t0 to t6, ft0 to ft11, fa0 to fa7, fflags, all vector registers, vl and vtype: all the caller's
-/// to save.
-/// Memory: only what the contract says, and the table of orders that have one, between the loads of the call's fields
-/// and the stores to them. No fence in the loop.
-/// Timed: the loop; entry and exit cost about as much as one mispredicted branch and happen once per call.
+/// In: `a0` = `StreamCall` (see its fields for the offsets used here). Out: `offset` (and
+/// `checksum` where the row has one) in the call. Clobbers: a1 to a7, t0 to t6, ft0 to ft11, fa0 to
+/// fa7, fflags, all vector registers, vl and vtype: all the caller's to save. Memory: only what the
+/// contract says, and the table of orders that have one, between the loads of the call's fields and
+/// the stores to them. No fence in the loop. Timed: the loop; entry and exit cost about as much as
+/// one mispredicted branch and happen once per call.
 ///
-/// In a row `t6` is the place (see `place`), `t3` the first stream, `t4` the distance to the next one, `t5` the table
-/// where there is one; a1, a2, a4, a5 and the vector and floating-point registers are the row's, in orders without
-/// vectors also a6 and a7.
+/// In a row `t6` is the place (see `place`), `t3` the first stream, `t4` the distance to the next
+/// one, `t5` the table where there is one; a1, a2, a4, a5 and the vector and floating-point
+/// registers are the row's, in orders without vectors also a6 and a7.
 ///
-/// One turn is 512 bytes (unrolled ones: 64, 128 or 256), with vectors one group of registers. The wrap at the end of the window is a comparison and a
-/// mask: the branch at the end of a nested loop would be mispredicted once per pass. The dependency from one offset to
-/// the next is three cycles.
+/// One turn is 512 bytes (unrolled ones: 64, 128 or 256), with vectors one group of registers. The
+/// wrap at the end of the window is a comparison and a mask: the branch at the end of a nested loop
+/// would be mispredicted once per pass. The dependency from one offset to the next is three cycles.
 macro_rules! stream {
     ($(#[$doc:meta])* $name:ident $order:ident [$($extension:literal)?] {
         start: $start:expr, body: $body:expr, end: $end:expr $(,)?
@@ -256,9 +263,11 @@ macro_rules! stream {
 }
 pub(super) use {advance, align_loop, begin, enter, fill_line, finish, mark, place, stream};
 
-/// Additions that need nothing of each other: `fn(blocks)`, 128 to a block, into four registers in turn for cores that do not rename.
+/// Additions that need nothing of each other: `fn(blocks)`, 128 to a block, into four registers in
+/// turn for cores that do not rename.
 ///
-/// In: `a0` = blocks, at least 1. Clobbers: a0 to a4. Memory: none. Timed: as many per cycle as the core can begin.
+/// In: `a0` = blocks, at least 1. Clobbers: a0 to a4. Memory: none. Timed: as many per cycle as the
+/// core can begin.
 #[unsafe(naked)]
 pub(crate) unsafe extern "C" fn issue(blocks: usize) {
     naked_asm!(concat!(

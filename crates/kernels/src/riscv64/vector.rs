@@ -1,4 +1,5 @@
-//! The streaming rows of the vector extension (RVV 1.0), the same code for every vector length from 128 bits on.
+//! The streaming rows of the vector extension (RVV 1.0), the same code for every vector length from
+//! 128 bits on.
 
 use super::skeleton::{advance, align_loop, begin, enter, fill_line, finish, mark, place, stream};
 
@@ -9,7 +10,8 @@ macro_rules! every_64 {
     };
 }
 
-/// Repeats `$each` for the eight lines of a turn, each with vector registers `\v` of its own: `a1` is the line.
+/// Repeats `$each` for the eight lines of a turn, each with vector registers `\v` of its own: `a1`
+/// is the line.
 macro_rules! every_line {
     ($each:expr) => {
         concat!(
@@ -57,7 +59,8 @@ stream! {
     /// Loads of eight vector registers from each of four streams.
     read_4 groups ["+v"] {
         start: "",
-        body: "add a1, t6, t4\nadd a2, a1, t4\nadd a5, a2, t4\nvle64.v v0, (t6)\nvle64.v v8, (a1)\nvle64.v v16, (a2)\nvle64.v v24, (a5)",
+        body: "add a1, t6, t4\nadd a2, a1, t4\nadd a5, a2, t4\nvle64.v v0, (t6)\nvle64.v v8, (a1)\n\
+             vle64.v v16, (a2)\nvle64.v v24, (a5)",
         end: "",
     }
 }
@@ -165,7 +168,8 @@ stream! {
     /// Loads, additions and stores of doubles.
     add groups ["+v"] {
         start: "",
-        body: "add a1, t6, t4\nadd a2, a1, t4\nvle64.v v0, (t6)\nvle64.v v8, (a1)\nvfadd.vv v0, v0, v8\nvse64.v v0, (a2)",
+        body: "add a1, t6, t4\nadd a2, a1, t4\nvle64.v v0, (t6)\nvle64.v v8, (a1)\nvfadd.vv v0, v0, v8\n\
+             vse64.v v0, (a2)",
         end: "",
     }
 }
@@ -174,7 +178,8 @@ stream! {
     /// Loads, multiplications, additions and stores of doubles, rounded after each.
     triad groups ["+v"] {
         start: "fld fa0, 64(a0)",
-        body: "add a1, t6, t4\nadd a2, a1, t4\nvle64.v v8, (a1)\nvle64.v v0, (t6)\nvfmul.vf v8, v8, fa0\nvfadd.vv v0, v0, v8\nvse64.v v0, (a2)",
+        body: "add a1, t6, t4\nadd a2, a1, t4\nvle64.v v8, (a1)\nvle64.v v0, (t6)\nvfmul.vf v8, v8, fa0\n\
+             vfadd.vv v0, v0, v8\nvse64.v v0, (a2)",
         end: "",
     }
 }
@@ -201,7 +206,8 @@ stream! {
     /// Loads and stores of one vector register, downwards, four to a turn.
     copy_reverse groups_backward ["+v"] {
         start: "",
-        body: "add a1, t6, t4\n.irp v,0,1,2,3\nsub t6, t6, a7\nvle64.v v\\v, (t6)\n.endr\n.irp v,0,1,2,3\nsub a1, a1, a7\nvse64.v v\\v, (a1)\n.endr",
+        body: "add a1, t6, t4\n.irp v,0,1,2,3\nsub t6, t6, a7\nvle64.v v\\v, (t6)\n.endr\n.irp v,0,1,2,3\n\
+             sub a1, a1, a7\nvse64.v v\\v, (a1)\n.endr",
         end: "",
     }
 }
@@ -265,5 +271,12 @@ stream! {
 /// Out: `a0`. Clobbers: nothing else. Memory: none.
 #[unsafe(naked)]
 pub(super) unsafe extern "C" fn register_bits() -> usize {
-    core::arch::naked_asm!(".option push", ".option arch, +v", "csrr a0, vlenb", "slli a0, a0, 3", "ret", ".option pop",)
+    core::arch::naked_asm!(
+        ".option push",
+        ".option arch, +v",
+        "csrr a0, vlenb",
+        "slli a0, a0, 3",
+        "ret",
+        ".option pop",
+    )
 }

@@ -1,9 +1,13 @@
 //! Every short loop of every kernel lies in one line of the instruction cache.
 //!
-//! A loop that straddles two lines may take a cycle more in each iteration: a delay loop that did took twice its time.
+//! A loop that straddles two lines may take a cycle more in each iteration: a delay loop that did
+//! took twice its time.
 
 use super::native::tests::step;
-use super::{CoreRuler, HandOff, MOST_WALKERS, all_instructions, all_locks, all_rows, chase_code, chase_name, native};
+use super::{
+    CoreRuler, HandOff, MOST_WALKERS, all_instructions, all_locks, all_rows, chase_code,
+    chase_name, native,
+};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Bytes of a line of the instruction cache.
@@ -23,14 +27,20 @@ pub(super) struct Step {
 impl Step {
     /// An instruction of `bytes` that does not jump.
     pub(super) fn plain(bytes: usize) -> Self {
-        Self { bytes, jump: None, goes_on: true }
+        Self {
+            bytes,
+            jump: None,
+            goes_on: true,
+        }
     }
 }
 
-/// The instructions that `code` can reach from its start, by offset, with the offsets of those that may come next.
+/// The instructions that `code` can reach from its start, by offset, with the offsets of those that
+/// may come next.
 type Flow = BTreeMap<usize, (Step, Vec<usize>)>;
 
-/// The flow of `code`, or why it is not understood. `step` gives the instruction at the start of some code.
+/// The flow of `code`, or why it is not understood. `step` gives the instruction at the start of
+/// some code.
 fn flow(code: &[u8], step: impl Fn(&[u8]) -> Option<Step>) -> Result<Flow, String> {
     let mut flow = Flow::new();
     let mut open = vec![0];
@@ -38,18 +48,34 @@ fn flow(code: &[u8], step: impl Fn(&[u8]) -> Option<Step>) -> Result<Flow, Strin
         if flow.contains_key(&at) {
             continue;
         }
-        let rest = code.get(at..).filter(|rest| !rest.is_empty()).ok_or(format!("leaves the code at {at}"))?;
-        let here =
-            step(rest).ok_or_else(|| format!("unknown instruction at {at}: {:02x?}", &rest[..rest.len().min(12)]))?;
+        let rest = code
+            .get(at..)
+            .filter(|rest| !rest.is_empty())
+            .ok_or(format!("leaves the code at {at}"))?;
+        let here = step(rest).ok_or_else(|| {
+            format!(
+                "unknown instruction at {at}: {:02x?}",
+                &rest[..rest.len().min(12)]
+            )
+        })?;
         let behind = here.goes_on.then_some(at + here.bytes);
-        let target = here.jump.map(|by| at.checked_add_signed(by).ok_or(format!("jumps before the code at {at}")));
+        let target = here.jump.map(|by| {
+            at.checked_add_signed(by)
+                .ok_or(format!("jumps before the code at {at}"))
+        });
         let next: Vec<usize> = behind.into_iter().chain(target.transpose()?).collect();
         open.extend(&next);
         flow.insert(at, (here, next));
     }
-    let ends: Vec<(usize, usize)> = flow.iter().map(|(at, (step, _))| (*at, at + step.bytes)).collect();
+    let ends: Vec<(usize, usize)> = flow
+        .iter()
+        .map(|(at, (step, _))| (*at, at + step.bytes))
+        .collect();
     match ends.windows(2).find(|pair| pair[0].1 > pair[1].0) {
-        Some(pair) => Err(format!("instructions at {} and {} overlap", pair[0].0, pair[1].0)),
+        Some(pair) => Err(format!(
+            "instructions at {} and {} overlap",
+            pair[0].0, pair[1].0
+        )),
         None => Ok(flow),
     }
 }
@@ -66,19 +92,25 @@ fn reach(start: usize, barrier: usize, next: impl Fn(usize) -> Vec<usize>) -> BT
     reached
 }
 
-/// The instructions of every loop: for each jump back to an instruction that no way to the jump avoids, that one and all
-/// from which the jump can be reached without it.
+/// The instructions of every loop: for each jump back to an instruction that no way to the jump
+/// avoids, that one and all from which the jump can be reached without it.
 fn loops(flow: &Flow) -> Vec<BTreeSet<usize>> {
     let mut before: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (at, (_, next)) in flow {
-        next.iter().for_each(|to| before.entry(*to).or_default().push(*at));
+        next.iter()
+            .for_each(|to| before.entry(*to).or_default().push(*at));
     }
     let mut loops = Vec::new();
     // Two ways lead to the first instruction of a loop: that into it and that back.
-    for (&head, ways) in before.iter().filter(|(head, ways)| ways.len() > 1 || **head == 0) {
+    for (&head, ways) in before
+        .iter()
+        .filter(|(head, ways)| ways.len() > 1 || **head == 0)
+    {
         let without = reach(0, head, |at| flow[&at].1.clone());
         for &from in ways.iter().filter(|from| !without.contains(from)) {
-            let mut body = reach(from, head, |at| before.get(&at).cloned().unwrap_or_default());
+            let mut body = reach(from, head, |at| {
+                before.get(&at).cloned().unwrap_or_default()
+            });
             body.insert(head);
             loops.push(body);
         }
@@ -98,23 +130,47 @@ fn straddling(flow: &Flow) -> Vec<[usize; 2]> {
     loops(flow).iter().filter_map(place).collect()
 }
 
-/// Name, address and code of every kernel of this architecture, whether it can be executed here or not.
+/// Name, address and code of every kernel of this architecture, whether it can be executed here or
+/// not.
 fn kernels() -> Vec<(String, usize, Vec<u8>)> {
-    let rows = all_rows().into_iter().filter_map(|row| Some((row.name(), row.row.ruler()? as usize, row.code()?)));
+    let rows = all_rows()
+        .into_iter()
+        .filter_map(|row| Some((row.name(), row.row.ruler()? as usize, row.code()?)));
     let walkers = (1..=MOST_WALKERS).flat_map(|n| [(n, false), (n, true)]);
     let chases = walkers.filter_map(|(n, payload)| {
-        let table = if payload { &native::CHASES_WITH_PAYLOAD } else { &native::CHASES };
-        Some((chase_name(n, payload), table[n - 1] as usize, chase_code(n, payload)?))
+        let table = if payload {
+            &native::CHASES_WITH_PAYLOAD
+        } else {
+            &native::CHASES
+        };
+        Some((
+            chase_name(n, payload),
+            table[n - 1] as usize,
+            chase_code(n, payload)?,
+        ))
     });
-    let instructions =
-        all_instructions().into_iter().filter_map(|i| Some((i.name(), i.address()? as usize, i.code()?)));
-    let locks = all_locks().into_iter().filter_map(|l| Some((l.name(), l.assembly()? as usize, l.code()?)));
-    let handoffs = HandOff::ALL.into_iter().filter_map(|h| Some((h.kernel_name(), h.assembly() as usize, h.code()?)));
-    let rulers = CoreRuler::ALL.into_iter().filter_map(|r| Some((r.name().to_owned(), r.kernel() as usize, r.code()?)));
+    let instructions = all_instructions()
+        .into_iter()
+        .filter_map(|i| Some((i.name(), i.address()? as usize, i.code()?)));
+    let locks = all_locks()
+        .into_iter()
+        .filter_map(|l| Some((l.name(), l.assembly()? as usize, l.code()?)));
+    let handoffs = HandOff::ALL
+        .into_iter()
+        .filter_map(|h| Some((h.kernel_name(), h.assembly() as usize, h.code()?)));
+    let rulers = CoreRuler::ALL
+        .into_iter()
+        .filter_map(|r| Some((r.name().to_owned(), r.kernel() as usize, r.code()?)));
     // SAFETY: it is a kernel.
     let work = unsafe { super::digest::body_of(native::WORK as *const u8) };
     let work = work.map(|code| ("work".to_owned(), native::WORK as usize, code));
-    rows.chain(chases).chain(instructions).chain(locks).chain(handoffs).chain(rulers).chain(work).collect()
+    rows.chain(chases)
+        .chain(instructions)
+        .chain(locks)
+        .chain(handoffs)
+        .chain(rulers)
+        .chain(work)
+        .collect()
 }
 
 #[test]
@@ -125,29 +181,51 @@ fn no_short_loop_straddles_a_line() {
     for (name, _, code) in &kernels {
         match flow(code, step) {
             Ok(flow) if loops(&flow).is_empty() => wrong.push(format!("{name}: no loop was found")),
-            Ok(flow) => wrong.extend(straddling(&flow).iter().map(|place| format!("{name}: {place:?}"))),
+            Ok(flow) => wrong.extend(
+                straddling(&flow)
+                    .iter()
+                    .map(|place| format!("{name}: {place:?}")),
+            ),
             Err(why) => wrong.push(format!("{name}: {why}")),
         }
     }
-    assert!(wrong.is_empty(), "{} of {} kernels:\n{}", wrong.len(), kernels.len(), wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} of {} kernels:\n{}",
+        wrong.len(),
+        kernels.len(),
+        wrong.join("\n")
+    );
 }
 
-/// Offsets in the code are places in lines only where the code starts on one: then no program's layout moves a loop.
+/// Offsets in the code are places in lines only where the code starts on one: then no program's
+/// layout moves a loop.
 #[test]
 #[cfg(any(target_os = "linux", target_os = "android", target_os = "freebsd"))]
 fn every_kernel_starts_on_a_line() {
     for (name, address, _) in kernels() {
-        assert!(address.is_multiple_of(LINE), "{name} starts at {address:#x}");
+        assert!(
+            address.is_multiple_of(LINE),
+            "{name} starts at {address:#x}"
+        );
     }
 }
 
-/// A machine whose instructions are one byte long: 0 does something, 1 returns, others jump to themselves less 128, odd
-/// ones if a condition holds.
+/// A machine whose instructions are one byte long: 0 does something, 1 returns, others jump to
+/// themselves less 128, odd ones if a condition holds.
 fn toy(code: &[u8]) -> Option<Step> {
     Some(match code[0] {
         0 => Step::plain(1),
-        1 => Step { bytes: 1, jump: None, goes_on: false },
-        to => Step { bytes: 1, jump: Some(isize::from(to) - 128), goes_on: to % 2 == 1 },
+        1 => Step {
+            bytes: 1,
+            jump: None,
+            goes_on: false,
+        },
+        to => Step {
+            bytes: 1,
+            jump: Some(isize::from(to) - 128),
+            goes_on: to % 2 == 1,
+        },
     })
 }
 
@@ -161,16 +239,27 @@ fn toy_code(length: usize, others: &[(usize, u8)]) -> Vec<u8> {
 #[test]
 fn a_loop_over_the_end_of_a_line_is_found() {
     let back = |by: u8| 128 - by;
-    let found = |length, others: &[(usize, u8)]| flow(&toy_code(length, others), toy).map(|flow| straddling(&flow));
+    let found = |length, others: &[(usize, u8)]| {
+        flow(&toy_code(length, others), toy).map(|flow| straddling(&flow))
+    };
     // From 60 to 67, inside one line, and as long as one.
     assert_eq!(found(70, &[(67, back(7)), (69, 1)]), Ok(vec![[60, 68]]));
     assert_eq!(found(70, &[(63, back(7)), (69, 1)]), Ok(vec![]));
     assert_eq!(found(140, &[(127, back(63)), (139, 1)]), Ok(vec![]));
     // Code that a jump leaves out is not the loop's: one of 10 bytes on two lines, and one of 70.
-    assert_eq!(found(90, &[(55, 128 + 20), (83, back(33)), (89, 1)]), Ok(vec![[50, 84]]));
+    assert_eq!(
+        found(90, &[(55, 128 + 20), (83, back(33)), (89, 1)]),
+        Ok(vec![[50, 84]])
+    );
     assert_eq!(found(90, &[(83, back(73)), (89, 1)]), Ok(vec![]));
     // A jump back into a loop from outside of its code is no loop of its own.
-    assert_eq!(found(140, &[(5, 128 + 65), (63, back(61)), (64, 1), (72, back(66))]), Ok(vec![]));
+    assert_eq!(
+        found(
+            140,
+            &[(5, 128 + 65), (63, back(61)), (64, 1), (72, back(66))]
+        ),
+        Ok(vec![])
+    );
 }
 
 #[test]
@@ -178,6 +267,11 @@ fn code_that_is_not_understood_is_an_error() {
     assert!(flow(&[0, 0], toy).is_err_and(|why| why.contains("leaves the code")));
     assert!(flow(&[0, 3], toy).is_err_and(|why| why.contains("before the code")));
     assert!(flow(&[0, 9], |_| None).is_err_and(|why| why.contains("unknown instruction at 0")));
-    let two = |code: &[u8]| toy(code).map(|s| Step { bytes: if s.jump.is_none() && s.goes_on { 2 } else { 1 }, ..s });
+    let two = |code: &[u8]| {
+        toy(code).map(|s| Step {
+            bytes: if s.jump.is_none() && s.goes_on { 2 } else { 1 },
+            ..s
+        })
+    };
     assert!(flow(&[0, 1, 127, 1], two).is_err_and(|why| why.contains("overlap")));
 }

@@ -6,18 +6,19 @@ use core::arch::naked_asm;
 use core::mem::offset_of;
 
 // The offsets in the skeleton.
-const _: () = assert!(offset_of!(ChaseCall, blocks) == 128 && offset_of!(ChaseCall, payload) == 132);
+const _: () =
+    assert!(offset_of!(ChaseCall, blocks) == 128 && offset_of!(ChaseCall, payload) == 132);
 
 /// A pointer chase: `fn(&mut ChaseCall)`, called as C does.
 ///
-/// In: `[esp + 4]` = `ChaseCall`. Out: positions and payload in the call.
-/// Clobbers: eax, ecx, edx, flags; ebx, esi, edi, ebp are put back.
-/// Memory: reads 4 bytes at each node, with payload 4 more at 8 bytes behind its start; the turns are counted in the call,
-/// and where there are more walkers than registers, the positions of the fifth and those behind it stay there too.
-/// Timed: the hops; those of one walker each need the one before.
+/// In: `[esp + 4]` = `ChaseCall`. Out: positions and payload in the call. Clobbers: eax, ecx, edx,
+/// flags; ebx, esi, edi, ebp are put back. Memory: reads 4 bytes at each node, with payload 4 more
+/// at 8 bytes behind its start; the turns are counted in the call, and where there are more walkers
+/// than registers, the positions of the fifth and those behind it stay there too. Timed: the hops;
+/// those of one walker each need the one before.
 ///
-/// The walkers' registers in order: eax, ecx, edx, esi, ebx; with more than five walkers ebx takes turns for the rest. ebp
-/// is the call, edi adds up.
+/// The walkers' registers in order: eax, ecx, edx, esi, ebx; with more than five walkers ebx takes
+/// turns for the rest. ebp is the call, edi adds up.
 #[unsafe(naked)]
 unsafe extern "C" fn chase<const WALKERS: usize, const PAYLOAD: usize>(call: &mut ChaseCall) {
     naked_asm!(

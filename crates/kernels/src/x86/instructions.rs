@@ -1,17 +1,19 @@
-//! The loop around instructions of x86 that are timed on their own, and what it takes 64 bits to have.
+//! The loop around instructions of x86 that are timed on their own, and what it takes 64 bits to
+//! have.
 
 use crate::instructions::{InstructionCall, InstructionRow};
 use core::mem::offset_of;
 
 // The offsets in the skeleton.
-const _: () = assert!(offset_of!(InstructionCall, turns) == 0 && offset_of!(InstructionCall, scratch) == 4);
+const _: () =
+    assert!(offset_of!(InstructionCall, turns) == 0 && offset_of!(InstructionCall, scratch) == 4);
 
 /// An instruction kernel: `fn(&mut InstructionCall)`, called as C does.
 ///
-/// In: `[esp + 4]` = `InstructionCall`. Clobbers: eax, ecx, edx, flags, vector registers 0 to 7; ebx, esi, edi, ebp are put
-/// back.
-/// Memory: the scratch memory at `esi` and the kernel's own stack.
-/// Timed: the instructions in `turn`, and two more for the loop (three for string loads, push and pop).
+/// In: `[esp + 4]` = `InstructionCall`. Clobbers: eax, ecx, edx, flags, vector registers 0 to 7;
+/// ebx, esi, edi, ebp are put back. Memory: the scratch memory at `esi` and the kernel's own stack.
+/// Timed: the instructions in `turn`, and two more for the loop (three for string loads, push and
+/// pop).
 macro_rules! timed {
     ($name:ident { start: $start:expr, turn: $turn:expr, end: $end:expr $(,)? }) => {
         #[unsafe(naked)]
@@ -48,8 +50,8 @@ macro_rules! timed {
 }
 pub(crate) use timed;
 
-/// What instructions call registers of the machine's own width. The `general` ones are all that are free besides `dx`,
-/// which is added, and the turns' counter.
+/// What instructions call registers of the machine's own width. The `general` ones are all that are
+/// free besides `dx`, which is added, and the turns' counter.
 macro_rules! word {
     (ax) => {
         "eax"
@@ -99,7 +101,8 @@ macro_rules! word {
 }
 pub(crate) use word;
 
-const NARROW: InstructionRow = InstructionRow::Unsupported("32-bit x86 has no general registers of 64 bits");
+const NARROW: InstructionRow =
+    InstructionRow::Unsupported("32-bit x86 has no general registers of 64 bits");
 pub(crate) const LOAD_STRING_64: InstructionRow = NARROW;
 pub(crate) const TO_VECTOR_64: InstructionRow = NARROW;
 pub(crate) const FROM_VECTOR_64: InstructionRow = NARROW;

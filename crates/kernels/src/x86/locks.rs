@@ -10,7 +10,8 @@ const _: () = assert!(offset_of!(LockCall, word) == 0 && offset_of!(LockCall, tu
 const _: () = assert!(offset_of!(LockCall, inside) == 8 && offset_of!(LockCall, between) == 12);
 const _: () = assert!(offset_of!(LockCall, vain) == 16);
 const _: () = assert!(offset_of!(HandOffCall, word) == 0 && offset_of!(HandOffCall, expected) == 4);
-const _: () = assert!(offset_of!(HandOffCall, turns) == 8 && offset_of!(HandOffCall, patience) == 12);
+const _: () =
+    assert!(offset_of!(HandOffCall, turns) == 8 && offset_of!(HandOffCall, patience) == 12);
 
 /// `count` dependent additions, one a turn: `fn(count)`, at least 1.
 ///
@@ -34,14 +35,16 @@ pub(crate) unsafe extern "C" fn work(count: usize) {
 
 /// A lock kernel: `fn(&mut LockCall)`, called as C does.
 ///
-/// In: `[esp + 4]` = `LockCall`. Out: `vain` in the call. Clobbers: eax, ecx, edx, flags; ebx, esi, edi, ebp are put back.
-/// In a row `edx` is the word's address, `ebx` counts vain tries, eax and ebp are free. Where the first try may be vain, `take`
-/// jumps to 7 in `again`, which ends by a jump back to 8, behind the try.
-/// Timed: the operation, the additions inside and between, one compare and branch for each. How many there are in
-/// between is loaded from the call: there is no register left for it.
+/// In: `[esp + 4]` = `LockCall`. Out: `vain` in the call. Clobbers: eax, ecx, edx, flags; ebx, esi,
+/// edi, ebp are put back. In a row `edx` is the word's address, `ebx` counts vain tries, eax and
+/// ebp are free. Where the first try may be vain, `take` jumps to 7 in `again`, which ends by a
+/// jump back to 8, behind the try. Timed: the operation, the additions inside and between, one
+/// compare and branch for each. How many there are in between is loaded from the call: there is no
+/// register left for it.
 ///
-/// The loops of additions come first in the line that the loop starts on, and `again` follows the loop: on the same line where
-/// all of it fits, else on a line of its own. No short loop straddles two. The first operation enters at 2.
+/// The loops of additions come first in the line that the loop starts on, and `again` follows the
+/// loop: on the same line where all of it fits, else on a line of its own. No short loop straddles
+/// two. The first operation enters at 2.
 macro_rules! lock_kernel {
     ($(#[$doc:meta])* $name:ident, $take:expr, $give:expr, $again:expr) => {
         $(#[$doc])*
@@ -119,8 +122,8 @@ lock_kernel! {
 }
 
 lock_kernel! {
-    /// Exchange 1 for the lock; while it is taken, look at it with `pause`. Given back by an ordinary store, which no
-    /// earlier access passes on x86.
+    /// Exchange 1 for the lock; while it is taken, look at it with `pause`. Given back by an
+    /// ordinary store, which no earlier access passes on x86.
     spin_lock,
     "mov eax, 1\nxchg [edx], eax\ntest eax, eax\njnz 7f\n8: inc dword ptr [edx + 4]",
     "mov dword ptr [edx], 0",
@@ -149,10 +152,9 @@ pub(crate) static LOCK_SETS: [LockSet; 1] = [LockSet {
 
 /// A hand-off: `fn(&mut HandOffCall)`, called as C does.
 ///
-/// In: `[esp + 4]` = `HandOffCall`. Out: `expected` and `turns` in the call. Clobbers: eax, ecx, edx, flags; ebx, esi, edi, ebp
-/// are put back.
-/// In a row `edx` is the word's address, `esi` the value waited for, `edi` the answer. A row jumps to 3 when the value is
-/// not there yet.
+/// In: `[esp + 4]` = `HandOffCall`. Out: `expected` and `turns` in the call. Clobbers: eax, ecx,
+/// edx, flags; ebx, esi, edi, ebp are put back. In a row `edx` is the word's address, `esi` the
+/// value waited for, `edi` the answer. A row jumps to 3 when the value is not there yet.
 macro_rules! handoff {
     ($(#[$doc:meta])* $name:ident, $body:expr) => {
         $(#[$doc])*
@@ -212,5 +214,8 @@ handoff! {
 }
 
 /// The hand-offs of x86.
-pub(crate) static HANDOFF: HandOffRows =
-    HandOffRows { store_load, compare_and_swap: swap_when_equal, exchange: exchange_when_equal };
+pub(crate) static HANDOFF: HandOffRows = HandOffRows {
+    store_load,
+    compare_and_swap: swap_when_equal,
+    exchange: exchange_when_equal,
+};

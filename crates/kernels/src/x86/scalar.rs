@@ -10,7 +10,11 @@ use crate::x86_shared::offsets::{every_4, every_8, every_32, every_64};
 /// All words of a line.
 macro_rules! words {
     ($text:literal) => {
-        concat!(".irp i, 0,4,8,12,16,20,24,28,32,36,40,44,48,52,56,60\n", $text, "\n.endr")
+        concat!(
+            ".irp i, 0,4,8,12,16,20,24,28,32,36,40,44,48,52,56,60\n",
+            $text,
+            "\n.endr"
+        )
     };
 }
 
@@ -68,7 +72,8 @@ unrolled! { 128,
 }
 unrolled! { 256,
     /// Loads, four lines a turn.
-    read_unroll_256 { start: "", turn: "", each: words!("mov ebx, [eax + \\d + \\i]"), at: "0,64,128,192", end: "" }
+    read_unroll_256 { start: "", turn: "", each: words!("mov ebx, [eax + \\d + \\i]"),
+        at: "0,64,128,192", end: "" }
 }
 forward! {
     /// A load from each line.
@@ -119,8 +124,8 @@ strings! {
     write_rep { start: "mov eax, [esi + 32]", run: "rep stosb" }
 }
 forward! {
-    /// `clzero`: zeroes the line that `eax` points to, like a non-temporal store (AMD APM vol. 3). After the last line `eax`
-    /// is back at the block's start.
+    /// `clzero`: zeroes the line that `eax` points to, like a non-temporal store (AMD APM vol. 3).
+    /// After the last line `eax` is back at the block's start.
     write_zero {
         start: "",
         turn: "mov ebx, eax",
@@ -319,7 +324,9 @@ fn sse2() -> bool {
 
 /// Whether the processor has `clzero` (AMD APM vol. 3, CPUID 8000_0008 EBX bit 0).
 fn clzero() -> bool {
-    raw_cpuid::CpuId::new().get_processor_capacity_feature_info().is_some_and(|info| info.has_cl_zero())
+    raw_cpuid::CpuId::new()
+        .get_processor_capacity_feature_info()
+        .is_some_and(|info| info.has_cl_zero())
 }
 
 /// A row for every contract.

@@ -1,7 +1,8 @@
 //! The loops that all rows of x86 share. A row names its instructions, the skeleton walks.
 //!
-//! Every loop starts on a line of the instruction cache. What fills the gap before it is jumped over and named here: the
-//! assembler's own padding differs with the processor that is compiled for, and with it would the digest.
+//! Every loop starts on a line of the instruction cache. What fills the gap before it is jumped
+//! over and named here: the assembler's own padding differs with the processor that is compiled
+//! for, and with it would the digest.
 
 use crate::stream::StreamCall;
 use core::arch::naked_asm;
@@ -11,10 +12,12 @@ use core::mem::offset_of;
 const _: () = assert!(offset_of!(StreamCall, lead) == 0 && offset_of!(StreamCall, delta) == 4);
 const _: () = assert!(offset_of!(StreamCall, window) == 8 && offset_of!(StreamCall, offset) == 12);
 const _: () = assert!(offset_of!(StreamCall, blocks) == 16 && offset_of!(StreamCall, table) == 20);
-const _: () = assert!(offset_of!(StreamCall, distance) == 24 && offset_of!(StreamCall, pattern) == 32);
+const _: () =
+    assert!(offset_of!(StreamCall, distance) == 24 && offset_of!(StreamCall, pattern) == 32);
 const _: () = assert!(offset_of!(StreamCall, checksum) == 40);
 
-/// The registers and fields that rows of both x86 architectures name; see the skeletons for who holds what when.
+/// The registers and fields that rows of both x86 architectures name; see the skeletons for who
+/// holds what when.
 macro_rules! x86 {
     (position) => {
         "eax"
@@ -72,17 +75,18 @@ pub(crate) use x86;
 
 /// A streaming kernel: `fn(&mut StreamCall)`, called as C does.
 ///
-/// In: `[esp + 4]` = `StreamCall` (see its fields for the offsets used here).
-/// Out: `offset` (and `checksum` where the row has one) in the call.
-/// Clobbers: eax, ecx, edx, flags, vector registers 0 to 7; ebx, esi, edi, ebp are put back.
-/// Memory: only what the contract says and the table that gives the order, between the loads of the call's fields and the
-/// stores to them; orders by a table also load one word of the stack per turn. No fence in the loop.
-/// Timed: the loop; entry and exit cost about as much as one mispredicted branch and happen once per call.
+/// In: `[esp + 4]` = `StreamCall` (see its fields for the offsets used here). Out: `offset` (and
+/// `checksum` where the row has one) in the call. Clobbers: eax, ecx, edx, flags, vector registers
+/// 0 to 7; ebx, esi, edi, ebp are put back. Memory: only what the contract says and the table that
+/// gives the order, between the loads of the call's fields and the stores to them; orders by a
+/// table also load one word of the stack per turn. No fence in the loop. Timed: the loop; entry and
+/// exit cost about as much as one mispredicted branch and happen once per call.
 ///
-/// What an order fills in: `enter` turns `eax` = offset and `edx` = length into what its turns need, `find` finds the
-/// block, `step` goes on and wraps, `leave` leaves the offset in `eax`. In a row, `\d` is what `at` lists. `start`, `turn`,
-/// `each` and `end` are the row's; in `start` and `end`, `ebp` is the call. `ecx` counts blocks, `esi` is the first stream's
-/// start, `edi` the distance between streams.
+/// What an order fills in: `enter` turns `eax` = offset and `edx` = length into what its turns
+/// need, `find` finds the block, `step` goes on and wraps, `leave` leaves the offset in `eax`. In a
+/// row, `\d` is what `at` lists. `start`, `turn`, `each` and `end` are the row's; in `start` and
+/// `end`, `ebp` is the call. `ecx` counts blocks, `esi` is the first stream's start, `edi` the
+/// distance between streams.
 ///
 /// The wrap is branch-free as on x86-64.
 macro_rules! walk {
@@ -136,8 +140,8 @@ macro_rules! walk {
 }
 pub(crate) use walk;
 
-/// From low to high addresses: `eax` is the position in the leading stream, `edx` its end. A row may use ebx and ebp, for
-/// the positions in the streams behind it.
+/// From low to high addresses: `eax` is the position in the leading stream, `edx` its end. A row
+/// may use ebx and ebp, for the positions in the streams behind it.
 macro_rules! forward {
     ($($row:tt)*) => {
         $crate::native::skeleton::walk! { $($row)*
@@ -150,7 +154,8 @@ macro_rules! forward {
 }
 pub(crate) use forward;
 
-/// As `forward`, but a turn is so many bytes, a divisor of a block, and `ecx` counts those. `edx` is the last turn's place.
+/// As `forward`, but a turn is so many bytes, a divisor of a block, and `ecx` counts those. `edx`
+/// is the last turn's place.
 macro_rules! unrolled {
     ($bytes:literal, $($row:tt)*) => {
         $crate::native::skeleton::walk! { $($row)*
@@ -178,9 +183,9 @@ macro_rules! backward {
 }
 pub(crate) use backward;
 
-/// Blocks in the order of a table: `eax` is the position in the leading stream as in `forward`; `ebx` is the place in the
-/// table, whose start and end are on the stack, because a row has to have two registers: edx, ebp, and edi if it has one
-/// stream. `ebp` is the call in `start`.
+/// Blocks in the order of a table: `eax` is the position in the leading stream as in `forward`;
+/// `ebx` is the place in the table, whose start and end are on the stack, because a row has to have
+/// two registers: edx, ebp, and edi if it has one stream. `ebp` is the call in `start`.
 macro_rules! chunks {
     ($($row:tt)*) => {
         $crate::native::skeleton::walk! { $($row)*
@@ -193,10 +198,11 @@ macro_rules! chunks {
 }
 pub(crate) use chunks;
 
-/// Lines in the order of a table, eight a turn: `eax` is the place in the table, whose start and end are on the stack.
-/// Within `each`, `\l` (ebx) is the line's entry, which counts in units of 8 B, so that an address can take it as it is:
-/// `x86!(line)`, and for copies `x86!(second line)` from where a row sets `edx`. ebp is free, edx where it is not that, and
-/// edi if there is one stream. `ebp` is the call in `start`. Stores have an instruction for each address as on x86-64.
+/// Lines in the order of a table, eight a turn: `eax` is the place in the table, whose start and
+/// end are on the stack. Within `each`, `\l` (ebx) is the line's entry, which counts in units of 8
+/// B, so that an address can take it as it is: `x86!(line)`, and for copies `x86!(second line)`
+/// from where a row sets `edx`. ebp is free, edx where it is not that, and edi if there is one
+/// stream. `ebp` is the call in `start`. Stores have an instruction for each address as on x86-64.
 macro_rules! lines {
     ($(#[$doc:meta])* $name:ident { start: $start:expr, each: $each:expr, end: $end:expr $(,)? }) => {
         $crate::native::skeleton::walk! { $(#[$doc])* $name {
@@ -216,15 +222,15 @@ macro_rules! lines {
 // A general register holds no two entries.
 pub(crate) use {lines, lines as line_pairs};
 
-/// A string instruction for each run of blocks up to the end of the window: a program would not cut it into pieces, and
-/// its start costs tens of cycles.
+/// A string instruction for each run of blocks up to the end of the window: a program would not cut
+/// it into pieces, and its start costs tens of cycles.
 ///
-/// In: `[esp + 4]` = `StreamCall`. Out: `offset` in the call. Clobbers: eax, ecx, edx, flags; ebx, esi, edi, ebp are put back.
-/// The direction flag is clear, as the convention has it. Timed: the string instructions; the walk around one is a few
-/// cycles.
+/// In: `[esp + 4]` = `StreamCall`. Out: `offset` in the call. Clobbers: eax, ecx, edx, flags; ebx,
+/// esi, edi, ebp are put back. The direction flag is clear, as the convention has it. Timed: the
+/// string instructions; the walk around one is a few cycles.
 ///
-/// `edi` is the position in the leading stream, `edx` its start, `ebp` its end, `ebx` the blocks left; in `start`, `esi` is the
-/// call; `run` moves `edi` on by `ecx` bytes.
+/// `edi` is the position in the leading stream, `edx` its start, `ebp` its end, `ebx` the blocks
+/// left; in `start`, `esi` is the call; `run` moves `edi` on by `ecx` bytes.
 macro_rules! strings {
     ($(#[$doc:meta])* $name:ident { start: $start:expr, run: $run:expr $(,)? }) => {
         $(#[$doc])*
@@ -277,10 +283,12 @@ macro_rules! strings {
 }
 pub(crate) use strings;
 
-/// Instructions that need nothing of each other: `fn(blocks)`, 128 to a block. Tests of a register write flags only, so that there are
-/// neither results to keep apart nor any that could be known at rename.
+/// Instructions that need nothing of each other: `fn(blocks)`, 128 to a block. Tests of a register
+/// write flags only, so that there are neither results to keep apart nor any that could be known at
+/// rename.
 ///
-/// In: `[esp + 4]` = blocks, at least 1. Clobbers: edx, flags. Memory: none. Timed: as many per cycle as the core can begin.
+/// In: `[esp + 4]` = blocks, at least 1. Clobbers: edx, flags. Memory: none. Timed: as many per
+/// cycle as the core can begin.
 #[unsafe(naked)]
 pub(crate) unsafe extern "C" fn issue(blocks: usize) {
     naked_asm!(
@@ -301,7 +309,8 @@ pub(crate) unsafe extern "C" fn issue(blocks: usize) {
 
 /// Dependent additions: `fn(blocks)`, 128 to a block.
 ///
-/// In: `[esp + 4]` = blocks, at least 1. Clobbers: eax, ecx, edx, flags. Memory: none. Timed: one addition per cycle.
+/// In: `[esp + 4]` = blocks, at least 1. Clobbers: eax, ecx, edx, flags. Memory: none. Timed: one
+/// addition per cycle.
 #[unsafe(naked)]
 pub(crate) unsafe extern "C" fn add(blocks: usize) {
     naked_asm!(

@@ -6,19 +6,19 @@ use core::arch::naked_asm;
 use core::mem::offset_of;
 
 // The offsets in the skeleton.
-const _: () = assert!(offset_of!(ChaseCall, blocks) == 256 && offset_of!(ChaseCall, payload) == 264);
+const _: () =
+    assert!(offset_of!(ChaseCall, blocks) == 256 && offset_of!(ChaseCall, payload) == 264);
 
 /// A pointer chase: `fn(&mut ChaseCall)`.
 ///
-/// In: `rdi` = `ChaseCall`. Out: positions and payload in the call.
-/// Clobbers: rax, rcx, rdx, rsi, r8 to r11, flags; rbx, rbp, r12 to r15 are put back.
-/// Memory: reads 8 bytes at each node, with payload 8 more behind them; where there are more walkers than registers, the
-/// positions of the twelfth and those behind it stay in the call, which the store buffer forwards (about 4 cycles a hop
-/// more, far below a miss).
-/// Timed: the hops; those of one walker each need the one before.
+/// In: `rdi` = `ChaseCall`. Out: positions and payload in the call. Clobbers: rax, rcx, rdx, rsi,
+/// r8 to r11, flags; rbx, rbp, r12 to r15 are put back. Memory: reads 8 bytes at each node, with
+/// payload 8 more behind them; where there are more walkers than registers, the positions of the
+/// twelfth and those behind it stay in the call, which the store buffer forwards (about 4 cycles a
+/// hop more, far below a miss). Timed: the hops; those of one walker each need the one before.
 ///
-/// The walkers' registers in order: rax, rcx, rdx, rsi, r8, r9, r10, rbx, rbp, r12, r13, r14; with more than twelve
-/// walkers r14 takes turns for the rest. r15 counts, r11 adds up.
+/// The walkers' registers in order: rax, rcx, rdx, rsi, r8, r9, r10, rbx, rbp, r12, r13, r14; with
+/// more than twelve walkers r14 takes turns for the rest. r15 counts, r11 adds up.
 #[unsafe(naked)]
 unsafe extern "sysv64" fn chase<const WALKERS: usize, const PAYLOAD: usize>(call: &mut ChaseCall) {
     naked_asm!(

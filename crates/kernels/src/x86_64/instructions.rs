@@ -1,22 +1,27 @@
 //! The loop around instructions of x86-64 that are timed on their own, and those with 64 bits.
 
 use crate::instructions::{InstructionCall, InstructionRow};
-use crate::x86_shared::instructions::{chain, chained, on_general, on_vectors, rounds, sse41, string_loads};
+use crate::x86_shared::instructions::{
+    chain, chained, on_general, on_vectors, rounds, sse41, string_loads,
+};
 use core::mem::offset_of;
 
 // The offsets in the skeleton.
-const _: () = assert!(offset_of!(InstructionCall, turns) == 0 && offset_of!(InstructionCall, scratch) == 8);
+const _: () =
+    assert!(offset_of!(InstructionCall, turns) == 0 && offset_of!(InstructionCall, scratch) == 8);
 
 /// An instruction kernel: `fn(&mut InstructionCall)`.
 ///
-/// In: `rdi` = `InstructionCall`. Clobbers: rax, rcx, rdx, rsi, rdi, r8 to r11, flags, vector registers 0 to 15; rbx is
-/// put back.
-/// Memory: the scratch memory at `rsi` and the kernel's own stack.
-/// Timed: the instructions in `turn`, and two more for the loop (three for string loads, push and pop).
+/// In: `rdi` = `InstructionCall`. Clobbers: rax, rcx, rdx, rsi, rdi, r8 to r11, flags, vector
+/// registers 0 to 15; rbx is put back. Memory: the scratch memory at `rsi` and the kernel's own
+/// stack. Timed: the instructions in `turn`, and two more for the loop (three for string loads,
+/// push and pop).
 macro_rules! timed {
     ($name:ident { start: $start:expr, turn: $turn:expr, end: $end:expr $(,)? }) => {
         #[unsafe(naked)]
-        pub(crate) unsafe extern "sysv64" fn $name(call: &mut crate::instructions::InstructionCall) {
+        pub(crate) unsafe extern "sysv64" fn $name(
+            call: &mut crate::instructions::InstructionCall,
+        ) {
             core::arch::naked_asm!(concat!(
                 ".p2align 6\n",
                 "push rbx\n",
@@ -42,8 +47,8 @@ macro_rules! timed {
 }
 pub(crate) use timed;
 
-/// What instructions call registers of the machine's own width. The `general` ones are all that are free besides `dx`,
-/// which is added, and the turns' counter.
+/// What instructions call registers of the machine's own width. The `general` ones are all that are
+/// free besides `dx`, which is added, and the turns' counter.
 macro_rules! word {
     (ax) => {
         "rax"
@@ -100,12 +105,21 @@ on_vectors! { inserts_64, "pinsrq xmm\\r, rax, 1", "" }
 chained! { insert_64_chain, "pinsrq xmm0, rax, 1" }
 on_general! { extracts_64, "pextrq \\r, xmm0, 1" }
 
-pub(crate) const LOAD_STRING_64: InstructionRow = InstructionRow::Code(string_loads_64, 64, "lodsq");
-pub(crate) const TO_VECTOR_64: InstructionRow = InstructionRow::Code(to_vectors_64, 64, "movq xmm, r64");
-pub(crate) const FROM_VECTOR_64: InstructionRow = InstructionRow::Code(from_vectors_64, 64, "movq r64, xmm");
+pub(crate) const LOAD_STRING_64: InstructionRow =
+    InstructionRow::Code(string_loads_64, 64, "lodsq");
+pub(crate) const TO_VECTOR_64: InstructionRow =
+    InstructionRow::Code(to_vectors_64, 64, "movq xmm, r64");
+pub(crate) const FROM_VECTOR_64: InstructionRow =
+    InstructionRow::Code(from_vectors_64, 64, "movq r64, xmm");
 pub(crate) const INSERT_64: [InstructionRow; 2] = [
     InstructionRow::Needs(sse41, "SSE4.1", inserts_64, 64, "pinsrq xmm, r64, imm8"),
-    InstructionRow::Needs(sse41, "SSE4.1", insert_64_chain, 64, "pinsrq xmm, r64, imm8"),
+    InstructionRow::Needs(
+        sse41,
+        "SSE4.1",
+        insert_64_chain,
+        64,
+        "pinsrq xmm, r64, imm8",
+    ),
 ];
 pub(crate) const EXTRACT_64: InstructionRow =
     InstructionRow::Needs(sse41, "SSE4.1", extracts_64, 64, "pextrq r64, xmm, imm8");

@@ -10,7 +10,8 @@ const _: () = assert!(offset_of!(LockCall, word) == 0 && offset_of!(LockCall, tu
 const _: () = assert!(offset_of!(LockCall, inside) == 16 && offset_of!(LockCall, between) == 24);
 const _: () = assert!(offset_of!(LockCall, vain) == 32);
 const _: () = assert!(offset_of!(HandOffCall, word) == 0 && offset_of!(HandOffCall, expected) == 8);
-const _: () = assert!(offset_of!(HandOffCall, turns) == 16 && offset_of!(HandOffCall, patience) == 24);
+const _: () =
+    assert!(offset_of!(HandOffCall, turns) == 16 && offset_of!(HandOffCall, patience) == 24);
 
 /// `count` dependent additions, one a turn: `fn(count)`, at least 1.
 ///
@@ -34,12 +35,12 @@ pub(crate) unsafe extern "sysv64" fn work(count: usize) {
 /// A lock kernel: `fn(&mut LockCall)`.
 ///
 /// In: `rdi` = `LockCall`. Out: `vain` in the call. Clobbers: rax, rcx, rdx, rsi, r8 to r11, flags.
-/// In a row `rdx` is the word's address, `r9` counts vain tries, rax and r11 are free. Where the first try may be vain, `take`
-/// jumps to 7 in `again`, which ends by a jump back to 8, behind the try.
-/// Timed: the operation, the additions inside and between, one compare and branch for each.
+/// In a row `rdx` is the word's address, `r9` counts vain tries, rax and r11 are free. Where the
+/// first try may be vain, `take` jumps to 7 in `again`, which ends by a jump back to 8, behind the
+/// try. Timed: the operation, the additions inside and between, one compare and branch for each.
 ///
-/// The loops of additions come first in the line that the loop starts on, and `again` starts on a line of its own: no short
-/// loop straddles two. The first operation enters at 2.
+/// The loops of additions come first in the line that the loop starts on, and `again` starts on a
+/// line of its own: no short loop straddles two. The first operation enters at 2.
 macro_rules! lock_kernel {
     ($(#[$doc:meta])* $name:ident, $take:expr, $give:expr, $again:expr) => {
         $(#[$doc])*
@@ -106,8 +107,8 @@ lock_kernel! {
 }
 
 lock_kernel! {
-    /// Exchange 1 for the lock; while it is taken, look at it with `pause`. Given back by an ordinary store, which no
-    /// earlier access passes on x86.
+    /// Exchange 1 for the lock; while it is taken, look at it with `pause`. Given back by an
+    /// ordinary store, which no earlier access passes on x86.
     spin_lock,
     "mov eax, 1\nxchg [rdx], rax\ntest rax, rax\njnz 7f\n8: inc qword ptr [rdx + 8]",
     "mov qword ptr [rdx], 0",
@@ -136,9 +137,9 @@ pub(crate) static LOCK_SETS: [LockSet; 1] = [LockSet {
 
 /// A hand-off: `fn(&mut HandOffCall)`.
 ///
-/// In: `rdi` = `HandOffCall`. Out: `expected` and `turns` in the call. Clobbers: rax, rcx, rdx, rsi, r8, r9, flags.
-/// In a row `rdx` is the word's address, `rsi` the value waited for, `r8` the answer. A row jumps to 3 when the value is
-/// not there yet.
+/// In: `rdi` = `HandOffCall`. Out: `expected` and `turns` in the call. Clobbers: rax, rcx, rdx,
+/// rsi, r8, r9, flags. In a row `rdx` is the word's address, `rsi` the value waited for, `r8` the
+/// answer. A row jumps to 3 when the value is not there yet.
 macro_rules! handoff {
     ($(#[$doc:meta])* $name:ident, $body:expr) => {
         $(#[$doc])*
@@ -189,5 +190,8 @@ handoff! {
 }
 
 /// The hand-offs of x86-64.
-pub(crate) static HANDOFF: HandOffRows =
-    HandOffRows { store_load, compare_and_swap: swap_when_equal, exchange: exchange_when_equal };
+pub(crate) static HANDOFF: HandOffRows = HandOffRows {
+    store_load,
+    compare_and_swap: swap_when_equal,
+    exchange: exchange_when_equal,
+};

@@ -27,10 +27,16 @@ pub(super) static WORK: kernel_fn!(usize) = locks::work;
 /// Every instruction.
 pub(super) static INSTRUCTIONS: InstructionRows = super::x86_shared::instructions::ROWS;
 
-/// By rising width. `is_x86_feature_detected!` includes the operating system's part (XGETBV), so a set that is present
-/// cannot raise an illegal instruction.
+/// By rising width. `is_x86_feature_detected!` includes the operating system's part (XGETBV), so a
+/// set that is present cannot raise an illegal instruction.
 pub(super) static SETS: [Set; 5] = [
-    Set { id: SetId::Scalar, bits: Bits::Fixed(64), needs: "x86-64", present: || true, rows: scalar::ROWS },
+    Set {
+        id: SetId::Scalar,
+        bits: Bits::Fixed(64),
+        needs: "x86-64",
+        present: || true,
+        rows: scalar::ROWS,
+    },
     Set {
         id: SetId::Sse2,
         bits: Bits::Fixed(128),

@@ -37,7 +37,8 @@ forward! {
     read_sum {
         start: "xor r8d, r8d\nxor r9d, r9d\nxor r10d, r10d\nxor r11d, r11d",
         turn: "",
-        each: "add r8, [rax + \\d]\nadd r9, [rax + \\d + 8]\nadd r10, [rax + \\d + 16]\nadd r11, [rax + \\d + 24]",
+        each: "add r8, [rax + \\d]\nadd r9, [rax + \\d + 8]\nadd r10, [rax + \\d + 16]\n\
+             add r11, [rax + \\d + 24]",
         at: every_32!(),
         end: "add r8, r9\nadd r10, r11\nadd r8, r10\nmov [rdi + 72], r8",
     }
@@ -57,7 +58,8 @@ forward! {
     read_4 {
         start: "",
         turn: x86!(get second),
-        each: "mov r8, [rax + \\d]\nmov r8, [r9 + \\d]\nmov r8, [rax + 2 * r10 + \\d]\nmov r8, [r9 + 2 * r10 + \\d]",
+        each: "mov r8, [rax + \\d]\nmov r8, [r9 + \\d]\nmov r8, [rax + 2 * r10 + \\d]\n\
+             mov r8, [r9 + 2 * r10 + \\d]",
         at: every_8!(),
         end: "",
     }
@@ -106,7 +108,8 @@ forward! {
 }
 forward! {
     /// Non-temporal stores.
-    write_nt { start: "mov r8, [rdi + 64]", turn: "", each: "movnti [rax + \\d], r8", at: every_8!(), end: "sfence" }
+    write_nt { start: "mov r8, [rdi + 64]", turn: "", each: "movnti [rax + \\d], r8",
+        at: every_8!(), end: "sfence" }
 }
 unrolled! { 128,
     /// Stores, two lines a turn.
@@ -123,8 +126,8 @@ strings! {
     write_rep { start: "mov rax, [r8 + 64]", run: "rep stosb" }
 }
 forward! {
-    /// `clzero`: zeroes the line that `rax` points to, like a non-temporal store (AMD APM vol. 3). After the last line `rax`
-    /// is back at the block's start.
+    /// `clzero`: zeroes the line that `rax` points to, like a non-temporal store (AMD APM vol. 3).
+    /// After the last line `rax` is back at the block's start.
     write_zero {
         start: "",
         turn: "mov r9, rax",
@@ -148,7 +151,8 @@ forward! {
 }
 forward! {
     /// Loads and stores.
-    copy { start: "", turn: x86!(get second), each: pair!("mov", "rax + \\d", "r9 + \\d"), at: every_16!(), end: "" }
+    copy { start: "", turn: x86!(get second), each: pair!("mov", "rax + \\d", "r9 + \\d"),
+        at: every_16!(), end: "" }
 }
 forward! {
     /// Loads and non-temporal stores.
@@ -180,11 +184,13 @@ backward! {
 }
 backward! {
     /// Stores.
-    write_reverse { start: "mov r8, [rdi + 64]", turn: "", each: "mov [rax - \\d - 8], r8", at: every_8!(), end: "" }
+    write_reverse { start: "mov r8, [rdi + 64]", turn: "", each: "mov [rax - \\d - 8], r8",
+        at: every_8!(), end: "" }
 }
 backward! {
     /// Non-temporal stores.
-    write_nt_reverse { start: "mov r8, [rdi + 64]", turn: "", each: "movnti [rax - \\d - 8], r8", at: every_8!(), end: "sfence" }
+    write_nt_reverse { start: "mov r8, [rdi + 64]", turn: "", each: "movnti [rax - \\d - 8], r8",
+        at: every_8!(), end: "sfence" }
 }
 backward! {
     /// Loads and stores.
@@ -241,7 +247,8 @@ lines! {
     copy_lines {
         start: x86!(get second stream),
         each: concat!(
-            ".irp i, 0,8,16,24,32,40,48,56\nmov r11, [", x86!(line), " + \\i]\nmov [", x86!(second line), " + \\i], r11\n.endr",
+            ".irp i, 0,8,16,24,32,40,48,56\nmov r11, [", x86!(line), " + \\i]\nmov [", x86!(second line), " + \\i], r11\n\
+                 .endr",
         ),
         end: "",
     }
@@ -251,7 +258,8 @@ lines! {
     copy_nt_lines {
         start: x86!(get second stream),
         each: concat!(
-            ".irp i, 0,8,16,24,32,40,48,56\nmov r11, [", x86!(line), " + \\i]\nmovnti [", x86!(second line), " + \\i], r11\n.endr",
+            ".irp i, 0,8,16,24,32,40,48,56\nmov r11, [", x86!(line), " + \\i]\nmovnti [", x86!(second line), " + \\i], r11\n\
+                 .endr",
         ),
         end: "sfence",
     }
@@ -262,11 +270,13 @@ chunks! {
 }
 chunks! {
     /// Stores.
-    write_chunks { start: "mov r8, [rdi + 64]", turn: "", each: "mov [rax + \\d], r8", at: every_8!(), end: "" }
+    write_chunks { start: "mov r8, [rdi + 64]", turn: "", each: "mov [rax + \\d], r8",
+        at: every_8!(), end: "" }
 }
 chunks! {
     /// Non-temporal stores.
-    write_nt_chunks { start: "mov r8, [rdi + 64]", turn: "", each: "movnti [rax + \\d], r8", at: every_8!(), end: "sfence" }
+    write_nt_chunks { start: "mov r8, [rdi + 64]", turn: "", each: "movnti [rax + \\d], r8",
+        at: every_8!(), end: "sfence" }
 }
 chunks! {
     /// Loads and stores.
@@ -301,7 +311,9 @@ const NO_LOADS: Row = Row::Unsupported("x86 has no non-temporal loads to general
 
 /// Whether the processor has `clzero` (AMD APM vol. 3, CPUID 8000_0008 EBX bit 0).
 fn clzero() -> bool {
-    raw_cpuid::CpuId::new().get_processor_capacity_feature_info().is_some_and(|info| info.has_cl_zero())
+    raw_cpuid::CpuId::new()
+        .get_processor_capacity_feature_info()
+        .is_some_and(|info| info.has_cl_zero())
 }
 
 /// A row for every contract.

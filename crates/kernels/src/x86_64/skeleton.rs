@@ -1,7 +1,8 @@
 //! The loops that all rows of x86-64 share. A row names its instructions, the skeleton walks.
 //!
-//! Every loop starts on a line of the instruction cache. What fills the gap before it is jumped over and named here: the
-//! assembler's own padding differs with the processor that is compiled for, and with it would the digest.
+//! Every loop starts on a line of the instruction cache. What fills the gap before it is jumped
+//! over and named here: the assembler's own padding differs with the processor that is compiled
+//! for, and with it would the digest.
 
 use crate::stream::StreamCall;
 use core::arch::naked_asm;
@@ -11,10 +12,12 @@ use core::mem::offset_of;
 const _: () = assert!(offset_of!(StreamCall, lead) == 0 && offset_of!(StreamCall, delta) == 8);
 const _: () = assert!(offset_of!(StreamCall, window) == 16 && offset_of!(StreamCall, offset) == 24);
 const _: () = assert!(offset_of!(StreamCall, blocks) == 32 && offset_of!(StreamCall, table) == 40);
-const _: () = assert!(offset_of!(StreamCall, distance) == 48 && offset_of!(StreamCall, pattern) == 64);
+const _: () =
+    assert!(offset_of!(StreamCall, distance) == 48 && offset_of!(StreamCall, pattern) == 64);
 const _: () = assert!(offset_of!(StreamCall, checksum) == 72);
 
-/// The registers and fields that rows of both x86 architectures name; see the skeletons for who holds what when.
+/// The registers and fields that rows of both x86 architectures name; see the skeletons for who
+/// holds what when.
 macro_rules! x86 {
     (position) => {
         "rax"
@@ -72,21 +75,22 @@ pub(crate) use x86;
 
 /// A streaming kernel: `fn(&mut StreamCall)`, System V register convention on every system.
 ///
-/// In: `rdi` = `StreamCall` (see its fields for the offsets used here).
-/// Out: `offset` (and `checksum` where the row has one) in the call.
-/// Clobbers: rax, rcx, rdx, rsi, rdi, r8 to r11, flags, vector registers 0 to 7: all the caller's to save; rbx and rbp,
-/// where an order has to use them, are put back.
-/// Memory: only what the contract says and the table that gives the order, between the loads of the call's fields and the
-/// stores to them. No fence in the loop.
-/// Timed: the loop; entry and exit cost about as much as one mispredicted branch and happen once per call.
+/// In: `rdi` = `StreamCall` (see its fields for the offsets used here). Out: `offset` (and
+/// `checksum` where the row has one) in the call. Clobbers: rax, rcx, rdx, rsi, rdi, r8 to r11,
+/// flags, vector registers 0 to 7: all the caller's to save; rbx and rbp, where an order has to use
+/// them, are put back. Memory: only what the contract says and the table that gives the order,
+/// between the loads of the call's fields and the stores to them. No fence in the loop. Timed: the
+/// loop; entry and exit cost about as much as one mispredicted branch and happen once per call.
 ///
-/// What an order fills in: `enter` turns `rax` = offset and `rdx` = length into what its turns need, `find` finds the
-/// block, `step` goes on and wraps, `leave` stores the offset. In a row, `\d` is what `at` lists. `start`, `turn`, `each`
-/// and `end` are the row's; `rcx` counts blocks, `rsi` is the first stream's start, `r10` the distance between streams.
+/// What an order fills in: `enter` turns `rax` = offset and `rdx` = length into what its turns
+/// need, `find` finds the block, `step` goes on and wraps, `leave` stores the offset. In a row,
+/// `\d` is what `at` lists. `start`, `turn`, `each` and `end` are the row's; `rcx` counts blocks,
+/// `rsi` is the first stream's start, `r10` the distance between streams.
 ///
-/// One turn is 512 bytes, but for `unrolled`. The wrap at the end of the window is a compare and a conditional move: the branch at the end
-/// of a nested loop would be mispredicted once per pass, which costs 8% of an L1-sized pass. The dependency from one
-/// position to the next is three cycles, below the four that the widest core needs for the loads of a block.
+/// One turn is 512 bytes, but for `unrolled`. The wrap at the end of the window is a compare and a
+/// conditional move: the branch at the end of a nested loop would be mispredicted once per pass,
+/// which costs 8% of an L1-sized pass. The dependency from one position to the next is three
+/// cycles, below the four that the widest core needs for the loads of a block.
 macro_rules! walk {
     ($(#[$doc:meta])* $name:ident {
         start: $start:expr, turn: $turn:expr, each: $each:expr, at: $at:expr, end: $end:expr $(,)?
@@ -127,8 +131,8 @@ macro_rules! walk {
 }
 pub(crate) use walk;
 
-/// From low to high addresses: `rax` is the position in the leading stream, `rdx` its end. A row may set `r9` and `r8` to
-/// the positions in the streams behind it.
+/// From low to high addresses: `rax` is the position in the leading stream, `rdx` its end. A row
+/// may set `r9` and `r8` to the positions in the streams behind it.
 macro_rules! forward {
     ($($row:tt)*) => {
         $crate::native::skeleton::walk! { $($row)*
@@ -141,8 +145,8 @@ macro_rules! forward {
 }
 pub(crate) use forward;
 
-/// As `forward`, but a turn is so many bytes, a divisor of a block, and `rcx` counts those. `rdx` is the last turn's place:
-/// the position waits two cycles for the one before it.
+/// As `forward`, but a turn is so many bytes, a divisor of a block, and `rcx` counts those. `rdx`
+/// is the last turn's place: the position waits two cycles for the one before it.
 macro_rules! unrolled {
     ($bytes:literal, $($row:tt)*) => {
         $crate::native::skeleton::walk! { $($row)*
@@ -170,8 +174,9 @@ macro_rules! backward {
 }
 pub(crate) use backward;
 
-/// Blocks in the order of a table: `rax` is the position in the leading stream as in `forward`; `rbx` is the place in the
-/// table, `rbp` its start, `rdx` its end. The next entry does not wait for the block.
+/// Blocks in the order of a table: `rax` is the position in the leading stream as in `forward`;
+/// `rbx` is the place in the table, `rbp` its start, `rdx` its end. The next entry does not wait
+/// for the block.
 macro_rules! chunks {
     ($($row:tt)*) => {
         $crate::native::skeleton::walk! { $($row)*
@@ -184,10 +189,12 @@ macro_rules! chunks {
 }
 pub(crate) use chunks;
 
-/// Lines in the order of a table, eight a turn: `rax` is the place in the table, `rbx` its start, `rdx` its end. Within
-/// `each`, `\l` is the register with the line's entry, which counts in units of 8 B, so that an address can take it as it is:
-/// `x86!(line)`, and for copies `x86!(second line)` from where a row sets `r9`. r11 is free, and r9 where it is not that.
-/// Stores have an instruction for the address of each line (`x86!(get line)`): with `rsi` in it, Zen 5 stores a fifth less.
+/// Lines in the order of a table, eight a turn: `rax` is the place in the table, `rbx` its start,
+/// `rdx` its end. Within `each`, `\l` is the register with the line's entry, which counts in units
+/// of 8 B, so that an address can take it as it is: `x86!(line)`, and for copies `x86!(second
+/// line)` from where a row sets `r9`. r11 is free, and r9 where it is not that. Stores have an
+/// instruction for the address of each line (`x86!(get line)`): with `rsi` in it, Zen 5 stores a
+/// fifth less.
 macro_rules! lines {
     ($(#[$doc:meta])* $name:ident { start: $start:expr, each: $each:expr, end: $end:expr $(,)? }) => {
         $crate::native::skeleton::by_lines! { $(#[$doc])* $name {
@@ -200,8 +207,8 @@ macro_rules! lines {
 }
 pub(crate) use lines;
 
-/// The same for kernels that only load: two entries in one load, because it is loads that a core has too few of. r9 is not
-/// free.
+/// The same for kernels that only load: two entries in one load, because it is loads that a core
+/// has too few of. r9 is not free.
 macro_rules! line_pairs {
     ($(#[$doc:meta])* $name:ident { start: $start:expr, each: $each:expr, end: $end:expr $(,)? }) => {
         $crate::native::skeleton::by_lines! { $(#[$doc])* $name {
@@ -232,14 +239,15 @@ macro_rules! by_lines {
 }
 pub(crate) use by_lines;
 
-/// A string instruction for each run of blocks up to the end of the window: a program would not cut it into pieces, and
-/// its start costs tens of cycles.
+/// A string instruction for each run of blocks up to the end of the window: a program would not cut
+/// it into pieces, and its start costs tens of cycles.
 ///
-/// In: `rdi` = `StreamCall`. Out: `offset` in the call. Clobbers: rax, rcx, rdx, rsi, rdi, r8 to r11, flags. The direction
-/// flag is clear, as the convention has it. Timed: the string instructions; the walk around one is a few cycles.
+/// In: `rdi` = `StreamCall`. Out: `offset` in the call. Clobbers: rax, rcx, rdx, rsi, rdi, r8 to
+/// r11, flags. The direction flag is clear, as the convention has it. Timed: the string
+/// instructions; the walk around one is a few cycles.
 ///
-/// `rdi` is the position in the leading stream, `r10` its start, `r11` its end, `r9` the blocks left, `r8` the call; `run`
-/// moves `rdi` on by `rcx` bytes.
+/// `rdi` is the position in the leading stream, `r10` its start, `r11` its end, `r9` the blocks
+/// left, `r8` the call; `run` moves `rdi` on by `rcx` bytes.
 macro_rules! strings {
     ($(#[$doc:meta])* $name:ident { start: $start:expr, run: $run:expr $(,)? }) => {
         $(#[$doc])*
@@ -283,10 +291,12 @@ macro_rules! strings {
 }
 pub(crate) use strings;
 
-/// Instructions that need nothing of each other: `fn(blocks)`, 128 to a block. Tests of a register write flags only, so that there are
-/// neither results to keep apart nor any that could be known at rename.
+/// Instructions that need nothing of each other: `fn(blocks)`, 128 to a block. Tests of a register
+/// write flags only, so that there are neither results to keep apart nor any that could be known at
+/// rename.
 ///
-/// In: `rdi` = blocks, at least 1. Clobbers: rdi, flags. Memory: none. Timed: as many per cycle as the core can begin.
+/// In: `rdi` = blocks, at least 1. Clobbers: rdi, flags. Memory: none. Timed: as many per cycle as
+/// the core can begin.
 #[unsafe(naked)]
 pub(crate) unsafe extern "sysv64" fn issue(blocks: usize) {
     naked_asm!(
@@ -306,7 +316,8 @@ pub(crate) unsafe extern "sysv64" fn issue(blocks: usize) {
 
 /// Dependent additions: `fn(blocks)`, 128 to a block.
 ///
-/// In: `rdi` = blocks, at least 1. Clobbers: rax, rcx, rdi, flags. Memory: none. Timed: one addition per cycle.
+/// In: `rdi` = blocks, at least 1. Clobbers: rax, rcx, rdi, flags. Memory: none. Timed: one
+/// addition per cycle.
 #[unsafe(naked)]
 pub(crate) unsafe extern "sysv64" fn add(blocks: usize) {
     naked_asm!(

@@ -1,27 +1,31 @@
-//! STREAM's kernels on doubles: multiply, then add, each rounded. The first register holds the scalar, four more the
-//! data, so that loads run ahead of the stores.
+//! STREAM's kernels on doubles: multiply, then add, each rounded. The first register holds the
+//! scalar, four more the data, so that loads run ahead of the stores.
 
 /// The six rows on doubles of one kind of registers.
 ///
-/// `mul` and `nt` have two parts, between which the address stands; `mul` leaves scalar times memory in register `\i`,
-/// `add` adds memory to it, `store` and `nt` store it.
+/// `mul` and `nt` have two parts, between which the address stands; `mul` leaves scalar times
+/// memory in register `\i`, `add` adds memory to it, `store` and `nt` store it.
 macro_rules! double_rows {
     (
         width: $width:literal, groups: $groups:expr, pattern: $pattern:expr,
         load: $load:literal, mul: ($mul:literal, $mul_end:literal), add: $add:literal,
-        store: ($store:literal, $store_end:literal), nt: ($nt:literal, $nt_end:literal), leave: $leave:literal $(,)?
+        store: ($store:literal, $store_end:literal), nt: ($nt:literal, $nt_end:literal),
+            leave: $leave:literal $(,)?
     ) => {
         $crate::x86_shared::doubles::double_rows! {
-            rows scale add triad { $width, $groups, $pattern, $load, $mul, $mul_end, $add, $leave } $store, $store_end
+            rows scale add triad { $width, $groups, $pattern, $load, $mul, $mul_end, $add,
+                $leave } $store, $store_end
         }
         $crate::x86_shared::doubles::double_rows! {
-            rows scale_nt add_nt triad_nt { $width, $groups, $pattern, $load, $mul, $mul_end, $add, concat!("sfence\n", $leave) }
+            rows scale_nt add_nt triad_nt { $width, $groups, $pattern, $load, $mul, $mul_end, $add,
+                concat!("sfence\n", $leave) }
             $nt, $nt_end
         }
     };
     (
         rows $scale:ident $addition:ident $triad:ident {
-            $width:literal, $groups:expr, $pattern:expr, $load:literal, $mul:literal, $mul_end:literal, $add:literal,
+            $width:literal, $groups:expr, $pattern:expr, $load:literal, $mul:literal,
+                $mul_end:literal, $add:literal,
             $leave:expr
         } $store:literal, $store_end:literal
     ) => {
@@ -70,7 +74,8 @@ macro_rules! double_rows {
 }
 pub(crate) use double_rows;
 
-/// An instruction with memory for each of the registers 1 to 4: those of `$width` bytes from `$base` + `\d` on.
+/// An instruction with memory for each of the registers 1 to 4: those of `$width` bytes from
+/// `$base` + `\d` on.
 macro_rules! four {
     ($before:literal, $base:expr, $width:literal, $after:literal) => {
         concat!(

@@ -1,19 +1,30 @@
 //! Instructions of x86 and x86-64 on their own.
 //!
-//! Throughput goes round as many registers as there are, so that no instruction waits for another: with eight chains of
-//! one cycle each, six additions a cycle are within reach (on x86 with five registers no more than five). Latency is one
-//! chain. Where an instruction is timed together with the way back, the two count as one.
+//! Throughput goes round as many registers as there are, so that no instruction waits for another:
+//! with eight chains of one cycle each, six additions a cycle are within reach (on x86 with five
+//! registers no more than five). Latency is one chain. Where an instruction is timed together with
+//! the way back, the two count as one.
 
 use super::offsets::every_8;
 use crate::instructions::{InstructionRow, InstructionRows};
-use crate::native::instructions::{EXTRACT_64, FROM_VECTOR_64, INSERT_64, LOAD_STRING_64, TO_VECTOR_64, timed, word};
+use crate::native::instructions::{
+    EXTRACT_64, FROM_VECTOR_64, INSERT_64, LOAD_STRING_64, TO_VECTOR_64, timed, word,
+};
 
 use InstructionRow::{Code, Needs, Unsupported};
 
 /// `$text`, with `\r` from the list, until there are `$count` rounds of it.
 macro_rules! rounds {
     ($count:expr, $list:expr, $text:expr) => {
-        concat!(".rept ", $count, "\n.irp r, ", $list, "\n", $text, "\n.endr\n.endr")
+        concat!(
+            ".rept ",
+            $count,
+            "\n.irp r, ",
+            $list,
+            "\n",
+            $text,
+            "\n.endr\n.endr"
+        )
     };
 }
 
@@ -34,7 +45,8 @@ macro_rules! on_general {
 /// An instruction to each of the general registers in turn, as 32-bit registers.
 macro_rules! on_general_32 {
     ($name:ident, $text:expr) => {
-        timed! { $name { start: "", turn: rounds!(word!(general rounds), word!(general 32), $text), end: "" } }
+        timed! { $name { start: "", turn: rounds!(word!(general rounds), word!(general 32), $text),
+        end: "" } }
     };
 }
 
@@ -76,7 +88,8 @@ timed! {
     }
 }
 on_memory! { stores, concat!("mov [", word!(si), " + \\d], ", word!(ax)) }
-chained! { store_chain, concat!("mov [", word!(si), "], ", word!(ax), "\nmov ", word!(ax), ", [", word!(si), "]") }
+chained! { store_chain, concat!("mov [", word!(si), "], ", word!(ax), "\nmov ", word!(ax), ", [",
+word!(si), "]") }
 on_memory! { memory_increments, concat!("inc ", word!(pointer), " ptr [", word!(si), " + \\d]") }
 chained! { memory_increment_chain, concat!("inc ", word!(pointer), " ptr [", word!(si), "]") }
 
@@ -119,8 +132,10 @@ string_loads! { string_loads_32, "lodsd" }
 
 on_vectors! { to_vectors_32, "movd xmm\\r, eax", "" }
 on_general_32! { from_vectors_32, "movd \\r, xmm0" }
-on_vectors! { to_vectors_and_back, concat!(word!(movq), " xmm\\r, ", word!(ax), "\n", word!(movq), " ", word!(dx), ", xmm\\r"), "" }
-chained! { to_vector_and_back_chain, concat!(word!(movq), " xmm0, ", word!(ax), "\n", word!(movq), " ", word!(ax), ", xmm0") }
+on_vectors! { to_vectors_and_back, concat!(word!(movq), " xmm\\r, ", word!(ax), "\n", word!(movq),
+" ", word!(dx), ", xmm\\r"), "" }
+chained! { to_vector_and_back_chain, concat!(word!(movq), " xmm0, ", word!(ax), "\n", word!(movq),
+" ", word!(ax), ", xmm0") }
 
 on_vectors! { inserts_8, "pinsrb xmm\\r, eax, 1", "" }
 chained! { insert_8_chain, "pinsrb xmm0, eax, 1" }
@@ -172,12 +187,14 @@ fn avx512() -> bool {
     is_x86_feature_detected!("avx512f")
 }
 
-const ELIMINATED: InstructionRow =
-    Unsupported("most processors eliminate such moves at rename: a chain of them shows throughput, not latency");
+const ELIMINATED: InstructionRow = Unsupported(
+    "most processors eliminate such moves at rename: a chain of them shows throughput, not latency",
+);
 const ONE_WAY: InstructionRow = Unsupported("measured with its way back: see to-vector-and-back");
 const STACK: InstructionRow = Unsupported("measured through the stack: see push-pop");
-const STRING: InstructionRow =
-    Unsupported("string loads wait for each other's pointer only, which is in their throughput; see load");
+const STRING: InstructionRow = Unsupported(
+    "string loads wait for each other's pointer only, which is in their throughput; see load",
+);
 const NO_RESULT: InstructionRow = Unsupported("a fence has no result that another could wait for");
 const FIXED: InstructionRow = Unsupported("vectors of x86 have fixed lengths");
 
@@ -191,18 +208,40 @@ macro_rules! text {
 /// Every instruction.
 pub(crate) const ROWS: InstructionRows = InstructionRows {
     move_register: [Code(moves, GENERAL, text!("mov ", ", ")), ELIMINATED],
-    add: [Code(adds, GENERAL, text!("add ", ", ")), Code(add_chain, 64, text!("add ", ", "))],
-    increment: [Code(increments, GENERAL, text!("inc ")), Code(increment_chain, 64, text!("inc "))],
-    multiply: [Code(multiplies, GENERAL, text!("imul ", ", ")), Code(multiply_chain, 64, text!("imul ", ", "))],
-    load: [Code(loads, 64, concat!(text!("mov "), ", [mem]")), Code(load_chain, 64, concat!(text!("mov "), ", [mem]"))],
+    add: [
+        Code(adds, GENERAL, text!("add ", ", ")),
+        Code(add_chain, 64, text!("add ", ", ")),
+    ],
+    increment: [
+        Code(increments, GENERAL, text!("inc ")),
+        Code(increment_chain, 64, text!("inc ")),
+    ],
+    multiply: [
+        Code(multiplies, GENERAL, text!("imul ", ", ")),
+        Code(multiply_chain, 64, text!("imul ", ", ")),
+    ],
+    load: [
+        Code(loads, 64, concat!(text!("mov "), ", [mem]")),
+        Code(load_chain, 64, concat!(text!("mov "), ", [mem]")),
+    ],
     store: [
         Code(stores, 64, text!("mov [mem], ")),
-        Code(store_chain, 64, concat!(text!("mov [mem], ", "; mov "), ", [mem]")),
+        Code(
+            store_chain,
+            64,
+            concat!(text!("mov [mem], ", "; mov "), ", [mem]"),
+        ),
     ],
-    increment_memory: [Code(memory_increments, 64, "inc [mem]"), Code(memory_increment_chain, 64, "inc [mem]")],
+    increment_memory: [
+        Code(memory_increments, 64, "inc [mem]"),
+        Code(memory_increment_chain, 64, "inc [mem]"),
+    ],
     push: [Code(pushes, 64, text!("push ")), STACK],
     pop: [Code(pops, 64, text!("pop ")), STACK],
-    push_pop: [Code(push_pops, 64, text!("push ", "; pop ")), Code(push_pop_chain, 64, text!("push ", "; pop "))],
+    push_pop: [
+        Code(push_pops, 64, text!("push ", "; pop ")),
+        Code(push_pop_chain, 64, text!("push ", "; pop ")),
+    ],
     load_string_8: [Code(string_loads_8, 64, "lodsb"), STRING],
     load_string_16: [Code(string_loads_16, 64, "lodsw"), STRING],
     load_string_32: [Code(string_loads_32, 64, "lodsd"), STRING],
@@ -219,29 +258,92 @@ pub(crate) const ROWS: InstructionRows = InstructionRows {
         Needs(sse41, "SSE4.1", inserts_8, 64, "pinsrb xmm, r32, imm8"),
         Needs(sse41, "SSE4.1", insert_8_chain, 64, "pinsrb xmm, r32, imm8"),
     ],
-    insert_16: [Code(inserts_16, 64, "pinsrw xmm, r32, imm8"), Code(insert_16_chain, 64, "pinsrw xmm, r32, imm8")],
+    insert_16: [
+        Code(inserts_16, 64, "pinsrw xmm, r32, imm8"),
+        Code(insert_16_chain, 64, "pinsrw xmm, r32, imm8"),
+    ],
     insert_32: [
         Needs(sse41, "SSE4.1", inserts_32, 64, "pinsrd xmm, r32, imm8"),
-        Needs(sse41, "SSE4.1", insert_32_chain, 64, "pinsrd xmm, r32, imm8"),
+        Needs(
+            sse41,
+            "SSE4.1",
+            insert_32_chain,
+            64,
+            "pinsrd xmm, r32, imm8",
+        ),
     ],
     insert_64: INSERT_64,
-    extract_8: [Needs(sse41, "SSE4.1", extracts_8, GENERAL, "pextrb r32, xmm, imm8"), ONE_WAY],
+    extract_8: [
+        Needs(
+            sse41,
+            "SSE4.1",
+            extracts_8,
+            GENERAL,
+            "pextrb r32, xmm, imm8",
+        ),
+        ONE_WAY,
+    ],
     extract_16: [Code(extracts_16, GENERAL, "pextrw r32, xmm, imm8"), ONE_WAY],
-    extract_32: [Needs(sse41, "SSE4.1", extracts_32, GENERAL, "pextrd r32, xmm, imm8"), ONE_WAY],
+    extract_32: [
+        Needs(
+            sse41,
+            "SSE4.1",
+            extracts_32,
+            GENERAL,
+            "pextrd r32, xmm, imm8",
+        ),
+        ONE_WAY,
+    ],
     extract_64: [EXTRACT_64, ONE_WAY],
-    vector_move_64: [Code(vector_moves_64, 64, "movq xmm, xmm"), Code(vector_move_64_chain, 64, "movq xmm, xmm")],
+    vector_move_64: [
+        Code(vector_moves_64, 64, "movq xmm, xmm"),
+        Code(vector_move_64_chain, 64, "movq xmm, xmm"),
+    ],
     vector_move_128: [Code(vector_moves_128, 64, "movdqa xmm, xmm"), ELIMINATED],
-    vector_move_256: [Needs(avx, "AVX", vector_moves_256, 64, "vmovdqa ymm, ymm"), ELIMINATED],
-    vector_move_512: [Needs(avx512, "AVX-512F", vector_moves_512, 64, "vmovdqa64 zmm, zmm"), ELIMINATED],
+    vector_move_256: [
+        Needs(avx, "AVX", vector_moves_256, 64, "vmovdqa ymm, ymm"),
+        ELIMINATED,
+    ],
+    vector_move_512: [
+        Needs(
+            avx512,
+            "AVX-512F",
+            vector_moves_512,
+            64,
+            "vmovdqa64 zmm, zmm",
+        ),
+        ELIMINATED,
+    ],
     vector_move_any: [FIXED, FIXED],
-    vector_add_128: [Code(vector_adds_128, 64, "paddq xmm, xmm"), Code(vector_add_128_chain, 64, "paddq xmm, xmm")],
+    vector_add_128: [
+        Code(vector_adds_128, 64, "paddq xmm, xmm"),
+        Code(vector_add_128_chain, 64, "paddq xmm, xmm"),
+    ],
     vector_add_256: [
         Needs(avx2, "AVX2", vector_adds_256, 64, "vpaddq ymm, ymm, ymm"),
-        Needs(avx2, "AVX2", vector_add_256_chain, 64, "vpaddq ymm, ymm, ymm"),
+        Needs(
+            avx2,
+            "AVX2",
+            vector_add_256_chain,
+            64,
+            "vpaddq ymm, ymm, ymm",
+        ),
     ],
     vector_add_512: [
-        Needs(avx512, "AVX-512F", vector_adds_512, 64, "vpaddq zmm, zmm, zmm"),
-        Needs(avx512, "AVX-512F", vector_add_512_chain, 64, "vpaddq zmm, zmm, zmm"),
+        Needs(
+            avx512,
+            "AVX-512F",
+            vector_adds_512,
+            64,
+            "vpaddq zmm, zmm, zmm",
+        ),
+        Needs(
+            avx512,
+            "AVX-512F",
+            vector_add_512_chain,
+            64,
+            "vpaddq zmm, zmm, zmm",
+        ),
     ],
     vector_add_any: [FIXED, FIXED],
     fence_load: [Code(load_fences, 64, "lfence"), NO_RESULT],

@@ -1,8 +1,9 @@
-//! The vector rows of x86 and x86-64 that differ between kinds of registers by names only. The loops (`forward!` and the
-//! other orders) and registers (`x86!`) are those of where they are used.
+//! The vector rows of x86 and x86-64 that differ between kinds of registers by names only. The
+//! loops (`forward!` and the other orders) and registers (`x86!`) are those of where they are used.
 //!
-//! Loads that are not used may all go to one register: each renames it, none waits for another. Sums and copies use
-//! four registers per group, so that no addition waits for the one before it and loads run ahead of the stores.
+//! Loads that are not used may all go to one register: each renames it, none waits for another.
+//! Sums and copies use four registers per group, so that no addition waits for the one before it
+//! and loads run ahead of the stores.
 
 /// `\d` bytes and `\i` registers of `$width` bytes above `$base`.
 macro_rules! up {
@@ -51,7 +52,8 @@ pub(crate) use moves;
 macro_rules! vector_rows {
     (
         width: $width:literal, register: $r:literal, accesses: $accesses:expr, groups: $groups:expr,
-        line: $line:literal, lines: $lines:literal, load: $load:literal, store: $store:literal, nt: $nt:literal,
+        line: $line:literal, lines: $lines:literal, load: $load:literal, store: $store:literal,
+            nt: $nt:literal,
         pattern: $pattern:expr, xor: ($xor:literal, $xor_end:literal), leave: $leave:literal $(,)?
     ) => {
         load_rows! { $width, $r, $accesses, $line, $load, $leave }
@@ -66,7 +68,8 @@ macro_rules! vector_rows {
                 each: concat!(
                     four!($xor, x86!(position), $width, $xor_end),
                     ".irp i, 1,2,3,4\n",
-                    $store, " [", x86!(position), " + \\d + ", $width, " * \\i - ", $width, "], ", $r, "\\i\n.endr\n",
+                    $store, " [", x86!(position), " + \\d + ", $width, " * \\i - ", $width, "], ", $r, "\\i\n\
+                         .endr\n",
                 ),
                 at: $groups,
                 end: $leave,
@@ -79,7 +82,8 @@ pub(crate) use vector_rows;
 /// Loops that do less in a turn: one line (`$line` registers) or two (`$lines`).
 macro_rules! unrolled_rows {
     (
-        $width:literal, $r:literal, $line:literal, $lines:literal, $load:literal, $store:literal, $pattern:expr,
+        $width:literal, $r:literal, $line:literal, $lines:literal, $load:literal, $store:literal,
+            $pattern:expr,
         $leave:literal
     ) => {
         unrolled! { 64,
@@ -127,7 +131,8 @@ macro_rules! unrolled_rows {
             copy_unroll_128 {
                 start: "",
                 turn: x86!(get second),
-                each: moves!($lines, $r, $load within!(x86!(position), $width), $store within!(x86!(second), $width)),
+                each: moves!($lines, $r, $load within!(x86!(position), $width),
+                    $store within!(x86!(second), $width)),
                 at: "0",
                 end: $leave,
             }
@@ -301,14 +306,16 @@ pub(crate) use store_rows;
 
 macro_rules! copy_rows {
     (
-        $width:literal, $r:literal, $groups:expr, $line:literal, $load:literal, $store:literal, $nt:literal, $leave:literal
+        $width:literal, $r:literal, $groups:expr, $line:literal, $load:literal, $store:literal,
+            $nt:literal, $leave:literal
     ) => {
         forward! {
             /// Loads and stores.
             copy {
                 start: "",
                 turn: x86!(get second),
-                each: moves!("0,1,2,3", $r, $load up!(x86!(position), $width), $store up!(x86!(second), $width)),
+                each: moves!("0,1,2,3", $r, $load up!(x86!(position), $width),
+                    $store up!(x86!(second), $width)),
                 at: $groups,
                 end: $leave,
             }
@@ -328,7 +335,8 @@ macro_rules! copy_rows {
             copy_reverse {
                 start: "",
                 turn: x86!(get second),
-                each: moves!("0,1,2,3", $r, $load down!(x86!(position), $width), $store down!(x86!(second), $width)),
+                each: moves!("0,1,2,3", $r, $load down!(x86!(position), $width),
+                    $store down!(x86!(second), $width)),
                 at: $groups,
                 end: $leave,
             }
@@ -338,7 +346,8 @@ macro_rules! copy_rows {
             copy_nt_reverse {
                 start: "",
                 turn: x86!(get second),
-                each: moves!("0,1,2,3", $r, $load down!(x86!(position), $width), $nt down!(x86!(second), $width)),
+                each: moves!("0,1,2,3", $r, $load down!(x86!(position), $width),
+                    $nt down!(x86!(second), $width)),
                 at: $groups,
                 end: concat!("sfence\n", $leave),
             }
@@ -347,7 +356,8 @@ macro_rules! copy_rows {
             /// Loads and stores.
             copy_lines {
                 start: x86!(get second stream),
-                each: moves!($line, $r, $load within!(x86!(line), $width), $store within!(x86!(second line), $width)),
+                each: moves!($line, $r, $load within!(x86!(line), $width),
+                    $store within!(x86!(second line), $width)),
                 end: $leave,
             }
         }
@@ -355,7 +365,8 @@ macro_rules! copy_rows {
             /// Loads and non-temporal stores.
             copy_nt_lines {
                 start: x86!(get second stream),
-                each: moves!($line, $r, $load within!(x86!(line), $width), $nt within!(x86!(second line), $width)),
+                each: moves!($line, $r, $load within!(x86!(line), $width),
+                    $nt within!(x86!(second line), $width)),
                 end: concat!("sfence\n", $leave),
             }
         }
@@ -364,7 +375,8 @@ macro_rules! copy_rows {
             copy_chunks {
                 start: "",
                 turn: x86!(get chunk second),
-                each: moves!("0,1,2,3", $r, $load up!(x86!(position), $width), $store up!(x86!(chunk second), $width)),
+                each: moves!("0,1,2,3", $r, $load up!(x86!(position), $width),
+                    $store up!(x86!(chunk second), $width)),
                 at: $groups,
                 end: $leave,
             }
@@ -374,7 +386,8 @@ macro_rules! copy_rows {
             copy_nt_chunks {
                 start: "",
                 turn: x86!(get chunk second),
-                each: moves!("0,1,2,3", $r, $load up!(x86!(position), $width), $nt up!(x86!(chunk second), $width)),
+                each: moves!("0,1,2,3", $r, $load up!(x86!(position), $width),
+                    $nt up!(x86!(chunk second), $width)),
                 at: $groups,
                 end: concat!("sfence\n", $leave),
             }
@@ -383,8 +396,8 @@ macro_rules! copy_rows {
 }
 pub(crate) use copy_rows;
 
-/// Loads that are non-temporal where memory is not cached; to write-back memory they are ordinary ones (Intel SDM vol. 1,
-/// 12.10.3).
+/// Loads that are non-temporal where memory is not cached; to write-back memory they are ordinary
+/// ones (Intel SDM vol. 1, 12.10.3).
 macro_rules! non_temporal_loads {
     ($width:literal, $r:literal, $accesses:expr, $line:literal, $load:literal, $leave:literal) => {
         forward! {

@@ -3,8 +3,8 @@
 use super::doubles::{double_rows, four};
 use super::offsets::{every_16, every_32, every_64, every_128, every_256};
 use super::rows::{
-    copy_rows, down, each, load_rows, moves, non_temporal_loads, store_rows, sums, touches, unrolled_rows, up,
-    vector_rows, within,
+    copy_rows, down, each, load_rows, moves, non_temporal_loads, store_rows, sums, touches,
+    unrolled_rows, up, vector_rows, within,
 };
 use super::{LIBC, STRINGS, WHOLE_LINES, ZERO};
 use crate::contract::StreamRows;
@@ -145,7 +145,8 @@ pub(crate) mod avx2 {
     non_temporal_loads! { "32", "ymm", every_32!(), "0,1", "vmovntdqa", "vzeroupper" }
     touches! { "ymm", "vmovdqa", "vzeroupper" }
     sums! { "32", every_128!(), "vpxor xmm\\i, xmm\\i, xmm\\i", "vpaddq ymm\\i, ymm\\i, ", concat!(
-        "vpaddq ymm0, ymm0, ymm1\nvpaddq ymm2, ymm2, ymm3\nvpaddq ymm0, ymm0, ymm2\nvextracti128 xmm1, ymm0, 1\n",
+        "vpaddq ymm0, ymm0, ymm1\nvpaddq ymm2, ymm2, ymm3\nvpaddq ymm0, ymm0, ymm2\n\
+         vextracti128 xmm1, ymm0, 1\n",
         "vpaddq xmm0, xmm0, xmm1\nvpshufd xmm1, xmm0, 0x4e\nvpaddq xmm0, xmm0, xmm1\n",
         x86!(return low half of xmm0 by vmovq), "vzeroupper\n",
     ) }
@@ -179,7 +180,8 @@ pub(crate) mod avx512 {
     }
     non_temporal_loads! { "64", "zmm", every_64!(), "0", "vmovntdqa", "vzeroupper" }
     sums! { "64", every_256!(), "vpxor xmm\\i, xmm\\i, xmm\\i", "vpaddq zmm\\i, zmm\\i, ", concat!(
-        "vpaddq zmm0, zmm0, zmm1\nvpaddq zmm2, zmm2, zmm3\nvpaddq zmm0, zmm0, zmm2\nvextracti64x4 ymm1, zmm0, 1\n",
+        "vpaddq zmm0, zmm0, zmm1\nvpaddq zmm2, zmm2, zmm3\nvpaddq zmm0, zmm0, zmm2\n\
+         vextracti64x4 ymm1, zmm0, 1\n",
         "vpaddq ymm0, ymm0, ymm1\nvextracti128 xmm1, ymm0, 1\nvpaddq xmm0, xmm0, xmm1\n",
         "vpshufd xmm1, xmm0, 0x4e\nvpaddq xmm0, xmm0, xmm1\n",
         x86!(return low half of xmm0 by vmovq), "vzeroupper\n",

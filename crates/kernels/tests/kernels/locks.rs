@@ -22,10 +22,12 @@ fn words(line: &SharedLine) -> (usize, usize) {
 
 /// What `threads` threads leave that all do `turns` turns on one line.
 fn contended(kernel: LockKernel, threads: usize, turns: u64) -> (usize, usize) {
-    let (line, start) = (SharedLine::default(), Barrier::new(threads));
+    let line = SharedLine::default();
+    let start = Barrier::new(threads);
     std::thread::scope(|scope| {
         for number in 0..threads as u32 {
-            let (line, start) = (&line, &start);
+            let line = &line;
+            let start = &start;
             scope.spawn(move || {
                 start.wait();
                 // Different work, so that they meet in every order.
@@ -42,11 +44,21 @@ fn additions_of_several_threads_are_all_there() {
         let all = threads * turns as usize;
         for operation in [LockOperation::AtomicAdd, LockOperation::CompareAndSwap] {
             for kernel in kernels(operation) {
-                assert_eq!(contended(kernel, threads, turns), (all, 0), "{} of {threads} threads", kernel.name());
+                assert_eq!(
+                    contended(kernel, threads, turns),
+                    (all, 0),
+                    "{} of {threads} threads",
+                    kernel.name()
+                );
             }
         }
         for kernel in kernels(LockOperation::SpinLock) {
-            assert_eq!(contended(kernel, threads, turns), (0, all), "{} of {threads} threads", kernel.name());
+            assert_eq!(
+                contended(kernel, threads, turns),
+                (0, all),
+                "{} of {threads} threads",
+                kernel.name()
+            );
         }
     }
 }
@@ -55,18 +67,25 @@ fn additions_of_several_threads_are_all_there() {
 fn one_thread_alone_loses_nothing_whatever_it_does_between() {
     for operation in LockOperation::ALL {
         for kernel in kernels(operation) {
-            for (turns, inside, between) in [(1, 0, 0), (1, 1, 1), (2, 0, 3), (5, 4, 0), (1000, 7, 9)] {
+            for (turns, inside, between) in
+                [(1, 0, 0), (1, 1, 1), (2, 0, 3), (5, 4, 0), (1000, 7, 9)]
+            {
                 let line = SharedLine::default();
                 kernel.run(&line, turns, inside, between);
                 let expected = match operation {
-                    LockOperation::AtomicAdd | LockOperation::CompareAndSwap | LockOperation::Fence => {
-                        (turns as usize, 0)
-                    }
+                    LockOperation::AtomicAdd
+                    | LockOperation::CompareAndSwap
+                    | LockOperation::Fence => (turns as usize, 0),
                     LockOperation::SpinLock => (0, turns as usize),
                     LockOperation::Mutex => (0, 0), // it has a word of its own
                     LockOperation::Exchange => (words(&line).0, 0), // what it puts there is nobody's business
                 };
-                assert_eq!(words(&line), expected, "{}, {turns} turns, {inside}, {between}", kernel.name());
+                assert_eq!(
+                    words(&line),
+                    expected,
+                    "{}, {turns} turns, {inside}, {between}",
+                    kernel.name()
+                );
             }
         }
     }
@@ -93,7 +112,12 @@ fn a_spin_lock_waits_until_the_lock_is_free() {
         std::thread::scope(|scope| {
             let waiter = scope.spawn(|| kernel.run(&line, 3, 0, 0));
             for _ in 0..100 {
-                assert_eq!(words(&line), (1, 0), "{}: nobody gets in while it is taken", kernel.name());
+                assert_eq!(
+                    words(&line),
+                    (1, 0),
+                    "{}: nobody gets in while it is taken",
+                    kernel.name()
+                );
                 std::thread::yield_now();
             }
             line.word.store(0, SeqCst);
@@ -107,18 +131,35 @@ fn a_spin_lock_waits_until_the_lock_is_free() {
 fn locks_have_names_digests_and_needs() {
     for listed in all_locks() {
         let own = listed.operation != LockOperation::Mutex;
-        assert_eq!((listed.digest().is_some(), listed.code().is_some()), (own, own), "{}", listed.name());
+        assert_eq!(
+            (listed.digest().is_some(), listed.code().is_some()),
+            (own, own),
+            "{}",
+            listed.name()
+        );
         assert_eq!(listed.needs().is_empty(), !own, "{}", listed.name());
-        assert!(listed.name().starts_with(&format!("{}/", listed.operation)), "{}", listed.name());
+        assert!(
+            listed.name().starts_with(&format!("{}/", listed.operation)),
+            "{}",
+            listed.name()
+        );
         match listed.kernel() {
-            Ok(kernel) => assert_eq!((kernel.name(), kernel.digest()), (listed.name(), listed.digest())),
+            Ok(kernel) => assert_eq!(
+                (kernel.name(), kernel.digest()),
+                (listed.name(), listed.digest())
+            ),
             Err(reason) => assert!(reason.contains(listed.needs()), "{reason}"),
         }
     }
     for operation in LockOperation::ALL {
         assert_eq!(operation.to_string().parse(), Ok(operation));
-        let chosen = lock(operation).expect("every processor has one way at least").name();
-        assert_eq!(kernels(operation).last().map(LockKernel::name), Some(chosen));
+        let chosen = lock(operation)
+            .expect("every processor has one way at least")
+            .name();
+        assert_eq!(
+            kernels(operation).last().map(LockKernel::name),
+            Some(chosen)
+        );
     }
 }
 
@@ -130,7 +171,10 @@ fn two_threads_hand_a_line_to_and_fro() {
             let (first, second) = std::thread::scope(|scope| {
                 let first = scope.spawn(|| handoff.run(&line, 0, turns, PATIENCE));
                 let second = scope.spawn(|| handoff.run(&line, 1, turns, PATIENCE));
-                (first.join().expect("one side"), second.join().expect("the other"))
+                (
+                    first.join().expect("one side"),
+                    second.join().expect("the other"),
+                )
             });
             assert_eq!((first, second), (turns, turns), "{handoff}");
             assert_eq!(words(&line), (2 * turns, 0), "{handoff}");
@@ -152,6 +196,9 @@ fn impatience_ends_a_hand_off() {
             assert_eq!(words(&line), (1, 0), "{handoff}");
         }
         assert_eq!(handoff.to_string().parse(), Ok(handoff));
-        assert!(handoff.digest().is_some() && handoff.code().is_some(), "{handoff}");
+        assert!(
+            handoff.digest().is_some() && handoff.code().is_some(),
+            "{handoff}"
+        );
     }
 }

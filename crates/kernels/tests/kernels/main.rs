@@ -1,5 +1,6 @@
-//! The kernels against the oracle, at sizes around every boundary, flush against the guards; and what the safe ways to
-//! run them refuse. What only assembly can get wrong (registers, single accesses) is tested in `src/kernels`.
+//! The kernels against the oracle, at sizes around every boundary, flush against the guards; and
+//! what the safe ways to run them refuse. What only assembly can get wrong (registers, single
+//! accesses) is tested in `src/kernels`.
 
 mod chains;
 mod choice;
@@ -15,10 +16,16 @@ use units::Bytes;
 fn fenced(bytes: usize) -> Window {
     let mapping = Mapping::new(Bytes(bytes as u64), PageMode::Base, Bytes(0)).expect("memory");
     assert!(mapping.guard() > 0, "this system has no guards");
-    mapping.take(0..mapping.len()).expect("all of a new mapping")
+    mapping
+        .take(0..mapping.len())
+        .expect("all of a new mapping")
 }
 
 /// The words of `window` as they are.
 fn contents(window: &Window) -> Vec<u64> {
-    window.words().iter().map(|word| word.load(Relaxed)).collect()
+    window
+        .words()
+        .iter()
+        .map(|word| word.load(Relaxed))
+        .collect()
 }

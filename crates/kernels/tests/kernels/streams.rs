@@ -3,7 +3,8 @@
 use super::{contents, fenced};
 use host::memory::{Mapping, PageMode, Window};
 use memgauge_kernels::{
-    BLOCK_BYTES, CONTRACTS, Contract, Does, IndexTable, StreamKernel, StreamWalk, Visits, all_rows, oracle,
+    BLOCK_BYTES, CONTRACTS, Contract, Does, IndexTable, StreamKernel, StreamWalk, Visits, all_rows,
+    oracle,
 };
 use stats::SplitMix64;
 use std::ops::Range;
@@ -14,9 +15,9 @@ const BLOCK: usize = BLOCK_BYTES as usize;
 const WORDS: usize = BLOCK / 8;
 const PATTERN: u64 = 0xfeed_face_0123_4567;
 
-/// Blocks in a stream: around the powers of two, and whole pages (8 blocks are one).
-/// Emulators, in which other instruction sets are tested, take a hundred times as long: there it is the small ones and
-/// one of each kind of the larger ones.
+/// Blocks in a stream: around the powers of two, and whole pages (8 blocks are one). Emulators, in
+/// which other instruction sets are tested, take a hundred times as long: there it is the small
+/// ones and one of each kind of the larger ones.
 const SIZES: &[usize] = if cfg!(any(target_arch = "x86_64", target_arch = "x86")) {
     &[1, 2, 3, 7, 8, 9, 16, 63, 64, 65, 127, 128]
 } else {
@@ -25,14 +26,24 @@ const SIZES: &[usize] = if cfg!(any(target_arch = "x86_64", target_arch = "x86")
 
 /// Every kernel that can be executed here.
 fn kernels() -> Vec<StreamKernel> {
-    let kernels: Vec<StreamKernel> = all_rows().into_iter().filter_map(|row| row.kernel().ok()).collect();
-    assert!(kernels.len() >= CONTRACTS.len() / 2, "every processor has one set at least");
+    let kernels: Vec<StreamKernel> = all_rows()
+        .into_iter()
+        .filter_map(|row| row.kernel().ok())
+        .collect();
+    assert!(
+        kernels.len() >= CONTRACTS.len() / 2,
+        "every processor has one set at least"
+    );
     kernels
 }
 
 /// What is stored, combined or multiplied with.
 fn pattern(contract: &Contract) -> u64 {
-    if contract.on_doubles() { 3.3f64.to_bits() } else { PATTERN }
+    if contract.on_doubles() {
+        3.3f64.to_bits()
+    } else {
+        PATTERN
+    }
 }
 
 /// A walk of `contract` over streams of `pass` blocks, and where its turns lead.
@@ -46,7 +57,11 @@ struct Route {
 
 impl Route {
     fn new(contract: &'static Contract, pass: usize) -> Self {
-        let pieces = if contract.visits == Visits::Lines { pass * 8 } else { pass };
+        let pieces = if contract.visits == Visits::Lines {
+            pass * 8
+        } else {
+            pass
+        };
         let mut order: Vec<u64> = (0..pieces as u64).collect();
         let mut random = SplitMix64::new(pass as u64);
         for i in (1..order.len()).rev() {
@@ -54,12 +69,23 @@ impl Route {
         }
         let table = contract.by_table().then(|| {
             let bytes = IndexTable::bytes_for(contract.visits, (pass * BLOCK) as u64) as usize;
-            let mapping = Mapping::new(Bytes(bytes as u64), PageMode::Base, Bytes(0)).expect("memory");
+            let mapping =
+                Mapping::new(Bytes(bytes as u64), PageMode::Base, Bytes(0)).expect("memory");
             // The last entry lies right before the guard, where nothing fills up the line.
-            let memory = mapping.take(mapping.len() - bytes..mapping.len()).expect("a part of it");
-            IndexTable::new(memory, contract.visits, (pass * BLOCK) as u64, |i| order[i as usize]).expect("a table")
+            let memory = mapping
+                .take(mapping.len() - bytes..mapping.len())
+                .expect("a part of it");
+            IndexTable::new(memory, contract.visits, (pass * BLOCK) as u64, |i| {
+                order[i as usize]
+            })
+            .expect("a table")
         });
-        Self { contract, order, table, pass }
+        Self {
+            contract,
+            order,
+            table,
+            pass,
+        }
     }
 
     fn walk<'w>(&'w self, window: &'w Window, part: Range<usize>) -> StreamWalk<'w> {
@@ -92,13 +118,17 @@ impl Route {
             Visits::Chunks => whole(self.order[at] as usize).collect(),
             Visits::Lines => {
                 let lines = &self.order[at * 8..at * 8 + 8];
-                lines.iter().flat_map(|&line| line as usize * 8..line as usize * 8 + 8).collect()
+                lines
+                    .iter()
+                    .flat_map(|&line| line as usize * 8..line as usize * 8 + 8)
+                    .collect()
             }
         }
     }
 
-    /// Does to `words` (all streams one after another) what `turns` turns from turn `start` on do, one after the
-    /// other by the oracle; returns the sum of the words loaded where the contract adds them up.
+    /// Does to `words` (all streams one after another) what `turns` turns from turn `start` on do,
+    /// one after the other by the oracle; returns the sum of the words loaded where the contract
+    /// adds them up.
     fn expect(&self, words: &mut [u64], start: usize, turns: usize) -> u64 {
         let stream = words.len() / self.contract.streams() as usize;
         let mut sum = 0u64;
@@ -106,7 +136,9 @@ impl Route {
             let visited = self.words(turn);
             let place = |i: usize| i / WORDS * stream + visited[i % WORDS];
             let count = WORDS * self.contract.streams() as usize;
-            let piece: Vec<AtomicU64> = (0..count).map(|i| AtomicU64::new(words[place(i)])).collect();
+            let piece: Vec<AtomicU64> = (0..count)
+                .map(|i| AtomicU64::new(words[place(i)]))
+                .collect();
             sum = sum.wrapping_add(oracle(self.contract, &piece, pattern(self.contract)));
             for (i, word) in piece.iter().enumerate() {
                 words[place(i)] = word.load(Relaxed);
@@ -116,7 +148,8 @@ impl Route {
     }
 }
 
-/// A window with random words in it, and the words: numbers for contracts on doubles, with all bits of their fractions.
+/// A window with random words in it, and the words: numbers for contracts on doubles, with all bits
+/// of their fractions.
 fn random_window(contract: &Contract, bytes: usize, seed: u64) -> (Window, Vec<u64>) {
     let window = fenced(bytes);
     let mut random = SplitMix64::new(seed);
@@ -134,14 +167,14 @@ fn fill(window: &Window, words: &[u64]) {
     }
 }
 
-/// Where in `window` a part of `length` bytes is tried: flush against each guard, and amid memory that is watched,
-/// with a page boundary that is no boundary of a block.
+/// Where in `window` a part of `length` bytes is tried: flush against each guard, and amid memory
+/// that is watched, with a page boundary that is no boundary of a block.
 fn places(window: &Window, length: usize) -> [Range<usize>; 3] {
     [0, 4096 - 64, window.len() - length].map(|start| start..start + length)
 }
 
-/// Runs `kernel` over `part` for `turns` turns from turn `start` on and compares all of the window with what was to be
-/// expected.
+/// Runs `kernel` over `part` for `turns` turns from turn `start` on and compares all of the window
+/// with what was to be expected.
 fn assert_as_expected(
     (kernel, route): (&StreamKernel, &Route),
     window: &Window,
@@ -152,16 +185,35 @@ fn assert_as_expected(
     let sum = route.expect(&mut expected[part.start / 8..part.end / 8], start, turns);
 
     let mut walk = route.walk(window, part.clone());
-    assert_eq!(walk.iterations_per_pass(), (route.pass * BLOCK) as u64 / route.contract.iteration_bytes());
+    assert_eq!(
+        walk.iterations_per_pass(),
+        (route.pass * BLOCK) as u64 / route.contract.iteration_bytes()
+    );
     walk.resume_at(route.offset(start));
     kernel.run(&mut walk, turns as u64);
 
-    let what = || format!("{}, bytes {part:?} of {}, {turns} turns from {start}", kernel.name(), window.len());
-    assert_eq!(walk.offset(), route.offset(start + turns), "offset of {}", what());
+    let what = || {
+        format!(
+            "{}, bytes {part:?} of {}, {turns} turns from {start}",
+            kernel.name(),
+            window.len()
+        )
+    };
+    assert_eq!(
+        walk.offset(),
+        route.offset(start + turns),
+        "offset of {}",
+        what()
+    );
     assert_eq!(walk.checksum(), sum, "checksum of {}", what());
     let found = contents(window);
     if let Some(odd) = (0..found.len()).find(|i| found[*i] != expected[*i]) {
-        panic!("word {odd}: {:#x}, should be {:#x}: {}", found[odd], expected[odd], what());
+        panic!(
+            "word {odd}: {:#x}, should be {:#x}: {}",
+            found[odd],
+            expected[odd],
+            what()
+        );
     }
 }
 
@@ -175,7 +227,12 @@ fn every_kernel_does_what_the_oracle_does() {
             let (window, words) = random_window(contract, length + 2 * 4096, pass as u64);
             for part in places(&window, length) {
                 // Less than a pass, exactly one, two and a half; then from every kind of place on.
-                for walk in [(0, pass.div_ceil(2)), (0, pass), (0, 2 * pass + pass / 2), (pass - 1, 2)] {
+                for walk in [
+                    (0, pass.div_ceil(2)),
+                    (0, pass),
+                    (0, 2 * pass + pass / 2),
+                    (pass - 1, 2),
+                ] {
                     fill(&window, &words);
                     assert_as_expected((&kernel, &route), &window, &part, walk);
                 }
@@ -192,7 +249,12 @@ fn parts_may_fill_a_mapping_from_guard_to_guard() {
             let (window, words) = random_window(contract, pages * 4096, 11);
             fill(&window, &words);
             let pass = window.len() / BLOCK / contract.streams() as usize;
-            assert_as_expected((&kernel, &Route::new(contract, pass)), &window, &(0..window.len()), (0, pass + 1));
+            assert_as_expected(
+                (&kernel, &Route::new(contract, pass)),
+                &window,
+                &(0..window.len()),
+                (0, pass + 1),
+            );
         }
     }
 }
@@ -200,8 +262,10 @@ fn parts_may_fill_a_mapping_from_guard_to_guard() {
 /// Streams that are no whole blocks: a block of work wraps within itself.
 #[test]
 fn streams_of_any_whole_iterations_are_walked_as_the_oracle_does() {
-    let short: Vec<StreamKernel> =
-        kernels().into_iter().filter(|k| k.contract().iteration_bytes() < BLOCK_BYTES).collect();
+    let short: Vec<StreamKernel> = kernels()
+        .into_iter()
+        .filter(|k| k.contract().iteration_bytes() < BLOCK_BYTES)
+        .collect();
     assert!(short.len() >= 5, "{short:?}");
     for kernel in short {
         let contract = kernel.contract();
@@ -216,23 +280,37 @@ fn streams_of_any_whole_iterations_are_walked_as_the_oracle_does() {
                     let iterations = blocks * BLOCK / iteration;
                     let mut expected = words.clone();
                     for at in (first..first + iterations).map(|i| i % pass) {
-                        let place = |stream_index: usize| part.start / 8 + (stream_index * stream + at * iteration) / 8;
+                        let place = |stream_index: usize| {
+                            part.start / 8 + (stream_index * stream + at * iteration) / 8
+                        };
                         let piece = |i: usize| place(i)..place(i) + iteration / 8;
                         let streams = 0..contract.streams() as usize;
-                        let moved = streams.clone().flat_map(|i| expected[piece(i)].to_vec()).map(AtomicU64::new);
+                        let moved = streams
+                            .clone()
+                            .flat_map(|i| expected[piece(i)].to_vec())
+                            .map(AtomicU64::new);
                         let moved: Vec<AtomicU64> = moved.collect();
                         oracle(contract, &moved, pattern(contract));
                         for (i, words) in streams.zip(moved.chunks(iteration / 8)) {
-                            let left: Vec<u64> = words.iter().map(|word| word.load(Relaxed)).collect();
+                            let left: Vec<u64> =
+                                words.iter().map(|word| word.load(Relaxed)).collect();
                             expected[piece(i)].copy_from_slice(&left);
                         }
                     }
-                    let mut walk = StreamWalk::new(contract, &window, part.clone()).expect("a walk");
+                    let mut walk =
+                        StreamWalk::new(contract, &window, part.clone()).expect("a walk");
                     walk.set_pattern(pattern(contract));
                     walk.resume_at(first * iteration);
                     kernel.run(&mut walk, blocks as u64);
-                    let what = format!("{}, {pass} iterations at {part:?}, {blocks} blocks", kernel.name());
-                    assert_eq!(walk.offset(), (first + iterations) % pass * iteration, "{what}");
+                    let what = format!(
+                        "{}, {pass} iterations at {part:?}, {blocks} blocks",
+                        kernel.name()
+                    );
+                    assert_eq!(
+                        walk.offset(),
+                        (first + iterations) % pass * iteration,
+                        "{what}"
+                    );
                     assert!(contents(&window) == expected, "{what}");
                 }
             }
@@ -245,13 +323,23 @@ fn one_pass_by_blocks_is_the_pass_of_the_oracle() {
     for contract in &CONTRACTS {
         let (window, words) = random_window(contract, 3 * 4096, 5);
         fill(&window, &words);
-        let (mut by_blocks, pass) = (words.clone(), window.len() / BLOCK / contract.streams() as usize);
+        let mut by_blocks = words.clone();
+        let pass = window.len() / BLOCK / contract.streams() as usize;
         let sum = Route::new(contract, pass).expect(&mut by_blocks, 0, pass);
-        let got = (oracle(contract, window.words(), pattern(contract)), contents(&window));
+        let got = (
+            oracle(contract, window.words(), pattern(contract)),
+            contents(&window),
+        );
         assert_eq!(got, (sum, by_blocks), "{contract:?}");
         // The contract by hand, so that the oracle is held to something too.
-        let parts: Vec<&[u64]> = words.chunks(words.len() / contract.streams() as usize).collect();
-        let numbers = |part: &[u64]| part.iter().map(|w| f64::from_bits(*w)).collect::<Vec<f64>>();
+        let parts: Vec<&[u64]> = words
+            .chunks(words.len() / contract.streams() as usize)
+            .collect();
+        let numbers = |part: &[u64]| {
+            part.iter()
+                .map(|w| f64::from_bits(*w))
+                .collect::<Vec<f64>>()
+        };
         let bits = |numbers: Vec<f64>| numbers.into_iter().map(f64::to_bits).collect::<Vec<u64>>();
         let left = match contract.does {
             Does::Load | Does::Sum | Does::Touch => words.clone(),
@@ -264,10 +352,18 @@ fn one_pass_by_blocks_is_the_pass_of_the_oracle() {
             Does::StoreZero => vec![0; words.len()],
             Does::Update => words.iter().map(|w| w ^ PATTERN).collect(),
             Does::Move => [parts[0], parts[0]].concat(),
-            Does::Scale => [parts[0].to_vec(), bits(numbers(parts[0]).iter().map(|a| 3.3 * a).collect())].concat(),
+            Does::Scale => [
+                parts[0].to_vec(),
+                bits(numbers(parts[0]).iter().map(|a| 3.3 * a).collect()),
+            ]
+            .concat(),
             Does::Add | Does::Triad => {
                 let q = if contract.does == Does::Add { 1.0 } else { 3.3 };
-                let sums = numbers(parts[0]).iter().zip(numbers(parts[1])).map(|(a, b)| a + q * b).collect();
+                let sums = numbers(parts[0])
+                    .iter()
+                    .zip(numbers(parts[1]))
+                    .map(|(a, b)| a + q * b)
+                    .collect();
                 [parts[0].to_vec(), parts[1].to_vec(), bits(sums)].concat()
             }
         };
@@ -284,15 +380,26 @@ fn a_walk_goes_on_where_it_stopped() {
         let length = 9 * BLOCK * contract.streams() as usize;
         let (window, words) = random_window(contract, length, 3);
         fill(&window, &words);
-        let (mut expected, route) = (words, Route::new(contract, 9));
+        let mut expected = words;
+        let route = Route::new(contract, 9);
         let mut walk = route.walk(&window, 0..length);
         let mut at = 0;
         for turns in [0, 1, 4, 9, 0, 13, 8, 27, 1] {
             let sum = route.expect(&mut expected[..length / 8], at, turns);
             kernel.run(&mut walk, turns as u64);
             at = (at + turns) % 9;
-            assert_eq!((walk.offset(), walk.checksum()), (route.offset(at), sum), "{} after {turns}", kernel.name());
-            assert_eq!(contents(&window), expected, "{} after {turns}", kernel.name());
+            assert_eq!(
+                (walk.offset(), walk.checksum()),
+                (route.offset(at), sum),
+                "{} after {turns}",
+                kernel.name()
+            );
+            assert_eq!(
+                contents(&window),
+                expected,
+                "{} after {turns}",
+                kernel.name()
+            );
         }
     }
 }
@@ -307,7 +414,12 @@ fn prefetches_may_point_anywhere() {
             let mut walk = StreamWalk::new(contract, &window, 0..window.len()).expect("a walk");
             walk.set_distance(distance);
             kernel.run(&mut walk, 17);
-            assert_eq!((walk.offset(), contents(&window)), (BLOCK, before.clone()), "{}, {distance}", kernel.name());
+            assert_eq!(
+                (walk.offset(), contents(&window)),
+                (BLOCK, before.clone()),
+                "{}, {distance}",
+                kernel.name()
+            );
         }
     }
 }
@@ -318,9 +430,15 @@ fn a_walk_resumes_on_a_block_of_its_window_or_at_its_start() {
     for contract in CONTRACTS.iter().filter(|c| !c.by_table()) {
         let mut walk = StreamWalk::new(contract, &window, 0..12 * BLOCK).expect("a walk");
         let end = walk.iterations_per_pass() as usize * contract.iteration_bytes() as usize;
-        for (asked, got) in
-            [(512, 512), (end - 512, end - 512), (end, 0), (512, 512), (520, 0), (usize::MAX, 0), (0, 0)]
-        {
+        for (asked, got) in [
+            (512, 512),
+            (end - 512, end - 512),
+            (end, 0),
+            (512, 512),
+            (520, 0),
+            (usize::MAX, 0),
+            (0, 0),
+        ] {
             walk.resume_at(asked);
             assert_eq!(walk.offset(), got, "{}: {asked}", contract.name);
         }
@@ -351,14 +469,27 @@ fn parts_that_are_no_walk_are_refused() {
             usize::MAX - 511..usize::MAX,
             0..usize::MAX,
         ] {
-            let message = StreamWalk::new(contract, &window, wrong.clone()).expect_err(contract.name).to_string();
-            assert!(message.contains(contract.name) && !message.contains('\n'), "{wrong:?}: {message}");
+            let message = StreamWalk::new(contract, &window, wrong.clone())
+                .expect_err(contract.name)
+                .to_string();
+            assert!(
+                message.contains(contract.name) && !message.contains('\n'),
+                "{wrong:?}: {message}"
+            );
         }
         for right in [0..one, 64..one + 64, end - one..end, 0..end] {
-            assert!(StreamWalk::new(contract, &window, right.clone()).is_ok(), "{}: {right:?}", contract.name);
+            assert!(
+                StreamWalk::new(contract, &window, right.clone()).is_ok(),
+                "{}: {right:?}",
+                contract.name
+            );
         }
         let odd = StreamWalk::new(contract, &window, 0..13 * iteration);
-        assert_eq!(odd.is_ok(), contract.streams() == 1, "thirteen iterations are no two streams");
+        assert_eq!(
+            odd.is_ok(),
+            contract.streams() == 1,
+            "thirteen iterations are no two streams"
+        );
     }
 }
 
@@ -366,9 +497,10 @@ fn parts_that_are_no_walk_are_refused() {
 #[should_panic(expected = "a walk belongs to the contract it was made for")]
 fn a_walk_of_another_contract_is_not_run() {
     let window = fenced(4096);
-    let [copy, copy_reverse] =
-        ["copy", "copy-reverse"].map(|name| kernels().into_iter().find(|k| k.contract().name == name));
-    let mut walk = StreamWalk::new(copy.expect("a copy").contract(), &window, 0..4096).expect("a walk");
+    let [copy, copy_reverse] = ["copy", "copy-reverse"]
+        .map(|name| kernels().into_iter().find(|k| k.contract().name == name));
+    let mut walk =
+        StreamWalk::new(copy.expect("a copy").contract(), &window, 0..4096).expect("a walk");
     copy_reverse.expect("a copy").run(&mut walk, 1);
 }
 
@@ -380,13 +512,21 @@ fn table_memory(bytes: u64) -> Window {
 
 #[test]
 fn a_table_names_every_piece_once() {
-    let make = |order: &dyn Fn(u64) -> u64| IndexTable::new(table_memory(64), Visits::Chunks, 4 * 512, order);
+    let make = |order: &dyn Fn(u64) -> u64| {
+        IndexTable::new(table_memory(64), Visits::Chunks, 4 * 512, order)
+    };
     assert!(make(&|i| i).is_ok() && make(&|i| 3 - i).is_ok() && make(&|i| i ^ 1).is_ok());
-    let orders: [(&str, &dyn Fn(u64) -> u64); 3] =
-        [("twice", &|i| i / 2), ("not there", &|i| i + 1), ("far", &|_| u64::MAX)];
+    let orders: [(&str, &dyn Fn(u64) -> u64); 3] = [
+        ("twice", &|i| i / 2),
+        ("not there", &|i| i + 1),
+        ("far", &|_| u64::MAX),
+    ];
     for (why, order) in orders {
         let message = make(order).expect_err(why).to_string();
-        assert!(message.contains("of 4 is named twice or not there"), "{message}");
+        assert!(
+            message.contains("of 4 is named twice or not there"),
+            "{message}"
+        );
     }
     for (visits, stream, bytes) in [
         (Visits::Forward, 2048, 4096),
@@ -394,7 +534,9 @@ fn a_table_names_every_piece_once() {
         (Visits::Lines, 520, 4096),
         (Visits::Lines, 1 << 20, 64),
     ] {
-        let message = IndexTable::new(table_memory(bytes), visits, stream, |i| i).expect_err("no table").to_string();
+        let message = IndexTable::new(table_memory(bytes), visits, stream, |i| i)
+            .expect_err("no table")
+            .to_string();
         assert!(message.contains("cannot order"), "{message}");
     }
 }
@@ -402,15 +544,36 @@ fn a_table_names_every_piece_once() {
 #[test]
 fn a_table_is_for_streams_of_its_length_and_contracts_of_its_pieces() {
     let window = fenced(4096);
-    let of = |name: &str| CONTRACTS.iter().find(|c| c.name == name).expect("a contract");
-    let table = |visits, stream| IndexTable::new(table_memory(4096), visits, stream, |i| i).expect("a table");
-    let (lines, chunks) = (table(Visits::Lines, 2048), table(Visits::Chunks, 2048));
-    let walk = |name: &str, part: Range<usize>, table| StreamWalk::by_table(of(name), &window, part, table).is_ok();
+    let of = |name: &str| {
+        CONTRACTS
+            .iter()
+            .find(|c| c.name == name)
+            .expect("a contract")
+    };
+    let table = |visits, stream| {
+        IndexTable::new(table_memory(4096), visits, stream, |i| i).expect("a table")
+    };
+    let lines = table(Visits::Lines, 2048);
+    let chunks = table(Visits::Chunks, 2048);
+    let walk = |name: &str, part: Range<usize>, table| {
+        StreamWalk::by_table(of(name), &window, part, table).is_ok()
+    };
     assert!(walk("read-lines", 0..2048, &lines) && walk("copy-lines", 0..4096, &lines));
     assert!(walk("read-chunks", 0..2048, &chunks) && walk("copy-chunks", 0..4096, &chunks));
-    assert!(!walk("read-lines", 0..4096, &lines) && !walk("copy-lines", 0..2048, &lines), "other lengths");
-    assert!(!walk("read-lines", 0..2048, &chunks) && !walk("read-chunks", 0..2048, &lines), "other pieces");
-    assert!(!walk("read", 0..2048, &lines) && !walk("read-reverse", 0..2048, &chunks), "an order of their own");
-    let message = StreamWalk::new(of("read-lines"), &window, 0..2048).expect_err("no table").to_string();
+    assert!(
+        !walk("read-lines", 0..4096, &lines) && !walk("copy-lines", 0..2048, &lines),
+        "other lengths"
+    );
+    assert!(
+        !walk("read-lines", 0..2048, &chunks) && !walk("read-chunks", 0..2048, &lines),
+        "other pieces"
+    );
+    assert!(
+        !walk("read", 0..2048, &lines) && !walk("read-reverse", 0..2048, &chunks),
+        "an order of their own"
+    );
+    let message = StreamWalk::new(of("read-lines"), &window, 0..2048)
+        .expect_err("no table")
+        .to_string();
     assert!(message.contains("without a table"), "{message}");
 }

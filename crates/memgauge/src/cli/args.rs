@@ -1,4 +1,5 @@
-//! The options, one documented field each. Help, man page, completions and tests come from this table.
+//! The options, one documented field each. Help, man page, completions and tests come from this
+//! table.
 
 use super::exit;
 use super::formats::{Formats, Values, comparison_output, report_output, run_output};
@@ -6,10 +7,12 @@ use super::io::IoOptions;
 use crate::plan::LARGEST_MAX_POINTS;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use experiments::{
-    Choices, Detail, EXPERIMENTS, Effect, Effects, LastLevel, bandwidth, caches, core_to_core, instructions, latency,
-    loaded_latency, locks, numa, patterns, scaling, tlb,
+    Choices, Detail, EXPERIMENTS, Effect, Effects, LastLevel, bandwidth, caches, core_to_core,
+    instructions, latency, loaded_latency, locks, numa, patterns, scaling, tlb,
 };
-use render::{self, COMPARISON_FORMATS, RENDERERS, Renderer, comparison_format, comparison_format_of};
+use render::{
+    self, COMPARISON_FORMATS, RENDERERS, Renderer, comparison_format, comparison_format_of,
+};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use units::{BytesPerSecond, CpuList, Nanos, ParseError, short_time, whole_number};
@@ -17,9 +20,15 @@ use verdict::Share;
 
 /// Measures the memory system of this machine and says how far each number can be trusted.
 ///
-/// Without a command it runs the default profile: the whole hierarchy in at most 60 s, a table, a saved report.
+/// Without a command it runs the default profile: the whole hierarchy in at most 60 s, a table, a
+/// saved report.
 #[derive(Debug, Parser)]
-#[command(name = "memgauge", version, max_term_width = 100, args_conflicts_with_subcommands = true)]
+#[command(
+    name = "memgauge",
+    version,
+    max_term_width = 100,
+    args_conflicts_with_subcommands = true
+)]
 #[command(infer_long_args = false, after_long_help = exit::help())]
 pub struct Cli {
     /// What to do
@@ -353,7 +362,8 @@ pub struct Pool {
 /// The limit of measurements of what memory carries.
 #[derive(Debug, Args)]
 pub struct Peak {
-    /// What the memory carries at most, for shares and plausibility: 204.8GB/s; a bare number is GB/s [default: from the memory modules, if readable]
+    /// What the memory carries at most, for shares and plausibility: 204.8GB/s; a bare number is
+    /// GB/s [default: from the memory modules, if readable]
     #[arg(long, value_name = "RATE", help_heading = "Measuring")]
     pub dram_peak: Option<BytesPerSecond>,
 }
@@ -361,12 +371,15 @@ pub struct Peak {
 /// What measurements of levels size their memory by.
 #[derive(Debug, Args)]
 pub struct Sizing {
-    /// The last-level cache that the CPUs have together: sizes memory; measured: as a sweep at the beginning finds it [default: as the system reports, or more where a sweep is part of the run and finds more]
+    /// The last-level cache that the CPUs have together: sizes memory; measured: as a sweep at the
+    /// beginning finds it [default: as the system reports, or more where a sweep is part of the run
+    /// and finds more]
     #[arg(long, value_name = "SIZE", help_heading = "Measuring")]
     pub last_level: Option<LastLevel>,
 }
 
-/// Reads a number of points; the one that is advised leaves room for what a command measures by itself.
+/// Reads a number of points; the one that is advised leaves room for what a command measures by
+/// itself.
 fn most_points(text: &str) -> Result<usize, ParseError> {
     whole_number(1, LARGEST_MAX_POINTS as u64)(text).map_err(|wrong| wrong.with_example("1000"))
 }
@@ -374,7 +387,8 @@ fn most_points(text: &str) -> Result<usize, ParseError> {
 /// Options of every measurement.
 #[derive(Debug, Args)]
 pub struct CommonOptions {
-    /// Time for everything: 90s, 2min; a bare number is seconds [default: the profile's, or 60s for a single experiment]
+    /// Time for everything: 90s, 2min; a bare number is seconds [default: the profile's, or 60s for
+    /// a single experiment]
     #[arg(long, value_name = "TIME", help_heading = "Measuring")]
     pub budget: Option<Nanos>,
 
@@ -390,7 +404,8 @@ pub struct CommonOptions {
     #[arg(long, value_name = "N", default_value = "1", help_heading = "Measuring", value_parser = whole_number::<u32>(1, 1000))]
     pub repeat: u32,
 
-    /// Spread the rounds of every point over this many fresh allocations of its memory: an interval over placements
+    /// Spread the rounds of every point over this many fresh allocations of its memory: an interval
+    /// over placements
     #[arg(long, value_name = "N", default_value = "1", help_heading = "Measuring", value_parser = whole_number::<u32>(1, 1000))]
     pub reallocate: u32,
 
@@ -402,11 +417,13 @@ pub struct CommonOptions {
     #[arg(long, value_name = "N", help_heading = "Measuring", value_parser = most_points)]
     pub max_points: Option<usize>,
 
-    /// Print the plan with its time and memory, and measure nothing; --format json and jsonl print it as data
+    /// Print the plan with its time and memory, and measure nothing; --format json and jsonl print
+    /// it as data
     #[arg(long, help_heading = "Measuring")]
     pub dry_run: bool,
 
-    /// Continue an unfinished run, asked for in the same words: FILE is its journal (.journal.jsonl), its report (.json), or last
+    /// Continue an unfinished run, asked for in the same words: FILE is its journal
+    /// (.journal.jsonl), its report (.json), or last
     #[arg(long, value_name = "FILE", help_heading = "Measuring")]
     pub resume: Option<PathBuf>,
 
@@ -489,11 +506,13 @@ pub enum Theme {
 /// Options of `report`.
 #[derive(Debug, Args)]
 pub struct ReportOptions {
-    /// Saved reports, journals of runs, or last, last~1 for runs without -o; several are drawn over each other
+    /// Saved reports, journals of runs, or last, last~1 for runs without -o; several are drawn over
+    /// each other
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
 
-    /// The charts to draw, by experiment, or all: in the terminal, or as .svg or .png, which draw all where they are not told
+    /// The charts to draw, by experiment, or all: in the terminal, or as .svg or .png, which draw
+    /// all where they are not told
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub chart: Vec<String>,
 
@@ -598,12 +617,20 @@ pub struct GenerateOptions {
 
 /// The help of `--only`: every experiment that a profile can have.
 fn only_help() -> String {
-    let names: Vec<&str> = EXPERIMENTS.iter().filter(|row| row.least.is_some()).map(|row| row.name).collect();
-    format!("Only these experiments: {} [default: those of the profile]", names.join(","))
+    let names: Vec<&str> = EXPERIMENTS
+        .iter()
+        .filter(|row| row.least.is_some())
+        .map(|row| row.name)
+        .collect();
+    format!(
+        "Only these experiments: {} [default: those of the profile]",
+        names.join(",")
+    )
 }
 
 impl RunOptions {
-    /// Whether the experiment of this name is part of the run, where it is one of those that can be chosen.
+    /// Whether the experiment of this name is part of the run, where it is one of those that can be
+    /// chosen.
     pub fn measures(&self, name: &str) -> bool {
         match self.only.as_slice() {
             [] => self.choices.include(name),
@@ -630,23 +657,51 @@ const MOVING: &str = "only operations that move bytes use it";
 
 impl Effects for RunOptions {
     const EFFECTS: &'static [Effect<Self>] = &[
-        Effect { option: "ops", applies: measures_chosen, only: CHOSEN, cure: Some("--only bandwidth,latency") },
-        Effect { option: "sizes", applies: measures_chosen, only: CHOSEN, cure: Some("--only bandwidth,latency") },
-        Effect { option: "pages", applies: measures_chosen, only: CHOSEN, cure: Some("--only bandwidth,latency") },
+        Effect {
+            option: "ops",
+            applies: measures_chosen,
+            only: CHOSEN,
+            cure: Some("--only bandwidth,latency"),
+        },
+        Effect {
+            option: "sizes",
+            applies: measures_chosen,
+            only: CHOSEN,
+            cure: Some("--only bandwidth,latency"),
+        },
+        Effect {
+            option: "pages",
+            applies: measures_chosen,
+            only: CHOSEN,
+            cure: Some("--only bandwidth,latency"),
+        },
         Effect {
             option: "memory-nodes",
             applies: measures_chosen,
             only: CHOSEN,
             cure: Some("--only bandwidth,latency"),
         },
-        Effect { option: "threads", applies: measures_bandwidth, only: MOVING, cure: None },
-        Effect { option: "width", applies: measures_bandwidth, only: MOVING, cure: None },
+        Effect {
+            option: "threads",
+            applies: measures_bandwidth,
+            only: MOVING,
+            cure: None,
+        },
+        Effect {
+            option: "width",
+            applies: measures_bandwidth,
+            only: MOVING,
+            cure: None,
+        },
     ];
 }
 
 /// The format that `name` asks for, the first of the table where there is none.
 fn format_named(name: Option<&str>) -> Option<&'static dyn Renderer> {
-    name.map_or_else(|| RENDERERS.first().copied(), |name| render::by_name(name).ok())
+    name.map_or_else(
+        || RENDERERS.first().copied(),
+        |name| render::by_name(name).ok(),
+    )
 }
 
 /// Whether `format` has a use for `option`.
@@ -662,7 +717,9 @@ impl CommonOptions {
 
     /// The format of the file, where the user names one.
     fn saved(&self) -> Option<&'static dyn Renderer> {
-        self.output.as_deref().and_then(|path| render::by_extension(path).ok())
+        self.output
+            .as_deref()
+            .and_then(|path| render::by_extension(path).ok())
     }
 }
 
@@ -692,7 +749,10 @@ impl Effects for CommonOptions {
 impl ReportOptions {
     /// The format that is made.
     fn made(&self) -> Option<&'static dyn Renderer> {
-        let file = self.output.as_deref().and_then(|path| render::by_extension(path).ok());
+        let file = self
+            .output
+            .as_deref()
+            .and_then(|path| render::by_extension(path).ok());
         file.or_else(|| format_named(self.format.as_deref()))
     }
 }
@@ -719,7 +779,9 @@ impl Effects for ReportOptions {
         },
         Effect {
             option: "title",
-            applies: |o| uses(o.made(), "title") || (uses(o.made(), "chart") && !o.chart.is_empty()),
+            applies: |o| {
+                uses(o.made(), "title") || (uses(o.made(), "chart") && !o.chart.is_empty())
+            },
             only: "only charts and pages have a title",
             cure: Some("--format svg"),
         },
@@ -736,8 +798,17 @@ impl Effects for CompareOptions {
     const EFFECTS: &'static [Effect<Self>] = &[Effect {
         option: "verbose",
         applies: |o| {
-            let file = o.output.as_deref().and_then(|path| comparison_format_of(path).ok());
-            let named = || o.format.as_deref().map_or(COMPARISON_FORMATS.first(), |name| comparison_format(name).ok());
+            let file = o
+                .output
+                .as_deref()
+                .and_then(|path| comparison_format_of(path).ok());
+            let named = || {
+                o.format
+                    .as_deref()
+                    .map_or(COMPARISON_FORMATS.first(), |name| {
+                        comparison_format(name).ok()
+                    })
+            };
             file.or_else(named).is_some_and(|format| format.verbose)
         },
         only: "only tables and Markdown leave anything out",
@@ -754,7 +825,8 @@ impl Effects for ListOptions {
     }];
 }
 
-/// The command line with both numbers of every option: `--size` is `--sizes`, and `--threads` is `--thread`.
+/// The command line with both numbers of every option: `--size` is `--sizes`, and `--threads` is
+/// `--thread`.
 pub fn command() -> clap::Command {
     both_numbers(Cli::command())
 }
@@ -763,10 +835,18 @@ fn both_numbers(command: clap::Command) -> clap::Command {
     let mut taken: BTreeSet<String> = BTreeSet::new();
     for arg in command.get_arguments() {
         taken.extend(arg.get_long().map(str::to_owned));
-        taken.extend(arg.get_all_aliases().into_iter().flatten().map(str::to_owned));
+        taken.extend(
+            arg.get_all_aliases()
+                .into_iter()
+                .flatten()
+                .map(str::to_owned),
+        );
     }
     let command = command.mut_args(|arg| {
-        let other = arg.get_long().filter(|_| arg.get_action().takes_values()).map(other_number);
+        let other = arg
+            .get_long()
+            .filter(|_| arg.get_action().takes_values())
+            .map(other_number);
         match other {
             Some(other) if taken.insert(other.clone()) => arg.alias(other),
             _ => arg,
@@ -780,6 +860,8 @@ fn other_number(name: &str) -> String {
     match name {
         _ if name.ends_with("xes") => name[..name.len() - 2].to_owned(),
         _ if name.ends_with('x') => format!("{name}es"),
-        _ => name.strip_suffix('s').map_or_else(|| format!("{name}s"), str::to_owned),
+        _ => name
+            .strip_suffix('s')
+            .map_or_else(|| format!("{name}s"), str::to_owned),
     }
 }

@@ -10,10 +10,14 @@ use std::path::{Path, PathBuf};
 use units::error::Result;
 use verdict::{Comparison, Settings, compare};
 
-/// Compares reports with the first one. The check fails where `--fail-on` finds what it looks for, and where two
-/// reports have no point in common.
+/// Compares reports with the first one. The check fails where `--fail-on` finds what it looks for,
+/// and where two reports have no point in common.
 pub fn run(options: &CompareOptions) -> Result<Exit> {
-    let chosen = options.format.as_deref().map(render::comparison_format).transpose()?;
+    let chosen = options
+        .format
+        .as_deref()
+        .map(render::comparison_format)
+        .transpose()?;
     let settings = Settings {
         floor: options.floor,
         floor_without_samples: options.floor_without_samples,
@@ -22,40 +26,80 @@ pub fn run(options: &CompareOptions) -> Result<Exit> {
     let named = |path: &PathBuf| -> Result<NamedReport> {
         let file = state::resolved(path)?;
         // A saved run is known by its file, wherever the folder of runs is.
-        let name = if file == *path { file.display().to_string() } else { short_name(&file) };
-        Ok(NamedReport { name, report: saved::read(&file)? })
+        let name = if file == *path {
+            file.display().to_string()
+        } else {
+            short_name(&file)
+        };
+        Ok(NamedReport {
+            name,
+            report: saved::read(&file)?,
+        })
     };
     let before = named(&options.before)?;
-    let after = options.after.iter().map(named).collect::<Result<Vec<_>>>()?;
-    let pair = |after: &NamedReport| compare((&before.name, &before.report), (&after.name, &after.report), &settings);
+    let after = options
+        .after
+        .iter()
+        .map(named)
+        .collect::<Result<Vec<_>>>()?;
+    let pair = |after: &NamedReport| {
+        compare(
+            (&before.name, &before.report),
+            (&after.name, &after.report),
+            &settings,
+        )
+    };
     let comparisons: Vec<Comparison> = after.iter().map(pair).collect();
     let reports: Vec<NamedReport> = std::iter::once(before).chain(after).collect();
-    let to_file = options.output.as_deref().is_some_and(|path| !is_stdout(path));
+    let to_file = options
+        .output
+        .as_deref()
+        .is_some_and(|path| !is_stdout(path));
     let width = if to_file { None } else { terminal_width() };
-    let shown = Options { verbose: options.verbose, width, ..Options::default() };
-    let by_extension = |path: &Path| render::comparison_format_of(path).or_else(|e| chosen.ok_or(e));
+    let shown = Options {
+        verbose: options.verbose,
+        width,
+        ..Options::default()
+    };
+    let by_extension =
+        |path: &Path| render::comparison_format_of(path).or_else(|e| chosen.ok_or(e));
     let default = || chosen.unwrap_or(&render::COMPARISON_FORMATS[0]);
     let file = put(options.output.as_deref(), |path| {
         let format = path.map_or_else(|| Ok(default()), by_extension)?;
         format.render(&comparisons, &reports, &shown)
     })?;
     if file {
-        comparisons
-            .iter()
-            .for_each(|one| tell(&format!("memgauge: {}: {}", one.after, render::comparison_summary(one))));
+        comparisons.iter().for_each(|one| {
+            tell(&format!(
+                "memgauge: {}: {}",
+                one.after,
+                render::comparison_summary(one)
+            ))
+        });
     }
     let strangers = comparisons.iter().filter(|one| one.tally.all() == 0);
     let strangers: Vec<&str> = strangers.map(|one| one.after.as_str()).collect();
     for name in &strangers {
         let before = &comparisons[0].before;
-        tell(&format!("memgauge: nothing to compare: {before} and {name} have no point in common"));
+        tell(&format!(
+            "memgauge: nothing to compare: {before} and {name} have no point in common"
+        ));
     }
-    let found = options.fail_on.is_some_and(|what| comparisons.iter().any(|one| fails(one, what)));
-    Ok(if found || !strangers.is_empty() { Exit::CheckFailed } else { Exit::Done })
+    let found = options
+        .fail_on
+        .is_some_and(|what| comparisons.iter().any(|one| fails(one, what)));
+    Ok(if found || !strangers.is_empty() {
+        Exit::CheckFailed
+    } else {
+        Exit::Done
+    })
 }
 
 fn short_name(file: &Path) -> String {
-    file.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    file.file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned()
 }
 
 /// Whether a comparison has what `--fail-on` looks for.

@@ -1,4 +1,5 @@
-//! The plan as data, for `--dry-run --format json` and `jsonl`. Its keys are documented in docs/plan.md.
+//! The plan as data, for `--dry-run --format json` and `jsonl`. Its keys are documented in
+//! docs/plan.md.
 
 use super::output::Destination;
 use crate::plan::{Plan, PlannedPoint};
@@ -23,7 +24,8 @@ pub enum Form {
 }
 
 impl Form {
-    /// The form of a plan whose report is asked for in `format`: text for all that plans are not printed in.
+    /// The form of a plan whose report is asked for in `format`: text for all that plans are not
+    /// printed in.
     pub fn beside(format: Option<&str>) -> Self {
         match format {
             Some("json") => Self::Json,
@@ -80,7 +82,8 @@ struct Point<'a> {
 pub fn data(plan: &Plan, destination: &Destination, form: Form) -> Result<String> {
     let head = head(plan, destination);
     let points = plan.points.iter().map(|planned| point(plan, planned));
-    let wrong = |error: serde_json::Error| Error::failure(format!("cannot write the plan: {error}"));
+    let wrong =
+        |error: serde_json::Error| Error::failure(format!("cannot write the plan: {error}"));
     if form == Form::Jsonl {
         let mut text = serde_json::to_string(&head).map_err(wrong)? + "\n";
         for point in points {
@@ -88,7 +91,12 @@ pub fn data(plan: &Plan, destination: &Destination, form: Form) -> Result<String
         }
         return Ok(text);
     }
-    Ok(serde_json::to_string_pretty(&Whole { head, points: points.collect() }).map_err(wrong)? + "\n")
+    Ok(serde_json::to_string_pretty(&Whole {
+        head,
+        points: points.collect(),
+    })
+    .map_err(wrong)?
+        + "\n")
 }
 
 fn head<'a>(plan: &'a Plan, destination: &Destination) -> Head<'a> {
@@ -128,5 +136,9 @@ fn point<'a>(plan: &'a Plan, planned: &'a PlannedPoint) -> Point<'a> {
 }
 
 fn samples(sampling: Sampling) -> Samples {
-    Samples { rounds: sampling.rounds, samples_per_round: sampling.per_round, sample_ns: sampling.length.0 }
+    Samples {
+        rounds: sampling.rounds,
+        samples_per_round: sampling.per_round,
+        sample_ns: sampling.length.0,
+    }
 }

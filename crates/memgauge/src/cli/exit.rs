@@ -42,7 +42,12 @@ pub struct ExitRow {
 }
 
 const fn row(exit: Exit, code: &'static str, name: &'static str, meaning: &'static str) -> ExitRow {
-    ExitRow { exit: Some(exit), code, name, meaning }
+    ExitRow {
+        exit: Some(exit),
+        code,
+        name,
+        meaning,
+    }
 }
 
 /// Every exit code, rising.
@@ -57,15 +62,22 @@ pub const EXIT_CODES: &[ExitRow] = &[
         Exit::Failed,
         "1",
         "failed",
-        "The system refused what the command needs: every point failed, or the result could not be written.",
+        "The system refused what the command needs: every point failed, or the result could not \
+         be written.",
     ),
-    row(Exit::Usage, "2", "usage", "The request cannot be carried out as typed. Nothing was measured."),
+    row(
+        Exit::Usage,
+        "2",
+        "usage",
+        "The request cannot be carried out as typed. Nothing was measured.",
+    ),
     row(
         Exit::Incomplete,
         "3",
         "incomplete",
-        "Fewer points were measured than planned (interrupted, failed, no time or memory), or with --strict some are \
-         less than solid, or the chosen format has no place for any of them. The report has the rest and says why.",
+        "Fewer points were measured than planned (interrupted, failed, no time or memory), or \
+         with --strict some are less than solid, or the chosen format has no place for any of \
+         them. The report has the rest and says why.",
     ),
     row(
         Exit::CheckFailed,
@@ -83,27 +95,42 @@ pub const EXIT_CODES: &[ExitRow] = &[
         exit: None,
         code: "128 + N",
         name: "signal",
-        meaning: "A second signal of number N ended the program at once. The journal has what was measured.",
+        meaning: "A second signal of number N ended the program at once. The journal has what was \
+             measured.",
     },
 ];
 
 /// The table for `--help`.
 pub fn help() -> String {
-    let rows = EXIT_CODES.iter().map(|row| format!("  {:<8} {}: {}", row.code, row.name, row.meaning));
+    let rows = EXIT_CODES
+        .iter()
+        .map(|row| format!("  {:<8} {}: {}", row.code, row.name, row.meaning));
     format!("Exit codes:\n{}", rows.collect::<Vec<_>>().join("\n"))
 }
 
 /// The table for the man page, in roff.
 pub fn roff() -> String {
     let escaped = |text: &str| text.replace('-', "\\-");
-    let rows = EXIT_CODES.iter().map(|row| format!(".TP\n{}\n{}: {}\n", row.code, row.name, escaped(row.meaning)));
+    let rows = EXIT_CODES.iter().map(|row| {
+        format!(
+            ".TP\n{}\n{}: {}\n",
+            row.code,
+            row.name,
+            escaped(row.meaning)
+        )
+    });
     rows.collect()
 }
 
 /// The table for documents, in Markdown.
 pub fn markdown() -> String {
-    let rows = EXIT_CODES.iter().map(|row| format!("| {} | {} | {} |\n", row.code, row.name, row.meaning));
-    format!("| code | end | meaning |\n|---|---|---|\n{}", rows.collect::<String>())
+    let rows = EXIT_CODES
+        .iter()
+        .map(|row| format!("| {} | {} | {} |\n", row.code, row.name, row.meaning));
+    format!(
+        "| code | end | meaning |\n|---|---|---|\n{}",
+        rows.collect::<String>()
+    )
 }
 
 /// How a run ended, and why where that is not [`Exit::Done`].
@@ -115,29 +142,66 @@ pub struct Ending {
     pub reason: Option<String>,
 }
 
-/// How the run of `report` ended. With `strict` its points have to be solid, too. `unfinished` says how to continue an
-/// interrupted run.
+/// How the run of `report` ended. With `strict` its points have to be solid, too. `unfinished` says
+/// how to continue an interrupted run.
 pub fn ending(report: &Report, strict: bool, unfinished: Option<&str>) -> Ending {
-    let because = |exit, reason: String| Ending { exit, reason: Some(reason) };
+    let because = |exit, reason: String| Ending {
+        exit,
+        reason: Some(reason),
+    };
     // Derived datasets repeat what others measured.
-    let points: Vec<&Point> = report.datasets.iter().filter(|d| !d.derived).flat_map(|d| &d.points).collect();
-    let with = |status: &str| points.iter().copied().filter(|p| p.outcome.status() == status).collect::<Vec<_>>();
-    let why = |points: &[&Point]| points.first().and_then(|p| p.outcome.reason()).unwrap_or_default().to_owned();
+    let points: Vec<&Point> = report
+        .datasets
+        .iter()
+        .filter(|d| !d.derived)
+        .flat_map(|d| &d.points)
+        .collect();
+    let with = |status: &str| {
+        points
+            .iter()
+            .copied()
+            .filter(|p| p.outcome.status() == status)
+            .collect::<Vec<_>>()
+    };
+    let why = |points: &[&Point]| {
+        points
+            .first()
+            .and_then(|p| p.outcome.reason())
+            .unwrap_or_default()
+            .to_owned()
+    };
     let all = counted(points.len(), "point");
     let wrong = wrong_data(&points);
     if wrong > 0 {
-        let blocks = if wrong == 1 { "block does" } else { "blocks do" };
-        return because(Exit::CheckFailed, format!("verification failed: {wrong} {blocks} not hold what was written"));
+        let blocks = if wrong == 1 {
+            "block does"
+        } else {
+            "blocks do"
+        };
+        return because(
+            Exit::CheckFailed,
+            format!("verification failed: {wrong} {blocks} not hold what was written"),
+        );
     }
     if report.status == RunStatus::Interrupted {
         let how = unfinished.map(|how| format!("; {how}")).unwrap_or_default();
-        return because(Exit::Incomplete, format!("interrupted: what was measured until then is in the result{how}"));
+        return because(
+            Exit::Incomplete,
+            format!("interrupted: what was measured until then is in the result{how}"),
+        );
     }
     let measured = with("measured").len();
     let failed = with("failed");
     if !failed.is_empty() {
-        let exit = if measured == 0 { Exit::Failed } else { Exit::Incomplete };
-        return because(exit, format!("{} of {all} failed: {}", failed.len(), why(&failed)));
+        let exit = if measured == 0 {
+            Exit::Failed
+        } else {
+            Exit::Incomplete
+        };
+        return because(
+            exit,
+            format!("{} of {all} failed: {}", failed.len(), why(&failed)),
+        );
     }
     let skipped = with("skipped");
     if !skipped.is_empty() {
@@ -146,16 +210,26 @@ pub fn ending(report: &Report, strict: bool, unfinished: Option<&str>) -> Ending
     }
     let unsupported = with("unsupported");
     if measured == 0 && !unsupported.is_empty() {
-        return because(Exit::Unsupported, format!("nothing was measured: {}", why(&unsupported)));
+        return because(
+            Exit::Unsupported,
+            format!("nothing was measured: {}", why(&unsupported)),
+        );
     }
     let grades = &report.verdict.points;
-    let weak: u64 = grades.iter().filter(|(grade, _)| **grade != VerdictGrade::Solid).map(|(_, n)| n).sum();
+    let weak: u64 = grades
+        .iter()
+        .filter(|(grade, _)| **grade != VerdictGrade::Solid)
+        .map(|(_, n)| n)
+        .sum();
     if strict && weak > 0 {
         let all = counted(grades.values().sum::<u64>(), "point");
         let text = format!("{weak} of {all} less than solid: the reasons are in the result");
         return because(Exit::Incomplete, text);
     }
-    Ending { exit: Exit::Done, reason: None }
+    Ending {
+        exit: Exit::Done,
+        reason: None,
+    }
 }
 
 /// Blocks that were read and verified, and did not hold what had been written.
@@ -176,7 +250,9 @@ mod tests {
     fn report(outcomes: &[Outcome]) -> Report {
         let rows = "1,read,5,0,0,0,1,1,1\n2,read,5,0,0,0,1,1,1\n4,read,5,0,0,0,1,1,1\n";
         let text = format!("{SC_MEMBENCH_HEADER}\n{rows}");
-        let mut report = parse_saved(text.as_bytes()).expect("a report").into_report();
+        let mut report = parse_saved(text.as_bytes())
+            .expect("a report")
+            .into_report();
         for (point, outcome) in report.datasets[0].points.iter_mut().zip(outcomes) {
             point.outcome = outcome.clone();
         }
@@ -195,16 +271,49 @@ mod tests {
         let unsupported = Outcome::Unsupported { reason: reason() };
         let failed = Outcome::Failed { reason: reason() };
         assert_eq!(exit(&report(&[]), false), Exit::Done);
-        assert_eq!(exit(&report(&[]), true), Exit::Incomplete, "points of another tool are doubtful");
-        assert_eq!(exit(&report(std::slice::from_ref(&unsupported)), false), Exit::Done, "told, and the rest is there");
-        assert_eq!(exit(&report(std::slice::from_ref(&skipped)), false), Exit::Incomplete);
-        assert_eq!(exit(&report(std::slice::from_ref(&failed)), false), Exit::Incomplete);
-        assert_eq!(exit(&report(&[unsupported.clone(), unsupported.clone(), unsupported]), false), Exit::Unsupported);
-        assert_eq!(exit(&report(&[failed.clone(), failed.clone(), failed.clone()]), false), Exit::Failed);
-        assert_eq!(exit(&report(&[failed, skipped.clone(), skipped]), false), Exit::Failed);
+        assert_eq!(
+            exit(&report(&[]), true),
+            Exit::Incomplete,
+            "points of another tool are doubtful"
+        );
+        assert_eq!(
+            exit(&report(std::slice::from_ref(&unsupported)), false),
+            Exit::Done,
+            "told, and the rest is there"
+        );
+        assert_eq!(
+            exit(&report(std::slice::from_ref(&skipped)), false),
+            Exit::Incomplete
+        );
+        assert_eq!(
+            exit(&report(std::slice::from_ref(&failed)), false),
+            Exit::Incomplete
+        );
+        assert_eq!(
+            exit(
+                &report(&[unsupported.clone(), unsupported.clone(), unsupported]),
+                false
+            ),
+            Exit::Unsupported
+        );
+        assert_eq!(
+            exit(
+                &report(&[failed.clone(), failed.clone(), failed.clone()]),
+                false
+            ),
+            Exit::Failed
+        );
+        assert_eq!(
+            exit(&report(&[failed, skipped.clone(), skipped]), false),
+            Exit::Failed
+        );
         let mut none = report(&[]);
         none.datasets[0].points.clear();
-        assert_eq!(exit(&none, false), Exit::Done, "there was nothing to measure");
+        assert_eq!(
+            exit(&none, false),
+            Exit::Done,
+            "there was nothing to measure"
+        );
         let mut interrupted = report(&[]);
         interrupted.status = RunStatus::Interrupted;
         assert_eq!(exit(&interrupted, false), Exit::Incomplete);
@@ -212,9 +321,22 @@ mod tests {
 
     #[test]
     fn the_table_has_a_row_for_every_end() {
-        let all = [Exit::Done, Exit::Failed, Exit::Usage, Exit::Incomplete, Exit::CheckFailed, Exit::Unsupported];
-        let rows: Vec<(Exit, &str)> = EXIT_CODES.iter().filter_map(|row| Some((row.exit?, row.code))).collect();
+        let all = [
+            Exit::Done,
+            Exit::Failed,
+            Exit::Usage,
+            Exit::Incomplete,
+            Exit::CheckFailed,
+            Exit::Unsupported,
+        ];
+        let rows: Vec<(Exit, &str)> = EXIT_CODES
+            .iter()
+            .filter_map(|row| Some((row.exit?, row.code)))
+            .collect();
         assert_eq!(rows.iter().map(|row| row.0).collect::<Vec<_>>(), all);
-        assert!(rows.iter().all(|(exit, code)| exit.code().to_string() == *code));
+        assert!(
+            rows.iter()
+                .all(|(exit, code)| exit.code().to_string() == *code)
+        );
     }
 }

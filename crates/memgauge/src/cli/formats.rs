@@ -17,29 +17,48 @@ pub struct Formats {
 impl Formats {
     /// The formats of reports.
     pub fn of_reports() -> Self {
-        Self { known: RENDERERS.iter().map(|r| [r.name(), r.help()]).collect() }
+        Self {
+            known: RENDERERS.iter().map(|r| [r.name(), r.help()]).collect(),
+        }
     }
 
     /// The formats of comparisons.
     pub fn of_comparisons() -> Self {
-        Self { known: COMPARISON_FORMATS.iter().map(|f| [f.name, f.help]).collect() }
+        Self {
+            known: COMPARISON_FORMATS
+                .iter()
+                .map(|f| [f.name, f.help])
+                .collect(),
+        }
     }
 
     /// What `--format help` prints.
     fn table(&self) -> String {
-        let rows: Vec<Vec<String>> = self.known.iter().map(|row| row.map(str::to_owned).to_vec()).collect();
+        let rows: Vec<Vec<String>> = self
+            .known
+            .iter()
+            .map(|row| row.map(str::to_owned).to_vec())
+            .collect();
         render::list_table(&["format", "what it is"], &rows, terminal_width())
     }
 
     fn values(&self) -> Vec<PossibleValue> {
-        self.known.iter().map(|[name, _]| PossibleValue::new(*name)).collect()
+        self.known
+            .iter()
+            .map(|[name, _]| PossibleValue::new(*name))
+            .collect()
     }
 }
 
 impl TypedValueParser for Formats {
     type Value = String;
 
-    fn parse_ref(&self, command: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<String, clap::Error> {
+    fn parse_ref(
+        &self,
+        command: &Command,
+        arg: Option<&Arg>,
+        value: &OsStr,
+    ) -> Result<String, clap::Error> {
         if value == "help" {
             return Err(clap::Error::raw(ErrorKind::DisplayHelp, self.table()));
         }
@@ -47,7 +66,11 @@ impl TypedValueParser for Formats {
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        Some(Box::new(self.values().into_iter().chain([PossibleValue::new("help")])))
+        Some(Box::new(
+            self.values()
+                .into_iter()
+                .chain([PossibleValue::new("help")]),
+        ))
     }
 }
 
@@ -65,11 +88,21 @@ impl<T> Values<T> {
 impl<T: ValueEnum + Clone + Send + Sync + 'static> TypedValueParser for Values<T> {
     type Value = T;
 
-    fn parse_ref(&self, command: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<T, clap::Error> {
+    fn parse_ref(
+        &self,
+        command: &Command,
+        arg: Option<&Arg>,
+        value: &OsStr,
+    ) -> Result<T, clap::Error> {
         if value == "help" {
-            let known = T::value_variants().iter().filter_map(ValueEnum::to_possible_value);
-            let help = |v: &PossibleValue| v.get_help().map(ToString::to_string).unwrap_or_default();
-            let rows: Vec<Vec<String>> = known.map(|v| vec![v.get_name().to_owned(), help(&v)]).collect();
+            let known = T::value_variants()
+                .iter()
+                .filter_map(ValueEnum::to_possible_value);
+            let help =
+                |v: &PossibleValue| v.get_help().map(ToString::to_string).unwrap_or_default();
+            let rows: Vec<Vec<String>> = known
+                .map(|v| vec![v.get_name().to_owned(), help(&v)])
+                .collect();
             let table = render::list_table(&["format", "what it is"], &rows, terminal_width());
             return Err(clap::Error::raw(ErrorKind::DisplayHelp, table));
         }
@@ -77,7 +110,9 @@ impl<T: ValueEnum + Clone + Send + Sync + 'static> TypedValueParser for Values<T
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        let known = T::value_variants().iter().filter_map(ValueEnum::to_possible_value);
+        let known = T::value_variants()
+            .iter()
+            .filter_map(ValueEnum::to_possible_value);
         Some(Box::new(known.chain([PossibleValue::new("help")])))
     }
 }
@@ -85,7 +120,10 @@ impl<T: ValueEnum + Clone + Send + Sync + 'static> TypedValueParser for Values<T
 /// The help of `--output` of measurements.
 pub fn run_output() -> String {
     let folder = "[default: a report in the folder of runs, see list runs]";
-    format!("{} {folder}", output_help(report_extensions(), ", JSON to a pipe"))
+    format!(
+        "{} {folder}",
+        output_help(report_extensions(), ", JSON to a pipe")
+    )
 }
 
 /// The help of `--output` of reports that are shown.
@@ -99,11 +137,16 @@ pub fn comparison_output() -> String {
 }
 
 fn report_extensions() -> impl Iterator<Item = &'static str> {
-    RENDERERS.iter().flat_map(|r| r.extensions().iter().copied())
+    RENDERERS
+        .iter()
+        .flat_map(|r| r.extensions().iter().copied())
 }
 
 fn output_help(extensions: impl Iterator<Item = &'static str>, otherwise: &str) -> String {
     let extensions: Vec<String> = extensions.map(|e| format!(".{e}")).collect();
     let extensions = extensions.join(" ");
-    format!("Write to FILE, format by extension ({extensions}){otherwise}; - is standard output and saves nothing")
+    format!(
+        "Write to FILE, format by extension ({extensions}){otherwise}; - is standard output and \
+         saves nothing"
+    )
 }

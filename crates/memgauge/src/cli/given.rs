@@ -8,24 +8,52 @@ use units::error::{Error, Result};
 
 /// Refuses an option that was typed and changes nothing beside the others.
 pub fn check_effects(cli: &Cli, matches: &ArgMatches) -> Result<()> {
-    let given = Given { matches: matches.subcommand().map_or(matches, |(_, own)| own) };
+    let given = Given {
+        matches: matches.subcommand().map_or(matches, |(_, own)| own),
+    };
     let Some(command) = &cli.command else {
-        return given.check(&cli.run).and_then(|()| given.check(&cli.run.common));
+        return given
+            .check(&cli.run)
+            .and_then(|()| given.check(&cli.run.common));
     };
     match command {
         Command::Run(o) => given.check(o).and_then(|()| given.check(&o.common)),
-        Command::Bandwidth(o) => given.check(&o.settings).and_then(|()| given.check(&o.common)),
-        Command::Latency(o) => given.check(&o.settings).and_then(|()| given.check(&o.common)),
-        Command::Scaling(o) => given.check(&o.settings).and_then(|()| given.check(&o.common)),
-        Command::CoreToCore(o) => given.check(&o.settings).and_then(|()| given.check(&o.common)),
-        Command::LoadedLatency(o) => given.check(&o.settings).and_then(|()| given.check(&o.common)),
-        Command::Numa(o) => given.check(&o.settings).and_then(|()| given.check(&o.common)),
-        Command::Patterns(o) => given.check(&o.settings).and_then(|()| given.check(&o.common)),
-        Command::Tlb(o) => given.check(&o.settings).and_then(|()| given.check(&o.common)),
-        Command::Caches(o) => given.check(&o.settings).and_then(|()| given.check(&o.common)),
-        Command::Instructions(o) => given.check(&o.settings).and_then(|()| given.check(&o.common)),
-        Command::Locks(o) => given.check(&o.settings).and_then(|()| given.check(&o.common)),
-        Command::Io(o) => given.check(&o.settings).and_then(|()| given.check(&o.common)),
+        Command::Bandwidth(o) => given
+            .check(&o.settings)
+            .and_then(|()| given.check(&o.common)),
+        Command::Latency(o) => given
+            .check(&o.settings)
+            .and_then(|()| given.check(&o.common)),
+        Command::Scaling(o) => given
+            .check(&o.settings)
+            .and_then(|()| given.check(&o.common)),
+        Command::CoreToCore(o) => given
+            .check(&o.settings)
+            .and_then(|()| given.check(&o.common)),
+        Command::LoadedLatency(o) => given
+            .check(&o.settings)
+            .and_then(|()| given.check(&o.common)),
+        Command::Numa(o) => given
+            .check(&o.settings)
+            .and_then(|()| given.check(&o.common)),
+        Command::Patterns(o) => given
+            .check(&o.settings)
+            .and_then(|()| given.check(&o.common)),
+        Command::Tlb(o) => given
+            .check(&o.settings)
+            .and_then(|()| given.check(&o.common)),
+        Command::Caches(o) => given
+            .check(&o.settings)
+            .and_then(|()| given.check(&o.common)),
+        Command::Instructions(o) => given
+            .check(&o.settings)
+            .and_then(|()| given.check(&o.common)),
+        Command::Locks(o) => given
+            .check(&o.settings)
+            .and_then(|()| given.check(&o.common)),
+        Command::Io(o) => given
+            .check(&o.settings)
+            .and_then(|()| given.check(&o.common)),
         Command::List(o) => given.check(o),
         Command::Report(o) => given.check(o),
         Command::Compare(o) => given.check(o),
@@ -40,12 +68,24 @@ struct Given<'a> {
 
 impl Given<'_> {
     fn check<S: Effects>(&self, settings: &S) -> Result<()> {
-        let idle = |effect: &&Effect<S>| self.typed(effect.option).is_some() && !(effect.applies)(settings);
-        let Some(Effect { option, only, cure, .. }) = S::EFFECTS.iter().find(idle) else { return Ok(()) };
+        let idle = |effect: &&Effect<S>| {
+            self.typed(effect.option).is_some() && !(effect.applies)(settings)
+        };
+        let Some(Effect {
+            option, only, cure, ..
+        }) = S::EFFECTS.iter().find(idle)
+        else {
+            return Ok(());
+        };
         let value = self.typed(option).unwrap_or_default();
         let typed = format!("--{option} {value}");
-        let cure = cure.map(|cure| format!("type {cure} with it, or ")).unwrap_or_default();
-        Err(Error::usage(format!("option without effect: {}; {only}; {cure}leave it out", typed.trim_end())))
+        let cure = cure
+            .map(|cure| format!("type {cure} with it, or "))
+            .unwrap_or_default();
+        Err(Error::usage(format!(
+            "option without effect: {}; {only}; {cure}leave it out",
+            typed.trim_end()
+        )))
     }
 
     /// The value that was typed for `option`, empty for a flag; `None` where it was not typed.
@@ -53,9 +93,21 @@ impl Given<'_> {
         let id = option.replace('-', "_");
         let known = self.matches.try_contains_id(&id).unwrap_or(false);
         let source = known.then(|| self.matches.value_source(&id)).flatten();
-        let values = || self.matches.get_raw(&id).into_iter().flatten().map(|v| v.to_string_lossy().into_owned());
+        let values = || {
+            self.matches
+                .get_raw(&id)
+                .into_iter()
+                .flatten()
+                .map(|v| v.to_string_lossy().into_owned())
+        };
         // A flag has the value that its presence stands for.
-        let shown = |values: Vec<String>| if values == ["true"] { String::new() } else { values.join(",") };
+        let shown = |values: Vec<String>| {
+            if values == ["true"] {
+                String::new()
+            } else {
+                values.join(",")
+            }
+        };
         (source == Some(ValueSource::CommandLine)).then(|| shown(values().collect()))
     }
 }
@@ -63,27 +115,53 @@ impl Given<'_> {
 #[cfg(test)]
 mod tests {
     use super::super::Parsed;
-    use super::super::args::{CommonOptions, CompareOptions, ListOptions, ReportOptions, RunOptions};
+    use super::super::args::{
+        CommonOptions, CompareOptions, ListOptions, ReportOptions, RunOptions,
+    };
     use experiments::{
-        Effects, bandwidth, caches, core_to_core, instructions, io, latency, loaded_latency, locks, numa, patterns,
-        scaling, tlb,
+        Effects, bandwidth, caches, core_to_core, instructions, io, latency, loaded_latency, locks,
+        numa, patterns, scaling, tlb,
     };
     use std::ffi::OsString;
 
     /// A command line on which an option changes nothing, the option, and what makes it one of use.
     const IDLE: &[[&str; 3]] = &[
-        ["bandwidth", "--prefetch-distance 512", "--ops read-prefetch"],
+        [
+            "bandwidth",
+            "--prefetch-distance 512",
+            "--ops read-prefetch",
+        ],
         ["latency", "--locality 64KiB", "--chain-mode random-box"],
         ["latency", "--window 20us", "--windows 10000"],
         ["latency", "--region shared", "--threads all"],
         ["latency", "--shared", "--threads all"],
         ["core-to-core", "--window 20us", "--windows 10000"],
         ["loaded-latency", "--bully 1", "--victim 0"],
-        ["numa --measure latency", "--ops write", "--measure bandwidth,latency"],
-        ["numa --measure latency", "--threads 1", "--measure bandwidth,latency"],
-        ["numa --measure latency", "--interleave none", "--measure bandwidth,latency"],
-        ["patterns --orders forward", "--stride 64", "--orders strided"],
-        ["patterns --orders forward", "--blocks 64", "--orders random"],
+        [
+            "numa --measure latency",
+            "--ops write",
+            "--measure bandwidth,latency",
+        ],
+        [
+            "numa --measure latency",
+            "--threads 1",
+            "--measure bandwidth,latency",
+        ],
+        [
+            "numa --measure latency",
+            "--interleave none",
+            "--measure bandwidth,latency",
+        ],
+        [
+            "patterns --orders forward",
+            "--stride 64",
+            "--orders strided",
+        ],
+        [
+            "patterns --orders forward",
+            "--blocks 64",
+            "--orders random",
+        ],
         ["locks --threads 1", "--lines shared", "--threads all"],
         ["io x --ops read", "--mixes 30%", "--ops mix"],
         ["io x --pattern random", "--stride 10", "--pattern seekdist"],
@@ -103,7 +181,11 @@ mod tests {
         ["run --only tlb", "--ops read", "--only bandwidth,latency"],
         ["run --only tlb", "--sizes 1MiB", "--only bandwidth,latency"],
         ["run --only tlb", "--pages 4k", "--only bandwidth,latency"],
-        ["run --only tlb", "--memory-nodes 0", "--only bandwidth,latency"],
+        [
+            "run --only tlb",
+            "--memory-nodes 0",
+            "--only bandwidth,latency",
+        ],
         ["run --ops latency", "--threads 1", ""],
         ["run --ops latency", "--width 256", ""],
         ["tlb", "--scores", "--format sc-membench"],
@@ -119,7 +201,11 @@ mod tests {
     ];
 
     fn refusal(line: &str) -> Option<String> {
-        let words: Vec<OsString> = ["memgauge"].into_iter().chain(line.split_whitespace()).map(Into::into).collect();
+        let words: Vec<OsString> = ["memgauge"]
+            .into_iter()
+            .chain(line.split_whitespace())
+            .map(Into::into)
+            .collect();
         Parsed::of(&words).err().map(|error| error.to_string())
     }
 
@@ -127,16 +213,28 @@ mod tests {
     fn what_has_no_effect_is_refused_and_its_cure_works() {
         for [line, option, cure] in IDLE {
             assert_eq!(refusal(line), None, "{line}");
-            let said = refusal(&format!("{line} {option}")).unwrap_or_else(|| panic!("{line} {option} is taken"));
-            assert!(said.contains("without effect") && said.contains(option) && said.contains(cure), "{said}");
+            let said = refusal(&format!("{line} {option}"))
+                .unwrap_or_else(|| panic!("{line} {option} is taken"));
+            assert!(
+                said.contains("without effect") && said.contains(option) && said.contains(cure),
+                "{said}"
+            );
             // What is typed anew takes the place of what was there.
             let name = cure.split(' ').next().unwrap_or_default();
             let mut words: Vec<&str> = line.split(' ').collect();
-            if let Some(at) = words.iter().position(|word| *word == name).filter(|_| !cure.is_empty()) {
+            if let Some(at) = words
+                .iter()
+                .position(|word| *word == name)
+                .filter(|_| !cure.is_empty())
+            {
                 words.drain(at..at + 2);
             }
             let cured = format!("{} {option} {cure}", words.join(" "));
-            assert!(cure.is_empty() || refusal(&cured).is_none(), "{cured}: {:?}", refusal(&cured));
+            assert!(
+                cure.is_empty() || refusal(&cured).is_none(),
+                "{cured}: {:?}",
+                refusal(&cured)
+            );
         }
     }
 
@@ -157,9 +255,18 @@ mod tests {
             .chain(names::<instructions::Settings>())
             .chain(names::<locks::Settings>())
             .chain(names::<io::Settings>());
-        let others = names::<RunOptions>().chain(names::<CommonOptions>()).chain(names::<ReportOptions>());
-        let all = experiments.chain(others).chain(names::<CompareOptions>()).chain(names::<ListOptions>());
-        let tried = |option: &str| IDLE.iter().filter(|row| row[1].split(' ').next() == Some(option)).count();
+        let others = names::<RunOptions>()
+            .chain(names::<CommonOptions>())
+            .chain(names::<ReportOptions>());
+        let all = experiments
+            .chain(others)
+            .chain(names::<CompareOptions>())
+            .chain(names::<ListOptions>());
+        let tried = |option: &str| {
+            IDLE.iter()
+                .filter(|row| row[1].split(' ').next() == Some(option))
+                .count()
+        };
         let mut count = 0;
         for option in all {
             count += 1;

@@ -40,7 +40,12 @@ const LARGEST_TRACE: u64 = 4 << 30;
 
 /// `memgauge io`
 pub fn io(options: IoOptions, words: Vec<String>) -> Result<Exit> {
-    let IoOptions { settings, trace, pool, common } = options;
+    let IoOptions {
+        settings,
+        trace,
+        pool,
+        common,
+    } = options;
     settings.check()?;
     let recorded = match &settings.replay {
         Some(path) => Some(parse_trace(path, &read(path)?)?),
@@ -50,14 +55,29 @@ pub fn io(options: IoOptions, words: Vec<String>) -> Result<Exit> {
     let experiment = Storage::new(settings, recorded);
     let budget = experiment.time(common.repeat).max(SINGLE_BUDGET);
     // The experiment says how it is sampled, unless the number of samples is the user's.
-    let sampling =
-        experiment.sampling(Sampling { length, in_memory: 1.0, per_round: 2, rounds: 10, target: 0.01, most: None });
-    let machine = Machinery { cpus: pool.cpus, ..Machinery::default() };
+    let sampling = experiment.sampling(Sampling {
+        length,
+        in_memory: 1.0,
+        per_round: 2,
+        rounds: 10,
+        target: 0.01,
+        most: None,
+    });
+    let machine = Machinery {
+        cpus: pool.cpus,
+        ..Machinery::default()
+    };
     measure(
         vec![Box::new(experiment)],
         &common,
         machine,
-        Defaults { profile: "io", budget, sampling, trace, max_points: MAX_POINTS },
+        Defaults {
+            profile: "io",
+            budget,
+            sampling,
+            trace,
+            max_points: MAX_POINTS,
+        },
         words,
     )
 }
@@ -65,29 +85,53 @@ pub fn io(options: IoOptions, words: Vec<String>) -> Result<Exit> {
 fn read(path: &Path) -> Result<String> {
     let wrong = |why: String| {
         let file = path.display();
-        Error::usage(format!("cannot read the trace: '{file}': {why}; traces are text; type the name of one"))
+        Error::usage(format!(
+            "cannot read the trace: '{file}': {why}; traces are text; type the name of one"
+        ))
     };
-    let size = std::fs::metadata(path).map_err(|e| wrong(e.to_string()))?.len();
+    let size = std::fs::metadata(path)
+        .map_err(|e| wrong(e.to_string()))?
+        .len();
     if size > LARGEST_TRACE {
-        return Err(wrong(format!("{size} B are more than the {LARGEST_TRACE} that are read")));
+        return Err(wrong(format!(
+            "{size} B are more than the {LARGEST_TRACE} that are read"
+        )));
     }
     std::fs::read_to_string(path).map_err(|e| wrong(e.to_string()))
 }
 
-/// Makes the file of a trace; what is there is never written over. The trace of a run that is `continued` gets a free name
-/// beside that of the first part.
+/// Makes the file of a trace; what is there is never written over. The trace of a run that is
+/// `continued` gets a free name beside that of the first part.
 pub(super) fn create_trace(path: &Path, continued: bool) -> Result<TraceWriter> {
-    let free = || (1..).map(|number| numbered(path, number)).find(|name| !name.exists());
-    let other = if continued && path.exists() { free() } else { None };
+    let free = || {
+        (1..)
+            .map(|number| numbered(path, number))
+            .find(|name| !name.exists())
+    };
+    let other = if continued && path.exists() {
+        free()
+    } else {
+        None
+    };
     if let Some(other) = &other {
-        let (path, other) = (path.display(), other.display());
-        tell(&format!("memgauge: note: {path} has the trace of the first part; that of the rest goes to {other}"));
+        let path = path.display();
+        let other = other.display();
+        tell(&format!(
+            "memgauge: note: {path} has the trace of the first part; that of the rest goes to \
+             {other}"
+        ));
     }
     let path = other.as_deref().unwrap_or(path);
-    let file: File = OpenOptions::new().write(true).create_new(true).open(path).map_err(|e| {
-        let file = path.display();
-        Error::usage(format!("cannot write the trace: '{file}': {e}; a trace is a new file; type another name"))
-    })?;
+    let file: File = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .open(path)
+        .map_err(|e| {
+            let file = path.display();
+            Error::usage(format!(
+                "cannot write the trace: '{file}': {e}; a trace is a new file; type another name"
+            ))
+        })?;
     let format = TraceFormat::of(&path.to_string_lossy());
     Ok(TraceWriter::new(format, Box::new(BufWriter::new(file))))
 }

@@ -54,7 +54,11 @@ struct EngineEntry {
 /// Prints what was asked for.
 pub fn list(options: &ListOptions) -> Result<()> {
     let json = options.format == ListFormat::Json;
-    if let Some(name) = options.name.as_ref().filter(|_| options.what != Listed::Kernels) {
+    if let Some(name) = options
+        .name
+        .as_ref()
+        .filter(|_| options.what != Listed::Kernels)
+    {
         return Err(Error::usage(format!(
             "too much: {name}; only kernels have names; type memgauge list kernels {name}"
         )));
@@ -62,10 +66,17 @@ pub fn list(options: &ListOptions) -> Result<()> {
     let text = match options.what {
         Listed::Kernels => {
             let chosen = chosen(options.name.as_deref())?;
-            match () {
-                () if json => to_json(&chosen.iter().map(|l| entry(l, options.code)).collect::<Vec<_>>())?,
-                () if options.code => chosen.iter().map(code).collect(),
-                () => kernel_table(&chosen),
+            if json {
+                to_json(
+                    &chosen
+                        .iter()
+                        .map(|l| entry(l, options.code))
+                        .collect::<Vec<_>>(),
+                )?
+            } else if options.code {
+                chosen.iter().map(code).collect()
+            } else {
+                kernel_table(&chosen)
             }
         }
         Listed::Experiments if json => to_json(&experiments())?,
@@ -81,11 +92,13 @@ pub fn list(options: &ListOptions) -> Result<()> {
 }
 
 fn to_json(value: &impl Serialize) -> Result<String> {
-    let text = serde_json::to_string_pretty(value).map_err(|e| Error::failure(format!("cannot write JSON: {e}")))?;
+    let text = serde_json::to_string_pretty(value)
+        .map_err(|e| Error::failure(format!("cannot write JSON: {e}")))?;
     Ok(text + "\n")
 }
 
-/// The kernel called `name`, or all of the operation or family of that name; every kernel without a name.
+/// The kernel called `name`, or all of the operation or family of that name; every kernel without a
+/// name.
 fn chosen(name: Option<&str>) -> Result<Vec<Listing>> {
     let all = catalogue();
     let Some(name) = name else { return Ok(all) };
@@ -97,7 +110,9 @@ fn chosen(name: Option<&str>) -> Result<Vec<Listing>> {
     };
     if found.is_empty() {
         let names: Vec<&str> = all.iter().map(|l| l.name.as_str()).collect();
-        let near = nearest_name(name, &names).map(|n| format!("did you mean '{n}'? ")).unwrap_or_default();
+        let near = nearest_name(name, &names)
+            .map(|n| format!("did you mean '{n}'? "))
+            .unwrap_or_default();
         return Err(Error::usage(format!(
             "unknown kernel: '{name}'; {near}type memgauge list kernels for all of them"
         )));
@@ -123,7 +138,10 @@ fn entry(l: &Listing, with_code: bool) -> KernelEntry {
 /// The machine code of a kernel as lines of hexadecimal, with what it takes to read them.
 fn code(l: &Listing) -> String {
     let (Some(code), Some(digest)) = (&l.code, &l.digest) else {
-        let why = l.unavailable.as_deref().unwrap_or("it is not this program's code");
+        let why = l
+            .unavailable
+            .as_deref()
+            .unwrap_or("it is not this program's code");
         return format!("# {}: no machine code: {why}\n\n", l.name);
     };
     let mut text = format!(
@@ -156,14 +174,38 @@ fn kernel_table(listed: &[Listing]) -> String {
     let row = |l: &Listing| {
         let here = l.unavailable.clone().unwrap_or_else(|| "yes".to_owned());
         let digest = l.digest.clone().unwrap_or_else(|| "-".to_owned());
-        vec![l.name.clone(), l.bits.clone(), l.needs.clone(), here, digest, l.does.clone()]
+        vec![
+            l.name.clone(),
+            l.bits.clone(),
+            l.needs.clone(),
+            here,
+            digest,
+            l.does.clone(),
+        ]
     };
     let rows: Vec<Vec<String>> = listed.iter().map(row).collect();
-    render::list_table(&["kernel", "bits", "needs", "available here", "digest", "does"], &rows, terminal_width())
+    render::list_table(
+        &[
+            "kernel",
+            "bits",
+            "needs",
+            "available here",
+            "digest",
+            "does",
+        ],
+        &rows,
+        terminal_width(),
+    )
 }
 
 fn experiments() -> Vec<ExperimentEntry> {
-    EXPERIMENTS.iter().map(|e| ExperimentEntry { name: e.name, question: e.question }).collect()
+    EXPERIMENTS
+        .iter()
+        .map(|e| ExperimentEntry {
+            name: e.name,
+            question: e.question,
+        })
+        .collect()
 }
 
 fn engines() -> Vec<EngineEntry> {
@@ -180,25 +222,37 @@ fn engine_table() -> String {
     let row = |e: EngineEntry| {
         let several = if e.asynchronous { "yes" } else { "no" };
         let here = e.unavailable.unwrap_or_else(|| "yes".to_owned());
-        vec![e.name.to_owned(), several.to_owned(), here, e.does.to_owned()]
+        vec![
+            e.name.to_owned(),
+            several.to_owned(),
+            here,
+            e.does.to_owned(),
+        ]
     };
     let rows: Vec<Vec<String>> = engines().into_iter().map(row).collect();
-    render::list_table(&["engine", "depth above 1", "available here", "does"], &rows, terminal_width())
+    render::list_table(
+        &["engine", "depth above 1", "available here", "does"],
+        &rows,
+        terminal_width(),
+    )
 }
 
 fn experiment_table() -> String {
-    let rows: Vec<Vec<String>> =
-        experiments().into_iter().map(|e| vec![e.name.to_owned(), e.question.to_owned()]).collect();
+    let rows: Vec<Vec<String>> = experiments()
+        .into_iter()
+        .map(|e| vec![e.name.to_owned(), e.question.to_owned()])
+        .collect();
     render::list_table(&["experiment", "question"], &rows, terminal_width())
 }
 
 /// The kernel list as a page of documentation: what does not depend on the machine that writes it.
 pub fn kernel_page() -> String {
     let mut page = format!(
-        "# Kernels of {}\n\nGenerated by `memgauge generate kernels`; do not edit.\n\nA digest is the start of SHA-256 over \
-         the kernel's machine code: equal digests mean that the same instructions were timed. Comparators have none: \
-         they are not this program's code. `memgauge list kernels NAME --code` prints the code itself.\n\n\
-         | kernel | bits | needs | digest | does |\n|---|---|---|---|---|\n",
+        "# Kernels of {}\n\nGenerated by `memgauge generate kernels`; do not edit.\n\nA digest is \
+         the start of SHA-256 over the kernel's machine code: equal digests mean that the same \
+         instructions were timed. Comparators have none: they are not this program's code. \
+         `memgauge list kernels NAME --code` prints the code itself.\n\n| kernel | bits | needs | \
+         digest | does |\n|---|---|---|---|---|\n",
         std::env::consts::ARCH
     );
     for l in catalogue() {
@@ -207,7 +261,10 @@ pub fn kernel_page() -> String {
             (None, Some(why)) if l.unsupported => format!("unsupported: {why}"),
             _ => "-".to_owned(),
         };
-        page += &format!("| {} | {} | {} | {digest} | {} |\n", l.name, l.bits, l.needs, l.does);
+        page += &format!(
+            "| {} | {} | {} | {digest} | {} |\n",
+            l.name, l.bits, l.needs, l.does
+        );
     }
     page
 }

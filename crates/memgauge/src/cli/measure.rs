@@ -1,8 +1,9 @@
 //! The measuring commands: from options to a request, a plan, a run and its result.
 
 use super::args::{
-    BandwidthOptions, CacheOptions, CommonOptions, CoreToCoreOptions, InstructionOptions, LatencyOptions,
-    LoadedLatencyOptions, LockOptions, NumaOptions, PatternOptions, Profile, RunOptions, ScalingOptions, TlbOptions,
+    BandwidthOptions, CacheOptions, CommonOptions, CoreToCoreOptions, InstructionOptions,
+    LatencyOptions, LoadedLatencyOptions, LockOptions, NumaOptions, PatternOptions, Profile,
+    RunOptions, ScalingOptions, TlbOptions,
 };
 use super::dry_run::{self, Form};
 use super::exit::{Ending, Exit, ending};
@@ -15,8 +16,8 @@ use crate::plan::{self, Plan, Request};
 use crate::run::{self, Invocation};
 use engine::{IN_MEMORY, Machine, RealMachine, Sampling};
 use experiments::{
-    Density, Detail, EXPERIMENTS, Experiment, LastLevel, Row, bandwidth, caches, core_to_core, instructions, latency,
-    loaded_latency, locks, patterns, scaling, tlb,
+    Density, Detail, EXPERIMENTS, Experiment, LastLevel, Row, bandwidth, caches, core_to_core,
+    instructions, latency, loaded_latency, locks, patterns, scaling, tlb,
 };
 use host::counter;
 use host::facts::{SystemFiles, discover};
@@ -26,18 +27,21 @@ use std::path::PathBuf;
 use units::error::{Error, Result};
 use units::{BytesPerSecond, CpuList, Nanos, ParseError, counted};
 
-/// Rounds over all points where the user does not fix the samples. The interval comes from the medians of rounds: that of
-/// 20 lies between the 6th lowest and the 6th highest, so that five bad rounds do not move it, and is half as wide as
-/// that of six rounds with three times the samples, which take as long.
+/// Rounds over all points where the user does not fix the samples. The interval comes from the
+/// medians of rounds: that of 20 lies between the 6th lowest and the 6th highest, so that five bad
+/// rounds do not move it, and is half as wide as that of six rounds with three times the samples,
+/// which take as long.
 const ROUNDS: u32 = 20;
 
 /// Budget of a single experiment.
 pub(super) const SINGLE_BUDGET: Nanos = Nanos(60e9);
 
-/// Points that lists of options may make where the user does not say: more are a mistake more often than a wish.
+/// Points that lists of options may make where the user does not say: more are a mistake more often
+/// than a wish.
 pub(super) const MAX_POINTS: usize = 1000;
 
-/// Points of a profile, which has no such lists. The built-in ones have about 1500 at most, on machines of every size.
+/// Points of a profile, which has no such lists. The built-in ones have about 1500 at most, on
+/// machines of every size.
 const PROFILE_MAX_POINTS: usize = 2000;
 
 /// Budget of the caches: less than 20 s with what comes before and after.
@@ -46,7 +50,11 @@ const CACHES_BUDGET: Nanos = Nanos(19.5e9);
 /// `memgauge run`, and `memgauge` without a command.
 pub fn run(options: &RunOptions, words: Vec<String>) -> Result<Exit> {
     let names: Vec<&str> = EXPERIMENTS.iter().map(|e| e.name).collect();
-    if let Some(unknown) = options.only.iter().find(|name| !names.contains(&name.as_str())) {
+    if let Some(unknown) = options
+        .only
+        .iter()
+        .find(|name| !names.contains(&name.as_str()))
+    {
         let why = ParseError::unknown_name(unknown, &names, "experiments");
         return Err(Error::usage(format!("unknown experiment: {why}")));
     }
@@ -57,52 +65,111 @@ pub fn run(options: &RunOptions, words: Vec<String>) -> Result<Exit> {
         [] => e.least.is_some_and(|least| least <= detail),
         only => only.iter().any(|name| name == e.name),
     };
-    let made = |e: &Row| choices.experiment(e.name, detail).unwrap_or_else(|| (e.in_profile)(detail));
+    let made = |e: &Row| {
+        choices
+            .experiment(e.name, detail)
+            .unwrap_or_else(|| (e.in_profile)(detail))
+    };
     let experiments = EXPERIMENTS.iter().filter(wanted).map(made).collect();
     let sampling = match options.profile {
         Profile::Quick => sampling(6, 10, 0.01),
         Profile::Default => sampling(8, ROUNDS, 0.005),
         Profile::Full => sampling(12, ROUNDS, 0.002),
     };
-    let profile = if choices.any() { CHOSEN_PROFILE } else { options.profile.name() };
+    let profile = if choices.any() {
+        CHOSEN_PROFILE
+    } else {
+        options.profile.name()
+    };
     let budget = options.profile.budget();
-    let defaults = Defaults { profile, budget, sampling, trace: None, max_points: PROFILE_MAX_POINTS };
-    let RunOptions { pool, peak, sizing, .. } = options;
-    let machine = Machinery { cpus: pool.cpus.clone(), dram_peak: peak.dram_peak, last_level: sizing.last_level };
+    let defaults = Defaults {
+        profile,
+        budget,
+        sampling,
+        trace: None,
+        max_points: PROFILE_MAX_POINTS,
+    };
+    let RunOptions {
+        pool, peak, sizing, ..
+    } = options;
+    let machine = Machinery {
+        cpus: pool.cpus.clone(),
+        dram_peak: peak.dram_peak,
+        last_level: sizing.last_level,
+    };
     measure(experiments, &options.common, machine, defaults, words)
 }
 
 /// `memgauge bandwidth`
 pub fn bandwidth(options: BandwidthOptions, words: Vec<String>) -> Result<Exit> {
-    let machine =
-        Machinery { cpus: options.pool.cpus, dram_peak: options.peak.dram_peak, last_level: options.sizing.last_level };
-    single(Box::new(bandwidth::Bandwidth::new(options.settings)), &options.common, machine, words)
+    let machine = Machinery {
+        cpus: options.pool.cpus,
+        dram_peak: options.peak.dram_peak,
+        last_level: options.sizing.last_level,
+    };
+    single(
+        Box::new(bandwidth::Bandwidth::new(options.settings)),
+        &options.common,
+        machine,
+        words,
+    )
 }
 
 /// `memgauge latency`
 pub fn latency(options: LatencyOptions, words: Vec<String>) -> Result<Exit> {
-    let machine = Machinery { last_level: options.sizing.last_level, ..Machinery::default() };
-    single(Box::new(latency::Latency::new(options.settings)), &options.common, machine, words)
+    let machine = Machinery {
+        last_level: options.sizing.last_level,
+        ..Machinery::default()
+    };
+    single(
+        Box::new(latency::Latency::new(options.settings)),
+        &options.common,
+        machine,
+        words,
+    )
 }
 
 /// `memgauge scaling`
 pub fn scaling(options: ScalingOptions, words: Vec<String>) -> Result<Exit> {
-    let machine =
-        Machinery { cpus: options.pool.cpus, dram_peak: options.peak.dram_peak, last_level: options.sizing.last_level };
-    single(Box::new(scaling::Scaling::new(options.settings)), &options.common, machine, words)
+    let machine = Machinery {
+        cpus: options.pool.cpus,
+        dram_peak: options.peak.dram_peak,
+        last_level: options.sizing.last_level,
+    };
+    single(
+        Box::new(scaling::Scaling::new(options.settings)),
+        &options.common,
+        machine,
+        words,
+    )
 }
 
 /// `memgauge core-to-core`
 pub fn core_to_core(options: CoreToCoreOptions, words: Vec<String>) -> Result<Exit> {
-    let machine = Machinery { cpus: options.pool.cpus, ..Machinery::default() };
-    single(Box::new(core_to_core::CoreToCore::new(options.settings)), &options.common, machine, words)
+    let machine = Machinery {
+        cpus: options.pool.cpus,
+        ..Machinery::default()
+    };
+    single(
+        Box::new(core_to_core::CoreToCore::new(options.settings)),
+        &options.common,
+        machine,
+        words,
+    )
 }
 
 /// `memgauge loaded-latency`: curves, or what a victim loses.
 pub fn loaded_latency(options: LoadedLatencyOptions, words: Vec<String>) -> Result<Exit> {
-    let LoadedLatencyOptions { settings, peak, sizing, common } = options;
+    let LoadedLatencyOptions {
+        settings,
+        peak,
+        sizing,
+        common,
+    } = options;
     let experiments: Vec<Box<dyn Experiment>> = match &settings.victim {
-        Some(_) => loaded_latency::Tenants::both(&settings).map(|side| Box::new(side) as Box<dyn Experiment>).into(),
+        Some(_) => loaded_latency::Tenants::both(&settings)
+            .map(|side| Box::new(side) as Box<dyn Experiment>)
+            .into(),
         None => vec![Box::new(loaded_latency::LoadedLatency::new(settings))],
     };
     let defaults = Defaults {
@@ -112,7 +179,11 @@ pub fn loaded_latency(options: LoadedLatencyOptions, words: Vec<String>) -> Resu
         trace: None,
         max_points: MAX_POINTS,
     };
-    let machine = Machinery { dram_peak: peak.dram_peak, last_level: sizing.last_level, ..Machinery::default() };
+    let machine = Machinery {
+        dram_peak: peak.dram_peak,
+        last_level: sizing.last_level,
+        ..Machinery::default()
+    };
     measure(experiments, &common, machine, defaults, words)
 }
 
@@ -125,25 +196,52 @@ pub fn numa(options: NumaOptions, words: Vec<String>) -> Result<Exit> {
         trace: None,
         max_points: MAX_POINTS,
     };
-    let machine =
-        Machinery { cpus: options.pool.cpus, dram_peak: options.peak.dram_peak, last_level: options.sizing.last_level };
-    measure(options.settings.experiments(), &options.common, machine, defaults, words)
+    let machine = Machinery {
+        cpus: options.pool.cpus,
+        dram_peak: options.peak.dram_peak,
+        last_level: options.sizing.last_level,
+    };
+    measure(
+        options.settings.experiments(),
+        &options.common,
+        machine,
+        defaults,
+        words,
+    )
 }
 
 /// `memgauge patterns`
 pub fn patterns(options: PatternOptions, words: Vec<String>) -> Result<Exit> {
-    let machine = Machinery { cpus: options.pool.cpus, last_level: options.sizing.last_level, ..Machinery::default() };
-    single(Box::new(patterns::Patterns::new(options.settings)), &options.common, machine, words)
+    let machine = Machinery {
+        cpus: options.pool.cpus,
+        last_level: options.sizing.last_level,
+        ..Machinery::default()
+    };
+    single(
+        Box::new(patterns::Patterns::new(options.settings)),
+        &options.common,
+        machine,
+        words,
+    )
 }
 
 /// `memgauge tlb`
 pub fn tlb(options: TlbOptions, words: Vec<String>) -> Result<Exit> {
-    single(Box::new(tlb::Tlb::new(options.settings)), &options.common, Machinery::default(), words)
+    single(
+        Box::new(tlb::Tlb::new(options.settings)),
+        &options.common,
+        Machinery::default(),
+        words,
+    )
 }
 
 /// `memgauge caches`: done in 20 s unless a close look is asked for.
 pub fn caches(options: CacheOptions, words: Vec<String>) -> Result<Exit> {
-    let budget = if options.settings.density == Density::High { SINGLE_BUDGET } else { CACHES_BUDGET };
+    let budget = if options.settings.density == Density::High {
+        SINGLE_BUDGET
+    } else {
+        CACHES_BUDGET
+    };
     let experiment = Box::new(caches::Caches::new(options.settings));
     let defaults = Defaults {
         profile: "caches",
@@ -152,7 +250,10 @@ pub fn caches(options: CacheOptions, words: Vec<String>) -> Result<Exit> {
         trace: None,
         max_points: MAX_POINTS,
     };
-    let machine = Machinery { last_level: options.sizing.last_level, ..Machinery::default() };
+    let machine = Machinery {
+        last_level: options.sizing.last_level,
+        ..Machinery::default()
+    };
     measure(vec![experiment], &options.common, machine, defaults, words)
 }
 
@@ -168,8 +269,16 @@ pub fn instructions(options: InstructionOptions, words: Vec<String>) -> Result<E
 
 /// `memgauge locks`
 pub fn locks(options: LockOptions, words: Vec<String>) -> Result<Exit> {
-    let machine = Machinery { cpus: options.pool.cpus, ..Machinery::default() };
-    single(Box::new(locks::Locks::new(options.settings)), &options.common, machine, words)
+    let machine = Machinery {
+        cpus: options.pool.cpus,
+        ..Machinery::default()
+    };
+    single(
+        Box::new(locks::Locks::new(options.settings)),
+        &options.common,
+        machine,
+        words,
+    )
 }
 
 fn single(
@@ -188,10 +297,18 @@ fn single(
     measure(vec![experiment], options, machine, defaults, words)
 }
 
-/// Samples of one millisecond: shorter than the 4 ms (1 ms at most) between two timer interrupts, so that the median
-/// sample has none in it, and 10^4 times longer than a reading of the counter. In memory chases have longer ones: see [`IN_MEMORY`].
+/// Samples of one millisecond: shorter than the 4 ms (1 ms at most) between two timer interrupts,
+/// so that the median sample has none in it, and 10^4 times longer than a reading of the counter.
+/// In memory chases have longer ones: see [`IN_MEMORY`].
 fn sampling(per_round: u32, rounds: u32, target: f64) -> Sampling {
-    Sampling { length: Nanos::from_millis(1.0), in_memory: IN_MEMORY, per_round, rounds, target, most: None }
+    Sampling {
+        length: Nanos::from_millis(1.0),
+        in_memory: IN_MEMORY,
+        per_round,
+        rounds,
+        target,
+        most: None,
+    }
 }
 
 /// What a command does where the user does not say.
@@ -235,15 +352,27 @@ pub(super) fn measure(
     }
     let stamp = counter::wall_clock_stamp();
     let before = resume.as_ref().map(Resume::place);
-    let destination = Destination::new(options, Unnamed { stamp: &stamp, profile: defaults.profile, before })?;
+    let destination = Destination::new(
+        options,
+        Unnamed {
+            stamp: &stamp,
+            profile: defaults.profile,
+            before,
+        },
+    )?;
     let named = destination.file().filter(|_| !destination.is_unnamed());
-    for text in named.into_iter().flat_map(|path| left_behind(path, options.resume.as_deref())) {
+    for text in named
+        .into_iter()
+        .flat_map(|path| left_behind(path, options.resume.as_deref()))
+    {
         tell(&format!("memgauge: note: {text}"));
     }
     let stop = StopFlag::on_signals()?;
     let mut machine = RealMachine::new(facts, files, &request.cpus, stop)?;
     let mut plan = plan::make(request, &mut machine)?;
-    let resumed = resume.map(|resume| resume.into_past(&mut plan, &machine)).transpose()?;
+    let resumed = resume
+        .map(|resume| resume.into_past(&mut plan, &machine))
+        .transpose()?;
     let (past, mut continued) = resumed.unzip();
     if options.dry_run {
         let form = Form::beside(options.format.as_deref());
@@ -256,10 +385,18 @@ pub(super) fn measure(
     if let Some(path) = &defaults.trace {
         machine.record(create_trace(path, continued.is_some())?);
     }
-    for text in plan.adjusted.iter().filter(|_| !destination.shows_findings()) {
+    for text in plan
+        .adjusted
+        .iter()
+        .filter(|_| !destination.shows_findings())
+    {
         tell(&format!("memgauge: note: {text}"));
     }
-    let known = plan.points.iter().filter(|point| point.stage.is_none() && point.work.is_err()).count();
+    let known = plan
+        .points
+        .iter()
+        .filter(|point| point.stage.is_none() && point.work.is_err())
+        .count();
     let journal = match (destination.file(), &continued) {
         (None, _) => JournalPlan::Nowhere,
         (Some(path), Some(earlier)) if earlier.is_replaced_beside(path) => {
@@ -267,16 +404,36 @@ pub(super) fn measure(
         }
         (Some(path), _) => JournalPlan::Beside(path.to_owned()),
     };
-    let carried = continued.as_mut().map(Continued::take_carried).unwrap_or_default();
+    let carried = continued
+        .as_mut()
+        .map(Continued::take_carried)
+        .unwrap_or_default();
     let mut progress = Progress::new(journal, carried, known);
-    let model = machine.facts().cpu.model_name.get().map_or("unknown processor", String::as_str);
-    progress.announce(&format!("machine: {model}, {} cpus\n{}", plan.request.cpus.len(), plan_line(&plan)));
-    let invocation = Invocation { version: env!("CARGO_PKG_VERSION").to_owned(), command_line: words, past };
+    let model = machine
+        .facts()
+        .cpu
+        .model_name
+        .get()
+        .map_or("unknown processor", String::as_str);
+    progress.announce(&format!(
+        "machine: {model}, {} cpus\n{}",
+        plan.request.cpus.len(),
+        plan_line(&plan)
+    ));
+    let invocation = Invocation {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        command_line: words,
+        past,
+    };
     let report = run::execute(&plan, &mut machine, &mut progress, &invocation, started);
     drop(machine);
     // What is continued is only given up once all its numbers are in the new report.
-    let has_all = continued.as_ref().is_none_or(|earlier| earlier.is_all_in(&report));
-    let replaces = continued.as_ref().is_some_and(|earlier| has_all && Some(earlier.file()) == destination.file());
+    let has_all = continued
+        .as_ref()
+        .is_none_or(|earlier| earlier.is_all_in(&report));
+    let replaces = continued
+        .as_ref()
+        .is_some_and(|earlier| has_all && Some(earlier.file()) == destination.file());
     let (saved, delivered) = destination.deliver(&report, replaces);
     // A table of half a run cannot be continued.
     let readable = destination.readable().filter(|_| saved);
@@ -290,20 +447,32 @@ pub(super) fn measure(
     if destination.is_unnamed() {
         for file in state::drop_oldest() {
             tell(&format!(
-                "memgauge: note: there are more than {MOST_RUNS} saved runs: the oldest was removed, {file}"
+                "memgauge: note: there are more than {MOST_RUNS} saved runs: the oldest was \
+                 removed, {file}"
             ));
         }
     }
     delivered?;
     let unfinished = journal.as_deref().or(readable);
-    let again = |file| format!("to continue, type {}", continuing(&report.provenance.command_line, file));
+    let again = |file| {
+        format!(
+            "to continue, type {}",
+            continuing(&report.provenance.command_line, file)
+        )
+    };
     let unfinished = unfinished.map(again);
     let Ending { exit, reason } = ending(&report, options.strict, unfinished.as_deref());
     if let Some(reason) = reason {
         tell(&format!("memgauge: {reason}"));
     }
     // The format's notes have told why.
-    Ok(if exit == Exit::Done && destination.shows_nothing(&report) { Exit::Incomplete } else { exit })
+    Ok(
+        if exit == Exit::Done && destination.shows_nothing(&report) {
+            Exit::Incomplete
+        } else {
+            exit
+        },
+    )
 }
 
 fn request(
@@ -315,7 +484,9 @@ fn request(
 ) -> Result<Request> {
     let budget = options.budget.unwrap_or(defaults.budget);
     // What is not asked for by name is asked in brief.
-    if asked.last_level == Some(LastLevel::Measured) && !experiments.iter().any(|e| e.sizes_memory(None)) {
+    if asked.last_level == Some(LastLevel::Measured)
+        && !experiments.iter().any(|e| e.sizes_memory(None))
+    {
         experiments.push(Box::new(caches::Caches::in_profile(Detail::Levels)));
     }
     let mut sampling = defaults.sampling;
@@ -353,15 +524,31 @@ fn choose_cpus(facts: &HostFacts, asked: Option<&CpuList>) -> Result<Vec<u32>> {
             None => Ok(list.0.clone()),
         };
     }
-    // Position among the siblings of its core: the first of every core comes before the second of any.
+    // Position among the siblings of its core: the first of every core comes before the second of
+    // any.
     let turn = |cpu: &u32| {
-        let siblings = facts.topology.cpus.iter().find(|c| c.id == *cpu).map(|c| c.siblings.as_slice());
-        let position = siblings.and_then(|s| s.iter().filter(|s| allowed.contains(s)).position(|s| s == cpu));
+        let siblings = facts
+            .topology
+            .cpus
+            .iter()
+            .find(|c| c.id == *cpu)
+            .map(|c| c.siblings.as_slice());
+        let position = siblings.and_then(|s| {
+            s.iter()
+                .filter(|s| allowed.contains(s))
+                .position(|s| s == cpu)
+        });
         position.unwrap_or(0)
     };
     let mut cpus = allowed.clone();
     cpus.sort_by_key(|cpu| (turn(cpu), *cpu));
-    if cpus.is_empty() { Err(Error::failure("this process may run on no cpu that is known")) } else { Ok(cpus) }
+    if cpus.is_empty() {
+        Err(Error::failure(
+            "this process may run on no cpu that is known",
+        ))
+    } else {
+        Ok(cpus)
+    }
 }
 
 /// What will be done, in one line.
@@ -385,25 +572,38 @@ fn describe(plan: &Plan, destination: &Destination) -> String {
     let summary = run::summary(plan);
     let mut text = plan_line(plan) + "\n";
     let shortened = summary.shortened.iter().map(|line| ("shortened", line));
-    for (what, line) in plan.adjusted.iter().map(|line| ("note", line)).chain(shortened) {
+    for (what, line) in plan
+        .adjusted
+        .iter()
+        .map(|line| ("note", line))
+        .chain(shortened)
+    {
         text += &format!("{what}: {line}\n");
     }
-    let (drafted, placeholders): (Vec<_>, Vec<_>) = plan.points.iter().partition(|point| point.stage.is_none());
+    let (drafted, placeholders): (Vec<_>, Vec<_>) =
+        plan.points.iter().partition(|point| point.stage.is_none());
     for point in drafted {
-        let place: Vec<String> = point.coordinates.iter().map(|(axis, at)| format!("{axis}={at}")).collect();
+        let place: Vec<String> = point
+            .coordinates
+            .iter()
+            .map(|(axis, at)| format!("{axis}={at}"))
+            .collect();
         let outcome = match &point.work {
             Ok(_) => String::new(),
-            Err(outcome) => outcome
-                .reason()
-                .map_or_else(|| "  measured before".to_owned(), |why| format!("  {}: {why}", outcome.status())),
+            Err(outcome) => outcome.reason().map_or_else(
+                || "  measured before".to_owned(),
+                |why| format!("  {}: {why}", outcome.status()),
+            ),
         };
         text += &format!("  {}{outcome}\n", place.join(" "));
     }
     for (index, experiment) in plan.request.experiments.iter().enumerate() {
-        let kept = |point: &&&crate::plan::PlannedPoint| point.experiment == index && point.work.is_ok();
+        let kept =
+            |point: &&&crate::plan::PlannedPoint| point.experiment == index && point.work.is_ok();
         let count = placeholders.iter().filter(kept).count();
         if count > 0 {
-            let (count, name) = (counted(count, "follow-up point"), experiment.name());
+            let count = counted(count, "follow-up point");
+            let name = experiment.name();
             text += &format!("  up to {count} of {name}, placed by what is measured\n");
         }
     }

@@ -1,4 +1,5 @@
-//! The command line: the only reader of arguments and the environment, and the only writer to the terminal.
+//! The command line: the only reader of arguments and the environment, and the only writer to the
+//! terminal.
 
 #![forbid(unsafe_code)]
 
@@ -30,19 +31,29 @@ use std::ffi::OsString;
 use std::io::Write;
 use units::error::{Error, Kind, Result};
 
-/// Runs the program with `arguments` (the program's name first) and returns its exit code, one of [`EXIT_CODES`].
+/// Runs the program with `arguments` (the program's name first) and returns its exit code, one of
+/// [`EXIT_CODES`].
 pub fn main(arguments: Vec<OsString>) -> u8 {
     let refused = host::privilege::refuse_elevated();
     // Without the handler all is as it was; there is nothing that a user could do about it.
     let _ = host::interrupt::report_file_limit();
-    let words = arguments.iter().map(|a| a.to_string_lossy().into_owned()).collect();
-    let outcome = refused.and_then(|()| Parsed::of(&arguments)).and_then(|parsed| match parsed {
-        Parsed::Text(text) => output::to_stdout(text.as_bytes()).map(|()| Exit::Done),
-        Parsed::Request(cli) => dispatch(*cli, words),
-    });
+    let words = arguments
+        .iter()
+        .map(|a| a.to_string_lossy().into_owned())
+        .collect();
+    let outcome = refused
+        .and_then(|()| Parsed::of(&arguments))
+        .and_then(|parsed| match parsed {
+            Parsed::Text(text) => output::to_stdout(text.as_bytes()).map(|()| Exit::Done),
+            Parsed::Request(cli) => dispatch(*cli, words),
+        });
     let exit = outcome.unwrap_or_else(|error| {
         // A closed standard error leaves nobody to tell.
-        let _ = writeln!(std::io::stderr(), "memgauge: {}", visible(&error.to_string()));
+        let _ = writeln!(
+            std::io::stderr(),
+            "memgauge: {}",
+            visible(&error.to_string())
+        );
         match error.kind() {
             Kind::Usage => Exit::Usage,
             Kind::Failure => Exit::Failed,
@@ -53,7 +64,13 @@ pub fn main(arguments: Vec<OsString>) -> u8 {
 
 /// `message` as one line that cannot do anything to a terminal: what users typed is quoted in it.
 fn visible(message: &str) -> String {
-    let shown = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
+    let shown = |c: char| {
+        if c.is_control() {
+            c.escape_default().to_string()
+        } else {
+            c.to_string()
+        }
+    };
     message.chars().map(shown).collect()
 }
 
@@ -68,7 +85,8 @@ enum Parsed {
 impl Parsed {
     fn of(arguments: &[OsString]) -> Result<Self> {
         let matches = args::command().try_get_matches_from(arguments);
-        match matches.and_then(|matches| Cli::from_arg_matches(&matches).map(|cli| (cli, matches))) {
+        match matches.and_then(|matches| Cli::from_arg_matches(&matches).map(|cli| (cli, matches)))
+        {
             Ok((cli, matches)) => {
                 given::check_effects(&cli, &matches)?;
                 Ok(Parsed::Request(Box::new(cli)))
@@ -76,7 +94,10 @@ impl Parsed {
             Err(e) if !e.use_stderr() => {
                 let text = e.render().to_string();
                 // What is not made of the command's own help has the mark of an error.
-                Ok(Parsed::Text(text.strip_prefix("error: ").map_or_else(|| text.clone(), str::to_owned)))
+                Ok(Parsed::Text(
+                    text.strip_prefix("error: ")
+                        .map_or_else(|| text.clone(), str::to_owned),
+                ))
             }
             Err(e) => Err(Error::usage(refusal::refusal(&e, arguments))),
         }

@@ -24,7 +24,10 @@ pub struct Destination {
 impl std::fmt::Debug for Destination {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let stdout = self.stdout.map(|r| r.name());
-        f.debug_struct("Destination").field("stdout", &stdout).field("file", &self.file.as_ref().map(|f| &f.0)).finish()
+        f.debug_struct("Destination")
+            .field("stdout", &stdout)
+            .field("file", &self.file.as_ref().map(|f| &f.0))
+            .finish()
     }
 }
 
@@ -50,7 +53,12 @@ impl Destination {
         };
         let chosen = options.format.as_deref().map(render::by_name).transpose()?;
         let stdout = Some(chosen.map_or_else(|| render::by_name("table"), Ok)?);
-        let only_stdout = Self { stdout, file: None, options: shown, unnamed: false };
+        let only_stdout = Self {
+            stdout,
+            file: None,
+            options: shown,
+            unnamed: false,
+        };
         let path = match options.output.as_deref().or(unnamed.before) {
             Some(path) if is_stdout(path) => return Ok(only_stdout),
             Some(path) => path,
@@ -61,7 +69,11 @@ impl Destination {
                 }
                 let json = render::by_name("json")?;
                 let file = place.file.map(|path| (Target::File(path), json));
-                return Ok(Self { file, unnamed: true, ..only_stdout });
+                return Ok(Self {
+                    file,
+                    unnamed: true,
+                    ..only_stdout
+                });
             }
         };
         check_no_folder(path)?;
@@ -75,22 +87,36 @@ impl Destination {
             true => Target::File(path.to_owned()),
             false => Target::open(path)?,
         };
-        Ok(Self { file: Some((target, format)), ..only_stdout })
+        Ok(Self {
+            file: Some((target, format)),
+            ..only_stdout
+        })
     }
 
     /// Where the result goes, in words.
     pub fn describe(&self) -> String {
-        let stdout = self.stdout.map(|r| format!("{} on standard output", r.name()));
-        let file = self.file.as_ref().map(|(target, r)| format!("{} in {}", r.name(), target.path().display()));
-        stdout.into_iter().chain(file).collect::<Vec<_>>().join(", ")
+        let stdout = self
+            .stdout
+            .map(|r| format!("{} on standard output", r.name()));
+        let file = self
+            .file
+            .as_ref()
+            .map(|(target, r)| format!("{} in {}", r.name(), target.path().display()));
+        stdout
+            .into_iter()
+            .chain(file)
+            .collect::<Vec<_>>()
+            .join(", ")
     }
 
     /// Whether who reads standard output sees the findings there.
     pub fn shows_findings(&self) -> bool {
-        self.stdout.is_some_and(|r| ["table", "markdown"].contains(&r.name()))
+        self.stdout
+            .is_some_and(|r| ["table", "markdown"].contains(&r.name()))
     }
 
-    /// The file that the result goes to, `None` where it is not a file: a pipe has no neighbour to put a journal into.
+    /// The file that the result goes to, `None` where it is not a file: a pipe has no neighbour to
+    /// put a journal into.
     pub fn file(&self) -> Option<&Path> {
         self.file.as_ref()?.0.file()
     }
@@ -103,38 +129,55 @@ impl Destination {
     /// The saved result, if `--resume` can read it.
     pub fn readable(&self) -> Option<&Path> {
         let (target, format) = self.file.as_ref()?;
-        target.file().filter(|_| ["json", "jsonl"].contains(&format.name()))
+        target
+            .file()
+            .filter(|_| ["json", "jsonl"].contains(&format.name()))
     }
 
-    /// Saves the report, then prints it; tells first whether it was saved. What cannot be saved is still printed. A file
-    /// that is there is kept, unless `replaces` says that the report holds all of it.
+    /// Saves the report, then prints it; tells first whether it was saved. What cannot be saved is
+    /// still printed. A file that is there is kept, unless `replaces` says that the report holds
+    /// all of it.
     pub fn deliver(&self, report: &Report, replaces: bool) -> (bool, Result<()>) {
         let mut options = self.options.clone();
         let mut saved = Ok(());
         if let Some((target, format)) = &self.file {
-            saved = format.render(report, &options).and_then(|bytes| target.write(&bytes, |_| !replaces));
+            saved = format
+                .render(report, &options)
+                .and_then(|bytes| target.write(&bytes, |_| !replaces));
             if saved.is_ok() {
                 options.saved_to = Some(target.path().display().to_string());
-                let alone = NamedReport { name: String::new(), report: report.clone() };
-                let shown = shown_in(target.path(), *format, &[alone], &options).unwrap_or_default();
+                let alone = NamedReport {
+                    name: String::new(),
+                    report: report.clone(),
+                };
+                let shown =
+                    shown_in(target.path(), *format, &[alone], &options).unwrap_or_default();
                 if !shown.is_empty() {
                     tell(&shown);
                 }
             }
-            if self.stdout.is_none_or(|shown| shown.name() != format.name()) {
+            if self
+                .stdout
+                .is_none_or(|shown| shown.name() != format.name())
+            {
                 saved = saved.and_then(|()| tell_notes(report, *format, &options));
             }
         }
         options.bars = may_draw();
         options.width = terminal_width();
-        let printed = self.stdout.map_or(Ok(()), |format| show(report, format, &options));
+        let printed = self
+            .stdout
+            .map_or(Ok(()), |format| show(report, format, &options));
         (saved.is_ok(), saved.and(printed))
     }
 
     /// Whether one of the formats has nothing of `report` to show.
     pub fn shows_nothing(&self, report: &Report) -> bool {
         let file = self.file.as_ref().map(|(_, format)| *format);
-        self.stdout.into_iter().chain(file).any(|format| format.shows_nothing(report, &self.options))
+        self.stdout
+            .into_iter()
+            .chain(file)
+            .any(|format| format.shows_nothing(report, &self.options))
     }
 }
 
@@ -154,9 +197,18 @@ fn tell_notes(report: &Report, format: &dyn Renderer, options: &Options) -> Resu
 }
 
 /// What the file shows, where that does not go without saying.
-fn shown_in(path: &Path, format: &dyn Renderer, reports: &[NamedReport], options: &Options) -> Result<String> {
+fn shown_in(
+    path: &Path,
+    format: &dyn Renderer,
+    reports: &[NamedReport],
+    options: &Options,
+) -> Result<String> {
     let contents = format.contents(reports, options)?;
-    Ok(if contents.is_empty() { contents } else { format!("memgauge: {}: {contents}", path.display()) })
+    Ok(if contents.is_empty() {
+        contents
+    } else {
+        format!("memgauge: {}: {contents}", path.display())
+    })
 }
 
 /// `memgauge report FILE...`; incomplete where the format has nothing of the reports to show.
@@ -165,10 +217,20 @@ pub fn report(options: &ReportOptions) -> Result<Exit> {
     let mut reports = Vec::new();
     for file in &options.files {
         let file = state::resolved(file)?;
-        let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        reports.push(NamedReport { name, report: saved::read(&file)? });
+        let name = file
+            .file_stem()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        reports.push(NamedReport {
+            name,
+            report: saved::read(&file)?,
+        });
     }
-    let to_file = options.output.as_deref().is_some_and(|path| !is_stdout(path));
+    let to_file = options
+        .output
+        .as_deref()
+        .is_some_and(|path| !is_stdout(path));
     let settings = Options {
         scores: options.scores,
         verbose: options.verbose,
@@ -184,7 +246,10 @@ pub fn report(options: &ReportOptions) -> Result<Exit> {
     let mut nothing = false;
     put(options.output.as_deref(), |path| {
         let by_extension = |path| render::by_extension(path).or_else(|e| chosen.ok_or(e));
-        let format = path.map_or_else(|| chosen.map_or_else(|| render::by_name("table"), Ok), by_extension)?;
+        let format = path.map_or_else(
+            || chosen.map_or_else(|| render::by_name("table"), Ok),
+            by_extension,
+        )?;
         if let [one] = reports.as_slice() {
             notes = format.notes(&one.report, &settings)?;
             nothing = format.shows_nothing(&one.report, &settings);
@@ -197,19 +262,30 @@ pub fn report(options: &ReportOptions) -> Result<Exit> {
     if !notes.is_empty() {
         tell(notes.trim_end());
     }
-    Ok(if nothing { Exit::Incomplete } else { Exit::Done })
+    Ok(if nothing {
+        Exit::Incomplete
+    } else {
+        Exit::Done
+    })
 }
 
 /// Whether standard output is a terminal whose user has nothing against colours (no-color.org).
 fn may_color() -> bool {
     let unset = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-    unset && std::env::var_os("TERM").is_none_or(|term| term != "dumb") && std::io::stdout().is_terminal()
+    unset
+        && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+        && std::io::stdout().is_terminal()
 }
 
-/// Whether standard output is a terminal that shows block elements: one that may have colours, in a locale of UTF-8.
+/// Whether standard output is a terminal that shows block elements: one that may have colours, in a
+/// locale of UTF-8.
 fn may_draw() -> bool {
-    let locale =
-        ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().filter_map(std::env::var_os).find(|value| !value.is_empty());
-    let name = locale.map(|value| value.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
+        .into_iter()
+        .filter_map(std::env::var_os)
+        .find(|value| !value.is_empty());
+    let name = locale
+        .map(|value| value.to_string_lossy().to_ascii_lowercase())
+        .unwrap_or_default();
     (name.contains("utf-8") || name.contains("utf8")) && may_color()
 }

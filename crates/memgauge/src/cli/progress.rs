@@ -1,4 +1,5 @@
-//! What is shown and written while a run is under way: a progress bar on a terminal, the journal on disk.
+//! What is shown and written while a run is under way: a progress bar on a terminal, the journal on
+//! disk.
 
 use super::terminal::tell;
 use crate::run::Observer;
@@ -39,7 +40,8 @@ struct Journal {
     temporary: Option<PathBuf>,
     /// How many of these points the run itself has yet to write.
     known: usize,
-    /// Points of an earlier part of the run that will be measured again, until these lines are written.
+    /// Points of an earlier part of the run that will be measured again, until these lines are
+    /// written.
     carried: Vec<JournalLine>,
     /// Open and locked, so that others see that the run is under way.
     file: File,
@@ -48,13 +50,18 @@ struct Journal {
     broken: bool,
 }
 
-/// What the name of a journal has behind that of its report, and what may stand between the two parts: `-2`, `-3`.
+/// What the name of a journal has behind that of its report, and what may stand between the two
+/// parts: `-2`, `-3`.
 const JOURNAL: [&str; 2] = [".journal", ".jsonl"];
 
 /// The journal of number `number`, from 1 on, of the run whose report is `path`.
 fn journal_of(path: &Path, number: u64) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_os_string();
-    let number = if number == 1 { String::new() } else { format!("-{number}") };
+    let number = if number == 1 {
+        String::new()
+    } else {
+        format!("-{number}")
+    };
     name.push(format!("{}{number}{}", JOURNAL[0], JOURNAL[1]));
     path.with_file_name(name)
 }
@@ -63,24 +70,39 @@ fn journal_of(path: &Path, number: u64) -> PathBuf {
 pub fn report_of(path: &Path) -> PathBuf {
     let report = |name: &str| {
         let (report, number) = name.strip_suffix(JOURNAL[1])?.rsplit_once(JOURNAL[0])?;
-        let is_number = |text: &str| text.strip_prefix('-').is_some_and(|text| text.parse::<u64>().is_ok());
-        (!report.is_empty() && (number.is_empty() || is_number(number))).then(|| path.with_file_name(report))
+        let is_number = |text: &str| {
+            text.strip_prefix('-')
+                .is_some_and(|text| text.parse::<u64>().is_ok())
+        };
+        (!report.is_empty() && (number.is_empty() || is_number(number)))
+            .then(|| path.with_file_name(report))
     };
-    path.file_name().and_then(|name| name.to_str()).and_then(report).unwrap_or_else(|| path.to_owned())
+    path.file_name()
+        .and_then(|name| name.to_str())
+        .and_then(report)
+        .unwrap_or_else(|| path.to_owned())
 }
 
-/// The journals that lie beside the report `path`, those of other runs among them, in the order of their numbers.
+/// The journals that lie beside the report `path`, those of other runs among them, in the order of
+/// their numbers.
 pub fn journals_of(path: &Path) -> impl Iterator<Item = PathBuf> {
     /// Nobody leaves more than a few.
     const MOST: u64 = 100;
     let path = path.to_owned();
-    (1..=MOST).map(move |number| journal_of(&path, number)).filter(|journal| journal.exists())
+    (1..=MOST)
+        .map(move |number| journal_of(&path, number))
+        .filter(|journal| journal.exists())
 }
 
-/// Whether the run that writes the journal `path` is under way: it holds a lock on it. Where the system has no locks that
-/// others can read past, nothing is known and the answer is no.
+/// Whether the run that writes the journal `path` is under way: it holds a lock on it. Where the
+/// system has no locks that others can read past, nothing is known and the answer is no.
 pub fn is_under_way(path: &Path) -> bool {
-    let taken = |file: File| matches!(file.try_lock_shared(), Err(std::fs::TryLockError::WouldBlock));
+    let taken = |file: File| {
+        matches!(
+            file.try_lock_shared(),
+            Err(std::fs::TryLockError::WouldBlock)
+        )
+    };
     has_advisory_locks() && File::open(path).is_ok_and(taken)
 }
 
@@ -97,8 +119,9 @@ fn claim(file: &File) {
 }
 
 impl Progress {
-    /// Opens the journal that `plan` asks for. Its first lines are that of the run, then the `carried` ones, then `known`
-    /// points that come before anything is measured. Where it cannot be opened, the user is told.
+    /// Opens the journal that `plan` asks for. Its first lines are that of the run, then the
+    /// `carried` ones, then `known` points that come before anything is measured. Where it cannot
+    /// be opened, the user is told.
     pub fn new(plan: JournalPlan, carried: Vec<JournalLine>, known: usize) -> Self {
         let style = ProgressStyle::with_template("{bar:30} {msg}").ok();
         let bar = std::io::stderr().is_terminal().then(|| {
@@ -110,17 +133,29 @@ impl Progress {
             JournalPlan::Beside(report) => Some((open_beside(&report), report)),
             JournalPlan::InPlaceOf(path) => {
                 let temporary = temporary_name(&path);
-                let file = File::create_new(&temporary).map(|file| (file, path.clone(), Some(temporary)));
+                let file =
+                    File::create_new(&temporary).map(|file| (file, path.clone(), Some(temporary)));
                 Some((file, path))
             }
         };
         let journal = opened.and_then(|(opened, near)| match opened {
             Ok((file, path, temporary)) => {
                 claim(&file);
-                Some(Journal { path, temporary, known: known + 1, carried, file, whole: 0, broken: false })
+                Some(Journal {
+                    path,
+                    temporary,
+                    known: known + 1,
+                    carried,
+                    file,
+                    whole: 0,
+                    broken: false,
+                })
             }
             Err(e) => {
-                tell(&format!("memgauge: no journal: {}: {e}; an aborted run will be lost", near.display()));
+                tell(&format!(
+                    "memgauge: no journal: {}: {e}; an aborted run will be lost",
+                    near.display()
+                ));
                 None
             }
         });
@@ -134,12 +169,20 @@ impl Progress {
         }
     }
 
-    /// Takes the bar away. The journal goes too when its report was saved. Returns the journal where one stays.
+    /// Takes the bar away. The journal goes too when its report was saved. Returns the journal
+    /// where one stays.
     pub fn finish(self, report_saved: bool) -> Option<PathBuf> {
         if let Some(bar) = self.bar {
             bar.finish_and_clear();
         }
-        let Journal { path, temporary, file, whole, broken, .. } = self.journal?;
+        let Journal {
+            path,
+            temporary,
+            file,
+            whole,
+            broken,
+            ..
+        } = self.journal?;
         // What never got its name is less than the older journal that has it.
         if let Some(temporary) = &temporary {
             remove(temporary);
@@ -154,7 +197,11 @@ impl Progress {
         if !path.exists() {
             return None;
         }
-        let which = if broken { "the points finished while there was room" } else { "the finished points" };
+        let which = if broken {
+            "the points finished while there was room"
+        } else {
+            "the finished points"
+        };
         tell(&format!("memgauge: {which} are in {}", path.display()));
         Some(path)
     }
@@ -183,7 +230,10 @@ fn temporary_name(path: &Path) -> PathBuf {
 pub fn remove(path: &Path) {
     match std::fs::remove_file(path) {
         Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
-            tell(&format!("memgauge: cannot remove the journal {}: {e}", path.display()));
+            tell(&format!(
+                "memgauge: cannot remove the journal {}: {e}",
+                path.display()
+            ));
         }
         _ => {}
     }
@@ -196,8 +246,13 @@ impl Journal {
         if self.known > 0 {
             return Ok(());
         }
-        let Some(temporary) = self.temporary.take() else { return Ok(()) };
-        let named = self.file.sync_data().and_then(|()| std::fs::rename(&temporary, &self.path));
+        let Some(temporary) = self.temporary.take() else {
+            return Ok(());
+        };
+        let named = self
+            .file
+            .sync_data()
+            .and_then(|()| std::fs::rename(&temporary, &self.path));
         if named.is_err() {
             self.temporary = Some(temporary);
         }
@@ -214,7 +269,9 @@ impl Observer for Progress {
     }
 
     fn journal(&mut self, line: &JournalLine) -> Result<(), String> {
-        let Some(journal) = self.journal.as_mut().filter(|j| !j.broken) else { return Ok(()) };
+        let Some(journal) = self.journal.as_mut().filter(|j| !j.broken) else {
+            return Ok(());
+        };
         let mut lines = vec![line];
         let carried = std::mem::take(&mut journal.carried);
         lines.extend(&carried);
@@ -224,7 +281,11 @@ impl Observer for Progress {
             text.push('\n');
             // One write per line: a crash leaves whole lines and at most one broken last one.
             written = written.and_then(|()| journal.file.write_all(text.as_bytes()));
-            journal.whole += if written.is_err() { 0 } else { text.len() as u64 };
+            journal.whole += if written.is_err() {
+                0
+            } else {
+                text.len() as u64
+            };
         }
         let written = written.and_then(|()| journal.take_name());
         journal.broken = written.is_err();
@@ -244,7 +305,12 @@ mod tests {
         for number in 1..4 {
             assert_eq!(report_of(&journal_of(report, number)), report);
         }
-        for name in ["r.json", "r.journal-x.jsonl", ".journal.jsonl", "r.journal-.jsonl"] {
+        for name in [
+            "r.json",
+            "r.journal-x.jsonl",
+            ".journal.jsonl",
+            "r.journal-.jsonl",
+        ] {
             assert_eq!(report_of(Path::new(name)), Path::new(name));
         }
     }

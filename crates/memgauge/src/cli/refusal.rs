@@ -1,4 +1,5 @@
-//! What is wrong with arguments that the parser does not take, in the one-line form of every other error.
+//! What is wrong with arguments that the parser does not take, in the one-line form of every other
+//! error.
 
 use super::args;
 use clap::Command;
@@ -9,24 +10,40 @@ use units::{ParseError, nearest_name};
 
 /// `<what failed>: <value given>; <what is allowed>; <what to type>`
 pub fn refusal(error: &clap::Error, arguments: &[OsString]) -> String {
-    let words: Vec<String> = arguments.iter().map(|a| a.to_string_lossy().into_owned()).collect();
+    let words: Vec<String> = arguments
+        .iter()
+        .map(|a| a.to_string_lossy().into_owned())
+        .collect();
     let typed = Typed::of(&words);
     let option = first_word(&text(error, ContextKind::InvalidArg));
     match error.kind() {
-        ErrorKind::InvalidSubcommand => typed.unknown_command(&text(error, ContextKind::InvalidSubcommand)),
-        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => typed.no_command(),
+        ErrorKind::InvalidSubcommand => {
+            typed.unknown_command(&text(error, ContextKind::InvalidSubcommand))
+        }
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => {
+            typed.no_command()
+        }
         ErrorKind::MissingRequiredArgument => typed.missing(&text(error, ContextKind::InvalidArg)),
         ErrorKind::UnknownArgument => typed.unknown_word(&option),
         ErrorKind::InvalidValue => typed.not_among(error, &option),
         ErrorKind::ValueValidation => typed.not_possible(error, &option),
         ErrorKind::TooManyValues => {
-            format!("{option} takes no value: '{}'; type {option} alone", text(error, ContextKind::InvalidValue))
+            format!(
+                "{option} takes no value: '{}'; type {option} alone",
+                text(error, ContextKind::InvalidValue)
+            )
         }
         ErrorKind::ArgumentConflict => typed.conflict(error, &option),
         ErrorKind::InvalidUtf8 => {
-            let odd = arguments.iter().find(|a| a.to_str().is_none()).map(|a| a.to_string_lossy().into_owned());
+            let odd = arguments
+                .iter()
+                .find(|a| a.to_str().is_none())
+                .map(|a| a.to_string_lossy().into_owned());
             let odd = odd.unwrap_or_default();
-            format!("an argument is not text: '{odd}'; only the names of files need not be UTF-8; {}", typed.help())
+            format!(
+                "an argument is not text: '{odd}'; only the names of files need not be UTF-8; {}",
+                typed.help()
+            )
         }
         _ => one_line(&error.render().to_string()),
     }
@@ -45,11 +62,17 @@ impl<'a> Typed<'a> {
         command.build();
         let mut path = "memgauge".to_owned();
         for word in words.iter().skip(1) {
-            let Some(next) = command.find_subcommand(word).cloned() else { break };
+            let Some(next) = command.find_subcommand(word).cloned() else {
+                break;
+            };
             path = format!("{path} {word}");
             command = next;
         }
-        Self { words, command, path }
+        Self {
+            words,
+            command,
+            path,
+        }
     }
 
     fn help(&self) -> String {
@@ -57,61 +80,108 @@ impl<'a> Typed<'a> {
     }
 
     fn commands(&self) -> Vec<&str> {
-        self.command.get_subcommands().map(Command::get_name).collect()
+        self.command
+            .get_subcommands()
+            .map(Command::get_name)
+            .collect()
     }
 
     fn unknown_command(&self, given: &str) -> String {
         let known = self.commands();
-        format!("unknown command: '{given}'; known are {}; {}", known.join(", "), self.cure(given, &known))
+        format!(
+            "unknown command: '{given}'; known are {}; {}",
+            known.join(", "),
+            self.cure(given, &known)
+        )
     }
 
     fn no_command(&self) -> String {
         let known = self.commands();
         let first = known.first().copied().unwrap_or_default();
-        format!("no command: '{}'; known are {}; type {} {first}", self.path, known.join(", "), self.path)
+        format!(
+            "no command: '{}'; known are {}; type {} {first}",
+            self.path,
+            known.join(", "),
+            self.path
+        )
     }
 
     /// `names` are the arguments that are missing, `<FILE>, <OTHER>`.
     fn missing(&self, names: &str) -> String {
         let names = names.replace(['<', '>'], "");
-        let values = self.command.get_positionals().flat_map(|a| a.get_possible_values());
+        let values = self
+            .command
+            .get_positionals()
+            .flat_map(|a| a.get_possible_values());
         let known: Vec<String> = values.map(|v| v.get_name().to_owned()).collect();
         if known.is_empty() {
             return format!("argument missing: {names}; {}", self.help());
         }
-        format!("argument missing: {names}; known are {}; type {} {}", known.join(", "), self.path, known[0])
+        format!(
+            "argument missing: {names}; known are {}; type {} {}",
+            known.join(", "),
+            self.path,
+            known[0]
+        )
     }
 
-    /// An option that does not exist, or a word where none belongs. The parser gives the first letter of short ones.
+    /// An option that does not exist, or a word where none belongs. The parser gives the first
+    /// letter of short ones.
     fn unknown_word(&self, given: &str) -> String {
         let whole = |word: &&String| !given.is_empty() && word.starts_with(given);
-        let position = self.words.iter().skip(1).position(|w| whole(&w)).map(|p| p + 1);
+        let position = self
+            .words
+            .iter()
+            .skip(1)
+            .position(|w| whole(&w))
+            .map(|p| p + 1);
         let word = position.map_or(given, |p| self.words[p].split('=').next().unwrap_or(given));
-        let digits = word.strip_prefix('-').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+        let digits = word
+            .strip_prefix('-')
+            .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
         if digits {
-            let before = position.and_then(|p| self.words.get(p - 1)).map_or("", String::as_str);
-            return format!("negative value: '{before} {word}'; numbers are 0 or above here; {}", self.help());
+            let before = position
+                .and_then(|p| self.words.get(p - 1))
+                .map_or("", String::as_str);
+            return format!(
+                "negative value: '{before} {word}'; numbers are 0 or above here; {}",
+                self.help()
+            );
         }
         if !word.starts_with('-') {
-            return format!("word too many: '{word}'; options start with --; {}", self.help());
+            return format!(
+                "word too many: '{word}'; options start with --; {}",
+                self.help()
+            );
         }
-        let names = self.command.get_arguments().filter(|a| !a.is_hide_set()).filter_map(clap::Arg::get_long);
+        let names = self
+            .command
+            .get_arguments()
+            .filter(|a| !a.is_hide_set())
+            .filter_map(clap::Arg::get_long);
         let names: Vec<String> = names.map(|name| format!("--{name}")).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         format!("unknown option: '{word}'; {}", self.cure(word, &names))
     }
 
     fn cure(&self, given: &str, known: &[&str]) -> String {
-        nearest_name(given, known).map_or_else(|| self.help(), |near| format!("did you mean '{near}'?"))
+        nearest_name(given, known)
+            .map_or_else(|| self.help(), |near| format!("did you mean '{near}'?"))
     }
 
     /// A value that cannot be read. What to type is the option's default, else what its type takes.
     fn not_possible(&self, error: &clap::Error, option: &str) -> String {
         let why = error.source().map(ToString::to_string).unwrap_or_default();
-        let wrong = error.source().and_then(|source| source.downcast_ref::<ParseError>());
+        let wrong = error
+            .source()
+            .and_then(|source| source.downcast_ref::<ParseError>());
         let example = wrong.and_then(|wrong| wrong.example.clone());
-        let says = wrong.is_some_and(|wrong| wrong.allowed.contains("did you mean") || wrong.allowed.contains("type "));
-        let default = self.default_of(option).filter(|_| !wrong.is_some_and(|wrong| wrong.meant));
+        let says = wrong.is_some_and(|wrong| {
+            wrong.allowed.contains("did you mean") || wrong.allowed.contains("type ")
+        });
+        let default = self
+            .default_of(option)
+            .filter(|_| !wrong.is_some_and(|wrong| wrong.meant));
         match default.or(example).filter(|_| !says) {
             Some(value) => format!("invalid value for {option}: {why}; type {option} {value}"),
             None => format!("invalid value for {option}: {why}"),
@@ -120,8 +190,13 @@ impl<'a> Typed<'a> {
 
     /// What `option` is without being typed.
     fn default_of(&self, option: &str) -> Option<String> {
-        let arg = self.command.get_arguments().find(|arg| arg.get_long() == option.strip_prefix("--"))?;
-        arg.get_default_values().first().map(|value| value.to_string_lossy().into_owned())
+        let arg = self
+            .command
+            .get_arguments()
+            .find(|arg| arg.get_long() == option.strip_prefix("--"))?;
+        arg.get_default_values()
+            .first()
+            .map(|value| value.to_string_lossy().into_owned())
     }
 
     /// A value that is none of the few that there are, or none at all.
@@ -134,23 +209,45 @@ impl<'a> Typed<'a> {
         if known.is_empty() {
             return format!("no value for {option}: '{given}'; {}", self.help());
         }
-        let possible = self.default_of(option).unwrap_or_else(|| known[0].to_owned());
-        let typed = if option.starts_with("--") { format!("{option} {possible}") } else { possible };
+        let possible = self
+            .default_of(option)
+            .unwrap_or_else(|| known[0].to_owned());
+        let typed = if option.starts_with("--") {
+            format!("{option} {possible}")
+        } else {
+            possible
+        };
         let near = nearest_name(&given, &known).map(|near| format!("did you mean '{near}'?"));
         let cure = near.unwrap_or_else(|| format!("type {typed}"));
-        format!("invalid value for {option}: '{given}'; known are {}; {cure}", known.join(", "))
+        format!(
+            "invalid value for {option}: '{given}'; known are {}; {cure}",
+            known.join(", ")
+        )
     }
 
     fn conflict(&self, error: &clap::Error, option: &str) -> String {
         let prior = first_word(&text(error, ContextKind::PriorArg));
-        if let Some(command) = self.words.iter().skip(1).find(|w| self.command.find_subcommand(w).is_some()) {
-            let given = if option.starts_with('-') { option } else { &prior };
+        if let Some(command) = self
+            .words
+            .iter()
+            .skip(1)
+            .find(|w| self.command.find_subcommand(w).is_some())
+        {
+            let given = if option.starts_with('-') {
+                option
+            } else {
+                &prior
+            };
             return format!(
-                "option before its command: {given}; options of a command come after it; type memgauge {command} {given}"
+                "option before its command: {given}; options of a command come after it; type \
+                 memgauge {command} {given}"
             );
         }
         if prior == option || prior.is_empty() {
-            return format!("option given twice: {option}; once is allowed, lists are a,b,c; {}", self.help());
+            return format!(
+                "option given twice: {option}; once is allowed, lists are a,b,c; {}",
+                self.help()
+            );
         }
         format!("options contradict each other: {option} and {prior}; leave one out")
     }
@@ -167,16 +264,28 @@ fn text(error: &clap::Error, kind: ContextKind) -> String {
 
 /// `--sizes` of `--sizes <LIST>`.
 fn first_word(text: &str) -> String {
-    text.split_whitespace().next().unwrap_or_default().to_owned()
+    text.split_whitespace()
+        .next()
+        .unwrap_or_default()
+        .to_owned()
 }
 
 /// clap's message as one line: what is wrong and the tips, without the usage block.
 fn one_line(message: &str) -> String {
     let ends = |line: &str| line.starts_with("Usage:") || line.starts_with("For more information");
-    let parts: Vec<&str> = message.lines().map(str::trim).take_while(|line| !ends(line)).collect();
-    let text = parts.split(|line| line.is_empty()).map(|p| p.join(" ")).filter(|p| !p.is_empty());
+    let parts: Vec<&str> = message
+        .lines()
+        .map(str::trim)
+        .take_while(|line| !ends(line))
+        .collect();
+    let text = parts
+        .split(|line| line.is_empty())
+        .map(|p| p.join(" "))
+        .filter(|p| !p.is_empty());
     let text = text.collect::<Vec<String>>().join("; ");
-    text.strip_prefix("error: ").unwrap_or(&text).replace("; tip: ", "; ")
+    text.strip_prefix("error: ")
+        .unwrap_or(&text)
+        .replace("; tip: ", "; ")
 }
 
 #[cfg(test)]
@@ -210,15 +319,24 @@ mod tests {
         Parsed::of(&words).err().map(|error| error.to_string())
     }
 
-    /// Every option that takes a value other than a file, as typed, with one command that has it as it is.
+    /// Every option that takes a value other than a file, as typed, with one command that has it as
+    /// it is.
     fn options() -> Vec<(String, String)> {
         let mut all = Vec::new();
         let mut seen = BTreeSet::new();
         for command in args::command().get_subcommands() {
             for arg in command.get_arguments() {
-                let names = arg.get_value_names().map(|names| names[0].to_string()).unwrap_or_default();
+                let names = arg
+                    .get_value_names()
+                    .map(|names| names[0].to_string())
+                    .unwrap_or_default();
                 let file = ["FILE", "TRACE"].contains(&names.as_str());
-                let Some(long) = arg.get_long().filter(|_| arg.get_action().takes_values() && !file) else { continue };
+                let Some(long) = arg
+                    .get_long()
+                    .filter(|_| arg.get_action().takes_values() && !file)
+                else {
+                    continue;
+                };
                 let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
                 if seen.insert((long.to_owned(), help)) {
                     all.push((command.get_name().to_owned(), format!("--{long}")));
@@ -249,24 +367,44 @@ mod tests {
             for value in ODD {
                 let typed = format!("{option}={value}");
                 let words: Vec<&str> = base(&command).into_iter().chain([typed.as_str()]).collect();
-                let Some(said) = refusal(&words).filter(|said| !said.contains("without effect")) else { continue };
+                let Some(said) = refusal(&words).filter(|said| !said.contains("without effect"))
+                else {
+                    continue;
+                };
                 refused += 1;
                 let mut expect = |holds: bool, what: &str| {
                     if !holds {
                         complaints.push(format!("{command} {typed}: {what}: {said}"));
                     }
                 };
-                let quoted =
-                    |part: &str| said.contains(&format!("'{part}'")) || said.contains(&format!("'{}'", part.trim()));
-                expect(quoted(value) || value.split([',', '.', ':']).any(quoted), "the value is not told");
+                let quoted = |part: &str| {
+                    said.contains(&format!("'{part}'"))
+                        || said.contains(&format!("'{}'", part.trim()))
+                };
+                expect(
+                    quoted(value) || value.split([',', '.', ':']).any(quoted),
+                    "the value is not told",
+                );
                 expect(said.contains(&option), "the option is not told");
-                let mut others = said.split([' ', ';', ',', ':', '\'']).filter(|word| word.starts_with("--"));
-                expect(others.all(|word| word == option || word == "--help"), "another option is told");
-                if taken.contains(&(command.clone(), option.clone(), said.rsplit(' ').next().map(str::to_owned))) {
+                let mut others = said
+                    .split([' ', ';', ',', ':', '\''])
+                    .filter(|word| word.starts_with("--"));
+                expect(
+                    others.all(|word| word == option || word == "--help"),
+                    "another option is told",
+                );
+                if taken.contains(&(
+                    command.clone(),
+                    option.clone(),
+                    said.rsplit(' ').next().map(str::to_owned),
+                )) {
                     continue;
                 }
                 if let Some((_, advice)) = said.rsplit_once(&format!("type {option} ")) {
-                    let better: Vec<&str> = base(&command).into_iter().chain([option.as_str(), advice]).collect();
+                    let better: Vec<&str> = base(&command)
+                        .into_iter()
+                        .chain([option.as_str(), advice])
+                        .collect();
                     let then = refusal(&better).filter(|then| !then.contains("without effect"));
                     expect(then.is_none(), &format!("the advice is refused: {then:?}"));
                     taken.insert((command.clone(), option.clone(), Some(advice.to_owned())));
@@ -275,14 +413,24 @@ mod tests {
                 }
             }
         }
-        assert!(complaints.is_empty(), "{} complaints\n{}", complaints.len(), complaints.join("\n"));
+        assert!(
+            complaints.is_empty(),
+            "{} complaints\n{}",
+            complaints.len(),
+            complaints.join("\n")
+        );
         assert!(refused > 600, "{refused}");
     }
 
     #[test]
     fn both_numbers_of_every_option_are_taken() {
-        for pair in ["--size --sizes", "--cpu --cpus", "--node --memory-nodes", "--thread --threads", "--page --pages"]
-        {
+        for pair in [
+            "--size --sizes",
+            "--cpu --cpus",
+            "--node --memory-nodes",
+            "--thread --threads",
+            "--page --pages",
+        ] {
             let (one, other) = pair.split_once(' ').unwrap();
             for command in ["bandwidth", "latency", "loaded-latency", "numa"] {
                 let value = if one == "--size" {
@@ -303,7 +451,11 @@ mod tests {
             "locks --thread 1",
             "list kernels --formats json",
         ] {
-            assert_eq!(refusal(&line.split(' ').collect::<Vec<_>>()), None, "{line}");
+            assert_eq!(
+                refusal(&line.split(' ').collect::<Vec<_>>()),
+                None,
+                "{line}"
+            );
         }
     }
 
@@ -311,7 +463,10 @@ mod tests {
     fn no_two_commands_spell_one_option_in_two_ways() {
         let mut spelled: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         for (_, option) in options() {
-            let stem = option.trim_end_matches("es").trim_end_matches('s').to_owned();
+            let stem = option
+                .trim_end_matches("es")
+                .trim_end_matches('s')
+                .to_owned();
             spelled.entry(stem).or_default().insert(option);
         }
         // How many windows there are, and how long one is.
@@ -325,14 +480,29 @@ mod tests {
     #[test]
     fn help_is_a_value_of_every_format() {
         for line in ["run", "io", "report", "compare", "list kernels", "tlb"] {
-            let words: Vec<OsString> = format!("memgauge {line} --format help").split(' ').map(Into::into).collect();
-            let Ok(Parsed::Text(text)) = Parsed::of(&words) else { panic!("{line}") };
-            let names: Vec<&str> = text.lines().skip(1).filter_map(|row| row.split(' ').next()).collect();
-            assert!(names.contains(&"table") && names.contains(&"json") && text.starts_with("format"), "{text}");
+            let words: Vec<OsString> = format!("memgauge {line} --format help")
+                .split(' ')
+                .map(Into::into)
+                .collect();
+            let Ok(Parsed::Text(text)) = Parsed::of(&words) else {
+                panic!("{line}")
+            };
+            let names: Vec<&str> = text
+                .lines()
+                .skip(1)
+                .filter_map(|row| row.split(' ').next())
+                .collect();
+            assert!(
+                names.contains(&"table") && names.contains(&"json") && text.starts_with("format"),
+                "{text}"
+            );
             for name in names {
                 let words = ["memgauge", &format!("{line} x y --format {name}")].join(" ");
                 let words: Vec<OsString> = words.split(' ').map(Into::into).collect();
-                let refused = Parsed::of(&words).err().map(|e| e.to_string()).unwrap_or_default();
+                let refused = Parsed::of(&words)
+                    .err()
+                    .map(|e| e.to_string())
+                    .unwrap_or_default();
                 assert!(!refused.contains("--format"), "{line} {name}: {refused}");
             }
         }
@@ -340,9 +510,14 @@ mod tests {
 
     #[test]
     fn help_is_a_command() {
-        for (words, part) in [("memgauge help", "Commands:"), ("memgauge help latency", "--chain-mode")] {
+        for (words, part) in [
+            ("memgauge help", "Commands:"),
+            ("memgauge help latency", "--chain-mode"),
+        ] {
             let words: Vec<OsString> = words.split(' ').map(Into::into).collect();
-            let Ok(Parsed::Text(text)) = Parsed::of(&words) else { panic!("{words:?}") };
+            let Ok(Parsed::Text(text)) = Parsed::of(&words) else {
+                panic!("{words:?}")
+            };
             assert!(text.contains(part), "{text}");
         }
         assert!(refusal(&["help", "latncy"]).is_some_and(|said| said.contains("latency")));

@@ -9,8 +9,8 @@ use engine::{Machine, MemoryPlan};
 use host::storage::engine_named;
 use kernels::catalogue;
 use report::{
-    Cause, Coordinates, HostFacts, JournalLine, JournalPoint, KernelUsed, Outcome, Point, Provenance, Report,
-    RunStatus, place_asked_for,
+    Cause, Coordinates, HostFacts, JournalLine, JournalPoint, KernelUsed, Outcome, Point,
+    Provenance, Report, RunStatus, place_asked_for,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, TryLockError};
@@ -77,24 +77,38 @@ impl Continued {
 /// The points of `report` with a number: experiment and place.
 fn measured(report: &Report) -> BTreeSet<(String, Coordinates)> {
     let datasets = report.datasets.iter().filter(|dataset| !dataset.derived);
-    let points = datasets.flat_map(|dataset| dataset.points.iter().map(|point| (dataset.experiment.clone(), point)));
+    let points = datasets.flat_map(|dataset| {
+        dataset
+            .points
+            .iter()
+            .map(|point| (dataset.experiment.clone(), point))
+    });
     let measured = points.filter(|(_, point)| point.outcome.measured().is_some());
-    measured.map(|(experiment, point)| (experiment, place_asked_for(&point.coordinates))).collect()
+    measured
+        .map(|(experiment, point)| (experiment, place_asked_for(&point.coordinates)))
+        .collect()
 }
 
-/// What journals beside the report at `path` have of runs that did not end, in sentences with the commands that continue
-/// these; `own` is the one that is continued.
+/// What journals beside the report at `path` have of runs that did not end, in sentences with the
+/// commands that continue these; `own` is the one that is continued.
 pub fn left_behind(path: &Path, own: Option<&Path>) -> Vec<String> {
     let others = journals_of(path).filter(|journal| Some(journal.as_path()) != own);
     let told = |journal: PathBuf| {
         let name = journal.display();
         if is_under_way(&journal) {
-            return format!("another run for {} is under way: it writes {name}", path.display());
+            return format!(
+                "another run for {} is under way: it writes {name}",
+                path.display()
+            );
         }
         let Some(report) = saved::silently(&journal) else {
-            return format!("an earlier run for {} left {name}, which stays as it is", path.display());
+            return format!(
+                "an earlier run for {} left {name}, which stays as it is",
+                path.display()
+            );
         };
-        let (count, again) = (measured(&report).len(), continuing(&report.provenance.command_line, &journal));
+        let count = measured(&report).len();
+        let again = continuing(&report.provenance.command_line, &journal);
         format!(
             "an earlier run for {} did not end: {name} has {}; to continue it, type {again}",
             path.display(),
@@ -106,7 +120,11 @@ pub fn left_behind(path: &Path, own: Option<&Path>) -> Vec<String> {
 
 /// The command that continues from `file` what the command line `words` began.
 pub fn continuing(words: &[String], file: &Path) -> String {
-    format!("{} --resume {}", command(words), quoted(&file.to_string_lossy()))
+    format!(
+        "{} --resume {}",
+        command(words),
+        quoted(&file.to_string_lossy())
+    )
 }
 
 /// Takes hold of `file`, so that nobody else continues it.
@@ -115,10 +133,13 @@ pub fn continuing(words: &[String], file: &Path) -> String {
 /// Somebody does, or the run that writes it is under way.
 fn claim(file: &Path) -> Result<Option<File>> {
     let opened = File::open(file).ok();
-    let taken = opened.as_ref().is_some_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)));
+    let taken = opened
+        .as_ref()
+        .is_some_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)));
     if taken || journals_of(file).any(|journal| is_under_way(&journal)) {
         return Err(Error::usage(format!(
-            "cannot continue '{}': its run is under way; only a run that ended is continued; type memgauge report {}",
+            "cannot continue '{}': its run is under way; only a run that ended is continued; type \
+             memgauge report {}",
             file.display(),
             quoted(&file.to_string_lossy())
         )));
@@ -131,7 +152,8 @@ fn newest_unfinished() -> Option<String> {
     let ended = state::runs().into_iter().filter(|run| !run.under_way);
     let mut unfinished = ended.enumerate().filter(|(_, run)| {
         let head = state::head(&run.file);
-        report_of(&run.file) != run.file || head.is_some_and(|head| head.status == RunStatus::Interrupted)
+        report_of(&run.file) != run.file
+            || head.is_some_and(|head| head.status == RunStatus::Interrupted)
     });
     unfinished.next().map(|(back, _)| state::name_of(back))
 }
@@ -150,16 +172,24 @@ impl Resume {
                 |name| format!("--resume {name}, the newest unfinished run"),
             );
             return Err(Error::usage(format!(
-                "nothing to continue: '{name}' is complete; unfinished runs are continued; type {type_this}"
+                "nothing to continue: '{name}' is complete; unfinished runs are continued; type \
+                 {type_this}"
             )));
         }
         let seed = report.provenance.seed.parse().map_err(|_| {
             Error::usage(format!(
-                "cannot continue '{name}': its seed is '{:.40}'; a seed is a whole number; type the name of a journal",
+                "cannot continue '{name}': its seed is '{:.40}'; a seed is a whole number; type \
+                 the name of a journal",
                 report.provenance.seed
             ))
         })?;
-        Ok(Self { place: report_of(file), file: file.to_owned(), report, seed, claim })
+        Ok(Self {
+            place: report_of(file),
+            file: file.to_owned(),
+            report,
+            seed,
+            claim,
+        })
     }
 
     /// Where its report belongs.
@@ -171,7 +201,9 @@ impl Resume {
     pub fn seed(&self, asked: Option<u64>) -> Result<u64> {
         match asked.filter(|&seed| seed != self.seed) {
             None => Ok(self.seed),
-            Some(other) => Err(self.other_request(&format!("its seed is {}, not {other}", self.seed))),
+            Some(other) => {
+                Err(self.other_request(&format!("its seed is {}, not {other}", self.seed)))
+            }
         }
     }
 
@@ -179,11 +211,15 @@ impl Resume {
     ///
     /// # Errors
     /// The plan is another one, or was made for another machine.
-    pub fn into_past(mut self, plan: &mut Plan, machine: &dyn Machine) -> Result<(Past, Continued)> {
+    pub fn into_past(
+        mut self,
+        plan: &mut Plan,
+        machine: &dyn Machine,
+    ) -> Result<(Past, Continued)> {
         if let Some(difference) = machine_difference(&self.report, machine) {
             return Err(Error::usage(format!(
-                "cannot continue '{}': {difference}; a run continues on the machine and with the program that it was \
-                 started on; type memgauge report {} to see what it holds",
+                "cannot continue '{}': {difference}; a run continues on the machine and with the \
+                 program that it was started on; type memgauge report {} to see what it holds",
                 self.file.display(),
                 quoted(&self.file.to_string_lossy())
             )));
@@ -198,15 +234,37 @@ impl Resume {
         let continued = self.continued(plan);
         let provenance = self.report.provenance;
         let datasets = self.report.datasets.into_iter().enumerate();
-        let known = datasets.flat_map(|(d, dataset)| dataset.points.into_iter().map(move |point| (d, point)));
+        let known = datasets
+            .flat_map(|(d, dataset)| dataset.points.into_iter().map(move |point| (d, point)));
         let settled = known.filter(|(_, point)| is_settled(&point.outcome));
-        let (drafted, placed): (Vec<_>, Vec<_>) = settled.partition(|(_, point)| is_drafted(plan, point.id));
+        let (drafted, placed): (Vec<_>, Vec<_>) =
+            settled.partition(|(_, point)| is_drafted(plan, point.id));
         // What was skipped at the size that was planned is measured at the other one.
-        let here = |(d, point): &(usize, Point)| at(plan, point.id).is_none_or(|planned| planned.has_become(point, *d));
-        let drafted = drafted.into_iter().filter(here).map(|(_, point)| (point.id, point.outcome)).collect();
+        let here = |(d, point): &(usize, Point)| {
+            at(plan, point.id).is_none_or(|planned| planned.has_become(point, *d))
+        };
+        let drafted = drafted
+            .into_iter()
+            .filter(here)
+            .map(|(_, point)| (point.id, point.outcome))
+            .collect();
         let settled = take_over(plan, machine.facts(), drafted);
-        let Provenance { started, resumed, kernels, .. } = provenance;
-        Ok((Past { started, resumed, kernels, settled, placed }, continued))
+        let Provenance {
+            started,
+            resumed,
+            kernels,
+            ..
+        } = provenance;
+        Ok((
+            Past {
+                started,
+                resumed,
+                kernels,
+                settled,
+                placed,
+            },
+            continued,
+        ))
     }
 
     /// What has to outlast the run that continues this one, whose plan is `plan`.
@@ -219,8 +277,14 @@ impl Resume {
             .any(|p| p.outcome.measured().is_some() && !is_drafted(plan, p.id));
         let mut carried = Vec::new();
         for dataset in &report.datasets {
-            let again = |point: &&Point| point.outcome.measured().is_some() && !is_settled(&point.outcome);
-            for point in dataset.points.iter().filter(|point| is_drafted(plan, point.id)).filter(again) {
+            let again =
+                |point: &&Point| point.outcome.measured().is_some() && !is_settled(&point.outcome);
+            for point in dataset
+                .points
+                .iter()
+                .filter(|point| is_drafted(plan, point.id))
+                .filter(again)
+            {
                 carried.push(JournalLine::Point(Box::new(JournalPoint {
                     experiment: dataset.experiment.clone(),
                     quantity: dataset.quantity.clone(),
@@ -235,7 +299,8 @@ impl Resume {
             file: self.file.clone(),
             measured: measured(report),
             carried,
-            // Points that the run placed will be placed anew: until then nobody knows their numbers.
+            // Points that the run placed will be placed anew: until then nobody knows their
+            // numbers.
             replaceable: !has_placed,
             _claim: self.claim.take(),
         }
@@ -251,7 +316,8 @@ impl Resume {
     }
 }
 
-/// Whether an outcome stands: the rest was cut off by the end of the run, or failed and is worth another try.
+/// Whether an outcome stands: the rest was cut off by the end of the run, or failed and is worth
+/// another try.
 fn is_settled(outcome: &Outcome) -> bool {
     match outcome {
         Outcome::Measured(m) => !m.verdict.names(Cause::Interrupted),
@@ -265,8 +331,8 @@ fn at(plan: &Plan, id: u64) -> Option<&PlannedPoint> {
     plan.points.get(usize::try_from(id).ok()?)
 }
 
-/// Takes over the outcomes of `known` points: these are not measured, and no memory is mapped for them alone. Returns
-/// how many points that saves.
+/// Takes over the outcomes of `known` points: these are not measured, and no memory is mapped for
+/// them alone. Returns how many points that saves.
 fn take_over(plan: &mut Plan, facts: &HostFacts, mut known: BTreeMap<u64, Outcome>) -> u64 {
     let mut saved = 0;
     for point in plan.points.iter_mut().filter(|point| point.stage.is_none()) {
@@ -282,7 +348,10 @@ fn take_over(plan: &mut Plan, facts: &HostFacts, mut known: BTreeMap<u64, Outcom
         let left = phase.estimate * (phase.points.len() as f64 / all);
         plan.estimate = plan.estimate - (phase.estimate - left);
         phase.estimate = left;
-        let works = phase.points.iter().filter_map(|&index| points[index].work.as_ref().ok());
+        let works = phase
+            .points
+            .iter()
+            .filter_map(|&index| points[index].work.as_ref().ok());
         phase.memory = MemoryPlan::of(works, facts, phase.chains_share);
     }
     plan.phases.retain(|phase| !phase.points.is_empty());
@@ -291,64 +360,124 @@ fn take_over(plan: &mut Plan, facts: &HostFacts, mut known: BTreeMap<u64, Outcom
 
 /// Where the machine or the program is not that of the report, in words.
 fn machine_difference(report: &Report, machine: &dyn Machine) -> Option<String> {
-    let (then, now) = (&report.provenance.host, machine.facts());
+    let then = &report.provenance.host;
+    let now = machine.facts();
     let tool = &report.provenance.tool;
     let cpus = |facts: &HostFacts| facts.topology.allowed().len().to_string();
-    let model = |facts: &HostFacts| facts.cpu.model_name.get().cloned().unwrap_or_else(|| "unknown".to_owned());
+    let model = |facts: &HostFacts| {
+        facts
+            .cpu
+            .model_name
+            .get()
+            .cloned()
+            .unwrap_or_else(|| "unknown".to_owned())
+    };
     let pairs = [
-        ("program's version", tool.version.clone(), env!("CARGO_PKG_VERSION").to_owned()),
-        ("way of running", tool.machine.clone(), machine.description().to_owned()),
-        ("instruction set", then.cpu.architecture.clone(), now.cpu.architecture.clone()),
+        (
+            "program's version",
+            tool.version.clone(),
+            env!("CARGO_PKG_VERSION").to_owned(),
+        ),
+        (
+            "way of running",
+            tool.machine.clone(),
+            machine.description().to_owned(),
+        ),
+        (
+            "instruction set",
+            then.cpu.architecture.clone(),
+            now.cpu.architecture.clone(),
+        ),
         ("processor", model(then), model(now)),
         ("number of cpus", cpus(then), cpus(now)),
     ];
     let differs = pairs.into_iter().find(|(_, then, now)| then != now);
-    let said = differs.map(|(what, then, now)| format!("its {what} is '{then:.80}', here it is '{now:.80}'"));
+    let said = differs
+        .map(|(what, then, now)| format!("its {what} is '{then:.80}', here it is '{now:.80}'"));
     said.or_else(|| kernel_difference(&report.provenance.kernels))
 }
 
 /// A kernel of the report that is made of other instructions here.
 fn kernel_difference(used: &[KernelUsed]) -> Option<String> {
-    let here: BTreeMap<String, Option<String>> = catalogue().into_iter().map(|k| (k.name, k.digest)).collect();
+    let here: BTreeMap<String, Option<String>> = catalogue()
+        .into_iter()
+        .map(|k| (k.name, k.digest))
+        .collect();
     // Engines of storage have no instructions of ours.
-    let mut kernels = used.iter().filter(|k| k.digest.is_some() || engine_named(&k.name).is_none());
+    let mut kernels = used
+        .iter()
+        .filter(|k| k.digest.is_some() || engine_named(&k.name).is_none());
     let other = kernels.find(|k| here.get(&k.name) != Some(&k.digest))?;
-    Some(format!("its kernel '{:.40}' has other instructions than the one here", other.name))
+    Some(format!(
+        "its kernel '{:.40}' has other instructions than the one here",
+        other.name
+    ))
 }
 
-/// Where the plan is not that of the report, in words. Points may also lie where they were `planned` before memory was sized.
+/// Where the plan is not that of the report, in words. Points may also lie where they were
+/// `planned` before memory was sized.
 fn plan_difference(report: &Report, plan: &Plan, planned: &[PlannedPoint]) -> Option<String> {
     let asked: Vec<&str> = plan.request.experiments.iter().map(|e| e.name()).collect();
-    let made: Vec<&str> = report.datasets.iter().map(|d| d.experiment.as_str()).collect();
+    let made: Vec<&str> = report
+        .datasets
+        .iter()
+        .map(|d| d.experiment.as_str())
+        .collect();
     if asked != made {
-        return Some(format!("it measures {:.100}, this command {}", made.join(", "), asked.join(", ")));
+        return Some(format!(
+            "it measures {:.100}, this command {}",
+            made.join(", "),
+            asked.join(", ")
+        ));
     }
-    let points =
-        || report.datasets.iter().enumerate().flat_map(|(d, dataset)| dataset.points.iter().map(move |p| (d, p)));
-    // Points that were placed during the run are placed anew: those that come out the same are taken over then.
+    let points = || {
+        report
+            .datasets
+            .iter()
+            .enumerate()
+            .flat_map(|(d, dataset)| dataset.points.iter().map(move |p| (d, p)))
+    };
+    // Points that were placed during the run are placed anew: those that come out the same are
+    // taken over then.
     let drafted = || plan.points.iter().filter(|planned| planned.stage.is_none());
-    let (here, count) = (drafted().count(), points().filter(|(_, p)| is_drafted(plan, p.id)).count());
+    let here = drafted().count();
+    let count = points().filter(|(_, p)| is_drafted(plan, p.id)).count();
     if count != here {
-        return Some(format!("it has {}, this command {here}", counted(count, "point")));
+        return Some(format!(
+            "it has {}, this command {here}",
+            counted(count, "point")
+        ));
     }
     let made: BTreeMap<u64, (usize, &Point)> = points().map(|(d, p)| (p.id, (d, p))).collect();
     let before = |id: u64| planned.get(usize::try_from(id).unwrap_or(usize::MAX));
     let same = |d: usize, p: &Point, here: &PlannedPoint| {
         here.has_become(p, d) || before(here.id).is_some_and(|before| before.has_become(p, d))
     };
-    let differs = |here: &&PlannedPoint| !made.get(&here.id).is_some_and(|(d, p)| same(*d, p, here));
+    let differs =
+        |here: &&PlannedPoint| !made.get(&here.id).is_some_and(|(d, p)| same(*d, p, here));
     let planned = drafted().find(differs)?;
-    let there = made.get(&planned.id).map_or_else(|| "not there".to_owned(), |(_, p)| place(&p.coordinates));
-    Some(format!("its point {} is {there:.200}, that of this command {}", planned.id, place(&planned.coordinates)))
+    let there = made
+        .get(&planned.id)
+        .map_or_else(|| "not there".to_owned(), |(_, p)| place(&p.coordinates));
+    Some(format!(
+        "its point {} is {there:.200}, that of this command {}",
+        planned.id,
+        place(&planned.coordinates)
+    ))
 }
 
-/// Whether the plan knows from the beginning where its point with this number lies: these come first.
+/// Whether the plan knows from the beginning where its point with this number lies: these come
+/// first.
 fn is_drafted(plan: &Plan, id: u64) -> bool {
     at(plan, id).is_none_or(|planned| planned.stage.is_none())
 }
 
 fn place(coordinates: &Coordinates) -> String {
-    coordinates.iter().map(|(axis, at)| format!("{axis}={at}")).collect::<Vec<_>>().join(" ")
+    coordinates
+        .iter()
+        .map(|(axis, at)| format!("{axis}={at}"))
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// The command line of a run as it can be typed again, without what says where to continue.
@@ -363,5 +492,9 @@ pub fn command(words: &[String]) -> String {
         }
     }
     let line = typed.join(" ");
-    if line.chars().count() > LONGEST_COMMAND { "the command line that is in it".to_owned() } else { line }
+    if line.chars().count() > LONGEST_COMMAND {
+        "the command line that is in it".to_owned()
+    } else {
+        line
+    }
 }

@@ -29,23 +29,53 @@ pub struct RunEntry {
 /// Every saved run, the newest first.
 pub fn entries() -> Vec<RunEntry> {
     let mut ended = 0..;
-    state::runs().iter().map(|run| entry(run, ended.by_ref().take(usize::from(!run.under_way)).next())).collect()
+    state::runs()
+        .iter()
+        .map(|run| entry(run, ended.by_ref().take(usize::from(!run.under_way)).next()))
+        .collect()
 }
 
 fn entry(run: &SavedRun, back: Option<usize>) -> RunEntry {
-    let (name, file) = (back.map(state::name_of), run.file.to_string_lossy().into_owned());
+    let name = back.map(state::name_of);
+    let file = run.file.to_string_lossy().into_owned();
     let head = state::head(&run.file).or_else(|| {
         let report = saved::silently(&run.file)?;
-        let Report { status, verdict, provenance, .. } = report;
-        Some(Head { status, verdict, provenance })
+        let Report {
+            status,
+            verdict,
+            provenance,
+            ..
+        } = report;
+        Some(Head {
+            status,
+            verdict,
+            provenance,
+        })
     });
     let Some(head) = head else {
-        let verdict = if run.under_way { "under way" } else { "cannot be read" }.to_owned();
-        return RunEntry { name, started: None, machine: String::new(), command: String::new(), verdict, file };
+        let verdict = if run.under_way {
+            "under way"
+        } else {
+            "cannot be read"
+        }
+        .to_owned();
+        return RunEntry {
+            name,
+            started: None,
+            machine: String::new(),
+            command: String::new(),
+            verdict,
+            file,
+        };
     };
     let host = &head.provenance.host;
     let names = [host.system.hostname.get(), host.cpu.model_name.get()];
-    let machine = names.into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join(", ");
+    let machine = names
+        .into_iter()
+        .flatten()
+        .map(String::as_str)
+        .collect::<Vec<_>>()
+        .join(", ");
     RunEntry {
         name,
         started: Some(head.provenance.started.clone()),
@@ -76,27 +106,51 @@ fn verdict(run: &SavedRun, head: &Head) -> String {
 pub fn table() -> Result<String> {
     let folder = match state::folder() {
         Ok(folder) => folder,
-        Err(why) => return Ok(format!("no runs are saved here: {why}; -o FILE saves a report\n")),
+        Err(why) => {
+            return Ok(format!(
+                "no runs are saved here: {why}; -o FILE saves a report\n"
+            ));
+        }
     };
     let all = entries();
     if all.is_empty() {
-        return Ok(format!("no runs in {}: a run without -o is saved there\n", folder.display()));
+        return Ok(format!(
+            "no runs in {}: a run without -o is saved there\n",
+            folder.display()
+        ));
     }
     let file = |path: &str| path.rsplit(['/', '\\']).next().unwrap_or(path).to_owned();
     let dash = || "-".to_owned();
     let row = |e: RunEntry| {
-        let started = e.started.map_or_else(dash, |at| at.get(..16).unwrap_or(&at).replace('T', " "));
-        vec![e.name.unwrap_or_else(dash), started, e.machine, e.command, e.verdict, file(&e.file)]
+        let started = e
+            .started
+            .map_or_else(dash, |at| at.get(..16).unwrap_or(&at).replace('T', " "));
+        vec![
+            e.name.unwrap_or_else(dash),
+            started,
+            e.machine,
+            e.command,
+            e.verdict,
+            file(&e.file),
+        ]
     };
     let rows: Vec<Vec<String>> = all.into_iter().map(row).collect();
     let text = render::list_table(
-        &["name", "started (UTC)", "machine", "command", "verdict", "file"],
+        &[
+            "name",
+            "started (UTC)",
+            "machine",
+            "command",
+            "verdict",
+            "file",
+        ],
         &rows,
         terminal_width(),
     );
     Ok(format!(
-        "{text}\nin {}; the oldest complete ones beyond {MOST_RUNS} runs are removed\n\
-         memgauge report NAME shows one, memgauge compare last~1 last compares two, --resume NAME continues one\n",
+        "{text}\nin {}; the oldest complete ones beyond {MOST_RUNS} runs are removed\nmemgauge \
+         report NAME shows one, memgauge compare last~1 last compares two, --resume NAME \
+         continues one\n",
         folder.display()
     ))
 }

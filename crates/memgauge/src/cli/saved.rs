@@ -10,9 +10,11 @@ use units::error::{Error, Result};
 /// The report at `path`, or what the journal there has of one; says what that lacks.
 pub fn read(path: &Path) -> Result<Report> {
     let saved = read_saved(path).map_err(|e| {
-        let (file, why) = (path.display(), reason_in(&e));
+        let file = path.display();
+        let why = reason_in(&e);
         Error::usage(format!(
-            "cannot read the report: '{file}': {why}; reports (.json), journals (.jsonl) and CSV of memgauge or sc-membench can be read; type the name of one"
+            "cannot read the report: '{file}': {why}; reports (.json), journals (.jsonl) and CSV \
+             of memgauge or sc-membench can be read; type the name of one"
         ))
     })?;
     Ok(match saved {
@@ -33,11 +35,19 @@ pub fn silently(path: &Path) -> Option<Report> {
 
 /// Adds to the report of a journal what its run would have: what only all points together show.
 fn completed(journal: Journal) -> Report {
-    let Journal { mut report, ended, .. } = journal;
+    let Journal {
+        mut report, ended, ..
+    } = journal;
     let mut findings = Vec::new();
-    let (mut derived, is_whole) = (Vec::new(), report.datasets.iter().any(|dataset| dataset.derived));
+    let mut derived = Vec::new();
+    let is_whole = report.datasets.iter().any(|dataset| dataset.derived);
     for dataset in &mut report.datasets {
-        let Some(row) = EXPERIMENTS.iter().find(|row| row.name == dataset.experiment) else { continue };
+        let Some(row) = EXPERIMENTS
+            .iter()
+            .find(|row| row.name == dataset.experiment)
+        else {
+            continue;
+        };
         // No setting has a part in what an experiment reads out of points.
         let experiment = (row.in_profile)(Detail::Brief);
         experiment.finish(dataset);

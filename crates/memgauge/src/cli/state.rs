@@ -17,10 +17,17 @@ pub fn folder() -> std::result::Result<PathBuf, String> {
     folder_on(std::env::consts::OS, |name| std::env::var_os(name))
 }
 
-/// The same on the system `os` with the environment `variable`. `XDG_STATE_HOME` counts everywhere, as long as it is an
-/// absolute path.
-fn folder_on(os: &str, variable: impl Fn(&str) -> Option<OsString>) -> std::result::Result<PathBuf, String> {
-    let absolute = |name: &str| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
+/// The same on the system `os` with the environment `variable`. `XDG_STATE_HOME` counts everywhere,
+/// as long as it is an absolute path.
+fn folder_on(
+    os: &str,
+    variable: impl Fn(&str) -> Option<OsString>,
+) -> std::result::Result<PathBuf, String> {
+    let absolute = |name: &str| {
+        variable(name)
+            .map(PathBuf::from)
+            .filter(|path| path.is_absolute())
+    };
     if let Some(state) = absolute("XDG_STATE_HOME") {
         return Ok(state.join("memgauge"));
     }
@@ -44,8 +51,9 @@ pub struct Place {
     pub note: Option<String>,
 }
 
-/// Where the report of a run of `profile` goes that starts at `stamp`: into the folder of saved runs, else into the
-/// working directory, else into the folder for temporary files. A dry run makes no folder.
+/// Where the report of a run of `profile` goes that starts at `stamp`: into the folder of saved
+/// runs, else into the working directory, else into the folder for temporary files. A dry run makes
+/// no folder.
 pub fn place(stamp: &str, profile: &str, dry_run: bool) -> Place {
     let saved = folder().and_then(|folder| {
         if !dry_run {
@@ -54,20 +62,37 @@ pub fn place(stamp: &str, profile: &str, dry_run: bool) -> Place {
         }
         let file = free_name(&folder, stamp, profile);
         let writable = dry_run || check_writable(&file).is_ok();
-        writable.then_some(file).ok_or_else(|| format!("{}: it may not be written", folder.display()))
+        writable
+            .then_some(file)
+            .ok_or_else(|| format!("{}: it may not be written", folder.display()))
     });
     let why = match saved {
-        Ok(file) => return Place { file: Some(file), note: None },
+        Ok(file) => {
+            return Place {
+                file: Some(file),
+                note: None,
+            };
+        }
         Err(why) => why,
     };
-    let name = |folder: &Path| folder.join(format!("memgauge-{stamp}-{}-{profile}.json", std::process::id()));
+    let name = |folder: &Path| {
+        folder.join(format!(
+            "memgauge-{stamp}-{}-{profile}.json",
+            std::process::id()
+        ))
+    };
     let others = [name(Path::new("")), name(&std::env::temp_dir())];
     let file = others.into_iter().find(|file| check_writable(file).is_ok());
     let instead = match &file {
         Some(file) => format!("the report will be {}", file.display()),
         None => "the report is not saved; type -o FILE".to_owned(),
     };
-    Place { file, note: Some(format!("cannot save in the folder of runs: {why}; {instead}")) }
+    Place {
+        file,
+        note: Some(format!(
+            "cannot save in the folder of runs: {why}; {instead}"
+        )),
+    }
 }
 
 /// When a run began, and which it was of those that began in the same second: the order of runs.
@@ -78,13 +103,21 @@ fn order_of(path: &Path) -> Option<Order> {
     let name = path.file_name()?.to_str()?.strip_suffix(".json")?;
     let (stamp, rest) = name.split_once('-')?;
     let is_stamp = stamp.len() >= 15 && stamp.bytes().all(|b| b.is_ascii_digit() || b == b'T');
-    let number = rest.split('-').next().and_then(|word| word.parse().ok()).unwrap_or(1);
+    let number = rest
+        .split('-')
+        .next()
+        .and_then(|word| word.parse().ok())
+        .unwrap_or(1);
     is_stamp.then(|| (stamp.to_owned(), number))
 }
 
 /// A name in `folder` that comes after all runs of the same second.
 fn free_name(folder: &Path, stamp: &str, profile: &str) -> PathBuf {
-    let same = runs_in(folder).into_iter().filter(|run| run.order.0 == stamp).map(|run| run.order.1).max();
+    let same = runs_in(folder)
+        .into_iter()
+        .filter(|run| run.order.0 == stamp)
+        .map(|run| run.order.1)
+        .max();
     folder.join(match same {
         None => format!("{stamp}-{profile}.json"),
         Some(before) => format!("{stamp}-{}-{profile}.json", before + 1),
@@ -107,7 +140,11 @@ pub fn runs() -> Vec<SavedRun> {
 }
 
 fn runs_in(folder: &Path) -> Vec<SavedRun> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let entries = std::fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.path());
     // By the name of the report: a run that is under way or was killed has a journal only.
     let mut reports: BTreeMap<Order, PathBuf> = BTreeMap::new();
     for path in entries {
@@ -119,29 +156,50 @@ fn runs_in(folder: &Path) -> Vec<SavedRun> {
     let run = |(order, report): (Order, PathBuf)| {
         let journals: Vec<PathBuf> = journals_of(&report).collect();
         let under_way = journals.iter().any(|journal| is_under_way(journal));
-        let file = if report.exists() { Some(report) } else { journals.last().cloned() };
-        file.map(|file| SavedRun { order, file, under_way })
+        let file = if report.exists() {
+            Some(report)
+        } else {
+            journals.last().cloned()
+        };
+        file.map(|file| SavedRun {
+            order,
+            file,
+            under_way,
+        })
     };
     reports.into_iter().rev().filter_map(run).collect()
 }
 
-/// The file that `path` means where a report is read: `last` is the newest saved run, `last~1` the one before it. A file
-/// of that name comes first. Runs that are under way do not count.
+/// The file that `path` means where a report is read: `last` is the newest saved run, `last~1` the
+/// one before it. A file of that name comes first. Runs that are under way do not count.
 pub fn resolved(path: &Path) -> Result<PathBuf> {
-    let Some(back) = path.to_str().and_then(steps_back).filter(|_| !path.exists()) else {
+    let Some(back) = path
+        .to_str()
+        .and_then(steps_back)
+        .filter(|_| !path.exists())
+    else {
         return Ok(path.to_owned());
     };
     let folder = folder().map_err(|why| {
-        Error::usage(format!("no saved runs: '{}': {why}; type the name of a report", path.display()))
+        Error::usage(format!(
+            "no saved runs: '{}': {why}; type the name of a report",
+            path.display()
+        ))
     })?;
     let ended: Vec<SavedRun> = runs().into_iter().filter(|run| !run.under_way).collect();
     let count = ended.len();
-    ended.into_iter().nth(back).map(|run| run.file).ok_or_else(|| {
-        let (name, folder) = (path.display(), folder.display());
-        Error::usage(format!(
-            "no such run: '{name}'; {folder} has {count}, and a run with -o is not among them; type memgauge list runs"
-        ))
-    })
+    ended
+        .into_iter()
+        .nth(back)
+        .map(|run| run.file)
+        .ok_or_else(|| {
+            let name = path.display();
+            let folder = folder.display();
+            Error::usage(format!(
+                "no such run: '{name}'; {folder} has {count}, and a run with -o is not among them; \
+             type memgauge list runs"
+            ))
+        })
 }
 
 /// 0 for `last`, 2 for `last~2`.
@@ -154,7 +212,11 @@ fn steps_back(name: &str) -> Option<usize> {
 
 /// The name of the run that is `back` runs before the newest one.
 pub fn name_of(back: usize) -> String {
-    if back == 0 { "last".to_owned() } else { format!("last~{back}") }
+    if back == 0 {
+        "last".to_owned()
+    } else {
+        format!("last~{back}")
+    }
 }
 
 /// What of a report a list shows; the rest is passed over.
@@ -173,9 +235,12 @@ pub fn head(path: &Path) -> Option<Head> {
     serde_json::from_reader(std::io::BufReader::new(std::fs::File::open(path).ok()?)).ok()
 }
 
-/// Removes the oldest complete runs beyond [`MOST_RUNS`], and says which. What is unfinished stays, as it can be continued.
+/// Removes the oldest complete runs beyond [`MOST_RUNS`], and says which. What is unfinished stays,
+/// as it can be continued.
 pub fn drop_oldest() -> Vec<String> {
-    folder().map(|folder| drop_beyond(&folder, MOST_RUNS)).unwrap_or_default()
+    folder()
+        .map(|folder| drop_beyond(&folder, MOST_RUNS))
+        .unwrap_or_default()
 }
 
 fn drop_beyond(folder: &Path, most: usize) -> Vec<String> {
@@ -185,7 +250,9 @@ fn drop_beyond(folder: &Path, most: usize) -> Vec<String> {
     };
     let beyond = runs_in(folder).into_iter().skip(most).filter(is_complete);
     let removed = beyond.filter(|run| std::fs::remove_file(&run.file).is_ok());
-    removed.map(|run| quoted(&run.file.to_string_lossy())).collect()
+    removed
+        .map(|run| quoted(&run.file.to_string_lossy()))
+        .collect()
 }
 
 #[cfg(test)]
@@ -196,15 +263,32 @@ mod tests {
     #[test]
     fn the_folder_follows_the_system_and_the_environment() {
         let on = |os: &str, pairs: &[(&str, &str)]| {
-            let get = |name: &str| pairs.iter().find(|pair| pair.0 == name).map(|pair| OsString::from(pair.1));
+            let get = |name: &str| {
+                pairs
+                    .iter()
+                    .find(|pair| pair.0 == name)
+                    .map(|pair| OsString::from(pair.1))
+            };
             folder_on(os, get).map(|path| path.to_string_lossy().into_owned())
         };
         let home = ("HOME", "/home/a");
-        assert_eq!(on("linux", &[home]), Ok("/home/a/.local/state/memgauge".to_owned()));
-        assert_eq!(on("macos", &[home]), Ok("/home/a/Library/Application Support/memgauge".to_owned()));
-        assert_eq!(on("linux", &[home, ("XDG_STATE_HOME", "/s")]), Ok("/s/memgauge".to_owned()));
+        assert_eq!(
+            on("linux", &[home]),
+            Ok("/home/a/.local/state/memgauge".to_owned())
+        );
+        assert_eq!(
+            on("macos", &[home]),
+            Ok("/home/a/Library/Application Support/memgauge".to_owned())
+        );
+        assert_eq!(
+            on("linux", &[home, ("XDG_STATE_HOME", "/s")]),
+            Ok("/s/memgauge".to_owned())
+        );
         // A relative one does not count.
-        assert_eq!(on("linux", &[home, ("XDG_STATE_HOME", "s")]), Ok("/home/a/.local/state/memgauge".to_owned()));
+        assert_eq!(
+            on("linux", &[home, ("XDG_STATE_HOME", "s")]),
+            Ok("/home/a/.local/state/memgauge".to_owned())
+        );
         assert!(on("linux", &[]).is_err() && on("linux", &[("HOME", "")]).is_err());
         assert!(on("windows", &[home]).unwrap_err().contains("LOCALAPPDATA"));
     }
@@ -223,18 +307,46 @@ mod tests {
         ] {
             fs::write(at.join(name), "x").unwrap();
         }
-        let names: Vec<String> =
-            runs_in(at).iter().map(|run| run.file.file_name().unwrap().to_string_lossy().into_owned()).collect();
-        let newest = ["20260102T000000-10-core-to-core.json", "20260102T000000-2-run.json.journal.jsonl"];
-        assert_eq!(names, [&newest[..], &["20260102T000000-latency.json", "20260101T235959-default.json"]].concat());
-        assert_eq!(free_name(at, "20260102T000000", "tlb"), at.join("20260102T000000-11-tlb.json"));
-        assert_eq!(free_name(at, "20260103T000000", "tlb"), at.join("20260103T000000-tlb.json"));
+        let names: Vec<String> = runs_in(at)
+            .iter()
+            .map(|run| run.file.file_name().unwrap().to_string_lossy().into_owned())
+            .collect();
+        let newest = [
+            "20260102T000000-10-core-to-core.json",
+            "20260102T000000-2-run.json.journal.jsonl",
+        ];
+        assert_eq!(
+            names,
+            [
+                &newest[..],
+                &[
+                    "20260102T000000-latency.json",
+                    "20260101T235959-default.json"
+                ]
+            ]
+            .concat()
+        );
+        assert_eq!(
+            free_name(at, "20260102T000000", "tlb"),
+            at.join("20260102T000000-11-tlb.json")
+        );
+        assert_eq!(
+            free_name(at, "20260103T000000", "tlb"),
+            at.join("20260103T000000-tlb.json")
+        );
     }
 
     #[test]
     fn names_of_runs_count_back() {
-        assert_eq!(["last", "last~0", "last~12"].map(steps_back), [Some(0), Some(0), Some(12)]);
-        assert!(["last~", "last~-1", "lasting", "first", "last~x"].iter().all(|name| steps_back(name).is_none()));
+        assert_eq!(
+            ["last", "last~0", "last~12"].map(steps_back),
+            [Some(0), Some(0), Some(12)]
+        );
+        assert!(
+            ["last~", "last~-1", "lasting", "first", "last~x"]
+                .iter()
+                .all(|name| steps_back(name).is_none())
+        );
         assert_eq!((0..2).map(name_of).collect::<Vec<_>>(), ["last", "last~1"]);
     }
 
@@ -253,7 +365,10 @@ mod tests {
         write("20260101T000003-c.json", RunStatus::Partial);
         write("20260101T000004-d.json", RunStatus::Complete);
         fs::write(at.join("20260101T000000-k.json.journal.jsonl"), "{").unwrap();
-        assert!(drop_beyond(at, 4).is_empty(), "what is beyond can be continued");
+        assert!(
+            drop_beyond(at, 4).is_empty(),
+            "what is beyond can be continued"
+        );
         assert_eq!(drop_beyond(at, 1).len(), 1);
         assert_eq!(fs::read_dir(at).unwrap().count(), 4);
     }

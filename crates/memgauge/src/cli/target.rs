@@ -33,15 +33,21 @@ impl Target {
         if is_replaceable(path) {
             return check_writable(path).map(|()| Target::File(path.to_owned()));
         }
-        let file = File::options().append(true).open(path).map_err(|e| refused(path, &e))?;
+        let file = File::options()
+            .append(true)
+            .open(path)
+            .map_err(|e| refused(path, &e))?;
         if is_block_device(&file) {
             return Err(Error::usage(format!(
-                "cannot write the result: '{}' is a disk, whose data would be lost; -o takes a file, a pipe or a \
-                 character device; type -o report.json",
+                "cannot write the result: '{}' is a disk, whose data would be lost; -o takes a \
+                 file, a pipe or a character device; type -o report.json",
                 path.display()
             )));
         }
-        Ok(Target::Stream { path: path.to_owned(), file: RefCell::new(file) })
+        Ok(Target::Stream {
+            path: path.to_owned(),
+            file: RefCell::new(file),
+        })
     }
 
     /// As the user named it.
@@ -59,8 +65,9 @@ impl Target {
         }
     }
 
-    /// Writes `bytes`. A file that is there already is given another name first where `keeps` says so of it; the user is
-    /// told the name. Where the folder went away meanwhile, the working directory takes the file; that is still an error.
+    /// Writes `bytes`. A file that is there already is given another name first where `keeps` says
+    /// so of it; the user is told the name. Where the folder went away meanwhile, the working
+    /// directory takes the file; that is still an error.
     pub fn write(&self, bytes: &[u8], keeps: impl Fn(&Path) -> bool) -> Result<()> {
         let path = match self {
             Target::File(path) => path,
@@ -72,8 +79,13 @@ impl Target {
                 };
             }
         };
-        let Err(failure) = write_keeping(path, bytes, keeps) else { return Ok(()) };
-        let instead = path.file_name().map(Path::new).filter(|name| *name != path && !name.exists());
+        let Err(failure) = write_keeping(path, bytes, keeps) else {
+            return Ok(());
+        };
+        let instead = path
+            .file_name()
+            .map(Path::new)
+            .filter(|name| *name != path && !name.exists());
         let vanished = failure.kind() == io::ErrorKind::NotFound;
         match instead.filter(|name| vanished && write_atomically(name, bytes).is_ok()) {
             None => Err(cannot_write(path, &failure)),
@@ -88,11 +100,18 @@ impl Target {
 }
 
 fn write_keeping(path: &Path, bytes: &[u8], keeps: impl Fn(&Path) -> bool) -> io::Result<()> {
-    let earlier = if holds_something(path) && keeps(path) { Some(Earlier::keep(path)?) } else { None };
+    let earlier = if holds_something(path) && keeps(path) {
+        Some(Earlier::keep(path)?)
+    } else {
+        None
+    };
     match (write_atomically(path, bytes), earlier) {
         (Ok(()), Some(earlier)) => {
-            let (path, name) = (path.display(), earlier.name.display());
-            tell(&format!("memgauge: note: what was in {path} before is now in {name}"));
+            let path = path.display();
+            let name = earlier.name.display();
+            tell(&format!(
+                "memgauge: note: what was in {path} before is now in {name}"
+            ));
             Ok(())
         }
         (Err(error), Some(earlier)) => {
@@ -120,17 +139,31 @@ impl Earlier {
     /// Gives the file at `path` a free name beside it.
     fn keep(path: &Path) -> io::Result<Self> {
         let link = fs::symlink_metadata(path).is_ok_and(|file| file.is_symlink());
-        let file = if link { fs::canonicalize(path)? } else { path.to_owned() };
+        let file = if link {
+            fs::canonicalize(path)?
+        } else {
+            path.to_owned()
+        };
         for number in 1_u64.. {
             let name = numbered(&file, number);
             // A link fails where the name is taken, whoever took it a moment ago.
             match fs::hard_link(&file, &name) {
-                Ok(()) => return Ok(Self { file, name, linked: true }),
+                Ok(()) => {
+                    return Ok(Self {
+                        file,
+                        name,
+                        linked: true,
+                    });
+                }
                 Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
                 // Not every file system has links.
                 Err(_) if !name.exists() => {
                     fs::rename(&file, &name)?;
-                    return Ok(Self { file, name, linked: false });
+                    return Ok(Self {
+                        file,
+                        name,
+                        linked: false,
+                    });
                 }
                 Err(_) => {}
             }
@@ -141,7 +174,11 @@ impl Earlier {
     /// The file has its first name only, as before.
     fn undo(&self) {
         // What fails here leaves the file under its second name.
-        let _ = if self.linked { fs::remove_file(&self.name) } else { fs::rename(&self.name, &self.file) };
+        let _ = if self.linked {
+            fs::remove_file(&self.name)
+        } else {
+            fs::rename(&self.name, &self.file)
+        };
     }
 }
 
@@ -156,22 +193,30 @@ pub fn numbered(path: &Path, number: u64) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// Whether `path` is a name of standard output. Opened by itself, it would be written over by what is printed.
+/// Whether `path` is a name of standard output. Opened by itself, it would be written over by what
+/// is printed.
 pub fn is_stdout(path: &Path) -> bool {
-    ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].iter().any(|name| path == Path::new(name))
+    ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"]
+        .iter()
+        .any(|name| path == Path::new(name))
 }
 
-/// Writes what `make` gives to the file at `path`, or to standard output where that is none or a name of it; `make` is
-/// told which file it is. Tells whether it was a file. A report, a journal or another tool's table that is there is kept,
-/// as it cannot be made again; everything else can.
-pub fn put(path: Option<&Path>, make: impl FnOnce(Option<&Path>) -> Result<Vec<u8>>) -> Result<bool> {
+/// Writes what `make` gives to the file at `path`, or to standard output where that is none or a
+/// name of it; `make` is told which file it is. Tells whether it was a file. A report, a journal or
+/// another tool's table that is there is kept, as it cannot be made again; everything else can.
+pub fn put(
+    path: Option<&Path>,
+    make: impl FnOnce(Option<&Path>) -> Result<Vec<u8>>,
+) -> Result<bool> {
     let Some(path) = path.filter(|path| !is_stdout(path)) else {
         return to_stdout(&make(None)?).map(|()| false);
     };
     let target = Target::open(path)?;
     let bytes = make(Some(path))?;
     let differs = |path: &Path| fs::read(path).map_or(true, |there| there != bytes);
-    target.write(&bytes, |path| read_saved(path).is_ok() && differs(path)).map(|()| true)
+    target
+        .write(&bytes, |path| read_saved(path).is_ok() && differs(path))
+        .map(|()| true)
 }
 
 /// Refuses a folder.
@@ -189,7 +234,11 @@ pub fn check_no_folder(path: &Path) -> Result<()> {
 /// Finds out whether a file can be written at `path`.
 pub fn check_writable(path: &Path) -> Result<()> {
     match fs::metadata(path) {
-        Ok(_) => File::options().append(true).open(path).map(drop).map_err(|e| refused(path, &e)),
+        Ok(_) => File::options()
+            .append(true)
+            .open(path)
+            .map(drop)
+            .map_err(|e| refused(path, &e)),
         // The file itself must not appear before there is something to put into it.
         Err(_) => {
             let mut name = path.file_name().unwrap_or_default().to_os_string();
@@ -211,8 +260,11 @@ fn refused(path: &Path, error: &io::Error) -> Error {
 
 /// The result could be made but not saved.
 fn cannot_write(path: &Path, error: &io::Error) -> Error {
-    let (path, why) = (path.display(), reason(error));
-    Error::failure(format!("cannot save the result: '{path}': {why}; type -o with a place that has room for it"))
+    let path = path.display();
+    let why = reason(error);
+    Error::failure(format!(
+        "cannot save the result: '{path}': {why}; type -o with a place that has room for it"
+    ))
 }
 
 /// What the system says, without the number that it has for it.
@@ -238,7 +290,10 @@ mod tests {
             target.write(text.as_bytes(), |_| true).unwrap();
         }
         let text = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
-        assert_eq!(["r.json", "r.1.json", "r.2.json"].map(text), ["three", "one", "two"]);
+        assert_eq!(
+            ["r.json", "r.1.json", "r.2.json"].map(text),
+            ["three", "one", "two"]
+        );
         target.write(b"four", |_| false).unwrap();
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3);
         assert_eq!(numbered(Path::new("a/report"), 3), Path::new("a/report.3"));
@@ -249,7 +304,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("r.json");
         fs::write(&path, "").unwrap();
-        Target::open(&path).unwrap().write(b"one", |_| true).unwrap();
+        Target::open(&path)
+            .unwrap()
+            .write(b"one", |_| true)
+            .unwrap();
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 

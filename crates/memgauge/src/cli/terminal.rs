@@ -3,12 +3,14 @@
 use std::io::Write;
 use units::error::{Error, Result};
 
-/// Writes `bytes` to standard output and flushes them, so that a full disk is noticed. A reader that went away is no
-/// error: it has what it wanted.
+/// Writes `bytes` to standard output and flushes them, so that a full disk is noticed. A reader
+/// that went away is no error: it has what it wanted.
 pub fn to_stdout(bytes: &[u8]) -> Result<()> {
     let mut out = std::io::stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {
-        Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Err(Error::io("cannot write to standard output", &e)),
+        Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(Error::io("cannot write to standard output", &e))
+        }
         _ => Ok(()),
     }
 }

@@ -19,7 +19,11 @@ pub(super) struct Cost {
 impl Cost {
     /// Asks `machine`, where fresh memory becomes usable at the rate `fault`.
     pub fn new(machine: &dyn Machine, fault: BytesPerSecond) -> Self {
-        Self { fault, steps: machine.costs(), before: Nanos::ZERO }
+        Self {
+            fault,
+            steps: machine.costs(),
+            before: Nanos::ZERO,
+        }
     }
 }
 
@@ -32,7 +36,10 @@ pub(super) fn estimate(
     cost: Cost,
 ) -> Nanos {
     cost.before.max(cost.steps.session)
-        + phases.iter().map(|phase| phase_time(points, phase, request, sampling, cost)).sum()
+        + phases
+            .iter()
+            .map(|phase| phase_time(points, phase, request, sampling, cost))
+            .sum()
 }
 
 /// Expected time of a phase.
@@ -47,10 +54,16 @@ pub(super) fn phase_time(
     let mapping = Nanos::from_secs(phase.memory.total().0 as f64 / cost.fault.0) * allocations;
     let mut built: BTreeSet<ChaseWork> = BTreeSet::new();
     let one = |point: &PlannedPoint| {
-        let Ok(work) = &point.work else { return Nanos::ZERO };
+        let Ok(work) = &point.work else {
+            return Nanos::ZERO;
+        };
         // Points that walk on the same chain build it once.
         let chains = work.chase().map(ChaseWork::chains).unwrap_or_default();
-        let is_new = chains.into_iter().filter(|chain| built.insert(chain.clone())).count() > 0;
+        let is_new = chains
+            .into_iter()
+            .filter(|chain| built.insert(chain.clone()))
+            .count()
+            > 0;
         let sampling = request.sampling_of(point, sampling);
         let point = TimedPoint {
             work,
@@ -71,5 +84,7 @@ pub(super) fn phase_time(
     };
     let planned = || phase.points.iter().map(|&index| &points[index]);
     let works = planned().filter_map(|point| -> Option<&Work> { point.work.as_ref().ok() });
-    mapping + expected_fill(works, allocations, f64::from(sampling.rounds), &cost.steps) + planned().map(one).sum()
+    mapping
+        + expected_fill(works, allocations, f64::from(sampling.rounds), &cost.steps)
+        + planned().map(one).sum()
 }

@@ -20,8 +20,16 @@ impl<'a> Layout<'a> {
     pub fn new(facts: &'a HostFacts, points: &[PlannedPoint]) -> Self {
         Self {
             facts,
-            usable: facts.memory.usable.get().copied().unwrap_or(Bytes(u64::MAX)),
-            alone: points.iter().map(|p| MemoryPlan::of(p.work.as_ref().ok(), facts, false)).collect(),
+            usable: facts
+                .memory
+                .usable
+                .get()
+                .copied()
+                .unwrap_or(Bytes(u64::MAX)),
+            alone: points
+                .iter()
+                .map(|p| MemoryPlan::of(p.work.as_ref().ok(), facts, false))
+                .collect(),
         }
     }
 
@@ -30,17 +38,24 @@ impl<'a> Layout<'a> {
         self.alone[index].fits(self.facts)
     }
 
-    /// All points of a repeat share memory where that fits, else those of each kind of work and pages, else as many
-    /// as fit; those whose chains are rebuilt are apart from the others, and so is each stage of stand-ins. First comes
-    /// what sizes the memory of the rest. The points `left_out` are in no phase.
+    /// All points of a repeat share memory where that fits, else those of each kind of work and
+    /// pages, else as many as fit; those whose chains are rebuilt are apart from the others, and so
+    /// is each stage of stand-ins. First comes what sizes the memory of the rest. The points
+    /// `left_out` are in no phase.
     pub fn phases(&self, points: &[PlannedPoint], left_out: &BTreeSet<usize>) -> Vec<Phase> {
-        let mut wanted: Vec<usize> =
-            (0..points.len()).filter(|i| points[*i].work.is_ok() && !left_out.contains(i)).collect();
+        let mut wanted: Vec<usize> = (0..points.len())
+            .filter(|i| points[*i].work.is_ok() && !left_out.contains(i))
+            .collect();
         wanted.sort_by_key(|&i| !points[i].sizes_memory);
         let mut phases = Vec::new();
         let alike = |i: usize| {
             let point = &points[i];
-            (point.coordinates.get("repeat"), point.rebuilt, point.stage, point.sizes_memory)
+            (
+                point.coordinates.get("repeat"),
+                point.rebuilt,
+                point.stage,
+                point.sizes_memory,
+            )
         };
         let repeats = by_key(&wanted, alike);
         for repeat in repeats {
@@ -50,13 +65,23 @@ impl<'a> Layout<'a> {
                 phases.push(whole);
                 continue;
             }
-            let kind = |i: usize| points[i].work.as_ref().ok().map(|w| (matches!(w, Work::Chase(_)), w.pages()));
+            let kind = |i: usize| {
+                points[i]
+                    .work
+                    .as_ref()
+                    .ok()
+                    .map(|w| (matches!(w, Work::Chase(_)), w.pages()))
+            };
             for part in by_key(&repeat, kind) {
                 let own = self.phase(points, part.clone(), rebuilt);
                 if own.memory.fits(self.facts) {
                     phases.push(own);
                 } else {
-                    phases.extend(self.pack(&part).into_iter().map(|group| self.phase(points, group, true)));
+                    phases.extend(
+                        self.pack(&part)
+                            .into_iter()
+                            .map(|group| self.phase(points, group, true)),
+                    );
                 }
             }
         }
@@ -67,7 +92,13 @@ impl<'a> Layout<'a> {
         let works = members.iter().filter_map(|&i| points[i].work.as_ref().ok());
         let memory = MemoryPlan::of(works, self.facts, chains_share);
         let beside = memory.twice().fits(self.facts);
-        Phase { memory, points: members, chains_share, beside, estimate: Nanos::ZERO }
+        Phase {
+            memory,
+            points: members,
+            chains_share,
+            beside,
+            estimate: Nanos::ZERO,
+        }
     }
 
     /// Groups of neighbours, each as large as fits when all of it uses the same memory.

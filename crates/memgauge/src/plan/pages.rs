@@ -8,8 +8,8 @@ use report::{Coordinate, HostFacts};
 /// The kinds of pages that stand behind `best`, the first one first.
 const BEST: [PageMode; 3] = [PageMode::Huge, PageMode::Transparent, PageMode::Base];
 
-/// `draft` in pages that this machine has: `best` becomes the first kind that there is for its working set, and a work whose
-/// reserved pages are not there is given up with the reason.
+/// `draft` in pages that this machine has: `best` becomes the first kind that there is for its
+/// working set, and a work whose reserved pages are not there is given up with the reason.
 pub(super) fn settled(mut draft: Draft, facts: &HostFacts) -> Draft {
     let Ok(work) = &draft.work else { return draft };
     if work.pages() == Some(PageMode::Best) {
@@ -26,10 +26,15 @@ pub(super) fn settled(mut draft: Draft, facts: &HostFacts) -> Draft {
 /// The first kind of pages that the machine has for `work`.
 fn best(work: &Work, facts: &HostFacts) -> PageMode {
     let has = |pages: &PageMode| match pages {
-        PageMode::Transparent => facts.pages.thp_mode.get().is_none_or(|mode| mode != "never"),
+        PageMode::Transparent => facts
+            .pages
+            .thp_mode
+            .get()
+            .is_none_or(|mode| mode != "never"),
         // A pool that the system does not tell of is no pool.
         PageMode::Huge => {
-            facts.pages.huge_pools.get().is_some() && lacking_pages(&work.in_pages(*pages), facts).is_none()
+            facts.pages.huge_pools.get().is_some()
+                && lacking_pages(&work.in_pages(*pages), facts).is_none()
         }
         _ => true,
     };

@@ -9,7 +9,8 @@ pub(super) fn sentence(kind: &str, text: String) -> Finding {
     Finding::note(kind, text)
 }
 
-/// What the run was planned by although the system hides it (/proc or /sys masked): each with what was taken instead.
+/// What the run was planned by although the system hides it (/proc or /sys masked): each with what
+/// was taken instead.
 fn fallbacks(facts: &HostFacts) -> impl Iterator<Item = Finding> {
     let taken = [
         ("CPUs", &facts.topology.cpus_source),
@@ -17,24 +18,40 @@ fn fallbacks(facts: &HostFacts) -> impl Iterator<Item = Finding> {
         ("memory", &facts.memory.total.source),
     ];
     // How `host` words a source that stands in for the usual one.
-    let instead = |source: &str| source.contains("nothing usable") || source.contains("does not tell");
+    let instead =
+        |source: &str| source.contains("nothing usable") || source.contains("does not tell");
     let told = taken.into_iter().filter(move |(_, source)| instead(source));
-    told.map(|(what, source)| sentence("fallback", format!("The system does not tell all about its {what}: {source}.")))
+    told.map(|(what, source)| {
+        sentence(
+            "fallback",
+            format!("The system does not tell all about its {what}: {source}."),
+        )
+    })
 }
 
 /// That a quota of CPU time is less than what `cpus` have.
 fn too_little_time(facts: &HostFacts, cpus: &[u32]) -> Option<String> {
     let quota = &facts.system.cpu_quota;
-    let allowed = quota.get().filter(|&&allowed| allowed < cpus.len() as f64)?;
-    let told = format!("The control group allows {allowed:.1} cpus' worth of time ({})", quota.source);
-    let whole = cpus.iter().copied().take(allowed.floor() as usize).collect::<Vec<u32>>();
+    let allowed = quota
+        .get()
+        .filter(|&&allowed| allowed < cpus.len() as f64)?;
+    let told = format!(
+        "The control group allows {allowed:.1} cpus' worth of time ({})",
+        quota.source
+    );
+    let whole = cpus
+        .iter()
+        .copied()
+        .take(allowed.floor() as usize)
+        .collect::<Vec<u32>>();
     Some(match whole.len() {
         0 => format!(
-            "{told}: even one thread is stopped for a part of the time, which no number here allows for; raise the quota."
+            "{told}: even one thread is stopped for a part of the time, which no number here \
+             allows for; raise the quota."
         ),
         n => format!(
-            "{told}: with more than {} at once, threads are stopped for a part of the time, and the points say so; \
-             type --cpus {} or raise the quota.",
+            "{told}: with more than {} at once, threads are stopped for a part of the time, and \
+             the points say so; type --cpus {} or raise the quota.",
             counted(n, "thread"),
             CpuList(whole)
         ),
@@ -46,25 +63,32 @@ pub(super) fn environment(facts: &HostFacts, cpus: &[u32]) -> Vec<Finding> {
     let mut findings: Vec<Finding> = fallbacks(facts).collect();
     if let Some(name) = facts.system.emulation.get().filter(|name| *name != "none") {
         let text = format!(
-            "The instructions are emulated by {name}: all figures are those of the emulator, and say nothing about a processor \
-             that executes them itself."
+            "The instructions are emulated by {name}: all figures are those of the emulator, and \
+             say nothing about a processor that executes them itself."
         );
         findings.push(sentence("emulated", text));
     }
     if facts.system.pinning.get() == Some(&false) {
         let text =
-            "This system lets nobody choose the CPU of a thread: threads may wander, and CPU numbers are those asked \
-                    for, not those used."
+            "This system lets nobody choose the CPU of a thread: threads may wander, and CPU \
+             numbers are those asked for, not those used."
                 .to_owned();
         findings.push(sentence("not-pinned", text));
     }
     findings.extend(too_little_time(facts, cpus).map(|text| sentence("cpu-quota", text)));
-    if facts.pages.thp_mode.get().is_some_and(|mode| mode == "never") {
-        let text = "Transparent huge pages are off: figures for large sizes include page walks.".to_owned();
+    if facts
+        .pages
+        .thp_mode
+        .get()
+        .is_some_and(|mode| mode == "never")
+    {
+        let text = "Transparent huge pages are off: figures for large sizes include page walks."
+            .to_owned();
         findings.push(sentence("no-huge-pages", text));
     }
     if let Some(&load) = facts.environment.load.get().filter(|&&load| load > 1.0) {
-        let text = format!("The load average was {load:.1} at the start: others use this machine too.");
+        let text =
+            format!("The load average was {load:.1} at the start: others use this machine too.");
         findings.push(sentence("load", text));
     }
     findings
@@ -75,9 +99,17 @@ pub(super) fn shapes(datasets: &[Dataset]) -> Vec<Finding> {
     let told = [
         (Cause::Drift, "drift", "drifted while they were measured"),
         (Cause::Bimodal, "bimodal", "have values of two kinds"),
-        (Cause::Placement, "placement", "depend on where their memory lies"),
+        (
+            Cause::Placement,
+            "placement",
+            "depend on where their memory lies",
+        ),
     ];
-    let points = || headline(datasets).flat_map(|d| &d.points).filter_map(|p| p.outcome.measured());
+    let points = || {
+        headline(datasets)
+            .flat_map(|d| &d.points)
+            .filter_map(|p| p.outcome.measured())
+    };
     let all = points().count();
     let one = |(cause, kind, what): (Cause, &str, &str)| {
         let reasons: Vec<&str> = points()
@@ -86,7 +118,13 @@ pub(super) fn shapes(datasets: &[Dataset]) -> Vec<Finding> {
             .collect();
         let first = *reasons.first()?;
         let count = reasons.len();
-        let mut finding = sentence(kind, format!("Of {} {count} {what} (the first: {first}).", counted(all, "point")));
+        let mut finding = sentence(
+            kind,
+            format!(
+                "Of {} {count} {what} (the first: {first}).",
+                counted(all, "point")
+            ),
+        );
         finding.values.insert("points".to_owned(), count as f64);
         Some(finding)
     };
@@ -96,7 +134,12 @@ pub(super) fn shapes(datasets: &[Dataset]) -> Vec<Finding> {
 /// What kept samples out of the headlines, all points together; nothing where hardly any were.
 pub(super) fn interruptions(datasets: &[Dataset]) -> Option<Finding> {
     const WORTH_A_WORD: f64 = 0.05;
-    let points = || datasets.iter().flat_map(|d| &d.points).filter_map(|p| p.outcome.measured());
+    let points = || {
+        datasets
+            .iter()
+            .flat_map(|d| &d.points)
+            .filter_map(|p| p.outcome.measured())
+    };
     let dirty: u64 = points().map(|m| m.evidence.dirty_samples).sum();
     let all = dirty.saturating_add(points().map(|m| m.summary.clean_samples).sum());
     if (dirty as f64) < WORTH_A_WORD * all as f64 || dirty == 0 {
@@ -108,14 +151,22 @@ pub(super) fn interruptions(datasets: &[Dataset]) -> Option<Finding> {
     }
     let mut causes: Vec<(Cause, u64)> = causes.into_iter().collect();
     causes.sort_by_key(|(_, samples)| std::cmp::Reverse(*samples));
-    let told: Vec<String> =
-        causes.iter().map(|(cause, samples)| format!("{samples} {}", cause.disturbance())).collect();
-    let by = if told.is_empty() { String::new() } else { format!(": {}", told.join(", ")) };
+    let told: Vec<String> = causes
+        .iter()
+        .map(|(cause, samples)| format!("{samples} {}", cause.disturbance()))
+        .collect();
+    let by = if told.is_empty() {
+        String::new()
+    } else {
+        format!(": {}", told.join(", "))
+    };
     let mut finding = sentence(
         "interruptions",
         format!("{dirty} of {all} samples were disturbed and are left out of the figures{by}."),
     );
-    finding.values.insert("dirty_samples".to_owned(), dirty as f64);
+    finding
+        .values
+        .insert("dirty_samples".to_owned(), dirty as f64);
     finding.values.insert("samples".to_owned(), all as f64);
     Some(finding)
 }

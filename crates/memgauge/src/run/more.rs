@@ -14,37 +14,55 @@ const ROUNDS_OF_A_LOOK: u32 = 3;
 /// Less time than this is not worth fresh memory.
 const LEAST_REST: Nanos = Nanos(50e6);
 
-/// Rounds of a point at most, as a multiple of those asked for, when others were done before their time. Rounds that
-/// go on until an interval is narrow make it hold a little less often (docs/method/statistics.md).
+/// Rounds of a point at most, as a multiple of those asked for, when others were done before their
+/// time. Rounds that go on until an interval is narrow make it hold a little less often
+/// (docs/method/statistics.md).
 const MOST_ROUNDS: u32 = 3;
 
 impl Run<'_> {
-    /// Uses what precise points left and what the plan set aside: first for points that a few more rounds make solid, then
-    /// for those that may suffer from the pages they got, then for all that are not as precise as asked for.
+    /// Uses what precise points left and what the plan set aside: first for points that a few more
+    /// rounds make solid, then for those that may suffer from the pages they got, then for all that
+    /// are not as precise as asked for.
     pub(super) fn use_what_is_left(&mut self, phase: &Phase) {
         self.go_on(phase, self.deadline, Self::within_reach);
-        // Fresh memory is only what the points of a second look need: the others have theirs at the end of the run.
+        // Fresh memory is only what the points of a second look need: the others have theirs at the
+        // end of the run.
         if !self.look_again(phase) {
             self.go_on(phase, self.deadline, Self::unsettled);
             self.go_on(phase, self.share_end, Self::weak);
         }
     }
 
-    /// Uses what is left of the budget when all phases are done, for points that still have too few rounds or too wide an
-    /// interval: in fresh memory, phase by phase.
+    /// Uses what is left of the budget when all phases are done, for points that still have too few
+    /// rounds or too wide an interval: in fresh memory, phase by phase.
     pub(super) fn use_the_rest_of_the_budget(&mut self) {
-        if self.sampling.most.is_some() || self.sampling.target <= 0.0 || self.machine.interrupted() {
+        if self.sampling.most.is_some() || self.sampling.target <= 0.0 || self.machine.interrupted()
+        {
             return;
         }
         let end = self.started + self.plan.request.budget;
         let phases = std::mem::take(&mut self.past_phases);
         let mut wanting: Vec<(Phase, usize)> = Vec::new();
         for phase in phases {
-            let points: Vec<usize> = phase.points.iter().copied().filter(|&index| self.is_weak(index)).collect();
-            let works = points.iter().filter_map(|&index| self.points[index].work.as_ref().ok());
+            let points: Vec<usize> = phase
+                .points
+                .iter()
+                .copied()
+                .filter(|&index| self.is_weak(index))
+                .collect();
+            let works = points
+                .iter()
+                .filter_map(|&index| self.points[index].work.as_ref().ok());
             let memory = MemoryPlan::of(works, self.machine.facts(), phase.chains_share);
             let count = points.len();
-            wanting.push((Phase { memory, points, ..phase }, count));
+            wanting.push((
+                Phase {
+                    memory,
+                    points,
+                    ..phase
+                },
+                count,
+            ));
         }
         wanting.retain(|(_, count)| *count > 0);
         let mut left: usize = wanting.iter().map(|(_, count)| count).sum();
@@ -55,7 +73,9 @@ impl Run<'_> {
             left -= count;
             let mapping = Nanos::from_secs(phase.memory.total().0 as f64 / self.plan.fault.0);
             // What mapping leaves is to be worth it.
-            if self.machine.interrupted() || (self.share_end - now).0 < 2.0 * mapping.0 + LEAST_REST.0 {
+            if self.machine.interrupted()
+                || (self.share_end - now).0 < 2.0 * mapping.0 + LEAST_REST.0
+            {
                 continue;
             }
             if self.allocate(&phase.memory, false).is_err() {
@@ -74,7 +94,10 @@ impl Run<'_> {
 
     /// Rounds of a point at most.
     fn most_rounds(&self) -> u32 {
-        self.sampling.rounds.max(self.plan.request.sampling.rounds).saturating_mul(MOST_ROUNDS)
+        self.sampling
+            .rounds
+            .max(self.plan.request.sampling.rounds)
+            .saturating_mul(MOST_ROUNDS)
     }
 
     /// Takes further rounds of what `which` says of a phase, round by round, until a time.
@@ -95,58 +118,95 @@ impl Run<'_> {
 
     /// The points of a phase that more rounds can say more of.
     fn unsettled(&self, phase: &Phase) -> Vec<usize> {
-        phase.points.iter().copied().filter(|&index| self.is_unsettled(index)).collect()
+        phase
+            .points
+            .iter()
+            .copied()
+            .filter(|&index| self.is_unsettled(index))
+            .collect()
     }
 
-    /// The points of a phase that are no solid numbers for want of rounds: too few of them, or too wide an interval.
+    /// The points of a phase that are no solid numbers for want of rounds: too few of them, or too
+    /// wide an interval.
     fn weak(&self, phase: &Phase) -> Vec<usize> {
-        phase.points.iter().copied().filter(|&index| self.is_unsettled(index) && self.is_weak(index)).collect()
+        phase
+            .points
+            .iter()
+            .copied()
+            .filter(|&index| self.is_unsettled(index) && self.is_weak(index))
+            .collect()
     }
 
     fn is_weak(&self, index: usize) -> bool {
-        let (point, log) = (&self.points[index], &self.logs[index]);
+        let point = &self.points[index];
+        let log = &self.logs[index];
         let Ok(work) = &point.work else { return false };
         let serves_findings = self.plan.request.experiments[point.experiment].is_auxiliary();
-        if serves_findings || log.is_empty() || log.needs_no_more() || log.rounds() >= self.most_rounds() {
+        if serves_findings
+            || log.is_empty()
+            || log.needs_no_more()
+            || log.rounds() >= self.most_rounds()
+        {
             return false;
         }
         let judged = self.judged(index, log, work);
-        let wants = |m: &Measured| [Cause::Spread, Cause::FewSamples].iter().any(|&cause| m.verdict.names(cause));
+        let wants = |m: &Measured| {
+            [Cause::Spread, Cause::FewSamples]
+                .iter()
+                .any(|&cause| m.verdict.names(cause))
+        };
         judged.measured().is_some_and(wants)
     }
 
-    /// The points of a phase whose intervals are too wide for a solid number and can be made narrow enough, those that
-    /// need the fewest rounds first and as many of them as there is time for.
+    /// The points of a phase whose intervals are too wide for a solid number and can be made narrow
+    /// enough, those that need the fewest rounds first and as many of them as there is time for.
     fn within_reach(&self, phase: &Phase) -> Vec<usize> {
         let missing = |index: usize| Some((self.missing_rounds(index)?, index));
-        let mut points: Vec<(u32, usize)> = self.unsettled(phase).into_iter().filter_map(missing).collect();
+        let mut points: Vec<(u32, usize)> = self
+            .unsettled(phase)
+            .into_iter()
+            .filter_map(missing)
+            .collect();
         points.sort_unstable();
         let now = self.machine.now();
-        let (left, each) = (self.deadline - now, (now - self.started) / self.turns.0.max(1) as f64);
+        let left = self.deadline - now;
+        let each = (now - self.started) / self.turns.0.max(1) as f64;
         let mut needed = Nanos::ZERO;
         let fits = |&(rounds, _): &(u32, usize)| {
             needed += each * f64::from(rounds);
             needed <= left
         };
-        points.into_iter().take_while(fits).map(|(_, index)| index).collect()
+        points
+            .into_iter()
+            .take_while(fits)
+            .map(|(_, index)| index)
+            .collect()
     }
 
-    /// Further rounds after which the interval of a point should be narrow enough, as its width falls with the square root of their
-    /// number; `None` where it is already, or would take more than a point can have.
+    /// Further rounds after which the interval of a point should be narrow enough, as its width
+    /// falls with the square root of their number; `None` where it is already, or would take more
+    /// than a point can have.
     fn missing_rounds(&self, index: usize) -> Option<u32> {
-        let (log, work) = (&self.logs[index], self.points[index].work.as_ref().ok()?);
-        let spread = log.relative_spread(work).filter(|&spread| spread > SPREAD)?;
+        let log = &self.logs[index];
+        let work = self.points[index].work.as_ref().ok()?;
+        let spread = log
+            .relative_spread(work)
+            .filter(|&spread| spread > SPREAD)?;
         let needed = f64::from(log.rounds()) * (spread / SPREAD).powi(2);
         let most = f64::from(self.most_rounds());
         (needed <= most).then(|| (needed.ceil() as u32).saturating_sub(log.rounds()).max(1))
     }
 
-    /// Takes further rounds, in fresh allocations, of points that came out badly where it can matter which pages they
-    /// got, while there is time: allocations then differ. Whether it mapped fresh memory.
+    /// Takes further rounds, in fresh allocations, of points that came out badly where it can
+    /// matter which pages they got, while there is time: allocations then differ. Whether it mapped
+    /// fresh memory.
     fn look_again(&mut self, phase: &Phase) -> bool {
         for look in 0..SECOND_LOOKS {
             let points = self.suspects(phase);
-            let works: Vec<&Work> = points.iter().filter_map(|&i| self.points[i].work.as_ref().ok()).collect();
+            let works: Vec<&Work> = points
+                .iter()
+                .filter_map(|&i| self.points[i].work.as_ref().ok())
+                .collect();
             let memory = MemoryPlan::of(works.iter().copied(), self.machine.facts(), false);
             let mapping = Nanos::from_secs(memory.total().0 as f64 / self.plan.fault.0);
             let late = self.machine.now() + mapping > self.deadline;
@@ -172,25 +232,39 @@ impl Run<'_> {
         !self.outcomes.contains_key(&index) && !log.is_empty() && !log.needs_no_more()
     }
 
-    /// The points of a phase that a second look may help: badly known, and in pages of which the system chose the
-    /// places one by one (small ones, or a mixture) in a working set that caches indexed by address could hold.
+    /// The points of a phase that a second look may help: badly known, and in pages of which the
+    /// system chose the places one by one (small ones, or a mixture) in a working set that caches
+    /// indexed by address could hold.
     fn suspects(&self, phase: &Phase) -> Vec<usize> {
         let placed = |m: &Measured| {
             let pages = &m.evidence.pages;
             let small = pages.granted_bytes == Some(self.machine.facts().pages.base.0);
-            let mixed = pages.granted_share.is_some_and(|share| share > 0.0 && share < 1.0);
-            let held = m.evidence.working_set_bytes.is_some_and(|bytes| bytes <= self.last_level);
+            let mixed = pages
+                .granted_share
+                .is_some_and(|share| share > 0.0 && share < 1.0);
+            let held = m
+                .evidence
+                .working_set_bytes
+                .is_some_and(|bytes| bytes <= self.last_level);
             (small && held) || mixed
         };
         let weak = |&index: &usize| {
-            let Ok(work) = &self.points[index].work else { return false };
+            let Ok(work) = &self.points[index].work else {
+                return false;
+            };
             let outcome = self.judged(index, &self.logs[index], work);
             let bad = |m: &&Measured| {
-                [Cause::Spread, Cause::Bimodal, Cause::Placement].iter().any(|&cause| m.verdict.names(cause))
+                [Cause::Spread, Cause::Bimodal, Cause::Placement]
+                    .iter()
+                    .any(|&cause| m.verdict.names(cause))
             };
             work.pages().is_some() && outcome.measured().filter(bad).is_some_and(placed)
         };
-        let unsettled = phase.points.iter().copied().filter(|&i| !phase.chains_share && self.is_unsettled(i));
+        let unsettled = phase
+            .points
+            .iter()
+            .copied()
+            .filter(|&i| !phase.chains_share && self.is_unsettled(i));
         unsettled.filter(weak).collect()
     }
 }

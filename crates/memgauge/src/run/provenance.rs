@@ -6,9 +6,15 @@ use engine::{Machine, Work};
 use report::{KernelUsed, Provenance, Tool};
 
 /// The kernels of `works`, each once.
-pub(super) fn used_kernels<'a>(machine: &dyn Machine, works: impl Iterator<Item = &'a Work>) -> Vec<KernelUsed> {
+pub(super) fn used_kernels<'a>(
+    machine: &dyn Machine,
+    works: impl Iterator<Item = &'a Work>,
+) -> Vec<KernelUsed> {
     let mut kernels: Vec<KernelUsed> = Vec::new();
-    for kernel in works.flat_map(Work::parts).filter_map(|work| machine.kernel(&work).ok()) {
+    for kernel in works
+        .flat_map(Work::parts)
+        .filter_map(|work| machine.kernel(&work).ok())
+    {
         if !kernels.contains(&kernel) {
             kernels.push(kernel);
         }
@@ -25,13 +31,21 @@ pub(super) fn with_past(used: Vec<KernelUsed>, past: Option<&Past>) -> Vec<Kerne
 }
 
 /// What the report of `plan` says about its making, as far as it is known before.
-pub(super) fn provenance(plan: &Plan, machine: &dyn Machine, invocation: &Invocation) -> Provenance {
+pub(super) fn provenance(
+    plan: &Plan,
+    machine: &dyn Machine,
+    invocation: &Invocation,
+) -> Provenance {
     let works = plan.points.iter().filter_map(|p| p.work.as_ref().ok());
     let kernels = with_past(used_kernels(machine, works), invocation.past.as_ref());
     let now = machine.wall_clock();
     let (started, resumed) = match invocation.past.clone() {
         None => (now.clone(), Vec::new()),
-        Some(Past { started, mut resumed, .. }) => {
+        Some(Past {
+            started,
+            mut resumed,
+            ..
+        }) => {
             resumed.push(now.clone());
             (started, resumed)
         }

@@ -2,7 +2,8 @@
 
 use crate::helper::{cpus, folder, typed};
 
-/// Requests that are refused with an option and its value to type. `{cpus+1}` stands for one more than there are.
+/// Requests that are refused with an option and its value to type. `{cpus+1}` stands for one more
+/// than there are.
 const REFUSED: &[&str] = &[
     "run --max-points 3",
     "run --profile full --max-points 20",
@@ -57,7 +58,10 @@ const REFUSED: &[&str] = &[
 fn advised(refusal: &str) -> Option<(String, String)> {
     let words: Vec<&str> = refusal.split("type ").nth(1)?.split_whitespace().collect();
     let at = words.iter().position(|word| word.starts_with("--"))?;
-    Some((words[at].to_owned(), words.get(at + 1)?.trim_end_matches([';', ',']).to_owned()))
+    Some((
+        words[at].to_owned(),
+        words.get(at + 1)?.trim_end_matches([';', ',']).to_owned(),
+    ))
 }
 
 /// `words` with `option` set to `value`.
@@ -75,14 +79,21 @@ fn what_a_refusal_advises_to_type_works() {
     let folder = folder();
     let mut useless = Vec::new();
     for request in REFUSED {
-        let request = format!("{} --dry-run", request.replace("{cpus+1}", &(cpus() + 1).to_string()));
+        let request = format!(
+            "{} --dry-run",
+            request.replace("{cpus+1}", &(cpus() + 1).to_string())
+        );
         let refused = typed(&request, folder.path());
         assert_eq!(refused.code, Some(2), "{request}: {refused:?}");
-        let (option, value) = advised(&refused.stderr).unwrap_or_else(|| panic!("{request}: {}", refused.stderr));
+        let (option, value) =
+            advised(&refused.stderr).unwrap_or_else(|| panic!("{request}: {}", refused.stderr));
         let again = with(&request, &option, &value);
         let done = typed(&again, folder.path());
         if done.code != Some(0) {
-            useless.push(format!("{request}: {}then {again}: {}", refused.stderr, done.stderr));
+            useless.push(format!(
+                "{request}: {}then {again}: {}",
+                refused.stderr, done.stderr
+            ));
         }
     }
     assert!(useless.is_empty(), "{}", useless.join("\n"));
@@ -94,25 +105,59 @@ fn a_plan_is_the_same_as_text_and_as_data() {
     let words = "latency --sizes 4KiB,32KiB --pages 4k --samples 20 --seed 3 --dry-run";
     let text = typed(words, folder.path()).stdout;
     let json = typed(&format!("{words} --format json"), folder.path()).stdout;
-    let plan: serde_json::Value = serde_json::from_str(&json).unwrap_or_else(|error| panic!("{error}: {json}"));
-    assert_eq!((&plan["plan_version"], &plan["profile"], &plan["seed"]), (&1.into(), &"latency".into(), &"3".into()));
-    assert!(text.contains(&format!("plan: {} points", plan["point_count"])), "{text}");
+    let plan: serde_json::Value =
+        serde_json::from_str(&json).unwrap_or_else(|error| panic!("{error}: {json}"));
+    assert_eq!(
+        (&plan["plan_version"], &plan["profile"], &plan["seed"]),
+        (&1.into(), &"latency".into(), &"3".into())
+    );
+    assert!(
+        text.contains(&format!("plan: {} points", plan["point_count"])),
+        "{text}"
+    );
     assert_eq!(plan["points"].as_array().map(Vec::len), Some(2));
     for point in plan["points"].as_array().unwrap() {
-        assert_eq!((&point["status"], &point["reason"]), (&"planned".into(), &serde_json::Value::Null));
+        assert_eq!(
+            (&point["status"], &point["reason"]),
+            (&"planned".into(), &serde_json::Value::Null)
+        );
         let sampling = &point["sampling"];
-        let samples = sampling["rounds"].as_u64().unwrap() * sampling["samples_per_round"].as_u64().unwrap();
+        let samples =
+            sampling["rounds"].as_u64().unwrap() * sampling["samples_per_round"].as_u64().unwrap();
         assert_eq!(samples, 20, "{point}");
-        assert!(text.contains(&format!("size_bytes={}", point["coordinates"]["size_bytes"])), "{text}");
+        assert!(
+            text.contains(&format!(
+                "size_bytes={}",
+                point["coordinates"]["size_bytes"]
+            )),
+            "{text}"
+        );
     }
     let lines = typed(&format!("{words} --format jsonl"), folder.path()).stdout;
-    let lines: Vec<serde_json::Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_eq!((lines.len(), &lines[1], &lines[2]), (3, &plan["points"][0], &plan["points"][1]));
+    let lines: Vec<serde_json::Value> = lines
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(
+        (lines.len(), &lines[1], &lines[2]),
+        (3, &plan["points"][0], &plan["points"][1])
+    );
     assert_eq!(lines[0]["cpus"], plan["cpus"]);
     // What is not measured says why.
-    let json = typed("latency --sizes 64 --chains 4 --dry-run --format json", folder.path()).stdout;
+    let json = typed(
+        "latency --sizes 64 --chains 4 --dry-run --format json",
+        folder.path(),
+    )
+    .stdout;
     let plan: serde_json::Value = serde_json::from_str(&json).unwrap();
-    assert!(plan["points"][0]["status"] == "unsupported" && plan["points"][0]["reason"].is_string(), "{plan}");
+    assert!(
+        plan["points"][0]["status"] == "unsupported" && plan["points"][0]["reason"].is_string(),
+        "{plan}"
+    );
     // Other formats are those of the report.
-    assert!(typed(&format!("{words} --format csv"), folder.path()).stdout.contains("result: csv"));
+    assert!(
+        typed(&format!("{words} --format csv"), folder.path())
+            .stdout
+            .contains("result: csv")
+    );
 }

@@ -1,6 +1,8 @@
 //! What ARCHITECTURE.md promises about the source and Cargo cannot hold: what has one home.
 
-use crate::source::{self, SourceFile, Token, begins, group_end, paths_from, tokens, tokens_of_program};
+use crate::source::{
+    self, SourceFile, Token, begins, group_end, paths_from, tokens, tokens_of_program,
+};
 
 /// The crates that may hold unsafe code; all others forbid it in their first line of code.
 const UNSAFE_CRATES: &[&str] = &["host", "kernels"];
@@ -20,32 +22,45 @@ fn is_test_file(path: &str) -> bool {
 /// Places where `code` has these words in a row.
 fn occurrences(code: &[Token], words: &[&str]) -> Complaints {
     let hits = (0..code.len()).filter(|at| begins(&code[*at..], words));
-    hits.map(|at| (code[at].line, format!("`{}`", words.concat()))).collect()
+    hits.map(|at| (code[at].line, format!("`{}`", words.concat())))
+        .collect()
 }
 
-/// Conditions on the operating system: `cfg(unix)`, `cfg!(windows)`, `cfg_attr(target_os = "linux", ...)`.
+/// Conditions on the operating system: `cfg(unix)`, `cfg!(windows)`, `cfg_attr(target_os = "linux",
+/// ...)`.
 fn system_conditions(code: &[Token]) -> Complaints {
     let systems = ["target_os", "target_family", "unix", "windows"];
     let mut complaints = Complaints::new();
     for at in 0..code.len() {
-        let open = if begins(&code[at + 1..], &["!"]) { at + 2 } else { at + 1 };
-        if !["cfg", "cfg_attr"].contains(&code[at].text.as_str()) || !begins(&code[open.min(code.len())..], &["("]) {
+        let open = if begins(&code[at + 1..], &["!"]) {
+            at + 2
+        } else {
+            at + 1
+        };
+        if !["cfg", "cfg_attr"].contains(&code[at].text.as_str())
+            || !begins(&code[open.min(code.len())..], &["("])
+        {
             continue;
         }
         let condition = &code[open..group_end(code, open)];
-        for word in condition.iter().filter(|word| systems.contains(&word.text.as_str())) {
+        for word in condition
+            .iter()
+            .filter(|word| systems.contains(&word.text.as_str()))
+        {
             complaints.push((word.line, format!("a condition on `{}`", word.text)));
         }
     }
     complaints
 }
 
-/// Uses of the environment; the constants of `std::env::consts` are known when the program is built.
+/// Uses of the environment; the constants of `std::env::consts` are known when the program is
+/// built.
 fn environment_uses(code: &[Token]) -> Complaints {
     let mut complaints = Complaints::new();
     for at in (0..code.len()).filter(|at| begins(&code[*at..], &["std", "::"])) {
         for path in paths_from(code, at) {
-            if path.get(1).is_some_and(|p| p == "env") && path.get(2).is_none_or(|p| p != "consts") {
+            if path.get(1).is_some_and(|p| p == "env") && path.get(2).is_none_or(|p| p != "consts")
+            {
                 complaints.push((code[at].line, format!("`{}`", path.join("::"))));
             }
         }
@@ -64,26 +79,44 @@ fn effects(code: &[Token]) -> Complaints {
 
 /// Statics that change: `static mut`, and those whose type can be changed from inside.
 fn mutable_statics(code: &[Token]) -> Complaints {
-    let changing = |name: &str| name.starts_with("Atomic") || ["Mutex", "RwLock", "RefCell", "Cell"].contains(&name);
+    let changing = |name: &str| {
+        name.starts_with("Atomic") || ["Mutex", "RwLock", "RefCell", "Cell"].contains(&name)
+    };
     let mut complaints = occurrences(code, &["static", "mut"]);
     for at in (0..code.len()).filter(|at| code[*at].text == "static") {
-        let kind = code[at..].iter().take_while(|t| !["=", ";", ")", ">", "{"].contains(&t.text.as_str()));
+        let kind = code[at..]
+            .iter()
+            .take_while(|t| !["=", ";", ")", ">", "{"].contains(&t.text.as_str()));
         if let Some(word) = kind.into_iter().find(|t| changing(&t.text)) {
-            complaints.push((code[at].line, format!("a static that can change: `{}`", word.text)));
+            complaints.push((
+                code[at].line,
+                format!("a static that can change: `{}`", word.text),
+            ));
         }
     }
     complaints
 }
 
-/// Work left undone: empty bodies, and tests that nobody runs. An ignored test is one that another test starts in a
-/// process of its own (`child_...`), or one that writes the files others compare with (`renew_...`).
+/// Work left undone: empty bodies, and tests that nobody runs. An ignored test is one that another
+/// test starts in a process of its own (`child_...`), or one that writes the files others compare
+/// with (`renew_...`).
 fn loose_ends(code: &[Token]) -> Complaints {
     let mut complaints = occurrences(code, &["todo", "!"]);
     complaints.extend(occurrences(code, &["unimplemented", "!"]));
     for at in (0..code.len()).filter(|at| begins(&code[*at..], &["#", "[", "ignore"])) {
-        let name = code[at..].iter().skip_while(|t| t.text != "fn").nth(1).map_or("", |t| t.text.as_str());
-        if !["child_", "renew_"].iter().any(|role| name.starts_with(role)) {
-            complaints.push((code[at].line, format!("an ignored test that nothing runs: `{name}`")));
+        let name = code[at..]
+            .iter()
+            .skip_while(|t| t.text != "fn")
+            .nth(1)
+            .map_or("", |t| t.text.as_str());
+        if !["child_", "renew_"]
+            .iter()
+            .any(|role| name.starts_with(role))
+        {
+            complaints.push((
+                code[at].line,
+                format!("an ignored test that nothing runs: `{name}`"),
+            ));
         }
     }
     complaints
@@ -94,24 +127,40 @@ fn forbids_unsafe(code: &[Token]) -> bool {
     (0..code.len()).any(|at| begins(&code[at..], &["#", "!", "[", "forbid", "(", "unsafe_code"]))
 }
 
-/// Asks `rule` about every file of `files` and fails with all complaints at once, each with its place.
+/// Asks `rule` about every file of `files` and fails with all complaints at once, each with its
+/// place.
 fn hold(files: &[SourceFile], rule: impl Fn(&SourceFile) -> Complaints) {
     assert!(!files.is_empty(), "no source was found");
     let mut all = Vec::new();
     for file in files {
-        all.extend(rule(file).into_iter().map(|(line, what)| format!("{}:{line}: {what}", file.path)));
+        all.extend(
+            rule(file)
+                .into_iter()
+                .map(|(line, what)| format!("{}:{line}: {what}", file.path)),
+        );
     }
-    assert!(all.is_empty(), "\n{}\n(ARCHITECTURE.md says what belongs where)", all.join("\n"));
+    assert!(
+        all.is_empty(),
+        "\n{}\n(ARCHITECTURE.md says what belongs where)",
+        all.join("\n")
+    );
 }
 
 /// The files of the crates, without integration tests and examples.
 fn sources() -> Vec<SourceFile> {
-    source::files().into_iter().filter(|file| file.path.contains("/src/")).collect()
+    source::files()
+        .into_iter()
+        .filter(|file| file.path.contains("/src/"))
+        .collect()
 }
 
 /// The code of `file` that ends up in the program.
 fn program_code(file: &SourceFile) -> Vec<Token> {
-    if is_test_file(&file.path) { Vec::new() } else { tokens_of_program(&file.text) }
+    if is_test_file(&file.path) {
+        Vec::new()
+    } else {
+        tokens_of_program(&file.text)
+    }
 }
 
 /// Holds `rule` for the program's code outside of `homes`, which are path beginnings.
@@ -153,19 +202,26 @@ fn systems_are_told_apart_in_one_place() {
 
 #[test]
 fn the_clock_has_one_home() {
-    hold_outside(&["crates/host/src/counter.rs", "crates/host/src/os"], |code| {
-        occurrences(code, &["Instant", "::", "now"])
-    });
+    hold_outside(
+        &["crates/host/src/counter.rs", "crates/host/src/os"],
+        |code| occurrences(code, &["Instant", "::", "now"]),
+    );
 }
 
 #[test]
 fn only_the_command_line_reads_the_environment() {
-    hold_outside(&["crates/memgauge/src/cli", "crates/memgauge/src/main.rs"], environment_uses);
+    hold_outside(
+        &["crates/memgauge/src/cli", "crates/memgauge/src/main.rs"],
+        environment_uses,
+    );
 }
 
 #[test]
 fn only_the_command_line_prints_and_exits() {
-    hold_outside(&["crates/memgauge/src/cli", "crates/memgauge/src/main.rs"], effects);
+    hold_outside(
+        &["crates/memgauge/src/cli", "crates/memgauge/src/main.rs"],
+        effects,
+    );
 }
 
 #[test]
@@ -192,38 +248,118 @@ mod rules {
     #[test]
     fn words_with_one_home_are_found() {
         let count = |rule: fn(&[Token]) -> Complaints, text: &str| rule(&tokens(text)).len();
-        assert_eq!(count(effects, "println!(\"a\"); std::process::exit(1); eprint!(\"\")"), 3);
-        assert_eq!(count(effects, "// println!(a)\nlet println = \"eprintln!()\"; writeln!(out)"), 0);
-        assert_eq!(count(environment_uses, "use std::{env, fs}; std::env::var(\"A\"); use std::env::args;"), 3);
-        assert_eq!(count(environment_uses, "std::env::consts::ARCH; env!(\"A\"); let env = 1;"), 0);
         assert_eq!(
-            count(system_conditions, "#[cfg(target_os = \"linux\")] a; cfg!(windows); #[cfg_attr(unix, b)] c"),
+            count(
+                effects,
+                "println!(\"a\"); std::process::exit(1); eprint!(\"\")"
+            ),
             3
         );
         assert_eq!(
-            count(system_conditions, "#[cfg(target_arch = \"x86_64\")] a; use std::os::unix::fs; let cfg = 1; cfg"),
+            count(
+                effects,
+                "// println!(a)\nlet println = \"eprintln!()\"; writeln!(out)"
+            ),
             0
         );
-        assert_eq!(count(mutable_statics, "static mut A: u8 = 0; static B: AtomicU64 = AtomicU64::new(0);"), 2);
-        assert_eq!(count(mutable_statics, "static A: &[u8] = &[]; fn f(x: &'static Mutex<u8>) { }"), 0);
-        assert_eq!(count(loose_ends, "todo!(); unimplemented!(); #[ignore = \"slow\"] fn f() {}"), 3);
-        assert_eq!(count(loose_ends, "// todo!()\n#[must_use] fn ignore() {}"), 0);
-        assert_eq!(count(loose_ends, "#[test] #[ignore = \"alone\"] #[cfg(unix)] fn child_that_dies() {}"), 0);
-        assert_eq!(count(|code| occurrences(code, &["unsafe"]), "unsafe { a }; #[unsafe(naked)] fn f() {}"), 2);
-        assert_eq!(count(|code| occurrences(code, &["unsafe"]), "#![forbid(unsafe_code)] // unsafe\n\"unsafe\""), 0);
-        assert_eq!(count(|code| occurrences(code, &["Instant", "::", "now"]), "std::time::Instant::now()"), 1);
+        assert_eq!(
+            count(
+                environment_uses,
+                "use std::{env, fs}; std::env::var(\"A\"); use std::env::args;"
+            ),
+            3
+        );
+        assert_eq!(
+            count(
+                environment_uses,
+                "std::env::consts::ARCH; env!(\"A\"); let env = 1;"
+            ),
+            0
+        );
+        assert_eq!(
+            count(
+                system_conditions,
+                "#[cfg(target_os = \"linux\")] a; cfg!(windows); #[cfg_attr(unix, b)] c"
+            ),
+            3
+        );
+        assert_eq!(
+            count(
+                system_conditions,
+                "#[cfg(target_arch = \"x86_64\")] a; use std::os::unix::fs; let cfg = 1; cfg"
+            ),
+            0
+        );
+        assert_eq!(
+            count(
+                mutable_statics,
+                "static mut A: u8 = 0; static B: AtomicU64 = AtomicU64::new(0);"
+            ),
+            2
+        );
+        assert_eq!(
+            count(
+                mutable_statics,
+                "static A: &[u8] = &[]; fn f(x: &'static Mutex<u8>) { }"
+            ),
+            0
+        );
+        assert_eq!(
+            count(
+                loose_ends,
+                "todo!(); unimplemented!(); #[ignore = \"slow\"] fn f() {}"
+            ),
+            3
+        );
+        assert_eq!(
+            count(loose_ends, "// todo!()\n#[must_use] fn ignore() {}"),
+            0
+        );
+        assert_eq!(
+            count(
+                loose_ends,
+                "#[test] #[ignore = \"alone\"] #[cfg(unix)] fn child_that_dies() {}"
+            ),
+            0
+        );
+        assert_eq!(
+            count(
+                |code| occurrences(code, &["unsafe"]),
+                "unsafe { a }; #[unsafe(naked)] fn f() {}"
+            ),
+            2
+        );
+        assert_eq!(
+            count(
+                |code| occurrences(code, &["unsafe"]),
+                "#![forbid(unsafe_code)] // unsafe\n\"unsafe\""
+            ),
+            0
+        );
+        assert_eq!(
+            count(
+                |code| occurrences(code, &["Instant", "::", "now"]),
+                "std::time::Instant::now()"
+            ),
+            1
+        );
     }
 
     #[test]
     fn a_file_that_forbids_unsafe_code_is_recognised() {
         assert!(forbids_unsafe(&tokens("//! Doc.\n#![forbid(unsafe_code)]")));
-        assert!(!forbids_unsafe(&tokens("//! #![forbid(unsafe_code)]\n#![deny(unsafe_code)]")));
+        assert!(!forbids_unsafe(&tokens(
+            "//! #![forbid(unsafe_code)]\n#![deny(unsafe_code)]"
+        )));
     }
 
     #[test]
     #[should_panic(expected = "src/x.rs:7: bad")]
     fn a_complaint_fails_with_its_place() {
-        let file = SourceFile { path: "src/x.rs".to_owned(), text: String::new() };
+        let file = SourceFile {
+            path: "src/x.rs".to_owned(),
+            text: String::new(),
+        };
         hold(&[file], |_| vec![(7, "bad".to_owned())]);
     }
 }

@@ -1,10 +1,12 @@
-//! Places where programs go wrong, made for real: full disks, closed outputs, one CPU, little memory, no /sys.
+//! Places where programs go wrong, made for real: full disks, closed outputs, one CPU, little
+//! memory, no /sys.
 //!
 //! What a system does not allow (no root, a tool is missing) is skipped, and the reason is printed.
 #![cfg(target_os = "linux")]
 
 use crate::helper::{
-    Finished, LIMIT, PROGRAM, Running, cpus, finish, folder, json, names, program, read, shell, skipped,
+    Finished, LIMIT, PROGRAM, Running, cpus, finish, folder, json, names, program, read, shell,
+    skipped,
 };
 use report::SCHEMA_VERSION;
 use std::fs;
@@ -17,19 +19,28 @@ const SHORT: &str = "bandwidth --ops read,copy --sizes 16KiB --threads 1 --sampl
 fn possible(test: &str, line: &str) -> bool {
     let run = shell(line, folder().path());
     if run.code != Some(0) {
-        skipped(test, &format!("`{line}` does not work here: {}", run.stderr.trim()));
+        skipped(
+            test,
+            &format!("`{line}` does not work here: {}", run.stderr.trim()),
+        );
     }
     run.code == Some(0)
 }
 
 /// Ends with `code`, without a panic, in time.
 fn ends_with(code: i32, run: &Finished) {
-    assert!(run.code == Some(code) && !run.timed_out && !run.panicked(), "{run:?}");
+    assert!(
+        run.code == Some(code) && !run.timed_out && !run.panicked(),
+        "{run:?}"
+    );
 }
 
 /// Ends with a report. A machine that is busy may have no time for all points.
 fn reports(run: &Finished) {
-    assert!(matches!(run.code, Some(0 | 3)) && !run.timed_out && !run.panicked(), "{run:?}");
+    assert!(
+        matches!(run.code, Some(0 | 3)) && !run.timed_out && !run.panicked(),
+        "{run:?}"
+    );
 }
 
 /// Ends with 1 and one line that contains `what`.
@@ -47,16 +58,30 @@ fn is_report(path: &Path) -> serde_json::Value {
 
 #[test]
 fn a_reader_that_goes_away_is_no_error() {
-    let answers = ["list kernels", "list host", "generate man", "generate completions zsh", "--help", "--dry-run"];
+    let answers = [
+        "list kernels",
+        "list host",
+        "generate man",
+        "generate completions zsh",
+        "--help",
+        "--dry-run",
+    ];
     for words in answers.iter().copied().chain([SHORT]) {
         let folder = folder();
-        // The exit code of the program itself, not of `head`; the reader is gone before anything is written.
-        let run = shell(&format!("(sleep 0.1; \"$M\" {words}; echo $? > code) | true"), folder.path());
+        // The exit code of the program itself, not of `head`; the reader is gone before anything is
+        // written.
+        let run = shell(
+            &format!("(sleep 0.1; \"$M\" {words}; echo $? > code) | true"),
+            folder.path(),
+        );
         assert!(run.stderr.is_empty(), "{words}: {run:?}");
         assert_eq!(read(&folder.path().join("code")).trim(), "0", "{words}");
     }
     let folder = folder();
-    let run = shell(&format!("\"$M\" {SHORT} -o r.json | head -n 1"), folder.path());
+    let run = shell(
+        &format!("\"$M\" {SHORT} -o r.json | head -n 1"),
+        folder.path(),
+    );
     ends_with(0, &run);
     assert_eq!((run.stdout.lines().count(), run.stderr.as_str()), (1, ""));
     is_report(&folder.path().join("r.json"));
@@ -69,17 +94,29 @@ fn closed_outputs_are_no_reason_to_panic() {
     ends_with(0, &run);
     is_report(&folder.path().join("r.json"));
     ends_with(2, &shell("\"$M\" bandwidth --ops x 2>&-", folder.path()));
-    ends_with(0, &shell(&format!("\"$M\" {SHORT} -o - 2>&- <&-"), folder.path()));
+    ends_with(
+        0,
+        &shell(&format!("\"$M\" {SHORT} -o - 2>&- <&-"), folder.path()),
+    );
 }
 
 #[test]
 fn a_full_standard_output_does_not_cost_the_report() {
     let folder = folder();
-    let run = shell(&format!("\"$M\" {SHORT} -o r.json > /dev/full"), folder.path());
+    let run = shell(
+        &format!("\"$M\" {SHORT} -o r.json > /dev/full"),
+        folder.path(),
+    );
     fails_in_one_line("cannot write to standard output: ", &run);
     is_report(&folder.path().join("r.json"));
     assert_eq!(names(folder.path()), ["r.json"]);
-    for words in ["list host", "generate schema", "--help", "--version", "--dry-run"] {
+    for words in [
+        "list host",
+        "generate schema",
+        "--help",
+        "--version",
+        "--dry-run",
+    ] {
         fails_in_one_line(
             "cannot write to standard output",
             &shell(&format!("\"$M\" {words} > /dev/full"), folder.path()),
@@ -89,25 +126,36 @@ fn a_full_standard_output_does_not_cost_the_report() {
 
 #[test]
 fn a_full_disk_does_not_cost_the_result() {
-    if !possible("a full disk", "unshare -m sh -c 'mkdir d && mount -t tmpfs -o size=64k none d'") {
+    if !possible(
+        "a full disk",
+        "unshare -m sh -c 'mkdir d && mount -t tmpfs -o size=64k none d'",
+    ) {
         return;
     }
     let folder = folder();
     let line = format!(
-        "mkdir d; exec unshare -m sh -c 'mount -t tmpfs -o size=16k none d && cd d && dd if=/dev/zero of=fill bs=4k count=3 \
-         2>&-; \"$M\" {SHORT} -o r.json; code=$?; ls >&2; exit $code'"
+        "mkdir d; exec unshare -m sh -c 'mount -t tmpfs -o size=16k none d && cd d && dd \
+         if=/dev/zero of=fill bs=4k count=3 2>&-; \"$M\" {SHORT} -o r.json; code=$?; ls >&2; exit \
+         $code'"
     );
     let run = shell(&line, folder.path());
     ends_with(1, &run);
-    assert!(run.stdout.contains("copy") && run.stdout.contains("GB/s"), "the result is still printed: {run:?}");
+    assert!(
+        run.stdout.contains("copy") && run.stdout.contains("GB/s"),
+        "the result is still printed: {run:?}"
+    );
     let lines: Vec<&str> = run.stderr.lines().collect();
     assert!(
         lines.contains(
-            &"memgauge: cannot save the result: 'r.json': no space left on device; type -o with a place that has room for it"
+            &"memgauge: cannot save the result: 'r.json': no space left on device; type -o with a \
+                 place that has room for it"
         ),
         "{run:?}"
     );
-    assert!(!run.stderr.contains(".tmp") && !run.stderr.contains(".check"), "temporary files stay: {run:?}");
+    assert!(
+        !run.stderr.contains(".tmp") && !run.stderr.contains(".check"),
+        "temporary files stay: {run:?}"
+    );
     assert!(!lines.contains(&"r.json"), "half a report stays: {run:?}");
 }
 
@@ -117,8 +165,17 @@ fn a_limit_on_file_sizes_does_not_cost_the_result() {
         return;
     }
     let folder = folder();
-    ends_with(0, &shell(&format!("\"$M\" {SHORT} --repeat 4 -o r.json"), folder.path()));
-    let run = shell("exec prlimit --fsize=700 \"$M\" report r.json -o again.json", folder.path());
+    ends_with(
+        0,
+        &shell(
+            &format!("\"$M\" {SHORT} --repeat 4 -o r.json"),
+            folder.path(),
+        ),
+    );
+    let run = shell(
+        "exec prlimit --fsize=700 \"$M\" report r.json -o again.json",
+        folder.path(),
+    );
     fails_in_one_line("cannot save the result: 'again.json'", &run);
     assert_eq!(names(folder.path()), ["r.json"]);
     // Room for no line of the journal, and for its first one.
@@ -126,15 +183,32 @@ fn a_limit_on_file_sizes_does_not_cost_the_result() {
     let first = lines.lines().next().expect("a run").len();
     fs::remove_file(folder.path().join("r.json")).expect("it can be removed");
     for (limit, left) in [(700, vec![]), (first + 900, vec!["r.json.journal.jsonl"])] {
-        let run = shell(&format!("exec prlimit --fsize={limit} \"$M\" {SHORT} --repeat 4 -o r.json"), folder.path());
+        let run = shell(
+            &format!("exec prlimit --fsize={limit} \"$M\" {SHORT} --repeat 4 -o r.json"),
+            folder.path(),
+        );
         ends_with(1, &run);
-        assert!(run.stderr.contains("memgauge: cannot save the result: 'r.json': file too large"), "{run:?}");
-        assert!(run.stdout.contains("GB/s"), "the result is still printed: {run:?}");
+        assert!(
+            run.stderr
+                .contains("memgauge: cannot save the result: 'r.json': file too large"),
+            "{run:?}"
+        );
+        assert!(
+            run.stdout.contains("GB/s"),
+            "the result is still printed: {run:?}"
+        );
         assert_eq!(names(folder.path()), left);
         for file in left {
             let text = read(&folder.path().join(file));
-            assert!(text.ends_with('\n') && text.lines().all(|l| json(l).is_object()), "whole lines stay");
-            assert!(run.stderr.contains("the points finished while there was room are in"), "{run:?}");
+            assert!(
+                text.ends_with('\n') && text.lines().all(|l| json(l).is_object()),
+                "whole lines stay"
+            );
+            assert!(
+                run.stderr
+                    .contains("the points finished while there was room are in"),
+                "{run:?}"
+            );
             let words = format!("\"$M\" {SHORT} --repeat 4 --resume r.json.journal.jsonl");
             ends_with(0, &shell(&words, folder.path()));
             assert_eq!(outcomes(&folder.path().join("r.json")), (8, 0, 0));
@@ -147,22 +221,38 @@ fn a_limit_on_file_sizes_does_not_cost_the_result() {
 fn files_of_the_system_are_written_to_and_not_replaced() {
     let folder = folder();
     // Root could do harm: it gets a /dev of its own, which goes with the process.
-    let own = "unshare -m sh -c 'mount -t tmpfs none /dev && ln -s /proc/self/fd /dev/fd && ln -s fd/1 /dev/stdout'";
+    let own = "unshare -m sh -c 'mount -t tmpfs none /dev && ln -s /proc/self/fd /dev/fd && ln -s \
+         fd/1 /dev/stdout'";
     let root = shell("id -u", folder.path()).stdout.trim() == "0";
     if root && !possible("files of the system", own) {
         return;
     }
     let within = |redirected: &str| {
-        let line = format!("\"$M\" {SHORT} --format csv {redirected}; code=$?; test -L /dev/stdout && exit $code");
-        let whole = own.replace("fd/1 /dev/stdout", &format!("fd/1 /dev/stdout && {{ {line}; }}"));
+        let line = format!(
+            "\"$M\" {SHORT} --format csv {redirected}; code=$?; test -L /dev/stdout && exit $code"
+        );
+        let whole = own.replace(
+            "fd/1 /dev/stdout",
+            &format!("fd/1 /dev/stdout && {{ {line}; }}"),
+        );
         shell(if root { &whole } else { &line }, folder.path())
     };
     ends_with(0, &within("-o /dev/fd/3 3> three > one"));
-    assert_eq!(read(&folder.path().join("three")), read(&folder.path().join("one")));
+    assert_eq!(
+        read(&folder.path().join("three")),
+        read(&folder.path().join("one"))
+    );
     ends_with(0, &within("-o /dev/stdout > one"));
-    assert_eq!(read(&folder.path().join("one")).lines().count(), 3, "once, not twice");
+    assert_eq!(
+        read(&folder.path().join("one")).lines().count(),
+        3,
+        "once, not twice"
+    );
     assert_eq!(names(folder.path()), ["one", "three"]);
-    let run = shell(&format!("\"$M\" {SHORT} --format csv -o /dev/full"), folder.path());
+    let run = shell(
+        &format!("\"$M\" {SHORT} --format csv -o /dev/full"),
+        folder.path(),
+    );
     fails_in_one_line("cannot save the result: '/dev/full'", &run);
 }
 
@@ -183,23 +273,56 @@ fn a_folder_that_may_not_be_written_does_not_stop_a_run() {
     ends_with(0, &shell(&modes, folder.path()));
     // Root may write anywhere: become somebody else.
     let root = shell("id -u", folder.path()).stdout.trim() == "0";
-    let prefix = if root { "setpriv --reuid 65534 --regid 65534 --clear-groups " } else { "" };
-    if root && !possible("a folder that may not be written", &format!("{prefix} true")) {
+    let prefix = if root {
+        "setpriv --reuid 65534 --regid 65534 --clear-groups "
+    } else {
+        ""
+    };
+    if root
+        && !possible(
+            "a folder that may not be written",
+            &format!("{prefix} true"),
+        )
+    {
         return;
     }
-    // Neither the folder of runs nor the working directory may be written, then the folder for temporary files either.
-    let line = format!("XDG_STATE_HOME=/proc/none {prefix}{} {SHORT}", copy.display());
-    for (line, saved) in [(format!("TMPDIR={} {line}", open.display()), 1), (format!("TMPDIR=/proc {line}"), 0)] {
+    // Neither the folder of runs nor the working directory may be written, then the folder for
+    // temporary files either.
+    let line = format!(
+        "XDG_STATE_HOME=/proc/none {prefix}{} {SHORT}",
+        copy.display()
+    );
+    for (line, saved) in [
+        (format!("TMPDIR={} {line}", open.display()), 1),
+        (format!("TMPDIR=/proc {line}"), 0),
+    ] {
         let run = shell(&line, &locked);
         ends_with(0, &run);
         assert!(run.stdout.contains("GB/s"), "{run:?}");
-        assert!(run.stderr.starts_with("memgauge: note: cannot save in the folder of runs: "), "{run:?}");
-        assert_eq!((run.stderr.lines().count(), names(&open).len()), (1, saved), "{run:?}");
-        names(&open).iter().for_each(|name| fs::remove_file(open.join(name)).expect("a report"));
+        assert!(
+            run.stderr
+                .starts_with("memgauge: note: cannot save in the folder of runs: "),
+            "{run:?}"
+        );
+        assert_eq!(
+            (run.stderr.lines().count(), names(&open).len()),
+            (1, saved),
+            "{run:?}"
+        );
+        names(&open)
+            .iter()
+            .for_each(|name| fs::remove_file(open.join(name)).expect("a report"));
     }
-    let run = shell(&format!("{prefix}{} {SHORT} -o r.json", copy.display()), &locked);
+    let run = shell(
+        &format!("{prefix}{} {SHORT} -o r.json", copy.display()),
+        &locked,
+    );
     ends_with(2, &run);
-    assert!(run.stderr.contains("cannot write the result: 'r.json': permission denied; type -o"), "{run:?}");
+    assert!(
+        run.stderr
+            .contains("cannot write the result: 'r.json': permission denied; type -o"),
+        "{run:?}"
+    );
     assert_eq!(names(&locked), Vec::<String>::new());
 }
 
@@ -210,18 +333,35 @@ fn a_cpuset_of_one_cpu() {
         return;
     }
     let folder = folder();
-    let one = |words: &str| shell(&format!("exec taskset -c $({first}) \"$M\" {words}"), folder.path());
-    let run = one("bandwidth --ops read --sizes 16KiB --threads 1,all --samples 3 --budget 60s -o r.json");
+    let one = |words: &str| {
+        shell(
+            &format!("exec taskset -c $({first}) \"$M\" {words}"),
+            folder.path(),
+        )
+    };
+    let run = one(
+        "bandwidth --ops read --sizes 16KiB --threads 1,all --samples 3 --budget 60s -o r.json",
+    );
     ends_with(0, &run);
     let report = is_report(&folder.path().join("r.json"));
     let points = report["datasets"][0]["points"].as_array().expect("points");
-    assert_eq!(points.len(), 1, "all of one CPU is one thread, which is measured once");
-    ends_with(0, &one("run --profile quick --only latency --budget 60s -o -"));
+    assert_eq!(
+        points.len(),
+        1,
+        "all of one CPU is one thread, which is measured once"
+    );
+    ends_with(
+        0,
+        &one("run --profile quick --only latency --budget 60s -o -"),
+    );
     let run = one("bandwidth --threads 2");
     ends_with(2, &run);
     assert!(run.stderr.contains("too many threads: 2; 1"), "{run:?}");
     if cpus() > 1 {
-        let other = shell(&format!("exec taskset -c $({first}) \"$M\" bandwidth --cpus 0,1"), folder.path());
+        let other = shell(
+            &format!("exec taskset -c $({first}) \"$M\" bandwidth --cpus 0,1"),
+            folder.path(),
+        );
         ends_with(2, &other);
         assert!(other.stderr.contains("this process may use"), "{other:?}");
     }
@@ -230,9 +370,18 @@ fn a_cpuset_of_one_cpu() {
 /// How many points of a saved report were measured, skipped with a reason, or failed.
 fn outcomes(path: &Path) -> (usize, usize, usize) {
     let report = is_report(path);
-    let all: Vec<_> =
-        report["datasets"].as_array().expect("datasets").iter().flat_map(|d| d["points"].as_array()).collect();
-    let with = |status: &str| all.iter().flat_map(|p| p.iter()).filter(|p| p["outcome"]["status"] == status).count();
+    let all: Vec<_> = report["datasets"]
+        .as_array()
+        .expect("datasets")
+        .iter()
+        .flat_map(|d| d["points"].as_array())
+        .collect();
+    let with = |status: &str| {
+        all.iter()
+            .flat_map(|p| p.iter())
+            .filter(|p| p["outcome"]["status"] == status)
+            .count()
+    };
     (with("measured"), with("skipped"), with("failed"))
 }
 
@@ -244,12 +393,19 @@ fn little_address_space_shortens_the_plan_and_nothing_fails() {
     for (mib, only) in [(400_u64, "bandwidth,latency"), (60, "latency")] {
         let folder = folder();
         let run = shell(
-            &format!("exec prlimit --as={} \"$M\" run --profile quick --only {only} --budget 10s -o r.json", mib << 20),
+            &format!(
+                "exec prlimit --as={} \"$M\" run --profile quick --only {only} --budget 10s -o \
+                 r.json",
+                mib << 20
+            ),
             folder.path(),
         );
         reports(&run);
         let (measured, skipped, failed) = outcomes(&folder.path().join("r.json"));
-        assert!(measured > 0 && failed == 0, "{mib} MiB: {measured} measured, {skipped} skipped, {failed} failed");
+        assert!(
+            measured > 0 && failed == 0,
+            "{mib} MiB: {measured} measured, {skipped} skipped, {failed} failed"
+        );
     }
 }
 
@@ -260,12 +416,19 @@ struct Group {
 }
 
 impl Group {
-    /// A group with a limit of `bytes`, in version 1 or 2 of control groups; `None` where that is not allowed.
+    /// A group with a limit of `bytes`, in version 1 or 2 of control groups; `None` where that is
+    /// not allowed.
     fn new(name: &str, bytes: u64) -> Option<Group> {
         let name = format!("memgauge-test-{name}-{}", std::process::id());
-        let kinds = [("/sys/fs/cgroup/memory", "memory.limit_in_bytes"), ("/sys/fs/cgroup", "memory.max")];
+        let kinds = [
+            ("/sys/fs/cgroup/memory", "memory.limit_in_bytes"),
+            ("/sys/fs/cgroup", "memory.max"),
+        ];
         for (root, limit) in kinds {
-            let group = Group { folder: Path::new(root).join(&name), limit };
+            let group = Group {
+                folder: Path::new(root).join(&name),
+                limit,
+            };
             let made = Path::new(root).is_dir() && fs::create_dir(&group.folder).is_ok();
             if made && fs::write(group.folder.join(limit), bytes.to_string()).is_ok() {
                 return Some(group);
@@ -276,7 +439,11 @@ impl Group {
 
     /// How often the kernel killed somebody in the group for want of memory.
     fn kills(&self) -> u64 {
-        let file = if self.limit == "memory.max" { "memory.events" } else { "memory.oom_control" };
+        let file = if self.limit == "memory.max" {
+            "memory.events"
+        } else {
+            "memory.oom_control"
+        };
         let text = fs::read_to_string(self.folder.join(file)).unwrap_or_default();
         let line = text.lines().find_map(|l| l.strip_prefix("oom_kill "));
         line.and_then(|n| n.trim().parse().ok()).unwrap_or(0)
@@ -293,28 +460,46 @@ impl Drop for Group {
 #[test]
 fn a_control_group_of_256_mib_is_kept_to() {
     let Some(group) = Group::new("limit", 256 << 20) else {
-        skipped("a control group of 256 MiB", "cannot make one, which takes root and a writable /sys/fs/cgroup");
+        skipped(
+            "a control group of 256 MiB",
+            "cannot make one, which takes root and a writable /sys/fs/cgroup",
+        );
         return;
     };
     let folder = folder();
     let procs = group.folder.join("cgroup.procs");
-    for words in ["run --profile quick --budget 10s", "latency --sizes 64KiB,100MiB --samples 3 --budget 10s"] {
-        let line = format!("echo $$ > {} && exec \"$M\" {words} -o r.json", procs.display());
+    for words in [
+        "run --profile quick --budget 10s",
+        "latency --sizes 64KiB,100MiB --samples 3 --budget 10s",
+    ] {
+        let line = format!(
+            "echo $$ > {} && exec \"$M\" {words} -o r.json",
+            procs.display()
+        );
         let run = shell(&line, folder.path());
         reports(&run);
         let (measured, _, failed) = outcomes(&folder.path().join("r.json"));
         assert!(measured > 0 && failed == 0, "{run:?}");
         let memory = &is_report(&folder.path().join("r.json"))["provenance"]["host"]["memory"];
-        assert!(memory["usable"]["value"].as_u64().is_some_and(|b| b < 256 << 20), "{memory}");
+        assert!(
+            memory["usable"]["value"]
+                .as_u64()
+                .is_some_and(|b| b < 256 << 20),
+            "{memory}"
+        );
     }
-    let line = format!("echo $$ > {} && exec \"$M\" bandwidth --sizes 300MiB", procs.display());
+    let line = format!(
+        "echo $$ > {} && exec \"$M\" bandwidth --sizes 300MiB",
+        procs.display()
+    );
     let run = shell(&line, folder.path());
     ends_with(2, &run);
     assert!(run.stderr.contains("too much memory: 300 MiB"), "{run:?}");
     assert_eq!(group.kills(), 0);
 }
 
-/// The kernel ends a run that goes beyond its group's memory without a word: the journal has what was finished.
+/// The kernel ends a run that goes beyond its group's memory without a word: the journal has what
+/// was finished.
 #[test]
 fn a_run_killed_for_want_of_memory_can_be_continued() {
     let Some(group) = Group::new("kill", 24 << 20) else {
@@ -325,23 +510,47 @@ fn a_run_killed_for_want_of_memory_can_be_continued() {
         return;
     };
     let folder = folder();
-    let words =
-        "bandwidth --ops read --sizes 64MiB --threads 1 --pages 4k --samples 3 --repeat 3 --cooldown 100ms --budget 1h";
+    let words = "bandwidth --ops read --sizes 64MiB --threads 1 --pages 4k --samples 3 --repeat 3 \
+         --cooldown 100ms --budget 1h";
     let mut command = program(folder.path());
     command.args(words.split(' ')).args(["-o", "r.json"]);
     let mut running = Running::start(command);
     let journal = folder.path().join("r.json.journal.jsonl");
     // The run, and the three rounds of the first of three points: each has memory of its own.
-    running.wait_until("a point", || fs::read_to_string(&journal).is_ok_and(|text| text.matches('\n').count() >= 2));
+    running.wait_until("a point", || {
+        fs::read_to_string(&journal).is_ok_and(|text| text.matches('\n').count() >= 2)
+    });
     // What is mapped already stays where it was counted, what comes next counts here.
-    fs::write(group.folder.join("cgroup.procs"), running.id().to_string()).expect("it can be moved");
+    fs::write(group.folder.join("cgroup.procs"), running.id().to_string())
+        .expect("it can be moved");
     let run = running.end(LIMIT);
-    assert_eq!((run.code, run.timed_out, group.kills()), (None, false, 1), "{run:?}");
+    assert_eq!(
+        (run.code, run.timed_out, group.kills()),
+        (None, false, 1),
+        "{run:?}"
+    );
     assert_eq!(names(folder.path()), ["r.json.journal.jsonl"]);
-    let shown = shell("\"$M\" report r.json.journal.jsonl --format csv", folder.path());
+    let shown = shell(
+        "\"$M\" report r.json.journal.jsonl --format csv",
+        folder.path(),
+    );
     ends_with(0, &shown);
-    assert_eq!(shown.stdout.lines().filter(|line| line.contains(",measured,")).count(), 1, "{shown:?}");
-    ends_with(0, &shell(&format!("\"$M\" {words} --resume r.json.journal.jsonl"), folder.path()));
+    assert_eq!(
+        shown
+            .stdout
+            .lines()
+            .filter(|line| line.contains(",measured,"))
+            .count(),
+        1,
+        "{shown:?}"
+    );
+    ends_with(
+        0,
+        &shell(
+            &format!("\"$M\" {words} --resume r.json.journal.jsonl"),
+            folder.path(),
+        ),
+    );
     assert_eq!(outcomes(&folder.path().join("r.json")), (3, 0, 0));
     assert_eq!(names(folder.path()), ["r.json"]);
 }
@@ -358,41 +567,78 @@ fn a_folder_that_goes_away_does_not_cost_the_report() {
     running.wait_until("the journal", || journal.exists());
     fs::remove_dir_all(folder.path().join("sub")).expect("it can be removed");
     let run = running.end(LIMIT);
-    fails_in_one_line("cannot save the result: 'sub/r.json': no such file or directory; it is in", &run);
-    assert!(run.stdout.contains("GB/s"), "the result is still printed: {run:?}");
+    fails_in_one_line(
+        "cannot save the result: 'sub/r.json': no such file or directory; it is in",
+        &run,
+    );
+    assert!(
+        run.stdout.contains("GB/s"),
+        "the result is still printed: {run:?}"
+    );
     assert_eq!(names(folder.path()), ["r.json"]);
     assert_eq!(outcomes(&folder.path().join("r.json")), (18, 0, 0));
     // Without a place of its own in the working directory it is printed only.
     fs::create_dir(folder.path().join("sub")).expect("a folder");
     let short = format!("mv sub gone & \"$M\" {SHORT} -o sub/r.json --cooldown 100ms");
     let run = shell(&short, folder.path());
-    ends_with(if run.stderr.starts_with("memgauge: cannot write") { 2 } else { 1 }, &run);
+    ends_with(
+        if run.stderr.starts_with("memgauge: cannot write") {
+            2
+        } else {
+            1
+        },
+        &run,
+    );
     assert_eq!(names(folder.path()), ["gone", "r.json"]);
 }
 
 #[test]
 fn without_sys_or_proc_it_falls_back_and_says_so() {
-    if !possible("masked /sys and /proc", "unshare -m sh -c 'mount -t tmpfs none /sys'") {
+    if !possible(
+        "masked /sys and /proc",
+        "unshare -m sh -c 'mount -t tmpfs none /sys'",
+    ) {
         return;
     }
     let whole = "run --profile quick --only latency --budget 10s";
-    for (masked, hidden, words) in
-        [("/sys", "caches", SHORT), ("/proc", "memory", SHORT), ("/sys /proc", "CPUs", whole)]
-    {
+    for (masked, hidden, words) in [
+        ("/sys", "caches", SHORT),
+        ("/proc", "memory", SHORT),
+        ("/sys /proc", "CPUs", whole),
+    ] {
         let folder = folder();
-        let masks: String = masked.split(' ').map(|at| format!("mount -t tmpfs none {at} && ")).collect();
-        let within =
-            |words: &str| shell(&format!("exec unshare -m sh -c '{masks} exec \"$M\" {words}'"), folder.path());
+        let masks: String = masked
+            .split(' ')
+            .map(|at| format!("mount -t tmpfs none {at} && "))
+            .collect();
+        let within = |words: &str| {
+            shell(
+                &format!("exec unshare -m sh -c '{masks} exec \"$M\" {words}'"),
+                folder.path(),
+            )
+        };
         let run = within(&format!("{words} -o r.json"));
         reports(&run);
         let report = is_report(&folder.path().join("r.json"));
-        let findings: Vec<&str> =
-            report["findings"].as_array().into_iter().flatten().filter_map(|f| f["text"].as_str()).collect();
+        let findings: Vec<&str> = report["findings"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(|f| f["text"].as_str())
+            .collect();
         let said = format!("The system does not tell all about its {hidden}");
-        assert!(findings.iter().any(|f| f.starts_with(&said)), "{masked}: {findings:?}");
+        assert!(
+            findings.iter().any(|f| f.starts_with(&said)),
+            "{masked}: {findings:?}"
+        );
         let (measured, _, failed) = outcomes(&folder.path().join("r.json"));
         assert!(measured > 0 && failed == 0, "{masked}: {run:?}");
-        for words in ["list host", "list host --format json", "list kernels", "--dry-run"] {
+        for words in [
+            "list host",
+            "list host --format json",
+            "list kernels",
+            "--dry-run",
+        ] {
             ends_with(0, &within(words));
         }
     }
@@ -402,8 +648,11 @@ fn without_sys_or_proc_it_falls_back_and_says_so() {
 fn base_pages_do_without_any_others() {
     let folder = folder();
     let mut command = program(folder.path());
-    command
-        .args("bandwidth --ops read --sizes 4MiB --threads 1 --pages 4k --samples 3 --budget 60s -o r.json".split(' '));
+    command.args(
+        "bandwidth --ops read --sizes 4MiB --threads 1 --pages 4k --samples 3 --budget 60s \
+             -o r.json"
+            .split(' '),
+    );
     ends_with(0, &finish(command, LIMIT));
     let point = &is_report(&folder.path().join("r.json"))["datasets"][0]["points"][0];
     assert_eq!(point["coordinates"]["pages"], "4k");

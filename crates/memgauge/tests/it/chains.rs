@@ -16,7 +16,8 @@ fn machine() -> RealMachine {
 
 fn chase(machine: &RealMachine, pages: PageMode, shape: ChainShape, bytes: u64) -> Work {
     let cpu = machine.facts().topology.allowed()[0];
-    let (bytes, stride) = (Bytes(bytes), Bytes(64));
+    let bytes = Bytes(bytes);
+    let stride = Bytes(64);
     Work::Chase(ChaseWork {
         pages,
         cpus: vec![cpu],
@@ -34,7 +35,8 @@ fn chase(machine: &RealMachine, pages: PageMode, shape: ChainShape, bytes: u64) 
 #[test]
 fn chains_of_every_shape_share_a_mapping() {
     let mut machine = machine();
-    let (window, base) = (Bytes(4096), machine.facts().pages.base);
+    let window = Bytes(4096);
+    let base = machine.facts().pages.base;
     let shapes = [
         ChainShape::GlobalRandom,
         ChainShape::RandomBox(window),
@@ -44,16 +46,37 @@ fn chains_of_every_shape_share_a_mapping() {
         ChainShape::OnePerPage(base),
         ChainShape::OnePerPage(Bytes(base.0 * 2)),
         ChainShape::OnePerPage(Bytes(2 << 20)),
-        ChainShape::Pairs { block: Bytes(2048), distance: Bytes(8) },
-        ChainShape::Pairs { block: Bytes(2048), distance: Bytes(1024) },
+        ChainShape::Pairs {
+            block: Bytes(2048),
+            distance: Bytes(8),
+        },
+        ChainShape::Pairs {
+            block: Bytes(2048),
+            distance: Bytes(1024),
+        },
     ];
     for pages in [PageMode::Base, PageMode::Transparent] {
-        let bytes = |shape: &ChainShape| if let ChainShape::OnePerPage(page) = shape { page.0 * 5 } else { 100_032 };
-        let works: Vec<Work> = shapes.iter().map(|shape| chase(&machine, pages, *shape, bytes(shape))).collect();
-        machine.map(&MemoryPlan::of(&works, machine.facts(), false), false).expect("memory");
+        let bytes = |shape: &ChainShape| {
+            if let ChainShape::OnePerPage(page) = shape {
+                page.0 * 5
+            } else {
+                100_032
+            }
+        };
+        let works: Vec<Work> = shapes
+            .iter()
+            .map(|shape| chase(&machine, pages, *shape, bytes(shape)))
+            .collect();
+        machine
+            .map(&MemoryPlan::of(&works, machine.facts(), false), false)
+            .expect("memory");
         for work in works.iter().chain(&works) {
-            machine.prepare(work).unwrap_or_else(|trouble| panic!("{work:?}: {trouble:?}"));
-            let seen = machine.sample(work, Nanos::from_millis(0.1)).expect("a sample");
+            machine
+                .prepare(work)
+                .unwrap_or_else(|trouble| panic!("{work:?}: {trouble:?}"));
+            let seen = machine
+                .sample(work, Nanos::from_millis(0.1))
+                .expect("a sample");
             assert!(seen.amount > 0, "{work:?}");
         }
     }
@@ -63,10 +86,20 @@ fn chains_of_every_shape_share_a_mapping() {
 fn what_is_no_page_has_no_nodes() {
     let mut machine = machine();
     for page in [0, 64, machine.facts().pages.base.0 + 64] {
-        let work = chase(&machine, PageMode::Base, ChainShape::OnePerPage(Bytes(page)), 1 << 20);
-        machine.map(&MemoryPlan::of([&work], machine.facts(), false), false).expect("memory");
+        let work = chase(
+            &machine,
+            PageMode::Base,
+            ChainShape::OnePerPage(Bytes(page)),
+            1 << 20,
+        );
+        machine
+            .map(&MemoryPlan::of([&work], machine.facts(), false), false)
+            .expect("memory");
         let trouble = machine.prepare(&work).expect_err("no pages");
-        assert!(matches!(&trouble, Trouble::Unsupported(why) if why.contains("are no pages")), "{page}: {trouble:?}");
+        assert!(
+            matches!(&trouble, Trouble::Unsupported(why) if why.contains("are no pages")),
+            "{page}: {trouble:?}"
+        );
     }
 }
 
@@ -75,16 +108,30 @@ fn modes_are_measured_as_typed() {
     let folder = folder();
     let modes = "global-random,random-box,same-random-in-box,diff-random-in-box,sequential";
     let words = format!(
-        "latency --chain-mode {modes} --locality 4KiB --sizes 64KiB --chains 1,3 --samples 3 --budget 10s --format json -o -"
+        "latency --chain-mode {modes} --locality 4KiB --sizes 64KiB --chains 1,3 --samples 3 \
+         --budget 10s --format json -o -"
     );
     let run = typed(&words, folder.path());
-    assert!(run.code == Some(0) && !run.timed_out && !run.panicked(), "{run:?}");
+    assert!(
+        run.code == Some(0) && !run.timed_out && !run.panicked(),
+        "{run:?}"
+    );
     let report = json(&run.stdout);
-    let points = report["datasets"][0]["points"].as_array().expect("points").clone();
+    let points = report["datasets"][0]["points"]
+        .as_array()
+        .expect("points")
+        .clone();
     assert_eq!(points.len(), 10);
     for point in points {
         assert_eq!(point["outcome"]["status"], "measured", "{point}");
-        let windows = point["coordinates"]["chain_mode"].as_str().expect("a mode").ends_with("-box");
-        assert_eq!(point["coordinates"]["window_bytes"].as_u64(), windows.then_some(4096), "{point}");
+        let windows = point["coordinates"]["chain_mode"]
+            .as_str()
+            .expect("a mode")
+            .ends_with("-box");
+        assert_eq!(
+            point["coordinates"]["window_bytes"].as_u64(),
+            windows.then_some(4096),
+            "{point}"
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! `memgauge compare` as a user types it, on reports of real runs; whether they differ is not looked at.
+//! `memgauge compare` as a user types it, on reports of real runs; whether they differ is not
+//! looked at.
 
 use crate::helper::{folder, json, read, typed};
 
@@ -16,7 +17,8 @@ fn a_report_is_compared_with_itself_and_with_a_faster_copy() {
     let samples = |value: f64| -> Vec<serde_json::Value> {
         let one = |round: u32| {
             let mut one = sample.clone();
-            (one["value"], one["round"], one["dirty"]) = (value.into(), round.into(), serde_json::Value::Null);
+            (one["value"], one["round"], one["dirty"]) =
+                (value.into(), round.into(), serde_json::Value::Null);
             one
         };
         (0..6).map(one).collect()
@@ -32,12 +34,21 @@ fn a_report_is_compared_with_itself_and_with_a_faster_copy() {
         let tally = json(&run.stdout)["tally"].clone();
         ["worse", "better", "cannot_tell", "same"].map(|key| tally[key].as_u64().unwrap())
     };
-    assert_eq!(tally("old.json old.json --fail-on cannot-tell", 0), [0, 0, 0, 1]);
+    assert_eq!(
+        tally("old.json old.json --fail-on cannot-tell", 0),
+        [0, 0, 0, 1]
+    );
     assert_eq!(tally("old.json new.json --fail-on worse", 0), [0, 1, 0, 0]);
     assert_eq!(tally("new.json old.json --fail-on worse", 4), [1, 0, 0, 0]);
     assert_eq!(tally("new.json old.json", 0), [1, 0, 0, 0]);
-    assert_eq!(tally("new.json old.json --floor 60% --fail-on cannot-tell", 0), [0, 0, 0, 1]);
-    let run = typed("compare old.json new.json new.json -o changes.md", folder.path());
+    assert_eq!(
+        tally("new.json old.json --floor 60% --fail-on cannot-tell", 0),
+        [0, 0, 0, 1]
+    );
+    let run = typed(
+        "compare old.json new.json new.json -o changes.md",
+        folder.path(),
+    );
     assert_eq!((run.code, run.stdout.as_str()), (Some(0), ""), "{run:?}");
     assert_eq!(run.stderr.lines().count(), 2, "{run:?}");
     assert!(read(&folder.path().join("changes.md")).contains("| better |"));
@@ -45,7 +56,9 @@ fn a_report_is_compared_with_itself_and_with_a_faster_copy() {
     assert_eq!((run.code, run.stdout.as_str()), (Some(0), ""), "{run:?}");
     let page = read(&folder.path().join("changes.html"));
     assert!(
-        page.starts_with("<!DOCTYPE html>") && page.contains("<td>better</td>") && page.contains("id=\"report-1\"")
+        page.starts_with("<!DOCTYPE html>")
+            && page.contains("<td>better</td>")
+            && page.contains("id=\"report-1\"")
     );
 }
 
@@ -53,26 +66,46 @@ fn a_report_is_compared_with_itself_and_with_a_faster_copy() {
 fn collections_of_sc_membench_are_read_or_refused_in_one_line() {
     let folder = folder();
     let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
-    let heading =
-        "size_kb,operation,bandwidth_mb_s,latency_ns,latency_stddev_ns,latency_samples,threads,iterations,elapsed_s";
-    let good = format!("{heading}\n32,read,1000.00,0,0,0,2,30,0.500000\n32,latency,0,2.00,0.20,9,1,9,0.300000\n");
+    let heading = "size_kb,operation,bandwidth_mb_s,latency_ns,latency_stddev_ns,latency_samples,threads,iterations,elapsed_s";
+    let good = format!(
+        "{heading}\n32,read,1000.00,0,0,0,2,30,0.500000\n32,latency,0,2.00,0.20,9,1,9,0.300000\n"
+    );
     write("good.csv", &good);
     let run = typed("report good.csv --format sc-membench", folder.path());
-    assert_eq!((run.code, run.stdout.as_str()), (Some(0), good.as_str()), "{run:?}");
+    assert_eq!(
+        (run.code, run.stdout.as_str()),
+        (Some(0), good.as_str()),
+        "{run:?}"
+    );
     let run = typed("report good.csv --format csv", folder.path());
-    assert!(run.stdout.contains(",1048576000,") && run.stdout.contains("doubtful"), "{run:?}");
-    assert_eq!(typed("report good.csv good.csv -o both.html", folder.path()).code, Some(0));
-    assert_eq!(typed("compare good.csv good.csv", folder.path()).code, Some(0));
+    assert!(
+        run.stdout.contains(",1048576000,") && run.stdout.contains("doubtful"),
+        "{run:?}"
+    );
+    assert_eq!(
+        typed("report good.csv good.csv -o both.html", folder.path()).code,
+        Some(0)
+    );
+    assert_eq!(
+        typed("compare good.csv good.csv", folder.path()).code,
+        Some(0)
+    );
     write("bad.csv", &good.replace("1000.00", "fast"));
     write("new.csv", &good.replace("elapsed_s", "elapsed_min"));
     for (words, part) in [
         ("report bad.csv", "line 2: bandwidth_mb_s is 'fast'"),
-        ("report new.csv", "a column that is not known: 'elapsed_min'"),
+        (
+            "report new.csv",
+            "a column that is not known: 'elapsed_min'",
+        ),
         ("run --resume good.csv", "nothing to continue: 'good.csv'"),
     ] {
         let run = typed(words, folder.path());
         assert_eq!(run.code, Some(2), "{run:?}");
-        assert!(run.stderr.contains(part) && run.stderr.lines().count() == 1, "{words}: {run:?}");
+        assert!(
+            run.stderr.contains(part) && run.stderr.lines().count() == 1,
+            "{words}: {run:?}"
+        );
     }
 }
 
@@ -84,13 +117,25 @@ fn what_cannot_be_compared_is_refused_in_one_line() {
         ("compare", "argument missing: BEFORE"),
         ("compare x.json", "argument missing: AFTER"),
         ("compare x.json x.json", "cannot read the report: 'x.json'"),
-        ("compare x.json y.json --format xml", "invalid value for --format: 'xml'"),
-        ("compare x.json y.json --floor 3", "invalid value for --floor: '3'; a share is from 0%"),
-        ("compare x.json y.json --fail-on always", "invalid value for --fail-on: 'always'"),
+        (
+            "compare x.json y.json --format xml",
+            "invalid value for --format: 'xml'",
+        ),
+        (
+            "compare x.json y.json --floor 3",
+            "invalid value for --floor: '3'; a share is from 0%",
+        ),
+        (
+            "compare x.json y.json --fail-on always",
+            "invalid value for --fail-on: 'always'",
+        ),
     ] {
         let run = typed(words, folder.path());
         assert_eq!(run.code, Some(2), "{run:?}");
-        assert!(run.stderr.contains(part) && run.stderr.lines().count() == 1, "{words}: {run:?}");
+        assert!(
+            run.stderr.contains(part) && run.stderr.lines().count() == 1,
+            "{words}: {run:?}"
+        );
     }
 }
 
@@ -103,24 +148,45 @@ fn tables_are_compared_with_each_other_and_with_reports() {
         let run = typed(&format!("compare {words} --format json"), folder.path());
         assert_eq!(run.code, Some(0), "{run:?}");
         let tally = json(&run.stdout)["tally"].clone();
-        ["same", "cannot_tell"].map(|key| tally[key].as_u64().unwrap()).iter().sum::<u64>()
+        ["same", "cannot_tell"]
+            .map(|key| tally[key].as_u64().unwrap())
+            .iter()
+            .sum::<u64>()
     };
     for words in ["r.json r.csv", "r.csv r.json", "r.csv r.csv"] {
         assert_eq!(same(words), 1, "{words}");
     }
     let text = std::fs::read_to_string(folder.path().join("r.csv")).unwrap();
     std::fs::write(folder.path().join("twice.csv"), format!("{text}{text}")).unwrap();
-    assert_eq!(typed("report twice.csv --format csv", folder.path()).stdout.lines().count(), 3);
+    assert_eq!(
+        typed("report twice.csv --format csv", folder.path())
+            .stdout
+            .lines()
+            .count(),
+        3
+    );
     for (broken, part) in [
-        (text.replace(",measured,", ",guessed,"), "line 2: status is 'guessed'"),
-        (text.replace(",status,", ",state,"), "lacks a column: 'status'"),
+        (
+            text.replace(",measured,", ",guessed,"),
+            "line 2: status is 'guessed'",
+        ),
+        (
+            text.replace(",status,", ",state,"),
+            "lacks a column: 'status'",
+        ),
     ] {
         std::fs::write(folder.path().join("broken.csv"), broken).unwrap();
         let run = typed("report broken.csv", folder.path());
         assert_eq!(run.code, Some(2), "{run:?}");
-        assert!(run.stderr.contains(part) && run.stderr.lines().count() == 1, "{run:?}");
+        assert!(
+            run.stderr.contains(part) && run.stderr.lines().count() == 1,
+            "{run:?}"
+        );
     }
     assert_eq!(typed("run --resume r.csv", folder.path()).code, Some(2));
-    let run = typed("compare r.csv r.csv --floor-without-samples 300%", folder.path());
+    let run = typed(
+        "compare r.csv r.csv --floor-without-samples 300%",
+        folder.path(),
+    );
     assert_eq!(run.code, Some(2), "{run:?}");
 }

@@ -1,14 +1,19 @@
-//! Two threads of this machine hand lines to and fro: that they do, and that they end. No time is looked at.
+//! Two threads of this machine hand lines to and fro: that they do, and that they end. No time is
+//! looked at.
 
 use crate::helper::{Finished, LIMIT, Running, cpus, folder, json, program, skipped, typed};
 use serde_json::Value;
 use std::time::Duration;
 
 /// Every kernel, a few lines, a few samples.
-const SHORT: &str = "core-to-core --kernel store-load,compare-and-swap,exchange --lines 3 --samples 3 --budget 10s";
+const SHORT: &str =
+    "core-to-core --kernel store-load,compare-and-swap,exchange --lines 3 --samples 3 --budget 10s";
 
 fn ends_well(run: &Finished) {
-    assert!(run.code == Some(0) && !run.timed_out && !run.panicked(), "{run:?}");
+    assert!(
+        run.code == Some(0) && !run.timed_out && !run.panicked(),
+        "{run:?}"
+    );
 }
 
 /// Whether there are two CPUs here.
@@ -34,13 +39,24 @@ fn every_kernel_makes_round_trips_between_two_cpus() {
     for point in points {
         let outcome = &point["outcome"];
         assert_eq!(outcome["status"], "measured", "{point}");
-        let (median, one_way) = (&outcome["summary"]["median"], &outcome["also"]["one_way_ns"]);
+        let median = &outcome["summary"]["median"];
+        let one_way = &outcome["also"]["one_way_ns"];
         assert_eq!(median.as_f64().map(|ns| ns / 2.0), one_way.as_f64());
         // Whole visits only.
         let samples = outcome["samples"].as_array().expect("samples");
-        assert!(samples.iter().all(|s| s["work"].as_u64().is_some_and(|n| n > 0 && n % 64 == 0)), "{point}");
+        assert!(
+            samples
+                .iter()
+                .all(|s| s["work"].as_u64().is_some_and(|n| n > 0 && n % 64 == 0)),
+            "{point}"
+        );
         let cpus = [&point["coordinates"]["from"], &point["coordinates"]["to"]].map(Value::as_u64);
-        let used: Vec<_> = outcome["evidence"]["cpus"].as_array().expect("cpus").iter().map(Value::as_u64).collect();
+        let used: Vec<_> = outcome["evidence"]["cpus"]
+            .as_array()
+            .expect("cpus")
+            .iter()
+            .map(Value::as_u64)
+            .collect();
         assert_eq!(used, cpus, "the pair that was asked for");
     }
 }
@@ -53,7 +69,10 @@ fn the_table_is_a_matrix() {
     let folder = folder();
     let run = typed("core-to-core --samples 3 --budget 10s -o -", folder.path());
     ends_well(&run);
-    assert!(run.stdout.contains("round trip") && run.stdout.contains("Round trip by compare-and-swap"), "{run:?}");
+    assert!(
+        run.stdout.contains("round trip") && run.stdout.contains("Round trip by compare-and-swap"),
+        "{run:?}"
+    );
 }
 
 #[test]
@@ -75,15 +94,20 @@ fn a_run_is_interrupted_soon() {
     }
     let folder = folder();
     let mut command = program(folder.path());
-    let words = "core-to-core --samples 600 --cooldown 300ms --budget 1h --lines 2 --kernel exchange -o r.json";
+    let words = "core-to-core --samples 600 --cooldown 300ms --budget 1h --lines 2 --kernel \
+         exchange -o r.json";
     command.args(words.split_whitespace());
     let mut running = Running::start(command);
     let journal = folder.path().join("r.json.journal.jsonl");
-    let there = || std::fs::read_to_string(&journal).is_ok_and(|text| text.matches('\n').count() >= 3);
+    let there =
+        || std::fs::read_to_string(&journal).is_ok_and(|text| text.matches('\n').count() >= 3);
     running.wait_until("its journal", there);
     running.signal("INT");
     let run = running.end(Duration::from_secs(10).min(LIMIT));
-    assert!(!run.timed_out && !run.panicked() && run.code == Some(3), "{run:?}");
+    assert!(
+        !run.timed_out && !run.panicked() && run.code == Some(3),
+        "{run:?}"
+    );
     let report = json(&std::fs::read_to_string(folder.path().join("r.json")).expect("a report"));
     assert_eq!(report["status"], "interrupted");
 }

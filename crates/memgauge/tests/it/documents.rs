@@ -12,7 +12,8 @@ const WITHOUT_PLAN: [&str; 4] = ["list", "report", "compare", "generate"];
 /// Exit code of a request that the program does not understand.
 const USAGE: i32 = 2;
 
-/// Refusals of a command that is understood: the folder has no such report, or the machine is smaller.
+/// Refusals of a command that is understood: the folder has no such report, or the machine is
+/// smaller.
 const LACKS: [&str; 6] = [
     "cannot read the report",
     "cannot read the trace",
@@ -22,19 +23,26 @@ const LACKS: [&str; 6] = [
     "too much memory",
 ];
 
-/// The commands in `text`: in code quoted within a line, and at the beginning of lines between fences.
+/// The commands in `text`: in code quoted within a line, and at the beginning of lines between
+/// fences.
 fn commands(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut fenced = false;
     for line in text.lines() {
-        match () {
-            () if line.starts_with("```") => fenced = !fenced,
-            () if fenced => found.push(line),
-            () => found.extend(line.split('`').skip(1).step_by(2)),
+        if line.starts_with("```") {
+            fenced = !fenced
+        } else if fenced {
+            found.push(line)
+        } else {
+            found.extend(line.split('`').skip(1).step_by(2))
         }
     }
     let is_command = |code: &&str| *code == "memgauge" || code.starts_with("memgauge ");
-    found.into_iter().filter(is_command).map(str::to_owned).collect()
+    found
+        .into_iter()
+        .filter(is_command)
+        .map(str::to_owned)
+        .collect()
 }
 
 /// The words of a command as they are typed. What stands behind two blanks explains it.
@@ -45,30 +53,46 @@ fn words(command: &str) -> Vec<String> {
         if index % 2 == 1 {
             words.push(part.to_owned());
         } else {
-            words.extend(part.split_whitespace().skip(usize::from(index == 0)).map(str::to_owned));
+            words.extend(
+                part.split_whitespace()
+                    .skip(usize::from(index == 0))
+                    .map(str::to_owned),
+            );
         }
     }
     words
 }
 
-/// Every command that `words` stand for: `a|b` is one of several, and `...` any words before or after.
+/// Every command that `words` stand for: `a|b` is one of several, and `...` any words before or
+/// after.
 fn readings(words: &[String]) -> Vec<Vec<String>> {
     let mut readings = vec![Vec::new()];
-    for word in words.iter().map(|word| word.trim_end_matches("...")).filter(|word| !word.is_empty()) {
+    for word in words
+        .iter()
+        .map(|word| word.trim_end_matches("..."))
+        .filter(|word| !word.is_empty())
+    {
         let choices = word.split('|');
         readings = choices
-            .flat_map(|choice| readings.iter().map(move |before| [before.clone(), vec![choice.to_owned()]].concat()))
+            .flat_map(|choice| {
+                readings
+                    .iter()
+                    .map(move |before| [before.clone(), vec![choice.to_owned()]].concat())
+            })
             .collect();
     }
     readings
 }
 
-/// Types `words` in a folder with a file called FILE. Nothing is measured: what has a plan only shows it.
+/// Types `words` in a folder with a file called FILE. Nothing is measured: what has a plan only
+/// shows it.
 fn tried(words: &[String]) -> Finished {
     let folder = folder();
     put(folder.path(), "FILE", &[1; 1 << 20]);
     // Documents have NAME in the place of a kernel.
-    let typed = words.iter().map(|word| if word == "NAME" { "chase" } else { word });
+    let typed = words
+        .iter()
+        .map(|word| if word == "NAME" { "chase" } else { word });
     let mut typed: Vec<&str> = typed.collect();
     if !WITHOUT_PLAN.contains(typed.first().unwrap_or(&"")) && !typed.contains(&"--dry-run") {
         typed.push("--dry-run");
@@ -87,7 +111,10 @@ fn documented() -> BTreeSet<Vec<String>> {
     let mut all = BTreeSet::new();
     for (name, least) in DOCUMENTS {
         let text = read(&crate::source::workspace().join(name));
-        let here: BTreeSet<_> = commands(&text).iter().flat_map(|command| readings(&words(command))).collect();
+        let here: BTreeSet<_> = commands(&text)
+            .iter()
+            .flat_map(|command| readings(&words(command)))
+            .collect();
         assert!(here.len() >= least, "{name}: {here:?}");
         all.extend(here);
     }
@@ -102,7 +129,12 @@ fn every_documented_command_is_understood() {
     for words in documented() {
         let finished = tried(&words);
         if !is_understood(&finished) {
-            refused.push(format!("memgauge {}: {:?}: {}", words.join(" "), finished.code, finished.stderr));
+            refused.push(format!(
+                "memgauge {}: {:?}: {}",
+                words.join(" "),
+                finished.code,
+                finished.stderr
+            ));
         }
     }
     assert!(refused.is_empty(), "{}", refused.join("\n"));
@@ -111,17 +143,33 @@ fn every_documented_command_is_understood() {
 /// The same commands with an option that does not exist: none of what is excused above hides it.
 #[test]
 fn an_option_that_does_not_exist_is_seen_in_every_documented_command() {
-    let misspelled = |words: &Vec<String>| [words.clone(), vec!["--sizzes".to_owned(), "4KiB".to_owned()]].concat();
-    let taken: Vec<Vec<String>> =
-        documented().iter().map(misspelled).filter(|words| is_understood(&tried(words))).collect();
+    let misspelled = |words: &Vec<String>| {
+        [
+            words.clone(),
+            vec!["--sizzes".to_owned(), "4KiB".to_owned()],
+        ]
+        .concat()
+    };
+    let taken: Vec<Vec<String>> = documented()
+        .iter()
+        .map(misspelled)
+        .filter(|words| is_understood(&tried(words)))
+        .collect();
     assert!(taken.is_empty(), "{taken:?}");
 }
 
 #[test]
 fn commands_are_found_in_text() {
-    let text =
-        "`memgauge io FILE` and `other`, `memgauge`\n```\nmemgauge list a|b x...   why `memgauge no`\nelse\n```\n";
-    assert_eq!(commands(text), ["memgauge io FILE", "memgauge", "memgauge list a|b x...   why `memgauge no`"]);
+    let text = "`memgauge io FILE` and `other`, `memgauge`\n```\nmemgauge list a|b x...   why \
+         `memgauge no`\nelse\n```\n";
+    assert_eq!(
+        commands(text),
+        [
+            "memgauge io FILE",
+            "memgauge",
+            "memgauge list a|b x...   why `memgauge no`"
+        ]
+    );
     assert_eq!(
         words("memgauge report x --title \"my machine\" -o y  why"),
         ["report", "x", "--title", "my machine", "-o", "y"]

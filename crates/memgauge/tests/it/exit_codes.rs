@@ -31,7 +31,10 @@ const SHORT: &str = "bandwidth --ops read --sizes 16KiB --threads 1 --samples 3 
 
 /// The code of a row of the table.
 fn code(name: &str) -> Option<i32> {
-    let row = EXIT_CODES.iter().find(|row| row.name == name).expect("a row of the table");
+    let row = EXIT_CODES
+        .iter()
+        .find(|row| row.name == name)
+        .expect("a row of the table");
     Some(row.code.parse().expect("a number"))
 }
 
@@ -41,23 +44,55 @@ const ENDS: &[(&str, &str, &str)] = &[
     ("report a.json", "done", "bandwidth"),
     ("compare a.json a.json", "done", "1 point compared"),
     ("core-to-core --cpus {cpu} -o -", "done", "one cpu"),
-    ("numa --ops read --measure bandwidth --size 1MiB --samples 3 --budget 20s -o -", "done", "local"),
+    (
+        "numa --ops read --measure bandwidth --size 1MiB --samples 3 --budget 20s -o -",
+        "done",
+        "local",
+    ),
     (
         "bandwidth --ops read --sizes 16KiB --threads 1 --samples 3 --budget 20s --strict -o -",
         "incomplete",
         "less than solid",
     ),
     ("report missing.json", "usage", "cannot read the report"),
-    ("compare a.json missing.json", "usage", "cannot read the report"),
+    (
+        "compare a.json missing.json",
+        "usage",
+        "cannot read the report",
+    ),
     ("latency --resume a.json", "usage", "nothing to continue"),
-    ("bandwidth -o missing/folder.json", "usage", "cannot write the result"),
-    ("report a.json -o missing/folder.html", "usage", "cannot write the result"),
+    (
+        "bandwidth -o missing/folder.json",
+        "usage",
+        "cannot write the result",
+    ),
+    (
+        "report a.json -o missing/folder.html",
+        "usage",
+        "cannot write the result",
+    ),
     ("list kernels none", "usage", "unknown kernel"),
-    ("compare a.json other.json", "check failed", "no point in common"),
-    ("compare a.json other.json --fail-on worse -o c.json", "check failed", "no point in common"),
-    ("compare a.json slower.json --fail-on worse", "check failed", "worse"),
+    (
+        "compare a.json other.json",
+        "check failed",
+        "no point in common",
+    ),
+    (
+        "compare a.json other.json --fail-on worse -o c.json",
+        "check failed",
+        "no point in common",
+    ),
+    (
+        "compare a.json slower.json --fail-on worse",
+        "check failed",
+        "worse",
+    ),
     ("compare a.json slower.json", "done", "worse"),
-    ("io data --engine sync --depth 4 --time 1s -o -", "unsupported", "one operation at a time"),
+    (
+        "io data --engine sync --depth 4 --time 1s -o -",
+        "unsupported",
+        "one operation at a time",
+    ),
 ];
 
 /// Reports and data in `folder`: `a.json`, a slower copy, one with other points, and a file.
@@ -94,12 +129,22 @@ fn commands_end_with_the_codes_of_the_table() {
     prepared(folder.path());
     let facts = json(&typed("list host --format json", folder.path()).stdout);
     let cpus = facts["topology"]["cpus"].as_array().expect("cpus");
-    let cpu = cpus.iter().find(|cpu| cpu["allowed"] == true).expect("a cpu")["id"].to_string();
+    let cpu = cpus
+        .iter()
+        .find(|cpu| cpu["allowed"] == true)
+        .expect("a cpu")["id"]
+        .to_string();
     let mut wrong = Vec::new();
     for (words, end, says) in ENDS {
         let run = typed(&words.replace("{cpu}", &cpu), folder.path());
-        if run.code != code(end) || !(run.stdout.clone() + &run.stderr).contains(says) || run.panicked() {
-            wrong.push(format!("{words}: {:?} in place of {end}, '{says}': {run:?}", run.code));
+        if run.code != code(end)
+            || !(run.stdout.clone() + &run.stderr).contains(says)
+            || run.panicked()
+        {
+            wrong.push(format!(
+                "{words}: {:?} in place of {end}, '{says}': {run:?}",
+                run.code
+            ));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -109,15 +154,26 @@ fn commands_end_with_the_codes_of_the_table() {
 fn every_command_refuses_what_it_does_not_know_with_the_same_code() {
     let folder = folder();
     for command in COMMANDS {
-        let words: Vec<&str> = command.split_whitespace().chain(["--no-such-option"]).collect();
+        let words: Vec<&str> = command
+            .split_whitespace()
+            .chain(["--no-such-option"])
+            .collect();
         let run = memgauge(&words, folder.path());
         assert_eq!(run.code, code("usage"), "{command}: {run:?}");
     }
     let help = typed("--help", folder.path()).stdout;
-    let listed = help.lines().skip_while(|line| !line.starts_with("Commands:")).skip(1);
-    let listed = listed.take_while(|line| line.starts_with("  ")).filter_map(|line| line.split_whitespace().next());
+    let listed = help
+        .lines()
+        .skip_while(|line| !line.starts_with("Commands:"))
+        .skip(1);
+    let listed = listed
+        .take_while(|line| line.starts_with("  "))
+        .filter_map(|line| line.split_whitespace().next());
     for command in listed.filter(|name| *name != "help") {
-        assert!(COMMANDS.contains(&command), "{command} is not in the table of this test");
+        assert!(
+            COMMANDS.contains(&command),
+            "{command} is not in the table of this test"
+        );
     }
 }
 
@@ -126,7 +182,10 @@ fn every_command_refuses_what_it_does_not_know_with_the_same_code() {
 fn what_the_system_refuses_has_a_code_of_its_own() {
     let folder = folder();
     prepared(folder.path());
-    for words in ["report a.json --format json -o /dev/full", &format!("{SHORT} --format json -o /dev/full")] {
+    for words in [
+        "report a.json --format json -o /dev/full",
+        &format!("{SHORT} --format json -o /dev/full"),
+    ] {
         let run = typed(words, folder.path());
         assert_eq!(run.code, code("failed"), "{words}: {run:?}");
     }
@@ -138,7 +197,11 @@ fn what_the_system_refuses_has_a_code_of_its_own() {
 fn a_closed_pipe_does_not_hide_a_failed_check() {
     let folder = folder();
     prepared(folder.path());
-    let line = "(sleep 0.1; \"$M\" compare a.json slower.json --fail-on worse; echo $? > code) | true";
+    let line =
+        "(sleep 0.1; \"$M\" compare a.json slower.json --fail-on worse; echo $? > code) | true";
     crate::helper::shell(line, folder.path());
-    assert_eq!(read(&folder.path().join("code")).trim().parse().ok(), code("check failed"));
+    assert_eq!(
+        read(&folder.path().join("code")).trim().parse().ok(),
+        code("check failed")
+    );
 }

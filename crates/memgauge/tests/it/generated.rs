@@ -24,10 +24,14 @@ fn path(file: &str) -> PathBuf {
 
 /// What the program prints now, for each file that can be compared on this machine.
 fn generated() -> impl Iterator<Item = (&'static str, String)> {
-    let here = |(what, _): &&(&str, &str)| *what != "kernels" || std::env::consts::ARCH == KERNELS_OF;
+    let here =
+        |(what, _): &&(&str, &str)| *what != "kernels" || std::env::consts::ARCH == KERNELS_OF;
     GENERATED.iter().filter(here).map(|(what, file)| {
         let run = typed(&format!("generate {what}"), folder().path());
-        assert!(run.code == Some(0) && run.stderr.is_empty() && !run.stdout.is_empty(), "{what}: {run:?}");
+        assert!(
+            run.code == Some(0) && run.stderr.is_empty() && !run.stdout.is_empty(),
+            "{what}: {run:?}"
+        );
         (*file, run.stdout)
     })
 }
@@ -35,21 +39,35 @@ fn generated() -> impl Iterator<Item = (&'static str, String)> {
 #[test]
 fn committed_copies_are_what_the_program_prints() {
     let differs = |(file, text): &(&str, String)| {
-        let kept = std::fs::read_to_string(path(file)).unwrap_or_default().replace("\r\n", "\n");
+        let kept = std::fs::read_to_string(path(file))
+            .unwrap_or_default()
+            .replace("\r\n", "\n");
         kept != *text
     };
     let stale: Vec<&str> = generated().filter(differs).map(|(file, _)| file).collect();
-    assert!(stale.is_empty(), "out of date: {stale:?}; cargo test --test it renew_generated_files -- --ignored");
+    assert!(
+        stale.is_empty(),
+        "out of date: {stale:?}; cargo test --test it renew_generated_files -- --ignored"
+    );
 }
 
 #[test]
 fn every_option_is_in_the_man_page_and_the_completions() {
     let help = typed("bandwidth --help", folder().path()).stdout;
-    let options: Vec<&str> = help.split_whitespace().filter(|w| w.starts_with("--")).collect();
+    let options: Vec<&str> = help
+        .split_whitespace()
+        .filter(|w| w.starts_with("--"))
+        .collect();
     assert!(options.len() > 10, "{help}");
-    for file in ["docs/memgauge.1", "docs/completions/memgauge.bash", "docs/completions/_memgauge"] {
+    for file in [
+        "docs/memgauge.1",
+        "docs/completions/memgauge.bash",
+        "docs/completions/_memgauge",
+    ] {
         // Roff writes a hyphen that is to be copied as `\-`.
-        let text = std::fs::read_to_string(path(file)).expect("a generated file").replace("\\-", "-");
+        let text = std::fs::read_to_string(path(file))
+            .expect("a generated file")
+            .replace("\\-", "-");
         for option in &options {
             let option = option.trim_end_matches([',', ';', ']', ')']);
             assert!(text.contains(option), "{file} lacks {option}");
@@ -57,24 +75,40 @@ fn every_option_is_in_the_man_page_and_the_completions() {
     }
 }
 
-/// The README with the table of exit codes that the program has: the table follows its heading and a comment.
+/// The README with the table of exit codes that the program has: the table follows its heading and
+/// a comment.
 fn readme() -> String {
     const HEADING: &str = "## Exit codes\n";
-    let text = std::fs::read_to_string(path("README.md")).expect("a README").replace("\r\n", "\n");
+    let text = std::fs::read_to_string(path("README.md"))
+        .expect("a README")
+        .replace("\r\n", "\n");
     let (before, after) = text.split_once(HEADING).expect("a section on exit codes");
     let (comment, rest) = after.split_once("-->\n").expect("a comment");
     let rest = rest.find("\n## ").map_or("", |next| &rest[next..]);
-    format!("{before}{HEADING}{comment}-->\n\n{}{rest}", memgauge::cli::exit_codes_in_markdown())
+    format!(
+        "{before}{HEADING}{comment}-->\n\n{}{rest}",
+        memgauge::cli::exit_codes_in_markdown()
+    )
 }
 
 #[test]
 fn the_readme_and_the_man_page_have_all_exit_codes() {
-    let kept = std::fs::read_to_string(path("README.md")).expect("a README").replace("\r\n", "\n");
-    assert!(kept == readme(), "out of date; cargo test --test it renew_generated_files -- --ignored");
-    let page = std::fs::read_to_string(path("docs/memgauge.1")).expect("a page").replace("\\-", "-");
+    let kept = std::fs::read_to_string(path("README.md"))
+        .expect("a README")
+        .replace("\r\n", "\n");
+    assert!(
+        kept == readme(),
+        "out of date; cargo test --test it renew_generated_files -- --ignored"
+    );
+    let page = std::fs::read_to_string(path("docs/memgauge.1"))
+        .expect("a page")
+        .replace("\\-", "-");
     let help = typed("--help", folder().path()).stdout;
     for row in memgauge::cli::EXIT_CODES {
-        assert!(page.contains(&format!("\n{}\n{}: {}\n", row.code, row.name, row.meaning)), "{row:?}");
+        assert!(
+            page.contains(&format!("\n{}\n{}: {}\n", row.code, row.name, row.meaning)),
+            "{row:?}"
+        );
         assert!(help.contains(&format!("{}: ", row.name)), "{row:?}");
     }
 }

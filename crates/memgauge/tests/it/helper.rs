@@ -1,4 +1,5 @@
-//! Runs the program as a user would, in a folder of its own, and never waits for it longer than a limit.
+//! Runs the program as a user would, in a folder of its own, and never waits for it longer than a
+//! limit.
 
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -48,7 +49,11 @@ pub const PROGRAM: &str = env!("CARGO_BIN_EXE_memgauge");
 /// Lets `command` run in `folder` and save runs in [`state`] of it: never in the real home folder.
 pub fn at_home(command: &mut Command, folder: &Path) {
     let state = state_root(folder);
-    command.current_dir(folder).env("XDG_STATE_HOME", &state).env("HOME", &state).env("LOCALAPPDATA", &state);
+    command
+        .current_dir(folder)
+        .env("XDG_STATE_HOME", &state)
+        .env("HOME", &state)
+        .env("LOCALAPPDATA", &state);
 }
 
 /// Runs `line` in a shell in `folder`, with the program's path as `$M`.
@@ -66,7 +71,8 @@ pub fn shell_command(line: &str, folder: &Path) -> Command {
     command
 }
 
-/// The folder of saved runs of a program that runs in `folder`; not below it, where tests count files.
+/// The folder of saved runs of a program that runs in `folder`; not below it, where tests count
+/// files.
 pub fn state(folder: &Path) -> PathBuf {
     state_root(folder).join("memgauge")
 }
@@ -101,7 +107,9 @@ pub fn folder() -> tempfile::TempDir {
 /// Names of the files in `folder`, sorted.
 pub fn names(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).expect("a folder");
-    let mut names: Vec<String> = entries.map(|e| e.expect("an entry").file_name().to_string_lossy().into()).collect();
+    let mut names: Vec<String> = entries
+        .map(|e| e.expect("an entry").file_name().to_string_lossy().into())
+        .collect();
     names.sort();
     names
 }
@@ -116,7 +124,8 @@ pub fn json(text: &str) -> serde_json::Value {
     serde_json::from_str(text).expect("JSON")
 }
 
-/// Says that a test, or a part of one, is not done here and why; past the capture of output, so that it is always seen.
+/// Says that a test, or a part of one, is not done here and why; past the capture of output, so
+/// that it is always seen.
 pub fn skipped(test: &str, why: &str) {
     let _ = writeln!(std::io::stderr(), "skipped: {test}: {why}");
 }
@@ -126,7 +135,8 @@ pub fn put(folder: &Path, name: &str, bytes: &[u8]) {
     std::fs::write(folder.join(name), bytes).expect("a file can be written");
 }
 
-/// Runs `command` to its end or to `limit`. The output is read while it runs, so that a full pipe cannot stop it.
+/// Runs `command` to its end or to `limit`. The output is read while it runs, so that a full pipe
+/// cannot stop it.
 pub fn finish(command: Command, limit: Duration) -> Finished {
     Running::start(command).end(limit)
 }
@@ -151,7 +161,8 @@ impl Running {
     /// The same with the standard output that `command` has, which nobody reads.
     pub fn start_with_stdout(mut command: Command) -> Self {
         command.stdin(Stdio::null()).stderr(Stdio::piped());
-        // A copy of the program made a moment ago may still be open for writing in a process that another test forks.
+        // A copy of the program made a moment ago may still be open for writing in a process that
+        // another test forks.
         let busy = |e: &std::io::Error| e.kind() == std::io::ErrorKind::ExecutableFileBusy;
         let mut child = command.spawn();
         for _ in 0..100 {
@@ -163,7 +174,11 @@ impl Running {
         }
         let mut child = child.expect("the program starts");
         let stderr = Some(read_aside(child.stderr.take()));
-        Self { child, stdout: None, stderr }
+        Self {
+            child,
+            stdout: None,
+            stderr,
+        }
     }
 
     /// Its number.
@@ -175,17 +190,31 @@ impl Running {
     /// Sends a signal: `INT`, `KILL`.
     #[cfg(unix)]
     pub fn signal(&self, name: &str) {
-        let sent = Command::new("sh").args(["-c", &format!("kill -s {name} {}", self.child.id())]).status();
-        assert!(sent.is_ok_and(|s| s.success()), "the program was there to be sent {name}");
+        let sent = Command::new("sh")
+            .args(["-c", &format!("kill -s {name} {}", self.child.id())])
+            .status();
+        assert!(
+            sent.is_ok_and(|s| s.success()),
+            "the program was there to be sent {name}"
+        );
     }
 
     /// Waits until `condition` holds; fails when the program ends before, or after [`LIMIT`].
-    #[allow(clippy::disallowed_methods, reason = "a limit on waiting, nothing is measured")]
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "a limit on waiting, nothing is measured"
+    )]
     pub fn wait_until(&mut self, what: &str, condition: impl Fn() -> bool) {
         let start = Instant::now();
         while !condition() {
-            let ended = self.child.try_wait().expect("the program can be waited for");
-            assert!(ended.is_none(), "the program ended before {what}: {ended:?}");
+            let ended = self
+                .child
+                .try_wait()
+                .expect("the program can be waited for");
+            assert!(
+                ended.is_none(),
+                "the program ended before {what}: {ended:?}"
+            );
             assert!(start.elapsed() < LIMIT, "no sign of {what}");
             thread::sleep(Duration::from_millis(2));
         }
@@ -194,7 +223,9 @@ impl Running {
     /// Waits for the end, or ends it at `limit`.
     pub fn end(mut self, limit: Duration) -> Finished {
         let status = wait(&mut self.child, limit);
-        let text = |reader: Option<thread::JoinHandle<String>>| reader.map(|r| r.join().expect("reading ends"));
+        let text = |reader: Option<thread::JoinHandle<String>>| {
+            reader.map(|r| r.join().expect("reading ends"))
+        };
         Finished {
             code: status.and_then(|s| s.code()),
             stdout: text(self.stdout.take()).unwrap_or_default(),
@@ -224,7 +255,10 @@ fn read_aside(stream: Option<impl Read + Send + 'static>) -> thread::JoinHandle<
 }
 
 /// The status of `child`, `None` when it had to be ended at `limit`.
-#[allow(clippy::disallowed_methods, reason = "a limit on waiting, nothing is measured")]
+#[allow(
+    clippy::disallowed_methods,
+    reason = "a limit on waiting, nothing is measured"
+)]
 fn wait(child: &mut Child, limit: Duration) -> Option<ExitStatus> {
     let start = Instant::now();
     loop {
@@ -259,6 +293,9 @@ mod tests {
         command.args(["-c", "echo out; echo err >&2; exec sleep 60"]);
         let run = finish(command, Duration::from_millis(300));
         assert!(run.timed_out);
-        assert_eq!((run.code, run.stdout.as_str(), run.stderr.as_str()), (None, "out\n", "err\n"));
+        assert_eq!(
+            (run.code, run.stdout.as_str(), run.stderr.as_str()),
+            (None, "out\n", "err\n")
+        );
     }
 }

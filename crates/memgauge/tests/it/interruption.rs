@@ -1,7 +1,9 @@
 //! Signals to a real run: it ends soon, and nothing that was finished is lost.
 #![cfg(unix)]
 
-use crate::helper::{Finished, LIMIT, PROGRAM, Running, at_home, finish, folder, json, names, program, read, skipped};
+use crate::helper::{
+    Finished, LIMIT, PROGRAM, Running, at_home, finish, folder, json, names, program, read, skipped,
+};
 use report::SCHEMA_VERSION;
 use serde_json::Value;
 use std::path::Path;
@@ -10,8 +12,8 @@ use std::thread;
 use std::time::Duration;
 
 /// A run of minutes whose first points are finished at once.
-const LONG: &str =
-    "bandwidth --ops read --sizes 16KiB --threads 1 --samples 3 --repeat 900 --cooldown 50ms --budget 1h -o r.json";
+const LONG: &str = "bandwidth --ops read --sizes 16KiB --threads 1 --samples 3 --repeat 900 \
+     --cooldown 50ms --budget 1h -o r.json";
 
 /// Far above the second that is promised: a hang is looked for, the machine may be busy.
 const SOON: Duration = Duration::from_secs(10);
@@ -29,24 +31,39 @@ fn started(words: &str, folder: &Path, lines: usize) -> Running {
 
 fn wait_for_journal(running: &mut Running, folder: &Path, lines: usize) {
     let journal = folder.join(JOURNAL);
-    let there = || std::fs::read_to_string(&journal).is_ok_and(|text| text.matches('\n').count() >= lines);
+    let there =
+        || std::fs::read_to_string(&journal).is_ok_and(|text| text.matches('\n').count() >= lines);
     running.wait_until("its journal", there);
 }
 
-/// What every interrupted run leaves: a report that says so, the table, one line, no journal. Returns its points.
+/// What every interrupted run leaves: a report that says so, the table, one line, no journal.
+/// Returns its points.
 fn ended_well(run: &Finished, folder: &Path) -> Vec<Value> {
     assert!(!run.timed_out && !run.panicked(), "{run:?}");
     assert_eq!(run.code, Some(3), "{run:?}");
-    let told = run
-        .stderr
-        .strip_prefix("memgauge: interrupted: what was measured until then is in the result; to continue, type ");
+    let told = run.stderr.strip_prefix(
+        "memgauge: interrupted: what was measured until then is in the result; to continue, type ",
+    );
     let again = told.expect("how to continue");
-    assert!(again.starts_with("memgauge ") && again.ends_with(" --resume r.json\n"), "{run:?}");
-    assert!(run.stdout.contains("INTERRUPTED") && run.stdout.contains("r.json"), "{run:?}");
-    assert_eq!(names(folder), ["r.json"], "the report is saved and the journal gone");
+    assert!(
+        again.starts_with("memgauge ") && again.ends_with(" --resume r.json\n"),
+        "{run:?}"
+    );
+    assert!(
+        run.stdout.contains("INTERRUPTED") && run.stdout.contains("r.json"),
+        "{run:?}"
+    );
+    assert_eq!(
+        names(folder),
+        ["r.json"],
+        "the report is saved and the journal gone"
+    );
     let report = json(&read(&folder.join("r.json")));
     assert_eq!(report["status"], "interrupted");
-    report["datasets"][0]["points"].as_array().expect("points").clone()
+    report["datasets"][0]["points"]
+        .as_array()
+        .expect("points")
+        .clone()
 }
 
 #[test]
@@ -57,19 +74,42 @@ fn each_signal_ends_a_run_soon_and_keeps_what_is_finished() {
         let running = started(LONG, folder.path(), 9);
         running.signal(signal);
         let points = ended_well(&running.end(SOON), folder.path());
-        let with = |status: &str| points.iter().filter(|p| p["outcome"]["status"] == status).count();
+        let with = |status: &str| {
+            points
+                .iter()
+                .filter(|p| p["outcome"]["status"] == status)
+                .count()
+        };
         assert_eq!(points.len(), 900);
-        assert!(with("measured") >= 2, "points in the journal are in the report");
+        assert!(
+            with("measured") >= 2,
+            "points in the journal are in the report"
+        );
         assert!(with("interrupted") > 0 && with("measured") + with("interrupted") == 900);
-        let reason = |p: &Value| p["outcome"]["reason"].as_str().is_some_and(|r| r.contains("interrupted"));
-        assert!(points.iter().filter(|p| p["outcome"]["status"] == "interrupted").all(reason));
+        let reason = |p: &Value| {
+            p["outcome"]["reason"]
+                .as_str()
+                .is_some_and(|r| r.contains("interrupted"))
+        };
+        assert!(
+            points
+                .iter()
+                .filter(|p| p["outcome"]["status"] == "interrupted")
+                .all(reason)
+        );
     }
 }
 
-/// As in scripts and schedulers. Sent to the whole group, the signal can come twice, of which the second would end it at once.
+/// As in scripts and schedulers. Sent to the whole group, the signal can come twice, of which the
+/// second would end it at once.
 #[test]
 fn a_timeout_leaves_the_report() {
-    if !Command::new("timeout").arg("--version").stdout(Stdio::null()).status().is_ok_and(|s| s.success()) {
+    if !Command::new("timeout")
+        .arg("--version")
+        .stdout(Stdio::null())
+        .status()
+        .is_ok_and(|s| s.success())
+    {
         skipped("a timeout", "there is no `timeout` here");
         return;
     }
@@ -97,14 +137,25 @@ fn what_cannot_be_read_back_keeps_its_journal() {
     command.args(LONG.replace("r.json", "r.csv").split_whitespace());
     let mut running = Running::start(command);
     let journal = folder.path().join("r.csv.journal.jsonl");
-    let there = || std::fs::read_to_string(&journal).is_ok_and(|text| text.matches('\n').count() >= 4);
+    let there =
+        || std::fs::read_to_string(&journal).is_ok_and(|text| text.matches('\n').count() >= 4);
     running.wait_until("its journal", there);
     running.signal("INT");
     let run = running.end(SOON);
-    assert!(run.code == Some(3) && run.stderr.ends_with(" --resume r.csv.journal.jsonl\n"), "{run:?}");
+    assert!(
+        run.code == Some(3) && run.stderr.ends_with(" --resume r.csv.journal.jsonl\n"),
+        "{run:?}"
+    );
     assert_eq!(names(folder.path()), ["r.csv", "r.csv.journal.jsonl"]);
-    let last = read(&journal).lines().last().map(json).expect("a last line");
-    assert_eq!((last["line"].as_str(), last["status"].as_str()), (Some("end"), Some("interrupted")));
+    let last = read(&journal)
+        .lines()
+        .last()
+        .map(json)
+        .expect("a last line");
+    assert_eq!(
+        (last["line"].as_str(), last["status"].as_str()),
+        (Some("end"), Some("interrupted"))
+    );
 }
 
 #[test]
@@ -124,7 +175,8 @@ fn mapping_memory_and_building_a_chain_can_be_interrupted() {
     for words in large {
         for wait in [0, 150, 700] {
             let folder = folder();
-            let words = format!("{words} --sizes 768MiB --pages 4k --repeat 20 --budget 1h -o r.json");
+            let words =
+                format!("{words} --sizes 768MiB --pages 4k --repeat 20 --budget 1h -o r.json");
             let running = started(&words, folder.path(), 1);
             thread::sleep(Duration::from_millis(wait));
             running.signal("INT");
@@ -146,10 +198,13 @@ fn an_interrupted_default_run_shows_the_hierarchy_as_far_as_it_got() {
 fn a_second_signal_ends_at_once() {
     let folder = folder();
     let mut command = program(folder.path());
-    // More JSON than a pipe holds, which nobody reads: after the first signal the program is kept from ending.
-    let words = "bandwidth --sizes 4KiB..160KiB:1KiB --ops read,write,copy --threads 1 --format json --budget 1h \
-                 --cooldown 20ms -o r.json";
-    command.args(words.split_whitespace()).stdout(Stdio::piped());
+    // More JSON than a pipe holds, which nobody reads: after the first signal the program is kept
+    // from ending.
+    let words = "bandwidth --sizes 4KiB..160KiB:1KiB --ops read,write,copy --threads 1 --format \
+         json --budget 1h --cooldown 20ms -o r.json";
+    command
+        .args(words.split_whitespace())
+        .stdout(Stdio::piped());
     let mut running = Running::start_with_stdout(command);
     wait_for_journal(&mut running, folder.path(), 1);
     running.signal("INT");
@@ -158,7 +213,10 @@ fn a_second_signal_ends_at_once() {
     running.signal("INT");
     let run = running.end(SOON);
     assert_eq!((run.code, run.panicked()), (Some(130), false), "{run:?}");
-    assert_eq!(json(&read(&folder.path().join("r.json")))["status"], "interrupted");
+    assert_eq!(
+        json(&read(&folder.path().join("r.json")))["status"],
+        "interrupted"
+    );
 }
 
 #[test]
@@ -171,11 +229,22 @@ fn a_killed_run_leaves_its_finished_points() {
     assert_eq!(names(folder.path()), [JOURNAL]);
     let text = read(&folder.path().join(JOURNAL));
     // A line that was being written is the only one that may be broken.
-    let whole: Vec<Value> = text[..=text.rfind('\n').expect("a line")].lines().map(json).collect();
+    let whole: Vec<Value> = text[..=text.rfind('\n').expect("a line")]
+        .lines()
+        .map(json)
+        .collect();
     assert_eq!(
-        (whole[0]["line"].as_str(), whole[0]["schema_version"].as_u64()),
+        (
+            whole[0]["line"].as_str(),
+            whole[0]["schema_version"].as_u64()
+        ),
         (Some("run"), Some(u64::from(SCHEMA_VERSION)))
     );
     assert!(whole[0]["provenance"]["command_line"].is_array());
-    assert!(whole.len() >= 4 && whole[1..].iter().all(|l| l["point"]["outcome"]["status"] == "measured"));
+    assert!(
+        whole.len() >= 4
+            && whole[1..]
+                .iter()
+                .all(|l| l["point"]["outcome"]["status"] == "measured")
+    );
 }

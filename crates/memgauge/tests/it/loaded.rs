@@ -1,6 +1,9 @@
 //! A probe beside traffic on this machine: its memory, its kernels, and what is counted of it.
 
-use engine::{ChainShape, ChaseWork, LoadedWork, Machine, MemoryPlan, Probe, RealMachine, Traffic, Trouble, Work};
+use engine::{
+    ChainShape, ChaseWork, LoadedWork, Machine, MemoryPlan, Probe, RealMachine, Traffic, Trouble,
+    Work,
+};
 use host::facts::{SystemFiles, discover};
 use host::interrupt::StopFlag;
 use host::memory::PageMode;
@@ -15,7 +18,9 @@ fn machine() -> RealMachine {
 }
 
 fn chase(cpu: u32) -> ChaseWork {
-    let (bytes, stride, shape) = (Bytes::kib(64), Bytes(64), ChainShape::GlobalRandom);
+    let bytes = Bytes::kib(64);
+    let stride = Bytes(64);
+    let shape = ChainShape::GlobalRandom;
     ChaseWork {
         pages: PageMode::Base,
         cpus: vec![cpu],
@@ -32,10 +37,20 @@ fn chase(cpu: u32) -> ChaseWork {
 
 /// Samples `work` once, in memory for itself.
 fn sample(machine: &mut RealMachine, work: &Work) -> engine::Observation {
-    machine.map(&MemoryPlan::of([work], machine.facts(), false), false).expect("memory");
-    machine.prepare(work).unwrap_or_else(|trouble| panic!("{work:?}: {trouble:?}"));
-    let seen = machine.sample(work, Nanos::from_millis(0.2)).expect("a sample");
-    assert_eq!(seen.found_on.as_ref().map(Vec::len), Some(work.cpus().len()), "{work:?}");
+    machine
+        .map(&MemoryPlan::of([work], machine.facts(), false), false)
+        .expect("memory");
+    machine
+        .prepare(work)
+        .unwrap_or_else(|trouble| panic!("{work:?}: {trouble:?}"));
+    let seen = machine
+        .sample(work, Nanos::from_millis(0.2))
+        .expect("a sample");
+    assert_eq!(
+        seen.found_on.as_ref().map(Vec::len),
+        Some(work.cpus().len()),
+        "{work:?}"
+    );
     seen
 }
 
@@ -43,18 +58,40 @@ fn sample(machine: &mut RealMachine, work: &Work) -> engine::Observation {
 fn every_mix_of_traffic_runs_beside_both_probes_and_is_counted_apart() {
     let mut machine = machine();
     let cpus = machine.facts().topology.allowed();
-    let [first, second, ..] = cpus[..] else { return println!("skipped: one cpu only") };
+    let [first, second, ..] = cpus[..] else {
+        return println!("skipped: one cpu only");
+    };
     let reading = Traffic::reading(second, PageMode::Transparent, Bytes::mib(1));
-    for (reads, writes, store) in [(1, 0, Operation::Write), (2, 1, Operation::Write), (0, 1, Operation::WriteNt)] {
+    for (reads, writes, store) in [
+        (1, 0, Operation::Write),
+        (2, 1, Operation::Write),
+        (0, 1, Operation::WriteNt),
+    ] {
         for pause in [0, 1000] {
-            let traffic = Traffic { reads, writes, store, pause, ..reading.clone() };
-            let stream = Traffic { cpu: first, ..reading.clone() };
+            let traffic = Traffic {
+                reads,
+                writes,
+                store,
+                pause,
+                ..reading.clone()
+            };
+            let stream = Traffic {
+                cpu: first,
+                ..reading.clone()
+            };
             for probe in [Probe::Chase(chase(first)), Probe::Stream(stream)] {
                 let work = Work::Loaded(LoadedWork::new(probe, vec![traffic.clone()]));
                 let seen = sample(&mut machine, &work);
                 let beside = seen.traffic.expect("traffic");
-                assert!(seen.amount > 0 && beside.payload > 0.0, "{work:?}: {seen:?}");
-                assert_eq!(beside.bus / beside.payload, traffic.bus_factor(), "{work:?}");
+                assert!(
+                    seen.amount > 0 && beside.payload > 0.0,
+                    "{work:?}: {seen:?}"
+                );
+                assert_eq!(
+                    beside.bus / beside.payload,
+                    traffic.bus_factor(),
+                    "{work:?}"
+                );
             }
         }
     }
@@ -67,7 +104,8 @@ fn without_traffic_there_is_nothing_to_count() {
     let work = Work::Loaded(LoadedWork::new(Probe::Chase(chase(cpu)), Vec::new()));
     let seen = sample(&mut machine, &work);
     assert!(seen.amount > 0 && seen.traffic.is_none(), "{seen:?}");
-    let kernels = [work, Work::Chase(chase(cpu))].map(|work| machine.kernel(&work).expect("a kernel"));
+    let kernels =
+        [work, Work::Chase(chase(cpu))].map(|work| machine.kernel(&work).expect("a kernel"));
     assert_eq!(kernels[0], kernels[1]);
 }
 
@@ -77,7 +115,12 @@ fn two_threads_on_one_cpu_are_refused() {
     let cpu = machine.facts().topology.allowed()[0];
     let traffic = Traffic::reading(cpu, PageMode::Base, Bytes::mib(1));
     let work = Work::Loaded(LoadedWork::new(Probe::Chase(chase(cpu)), vec![traffic]));
-    machine.map(&MemoryPlan::of([&work], machine.facts(), false), false).expect("memory");
+    machine
+        .map(&MemoryPlan::of([&work], machine.facts(), false), false)
+        .expect("memory");
     let trouble = machine.prepare(&work).expect_err("a cpu for each");
-    assert!(matches!(&trouble, Trouble::Failed(why) if why.contains("two threads")), "{trouble:?}");
+    assert!(
+        matches!(&trouble, Trouble::Failed(why) if why.contains("two threads")),
+        "{trouble:?}"
+    );
 }

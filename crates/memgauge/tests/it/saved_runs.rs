@@ -1,8 +1,10 @@
-//! What earlier runs left stays: journals, reports, and the folder of runs that the user did not name.
+//! What earlier runs left stays: journals, reports, and the folder of runs that the user did not
+//! name.
 #![cfg(unix)]
 
 use crate::helper::{
-    Finished, LIMIT, Running, folder, json, memgauge, names, program, put, read, shell, shell_command, state, typed,
+    Finished, LIMIT, Running, folder, json, memgauge, names, program, put, read, shell,
+    shell_command, state, typed,
 };
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -11,10 +13,14 @@ use std::path::{Path, PathBuf};
 const SHORT: &str = "bandwidth --ops read --sizes 16KiB --threads 1 --samples 3 --budget 20s";
 
 /// A run of minutes whose first points are finished at once.
-const LONG: &str = "bandwidth --ops read --sizes 16KiB --threads 1 --samples 3 --repeat 30 --cooldown 40ms --budget 1h";
+const LONG: &str = "bandwidth --ops read --sizes 16KiB --threads 1 --samples 3 --repeat 30 \
+     --cooldown 40ms --budget 1h";
 
 fn ends_with(code: i32, run: &Finished) {
-    assert!(run.code == Some(code) && !run.timed_out && !run.panicked(), "{run:?}");
+    assert!(
+        run.code == Some(code) && !run.timed_out && !run.panicked(),
+        "{run:?}"
+    );
 }
 
 /// Starts a run and waits for `lines` lines of its journal.
@@ -22,7 +28,8 @@ fn started(words: &str, folder: &Path, journal: &Path, lines: usize) -> Running 
     let mut command = program(folder);
     command.args(words.split_whitespace());
     let mut running = Running::start(command);
-    let there = || std::fs::read_to_string(journal).is_ok_and(|text| text.matches('\n').count() >= lines);
+    let there =
+        || std::fs::read_to_string(journal).is_ok_and(|text| text.matches('\n').count() >= lines);
     running.wait_until("its journal", there);
     running
 }
@@ -36,13 +43,21 @@ fn killed(words: &str, folder: &Path, journal: &Path) {
 
 /// The only journal in the folder of saved runs.
 fn only_journal(folder: &Path) -> Option<PathBuf> {
-    let entries = std::fs::read_dir(state(folder)).ok()?.flatten().map(|entry| entry.path());
-    entries.into_iter().find(|path| path.to_string_lossy().ends_with(".journal.jsonl"))
+    let entries = std::fs::read_dir(state(folder))
+        .ok()?
+        .flatten()
+        .map(|entry| entry.path());
+    entries
+        .into_iter()
+        .find(|path| path.to_string_lossy().ends_with(".journal.jsonl"))
 }
 
 fn measured(report: &Value) -> usize {
     let points = report["datasets"][0]["points"].as_array().expect("points");
-    points.iter().filter(|p| p["outcome"]["status"] == "measured").count()
+    points
+        .iter()
+        .filter(|p| p["outcome"]["status"] == "measured")
+        .count()
 }
 
 #[test]
@@ -53,14 +68,21 @@ fn a_restart_keeps_the_journal_of_a_killed_run_and_says_how_to_continue() {
     killed(&format!("{LONG} -o r.json"), at, &journal);
     let before = read(&journal);
     // Once more, killed again: each has a journal of its own.
-    killed(&format!("{LONG} -o r.json"), at, &at.join("r.json.journal-2.jsonl"));
+    killed(
+        &format!("{LONG} -o r.json"),
+        at,
+        &at.join("r.json.journal-2.jsonl"),
+    );
     assert_eq!(read(&journal), before, "nothing of the first one is lost");
     let run = typed(&format!("{SHORT} -o r.json"), at);
     ends_with(0, &run);
     let both = ["r.json", "r.json.journal-2.jsonl", "r.json.journal.jsonl"];
     assert_eq!(names(at), both);
     let again = format!("type memgauge {LONG} -o r.json --resume r.json.journal.jsonl");
-    assert!(run.stderr.contains(&again) && run.stderr.lines().count() == 2, "{run:?}");
+    assert!(
+        run.stderr.contains(&again) && run.stderr.lines().count() == 2,
+        "{run:?}"
+    );
     // What is told is what works; the report that came in between is kept.
     let words = again.strip_prefix("type memgauge ").expect("a command");
     let run = typed(words, at);
@@ -68,7 +90,10 @@ fn a_restart_keeps_the_journal_of_a_killed_run_and_says_how_to_continue() {
     assert_eq!(names(at), ["r.1.json", "r.json", "r.json.journal-2.jsonl"]);
     assert_eq!(measured(&json(&read(&at.join("r.json")))), 30);
     assert_eq!(measured(&json(&read(&at.join("r.1.json")))), 1);
-    ends_with(0, &typed(&format!("{LONG} --resume r.json.journal-2.jsonl"), at));
+    ends_with(
+        0,
+        &typed(&format!("{LONG} --resume r.json.journal-2.jsonl"), at),
+    );
     assert_eq!(names(at), ["r.1.json", "r.2.json", "r.json"]);
 }
 
@@ -80,10 +105,18 @@ fn two_runs_at_once_keep_out_of_each_others_way() {
     let first = started(&format!("{LONG} -o r.json"), at, &journal, 2);
     let refused = typed(&format!("{LONG} --resume r.json.journal.jsonl"), at);
     ends_with(2, &refused);
-    assert!(refused.stderr.contains("its run is under way"), "{refused:?}");
+    assert!(
+        refused.stderr.contains("its run is under way"),
+        "{refused:?}"
+    );
     let second = typed(&format!("{SHORT} -o r.json"), at);
     ends_with(0, &second);
-    assert!(second.stderr.contains("another run for r.json is under way"), "{second:?}");
+    assert!(
+        second
+            .stderr
+            .contains("another run for r.json is under way"),
+        "{second:?}"
+    );
     assert!(journal.exists(), "the journal of the other run");
     first.signal("INT");
     ends_with(3, &first.end(LIMIT));
@@ -101,8 +134,14 @@ fn an_earlier_result_of_any_form_is_kept() {
         let run = typed(&format!("{SHORT} -o {name}"), at);
         ends_with(0, &run);
         let kept = name.replacen("r.", "r.1.", 1);
-        assert_eq!(std::fs::read(at.join(&kept)).expect("the earlier one"), before);
-        assert!(run.stderr.contains(&kept) && names(at).len() == 2, "{run:?}");
+        assert_eq!(
+            std::fs::read(at.join(&kept)).expect("the earlier one"),
+            before
+        );
+        assert!(
+            run.stderr.contains(&kept) && names(at).len() == 2,
+            "{run:?}"
+        );
     }
     // What is made from reports can be made again, but no report is written over.
     let folder = folder();
@@ -111,13 +150,20 @@ fn an_earlier_result_of_any_form_is_kept() {
         ends_with(0, &typed(&format!("{SHORT} -o {name}"), at));
     }
     let before = read(&at.join("b.json"));
-    for words in ["report a.json -o x.svg", "report b.json -o x.svg", "report a.json -o a.json"] {
+    for words in [
+        "report a.json -o x.svg",
+        "report b.json -o x.svg",
+        "report a.json -o a.json",
+    ] {
         ends_with(0, &typed(words, at));
     }
     assert_eq!(names(at), ["a.json", "b.json", "x.svg"]);
     ends_with(0, &typed("report a.json -o b.json", at));
     ends_with(0, &typed("compare a.json b.json -o a.json", at));
-    assert_eq!(names(at), ["a.1.json", "a.json", "b.1.json", "b.json", "x.svg"]);
+    assert_eq!(
+        names(at),
+        ["a.1.json", "a.json", "b.1.json", "b.json", "x.svg"]
+    );
     assert_eq!(read(&at.join("b.1.json")), before);
 }
 
@@ -126,16 +172,23 @@ fn an_earlier_result_of_any_form_is_kept() {
 fn a_continuation_that_is_killed_at_once_loses_nothing() {
     let folder = folder();
     let at = folder.path();
-    let words = "bandwidth --ops read --sizes 4KiB..40KiB:4KiB --threads 1 --samples 60 --cooldown 30ms --budget 1h";
+    let words = "bandwidth --ops read --sizes 4KiB..40KiB:4KiB --threads 1 --samples 60 \
+         --cooldown 30ms --budget 1h";
     let journal = at.join("r.json.journal.jsonl");
     let running = started(&format!("{words} -o r.json"), at, &journal, 15);
     running.signal("KILL");
     running.end(LIMIT);
-    let shown = |file: &str| measured(&json(&typed(&format!("report {file} --format json"), at).stdout));
+    let shown = |file: &str| {
+        measured(&json(
+            &typed(&format!("report {file} --format json"), at).stdout,
+        ))
+    };
     let before = shown("r.json.journal.jsonl");
     assert!(before >= 8, "{before}");
     let mut command = program(at);
-    command.args(words.split(' ')).args(["--resume", "r.json.journal.jsonl"]);
+    command
+        .args(words.split(' '))
+        .args(["--resume", "r.json.journal.jsonl"]);
     let running = Running::start(command);
     std::thread::sleep(std::time::Duration::from_millis(700));
     running.signal("KILL");
@@ -144,15 +197,22 @@ fn a_continuation_that_is_killed_at_once_loses_nothing() {
     let old = read(&journal);
     // Interrupted in place of killed: the report has less than the journal, which therefore stays.
     let mut command = program(at);
-    command.args(words.split(' ')).args(["--resume", "r.json.journal.jsonl"]);
+    command
+        .args(words.split(' '))
+        .args(["--resume", "r.json.journal.jsonl"]);
     let mut running = Running::start(command);
-    running.wait_until("a new journal", || std::fs::read_to_string(&journal).is_ok_and(|text| text != old));
+    running.wait_until("a new journal", || {
+        std::fs::read_to_string(&journal).is_ok_and(|text| text != old)
+    });
     running.signal("INT");
     let run = running.end(LIMIT);
     ends_with(3, &run);
     if shown("r.json") < before {
         assert_eq!(shown("r.json.journal.jsonl"), before);
-        assert!(run.stderr.ends_with(" --resume r.json.journal.jsonl\n"), "{run:?}");
+        assert!(
+            run.stderr.ends_with(" --resume r.json.journal.jsonl\n"),
+            "{run:?}"
+        );
     }
 }
 
@@ -162,18 +222,33 @@ fn pipes_and_devices_are_written_to() {
     let at = folder.path();
     let run = typed(&format!("{SHORT} -o /dev/null"), at);
     ends_with(0, &run);
-    assert!(run.stdout.contains("GB/s") && run.stderr.is_empty(), "{run:?}");
+    assert!(
+        run.stdout.contains("GB/s") && run.stderr.is_empty(),
+        "{run:?}"
+    );
     // A reader of a pipe sees one writer, and the whole report.
-    let run = shell(&format!("mkfifo p; cat p > copy & \"$M\" {SHORT} -o p; code=$?; wait; rm p; exit $code"), at);
+    let run = shell(
+        &format!("mkfifo p; cat p > copy & \"$M\" {SHORT} -o p; code=$?; wait; rm p; exit $code"),
+        at,
+    );
     ends_with(0, &run);
     assert_eq!(measured(&json(&read(&at.join("copy")))), 1);
-    ends_with(0, &shell("mkfifo p; cat p > again & \"$M\" report copy -o p --format json; wait; rm p", at));
+    ends_with(
+        0,
+        &shell(
+            "mkfifo p; cat p > again & \"$M\" report copy -o p --format json; wait; rm p",
+            at,
+        ),
+    );
     assert_eq!(measured(&json(&read(&at.join("again")))), 1);
     let run = typed(&format!("{SHORT} --format json -o /dev/fd/1"), at);
     ends_with(0, &run);
     assert_eq!(measured(&json(&run.stdout)), 1);
     assert_eq!(names(at), ["again", "copy"]);
-    assert!(!state(at).exists(), "what has a place is not saved a second time");
+    assert!(
+        !state(at).exists(),
+        "what has a place is not saved a second time"
+    );
 }
 
 #[test]
@@ -185,26 +260,51 @@ fn runs_without_a_name_are_listed_shown_and_compared() {
     assert!(run.stdout.starts_with("no runs in "), "{run:?}");
     let run = typed("report last", at);
     ends_with(2, &run);
-    assert!(run.stderr.starts_with("memgauge: no such run: 'last'; "), "{run:?}");
+    assert!(
+        run.stderr.starts_with("memgauge: no such run: 'last'; "),
+        "{run:?}"
+    );
     ends_with(0, &typed(SHORT, at));
     ends_with(0, &typed(&SHORT.replace("16KiB", "24KiB"), at));
     let size = |name: &str| {
         let report = json(&typed(&format!("report {name} --format json"), at).stdout);
         report["datasets"][0]["points"][0]["coordinates"]["size_bytes"].as_u64()
     };
-    assert_eq!((size("last"), size("last~1"), size("last~0")), (Some(24 << 10), Some(16 << 10), Some(24 << 10)));
+    assert_eq!(
+        (size("last"), size("last~1"), size("last~0")),
+        (Some(24 << 10), Some(16 << 10), Some(24 << 10))
+    );
     ends_with(2, &typed("report last~2", at));
     ends_with(4, &typed("compare last~1 last", at));
     ends_with(0, &typed("compare last last~0", at));
     let list = json(&typed("list runs --format json", at).stdout);
-    let names_of: Vec<&str> = list.as_array().expect("a list").iter().filter_map(|run| run["name"].as_str()).collect();
+    let names_of: Vec<&str> = list
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter_map(|run| run["name"].as_str())
+        .collect();
     assert_eq!(names_of, ["last", "last~1"]);
-    assert!(list[0]["command"].as_str().is_some_and(|words| words.contains("24KiB")));
-    assert!(Path::new(list[0]["file"].as_str().expect("a file")).is_file() && list[0]["started"].is_string());
+    assert!(
+        list[0]["command"]
+            .as_str()
+            .is_some_and(|words| words.contains("24KiB"))
+    );
+    assert!(
+        Path::new(list[0]["file"].as_str().expect("a file")).is_file()
+            && list[0]["started"].is_string()
+    );
     let table = typed("list runs", at);
-    assert!(table.stdout.contains("last~1") && table.stdout.contains("24KiB"), "{table:?}");
+    assert!(
+        table.stdout.contains("last~1") && table.stdout.contains("24KiB"),
+        "{table:?}"
+    );
     // A file of that name comes first.
-    put(at, "last", read(Path::new(list[1]["file"].as_str().expect("a file"))).as_bytes());
+    put(
+        at,
+        "last",
+        read(Path::new(list[1]["file"].as_str().expect("a file"))).as_bytes(),
+    );
     assert_eq!(size("last"), Some(16 << 10));
     assert_eq!(names(at), ["last"]);
 }
@@ -220,11 +320,19 @@ fn the_last_run_is_continued_by_name() {
         only_journal(at).is_some_and(|journal| read(&journal).matches('\n').count() >= 9)
     });
     let list = json(&typed("list runs --format json", at).stdout);
-    assert_eq!((&list[0]["name"], list[0]["verdict"].as_str()), (&Value::Null, Some("under way")));
+    assert_eq!(
+        (&list[0]["name"], list[0]["verdict"].as_str()),
+        (&Value::Null, Some("under way"))
+    );
     running.signal("KILL");
     running.end(LIMIT);
     let list = json(&typed("list runs --format json", at).stdout);
-    assert!(list[0]["verdict"].as_str().is_some_and(|verdict| verdict.starts_with("unfinished")), "{list}");
+    assert!(
+        list[0]["verdict"]
+            .as_str()
+            .is_some_and(|verdict| verdict.starts_with("unfinished")),
+        "{list}"
+    );
     assert_eq!(typed("report last", at).code, Some(0));
     ends_with(0, &typed(SHORT, at));
     let refused = memgauge(&["bandwidth", "--resume", "last"], at);
@@ -233,7 +341,10 @@ fn the_last_run_is_continued_by_name() {
     ends_with(0, &typed(&format!("{LONG} --resume last~1"), at));
     assert_eq!(only_journal(at), None, "its points are in its report");
     let report = json(&typed("report last~1 --format json", at).stdout);
-    assert_eq!((measured(&report), report["status"].as_str()), (30, Some("complete")));
+    assert_eq!(
+        (measured(&report), report["status"].as_str()),
+        (30, Some("complete"))
+    );
 }
 
 #[test]
@@ -244,18 +355,38 @@ fn the_folder_of_runs_follows_the_environment() {
     command.env_remove("XDG_STATE_HOME").env("HOME", at);
     let run = crate::helper::finish(command, LIMIT);
     ends_with(0, &run);
-    assert_eq!(names(&at.join(if cfg!(target_os = "macos") { "Library" } else { ".local/state/memgauge" })).len(), 1);
+    assert_eq!(
+        names(&at.join(if cfg!(target_os = "macos") {
+            "Library"
+        } else {
+            ".local/state/memgauge"
+        }))
+        .len(),
+        1
+    );
     // A folder that cannot be made: the working directory takes the report, and that is said.
     std::fs::write(at.join("file"), "").expect("a file");
     let mut command = shell_command(&format!("\"$M\" {SHORT}"), at);
     command.env("XDG_STATE_HOME", at.join("file"));
     let run = crate::helper::finish(command, LIMIT);
     ends_with(0, &run);
-    assert!(run.stderr.contains("cannot save in the folder of runs") && run.stderr.lines().count() == 1, "{run:?}");
-    assert_eq!(names(at).iter().filter(|name| name.starts_with("memgauge-")).count(), 1);
+    assert!(
+        run.stderr.contains("cannot save in the folder of runs") && run.stderr.lines().count() == 1,
+        "{run:?}"
+    );
+    assert_eq!(
+        names(at)
+            .iter()
+            .filter(|name| name.starts_with("memgauge-"))
+            .count(),
+        1
+    );
     // A plan makes no folder.
     let plan = typed(&format!("{SHORT} --dry-run"), at);
-    assert!(plan.code == Some(0) && plan.stdout.contains("-bandwidth.json") && !state(at).exists(), "{plan:?}");
+    assert!(
+        plan.code == Some(0) && plan.stdout.contains("-bandwidth.json") && !state(at).exists(),
+        "{plan:?}"
+    );
 }
 
 #[test]
@@ -264,7 +395,11 @@ fn a_recording_of_a_run_that_is_continued_gets_a_name_of_its_own() {
     let at = folder.path();
     put(at, "data", &[7; 1 << 20]);
     let words = "io data --buffered --time 500ms --repeat 20 --budget 1h --trace t.csv";
-    killed(&format!("{words} -o r.json"), at, &at.join("r.json.journal.jsonl"));
+    killed(
+        &format!("{words} -o r.json"),
+        at,
+        &at.join("r.json.journal.jsonl"),
+    );
     let run = typed(&format!("{words} --resume r.json.journal.jsonl"), at);
     ends_with(0, &run);
     assert_eq!(names(at), ["data", "r.json", "t.1.csv", "t.csv"]);

@@ -20,7 +20,10 @@ pub struct SourceFile {
 
 /// The root of the workspace, where README.md, ARCHITECTURE.md and docs are.
 pub fn workspace() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the root of the workspace")
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../..")
+        .canonicalize()
+        .expect("the root of the workspace")
 }
 
 /// All `.rs` files of the crates, in order of their paths.
@@ -31,7 +34,11 @@ pub fn files() -> Vec<SourceFile> {
     found.sort();
     let read = |path: PathBuf| SourceFile {
         text: fs::read_to_string(&path).expect("source files are readable text"),
-        path: path.strip_prefix(&root).expect("below the root").to_string_lossy().replace('\\', "/"),
+        path: path
+            .strip_prefix(&root)
+            .expect("below the root")
+            .to_string_lossy()
+            .replace('\\', "/"),
     };
     found.into_iter().map(read).collect()
 }
@@ -66,7 +73,11 @@ pub fn tokens_of_program(text: &str) -> Vec<Token> {
 fn remove_tests(items: &mut Vec<syn::Item>) {
     items.retain(|item| !attributes(item).iter().any(is_test));
     for item in items {
-        if let syn::Item::Mod(syn::ItemMod { content: Some((_, inner)), .. }) = item {
+        if let syn::Item::Mod(syn::ItemMod {
+            content: Some((_, inner)),
+            ..
+        }) = item
+        {
             remove_tests(inner);
         }
     }
@@ -133,13 +144,20 @@ fn flatten(stream: TokenStream, found: &mut Vec<Token>) {
 
 fn push(text: &str, line: usize, found: &mut Vec<Token>) {
     if !text.is_empty() {
-        found.push(Token { text: text.to_owned(), line });
+        found.push(Token {
+            text: text.to_owned(),
+            line,
+        });
     }
 }
 
 /// Whether `tokens` begin with these words.
 pub fn begins(tokens: &[Token], words: &[&str]) -> bool {
-    tokens.len() >= words.len() && tokens.iter().zip(words).all(|(token, word)| token.text == *word)
+    tokens.len() >= words.len()
+        && tokens
+            .iter()
+            .zip(words)
+            .all(|(token, word)| token.text == *word)
 }
 
 /// One past the bracket that closes the one at `open`.
@@ -158,7 +176,8 @@ pub fn group_end(tokens: &[Token], open: usize) -> usize {
     tokens.len()
 }
 
-/// The paths a `use` tree or an expression names from token `at` on: `a::{b, c::d}` gives `a::b` and `a::c::d`.
+/// The paths a `use` tree or an expression names from token `at` on: `a::{b, c::d}` gives `a::b`
+/// and `a::c::d`.
 pub fn paths_from(tokens: &[Token], at: usize) -> Vec<Vec<String>> {
     let mut paths = Vec::new();
     expand(tokens, at, &[], &mut paths);
@@ -166,7 +185,12 @@ pub fn paths_from(tokens: &[Token], at: usize) -> Vec<Vec<String>> {
 }
 
 /// Adds the paths at `at` to `paths`, each with `prefix` before it; returns where they end.
-fn expand(tokens: &[Token], mut at: usize, prefix: &[String], paths: &mut Vec<Vec<String>>) -> usize {
+fn expand(
+    tokens: &[Token],
+    mut at: usize,
+    prefix: &[String],
+    paths: &mut Vec<Vec<String>>,
+) -> usize {
     let mut path = prefix.to_vec();
     loop {
         match tokens.get(at).map(|t| t.text.as_str()) {
@@ -179,7 +203,9 @@ fn expand(tokens: &[Token], mut at: usize, prefix: &[String], paths: &mut Vec<Ve
                 }
                 return end;
             }
-            Some(word) if word == "*" || word.starts_with(|c: char| c.is_alphanumeric() || c == '_') => {
+            Some(word)
+                if word == "*" || word.starts_with(|c: char| c.is_alphanumeric() || c == '_') =>
+            {
                 path.push(word.to_owned())
             }
             _ => break,
@@ -194,7 +220,11 @@ fn expand(tokens: &[Token], mut at: usize, prefix: &[String], paths: &mut Vec<Ve
         paths.push(path);
     }
     // A new name says nothing about where the old one comes from.
-    if tokens.get(at).is_some_and(|t| t.text == "as") { at + 2 } else { at }
+    if tokens.get(at).is_some_and(|t| t.text == "as") {
+        at + 2
+    } else {
+        at
+    }
 }
 
 #[cfg(test)]
@@ -209,30 +239,58 @@ mod tests {
     #[test]
     fn comments_and_strings_are_not_words() {
         assert_eq!(words("a // b\nc /* d /* e */ f */ g"), ["a", "c", "g"]);
-        assert_eq!(words(r##"f("b \" c", r#"d " e"#, b"x")"##).concat(), "f(\"\",\"\",\"\")");
+        assert_eq!(
+            words(r##"f("b \" c", r#"d " e"#, b"x")"##).concat(),
+            "f(\"\",\"\",\"\")"
+        );
         assert_eq!(words("/// doc unsafe\nx::y!").concat(), "#[doc=\"\"]x::y!");
     }
 
     #[test]
     fn lines_are_counted_through_strings() {
         let all = tokens("a\n\"x\ny\"\n/* \n */ b");
-        assert_eq!(all.last().map(|t| (t.text.as_str(), t.line)), Some(("b", 5)));
+        assert_eq!(
+            all.last().map(|t| (t.text.as_str(), t.line)),
+            Some(("b", 5))
+        );
     }
 
     #[test]
     fn test_items_are_left_out() {
-        let kept = |text: &str| tokens_of_program(text).into_iter().map(|t| t.text).collect::<String>();
-        assert_eq!(kept("struct A; #[cfg(test)] mod tests { fn b() {} } struct D;"), "structA;structD;");
-        assert_eq!(kept("#[cfg(test)] #[allow(x)] use b::c; struct D;"), "structD;");
-        assert_eq!(kept("mod m { #[cfg(all(test, unix))] fn f(x: [u8; 2]) {} struct D; }"), "modm{structD;}");
+        let kept = |text: &str| {
+            tokens_of_program(text)
+                .into_iter()
+                .map(|t| t.text)
+                .collect::<String>()
+        };
+        assert_eq!(
+            kept("struct A; #[cfg(test)] mod tests { fn b() {} } struct D;"),
+            "structA;structD;"
+        );
+        assert_eq!(
+            kept("#[cfg(test)] #[allow(x)] use b::c; struct D;"),
+            "structD;"
+        );
+        assert_eq!(
+            kept("mod m { #[cfg(all(test, unix))] fn f(x: [u8; 2]) {} struct D; }"),
+            "modm{structD;}"
+        );
         assert_eq!(kept("#[cfg(unix)] struct A;"), "#[cfg(unix)]structA;");
     }
 
     #[test]
     fn use_trees_become_paths() {
-        let paths = |text: &str| paths_from(&tokens(text), 0).iter().map(|p| p.join("::")).collect::<Vec<_>>();
+        let paths = |text: &str| {
+            paths_from(&tokens(text), 0)
+                .iter()
+                .map(|p| p.join("::"))
+                .collect::<Vec<_>>()
+        };
         assert_eq!(paths("a::b::C;"), ["a::b::C"]);
-        assert_eq!(paths("a::{b::{C, D as E}, f::*, g};"), ["a::b::C", "a::b::D", "a::f::*", "a::g"]);
+        assert_eq!(
+            paths("a::{b::{C, D as E}, f::*, g};"),
+            ["a::b::C", "a::b::D", "a::f::*", "a::g"]
+        );
         assert_eq!(paths("a::b(c::d)"), ["a::b"]);
     }
 }

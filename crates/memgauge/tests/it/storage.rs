@@ -1,4 +1,5 @@
-//! `memgauge io` on files of its own: nothing else is written to, nothing is left behind, and counts are right.
+//! `memgauge io` on files of its own: nothing else is written to, nothing is left behind, and
+//! counts are right.
 
 use crate::helper::{Finished, Running, folder, json, memgauge, names, program, put, read, typed};
 use serde_json::Value;
@@ -25,16 +26,30 @@ fn a_file_is_read_and_stays_as_it_was() {
     let folder = folder();
     let data = file(folder.path(), "data", 1 << 20);
     for engine in ["sync", "mmap", "aio", "io_uring", "null"] {
-        let run = typed(&format!("io data --pattern random --engine {engine} {QUICK}"), folder.path());
+        let run = typed(
+            &format!("io data --pattern random --engine {engine} {QUICK}"),
+            folder.path(),
+        );
         let point = point(&run, folder.path());
         // What a system or a container does not have says so, with a way out.
         if point["status"] == "unsupported" {
-            assert!(point["reason"].as_str().unwrap().contains("--engine"), "{point}");
+            assert!(
+                point["reason"].as_str().unwrap().contains("--engine"),
+                "{point}"
+            );
             continue;
         }
-        assert_eq!((run.code, &point["status"]), (Some(0), &Value::from("measured")), "{engine}: {run:?}");
+        assert_eq!(
+            (run.code, &point["status"]),
+            (Some(0), &Value::from("measured")),
+            "{engine}: {run:?}"
+        );
         let storage = &point["storage"];
-        assert_eq!(storage["bytes"].as_u64().unwrap(), storage["operations"].as_u64().unwrap() * 4096, "{engine}");
+        assert_eq!(
+            storage["bytes"].as_u64().unwrap(),
+            storage["operations"].as_u64().unwrap() * 4096,
+            "{engine}"
+        );
         assert!(storage["operations"].as_u64().unwrap() > 0 && storage["short"] == 0);
     }
     assert_eq!(std::fs::read(folder.path().join("data")).unwrap(), data);
@@ -50,69 +65,127 @@ fn a_mapped_file_is_buffered_and_never_direct() {
     let point = &report["datasets"][0]["points"][0];
     assert_eq!(point["coordinates"]["access"], "buffered");
     assert_eq!(point["outcome"]["storage"]["direct"], false);
-    let run = typed(&format!("io data --engine mmap --direct {QUICK}"), folder.path());
+    let run = typed(
+        &format!("io data --engine mmap --direct {QUICK}"),
+        folder.path(),
+    );
     assert_eq!(run.code, Some(2), "{run:?}");
-    let run = typed("io data --engine mmap,sync --direct --buffered --dry-run", folder.path());
-    assert_eq!(run.code, Some(2), "the mapped one has no direct access: {run:?}");
+    let run = typed(
+        "io data --engine mmap,sync --direct --buffered --dry-run",
+        folder.path(),
+    );
+    assert_eq!(
+        run.code,
+        Some(2),
+        "the mapped one has no direct access: {run:?}"
+    );
 }
 
 #[test]
 fn a_pass_reads_every_block_once_and_is_replayed() {
     let folder = folder();
     file(folder.path(), "data", 10 * 4096 + 100);
-    let run =
-        typed("io data --operations 20 --threads 1 --engine sync --buffered --trace t.csv -o r.json", folder.path());
+    let run = typed(
+        "io data --operations 20 --threads 1 --engine sync --buffered --trace t.csv -o r.json",
+        folder.path(),
+    );
     assert_eq!(point(&run, folder.path())["storage"]["operations"], 20);
     let text = read(&folder.path().join("t.csv"));
     let trace = report::read_trace(&text).unwrap();
     let offsets: Vec<u64> = trace.iter().map(|r| r.offset / 4096).collect();
     assert_eq!(offsets, (0..10).chain(0..10).collect::<Vec<_>>());
-    assert!(trace.iter().all(|r| r.complete_ns > r.issue_ns && r.moved == Some(4096) && r.file == "data"));
+    assert!(
+        trace
+            .iter()
+            .all(|r| r.complete_ns > r.issue_ns && r.moved == Some(4096) && r.file == "data")
+    );
     for timing in ["asap", "recorded"] {
-        let words = format!("io --replay t.csv --timing {timing} --window 50ms --buffered -o r.json");
+        let words =
+            format!("io --replay t.csv --timing {timing} --window 50ms --buffered -o r.json");
         let run = typed(&words, folder.path());
-        assert_eq!(point(&run, folder.path())["storage"]["operations"], 20, "{timing}: {run:?}");
+        assert_eq!(
+            point(&run, folder.path())["storage"]["operations"],
+            20,
+            "{timing}: {run:?}"
+        );
     }
     let again = typed("io data --trace t.csv -o r.json", folder.path());
-    assert!(again.code == Some(2) && again.stderr.contains("a trace is a new file"), "{again:?}");
+    assert!(
+        again.code == Some(2) && again.stderr.contains("a trace is a new file"),
+        "{again:?}"
+    );
 }
 
 #[test]
 fn writes_of_a_trace_are_left_out_unless_they_are_allowed() {
     let folder = folder();
     let data = file(folder.path(), "disk", 64 << 10);
-    put(folder.path(), "t", b"8,0 0 1 0.000000000 1 D R 0 + 8 [x]\n8,0 0 2 0.000001000 1 D W 8 + 8 [x]\n");
+    put(
+        folder.path(),
+        "t",
+        b"8,0 0 1 0.000000000 1 D R 0 + 8 [x]\n8,0 0 2 0.000001000 1 D W 8 + 8 [x]\n",
+    );
     let run = typed("io disk --replay t --buffered -o r.json", folder.path());
     let storage = point(&run, folder.path())["storage"].clone();
-    assert_eq!((storage["operations"].as_u64(), &storage["writes"]), (Some(1), &Value::Null), "{run:?}");
+    assert_eq!(
+        (storage["operations"].as_u64(), &storage["writes"]),
+        (Some(1), &Value::Null),
+        "{run:?}"
+    );
     assert!(run.stdout.contains("1 writes are left out"), "{run:?}");
     assert_eq!(std::fs::read(folder.path().join("disk")).unwrap(), data);
-    let run = typed("io disk --replay t --buffered --destroy-data disk -o r.json", folder.path());
-    assert_eq!(point(&run, folder.path())["storage"]["operations"], 2, "{run:?}");
+    let run = typed(
+        "io disk --replay t --buffered --destroy-data disk -o r.json",
+        folder.path(),
+    );
+    assert_eq!(
+        point(&run, folder.path())["storage"]["operations"],
+        2,
+        "{run:?}"
+    );
     let after = std::fs::read(folder.path().join("disk")).unwrap();
-    assert!(after[..4096] == data[..4096] && after[4096..8192] != data[4096..8192] && after[8192..] == data[8192..]);
+    assert!(
+        after[..4096] == data[..4096]
+            && after[4096..8192] != data[4096..8192]
+            && after[8192..] == data[8192..]
+    );
 }
 
 #[test]
 fn a_file_that_a_run_makes_is_gone_or_kept_and_holds_what_was_written() {
     let folder = folder();
-    let run = typed(&format!("io new --create 1MiB --ops write,read --verify {QUICK}"), folder.path());
+    let run = typed(
+        &format!("io new --create 1MiB --ops write,read --verify {QUICK}"),
+        folder.path(),
+    );
     assert_eq!(run.code, Some(0), "{run:?}");
     assert_eq!(names(folder.path()), ["r.json"], "{run:?}");
-    let run = typed(&format!("io new --create 1MiB --keep --ops write --data pattern {QUICK}"), folder.path());
+    let run = typed(
+        &format!("io new --create 1MiB --keep --ops write --data pattern {QUICK}"),
+        folder.path(),
+    );
     assert_eq!(run.code, Some(0), "{run:?}");
-    assert_eq!(std::fs::metadata(folder.path().join("new")).unwrap().len(), 1 << 20);
+    assert_eq!(
+        std::fs::metadata(folder.path().join("new")).unwrap().len(),
+        1 << 20
+    );
     let run = typed("io new --verify --operations 256 -o r.json", folder.path());
     assert_eq!(run.code, Some(0), "{run:?}");
     let right = point(&run, folder.path());
-    assert_eq!((&right["storage"]["wrong"], &right["storage"]["operations"]), (&Value::from(0), &Value::from(256)));
+    assert_eq!(
+        (&right["storage"]["wrong"], &right["storage"]["operations"]),
+        (&Value::from(0), &Value::from(256))
+    );
     let mut bytes = std::fs::read(folder.path().join("new")).unwrap();
     bytes[12_345] ^= 1;
     put(folder.path(), "new", &bytes);
     let run = typed("io new --verify --operations 256 -o r.json", folder.path());
     assert_eq!(run.code, Some(4), "a check that failed: {run:?}");
     let wrong = point(&run, folder.path());
-    assert_eq!((&wrong["storage"]["wrong"], &wrong["verdict"]["grade"]), (&Value::from(1), &Value::from("rejected")));
+    assert_eq!(
+        (&wrong["storage"]["wrong"], &wrong["verdict"]["grade"]),
+        (&Value::from(1), &Value::from("rejected"))
+    );
 }
 
 /// Everything that could cost somebody's data without a word of theirs.
@@ -137,12 +210,22 @@ fn nothing_is_written_to_without_leave() {
     for words in rows {
         let run = typed(words, folder.path());
         assert_eq!(run.code, Some(2), "{words}: {run:?}");
-        assert_eq!(std::fs::read(folder.path().join("data")).unwrap(), data, "{words}");
+        assert_eq!(
+            std::fs::read(folder.path().join("data")).unwrap(),
+            data,
+            "{words}"
+        );
     }
-    let run = typed(&format!("io data --ops write --destroy-data data {QUICK}"), folder.path());
+    let run = typed(
+        &format!("io data --ops write --destroy-data data {QUICK}"),
+        folder.path(),
+    );
     assert_eq!(run.code, Some(0), "{run:?}");
     let after = std::fs::read(folder.path().join("data")).unwrap();
-    assert!(after.len() == data.len() && after != data, "what was given up is written to");
+    assert!(
+        after.len() == data.len() && after != data,
+        "what was given up is written to"
+    );
 }
 
 #[test]
@@ -173,9 +256,24 @@ fn files_that_cannot_be_measured_are_refused() {
 #[test]
 fn a_plan_makes_and_opens_nothing_for_writing() {
     let folder = folder();
-    let run =
-        memgauge(&["io", "new", "--create", "1MiB", "--ops", "write", "--trace", "t.csv", "--dry-run"], folder.path());
-    assert!(run.code == Some(0) && run.stdout.contains("operation=write"), "{run:?}");
+    let run = memgauge(
+        &[
+            "io",
+            "new",
+            "--create",
+            "1MiB",
+            "--ops",
+            "write",
+            "--trace",
+            "t.csv",
+            "--dry-run",
+        ],
+        folder.path(),
+    );
+    assert!(
+        run.code == Some(0) && run.stdout.contains("operation=write"),
+        "{run:?}"
+    );
     assert!(names(folder.path()).is_empty());
 }
 
@@ -186,7 +284,13 @@ fn holes_are_told() {
     let sparse = std::fs::File::create(folder.path().join("sparse")).unwrap();
     sparse.set_len(16 << 20).unwrap();
     let run = typed("io sparse --dry-run", folder.path());
-    assert!(run.code == Some(0) && run.stdout.contains("16 MiB of its 16 MiB have no room on the device"), "{run:?}");
+    assert!(
+        run.code == Some(0)
+            && run
+                .stdout
+                .contains("16 MiB of its 16 MiB have no room on the device"),
+        "{run:?}"
+    );
 }
 
 #[cfg(unix)]
@@ -194,58 +298,107 @@ fn holes_are_told() {
 fn a_killed_run_leaves_no_file_and_the_windows_that_it_finished() {
     let folder = folder();
     let mut command = program(folder.path());
-    let words = "io new --create 4MiB --ops write --time 1h --window 50ms --budget 2h --buffered -o r.json";
+    let words =
+        "io new --create 4MiB --ops write --time 1h --window 50ms --budget 2h --buffered -o r.json";
     command.args(words.split_whitespace());
     let mut running = Running::start(command);
     let journal = folder.path().join("r.json.journal.jsonl");
-    let there = || std::fs::read_to_string(&journal).is_ok_and(|text| text.matches('\n').count() >= 2);
+    let there =
+        || std::fs::read_to_string(&journal).is_ok_and(|text| text.matches('\n').count() >= 2);
     running.wait_until("its journal", there);
     running.signal("KILL");
     let run = running.end(std::time::Duration::from_secs(10));
     assert!(run.code.is_none() && !run.timed_out, "{run:?}");
-    assert_eq!(names(folder.path()), ["r.json.journal.jsonl"], "the file has no name that could stay");
+    assert_eq!(
+        names(folder.path()),
+        ["r.json.journal.jsonl"],
+        "the file has no name that could stay"
+    );
     let text = read(&journal);
-    assert!(text.lines().nth(1).is_some_and(|line| line.contains("latency_p99")), "{text}");
+    assert!(
+        text.lines()
+            .nth(1)
+            .is_some_and(|line| line.contains("latency_p99")),
+        "{text}"
+    );
     let shown = typed("report r.json.journal.jsonl --format csv", folder.path());
-    assert!(shown.code == Some(0) && shown.stdout.contains("bytes_per_second"), "{shown:?}");
+    assert!(
+        shown.code == Some(0) && shown.stdout.contains("bytes_per_second"),
+        "{shown:?}"
+    );
 }
 
 #[test]
 fn latency_by_distance_is_in_every_form_and_made_anew() {
     let folder = folder();
     file(folder.path(), "data", 1 << 20);
-    let words = "io data --pattern seekincr --stride 8 --buffered --engine sync --time 100ms --window 50ms";
+    let words =
+        "io data --pattern seekincr --stride 8 --buffered --engine sync --time 100ms --window 50ms";
     let run = typed(&format!("{words} -o r.json"), folder.path());
     assert_eq!(run.code, Some(0), "{run:?}");
     let both = |text: &str| {
         let datasets = json(text)["datasets"].as_array().expect("datasets").clone();
-        let names: Vec<_> = datasets.iter().map(|d| (d["experiment"].clone(), d["derived"].clone())).collect();
-        assert_eq!(names, [("io".into(), Value::Null), ("io-seeks".into(), true.into())], "{text}");
-        assert!(datasets[1]["points"].as_array().is_some_and(|points| points.len() > 2), "{text}");
+        let names: Vec<_> = datasets
+            .iter()
+            .map(|d| (d["experiment"].clone(), d["derived"].clone()))
+            .collect();
+        assert_eq!(
+            names,
+            [("io".into(), Value::Null), ("io-seeks".into(), true.into())],
+            "{text}"
+        );
+        assert!(
+            datasets[1]["points"]
+                .as_array()
+                .is_some_and(|points| points.len() > 2),
+            "{text}"
+        );
     };
     let text = read(&folder.path().join("r.json"));
     both(&text);
     let shown = typed("report r.json --format table", folder.path()).stdout;
     let told: Vec<&str> = shown.split_whitespace().collect();
     assert!(told.join(" ").contains("1 of 1 point measured"), "{shown}");
-    assert!(told.contains(&"us") && !told.contains(&"ns"), "times of one kind: {shown}");
-    for form in ["--format table", "--format csv", "--format markdown", "--chart io-seeks"] {
+    assert!(
+        told.contains(&"us") && !told.contains(&"ns"),
+        "times of one kind: {shown}"
+    );
+    for form in [
+        "--format table",
+        "--format csv",
+        "--format markdown",
+        "--chart io-seeks",
+    ] {
         let shown = typed(&format!("report r.json {form}"), folder.path());
-        assert!(shown.code == Some(0) && shown.stdout.contains("distance"), "{form}: {shown:?}");
+        assert!(
+            shown.code == Some(0) && shown.stdout.contains("distance"),
+            "{form}: {shown:?}"
+        );
     }
     // A journal knows only what was measured.
     let lines = typed("report r.json --format jsonl", folder.path()).stdout;
-    let is_own = |(at, line): &(usize, &str)| *at == 0 || !line.contains("\"experiment\":\"io-seeks\"");
-    let mut lines: Vec<String> = lines.lines().enumerate().filter(is_own).map(|(_, line)| line.to_owned()).collect();
+    let is_own =
+        |(at, line): &(usize, &str)| *at == 0 || !line.contains("\"experiment\":\"io-seeks\"");
+    let mut lines: Vec<String> = lines
+        .lines()
+        .enumerate()
+        .filter(is_own)
+        .map(|(_, line)| line.to_owned())
+        .collect();
     let mut head = json(&lines[0]);
     head["datasets"].as_array_mut().expect("datasets").pop();
     lines[0] = head.to_string();
-    put(folder.path(), "j.jsonl", (lines.join("\n") + "\n").as_bytes());
+    put(
+        folder.path(),
+        "j.jsonl",
+        (lines.join("\n") + "\n").as_bytes(),
+    );
     both(&typed("report j.jsonl --format json", folder.path()).stdout);
     // A run that goes on measures what was planned.
     let mut ended = json(&text);
     ended["status"] = "interrupted".into();
-    ended["datasets"][0]["points"][0]["outcome"] = serde_json::json!({ "status": "interrupted", "reason": "ended" });
+    ended["datasets"][0]["points"][0]["outcome"] =
+        serde_json::json!({ "status": "interrupted", "reason": "ended" });
     put(folder.path(), "r.json", ended.to_string().as_bytes());
     let again = typed(&format!("{words} --resume r.json"), folder.path());
     assert_eq!(again.code, Some(0), "{again:?}");

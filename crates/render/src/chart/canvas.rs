@@ -1,9 +1,10 @@
-//! What plotters draws on: shapes, letters as outlines among them, which become an SVG or pixels. So a picture looks the same
-//! wherever it is shown, and the two kinds of files alike.
+//! What plotters draws on: shapes, letters as outlines among them, which become an SVG or pixels.
+//! So a picture looks the same wherever it is shown, and the two kinds of files alike.
 
 use plotters::style::text_anchor::{HPos, VPos};
 use plotters_backend::{
-    BackendColor, BackendCoord, BackendStyle, BackendTextStyle, DrawingBackend, DrawingErrorKind, FontTransform,
+    BackendColor, BackendCoord, BackendStyle, BackendTextStyle, DrawingBackend, DrawingErrorKind,
+    FontTransform,
 };
 use std::convert::Infallible;
 use std::fmt::{Display, Write};
@@ -19,8 +20,8 @@ const FONT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/font.ttf.zlib"));
 /// Sizes of letters in plotters' unit for one of the letters' em.
 const SIZES_PER_EM: f64 = 1.24;
 
-/// Where the line that letters stand on lies below the place that they are written at, in em: at their top, their middle,
-/// their bottom.
+/// Where the line that letters stand on lies below the place that they are written at, in em: at
+/// their top, their middle, their bottom.
 const BELOW_TOP: f32 = 0.76;
 const BELOW_MIDDLE: f32 = 0.27;
 const BELOW_BOTTOM: f32 = -0.27;
@@ -33,7 +34,8 @@ struct Shape {
     stroke: Option<f32>,
 }
 
-/// A picture as shapes, from the lowest to the uppermost, and parts of SVG text that lie above them.
+/// A picture as shapes, from the lowest to the uppermost, and parts of SVG text that lie above
+/// them.
 pub(super) struct Picture {
     size: (u32, u32),
     shapes: Vec<Shape>,
@@ -43,7 +45,11 @@ pub(super) struct Picture {
 impl Picture {
     /// An empty one of so many pixels.
     pub fn new(size: (u32, u32)) -> Self {
-        Self { size, shapes: Vec::new(), above: String::new() }
+        Self {
+            size,
+            shapes: Vec::new(),
+            above: String::new(),
+        }
     }
 
     /// Lays an SVG element over everything; in pixels it does not show.
@@ -53,23 +59,43 @@ impl Picture {
 
     /// A filled rectangle.
     pub fn rectangle(&mut self, place: Rect, color: (u8, u8, u8)) {
-        let color = BackendColor { alpha: 1.0, rgb: color };
-        self.shapes.push(Shape { path: PathBuilder::from_rect(place), color, stroke: None });
+        let color = BackendColor {
+            alpha: 1.0,
+            rgb: color,
+        };
+        self.shapes.push(Shape {
+            path: PathBuilder::from_rect(place),
+            color,
+            stroke: None,
+        });
     }
 
     /// The picture in a file of its own, coordinates in hundredths of a pixel.
     pub fn svg(&self) -> String {
         let (width, height) = self.size;
         let mut text = format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\">\n"
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
+             viewBox=\"0 0 {width} {height}\">\n"
         );
         for shape in &self.shapes {
             let (r, g, b) = shape.color.rgb;
-            let (paint, none) = if shape.stroke.is_some() { ("stroke", "fill") } else { ("fill", "stroke") };
-            let _ = write!(text, "<path d=\"{}\" {paint}=\"#{r:02x}{g:02x}{b:02x}\"", outline(&shape.path));
+            let (paint, none) = if shape.stroke.is_some() {
+                ("stroke", "fill")
+            } else {
+                ("fill", "stroke")
+            };
+            let _ = write!(
+                text,
+                "<path d=\"{}\" {paint}=\"#{r:02x}{g:02x}{b:02x}\"",
+                outline(&shape.path)
+            );
             // Nothing is stroked and all is filled where nothing is said.
             if none == "fill" {
-                let _ = write!(text, " fill=\"none\" stroke-width=\"{}\"", shape.stroke.unwrap_or(1.0));
+                let _ = write!(
+                    text,
+                    " fill=\"none\" stroke-width=\"{}\"",
+                    shape.stroke.unwrap_or(1.0)
+                );
             }
             if shape.color.alpha < 1.0 {
                 let _ = write!(text, " {paint}-opacity=\"{:.2}\"", shape.color.alpha);
@@ -86,12 +112,23 @@ impl Picture {
         let transform = Transform::from_scale(scale as f32, scale as f32);
         for shape in &self.shapes {
             let (r, g, b) = shape.color.rgb;
-            let mut paint = Paint { anti_alias: true, ..Paint::default() };
-            paint.set_color_rgba8(r, g, b, (shape.color.alpha.clamp(0.0, 1.0) * 255.0).round() as u8);
+            let mut paint = Paint {
+                anti_alias: true,
+                ..Paint::default()
+            };
+            paint.set_color_rgba8(
+                r,
+                g,
+                b,
+                (shape.color.alpha.clamp(0.0, 1.0) * 255.0).round() as u8,
+            );
             match shape.stroke {
                 None => pixels.fill_path(&shape.path, &paint, FillRule::Winding, transform, None),
                 Some(width) => {
-                    let stroke = Stroke { width, ..Stroke::default() };
+                    let stroke = Stroke {
+                        width,
+                        ..Stroke::default()
+                    };
                     pixels.stroke_path(&shape.path, &paint, &stroke, transform, None);
                 }
             }
@@ -112,7 +149,13 @@ fn outline(path: &Path) -> String {
     let mut put = |letter: &str, points: &[tiny_skia::Point]| {
         text.push_str(letter);
         for (i, p) in points.iter().enumerate() {
-            let _ = write!(text, "{}{} {}", if i > 0 { " " } else { "" }, short(p.x), short(p.y));
+            let _ = write!(
+                text,
+                "{}{} {}",
+                if i > 0 { " " } else { "" },
+                short(p.x),
+                short(p.y)
+            );
         }
     };
     for segment in path.segments() {
@@ -145,7 +188,10 @@ pub(super) struct Canvas<'a> {
 impl<'a> Canvas<'a> {
     /// With [`font`] for all letters.
     pub fn on(picture: &'a mut Picture, font: &'a [u8]) -> Result<Self> {
-        Ok(Self { picture, font: Face::parse(font, 0).map_err(|_| damaged())? })
+        Ok(Self {
+            picture,
+            font: Face::parse(font, 0).map_err(|_| damaged())?,
+        })
     }
 
     fn add(&mut self, path: Option<Path>, color: BackendColor, stroke: Option<u32>) {
@@ -153,15 +199,24 @@ impl<'a> Canvas<'a> {
         if color.alpha > 0.0
             && let Some(path) = path
         {
-            self.picture.shapes.push(Shape { path, color, stroke });
+            self.picture.shapes.push(Shape {
+                path,
+                color,
+                stroke,
+            });
         }
     }
 
     /// Each letter of `text` with the place of its left end in em, and the width of all.
     fn letters(&self, text: &str) -> (Vec<(GlyphId, f32)>, f32) {
         let em = f32::from(self.font.units_per_em());
-        let (mut letters, mut x, mut last) = (Vec::new(), 0.0, None);
-        for glyph in text.chars().map(|letter| self.font.glyph_index(letter).unwrap_or_default()) {
+        let mut letters = Vec::new();
+        let mut x = 0.0;
+        let mut last = None;
+        for glyph in text
+            .chars()
+            .map(|letter| self.font.glyph_index(letter).unwrap_or_default())
+        {
             x += last.map_or(0.0, |last| self.kerning(last, glyph)) / em;
             letters.push((glyph, x));
             x += f32::from(self.font.glyph_hor_advance(glyph).unwrap_or(0)) / em;
@@ -172,8 +227,15 @@ impl<'a> Canvas<'a> {
 
     /// What lies between two letters beyond their widths, in the font's units.
     fn kerning(&self, left: GlyphId, right: GlyphId) -> f32 {
-        let tables = self.font.tables().kern.into_iter().flat_map(|kern| kern.subtables);
-        let mut pairs = tables.filter(|t| t.horizontal && !t.variable).filter_map(|t| t.glyphs_kerning(left, right));
+        let tables = self
+            .font
+            .tables()
+            .kern
+            .into_iter()
+            .flat_map(|kern| kern.subtables);
+        let mut pairs = tables
+            .filter(|t| t.horizontal && !t.variable)
+            .filter_map(|t| t.glyphs_kerning(left, right));
         pairs.next().map_or(0.0, f32::from)
     }
 
@@ -191,7 +253,8 @@ impl<'a> Canvas<'a> {
             VPos::Bottom => BELOW_BOTTOM,
         };
         let place = |x: f32, y: f32| {
-            let (x, y) = ((x + left) * em, (y + down) * em);
+            let x = (x + left) * em;
+            let y = (y + down) * em;
             let (x, y) = match look.turn {
                 FontTransform::Rotate90 => (-y, x),
                 FontTransform::Rotate180 => (-x, -y),
@@ -204,7 +267,13 @@ impl<'a> Canvas<'a> {
         let mut path = PathBuilder::new();
         for (glyph, start) in letters {
             let place = |x: f32, y: f32| place(start + x * unit, -y * unit);
-            self.font.outline_glyph(glyph, &mut Outline { path: &mut path, place });
+            self.font.outline_glyph(
+                glyph,
+                &mut Outline {
+                    path: &mut path,
+                    place,
+                },
+            );
         }
         self.add(path.finish(), look.color, None);
     }
@@ -236,12 +305,15 @@ impl<F: Fn(f32, f32) -> (f32, f32)> OutlineBuilder for Outline<'_, F> {
     }
 
     fn quad_to(&mut self, x1: f32, y1: f32, x: f32, y: f32) {
-        let ((x1, y1), (x, y)) = ((self.place)(x1, y1), (self.place)(x, y));
+        let (x1, y1) = (self.place)(x1, y1);
+        let (x, y) = (self.place)(x, y);
         self.path.quad_to(x1, y1, x, y);
     }
 
     fn curve_to(&mut self, x1: f32, y1: f32, x2: f32, y2: f32, x: f32, y: f32) {
-        let ((x1, y1), (x2, y2), (x, y)) = ((self.place)(x1, y1), (self.place)(x2, y2), (self.place)(x, y));
+        let (x1, y1) = (self.place)(x1, y1);
+        let (x2, y2) = (self.place)(x2, y2);
+        let (x, y) = (self.place)(x, y);
         self.path.cubic_to(x1, y1, x2, y2, x, y);
     }
 
@@ -254,7 +326,11 @@ impl<F: Fn(f32, f32) -> (f32, f32)> OutlineBuilder for Outline<'_, F> {
 fn along(points: impl IntoIterator<Item = BackendCoord>, closed: bool) -> Option<Path> {
     let mut builder = PathBuilder::new();
     for (i, (x, y)) in points.into_iter().enumerate() {
-        if i == 0 { builder.move_to(x as f32, y as f32) } else { builder.line_to(x as f32, y as f32) }
+        if i == 0 {
+            builder.move_to(x as f32, y as f32)
+        } else {
+            builder.line_to(x as f32, y as f32)
+        }
     }
     if closed {
         builder.close();
@@ -283,7 +359,12 @@ impl DrawingBackend for Canvas<'_> {
         Ok(())
     }
 
-    fn draw_line<S: BackendStyle>(&mut self, from: BackendCoord, to: BackendCoord, style: &S) -> Drawn {
+    fn draw_line<S: BackendStyle>(
+        &mut self,
+        from: BackendCoord,
+        to: BackendCoord,
+        style: &S,
+    ) -> Drawn {
         self.draw_path([from, to], style)
     }
 
@@ -295,30 +376,67 @@ impl DrawingBackend for Canvas<'_> {
         fill: bool,
     ) -> Drawn {
         let corners = [(left, top), (right, top), (right, bottom), (left, bottom)];
-        self.add(along(corners, true), style.color(), (!fill).then(|| style.stroke_width()));
+        self.add(
+            along(corners, true),
+            style.color(),
+            (!fill).then(|| style.stroke_width()),
+        );
         Ok(())
     }
 
-    fn draw_path<S: BackendStyle, I: IntoIterator<Item = BackendCoord>>(&mut self, path: I, style: &S) -> Drawn {
-        self.add(along(path, false), style.color(), Some(style.stroke_width()));
+    fn draw_path<S: BackendStyle, I: IntoIterator<Item = BackendCoord>>(
+        &mut self,
+        path: I,
+        style: &S,
+    ) -> Drawn {
+        self.add(
+            along(path, false),
+            style.color(),
+            Some(style.stroke_width()),
+        );
         Ok(())
     }
 
-    fn draw_circle<S: BackendStyle>(&mut self, (x, y): BackendCoord, radius: u32, style: &S, fill: bool) -> Drawn {
+    fn draw_circle<S: BackendStyle>(
+        &mut self,
+        (x, y): BackendCoord,
+        radius: u32,
+        style: &S,
+        fill: bool,
+    ) -> Drawn {
         let circle = PathBuilder::from_circle(x as f32, y as f32, radius as f32);
         self.add(circle, style.color(), (!fill).then(|| style.stroke_width()));
         Ok(())
     }
 
-    fn fill_polygon<S: BackendStyle, I: IntoIterator<Item = BackendCoord>>(&mut self, corners: I, style: &S) -> Drawn {
+    fn fill_polygon<S: BackendStyle, I: IntoIterator<Item = BackendCoord>>(
+        &mut self,
+        corners: I,
+        style: &S,
+    ) -> Drawn {
         self.add(along(corners, true), style.color(), None);
         Ok(())
     }
 
-    fn draw_text<S: BackendTextStyle>(&mut self, text: &str, style: &S, (x, y): BackendCoord) -> Drawn {
+    fn draw_text<S: BackendTextStyle>(
+        &mut self,
+        text: &str,
+        style: &S,
+        (x, y): BackendCoord,
+    ) -> Drawn {
         let anchor = style.anchor();
-        let look = Look { color: style.color(), h: anchor.h_pos, v: anchor.v_pos, turn: style.transform() };
-        self.write(text, (style.size() / SIZES_PER_EM) as f32, (x as f32, y as f32), look);
+        let look = Look {
+            color: style.color(),
+            h: anchor.h_pos,
+            v: anchor.v_pos,
+            turn: style.transform(),
+        };
+        self.write(
+            text,
+            (style.size() / SIZES_PER_EM) as f32,
+            (x as f32, y as f32),
+            look,
+        );
         Ok(())
     }
 
@@ -329,6 +447,9 @@ impl DrawingBackend for Canvas<'_> {
     ) -> std::result::Result<(u32, u32), DrawingErrorKind<Infallible>> {
         let em = style.size() / SIZES_PER_EM;
         let (_, width) = self.letters(text);
-        Ok(((f64::from(width) * em).ceil() as u32, (em * 1.2).ceil() as u32))
+        Ok((
+            (f64::from(width) * em).ceil() as u32,
+            (em * 1.2).ceil() as u32,
+        ))
     }
 }

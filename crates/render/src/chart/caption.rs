@@ -15,34 +15,50 @@ const MOST_TOLD: usize = 8;
 /// The longest command that is told.
 const LONGEST_COMMAND: usize = 600;
 
-/// Two lines for each report: the machine; the day and the command. Reports have their names in front where there are several.
+/// Two lines for each report: the machine; the day and the command. Reports have their names in
+/// front where there are several.
 pub(crate) fn sources(reports: &[NamedReport]) -> Vec<String> {
     let several = reports.len() > 1;
     let mut lines = Vec::new();
     for named in reports.iter().take(MOST_TOLD) {
-        let name = if several { format!("{}: ", shorten(&named.name, 60)) } else { String::new() };
+        let name = if several {
+            format!("{}: ", shorten(&named.name, 60))
+        } else {
+            String::new()
+        };
         lines.push(format!("{name}{}", host(&named.report)));
         lines.push(run(&named.report.provenance));
     }
     if reports.len() > MOST_TOLD {
-        lines.push(format!("and {} more", counted(reports.len() - MOST_TOLD, "report")));
+        lines.push(format!(
+            "and {} more",
+            counted(reports.len() - MOST_TOLD, "report")
+        ));
     }
     lines.retain(|line| !line.is_empty());
     lines
 }
 
-/// What charts cannot show of the points of the experiments in `chosen` (all where it is empty): how many are doubtful or
-/// rejected, and how many have no number. A line for each report that has such points.
+/// What charts cannot show of the points of the experiments in `chosen` (all where it is empty):
+/// how many are doubtful or rejected, and how many have no number. A line for each report that has
+/// such points.
 pub(crate) fn outcomes(reports: &[NamedReport], chosen: &[String]) -> Vec<String> {
     let several = reports.len() > 1;
     let line = |named: &NamedReport| {
-        let name = if several { format!("{}: ", shorten(&named.name, 60)) } else { String::new() };
+        let name = if several {
+            format!("{}: ", shorten(&named.name, 60))
+        } else {
+            String::new()
+        };
         Some(format!("{name}{}", outcomes_of(&named.report, chosen)?))
     };
     let mut lines: Vec<String> = reports.iter().filter_map(line).collect();
     if lines.len() > MOST_TOLD {
         let more = lines.split_off(MOST_TOLD).len();
-        lines.push(format!("{} with doubtful or missing numbers", counted(more, "more report")));
+        lines.push(format!(
+            "{} with doubtful or missing numbers",
+            counted(more, "more report")
+        ));
     }
     lines
 }
@@ -51,21 +67,42 @@ pub(crate) fn outcomes(reports: &[NamedReport], chosen: &[String]) -> Vec<String
 fn outcomes_of(report: &Report, chosen: &[String]) -> Option<String> {
     // Derived datasets repeat what others measured.
     let asked = |dataset: &&Dataset| !dataset.derived && is_asked_for(chosen, &dataset.experiment);
-    let points: Vec<&Point> = report.datasets.iter().filter(asked).flat_map(|d| &d.points).collect();
+    let points: Vec<&Point> = report
+        .datasets
+        .iter()
+        .filter(asked)
+        .flat_map(|d| &d.points)
+        .collect();
     let grade = |point: &&&Point| point.outcome.measured().map(|m| m.verdict.grade);
     let graded = [VerdictGrade::Doubtful, VerdictGrade::Rejected];
-    let weak = graded.map(|wanted| (points.iter().filter(|p| grade(p) == Some(wanted)).count(), wanted.word()));
+    let weak = graded.map(|wanted| {
+        (
+            points.iter().filter(|p| grade(p) == Some(wanted)).count(),
+            wanted.word(),
+        )
+    });
     let mut missing: BTreeMap<&str, usize> = BTreeMap::new();
     for point in points.iter().filter(|p| p.outcome.measured().is_none()) {
         *missing.entry(point.outcome.status()).or_default() += 1;
     }
     let words = |counts: &mut dyn Iterator<Item = (usize, &str)>| {
-        counts.filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}")).collect::<Vec<_>>().join(", ")
+        counts
+            .filter(|(n, _)| *n > 0)
+            .map(|(n, word)| format!("{n} {word}"))
+            .collect::<Vec<_>>()
+            .join(", ")
     };
     let count = missing.values().sum::<usize>();
     let missing = words(&mut missing.into_iter().map(|(word, n)| (n, word)));
-    let missing = if count == 0 { String::new() } else { format!("{count} without a number ({missing})") };
-    let told: Vec<String> = [words(&mut weak.into_iter()), missing].into_iter().filter(|t| !t.is_empty()).collect();
+    let missing = if count == 0 {
+        String::new()
+    } else {
+        format!("{count} without a number ({missing})")
+    };
+    let told: Vec<String> = [words(&mut weak.into_iter()), missing]
+        .into_iter()
+        .filter(|t| !t.is_empty())
+        .collect();
     let all = counted(points.len(), "point");
     (!told.is_empty()).then(|| format!("{all}: {}; --format table says why", told.join(", ")))
 }
@@ -73,7 +110,9 @@ fn outcomes_of(report: &Report, chosen: &[String]) -> Option<String> {
 /// The machine with its name.
 fn host(report: &Report) -> String {
     let name = report.provenance.host.system.hostname.get();
-    name.map(|name| format!("{}: ", shorten(name, 60))).unwrap_or_default() + &machine(report)
+    name.map(|name| format!("{}: ", shorten(name, 60)))
+        .unwrap_or_default()
+        + &machine(report)
 }
 
 /// When it was measured, and by what command; what is not known is left out.
@@ -82,15 +121,28 @@ fn run(provenance: &Provenance) -> String {
     let mut words = provenance.command_line.clone();
     if let Some(program) = words.first_mut() {
         // Where the program lay on that machine is nothing that a picture has to tell.
-        *program = program.rsplit(['/', '\\']).next().unwrap_or_default().to_owned();
+        *program = program
+            .rsplit(['/', '\\'])
+            .next()
+            .unwrap_or_default()
+            .to_owned();
     }
     let command = shorten(&command_line(&words), LONGEST_COMMAND);
-    [day, command].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(": ")
+    [day, command]
+        .into_iter()
+        .filter(|text| !text.is_empty())
+        .collect::<Vec<_>>()
+        .join(": ")
 }
 
 /// A time in RFC 3339 to the minute; other text as it is.
 fn day(started: &str) -> String {
-    match (started.get(..10), started.get(10..11), started.get(11..16), started.ends_with('Z')) {
+    match (
+        started.get(..10),
+        started.get(10..11),
+        started.get(11..16),
+        started.ends_with('Z'),
+    ) {
         (Some(day), Some("T"), Some(minute), true) => clean(&format!("{day} {minute} UTC")),
         _ => shorten(started, 40),
     }
@@ -103,7 +155,12 @@ mod tests {
     #[test]
     fn times_are_told_to_the_minute() {
         assert_eq!(day("2026-01-02T03:04:05Z"), "2026-01-02 03:04 UTC");
-        for other in ["", "yesterday", "äöüäöüäöüäöüäöü", "2026-01-02T03:04:05+02:00"] {
+        for other in [
+            "",
+            "yesterday",
+            "äöüäöüäöüäöüäöü",
+            "2026-01-02T03:04:05+02:00",
+        ] {
             assert_eq!(day(other), other);
         }
     }

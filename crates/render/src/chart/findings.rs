@@ -23,18 +23,32 @@ pub(crate) struct Note {
     pub(crate) text: String,
 }
 
-/// The levels that were detected by their capacity (findings with `capacity_bytes` and `latency_ns`), along the sizes of
-/// one report; none where sizes are no footprints, because not every line in them is used.
+/// The levels that were detected by their capacity (findings with `capacity_bytes` and
+/// `latency_ns`), along the sizes of one report; none where sizes are no footprints, because not
+/// every line in them is used.
 pub(super) fn levels(parts: &[Part<'_>], merged: &Dataset) -> Vec<Mark> {
     let [one] = parts else { return Vec::new() };
-    let strides: BTreeSet<Option<u64>> = merged.points.iter().map(|p| p.number("stride_bytes")).collect();
-    if strides.len() > 1 || merged.points.iter().any(|p| p.coordinates.contains_key("entries")) {
+    let strides: BTreeSet<Option<u64>> = merged
+        .points
+        .iter()
+        .map(|p| p.number("stride_bytes"))
+        .collect();
+    if strides.len() > 1
+        || merged
+            .points
+            .iter()
+            .any(|p| p.coordinates.contains_key("entries"))
+    {
         return Vec::new();
     }
     let end = |finding: &Finding| {
         let size = *finding.values.get("capacity_bytes")?;
         let level = finding.values.get("level").copied();
-        let end = LevelEnd { size, level, doubt: doubt(finding) };
+        let end = LevelEnd {
+            size,
+            level,
+            doubt: doubt(finding),
+        };
         (finding.values.contains_key("latency_ns") && size > 0.0).then_some(end)
     };
     let mut ends: Vec<LevelEnd> = one.findings.iter().filter_map(end).collect();
@@ -48,11 +62,19 @@ pub(super) fn levels(parts: &[Part<'_>], merged: &Dataset) -> Vec<Mark> {
     let mut marks = Vec::new();
     let mut from = 0.0;
     for (place, end) in ends.iter().enumerate() {
-        marks.push(Mark { name: name(place, end), from, to: end.size });
+        marks.push(Mark {
+            name: name(place, end),
+            from,
+            to: end.size,
+        });
         from = end.size;
     }
     if !marks.is_empty() {
-        marks.push(Mark { name: "beyond".to_owned(), from, to: f64::MAX });
+        marks.push(Mark {
+            name: "beyond".to_owned(),
+            from,
+            to: f64::MAX,
+        });
     }
     marks
 }
@@ -79,16 +101,25 @@ fn about(bytes: f64) -> String {
     format!("{} {unit}", significant(value))
 }
 
-/// The places that findings of the reports tell of: where bandwidth comes close to its highest (`<operation>_threads` with
-/// `<operation>_reached`), where latency begins to rise with traffic (`knee` with `knee_ns`).
+/// The places that findings of the reports tell of: where bandwidth comes close to its highest
+/// (`<operation>_threads` with `<operation>_reached`), where latency begins to rise with traffic
+/// (`knee` with `knee_ns`).
 pub(super) fn notes(parts: &[Part<'_>], lines: &Lines, axis: Axis<'_>, factor: f64) -> Vec<Note> {
-    let all = parts.iter().flat_map(|part| part.findings.iter().map(move |finding| (part, finding)));
+    let all = parts
+        .iter()
+        .flat_map(|part| part.findings.iter().map(move |finding| (part, finding)));
     let mut notes: Vec<Note> = match axis {
-        Axis::Load(unit) => all.filter_map(|(_, finding)| knee(finding, unit, factor)).collect(),
-        Axis::Of("threads") => all.flat_map(|(part, finding)| saturation(part, finding, factor)).collect(),
+        Axis::Load(unit) => all
+            .filter_map(|(_, finding)| knee(finding, unit, factor))
+            .collect(),
+        Axis::Of("threads") => all
+            .flat_map(|(part, finding)| saturation(part, finding, factor))
+            .collect(),
         Axis::Of(_) => Vec::new(),
     };
-    let inside = |n: &Note| (0.0..=1.0).contains(&lines.x.share(n.x)) && (0.0..=1.0).contains(&lines.y.share(n.y));
+    let inside = |n: &Note| {
+        (0.0..=1.0).contains(&lines.x.share(n.x)) && (0.0..=1.0).contains(&lines.y.share(n.y))
+    };
     notes.retain(|note| note.x.is_finite() && note.y.is_finite() && inside(note));
     notes
 }
@@ -104,8 +135,13 @@ pub(super) enum Axis<'a> {
 
 /// The knee that a finding has.
 fn knee(finding: &Finding, unit: f64, factor: f64) -> Option<Note> {
-    let (x, y) = (finding.values.get("knee")? * unit, finding.values.get("knee_ns")? * factor);
-    Some(Note { x, y, text: format!("knee{}", doubt(finding)) })
+    let x = finding.values.get("knee")? * unit;
+    let y = finding.values.get("knee_ns")? * factor;
+    Some(Note {
+        x,
+        y,
+        text: format!("knee{}", doubt(finding)),
+    })
 }
 
 /// The points of a report at which a finding says that threads are enough.
@@ -120,15 +156,21 @@ fn saturation(part: &Part<'_>, finding: &Finding, factor: f64) -> Vec<Note> {
     });
     told.filter_map(|(operation, threads, reached)| {
         let at = |p: &&Point| {
-            p.name("operation") == Some(operation) && p.number("threads").map(|n| n as f64) == Some(threads)
+            p.name("operation") == Some(operation)
+                && p.number("threads").map(|n| n as f64) == Some(threads)
         };
         let median = |p: &Point| p.outcome.measured().map(|m| m.summary.median);
         let same = |p: &&Point| median(p).is_some_and(|m| (m - reached).abs() <= m.abs() * SAME);
         let point = part.dataset.points.iter().filter(at).find(same)?;
         let (_, unit) = table_unit(&part.dataset.quantity.unit);
         let y = median(point)? * factor;
-        let (reached, doubt) = (significant(y), doubt(finding));
-        Some(Note { x: threads, y, text: format!("{operation}: 95% of the highest ({reached} {unit}){doubt}") })
+        let reached = significant(y);
+        let doubt = doubt(finding);
+        Some(Note {
+            x: threads,
+            y,
+            text: format!("{operation}: 95% of the highest ({reached} {unit}){doubt}"),
+        })
     })
     .collect()
 }

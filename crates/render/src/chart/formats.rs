@@ -32,7 +32,9 @@ impl Renderer for Svg {
     }
 
     fn render_several(&self, reports: &[NamedReport], options: &Options) -> Result<Vec<u8>> {
-        with_content(reports, options, |content| Ok(picture::svg(content)?.into_bytes()))
+        with_content(reports, options, |content| {
+            Ok(picture::svg(content)?.into_bytes())
+        })
     }
 
     fn contents(&self, reports: &[NamedReport], options: &Options) -> Result<String> {
@@ -53,7 +55,8 @@ impl Renderer for Png {
     }
 
     fn help(&self) -> &'static str {
-        "charts (all, or --chart) in one picture of pixels, 2400 to a chart's width up to four charts"
+        "charts (all, or --chart) in one picture of pixels, 2400 to a chart's width up to four \
+         charts"
     }
 
     fn options(&self) -> &'static [&'static str] {
@@ -90,7 +93,12 @@ fn with_content(
     let undrawn = |chart: &&Chart| Some(format!("{}: {}", chart.title, chart.undrawn()?));
     caption.extend(charts.iter().take(MOST_CHARTS).filter_map(undrawn));
     caption.extend(left_out(&charts));
-    draw(Content { charts: &charts, title: options.title.as_deref(), caption: &caption, dark: options.dark })
+    draw(Content {
+        charts: &charts,
+        title: options.title.as_deref(),
+        caption: &caption,
+        dark: options.dark,
+    })
 }
 
 /// The charts that a picture of these has no room for, in words; none where all have room.
@@ -109,9 +117,15 @@ fn contents(reports: &[NamedReport], options: &Options) -> Result<String> {
     let charts = chosen(&all, &options.charts)?;
     let drawn = &charts[..charts.len().min(MOST_CHARTS)];
     let titles: Vec<&str> = drawn.iter().map(|chart| chart.title.as_str()).collect();
-    let without = left_out(&charts).map(|text| format!("; {text}")).unwrap_or_default();
+    let without = left_out(&charts)
+        .map(|text| format!("; {text}"))
+        .unwrap_or_default();
     Ok(match titles.as_slice() {
         [] => "no point was measured: nothing to draw".to_owned(),
-        titles => format!("{}: {}{without}", counted(titles.len(), "chart"), titles.join("; ")),
+        titles => format!(
+            "{}: {}{without}",
+            counted(titles.len(), "chart"),
+            titles.join("; ")
+        ),
     })
 }

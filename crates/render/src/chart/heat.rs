@@ -40,30 +40,62 @@ impl Heat {
     /// How far a value lies between the lowest and the highest, from 0 to 1.
     pub(crate) fn share(&self, value: f64) -> f64 {
         let share = (value - self.low) / (self.high - self.low);
-        if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.5 }
+        if share.is_finite() {
+            share.clamp(0.0, 1.0)
+        } else {
+            0.5
+        }
     }
 }
 
 /// The points of one map: the report, what they share, themselves.
 type Group<'a> = (usize, Vec<Option<&'a Coordinate>>, Vec<&'a report::Point>);
 
-/// A heat map for each report and each combination of what is neither end, with what its title has more than that of all;
-/// none where points do not lie between ends.
-pub(super) fn heats(parts: &[Part<'_>], merged: &Dataset, names: &[String], factor: f64) -> Vec<(String, Heat)> {
-    let has = |axes: &&[&str; 2]| merged.points.iter().any(|p| ends(&p.coordinates, axes).is_some());
-    let Some(axes) = ENDS.iter().find(has) else { return Vec::new() };
-    let different = |axis: &str| merged.points.iter().filter_map(|p| p.coordinates.get(axis)).collect::<BTreeSet<_>>();
+/// A heat map for each report and each combination of what is neither end, with what its title has
+/// more than that of all; none where points do not lie between ends.
+pub(super) fn heats(
+    parts: &[Part<'_>],
+    merged: &Dataset,
+    names: &[String],
+    factor: f64,
+) -> Vec<(String, Heat)> {
+    let has = |axes: &&[&str; 2]| {
+        merged
+            .points
+            .iter()
+            .any(|p| ends(&p.coordinates, axes).is_some())
+    };
+    let Some(axes) = ENDS.iter().find(has) else {
+        return Vec::new();
+    };
+    let different = |axis: &str| {
+        merged
+            .points
+            .iter()
+            .filter_map(|p| p.coordinates.get(axis))
+            .collect::<BTreeSet<_>>()
+    };
     if axes.iter().all(|axis| different(axis).len() < 2) {
         return Vec::new();
     }
     let others = others(merged, axes);
     let mut groups: Vec<Group<'_>> = Vec::new();
     for part in parts {
-        let measured = part.dataset.points.iter().filter(|p| p.outcome.measured().is_some());
+        let measured = part
+            .dataset
+            .points
+            .iter()
+            .filter(|p| p.outcome.measured().is_some());
         for point in measured.filter(|p| ends(&p.coordinates, axes).is_some()) {
-            let key: Vec<_> = others.iter().map(|axis| point.coordinates.get(*axis)).collect();
+            let key: Vec<_> = others
+                .iter()
+                .map(|axis| point.coordinates.get(*axis))
+                .collect();
             let full = groups.len() >= MOST_MAPS;
-            match groups.iter_mut().find(|(report, known, _)| *report == part.report && *known == key) {
+            match groups
+                .iter_mut()
+                .find(|(report, known, _)| *report == part.report && *known == key)
+            {
                 Some((_, _, points)) => points.push(point),
                 None if full => {}
                 None => groups.push((part.report, key, vec![point])),
@@ -71,17 +103,25 @@ pub(super) fn heats(parts: &[Part<'_>], merged: &Dataset, names: &[String], fact
         }
     }
     let named = |(report, key, points): Group<'_>| {
-        let told =
-            others.iter().zip(key).filter_map(|(axis, c)| Some(format!(", {}", shorten(&coordinate(axis, c?), 40))));
+        let told = others
+            .iter()
+            .zip(key)
+            .filter_map(|(axis, c)| Some(format!(", {}", shorten(&coordinate(axis, c?), 40))));
         let from = (names.len() > 1).then(|| format!(", {}", names[report]));
-        (told.chain(from).collect::<String>(), heat(&points, axes, factor, report))
+        (
+            told.chain(from).collect::<String>(),
+            heat(&points, axes, factor, report),
+        )
     };
     groups.into_iter().map(named).collect()
 }
 
-/// Whether both ends of a point are numbers, rather than names of several; none of a point that has no ends.
+/// Whether both ends of a point are numbers, rather than names of several; none of a point that has
+/// no ends.
 pub(super) fn between(point: &report::Point) -> Option<bool> {
-    let ends = ENDS.iter().find_map(|axes| ends(&point.coordinates, axes))?;
+    let ends = ENDS
+        .iter()
+        .find_map(|axes| ends(&point.coordinates, axes))?;
     Some(ends.iter().all(|end| matches!(end, Coordinate::Number(_))))
 }
 
@@ -92,11 +132,17 @@ fn ends<'a>(at: &'a Coordinates, axes: &[&str; 2]) -> Option<[&'a Coordinate; 2]
 
 /// The axes that neither are ends nor follow from them.
 fn others<'a>(merged: &'a Dataset, axes: &[&str; 2]) -> Vec<&'a str> {
-    let varying = varying_axes(merged).into_iter().filter(|axis| !axes.contains(axis));
+    let varying = varying_axes(merged)
+        .into_iter()
+        .filter(|axis| !axes.contains(axis));
     let follows = |axis: &&str| {
         let mut known = BTreeMap::new();
-        let mut all =
-            merged.points.iter().filter_map(|p| Some(((p.id, ends(&p.coordinates, axes)?), p.coordinates.get(*axis))));
+        let mut all = merged.points.iter().filter_map(|p| {
+            Some((
+                (p.id, ends(&p.coordinates, axes)?),
+                p.coordinates.get(*axis),
+            ))
+        });
         all.all(|(ends, at)| *known.entry(ends).or_insert(at) == at)
     };
     varying.filter(|axis| !follows(axis)).collect()
@@ -105,20 +151,29 @@ fn others<'a>(merged: &'a Dataset, axes: &[&str; 2]) -> Vec<&'a str> {
 /// One map.
 fn heat(points: &[&report::Point], axes: &[&str; 2], factor: f64, report: usize) -> Heat {
     let side = |end: usize| -> Vec<&Coordinate> {
-        let all: BTreeSet<&Coordinate> = points.iter().filter_map(|p| p.coordinates.get(axes[end])).collect();
+        let all: BTreeSet<&Coordinate> = points
+            .iter()
+            .filter_map(|p| p.coordinates.get(axes[end]))
+            .collect();
         all.into_iter().collect()
     };
-    let (rows, columns) = (side(0), side(1));
+    let rows = side(0);
+    let columns = side(1);
     let mut cells = vec![vec![None; columns.len()]; rows.len()];
     for point in points {
-        let Some([from, to]) = ends(&point.coordinates, axes) else { continue };
+        let Some([from, to]) = ends(&point.coordinates, axes) else {
+            continue;
+        };
         if let (Ok(row), Ok(column)) = (rows.binary_search(&from), columns.binary_search(&to)) {
             cells[row][column] = spot(point, column as f64, factor);
         }
     }
     let values = || cells.iter().flatten().flatten().map(|s| s.y);
-    let names = |end: usize, all: &[&Coordinate]| all.iter().map(|c| coordinate(axes[end], c)).collect();
-    let (low, high) = values().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(v), h.max(v)));
+    let names =
+        |end: usize, all: &[&Coordinate]| all.iter().map(|c| coordinate(axes[end], c)).collect();
+    let (low, high) = values().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| {
+        (l.min(v), h.max(v))
+    });
     // Colours from end to end for a difference of a percent would show nothing but noise.
     let room = ((low.abs() + high.abs()) / 2.0 * LEAST_SPAN - (high - low)).max(0.0) / 2.0;
     Heat {

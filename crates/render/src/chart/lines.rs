@@ -47,7 +47,8 @@ pub(crate) struct Series {
     pub(crate) report: usize,
     /// What tells it from the others to the eye.
     pub(crate) look: Look,
-    /// Ascending along the axis; beside traffic from the least that was asked for to the most, which need not move the most.
+    /// Ascending along the axis; beside traffic from the least that was asked for to the most,
+    /// which need not move the most.
     pub(crate) spots: Vec<Spot>,
 }
 
@@ -62,9 +63,13 @@ pub(crate) struct Mark {
     pub(crate) to: f64,
 }
 
-/// The series of several reports, named where several have points; `merged` has the coordinates of all points.
+/// The series of several reports, named where several have points; `merged` has the coordinates of
+/// all points.
 pub(super) fn lines(parts: &[Part<'_>], merged: &Dataset, names: &[String], factor: f64) -> Lines {
-    let several = merged.points.iter().any(|p| merged.points.first().is_some_and(|first| first.id != p.id));
+    let several = merged
+        .points
+        .iter()
+        .any(|p| merged.points.first().is_some_and(|first| first.id != p.id));
     let mut varying = varying_axes(merged);
     // Once more is not another question.
     varying.retain(|axis| *axis != "repeat");
@@ -86,17 +91,37 @@ pub(super) fn lines(parts: &[Part<'_>], merged: &Dataset, names: &[String], fact
             }
         }
     }
-    let Collector { mut series, standings, .. } = series;
+    let Collector {
+        mut series,
+        standings,
+        ..
+    } = series;
     let joined = !matches!(along, Along::Names { .. });
-    series.iter_mut().zip(looks(&standings, joined)).for_each(|(series, look)| series.look = look);
+    series
+        .iter_mut()
+        .zip(looks(&standings, joined))
+        .for_each(|(series, look)| series.look = look);
     if !matches!(along, Along::Load { .. }) {
-        series.iter_mut().for_each(|s| s.spots.sort_by(|a, b| a.x.total_cmp(&b.x)));
+        series
+            .iter_mut()
+            .for_each(|s| s.spots.sort_by(|a, b| a.x.total_cmp(&b.x)));
     }
     thin(&mut series);
     let spots = || series.iter().flat_map(|s| &s.spots);
-    let (x_scale, y) =
-        (along.scale(spots()), Scale::of(String::new(), spots().flat_map(|s| [s.y, s.low, s.high]), Numbers::Values));
-    let mut lines = Lines { x: x_scale, names: !joined, y, series, marks: Vec::new(), notes: Vec::new() };
+    let x_scale = along.scale(spots());
+    let y = Scale::of(
+        String::new(),
+        spots().flat_map(|s| [s.y, s.low, s.high]),
+        Numbers::Values,
+    );
+    let mut lines = Lines {
+        x: x_scale,
+        names: !joined,
+        y,
+        series,
+        marks: Vec::new(),
+        notes: Vec::new(),
+    };
     if let Along::Numbers("size_bytes") = along {
         lines.marks = marks(merged);
         if lines.marks.is_empty() {
@@ -104,15 +129,17 @@ pub(super) fn lines(parts: &[Part<'_>], merged: &Dataset, names: &[String], fact
         }
     }
     lines.notes = match along {
-        Along::Load { .. } => findings::notes(parts, &lines, Axis::Load(table_unit(RATE).0), factor),
+        Along::Load { .. } => {
+            findings::notes(parts, &lines, Axis::Load(table_unit(RATE).0), factor)
+        }
         Along::Numbers(axis) => findings::notes(parts, &lines, Axis::Of(axis), factor),
         Along::Names { .. } => Vec::new(),
     };
     lines
 }
 
-/// Keeps of series with too many points the lowest and the highest of as many neighbours as have to share a place, so that all that
-/// stands out does so still.
+/// Keeps of series with too many points the lowest and the highest of as many neighbours as have to
+/// share a place, so that all that stands out does so still.
 fn thin(series: &mut [Series]) {
     let all: usize = series.iter().map(|s| s.spots.len()).sum();
     if all <= MOST_SPOTS {
@@ -141,7 +168,11 @@ enum Along<'a> {
     /// By a number.
     Numbers(&'a str),
     /// By a name, or all at one place.
-    Names { axis: Option<&'a str>, places: Vec<String>, index: BTreeMap<String, usize> },
+    Names {
+        axis: Option<&'a str>,
+        places: Vec<String>,
+        index: BTreeMap<String, usize>,
+    },
 }
 
 impl<'a> Along<'a> {
@@ -149,13 +180,26 @@ impl<'a> Along<'a> {
         let load = |p: &Point| p.outcome.measured().is_some_and(|m| m.load.is_some());
         match x {
             _ if measured(parts).any(load) => Along::Load { control: x },
-            Some(axis) if merged.points.iter().all(|p| number(p.coordinates.get(axis)).is_some()) => {
+            Some(axis)
+                if merged
+                    .points
+                    .iter()
+                    .all(|p| number(p.coordinates.get(axis)).is_some()) =>
+            {
                 Along::Numbers(axis)
             }
             axis => {
                 let places = places(merged, axis);
-                let index = places.iter().enumerate().map(|(i, name)| (name.clone(), i)).collect();
-                Along::Names { axis, places, index }
+                let index = places
+                    .iter()
+                    .enumerate()
+                    .map(|(i, name)| (name.clone(), i))
+                    .collect();
+                Along::Names {
+                    axis,
+                    places,
+                    index,
+                }
             }
         }
     }
@@ -163,14 +207,18 @@ impl<'a> Along<'a> {
     /// In the order in which they are joined, as far as their places do not say that.
     fn sorted<'p>(&self, points: &'p [Point]) -> Vec<&'p Point> {
         let mut points: Vec<&Point> = points.iter().collect();
-        if let Along::Load { control: Some(control) } = self {
+        if let Along::Load {
+            control: Some(control),
+        } = self
+        {
             // A pause: the longer, the less traffic; without one there is none.
             points.sort_by_key(|p| std::cmp::Reverse(p.number(control).unwrap_or(u64::MAX)));
         }
         points
     }
 
-    /// A point at its place; none without a number or a place. Without traffic, beside others with it, it lies at zero.
+    /// A point at its place; none without a number or a place. Without traffic, beside others with
+    /// it, it lies at zero.
     fn spot(&self, point: &Point, factor: f64) -> Option<Spot> {
         match self {
             Along::Load { .. } => {
@@ -179,11 +227,19 @@ impl<'a> Along<'a> {
                 let at = |value: fn(&report::Load) -> f64| load.as_ref().map_or(0.0, value) * unit;
                 let ends = [at(|l| l.ci_low), at(|l| l.ci_high)];
                 let [x_low, x_high] = ends.iter().all(|end| end.is_finite()).then_some(ends)?;
-                Some(Spot { x_low, x_high, ..spot(point, at(|l| l.median), factor)? })
+                Some(Spot {
+                    x_low,
+                    x_high,
+                    ..spot(point, at(|l| l.median), factor)?
+                })
             }
             Along::Numbers(axis) => spot(point, number(point.coordinates.get(*axis))?, factor),
             Along::Names { axis: None, .. } => spot(point, 0.0, factor),
-            Along::Names { axis: Some(axis), index, .. } => {
+            Along::Names {
+                axis: Some(axis),
+                index,
+                ..
+            } => {
                 let place = index.get(&word(axis, point.coordinates.get(*axis)?))?;
                 spot(point, *place as f64, factor)
             }
@@ -195,29 +251,54 @@ impl<'a> Along<'a> {
         match self {
             Along::Load { .. } => {
                 let title = format!("traffic beside it in {}", table_unit(RATE).1);
-                Scale::of(title, spots.flat_map(|s| [s.x, s.x_low, s.x_high]), Numbers::Values)
+                Scale::of(
+                    title,
+                    spots.flat_map(|s| [s.x, s.x_low, s.x_high]),
+                    Numbers::Values,
+                )
             }
             Along::Numbers(axis) => {
-                let kind = if axis.ends_with("_bytes") { Numbers::Bytes } else { Numbers::Counts };
+                let kind = if axis.ends_with("_bytes") {
+                    Numbers::Bytes
+                } else {
+                    Numbers::Counts
+                };
                 Scale::of(clean(&axis_title(axis)), spots.map(|s| s.x), kind)
             }
-            Along::Names { axis, places, .. } => {
-                Scale::of_names(axis.map(|axis| clean(&axis_title(axis))).unwrap_or_default(), places)
-            }
+            Along::Names { axis, places, .. } => Scale::of_names(
+                axis.map(|axis| clean(&axis_title(axis)))
+                    .unwrap_or_default(),
+                places,
+            ),
         }
     }
 }
 
-/// The axis to draw along: the one with the most different numbers, else the one with the most names; the first in the
-/// order of the dataset among equals.
+/// The axis to draw along: the one with the most different numbers, else the one with the most
+/// names; the first in the order of the dataset among equals.
 fn axis<'a>(merged: &Dataset, varying: &[&'a str]) -> Option<&'a str> {
-    let different = |axis: &str| merged.points.iter().filter_map(|p| p.coordinates.get(axis)).collect::<BTreeSet<_>>();
+    let different = |axis: &str| {
+        merged
+            .points
+            .iter()
+            .filter_map(|p| p.coordinates.get(axis))
+            .collect::<BTreeSet<_>>()
+    };
     let numbers = |axis: &str| {
         let all = different(axis);
-        if axis == "repeat" || all.iter().any(|c| matches!(c, Coordinate::Name(_))) { 0 } else { all.len() }
+        if axis == "repeat" || all.iter().any(|c| matches!(c, Coordinate::Name(_))) {
+            0
+        } else {
+            all.len()
+        }
     };
-    // Sizes before what else has as many numbers, but not where they follow: the room of entries, the share of a thread.
-    let follow = |p: &Point| SIZES_FOLLOW.iter().any(|axis| p.coordinates.contains_key(*axis));
+    // Sizes before what else has as many numbers, but not where they follow: the room of entries,
+    // the share of a thread.
+    let follow = |p: &Point| {
+        SIZES_FOLLOW
+            .iter()
+            .any(|axis| p.coordinates.contains_key(*axis))
+    };
     let follows = merged.points.iter().any(follow);
     let weight = |axis: &str| match axis {
         "size_bytes" if follows => 0,
@@ -225,23 +306,51 @@ fn axis<'a>(merged: &Dataset, varying: &[&'a str]) -> Option<&'a str> {
     };
     let first_most = |weight: &dyn Fn(&str) -> usize| {
         let best = varying.iter().map(|axis| weight(axis)).max().unwrap_or(0);
-        (best > 1).then(|| varying.iter().copied().find(|axis| weight(axis) == best)).flatten()
+        (best > 1)
+            .then(|| varying.iter().copied().find(|axis| weight(axis) == best))
+            .flatten()
     };
     first_most(&weight).or_else(|| first_most(&|axis| different(axis).len()))
 }
 
-/// The axes that tell series apart: those that vary, without what follows from the rest. What follows from the report only is told
-/// still, unless it is one of [`FOLLOWERS`].
+/// The axes that tell series apart: those that vary, without what follows from the rest. What
+/// follows from the report only is told still, unless it is one of [`FOLLOWERS`].
 fn others<'a>(merged: &Dataset, varying: &[&'a str], x: Option<&str>) -> Vec<&'a str> {
-    let mut kept: Vec<&str> = varying.iter().copied().filter(|axis| Some(*axis) != x).collect();
+    let mut kept: Vec<&str> = varying
+        .iter()
+        .copied()
+        .filter(|axis| Some(*axis) != x)
+        .collect();
     let distinct = |axes: &[&str], by_report: bool| {
-        let key = |c: &Coordinates| -> Vec<Option<Coordinate>> { axes.iter().map(|a| c.get(*a).cloned()).collect() };
+        let key = |c: &Coordinates| -> Vec<Option<Coordinate>> {
+            axes.iter().map(|a| c.get(*a).cloned()).collect()
+        };
         let x_at = |c: &Coordinates| x.and_then(|x| c.get(x).cloned());
-        let place = |p: &Point| (by_report.then_some(p.id), x_at(&p.coordinates), key(&p.coordinates));
-        merged.points.iter().map(place).collect::<BTreeSet<_>>().len()
+        let place = |p: &Point| {
+            (
+                by_report.then_some(p.id),
+                x_at(&p.coordinates),
+                key(&p.coordinates),
+            )
+        };
+        merged
+            .points
+            .iter()
+            .map(place)
+            .collect::<BTreeSet<_>>()
+            .len()
     };
-    let followers = FOLLOWERS.iter().copied().filter(|axis| varying.contains(axis)).map(|axis| (axis, true));
-    let rest = varying.iter().rev().copied().filter(|axis| !FOLLOWERS.contains(axis)).map(|axis| (axis, false));
+    let followers = FOLLOWERS
+        .iter()
+        .copied()
+        .filter(|axis| varying.contains(axis))
+        .map(|axis| (axis, true));
+    let rest = varying
+        .iter()
+        .rev()
+        .copied()
+        .filter(|axis| !FOLLOWERS.contains(axis))
+        .map(|axis| (axis, false));
     for (axis, by_report) in followers.chain(rest).collect::<Vec<_>>() {
         let fewer: Vec<&str> = kept.iter().copied().filter(|a| *a != axis).collect();
         if fewer.len() < kept.len() && distinct(&fewer, by_report) == distinct(&kept, by_report) {
@@ -253,9 +362,15 @@ fn others<'a>(merged: &Dataset, varying: &[&'a str], x: Option<&str>) -> Vec<&'a
 
 /// The names along an axis, in the order of the points.
 fn places(merged: &Dataset, x: Option<&str>) -> Vec<String> {
-    let Some(x) = x else { return vec![String::new()] };
+    let Some(x) = x else {
+        return vec![String::new()];
+    };
     let mut seen = BTreeSet::new();
-    let all = merged.points.iter().filter_map(|p| p.coordinates.get(x)).map(|c| word(x, c));
+    let all = merged
+        .points
+        .iter()
+        .filter_map(|p| p.coordinates.get(x))
+        .map(|c| word(x, c));
     all.filter(|name| seen.insert(name.clone())).collect()
 }
 
@@ -282,7 +397,11 @@ struct Collector<'a> {
 impl Collector<'_> {
     /// Adds a point to its series.
     fn add(&mut self, report: usize, at: &Coordinates, spot: Spot) {
-        let key: Vec<Option<Coordinate>> = self.others.iter().map(|axis| at.get(*axis).cloned()).collect();
+        let key: Vec<Option<Coordinate>> = self
+            .others
+            .iter()
+            .map(|axis| at.get(*axis).cloned())
+            .collect();
         let place = match self.keys.get(&(report, key.clone())) {
             Some(place) => *place,
             None if self.series.len() >= MOST_SERIES => return,
@@ -290,7 +409,12 @@ impl Collector<'_> {
                 let standing = self.standing(report, &key);
                 self.standings.push(standing);
                 let name = self.name(report, at);
-                self.series.push(Series { name, report, look: Look::default(), spots: Vec::new() });
+                self.series.push(Series {
+                    name,
+                    report,
+                    look: Look::default(),
+                    spots: Vec::new(),
+                });
                 self.keys.insert((report, key), self.series.len() - 1);
                 self.series.len() - 1
             }
@@ -302,16 +426,27 @@ impl Collector<'_> {
     fn standing(&mut self, report: usize, key: &[Option<Coordinate>]) -> Standing {
         let first = key.first().cloned().flatten();
         let rest = key.get(1..).unwrap_or_default().to_vec();
-        let group = self.groups.iter().position(|(known, _)| *known == first).unwrap_or_else(|| {
-            self.groups.push((first, Vec::new()));
-            self.groups.len() - 1
-        });
+        let group = self
+            .groups
+            .iter()
+            .position(|(known, _)| *known == first)
+            .unwrap_or_else(|| {
+                self.groups.push((first, Vec::new()));
+                self.groups.len() - 1
+            });
         let members = &mut self.groups[group].1;
-        let member = members.iter().position(|known| *known == rest).unwrap_or_else(|| {
-            members.push(rest);
-            members.len() - 1
-        });
-        Standing { group, member, report }
+        let member = members
+            .iter()
+            .position(|known| *known == rest)
+            .unwrap_or_else(|| {
+                members.push(rest);
+                members.len() - 1
+            });
+        Standing {
+            group,
+            member,
+            report,
+        }
     }
 
     /// What tells a series apart, in words.
@@ -332,7 +467,9 @@ impl Collector<'_> {
 fn marks(merged: &Dataset) -> Vec<Mark> {
     let mut levels: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
     for point in &merged.points {
-        let (Some(level), Some(size)) = (point.name("level"), point.number("size_bytes")) else { return Vec::new() };
+        let (Some(level), Some(size)) = (point.name("level"), point.number("size_bytes")) else {
+            return Vec::new();
+        };
         let range = levels.entry(level).or_insert((size, size));
         *range = (range.0.min(size), range.1.max(size));
     }
@@ -344,8 +481,14 @@ fn marks(merged: &Dataset) -> Vec<Mark> {
     let border = |below: u64, above: u64| (below as f64 * above as f64).sqrt();
     let place = |(i, (name, range)): (usize, &(&str, (u64, u64)))| Mark {
         name: shorten(name, 16),
-        from: if i == 0 { 0.0 } else { border(levels[i - 1].1.1, range.0) },
-        to: levels.get(i + 1).map_or(f64::MAX, |next| border(range.1, next.1.0)),
+        from: if i == 0 {
+            0.0
+        } else {
+            border(levels[i - 1].1.1, range.0)
+        },
+        to: levels
+            .get(i + 1)
+            .map_or(f64::MAX, |next| border(range.1, next.1.0)),
     };
     levels.iter().enumerate().map(place).collect()
 }

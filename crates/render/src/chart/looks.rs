@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-/// Colours that people with any kind of colour vision tell apart (Okabe and Ito, "Color universal design", 2008),
-/// without the yellow that is too pale on white.
+/// Colours that people with any kind of colour vision tell apart (Okabe and Ito, "Color universal
+/// design", 2008), without the yellow that is too pale on white.
 pub(crate) const COLORS: [(u8, u8, u8); 8] = [
     (0, 114, 178),
     (213, 94, 0),
@@ -15,25 +15,54 @@ pub(crate) const COLORS: [(u8, u8, u8); 8] = [
     (148, 103, 189),
 ];
 
-/// Outlines of marks in pixels around the point; the empty one is a circle. A cross is no mark of a series: it stands for
-/// rejected points.
+/// Outlines of marks in pixels around the point; the empty one is a circle. A cross is no mark of a
+/// series: it stands for rejected points.
 pub(crate) const MARKS: [&[(i32, i32)]; 8] = [
     &[],
     &[(-4, -4), (4, -4), (4, 4), (-4, 4)],
     &[(0, -6), (6, 4), (-6, 4)],
     &[(0, -6), (6, 0), (0, 6), (-6, 0)],
     &[(0, 6), (-6, -4), (6, -4)],
-    &[(-2, -6), (2, -6), (2, -2), (6, -2), (6, 2), (2, 2), (2, 6), (-2, 6), (-2, 2), (-6, 2), (-6, -2), (-2, -2)],
+    &[
+        (-2, -6),
+        (2, -6),
+        (2, -2),
+        (6, -2),
+        (6, 2),
+        (2, 2),
+        (2, 6),
+        (-2, 6),
+        (-2, 2),
+        (-6, 2),
+        (-6, -2),
+        (-2, -2),
+    ],
     &[(-5, -5), (5, -5), (-5, 5), (5, 5)],
-    &[(0, -7), (2, -2), (7, 0), (2, 2), (0, 7), (-2, 2), (-7, 0), (-2, -2)],
+    &[
+        (0, -7),
+        (2, -2),
+        (7, 0),
+        (2, 2),
+        (0, 7),
+        (-2, 2),
+        (-7, 0),
+        (-2, -2),
+    ],
 ];
 
 /// Radius of the circle, in pixels.
 pub(crate) const RADIUS: u32 = 4;
 
 /// Lengths of strokes and gaps in pixels, in turns; the empty one is a solid line.
-pub(crate) const DASHES: [&[u32]; 7] =
-    [&[], &[9, 4], &[2, 4], &[9, 3, 2, 3], &[18, 5], &[18, 3, 2, 3], &[9, 3, 2, 3, 2, 3]];
+pub(crate) const DASHES: [&[u32]; 7] = [
+    &[],
+    &[9, 4],
+    &[2, 4],
+    &[9, 3, 2, 3],
+    &[18, 5],
+    &[18, 3, 2, 3],
+    &[9, 3, 2, 3, 2, 3],
+];
 
 /// How a series is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -57,9 +86,10 @@ pub(super) struct Standing {
     pub report: usize,
 }
 
-/// A look for each series. Series of one group share a colour, those of one report the dashes where there are several reports, as
-/// long as that leaves no two series with one look. Else looks are dealt out in order: up to 448 differ where lines are `joined`,
-/// up to 64 where marks alone tell series apart.
+/// A look for each series. Series of one group share a colour, those of one report the dashes where
+/// there are several reports, as long as that leaves no two series with one look. Else looks are
+/// dealt out in order: up to 448 differ where lines are `joined`, up to 64 where marks alone tell
+/// series apart.
 pub(super) fn looks(standings: &[Standing], joined: bool) -> Vec<Look> {
     let several = standings.iter().any(|s| s.report != standings[0].report);
     let meaning = |s: &Standing| Look {
@@ -68,7 +98,10 @@ pub(super) fn looks(standings: &[Standing], joined: bool) -> Vec<Look> {
         dash: if several { s.report } else { s.member } % DASHES.len(),
     };
     let by_meaning: Vec<Look> = standings.iter().map(meaning).collect();
-    let seen = |look: &Look| Look { dash: if joined { look.dash } else { 0 }, ..*look };
+    let seen = |look: &Look| Look {
+        dash: if joined { look.dash } else { 0 },
+        ..*look
+    };
     let different: BTreeSet<Look> = by_meaning.iter().map(seen).collect();
     if different.len() == standings.len() {
         return by_meaning;
@@ -87,24 +120,38 @@ mod tests {
     use super::*;
 
     fn standings(groups: usize, members: usize, reports: usize) -> Vec<Standing> {
-        let one =
-            |i: usize| Standing { group: i / members / reports, member: i / reports % members, report: i % reports };
+        let one = |i: usize| Standing {
+            group: i / members / reports,
+            member: i / reports % members,
+            report: i % reports,
+        };
         (0..groups * members * reports).map(one).collect()
     }
 
     #[test]
     fn no_two_series_look_alike() {
-        for (groups, members, reports) in
-            [(3, 2, 1), (1, 7, 1), (1, 56, 1), (1, 200, 1), (200, 1, 1), (9, 3, 2), (2, 2, 20)]
-        {
+        for (groups, members, reports) in [
+            (3, 2, 1),
+            (1, 7, 1),
+            (1, 56, 1),
+            (1, 200, 1),
+            (200, 1, 1),
+            (9, 3, 2),
+            (2, 2, 20),
+        ] {
             let standings = standings(groups, members, reports);
             let looks = looks(&standings, true);
             let different: BTreeSet<&Look> = looks.iter().collect();
-            assert_eq!(different.len(), standings.len(), "{groups} {members} {reports}");
+            assert_eq!(
+                different.len(),
+                standings.len(),
+                "{groups} {members} {reports}"
+            );
         }
         for count in [8, 9, 64] {
             let looks = looks(&standings(count, 1, 1), false);
-            let different: BTreeSet<(usize, usize)> = looks.iter().map(|l| (l.color, l.mark)).collect();
+            let different: BTreeSet<(usize, usize)> =
+                looks.iter().map(|l| (l.color, l.mark)).collect();
             assert_eq!(different.len(), count);
         }
     }
@@ -115,7 +162,10 @@ mod tests {
         assert_eq!((one[0].color, one[1].color, one[2].color), (0, 0, 1));
         assert!(one[0].dash == 0 && one[1].dash != 0 && one[1].mark != one[0].mark);
         let two = looks(&standings(3, 2, 2), true);
-        assert!(two.iter().step_by(2).all(|l| l.dash == 0) && two.iter().skip(1).step_by(2).all(|l| l.dash == 1));
+        assert!(
+            two.iter().step_by(2).all(|l| l.dash == 0)
+                && two.iter().skip(1).step_by(2).all(|l| l.dash == 1)
+        );
         assert_eq!((two[0].mark, two[1].mark, two[2].mark), (0, 0, 1));
     }
 }

@@ -79,7 +79,8 @@ pub(super) fn cells(heat: &Heat) -> Result<Pixmap> {
     let cells = heat.cells.iter().flatten();
     for (pixel, cell) in pixels.pixels_mut().iter_mut().zip(cells) {
         let Some(spot) = cell else { continue };
-        let RGBColor(r, g, b) = shade_of((heat.share(spot.y) * (STEPS - 1) as f64).round() / (STEPS - 1) as f64);
+        let RGBColor(r, g, b) =
+            shade_of((heat.share(spot.y) * (STEPS - 1) as f64).round() / (STEPS - 1) as f64);
         *pixel = tiny_skia::ColorU8::from_rgba(r, g, b, 255).premultiply();
     }
     Ok(pixels)
@@ -98,15 +99,31 @@ pub(super) fn image(heat: &Heat, frame: &Frame) -> Result<String> {
 }
 
 /// The cells of a small map as squares with their values.
-pub(super) fn squares(picture: &mut Picture, font: &[u8], heat: &Heat, frame: &Frame) -> Result<()> {
+pub(super) fn squares(
+    picture: &mut Picture,
+    font: &[u8],
+    heat: &Heat,
+    frame: &Frame,
+) -> Result<()> {
     paint(picture, heat, frame);
-    let step = |range: &Range<i32>, names: &[String]| range.len() as f32 / names.len().max(1) as f32;
-    let (wide, high) = (step(&frame.x, &heat.columns), step(&frame.y, &heat.rows));
+    let step =
+        |range: &Range<i32>, names: &[String]| range.len() as f32 / names.len().max(1) as f32;
+    let wide = step(&frame.x, &heat.columns);
+    let high = step(&frame.y, &heat.rows);
     let mut canvas = Canvas::on(picture, font)?;
     for (row, cells) in heat.cells.iter().enumerate() {
-        for (column, spot) in cells.iter().enumerate().filter_map(|(c, cell)| Some((c, cell.as_ref()?))) {
-            let (x, y) = ((column as f32 + 0.5) * wide, (row as f32 + 0.5) * high);
-            let rgb = if heat.share(spot.y) < 0.55 { (255, 255, 255) } else { (17, 17, 17) };
+        for (column, spot) in cells
+            .iter()
+            .enumerate()
+            .filter_map(|(c, cell)| Some((c, cell.as_ref()?)))
+        {
+            let x = (column as f32 + 0.5) * wide;
+            let y = (row as f32 + 0.5) * high;
+            let rgb = if heat.share(spot.y) < 0.55 {
+                (255, 255, 255)
+            } else {
+                (17, 17, 17)
+            };
             let value = units::significant(spot.y);
             let mark = crate::figures::mark(spot.grade);
             let look = Look {
@@ -124,12 +141,17 @@ pub(super) fn squares(picture: &mut Picture, font: &[u8], heat: &Heat, frame: &F
 
 /// Paints the cells of a small map.
 fn paint(picture: &mut Picture, heat: &Heat, frame: &Frame) {
-    let (wide, high) =
-        (frame.x.len() as f32 / heat.columns.len() as f32, frame.y.len() as f32 / heat.rows.len() as f32);
+    let wide = frame.x.len() as f32 / heat.columns.len() as f32;
+    let high = frame.y.len() as f32 / heat.rows.len() as f32;
     for (row, cells) in heat.cells.iter().enumerate() {
-        for (column, spot) in cells.iter().enumerate().filter_map(|(c, cell)| Some((c, cell.as_ref()?))) {
+        for (column, spot) in cells
+            .iter()
+            .enumerate()
+            .filter_map(|(c, cell)| Some((c, cell.as_ref()?)))
+        {
             let RGBColor(r, g, b) = shade_of(heat.share(spot.y));
-            let (x, y) = (frame.x.start as f32 + column as f32 * wide, frame.y.start as f32 + row as f32 * high);
+            let x = frame.x.start as f32 + column as f32 * wide;
+            let y = frame.y.start as f32 + row as f32 * high;
             if let Some(cell) = tiny_skia::Rect::from_xywh(x, y, wide, high) {
                 picture.rectangle(cell, (r, g, b));
             }
@@ -141,16 +163,30 @@ fn paint(picture: &mut Picture, heat: &Heat, frame: &Frame) {
 fn legend_of_heat(area: &Area<'_>, chart: &Chart, heat: &Heat, theme: Theme) -> Result<()> {
     for step in 0..128 {
         let color = shade_of(1.0 - f64::from(step) / 127.0);
-        area.draw(&Rectangle::new([(20, 30 + 2 * step), (44, 32 + 2 * step)], color.filled())).map_err(cannot)?;
+        area.draw(&Rectangle::new(
+            [(20, 30 + 2 * step), (44, 32 + 2 * step)],
+            color.filled(),
+        ))
+        .map_err(cannot)?;
     }
     let style = letters(14, theme.ink);
     write(area, &units::significant(heat.high), (52, 26), &style)?;
     write(area, &units::significant(heat.low), (52, 274), &style)?;
     write(area, &shorten(&chart.values, 22), (8, 300), &style)?;
-    write(area, if chart.higher_is_better { "more is better" } else { "less is better" }, (8, 322), &style)
+    write(
+        area,
+        if chart.higher_is_better {
+            "more is better"
+        } else {
+            "less is better"
+        },
+        (8, 322),
+        &style,
+    )
 }
 
-/// The colour at a place from 0 to 1: viridis, which is even for the eye and for all kinds of colour vision.
+/// The colour at a place from 0 to 1: viridis, which is even for the eye and for all kinds of
+/// colour vision.
 fn shade_of(share: f64) -> RGBColor {
     ViridisRGB.get_color_normalized(share, 0.0, 1.0)
 }
@@ -158,7 +194,9 @@ fn shade_of(share: f64) -> RGBColor {
 /// The colours from the lowest value to the highest.
 pub(crate) fn steps() -> Vec<(u8, u8, u8)> {
     let rgb = |RGBColor(r, g, b)| (r, g, b);
-    (0..STEPS).map(|step| rgb(shade_of(step as f64 / (STEPS - 1) as f64))).collect()
+    (0..STEPS)
+        .map(|step| rgb(shade_of(step as f64 / (STEPS - 1) as f64)))
+        .collect()
 }
 
 /// Source: RFC 4648, section 4.

@@ -1,8 +1,10 @@
-//! Datasets as charts, whatever draws them: pictures, pages and terminals show the same series of the same points.
+//! Datasets as charts, whatever draws them: pictures, pages and terminals show the same series of
+//! the same points.
 //!
-//! A chart knows axes, not experiments. Points between two ends (`from` and `to`, `cpu_node` and `memory_node`) are
-//! heat maps; points that were measured beside traffic are series over that traffic; all others are series over the axis with
-//! the most numbers, or the most names where there are none.
+//! A chart knows axes, not experiments. Points between two ends (`from` and `to`, `cpu_node` and
+//! `memory_node`) are heat maps; points that were measured beside traffic are series over that
+//! traffic; all others are series over the axis with the most numbers, or the most names where
+//! there are none.
 
 mod canvas;
 mod caption;
@@ -53,8 +55,9 @@ pub(crate) struct Chart {
     pub(crate) higher_is_better: bool,
     /// What is drawn.
     pub(crate) body: Body,
-    /// Points with a number that are not drawn: they lie between others of their series, belong to further series or
-    /// maps than there is room for, share their place with another point, or have none.
+    /// Points with a number that are not drawn: they lie between others of their series, belong to
+    /// further series or maps than there is room for, share their place with another point, or have
+    /// none.
     pub(crate) not_drawn: usize,
 }
 
@@ -70,7 +73,8 @@ impl Chart {
     /// That the chart does not draw all numbers; `None` where it does.
     pub(crate) fn undrawn(&self) -> Option<String> {
         let points = counted(self.not_drawn, "point");
-        (self.not_drawn > 0).then(|| format!("not drawn for want of room: {points}; --format csv has all"))
+        (self.not_drawn > 0)
+            .then(|| format!("not drawn for want of room: {points}; --format csv has all"))
     }
 }
 
@@ -118,20 +122,35 @@ pub(crate) struct Part<'a> {
 
 /// Every chart of `reports`, in the order of their datasets.
 pub(crate) fn charts(reports: &[NamedReport]) -> Vec<Chart> {
-    let names: Vec<String> = reports.iter().map(|named| shorten(&named.name, 40)).collect();
+    let names: Vec<String> = reports
+        .iter()
+        .map(|named| shorten(&named.name, 40))
+        .collect();
     let mut groups: Vec<(&str, &Quantity, Vec<Part<'_>>)> = Vec::new();
     for (report, named) in reports.iter().enumerate() {
         for dataset in &named.report.datasets {
-            let part = Part { report, dataset, findings: &named.report.findings };
-            let same = |(e, q, _): &&mut (&str, &Quantity, _)| *e == dataset.experiment && **q == dataset.quantity;
+            let part = Part {
+                report,
+                dataset,
+                findings: &named.report.findings,
+            };
+            let same = |(e, q, _): &&mut (&str, &Quantity, _)| {
+                *e == dataset.experiment && **q == dataset.quantity
+            };
             match groups.iter_mut().find(same) {
                 Some((_, _, parts)) => parts.push(part),
                 None => groups.push((&dataset.experiment, &dataset.quantity, vec![part])),
             }
         }
     }
-    let mut charts: Vec<Chart> = groups.iter().flat_map(|(_, _, parts)| of_parts(parts, &names)).collect();
-    let all: Vec<&[Part<'_>]> = groups.iter().map(|(_, _, parts)| parts.as_slice()).collect();
+    let mut charts: Vec<Chart> = groups
+        .iter()
+        .flat_map(|(_, _, parts)| of_parts(parts, &names))
+        .collect();
+    let all: Vec<&[Part<'_>]> = groups
+        .iter()
+        .map(|(_, _, parts)| parts.as_slice())
+        .collect();
     charts.extend(together::orders(&all, &names));
     charts
 }
@@ -139,10 +158,13 @@ pub(crate) fn charts(reports: &[NamedReport]) -> Vec<Chart> {
 /// The word that asks for every chart.
 const ALL: &str = "all";
 
-/// The charts of the experiments in `names`, in the order of the charts; all of them where `names` is empty or has `all`. An error
-/// says which there are.
+/// The charts of the experiments in `names`, in the order of the charts; all of them where `names`
+/// is empty or has `all`. An error says which there are.
 pub(crate) fn chosen<'a>(charts: &'a [Chart], names: &[String]) -> Result<Vec<&'a Chart>> {
-    let wanted: Vec<String> = names.iter().map(|name| name.trim().to_lowercase()).collect();
+    let wanted: Vec<String> = names
+        .iter()
+        .map(|name| name.trim().to_lowercase())
+        .collect();
     let is = |chart: &Chart, name: &str| chart.name.to_lowercase() == name;
     for (name, given) in wanted.iter().zip(names).filter(|(name, _)| *name != ALL) {
         if !charts.iter().any(|chart| is(chart, name)) {
@@ -153,7 +175,10 @@ pub(crate) fn chosen<'a>(charts: &'a [Chart], names: &[String]) -> Result<Vec<&'
         }
     }
     let all = wanted.is_empty() || wanted.iter().any(|name| name == ALL);
-    Ok(charts.iter().filter(|chart| all || wanted.iter().any(|name| is(chart, name))).collect())
+    Ok(charts
+        .iter()
+        .filter(|chart| all || wanted.iter().any(|name| is(chart, name)))
+        .collect())
 }
 
 /// Whether charts of an experiment are among those that are asked for by `names`.
@@ -161,7 +186,11 @@ fn is_asked_for(names: &[String], experiment: &str) -> bool {
     let experiment = experiment.to_lowercase();
     // `bandwidth+patterns` is a chart of two experiments.
     let asks = |name: &String| name == ALL || name.split('+').any(|part| part == experiment);
-    names.is_empty() || names.iter().map(|name| name.trim().to_lowercase()).any(|name| asks(&name))
+    names.is_empty()
+        || names
+            .iter()
+            .map(|name| name.trim().to_lowercase())
+            .any(|name| asks(&name))
 }
 
 /// What charts are asked for by, each name once.
@@ -190,11 +219,24 @@ fn of_parts(parts: &[Part<'_>], names: &[String]) -> Vec<Chart> {
     }
     let of = |question: &String| {
         let picked = |part: &Part<'_>| {
-            let points = part.dataset.points.iter().filter(|p| split.question(p) == *question).cloned().collect();
-            Dataset { points, ..head(parts) }
+            let points = part
+                .dataset
+                .points
+                .iter()
+                .filter(|p| split.question(p) == *question)
+                .cloned()
+                .collect();
+            Dataset {
+                points,
+                ..head(parts)
+            }
         };
         let picked: Vec<Dataset> = parts.iter().map(picked).collect();
-        let parts: Vec<Part<'_>> = parts.iter().zip(&picked).map(|(part, dataset)| Part { dataset, ..*part }).collect();
+        let parts: Vec<Part<'_>> = parts
+            .iter()
+            .zip(&picked)
+            .map(|(part, dataset)| Part { dataset, ..*part })
+            .collect();
         of_question(&parts, names, question)
     };
     questions.iter().flat_map(of).collect()
@@ -202,7 +244,10 @@ fn of_parts(parts: &[Part<'_>], names: &[String]) -> Vec<Chart> {
 
 /// The measured points of several reports.
 fn measured<'a>(parts: &'a [Part<'_>]) -> impl Iterator<Item = &'a Point> {
-    parts.iter().flat_map(|part| &part.dataset.points).filter(|p| p.outcome.measured().is_some())
+    parts
+        .iter()
+        .flat_map(|part| &part.dataset.points)
+        .filter(|p| p.outcome.measured().is_some())
 }
 
 /// What tells the questions apart that a quantity answers.
@@ -210,9 +255,11 @@ fn measured<'a>(parts: &'a [Part<'_>]) -> impl Iterator<Item = &'a Point> {
 enum Split {
     /// There is one.
     One,
-    /// Between two nodes, and of all nodes together: as many times as much, beside which nodes look alike.
+    /// Between two nodes, and of all nodes together: as many times as much, beside which nodes look
+    /// alike.
     Totals,
-    /// Points that only serve findings, whose operations lie on different axes: each is a probe of its own.
+    /// Points that only serve findings, whose operations lie on different axes: each is a probe of
+    /// its own.
     Probes,
 }
 
@@ -224,12 +271,18 @@ impl Split {
         }
         let mut axes: BTreeMap<Option<&str>, BTreeSet<&str>> = BTreeMap::new();
         for point in measured(parts) {
-            axes.entry(point.name("operation")).or_default().extend(point.coordinates.keys().map(String::as_str));
+            axes.entry(point.name("operation"))
+                .or_default()
+                .extend(point.coordinates.keys().map(String::as_str));
         }
         let mut sets = axes.values();
         let first = sets.next();
         let differ = sets.any(|set| Some(set) != first);
-        if differ && parts.iter().all(|part| part.dataset.auxiliary) { Split::Probes } else { Split::One }
+        if differ && parts.iter().all(|part| part.dataset.auxiliary) {
+            Split::Probes
+        } else {
+            Split::One
+        }
     }
 
     /// What the title says of the question that `point` belongs to.
@@ -238,15 +291,22 @@ impl Split {
             Split::One => String::new(),
             Split::Totals if heat::between(point) == Some(true) => String::new(),
             Split::Totals => ", all together".to_owned(),
-            Split::Probes => format!(", {}", shorten(point.name("operation").unwrap_or_default(), 40)),
+            Split::Probes => format!(
+                ", {}",
+                shorten(point.name("operation").unwrap_or_default(), 40)
+            ),
         }
     }
 }
 
-/// The charts of one question: heat maps where its points lie between ends, series otherwise; none without a number.
+/// The charts of one question: heat maps where its points lie between ends, series otherwise; none
+/// without a number.
 fn of_question(parts: &[Part<'_>], names: &[String], question: &str) -> Vec<Chart> {
-    let Some(first) = parts.first() else { return Vec::new() };
-    let (experiment, quantity) = (&first.dataset.experiment, &first.dataset.quantity);
+    let Some(first) = parts.first() else {
+        return Vec::new();
+    };
+    let experiment = &first.dataset.experiment;
+    let quantity = &first.dataset.quantity;
     let merged = merged(parts);
     if merged.points.is_empty() {
         return Vec::new();
@@ -268,9 +328,15 @@ fn of_question(parts: &[Part<'_>], names: &[String], question: &str) -> Vec<Char
     };
     let heats = heat::heats(parts, &merged, names, factor);
     let mut charts: Vec<Chart> = if heats.is_empty() {
-        vec![chart((String::new(), Body::Lines(lines::lines(parts, &merged, names, factor))))]
+        vec![chart((
+            String::new(),
+            Body::Lines(lines::lines(parts, &merged, names, factor)),
+        ))]
     } else {
-        heats.into_iter().map(|(more, heat)| chart((more, Body::Heat(heat)))).collect()
+        heats
+            .into_iter()
+            .map(|(more, heat)| chart((more, Body::Heat(heat))))
+            .collect()
     };
     let drawn: usize = charts.iter().map(Chart::drawn).sum();
     if let Some(last) = charts.last_mut() {
@@ -279,13 +345,28 @@ fn of_question(parts: &[Part<'_>], names: &[String], question: &str) -> Vec<Char
     charts
 }
 
-/// The coordinates of all measured points of several reports in one dataset, without what was measured there.
+/// The coordinates of all measured points of several reports in one dataset, without what was
+/// measured there.
 fn merged(parts: &[Part<'_>]) -> Dataset {
-    let mut merged = Dataset { points: Vec::new(), ..head(parts) };
+    let mut merged = Dataset {
+        points: Vec::new(),
+        ..head(parts)
+    };
     for part in parts {
-        for point in part.dataset.points.iter().filter(|p| p.outcome.measured().is_some()) {
-            let outcome = Outcome::Skipped { reason: String::new() };
-            merged.points.push(Point { id: part.report as u64, coordinates: point.coordinates.clone(), outcome });
+        for point in part
+            .dataset
+            .points
+            .iter()
+            .filter(|p| p.outcome.measured().is_some())
+        {
+            let outcome = Outcome::Skipped {
+                reason: String::new(),
+            };
+            merged.points.push(Point {
+                id: part.report as u64,
+                coordinates: point.coordinates.clone(),
+                outcome,
+            });
         }
     }
     merged
@@ -297,7 +378,11 @@ fn head(parts: &[Part<'_>]) -> Dataset {
     Dataset {
         experiment: first.map(|d| d.experiment.clone()).unwrap_or_default(),
         quantity: first.map_or_else(
-            || Quantity { name: String::new(), unit: String::new(), higher_is_better: true },
+            || Quantity {
+                name: String::new(),
+                unit: String::new(),
+                higher_is_better: true,
+            },
             |d| d.quantity.clone(),
         ),
         axes: first.map(|d| d.axes.clone()).unwrap_or_default(),
@@ -311,16 +396,19 @@ fn head(parts: &[Part<'_>]) -> Dataset {
 fn whose(merged: &Dataset, names: &[String]) -> String {
     let mut reports = merged.points.iter().map(|p| p.id);
     match (reports.next(), names) {
-        (Some(first), [_, _, ..]) if reports.all(|id| id == first) => {
-            names.get(first as usize).map(|name| format!("{name}: ")).unwrap_or_default()
-        }
+        (Some(first), [_, _, ..]) if reports.all(|id| id == first) => names
+            .get(first as usize)
+            .map(|name| format!("{name}: "))
+            .unwrap_or_default(),
         _ => String::new(),
     }
 }
 
 /// The coordinates that all points share, in words.
 fn common(merged: &Dataset) -> String {
-    let fixed = fixed_axes(merged).into_iter().filter(|(axis, _)| *axis != "kernel");
+    let fixed = fixed_axes(merged)
+        .into_iter()
+        .filter(|(axis, _)| *axis != "kernel");
     fixed
         .map(|(axis, c)| format!("{} {}", clean(&axis_title(axis)), coordinate(axis, c)))
         .collect::<Vec<_>>()
@@ -336,7 +424,11 @@ fn spot(point: &Point, x: f64, factor: f64) -> Option<Spot> {
         .map(|(axis, c)| format!("{} {}", clean(&axis_title(axis)), coordinate(axis, c)))
         .collect();
     let why = m.verdict.text();
-    let against = if why.is_empty() { String::new() } else { format!("; {why}") };
+    let against = if why.is_empty() {
+        String::new()
+    } else {
+        format!("; {why}")
+    };
     let spot = Spot {
         x,
         x_low: x,
@@ -348,7 +440,10 @@ fn spot(point: &Point, x: f64, factor: f64) -> Option<Spot> {
         grade: m.verdict.grade,
         words: shorten(&format!("{}{against}", at.join(", ")), 400),
     };
-    [spot.x, spot.y, spot.low, spot.high].iter().all(|v| v.is_finite()).then_some(spot)
+    [spot.x, spot.y, spot.low, spot.high]
+        .iter()
+        .all(|v| v.is_finite())
+        .then_some(spot)
 }
 
 /// A coordinate as a place on a numeric axis.
@@ -361,5 +456,8 @@ fn number(coordinate: Option<&Coordinate>) -> Option<f64> {
 
 /// A report that is drawn alone.
 fn alone(report: &Report) -> NamedReport {
-    NamedReport { name: String::new(), report: report.clone() }
+    NamedReport {
+        name: String::new(),
+        report: report.clone(),
+    }
 }

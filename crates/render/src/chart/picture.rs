@@ -23,7 +23,8 @@ const MOST_IN_TWO: usize = 8;
 /// Charts that a picture has room for.
 pub(super) const MOST_CHARTS: usize = 24;
 
-/// Up to so many charts a PNG has two pixels for one of the SVG in each direction, for screens that show it so.
+/// Up to so many charts a PNG has two pixels for one of the SVG in each direction, for screens that
+/// show it so.
 const MOST_FINE: usize = 4;
 
 /// Height of a line of the caption, and of a title above several charts, in pixels.
@@ -87,7 +88,12 @@ impl Ranged for Drawn {
 
 impl ValueFormatter<f64> for Drawn {
     fn format_ext(&self, value: &f64) -> String {
-        self.0.ticks.iter().find(|(at, _)| at == value).map(|(_, label)| shorten(label, 28)).unwrap_or_default()
+        self.0
+            .ticks
+            .iter()
+            .find(|(at, _)| at == value)
+            .map(|(_, label)| shorten(label, 28))
+            .unwrap_or_default()
     }
 }
 
@@ -104,7 +110,8 @@ pub(super) struct Content<'c> {
     pub(super) dark: bool,
 }
 
-/// The picture as SVG without any text left in it: only shapes, and for large heat maps embedded images.
+/// The picture as SVG without any text left in it: only shapes, and for large heat maps embedded
+/// images.
 pub(super) fn svg(content: Content<'_>) -> Result<String> {
     let (mut picture, maps) = drawn(content)?;
     for (heat, frame) in maps {
@@ -115,15 +122,33 @@ pub(super) fn svg(content: Content<'_>) -> Result<String> {
 
 /// The picture as PNG.
 pub(super) fn png(content: Content<'_>) -> Result<Vec<u8>> {
-    let scale = if content.charts.len() > MOST_FINE { 1 } else { 2 };
+    let scale = if content.charts.len() > MOST_FINE {
+        1
+    } else {
+        2
+    };
     let (picture, maps) = drawn(content)?;
     let mut pixels = picture.pixels(scale)?;
     for (heat, frame) in maps {
         let across = frame.x.len() as f32 / heat.columns.len() as f32;
         let down = frame.y.len() as f32 / heat.rows.len() as f32;
-        let place = Transform::from_row(across, 0.0, 0.0, down, frame.x.start as f32, frame.y.start as f32);
+        let place = Transform::from_row(
+            across,
+            0.0,
+            0.0,
+            down,
+            frame.x.start as f32,
+            frame.y.start as f32,
+        );
         let place = place.post_concat(Transform::from_scale(scale as f32, scale as f32));
-        pixels.draw_pixmap(0, 0, map::cells(heat)?.as_ref(), &PixmapPaint::default(), place, None);
+        pixels.draw_pixmap(
+            0,
+            0,
+            map::cells(heat)?.as_ref(),
+            &PixmapPaint::default(),
+            place,
+            None,
+        );
     }
     pixels.encode_png().map_err(cannot)
 }
@@ -152,10 +177,18 @@ impl Layout {
             n if n <= MOST_IN_TWO => 2,
             _ => 3,
         };
-        let mut y = if charts.len() != 1 && content.title.is_some() { TITLE } else { 0 };
+        let mut y = if charts.len() != 1 && content.title.is_some() {
+            TITLE
+        } else {
+            0
+        };
         let mut cells = Vec::new();
         for row in charts.chunks(columns) {
-            let high = row.iter().map(|chart| height(chart)).max().unwrap_or(SIZE.1);
+            let high = row
+                .iter()
+                .map(|chart| height(chart))
+                .max()
+                .unwrap_or(SIZE.1);
             cells.extend((0..row.len()).map(|column| ((SIZE.0 * column as u32, y), high)));
             y += high;
         }
@@ -163,9 +196,22 @@ impl Layout {
             y += 60;
         }
         let width = SIZE.0 * columns as u32;
-        let caption: Vec<String> = content.caption.iter().flat_map(|line| wrap(line, LETTERS * columns)).collect();
-        let room = if caption.is_empty() { 0 } else { LINE * caption.len() as u32 + 16 };
-        Self { size: (width, y + room), cells, caption, below: y }
+        let caption: Vec<String> = content
+            .caption
+            .iter()
+            .flat_map(|line| wrap(line, LETTERS * columns))
+            .collect();
+        let room = if caption.is_empty() {
+            0
+        } else {
+            LINE * caption.len() as u32 + 16
+        };
+        Self {
+            size: (width, y + room),
+            cells,
+            caption,
+            below: y,
+        }
     }
 }
 
@@ -177,7 +223,8 @@ fn height(chart: &Chart) -> u32 {
     }
 }
 
-/// The picture as plotters draws it; also large heat maps and where their cells lie, which are not in it yet.
+/// The picture as plotters draws it; also large heat maps and where their cells lie, which are not
+/// in it yet.
 fn drawn(content: Content<'_>) -> Result<(Picture, Vec<(&Heat, Frame)>)> {
     let font = canvas::font()?;
     let theme = if content.dark { DARK } else { LIGHT };
@@ -189,26 +236,57 @@ fn drawn(content: Content<'_>) -> Result<(Picture, Vec<(&Heat, Frame)>)> {
         root.fill(&theme.ground).map_err(cannot)?;
         let alone = content.charts.len() == 1;
         if let Some(title) = content.title.filter(|_| !alone) {
-            write(&root, &shorten(title, 120), (24, 16), &letters(30, theme.ink))?;
+            write(
+                &root,
+                &shorten(title, 120),
+                (24, 16),
+                &letters(30, theme.ink),
+            )?;
         }
         if content.charts.is_empty() {
-            let y = if content.title.is_some() { TITLE as i32 + 16 } else { 24 };
-            write(&root, "no point was measured: nothing to draw", (24, y), &letters(20, theme.ink))?;
+            let y = if content.title.is_some() {
+                TITLE as i32 + 16
+            } else {
+                24
+            };
+            write(
+                &root,
+                "no point was measured: nothing to draw",
+                (24, y),
+                &letters(20, theme.ink),
+            )?;
         }
         for (chart, ((x, y), high)) in content.charts.iter().zip(&layout.cells) {
             let area = root.clone().shrink((*x, *y), (SIZE.0, *high));
             let title = content.title.filter(|_| alone);
             let heading = title.map_or_else(|| shorten(&chart.title, 90), clean);
-            let size = if heading.chars().count() > LONGEST_LARGE { 16 } else { 26 };
+            let size = if heading.chars().count() > LONGEST_LARGE {
+                16
+            } else {
+                26
+            };
             write(&area, &heading, (24, 16), &letters(size, theme.ink))?;
             let subtitle = match title {
                 Some(_) => format!("{}; {}", chart.title, chart.subtitle),
                 None => chart.subtitle.clone(),
             };
-            write(&area, &shorten(subtitle.trim_end_matches("; "), 150), (24, 50), &letters(15, theme.ink))?;
+            write(
+                &area,
+                &shorten(subtitle.trim_end_matches("; "), 150),
+                (24, 50),
+                &letters(15, theme.ink),
+            )?;
             let below = area.margin(76, 12, 16, 16);
             match &chart.body {
-                Body::Lines(lines) => plot::draw(&below, chart, Scene { root: &root, lines, theme })?,
+                Body::Lines(lines) => plot::draw(
+                    &below,
+                    chart,
+                    Scene {
+                        root: &root,
+                        lines,
+                        theme,
+                    },
+                )?,
                 Body::Heat(heat) => maps.push((heat, map::draw(&below, chart, heat, theme)?)),
             }
         }
@@ -218,7 +296,8 @@ fn drawn(content: Content<'_>) -> Result<(Picture, Vec<(&Heat, Frame)>)> {
         }
         root.present().map_err(cannot)?;
     }
-    let (large, small): (Vec<_>, Vec<_>) = maps.into_iter().partition(|(heat, _)| map::is_large(heat));
+    let (large, small): (Vec<_>, Vec<_>) =
+        maps.into_iter().partition(|(heat, _)| map::is_large(heat));
     for (heat, frame) in small {
         map::squares(&mut picture, &font, heat, &frame)?;
     }
@@ -231,6 +310,12 @@ pub(super) fn letters(size: i32, color: RGBColor) -> TextStyle<'static> {
 }
 
 /// Writes `text` with its upper left corner at `at`.
-pub(super) fn write(area: &Area<'_>, text: &str, at: (i32, i32), style: &TextStyle<'_>) -> Result<()> {
-    area.draw(&Text::new(text.to_owned(), at, style.clone())).map_err(cannot)
+pub(super) fn write(
+    area: &Area<'_>,
+    text: &str,
+    at: (i32, i32),
+    style: &TextStyle<'_>,
+) -> Result<()> {
+    area.draw(&Text::new(text.to_owned(), at, style.clone()))
+        .map_err(cannot)
 }

@@ -51,18 +51,32 @@ struct Legend {
 impl Legend {
     /// The legend of `lines` in a picture of `width` pixels; none where no series has a name.
     fn new(lines: &Lines, width: u32) -> Option<Self> {
-        let longest = lines.series.iter().map(|s| s.name.chars().count().min(LONGEST_NAME)).max()?;
+        let longest = lines
+            .series
+            .iter()
+            .map(|s| s.name.chars().count().min(LONGEST_NAME))
+            .max()?;
         let named = lines.series.iter().any(|s| !s.name.is_empty());
         let column = (8 * longest as u32 + 70).clamp(170, 480);
         let below = lines.series.len() > MOST_BESIDE;
-        let columns = if below { (width / column).max(1) as usize } else { 1 };
-        named.then(|| Self { width: column, rows: lines.series.len().div_ceil(columns), below })
+        let columns = if below {
+            (width / column).max(1) as usize
+        } else {
+            1
+        };
+        named.then(|| Self {
+            width: column,
+            rows: lines.series.len().div_ceil(columns),
+            below,
+        })
     }
 }
 
 /// Pixels that the legend of `lines` needs below the plot.
 pub(super) fn below(lines: &Lines, width: u32) -> u32 {
-    Legend::new(lines, width).filter(|legend| legend.below).map_or(0, |legend| ROW * legend.rows as u32 + REMARKS)
+    Legend::new(lines, width)
+        .filter(|legend| legend.below)
+        .map_or(0, |legend| ROW * legend.rows as u32 + REMARKS)
 }
 
 /// Series with their names.
@@ -72,14 +86,25 @@ pub(super) fn draw(area: &Area<'_>, chart: &Chart, scene: Scene<'_, '_>) -> Resu
     let legend = Legend::new(lines, width);
     let (left, names) = match &legend {
         None => area.split_horizontally(width.saturating_sub(8)),
-        Some(legend) if legend.below => area.split_vertically(height.saturating_sub(below(lines, width))),
+        Some(legend) if legend.below => {
+            area.split_vertically(height.saturating_sub(below(lines, width)))
+        }
         Some(legend) => area.split_horizontally(width.saturating_sub(legend.width)),
     };
     let mut x = lines.x.clone();
     if lines.names {
-        x.ticks = x.ticks.into_iter().step_by(lines.x.ticks.len().div_ceil(MOST_PLACES).max(1)).collect();
+        x.ticks = x
+            .ticks
+            .into_iter()
+            .step_by(lines.x.ticks.len().div_ceil(MOST_PLACES).max(1))
+            .collect();
     }
-    let longest = x.ticks.iter().map(|(_, label)| label.chars().count().min(28)).max().unwrap_or(0);
+    let longest = x
+        .ticks
+        .iter()
+        .map(|(_, label)| label.chars().count().min(28))
+        .max()
+        .unwrap_or(0);
     // Names that would run into each other are turned.
     let turned = lines.names && longest * x.ticks.len() > 100;
     let bottom = if turned { 30 + 8 * longest as u32 } else { 50 };
@@ -91,9 +116,20 @@ pub(super) fn draw(area: &Area<'_>, chart: &Chart, scene: Scene<'_, '_>) -> Resu
         .build_cartesian_2d(Drawn(x.clone()), Drawn(lines.y.clone()))
         .map_err(cannot)?;
     shade(&mut plot, lines, theme)?;
-    let turn = if turned { FontTransform::Rotate90 } else { FontTransform::None };
-    let style = (FONT, if turned { 12 } else { 15 }).into_font().transform(turn).color(&theme.ink);
-    let style = if turned { style.pos(Pos::new(HPos::Left, VPos::Center)) } else { style };
+    let turn = if turned {
+        FontTransform::Rotate90
+    } else {
+        FontTransform::None
+    };
+    let style = (FONT, if turned { 12 } else { 15 })
+        .into_font()
+        .transform(turn)
+        .color(&theme.ink);
+    let style = if turned {
+        style.pos(Pos::new(HPos::Left, VPos::Center))
+    } else {
+        style
+    };
     plot.configure_mesh()
         .x_desc(lines.x.title.clone())
         .y_desc(chart.values.clone())
@@ -116,14 +152,23 @@ pub(super) fn draw(area: &Area<'_>, chart: &Chart, scene: Scene<'_, '_>) -> Resu
 /// The named parts of the axis: every second one darker, the name at the top.
 fn shade(plot: &mut Plot<'_, '_>, lines: &Lines, theme: Theme) -> Result<()> {
     for (i, mark) in lines.marks.iter().enumerate() {
-        let (from, to) = (mark.from.max(lines.x.low), mark.to.min(lines.x.high));
+        let from = mark.from.max(lines.x.low);
+        let to = mark.to.min(lines.x.high);
         if i % 2 == 0 {
-            let ground = Rectangle::new([(from, lines.y.low), (to, lines.y.high)], theme.shade.filled());
+            let ground = Rectangle::new(
+                [(from, lines.y.low), (to, lines.y.high)],
+                theme.shade.filled(),
+            );
             plot.draw_series([ground]).map_err(cannot)?;
         }
         let style = letters(14, theme.ink).pos(Pos::new(HPos::Center, VPos::Bottom));
-        let middle = if lines.x.log { (from * to).sqrt() } else { (from + to) / 2.0 };
-        plot.draw_series([Text::new(mark.name.clone(), (middle, lines.y.high), style)]).map_err(cannot)?;
+        let middle = if lines.x.log {
+            (from * to).sqrt()
+        } else {
+            (from + to) / 2.0
+        };
+        plot.draw_series([Text::new(mark.name.clone(), (middle, lines.y.high), style)])
+            .map_err(cannot)?;
     }
     Ok(())
 }
@@ -133,9 +178,14 @@ fn circle_notes(plot: &Plot<'_, '_>, scene: Scene<'_, '_>) -> Result<()> {
     let Scene { root, lines, theme } = scene;
     for note in &lines.notes {
         let (x, y) = plot.backend_coord(&(note.x, note.y));
-        root.draw(&Circle::new((x, y), 9, theme.ink.stroke_width(2))).map_err(cannot)?;
+        root.draw(&Circle::new((x, y), 9, theme.ink.stroke_width(2)))
+            .map_err(cannot)?;
         let right = lines.x.share(note.x) > 0.6;
-        let (side, x) = if right { (HPos::Right, x - 12) } else { (HPos::Left, x + 12) };
+        let (side, x) = if right {
+            (HPos::Right, x - 12)
+        } else {
+            (HPos::Left, x + 12)
+        };
         let style = letters(13, theme.ink).pos(Pos::new(side, VPos::Top));
         write(root, &shorten(&note.text, 48), (x, y + 8), &style)?;
     }
@@ -152,15 +202,33 @@ fn color_of(series: &Series) -> RGBColor {
 fn draw_series(plot: &mut Plot<'_, '_>, series: &Series, scene: Scene<'_, '_>) -> Result<()> {
     let color = color_of(series);
     if !scene.lines.names {
-        let places: Vec<(i32, i32)> = series.spots.iter().map(|s| plot.backend_coord(&(s.x, s.y))).collect();
+        let places: Vec<(i32, i32)> = series
+            .spots
+            .iter()
+            .map(|s| plot.backend_coord(&(s.x, s.y)))
+            .collect();
         draw_line(scene.root, &places, series)?;
     }
     let bar = |s: &Spot| PathElement::new(vec![(s.x, s.low), (s.x, s.high)], color.stroke_width(1));
-    plot.draw_series(series.spots.iter().map(bar)).map_err(cannot)?;
-    let across = |s: &Spot| PathElement::new(vec![(s.x_low, s.y), (s.x_high, s.y)], color.stroke_width(1));
-    plot.draw_series(series.spots.iter().filter(|s| s.x_low < s.x_high).map(across)).map_err(cannot)?;
+    plot.draw_series(series.spots.iter().map(bar))
+        .map_err(cannot)?;
+    let across =
+        |s: &Spot| PathElement::new(vec![(s.x_low, s.y), (s.x_high, s.y)], color.stroke_width(1));
+    plot.draw_series(
+        series
+            .spots
+            .iter()
+            .filter(|s| s.x_low < s.x_high)
+            .map(across),
+    )
+    .map_err(cannot)?;
     for spot in &series.spots {
-        draw_mark(scene.root, plot.backend_coord(&(spot.x, spot.y)), series, (spot.grade, scene.theme))?;
+        draw_mark(
+            scene.root,
+            plot.backend_coord(&(spot.x, spot.y)),
+            series,
+            (spot.grade, scene.theme),
+        )?;
     }
     Ok(())
 }
@@ -174,7 +242,8 @@ fn draw_line(area: &Area<'_>, places: &[(i32, i32)], series: &Series) -> Result<
     Ok(())
 }
 
-/// The strokes of a line whose strokes and gaps have these lengths in turns; the whole line where there are none.
+/// The strokes of a line whose strokes and gaps have these lengths in turns; the whole line where
+/// there are none.
 fn dashed(places: &[(i32, i32)], lengths: &[u32]) -> Vec<Vec<(i32, i32)>> {
     if lengths.is_empty() {
         return vec![places.to_vec()];
@@ -184,13 +253,16 @@ fn dashed(places: &[(i32, i32)], lengths: &[u32]) -> Vec<Vec<(i32, i32)>> {
     let mut turn = 0;
     let mut left = f64::from(lengths[0]);
     for pair in places.windows(2) {
-        let (wide, high) = (f64::from(pair[1].0 - pair[0].0), f64::from(pair[1].1 - pair[0].1));
+        let wide = f64::from(pair[1].0 - pair[0].0);
+        let high = f64::from(pair[1].1 - pair[0].1);
         let length = wide.hypot(high);
         let mut done = 0.0;
         while length - done > left {
             done += left;
-            let place =
-                (pair[0].0 + (wide * done / length).round() as i32, pair[0].1 + (high * done / length).round() as i32);
+            let place = (
+                pair[0].0 + (wide * done / length).round() as i32,
+                pair[0].1 + (high * done / length).round() as i32,
+            );
             if turn % 2 == 0 {
                 stroke.push(place);
                 strokes.push(std::mem::take(&mut stroke));
@@ -211,21 +283,36 @@ fn dashed(places: &[(i32, i32)], lengths: &[u32]) -> Vec<Vec<(i32, i32)>> {
 }
 
 /// A point at a pixel: filled where solid, hollow where doubtful, a cross where rejected.
-fn draw_mark(area: &Area<'_>, at: (i32, i32), series: &Series, look: (VerdictGrade, Theme)) -> Result<()> {
+fn draw_mark(
+    area: &Area<'_>,
+    at: (i32, i32),
+    series: &Series,
+    look: (VerdictGrade, Theme),
+) -> Result<()> {
     let (grade, theme) = look;
     let color = color_of(series);
-    let inside = if grade == VerdictGrade::Doubtful { theme.ground } else { color };
+    let inside = if grade == VerdictGrade::Doubtful {
+        theme.ground
+    } else {
+        color
+    };
     let edge = color.stroke_width(2);
     if grade == VerdictGrade::Rejected {
         return area.draw(&Cross::new(at, 5, edge)).map_err(cannot);
     }
     let form = MARKS[series.look.mark % MARKS.len()];
     let Some(first) = form.first() else {
-        area.draw(&Circle::new(at, RADIUS, inside.filled())).map_err(cannot)?;
+        area.draw(&Circle::new(at, RADIUS, inside.filled()))
+            .map_err(cannot)?;
         return area.draw(&Circle::new(at, RADIUS, edge)).map_err(cannot);
     };
-    let corners: Vec<(i32, i32)> = form.iter().chain([first]).map(|(dx, dy)| (at.0 + dx, at.1 + dy)).collect();
-    area.draw(&Polygon::new(corners.clone(), inside.filled())).map_err(cannot)?;
+    let corners: Vec<(i32, i32)> = form
+        .iter()
+        .chain([first])
+        .map(|(dx, dy)| (at.0 + dx, at.1 + dy))
+        .collect();
+    area.draw(&Polygon::new(corners.clone(), inside.filled()))
+        .map_err(cannot)?;
     area.draw(&PathElement::new(corners, edge)).map_err(cannot)
 }
 
@@ -240,7 +327,11 @@ fn name_series(area: &Area<'_>, legend: &Legend, scene: Scene<'_, '_>) -> Result
             draw_line(area, &[(x, y + 8), (x + 48, y + 8)], series)?;
         }
         draw_mark(area, (x + 24, y + 8), series, (VerdictGrade::Solid, theme))?;
-        let name = if series.name.is_empty() { "all others" } else { &series.name };
+        let name = if series.name.is_empty() {
+            "all others"
+        } else {
+            &series.name
+        };
         write(area, &shorten(name, LONGEST_NAME), (x + 58, y), &style)?;
     }
     let mut y = 30 + ROW as i32 * legend.rows as i32;
@@ -248,7 +339,12 @@ fn name_series(area: &Area<'_>, legend: &Legend, scene: Scene<'_, '_>) -> Result
         y += 18;
         write(area, &text, (4, y - 18), &letters(12, theme.ink))
     };
-    let grades: Vec<VerdictGrade> = lines.series.iter().flat_map(|s| &s.spots).map(|s| s.grade).collect();
+    let grades: Vec<VerdictGrade> = lines
+        .series
+        .iter()
+        .flat_map(|s| &s.spots)
+        .map(|s| s.grade)
+        .collect();
     if grades.contains(&VerdictGrade::Doubtful) {
         note("hollow: doubtful".to_owned())?;
     }
@@ -268,7 +364,11 @@ mod tests {
         assert_eq!(dashed(&line, &[]), [line.to_vec()]);
         assert_eq!(
             dashed(&line, &[6, 2]),
-            [vec![(0, 0), (6, 0)], vec![(8, 0), (10, 0), (10, 4)], vec![(10, 6), (10, 10)]]
+            [
+                vec![(0, 0), (6, 0)],
+                vec![(8, 0), (10, 0), (10, 4)],
+                vec![(10, 6), (10, 10)]
+            ]
         );
         assert!(dashed(&[(3, 3)], &[6, 2]).is_empty() && dashed(&[], &[6, 2]).is_empty());
     }

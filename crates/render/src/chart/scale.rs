@@ -39,11 +39,17 @@ pub(crate) enum Numbers {
 impl Scale {
     /// An axis for finite `values`, with some room at the ends.
     pub(super) fn of(title: String, values: impl Iterator<Item = f64>, numbers: Numbers) -> Self {
-        let (mut low, mut high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(v), h.max(v)));
+        let (mut low, mut high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| {
+            (l.min(v), h.max(v))
+        });
         if !low.is_finite() || !high.is_finite() {
             (low, high) = (0.0, 1.0);
         }
-        let wide = if numbers == Numbers::Values { WIDE } else { 4.0 };
+        let wide = if numbers == Numbers::Values {
+            WIDE
+        } else {
+            4.0
+        };
         let log = low > 0.0 && high / low > wide;
         if log {
             let room = (high / low).powf(0.04);
@@ -59,15 +65,37 @@ impl Scale {
         if !(high - low).is_finite() || high <= low {
             (low, high) = (low.min(0.0), low.abs().clamp(1.0, f64::MAX / 4.0) * 1.1);
         }
-        let mut scale = Scale { title, low, high, log, ticks: Vec::new(), numbers: Some(numbers) };
-        scale.ticks = scale.round_values(numbers).into_iter().map(|v| (v, label(v, numbers))).collect();
+        let mut scale = Scale {
+            title,
+            low,
+            high,
+            log,
+            ticks: Vec::new(),
+            numbers: Some(numbers),
+        };
+        scale.ticks = scale
+            .round_values(numbers)
+            .into_iter()
+            .map(|v| (v, label(v, numbers)))
+            .collect();
         scale
     }
 
     /// An axis of names, each at its place from 0 on.
     pub(super) fn of_names(title: String, names: &[String]) -> Self {
-        let ticks = names.iter().enumerate().map(|(place, name)| (place as f64, name.clone())).collect();
-        Scale { title, low: -0.5, high: names.len().max(1) as f64 - 0.5, log: false, ticks, numbers: None }
+        let ticks = names
+            .iter()
+            .enumerate()
+            .map(|(place, name)| (place as f64, name.clone()))
+            .collect();
+        Scale {
+            title,
+            low: -0.5,
+            high: names.len().max(1) as f64 - 0.5,
+            log: false,
+            ticks,
+            numbers: None,
+        }
     }
 
     /// How far along the axis `value` lies, from 0 to 1; beyond for what is outside.
@@ -76,7 +104,11 @@ impl Scale {
             true => (value / self.low).ln() / (self.high / self.low).ln(),
             false => (value - self.low) / (self.high - self.low),
         };
-        if share.is_finite() { share.clamp(-1.0, 2.0) } else { 0.0 }
+        if share.is_finite() {
+            share.clamp(-1.0, 2.0)
+        } else {
+            0.0
+        }
     }
 
     /// Round values on the axis, few enough to be written.
@@ -84,23 +116,45 @@ impl Scale {
         let inside = |v: &f64| *v >= self.low && *v <= self.high;
         if !self.log {
             let step = nice((self.high - self.low) / 6.0);
-            let step = if numbers == Numbers::Values { step } else { step.max(1.0) };
+            let step = if numbers == Numbers::Values {
+                step
+            } else {
+                step.max(1.0)
+            };
             let first = (self.low / step).ceil();
-            return (0..=MOST_TICKS).map(|k| (first + k as f64) * step).filter(inside).collect();
+            return (0..=MOST_TICKS)
+                .map(|k| (first + k as f64) * step)
+                .filter(inside)
+                .collect();
         }
-        let base: f64 = if numbers == Numbers::Values { 10.0 } else { 2.0 };
-        let (first, last) = ((self.low.ln() / base.ln()).floor(), (self.high.ln() / base.ln()).ceil());
+        let base: f64 = if numbers == Numbers::Values {
+            10.0
+        } else {
+            2.0
+        };
+        let first = (self.low.ln() / base.ln()).floor();
+        let last = (self.high.ln() / base.ln()).ceil();
         let step = ((last - first) / MOST_TICKS as f64).ceil().max(1.0);
         let powers = (0..=2 * MOST_TICKS).map(|k| base.powf(first + k as f64 * step));
-        let between: &[f64] = if numbers == Numbers::Values && last - first <= 4.0 { &[1.0, 2.0, 5.0] } else { &[1.0] };
-        powers.flat_map(|p| between.iter().map(move |b| p * b)).filter(inside).collect()
+        let between: &[f64] = if numbers == Numbers::Values && last - first <= 4.0 {
+            &[1.0, 2.0, 5.0]
+        } else {
+            &[1.0]
+        };
+        powers
+            .flat_map(|p| between.iter().map(move |b| p * b))
+            .filter(inside)
+            .collect()
     }
 }
 
 /// 1, 2 or 5 times a power of ten, at least `least`.
 fn nice(least: f64) -> f64 {
     let power = 10f64.powf(least.log10().floor());
-    let step = [1.0, 2.0, 5.0, 10.0].iter().map(|f| f * power).find(|s| *s >= least);
+    let step = [1.0, 2.0, 5.0, 10.0]
+        .iter()
+        .map(|f| f * power)
+        .find(|s| *s >= least);
     step.filter(|s| s.is_normal()).unwrap_or(1.0)
 }
 
@@ -130,19 +184,37 @@ mod tests {
 
     #[test]
     fn ticks_are_round_and_few() {
-        assert_eq!(labels(&[24.0, 383.0], Numbers::Values), ["0", "100", "200", "300", "400"]);
-        assert_eq!(labels(&[1.2, 300.0], Numbers::Values), ["1", "2", "5", "10", "20", "50", "100", "200"]);
-        assert_eq!(labels(&[0.1, 0.5], Numbers::Values), ["0", "0.1", "0.2", "0.3", "0.4", "0.5"]);
+        assert_eq!(
+            labels(&[24.0, 383.0], Numbers::Values),
+            ["0", "100", "200", "300", "400"]
+        );
+        assert_eq!(
+            labels(&[1.2, 300.0], Numbers::Values),
+            ["1", "2", "5", "10", "20", "50", "100", "200"]
+        );
+        assert_eq!(
+            labels(&[0.1, 0.5], Numbers::Values),
+            ["0", "0.1", "0.2", "0.3", "0.4", "0.5"]
+        );
         assert_eq!(
             labels(&[16384.0, 65536.0 * 4.0], Numbers::Bytes),
             ["16 KiB", "32 KiB", "64 KiB", "128 KiB", "256 KiB"]
         );
         assert_eq!(labels(&[1.0, 2.0], Numbers::Counts), ["1", "2"]);
-        for values in [[1.0, 1e300], [1e-300, 1.0], [0.0, 0.0], [-5.0, 5.0], [f64::MAX, f64::MAX], [f64::MIN, f64::MAX]]
-        {
+        for values in [
+            [1.0, 1e300],
+            [1e-300, 1.0],
+            [0.0, 0.0],
+            [-5.0, 5.0],
+            [f64::MAX, f64::MAX],
+            [f64::MIN, f64::MAX],
+        ] {
             for numbers in [Numbers::Bytes, Numbers::Counts, Numbers::Values] {
                 let scale = Scale::of(String::new(), values.into_iter(), numbers);
-                assert!(scale.high > scale.low && scale.ticks.len() <= 3 * 2 * MOST_TICKS, "{values:?} {scale:?}");
+                assert!(
+                    scale.high > scale.low && scale.ticks.len() <= 3 * 2 * MOST_TICKS,
+                    "{values:?} {scale:?}"
+                );
                 assert!(values.iter().all(|v| scale.share(*v).is_finite()));
             }
         }

@@ -11,48 +11,87 @@ const OTHER_ORDERS: &str = "patterns";
 /// What the chart of both is asked for by.
 const NAME: &str = "bandwidth+patterns";
 
-/// Bandwidth over the size in order and out of it: the operations that both experiments measured, each order a series; none where
-/// one of them has no two sizes.
+/// Bandwidth over the size in order and out of it: the operations that both experiments measured,
+/// each order a series; none where one of them has no two sizes.
 ///
-/// What `patterns` measured in forward order is left out of it: it is what `bandwidth` has more sizes of.
+/// What `patterns` measured in forward order is left out of it: it is what `bandwidth` has more
+/// sizes of.
 pub(super) fn orders(groups: &[&[Part<'_>]], names: &[String]) -> Option<Chart> {
     let of = |experiment: &str| {
         groups.iter().copied().find(|parts| {
-            parts.first().is_some_and(|p| p.dataset.experiment == experiment && p.dataset.quantity.name == IN_ORDER)
+            parts.first().is_some_and(|p| {
+                p.dataset.experiment == experiment && p.dataset.quantity.name == IN_ORDER
+            })
         })
     };
-    let (forward, others) = (of(IN_ORDER)?, of(OTHER_ORDERS)?);
-    let shared: BTreeSet<&str> = operations(forward).intersection(&operations(others)).copied().collect();
+    let forward = of(IN_ORDER)?;
+    let others = of(OTHER_ORDERS)?;
+    let shared: BTreeSet<&str> = operations(forward)
+        .intersection(&operations(others))
+        .copied()
+        .collect();
     let picked = |parts: &[Part<'_>], pick: &dyn Fn(&Point) -> Option<Point>| -> Vec<Dataset> {
-        let wanted = |p: &&Point| p.name("operation").is_some_and(|operation| shared.contains(operation));
+        let wanted = |p: &&Point| {
+            p.name("operation")
+                .is_some_and(|operation| shared.contains(operation))
+        };
         let dataset = |part: &Part<'_>| Dataset {
             experiment: NAME.to_owned(),
-            points: part.dataset.points.iter().filter(wanted).filter_map(pick).collect(),
+            points: part
+                .dataset
+                .points
+                .iter()
+                .filter(wanted)
+                .filter_map(pick)
+                .collect(),
             ..super::head(parts)
         };
         parts.iter().map(dataset).collect()
     };
     let in_order = picked(forward, &|point| {
         let mut point = point.clone();
-        point.coordinates.insert("order".to_owned(), Coordinate::Name("sequential".to_owned()));
+        point.coordinates.insert(
+            "order".to_owned(),
+            Coordinate::Name("sequential".to_owned()),
+        );
         Some(point)
     });
-    let out_of_order = picked(others, &|point| (point.name("order") != Some("forward")).then(|| point.clone()));
-    if [&in_order, &out_of_order].iter().any(|datasets| sizes(datasets) < 2) {
+    let out_of_order = picked(others, &|point| {
+        (point.name("order") != Some("forward")).then(|| point.clone())
+    });
+    if [&in_order, &out_of_order]
+        .iter()
+        .any(|datasets| sizes(datasets) < 2)
+    {
         return None;
     }
-    let all = forward.iter().zip(&in_order).chain(others.iter().zip(&out_of_order));
-    let parts: Vec<Part<'_>> = all.map(|(part, dataset)| Part { dataset, ..*part }).collect();
-    of_question(&parts, names, ", in order and out of it").into_iter().next()
+    let all = forward
+        .iter()
+        .zip(&in_order)
+        .chain(others.iter().zip(&out_of_order));
+    let parts: Vec<Part<'_>> = all
+        .map(|(part, dataset)| Part { dataset, ..*part })
+        .collect();
+    of_question(&parts, names, ", in order and out of it")
+        .into_iter()
+        .next()
 }
 
 /// The operations of measured points.
 fn operations<'a>(parts: &'a [Part<'_>]) -> BTreeSet<&'a str> {
-    measured(parts).filter_map(|point| point.name("operation")).collect()
+    measured(parts)
+        .filter_map(|point| point.name("operation"))
+        .collect()
 }
 
 /// How many different sizes were measured.
 fn sizes(datasets: &[Dataset]) -> usize {
-    let points = datasets.iter().flat_map(|d| &d.points).filter(|p| p.outcome.measured().is_some());
-    points.filter_map(|p| p.number("size_bytes")).collect::<BTreeSet<_>>().len()
+    let points = datasets
+        .iter()
+        .flat_map(|d| &d.points)
+        .filter(|p| p.outcome.measured().is_some());
+    points
+        .filter_map(|p| p.number("size_bytes"))
+        .collect::<BTreeSet<_>>()
+        .len()
 }

@@ -1,4 +1,5 @@
-//! Comparisons as a page: what came out better or worse first, then the reports drawn over each other.
+//! Comparisons as a page: what came out better or worse first, then the reports drawn over each
+//! other.
 
 use super::{block, escape, list, of};
 use crate::comparison::{grid, head, heading, legend, reasons, remarks};
@@ -10,29 +11,65 @@ use units::error::Result;
 use verdict::Comparison;
 
 /// The page of all comparisons with the reports that they are of.
-pub(crate) fn compared(comparisons: &[Comparison], reports: &[NamedReport], options: &Options) -> Result<Vec<u8>> {
-    let names: Vec<String> = comparisons.iter().map(|one| shorten(&one.after, 60)).collect();
-    let parts = comparisons.iter().enumerate().map(|(i, one)| part(i, &names, one));
+pub(crate) fn compared(
+    comparisons: &[Comparison],
+    reports: &[NamedReport],
+    options: &Options,
+) -> Result<Vec<u8>> {
+    let names: Vec<String> = comparisons
+        .iter()
+        .map(|one| shorten(&one.after, 60))
+        .collect();
+    let parts = comparisons
+        .iter()
+        .enumerate()
+        .map(|(i, one)| part(i, &names, one));
     super::document(&finite::all(reports), options, &parts.collect::<String>())
 }
 
 /// One comparison: its verdicts, what changed, and all points folded.
 fn part(i: usize, names: &[String], comparison: &Comparison) -> String {
-    let mut words: Vec<Labelled> = head(comparison).into_iter().map(|[word, text]| (word, text)).collect();
-    words.extend(remarks(comparison, false).into_iter().map(|text| ("*".to_owned(), text)));
-    words.extend(reasons(comparison.unaligned.iter(), false).into_iter().map(|text| ("not compared".to_owned(), text)));
-    let mut text = format!("<section id=\"comparison-{i}\" class=\"card\">\n<h2>Comparison{}</h2>\n", of(i, names));
+    let mut words: Vec<Labelled> = head(comparison)
+        .into_iter()
+        .map(|[word, text]| (word, text))
+        .collect();
+    words.extend(
+        remarks(comparison, false)
+            .into_iter()
+            .map(|text| ("*".to_owned(), text)),
+    );
+    words.extend(
+        reasons(comparison.unaligned.iter(), false)
+            .into_iter()
+            .map(|text| ("not compared".to_owned(), text)),
+    );
+    let mut text = format!(
+        "<section id=\"comparison-{i}\" class=\"card\">\n<h2>Comparison{}</h2>\n",
+        of(i, names)
+    );
     text.push_str(&list(&words));
     for group in &comparison.groups {
-        let (changed, all) = (grid(group, false), grid(group, true));
+        let changed = grid(group, false);
+        let all = grid(group, true);
         let same = all.rows.len() - changed.rows.len();
         if !changed.rows.is_empty() {
-            text.push_str(&block(&Block { title: heading(group), grid: changed, legend: legend(comparison) }));
+            text.push_str(&block(&Block {
+                title: heading(group),
+                grid: changed,
+                legend: legend(comparison),
+            }));
         }
         if same > 0 {
             let summary = format!("{}: {} the same", heading(group), counted(same, "point"));
-            let whole = block(&Block { title: format!("{}, all", heading(group)), grid: all, legend: String::new() });
-            text.push_str(&format!("<details><summary>{}</summary>\n{whole}</details>\n", escape(&summary)));
+            let whole = block(&Block {
+                title: format!("{}, all", heading(group)),
+                grid: all,
+                legend: String::new(),
+            });
+            text.push_str(&format!(
+                "<details><summary>{}</summary>\n{whole}</details>\n",
+                escape(&summary)
+            ));
         }
     }
     text + "</section>\n"

@@ -1,6 +1,8 @@
 //! Charts as the page's script reads them.
 
-use crate::chart::{Body, COLORS, Chart, DASHES, Heat, Lines, MARKS, Numbers, RADIUS, Scale, Spot, steps};
+use crate::chart::{
+    Body, COLORS, Chart, DASHES, Heat, Lines, MARKS, Numbers, RADIUS, Scale, Spot, steps,
+};
 use report::VerdictGrade;
 use serde_json::{Value, json};
 use units::{counted, significant};
@@ -42,7 +44,13 @@ fn chart(chart: &Chart) -> Value {
 
 /// An axis; the script writes the numbers on it, because it enlarges parts.
 fn axis(scale: &Scale) -> Value {
-    let names = || scale.ticks.iter().map(|(_, label)| label).collect::<Vec<_>>();
+    let names = || {
+        scale
+            .ticks
+            .iter()
+            .map(|(_, label)| label)
+            .collect::<Vec<_>>()
+    };
     json!({
         "title": scale.title,
         "low": scale.low,
@@ -100,9 +108,21 @@ fn lines(lines: &Lines) -> Value {
 
 fn heat(heat: &Heat) -> Value {
     let small = heat.rows.len() * heat.columns.len() <= MOST_WORDS;
-    let row = |row: &Vec<Option<Spot>>| row.iter().map(|cell| cell.as_ref().map(|s| s.y)).collect::<Vec<_>>();
-    let told = |row: &Vec<Option<Spot>>| row.iter().map(|cell| cell.as_ref().map(words)).collect::<Vec<_>>();
-    let grades = |row: &Vec<Option<Spot>>| row.iter().map(|cell| cell.as_ref().map_or(' ', grade)).collect::<String>();
+    let row = |row: &Vec<Option<Spot>>| {
+        row.iter()
+            .map(|cell| cell.as_ref().map(|s| s.y))
+            .collect::<Vec<_>>()
+    };
+    let told = |row: &Vec<Option<Spot>>| {
+        row.iter()
+            .map(|cell| cell.as_ref().map(words))
+            .collect::<Vec<_>>()
+    };
+    let grades = |row: &Vec<Option<Spot>>| {
+        row.iter()
+            .map(|cell| cell.as_ref().map_or(' ', grade))
+            .collect::<String>()
+    };
     json!({
         "rowTitle": heat.row_title,
         "columnTitle": heat.column_title,

@@ -1,7 +1,8 @@
 //! `html`: one page that needs nothing else, no network and no server.
 //!
-//! Text of a report gets into the page escaped, or as data in a script of type `application/json`; nothing of it is ever
-//! executed. The page's own policy (Content-Security-Policy) forbids every script and style but the page's, by their digests.
+//! Text of a report gets into the page escaped, or as data in a script of type `application/json`;
+//! nothing of it is ever executed. The page's own policy (Content-Security-Policy) forbids every
+//! script and style but the page's, by their digests.
 
 mod compared;
 mod data;
@@ -29,8 +30,8 @@ const SCRIPT: &str = include_str!("page.js");
 /// Reports are packed to a tenth without taking long: the level of deflate.
 const QUICKLY: u8 = 4;
 
-/// Columns of the facts about the machine: wide enough for most sources in one piece, as a path that is broken in two
-/// cannot be copied.
+/// Columns of the facts about the machine: wide enough for most sources in one piece, as a path
+/// that is broken in two cannot be copied.
 const HOST_WIDTH: u16 = 120;
 
 /// A table with more rows is folded.
@@ -59,8 +60,21 @@ impl Renderer for Html {
     }
 
     fn render_finite(&self, report: &Report, options: &Options) -> Result<Vec<u8>> {
-        let name = report.provenance.host.system.hostname.get().cloned().unwrap_or_else(|| "report".to_owned());
-        self.render_several(&[NamedReport { name, report: report.clone() }], options)
+        let name = report
+            .provenance
+            .host
+            .system
+            .hostname
+            .get()
+            .cloned()
+            .unwrap_or_else(|| "report".to_owned());
+        self.render_several(
+            &[NamedReport {
+                name,
+                report: report.clone(),
+            }],
+            options,
+        )
     }
 
     fn render_several(&self, reports: &[NamedReport], options: &Options) -> Result<Vec<u8>> {
@@ -72,9 +86,15 @@ impl Renderer for Html {
 fn document(reports: &[NamedReport], options: &Options, first: &str) -> Result<Vec<u8>> {
     let all = charts(reports);
     let charts = chosen(&all, &options.charts)?;
-    let names: Vec<String> = reports.iter().map(|named| shorten(&named.name, 60)).collect();
+    let names: Vec<String> = reports
+        .iter()
+        .map(|named| shorten(&named.name, 60))
+        .collect();
     let mut body = String::new();
-    let title = options.title.as_ref().map_or_else(|| format!("memgauge: {}", names.join(", ")), |title| clean(title));
+    let title = options.title.as_ref().map_or_else(
+        || format!("memgauge: {}", names.join(", ")),
+        |title| clean(title),
+    );
     body.push_str(&header(&title));
     body.push_str(first);
     if names.len() > 1 {
@@ -93,7 +113,10 @@ fn document(reports: &[NamedReport], options: &Options, first: &str) -> Result<V
     body.push_str(&script_data("charts", &data::charts(&charts, &names))?);
     for (i, named) in reports.iter().enumerate() {
         let json = by_name("json")?.render(&named.report, options)?;
-        body.push_str(&packed(&format!("report-{i}"), &miniz_oxide::deflate::compress_to_vec_zlib(&json, QUICKLY)));
+        body.push_str(&packed(
+            &format!("report-{i}"),
+            &miniz_oxide::deflate::compress_to_vec_zlib(&json, QUICKLY),
+        ));
     }
     Ok(whole(&title, &body).into_bytes())
 }
@@ -106,30 +129,33 @@ fn packed(id: &str, bytes: &[u8]) -> String {
 
 /// The document called `title` around `body`.
 fn whole(title: &str, body: &str) -> String {
-    let digest = |text: &str| base64::engine::general_purpose::STANDARD.encode(Sha256::digest(text.as_bytes()));
+    let digest = |text: &str| {
+        base64::engine::general_purpose::STANDARD.encode(Sha256::digest(text.as_bytes()))
+    };
     let script = digest(SCRIPT);
     let style = digest(STYLE);
     let policy = format!(
-        "default-src 'none'; script-src 'sha256-{script}'; style-src 'sha256-{style}'; img-src data:; base-uri 'none'; \
-         form-action 'none'; require-trusted-types-for 'script'"
+        "default-src 'none'; script-src 'sha256-{script}'; style-src 'sha256-{style}'; img-src \
+         data:; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'"
     );
     let title = escape(title);
     format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n\
-         <body>\n{body}<script>{SCRIPT}</script>\n</body>\n</html>\n"
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta \
+         http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n<meta name=\"viewport\" \
+         content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" \
+         content=\"light \
+         dark\">\n<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n{body}<script>{SCRIPT}</script>\n</body>\n</html>\n"
     )
 }
 
 /// The head of the page, and how to move about in it.
 fn header(title: &str) -> String {
     format!(
-        "<a class=\"skip\" href=\"#charts-part\">Skip to the charts</a>\n<header>\n<h1>{}</h1>\n\
-         <nav aria-label=\"Parts of the page\"><a href=\"#machine-0\">Machine</a> <a href=\"#charts-part\">Charts</a> \
-         <a href=\"#tables-0\">Tables</a> <a href=\"#repeat-0\">How to repeat</a> \
-         <button type=\"button\" id=\"theme\">Light or dark</button></nav>\n</header>\n",
+        "<a class=\"skip\" href=\"#charts-part\">Skip to the \
+         charts</a>\n<header>\n<h1>{}</h1>\n<nav aria-label=\"Parts of the page\"><a \
+         href=\"#machine-0\">Machine</a> <a href=\"#charts-part\">Charts</a> <a \
+         href=\"#tables-0\">Tables</a> <a href=\"#repeat-0\">How to repeat</a> <button \
+         type=\"button\" id=\"theme\">Light or dark</button></nav>\n</header>\n",
         escape(title)
     )
 }
@@ -141,7 +167,8 @@ fn picker(names: &[String]) -> String {
         .enumerate()
         .map(|(i, name)| {
             format!(
-                "<label><input type=\"checkbox\" class=\"machine\" data-report=\"{i}\" checked> {}</label> ",
+                "<label><input type=\"checkbox\" class=\"machine\" data-report=\"{i}\" checked> \
+                 {}</label> ",
                 escape(name)
             )
         })
@@ -151,23 +178,40 @@ fn picker(names: &[String]) -> String {
 
 /// The part of a heading that names the report, where there are several.
 fn of(i: usize, names: &[String]) -> String {
-    if names.len() > 1 { format!(": {}", escape(&names[i])) } else { String::new() }
+    if names.len() > 1 {
+        format!(": {}", escape(&names[i]))
+    } else {
+        String::new()
+    }
 }
 
 /// Machine, plan, and how far the numbers can be trusted.
 fn card(i: usize, names: &[String], named: &NamedReport, options: &Options) -> String {
     let with = |verbose| {
         // The tables of a page have every point.
-        remarks(&named.report, &Options { verbose, saved_to: None, ..options.clone() }, |_| true)
+        remarks(
+            &named.report,
+            &Options {
+                verbose,
+                saved_to: None,
+                ..options.clone()
+            },
+            |_| true,
+        )
     };
-    let (brief, whole) = (with(false), with(true));
+    let brief = with(false);
+    let whole = with(true);
     let more = match whole.len() > brief.len() {
-        true => format!("<details><summary>Every reason in full</summary>{}</details>\n", list(&whole)),
+        true => format!(
+            "<details><summary>Every reason in full</summary>{}</details>\n",
+            list(&whole)
+        ),
         false => String::new(),
     };
     format!(
-        "<section id=\"machine-{i}\" class=\"card\">\n<h2>Machine{}</h2>\n{}<h3>Trust and findings</h3>\n{}{more}\
-         <details><summary>Everything that was found out about the machine</summary><pre>{}</pre></details>\n</section>\n",
+        "<section id=\"machine-{i}\" class=\"card\">\n<h2>Machine{}</h2>\n{}<h3>Trust and \
+         findings</h3>\n{}{more}<details><summary>Everything that was found out about the \
+         machine</summary><pre>{}</pre></details>\n</section>\n",
         of(i, names),
         list(&facts(&named.report)),
         list(&brief),
@@ -184,17 +228,21 @@ fn list(lines: &[Labelled]) -> String {
         "" => format!("<dd>{}</dd>\n", escape(text)),
         word => format!("<dt>{}</dt><dd>{}</dd>\n", escape(word), escape(text)),
     };
-    format!("<dl>\n{}</dl>\n", lines.iter().map(line).collect::<String>())
+    format!(
+        "<dl>\n{}</dl>\n",
+        lines.iter().map(line).collect::<String>()
+    )
 }
 
-/// A place for each chart below what `outcomes` say of all, with the words that stand for it where it is not seen.
+/// A place for each chart below what `outcomes` say of all, with the words that stand for it where
+/// it is not seen.
 fn drawings(charts: &[&Chart], outcomes: &[String]) -> String {
-    let mut text = "<section id=\"charts-part\">\n<h2>Charts</h2>\n\
-                    <noscript><p>Charts need scripts; all numbers are in the tables below.</p></noscript>\n\
-                    <p id=\"trouble\" role=\"alert\" hidden></p>\n\
-                    <p class=\"small\">A point tells its numbers under the mouse. Dragging over a part enlarges it, Ctrl and \
-                    the wheel too; dragging with Shift moves it, a double click shows all. Names below a chart switch series \
-                    off and on; a double click on one leaves it alone.</p>\n"
+    let mut text = "<section id=\"charts-part\">\n<h2>Charts</h2>\n<noscript><p>Charts need \
+         scripts; all numbers are in the tables below.</p></noscript>\n<p id=\"trouble\" \
+         role=\"alert\" hidden></p>\n<p class=\"small\">A point tells its numbers under the \
+         mouse. Dragging over a part enlarges it, Ctrl and the wheel too; dragging with Shift \
+         moves it, a double click shows all. Names below a chart switch series off and on; a \
+         double click on one leaves it alone.</p>\n"
         .to_owned();
     outcomes.iter().for_each(|line| text.push_str(&small(line)));
     if charts.is_empty() {
@@ -202,11 +250,16 @@ fn drawings(charts: &[&Chart], outcomes: &[String]) -> String {
     }
     for (i, chart) in charts.iter().enumerate() {
         let not_drawn = chart.undrawn().map(|text| small(&text)).unwrap_or_default();
-        let better = if chart.higher_is_better { "more is better" } else { "less is better" };
+        let better = if chart.higher_is_better {
+            "more is better"
+        } else {
+            "less is better"
+        };
         text.push_str(&format!(
-            "<figure class=\"drawn\" id=\"chart-{i}\"><figcaption><strong>{}</strong> <span>({better})</span> <span>{}</span></figcaption>\n\
-             <div class=\"chart\" {}></div>\n{not_drawn}\
-             <div class=\"series\" role=\"group\" aria-label=\"Series\"></div></figure>\n",
+            "<figure class=\"drawn\" id=\"chart-{i}\"><figcaption><strong>{}</strong> \
+             <span>({better})</span> <span>{}</span></figcaption>\n<div class=\"chart\" \
+             {}></div>\n{not_drawn}<div class=\"series\" role=\"group\" \
+             aria-label=\"Series\"></div></figure>\n",
             escape(&chart.title),
             escape(&chart.subtitle),
             by_keys(&format!("{}: {}", chart.title, chart.values)),
@@ -223,26 +276,46 @@ fn small(text: &str) -> String {
 /// Attributes of a chart for those who do not see it, or have no mouse.
 fn by_keys(what: &str) -> String {
     format!(
-        "role=\"group\" aria-roledescription=\"chart\" tabindex=\"0\" aria-label=\"{}; arrow keys tell point by point and \
-         series by series, plus and minus enlarge and shrink, 0 shows all; the numbers are in the tables below\"",
+        "role=\"group\" aria-roledescription=\"chart\" tabindex=\"0\" aria-label=\"{}; arrow keys \
+         tell point by point and series by series, plus and minus enlarge and shrink, 0 shows \
+         all; the numbers are in the tables below\"",
         escape(what)
     )
 }
 
 /// The numbers.
 fn tables(i: usize, names: &[String], named: &NamedReport) -> String {
-    let tables = page::tables(&named.report, &Options { verbose: true, ..Options::default() });
+    let tables = page::tables(
+        &named.report,
+        &Options {
+            verbose: true,
+            ..Options::default()
+        },
+    );
     let blocks: String = tables.blocks.iter().map(block).collect();
-    format!("<section id=\"tables-{i}\" class=\"tables\">\n<h2>Tables{}</h2>\n{blocks}</section>\n", of(i, names))
+    format!(
+        "<section id=\"tables-{i}\" class=\"tables\">\n<h2>Tables{}</h2>\n{blocks}</section>\n",
+        of(i, names)
+    )
 }
 
 /// One table; a long one is folded.
 fn block(block: &Block) -> String {
     let Grid { columns, rows } = &block.grid;
     let side = |right: bool| if right { " class=\"right\"" } else { "" };
-    let head: String =
-        columns.iter().map(|c| format!("<th scope=\"col\"{}>{}</th>", side(c.right), escape(&c.title))).collect();
-    let cell = |(c, text): (&super::grid::Column, &String)| format!("<td{}>{}</td>", side(c.right), escape(text));
+    let head: String = columns
+        .iter()
+        .map(|c| {
+            format!(
+                "<th scope=\"col\"{}>{}</th>",
+                side(c.right),
+                escape(&c.title)
+            )
+        })
+        .collect();
+    let cell = |(c, text): (&super::grid::Column, &String)| {
+        format!("<td{}>{}</td>", side(c.right), escape(text))
+    };
     let first = |(c, text): (&super::grid::Column, &String)| match c.right {
         true => cell((c, text)),
         false => format!("<th scope=\"row\">{}</th>", escape(text)),
@@ -257,15 +330,23 @@ fn block(block: &Block) -> String {
         0 => String::new(),
         n => format!("<p>and {}, in the data</p>\n", counted(n, "more row")),
     };
-    let title = if block.title.is_empty() { "Hierarchy".to_owned() } else { escape(&block.title) };
+    let title = if block.title.is_empty() {
+        "Hierarchy".to_owned()
+    } else {
+        escape(&block.title)
+    };
     let table = format!(
-        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{title}\"><table><caption>{title}</caption><thead><tr>{head}</tr></thead>\n\
-         <tbody>\n{body}</tbody></table></div>\n{more}<p class=\"legend\">{}</p>\n",
+        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" \
+         aria-label=\"{title}\"><table><caption>{title}</caption><thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody></table></div>\n{more}<p \
+         class=\"legend\">{}</p>\n",
         escape(&block.legend)
     );
     match rows.len() > LONG_TABLE {
         true => {
-            format!("<details><summary>{title}: {}</summary>\n{table}</details>\n", counted(rows.len(), "row"))
+            format!(
+                "<details><summary>{title}: {}</summary>\n{table}</details>\n",
+                counted(rows.len(), "row")
+            )
         }
         false => table,
     }
@@ -275,9 +356,10 @@ fn block(block: &Block) -> String {
 fn repeat(i: usize, names: &[String], report: &Report) -> String {
     let p = &report.provenance;
     format!(
-        "<section id=\"repeat-{i}\">\n<h2>How to repeat{}</h2>\n<pre>{}</pre>\n<p>with <code>--seed {}</code> for the same random choices.</p>\n\
-         <p class=\"small\">{}</p>\n\
-         <p><button type=\"button\" class=\"download\" data-report=\"{i}\">Download the report (JSON)</button></p>\n</section>\n",
+        "<section id=\"repeat-{i}\">\n<h2>How to repeat{}</h2>\n<pre>{}</pre>\n<p>with \
+         <code>--seed {}</code> for the same random choices.</p>\n<p \
+         class=\"small\">{}</p>\n<p><button type=\"button\" class=\"download\" \
+         data-report=\"{i}\">Download the report (JSON)</button></p>\n</section>\n",
         of(i, names),
         escape(&shorten(&command_line(&p.command_line), 4000)),
         escape(&shorten(&p.seed, 80)),
@@ -287,11 +369,16 @@ fn repeat(i: usize, names: &[String], report: &Report) -> String {
 
 /// Data for the page's script.
 fn script_data(id: &str, value: &serde_json::Value) -> Result<String> {
-    let text = serde_json::to_string(value).map_err(|e| Error::failure(format!("cannot write page: {e}")))?;
-    Ok(format!("<script type=\"application/json\" id=\"{id}\">{}</script>\n", inert(&text)))
+    let text = serde_json::to_string(value)
+        .map_err(|e| Error::failure(format!("cannot write page: {e}")))?;
+    Ok(format!(
+        "<script type=\"application/json\" id=\"{id}\">{}</script>\n",
+        inert(&text)
+    ))
 }
 
-/// JSON that cannot end the script it stands in: in JSON, `<` can stand in strings only, where an escape means the same.
+/// JSON that cannot end the script it stands in: in JSON, `<` can stand in strings only, where an
+/// escape means the same.
 fn inert(json: &str) -> String {
     super::json::inert(json.replace('<', "\\u003c"))
 }

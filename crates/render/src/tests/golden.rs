@@ -27,7 +27,8 @@ fn cases() -> Vec<(&'static str, Report)> {
     ]
 }
 
-/// Whether the rendering of a case is kept: of large maps only what draws them, the others are long lists of points.
+/// Whether the rendering of a case is kept: of large maps only what draws them, the others are long
+/// lists of points.
 fn is_kept(case: &str, format: &str) -> bool {
     let drawn = ["table", "markdown", "svg", "png"];
     match case {
@@ -40,8 +41,14 @@ fn is_kept(case: &str, format: &str) -> bool {
 
 /// Every output that is kept, by file name, in the form in which it is kept.
 fn outputs() -> Vec<(String, Vec<u8>)> {
-    let terminal = Options { width: Some(100), ..Options::default() };
-    let saved = Options { saved_to: Some("memgauge-report-1.json".into()), ..terminal.clone() };
+    let terminal = Options {
+        width: Some(100),
+        ..Options::default()
+    };
+    let saved = Options {
+        saved_to: Some("memgauge-report-1.json".into()),
+        ..terminal.clone()
+    };
     let cases = cases();
     let mut outputs = Vec::new();
     for (case, report) in &cases {
@@ -55,38 +62,92 @@ fn outputs() -> Vec<(String, Vec<u8>)> {
             });
         }
     }
-    let scores = Options { scores: true, ..Options::default() };
+    let scores = Options {
+        scores: true,
+        ..Options::default()
+    };
     let sc_membench = super::super::by_name("sc-membench").unwrap();
-    outputs.push(("default.scores".into(), sc_membench.notes(&cases[0].1, &scores).unwrap().into_bytes()));
-    let verbose = Options { verbose: true, width: Some(72), ..Options::default() };
-    outputs.push(("default-verbose-72.table".into(), RENDERERS[0].render(&cases[0].1, &verbose).unwrap()));
-    for (case, name) in [(0, "bandwidth"), (1, "latency"), (6, "core-to-core"), (8, "numa")] {
-        let options = Options { charts: vec![name.into()], ..terminal.clone() };
-        outputs
-            .push((format!("{}.{name}.chart", cases[case].0), RENDERERS[0].render(&cases[case].1, &options).unwrap()));
+    outputs.push((
+        "default.scores".into(),
+        sc_membench
+            .notes(&cases[0].1, &scores)
+            .unwrap()
+            .into_bytes(),
+    ));
+    let verbose = Options {
+        verbose: true,
+        width: Some(72),
+        ..Options::default()
+    };
+    outputs.push((
+        "default-verbose-72.table".into(),
+        RENDERERS[0].render(&cases[0].1, &verbose).unwrap(),
+    ));
+    for (case, name) in [
+        (0, "bandwidth"),
+        (1, "latency"),
+        (6, "core-to-core"),
+        (8, "numa"),
+    ] {
+        let options = Options {
+            charts: vec![name.into()],
+            ..terminal.clone()
+        };
+        outputs.push((
+            format!("{}.{name}.chart", cases[case].0),
+            RENDERERS[0].render(&cases[case].1, &options).unwrap(),
+        ));
     }
-    for format in super::super::COMPARISON_FORMATS.iter().filter(|f| !["json", "html"].contains(&f.name)) {
-        let bytes = format.render(&[super::comparisons::slower()], &[], &terminal).unwrap();
+    for format in super::super::COMPARISON_FORMATS
+        .iter()
+        .filter(|f| !["json", "html"].contains(&f.name))
+    {
+        let bytes = format
+            .render(&[super::comparisons::slower()], &[], &terminal)
+            .unwrap();
         outputs.push((format!("slower.comparison.{}", format.name), bytes));
     }
-    outputs.push(("host.txt".into(), host_table(&machine::host(), Some(120)).into_bytes()));
-    let rows = [["read-sse2", "16 B loads"], ["copy-avx512", "64 B loads and stores"]];
-    let rows: Vec<Vec<String>> = rows.iter().map(|r| r.iter().map(|c| (*c).to_owned()).collect()).collect();
-    outputs.push(("list.txt".into(), list_table(&["kernel", "what it does"], &rows, Some(100)).into_bytes()));
+    outputs.push((
+        "host.txt".into(),
+        host_table(&machine::host(), Some(120)).into_bytes(),
+    ));
+    let rows = [
+        ["read-sse2", "16 B loads"],
+        ["copy-avx512", "64 B loads and stores"],
+    ];
+    let rows: Vec<Vec<String>> = rows
+        .iter()
+        .map(|r| r.iter().map(|c| (*c).to_owned()).collect())
+        .collect();
+    outputs.push((
+        "list.txt".into(),
+        list_table(&["kernel", "what it does"], &rows, Some(100)).into_bytes(),
+    ));
     outputs.iter_mut().for_each(|(_, bytes)| shorten(bytes));
     outputs
 }
 
 /// The first half of a digest.
 fn digest(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    Sha256::digest(bytes)
+        .iter()
+        .take(8)
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }
 
 /// Cuts what is too long to be read.
 fn shorten(bytes: &mut Vec<u8>) {
     if bytes.len() > LONGEST {
-        let more = format!("\n... {} bytes with the digest {}\n", bytes.len(), digest(bytes));
-        let start = (0..BEGINNING).rev().find(|at| bytes[*at] == b'\n').unwrap_or(0);
+        let more = format!(
+            "\n... {} bytes with the digest {}\n",
+            bytes.len(),
+            digest(bytes)
+        );
+        let start = (0..BEGINNING)
+            .rev()
+            .find(|at| bytes[*at] == b'\n')
+            .unwrap_or(0);
         bytes.truncate(start);
         bytes.extend(more.into_bytes());
     }
@@ -97,12 +158,27 @@ fn shapes(svg: &[u8]) -> Vec<u8> {
     let text = std::str::from_utf8(svg).unwrap();
     let line = |line: &str| {
         let of = |start: &'static str| Some((line.find(start)? + start.len(), start));
-        let Some((from, start)) = of("d=\"").or_else(|| of("base64,")) else { return format!("{line}\n") };
+        let Some((from, start)) = of("d=\"").or_else(|| of("base64,")) else {
+            return format!("{line}\n");
+        };
         let to = from + line[from..].find('"').unwrap();
         let outline = &line[from..to];
-        let corner: String = outline.chars().take_while(|c| !c.is_alphabetic() || *c == 'M').take(20).collect();
-        let corner = if start == "d=\"" { corner } else { String::new() };
-        format!("{}{corner} {}{}\n", &line[..from], &digest(outline.as_bytes())[..8], &line[to..])
+        let corner: String = outline
+            .chars()
+            .take_while(|c| !c.is_alphabetic() || *c == 'M')
+            .take(20)
+            .collect();
+        let corner = if start == "d=\"" {
+            corner
+        } else {
+            String::new()
+        };
+        format!(
+            "{}{corner} {}{}\n",
+            &line[..from],
+            &digest(outline.as_bytes())[..8],
+            &line[to..]
+        )
     };
     text.lines().map(line).collect::<String>().into_bytes()
 }
@@ -110,16 +186,26 @@ fn shapes(svg: &[u8]) -> Vec<u8> {
 /// How bright a PNG is in 120 x 45 parts of it, from 0 to f.
 fn coarse(png: &[u8]) -> Vec<u8> {
     let pixels = tiny_skia::Pixmap::decode_png(png).unwrap();
-    let (wide, high) = (pixels.width() / 120, pixels.height() / 45);
+    let wide = pixels.width() / 120;
+    let high = pixels.height() / 45;
     let part = |row: u32, column: u32| {
-        let inside = (0..high).flat_map(|y| (0..wide).map(move |x| (column * wide + x, row * high + y)));
-        let light =
-            |(x, y)| pixels.pixel(x, y).map_or(0, |p| u32::from(p.red()) + u32::from(p.green()) + u32::from(p.blue()));
+        let inside =
+            (0..high).flat_map(|y| (0..wide).map(move |x| (column * wide + x, row * high + y)));
+        let light = |(x, y)| {
+            pixels.pixel(x, y).map_or(0, |p| {
+                u32::from(p.red()) + u32::from(p.green()) + u32::from(p.blue())
+            })
+        };
         let mean = f64::from(inside.map(light).sum::<u32>()) / f64::from(3 * wide * high);
         char::from_digit((mean / 16.0) as u32, 16).unwrap()
     };
     (0..45)
-        .map(|row| (0..120).map(|column| part(row, column)).chain(['\n']).collect::<String>())
+        .map(|row| {
+            (0..120)
+                .map(|column| part(row, column))
+                .chain(['\n'])
+                .collect::<String>()
+        })
         .collect::<String>()
         .into_bytes()
 }
@@ -127,7 +213,11 @@ fn coarse(png: &[u8]) -> Vec<u8> {
 /// A page without its look, its scripts and what is packed in it.
 fn skeleton(html: &[u8]) -> Vec<u8> {
     let mut text = String::from_utf8(html.to_vec()).unwrap();
-    let without = ["<style>", "<script type=\"text/plain\" id=\"report-0\">", "<script>"];
+    let without = [
+        "<style>",
+        "<script type=\"text/plain\" id=\"report-0\">",
+        "<script>",
+    ];
     for start in without {
         let from = text.find(start).unwrap() + start.len();
         let to = from + text[from..].find("</s").unwrap();
@@ -140,7 +230,9 @@ fn skeleton(html: &[u8]) -> Vec<u8> {
         text.replace_range(at..to, "...");
     }
     // What is drawn, a value to a line as far as that helps reading.
-    text.replace("{\"grades\"", "\n{\"grades\"").replace("],\"", "],\n\"").into_bytes()
+    text.replace("{\"grades\"", "\n{\"grades\"")
+        .replace("],\"", "],\n\"")
+        .into_bytes()
 }
 
 /// Where the files are.
@@ -151,15 +243,22 @@ fn folder() -> PathBuf {
 #[test]
 fn outputs_are_as_kept() {
     let outputs = outputs();
-    nothing_else_is_kept(&outputs.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>());
+    nothing_else_is_kept(
+        &outputs
+            .iter()
+            .map(|(name, _)| name.clone())
+            .collect::<Vec<_>>(),
+    );
     for (name, output) in outputs {
         let kept = std::fs::read(folder().join(&name)).unwrap_or_default();
-        let (output, kept) = (String::from_utf8_lossy(&output), String::from_utf8_lossy(&kept));
+        let output = String::from_utf8_lossy(&output);
+        let kept = String::from_utf8_lossy(&kept);
         let first = output.lines().zip(kept.lines()).position(|(a, b)| a != b);
         let line = first.unwrap_or_else(|| output.lines().count().min(kept.lines().count()));
         assert!(
             output == kept,
-            "{name} differs from line {} on\n now: {:?}\nkept: {:?}\nthe module's head says how to renew it",
+            "{name} differs from line {} on\n now: {:?}\nkept: {:?}\nthe module's head says how \
+             to renew it",
             line + 1,
             output.lines().nth(line),
             kept.lines().nth(line)

@@ -1,8 +1,9 @@
 //! A machine for reports made by hand.
 
 use report::{
-    Cache, CacheKind, ClockFacts, Cpu, CpuFacts, Environment, Fact, HostFacts, HugePool, KernelUsed, MemoryFacts, Node,
-    PageFacts, PortWidth, Provenance, Swap, SystemFacts, Tool, Topology,
+    Cache, CacheKind, ClockFacts, Cpu, CpuFacts, Environment, Fact, HostFacts, HugePool,
+    KernelUsed, MemoryFacts, Node, PageFacts, PortWidth, Provenance, Swap, SystemFacts, Tool,
+    Topology,
 };
 use units::{Bytes, CpuList, Hertz, Nanos};
 
@@ -20,8 +21,17 @@ pub fn host() -> HostFacts {
             model_name: text("AMD EPYC 9575F 64-Core Processor", "CPUID leaf 0x80000002"),
             signature: text("family 26 model 2 stepping 1", "CPUID leaf 1"),
             microarchitecture: text("Zen 5", "signature"),
-            features: Fact::known(vec!["sse2".into(), "avx2".into(), "avx512f".into()], "CPUID leaf 7, XGETBV"),
-            l1_ports: Fact::known(PortWidth { load_bytes: 128, store_bytes: 64 }, "optimisation guide 58455"),
+            features: Fact::known(
+                vec!["sse2".into(), "avx2".into(), "avx512f".into()],
+                "CPUID leaf 7, XGETBV",
+            ),
+            l1_ports: Fact::known(
+                PortWidth {
+                    load_bytes: 128,
+                    store_bytes: 64,
+                },
+                "optimisation guide 58455",
+            ),
             integer_width: Fact::known(6, "optimisation guide 58455"),
             counter: Fact::unknown("CPUID leaf 0x15 is empty"),
             counter_invariant: Fact::known(true, "CPUID leaf 0x80000007"),
@@ -35,15 +45,31 @@ pub fn host() -> HostFacts {
             usable: Fact::known(Bytes::gib(24), "available less a reserve of a fifth"),
             overcommit: text("heuristic", "/proc/sys/vm/overcommit_memory"),
             lock_limit: Fact::known(Bytes::mib(8), "/proc/self/limits"),
-            swap: Fact::known(Swap { total: Bytes::gib(2), used: Bytes::mib(1) }, "/proc/meminfo"),
+            swap: Fact::known(
+                Swap {
+                    total: Bytes::gib(2),
+                    used: Bytes::mib(1),
+                },
+                "/proc/meminfo",
+            ),
             bus: Fact::unknown("/sys/firmware/dmi/tables/DMI may be read by root only"),
         },
         pages: PageFacts {
             base: Bytes(4096),
             thp_mode: text("madvise", "/sys/kernel/mm/transparent_hugepage/enabled"),
-            thp_size: Fact::known(Bytes::mib(2), "/sys/kernel/mm/transparent_hugepage/hpage_pmd_size"),
+            thp_size: Fact::known(
+                Bytes::mib(2),
+                "/sys/kernel/mm/transparent_hugepage/hpage_pmd_size",
+            ),
             thp_defrag: text("madvise", "/sys/kernel/mm/transparent_hugepage/defrag"),
-            huge_pools: Fact::known(vec![HugePool { size: Bytes::gib(1), total: 4, free: 3 }], "/sys/kernel/mm"),
+            huge_pools: Fact::known(
+                vec![HugePool {
+                    size: Bytes::gib(1),
+                    total: 4,
+                    free: 3,
+                }],
+                "/sys/kernel/mm",
+            ),
         },
         system: SystemFacts {
             os: "linux".into(),
@@ -62,14 +88,24 @@ pub fn host() -> HostFacts {
             smt: Fact::known(true, "/sys/devices/system/cpu/smt/active"),
             numa_balancing: Fact::known(false, "/proc/sys/kernel/numa_balancing"),
             load: Fact::known(0.21, "/proc/loadavg"),
-            mitigations: Fact::known(vec!["spectre_v2: Mitigation".into()], "/sys/devices/system/cpu/vulnerabilities"),
+            mitigations: Fact::known(
+                vec!["spectre_v2: Mitigation".into()],
+                "/sys/devices/system/cpu/vulnerabilities",
+            ),
         },
     }
 }
 
 /// Two cores that share an L3.
 fn topology() -> Topology {
-    let cpu = |id| Cpu { id, allowed: true, core: Some(id), package: Some(0), node: Some(0), siblings: vec![id] };
+    let cpu = |id| Cpu {
+        id,
+        allowed: true,
+        core: Some(id),
+        package: Some(0),
+        node: Some(0),
+        siblings: vec![id],
+    };
     let cache = |level, kind, size, cpus: &[u32]| Cache {
         level,
         kind,
@@ -104,15 +140,25 @@ fn topology() -> Topology {
 
 /// A run on that machine.
 pub fn provenance(command_line: &[&str]) -> Provenance {
-    let kernel = |name: &str, digest: &str| KernelUsed { name: name.into(), digest: Some(digest.into()) };
+    let kernel = |name: &str, digest: &str| KernelUsed {
+        name: name.into(),
+        digest: Some(digest.into()),
+    };
     Provenance {
-        tool: Tool { name: "memgauge".into(), version: "0.1.0".into(), machine: "native".into() },
+        tool: Tool {
+            name: "memgauge".into(),
+            version: "0.1.0".into(),
+            machine: "native".into(),
+        },
         command_line: command_line.iter().map(|a| (*a).to_owned()).collect(),
         seed: "11400714819323198485".into(),
         started: "2026-01-02T03:04:05Z".into(),
         resumed: Vec::new(),
         finished: "2026-01-02T03:04:46Z".into(),
-        kernels: vec![kernel("read-avx512", "5d41402abc4b2a76"), kernel("chase", "b9719d911017c592")],
+        kernels: vec![
+            kernel("read-avx512", "5d41402abc4b2a76"),
+            kernel("chase", "b9719d911017c592"),
+        ],
         clock: ClockFacts {
             counter: "tsc".into(),
             rate: Some(Hertz(3.3e9)),

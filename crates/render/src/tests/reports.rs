@@ -2,14 +2,15 @@
 
 use super::machine::provenance;
 use report::{
-    Axis, Cause, Coordinate, Coordinates, Dataset, Evidence, Finding, Limit, Measured, Outcome, PageEvidence,
-    PlanSummary, Point, Quantity, Reason, Report, ReportVerdict, RunStatus, SCHEMA_VERSION, Sample, Summary, Verdict,
-    VerdictGrade,
+    Axis, Cause, Coordinate, Coordinates, Dataset, Evidence, Finding, Limit, Measured, Outcome,
+    PageEvidence, PlanSummary, Point, Quantity, Reason, Report, ReportVerdict, RunStatus,
+    SCHEMA_VERSION, Sample, Summary, Verdict, VerdictGrade,
 };
 use units::{Bytes, Nanos};
 
 /// What a terminal must never see as it is: colour, title, bell, C1 control, direction, line ends.
-pub const HOSTILE: &str = "a,b \"q\" |p| `x` <b>\u{1b}[31m\u{1b}]0;t\u{7}\u{9b}2J\u{202e}\r\nnext\tüñ漢字 \u{7f}end";
+pub const HOSTILE: &str =
+    "a,b \"q\" |p| `x` <b>\u{1b}[31m\u{1b}]0;t\u{7}\u{9b}2J\u{202e}\r\nnext\tüñ漢字 \u{7f}end";
 
 /// A solid point of `median` with three clean samples and a dirty one.
 pub fn measured(median: f64) -> Measured {
@@ -43,27 +44,46 @@ pub fn measured(median: f64) -> Measured {
         also: [].into(),
         choice: None,
         limit: None,
-        samples: vec![sample(0.99, None), sample(1.0, None), sample(1.01, None), sample(0.5, Some("time was stolen"))],
+        samples: vec![
+            sample(0.99, None),
+            sample(1.0, None),
+            sample(1.01, None),
+            sample(0.5, Some("time was stolen")),
+        ],
         evidence: Evidence {
             cpus: vec![0],
             affinity_held: Some(true),
-            pages: PageEvidence { asked_bytes: Some(2 << 20), granted_bytes: Some(2 << 20), ..Default::default() },
+            pages: PageEvidence {
+                asked_bytes: Some(2 << 20),
+                granted_bytes: Some(2 << 20),
+                ..Default::default()
+            },
             dirty_samples: 1,
             relative_spread: Some(0.01),
             ..Default::default()
         },
-        verdict: Verdict { grade: VerdictGrade::Solid, reasons: Vec::new() },
+        verdict: Verdict {
+            grade: VerdictGrade::Solid,
+            reasons: Vec::new(),
+        },
     }
 }
 
 /// A reason with this text.
 fn reason(text: &str) -> Reason {
-    Reason { cause: Cause::Spread, text: text.to_owned(), advice: "type --budget 5min".to_owned() }
+    Reason {
+        cause: Cause::Spread,
+        text: text.to_owned(),
+        advice: "type --budget 5min".to_owned(),
+    }
 }
 
 /// The same with a judgement.
 pub fn judged(mut measured: Measured, grade: VerdictGrade, reasons: &[&str]) -> Measured {
-    measured.verdict = Verdict { grade, reasons: reasons.iter().map(|r| reason(r)).collect() };
+    measured.verdict = Verdict {
+        grade,
+        reasons: reasons.iter().map(|r| reason(r)).collect(),
+    };
     measured
 }
 
@@ -74,7 +94,10 @@ pub fn outcome(measured: Measured) -> Outcome {
 
 /// A dataset of one of the two quantities.
 pub fn dataset(quantity: &str, points: Vec<Point>) -> Dataset {
-    let axis = |name: &str| Axis { name: name.into(), unit: name.ends_with("_bytes").then(|| "B".to_owned()) };
+    let axis = |name: &str| Axis {
+        name: name.into(),
+        unit: name.ends_with("_bytes").then(|| "B".to_owned()),
+    };
     Dataset {
         experiment: quantity.into(),
         quantity: Quantity {
@@ -82,7 +105,16 @@ pub fn dataset(quantity: &str, points: Vec<Point>) -> Dataset {
             unit: if quantity == "bandwidth" { "B/s" } else { "ns" }.into(),
             higher_is_better: quantity == "bandwidth",
         },
-        axes: ["operation", "kernel", "level", "size_bytes", "threads", "pages"].map(axis).to_vec(),
+        axes: [
+            "operation",
+            "kernel",
+            "level",
+            "size_bytes",
+            "threads",
+            "pages",
+        ]
+        .map(axis)
+        .to_vec(),
         points,
         auxiliary: false,
         derived: false,
@@ -96,8 +128,15 @@ pub fn name(text: &str) -> Coordinate {
 
 /// A point at coordinates.
 pub fn point(id: u64, coordinates: &[(&str, Coordinate)], outcome: Outcome) -> Point {
-    let coordinates: Coordinates = coordinates.iter().map(|(axis, c)| ((*axis).to_owned(), c.clone())).collect();
-    Point { id, coordinates, outcome }
+    let coordinates: Coordinates = coordinates
+        .iter()
+        .map(|(axis, c)| ((*axis).to_owned(), c.clone()))
+        .collect();
+    Point {
+        id,
+        coordinates,
+        outcome,
+    }
 }
 
 /// A report of `profile` around datasets.
@@ -130,7 +169,8 @@ const LEVELS: [(&str, u64, f64, f64); 4] = [
     ("DRAM", 512 << 20, 41.6, 112.0),
 ];
 
-/// The default profile: four levels, three operations, one and two threads, latency; every kind of outcome.
+/// The default profile: four levels, three operations, one and two threads, latency; every kind of
+/// outcome.
 pub fn default_profile() -> Report {
     let mut bandwidth = Vec::new();
     let mut latency = Vec::new();
@@ -147,7 +187,11 @@ pub fn default_profile() -> Report {
                     ("pages", name("thp")),
                 ];
                 let id = bandwidth.len() as u64;
-                bandwidth.push(point(id, &coordinates, bandwidth_outcome(level, operation, threads, value)));
+                bandwidth.push(point(
+                    id,
+                    &coordinates,
+                    bandwidth_outcome(level, operation, threads, value),
+                ));
             }
         }
         let mut m = measured(ns);
@@ -161,11 +205,20 @@ pub fn default_profile() -> Report {
         ];
         latency.push(point(100 + latency.len() as u64, &coordinates, outcome(m)));
     }
-    let mut report = report("default", vec![dataset("bandwidth", bandwidth), dataset("latency", latency)]);
+    let mut report = report(
+        "default",
+        vec![dataset("bandwidth", bandwidth), dataset("latency", latency)],
+    );
     report.status = RunStatus::Partial;
-    report.plan.shortened.push("DRAM copy: 3 instead of 7 samples to stay inside 60 s".into());
+    report
+        .plan
+        .shortened
+        .push("DRAM copy: 3 instead of 7 samples to stay inside 60 s".into());
     report.findings = vec![
-        finding("page-walk-cost", "page walks cost 14.2 ns of the 112 ns of a DRAM load with 4 KiB pages"),
+        finding(
+            "page-walk-cost",
+            "page walks cost 14.2 ns of the 112 ns of a DRAM load with 4 KiB pages",
+        ),
         finding("saturation", "1 of 2 threads saturates DRAM read bandwidth"),
     ];
     report
@@ -181,24 +234,57 @@ fn bandwidth_outcome(level: &str, operation: &str, threads: u64, value: f64) -> 
     let mut m = measured(value);
     m.evidence.cpus = (0..threads as u32).collect();
     let copies = operation == "copy";
-    m.also.insert("single_count".into(), if copies { value / 2.0 } else { value });
-    m.also.insert("bus_estimate".into(), if operation == "read" { value } else { value * 1.5 });
+    m.also.insert(
+        "single_count".into(),
+        if copies { value / 2.0 } else { value },
+    );
+    m.also.insert(
+        "bus_estimate".into(),
+        if operation == "read" {
+            value
+        } else {
+            value * 1.5
+        },
+    );
     if level == "L1" && operation == "read" {
         let source = "128 B per cycle at 4.95 GHz".to_owned();
-        m.limit = Some(Limit { value: 633.6e9 * threads as f64, source, tolerance: 1.03 });
+        m.limit = Some(Limit {
+            value: 633.6e9 * threads as f64,
+            source,
+            tolerance: 1.03,
+        });
     }
     match (level, operation, threads) {
-        ("L2", "write", 2) => outcome(judged(m, VerdictGrade::Doubtful, &["the core clock fell by 4% during samples"])),
+        ("L2", "write", 2) => outcome(judged(
+            m,
+            VerdictGrade::Doubtful,
+            &["the core clock fell by 4% during samples"],
+        )),
         ("L3", "write", 2) => outcome(judged(
             m,
             VerdictGrade::Doubtful,
-            &["the core clock fell by 4% during samples", "other tenants share this L3"],
+            &[
+                "the core clock fell by 4% during samples",
+                "other tenants share this L3",
+            ],
         )),
-        ("L1", "write", 2) => outcome(judged(m, VerdictGrade::Rejected, &["more than the L1 store ports can take"])),
-        ("L2", "copy", 2) => Outcome::Skipped { reason: "the time budget was spent".into() },
-        ("L3", "copy", 1) => Outcome::Unsupported { reason: "no such kernel here".into() },
-        ("L3", "copy", 2) => Outcome::Failed { reason: "a thread lost its CPU".into() },
-        ("DRAM", "copy", 2) => Outcome::Interrupted { reason: "Ctrl-C".into() },
+        ("L1", "write", 2) => outcome(judged(
+            m,
+            VerdictGrade::Rejected,
+            &["more than the L1 store ports can take"],
+        )),
+        ("L2", "copy", 2) => Outcome::Skipped {
+            reason: "the time budget was spent".into(),
+        },
+        ("L3", "copy", 1) => Outcome::Unsupported {
+            reason: "no such kernel here".into(),
+        },
+        ("L3", "copy", 2) => Outcome::Failed {
+            reason: "a thread lost its CPU".into(),
+        },
+        ("DRAM", "copy", 2) => Outcome::Interrupted {
+            reason: "Ctrl-C".into(),
+        },
         _ => outcome(m),
     }
 }
@@ -208,25 +294,45 @@ pub fn single_experiment() -> Report {
     let sizes = [(16u64 << 10, 0.81), (1 << 20, 3.35), (64 << 20, 88.0)];
     let mut points = Vec::new();
     for (size, ns) in sizes {
-        let coordinates =
-            [("size_bytes", Coordinate::Number(size)), ("threads", Coordinate::Number(1)), ("pages", name("4k"))];
+        let coordinates = [
+            ("size_bytes", Coordinate::Number(size)),
+            ("threads", Coordinate::Number(1)),
+            ("pages", name("4k")),
+        ];
         let mut m = measured(ns);
         m.also.insert("core_cycles".into(), ns * 4.95);
         if size == 1 << 20 {
-            m = judged(m, VerdictGrade::Doubtful, &["only 40% of pages have the size asked for"]);
+            m = judged(
+                m,
+                VerdictGrade::Doubtful,
+                &["only 40% of pages have the size asked for"],
+            );
         }
         points.push(point(points.len() as u64, &coordinates, outcome(m)));
     }
-    let huge = [("size_bytes", Coordinate::Number(1 << 40)), ("pages", name("4k"))];
-    points.push(point(3, &huge, Outcome::Skipped { reason: "1 TiB is more than the 24 GiB that are usable".into() }));
+    let huge = [
+        ("size_bytes", Coordinate::Number(1 << 40)),
+        ("pages", name("4k")),
+    ];
+    points.push(point(
+        3,
+        &huge,
+        Outcome::Skipped {
+            reason: "1 TiB is more than the 24 GiB that are usable".into(),
+        },
+    ));
     report("latency", vec![dataset("latency", points)])
 }
 
-/// `memgauge core-to-core` with two kernels on so many CPUs, each pair of numbers a core of its own; one pair was not
-/// measured, and one is doubtful.
+/// `memgauge core-to-core` with two kernels on so many CPUs, each pair of numbers a core of its
+/// own; one pair was not measured, and one is doubtful.
 pub fn matrix(cpus: u64) -> Report {
     let mut points = Vec::new();
-    let pairs = || (0..cpus).flat_map(|from| (0..cpus).map(move |to| (from, to))).filter(|(from, to)| from != to);
+    let pairs = || {
+        (0..cpus)
+            .flat_map(|from| (0..cpus).map(move |to| (from, to)))
+            .filter(|(from, to)| from != to)
+    };
     for (operation, factor) in [("compare-and-swap", 1.0), ("exchange", 1.1)] {
         for (from, to) in pairs() {
             let near = from / 2 == to / 2;
@@ -235,23 +341,51 @@ pub fn matrix(cpus: u64) -> Report {
                 ("kernel", name(&format!("hand-off/{operation}"))),
                 ("from", Coordinate::Number(from)),
                 ("to", Coordinate::Number(to)),
-                ("relation", name(if near { "same-core" } else { "shared-l3" })),
+                (
+                    "relation",
+                    name(if near { "same-core" } else { "shared-l3" }),
+                ),
             ];
-            let m = measured(factor * if near { 16.0 } else { 80.0 + (from + to) as f64 });
+            let m = measured(
+                factor
+                    * if near {
+                        16.0
+                    } else {
+                        80.0 + (from + to) as f64
+                    },
+            );
             let outcome = match (operation, from, to) {
-                ("exchange", 0, 2) => Outcome::Interrupted { reason: "Ctrl-C".into() },
-                ("exchange", 2, 0) => outcome(judged(m, VerdictGrade::Doubtful, &["only 3 clean samples"])),
+                ("exchange", 0, 2) => Outcome::Interrupted {
+                    reason: "Ctrl-C".into(),
+                },
+                ("exchange", 2, 0) => {
+                    outcome(judged(m, VerdictGrade::Doubtful, &["only 3 clean samples"]))
+                }
                 _ => outcome(m),
             };
             points.push(point(points.len() as u64, &coordinates, outcome));
         }
     }
-    let axis = |name: &str| Axis { name: name.into(), unit: None };
-    let quantity = Quantity { name: "round trip".into(), unit: "ns".into(), higher_is_better: false };
+    let axis = |name: &str| Axis {
+        name: name.into(),
+        unit: None,
+    };
+    let quantity = Quantity {
+        name: "round trip".into(),
+        unit: "ns".into(),
+        higher_is_better: false,
+    };
     let axes = ["operation", "from", "to", "relation"].map(axis).to_vec();
     report(
         "core-to-core",
-        vec![Dataset { experiment: "core-to-core".into(), quantity, axes, points, auxiliary: false, derived: false }],
+        vec![Dataset {
+            experiment: "core-to-core".into(),
+            quantity,
+            axes,
+            points,
+            auxiliary: false,
+            derived: false,
+        }],
     )
 }
 
@@ -260,16 +394,42 @@ pub fn large_machine(cpus: u64) -> Report {
     let mut m = measured(1.0);
     m.samples.clear();
     let mut points = Vec::new();
-    for (from, to) in (0..cpus).flat_map(|from| (0..cpus).map(move |to| (from, to))).filter(|(from, to)| from != to) {
-        m.summary.median = if from / 8 == to / 8 { 30.0 } else { 100.0 + (from * 7 + to * 13) as f64 % 50.0 };
-        let coordinates = [("from", Coordinate::Number(from)), ("to", Coordinate::Number(to))];
+    for (from, to) in (0..cpus)
+        .flat_map(|from| (0..cpus).map(move |to| (from, to)))
+        .filter(|(from, to)| from != to)
+    {
+        m.summary.median = if from / 8 == to / 8 {
+            30.0
+        } else {
+            100.0 + (from * 7 + to * 13) as f64 % 50.0
+        };
+        let coordinates = [
+            ("from", Coordinate::Number(from)),
+            ("to", Coordinate::Number(to)),
+        ];
         points.push(point(points.len() as u64, &coordinates, outcome(m.clone())));
     }
-    let axes = ["from", "to"].map(|name| Axis { name: name.into(), unit: None }).to_vec();
-    let quantity = Quantity { name: "round trip".into(), unit: "ns".into(), higher_is_better: false };
+    let axes = ["from", "to"]
+        .map(|name| Axis {
+            name: name.into(),
+            unit: None,
+        })
+        .to_vec();
+    let quantity = Quantity {
+        name: "round trip".into(),
+        unit: "ns".into(),
+        higher_is_better: false,
+    };
     report(
         "core-to-core",
-        vec![Dataset { experiment: "core-to-core".into(), quantity, axes, points, auxiliary: false, derived: false }],
+        vec![Dataset {
+            experiment: "core-to-core".into(),
+            quantity,
+            axes,
+            points,
+            auxiliary: false,
+            derived: false,
+        }],
     )
 }
 
@@ -282,14 +442,38 @@ pub fn eight_nodes() -> Report {
             ("memory_node", Coordinate::Number(memory_node)),
             ("operation", name("read")),
         ];
-        let value = if cpu_node == memory_node { 40e9 } else { 12e9 + (cpu_node * 8 + memory_node) as f64 * 1e8 };
-        points.push(point(points.len() as u64, &coordinates, outcome(measured(value))));
+        let value = if cpu_node == memory_node {
+            40e9
+        } else {
+            12e9 + (cpu_node * 8 + memory_node) as f64 * 1e8
+        };
+        points.push(point(
+            points.len() as u64,
+            &coordinates,
+            outcome(measured(value)),
+        ));
     }
-    let axes = ["cpu_node", "memory_node", "operation"].map(|name| Axis { name: name.into(), unit: None }).to_vec();
-    let quantity = Quantity { name: "bandwidth".into(), unit: "B/s".into(), higher_is_better: true };
+    let axes = ["cpu_node", "memory_node", "operation"]
+        .map(|name| Axis {
+            name: name.into(),
+            unit: None,
+        })
+        .to_vec();
+    let quantity = Quantity {
+        name: "bandwidth".into(),
+        unit: "B/s".into(),
+        higher_is_better: true,
+    };
     report(
         "numa",
-        vec![Dataset { experiment: "numa".into(), quantity, axes, points, auxiliary: false, derived: false }],
+        vec![Dataset {
+            experiment: "numa".into(),
+            quantity,
+            axes,
+            points,
+            auxiliary: false,
+            derived: false,
+        }],
     )
 }
 
@@ -303,10 +487,17 @@ pub fn one_point() -> Report {
 /// Numbers that are not what they are called, in every place but one.
 pub fn rejected() -> Report {
     let mut report = default_profile();
-    for point in report.datasets.iter_mut().flat_map(|d| d.points.iter_mut()).skip(1) {
+    for point in report
+        .datasets
+        .iter_mut()
+        .flat_map(|d| d.points.iter_mut())
+        .skip(1)
+    {
         if let Outcome::Measured(m) = &mut point.outcome {
-            m.verdict =
-                Verdict { grade: VerdictGrade::Rejected, reasons: vec![reason("more than the memory can carry")] };
+            m.verdict = Verdict {
+                grade: VerdictGrade::Rejected,
+                reasons: vec![reason("more than the memory can carry")],
+            };
         }
     }
     report.verdict = ReportVerdict::of(&report.datasets);
@@ -322,7 +513,9 @@ pub fn empty() -> Report {
 pub fn only_skipped() -> Report {
     let mut report = default_profile();
     for point in report.datasets.iter_mut().flat_map(|d| d.points.iter_mut()) {
-        point.outcome = Outcome::Skipped { reason: "no memory is left".into() };
+        point.outcome = Outcome::Skipped {
+            reason: "no memory is left".into(),
+        };
     }
     report
 }
@@ -334,7 +527,9 @@ pub fn interrupted() -> Report {
     report.plan.real = None;
     report.datasets[1].points.clear();
     for point in report.datasets[0].points.iter_mut().skip(5) {
-        point.outcome = Outcome::Interrupted { reason: "interrupted by SIGINT".into() };
+        point.outcome = Outcome::Interrupted {
+            reason: "interrupted by SIGINT".into(),
+        };
     }
     report
 }
@@ -365,10 +560,21 @@ pub fn hostile() -> Report {
         point.coordinates.insert("level".into(), name(text));
         point.coordinates.insert("kernel".into(), name(text));
         point.coordinates.insert(HOSTILE.into(), name(text));
-        point.coordinates.insert("value".into(), name("an axis called like a column"));
+        point
+            .coordinates
+            .insert("value".into(), name("an axis called like a column"));
         match &mut point.outcome {
-            Outcome::Measured(m) => m.verdict = Verdict { grade: VerdictGrade::Doubtful, reasons: vec![reason(text)] },
-            other => *other = Outcome::Failed { reason: text.into() },
+            Outcome::Measured(m) => {
+                m.verdict = Verdict {
+                    grade: VerdictGrade::Doubtful,
+                    reasons: vec![reason(text)],
+                }
+            }
+            other => {
+                *other = Outcome::Failed {
+                    reason: text.into(),
+                }
+            }
         }
     }
     let mut further = report.datasets[1].clone();

@@ -15,7 +15,12 @@ fn all_options() -> Vec<Options> {
         saved_to: Some(reports::HOSTILE.into()),
         ..Options::default()
     };
-    vec![Options::default(), some(Some(0), true, true), some(Some(u16::MAX), true, false), some(None, false, true)]
+    vec![
+        Options::default(),
+        some(Some(0), true, true),
+        some(Some(u16::MAX), true, false),
+        some(None, false, true),
+    ]
 }
 
 /// Every output and every note of a report in every format.
@@ -27,7 +32,11 @@ fn every_output(report: &Report) -> Vec<(String, String)> {
             let bytes = renderer.render(report, &options).unwrap();
             // Behind this stands the charting library, which is not of the report.
             let text = String::from_utf8(bytes).unwrap();
-            let text = text.split("<script type=\"text/plain\"").next().unwrap().to_owned();
+            let text = text
+                .split("<script type=\"text/plain\"")
+                .next()
+                .unwrap()
+                .to_owned();
             outputs.push((name.clone(), text));
             outputs.push((name, renderer.notes(report, &options).unwrap()));
         }
@@ -37,7 +46,8 @@ fn every_output(report: &Report) -> Vec<(String, String)> {
 
 /// What must not be in any output.
 pub fn is_harmful(c: char) -> bool {
-    let turns = matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let turns =
+        matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     (c.is_control() && c != '\n') || turns || matches!(c, '\u{2028}' | '\u{2029}')
 }
 
@@ -53,7 +63,10 @@ fn every_kind_of_report_is_rendered_in_every_format() {
     ];
     for report in &all {
         for (name, output) in every_output(report) {
-            assert!(output.is_empty() || output.ends_with('\n'), "{name}: {output}");
+            assert!(
+                output.is_empty() || output.ends_with('\n'),
+                "{name}: {output}"
+            );
             assert!(!output.chars().any(is_harmful), "{name}: {output:?}");
         }
     }
@@ -63,7 +76,14 @@ fn every_kind_of_report_is_rendered_in_every_format() {
 fn hostile_text_stays_readable() {
     let report = reports::hostile();
     for format in ["table", "csv", "markdown"] {
-        let text = render(format, &report, &Options { verbose: true, ..Options::default() });
+        let text = render(
+            format,
+            &report,
+            &Options {
+                verbose: true,
+                ..Options::default()
+            },
+        );
         assert!(text.contains("漢字"), "{format}");
     }
     // A copy in the table, cut; whole in the formats for programs.
@@ -92,7 +112,10 @@ fn the_host_table_is_safe_and_says_what_is_unknown() {
     assert!(!text.chars().any(is_harmful), "{text:?}");
     assert!(!text.contains("NaN"));
     let caches = text.lines().find(|l| l.starts_with("caches ")).unwrap();
-    assert!(caches.contains("unknown") && caches.contains("this system does not tell"), "{caches}");
+    assert!(
+        caches.contains("unknown") && caches.contains("this system does not tell"),
+        "{caches}"
+    );
     let cores = text.lines().find(|l| l.starts_with("cores")).unwrap();
     assert!(cores.contains("unknown"), "{cores}");
 }
@@ -102,10 +125,18 @@ fn a_large_machine_has_a_readable_host_table() {
     let mut host = machine::host();
     let first = host.topology.cpus[0].clone();
     host.topology.cpus = (0..1024)
-        .map(|id| report::Cpu { id, core: Some(id % 512), siblings: vec![id % 512, id % 512 + 512], ..first.clone() })
+        .map(|id| report::Cpu {
+            id,
+            core: Some(id % 512),
+            siblings: vec![id % 512, id % 512 + 512],
+            ..first.clone()
+        })
         .collect();
     let text = host_table(&host, Some(120));
-    assert!(text.contains("1024 CPUs: 0-1023") && text.contains("and 480 more"), "{text}");
+    assert!(
+        text.contains("1024 CPUs: 0-1023") && text.contains("and 480 more"),
+        "{text}"
+    );
     assert!(text.lines().count() < 80);
 }
 
@@ -135,16 +166,28 @@ fn wild(wild: f64) -> Report {
     let mut report = reports::default_profile();
     for point in report.datasets.iter_mut().flat_map(|d| d.points.iter_mut()) {
         let place = point.id % 7;
-        let Outcome::Measured(m) = &mut point.outcome else { continue };
+        let Outcome::Measured(m) = &mut point.outcome else {
+            continue;
+        };
         let s = &mut m.summary;
-        let figures = [&mut s.median, &mut s.best, &mut s.ci_low, &mut s.ci_high, s.mad.get_or_insert(0.0)];
+        let figures = [
+            &mut s.median,
+            &mut s.best,
+            &mut s.ci_low,
+            &mut s.ci_high,
+            s.mad.get_or_insert(0.0),
+        ];
         if let Some(figure) = figures.into_iter().nth(place as usize) {
             *figure = wild;
         }
         m.also.insert("core_cycles".into(), wild);
         (m.summary.mean, m.summary.standard_deviation) = (Some(wild), Some(wild));
         m.summary.coefficient_of_variation = Some(wild);
-        m.limit = Some(Limit { value: wild, source: "nowhere".into(), tolerance: 1.0 });
+        m.limit = Some(Limit {
+            value: wild,
+            source: "nowhere".into(),
+            tolerance: 1.0,
+        });
         m.samples[0].value = wild;
         m.samples[1].elapsed_ns = wild;
         m.evidence.surroundings.stolen_ns = Some(wild);
@@ -171,7 +214,10 @@ fn a_number_that_is_none_is_never_written() {
         let report = wild(value);
         for (name, output) in every_output(&report) {
             for word in output.split(|c: char| !c.is_alphanumeric()) {
-                assert!(!["nan", "inf"].contains(&word.to_lowercase().as_str()), "{name}: {output}");
+                assert!(
+                    !["nan", "inf"].contains(&word.to_lowercase().as_str()),
+                    "{name}: {output}"
+                );
             }
         }
         let text = render("json", &report, &Options::default());
@@ -187,7 +233,10 @@ fn json_refuses_what_it_cannot_express() {
     let mut report = reports::empty();
     report.plan.budget = Nanos(f64::NAN);
     for format in ["json", "jsonl"] {
-        let error = super::by_name(format).unwrap().render(&report, &Options::default()).unwrap_err();
+        let error = super::by_name(format)
+            .unwrap()
+            .render(&report, &Options::default())
+            .unwrap_err();
         assert!(error.to_string().contains("plan.budget"), "{error}");
     }
 }
@@ -197,10 +246,18 @@ fn extreme_figures_are_rendered() {
     for value in [0.0, -0.0, f64::MAX, f64::MIN_POSITIVE, -1.0] {
         let mut report = reports::default_profile();
         for point in report.datasets.iter_mut().flat_map(|d| d.points.iter_mut()) {
-            point.coordinates.insert("size_bytes".into(), report::Coordinate::Number(0));
-            point.coordinates.insert("threads".into(), report::Coordinate::Number(u64::MAX));
+            point
+                .coordinates
+                .insert("size_bytes".into(), report::Coordinate::Number(0));
+            point
+                .coordinates
+                .insert("threads".into(), report::Coordinate::Number(u64::MAX));
             let mut m = reports::measured(value);
-            m.limit = Some(Limit { value, source: "nowhere".into(), tolerance: 1.0 });
+            m.limit = Some(Limit {
+                value,
+                source: "nowhere".into(),
+                tolerance: 1.0,
+            });
             m.summary.clean_samples = 0;
             m.samples.clear();
             point.outcome = reports::outcome(m);
@@ -208,7 +265,10 @@ fn extreme_figures_are_rendered() {
         report.plan.memory = Bytes(u64::MAX);
         report.plan.points = u64::MAX;
         for (name, output) in every_output(&report) {
-            assert!(!output.contains("NaN") && !output.contains("inf,"), "{name}: {output}");
+            assert!(
+                !output.contains("NaN") && !output.contains("inf,"),
+                "{name}: {output}"
+            );
         }
     }
 }
@@ -219,8 +279,14 @@ fn many_points_are_rendered_in_every_format() {
     m.samples.clear();
     let mut point = |i: u64| {
         let at = [
-            ("operation", reports::name(["read", "write", "copy", "scale"][(i % 4) as usize])),
-            ("size_bytes", report::Coordinate::Number(1024 * (1 + i / 40))),
+            (
+                "operation",
+                reports::name(["read", "write", "copy", "scale"][(i % 4) as usize]),
+            ),
+            (
+                "size_bytes",
+                report::Coordinate::Number(1024 * (1 + i / 40)),
+            ),
             ("threads", report::Coordinate::Number(i / 4 % 10)),
         ];
         m.summary.median = (1 + i % 1000) as f64 * 1e6;
@@ -229,24 +295,37 @@ fn many_points_are_rendered_in_every_format() {
     let points = (0..4_000).map(&mut point).collect();
     let report = reports::report("bandwidth", vec![reports::dataset("bandwidth", points)]);
     for renderer in RENDERERS {
-        assert!(!renderer.render(&report, &Options::default()).unwrap().is_empty(), "{}", renderer.name());
+        assert!(
+            !renderer
+                .render(&report, &Options::default())
+                .unwrap()
+                .is_empty(),
+            "{}",
+            renderer.name()
+        );
     }
 }
 
 /// The place of every value in a document, one of each kind: places in lists count as one.
 fn places(value: &serde_json::Value, at: &str, kind: &str, found: &mut BTreeMap<String, String>) {
-    found.entry(kind.to_owned()).or_insert_with(|| at.to_owned());
+    found
+        .entry(kind.to_owned())
+        .or_insert_with(|| at.to_owned());
     match value {
         serde_json::Value::Object(fields) => {
             fields.iter().for_each(|(name, value)| {
                 let step = name.replace('~', "~0").replace('/', "~1");
-                places(value, &format!("{at}/{step}"), &format!("{kind}/{step}"), found);
+                places(
+                    value,
+                    &format!("{at}/{step}"),
+                    &format!("{kind}/{step}"),
+                    found,
+                );
             });
         }
-        serde_json::Value::Array(items) => items
-            .iter()
-            .enumerate()
-            .for_each(|(i, value)| places(value, &format!("{at}/{i}"), &format!("{kind}/*"), found)),
+        serde_json::Value::Array(items) => items.iter().enumerate().for_each(|(i, value)| {
+            places(value, &format!("{at}/{i}"), &format!("{kind}/*"), found)
+        }),
         _ => {}
     }
 }
@@ -254,10 +333,16 @@ fn places(value: &serde_json::Value, at: &str, kind: &str, found: &mut BTreeMap<
 /// The document without the value at `place`.
 fn without(document: &serde_json::Value, place: &str) -> serde_json::Value {
     let mut document = document.clone();
-    let Some((parent, field)) = place.rsplit_once('/') else { return serde_json::Value::Null };
+    let Some((parent, field)) = place.rsplit_once('/') else {
+        return serde_json::Value::Null;
+    };
     match document.pointer_mut(parent) {
-        Some(serde_json::Value::Object(fields)) => drop(fields.remove(&field.replace("~1", "/").replace("~0", "~"))),
-        Some(serde_json::Value::Array(items)) => drop(items.remove(field.parse::<usize>().unwrap())),
+        Some(serde_json::Value::Object(fields)) => {
+            drop(fields.remove(&field.replace("~1", "/").replace("~0", "~")))
+        }
+        Some(serde_json::Value::Array(items)) => {
+            drop(items.remove(field.parse::<usize>().unwrap()))
+        }
         _ => {}
     }
     document
@@ -269,7 +354,8 @@ fn reports_that_lack_a_field_or_have_another_kind_of_value_are_shown_or_refused(
     let mut found = BTreeMap::new();
     places(&whole, "", "", &mut found);
     assert!(found.len() > 150, "{}", found.len());
-    let (mut shown, mut refused) = (0, 0);
+    let mut shown = 0;
+    let mut refused = 0;
     for place in found.values() {
         let with = |value: serde_json::Value| {
             let mut changed = whole.clone();
@@ -291,14 +377,23 @@ fn reports_that_lack_a_field_or_have_another_kind_of_value_are_shown_or_refused(
             match parse_saved(text.as_slice()) {
                 Err(why) => {
                     refused += 1;
-                    assert!(why.lines().count() == 1 && why.chars().count() < 300, "{place}: {why}");
+                    assert!(
+                        why.lines().count() == 1 && why.chars().count() < 300,
+                        "{place}: {why}"
+                    );
                 }
                 Ok(saved) => {
                     shown += 1;
                     let report = saved.into_report();
                     for format in ["table", "csv", "openmetrics"] {
-                        if let Ok(bytes) = super::by_name(format).unwrap().render(&report, &Options::default()) {
-                            assert!(!String::from_utf8(bytes).unwrap().chars().any(is_harmful), "{place} {format}");
+                        if let Ok(bytes) = super::by_name(format)
+                            .unwrap()
+                            .render(&report, &Options::default())
+                        {
+                            assert!(
+                                !String::from_utf8(bytes).unwrap().chars().any(is_harmful),
+                                "{place} {format}"
+                            );
                         }
                     }
                 }
@@ -310,7 +405,11 @@ fn reports_that_lack_a_field_or_have_another_kind_of_value_are_shown_or_refused(
 
 #[test]
 fn rows_that_are_too_short_or_too_long_do_not_panic() {
-    let rows = vec![vec!["one".to_owned()], vec!["a".to_owned(), "b".to_owned(), "c".to_owned()], Vec::new()];
+    let rows = vec![
+        vec!["one".to_owned()],
+        vec!["a".to_owned(), "b".to_owned(), "c".to_owned()],
+        Vec::new(),
+    ];
     for width in [None, Some(100)] {
         assert!(list_table(&["x", "y"], &rows, width).contains("one"));
     }

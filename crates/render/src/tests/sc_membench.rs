@@ -7,7 +7,8 @@ use report::{Coordinate, Measured, Outcome, Point, Report, Sample, Summary, Verd
 
 const MIB: f64 = 1_048_576.0;
 
-/// A bandwidth point whose payload ran at `mib_s` MiB/s at best, over `passes` passes in half a second.
+/// A bandwidth point whose payload ran at `mib_s` MiB/s at best, over `passes` passes in half a
+/// second.
 fn bandwidth(operation: &str, size: u64, threads: u64, mib_s: f64, passes: u64) -> Point {
     let sample = Sample {
         traffic: None,
@@ -21,7 +22,12 @@ fn bandwidth(operation: &str, size: u64, threads: u64, mib_s: f64, passes: u64) 
         cpus: Vec::new(),
         dirty: None,
     };
-    let stolen = Sample { work: 1 << 50, elapsed_ns: 9e9, dirty: Some("stolen".into()), ..sample.clone() };
+    let stolen = Sample {
+        work: 1 << 50,
+        elapsed_ns: 9e9,
+        dirty: Some("stolen".into()),
+        ..sample.clone()
+    };
     let best = mib_s * MIB;
     let summary = Summary {
         median: best * 0.9,
@@ -64,9 +70,19 @@ fn latency(size: u64, ns: f64) -> Point {
         cpus: Vec::new(),
         dirty: None,
     };
-    let mut m = Measured { samples: [0.9, 1.0, 1.1].map(sample).to_vec(), ..measured(ns) };
+    let mut m = Measured {
+        samples: [0.9, 1.0, 1.1].map(sample).to_vec(),
+        ..measured(ns)
+    };
     m.summary.standard_deviation = Some(0.1 * ns);
-    point(0, &[("size_bytes", Coordinate::Number(size)), ("threads", Coordinate::Number(1))], outcome(m))
+    point(
+        0,
+        &[
+            ("size_bytes", Coordinate::Number(size)),
+            ("threads", Coordinate::Number(1)),
+        ],
+        outcome(m),
+    )
 }
 
 /// Two sizes, all four operations, both CPUs of the machine.
@@ -79,7 +95,10 @@ fn sweep() -> Report {
         points.push(bandwidth("read", kib * 1024, 2, mib_s, 30));
     }
     let chains = vec![latency(1023 * 1024, 100.0), latency(63 * 1024, 2.0)];
-    report("default", vec![dataset("bandwidth", points), dataset("latency", chains)])
+    report(
+        "default",
+        vec![dataset("bandwidth", points), dataset("latency", chains)],
+    )
 }
 
 #[test]
@@ -95,14 +114,21 @@ size_kb,operation,bandwidth_mb_s,latency_ns,latency_stddev_ns,latency_samples,th
 1023,copy,1000.00,0,0,0,2,10,0.500000
 1023,latency,0,100.00,10.00,3,1,3,0.300000
 ";
-    assert_eq!(render("sc-membench", &sweep(), &Options::default()), expected);
+    assert_eq!(
+        render("sc-membench", &sweep(), &Options::default()),
+        expected
+    );
 }
 
 #[test]
 fn the_best_of_points_with_one_key_is_kept_and_a_rejected_one_never() {
     let mut wrong = bandwidth("read", 4096, 2, 9e9, 1);
     let m = wrong.outcome.measured().unwrap().clone();
-    wrong.outcome = outcome(judged(m, VerdictGrade::Rejected, &["more than the ports carry"]));
+    wrong.outcome = outcome(judged(
+        m,
+        VerdictGrade::Rejected,
+        &["more than the ports carry"],
+    ));
     let points = vec![
         bandwidth("read", 4096, 2, 100.0, 1),
         bandwidth("read", 4096, 2, 300.0, 1),
@@ -111,27 +137,58 @@ fn the_best_of_points_with_one_key_is_kept_and_a_rejected_one_never() {
         wrong,
     ];
     let chains = vec![latency(4096, 3.0), latency(4096, 1.0), latency(4096, 2.0)];
-    let report = report("default", vec![dataset("bandwidth", points), dataset("latency", chains)]);
+    let report = report(
+        "default",
+        vec![dataset("bandwidth", points), dataset("latency", chains)],
+    );
     let text = render("sc-membench", &report, &Options::default());
     let rows: Vec<&str> = text.lines().skip(1).collect();
-    assert_eq!(rows, ["4,read,300.00,0,0,0,2,1,0.500000", "4,latency,0,1.00,0.10,3,1,3,0.300000"]);
-    let every = Options { verbose: true, ..Options::default() };
+    assert_eq!(
+        rows,
+        [
+            "4,read,300.00,0,0,0,2,1,0.500000",
+            "4,latency,0,1.00,0.10,3,1,3,0.300000"
+        ]
+    );
+    let every = Options {
+        verbose: true,
+        ..Options::default()
+    };
     let text = render("sc-membench", &report, &every);
-    assert!(text.contains("\n4,read,50.00,0,0,0,1,1,0.500000\n4,read,300.00,0,0,0,2,"), "{text}");
+    assert!(
+        text.contains("\n4,read,50.00,0,0,0,1,1,0.500000\n4,read,300.00,0,0,0,2,"),
+        "{text}"
+    );
     // A rejected point and another number of threads have no row; repetitions are tries.
     let notes = notes(&report);
-    assert_eq!(notes.lines().filter(|line| line.starts_with("memgauge: note: no row: ")).count(), 2, "{notes}");
-    assert!(notes.contains("rejected: more than the ports carry") && notes.contains("threads: 1"), "{notes}");
+    assert_eq!(
+        notes
+            .lines()
+            .filter(|line| line.starts_with("memgauge: note: no row: "))
+            .count(),
+        2,
+        "{notes}"
+    );
+    assert!(
+        notes.contains("rejected: more than the ports carry") && notes.contains("threads: 1"),
+        "{notes}"
+    );
 }
 
 /// What is told beside the file.
 fn notes(report: &Report) -> String {
-    by_name("sc-membench").unwrap().notes(report, &Options::default()).unwrap()
+    by_name("sc-membench")
+        .unwrap()
+        .notes(report, &Options::default())
+        .unwrap()
 }
 
 /// A report of the points of bandwidth and latency.
 fn both(bandwidth: Vec<Point>, latency: Vec<Point>) -> Report {
-    report("default", vec![dataset("bandwidth", bandwidth), dataset("latency", latency)])
+    report(
+        "default",
+        vec![dataset("bandwidth", bandwidth), dataset("latency", latency)],
+    )
 }
 
 /// A latency point with another coordinate.
@@ -153,8 +210,14 @@ fn latency_rows_are_of_one_chain_and_one_thread_in_random_order() {
     ];
     let report = both(Vec::new(), chains);
     let text = render("sc-membench", &report, &Options::default());
-    assert_eq!(text.lines().skip(1).collect::<Vec<_>>(), ["64,latency,0,4.00,0.40,3,1,3,0.300000"]);
-    let every = Options { verbose: true, ..Options::default() };
+    assert_eq!(
+        text.lines().skip(1).collect::<Vec<_>>(),
+        ["64,latency,0,4.00,0.40,3,1,3,0.300000"]
+    );
+    let every = Options {
+        verbose: true,
+        ..Options::default()
+    };
     assert_eq!(render("sc-membench", &report, &every), text);
     assert_eq!(notes(&report).lines().count(), 5, "{}", notes(&report));
 }
@@ -162,14 +225,24 @@ fn latency_rows_are_of_one_chain_and_one_thread_in_random_order() {
 #[test]
 fn rows_have_time_and_iterations_and_sizes_of_whole_kib() {
     let mut disturbed = bandwidth("read", 64 << 10, 2, 100.0, 3);
-    let Outcome::Measured(m) = &mut disturbed.outcome else { unreachable!() };
-    m.samples.iter_mut().for_each(|sample| sample.dirty = Some("another thread ran".to_owned()));
+    let Outcome::Measured(m) = &mut disturbed.outcome else {
+        unreachable!()
+    };
+    m.samples
+        .iter_mut()
+        .for_each(|sample| sample.dirty = Some("another thread ran".to_owned()));
     m.summary.clean_samples = 0;
     let mut partial = bandwidth("write", 64 << 10, 2, 100.0, 1);
-    let Outcome::Measured(m) = &mut partial.outcome else { unreachable!() };
-    m.samples.iter_mut().for_each(|sample| sample.work = 1 << 10);
+    let Outcome::Measured(m) = &mut partial.outcome else {
+        unreachable!()
+    };
+    m.samples
+        .iter_mut()
+        .for_each(|sample| sample.work = 1 << 10);
     let mut bare = bandwidth("copy", 64 << 10, 2, 100.0, 1);
-    let Outcome::Measured(m) = &mut bare.outcome else { unreachable!() };
+    let Outcome::Measured(m) = &mut bare.outcome else {
+        unreachable!()
+    };
     m.samples.clear();
     let points = vec![
         disturbed,
@@ -182,11 +255,18 @@ fn rows_have_time_and_iterations_and_sizes_of_whole_kib() {
     ];
     let report = both(points, Vec::new());
     let text = render("sc-membench", &report, &Options::default());
-    let rows: Vec<Vec<&str>> = text.lines().skip(1).map(|row| row.split(',').collect()).collect();
+    let rows: Vec<Vec<&str>> = text
+        .lines()
+        .skip(1)
+        .map(|row| row.split(',').collect())
+        .collect();
     let sizes: Vec<(&str, &str)> = rows.iter().map(|row| (row[0], row[1])).collect();
     assert_eq!(sizes, [("64", "read"), ("64", "write"), ("1024", "read")]);
     for row in &rows {
-        assert!(row[7].parse::<u64>().unwrap() > 0 && row[8].parse::<f64>().unwrap() > 0.0, "{row:?}");
+        assert!(
+            row[7].parse::<u64>().unwrap() > 0 && row[8].parse::<f64>().unwrap() > 0.0,
+            "{row:?}"
+        );
     }
     let left_out = report::sc_membench_form(&report, report::Threads::One).left_out;
     assert_eq!(left_out.len(), 4, "{left_out:?}");
@@ -195,11 +275,27 @@ fn rows_have_time_and_iterations_and_sizes_of_whole_kib() {
 #[test]
 fn one_number_of_threads_has_rows_and_the_best_where_it_was_looked_for() {
     let mut best = bandwidth("read", 64 << 10, 2, 500.0, 1);
-    best.coordinates.insert(report::ASKED_THREADS.to_owned(), name("best"));
-    let points = vec![bandwidth("read", 64 << 10, 4, 100.0, 1), bandwidth("write", 64 << 10, 4, 50.0, 1), best];
-    let text = render("sc-membench", &both(points.clone(), Vec::new()), &Options::default());
-    assert_eq!(text.lines().skip(1).collect::<Vec<_>>(), ["64,read,500.00,0,0,0,2,1,0.500000"]);
-    let text = render("sc-membench", &both(points[..2].to_vec(), Vec::new()), &Options::default());
+    best.coordinates
+        .insert(report::ASKED_THREADS.to_owned(), name("best"));
+    let points = vec![
+        bandwidth("read", 64 << 10, 4, 100.0, 1),
+        bandwidth("write", 64 << 10, 4, 50.0, 1),
+        best,
+    ];
+    let text = render(
+        "sc-membench",
+        &both(points.clone(), Vec::new()),
+        &Options::default(),
+    );
+    assert_eq!(
+        text.lines().skip(1).collect::<Vec<_>>(),
+        ["64,read,500.00,0,0,0,2,1,0.500000"]
+    );
+    let text = render(
+        "sc-membench",
+        &both(points[..2].to_vec(), Vec::new()),
+        &Options::default(),
+    );
     assert_eq!(text.lines().count(), 3, "{text}");
 }
 
@@ -209,11 +305,22 @@ fn a_report_without_rows_says_so() {
     let none = both(vec![bandwidth("triad", 4096, 2, 1.0, 1)], Vec::new());
     for report in [none, reports::empty(), reports::matrix(3)] {
         assert!(renderer.shows_nothing(&report, &Options::default()));
-        assert!(notes(&report).starts_with("memgauge: no rows"), "{}", notes(&report));
+        assert!(
+            notes(&report).starts_with("memgauge: no rows"),
+            "{}",
+            notes(&report)
+        );
     }
     assert!(!renderer.shows_nothing(&sweep(), &Options::default()));
-    for other in super::super::RENDERERS.iter().filter(|other| other.name() != "sc-membench") {
-        assert!(!other.shows_nothing(&sweep(), &Options::default()), "{}", other.name());
+    for other in super::super::RENDERERS
+        .iter()
+        .filter(|other| other.name() != "sc-membench")
+    {
+        assert!(
+            !other.shows_nothing(&sweep(), &Options::default()),
+            "{}",
+            other.name()
+        );
     }
 }
 
@@ -224,12 +331,28 @@ fn that_tools_file_is_read_back_as_it_was_written() {
     assert_eq!(render("sc-membench", &read, &Options::default()), text);
     // The same points at the same places with the same values, as far as the file has their digits.
     for (i, count) in [(0, 6), (1, 2)] {
-        let (ours, theirs) = (&sweep().datasets[i], &read.datasets[i]);
-        assert_eq!((theirs.points.len(), &theirs.quantity), (count, &ours.quantity));
+        let ours = &sweep().datasets[i];
+        let theirs = &read.datasets[i];
+        assert_eq!(
+            (theirs.points.len(), &theirs.quantity),
+            (count, &ours.quantity)
+        );
         for point in &theirs.points {
-            let at =
-                |p: &&Point| theirs.axes.iter().all(|a| p.coordinates.get(&a.name) == point.coordinates.get(&a.name));
-            let same = ours.points.iter().find(at).unwrap().outcome.measured().unwrap().summary;
+            let at = |p: &&Point| {
+                theirs
+                    .axes
+                    .iter()
+                    .all(|a| p.coordinates.get(&a.name) == point.coordinates.get(&a.name))
+            };
+            let same = ours
+                .points
+                .iter()
+                .find(at)
+                .unwrap()
+                .outcome
+                .measured()
+                .unwrap()
+                .summary;
             let value = point.outcome.measured().unwrap().summary;
             let wanted = if i == 0 { same.best } else { same.median };
             assert!((value.median / wanted - 1.0).abs() < 1e-5, "{point:?}");
@@ -242,20 +365,44 @@ fn that_tools_file_is_read_back_as_it_was_written() {
 
 /// The notes with scores.
 fn scores(report: &Report) -> String {
-    let options = Options { scores: true, ..Options::default() };
-    by_name("sc-membench").unwrap().notes(report, &options).unwrap()
+    let options = Options {
+        scores: true,
+        ..Options::default()
+    };
+    by_name("sc-membench")
+        .unwrap()
+        .notes(report, &options)
+        .unwrap()
 }
 
 #[test]
 fn scores_follow_that_tools_formulas() {
     let text = scores(&sweep());
     // Weights log2(63 + 1) = 6 and log2(1023 + 1) = 10: (6 * 4000 + 10 * 2000) / 16 = 2750.
-    let row = |name: &str| text.lines().find(|l| l.trim_start().starts_with(name)).unwrap().split_whitespace();
-    assert_eq!(row("read").collect::<Vec<_>>(), ["read", "4000.0", "2750.0"]);
-    assert_eq!(row("write").collect::<Vec<_>>(), ["write", "1000.0", "687.5"]);
-    assert_eq!(row("copy").collect::<Vec<_>>(), ["copy", "2000.0", "1375.0"]);
-    // At the largest size, which is not the lowest. Mean of peaks 7000/3 MiB/s: 2.33; 1000/100: 10; root times 100.
-    assert!(text.contains("best latency: 100.00 ns (L2/L3 cache) at 1023 KiB buffer"), "{text}");
+    let row = |name: &str| {
+        text.lines()
+            .find(|l| l.trim_start().starts_with(name))
+            .unwrap()
+            .split_whitespace()
+    };
+    assert_eq!(
+        row("read").collect::<Vec<_>>(),
+        ["read", "4000.0", "2750.0"]
+    );
+    assert_eq!(
+        row("write").collect::<Vec<_>>(),
+        ["write", "1000.0", "687.5"]
+    );
+    assert_eq!(
+        row("copy").collect::<Vec<_>>(),
+        ["copy", "2000.0", "1375.0"]
+    );
+    // At the largest size, which is not the lowest. Mean of peaks 7000/3 MiB/s: 2.33; 1000/100: 10;
+    // root times 100.
+    assert!(
+        text.contains("best latency: 100.00 ns (L2/L3 cache) at 1023 KiB buffer"),
+        "{text}"
+    );
     assert!(text.contains("bandwidth score: 2.3\n"), "{text}");
     assert!(text.contains("latency score: 10.0\n"), "{text}");
     assert!(text.contains("combined score: 483\n"), "{text}");
@@ -266,15 +413,33 @@ fn scores_are_given_on_request_only_and_warn() {
     // Triads have no row.
     assert_eq!(notes(&sweep()).lines().count(), 1, "{}", notes(&sweep()));
     let whole = scores(&sweep());
-    assert!(whole.contains("only 2 sizes") && !whole.contains("not with all"), "{whole}");
+    assert!(
+        whole.contains("only 2 sizes") && !whole.contains("not with all"),
+        "{whole}"
+    );
     let mut cut = sweep();
     cut.plan.shortened.push("copy left out".into());
     assert!(scores(&cut).contains("cut short"));
-    let one = report("bandwidth", vec![dataset("bandwidth", vec![bandwidth("read", 4096, 1, 100.0, 1)])]);
+    let one = report(
+        "bandwidth",
+        vec![dataset(
+            "bandwidth",
+            vec![bandwidth("read", 4096, 1, 100.0, 1)],
+        )],
+    );
     let text = scores(&one);
-    assert!(text.contains("measured with 1 thread, not with all 2 CPUs"), "{text}");
-    assert!(text.contains("not measured: write, copy, latency"), "{text}");
-    assert!(text.contains("combined score: 10 (bandwidth only, no latency data)"), "{text}");
+    assert!(
+        text.contains("measured with 1 thread, not with all 2 CPUs"),
+        "{text}"
+    );
+    assert!(
+        text.contains("not measured: write, copy, latency"),
+        "{text}"
+    );
+    assert!(
+        text.contains("combined score: 10 (bandwidth only, no latency data)"),
+        "{text}"
+    );
     let text = scores(&reports::empty());
     assert!(text.contains("no combined score"), "{text}");
 }
@@ -284,25 +449,48 @@ fn what_that_tool_does_not_tell_is_shown_as_unknown() {
     let rows = "64,read,2000.00,0,0,0,2,10,0.5\n32,latency,0,2.00,0.00,4,1,4,0.3\n";
     let text = format!("{}\n{rows}", report::SC_MEMBENCH_HEADER);
     let report = report::parse_saved(text.as_bytes()).unwrap().into_report();
-    let points = || report.datasets.iter().flat_map(|d| &d.points).map(|p| p.outcome.measured().unwrap());
+    let points = || {
+        report
+            .datasets
+            .iter()
+            .flat_map(|d| &d.points)
+            .map(|p| p.outcome.measured().unwrap())
+    };
     assert_eq!(points().count(), 2);
-    assert!(points().all(|m| m.summary.mad.is_none() && super::super::figures::spread(m).is_none()));
+    assert!(
+        points().all(|m| m.summary.mad.is_none() && super::super::figures::spread(m).is_none())
+    );
     let table = render("csv", &report, &Options::default());
     let mut table = csv::Reader::from_reader(table.as_bytes());
     let titles = table.headers().unwrap().clone();
     for row in table.records().map(Result::unwrap) {
         let cell = |title: &str| &row[titles.iter().position(|t| t == title).unwrap()];
         assert!(
-            !cell("value").is_empty() && ["mad", "ci_low", "ci_high"].iter().all(|t| cell(t).is_empty()),
+            !cell("value").is_empty()
+                && ["mad", "ci_low", "ci_high"]
+                    .iter()
+                    .all(|t| cell(t).is_empty()),
             "{row:?}"
         );
     }
     let metrics = render("openmetrics", &report, &Options::default());
-    assert!(metrics.contains("memgauge_bandwidth_bytes_per_second{") && !metrics.contains("_low_"), "{metrics}");
+    assert!(
+        metrics.contains("memgauge_bandwidth_bytes_per_second{") && !metrics.contains("_low_"),
+        "{metrics}"
+    );
     // Reports from before gave a number.
     let json = render("json", &report, &Options::default());
     assert_eq!(json.matches("\"mad\": null").count(), 2, "{json}");
-    let old = report::parse_saved(json.replace("\"mad\": null", "\"mad\": 0.0").as_bytes()).unwrap();
+    let old =
+        report::parse_saved(json.replace("\"mad\": null", "\"mad\": 0.0").as_bytes()).unwrap();
     let old = old.into_report();
-    assert_eq!(old.datasets[0].points[0].outcome.measured().unwrap().summary.mad, Some(0.0));
+    assert_eq!(
+        old.datasets[0].points[0]
+            .outcome
+            .measured()
+            .unwrap()
+            .summary
+            .mad,
+        Some(0.0)
+    );
 }

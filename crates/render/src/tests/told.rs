@@ -8,7 +8,11 @@ use report::{Coordinate, Outcome, Report, ReportVerdict, VerdictGrade};
 fn solid_reports() -> Vec<(&'static str, Report, usize)> {
     let mut sweep = reports::single_experiment();
     sweep.datasets[0].points.pop();
-    let all = [("hierarchy", reports::default_profile(), 9), ("sweep", sweep, 1), ("matrix", reports::matrix(3), 4)];
+    let all = [
+        ("hierarchy", reports::default_profile(), 9),
+        ("sweep", sweep, 1),
+        ("matrix", reports::matrix(3), 4),
+    ];
     all.into_iter()
         .map(|(name, mut report, at)| {
             for point in report.datasets.iter_mut().flat_map(|d| &mut d.points) {
@@ -22,21 +26,37 @@ fn solid_reports() -> Vec<(&'static str, Report, usize)> {
 
 /// Every end but a solid number, with what a text that tells it has one of.
 fn ends() -> Vec<(Outcome, [&'static str; 2])> {
-    let judged = |grade| reports::outcome(reports::judged(reports::measured(700.0), grade, &["strange"]));
+    let judged = |grade| {
+        reports::outcome(reports::judged(
+            reports::measured(700.0),
+            grade,
+            &["strange"],
+        ))
+    };
     let reason = || "why so".to_owned();
     vec![
         (judged(VerdictGrade::Doubtful), ["doubtful", "strange"]),
         (judged(VerdictGrade::Rejected), ["rejected", "strange"]),
         (Outcome::Skipped { reason: reason() }, ["skipped", "why so"]),
-        (Outcome::Unsupported { reason: reason() }, ["unsupported", "why so"]),
+        (
+            Outcome::Unsupported { reason: reason() },
+            ["unsupported", "why so"],
+        ),
         (Outcome::Failed { reason: reason() }, ["failed", "why so"]),
-        (Outcome::Interrupted { reason: reason() }, ["interrupted", "why so"]),
+        (
+            Outcome::Interrupted { reason: reason() },
+            ["interrupted", "why so"],
+        ),
         // What is not finite counts as failed.
-        (reports::outcome(reports::measured(f64::NAN)), ["failed", "finite"]),
+        (
+            reports::outcome(reports::measured(f64::NAN)),
+            ["failed", "finite"],
+        ),
     ]
 }
 
-/// What is shown of a report alone, and beside another one where the format shows several; notes are a part of it.
+/// What is shown of a report alone, and beside another one where the format shows several; notes
+/// are a part of it.
 fn shown(renderer: &dyn Renderer, report: &Report, options: &Options) -> Vec<u8> {
     let mut shown = renderer.render(report, options).unwrap();
     shown.extend(renderer.notes(report, options).unwrap().bytes());
@@ -47,7 +67,11 @@ fn shown(renderer: &dyn Renderer, report: &Report, options: &Options) -> Vec<u8>
 fn visible(name: &str, shown: &[u8]) -> String {
     let text = String::from_utf8_lossy(shown).into_owned();
     let start = "<script type=\"application/json\"";
-    if name == "html" { text.split(start).next().unwrap_or_default().to_owned() } else { text }
+    if name == "html" {
+        text.split(start).next().unwrap_or_default().to_owned()
+    } else {
+        text
+    }
 }
 
 #[test]
@@ -63,24 +87,38 @@ fn no_renderer_keeps_silent_about_a_point() {
         for renderer in RENDERERS {
             let name = renderer.name();
             let all: &[&str] = if name == "table" { &["all"] } else { &[] };
-            let options: &[Options] = if all.is_empty() { &[terminal(&[])] } else { &[terminal(&[]), terminal(all)] };
+            let options: &[Options] = if all.is_empty() {
+                &[terminal(&[])]
+            } else {
+                &[terminal(&[]), terminal(all)]
+            };
             for options in options {
                 // The form has no place for such points, and says so of all of them.
                 let nothing = name == "sc-membench" && renderer.shows_nothing(&solid, options);
-                let [without, solid_shown] = [&without, &solid].map(|report| shown(*renderer, report, options));
+                let [without, solid_shown] =
+                    [&without, &solid].map(|report| shown(*renderer, report, options));
                 for (end, words) in ends() {
                     let context = format!("{case}, {words:?} as {name} {:?}", options.charts);
                     let mut with = solid.clone();
                     with.datasets[0].points[at].outcome = end;
                     let with = shown(*renderer, &with, options);
-                    assert!(with != without, "{context} is as if the point were not there");
+                    assert!(
+                        with != without,
+                        "{context} is as if the point were not there"
+                    );
                     if nothing {
                         continue;
                     }
-                    assert!(with != solid_shown, "{context} is as if the point were solid");
+                    assert!(
+                        with != solid_shown,
+                        "{context} is as if the point were solid"
+                    );
                     let text = visible(name, &with);
                     let is_told = words.iter().any(|word| text.contains(word));
-                    assert!(is_told || ["svg", "png"].contains(&name), "{context}: {text}");
+                    assert!(
+                        is_told || ["svg", "png"].contains(&name),
+                        "{context}: {text}"
+                    );
                 }
             }
         }
@@ -90,14 +128,30 @@ fn no_renderer_keeps_silent_about_a_point() {
 #[test]
 fn reports_drawn_together_tell_whose_points_are_missing() {
     let (_, solid, at) = solid_reports().swap_remove(1);
-    let named = |name: &str, report: &Report| NamedReport { name: name.into(), report: report.clone() };
+    let named = |name: &str, report: &Report| NamedReport {
+        name: name.into(),
+        report: report.clone(),
+    };
     let mut with = solid.clone();
-    with.datasets[0].points[at].outcome = Outcome::Failed { reason: "why so".into() };
-    let options = Options { charts: vec!["latency".into()], ..Options::default() };
-    for renderer in RENDERERS.iter().filter(|r| ["table", "html"].contains(&r.name())) {
-        let bytes = renderer.render_all(&[named("good", &solid), named("poor", &with)], &options).unwrap();
+    with.datasets[0].points[at].outcome = Outcome::Failed {
+        reason: "why so".into(),
+    };
+    let options = Options {
+        charts: vec!["latency".into()],
+        ..Options::default()
+    };
+    for renderer in RENDERERS
+        .iter()
+        .filter(|r| ["table", "html"].contains(&r.name()))
+    {
+        let bytes = renderer
+            .render_all(&[named("good", &solid), named("poor", &with)], &options)
+            .unwrap();
         let text = visible(renderer.name(), &bytes);
-        assert!(text.contains("poor: 3 points: 1 without a number (1 failed)"), "{text}");
+        assert!(
+            text.contains("poor: 3 points: 1 without a number (1 failed)"),
+            "{text}"
+        );
         assert!(!text.contains("good: 3 points"), "{text}");
     }
 }
@@ -109,24 +163,41 @@ fn one_thing_is_singular_in_every_format() {
     report.verdict = ReportVerdict::of(&report.datasets);
     let mut doubtful = report.clone();
     for point in doubtful.datasets.iter_mut().flat_map(|d| &mut d.points) {
-        point.outcome = reports::outcome(reports::judged(reports::measured(1.0), VerdictGrade::Doubtful, &["strange"]));
+        point.outcome = reports::outcome(reports::judged(
+            reports::measured(1.0),
+            VerdictGrade::Doubtful,
+            &["strange"],
+        ));
         if let Outcome::Measured(measured) = &mut point.outcome {
             measured.summary.clean_samples = 1;
         }
     }
     doubtful.verdict = ReportVerdict::of(&doubtful.datasets);
-    let nouns = ["points", "reasons", "samples", "rounds", "threads", "rows", "charts", "reports", "sizes", "kernels"];
+    let nouns = [
+        "points", "reasons", "samples", "rounds", "threads", "rows", "charts", "reports", "sizes",
+        "kernels",
+    ];
     for report in [report, doubtful] {
-        for renderer in RENDERERS.iter().filter(|r| r.is_text() && !["json", "jsonl", "csv"].contains(&r.name())) {
+        for renderer in RENDERERS
+            .iter()
+            .filter(|r| r.is_text() && !["json", "jsonl", "csv"].contains(&r.name()))
+        {
             for charts in [vec![], vec!["all".to_owned()]] {
-                let options = Options { charts, scores: true, ..Options::default() };
+                let options = Options {
+                    charts,
+                    scores: true,
+                    ..Options::default()
+                };
                 let bytes = shown(*renderer, &report, &options);
                 let text = String::from_utf8(bytes).unwrap();
                 let text = text.split("<script type=\"text/plain\"").next().unwrap();
-                let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric() && c != '.').collect();
+                let words: Vec<&str> = text
+                    .split(|c: char| !c.is_alphanumeric() && c != '.')
+                    .collect();
                 let wrong = words.windows(3).find(|w| {
                     w[0] == "1"
-                        && (nouns.contains(&w[1]) || (["more", "other"].contains(&w[1]) && nouns.contains(&w[2])))
+                        && (nouns.contains(&w[1])
+                            || (["more", "other"].contains(&w[1]) && nouns.contains(&w[2])))
                 });
                 assert!(wrong.is_none(), "{}: {wrong:?}", renderer.name());
             }
@@ -134,8 +205,9 @@ fn one_thing_is_singular_in_every_format() {
     }
 }
 
-/// A hierarchy of one level, with operations and numbers of threads that its table has no column for; the values count from
-/// 101 GB/s. Of those in the table the first is doubtful, of the others the last.
+/// A hierarchy of one level, with operations and numbers of threads that its table has no column
+/// for; the values count from 101 GB/s. Of those in the table the first is doubtful, of the others
+/// the last.
 fn more_than_the_table() -> Report {
     let mut points = Vec::new();
     for operation in ["read", "triad"] {
@@ -148,7 +220,11 @@ fn more_than_the_table() -> Report {
                 ("size_bytes", Coordinate::Number(16 << 10)),
                 ("threads", Coordinate::Number(threads)),
             ];
-            let grade = if [0, 7].contains(&id) { VerdictGrade::Doubtful } else { VerdictGrade::Solid };
+            let grade = if [0, 7].contains(&id) {
+                VerdictGrade::Doubtful
+            } else {
+                VerdictGrade::Solid
+            };
             let measured = reports::judged(reports::measured((101 + id) as f64 * 1e9), grade, &[]);
             points.push(reports::point(id, &at, reports::outcome(measured)));
         }
@@ -160,17 +236,35 @@ fn more_than_the_table() -> Report {
 fn what_the_table_of_levels_has_no_column_for_is_told_and_shown_on_request() {
     let report = more_than_the_table();
     let text = |format: &str, verbose: bool| {
-        let options = Options { verbose, ..Options::default() };
+        let options = Options {
+            verbose,
+            ..Options::default()
+        };
         String::from_utf8(by_name(format).unwrap().render(&report, &options).unwrap()).unwrap()
     };
-    let has = |text: &str, value: u64| text.split(|c: char| !c.is_alphanumeric()).any(|w| w == value.to_string());
+    let has = |text: &str, value: u64| {
+        text.split(|c: char| !c.is_alphanumeric())
+            .any(|w| w == value.to_string())
+    };
     for format in ["table", "markdown"] {
-        let (brief, verbose) = (text(format, false), text(format, true));
-        let line = brief.lines().find(|line| line.contains("also")).expect("there are points beside the table");
-        for word in ["bandwidth 6 more points", "operation triad", "threads 2, 4)", "--verbose"] {
+        let brief = text(format, false);
+        let verbose = text(format, true);
+        let line = brief
+            .lines()
+            .find(|line| line.contains("also"))
+            .expect("there are points beside the table");
+        for word in [
+            "bandwidth 6 more points",
+            "operation triad",
+            "threads 2, 4)",
+            "--verbose",
+        ] {
             assert!(line.contains(word), "{word}: {line}");
         }
-        assert!(has(&brief, 101) && has(&brief, 104) && !has(&brief, 102), "{brief}");
+        assert!(
+            has(&brief, 101) && has(&brief, 104) && !has(&brief, 102),
+            "{brief}"
+        );
         assert!((101..=108).all(|value| has(&verbose, value)), "{verbose}");
         assert!(!verbose.contains("more points"), "{verbose}");
     }
@@ -182,20 +276,45 @@ fn what_the_table_of_levels_has_no_column_for_is_told_and_shown_on_request() {
 #[test]
 fn the_verdict_says_how_many_doubtful_points_the_table_shows() {
     let line = |report: &Report, verbose: bool| {
-        let text = render("table", report, &Options { verbose, ..Options::default() });
-        text.lines().find(|line| line.starts_with("verdict")).unwrap().to_owned()
+        let text = render(
+            "table",
+            report,
+            &Options {
+                verbose,
+                ..Options::default()
+            },
+        );
+        text.lines()
+            .find(|line| line.starts_with("verdict"))
+            .unwrap()
+            .to_owned()
     };
     let mut report = more_than_the_table();
-    assert!(line(&report, false).contains("the table shows 1 of these 2"), "{}", line(&report, false));
-    assert!(!line(&report, true).contains("the table"), "{}", line(&report, true));
+    assert!(
+        line(&report, false).contains("the table shows 1 of these 2"),
+        "{}",
+        line(&report, false)
+    );
+    assert!(
+        !line(&report, true).contains("the table"),
+        "{}",
+        line(&report, true)
+    );
     if let Outcome::Measured(first) = &mut report.datasets[0].points[0].outcome {
         first.verdict = reports::measured(1.0).verdict;
     }
-    assert!(line(&report, false).contains("the table does not show that one"), "{}", line(&report, false));
+    assert!(
+        line(&report, false).contains("the table does not show that one"),
+        "{}",
+        line(&report, false)
+    );
     assert!(!line(&reports::default_profile(), false).contains("the table"));
     assert!(!line(&reports::single_experiment(), false).contains("the table"));
     let large = line(&reports::matrix(24), false);
-    assert!(large.contains("the table does not show that one"), "{large}");
+    assert!(
+        large.contains("the table does not show that one"),
+        "{large}"
+    );
 }
 
 #[test]

@@ -1,10 +1,13 @@
-//! A report in the form of sc-membench's CSV: one row for each size and operation, by that tool's rules.
+//! A report in the form of sc-membench's CSV: one row for each size and operation, by that tool's
+//! rules.
 //!
-//! Its rules, from its source: bandwidth is the best of the tries, latency the median. All rows of a file have one
-//! number of threads, or the best one where it looked for that. Its chain is a single one in random order, walked by
-//! one thread. The file has no column for trust.
+//! Its rules, from its source: bandwidth is the best of the tries, latency the median. All rows of
+//! a file have one number of threads, or the best one where it looked for that. Its chain is a
+//! single one in random order, walked by one thread. The file has no column for trust.
 
-use super::super::{ASKED_THREADS, Coordinates, Dataset, Measured, Outcome, Point, Report, VerdictGrade};
+use super::super::{
+    ASKED_THREADS, Coordinates, Dataset, Measured, Outcome, Point, Report, VerdictGrade,
+};
 use super::{SC_MEMBENCH_OPERATIONS, ScMembenchRow, buffers};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -67,25 +70,42 @@ pub fn sc_membench_form(report: &Report, threads: Threads) -> ScMembenchForm {
     for dataset in &report.datasets {
         for point in &dataset.points {
             match row(dataset, point) {
-                Ok((row, doubtful)) => candidates.push(Candidate { dataset, point, doubtful, row }),
+                Ok((row, doubtful)) => candidates.push(Candidate {
+                    dataset,
+                    point,
+                    doubtful,
+                    row,
+                }),
                 Err(reason) => leave_out(dataset, point, reason),
             }
         }
     }
     if threads == Threads::One {
         let chosen = Chosen::among(&candidates);
-        let (kept, others) = candidates.into_iter().partition(|candidate| chosen.has(candidate));
+        let (kept, others) = candidates
+            .into_iter()
+            .partition(|candidate| chosen.has(candidate));
         candidates = kept;
-        others.iter().for_each(|other| leave_out(other.dataset, other.point, chosen.reason(&other.row)));
+        others
+            .iter()
+            .for_each(|other| leave_out(other.dataset, other.point, chosen.reason(&other.row)));
     }
     let mut best: BTreeMap<(u64, usize, u64), Candidate<'_>> = BTreeMap::new();
     for candidate in candidates {
-        let key = (candidate.row.kib, candidate.row.place(), candidate.row.threads);
+        let key = (
+            candidate.row.kib,
+            candidate.row.place(),
+            candidate.row.threads,
+        );
         let Some(there) = best.remove(&key) else {
             best.insert(key, candidate);
             continue;
         };
-        let (winner, loser) = if is_better(&candidate, &there) { (candidate, there) } else { (there, candidate) };
+        let (winner, loser) = if is_better(&candidate, &there) {
+            (candidate, there)
+        } else {
+            (there, candidate)
+        };
         // Repetitions are that tool's tries: the best of them is what it prints.
         if !is_repetition(winner.point, loser.point) {
             leave_out(
@@ -97,7 +117,11 @@ pub fn sc_membench_form(report: &Report, threads: Threads) -> ScMembenchForm {
         best.insert(key, winner);
     }
     let doubtful = best.values().filter(|candidate| candidate.doubtful).count();
-    ScMembenchForm { rows: best.into_values().map(|candidate| candidate.row).collect(), doubtful, left_out }
+    ScMembenchForm {
+        rows: best.into_values().map(|candidate| candidate.row).collect(),
+        doubtful,
+        left_out,
+    }
 }
 
 /// The number of threads that the rows of bandwidth have.
@@ -110,10 +134,19 @@ enum Chosen {
 
 impl Chosen {
     fn among(candidates: &[Candidate<'_>]) -> Self {
-        let bandwidth = || candidates.iter().filter(|candidate| !candidate.row.is_latency());
+        let bandwidth = || {
+            candidates
+                .iter()
+                .filter(|candidate| !candidate.row.is_latency())
+        };
         match bandwidth().any(is_asked_best) {
             true => Chosen::Best,
-            false => Chosen::Most(bandwidth().map(|candidate| candidate.row.threads).max().unwrap_or(1)),
+            false => Chosen::Most(
+                bandwidth()
+                    .map(|candidate| candidate.row.threads)
+                    .max()
+                    .unwrap_or(1),
+            ),
         }
     }
 
@@ -131,7 +164,10 @@ impl Chosen {
             Chosen::Best => "the number found fastest".to_owned(),
             Chosen::Most(threads) => threads.to_string(),
         };
-        format!("threads: {}; rows are of {rows}, --verbose has a row for each number", row.threads)
+        format!(
+            "threads: {}; rows are of {rows}, --verbose has a row for each number",
+            row.threads
+        )
     }
 }
 
@@ -142,14 +178,24 @@ fn is_asked_best(candidate: &Candidate<'_>) -> bool {
 
 /// Whether a candidate has the row that `there` has so far.
 fn is_better(candidate: &Candidate<'_>, there: &Candidate<'_>) -> bool {
-    let (new, old) = (candidate.row.value, there.row.value);
-    if candidate.row.is_latency() { new < old } else { new > old }
+    let new = candidate.row.value;
+    let old = there.row.value;
+    if candidate.row.is_latency() {
+        new < old
+    } else {
+        new > old
+    }
 }
 
 /// Whether two points ask the same question.
 fn is_repetition(one: &Point, other: &Point) -> bool {
-    let axes: BTreeSet<&String> = one.coordinates.keys().chain(other.coordinates.keys()).collect();
-    axes.into_iter().all(|axis| axis == "repeat" || one.coordinates.get(axis) == other.coordinates.get(axis))
+    let axes: BTreeSet<&String> = one
+        .coordinates
+        .keys()
+        .chain(other.coordinates.keys())
+        .collect();
+    axes.into_iter()
+        .all(|axis| axis == "repeat" || one.coordinates.get(axis) == other.coordinates.get(axis))
 }
 
 /// The row of a point, and whether the point is doubtful; or why it has none.
@@ -157,12 +203,19 @@ fn row(dataset: &Dataset, point: &Point) -> Result<(ScMembenchRow, bool), String
     let place = place(dataset, point)?;
     let measured = match &point.outcome {
         Outcome::Measured(measured) => measured,
-        other => return Err(format!("{}: {}", other.status(), other.reason().unwrap_or_default())),
+        other => {
+            return Err(format!(
+                "{}: {}",
+                other.status(),
+                other.reason().unwrap_or_default()
+            ));
+        }
     };
     if measured.verdict.grade == VerdictGrade::Rejected {
         return Err(format!("rejected: {}", measured.verdict.text()));
     }
-    let row = figures(&place, measured).ok_or("the report has no samples of it, so no iterations and no time")?;
+    let row = figures(&place, measured)
+        .ok_or("the report has no samples of it, so no iterations and no time")?;
     Ok((row, measured.verdict.grade == VerdictGrade::Doubtful))
 }
 
@@ -184,24 +237,38 @@ fn place(dataset: &Dataset, point: &Point) -> Result<Place, String> {
     let operation = match experiment {
         "latency" => "latency",
         _ => {
-            let bandwidth = SC_MEMBENCH_OPERATIONS.into_iter().filter(|known| *known != "latency");
-            let found = bandwidth.into_iter().find(|known| point.name("operation") == Some(*known));
+            let bandwidth = SC_MEMBENCH_OPERATIONS
+                .into_iter()
+                .filter(|known| *known != "latency");
+            let found = bandwidth
+                .into_iter()
+                .find(|known| point.name("operation") == Some(*known));
             found.ok_or("only read, write, copy and latency have rows")?
         }
     };
-    let threads = if operation == "latency" { point.number("threads").or(Some(1)) } else { point.number("threads") };
+    let threads = if operation == "latency" {
+        point.number("threads").or(Some(1))
+    } else {
+        point.number("threads")
+    };
     let threads = threads.ok_or("it has no number of threads")?;
     if operation == "latency" {
         if threads != 1 {
             return Err("several threads at once: latency rows are of one".to_owned());
         }
         if point.name("region") == Some("shared") {
-            return Err("on a chain that threads share: latency rows are of a chain of one thread".to_owned());
+            return Err(
+                "on a chain that threads share: latency rows are of a chain of one thread"
+                    .to_owned(),
+            );
         }
         if point.number("chains").is_some_and(|chains| chains != 1) {
             return Err("several chains at once: latency rows are of one".to_owned());
         }
-        if point.name("chain_mode").is_some_and(|mode| mode != "global-random") {
+        if point
+            .name("chain_mode")
+            .is_some_and(|mode| mode != "global-random")
+        {
             return Err("not in random order over all of its memory: latency rows are".to_owned());
         }
     }
@@ -212,7 +279,12 @@ fn place(dataset: &Dataset, point: &Point) -> Result<Place, String> {
         return Err("its buffer is not a whole number of KiB".to_owned());
     }
     // A float of this size is a whole number below 2^54.
-    Ok(Place { operation, kib: kib as u64, threads, size })
+    Ok(Place {
+        operation,
+        kib: kib as u64,
+        threads,
+        size,
+    })
 }
 
 /// The row of a measured point; `None` without samples that say how much was done in how much time.
@@ -237,21 +309,44 @@ fn figures(place: &Place, measured: &Measured) -> Option<ScMembenchRow> {
         // A pass that was begun counts: samples of large buffers need not reach their end.
         let pass = u128::from(place.size) * u128::from(place.threads.max(1));
         let iterations = u64::try_from(work.div_ceil(pass.max(1))).unwrap_or(u64::MAX);
-        return Some(ScMembenchRow { value: single_count(place, measured)?, iterations, ..row });
+        return Some(ScMembenchRow {
+            value: single_count(place, measured)?,
+            iterations,
+            ..row
+        });
     }
     let values: Vec<f64> = samples().map(|sample| sample.value).collect();
-    let count = if measured.summary.clean_samples > 0 { measured.summary.clean_samples } else { values.len() as u64 };
-    let deviation = measured.summary.standard_deviation.unwrap_or_else(|| deviation(&values));
+    let count = if measured.summary.clean_samples > 0 {
+        measured.summary.clean_samples
+    } else {
+        values.len() as u64
+    };
+    let deviation = measured
+        .summary
+        .standard_deviation
+        .unwrap_or_else(|| deviation(&values));
     let value = Some(measured.summary.median).filter(|ns| *ns > 0.0)?;
-    Some(ScMembenchRow { value, deviation, samples: count, iterations: count, ..row })
+    Some(ScMembenchRow {
+        value,
+        deviation,
+        samples: count,
+        iterations: count,
+        ..row
+    })
 }
 
 /// The best sample in B/s with the buffer counted once.
 ///
-/// The report has that convention for the median; the best sample differs from it by the same factor.
+/// The report has that convention for the median; the best sample differs from it by the same
+/// factor.
 fn single_count(place: &Place, measured: &Measured) -> Option<f64> {
-    let stated = measured.also.get("single_count").map(|single| single / measured.summary.median);
-    let factor = stated.filter(|f| f.is_finite() && *f > 0.0).unwrap_or(1.0 / buffers(place.operation) as f64);
+    let stated = measured
+        .also
+        .get("single_count")
+        .map(|single| single / measured.summary.median);
+    let factor = stated
+        .filter(|f| f.is_finite() && *f > 0.0)
+        .unwrap_or(1.0 / buffers(place.operation) as f64);
     Some(measured.summary.best * factor).filter(|b| b.is_finite() && *b > 0.0)
 }
 

@@ -40,7 +40,10 @@ impl Tree {
     pub fn cpu(self, cpu: u32, core: u32, package: u32, siblings: &str) -> Self {
         let folder = format!("/sys/devices/system/cpu/cpu{cpu}/topology");
         self.file(&format!("{folder}/core_id"), format!("{core}\n"))
-            .file(&format!("{folder}/physical_package_id"), format!("{package}\n"))
+            .file(
+                &format!("{folder}/physical_package_id"),
+                format!("{package}\n"),
+            )
             .file(&format!("{folder}/core_cpus_list"), format!("{siblings}\n"))
     }
 
@@ -66,7 +69,11 @@ impl Tree {
 
     /// Plenty of memory and no limits of the process.
     pub fn memory(self) -> Self {
-        self.file("/proc/meminfo", "MemTotal: 16777216 kB\nMemFree: 1 kB\nMemAvailable:   8388608 kB\n").file(
+        self.file(
+            "/proc/meminfo",
+            "MemTotal: 16777216 kB\nMemFree: 1 kB\nMemAvailable:   8388608 kB\n",
+        )
+        .file(
             "/proc/self/limits",
             "Limit  Soft Limit  Hard Limit  Units\nMax data size   unlimited unlimited bytes\n\
              Max address space   unlimited  unlimited  bytes\n",
@@ -76,7 +83,10 @@ impl Tree {
 
 /// A virtual machine with two CPUs, as on a small cloud instance.
 pub fn two_cpus() -> Tree {
-    let mut tree = Tree::new().memory().file("/sys/devices/system/cpu/online", "0-1\n").node(0, "0-1", 16777216, "10");
+    let mut tree = Tree::new()
+        .memory()
+        .file("/sys/devices/system/cpu/online", "0-1\n")
+        .node(0, "0-1", 16777216, "10");
     for cpu in 0..2 {
         tree = tree
             .cpu(cpu, cpu, 0, &cpu.to_string())
@@ -85,13 +95,20 @@ pub fn two_cpus() -> Tree {
             .cache(cpu, 2, (2, "Unified", "1024K"), &cpu.to_string())
             .cache(cpu, 3, (3, "Unified", "32768K"), "0-1");
     }
-    tree.file("/proc/self/status", "Name:\tx\nCpus_allowed_list:\t1\nVmSize: 1024 kB\nVmData: 512 kB\n")
+    tree.file(
+        "/proc/self/status",
+        "Name:\tx\nCpus_allowed_list:\t1\nVmSize: 1024 kB\nVmData: 512 kB\n",
+    )
 }
 
 /// Puts `text` into every file below `folder`.
 pub fn overwrite(folder: &std::path::Path, text: &str) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
-        if path.is_dir() { overwrite(&path, text) } else { std::fs::write(path, text).unwrap() }
+        if path.is_dir() {
+            overwrite(&path, text)
+        } else {
+            std::fs::write(path, text).unwrap()
+        }
     }
 }

@@ -1,12 +1,13 @@
 //! Linux native asynchronous I/O (io_setup(2), io_submit(2), io_getevents(2); linux/aio_abi.h).
 //!
-//! Asynchronous with direct I/O only: through the page cache, io_submit returns when the transfer is done.
+//! Asynchronous with direct I/O only: through the page cache, io_submit returns when the transfer
+//! is done.
 
 use super::operations::Operations;
 use crate::counter;
 use crate::storage::{
-    Admission, Direct, EngineSettings, IoBuffers, IoCompletion, IoEngine, IoRequest, LONGEST_WAIT, Ready, Target,
-    Transfer, number_of,
+    Admission, Direct, EngineSettings, IoBuffers, IoCompletion, IoEngine, IoRequest, LONGEST_WAIT,
+    Ready, Target, Transfer, number_of,
 };
 use std::io;
 use std::os::fd::AsRawFd;
@@ -17,7 +18,8 @@ use units::error::{Error, Result};
 #[derive(Clone, Copy, Default)]
 struct ControlBlock {
     data: u64,
-    /// The kernel's key and the flags of the transfer, in an order that depends on the machine; zeros both.
+    /// The kernel's key and the flags of the transfer, in an order that depends on the machine;
+    /// zeros both.
     key_and_flags: [u32; 2],
     opcode: u16,
     priority: i16,
@@ -48,7 +50,8 @@ struct Context {
     given_up: bool,
 }
 
-/// The kernel's time for [`libc::SYS_io_getevents`], whose parts are words of the machine whatever the C library's are.
+/// The kernel's time for [`libc::SYS_io_getevents`], whose parts are words of the machine whatever
+/// the C library's are.
 #[repr(C)]
 struct Limit {
     seconds: libc::c_long,
@@ -59,8 +62,16 @@ impl Context {
     fn new(depth: usize) -> io::Result<Context> {
         let mut context: libc::c_ulong = 0;
         // SAFETY: the kernel writes the number of the queue.
-        let result = unsafe { libc::syscall(libc::SYS_io_setup, depth as libc::c_ulong, &raw mut context) };
-        if result == 0 { Ok(Context { number: context, given_up: false }) } else { Err(io::Error::last_os_error()) }
+        let result =
+            unsafe { libc::syscall(libc::SYS_io_setup, depth as libc::c_ulong, &raw mut context) };
+        if result == 0 {
+            Ok(Context {
+                number: context,
+                given_up: false,
+            })
+        } else {
+            Err(io::Error::last_os_error())
+        }
     }
 }
 
@@ -69,12 +80,14 @@ impl Drop for Context {
         if self.given_up {
             return;
         }
-        // SAFETY: the queue is this object's. The call waits for operations in flight, whose buffers live until then.
+        // SAFETY: the queue is this object's. The call waits for operations in flight, whose
+        // buffers live until then.
         unsafe { libc::syscall(libc::SYS_io_destroy, self.number) };
     }
 }
 
-/// The engine. The queue comes first: it is dropped, and with it all operations are over, before the buffers are.
+/// The engine. The queue comes first: it is dropped, and with it all operations are over, before
+/// the buffers are.
 struct NativeAio {
     context: Context,
     blocks: Vec<ControlBlock>,
@@ -97,8 +110,12 @@ pub fn native_aio_availability() -> std::result::Result<(), String> {
 fn reason(error: &io::Error) -> String {
     match error.raw_os_error() {
         Some(libc::ENOSYS) => "the kernel was built without it".to_owned(),
-        Some(libc::EPERM | libc::EACCES) => "a container's filter of system calls forbids it".to_owned(),
-        Some(libc::EAGAIN) => "all queues that the system allows are in use (fs.aio-max-nr)".to_owned(),
+        Some(libc::EPERM | libc::EACCES) => {
+            "a container's filter of system calls forbids it".to_owned()
+        }
+        Some(libc::EAGAIN) => {
+            "all queues that the system allows are in use (fs.aio-max-nr)".to_owned()
+        }
         _ => error.to_string(),
     }
 }
@@ -112,10 +129,16 @@ fn opened(targets: &[Target], settings: &EngineSettings) -> Result<NativeAio> {
     let buffers = IoBuffers::new(settings.depth, settings.block, settings.misalign)?;
     let context = Context::new(settings.depth).map_err(|error| {
         let depth = settings.depth;
-        Error::failure(format!("cannot use engine aio at depth {depth}: {}; use --engine sync", reason(&error)))
+        Error::failure(format!(
+            "cannot use engine aio at depth {depth}: {}; use --engine sync",
+            reason(&error)
+        ))
     })?;
-    let cached = targets.iter().any(|target| !matches!(target.direct(), Direct::Granted { .. }));
-    let remark = "aio waits for every transfer through the page cache: one operation is in flight, whatever the depth";
+    let cached = targets
+        .iter()
+        .any(|target| !matches!(target.direct(), Direct::Granted { .. }));
+    let remark = "aio waits for every transfer through the page cache: one operation is in \
+         flight, whatever the depth";
     Ok(NativeAio {
         context,
         blocks: vec![ControlBlock::default(); settings.depth],
@@ -130,24 +153,27 @@ fn opened(targets: &[Target], settings: &EngineSettings) -> Result<NativeAio> {
 }
 
 impl NativeAio {
-    /// Puts as many of the first requests as possible into the batch; returns how many were taken. One that is refused
-    /// ends the batch, so that what follows it is not told of before.
+    /// Puts as many of the first requests as possible into the batch; returns how many were taken.
+    /// One that is refused ends the batch, so that what follows it is not told of before.
     fn prepare(&mut self, requests: &[IoRequest]) -> usize {
         self.batch.clear();
         for (taken, request) in requests.iter().enumerate() {
             if !self.operations.has_room() {
                 return taken;
             }
-            let (address, slot) = match Admission::of(request, self.targets.len(), &mut self.buffers) {
-                Admission::Move(address) => (address.as_ptr() as u64, Some(request.slot)),
-                Admission::Sync => (0, None),
-                Admission::Refused if self.batch.is_empty() => {
-                    self.ready.refused(request.tag);
-                    continue;
-                }
-                Admission::Refused => return taken,
+            let (address, slot) =
+                match Admission::of(request, self.targets.len(), &mut self.buffers) {
+                    Admission::Move(address) => (address.as_ptr() as u64, Some(request.slot)),
+                    Admission::Sync => (0, None),
+                    Admission::Refused if self.batch.is_empty() => {
+                        self.ready.refused(request.tag);
+                        continue;
+                    }
+                    Admission::Refused => return taken,
+                };
+            let Some(at) = self.operations.begin(request.tag, slot) else {
+                return taken;
             };
-            let Some(at) = self.operations.begin(request.tag, slot) else { return taken };
             let moves = request.transfer.moves_data();
             self.blocks[at] = ControlBlock {
                 data: at as u64,
@@ -173,9 +199,17 @@ impl NativeAio {
         let mut sent = 0;
         while sent < self.batch.len() {
             let rest = &self.batch[sent..];
-            // SAFETY: the addresses are those of control blocks that live as long as the engine; each describes a lent
-            // buffer that is neither touched nor freed before its event was read or the queue destroyed.
-            let result = unsafe { libc::syscall(libc::SYS_io_submit, self.context.number, AT_ONCE, rest.as_ptr()) };
+            // SAFETY: the addresses are those of control blocks that live as long as the engine;
+            // each describes a lent buffer that is neither touched nor freed before its event was
+            // read or the queue destroyed.
+            let result = unsafe {
+                libc::syscall(
+                    libc::SYS_io_submit,
+                    self.context.number,
+                    AT_ONCE,
+                    rest.as_ptr(),
+                )
+            };
             if let Ok(count @ 1..) = usize::try_from(result) {
                 sent += count;
                 continue;
@@ -184,7 +218,9 @@ impl NativeAio {
             match error.raw_os_error() {
                 Some(libc::EINTR) => {}
                 // Room comes with the next completion.
-                Some(libc::EAGAIN) if self.operations.in_flight() > rest.len() => return rest.len(),
+                Some(libc::EAGAIN) if self.operations.in_flight() > rest.len() => {
+                    return rest.len();
+                }
                 // The first one of the rest is what the kernel does not like.
                 _ => {
                     self.finish_first_of(sent, number_of(&error));
@@ -197,7 +233,10 @@ impl NativeAio {
 
     /// Ends the operation at this place of the batch with an error.
     fn finish_first_of(&mut self, place: usize, error: i32) {
-        if let Some(tag) = self.operation_at(place).and_then(|at| self.operations.end(at, &mut self.buffers)) {
+        if let Some(tag) = self
+            .operation_at(place)
+            .and_then(|at| self.operations.end(at, &mut self.buffers))
+        {
             self.ready.ended(tag, Err(error));
         }
     }
@@ -205,12 +244,15 @@ impl NativeAio {
     /// Which operation is at this place of the batch.
     fn operation_at(&self, place: usize) -> Option<usize> {
         let first = self.blocks.as_ptr() as usize;
-        self.batch.get(place).map(|address| (address - first) / size_of::<ControlBlock>())
+        self.batch
+            .get(place)
+            .map(|address| (address - first) / size_of::<ControlBlock>())
     }
 }
 
-/// Operations handed over by a call. The kernel holds back those of one call until the last is ready: the device would be told
-/// of the first of sixteen some 50 us late (measured on a virtio disk: 17% fewer operations per second).
+/// Operations handed over by a call. The kernel holds back those of one call until the last is
+/// ready: the device would be told of the first of sixteen some 50 us late (measured on a virtio
+/// disk: 17% fewer operations per second).
 const AT_ONCE: libc::c_long = 1;
 
 impl IoEngine for NativeAio {
@@ -226,7 +268,14 @@ impl IoEngine for NativeAio {
     }
 
     fn reap(&mut self, least: usize, into: &mut Vec<IoCompletion>) -> Result<()> {
-        self.reap_within(Limit { seconds: LONGEST_WAIT.secs() as libc::c_long, nanoseconds: 0 }, least, into)
+        self.reap_within(
+            Limit {
+                seconds: LONGEST_WAIT.secs() as libc::c_long,
+                nanoseconds: 0,
+            },
+            least,
+            into,
+        )
     }
 
     fn buffers(&mut self) -> &mut IoBuffers {
@@ -240,12 +289,18 @@ impl IoEngine for NativeAio {
 
 impl NativeAio {
     /// Takes what is complete, waiting for `least` but no longer than `limit` at a time.
-    fn reap_within(&mut self, mut limit: Limit, least: usize, into: &mut Vec<IoCompletion>) -> Result<()> {
+    fn reap_within(
+        &mut self,
+        mut limit: Limit,
+        least: usize,
+        into: &mut Vec<IoCompletion>,
+    ) -> Result<()> {
         let mut missing = least.saturating_sub(self.ready.waiting());
         self.ready.drain(into);
         while self.operations.in_flight() > 0 {
             let wait = missing.min(self.operations.in_flight());
-            // SAFETY: the kernel writes at most as many events as there is room for, and reads the time.
+            // SAFETY: the kernel writes at most as many events as there is room for, and reads the
+            // time.
             let result = unsafe {
                 libc::syscall(
                     libc::SYS_io_getevents,
@@ -263,12 +318,21 @@ impl NativeAio {
                 if error.kind() == io::ErrorKind::Interrupted {
                     break;
                 }
-                return Err(Error::failure(format!("cannot wait for engine aio: {error}; use --engine sync")));
+                return Err(Error::failure(format!(
+                    "cannot wait for engine aio: {error}; use --engine sync"
+                )));
             };
             for event in self.events.iter().take(count) {
-                let Some(tag) = self.operations.end(event.data as usize, &mut self.buffers) else { continue };
-                let result = usize::try_from(event.result).map_err(|_| event.result.unsigned_abs() as i32);
-                into.push(IoCompletion { tag, result, at: now });
+                let Some(tag) = self.operations.end(event.data as usize, &mut self.buffers) else {
+                    continue;
+                };
+                let result =
+                    usize::try_from(event.result).map_err(|_| event.result.unsigned_abs() as i32);
+                into.push(IoCompletion {
+                    tag,
+                    result,
+                    at: now,
+                });
             }
             // Fewer than were waited for: the time is over.
             missing = missing.saturating_sub(count);
@@ -290,11 +354,17 @@ impl NativeAio {
     /// Leaves operations to the kernel that are in flight and do not end soon.
     fn leave_behind(&mut self) {
         // Engines of many threads end one after another: none of them waits for long.
-        let limit = Limit { seconds: 0, nanoseconds: 100_000_000 };
+        let limit = Limit {
+            seconds: 0,
+            nanoseconds: 100_000_000,
+        };
         let left = self.operations.in_flight();
-        if left > 0 && (self.reap_within(limit, left, &mut Vec::new()).is_err() || self.operations.in_flight() > 0) {
-            // The kernel would wait for a device that hangs, and nothing could end that. Better a queue and memory that nobody
-            // uses than memory that somebody overwrites.
+        if left > 0
+            && (self.reap_within(limit, left, &mut Vec::new()).is_err()
+                || self.operations.in_flight() > 0)
+        {
+            // The kernel would wait for a device that hangs, and nothing could end that. Better a
+            // queue and memory that nobody uses than memory that somebody overwrites.
             self.context.given_up = true;
             self.buffers.leak();
         }
@@ -332,7 +402,10 @@ mod tests {
             return println!("skipped: this kernel's aio cannot poll");
         }
         engine.reap(1, &mut over).unwrap();
-        assert!(over.is_empty() && engine.operations.in_flight() == 1, "{over:?}");
+        assert!(
+            over.is_empty() && engine.operations.in_flight() == 1,
+            "{over:?}"
+        );
         // The kernel ends this operation itself, but not one of a device.
         engine.leave_behind();
         assert!(engine.context.given_up);

@@ -13,26 +13,41 @@ use std::path::Path;
 
 pub use crate::os::posix_mapping::{FileMapping, current_size, file_mapping_availability};
 pub use posix_files::{
-    EBADF, EINVAL, EIO, descriptor, file_numbers, file_size_limit, free_space, open_file, read_at, write_at,
+    EBADF, EINVAL, EIO, descriptor, file_numbers, file_size_limit, free_space, open_file, read_at,
+    write_at,
 };
 
-/// A new file in the folder of `path` that has no name there (O_TMPFILE), so that nothing is left of it whatever ends the
-/// process; `Unsupported` where the file system has no such files.
+/// A new file in the folder of `path` that has no name there (O_TMPFILE), so that nothing is left
+/// of it whatever ends the process; `Unsupported` where the file system has no such files.
 pub fn create_unnamed(path: &Path) -> io::Result<File> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
     let mut options = OpenOptions::new();
-    options.read(true).write(true).mode(0o600).custom_flags(libc::O_TMPFILE);
-    options.open(folder).map_err(|error| match error.raw_os_error() {
-        // Kernels and file systems without O_TMPFILE take the folder for what is to be opened.
-        Some(libc::EOPNOTSUPP | libc::EISDIR | libc::EINVAL) => io::ErrorKind::Unsupported.into(),
-        _ => error,
-    })
+    options
+        .read(true)
+        .write(true)
+        .mode(0o600)
+        .custom_flags(libc::O_TMPFILE);
+    options
+        .open(folder)
+        .map_err(|error| match error.raw_os_error() {
+            // Kernels and file systems without O_TMPFILE take the folder for what is to be opened.
+            Some(libc::EOPNOTSUPP | libc::EISDIR | libc::EINVAL) => {
+                io::ErrorKind::Unsupported.into()
+            }
+            _ => error,
+        })
 }
 
-/// A new file that is gone when it is closed, also by the end of the process; its name `path` exists for a moment at most.
+/// A new file that is gone when it is closed, also by the end of the process; its name `path`
+/// exists for a moment at most.
 pub fn create_vanishing(path: &Path) -> io::Result<File> {
     match create_unnamed(path) {
-        Err(error) if error.kind() == io::ErrorKind::Unsupported => posix_files::create_vanishing(path),
+        Err(error) if error.kind() == io::ErrorKind::Unsupported => {
+            posix_files::create_vanishing(path)
+        }
         other => other,
     }
 }
@@ -40,10 +55,18 @@ pub fn create_vanishing(path: &Path) -> io::Result<File> {
 /// Gives an unnamed file its name, which must be free (open(2), O_TMPFILE).
 pub fn give_name(file: &File, path: &Path) -> io::Result<()> {
     let text = |bytes: &[u8]| CString::new(bytes).map_err(|_| io::ErrorKind::InvalidInput);
-    let (from, to) =
-        (text(format!("/proc/self/fd/{}", file.as_raw_fd()).as_bytes())?, text(path.as_os_str().as_bytes())?);
+    let from = text(format!("/proc/self/fd/{}", file.as_raw_fd()).as_bytes())?;
+    let to = text(path.as_os_str().as_bytes())?;
     // SAFETY: both paths end in a zero byte; the kernel only reads them.
-    check(unsafe { libc::linkat(libc::AT_FDCWD, from.as_ptr(), libc::AT_FDCWD, to.as_ptr(), libc::AT_SYMLINK_FOLLOW) })
+    check(unsafe {
+        libc::linkat(
+            libc::AT_FDCWD,
+            from.as_ptr(),
+            libc::AT_FDCWD,
+            to.as_ptr(),
+            libc::AT_SYMLINK_FOLLOW,
+        )
+    })
 }
 
 /// Turns direct I/O on or off. File systems without it refuse with `InvalidInput`.
@@ -54,16 +77,18 @@ pub fn set_direct(file: &File, direct: bool) -> io::Result<()> {
         return Err(io::Error::last_os_error());
     }
     // Whoever opened it without waiting wants transfers that do.
-    let flags = flags & !libc::O_NONBLOCK & !libc::O_DIRECT | if direct { libc::O_DIRECT } else { 0 };
+    let flags =
+        flags & !libc::O_NONBLOCK & !libc::O_DIRECT | if direct { libc::O_DIRECT } else { 0 };
     // SAFETY: as above.
     check(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETFL, flags) })
 }
 
-/// What direct I/O demands of this file; `None` where the kernel does not tell (Linux 6.1 and newer do, for block
-/// devices and some file systems: statx(2), STATX_DIOALIGN).
+/// What direct I/O demands of this file; `None` where the kernel does not tell (Linux 6.1 and newer
+/// do, for block devices and some file systems: statx(2), STATX_DIOALIGN).
 pub fn direct_alignment(file: &File) -> Option<DirectAlignment> {
     const STATX_DIOALIGN: u32 = 0x2000;
-    /// Up to the fields of interest as in linux/stat.h; the C libraries' structures lack them in older versions.
+    /// Up to the fields of interest as in linux/stat.h; the C libraries' structures lack them in
+    /// older versions.
     #[repr(C, align(8))]
     struct Statx {
         mask: u32,
@@ -73,8 +98,15 @@ pub fn direct_alignment(file: &File) -> Option<DirectAlignment> {
         rest: [u8; 96],
     }
     const { assert!(size_of::<Statx>() == 256) };
-    let mut answer = Statx { mask: 0, unused: [0; 148], memory: 0, offset: 0, rest: [0; 96] };
-    // SAFETY: the kernel writes the 256 bytes of its structure to ours; the path is empty, so that the descriptor counts.
+    let mut answer = Statx {
+        mask: 0,
+        unused: [0; 148],
+        memory: 0,
+        offset: 0,
+        rest: [0; 96],
+    };
+    // SAFETY: the kernel writes the 256 bytes of its structure to ours; the path is empty, so that
+    // the descriptor counts.
     let result = unsafe {
         libc::syscall(
             libc::SYS_statx,
@@ -86,12 +118,16 @@ pub fn direct_alignment(file: &File) -> Option<DirectAlignment> {
         )
     };
     let told = result == 0 && answer.mask & STATX_DIOALIGN != 0;
-    told.then_some(DirectAlignment { memory: answer.memory, offset: answer.offset })
+    told.then_some(DirectAlignment {
+        memory: answer.memory,
+        offset: answer.offset,
+    })
 }
 
 /// Takes space for the first `bytes` of the file, so that later writes need not find any.
 pub fn reserve(file: &File, bytes: u64) -> io::Result<()> {
-    let bytes = libc::off64_t::try_from(bytes).map_err(|_| io::Error::from_raw_os_error(libc::EFBIG))?;
+    let bytes =
+        libc::off64_t::try_from(bytes).map_err(|_| io::Error::from_raw_os_error(libc::EFBIG))?;
     // SAFETY: changes the extent of a file that is open for writing.
     check(unsafe { libc::fallocate64(file.as_raw_fd(), 0, 0, bytes) })
 }
@@ -105,12 +141,13 @@ pub fn forget_cached(file: &File) -> io::Result<()> {
     }
 }
 
-/// Whether nobody else has the file open: the kernel grants a write lease then only (fcntl(2), F_SETLEASE), which is
-/// given back at once. An error where the file system has no leases or the file belongs to somebody else.
+/// Whether nobody else has the file open: the kernel grants a write lease then only (fcntl(2),
+/// F_SETLEASE), which is given back at once. An error where the file system has no leases or the
+/// file belongs to somebody else.
 pub fn is_sole_user(file: &File) -> io::Result<bool> {
     let descriptor = file.as_raw_fd();
-    // SAFETY: sets which signal tells that somebody waits for the lease. SIGURG is ignored by default, where SIGIO would
-    // end the process.
+    // SAFETY: sets which signal tells that somebody waits for the lease. SIGURG is ignored by
+    // default, where SIGIO would end the process.
     check(unsafe { libc::fcntl(descriptor, F_SETSIG, libc::SIGURG) })?;
     // SAFETY: takes a lease on a descriptor that is open.
     let taken = check(unsafe { libc::fcntl(descriptor, libc::F_SETLEASE, libc::F_WRLCK) });
@@ -131,13 +168,14 @@ const F_SETSIG: libc::c_int = 10;
 /// Bytes of a block device (ioctl BLKGETSIZE64 of linux/fs.h).
 pub fn device_bytes(file: &File) -> io::Result<u64> {
     let mut bytes = 0u64;
-    // SAFETY: the kernel writes one 64-bit number, whatever the width of the size_t in the request's name.
+    // SAFETY: the kernel writes one 64-bit number, whatever the width of the size_t in the
+    // request's name.
     check(unsafe { libc::ioctl(file.as_raw_fd(), BLKGETSIZE64 as _, &raw mut bytes) })?;
     Ok(bytes)
 }
 
-/// `_IOR(0x12, 114, size_t)`: two bits of direction, 14 of size, 8 of type, 8 of number. The direction's place differs on
-/// MIPS, PowerPC and SPARC, which have no kernels here.
+/// `_IOR(0x12, 114, size_t)`: two bits of direction, 14 of size, 8 of type, 8 of number. The
+/// direction's place differs on MIPS, PowerPC and SPARC, which have no kernels here.
 const BLKGETSIZE64: u64 = 2 << 30 | (size_of::<usize>() as u64) << 16 | 0x12 << 8 | 114;
 
 /// Bytes of a block device's smallest transfer (ioctl BLKSSZGET of linux/fs.h: `_IO(0x12, 104)`).
@@ -146,7 +184,9 @@ pub fn device_block(file: &File) -> Option<u32> {
     let mut bytes: libc::c_int = 0;
     // SAFETY: the kernel writes one int.
     let result = unsafe { libc::ioctl(file.as_raw_fd(), BLKSSZGET as _, &raw mut bytes) };
-    u32::try_from(bytes).ok().filter(|bytes| result == 0 && bytes.is_power_of_two())
+    u32::try_from(bytes)
+        .ok()
+        .filter(|bytes| result == 0 && bytes.is_power_of_two())
 }
 
 #[cfg(test)]
@@ -160,7 +200,14 @@ pub mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("data");
         std::fs::write(&path, [0; 4096]).unwrap();
-        let target = Target::open(&path, &Opening { access: Access::Read, direct: false, ..Opening::default() });
+        let target = Target::open(
+            &path,
+            &Opening {
+                access: Access::Read,
+                direct: false,
+                ..Opening::default()
+            },
+        );
         (folder, target.unwrap())
     }
 

@@ -21,27 +21,46 @@ unsafe impl Send for Region {}
 unsafe impl Sync for Region {}
 
 impl Region {
-    /// Maps `length` bytes at a multiple of `align` (a power of two, at least the page size), untouched, fenced by
-    /// guards. `huge` takes them from the pool of huge pages of that size. Length must be a multiple of the page.
+    /// Maps `length` bytes at a multiple of `align` (a power of two, at least the page size),
+    /// untouched, fenced by guards. `huge` takes them from the pool of huge pages of that size.
+    /// Length must be a multiple of the page.
     pub fn map(length: usize, align: usize, huge: Option<u64>) -> io::Result<Region> {
         let guard = page_size().max(64 << 10);
         let too_large = || io::Error::from_raw_os_error(libc::ENOMEM);
-        let total = length.checked_add(align).and_then(|n| n.checked_add(2 * guard)).ok_or_else(too_large)?;
+        let total = length
+            .checked_add(align)
+            .and_then(|n| n.checked_add(2 * guard))
+            .ok_or_else(too_large)?;
         if huge.is_some() {
-            // A failed MAP_FIXED may leave a hole that another thread's mapping falls into, so try elsewhere first.
+            // A failed MAP_FIXED may leave a hole that another thread's mapping falls into, so try
+            // elsewhere first.
             let probe = map_at(None, length, libc::PROT_NONE, huge)?;
             unmap(probe, length);
         }
         let base = map_at(None, total, libc::PROT_NONE, None)?;
-        let skip = (base.as_ptr() as usize + guard).next_multiple_of(align) - base.as_ptr() as usize;
-        // SAFETY: skip + length + guard <= total, because next_multiple_of adds less than align to base + guard.
+        let skip =
+            (base.as_ptr() as usize + guard).next_multiple_of(align) - base.as_ptr() as usize;
+        // SAFETY: skip + length + guard <= total, because next_multiple_of adds less than align to
+        // base + guard.
         let (start, end) = unsafe { (base.add(skip), base.add(skip + length + guard)) };
         unmap(base, skip - guard);
         unmap(end, total - skip - length - guard);
         let opened = match huge {
             // SAFETY: the range is ours, nobody uses it, and start is aligned to the page.
-            None => check(unsafe { libc::mprotect(start.as_ptr().cast(), length, libc::PROT_READ | libc::PROT_WRITE) }),
-            Some(_) => map_at(Some(start), length, libc::PROT_READ | libc::PROT_WRITE, huge).map(drop),
+            None => check(unsafe {
+                libc::mprotect(
+                    start.as_ptr().cast(),
+                    length,
+                    libc::PROT_READ | libc::PROT_WRITE,
+                )
+            }),
+            Some(_) => map_at(
+                Some(start),
+                length,
+                libc::PROT_READ | libc::PROT_WRITE,
+                huge,
+            )
+            .map(drop),
         };
         if let Err(error) = opened {
             // SAFETY: skip >= guard, so this is inside the mapping.
@@ -53,7 +72,11 @@ impl Region {
             }
             return Err(error);
         }
-        Ok(Region { start, length, guard })
+        Ok(Region {
+            start,
+            length,
+            guard,
+        })
     }
 
     /// The first byte.
@@ -71,9 +94,14 @@ impl Region {
         self.guard
     }
 
-    /// Asks for transparent huge pages, or for none. A kernel without them refuses with `InvalidInput`.
+    /// Asks for transparent huge pages, or for none. A kernel without them refuses with
+    /// `InvalidInput`.
     pub fn advise_huge(&self, wanted: bool) -> io::Result<()> {
-        let advice = if wanted { libc::MADV_HUGEPAGE } else { libc::MADV_NOHUGEPAGE };
+        let advice = if wanted {
+            libc::MADV_HUGEPAGE
+        } else {
+            libc::MADV_NOHUGEPAGE
+        };
         // SAFETY: the range is mapped and ours; neither advice changes what it contains.
         check(unsafe { libc::madvise(self.start.as_ptr().cast(), self.length, advice) })
     }
@@ -97,7 +125,8 @@ impl Region {
             Place::Weighted(_) => 6,
             Place::Local => 4,
         };
-        // SAFETY: the range is mapped and ours, and the kernel reads at most NODES bits of the mask.
+        // SAFETY: the range is mapped and ours, and the kernel reads at most NODES bits of the
+        // mask.
         let result = unsafe {
             libc::syscall(
                 libc::SYS_mbind,
@@ -116,17 +145,28 @@ impl Region {
 impl Drop for Region {
     fn drop(&mut self) {
         // SAFETY: the guard in front belongs to the mapping.
-        unmap(unsafe { self.start.sub(self.guard) }, self.length + 2 * self.guard);
+        unmap(
+            unsafe { self.start.sub(self.guard) },
+            self.length + 2 * self.guard,
+        );
     }
 }
 
 /// An anonymous private mapping; `at` replaces what is there and must be the caller's own.
-fn map_at(at: Option<NonNull<u8>>, length: usize, access: libc::c_int, huge: Option<u64>) -> io::Result<NonNull<u8>> {
+fn map_at(
+    at: Option<NonNull<u8>>,
+    length: usize,
+    access: libc::c_int,
+    huge: Option<u64>,
+) -> io::Result<NonNull<u8>> {
     let fixed = if at.is_some() { libc::MAP_FIXED } else { 0 };
-    let pool = huge.map_or(0, |size| libc::MAP_HUGETLB | (size.trailing_zeros() as libc::c_int) << 26);
+    let pool = huge.map_or(0, |size| {
+        libc::MAP_HUGETLB | (size.trailing_zeros() as libc::c_int) << 26
+    });
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | fixed | pool;
     let address = at.map_or(std::ptr::null_mut(), |start| start.as_ptr().cast());
-    // SAFETY: without an address the kernel chooses a free range; with one, the caller owns the range.
+    // SAFETY: without an address the kernel chooses a free range; with one, the caller owns the
+    // range.
     let start = unsafe { libc::mmap(address, length, access, flags, -1, 0) };
     match NonNull::new(start.cast::<u8>()) {
         Some(start) if start.as_ptr().cast() != libc::MAP_FAILED => Ok(start),
@@ -134,7 +174,8 @@ fn map_at(at: Option<NonNull<u8>>, length: usize, access: libc::c_int, huge: Opt
     }
 }
 
-/// Gives back `length` bytes at `start`, which must be the caller's own; an empty range is left alone.
+/// Gives back `length` bytes at `start`, which must be the caller's own; an empty range is left
+/// alone.
 fn unmap(start: NonNull<u8>, length: usize) {
     if length > 0 {
         // SAFETY: the caller owns the range and nothing refers to it any more.
@@ -173,16 +214,18 @@ const PAGE_IS_PRESENT: u64 = 1 << 3;
 const PAGE_IS_PFNZERO: u64 = 1 << 5;
 const PAGE_IS_HUGE: u64 = 1 << 6;
 /// `_IOWR('f', 16, struct pm_scan_arg)`.
-const PAGEMAP_SCAN: u64 = 3 << 30 | (size_of::<ScanRequest>() as u64) << 16 | (b'f' as u64) << 8 | 16;
+const PAGEMAP_SCAN: u64 =
+    3 << 30 | (size_of::<ScanRequest>() as u64) << 16 | (b'f' as u64) << 8 | 16;
 
-/// What the page tables say about a page-aligned range of addresses. Linux 6.7 and newer (`PAGEMAP_SCAN`,
-/// Documentation/admin-guide/mm/pagemap.rst).
+/// What the page tables say about a page-aligned range of addresses. Linux 6.7 and newer
+/// (`PAGEMAP_SCAN`, Documentation/admin-guide/mm/pagemap.rst).
 pub fn page_counts(range: &Range<usize>) -> io::Result<PageCounts> {
     use std::os::fd::AsRawFd;
     let pagemap = std::fs::File::open("/proc/self/pagemap")?;
     let mut regions = [ScanRegion::default(); 64];
     let mut counts = PageCounts::default();
-    let (mut next, end) = (range.start as u64, range.end as u64);
+    let mut next = range.start as u64;
+    let end = range.end as u64;
     while next < end {
         let mut request = ScanRequest {
             size: size_of::<ScanRequest>() as u64,
@@ -194,7 +237,8 @@ pub fn page_counts(range: &Range<usize>) -> io::Result<PageCounts> {
             return_mask: PAGE_IS_PRESENT | PAGE_IS_PFNZERO | PAGE_IS_HUGE,
             ..ScanRequest::default()
         };
-        // SAFETY: the request names its own size and a buffer of regions_length entries that outlives the call.
+        // SAFETY: the request names its own size and a buffer of regions_length entries that
+        // outlives the call.
         let found = unsafe { libc::ioctl(pagemap.as_raw_fd(), PAGEMAP_SCAN as _, &mut request) };
         let found = usize::try_from(found).map_err(|_| io::Error::last_os_error())?;
         for region in regions.iter().take(found) {
@@ -225,12 +269,18 @@ pub fn resident_bytes(range: &Range<usize>) -> io::Result<u64> {
         let length = CHUNK.min(range.end - start);
         // SAFETY: marks holds one byte for each page of the range, which the kernel only looks up.
         check(unsafe { libc::mincore(start as *mut libc::c_void, length, marks.as_mut_ptr()) })?;
-        resident += marks.iter().take(length.div_ceil(page)).filter(|mark| **mark & 1 == 1).count() * page;
+        resident += marks
+            .iter()
+            .take(length.div_ceil(page))
+            .filter(|mark| **mark & 1 == 1)
+            .count()
+            * page;
     }
     Ok(resident as u64)
 }
 
-/// The node of the page at each address, negative where there is none (`move_pages` without a target).
+/// The node of the page at each address, negative where there is none (`move_pages` without a
+/// target).
 pub fn node_of_each(addresses: &[usize]) -> io::Result<Vec<i32>> {
     let mut status = vec![-libc::ENOENT; addresses.len()];
     // SAFETY: both arrays hold as many entries as are named; without target nodes nothing is moved.
@@ -245,5 +295,9 @@ pub fn node_of_each(addresses: &[usize]) -> io::Result<Vec<i32>> {
             0 as libc::c_long,
         )
     };
-    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(status) }
+    if result < 0 {
+        Err(io::Error::last_os_error())
+    } else {
+        Ok(status)
+    }
 }

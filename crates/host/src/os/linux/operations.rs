@@ -2,7 +2,8 @@
 
 use crate::storage::IoBuffers;
 
-/// The operations in flight of an engine that keeps several: each has a number below the depth while it lasts.
+/// The operations in flight of an engine that keeps several: each has a number below the depth
+/// while it lasts.
 #[derive(Debug)]
 pub struct Operations {
     running: Vec<Option<Running>>,
@@ -19,7 +20,10 @@ struct Running {
 impl Operations {
     /// Room for `depth` of them.
     pub fn new(depth: usize) -> Operations {
-        Operations { running: vec![None; depth], free: (0..depth).rev().collect() }
+        Operations {
+            running: vec![None; depth],
+            free: (0..depth).rev().collect(),
+        }
     }
 
     /// Whether another one can begin.
@@ -39,7 +43,8 @@ impl Operations {
         Some(at)
     }
 
-    /// Ends an operation and gives its buffer back; its tag, or `None` where no such operation is in flight.
+    /// Ends an operation and gives its buffer back; its tag, or `None` where no such operation is
+    /// in flight.
     pub fn end(&mut self, at: usize, buffers: &mut IoBuffers) -> Option<u64> {
         let Running { tag, slot } = self.running.get_mut(at)?.take()?;
         self.free.push(at);

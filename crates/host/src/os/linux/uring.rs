@@ -1,10 +1,11 @@
-//! Linux io_uring (io_uring_setup(2), io_uring_enter(2)), with registered files and buffers, and polled completions.
+//! Linux io_uring (io_uring_setup(2), io_uring_enter(2)), with registered files and buffers, and
+//! polled completions.
 
 use super::operations::Operations;
 use crate::counter;
 use crate::storage::{
-    Admission, Direct, EngineSettings, IoBuffers, IoCompletion, IoEngine, IoRequest, LONGEST_WAIT, Ready, Target,
-    Transfer, number_of, synchronize,
+    Admission, Direct, EngineSettings, IoBuffers, IoCompletion, IoEngine, IoRequest, LONGEST_WAIT,
+    Ready, Target, Transfer, number_of, synchronize,
 };
 use io_uring::{IoUring, cqueue, opcode, squeue, types};
 use std::io;
@@ -12,8 +13,8 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::ptr::NonNull;
 use units::error::{Error, Result};
 
-/// The engine. Its end waits for everything in flight before rings and buffers go; for a device that hangs it does not wait, and
-/// buffers stay.
+/// The engine. Its end waits for everything in flight before rings and buffers go; for a device
+/// that hangs it does not wait, and buffers stay.
 struct Uring {
     ring: IoUring,
     /// Whether the ring was made disabled and waits for the thread that will use it.
@@ -40,15 +41,21 @@ pub fn io_uring_availability() -> std::result::Result<(), String> {
 /// Why the kernel refuses a ring.
 fn reason(error: &io::Error) -> String {
     let switched_off = || {
-        let state = std::fs::read_to_string("/proc/sys/kernel/io_uring_disabled").unwrap_or_default();
+        let state =
+            std::fs::read_to_string("/proc/sys/kernel/io_uring_disabled").unwrap_or_default();
         state.trim().parse().is_ok_and(|state: u32| state > 0)
     };
     match error.raw_os_error() {
-        Some(libc::ENOSYS) => "the kernel has no io_uring, or a container's filter of system calls hides it".to_owned(),
+        Some(libc::ENOSYS) => {
+            "the kernel has no io_uring, or a container's filter of system calls hides it"
+                .to_owned()
+        }
         Some(libc::EPERM | libc::EACCES) if switched_off() => {
             "the administrator switched it off (kernel.io_uring_disabled)".to_owned()
         }
-        Some(libc::EPERM | libc::EACCES) => "a container's filter of system calls forbids it".to_owned(),
+        Some(libc::EPERM | libc::EACCES) => {
+            "a container's filter of system calls forbids it".to_owned()
+        }
         Some(libc::ENOMEM) => "too little memory may be locked (ulimit -l)".to_owned(),
         _ => error.to_string(),
     }
@@ -63,7 +70,9 @@ fn opened(targets: &[Target], settings: &EngineSettings) -> Result<Uring> {
     let cannot = |error: &io::Error| {
         let depth = settings.depth;
         let why = reason(error);
-        Error::failure(format!("cannot use engine io_uring at depth {depth}: {why}; use --engine aio or --engine sync"))
+        Error::failure(format!(
+            "cannot use engine io_uring at depth {depth}: {why}; use --engine aio or --engine sync"
+        ))
     };
     let mut remarks = Vec::new();
     let mut polls = settings.poll;
@@ -72,7 +81,8 @@ fn opened(targets: &[Target], settings: &EngineSettings) -> Result<Uring> {
         polls = false;
     }
     let buffers = IoBuffers::new(settings.depth, settings.block, settings.misalign)?;
-    let entries = u32::try_from(settings.depth).map_err(|_| cannot(&io::Error::from_raw_os_error(libc::EINVAL)))?;
+    let entries = u32::try_from(settings.depth)
+        .map_err(|_| cannot(&io::Error::from_raw_os_error(libc::EINVAL)))?;
     let (ring, own_thread) = new_ring(entries, polls).map_err(|error| cannot(&error))?;
     let limit = types::Timespec::new().sec(LONGEST_WAIT.secs() as u64);
     let mut engine = Uring {
@@ -95,16 +105,20 @@ fn opened(targets: &[Target], settings: &EngineSettings) -> Result<Uring> {
     Ok(engine)
 }
 
-/// A ring, and whether it is one that works for a single thread and begins disabled. Newer kernels have less to do for
-/// such a ring: its completions are worked off when that thread asks for them (io_uring_setup(2),
-/// IORING_SETUP_DEFER_TASKRUN, Linux 6.1).
+/// A ring, and whether it is one that works for a single thread and begins disabled. Newer kernels
+/// have less to do for such a ring: its completions are worked off when that thread asks for them
+/// (io_uring_setup(2), IORING_SETUP_DEFER_TASKRUN, Linux 6.1).
 fn new_ring(entries: u32, polls: bool) -> io::Result<(IoUring, bool)> {
     let mut plain = IoUring::builder();
     if polls {
         plain.setup_iopoll();
     } else {
         let mut modern = IoUring::builder();
-        modern.setup_coop_taskrun().setup_single_issuer().setup_defer_taskrun().setup_r_disabled();
+        modern
+            .setup_coop_taskrun()
+            .setup_single_issuer()
+            .setup_defer_taskrun()
+            .setup_r_disabled();
         // Older kernels do not know all of these.
         if let Ok(ring) = modern.build(entries) {
             return Ok((ring, true));
@@ -120,7 +134,9 @@ fn polling_refused(target: &Target) -> Option<String> {
         return Some(format!("{path} is not open for direct I/O"));
     };
     if target.polls() == Some(false) {
-        return Some(format!("the device below {path} has no queues for polling (queue/io_poll)"));
+        return Some(format!(
+            "the device below {path} has no queues for polling (queue/io_poll)"
+        ));
     }
     match try_polling(target, offset) {
         Ok(0..) => None,
@@ -134,9 +150,14 @@ fn try_polling(target: &Target, block: usize) -> io::Result<i32> {
     let mut buffers = IoBuffers::new(1, block, 0).map_err(io::Error::other)?;
     let address = buffers.lend(0).ok_or(io::ErrorKind::OutOfMemory)?;
     let mut ring = IoUring::builder().setup_iopoll().build(1)?;
-    let entry = opcode::Read::new(types::Fd(target.file().as_raw_fd()), address.as_ptr(), block as u32).build();
-    // SAFETY: the buffer is lent to this read, holds its bytes, and lives until the ring is closed; direct I/O keeps its
-    // pages even beyond that.
+    let entry = opcode::Read::new(
+        types::Fd(target.file().as_raw_fd()),
+        address.as_ptr(),
+        block as u32,
+    )
+    .build();
+    // SAFETY: the buffer is lent to this read, holds its bytes, and lives until the ring is closed;
+    // direct I/O keeps its pages even beyond that.
     unsafe { ring.submission().push(&entry) }.map_err(io::Error::other)?;
     loop {
         match ring.submit_and_wait(1) {
@@ -146,43 +167,70 @@ fn try_polling(target: &Target, block: usize) -> io::Result<i32> {
         }
     }
     let entry: Option<cqueue::Entry> = ring.completion().next();
-    entry.map(|entry| entry.result()).ok_or_else(|| io::ErrorKind::WouldBlock.into())
+    entry
+        .map(|entry| entry.result())
+        .ok_or_else(|| io::ErrorKind::WouldBlock.into())
 }
 
 impl Uring {
-    /// Makes files and buffers known to the kernel, each for itself: where it refuses, they are named with each operation.
+    /// Makes files and buffers known to the kernel, each for itself: where it refuses, they are
+    /// named with each operation.
     fn register(&mut self) {
-        let files: Vec<RawFd> = self.targets.iter().map(|target| target.file().as_raw_fd()).collect();
+        let files: Vec<RawFd> = self
+            .targets
+            .iter()
+            .map(|target| target.file().as_raw_fd())
+            .collect();
         match self.ring.submitter().register_files(&files) {
             Ok(()) => self.registered_files = true,
-            Err(error) => self.remarks.push(format!("files are not registered: {}", reason(&error))),
+            Err(error) => self
+                .remarks
+                .push(format!("files are not registered: {}", reason(&error))),
         }
         let ranges = self.buffers.ranges();
         let ranges: Vec<libc::iovec> = ranges
             .into_iter()
-            .map(|(start, length)| libc::iovec { iov_base: start.as_ptr().cast(), iov_len: length })
+            .map(|(start, length)| libc::iovec {
+                iov_base: start.as_ptr().cast(),
+                iov_len: length,
+            })
             .collect();
-        // SAFETY: the buffers live as long as the ring: the engine owns both, and drops the ring first.
+        // SAFETY: the buffers live as long as the ring: the engine owns both, and drops the ring
+        // first.
         match unsafe { self.ring.submitter().register_buffers(&ranges) } {
             Ok(()) => self.registered_buffers = true,
-            Err(error) => self.remarks.push(format!("buffers are not registered: {}", reason(&error))),
+            Err(error) => self
+                .remarks
+                .push(format!("buffers are not registered: {}", reason(&error))),
         }
     }
 
     /// The kernel's form of a request; the buffer at `address` is lent to it.
     fn entry(&self, request: &IoRequest, address: Option<NonNull<u8>>) -> squeue::Entry {
-        let (length, slot, at) = (request.bytes as u32, request.slot as u16, request.offset);
+        let length = request.bytes as u32;
+        let slot = request.slot as u16;
+        let at = request.offset;
         let start = address.map_or(std::ptr::null_mut(), NonNull::as_ptr);
         // The crate's types for the two ways of naming a file have no name in common.
         macro_rules! entry_for {
             ($file:expr) => {
                 match (request.transfer, self.registered_buffers) {
-                    (Transfer::Read, true) => opcode::ReadFixed::new($file, start, length, slot).offset(at).build(),
-                    (Transfer::Read, false) => opcode::Read::new($file, start, length).offset(at).build(),
-                    (Transfer::Write, true) => opcode::WriteFixed::new($file, start, length, slot).offset(at).build(),
-                    (Transfer::Write, false) => opcode::Write::new($file, start, length).offset(at).build(),
+                    (Transfer::Read, true) => opcode::ReadFixed::new($file, start, length, slot)
+                        .offset(at)
+                        .build(),
+                    (Transfer::Read, false) => {
+                        opcode::Read::new($file, start, length).offset(at).build()
+                    }
+                    (Transfer::Write, true) => opcode::WriteFixed::new($file, start, length, slot)
+                        .offset(at)
+                        .build(),
+                    (Transfer::Write, false) => {
+                        opcode::Write::new($file, start, length).offset(at).build()
+                    }
                     (Transfer::Sync, _) => opcode::Fsync::new($file).build(),
-                    (Transfer::DataSync, _) => opcode::Fsync::new($file).flags(types::FsyncFlags::DATASYNC).build(),
+                    (Transfer::DataSync, _) => opcode::Fsync::new($file)
+                        .flags(types::FsyncFlags::DATASYNC)
+                        .build(),
                 }
             };
         }
@@ -195,14 +243,17 @@ impl Uring {
     /// Wakes a ring that belongs to the thread that uses it first.
     fn wake(&mut self) -> Result<()> {
         if self.asleep {
-            self.ring.submitter().register_enable_rings().map_err(|error| failed("begin with", &error))?;
+            self.ring
+                .submitter()
+                .register_enable_rings()
+                .map_err(|error| failed("begin with", &error))?;
             self.asleep = false;
         }
         Ok(())
     }
 
-    /// Gives queued entries to the kernel and waits for `least` completions; `ask` also lets the kernel work off what it
-    /// has, without waiting.
+    /// Gives queued entries to the kernel and waits for `least` completions; `ask` also lets the
+    /// kernel work off what it has, without waiting.
     fn enter(&mut self, least: usize, ask: bool) -> Result<()> {
         const GET_EVENTS: u32 = 1;
         loop {
@@ -210,11 +261,17 @@ impl Uring {
             let entered = match (least, ask, &self.limit) {
                 // SAFETY: the queued entries are sound; no argument is passed.
                 (0, true, _) => unsafe {
-                    self.ring.submitter().enter::<libc::sigset_t>(queued as u32, 0, GET_EVENTS, None)
+                    self.ring.submitter().enter::<libc::sigset_t>(
+                        queued as u32,
+                        0,
+                        GET_EVENTS,
+                        None,
+                    )
                 },
-                (1.., _, Some(limit)) => {
-                    self.ring.submitter().submit_with_args(least, &types::SubmitArgs::new().timespec(limit))
-                }
+                (1.., _, Some(limit)) => self
+                    .ring
+                    .submitter()
+                    .submit_with_args(least, &types::SubmitArgs::new().timespec(limit)),
                 _ => self.ring.submit_and_wait(least),
             };
             match entered {
@@ -222,12 +279,16 @@ impl Uring {
                 Ok(0) => return Ok(()),
                 Ok(_) => {}
                 Err(error) => match error.raw_os_error() {
-                    // The time is over; or a signal came, which may be the wish to end: only the caller knows of that.
+                    // The time is over; or a signal came, which may be the wish to end: only the
+                    // caller knows of that.
                     Some(libc::ETIME) => return Ok(()),
                     Some(libc::EINTR) if least > 0 => return Ok(()),
                     Some(libc::EINTR) => {}
-                    // Too many completions wait, or memory is short: what is queued goes along next time.
-                    Some(libc::EBUSY | libc::EAGAIN) if self.operations.in_flight() > queued => return Ok(()),
+                    // Too many completions wait, or memory is short: what is queued goes along next
+                    // time.
+                    Some(libc::EBUSY | libc::EAGAIN) if self.operations.in_flight() > queued => {
+                        return Ok(());
+                    }
                     _ => return Err(failed("enter", &error)),
                 },
             }
@@ -240,23 +301,36 @@ impl Uring {
         if queue.is_empty() {
             return 0;
         }
-        let (now, before) = (counter::ticks(), into.len());
+        let now = counter::ticks();
+        let before = into.len();
         for entry in &mut queue {
-            let Some(tag) = self.operations.end(entry.user_data() as usize, &mut self.buffers) else { continue };
-            let result = usize::try_from(entry.result()).map_err(|_| entry.result().saturating_neg());
-            into.push(IoCompletion { tag, result, at: now });
+            let Some(tag) = self
+                .operations
+                .end(entry.user_data() as usize, &mut self.buffers)
+            else {
+                continue;
+            };
+            let result =
+                usize::try_from(entry.result()).map_err(|_| entry.result().saturating_neg());
+            into.push(IoCompletion {
+                tag,
+                result,
+                at: now,
+            });
         }
         into.len() - before
     }
 }
 
-/// Entries handed over by a call. From three on the kernel holds all of them back until the last is ready (IO_PLUG_THRESHOLD in
-/// its io_uring.c), and the device hears late of the first.
+/// Entries handed over by a call. From three on the kernel holds all of them back until the last is
+/// ready (IO_PLUG_THRESHOLD in its io_uring.c), and the device hears late of the first.
 const AT_ONCE: usize = 2;
 
 /// What the kernel refused to do with the ring.
 fn failed(what: &str, error: &io::Error) -> Error {
-    Error::failure(format!("cannot {what} the ring of engine io_uring: {error}; use --engine sync"))
+    Error::failure(format!(
+        "cannot {what} the ring of engine io_uring: {error}; use --engine sync"
+    ))
 }
 
 impl IoEngine for Uring {
@@ -272,7 +346,8 @@ impl IoEngine for Uring {
                 Admission::Sync if self.polls => {
                     // A ring that polls has no sync.
                     let result = synchronize(self.targets[request.target].file(), request.transfer);
-                    self.ready.ended(request.tag, result.map_err(|error| number_of(&error)));
+                    self.ready
+                        .ended(request.tag, result.map_err(|error| number_of(&error)));
                     taken += 1;
                     continue;
                 }
@@ -283,9 +358,15 @@ impl IoEngine for Uring {
                     continue;
                 }
             };
-            let Some(at) = self.operations.begin(request.tag, address.map(|_| request.slot)) else { break };
+            let Some(at) = self
+                .operations
+                .begin(request.tag, address.map(|_| request.slot))
+            else {
+                break;
+            };
             let entry = self.entry(request, address).user_data(at as u64);
-            // SAFETY: the entry describes a lent buffer that is neither touched nor freed before its completion was read.
+            // SAFETY: the entry describes a lent buffer that is neither touched nor freed before
+            // its completion was read.
             if unsafe { self.ring.submission().push(&entry) }.is_err() {
                 self.operations.end(at, &mut self.buffers);
                 break;
@@ -339,12 +420,15 @@ impl IoEngine for Uring {
 
 impl Drop for Uring {
     fn drop(&mut self) {
-        // Closing a ring does not wait, and the kernel may still write to buffers that would be gone.
+        // Closing a ring does not wait, and the kernel may still write to buffers that would be
+        // gone.
         let mut over = Vec::with_capacity(self.operations.in_flight());
         if self.operations.in_flight() == 0 {
             return;
         }
-        if self.reap(self.operations.in_flight(), &mut over).is_err() || self.operations.in_flight() > 0 {
+        if self.reap(self.operations.in_flight(), &mut over).is_err()
+            || self.operations.in_flight() > 0
+        {
             // Better memory that nobody uses than memory that somebody overwrites.
             self.buffers.leak();
         }
@@ -371,12 +455,17 @@ mod tests {
         engine.wake().unwrap();
         assert!(engine.buffers.lend(0).is_some());
         let at = engine.operations.begin(7, Some(0)).unwrap();
-        let never = opcode::PollAdd::new(types::Fd(read.as_raw_fd()), libc::POLLIN as u32).build().user_data(at as u64);
+        let never = opcode::PollAdd::new(types::Fd(read.as_raw_fd()), libc::POLLIN as u32)
+            .build()
+            .user_data(at as u64);
         // SAFETY: the entry names no memory.
         unsafe { engine.ring.submission().push(&never) }.unwrap();
         let mut over = Vec::new();
         engine.reap(1, &mut over).unwrap();
-        assert!(over.is_empty() && engine.operations.in_flight() == 1, "{over:?}");
+        assert!(
+            over.is_empty() && engine.operations.in_flight() == 1,
+            "{over:?}"
+        );
         drop(engine);
     }
 }

@@ -12,8 +12,8 @@ use units::error::{Error, Result};
 /// Bytes written at a time.
 const CHUNK: usize = 1 << 20;
 
-/// Makes the file, `bytes` long and written from end to end. One to keep gets its name when it is whole, where the system
-/// can do that; else what was begun is removed again when it fails.
+/// Makes the file, `bytes` long and written from end to end. One to keep gets its name when it is
+/// whole, where the system can do that; else what was begun is removed again when it fails.
 pub(super) fn create(path: &Path, bytes: u64, keep: bool, opening: &Opening) -> Result<File> {
     let name = name_for(path, keep)?;
     check_room(path, &name, bytes)?;
@@ -34,31 +34,48 @@ pub(super) fn create(path: &Path, bytes: u64, keep: bool, opening: &Opening) -> 
             Ok(file)
         }
         Err(error) if error.kind() == io::ErrorKind::Unsupported => {
-            let how = OpenHow { write: true, create_new: true, ..OpenHow::default() };
+            let how = OpenHow {
+                write: true,
+                create_new: true,
+                ..OpenHow::default()
+            };
             let file = os::open_file(&name, &how).map_err(refused)?;
-            fill(&file, path, bytes, opening).map(|()| file).inspect_err(|_| {
-                // Ours: the name was free, and nobody else was let in.
-                let _ = std::fs::remove_file(&name);
-            })
+            fill(&file, path, bytes, opening)
+                .map(|()| file)
+                .inspect_err(|_| {
+                    // Ours: the name was free, and nobody else was let in.
+                    let _ = std::fs::remove_file(&name);
+                })
         }
         Err(error) => Err(refused(error)),
     }
 }
 
-/// The name of the file: the path itself, which must be free, or a name in a folder for a file that goes away.
+/// The name of the file: the path itself, which must be free, or a name in a folder for a file that
+/// goes away.
 fn name_for(path: &Path, keep: bool) -> Result<PathBuf> {
     match std::fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(path.to_path_buf()),
         Err(error) => Err(cannot_open(path, &error)),
-        Ok(found) if found.is_dir() && !keep => Ok(path.join(format!(".memgauge-{}", std::process::id()))),
-        Ok(found) if found.is_dir() => Err(refusal(path, "it is a folder", "name the file to keep in it")),
+        Ok(found) if found.is_dir() && !keep => {
+            Ok(path.join(format!(".memgauge-{}", std::process::id())))
+        }
+        Ok(found) if found.is_dir() => Err(refusal(
+            path,
+            "it is a folder",
+            "name the file to keep in it",
+        )),
         Ok(_) => Err(taken(path)),
     }
 }
 
 fn taken(path: &Path) -> Error {
     let why = "it exists, and only new files are created";
-    refusal(path, why, "name a new file, leave out --create to read it, or give it up with --destroy-data")
+    refusal(
+        path,
+        why,
+        "name a new file, leave out --create to read it, or give it up with --destroy-data",
+    )
 }
 
 /// Refuses a file of `bytes` at `path` that does not fit, before anything is made.
@@ -69,13 +86,28 @@ pub fn check_creation(path: &Path, bytes: u64, keep: bool) -> Result<()> {
 /// Refuses what does not fit, before anything is written.
 fn check_room(path: &Path, name: &Path, bytes: u64) -> Result<()> {
     if bytes == 0 {
-        return Err(refusal(path, "a created file of no bytes cannot be measured", "use --create 1GiB"));
+        return Err(refusal(
+            path,
+            "a created file of no bytes cannot be measured",
+            "use --create 1GiB",
+        ));
     }
     if let Some(limit) = os::file_size_limit().filter(|limit| bytes > *limit) {
-        let why = format!("{} to create, files may have {} (ulimit -f)", Bytes(bytes), Bytes(limit));
-        return Err(refusal(path, &why, "create a smaller one, or raise the limit"));
+        let why = format!(
+            "{} to create, files may have {} (ulimit -f)",
+            Bytes(bytes),
+            Bytes(limit)
+        );
+        return Err(refusal(
+            path,
+            &why,
+            "create a smaller one, or raise the limit",
+        ));
     }
-    let folder = name.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = name
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
     if let Some(free) = os::free_space(folder).filter(|free| bytes > *free) {
         let why = format!("{} to create, {} are free there", Bytes(bytes), Bytes(free));
         return Err(refusal(path, &why, "create a smaller one, or elsewhere"));
@@ -89,7 +121,11 @@ fn fill(file: &File, path: &Path, bytes: u64, opening: &Opening) -> Result<()> {
     match os::reserve(file, bytes) {
         Ok(()) => {}
         // Only a promise: the writes below find out all the same.
-        Err(error) if !matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) => {}
+        Err(error)
+            if !matches!(
+                error.kind(),
+                io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded
+            ) => {}
         Err(error) => return Err(failed(error)),
     }
     let mut chunk = vec![0; CHUNK.min(usize::try_from(bytes).unwrap_or(CHUNK))];
@@ -98,13 +134,16 @@ fn fill(file: &File, path: &Path, bytes: u64, opening: &Opening) -> Result<()> {
         if opening.stop.is_set() {
             return Err(cannot_create(path, bytes, "interrupted"));
         }
-        let length = chunk.len().min(usize::try_from(bytes - at).unwrap_or(CHUNK));
+        let length = chunk
+            .len()
+            .min(usize::try_from(bytes - at).unwrap_or(CHUNK));
         opening.pattern.fill(&mut chunk[..length], at);
         write_all(file, &chunk[..length], at).map_err(failed)?;
         at += length as u64;
     }
     file.sync_all().map_err(failed)?;
-    // Advice: where the system cannot, buffered reads are marked as those of a file smaller than memory anyway.
+    // Advice: where the system cannot, buffered reads are marked as those of a file smaller than
+    // memory anyway.
     let _ = os::forget_cached(file);
     Ok(())
 }
@@ -114,7 +153,12 @@ fn write_all(file: &File, mut bytes: &[u8], mut at: u64) -> io::Result<()> {
     while !bytes.is_empty() {
         match os::write_at(file, bytes, at)? {
             0 => return Err(io::ErrorKind::WriteZero.into()),
-            written => (bytes, at) = (bytes.get(written..).unwrap_or_default(), at + written as u64),
+            written => {
+                (bytes, at) = (
+                    bytes.get(written..).unwrap_or_default(),
+                    at + written as u64,
+                )
+            }
         }
     }
     Ok(())
@@ -122,5 +166,8 @@ fn write_all(file: &File, mut bytes: &[u8], mut at: u64) -> io::Result<()> {
 
 fn cannot_create(path: &Path, bytes: u64, why: &str) -> Error {
     let path = path.display();
-    Error::failure(format!("cannot create {path} of {}: {why}; create it in a folder of yours with room", Bytes(bytes)))
+    Error::failure(format!(
+        "cannot create {path} of {}: {why}; create it in a folder of yours with room",
+        Bytes(bytes)
+    ))
 }

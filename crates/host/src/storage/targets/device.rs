@@ -1,4 +1,5 @@
-//! What Linux tells in `/proc` and `/sys` about the file system and the device below a file; unknown elsewhere.
+//! What Linux tells in `/proc` and `/sys` about the file system and the device below a file;
+//! unknown elsewhere.
 
 use crate::facts::{self, SystemFiles, unescape};
 use crate::os;
@@ -39,29 +40,42 @@ pub(super) struct Mount {
 
 /// Facts about an opened file.
 pub(super) fn facts(file: &File, numbers: &FileNumbers, system: &SystemFiles) -> DeviceFacts {
-    let mount = (numbers.kind != FileKind::BlockDevice).then(|| mount_of(file, system)).flatten();
+    let mount = (numbers.kind != FileKind::BlockDevice)
+        .then(|| mount_of(file, system))
+        .flatten();
     let device = match (numbers.kind, &mount) {
         (FileKind::BlockDevice, _) => Some(numbers.special),
         (_, Some(mount)) if !is_known(system, numbers.device) => device_of_source(&mount.source),
         _ => Some(numbers.device),
     };
-    let facts = device.map(|device| facts_of_device(device, system)).unwrap_or_default();
-    DeviceFacts { file_system: mount.map(|mount| mount.kind), ..facts }
+    let facts = device
+        .map(|device| facts_of_device(device, system))
+        .unwrap_or_default();
+    DeviceFacts {
+        file_system: mount.map(|mount| mount.kind),
+        ..facts
+    }
 }
 
 /// Facts about a block device.
 pub(super) fn facts_of_device(device: (u32, u32), system: &SystemFiles) -> DeviceFacts {
-    let Some((name, disk)) = names_of(system, device) else { return DeviceFacts::default() };
+    let Some((name, disk)) = names_of(system, device) else {
+        return DeviceFacts::default();
+    };
     let disk = format!("/sys/class/block/{disk}");
     DeviceFacts {
         file_system: None,
         device: Some(name),
-        rotational: system.read_as::<u8>(&format!("{disk}/queue/rotational")).map(|turns| turns != 0),
+        rotational: system
+            .read_as::<u8>(&format!("{disk}/queue/rotational"))
+            .map(|turns| turns != 0),
         model: system.read(&format!("{disk}/device/model")),
         logical_block: system
             .read_as(&format!("{disk}/queue/logical_block_size"))
             .filter(|block: &u32| block.is_power_of_two()),
-        polls: system.read_as::<u8>(&format!("{disk}/queue/io_poll")).map(|polls| polls != 0),
+        polls: system
+            .read_as::<u8>(&format!("{disk}/queue/io_poll"))
+            .map(|polls| polls != 0),
     }
 }
 
@@ -95,7 +109,10 @@ pub(super) fn parse_device(text: &str) -> Option<(u32, u32)> {
 
 /// The device that a mount's source names.
 pub(super) fn device_of_source(source: &str) -> Option<(u32, u32)> {
-    let metadata = std::path::Path::new(source).is_absolute().then(|| std::fs::metadata(source))?.ok()?;
+    let metadata = std::path::Path::new(source)
+        .is_absolute()
+        .then(|| std::fs::metadata(source))?
+        .ok()?;
     let numbers = os::file_numbers(&metadata);
     (numbers.kind == FileKind::BlockDevice).then_some(numbers.special)
 }
@@ -109,7 +126,12 @@ fn mount_of(file: &File, system: &SystemFiles) -> Option<Mount> {
 
 /// All mounts that this process sees.
 pub(super) fn mounts(system: &SystemFiles) -> Vec<Mount> {
-    system.read("/proc/self/mountinfo").unwrap_or_default().lines().filter_map(mount).collect()
+    system
+        .read("/proc/self/mountinfo")
+        .unwrap_or_default()
+        .lines()
+        .filter_map(mount)
+        .collect()
 }
 
 fn mount(line: &str) -> Option<Mount> {

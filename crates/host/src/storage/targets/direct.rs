@@ -1,4 +1,5 @@
-//! Direct I/O: whether transfers really pass by the page cache, and what they have to be multiples of.
+//! Direct I/O: whether transfers really pass by the page cache, and what they have to be multiples
+//! of.
 
 use super::{Direct, device::DeviceFacts};
 use crate::os;
@@ -6,7 +7,8 @@ use crate::storage::IoBuffers;
 use std::fs::File;
 use std::io;
 
-/// File systems whose files are nothing but page cache, whatever they answer when asked for direct I/O.
+/// File systems whose files are nothing but page cache, whatever they answer when asked for direct
+/// I/O.
 const IN_MEMORY: [&str; 4] = ["tmpfs", "ramfs", "rootfs", "hugetlbfs"];
 
 /// Turns direct I/O on if it is wanted and can be had.
@@ -25,12 +27,20 @@ pub(super) fn establish(file: &File, wanted: bool, facts: &DeviceFacts) -> io::R
     }
     let candidates = match os::direct_alignment(file) {
         Some(told) if told.offset == 0 => {
-            return refused(format!("{name} carries direct I/O out through the page cache"));
+            return refused(format!(
+                "{name} carries direct I/O out through the page cache"
+            ));
         }
         Some(told) => vec![(told.memory.max(1) as usize, told.offset as usize)],
         None => {
-            let block = os::device_block(file).or(facts.logical_block).map(|block| block as usize);
-            let mut guesses: Vec<(usize, usize)> = block.into_iter().chain([512, 4096]).map(|b| (b, b)).collect();
+            let block = os::device_block(file)
+                .or(facts.logical_block)
+                .map(|block| block as usize);
+            let mut guesses: Vec<(usize, usize)> = block
+                .into_iter()
+                .chain([512, 4096])
+                .map(|b| (b, b))
+                .collect();
             guesses.dedup();
             guesses
         }
@@ -40,15 +50,24 @@ pub(super) fn establish(file: &File, wanted: bool, facts: &DeviceFacts) -> io::R
             return Ok(Direct::Granted { memory, offset });
         }
     }
-    refused(format!("{name} takes the wish for direct I/O, but refuses to read so"))
+    refused(format!(
+        "{name} takes the wish for direct I/O, but refuses to read so"
+    ))
 }
 
 /// Whether the file can be read in blocks of this many bytes. Errors of the medium are no refusal.
 fn reads(file: &File, block: usize) -> bool {
-    let Ok(mut buffers) = IoBuffers::new(1, block.max(1), 0) else { return false };
-    let Some(buffer) = buffers.slot_mut(0) else { return false };
+    let Ok(mut buffers) = IoBuffers::new(1, block.max(1), 0) else {
+        return false;
+    };
+    let Some(buffer) = buffers.slot_mut(0) else {
+        return false;
+    };
     match os::read_at(file, buffer, 0) {
         Ok(_) => true,
-        Err(error) => !matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported),
+        Err(error) => !matches!(
+            error.kind(),
+            io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported
+        ),
     }
 }

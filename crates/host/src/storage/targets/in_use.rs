@@ -13,12 +13,17 @@ use units::error::{Error, Result};
 pub(super) fn busy(path: &Path, how: &str) -> Error {
     let path = path.display();
     Error::usage(format!(
-        "cannot overwrite {path}: in use: {how}; only what nobody else uses is overwritten; name another"
+        "cannot overwrite {path}: in use: {how}; only what nobody else uses is overwritten; name \
+         another"
     ))
 }
 
 /// What can be told before anything is opened.
-pub(super) fn check_before_opening(path: &Path, numbers: &FileNumbers, system: &SystemFiles) -> Result<()> {
+pub(super) fn check_before_opening(
+    path: &Path,
+    numbers: &FileNumbers,
+    system: &SystemFiles,
+) -> Result<()> {
     let used = match numbers.kind {
         FileKind::BlockDevice if !system.exists("/proc/self/mountinfo") => {
             Some("this system does not tell what is mounted, so it may be".to_owned())
@@ -41,9 +46,14 @@ pub(super) fn check_opened(
     }
     match os::is_sole_user(file) {
         Ok(true) => Ok("the kernel granted a write lease: nobody else had it open"),
-        Ok(false) => Err(busy(path, "another program has it open (a write lease is refused)")),
+        Ok(false) => Err(busy(
+            path,
+            "another program has it open (a write lease is refused)",
+        )),
         Err(_) => match other_users(numbers, system).as_slice() {
-            [] if system.exists("/proc/self/fd") => Ok("no other program whose open files can be seen has it open"),
+            [] if system.exists("/proc/self/fd") => {
+                Ok("no other program whose open files can be seen has it open")
+            }
             [] => Ok("not checked: this system does not tell who has a file open"),
             [first, ..] => Err(busy(path, &format!("process {first} has it open"))),
         },
@@ -53,20 +63,30 @@ pub(super) fn check_opened(
 /// Who uses a block device, a part of it, or the disk that it is a part of.
 pub(super) fn use_of_device(special: (u32, u32), system: &SystemFiles) -> Option<String> {
     let mounts = device::mounts(system);
-    let sources: Vec<_> = mounts.iter().map(|mount| source_device(mount, system)).collect();
+    let sources: Vec<_> = mounts
+        .iter()
+        .map(|mount| source_device(mount, system))
+        .collect();
     let swaps = swap_areas(system);
     for member in family(special, system) {
         let name = device::names_of(system, member).map_or_else(String::new, |(name, _)| name);
         let mounted = mounts.iter().zip(&sources).find(|(mount, source)| {
-            mount.device == member || **source == Some(member) || mount.source == format!("/dev/{name}")
+            mount.device == member
+                || **source == Some(member)
+                || mount.source == format!("/dev/{name}")
         });
         if let Some((mount, _)) = mounted {
             return Some(format!("mounted on {}", mount.point));
         }
-        if let Some(holder) = system.names(&format!("{}/holders", device::folder(member))).first() {
+        if let Some(holder) = system
+            .names(&format!("{}/holders", device::folder(member)))
+            .first()
+        {
             return Some(format!("part of {holder}"));
         }
-        let swap = |area: &&String| **area == format!("/dev/{name}") || special_of(area, system) == Some(member);
+        let swap = |area: &&String| {
+            **area == format!("/dev/{name}") || special_of(area, system) == Some(member)
+        };
         if swaps.iter().find(swap).is_some() {
             return Some("swap space".to_owned());
         }
@@ -74,17 +94,24 @@ pub(super) fn use_of_device(special: (u32, u32), system: &SystemFiles) -> Option
     None
 }
 
-/// The device itself, its parts, and the whole disk if it is a part. Others' parts are none of its business.
+/// The device itself, its parts, and the whole disk if it is a part. Others' parts are none of its
+/// business.
 fn family(special: (u32, u32), system: &SystemFiles) -> Vec<(u32, u32)> {
-    let number = |name: &str| device::parse_device(&system.read(&format!("/sys/class/block/{name}/dev"))?);
+    let number =
+        |name: &str| device::parse_device(&system.read(&format!("/sys/class/block/{name}/dev"))?);
     let mut family = vec![special];
-    let Some((name, disk)) = device::names_of(system, special) else { return family };
+    let Some((name, disk)) = device::names_of(system, special) else {
+        return family;
+    };
     if disk != name {
         family.extend(number(&disk));
         return family;
     }
     let folder = device::folder(special);
-    let parts = system.names(&folder).into_iter().filter(|part| system.exists(&format!("{folder}/{part}/partition")));
+    let parts = system
+        .names(&folder)
+        .into_iter()
+        .filter(|part| system.exists(&format!("{folder}/{part}/partition")));
     family.extend(parts.filter_map(|part| number(&part)));
     family
 }
@@ -96,36 +123,57 @@ fn source_device(mount: &Mount, system: &SystemFiles) -> Option<(u32, u32)> {
 
 /// The numbers of a device named by a path, asked of the machine that this runs on.
 fn special_of(path: &str, system: &SystemFiles) -> Option<(u32, u32)> {
-    system.is_real().then(|| device::device_of_source(path)).flatten()
+    system
+        .is_real()
+        .then(|| device::device_of_source(path))
+        .flatten()
 }
 
 /// Files and devices that are swapped to.
 fn swap_areas(system: &SystemFiles) -> Vec<String> {
     let text = system.read("/proc/swaps").unwrap_or_default();
-    text.lines().skip(1).filter_map(|line| line.split_whitespace().next()).map(unescape).collect()
+    text.lines()
+        .skip(1)
+        .filter_map(|line| line.split_whitespace().next())
+        .map(unescape)
+        .collect()
 }
 
 /// Whether a file is used in ways that a list of open files does not show: the kernel's own.
 fn use_of_file(path: &Path, numbers: &FileNumbers, system: &SystemFiles) -> Option<String> {
     let same = |other: &str| {
-        let found = std::fs::metadata(other).ok().map(|metadata| os::file_numbers(&metadata));
+        let found = std::fs::metadata(other)
+            .ok()
+            .map(|metadata| os::file_numbers(&metadata));
         Path::new(other) == path
-            || found.is_some_and(|n| n.inode != 0 && (n.device, n.inode) == (numbers.device, numbers.inode))
+            || found.is_some_and(|n| {
+                n.inode != 0 && (n.device, n.inode) == (numbers.device, numbers.inode)
+            })
     };
     if swap_areas(system).iter().any(|area| same(area)) {
         return Some("swap space".to_owned());
     }
-    let loops = system.names("/sys/class/block").into_iter().filter(|name| name.starts_with("loop"));
+    let loops = system
+        .names("/sys/class/block")
+        .into_iter()
+        .filter(|name| name.starts_with("loop"));
     let backed = |name: &String| system.read(&format!("/sys/class/block/{name}/loop/backing_file"));
     let mut used = loops.filter(|name| backed(name).is_some_and(|file| same(&file)));
-    used.next().map(|name| format!("device /dev/{name} lies in it"))
+    used.next()
+        .map(|name| format!("device /dev/{name} lies in it"))
 }
 
 /// Processes that have a file open, other than this one: what `/proc` shows of it to this user.
 fn other_users(numbers: &FileNumbers, system: &SystemFiles) -> Vec<u32> {
     let own = std::process::id();
-    let processes = system.names("/proc").into_iter().filter_map(|name| name.parse().ok()).filter(|id| *id != own);
-    processes.filter(|id: &u32| has_open(*id, numbers).unwrap_or(false)).collect()
+    let processes = system
+        .names("/proc")
+        .into_iter()
+        .filter_map(|name| name.parse().ok())
+        .filter(|id| *id != own);
+    processes
+        .filter(|id: &u32| has_open(*id, numbers).unwrap_or(false))
+        .collect()
 }
 
 /// Whether one process has the file open.
@@ -133,9 +181,13 @@ fn has_open(process: u32, numbers: &FileNumbers) -> io::Result<bool> {
     let folder = PathBuf::from(format!("/proc/{process}/fd"));
     for entry in std::fs::read_dir(folder)? {
         // Following the link leads to the open file, whatever its name is by now.
-        let Ok(metadata) = std::fs::metadata(entry?.path()) else { continue };
+        let Ok(metadata) = std::fs::metadata(entry?.path()) else {
+            continue;
+        };
         let found = os::file_numbers(&metadata);
-        if found.kind == FileKind::Regular && (found.device, found.inode) == (numbers.device, numbers.inode) {
+        if found.kind == FileKind::Regular
+            && (found.device, found.inode) == (numbers.device, numbers.inode)
+        {
             return Ok(true);
         }
     }

@@ -7,7 +7,8 @@ use super::*;
 use crate::facts::SystemFiles;
 use tempfile::TempDir;
 
-/// A tree with one disk `sda` (8:0) of two parts (8:1, 8:2), the second held by `dm-0` (253:0), and `sdb` (8:16) alone.
+/// A tree with one disk `sda` (8:0) of two parts (8:1, 8:2), the second held by `dm-0` (253:0), and
+/// `sdb` (8:16) alone.
 fn tree() -> (TempDir, SystemFiles) {
     let root = tempfile::tempdir().unwrap();
     let write = |path: &str, text: &str| {
@@ -29,9 +30,17 @@ fn tree() -> (TempDir, SystemFiles) {
         if !part.is_empty() {
             write(&format!("{disks}/{path}/partition"), part);
         }
-        link(&root, &format!("sys/dev/block/{number}"), &format!("../../devices/pci0/block/{path}"));
+        link(
+            &root,
+            &format!("sys/dev/block/{number}"),
+            &format!("../../devices/pci0/block/{path}"),
+        );
         let name = path.rsplit('/').next().unwrap();
-        link(&root, &format!("sys/class/block/{name}"), &format!("../../devices/pci0/block/{path}"));
+        link(
+            &root,
+            &format!("sys/class/block/{name}"),
+            &format!("../../devices/pci0/block/{path}"),
+        );
     }
     write(&format!("{disks}/sda/sda2/holders/dm-0/dev"), "253:0");
     write(&format!("{disks}/sda/queue/rotational"), "1");
@@ -58,11 +67,23 @@ fn mount_table(root: &TempDir, text: &str) {
 fn a_device_knows_its_disk() {
     let (_root, files) = tree();
     let part = device::facts_of_device((8, 1), &files);
-    assert_eq!((part.device.as_deref(), part.model.as_deref()), (Some("sda1"), Some("SPINNER 2000")));
-    assert_eq!((part.rotational, part.logical_block, part.polls), (Some(true), Some(4096), Some(true)));
+    assert_eq!(
+        (part.device.as_deref(), part.model.as_deref()),
+        (Some("sda1"), Some("SPINNER 2000"))
+    );
+    assert_eq!(
+        (part.rotational, part.logical_block, part.polls),
+        (Some(true), Some(4096), Some(true))
+    );
     let odd = device::facts_of_device((8, 16), &files);
-    assert_eq!((odd.device.as_deref(), odd.logical_block, odd.rotational), (Some("sdb"), None, None));
-    assert_eq!(device::facts_of_device((9, 9), &files), device::DeviceFacts::default());
+    assert_eq!(
+        (odd.device.as_deref(), odd.logical_block, odd.rotational),
+        (Some("sdb"), None, None)
+    );
+    assert_eq!(
+        device::facts_of_device((9, 9), &files),
+        device::DeviceFacts::default()
+    );
 }
 
 #[test]
@@ -72,19 +93,33 @@ fn users_of_a_device_and_of_its_relatives_are_found() {
     // The second part belongs to a mapped device: it and the disk are used, the first part is not.
     assert_eq!(used((8, 0)).as_deref(), Some("part of dm-0"));
     assert_eq!(used((8, 2)).as_deref(), Some("part of dm-0"));
-    assert_eq!((used((8, 1)), used((8, 16)), used((253, 0))), (None, None, None));
+    assert_eq!(
+        (used((8, 1)), used((8, 16)), used((253, 0))),
+        (None, None, None)
+    );
 
-    mount_table(&root, "36 35 8:1 / /mnt/with\\040space rw - ext4 /dev/sda1 rw\nodd line\n37 35 x:y / /z rw - a b c\n");
+    mount_table(
+        &root,
+        "36 35 8:1 / /mnt/with\\040space rw - ext4 /dev/sda1 rw\nodd line\n37 35 x:y / /z rw - a \
+         b c\n",
+    );
     assert_eq!(used((8, 1)).as_deref(), Some("mounted on /mnt/with space"));
     assert_eq!(used((8, 0)).as_deref(), Some("mounted on /mnt/with space"));
     assert_eq!((used((8, 16)), used((253, 0))), (None, None));
 
     // File systems over several devices have numbers that no device has; the source names one.
-    mount_table(&root, "36 35 0:44 /sub /data rw shared:1 master:2 - btrfs /dev/sdb rw,subvol=/sub\n");
+    mount_table(
+        &root,
+        "36 35 0:44 /sub /data rw shared:1 master:2 - btrfs /dev/sdb rw,subvol=/sub\n",
+    );
     assert_eq!(used((8, 16)).as_deref(), Some("mounted on /data"));
 
     mount_table(&root, "36 35 8:0 / /whole rw - xfs /dev/sda rw\n");
-    assert_eq!(used((8, 1)).as_deref(), Some("mounted on /whole"), "a part of a disk that is mounted as a whole");
+    assert_eq!(
+        used((8, 1)).as_deref(),
+        Some("mounted on /whole"),
+        "a part of a disk that is mounted as a whole"
+    );
 
     mount_table(&root, "");
     let swaps = "Filename\t\t\tType\t\tSize\tUsed\tPriority\n/dev/sdb    partition\t100\t0\t-2\n";
@@ -98,13 +133,17 @@ fn an_unknown_device_is_judged_by_its_mounts() {
     let (root, files) = tree();
     assert_eq!(in_use::use_of_device((7, 7), &files), None);
     mount_table(&root, "36 35 7:7 / /image ro - iso9660 /dev/loop7 ro\n");
-    assert_eq!(in_use::use_of_device((7, 7), &files).as_deref(), Some("mounted on /image"));
+    assert_eq!(
+        in_use::use_of_device((7, 7), &files).as_deref(),
+        Some("mounted on /image")
+    );
 }
 
 #[test]
 fn lines_of_the_mount_table_are_read_as_the_kernel_writes_them() {
     let (root, files) = tree();
-    let line = "29 1 254:0 /sub /a\\134b\\011c rw,relatime shared:1 - fuse.my-fs some\\040thing rw,allow_other\n";
+    let line = "29 1 254:0 /sub /a\\134b\\011c rw,relatime shared:1 - fuse.my-fs some\\040thing \
+         rw,allow_other\n";
     mount_table(&root, line);
     let mounts = device::mounts(&files);
     let expected = device::Mount {
@@ -115,7 +154,14 @@ fn lines_of_the_mount_table_are_read_as_the_kernel_writes_them() {
         source: "some thing".to_owned(),
     };
     assert_eq!(mounts, [expected]);
-    for odd in ["", " - ", "29 1 254:0 / /a rw", "a b c d e - f g h", "29 1 254 / /a rw - ext4 /dev/x rw", "\\0 - \\"] {
+    for odd in [
+        "",
+        " - ",
+        "29 1 254:0 / /a rw",
+        "a b c d e - f g h",
+        "29 1 254 / /a rw - ext4 /dev/x rw",
+        "\\0 - \\",
+    ] {
         mount_table(&root, odd);
         assert_eq!(device::mounts(&files), [], "{odd}");
     }
@@ -132,9 +178,17 @@ fn a_device_is_left_alone_where_mounts_are_not_told() {
         inode: 9,
         allocated: None,
     };
-    let check = |files: &SystemFiles| in_use::check_before_opening(Path::new("/dev/sda"), &device, files);
-    let text = check(&SystemFiles::under(root.path())).unwrap_err().to_string();
+    let check =
+        |files: &SystemFiles| in_use::check_before_opening(Path::new("/dev/sda"), &device, files);
+    let text = check(&SystemFiles::under(root.path()))
+        .unwrap_err()
+        .to_string();
     assert!(text.contains("does not tell what is mounted"), "{text}");
     let (_tree, files) = tree();
-    assert!(check(&files).unwrap_err().to_string().contains("part of dm-0"));
+    assert!(
+        check(&files)
+            .unwrap_err()
+            .to_string()
+            .contains("part of dm-0")
+    );
 }

@@ -4,7 +4,10 @@ use super::*;
 use units::Nanos;
 
 fn faulty(target: &Target, row: &EngineRow, depth: usize, faults: Faults) -> Faulty {
-    Faulty::new((row.open)(std::slice::from_ref(target), &settings(depth, 4096)).unwrap(), faults)
+    Faulty::new(
+        (row.open)(std::slice::from_ref(target), &settings(depth, 4096)).unwrap(),
+        faults,
+    )
 }
 
 #[test]
@@ -12,9 +15,15 @@ fn faults_come_as_often_as_asked_for() {
     let folder = folder();
     let target = Target::open(&data_file(&folder, 1 << 20), &opening(Access::Read, true)).unwrap();
     for row in usable() {
-        let faults = Faults { error_every: 4, short_every: 10, ..Faults::default() };
+        let faults = Faults {
+            error_every: 4,
+            short_every: 10,
+            ..Faults::default()
+        };
         let mut engine = faulty(&target, row, 8, faults);
-        let requests: Vec<_> = (0..200).map(|number| block_request(4096, number, Transfer::Read)).collect();
+        let requests: Vec<_> = (0..200)
+            .map(|number| block_request(4096, number, Transfer::Read))
+            .collect();
         let mut results = HashMap::new();
         drive(
             &mut engine,
@@ -32,14 +41,29 @@ fn faults_come_as_often_as_asked_for() {
 fn delays_hold_operations_back_and_lose_none() {
     let folder = folder();
     let target = Target::open(&data_file(&folder, 1 << 20), &opening(Access::Read, true)).unwrap();
-    let faults = Faults { delay_every: 3, delay: Nanos::from_millis(2.0), ..Faults::default() };
+    let faults = Faults {
+        delay_every: 3,
+        delay: Nanos::from_millis(2.0),
+        ..Faults::default()
+    };
     for row in usable() {
         for depth in [1, 8] {
             let mut engine = faulty(&target, row, depth, faults);
-            let requests: Vec<_> = (0..30).map(|number| block_request(4096, number, Transfer::Read)).collect();
+            let requests: Vec<_> = (0..30)
+                .map(|number| block_request(4096, number, Transfer::Read))
+                .collect();
             let start = counter_now();
-            drive(&mut engine, &requests, |_, _| {}, |_, completion, _| assert_eq!(completion.result, Ok(4096)));
-            assert!(counter_now() - start >= Nanos::from_millis(2.0), "{}", row.name);
+            drive(
+                &mut engine,
+                &requests,
+                |_, _| {},
+                |_, completion, _| assert_eq!(completion.result, Ok(4096)),
+            );
+            assert!(
+                counter_now() - start >= Nanos::from_millis(2.0),
+                "{}",
+                row.name
+            );
         }
     }
 }
@@ -52,11 +76,23 @@ fn counter_now() -> Nanos {
 fn an_engine_that_only_fails_still_ends() {
     let folder = folder();
     let target = Target::open(&data_file(&folder, 1 << 20), &opening(Access::Read, false)).unwrap();
-    let faults = Faults { error_every: 1, delay_every: 1, delay: Nanos(1000.0), ..Faults::default() };
+    let faults = Faults {
+        error_every: 1,
+        delay_every: 1,
+        delay: Nanos(1000.0),
+        ..Faults::default()
+    };
     for row in usable() {
         let mut engine = faulty(&target, row, 4, faults);
-        let requests: Vec<_> = (0..20).map(|number| block_request(4096, number, Transfer::Read)).collect();
-        drive(&mut engine, &requests, |_, _| {}, |_, completion, _| assert_eq!(completion.result, Err(IO_ERROR)));
+        let requests: Vec<_> = (0..20)
+            .map(|number| block_request(4096, number, Transfer::Read))
+            .collect();
+        drive(
+            &mut engine,
+            &requests,
+            |_, _| {},
+            |_, completion, _| assert_eq!(completion.result, Err(IO_ERROR)),
+        );
         let mut completions = Vec::new();
         engine.reap(4, &mut completions).unwrap();
         assert!(completions.is_empty());

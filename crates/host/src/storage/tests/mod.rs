@@ -20,9 +20,14 @@ fn pattern(seed: u64) -> Pattern {
     Pattern::new(Filler::Incompressible, seed)
 }
 
-/// A folder on a disk where there is one: the build's own, since temporary folders may lie in memory.
+/// A folder on a disk where there is one: the build's own, since temporary folders may lie in
+/// memory.
 fn folder() -> TempDir {
-    let near = std::env::current_exe().unwrap().parent().unwrap().to_path_buf();
+    let near = std::env::current_exe()
+        .unwrap()
+        .parent()
+        .unwrap()
+        .to_path_buf();
     tempfile::tempdir_in(near).unwrap()
 }
 
@@ -36,7 +41,12 @@ fn data_file(folder: &TempDir, bytes: usize) -> PathBuf {
 }
 
 fn opening(access: Access, direct: bool) -> Opening {
-    Opening { access, direct, pattern: pattern(SEED), ..Opening::default() }
+    Opening {
+        access,
+        direct,
+        pattern: pattern(SEED),
+        ..Opening::default()
+    }
 }
 
 /// A created file without a name in `folder`.
@@ -46,7 +56,11 @@ fn created(folder: &TempDir, bytes: u64, direct: bool) -> Target {
 }
 
 fn settings(depth: usize, block: usize) -> EngineSettings {
-    EngineSettings { depth, block, ..EngineSettings::default() }
+    EngineSettings {
+        depth,
+        block,
+        ..EngineSettings::default()
+    }
 }
 
 /// The engines that can be used here; says which cannot.
@@ -63,11 +77,19 @@ fn usable() -> Vec<&'static EngineRow> {
 
 /// A request for one of `blocks` blocks.
 fn block_request(block: usize, number: usize, transfer: Transfer) -> IoRequest {
-    IoRequest { tag: number as u64, target: 0, slot: 0, offset: (number * block) as u64, bytes: block, transfer }
+    IoRequest {
+        tag: number as u64,
+        target: 0,
+        slot: 0,
+        offset: (number * block) as u64,
+        bytes: block,
+        transfer,
+    }
 }
 
-/// Carries all requests out, as many at a time as there are slots; slots are given here. `look` sees each completion with
-/// its request and the buffer. Fails when anything is told twice or never.
+/// Carries all requests out, as many at a time as there are slots; slots are given here. `look`
+/// sees each completion with its request and the buffer. Fails when anything is told twice or
+/// never.
 fn drive(
     engine: &mut dyn IoEngine,
     requests: &[IoRequest],
@@ -76,32 +98,56 @@ fn drive(
 ) {
     let mut free: Vec<usize> = (0..engine.buffers().slots()).collect();
     let mut running: HashMap<u64, IoRequest> = HashMap::new();
-    let (mut next, mut done, mut idle) = (0, 0, 0);
+    let mut next = 0;
+    let mut done = 0;
+    let mut idle = 0;
     let mut completions = Vec::new();
     while done < requests.len() {
         let count = free.len().min(requests.len() - next);
         let mut batch = Vec::new();
         for (request, slot) in requests[next..next + count].iter().zip(&free) {
-            let request = IoRequest { slot: *slot, ..*request };
-            prepare(&request, engine.buffers().slot_mut(*slot).expect("an idle slot"));
+            let request = IoRequest {
+                slot: *slot,
+                ..*request
+            };
+            prepare(
+                &request,
+                engine.buffers().slot_mut(*slot).expect("an idle slot"),
+            );
             batch.push(request);
         }
         let taken = engine.submit(&batch).unwrap();
         assert!(taken <= batch.len());
         for request in &batch[..taken] {
             free.retain(|slot| *slot != request.slot);
-            assert!(running.insert(request.tag, *request).is_none(), "tag {} is in flight already", request.tag);
+            assert!(
+                running.insert(request.tag, *request).is_none(),
+                "tag {} is in flight already",
+                request.tag
+            );
         }
         next += taken;
         completions.clear();
-        engine.reap(usize::from(!running.is_empty()), &mut completions).unwrap();
+        engine
+            .reap(usize::from(!running.is_empty()), &mut completions)
+            .unwrap();
         for completion in &completions {
-            let request = running.remove(&completion.tag).expect("something in flight");
-            look(&request, completion, engine.buffers().slot(request.slot).expect("an idle slot"));
+            let request = running
+                .remove(&completion.tag)
+                .expect("something in flight");
+            look(
+                &request,
+                completion,
+                engine.buffers().slot(request.slot).expect("an idle slot"),
+            );
             free.push(request.slot);
             done += 1;
         }
-        idle = if taken == 0 && completions.is_empty() { idle + 1 } else { 0 };
+        idle = if taken == 0 && completions.is_empty() {
+            idle + 1
+        } else {
+            0
+        };
         assert!(idle < 3, "no progress");
     }
     completions.clear();
@@ -113,18 +159,35 @@ fn drive(
 fn verify(row: &EngineRow, target: &Target, block: usize, expected: &Pattern) {
     let mut engine = (row.open)(std::slice::from_ref(target), &settings(8, block)).unwrap();
     let blocks = (target.size() as usize).div_ceil(block);
-    let requests: Vec<_> = (0..blocks).map(|number| block_request(block, number, Transfer::Read)).collect();
+    let requests: Vec<_> = (0..blocks)
+        .map(|number| block_request(block, number, Transfer::Read))
+        .collect();
     let nothing = |_: &IoRequest, _: &mut [u8]| {};
-    drive(engine.as_mut(), &requests, nothing, |request, completion, data| {
-        let bytes = completion.result.unwrap();
-        assert_eq!(bytes as u64, (target.size() - request.offset).min(block as u64));
-        expected.verify(&data[..bytes], request.offset).unwrap_or_else(|wrong| panic!("{}: {wrong}", row.name));
-    });
+    drive(
+        engine.as_mut(),
+        &requests,
+        nothing,
+        |request, completion, data| {
+            let bytes = completion.result.unwrap();
+            assert_eq!(
+                bytes as u64,
+                (target.size() - request.offset).min(block as u64)
+            );
+            expected
+                .verify(&data[..bytes], request.offset)
+                .unwrap_or_else(|wrong| panic!("{}: {wrong}", row.name));
+        },
+    );
 }
 
 /// The message of an error that there has to be.
 fn refused(path: &Path, opening: &Opening) -> String {
-    let text = Target::open(path, opening).expect_err("a refusal").to_string();
-    assert!(!text.contains('\n') && text.contains("; "), "one line that says what to do: {text}");
+    let text = Target::open(path, opening)
+        .expect_err("a refusal")
+        .to_string();
+    assert!(
+        !text.contains('\n') && text.contains("; "),
+        "one line that says what to do: {text}"
+    );
     text
 }

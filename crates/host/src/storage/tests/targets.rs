@@ -20,7 +20,10 @@ fn what_is_no_file_is_refused_in_one_line() {
     std::fs::create_dir(path("folder")).unwrap();
     std::fs::write(path("empty"), "").unwrap();
     std::fs::write(path("plain"), "x").unwrap();
-    let made = std::process::Command::new("mkfifo").arg(path("fifo")).status().unwrap();
+    let made = std::process::Command::new("mkfifo")
+        .arg(path("fifo"))
+        .status()
+        .unwrap();
     assert!(made.success());
     let _socket = std::os::unix::net::UnixListener::bind(path("socket")).unwrap();
     std::os::unix::fs::symlink(path("nowhere"), path("dangling")).unwrap();
@@ -69,12 +72,23 @@ fn a_file_is_read_as_it_is() {
     std::os::unix::fs::symlink(&path, &link).unwrap();
     for path in [&path, &link] {
         let target = Target::open(path, &opening(Access::Read, false)).unwrap();
-        assert_eq!((target.size(), target.kind(), target.is_writable()), (12345, TargetKind::File, false));
-        assert_eq!((target.path(), target.direct(), target.use_check()), (path.as_path(), &Direct::NotAsked, None));
+        assert_eq!(
+            (target.size(), target.kind(), target.is_writable()),
+            (12345, TargetKind::File, false)
+        );
+        assert_eq!(
+            (target.path(), target.direct(), target.use_check()),
+            (path.as_path(), &Direct::NotAsked, None)
+        );
         assert!(target.file_system().is_some(), "the mount table names one");
         assert!(target.logical_block() >= 512);
         let _ = target.forget_cached();
-        println!("{:?} {:?} {:?}", target.device(), target.rotational(), target.model());
+        println!(
+            "{:?} {:?} {:?}",
+            target.device(),
+            target.rotational(),
+            target.model()
+        );
     }
     let direct = Target::open(&path, &opening(Access::Read, true)).unwrap();
     println!("{:?}", direct.direct());
@@ -94,7 +108,10 @@ fn a_file_system_in_memory_is_cache() {
         println!("skipped: /dev/shm is {:?}", target.file_system());
         return;
     }
-    assert_eq!(target.direct(), &Direct::Refused("tmpfs keeps its files in memory".to_owned()));
+    assert_eq!(
+        target.direct(),
+        &Direct::Refused("tmpfs keeps its files in memory".to_owned())
+    );
     for row in usable().into_iter().filter(|row| row.name != "null") {
         verify(row, &target, 4096, &pattern(SEED));
     }
@@ -105,8 +122,15 @@ fn a_created_file_has_no_name_and_all_its_bytes() {
     let folder = folder();
     for bytes in [1, 511, 4096, 1 << 20, (1 << 20) + 1, 3_333_333] {
         for path in [folder.path().to_path_buf(), folder.path().join("new")] {
-            let target = Target::open(&path, &opening(Access::Create { bytes, keep: false }, false)).unwrap();
-            assert_eq!((target.size(), target.kind(), target.is_writable()), (bytes, TargetKind::Created, true));
+            let target = Target::open(
+                &path,
+                &opening(Access::Create { bytes, keep: false }, false),
+            )
+            .unwrap();
+            assert_eq!(
+                (target.size(), target.kind(), target.is_writable()),
+                (bytes, TargetKind::Created, true)
+            );
             assert_eq!(entries(folder.path()), [""; 0]);
             let metadata = target.file().metadata().unwrap();
             assert_eq!((metadata.len(), metadata.nlink()), (bytes, 0));
@@ -120,10 +144,22 @@ fn a_created_file_has_no_name_and_all_its_bytes() {
 fn a_kept_file_stays_and_only_that() {
     let folder = folder();
     let path = folder.path().join("kept");
-    for filler in [Filler::Incompressible, Filler::Zeros, Filler::Repeated(b"abc".to_vec())] {
+    for filler in [
+        Filler::Incompressible,
+        Filler::Zeros,
+        Filler::Repeated(b"abc".to_vec()),
+    ] {
         let pattern = Pattern::new(filler, 3);
-        let opening =
-            Opening { pattern: pattern.clone(), ..opening(Access::Create { bytes: 100_000, keep: true }, true) };
+        let opening = Opening {
+            pattern: pattern.clone(),
+            ..opening(
+                Access::Create {
+                    bytes: 100_000,
+                    keep: true,
+                },
+                true,
+            )
+        };
         drop(Target::open(&path, &opening).unwrap());
         assert_eq!(entries(folder.path()), ["kept"]);
         let data = std::fs::read(&path).unwrap();
@@ -147,7 +183,10 @@ fn nothing_is_created_where_something_is_or_nothing_fits() {
     let create = |bytes, keep| opening(Access::Create { bytes, keep }, true);
     for keep in [false, true] {
         for name in ["taken", "dangling", "link"] {
-            assert!(refused(&path(name), &create(4096, keep)).contains("it exists"), "{name}");
+            assert!(
+                refused(&path(name), &create(4096, keep)).contains("it exists"),
+                "{name}"
+            );
         }
         assert!(refused(&path("missing/new"), &create(4096, keep)).contains("No such file"));
         assert!(refused(&path("new"), &create(0, keep)).contains("no bytes"));
@@ -162,10 +201,14 @@ fn nothing_is_created_where_something_is_or_nothing_fits() {
     assert_eq!(std::fs::read(path("taken")).unwrap(), b"precious");
 }
 
-/// Another run of this test program, which runs the ignored test `name` of this file with `value` to work on.
+/// Another run of this test program, which runs the ignored test `name` of this file with `value`
+/// to work on.
 fn child(shell: &str, name: &str, folder: &Path) -> std::process::Child {
     std::process::Command::new("sh")
-        .args(["-c", &format!("cd \"$1\" && {shell} exec \"$0\" --ignored --exact --nocapture \"$2\"")])
+        .args([
+            "-c",
+            &format!("cd \"$1\" && {shell} exec \"$0\" --ignored --exact --nocapture \"$2\""),
+        ])
         .arg(std::env::current_exe().unwrap())
         .arg(folder)
         .arg(crate::tests::name_of(module_path!(), name))
@@ -183,10 +226,21 @@ fn child_under_a_limit_on_files() {
     assert!(text.contains("ulimit -f"), "{text}");
     let target = Target::open(Path::new("small"), &create(1 << 20)).unwrap();
     // Writing beyond the limit is an error too, not a signal that ends the process.
-    let beyond = IoRequest { offset: 1 << 20, ..block_request(4096, 0, Transfer::Write) };
-    for row in usable().into_iter().filter(|row| row.bypasses_cache && row.name != "null") {
+    let beyond = IoRequest {
+        offset: 1 << 20,
+        ..block_request(4096, 0, Transfer::Write)
+    };
+    for row in usable()
+        .into_iter()
+        .filter(|row| row.bypasses_cache && row.name != "null")
+    {
         let mut engine = (row.open)(std::slice::from_ref(&target), &settings(1, 4096)).unwrap();
-        drive(engine.as_mut(), &[beyond], |_, _| {}, |_, completion, _| assert!(completion.result.is_err()));
+        drive(
+            engine.as_mut(),
+            &[beyond],
+            |_, _| {},
+            |_, completion, _| assert!(completion.result.is_err()),
+        );
     }
     println!("reached the end");
 }
@@ -195,17 +249,35 @@ fn child_under_a_limit_on_files() {
 fn a_limit_on_files_is_an_error() {
     let folder = folder();
     // In blocks of 512 bytes.
-    let output = child("ulimit -f 2048;", "child_under_a_limit_on_files", folder.path()).wait_with_output().unwrap();
+    let output = child(
+        "ulimit -f 2048;",
+        "child_under_a_limit_on_files",
+        folder.path(),
+    )
+    .wait_with_output()
+    .unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(output.status.success() && text.contains("reached the end"), "{text}");
+    assert!(
+        output.status.success() && text.contains("reached the end"),
+        "{text}"
+    );
     assert_eq!(entries(folder.path()), ["small"]);
 }
 
 #[test]
 #[ignore = "started by a_killed_run_leaves_no_file in a process of its own"]
 fn child_that_is_killed() {
-    let _target =
-        Target::open(Path::new("new"), &opening(Access::Create { bytes: 1 << 20, keep: false }, true)).unwrap();
+    let _target = Target::open(
+        Path::new("new"),
+        &opening(
+            Access::Create {
+                bytes: 1 << 20,
+                keep: false,
+            },
+            true,
+        ),
+    )
+    .unwrap();
     println!("created");
     std::thread::sleep(std::time::Duration::from_secs(60));
 }

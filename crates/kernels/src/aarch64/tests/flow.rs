@@ -1,11 +1,14 @@
-//! Branches of AArch64 (Arm Architecture Reference Manual, C4.1: branches, exception generating and system instructions).
+//! Branches of AArch64 (Arm Architecture Reference Manual, C4.1: branches, exception generating and
+//! system instructions).
 
 use crate::loop_tests::Step;
 
 /// The instruction at the start of `code`, `None` where the code ends within it.
 pub(crate) fn step(code: &[u8]) -> Option<Step> {
     let word = u32::from_le_bytes(*code.first_chunk()?);
-    let jump = |lowest: u32, bits: u32| Some((((word >> lowest) << (32 - bits)) as i32 >> (30 - bits)) as isize & !3);
+    let jump = |lowest: u32, bits: u32| {
+        Some((((word >> lowest) << (32 - bits)) as i32 >> (30 - bits)) as isize & !3)
+    };
     let (jump, goes_on) = match word {
         w if w & 0xfc00_0000 == 0x1400_0000 => (jump(0, 26), false), // b
         w if w & 0xff00_0000 == 0x5400_0000 => (jump(5, 19), true),  // b.cond
@@ -14,7 +17,11 @@ pub(crate) fn step(code: &[u8]) -> Option<Step> {
         0xd65f_03c0 => (None, false),                                // ret
         _ => (None, true),
     };
-    Some(Step { bytes: 4, jump, goes_on })
+    Some(Step {
+        bytes: 4,
+        jump,
+        goes_on,
+    })
 }
 
 #[test]

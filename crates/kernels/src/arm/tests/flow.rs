@@ -1,4 +1,5 @@
-//! Branches of Armv7 in the A32 encoding (Arm Architecture Reference Manual, F4.1: branch instructions).
+//! Branches of Armv7 in the A32 encoding (Arm Architecture Reference Manual, F4.1: branch
+//! instructions).
 
 use crate::loop_tests::Step;
 
@@ -9,12 +10,18 @@ pub(crate) fn step(code: &[u8]) -> Option<Step> {
     let conditional = word >> 28 < 0xf;
     let (jump, goes_on) = match word & 0x0fff_ffff {
         // b: counted from two instructions further on
-        w if conditional && w & 0x0f00_0000 == 0x0a00_0000 => (Some(((w << 8) as i32 >> 6) as isize + 8), !always),
-        0x012f_ff1e => (None, !always),                                        // bx lr
+        w if conditional && w & 0x0f00_0000 == 0x0a00_0000 => {
+            (Some(((w << 8) as i32 >> 6) as isize + 8), !always)
+        }
+        0x012f_ff1e => (None, !always), // bx lr
         w if conditional && w & 0x0fff_8000 == 0x08bd_8000 => (None, !always), // pop with pc
         _ => (None, true),
     };
-    Some(Step { bytes: 4, jump, goes_on })
+    Some(Step {
+        bytes: 4,
+        jump,
+        goes_on,
+    })
 }
 
 #[test]

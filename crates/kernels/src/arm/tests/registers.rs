@@ -8,7 +8,8 @@ use crate::locks::LockCall;
 use crate::native::{ADD, CHASES, CHASES_WITH_PAYLOAD, HANDOFF, ISSUE, LOCK_SETS, WORK};
 use crate::stream::{StreamCall, StreamCode};
 use crate::{
-    BLOCK_BYTES, HandOff, KernelRow, MOST_WALKERS, Operation, Scratch, SharedLine, Visits, all_instructions, all_rows,
+    BLOCK_BYTES, HandOff, KernelRow, MOST_WALKERS, Operation, Scratch, SharedLine, Visits,
+    all_instructions, all_rows,
 };
 use core::arch::naked_asm;
 use std::mem::offset_of;
@@ -23,8 +24,8 @@ struct Seen {
     after: [u64; 13],
 }
 
-/// Calls `code(argument)` with known values in everything that a callee has to preserve but FPSCR, whose modes it looks at
-/// only.
+/// Calls `code(argument)` with known values in everything that a callee has to preserve but FPSCR,
+/// whose modes it looks at only.
 #[unsafe(naked)]
 unsafe extern "C" fn probe(code: usize, argument: usize, seen: &mut Seen) {
     naked_asm!(
@@ -74,10 +75,14 @@ unsafe fn assert_preserved(name: &str, code: usize, argument: usize) {
     unsafe { probe(code, argument, &mut seen) };
     assert_eq!(seen.before[7], 0xfeed_2d0f_feed_2d0f, "the probe itself");
     assert_eq!(seen.before[8], 0xbeef_1b05_beef_1b04, "the probe itself");
-    assert_eq!(seen.before, seen.after, "{name}: d8 to d15, r4 to r11, sp, modes of FPSCR");
+    assert_eq!(
+        seen.before, seen.after,
+        "{name}: d8 to d15, r4 to r11, sp, modes of FPSCR"
+    );
 }
 
-/// A call for `operation` in memory of three blocks a stream, that wraps once. By a table it visits the first pieces.
+/// A call for `operation` in memory of three blocks a stream, that wraps once. By a table it visits
+/// the first pieces.
 fn call(operation: Operation, address: usize, table: usize) -> StreamCall {
     let contract = operation.contract();
     let stream = 3 * BLOCK_BYTES as usize;
@@ -87,28 +92,55 @@ fn call(operation: Operation, address: usize, table: usize) -> StreamCall {
         Visits::Chunks => (3 * 4, 4),
         _ => (stream, 512),
     };
-    let (distance, pattern, checksum) = (2048, 7, 0);
-    StreamCall { lead: address, delta, window, offset, blocks: 4, table, distance, spare: 0, pattern, checksum }
+    let distance = 2048;
+    let pattern = 7;
+    let checksum = 0;
+    StreamCall {
+        lead: address,
+        delta,
+        window,
+        offset,
+        blocks: 4,
+        table,
+        distance,
+        spare: 0,
+        pattern,
+        checksum,
+    }
 }
 
 #[test]
 fn the_layout_is_what_the_probe_expects() {
-    assert_eq!((offset_of!(Seen, before), offset_of!(Seen, after)), (0, 104));
+    assert_eq!(
+        (offset_of!(Seen, before), offset_of!(Seen, after)),
+        (0, 104)
+    );
 }
 
 #[test]
 fn streaming_kernels_preserve_the_registers_of_the_caller() {
-    let (window, table) = (memory(4 * 4096), memory(4096));
-    let code = |row: KernelRow| row.kernel().ok().and(row.row.ruler()).map(|code| (row, code));
+    let window = memory(4 * 4096);
+    let table = memory(4096);
+    let code = |row: KernelRow| {
+        row.kernel()
+            .ok()
+            .and(row.row.ruler())
+            .map(|code| (row, code))
+    };
     let kernels: Vec<(KernelRow, StreamCode)> = all_rows().into_iter().filter_map(code).collect();
     assert!(kernels.len() >= 20);
     for (row, code) in kernels {
         for blocks in [0, 4] {
             let start = call(row.operation, window.address(), table.address());
             let mut call = StreamCall { blocks, ..start };
-            // SAFETY: the kernel can be executed here, and all streams lie in the window; the table names line 0 only.
+            // SAFETY: the kernel can be executed here, and all streams lie in the window; the table
+            // names line 0 only.
             unsafe { assert_preserved(&row.name(), code as usize, &raw mut call as usize) };
-            let offset = if blocks == 0 { start.offset } else { start.offset * 2 };
+            let offset = if blocks == 0 {
+                start.offset
+            } else {
+                start.offset * 2
+            };
             assert_eq!(call.offset, offset, "{}: it did run", row.name());
         }
     }
@@ -119,7 +151,11 @@ fn chases_and_additions_preserve_the_registers_of_the_caller() {
     let window = memory(4096);
     window.words()[0].store(window.address() as u64, Relaxed);
     for (i, code) in CHASES.into_iter().chain(CHASES_WITH_PAYLOAD).enumerate() {
-        let mut call = ChaseCall { positions: [window.address(); MOST_WALKERS], blocks: 2, payload: 0 };
+        let mut call = ChaseCall {
+            positions: [window.address(); MOST_WALKERS],
+            blocks: 2,
+            payload: 0,
+        };
         // SAFETY: the node points to itself.
         unsafe { assert_preserved(&format!("chase {i}"), code as usize, &raw mut call as usize) };
     }
@@ -132,9 +168,15 @@ fn chases_and_additions_preserve_the_registers_of_the_caller() {
 #[test]
 fn instructions_preserve_the_registers_of_the_caller() {
     let mut scratch = Scratch::new();
-    for listed in all_instructions().into_iter().filter(|listed| listed.kernel().is_ok()) {
+    for listed in all_instructions()
+        .into_iter()
+        .filter(|listed| listed.kernel().is_ok())
+    {
         let code = listed.address().expect("it has a kernel") as usize;
-        let mut call = InstructionCall { turns: 3, scratch: (&raw mut *scratch) as usize };
+        let mut call = InstructionCall {
+            turns: 3,
+            scratch: (&raw mut *scratch) as usize,
+        };
         // SAFETY: the kernel can be executed here; the scratch memory is borrowed.
         unsafe { assert_preserved(&listed.name(), code, &raw mut call as usize) };
     }
@@ -145,20 +187,44 @@ fn locks_and_handoffs_preserve_the_registers_of_the_caller() {
     let line = SharedLine::default();
     let word = (&raw const line.word) as usize;
     for set in LOCK_SETS.iter().filter(|set| (set.present)()) {
-        for code in [set.atomic_add, set.exchange, set.compare_and_swap, set.spin_lock, set.fence] {
+        for code in [
+            set.atomic_add,
+            set.exchange,
+            set.compare_and_swap,
+            set.spin_lock,
+            set.fence,
+        ] {
             line.word.store(0, Relaxed);
-            let mut call = LockCall { word, turns: 3, inside: 2, between: 2, vain: 0 };
+            let mut call = LockCall {
+                word,
+                turns: 3,
+                inside: 2,
+                between: 2,
+                vain: 0,
+            };
             // SAFETY: the word is an atomic that nobody else uses, and the instructions are there.
             unsafe { assert_preserved(set.name, code as usize, &raw mut call as usize) };
         }
     }
-    for (name, code) in HandOff::ALL.into_iter().zip([HANDOFF.store_load, HANDOFF.compare_and_swap, HANDOFF.exchange]) {
+    for (name, code) in HandOff::ALL.into_iter().zip([
+        HANDOFF.store_load,
+        HANDOFF.compare_and_swap,
+        HANDOFF.exchange,
+    ]) {
         for expected in [0, 1] {
             line.word.store(0, Relaxed);
-            let mut call = HandOffCall { word, expected, turns: 1, patience: 3 };
+            let mut call = HandOffCall {
+                word,
+                expected,
+                turns: 1,
+                patience: 3,
+            };
             // SAFETY: as above.
             unsafe { assert_preserved(name.name(), code as usize, &raw mut call as usize) };
-            assert_eq!(call.turns, expected, "{name}: only a value that is there is answered");
+            assert_eq!(
+                call.turns, expected,
+                "{name}: only a value that is there is answered"
+            );
         }
     }
 }

@@ -1,21 +1,35 @@
-//! Branches of RISC-V (The RISC-V Instruction Set Manual, volume I: RV32I base integer instruction set).
+//! Branches of RISC-V (The RISC-V Instruction Set Manual, volume I: RV32I base integer instruction
+//! set).
 
 use crate::loop_tests::Step;
 
-/// The instruction at the start of `code`, `None` where the code ends within it or where it is none of four bytes.
+/// The instruction at the start of `code`, `None` where the code ends within it or where it is none
+/// of four bytes.
 pub(crate) fn step(code: &[u8]) -> Option<Step> {
     let word = u32::from_le_bytes(*code.first_chunk()?);
     // The sign, which is the highest bit of the word, and pieces of the distance where they belong.
     let sign = |bits: u32| ((word as i32) >> 31 << bits) as isize;
-    let piece = |lowest: u32, bits: u32, place: u32| ((word >> lowest & ((1 << bits) - 1)) << place) as isize;
+    let piece = |lowest: u32, bits: u32, place: u32| {
+        ((word >> lowest & ((1 << bits) - 1)) << place) as isize
+    };
     let (jump, goes_on) = match (word & 0x7f, word >> 7 & 0x1f) {
-        (0x63, _) => (Some(sign(12) | piece(7, 1, 11) | piece(25, 6, 5) | piece(8, 4, 1)), true),
-        (0x6f, 0) => (Some(sign(20) | piece(12, 8, 12) | piece(20, 1, 11) | piece(21, 10, 1)), false),
+        (0x63, _) => (
+            Some(sign(12) | piece(7, 1, 11) | piece(25, 6, 5) | piece(8, 4, 1)),
+            true,
+        ),
+        (0x6f, 0) => (
+            Some(sign(20) | piece(12, 8, 12) | piece(20, 1, 11) | piece(21, 10, 1)),
+            false,
+        ),
         _ if word == 0x0000_8067 => (None, false), // ret
         _ if word & 3 == 3 => (None, true),
         _ => return None,
     };
-    Some(Step { bytes: 4, jump, goes_on })
+    Some(Step {
+        bytes: 4,
+        jump,
+        goes_on,
+    })
 }
 
 #[test]

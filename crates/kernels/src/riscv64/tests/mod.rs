@@ -1,4 +1,5 @@
-//! What only machine code can get wrong: the caller's registers, and what a single row makes of memory.
+//! What only machine code can get wrong: the caller's registers, and what a single row makes of
+//! memory.
 
 mod flow;
 mod registers;
@@ -19,6 +20,11 @@ fn memory(bytes: usize) -> Window {
 
 /// Every streaming kernel that can be executed here, with its code.
 fn executable() -> Vec<(KernelRow, StreamCode)> {
-    let code = |row: KernelRow| row.kernel().ok().and(row.row.ruler()).map(|code| (row, code));
+    let code = |row: KernelRow| {
+        row.kernel()
+            .ok()
+            .and(row.row.ruler())
+            .map(|code| (row, code))
+    };
     all_rows().into_iter().filter_map(code).collect()
 }

@@ -1,5 +1,5 @@
-//! Kernels leave the caller's registers alone (RISC-V ELF psABI, "Integer register convention" and "Floating-point
-//! register convention").
+//! Kernels leave the caller's registers alone (RISC-V ELF psABI, "Integer register convention" and
+//! "Floating-point register convention").
 
 use super::{executable, memory};
 use crate::chase::ChaseCall;
@@ -73,8 +73,14 @@ unsafe extern "C" fn probe(code: usize, argument: usize, seen: &mut Seen) {
 
 #[test]
 fn the_layout_is_what_the_probe_expects() {
-    assert_eq!((offset_of!(Seen, saved), offset_of!(Seen, floating)), (0, 96));
-    assert_eq!((offset_of!(Seen, before), offset_of!(Seen, after)), (192, 224));
+    assert_eq!(
+        (offset_of!(Seen, saved), offset_of!(Seen, floating)),
+        (0, 96)
+    );
+    assert_eq!(
+        (offset_of!(Seen, before), offset_of!(Seen, after)),
+        (192, 224)
+    );
 }
 
 /// Calls `code(argument)` and complains in the name of `name` about everything that changed.
@@ -85,18 +91,32 @@ unsafe fn assert_preserved(name: &str, code: usize, argument: usize) {
     let mut seen = Seen::default();
     // SAFETY: the caller vouches for the call; `probe` itself writes to `seen` only.
     unsafe { probe(code, argument, &mut seen) };
-    assert_eq!(seen.saved, std::array::from_fn(|i| 1 + i as u64), "{name}: s0 to s11");
-    assert_eq!(seen.floating, std::array::from_fn(|i| 101 + i as u64), "{name}: fs0 to fs11");
+    assert_eq!(
+        seen.saved,
+        std::array::from_fn(|i| 1 + i as u64),
+        "{name}: s0 to s11"
+    );
+    assert_eq!(
+        seen.floating,
+        std::array::from_fn(|i| 101 + i as u64),
+        "{name}: fs0 to fs11"
+    );
     assert_eq!(seen.before, seen.after, "{name}: sp, gp, tp, frm");
     assert_eq!(seen.before[3], 1, "the probe itself");
 }
 
-/// A call for `operation` in memory of three blocks a stream from `window` on, that wraps once; a table lies behind.
+/// A call for `operation` in memory of three blocks a stream from `window` on, that wraps once; a
+/// table lies behind.
 fn call(operation: Operation, window: &Window) -> StreamCall {
-    let (bytes, contract) = (3 * BLOCK_BYTES as usize, operation.contract());
+    let bytes = 3 * BLOCK_BYTES as usize;
+    let contract = operation.contract();
     let table = window.address() + 8192;
     // The pieces in their own order, in units of 8 B: lines 0 to 23, or every eighth.
-    let step = if contract.visits == Visits::Lines { 8 } else { 64 };
+    let step = if contract.visits == Visits::Lines {
+        8
+    } else {
+        64
+    };
     for (i, word) in window.words()[1024..1036].iter().enumerate() {
         let entry = |i: u64| i * step % 192;
         word.store(entry(2 * i as u64) | entry(2 * i as u64 + 1) << 32, Relaxed);
@@ -130,7 +150,8 @@ fn streaming_kernels_preserve_the_registers_of_the_caller() {
             let mut call = call(row.operation, &window);
             let start = call.offset;
             call.blocks = blocks;
-            // SAFETY: the kernel can be executed here, and all streams and the table lie in the window.
+            // SAFETY: the kernel can be executed here, and all streams and the table lie in the
+            // window.
             unsafe { assert_preserved(&row.name(), code as usize, &raw mut call as usize) };
             let offset = if blocks == 0 { start } else { 2 * start };
             assert_eq!(call.offset, offset, "{}: it did run", row.name());
@@ -143,7 +164,11 @@ fn chases_and_additions_preserve_the_registers_of_the_caller() {
     let window = memory(4096);
     window.words()[0].store(window.address() as u64, Relaxed);
     for code in CHASES.into_iter().chain(CHASES_WITH_PAYLOAD) {
-        let mut call = ChaseCall { positions: [window.address(); MOST_WALKERS], blocks: 2, payload: 0 };
+        let mut call = ChaseCall {
+            positions: [window.address(); MOST_WALKERS],
+            blocks: 2,
+            payload: 0,
+        };
         // SAFETY: the node points to itself.
         unsafe { assert_preserved("chase", code as usize, &raw mut call as usize) };
     }
@@ -158,29 +183,60 @@ fn locks_and_hand_offs_preserve_the_registers_of_the_caller() {
     let window = memory(4096);
     let word = window.address();
     for set in &LOCK_SETS {
-        for code in [set.atomic_add, set.exchange, set.compare_and_swap, set.spin_lock, set.fence] {
+        for code in [
+            set.atomic_add,
+            set.exchange,
+            set.compare_and_swap,
+            set.spin_lock,
+            set.fence,
+        ] {
             window.words()[0].store(0, Relaxed);
-            let mut call = LockCall { word, turns: 2, inside: 3, between: 1, vain: 9 };
+            let mut call = LockCall {
+                word,
+                turns: 2,
+                inside: 3,
+                between: 1,
+                vain: 9,
+            };
             // SAFETY: the words lie in the window.
             unsafe { assert_preserved(set.name, code as usize, &raw mut call as usize) };
             assert_eq!(call.vain, 0, "nobody else wants the word");
         }
     }
-    for code in [HANDOFF.store_load, HANDOFF.compare_and_swap, HANDOFF.exchange] {
+    for code in [
+        HANDOFF.store_load,
+        HANDOFF.compare_and_swap,
+        HANDOFF.exchange,
+    ] {
         window.words()[0].store(4, Relaxed);
-        let mut call = HandOffCall { word, expected: 4, turns: 3, patience: 5 };
+        let mut call = HandOffCall {
+            word,
+            expected: 4,
+            turns: 3,
+            patience: 5,
+        };
         // SAFETY: the word lies in the window.
         unsafe { assert_preserved("hand-off", code as usize, &raw mut call as usize) };
-        assert_eq!((window.words()[0].load(Relaxed), call.expected, call.turns), (5, 6, 2), "one answer was given");
+        assert_eq!(
+            (window.words()[0].load(Relaxed), call.expected, call.turns),
+            (5, 6, 2),
+            "one answer was given"
+        );
     }
 }
 
 #[test]
 fn instructions_preserve_the_registers_of_the_caller() {
     let window = memory(4096);
-    for listed in all_instructions().into_iter().filter(|listed| listed.kernel().is_ok()) {
+    for listed in all_instructions()
+        .into_iter()
+        .filter(|listed| listed.kernel().is_ok())
+    {
         let code = listed.address().unwrap();
-        let mut call = InstructionCall { turns: 2, scratch: window.address() };
+        let mut call = InstructionCall {
+            turns: 2,
+            scratch: window.address(),
+        };
         // SAFETY: the window is as long as the scratch memory, and the kernel can be executed here.
         unsafe { assert_preserved(&listed.name(), code as usize, &raw mut call as usize) };
     }

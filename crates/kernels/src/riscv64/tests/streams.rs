@@ -1,8 +1,10 @@
-//! Each row against its contract on short windows, from every block on; and which bytes the scalar rows name.
+//! Each row against its contract on short windows, from every block on; and which bytes the scalar
+//! rows name.
 
 use super::{executable, memory};
 use crate::{
-    BLOCK_BYTES, Contract, Does, IndexTable, Operation, SetId, StreamKernel, StreamWalk, Visits, all_rows, oracle,
+    BLOCK_BYTES, Contract, Does, IndexTable, Operation, SetId, StreamKernel, StreamWalk, Visits,
+    all_rows, oracle,
 };
 use stats::SplitMix64;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -10,32 +12,51 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 const WORDS: usize = BLOCK_BYTES as usize / 8;
 const PATTERN: u64 = 0x4008_1234_5678_9abc;
 
-/// What `blocks` blocks from block `first` on leave of `words`, and the sum. Orders by a table count in its entries.
-fn expected(contract: &Contract, words: &mut [u64], order: &[usize], (first, blocks): (usize, usize)) -> u64 {
-    let (stream, piece) =
-        (words.len() / contract.streams() as usize, if contract.visits == Visits::Lines { 8 } else { WORDS });
+/// What `blocks` blocks from block `first` on leave of `words`, and the sum. Orders by a table
+/// count in its entries.
+fn expected(
+    contract: &Contract,
+    words: &mut [u64],
+    order: &[usize],
+    (first, blocks): (usize, usize),
+) -> u64 {
+    let stream = words.len() / contract.streams() as usize;
+    let piece = if contract.visits == Visits::Lines {
+        8
+    } else {
+        WORDS
+    };
     let per_block = WORDS / piece;
     let mut sum = 0u64;
     for turn in first * per_block..(first + blocks) * per_block {
         let start = order[turn % order.len()] * piece;
         let place = |i: usize| i / piece * stream + start + i % piece;
-        let one: Vec<AtomicU64> =
-            (0..piece * contract.streams() as usize).map(|i| AtomicU64::new(words[place(i)])).collect();
+        let one: Vec<AtomicU64> = (0..piece * contract.streams() as usize)
+            .map(|i| AtomicU64::new(words[place(i)]))
+            .collect();
         sum = sum.wrapping_add(oracle(contract, &one, PATTERN));
-        one.iter().enumerate().for_each(|(i, word)| words[place(i)] = word.load(Relaxed));
+        one.iter()
+            .enumerate()
+            .for_each(|(i, word)| words[place(i)] = word.load(Relaxed));
     }
     sum
 }
 
 /// The pieces of a stream of `blocks` blocks in the order of `contract`; a table's is shuffled.
 fn order_of(contract: &Contract, blocks: usize, random: &mut SplitMix64) -> Vec<usize> {
-    let pieces = if contract.visits == Visits::Lines { 8 * blocks } else { blocks };
+    let pieces = if contract.visits == Visits::Lines {
+        8 * blocks
+    } else {
+        blocks
+    };
     let mut order: Vec<usize> = (0..pieces).collect();
     match contract.visits {
         Visits::Forward => {}
         Visits::Backward => order.reverse(),
         Visits::Lines | Visits::Chunks => {
-            (1..pieces).rev().for_each(|i| order.swap(i, (random.next_u64() % (i as u64 + 1)) as usize));
+            (1..pieces)
+                .rev()
+                .for_each(|i| order.swap(i, (random.next_u64() % (i as u64 + 1)) as usize));
         }
     }
     order
@@ -48,14 +69,26 @@ fn check(kernel: &StreamKernel, blocks: usize, run: (usize, usize)) {
     let length = blocks * BLOCK_BYTES as usize * contract.streams() as usize;
     let window = memory(length + 64);
     // Flush against the guard.
-    let (start, end) = (window.len() - length, window.len());
-    let mut words: Vec<u64> = window.words().iter().map(|_| random.next_u64() >> 2).collect();
-    window.words().iter().zip(&words).for_each(|(place, word)| place.store(*word, Relaxed));
+    let start = window.len() - length;
+    let end = window.len();
+    let mut words: Vec<u64> = window
+        .words()
+        .iter()
+        .map(|_| random.next_u64() >> 2)
+        .collect();
+    window
+        .words()
+        .iter()
+        .zip(&words)
+        .for_each(|(place, word)| place.store(*word, Relaxed));
     let sum = expected(contract, &mut words[start / 8..], &order, run);
     let stream = (length / contract.streams() as usize) as u64;
     let table = contract.by_table().then(|| {
         let bytes = IndexTable::bytes_for(contract.visits, stream) as usize;
-        IndexTable::new(memory(bytes), contract.visits, stream, |i| order[i as usize] as u64).unwrap()
+        IndexTable::new(memory(bytes), contract.visits, stream, |i| {
+            order[i as usize] as u64
+        })
+        .unwrap()
     });
     let mut walk = match &table {
         Some(table) => StreamWalk::by_table(contract, &window, start..end, table),
@@ -74,7 +107,13 @@ fn check(kernel: &StreamKernel, blocks: usize, run: (usize, usize)) {
     assert_eq!(walk.offset(), (run.0 + run.1) % blocks * step, "{}", what());
     assert_eq!(walk.checksum(), sum, "{}", what());
     for (i, (place, word)) in window.words().iter().zip(&words).enumerate() {
-        assert_eq!(place.load(Relaxed), *word, "word {i} of {}: {}", words.len(), what());
+        assert_eq!(
+            place.load(Relaxed),
+            *word,
+            "word {i} of {}: {}",
+            words.len(),
+            what()
+        );
     }
 }
 
@@ -94,7 +133,8 @@ fn every_row_does_what_its_contract_says() {
 #[test]
 fn both_sets_are_complete_where_they_are_present() {
     for row in all_rows().iter().filter(|row| row.set.available().is_ok()) {
-        let here = row.kernel().is_ok() || row.unsupported().is_some() || row.needs().contains("Zicboz");
+        let here =
+            row.kernel().is_ok() || row.unsupported().is_some() || row.needs().contains("Zicboz");
         assert!(here, "{}: {:?}", row.name(), row.kernel());
     }
 }
@@ -102,30 +142,42 @@ fn both_sets_are_complete_where_they_are_present() {
 /// The offsets of all 64-bit loads (or stores) of general registers at `t6` in `body`.
 fn offsets(body: &[u8], stores: bool) -> Vec<i32> {
     const T6: u32 = 31;
-    let words = body.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
-    let found = words.filter_map(|word| match (word & 0x7f, word >> 12 & 7, word >> 15 & 31) {
-        (0x03, 3, T6) if !stores => Some((word as i32) >> 20),
-        (0x23, 3, T6) if stores => Some((word as i32) >> 25 << 5 | (word >> 7 & 31) as i32),
-        _ => None,
-    });
+    let words = body
+        .chunks_exact(4)
+        .map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
+    let found = words.filter_map(
+        |word| match (word & 0x7f, word >> 12 & 7, word >> 15 & 31) {
+            (0x03, 3, T6) if !stores => Some((word as i32) >> 20),
+            (0x23, 3, T6) if stores => Some((word as i32) >> 25 << 5 | (word >> 7 & 31) as i32),
+            _ => None,
+        },
+    );
     found.collect()
 }
 
-/// What no result shows: that loads leave nothing out and load nothing twice, in the order of addresses.
+/// What no result shows: that loads leave nothing out and load nothing twice, in the order of
+/// addresses.
 #[test]
 fn the_loads_of_a_block_are_all_of_it_once_and_in_order() {
     let up: Vec<i32> = (0..64).map(|i| 8 * i).collect();
     let down: Vec<i32> = (1..=64).map(|i| -8 * i).collect();
     let lines: Vec<i32> = (0..8).map(|i| 64 * i).collect();
     let plain = |c: &Contract| !c.by_table() || c.visits == Visits::Chunks;
-    for (row, _) in executable().into_iter().filter(|(row, _)| row.set.id == SetId::Scalar) {
+    for (row, _) in executable()
+        .into_iter()
+        .filter(|(row, _)| row.set.id == SetId::Scalar)
+    {
         let contract = row.operation.contract();
         let body = row.code().unwrap();
-        // Of those that turn within a block one turn: their offset, which is checked elsewhere, says that they make them all.
+        // Of those that turn within a block one turn: their offset, which is checked elsewhere,
+        // says that they make them all.
         let all = match (row.operation, contract.visits, contract.does) {
             (Operation::ReadUnroll64, ..) => &up[..8],
             (Operation::ReadUnroll256, ..) => &up[..32],
-            (Operation::ReadUnroll128 | Operation::WriteUnroll128 | Operation::CopyUnroll128, ..) => &up[..16],
+            (
+                Operation::ReadUnroll128 | Operation::WriteUnroll128 | Operation::CopyUnroll128,
+                ..,
+            ) => &up[..16],
             (_, _, Does::Touch) => &lines[..],
             (_, Visits::Backward, _) => &down[..],
             _ => &up[..],
@@ -139,12 +191,17 @@ fn the_loads_of_a_block_are_all_of_it_once_and_in_order() {
     }
 }
 
-/// Compressed instructions and the assembler's own NOPs would make the code depend on the target's defaults.
+/// Compressed instructions and the assembler's own NOPs would make the code depend on the target's
+/// defaults.
 #[test]
 fn bodies_hold_no_short_instructions_and_no_padding() {
     for (row, _) in executable() {
         for (i, word) in row.code().unwrap().chunks_exact(4).enumerate() {
-            assert!(word[0] & 3 == 3 && word != [0x13, 0, 0, 0], "{}: instruction {i} is {word:x?}", row.name());
+            assert!(
+                word[0] & 3 == 3 && word != [0x13, 0, 0, 0],
+                "{}: instruction {i} is {word:x?}",
+                row.name()
+            );
         }
     }
 }

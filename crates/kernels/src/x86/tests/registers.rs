@@ -52,7 +52,8 @@ unsafe extern "C" fn probe(code: usize, argument: usize, seen: &mut Seen) {
     )
 }
 
-/// Calls `code(call)` with all bits set in the upper halves of ymm0 to ymm7, and stores what is left of them. Needs AVX2.
+/// Calls `code(call)` with all bits set in the upper halves of ymm0 to ymm7, and stores what is
+/// left of them. Needs AVX2.
 #[unsafe(naked)]
 unsafe extern "C" fn upper_halves(code: usize, call: usize, left: &mut [[u64; 2]; 8]) {
     naked_asm!(
@@ -105,7 +106,8 @@ fn locks_and_hand_offs_preserve_the_registers_of_the_caller() {
     calls::locks(assert_preserved);
 }
 
-/// A dirty upper half slows down all SSE code that follows (Intel Optimization Manual, "Mixing AVX code with SSE code").
+/// A dirty upper half slows down all SSE code that follows (Intel Optimization Manual, "Mixing AVX
+/// code with SSE code").
 #[test]
 fn wide_kernels_leave_no_upper_halves_behind() {
     if !is_x86_feature_detected!("avx2") {
@@ -113,11 +115,17 @@ fn wide_kernels_leave_no_upper_halves_behind() {
     }
     let window = memory(STREAMS);
     for (row, code) in executable() {
-        let ((mut call, _), mut left) = (call(row.operation, window.address()), [[1; 2]; 8]);
-        // SAFETY: the kernel can be executed here, all streams lie in the window, and AVX2 is there.
+        let (mut call, _) = call(row.operation, window.address());
+        let mut left = [[1; 2]; 8];
+        // SAFETY: the kernel can be executed here, all streams lie in the window, and AVX2 is
+        // there.
         unsafe { upper_halves(code as usize, &raw mut call as usize, &mut left) };
         // The narrow ones do not touch them, which shows that the probe sees a missing VZEROUPPER.
-        let expected = if row.set.bits() > Some(128) { 0 } else { u64::MAX };
+        let expected = if row.set.bits() > Some(128) {
+            0
+        } else {
+            u64::MAX
+        };
         assert_eq!(left, [[expected; 2]; 8], "{}", row.name());
     }
 }

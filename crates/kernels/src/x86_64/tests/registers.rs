@@ -7,7 +7,14 @@ use crate::{Scratch, all_instructions};
 use core::arch::naked_asm;
 
 /// What `probe` puts into rbx, rbp, r12, r13, r14 and r15.
-const GIVEN: [u64; 6] = [0x1b1b_0001, 0x1b1b_0002, 0x1b1b_0003, 0x1b1b_0004, 0x1b1b_0005, 0x1b1b_0006];
+const GIVEN: [u64; 6] = [
+    0x1b1b_0001,
+    0x1b1b_0002,
+    0x1b1b_0003,
+    0x1b1b_0004,
+    0x1b1b_0005,
+    0x1b1b_0006,
+];
 
 /// Neither the reset value nor Rust's: flush to zero, round towards zero, all exceptions masked.
 const GIVEN_MXCSR: u32 = 0xff80;
@@ -24,7 +31,8 @@ struct Seen {
     flags: u64,
     own_mxcsr: u32,
     mxcsr: u32,
-    /// The x87 environments of the caller, before the call, and after it (FNSTENV: control, status and tag word, ...).
+    /// The x87 environments of the caller, before the call, and after it (FNSTENV: control, status
+    /// and tag word, ...).
     own_x87: [u32; 7],
     x87: [[u32; 7]; 2],
     given_mxcsr: u32,
@@ -85,8 +93,8 @@ unsafe extern "sysv64" fn probe(code: usize, argument: usize, seen: &mut Seen) {
     )
 }
 
-/// Calls `code(call)` with all bits set in the upper halves of ymm0 to ymm15, and stores what is left of them. Needs
-/// AVX2.
+/// Calls `code(call)` with all bits set in the upper halves of ymm0 to ymm15, and stores what is
+/// left of them. Needs AVX2.
 #[unsafe(naked)]
 unsafe extern "sysv64" fn upper_halves(code: usize, call: usize, left: &mut [[u64; 2]; 16]) {
     naked_asm!(
@@ -112,27 +120,49 @@ unsafe extern "sysv64" fn upper_halves(code: usize, call: usize, left: &mut [[u6
 /// # Safety
 /// The call must be sound.
 unsafe fn assert_preserved(name: &str, code: usize, argument: usize) {
-    let mut seen = Seen { given_mxcsr: GIVEN_MXCSR, given_control: GIVEN_CONTROL, ..Seen::default() };
+    let mut seen = Seen {
+        given_mxcsr: GIVEN_MXCSR,
+        given_control: GIVEN_CONTROL,
+        ..Seen::default()
+    };
     // SAFETY: the caller vouches for the call; `probe` itself writes to `seen` only.
     unsafe { probe(code, argument, &mut seen) };
     assert_eq!(seen.saved, GIVEN, "{name}: rbx, rbp, r12 to r15");
     assert_eq!(seen.stack[0], seen.stack[1], "{name}: the stack pointer");
     assert_eq!(seen.flags & 1 << 10, 0, "{name}: the direction flag");
-    // The six exception flags are the callee's to raise (3.2.1: "the control bits of the MXCSR register are callee-saved").
+    // The six exception flags are the callee's to raise (3.2.1: "the control bits of the MXCSR
+    // register are callee-saved").
     assert_eq!(seen.mxcsr & !0x3f, GIVEN_MXCSR, "{name}: MXCSR");
     let control = seen.x87[0].first().map(|word| word & 0xffff);
     assert_eq!(control, Some(u32::from(GIVEN_CONTROL)), "the probe itself");
-    // The last four words are where the last x87 instruction was: the caller's, and not kept by every processor.
-    assert_eq!(seen.x87[0][..3], seen.x87[1][..3], "{name}: x87 control, status and tag words");
+    // The last four words are where the last x87 instruction was: the caller's, and not kept by
+    // every processor.
+    assert_eq!(
+        seen.x87[0][..3],
+        seen.x87[1][..3],
+        "{name}: x87 control, status and tag words"
+    );
 }
 
 #[test]
 fn the_layout_is_what_the_probe_expects() {
     use std::mem::offset_of;
     assert_eq!((offset_of!(Seen, stack), offset_of!(Seen, flags)), (48, 64));
-    assert_eq!((offset_of!(Seen, own_mxcsr), offset_of!(Seen, mxcsr)), (72, 76));
-    assert_eq!((offset_of!(Seen, own_x87), offset_of!(Seen, x87)), (80, 108));
-    assert_eq!((offset_of!(Seen, given_mxcsr), offset_of!(Seen, given_control)), (164, 168));
+    assert_eq!(
+        (offset_of!(Seen, own_mxcsr), offset_of!(Seen, mxcsr)),
+        (72, 76)
+    );
+    assert_eq!(
+        (offset_of!(Seen, own_x87), offset_of!(Seen, x87)),
+        (80, 108)
+    );
+    assert_eq!(
+        (
+            offset_of!(Seen, given_mxcsr),
+            offset_of!(Seen, given_control)
+        ),
+        (164, 168)
+    );
 }
 
 #[test]
@@ -155,7 +185,8 @@ fn locks_and_hand_offs_preserve_the_registers_of_the_caller() {
     calls::locks(assert_preserved);
 }
 
-/// A dirty upper half slows down all SSE code that follows (Intel Optimization Manual, "Mixing AVX code with SSE code").
+/// A dirty upper half slows down all SSE code that follows (Intel Optimization Manual, "Mixing AVX
+/// code with SSE code").
 #[test]
 fn wide_kernels_leave_no_upper_halves_behind() {
     if !is_x86_feature_detected!("avx2") {
@@ -163,20 +194,37 @@ fn wide_kernels_leave_no_upper_halves_behind() {
     }
     let window = memory(STREAMS);
     for (row, code) in executable() {
-        let ((mut call, _), mut left) = (call(row.operation, window.address()), [[1; 2]; 16]);
+        let (mut call, _) = call(row.operation, window.address());
+        let mut left = [[1; 2]; 16];
         // SAFETY: as above, and AVX2 is there.
         unsafe { upper_halves(code as usize, &raw mut call as usize, &mut left) };
         // The narrow ones do not touch them, which shows that the probe sees a missing VZEROUPPER.
-        let expected = if row.set.bits() > Some(128) { 0 } else { u64::MAX };
+        let expected = if row.set.bits() > Some(128) {
+            0
+        } else {
+            u64::MAX
+        };
         assert_eq!(left, [[expected; 2]; 16], "{}", row.name());
     }
     for listed in all_instructions() {
-        let (Ok(_), Some(code), Some(text)) = (listed.kernel(), listed.address(), listed.assembly()) else { continue };
-        let (mut scratch, mut left) = (Scratch::new(), [[1; 2]; 16]);
-        let mut call = InstructionCall { turns: 2, scratch: (&raw mut *scratch) as usize };
+        let (Ok(_), Some(code), Some(text)) =
+            (listed.kernel(), listed.address(), listed.assembly())
+        else {
+            continue;
+        };
+        let mut scratch = Scratch::new();
+        let mut left = [[1; 2]; 16];
+        let mut call = InstructionCall {
+            turns: 2,
+            scratch: (&raw mut *scratch) as usize,
+        };
         // SAFETY: as above.
         unsafe { upper_halves(code as usize, &raw mut call as usize, &mut left) };
-        let expected = if text.contains("ymm") || text.contains("zmm") { 0 } else { u64::MAX };
+        let expected = if text.contains("ymm") || text.contains("zmm") {
+            0
+        } else {
+            u64::MAX
+        };
         assert_eq!(left, [[expected; 2]; 16], "{}", listed.name());
     }
 }

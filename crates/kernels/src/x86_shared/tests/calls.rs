@@ -10,18 +10,22 @@ use crate::stream::StreamCall;
 use crate::{BLOCK_BYTES, MOST_WALKERS, Operation, Scratch, SharedLine, Visits, all_instructions};
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Calls the code at an address with one argument and complains in the name of a kernel. The call must be sound.
+/// Calls the code at an address with one argument and complains in the name of a kernel. The call
+/// must be sound.
 pub type Check = unsafe fn(&str, usize, usize);
 
 /// Orders of three blocks by lines and by chunks, in units of 8 B.
-static LINES: [u32; 24] =
-    [72, 24, 0, 184, 64, 128, 8, 16, 32, 40, 48, 56, 80, 88, 96, 104, 112, 120, 136, 144, 152, 160, 168, 176];
+static LINES: [u32; 24] = [
+    72, 24, 0, 184, 64, 128, 8, 16, 32, 40, 48, 56, 80, 88, 96, 104, 112, 120, 136, 144, 152, 160,
+    168, 176,
+];
 static CHUNKS: [u32; 3] = [128, 0, 64];
 
 /// Bytes that the streams of a call take at most.
 pub const STREAMS: usize = 4 * 3 * BLOCK_BYTES as usize;
 
-/// A call for `operation` in memory of three blocks a stream, that wraps once; and the offset that it ends with.
+/// A call for `operation` in memory of three blocks a stream, that wraps once; and the offset that
+/// it ends with.
 pub fn call(operation: Operation, address: usize) -> (StreamCall, usize) {
     let stream = 3 * BLOCK_BYTES as usize;
     let contract = operation.contract();
@@ -66,7 +70,11 @@ pub fn chases(check: Check) {
     window.words()[0].store(window.address() as u64, Relaxed);
     for code in CHASES.into_iter().chain(CHASES_WITH_PAYLOAD) {
         let code: ChaseCode = code;
-        let mut call = ChaseCall { positions: [window.address(); MOST_WALKERS], blocks: 2, payload: 0 };
+        let mut call = ChaseCall {
+            positions: [window.address(); MOST_WALKERS],
+            blocks: 2,
+            payload: 0,
+        };
         // SAFETY: the node points to itself.
         unsafe { check("chase", code as usize, &raw mut call as usize) };
     }
@@ -79,9 +87,14 @@ pub fn chases(check: Check) {
 /// Every instruction.
 pub fn instructions(check: Check) {
     for listed in all_instructions() {
-        let (Ok(_), Some(code)) = (listed.kernel(), listed.address()) else { continue };
+        let (Ok(_), Some(code)) = (listed.kernel(), listed.address()) else {
+            continue;
+        };
         let mut scratch = Scratch::new();
-        let mut call = InstructionCall { turns: 2, scratch: (&raw mut *scratch) as usize };
+        let mut call = InstructionCall {
+            turns: 2,
+            scratch: (&raw mut *scratch) as usize,
+        };
         // SAFETY: the kernel can be executed here, and the scratch memory is what it expects.
         unsafe { check(&listed.name(), code as usize, &raw mut call as usize) };
     }
@@ -92,19 +105,43 @@ pub fn locks(check: Check) {
     let line = SharedLine::default();
     let word = (&raw const line.word) as usize;
     for set in &LOCK_SETS {
-        for code in [set.atomic_add, set.exchange, set.compare_and_swap, set.spin_lock, set.fence] {
+        for code in [
+            set.atomic_add,
+            set.exchange,
+            set.compare_and_swap,
+            set.spin_lock,
+            set.fence,
+        ] {
             line.word.store(0, Relaxed);
-            let mut call = LockCall { word, turns: 2, inside: 2, between: 3, vain: 0 };
+            let mut call = LockCall {
+                word,
+                turns: 2,
+                inside: 2,
+                between: 3,
+                vain: 0,
+            };
             // SAFETY: the two words of the line are atomics, and the lock is free.
             unsafe { check("lock", code as usize, &raw mut call as usize) };
         }
     }
-    for code in [HANDOFF.store_load, HANDOFF.compare_and_swap, HANDOFF.exchange] {
+    for code in [
+        HANDOFF.store_load,
+        HANDOFF.compare_and_swap,
+        HANDOFF.exchange,
+    ] {
         line.word.store(5, Relaxed);
-        let mut call = HandOffCall { word, expected: 5, turns: 2, patience: 3 };
+        let mut call = HandOffCall {
+            word,
+            expected: 5,
+            turns: 2,
+            patience: 3,
+        };
         // SAFETY: the word is an atomic; the second answer is waited for in vain.
         unsafe { check("hand-off", code as usize, &raw mut call as usize) };
-        assert_eq!((line.word.load(Relaxed), call.expected, call.turns), (6, 7, 1));
+        assert_eq!(
+            (line.word.load(Relaxed), call.expected, call.turns),
+            (6, 7, 1)
+        );
     }
     // SAFETY: takes at least one and uses registers only.
     unsafe { check("work", WORK as usize, 2) };

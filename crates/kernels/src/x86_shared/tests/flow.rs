@@ -1,17 +1,22 @@
-//! Lengths and jumps of the instructions of x86 and x86-64 (Intel SDM vol. 2, chapter 2 and appendix A).
+//! Lengths and jumps of the instructions of x86 and x86-64 (Intel SDM vol. 2, chapter 2 and
+//! appendix A).
 
 use crate::loop_tests::Step;
 
 /// Whether this is a processor of 64 bits.
 const WIDE: bool = cfg!(target_arch = "x86_64");
 
-/// The instruction at the start of `code`. `None` where the code ends within it, or where it is none that kernels use.
+/// The instruction at the start of `code`. `None` where the code ends within it, or where it is
+/// none that kernels use.
 pub(crate) fn step(code: &[u8]) -> Option<Step> {
-    let is_prefix = |byte: &u8| matches!(byte, 0x66 | 0xf0 | 0xf2 | 0xf3) || WIDE && (0x40..0x50).contains(byte);
+    let is_prefix = |byte: &u8| {
+        matches!(byte, 0x66 | 0xf0 | 0xf2 | 0xf3) || WIDE && (0x40..0x50).contains(byte)
+    };
     let start = code.iter().take_while(|byte| is_prefix(byte)).count();
     let wide_word = WIDE && code[..start].iter().any(|byte| byte & 0xf8 == 0x48);
     let rest = &code[start..];
-    // VEX and EVEX replace prefixes and escape bytes; on x86 their first bytes are theirs only before these second ones.
+    // VEX and EVEX replace prefixes and escape bytes; on x86 their first bytes are theirs only
+    // before these second ones.
     let theirs = WIDE || rest.get(1).is_some_and(|byte| *byte >= 0xc0);
     let (before, map) = match *rest {
         [0xc5, _, ..] if theirs => (2, 1),
@@ -24,38 +29,68 @@ pub(crate) fn step(code: &[u8]) -> Option<Step> {
     };
     let op = *rest.get(before)?;
     let field = rest.get(before + 1).map_or(0, |modrm| modrm >> 3 & 7);
-    let (has_modrm, immediate) = if map == 0 { one_byte(op, field, wide_word)? } else { escaped(map, op)? };
-    let operands = if has_modrm { memory_operand(&rest[before + 1..])? } else { 0 };
+    let (has_modrm, immediate) = if map == 0 {
+        one_byte(op, field, wide_word)?
+    } else {
+        escaped(map, op)?
+    };
+    let operands = if has_modrm {
+        memory_operand(&rest[before + 1..])?
+    } else {
+        0
+    };
     let length = before + 1 + operands;
     let constant = rest.get(length..length + immediate)?;
     let bytes = start + length + immediate;
     let to = |by: i32| Some(by as isize + bytes as isize);
     Some(match (map, op) {
-        (0, 0x70..=0x7f) => Step { bytes, jump: to(i32::from(constant[0] as i8)), goes_on: true },
-        (0, 0xeb) => Step { bytes, jump: to(i32::from(constant[0] as i8)), goes_on: false },
-        (0, 0xe9) => Step { bytes, jump: to(i32::from_le_bytes(*constant.first_chunk()?)), goes_on: false },
-        (1, 0x80..=0x8f) => Step { bytes, jump: to(i32::from_le_bytes(*constant.first_chunk()?)), goes_on: true },
-        (0, 0xc3) => Step { bytes, jump: None, goes_on: false },
+        (0, 0x70..=0x7f) => Step {
+            bytes,
+            jump: to(i32::from(constant[0] as i8)),
+            goes_on: true,
+        },
+        (0, 0xeb) => Step {
+            bytes,
+            jump: to(i32::from(constant[0] as i8)),
+            goes_on: false,
+        },
+        (0, 0xe9) => Step {
+            bytes,
+            jump: to(i32::from_le_bytes(*constant.first_chunk()?)),
+            goes_on: false,
+        },
+        (1, 0x80..=0x8f) => Step {
+            bytes,
+            jump: to(i32::from_le_bytes(*constant.first_chunk()?)),
+            goes_on: true,
+        },
+        (0, 0xc3) => Step {
+            bytes,
+            jump: None,
+            goes_on: false,
+        },
         _ => Step::plain(bytes),
     })
 }
 
-/// Whether the instruction `op` of the first opcode map has a ModRM byte, whose middle field is `field`, and how many bytes
-/// of a constant.
+/// Whether the instruction `op` of the first opcode map has a ModRM byte, whose middle field is
+/// `field`, and how many bytes of a constant.
 fn one_byte(op: u8, field: u8, wide_word: bool) -> Option<(bool, usize)> {
     Some(match op {
-        0x00..0x40 if op & 7 < 4 => (true, 0),   // arithmetic with memory or registers
+        0x00..0x40 if op & 7 < 4 => (true, 0), // arithmetic with memory or registers
         0x00..0x40 if op & 7 == 4 => (false, 1), // arithmetic of al with a constant
         0x00..0x40 if op & 7 == 5 => (false, 4), // arithmetic of eax with a constant
-        0x40..0x60 => (false, 0),                // inc, dec (x86), push, pop
-        0x70..0x80 | 0xeb => (false, 1),         // jumps
-        0xe9 => (false, 4),                      // jmp
+        0x40..0x60 => (false, 0),              // inc, dec (x86), push, pop
+        0x70..0x80 | 0xeb => (false, 1),       // jumps
+        0xe9 => (false, 4),                    // jmp
         0x80 | 0x83 | 0xc0 | 0xc1 | 0xc6 | 0x6b => (true, 1),
         0x81 | 0xc7 | 0x69 => (true, 4),
-        0x84..=0x8d | 0x8f | 0xd0..0xd4 | 0xd8..0xe0 | 0xfe | 0xff => (true, 0), // test, xchg, mov, lea, shifts, x87
+        0x84..=0x8d | 0x8f | 0xd0..0xd4 | 0xd8..0xe0 | 0xfe | 0xff => (true, 0),
+        // test, xchg, mov, lea, shifts, x87
         0xf6 => (true, usize::from(field < 2)), // test with a constant, not, neg, mul, div
         0xf7 => (true, if field < 2 { 4 } else { 0 }),
-        0x90 | 0x99 | 0xa4..0xa8 | 0xaa..0xb0 | 0xc3 => (false, 0), // nop or pause, cdq, string instructions, ret
+        0x90 | 0x99 | 0xa4..0xa8 | 0xaa..0xb0 | 0xc3 => (false, 0),
+        // nop or pause, cdq, string instructions, ret
         0xa8 => (false, 1),
         0xa9 => (false, 4),
         0xb0..0xb8 => (false, 1),
@@ -77,11 +112,16 @@ fn escaped(map: u8, op: u8) -> Option<(bool, usize)> {
     })
 }
 
-/// Bytes of the ModRM byte at the start of `code` with what belongs to it: SIB byte and displacement.
+/// Bytes of the ModRM byte at the start of `code` with what belongs to it: SIB byte and
+/// displacement.
 fn memory_operand(code: &[u8]) -> Option<usize> {
     let modrm = *code.first()?;
     let has_sib = modrm & 7 == 4 && modrm < 0xc0;
-    let base = if has_sib { *code.get(1)? & 7 } else { modrm & 7 };
+    let base = if has_sib {
+        *code.get(1)? & 7
+    } else {
+        modrm & 7
+    };
     let displacement = match modrm >> 6 {
         0 if base == 5 => 4,
         1 => 1,
@@ -121,9 +161,21 @@ fn lengths_and_jumps_are_understood() {
         (&[0xc3], None, false),                            // ret
     ] {
         let whole = [code, &[0xcc; 8]].concat();
-        assert_eq!(step(&whole), Some(Step { bytes: code.len(), jump, goes_on }), "{code:02x?}");
+        assert_eq!(
+            step(&whole),
+            Some(Step {
+                bytes: code.len(),
+                jump,
+                goes_on
+            }),
+            "{code:02x?}"
+        );
     }
-    for (code, why) in [(&[0xcc][..], "padding"), (&[0x75], "cut short"), (&[0x0f, 0x05], "a system call")] {
+    for (code, why) in [
+        (&[0xcc][..], "padding"),
+        (&[0x75], "cut short"),
+        (&[0x0f, 0x05], "a system call"),
+    ] {
         assert_eq!(step(code), None, "{why}");
     }
 }

@@ -22,6 +22,11 @@ pub(crate) fn memory(bytes: usize) -> Window {
 
 /// Every streaming kernel that can be executed here, with its code.
 pub(crate) fn executable() -> Vec<(KernelRow, StreamCode)> {
-    let code = |row: KernelRow| row.kernel().ok().and(row.row.ruler()).map(|code| (row, code));
+    let code = |row: KernelRow| {
+        row.kernel()
+            .ok()
+            .and(row.row.ruler())
+            .map(|code| (row, code))
+    };
     all_rows().into_iter().filter_map(code).collect()
 }

@@ -1,4 +1,5 @@
-//! How many instructions a turn executes: the processor stops behind each (trap flag), and they are counted.
+//! How many instructions a turn executes: the processor stops behind each (trap flag), and they are
+//! counted.
 
 use super::trace::passes_alone;
 use crate::instructions::InstructionCall;
@@ -55,7 +56,8 @@ unsafe extern "C" fn stepped(code: usize, call: &mut InstructionCall) {
 
 extern "C" fn on_step(_: c_int, _: *mut siginfo_t, context: *mut c_void) {
     // SAFETY: the system hands it over for a signal with SA_SIGINFO.
-    let at = unsafe { (*context.cast::<ucontext_t>()).uc_mcontext.gregs[POINTER as usize] as usize };
+    let at =
+        unsafe { (*context.cast::<ucontext_t>()).uc_mcontext.gregs[POINTER as usize] as usize };
     if (WATCHED[0].load(Relaxed)..WATCHED[1].load(Relaxed)).contains(&at) {
         WATCHED[2].fetch_add(1, Relaxed);
     }
@@ -64,7 +66,10 @@ extern "C" fn on_step(_: c_int, _: *mut siginfo_t, context: *mut c_void) {
 /// Instructions that `turns` turns of the kernel at `code` execute.
 fn count(code: &Range<usize>, turns: usize) -> usize {
     let mut scratch = Scratch::new();
-    let mut call = InstructionCall { turns, scratch: (&raw mut *scratch) as usize };
+    let mut call = InstructionCall {
+        turns,
+        scratch: (&raw mut *scratch) as usize,
+    };
     for (place, value) in WATCHED.iter().zip([code.start, code.end, 0]) {
         place.store(value, Relaxed);
     }
@@ -85,17 +90,26 @@ fn child_that_steps() {
     assert_eq!(installed, 0);
     let mut counted = 0;
     for listed in all_instructions() {
-        let (Ok(kernel), Some(code), Some(text)) = (listed.kernel(), listed.address(), listed.assembly()) else {
+        let (Ok(kernel), Some(code), Some(text)) =
+            (listed.kernel(), listed.address(), listed.assembly())
+        else {
             continue;
         };
         let code = code as usize..code as usize + 64 + listed.code().unwrap().len();
         let in_one = 1 + text.matches(';').count();
-        // A counter and a branch; the stack pointer or the string's start is put back where the instruction moves it.
-        let moves =
-            text.starts_with("lods") || (in_one == 1 && (text.starts_with("push ") || text.starts_with("pop ")));
+        // A counter and a branch; the stack pointer or the string's start is put back where the
+        // instruction moves it.
+        let moves = text.starts_with("lods")
+            || (in_one == 1 && (text.starts_with("push ") || text.starts_with("pop ")));
         let own = if moves { 3 } else { 2 };
-        let (few, more) = (count(&code, 3), count(&code, 4));
-        assert_eq!(more - few, kernel.per_turn() as usize * in_one + own, "{}: {text}", kernel.name());
+        let few = count(&code, 3);
+        let more = count(&code, 4);
+        assert_eq!(
+            more - few,
+            kernel.per_turn() as usize * in_one + own,
+            "{}: {text}",
+            kernel.name()
+        );
         counted += 1;
     }
     assert!(counted > 40, "{counted} kernels");

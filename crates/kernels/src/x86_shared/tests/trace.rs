@@ -1,11 +1,12 @@
-//! Every access that a kernel makes, one by one: the memory is locked, so each access faults, is written down, and let
-//! through for this one instruction (the trap flag stops the processor behind it).
+//! Every access that a kernel makes, one by one: the memory is locked, so each access faults, is
+//! written down, and let through for this one instruction (the trap flag stops the processor behind
+//! it).
 
 use super::decode::decode;
 use super::{executable, memory};
 use crate::{
-    BLOCK_BYTES, Contract, Does, HOPS_PER_BLOCK, IndexTable, KernelRow, Operation, Policy, StreamWalk, UnverifiedChain,
-    Visits, Walk, visit,
+    BLOCK_BYTES, Contract, Does, HOPS_PER_BLOCK, IndexTable, KernelRow, Operation, Policy,
+    StreamWalk, UnverifiedChain, Visits, Walk, visit,
 };
 use host::memory::Window;
 use libc::{c_int, c_void, siginfo_t, ucontext_t};
@@ -19,17 +20,30 @@ const MOST: usize = 8192;
 /// The trap flag in the flags register.
 const TRAP: libc::greg_t = 1 << 8;
 
-/// Where the system puts the flags, the page fault error code, the instruction pointer, the source and the destination
-/// of string instructions.
+/// Where the system puts the flags, the page fault error code, the instruction pointer, the source
+/// and the destination of string instructions.
 #[cfg(target_arch = "x86_64")]
-const PLACES: [c_int; 5] = [libc::REG_EFL, libc::REG_ERR, libc::REG_RIP, libc::REG_RSI, libc::REG_RDI];
+const PLACES: [c_int; 5] = [
+    libc::REG_EFL,
+    libc::REG_ERR,
+    libc::REG_RIP,
+    libc::REG_RSI,
+    libc::REG_RDI,
+];
 #[cfg(target_arch = "x86")]
-const PLACES: [c_int; 5] = [libc::REG_EFL, libc::REG_ERR, libc::REG_EIP, libc::REG_ESI, libc::REG_EDI];
+const PLACES: [c_int; 5] = [
+    libc::REG_EFL,
+    libc::REG_ERR,
+    libc::REG_EIP,
+    libc::REG_ESI,
+    libc::REG_EDI,
+];
 
 /// Start and length of the memory that is watched, and the number of accesses so far.
 static WATCHED: [AtomicUsize; 3] = [const { AtomicUsize::new(0) }; 3];
 
-/// Address, page fault error code, address of the instruction, source and destination registers, of each.
+/// Address, page fault error code, address of the instruction, source and destination registers, of
+/// each.
 static ACCESSES: [[AtomicUsize; 5]; MOST] = [const { [const { AtomicUsize::new(0) }; 5] }; MOST];
 
 /// One access to memory.
@@ -43,8 +57,13 @@ struct Access {
 
 /// Makes `range` (whole pages) accessible or not.
 fn lock(range: &Range<usize>, locked: bool) -> bool {
-    let access = if locked { libc::PROT_NONE } else { libc::PROT_READ | libc::PROT_WRITE };
-    // SAFETY: the range is a window of the test that is running, touched by kernels only while it is locked.
+    let access = if locked {
+        libc::PROT_NONE
+    } else {
+        libc::PROT_READ | libc::PROT_WRITE
+    };
+    // SAFETY: the range is a window of the test that is running, touched by kernels only while it
+    // is locked.
     unsafe { libc::mprotect(range.start as *mut c_void, range.len(), access) == 0 }
 }
 
@@ -55,15 +74,21 @@ fn watched() -> Range<usize> {
 
 extern "C" fn on_fault(_: c_int, info: *mut siginfo_t, context: *mut c_void) {
     // SAFETY: the system hands over both for a signal with SA_SIGINFO.
-    let (address, registers) =
-        unsafe { ((*info).si_addr() as usize, &mut (*context.cast::<ucontext_t>()).uc_mcontext.gregs) };
-    let (range, index) = (watched(), WATCHED[2].load(Relaxed));
+    let (address, registers) = unsafe {
+        (
+            (*info).si_addr() as usize,
+            &mut (*context.cast::<ucontext_t>()).uc_mcontext.gregs,
+        )
+    };
+    let range = watched();
+    let index = WATCHED[2].load(Relaxed);
     if !range.contains(&address) || index >= MOST || !lock(&range, false) {
         // SAFETY: what faulted will fault again, and end the process this time.
         unsafe { libc::signal(libc::SIGSEGV, libc::SIG_DFL) };
         return;
     }
-    let [_, error, instruction, source, destination] = PLACES.map(|place| registers[place as usize] as usize);
+    let [_, error, instruction, source, destination] =
+        PLACES.map(|place| registers[place as usize] as usize);
     let seen = [address, error, instruction, source, destination];
     for (place, value) in ACCESSES[index].iter().zip(seen) {
         place.store(value, Relaxed);
@@ -83,9 +108,10 @@ extern "C" fn on_step(_: c_int, _: *mut siginfo_t, context: *mut c_void) {
 fn record(range: &Range<usize>, call: impl FnOnce()) -> Vec<Access> {
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     let _turn = ONE_AT_A_TIME.lock().unwrap();
-    for (signal, handler) in
-        [(libc::SIGSEGV, on_fault as *const () as usize), (libc::SIGTRAP, on_step as *const () as usize)]
-    {
+    for (signal, handler) in [
+        (libc::SIGSEGV, on_fault as *const () as usize),
+        (libc::SIGTRAP, on_step as *const () as usize),
+    ] {
         // SAFETY: all zeros is a valid sigaction, and the handlers are functions for SA_SIGINFO.
         let installed = unsafe {
             let mut action: libc::sigaction = std::mem::zeroed();
@@ -101,20 +127,35 @@ fn record(range: &Range<usize>, call: impl FnOnce()) -> Vec<Access> {
     call();
     assert!(lock(range, false));
     let seen = ACCESSES.iter().take(WATCHED[2].load(Relaxed));
-    seen.flat_map(|place| accesses(place.each_ref().map(|n| n.load(Relaxed)))).collect()
+    seen.flat_map(|place| accesses(place.each_ref().map(|n| n.load(Relaxed))))
+        .collect()
 }
 
-/// What was seen of one instruction, understood: one access, or the two of a `movsb`, of which only the first faulted.
+/// What was seen of one instruction, understood: one access, or the two of a `movsb`, of which only
+/// the first faulted.
 fn accesses([address, error, instruction, source, destination]: [usize; 5]) -> Vec<Access> {
     const STORE: usize = 2; // of the page fault error code (Intel SDM vol. 3A, 4.7)
     // SAFETY: it is an instruction of a kernel, and 16 bytes of end mark follow the last one.
     let code = unsafe { &*(instruction as *const [u8; 16]) };
-    let (bytes, non_temporal) = decode(code).unwrap_or_else(|| panic!("what instruction is this? {code:02x?}"));
+    let (bytes, non_temporal) =
+        decode(code).unwrap_or_else(|| panic!("what instruction is this? {code:02x?}"));
     if code.starts_with(&[0xf3, 0xa4]) {
         let both = [(source, false), (destination, true)];
-        return both.map(|(address, stores)| Access { address, bytes, stores, non_temporal }).to_vec();
+        return both
+            .map(|(address, stores)| Access {
+                address,
+                bytes,
+                stores,
+                non_temporal,
+            })
+            .to_vec();
     }
-    vec![Access { address, bytes, stores: error & STORE != 0, non_temporal }]
+    vec![Access {
+        address,
+        bytes,
+        stores: error & STORE != 0,
+        non_temporal,
+    }]
 }
 
 /// Runs the ignored test `name` of `module`, alone in a process.
@@ -125,20 +166,28 @@ pub fn passes_alone(module: &str, name: &str) {
         .output()
         .unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success() && text.contains("1 passed"), "{:?}\n{text}", output.status);
+    assert!(
+        output.status.success() && text.contains("1 passed"),
+        "{:?}\n{text}",
+        output.status
+    );
 }
 
-/// The bytes of one access of `row`, where its contract or its instruction says otherwise than the set.
+/// The bytes of one access of `row`, where its contract or its instruction says otherwise than the
+/// set.
 fn width(row: &KernelRow) -> usize {
     match row.operation {
         Operation::WriteRep | Operation::CopyRep => 1,
         Operation::WriteZero => 64,
-        operation if operation.contract().on_doubles() => (row.set.bits().unwrap() as usize / 8).max(8),
+        operation if operation.contract().on_doubles() => {
+            (row.set.bits().unwrap() as usize / 8).max(8)
+        }
         _ => row.set.bits().unwrap() as usize / 8,
     }
 }
 
-/// One walk: over streams of `pass` iterations from byte `start` of the window on, `turns` blocks from iteration `first` on.
+/// One walk: over streams of `pass` iterations from byte `start` of the window on, `turns` blocks
+/// from iteration `first` on.
 #[derive(Debug, Clone, Copy)]
 struct Route {
     pass: usize,
@@ -148,21 +197,32 @@ struct Route {
 }
 
 impl Route {
-    /// Piece of the stream at each place of a table: a permutation that is neither sorted nor its own inverse.
+    /// Piece of the stream at each place of a table: a permutation that is neither sorted nor its
+    /// own inverse.
     fn order(&self, visits: Visits) -> Vec<usize> {
-        let pieces = if visits == Visits::Lines { self.pass * 8 } else { self.pass };
+        let pieces = if visits == Visits::Lines {
+            self.pass * 8
+        } else {
+            self.pass
+        };
         // 5 has no common divisor with the numbers of pieces tried, but for five pieces.
         let step = if pieces.is_multiple_of(5) { 3 } else { 5 };
         (0..pieces).map(|i| (i * step + 1) % pieces).collect()
     }
 
-    /// Places in each stream at which accesses of `width` bytes start, in the order that the contract promises.
+    /// Places in each stream at which accesses of `width` bytes start, in the order that the
+    /// contract promises.
     fn places(&self, contract: &Contract, width: usize) -> Vec<usize> {
-        let (block, step) =
-            (contract.iteration_bytes() as usize, if contract.does == Does::Touch { 64 } else { width });
+        let block = contract.iteration_bytes() as usize;
+        let step = if contract.does == Does::Touch {
+            64
+        } else {
+            width
+        };
         let up = |start: usize, bytes: usize| (start..start + bytes).step_by(step);
         let order = self.order(contract.visits);
-        let turns = (self.first..self.first + self.turns * BLOCK_BYTES as usize / block).map(|turn| turn % self.pass);
+        let turns = (self.first..self.first + self.turns * BLOCK_BYTES as usize / block)
+            .map(|turn| turn % self.pass);
         match contract.visits {
             Visits::Forward => turns.flat_map(|turn| up(turn * block, block)).collect(),
             Visits::Backward => visit(contract.visits, self.pass, self.first, self.turns)
@@ -170,52 +230,85 @@ impl Route {
                 .flat_map(|at| up(at * block, block).rev())
                 .collect(),
             Visits::Lines => turns
-                .flat_map(|turn| order[turn * 8..turn * 8 + 8].iter().flat_map(|&line| up(line * 64, 64)))
+                .flat_map(|turn| {
+                    order[turn * 8..turn * 8 + 8]
+                        .iter()
+                        .flat_map(|&line| up(line * 64, 64))
+                })
                 .collect(),
-            Visits::Chunks => turns.flat_map(|turn| up(order[turn] * block, block)).collect(),
+            Visits::Chunks => turns
+                .flat_map(|turn| up(order[turn] * block, block))
+                .collect(),
         }
     }
 }
 
 /// Runs one kernel over a part of `window` and holds it to its contract, access by access.
 fn trace_stream(row: &KernelRow, window: &Window, route: Route) {
-    let (name, contract, kernel) = (row.name(), row.operation.contract(), row.kernel().unwrap());
+    let name = row.name();
+    let contract = row.operation.contract();
+    let kernel = row.kernel().unwrap();
     let iteration = contract.iteration_bytes() as usize;
-    let (streams, length) = (contract.streams() as usize, route.pass * iteration);
+    let streams = contract.streams() as usize;
+    let length = route.pass * iteration;
     let part = route.start..route.start + length * streams;
     let order = route.order(contract.visits);
     let table = contract.by_table().then(|| {
         let bytes = IndexTable::bytes_for(contract.visits, length as u64) as usize;
-        IndexTable::new(memory(bytes), contract.visits, length as u64, |i| order[i as usize] as u64).unwrap()
+        IndexTable::new(memory(bytes), contract.visits, length as u64, |i| {
+            order[i as usize] as u64
+        })
+        .unwrap()
     });
     let walk = match &table {
         Some(table) => StreamWalk::by_table(contract, window, part.clone(), table),
         None => StreamWalk::new(contract, window, part.clone()),
     };
-    let (mut walk, step) = (walk.unwrap(), [iteration, iteration, 32, 4][contract.visits as usize]);
+    let mut walk = walk.unwrap();
+    let step = [iteration, iteration, 32, 4][contract.visits as usize];
     walk.resume_at(route.first * step);
     let pages = window.address()..window.address() + window.len();
     let all = record(&pages, || kernel.run(&mut walk, route.turns as u64));
-    let (stores, loads): (Vec<Access>, Vec<Access>) = all.into_iter().partition(|access| access.stores);
+    let (stores, loads): (Vec<Access>, Vec<Access>) =
+        all.into_iter().partition(|access| access.stores);
 
-    let (width, first) = (width(row), window.address() + part.start);
+    let width = width(row);
+    let first = window.address() + part.start;
     let expected = route.places(contract, width);
     let loaded = 0..contract.loads as usize;
     let stored = streams - contract.stores as usize..streams;
     for (accesses, promised) in [(&loads, loaded), (&stores, stored)] {
-        assert_eq!(accesses.len(), expected.len() * promised.len(), "{name}: accesses in all, {route:?}");
+        assert_eq!(
+            accesses.len(),
+            expected.len() * promised.len(),
+            "{name}: accesses in all, {route:?}"
+        );
         for stream in promised {
             let start = first + stream * length;
-            let mine = accesses.iter().filter(|access| (start..start + length).contains(&access.address));
+            let mine = accesses
+                .iter()
+                .filter(|access| (start..start + length).contains(&access.address));
             let places: Vec<usize> = mine.map(|access| access.address - start).collect();
             assert_eq!(places, expected, "{name}: stream {stream}, {route:?}");
         }
-        assert!(accesses.iter().all(|access| access.bytes == width), "{name}: {width} B each");
+        assert!(
+            accesses.iter().all(|access| access.bytes == width),
+            "{name}: {width} B each"
+        );
     }
     let past_caches = contract.policy == Policy::NonTemporal;
-    assert!(loads.iter().all(|load| load.non_temporal == (past_caches && contract.stores == 0)), "{name}");
+    assert!(
+        loads
+            .iter()
+            .all(|load| load.non_temporal == (past_caches && contract.stores == 0)),
+        "{name}"
+    );
     let past_caches = past_caches || row.operation == Operation::WriteZero;
-    assert!(stores.iter().all(|store| store.non_temporal == past_caches), "{name}: {:?}", contract.policy);
+    assert!(
+        stores.iter().all(|store| store.non_temporal == past_caches),
+        "{name}: {:?}",
+        contract.policy
+    );
 }
 
 #[test]
@@ -224,7 +317,8 @@ fn child_that_traces_streams() {
     let window = memory(3 * 4096);
     for (row, _) in executable() {
         let contract = row.operation.contract();
-        let flush = window.len() - 2 * contract.iteration_bytes() as usize * contract.streams() as usize;
+        let flush =
+            window.len() - 2 * contract.iteration_bytes() as usize * contract.streams() as usize;
         for (pass, start, first, turns) in [
             (1, 0, 0, 1),
             (1, 64, 0, 3),
@@ -234,13 +328,22 @@ fn child_that_traces_streams() {
             (2, flush, 1, 2),
             (2, flush, 0, 0),
         ] {
-            trace_stream(&row, &window, Route { pass, start, first, turns });
+            trace_stream(
+                &row,
+                &window,
+                Route {
+                    pass,
+                    start,
+                    first,
+                    turns,
+                },
+            );
         }
     }
 }
 
-/// Exact coverage: every byte is loaded and stored as often as the contract says, none twice, none beside the part, by
-/// accesses of the width and the kind that the row names.
+/// Exact coverage: every byte is loaded and stored as often as the contract says, none twice, none
+/// beside the part, by accesses of the width and the kind that the row names.
 #[test]
 fn every_byte_is_accessed_exactly_as_often_as_promised() {
     passes_alone(module_path!(), "child_that_traces_streams");
@@ -252,7 +355,8 @@ fn child_that_traces_a_chase() {
     const NODES: u64 = 7;
     for stride in [8, 64, 520, 1024] {
         let window = memory(8192);
-        let (start, pages) = (window.address(), window.address()..window.address() + window.len());
+        let start = window.address();
+        let pages = window.address()..window.address() + window.len();
         let chain = UnverifiedChain::new(window, stride).unwrap();
         (0..chain.nodes()).for_each(|node| chain.link(node, (node + 3) % NODES));
         let closed = chain.check(0..chain.nodes()).unwrap();
@@ -263,7 +367,12 @@ fn child_that_traces_a_chase() {
         });
         let expected: Vec<Access> = (0..hops)
             .map(|hop| start + (hop * 3 % NODES) as usize * stride)
-            .map(|address| Access { address, bytes: size_of::<usize>(), stores: false, non_temporal: false })
+            .map(|address| Access {
+                address,
+                bytes: size_of::<usize>(),
+                stores: false,
+                non_temporal: false,
+            })
             .collect();
         assert_eq!(all, expected, "stride {stride}");
         assert_eq!(walk.node(), hops * 3 % NODES);

@@ -1,4 +1,5 @@
-//! The time of a run is that of its budget, whatever else is asked and whatever the machine does meanwhile.
+//! The time of a run is that of its budget, whatever else is asked and whatever the machine does
+//! meanwhile.
 
 use super::lab::{self, Ran, request, sampling};
 use super::machines::{self, Simulated};
@@ -17,7 +18,10 @@ const TOLERANCE: f64 = 1.1;
 
 /// A budget in words, as users are told one: the number after the last `--budget` of a refusal.
 fn advised_budget(refusal: &str) -> Nanos {
-    let word = refusal.split("--budget ").nth(1).unwrap_or_else(|| panic!("{refusal}"));
+    let word = refusal
+        .split("--budget ")
+        .nth(1)
+        .unwrap_or_else(|| panic!("{refusal}"));
     word.parse().unwrap_or_else(|_| panic!("{refusal}"))
 }
 
@@ -28,12 +32,19 @@ fn real(ran: &Ran) -> Nanos {
 type Made = fn() -> Vec<Box<dyn Experiment>>;
 
 fn in_profile(detail: Detail) -> Vec<Box<dyn Experiment>> {
-    let rows = EXPERIMENTS.iter().filter(|row| row.least.is_some_and(|least| least <= detail));
+    let rows = EXPERIMENTS
+        .iter()
+        .filter(|row| row.least.is_some_and(|least| least <= detail));
     rows.map(|row| (row.in_profile)(detail)).collect()
 }
 
 /// Runs `asked`, or what its refusal advises. Says whether it was refused.
-fn assert_kept(name: &str, on: &Simulated, asked: &dyn Fn(Nanos) -> Request, budget: Nanos) -> bool {
+fn assert_kept(
+    name: &str,
+    on: &Simulated,
+    asked: &dyn Fn(Nanos) -> Request,
+    budget: Nanos,
+) -> bool {
     let plan = lab::plan(on, asked(budget));
     let (budget, refused) = match plan {
         Ok(_) => (budget, false),
@@ -41,8 +52,13 @@ fn assert_kept(name: &str, on: &Simulated, asked: &dyn Fn(Nanos) -> Request, bud
             assert_eq!(error.kind(), Kind::Usage, "{name}: {error}");
             let advised = advised_budget(&error.to_string());
             assert!(advised > budget, "{name}: {error}");
-            let plan = lab::plan(on, asked(advised)).unwrap_or_else(|again| panic!("{name}: {error}, then {again}"));
-            let left_out = plan.points.iter().filter(|p| p.work.as_ref().is_err_and(wants_time)).count();
+            let plan = lab::plan(on, asked(advised))
+                .unwrap_or_else(|again| panic!("{name}: {error}, then {again}"));
+            let left_out = plan
+                .points
+                .iter()
+                .filter(|p| p.work.as_ref().is_err_and(wants_time))
+                .count();
             assert_eq!(left_out, 0, "{name}: {error}, then {:?}", plan.shortened);
             (advised, true)
         }
@@ -50,14 +66,23 @@ fn assert_kept(name: &str, on: &Simulated, asked: &dyn Fn(Nanos) -> Request, bud
     // What takes hours by the model too is only planned.
     if budget <= Nanos(1000e9) {
         let ran = lab::run(on, asked(budget));
-        assert!(real(&ran) <= budget * TOLERANCE, "{name}: {} of {budget}", real(&ran));
-        assert!(ran.points().any(|p| p.outcome.measured().is_some()), "{name}");
+        assert!(
+            real(&ran) <= budget * TOLERANCE,
+            "{name}: {} of {budget}",
+            real(&ran)
+        );
+        assert!(
+            ran.points().any(|p| p.outcome.measured().is_some()),
+            "{name}"
+        );
     }
     refused
 }
 
 fn wants_time(outcome: &Outcome) -> bool {
-    outcome.reason().is_some_and(|reason| reason.contains("--budget"))
+    outcome
+        .reason()
+        .is_some_and(|reason| reason.contains("--budget"))
 }
 
 #[test]
@@ -66,20 +91,36 @@ fn a_budget_is_kept_or_refused_whatever_else_is_asked() {
         ("quick", || in_profile(Detail::Brief)),
         ("default", || in_profile(Detail::Levels)),
         ("scaling", || vec![lab::scaling("--oversubscribe")]),
-        ("latency", || vec![lab::latency("--sizes 4KiB..64MiB --windows 1000")]),
+        ("latency", || {
+            vec![lab::latency("--sizes 4KiB..64MiB --windows 1000")]
+        }),
     ];
     let mut busy = machines::plain();
-    busy.model.noise =
-        NoiseModel { jitter: 4.0, spike_every: 3, spike: Spike::Gap, steal: 0.5, others: 2.0, ..NoiseModel::default() };
+    busy.model.noise = NoiseModel {
+        jitter: 4.0,
+        spike_every: 3,
+        spike: Spike::Gap,
+        steal: 0.5,
+        others: 2.0,
+        ..NoiseModel::default()
+    };
     let mut refusals = [0, 0];
     for on in [machines::plain(), machines::eight_cores(), busy] {
         for (name, experiments) in made {
             for budget in [0.5e9, 4e9].map(Nanos) {
-                for (cooldown, samples) in
-                    [(0.0, None), (20e6, None), (100e9, None), (0.0, Some(30)), (0.0, Some(1_000_000))]
-                {
+                for (cooldown, samples) in [
+                    (0.0, None),
+                    (20e6, None),
+                    (100e9, None),
+                    (0.0, Some(30)),
+                    (0.0, Some(1_000_000)),
+                ] {
                     let asked = |budget: Nanos| {
-                        let plain = Sampling { per_round: 6, rounds: 10, ..sampling() };
+                        let plain = Sampling {
+                            per_round: 6,
+                            rounds: 10,
+                            ..sampling()
+                        };
                         Request {
                             cooldown: Nanos(cooldown),
                             sampling: samples.map_or(plain, |n| plain.exactly(n)),
@@ -88,7 +129,10 @@ fn a_budget_is_kept_or_refused_whatever_else_is_asked() {
                             ..request(experiments(), &on)
                         }
                     };
-                    let name = format!("{} {name} in {budget}, cooldown {cooldown}, samples {samples:?}", on.name);
+                    let name = format!(
+                        "{} {name} in {budget}, cooldown {cooldown}, samples {samples:?}",
+                        on.name
+                    );
                     let refused = assert_kept(&name, &on, &asked, budget);
                     refusals[usize::from(refused)] += 1;
                 }
@@ -102,10 +146,18 @@ fn a_budget_is_kept_or_refused_whatever_else_is_asked() {
 fn memory_that_takes_longer_than_the_budget_is_refused_with_the_time_it_needs() {
     let mut on = machines::plain();
     on.model.fault = BytesPerSecond(0.5e9);
-    let asked =
-        |budget| Request { budget, ..request(vec![lab::bandwidth("--sizes 4GiB --threads 1 --ops read")], &on) };
+    let asked = |budget| Request {
+        budget,
+        ..request(
+            vec![lab::bandwidth("--sizes 4GiB --threads 1 --ops read")],
+            &on,
+        )
+    };
     assert!(assert_kept("4 GiB", &on, &asked, Nanos(2e9)));
-    let many = |budget| Request { reallocate: 50, ..asked(budget) };
+    let many = |budget| Request {
+        reallocate: 50,
+        ..asked(budget)
+    };
     assert!(assert_kept("4 GiB fifty times", &on, &many, Nanos(20e9)));
 }
 
@@ -113,23 +165,54 @@ fn memory_that_takes_longer_than_the_budget_is_refused_with_the_time_it_needs() 
 fn each_level_keeps_one_bandwidth_and_one_latency_when_time_is_short() {
     let experiments = || in_profile(Detail::Brief);
     let mut slow = machines::eight_cores();
-    slow.model.noise = NoiseModel { jitter: 8.0, spike_every: 2, steal: 0.5, ..NoiseModel::default() };
+    slow.model.noise = NoiseModel {
+        jitter: 8.0,
+        spike_every: 2,
+        steal: 0.5,
+        ..NoiseModel::default()
+    };
     let mut cases = 0;
     for on in [machines::plain(), machines::eight_cores(), slow] {
-        // All of it as short as can be, and parts of that which have room for one point of each kind at each level.
-        let shortest = Request { budget: Nanos(1e6), ..request(experiments(), &on) };
-        let advised = advised_budget(&lab::plan(&on, shortest).err().expect("too little time").to_string());
+        // All of it as short as can be, and parts of that which have room for one point of each
+        // kind at each level.
+        let shortest = Request {
+            budget: Nanos(1e6),
+            ..request(experiments(), &on)
+        };
+        let advised = advised_budget(
+            &lab::plan(&on, shortest)
+                .err()
+                .expect("too little time")
+                .to_string(),
+        );
         // Without what is added for another start and other rates.
         let all = (advised - Nanos(1e9)) / 1.2;
         for share in [1.0, 0.8, 0.7, 0.6] {
-            let ran = lab::run(&on, Request { budget: all * share, ..request(experiments(), &on) });
-            let missing = ran.points().filter(|p| p.outcome.measured().is_none()).count();
+            let ran = lab::run(
+                &on,
+                Request {
+                    budget: all * share,
+                    ..request(experiments(), &on)
+                },
+            );
+            let missing = ran
+                .points()
+                .filter(|p| p.outcome.measured().is_none())
+                .count();
             assert!(real(&ran) <= all * share * TOLERANCE);
             cases += usize::from(missing > 0);
             for (experiment, dataset) in ["bandwidth", "latency"].iter().zip(&ran.report.datasets) {
-                let measured = dataset.points.iter().filter(|p| p.outcome.measured().is_some());
+                let measured = dataset
+                    .points
+                    .iter()
+                    .filter(|p| p.outcome.measured().is_some());
                 let levels: BTreeSet<&str> = measured.filter_map(|p| p.name("level")).collect();
-                assert_eq!(levels.len(), 4, "{} at {share}: {experiment} of {levels:?}, {missing} missing", on.name);
+                assert_eq!(
+                    levels.len(),
+                    4,
+                    "{} at {share}: {experiment} of {levels:?}, {missing} missing",
+                    on.name
+                );
             }
         }
     }
@@ -143,32 +226,68 @@ fn a_phase_that_is_slow_leaves_the_later_ones_their_time() {
     on.model.noise.jitter = 20.0;
     let planned = lab::plan(&on, request(in_profile(Detail::Brief), &on)).unwrap();
     assert!(planned.phases.len() > 1);
-    let ran = lab::run(&on, Request { budget: planned.estimate, ..request(in_profile(Detail::Brief), &on) });
+    let ran = lab::run(
+        &on,
+        Request {
+            budget: planned.estimate,
+            ..request(in_profile(Detail::Brief), &on)
+        },
+    );
     assert!(real(&ran) <= planned.estimate * TOLERANCE);
     for dataset in &ran.report.datasets {
-        assert!(dataset.points.iter().any(|p| p.outcome.measured().is_some()), "{}", dataset.experiment);
+        assert!(
+            dataset
+                .points
+                .iter()
+                .any(|p| p.outcome.measured().is_some()),
+            "{}",
+            dataset.experiment
+        );
     }
 }
 
 #[test]
 fn storage_has_shorter_windows_where_there_is_little_time() {
-    let storage =
-        |options: &str| -> Vec<Box<dyn Experiment>> { vec![Box::new(Storage::new(lab::parse(options), None))] };
+    let storage = |options: &str| -> Vec<Box<dyn Experiment>> {
+        vec![Box::new(Storage::new(lab::parse(options), None))]
+    };
     let mut on = machines::plain();
     on.model.storage = StorageModel::default();
     for budget in [1e9, 3e9, 6e9, 12e9].map(Nanos) {
-        let sampling = Sampling { length: Nanos(500e6), per_round: 2, rounds: 10, target: 0.01, ..sampling() };
-        let asked = |options: &str| Request { budget, sampling, ..request(storage(options), &on) };
+        let sampling = Sampling {
+            length: Nanos(500e6),
+            per_round: 2,
+            rounds: 10,
+            target: 0.01,
+            ..sampling()
+        };
+        let asked = |options: &str| Request {
+            budget,
+            sampling,
+            ..request(storage(options), &on)
+        };
         let ran = lab::run(&on, asked("data"));
-        assert!(real(&ran) <= budget * TOLERANCE, "{} of {budget}", real(&ran));
+        assert!(
+            real(&ran) <= budget * TOLERANCE,
+            "{} of {budget}",
+            real(&ran)
+        );
         let point = ran.points().next().expect("a point");
         let windows = &lab::measured(point).samples;
         // What is said is what is done.
         let shown = ran.plan.sampling_shown();
         let longest = windows.iter().map(|s| s.elapsed_ns).fold(0.0, f64::max);
-        assert!((longest / shown.length.0 - 1.0).abs() < 0.05, "{longest} of {}", shown.length);
+        assert!(
+            (longest / shown.length.0 - 1.0).abs() < 0.05,
+            "{longest} of {}",
+            shown.length
+        );
         assert!(windows.len() >= 6, "{budget}: {} windows", windows.len());
-        assert!(ran.plan.shortened.is_empty() == (budget.0 == 12e9), "{:?}", ran.plan.shortened);
+        assert!(
+            ran.plan.shortened.is_empty() == (budget.0 == 12e9),
+            "{:?}",
+            ran.plan.shortened
+        );
         // A window that the user asked for stays.
         let refused = lab::plan(&on, asked("data --window 1s"));
         assert_eq!(refused.is_err(), budget < Nanos(6.5e9), "{budget}");
@@ -180,21 +299,39 @@ fn what_is_left_of_the_budget_goes_to_points_that_are_not_solid() {
     let mut on = machines::plain();
     // Every sample is somewhere in a wide range: few rounds say little.
     on.model.noise.jitter = 1.5;
-    let short = Sampling { per_round: 4, rounds: 4, ..sampling() };
-    let asked = |budget| Request { budget, sampling: short, ..request(in_profile(Detail::Brief), &on) };
+    let short = Sampling {
+        per_round: 4,
+        rounds: 4,
+        ..sampling()
+    };
+    let asked = |budget| Request {
+        budget,
+        sampling: short,
+        ..request(in_profile(Detail::Brief), &on)
+    };
     let weak = |ran: &Ran| {
-        let names =
-            |cause| ran.points().filter(|p| p.outcome.measured().is_some_and(|m| m.verdict.names(cause))).count();
+        let names = |cause| {
+            ran.points()
+                .filter(|p| p.outcome.measured().is_some_and(|m| m.verdict.names(cause)))
+                .count()
+        };
         (names(Cause::FewSamples), names(Cause::Spread))
     };
     let planned = lab::plan(&on, asked(Nanos(60e9))).unwrap().estimate;
-    let (little, much) = (lab::run(&on, asked(planned)), lab::run(&on, asked(planned * 4.0)));
+    let little = lab::run(&on, asked(planned));
+    let much = lab::run(&on, asked(planned * 4.0));
     assert!(weak(&little).0 > 0, "{:?}", weak(&little));
     assert_eq!(weak(&much).0, 0, "{:?}", weak(&much));
     assert!(weak(&much).1 <= weak(&little).1);
     assert!(real(&much) > real(&little) * 1.2 && real(&much) <= planned * 4.0 * TOLERANCE);
     // Where nothing is gained by it, the time is not used.
     let quiet = machines::plain();
-    let ran = lab::run(&quiet, Request { budget: Nanos(600e9), ..request(in_profile(Detail::Brief), &quiet) });
+    let ran = lab::run(
+        &quiet,
+        Request {
+            budget: Nanos(600e9),
+            ..request(in_profile(Detail::Brief), &quiet)
+        },
+    );
     assert!(real(&ran) < Nanos(10e9), "{}", real(&ran));
 }

@@ -1,4 +1,5 @@
-//! Caches that are known are found by timing, none is made up, and what the system reports stands beside.
+//! Caches that are known are found by timing, none is made up, and what the system reports stands
+//! beside.
 
 use super::lab::{self, Ran, caches, request};
 use super::machines::{self, Simulated};
@@ -16,14 +17,21 @@ pub type Level = (u64, u32, bool, f64);
 /// A step of the fine grid.
 pub const STEP: f64 = 1.0443;
 
-/// Two cores with these caches: size in KiB, ways, whether both share it, and a load in ns; behind them memory.
+/// Two cores with these caches: size in KiB, ways, whether both share it, and a load in ns; behind
+/// them memory.
 pub fn with(levels: &[Level], memory: f64) -> Simulated {
     let mut on = machines::plain();
     on.facts.topology.caches = caches_of(levels);
     let mut loads: Vec<f64> = levels.iter().map(|level| level.3).collect();
     loads.push(memory);
     let plain = on.model.levels[0];
-    on.model.levels = loads.iter().map(|&ns| simulated::LevelCost { latency: Nanos(ns), ..plain }).collect();
+    on.model.levels = loads
+        .iter()
+        .map(|&ns| simulated::LevelCost {
+            latency: Nanos(ns),
+            ..plain
+        })
+        .collect();
     on.model.tlb_reach = Bytes(u64::MAX);
     on.model.caches.sets = true;
     on
@@ -32,10 +40,18 @@ pub fn with(levels: &[Level], memory: f64) -> Simulated {
 fn caches_of(levels: &[Level]) -> Vec<Cache> {
     let mut all = Vec::new();
     for (at, &(kib, ways, shared, _)) in levels.iter().enumerate() {
-        let groups = if shared { vec![vec![0, 1]] } else { vec![vec![0], vec![1]] };
+        let groups = if shared {
+            vec![vec![0, 1]]
+        } else {
+            vec![vec![0], vec![1]]
+        };
         all.extend(groups.into_iter().map(|cpus| Cache {
             level: at as u32 + 1,
-            kind: if at == 0 { CacheKind::Data } else { CacheKind::Unified },
+            kind: if at == 0 {
+                CacheKind::Data
+            } else {
+                CacheKind::Unified
+            },
             size: Bytes::kib(kib),
             line: Some(Bytes(64)),
             ways: Some(ways),
@@ -46,18 +62,44 @@ fn caches_of(levels: &[Level]) -> Vec<Cache> {
 }
 
 const TWO: [Level; 2] = [(32, 8, false, 1.0), (512, 8, true, 4.0)];
-const THREE: [Level; 3] = [(48, 12, false, 1.0), (1024, 16, false, 3.5), (32 << 10, 16, true, 12.0)];
-const FOUR: [Level; 4] =
-    [(32, 8, false, 1.1), (256, 4, false, 3.5), (8 << 10, 16, true, 11.0), (128 << 10, 16, true, 40.0)];
+const THREE: [Level; 3] = [
+    (48, 12, false, 1.0),
+    (1024, 16, false, 3.5),
+    (32 << 10, 16, true, 12.0),
+];
+const FOUR: [Level; 4] = [
+    (32, 8, false, 1.1),
+    (256, 4, false, 3.5),
+    (8 << 10, 16, true, 11.0),
+    (128 << 10, 16, true, 40.0),
+];
 
 pub fn sampling() -> Sampling {
-    Sampling { length: Nanos::from_millis(1.0), in_memory: 1.0, per_round: 4, rounds: 6, target: 0.005, most: None }
+    Sampling {
+        length: Nanos::from_millis(1.0),
+        in_memory: 1.0,
+        per_round: 4,
+        rounds: 6,
+        target: 0.005,
+        most: None,
+    }
 }
 
 fn run(on: &Simulated, options: &str) -> Ran {
     // The command's budget; a gigabyte more of chains takes longer.
-    let budget = if options.contains("max-size") { Nanos(60e9) } else { Nanos(20e9) };
-    lab::run(on, Request { sampling: sampling(), budget, ..request(vec![caches(options)], on) })
+    let budget = if options.contains("max-size") {
+        Nanos(60e9)
+    } else {
+        Nanos(20e9)
+    };
+    lab::run(
+        on,
+        Request {
+            sampling: sampling(),
+            budget,
+            ..request(vec![caches(options)], on)
+        },
+    )
 }
 
 pub fn found(ran: &Ran) -> Vec<MeasuredLevel> {
@@ -66,7 +108,11 @@ pub fn found(ran: &Ran) -> Vec<MeasuredLevel> {
 }
 
 fn of_kind<'a>(ran: &'a Ran, kind: &str) -> Vec<&'a Finding> {
-    ran.report.findings.iter().filter(|f| f.kind == kind).collect()
+    ran.report
+        .findings
+        .iter()
+        .filter(|f| f.kind == kind)
+        .collect()
 }
 
 fn texts<'a>(ran: &'a Ran, kind: &str) -> Vec<&'a str> {
@@ -77,18 +123,31 @@ pub fn near(a: f64, b: f64, factor: f64) -> bool {
     a <= b * factor && b <= a * factor
 }
 
-/// Whether every level of the machine is found within a step of the fine grid, with its load, and nothing else.
+/// Whether every level of the machine is found within a step of the fine grid, with its load, and
+/// nothing else.
 fn assert_found(ran: &Ran, levels: &[Level], memory: f64, what: &str) {
     let found = found(ran);
     assert_eq!(found.len(), levels.len() + 1, "{what}: {found:?}");
     for (found, (kib, _, _, ns)) in found.iter().zip(levels) {
         let end = found.end.unwrap_or_else(|| panic!("{what}: {found:?}"));
         let size = (kib << 10) as f64;
-        assert!(near(end.capacity.0 as f64, size, STEP), "{what}: {found:?} for {kib} KiB");
-        assert!(end.low.0 as f64 <= size * STEP && size <= end.high.0 as f64 * STEP, "{what}: {found:?}");
-        assert!(near(found.latency, *ns, 1.02), "{what}: {found:?} for {ns} ns");
+        assert!(
+            near(end.capacity.0 as f64, size, STEP),
+            "{what}: {found:?} for {kib} KiB"
+        );
+        assert!(
+            end.low.0 as f64 <= size * STEP && size <= end.high.0 as f64 * STEP,
+            "{what}: {found:?}"
+        );
+        assert!(
+            near(found.latency, *ns, 1.02),
+            "{what}: {found:?} for {ns} ns"
+        );
     }
-    assert!(found[levels.len()].end.is_none() && near(found[levels.len()].latency, memory, 1.03), "{what}: {found:?}");
+    assert!(
+        found[levels.len()].end.is_none() && near(found[levels.len()].latency, memory, 1.03),
+        "{what}: {found:?}"
+    );
 }
 
 #[test]
@@ -98,8 +157,17 @@ fn two_three_and_four_levels_are_found_sharp_and_worn() {
             let mut on = with(levels, 95.0);
             on.model.partial_hits = partial;
             let ran = run(&on, "");
-            assert_found(&ran, levels, 95.0, &format!("{levels:?}, partial hits {partial}"));
-            assert!(!ran.has_finding("cache-disagrees"), "{:?}", texts(&ran, "cache-disagrees"));
+            assert_found(
+                &ran,
+                levels,
+                95.0,
+                &format!("{levels:?}, partial hits {partial}"),
+            );
+            assert!(
+                !ran.has_finding("cache-disagrees"),
+                "{:?}",
+                texts(&ran, "cache-disagrees")
+            );
             assert!(ran.plan.estimate <= Nanos(20e9), "{:?}", ran.plan.estimate);
             assert!(ran.points().all(|p| p.outcome.measured().is_some()));
         }
@@ -120,18 +188,25 @@ fn every_density_finds_the_levels() {
 
 #[test]
 fn the_largest_caches_end_where_there_is_room_to_see_it() {
-    let large = [(32, 8, false, 1.0), (2048, 16, false, 4.0), (1_153_434, 16, true, 30.0)];
+    let large = [
+        (32, 8, false, 1.0),
+        (2048, 16, false, 4.0),
+        (1_153_434, 16, true, 30.0),
+    ];
     let on = with(&large, 120.0);
     assert_found(&run(&on, "--max-size 4GiB"), &large, 120.0, "1.1 GB");
-    // By default it does not end in what is measured: it is named as what may be behind, not taken for memory.
+    // By default it does not end in what is measured: it is named as what may be behind, not taken
+    // for memory.
     let ran = run(&on, "");
-    assert!(ran.plan.memory() <= Bytes::gib(1) + Bytes::mib(4) && !ran.has_finding("cache-disagrees"));
+    assert!(
+        ran.plan.memory() <= Bytes::gib(1) + Bytes::mib(4) && !ran.has_finding("cache-disagrees")
+    );
     assert_eq!(found(&ran).len(), 3);
     assert_eq!(
         texts(&ran, "cache-memory"),
         [
-            "Behind the caches a load takes 30.0 ns (120.0 core cycles, the lower quartile of its samples) in up to 1 GiB: memory or L3, of which the system \
-          reports 1.1 GiB."
+            "Behind the caches a load takes 30.0 ns (120.0 core cycles, the lower quartile of its \
+             samples) in up to 1 GiB: memory or L3, of which the system reports 1.1 GiB."
         ]
     );
 }
@@ -140,13 +215,19 @@ fn the_largest_caches_end_where_there_is_room_to_see_it() {
 fn a_level_is_one_sentence_with_its_numbers() {
     let ran = run(&with(&THREE, 95.0), "");
     let expected = [
-        "L1 holds 48.2 KiB (47.2 KiB to 49.3 KiB), a load takes 1.0 ns (4.0 core cycles, the lower quartile of its samples); the system reports 48 KiB.",
-        "L2 holds 1.02 MiB (1 MiB to 1.04 MiB), a load takes 3.5 ns (14.0 core cycles, the lower quartile of its samples); the system reports 1 MiB.",
-        "L3 holds 32.7 MiB (32 MiB to 34.9 MiB), a load takes 12.0 ns (48.0 core cycles, the lower quartile of its samples); the system reports 32 MiB.",
+        "L1 holds 48.2 KiB (47.2 KiB to 49.3 KiB), a load takes 1.0 ns (4.0 core cycles, the \
+         lower quartile of its samples); the system reports 48 KiB.",
+        "L2 holds 1.02 MiB (1 MiB to 1.04 MiB), a load takes 3.5 ns (14.0 core cycles, the lower \
+         quartile of its samples); the system reports 1 MiB.",
+        "L3 holds 32.7 MiB (32 MiB to 34.9 MiB), a load takes 12.0 ns (48.0 core cycles, the \
+         lower quartile of its samples); the system reports 32 MiB.",
     ];
     assert_eq!(texts(&ran, "cache-level"), expected);
     let values = &of_kind(&ran, "cache-level")[1].values;
-    assert_eq!((values["level"], values["reported_bytes"]), (2.0, 1048576.0));
+    assert_eq!(
+        (values["level"], values["reported_bytes"]),
+        (2.0, 1048576.0)
+    );
 }
 
 #[test]
@@ -169,7 +250,10 @@ fn what_was_not_granted_is_said() {
     let ran = run(&on, "");
     assert_eq!(
         texts(&ran, "cache-pages"),
-        ["Chains that were to lie in huge pages were seen to do so to 30% only: a rise may be that of a TLB."]
+        [
+            "Chains that were to lie in huge pages were seen to do so to 30% only: a rise may be \
+             that of a TLB."
+        ]
     );
     assert!(texts(&ran, "cache-ways-unknown")[0].contains("huge pages were not granted"));
 }
@@ -179,24 +263,42 @@ fn lines_neighbours_strides_and_ways_are_those_of_the_machine() {
     let mut on = with(&THREE, 95.0);
     on.model.caches.followed = Bytes(1024);
     let ran = run(&on, "");
-    assert_eq!(texts(&ran, "cache-line"), ["Lines are 64 B; the system reports lines of 64 B."]);
-    assert_eq!(texts(&ran, "cache-adjacent"), ["Behind L2 no neighbour is fetched with a line."]);
+    assert_eq!(
+        texts(&ran, "cache-line"),
+        ["Lines are 64 B; the system reports lines of 64 B."]
+    );
+    assert_eq!(
+        texts(&ran, "cache-adjacent"),
+        ["Behind L2 no neighbour is fetched with a line."]
+    );
     assert_eq!(
         texts(&ran, "cache-stride-prefetch"),
-        ["Behind L2 strides up to 1 KiB are fetched ahead, 2 KiB is not (64 B takes 12% of random order)."]
+        [
+            "Behind L2 strides up to 1 KiB are fetched ahead, 2 KiB is not (64 B takes 12% of \
+             random order)."
+        ]
     );
     assert_eq!(
         texts(&ran, "cache-ways"),
-        ["L1 has 12 ways; the system reports 12.", "L2 has 16 ways; the system reports 16."]
+        [
+            "L1 has 12 ways; the system reports 12.",
+            "L2 has 16 ways; the system reports 16."
+        ]
     );
     assert_eq!(
         texts(&ran, "cache-ways-unknown"),
-        ["The ways of L3 are not known: its sets are chosen by a hash of the address on most processors."]
+        [
+            "The ways of L3 are not known: its sets are chosen by a hash of the address on most \
+             processors."
+        ]
     );
 
     // A second cache of fewer ways than the first has.
     let ran = run(&with(&FOUR, 95.0), "");
-    let expected = ["L1 has 8 ways; the system reports 8.", "L2 has at most 8 ways; the system reports 4."];
+    let expected = [
+        "L1 has 8 ways; the system reports 8.",
+        "L2 has at most 8 ways; the system reports 4.",
+    ];
     assert_eq!(texts(&ran, "cache-ways"), expected);
 
     let mut other = with(&FOUR, 95.0);
@@ -204,12 +306,20 @@ fn lines_neighbours_strides_and_ways_are_those_of_the_machine() {
     other.model.caches.adjacent = true;
     other.model.caches.followed = Bytes(0);
     let ran = run(&other, "");
-    let line = of_kind(&ran, "cache-disagrees").into_iter().find(|f| f.values.contains_key("line_bytes"));
+    let line = of_kind(&ran, "cache-disagrees")
+        .into_iter()
+        .find(|f| f.values.contains_key("line_bytes"));
     assert_eq!(line.expect("a line").values["line_bytes"], 128.0);
     let text = texts(&ran, "cache-adjacent");
-    assert!(text[0].contains("lines are fetched in pairs: the other one of 256 B costs"), "{text:?}");
+    assert!(
+        text[0].contains("lines are fetched in pairs: the other one of 256 B costs"),
+        "{text:?}"
+    );
     let text = texts(&ran, "cache-stride-prefetch");
-    assert!(text[0].contains("strides are not fetched ahead, not even 64 B"), "{text:?}");
+    assert!(
+        text[0].contains("strides are not fetched ahead, not even 64 B"),
+        "{text:?}"
+    );
 }
 
 #[test]
@@ -217,8 +327,13 @@ fn sets_that_do_not_exist_have_no_ways() {
     let mut on = with(&THREE, 95.0);
     on.model.caches.sets = false;
     let ran = run(&on, "");
-    // Lines that lie far apart fill the cache as their span does here: neither do those of different sets fit.
-    assert!(!ran.has_finding("cache-ways"), "{:?}", texts(&ran, "cache-ways"));
+    // Lines that lie far apart fill the cache as their span does here: neither do those of
+    // different sets fit.
+    assert!(
+        !ran.has_finding("cache-ways"),
+        "{:?}",
+        texts(&ran, "cache-ways")
+    );
     assert_eq!(of_kind(&ran, "cache-ways-unknown").len(), 3);
 }
 
@@ -228,13 +343,20 @@ fn what_differs_from_the_report_is_a_finding() {
     let mut on = with(&[THREE[0], THREE[1], (480 << 10, 16, true, 12.0)], 95.0);
     on.model.caches.holds = vec![Bytes::kib(48), Bytes::mib(1), Bytes::mib(24)];
     let ran = run(&on, "");
-    assert_found(&ran, &[THREE[0], THREE[1], (24 << 10, 16, true, 12.0)], 95.0, "a part of the L3");
+    assert_found(
+        &ran,
+        &[THREE[0], THREE[1], (24 << 10, 16, true, 12.0)],
+        95.0,
+        "a part of the L3",
+    );
     assert!(ran.plan.estimate <= Nanos(60e9));
     let text = texts(&ran, "cache-disagrees");
     assert!(
         text.len() == 1
             && text[0].starts_with("L3 holds 24")
-            && text[0].contains("by timing and 480 MiB by the system: neighbours fill it, it is partitioned, or"),
+            && text[0].contains(
+                "by timing and 480 MiB by the system: neighbours fill it, it is partitioned, or"
+            ),
         "{text:?}"
     );
     // An L3 of which nothing is left.
@@ -244,51 +366,91 @@ fn what_differs_from_the_report_is_a_finding() {
     assert_found(&ran, &THREE[..2], 95.0, "no L3");
     let text = texts(&ran, "cache-disagrees");
     assert!(
-        text.len() == 1 && text[0].starts_with("The system reports L3 of 32 MiB, of which timing shows"),
+        text.len() == 1
+            && text[0].starts_with("The system reports L3 of 32 MiB, of which timing shows"),
         "{text:?}"
     );
     // A level that is not reported.
     let mut on = with(&FOUR, 95.0);
     on.facts.topology.caches.retain(|cache| cache.level < 4);
     on.model.levels.truncate(3);
-    on.model.levels.push(simulated::LevelCost { latency: Nanos(95.0), ..on.model.levels[0] });
+    on.model.levels.push(simulated::LevelCost {
+        latency: Nanos(95.0),
+        ..on.model.levels[0]
+    });
     on.model.caches.holds = vec![Bytes::kib(32), Bytes::kib(64), Bytes::mib(8)];
     let ran = run(&on, "");
-    assert!(texts(&ran, "cache-disagrees")[0].starts_with("L2 holds 6"), "{:?}", texts(&ran, "cache-disagrees"));
+    assert!(
+        texts(&ran, "cache-disagrees")[0].starts_with("L2 holds 6"),
+        "{:?}",
+        texts(&ran, "cache-disagrees")
+    );
 }
 
 #[test]
 fn a_level_that_is_not_reported_among_others_has_no_name_of_theirs() {
     let on = with(&FOUR, 95.0);
     let ran = run(&on, "");
-    let dataset = ran.report.datasets.iter().find(|d| d.experiment == "caches").expect("the sweep");
-    // What the system reports lacks the third of four caches, as where neighbours leave a step in the fourth.
+    let dataset = ran
+        .report
+        .datasets
+        .iter()
+        .find(|d| d.experiment == "caches")
+        .expect("the sweep");
+    // What the system reports lacks the third of four caches, as where neighbours leave a step in
+    // the fourth.
     let mut facts = on.facts.clone();
     facts.topology.caches.retain(|cache| cache.level != 3);
-    facts.topology.caches.iter_mut().filter(|cache| cache.level == 4).for_each(|cache| cache.level = 3);
+    facts
+        .topology
+        .caches
+        .iter_mut()
+        .filter(|cache| cache.level == 4)
+        .for_each(|cache| cache.level = 3);
     let findings = caches("").findings_on(&facts, dataset);
-    let named = findings.iter().filter(|f| f.kind == "cache-level").map(|f| f.values["level"] as u64);
+    let named = findings
+        .iter()
+        .filter(|f| f.kind == "cache-level")
+        .map(|f| f.values["level"] as u64);
     assert_eq!(named.collect::<Vec<u64>>(), [1, 2, 3]);
     let unreported: Vec<f64> = findings
         .iter()
         .filter(|f| f.kind == "cache-disagrees" && f.values.contains_key("latency_ns"))
         .map(|f| f.values["capacity_bytes"] / f64::from(8 << 20))
         .collect();
-    assert!(unreported.len() == 1 && (unreported[0] - 1.0).abs() < 0.1, "{unreported:?}");
+    assert!(
+        unreported.len() == 1 && (unreported[0] - 1.0).abs() < 0.1,
+        "{unreported:?}"
+    );
 }
 
 #[test]
 fn caches_that_hold_different_lines_end_together() {
-    let levels = [(64, 8, false, 1.0), (256, 8, false, 4.0), (1024, 16, true, 12.0)];
+    let levels = [
+        (64, 8, false, 1.0),
+        (256, 8, false, 4.0),
+        (1024, 16, true, 12.0),
+    ];
     for exclusive in [false, true] {
         let mut on = with(&levels, 95.0);
         on.model.caches.exclusive = exclusive;
         let ran = run(&on, "");
         let ends = |add: u64| if exclusive { add } else { 0 };
-        let expected = [(64, 8, false, 1.0), (256 + ends(64), 8, false, 4.0), (1024 + ends(320), 16, true, 12.0)];
+        let expected = [
+            (64, 8, false, 1.0),
+            (256 + ends(64), 8, false, 4.0),
+            (1024 + ends(320), 16, true, 12.0),
+        ];
         assert_found(&ran, &expected, 95.0, "exclusive");
-        assert_eq!(of_kind(&ran, "cache-exclusive").len(), if exclusive { 2 } else { 0 });
-        assert!(!ran.has_finding("cache-disagrees"), "{:?}", texts(&ran, "cache-disagrees"));
+        assert_eq!(
+            of_kind(&ran, "cache-exclusive").len(),
+            if exclusive { 2 } else { 0 }
+        );
+        assert!(
+            !ran.has_finding("cache-disagrees"),
+            "{:?}",
+            texts(&ran, "cache-disagrees")
+        );
     }
 }
 
@@ -310,17 +472,27 @@ fn little_memory_and_many_cpus_are_no_trouble() {
         let ran = run(&on, "");
         assert!(ran.plan.memory() <= usable);
         assert_found(&ran, &TWO, 95.0, &usable.to_string());
-        assert!(ran.points().all(|p| !matches!(p.outcome, Outcome::Failed { .. })));
+        assert!(
+            ran.points()
+                .all(|p| !matches!(p.outcome, Outcome::Failed { .. }))
+        );
     }
     for on in machines::all() {
         let ran = run(&on, "--density low");
-        assert!(ran.points().all(|p| !matches!(p.outcome, Outcome::Failed { .. })), "{}", on.name);
+        assert!(
+            ran.points()
+                .all(|p| !matches!(p.outcome, Outcome::Failed { .. })),
+            "{}",
+            on.name
+        );
         assert!(ran.plan.memory() <= on.usable(), "{}", on.name);
     }
     let ran = run(&with(&TWO, 95.0), "--cpu 0,1 --density low");
     let text = texts(&ran, "cache-level");
     assert!(
-        text.len() == 4 && text[0].starts_with("L1 on CPU 0 holds") && text[2].starts_with("L1 on CPU 1"),
+        text.len() == 4
+            && text[0].starts_with("L1 on CPU 0 holds")
+            && text[2].starts_with("L1 on CPU 1"),
         "{text:?}"
     );
 }
@@ -329,11 +501,22 @@ fn little_memory_and_many_cpus_are_no_trouble() {
 fn a_short_budget_measures_less_and_nothing_wrong() {
     let on = with(&THREE, 95.0);
     for budget in [0.5e9, 2e9, 6e9] {
-        let asked = Request { sampling: sampling(), budget: Nanos(budget), ..request(vec![caches("")], &on) };
+        let asked = Request {
+            sampling: sampling(),
+            budget: Nanos(budget),
+            ..request(vec![caches("")], &on)
+        };
         let ran = lab::run(&on, asked);
         assert!(ran.plan.estimate <= Nanos(budget) * 1.05, "{budget}");
-        assert!(ran.points().all(|p| !matches!(p.outcome, Outcome::Failed { .. })), "{budget}");
-        assert!(!ran.has_finding("cache-ways") || texts(&ran, "cache-ways")[0].contains("12 ways"), "{budget}");
+        assert!(
+            ran.points()
+                .all(|p| !matches!(p.outcome, Outcome::Failed { .. })),
+            "{budget}"
+        );
+        assert!(
+            !ran.has_finding("cache-ways") || texts(&ran, "cache-ways")[0].contains("12 ways"),
+            "{budget}"
+        );
     }
 }
 
@@ -343,55 +526,133 @@ fn points_are_held_against_the_last_level_that_timing_shows() {
         let mut on = with(&[THREE[0], THREE[1], (480 << 10, 16, true, 12.0)], 95.0);
         on.model.caches.holds = vec![Bytes::kib(48), Bytes::mib(1), Bytes::mib(holds)];
         let experiments = vec![lab::latency("--sizes 256KiB,40MiB,2GiB"), caches("")];
-        let ran = lab::run(&on, Request { sampling: sampling(), ..request(experiments, &on) });
+        let ran = lab::run(
+            &on,
+            Request {
+                sampling: sampling(),
+                ..request(experiments, &on)
+            },
+        );
         for (level, doubted) in [("L2", false), ("L3", !fits), ("DRAM", false)] {
             let measured = ran.measured(&format!("operation=chase level={level} pages=thp"));
-            let found = measured.evidence.measured_last_level_bytes.expect("an L3 was found") as f64;
-            assert!((found / Bytes::mib(holds).0 as f64 - 1.0).abs() < 0.1, "{found}");
-            assert_eq!(measured.verdict.names(Cause::CacheSize), doubted, "{level}: {:?}", measured.verdict);
+            let found = measured
+                .evidence
+                .measured_last_level_bytes
+                .expect("an L3 was found") as f64;
+            assert!(
+                (found / Bytes::mib(holds).0 as f64 - 1.0).abs() < 0.1,
+                "{found}"
+            );
+            assert_eq!(
+                measured.verdict.names(Cause::CacheSize),
+                doubted,
+                "{level}: {:?}",
+                measured.verdict
+            );
         }
         if !fits {
-            let text = ran.measured("operation=chase level=L3 pages=thp").verdict.text();
-            assert!(text.starts_with("its 40 MiB are more than the 24"), "{text}");
+            let text = ran
+                .measured("operation=chase level=L3 pages=thp")
+                .verdict
+                .text();
+            assert!(
+                text.starts_with("its 40 MiB are more than the 24"),
+                "{text}"
+            );
         }
     }
     // A cache that holds more than the user says: what was sized as memory is answered by it.
     let mut on = with(&[THREE[0], THREE[1], (16 << 10, 16, true, 12.0)], 95.0);
     on.model.caches.holds = vec![Bytes::kib(48), Bytes::mib(1), Bytes::mib(300)];
-    let experiments = vec![lab::latency("--sizes 512MiB,2GiB"), caches("--max-size 4GiB")];
+    let experiments = vec![
+        lab::latency("--sizes 512MiB,2GiB"),
+        caches("--max-size 4GiB"),
+    ];
     let last_level = Some(LastLevel::Given(Bytes::mib(16)));
-    let ran = lab::run(&on, Request { sampling: sampling(), last_level, ..request(experiments, &on) });
+    let ran = lab::run(
+        &on,
+        Request {
+            sampling: sampling(),
+            last_level,
+            ..request(experiments, &on)
+        },
+    );
     for (size, doubted) in [("512 MiB", true), ("2 GiB", false)] {
-        let of_size = |m: &&Measured| m.evidence.working_set_bytes == Some(size.parse::<Bytes>().unwrap().0);
-        let asked = |p: &&Point| p.name("level") == Some("DRAM") && p.name("operation") == Some("chase");
-        let mut measured = ran.points().filter(asked).filter_map(|p| p.outcome.measured()).filter(of_size);
+        let of_size =
+            |m: &&Measured| m.evidence.working_set_bytes == Some(size.parse::<Bytes>().unwrap().0);
+        let asked =
+            |p: &&Point| p.name("level") == Some("DRAM") && p.name("operation") == Some("chase");
+        let mut measured = ran
+            .points()
+            .filter(asked)
+            .filter_map(|p| p.outcome.measured())
+            .filter(of_size);
         let verdict = &measured.next().expect(size).verdict;
-        assert_eq!(verdict.names(Cause::CacheSize), doubted, "{size}: {}", verdict.text());
+        assert_eq!(
+            verdict.names(Cause::CacheSize),
+            doubted,
+            "{size}: {}",
+            verdict.text()
+        );
     }
     // Where only the system says so, it is not called memory.
-    let experiments = vec![lab::latency("--sizes 512MiB,2GiB"), caches("--max-size 4GiB")];
-    let ran = lab::run(&on, Request { sampling: sampling(), ..request(experiments, &on) });
+    let experiments = vec![
+        lab::latency("--sizes 512MiB,2GiB"),
+        caches("--max-size 4GiB"),
+    ];
+    let ran = lab::run(
+        &on,
+        Request {
+            sampling: sampling(),
+            ..request(experiments, &on)
+        },
+    );
     let level = |bytes: u64| {
-        let mut asked = ran.points().filter(|p| p.name("operation") == Some("chase"));
-        asked.find(|p| p.number("size_bytes") == Some(bytes)).and_then(|p| p.name("level")).map(str::to_owned)
+        let mut asked = ran
+            .points()
+            .filter(|p| p.name("operation") == Some("chase"));
+        asked
+            .find(|p| p.number("size_bytes") == Some(bytes))
+            .and_then(|p| p.name("level"))
+            .map(str::to_owned)
     };
-    assert_eq!((level(512 << 20).as_deref(), level(2 << 30).as_deref()), (Some("between"), Some("DRAM")));
+    assert_eq!(
+        (level(512 << 20).as_deref(), level(2 << 30).as_deref()),
+        (Some("between"), Some("DRAM"))
+    );
     let said = texts(&ran, "memory-size");
-    assert!(said.len() == 1 && said[0].starts_with("What is called memory goes by a last-level cache of"), "{said:?}");
+    assert!(
+        said.len() == 1
+            && said[0].starts_with("What is called memory goes by a last-level cache of"),
+        "{said:?}"
+    );
     // Without that experiment nothing is known of it.
-    let ran = lab::run(&with(&THREE, 95.0), request(vec![lab::latency("--sizes 8MiB")], &with(&THREE, 95.0)));
-    assert_eq!(ran.measured("operation=chase level=L3 pages=thp").evidence.measured_last_level_bytes, None);
+    let ran = lab::run(
+        &with(&THREE, 95.0),
+        request(vec![lab::latency("--sizes 8MiB")], &with(&THREE, 95.0)),
+    );
+    assert_eq!(
+        ran.measured("operation=chase level=L3 pages=thp")
+            .evidence
+            .measured_last_level_bytes,
+        None
+    );
 }
 
 #[test]
 fn what_cannot_be_asked_is_refused() {
     let on = with(&TWO, 95.0);
     for (options, words) in [
-        ("--max-size 1KiB", "largest working set not possible: 1 KiB; 32 KiB to the 24 GiB that may be used"),
+        (
+            "--max-size 1KiB",
+            "largest working set not possible: 1 KiB; 32 KiB to the 24 GiB that may be used",
+        ),
         ("--max-size 1TiB", "largest working set not possible: 1 TiB"),
         ("--cpu 9", "cpu not available: 9"),
     ] {
-        let error = lab::plan(&on, request(vec![caches(options)], &on)).err().expect("a refusal");
+        let error = lab::plan(&on, request(vec![caches(options)], &on))
+            .err()
+            .expect("a refusal");
         assert_eq!(error.kind(), Kind::Usage);
         assert!(error.to_string().contains(words), "{error}");
     }
@@ -400,16 +661,39 @@ fn what_cannot_be_asked_is_refused() {
 #[test]
 fn the_default_profile_finds_where_caches_end_and_says_nothing_of_what_it_did_not_ask() {
     use experiments::{Detail, EXPERIMENTS};
-    let row = EXPERIMENTS.iter().find(|row| row.name == "caches").expect("a row");
+    let row = EXPERIMENTS
+        .iter()
+        .find(|row| row.name == "caches")
+        .expect("a row");
     for levels in [&TWO[..], &THREE] {
         let on = with(levels, 95.0);
-        let asked = Request { sampling: lab::sampling(), ..request(vec![(row.in_profile)(Detail::Levels)], &on) };
+        let asked = Request {
+            sampling: lab::sampling(),
+            ..request(vec![(row.in_profile)(Detail::Levels)], &on)
+        };
         let ran = lab::run(&on, asked);
         assert_found(&ran, levels, 95.0, "in the profile");
         assert!(ran.plan.estimate <= Nanos(8e9), "{:?}", ran.plan.estimate);
-        assert!(ran.report.datasets[0].auxiliary && ran.plan.memory() <= Bytes::mib(300), "{}", ran.plan.memory());
-        let kinds: Vec<&str> = ran.report.findings.iter().map(|f| f.kind.as_str()).collect();
-        let unasked = ["cache-ways-unknown", "cache-sharing-unknown", "cache-line", "cache-ways"];
-        assert!(!kinds.iter().any(|kind| unasked.contains(kind)), "{kinds:?}");
+        assert!(
+            ran.report.datasets[0].auxiliary && ran.plan.memory() <= Bytes::mib(300),
+            "{}",
+            ran.plan.memory()
+        );
+        let kinds: Vec<&str> = ran
+            .report
+            .findings
+            .iter()
+            .map(|f| f.kind.as_str())
+            .collect();
+        let unasked = [
+            "cache-ways-unknown",
+            "cache-sharing-unknown",
+            "cache-line",
+            "cache-ways",
+        ];
+        assert!(
+            !kinds.iter().any(|kind| unasked.contains(kind)),
+            "{kinds:?}"
+        );
     }
 }

@@ -16,8 +16,14 @@ fn report(on: &Simulated, seed: u64, rounds: u32) -> Report {
         latency(&format!("{sizes} --pages thp")),
     ];
     let mut request = request(experiments, on);
-    request.sampling =
-        Sampling { length: Nanos::from_millis(1.0), in_memory: 1.0, per_round: 5, rounds, target: 0.0, most: None };
+    request.sampling = Sampling {
+        length: Nanos::from_millis(1.0),
+        in_memory: 1.0,
+        per_round: 5,
+        rounds,
+        target: 0.0,
+        most: None,
+    };
     lab::seeded(on, request, seed)
 }
 
@@ -34,8 +40,10 @@ fn jittery(jitter: f64) -> Simulated {
 
 #[test]
 fn two_runs_of_an_undisturbed_machine_hardly_ever_differ() {
-    let (mut all, mut differ) = (0, 0);
-    // Noise far below the floor, about it and far above it, where nothing but the interval protects.
+    let mut all = 0;
+    let mut differ = 0;
+    // Noise far below the floor, about it and far above it, where nothing but the interval
+    // protects.
     for (jitter, rounds) in [(0.01, 6), (0.1, 5), (0.1, 6), (1.0, 6), (3.0, 9)] {
         let on = jittery(jitter);
         let tallies = (0..15).map(|pair| {
@@ -46,7 +54,10 @@ fn two_runs_of_an_undisturbed_machine_hardly_ever_differ() {
         let here: usize = tallies.iter().map(|tally| tally.all()).sum();
         let false_ones: usize = tallies.iter().map(|tally| tally.worse + tally.better).sum();
         // 2% and three standard deviations of so many draws.
-        assert!(here == 240 && false_ones <= 11, "jitter {jitter}: {false_ones} of {here}");
+        assert!(
+            here == 240 && false_ones <= 11,
+            "jitter {jitter}: {false_ones} of {here}"
+        );
         (all, differ) = (all + here, differ + false_ones);
     }
     assert!(differ * 50 <= all, "{differ} of {all}");
@@ -62,19 +73,37 @@ fn a_level_that_became_slower_is_found_and_no_other() {
         let comparison = compared(&report(&on, 1, 6), &report(&slower, 2, 6));
         assert_eq!(comparison.tally.all(), 16);
         for (group, pair) in comparison.pairs() {
-            let hit = pair.coordinates.get("level").is_some_and(|l| l.to_string() == machines::LEVELS[level]);
+            let hit = pair
+                .coordinates
+                .get("level")
+                .is_some_and(|l| l.to_string() == machines::LEVELS[level]);
             let wanted = if hit { Change::Worse } else { Change::Same };
-            assert_eq!(pair.change, wanted, "{level}: {} {pair:?}", group.experiment);
-            let (ratio, low, high) = (pair.ratio.unwrap(), pair.ratio_low.unwrap(), pair.ratio_high.unwrap());
+            assert_eq!(
+                pair.change, wanted,
+                "{level}: {} {pair:?}",
+                group.experiment
+            );
+            let ratio = pair.ratio.unwrap();
+            let low = pair.ratio_low.unwrap();
+            let high = pair.ratio_high.unwrap();
             let truth = match (hit, group.quantity.higher_is_better) {
                 (false, _) => 1.0,
                 (true, true) => 1.0 / 1.1,
                 (true, false) => 1.1,
             };
-            assert!(low <= ratio && ratio <= high && (ratio / truth - 1.0).abs() < 0.01, "{pair:?}");
+            assert!(
+                low <= ratio && ratio <= high && (ratio / truth - 1.0).abs() < 0.01,
+                "{pair:?}"
+            );
         }
         // What matters comes first.
-        assert!(comparison.groups.iter().all(|g| g.pairs[0].change == Change::Worse), "{comparison:?}");
+        assert!(
+            comparison
+                .groups
+                .iter()
+                .all(|g| g.pairs[0].change == Change::Worse),
+            "{comparison:?}"
+        );
         let back = compared(&report(&slower, 2, 6), &report(&on, 1, 6)).tally;
         assert_eq!((back.better, back.worse), (comparison.tally.worse, 0));
     }
@@ -85,9 +114,13 @@ fn the_floor_is_the_users() {
     let on = jittery(0.002);
     let mut slower = on.clone();
     slower.model.levels[3].latency.0 *= 1.02;
-    let (before, after) = (report(&on, 1, 6), report(&slower, 2, 6));
+    let before = report(&on, 1, 6);
+    let after = report(&slower, 2, 6);
     assert_eq!(compared(&before, &after).tally.same, 16);
-    let settings = Settings { floor: Share(0.01), ..Settings::default() };
+    let settings = Settings {
+        floor: Share(0.01),
+        ..Settings::default()
+    };
     let tally = compare(("a", &before), ("b", &after), &settings).tally;
     assert_eq!((tally.worse, tally.same), (1, 15));
     assert_eq!(DEFAULT_FLOOR, Share(0.03));
@@ -99,9 +132,17 @@ fn rounds_too_few_for_a_judgement_give_none() {
     let tally = compared(&report(&on, 1, 4), &report(&on, 2, 4)).tally;
     assert_eq!(tally.cannot_tell, tally.all());
     let mut slower = on.clone();
-    slower.model.levels.iter_mut().for_each(|l| l.latency.0 *= 2.0);
+    slower
+        .model
+        .levels
+        .iter_mut()
+        .for_each(|l| l.latency.0 *= 2.0);
     let comparison = compared(&report(&on, 1, 4), &report(&slower, 2, 4));
-    assert!(comparison.pairs().all(|(_, p)| p.remark.as_deref() == Some("4 and 4 rounds are too few to tell")));
+    assert!(
+        comparison
+            .pairs()
+            .all(|(_, p)| p.remark.as_deref() == Some("4 and 4 rounds are too few to tell"))
+    );
 }
 
 #[test]
@@ -122,7 +163,10 @@ fn repetitions_are_values_of_one_point() {
     };
     let comparison = compared(&repeated(1), &repeated(2));
     let pairs: Vec<_> = comparison.pairs().map(|(_, pair)| pair).collect();
-    assert_eq!((pairs.len(), pairs[0].before.values, pairs[0].change), (1, 9, Change::Same));
+    assert_eq!(
+        (pairs.len(), pairs[0].before.values, pairs[0].change),
+        (1, 9, Change::Same)
+    );
     assert!(!pairs[0].coordinates.contains_key("repeat"));
 }
 
@@ -131,32 +175,64 @@ fn what_is_not_the_same_question_is_listed() {
     let on = jittery(0.01);
     let before = report(&on, SEED, 6);
     let mut after = before.clone();
-    // Another ruler under the same name, another kernel, another size, a point that failed, a dataset that is gone.
+    // Another ruler under the same name, another kernel, another size, a point that failed, a
+    // dataset that is gone.
     let latencies = after.datasets.pop().unwrap();
     let points = &mut after.datasets[0].points;
     let kernel = |p: &report::Point| p.coordinates["kernel"].to_string();
     let changed = kernel(&points[0]);
-    for used in after.provenance.kernels.iter_mut().filter(|k| k.name == changed) {
+    for used in after
+        .provenance
+        .kernels
+        .iter_mut()
+        .filter(|k| k.name == changed)
+    {
         used.digest = Some("0123456789abcdef".to_owned());
     }
     let same_ruler = points.iter().filter(|p| kernel(p) != changed).count();
     let at = points.iter().position(|p| kernel(p) != changed).unwrap();
-    points[at].coordinates.insert("kernel".to_owned(), Coordinate::Name("write/of-another-kind".to_owned()));
-    points[at + 3].coordinates.insert("size_bytes".to_owned(), Coordinate::Number(12_345));
-    points[at + 6].outcome = Outcome::Failed { reason: "a thread lost its CPU".to_owned() };
+    points[at].coordinates.insert(
+        "kernel".to_owned(),
+        Coordinate::Name("write/of-another-kind".to_owned()),
+    );
+    points[at + 3]
+        .coordinates
+        .insert("size_bytes".to_owned(), Coordinate::Number(12_345));
+    points[at + 6].outcome = Outcome::Failed {
+        reason: "a thread lost its CPU".to_owned(),
+    };
     let comparison = compared(&before, &after);
-    let reasons: Vec<&str> = comparison.unaligned.iter().map(|u| u.reason.as_str()).collect();
+    let reasons: Vec<&str> = comparison
+        .unaligned
+        .iter()
+        .map(|u| u.reason.as_str())
+        .collect();
     let count = |words: &str| reasons.iter().filter(|r| r.contains(words)).count();
     assert_eq!(count("different rulers"), 12 - same_ruler, "{reasons:?}");
     assert_eq!(count("write/of-another-kind"), 1, "{reasons:?}");
     assert_eq!(count("only in the second report"), 1, "{reasons:?}");
-    assert_eq!(count("only in the first report"), 1 + latencies.points.len(), "{reasons:?}");
-    assert_eq!(count("failed in the second report: a thread lost its CPU"), 1, "{reasons:?}");
+    assert_eq!(
+        count("only in the first report"),
+        1 + latencies.points.len(),
+        "{reasons:?}"
+    );
+    assert_eq!(
+        count("failed in the second report: a thread lost its CPU"),
+        1,
+        "{reasons:?}"
+    );
     assert_eq!(comparison.tally.all(), same_ruler - 3);
-    let settings = Settings { any_kernel: true, ..Settings::default() };
+    let settings = Settings {
+        any_kernel: true,
+        ..Settings::default()
+    };
     let all = compare(("a", &before), ("b", &after), &settings);
     assert_eq!(all.tally.all(), 12 - 2);
-    let marked = all.pairs().filter(|(_, p)| p.remark.as_deref().is_some_and(|r| r.starts_with("different")));
+    let marked = all.pairs().filter(|(_, p)| {
+        p.remark
+            .as_deref()
+            .is_some_and(|r| r.starts_with("different"))
+    });
     assert_eq!(marked.count(), 12 - same_ruler + 1);
 }
 
@@ -171,20 +247,38 @@ fn with_choices(avx512: f64, avx2: f64) -> Simulated {
 fn what_the_fastest_kernel_reaches_is_compared_whichever_wins() {
     let before = report(&with_choices(1.0, 0.96), 1, 6);
     let comparison = compared(&before, &report(&with_choices(0.96, 1.0), 2, 6));
-    assert_eq!((comparison.tally.same, comparison.unaligned.len()), (16, 0), "{comparison:?}");
+    assert_eq!(
+        (comparison.tally.same, comparison.unaligned.len()),
+        (16, 0),
+        "{comparison:?}"
+    );
     let raced = |one: &Comparison| {
-        let said = |r: &str| r.starts_with("fastest was") && r.contains("avx512") && r.contains("avx2");
-        one.pairs().filter(|(_, p)| p.remark.as_deref().is_some_and(said)).count()
+        let said =
+            |r: &str| r.starts_with("fastest was") && r.contains("avx512") && r.contains("avx2");
+        one.pairs()
+            .filter(|(_, p)| p.remark.as_deref().is_some_and(said))
+            .count()
     };
     assert_eq!(raced(&comparison), 12);
-    let (_, pair) = comparison.pairs().find(|(_, p)| p.remark.is_some()).unwrap();
+    let (_, pair) = comparison
+        .pairs()
+        .find(|(_, p)| p.remark.is_some())
+        .unwrap();
     // Three percent, and 1 / 0.96 of the races.
-    assert!((pair.floor.0 - (1.03 / 0.96 - 1.0)).abs() < 0.02 && !pair.coordinates.contains_key("kernel"), "{pair:?}");
+    assert!(
+        (pair.floor.0 - (1.03 / 0.96 - 1.0)).abs() < 0.02
+            && !pair.coordinates.contains_key("kernel"),
+        "{pair:?}"
+    );
     // A tenth is found all the same, and only where it is.
     let mut slower = with_choices(0.96, 1.0);
     slower.model.levels[1].read.0 /= 1.15;
     let comparison = compared(&before, &report(&slower, 2, 6));
-    assert_eq!((comparison.tally.worse, comparison.tally.better), (3, 0), "{comparison:?}");
+    assert_eq!(
+        (comparison.tally.worse, comparison.tally.better),
+        (3, 0),
+        "{comparison:?}"
+    );
     // What lies between the kernels is not taken for a difference between the machines.
     let mut between = with_choices(0.96, 1.0);
     between.model.levels[1].read.0 /= 1.05;
@@ -198,28 +292,51 @@ fn another_field_is_another_question() {
     other.model.choices.push((SetId::Sse2, 0.5));
     let after = report(&other, 2, 6);
     let comparison = compared(&before, &after);
-    let listed = comparison.unaligned.iter().filter(|u| u.reason.starts_with("different kernels: ")).count();
+    let listed = comparison
+        .unaligned
+        .iter()
+        .filter(|u| u.reason.starts_with("different kernels: "))
+        .count();
     assert_eq!((listed, comparison.tally.all()), (12, 4), "{comparison:?}");
     // Nor is it the same race where nobody knows whether the kernels are the same code.
     let mut newer = report(&with_choices(0.96, 1.0), 2, 6);
     newer.provenance.tool.version = "99".to_owned();
     assert_eq!(compared(&before, &newer).unaligned.len(), 12);
-    let settings = Settings { any_kernel: true, ..Settings::default() };
-    assert_eq!(compare(("a", &before), ("b", &newer), &settings).tally.all(), 16);
+    let settings = Settings {
+        any_kernel: true,
+        ..Settings::default()
+    };
+    assert_eq!(
+        compare(("a", &before), ("b", &newer), &settings)
+            .tally
+            .all(),
+        16
+    );
 }
 
 #[test]
 fn runs_in_which_near_equals_race_hardly_ever_differ() {
-    let (mut all, mut differ, mut others) = (0, 0, 0);
+    let mut all = 0;
+    let mut differ = 0;
+    let mut others = 0;
     for pair in 0..20 {
         let mut on = with_choices(1.0, 0.99);
         on.model.noise.jitter = 0.05;
         let comparison = compared(&report(&on, 2 * pair, 6), &report(&on, 2 * pair + 1, 6));
         assert!(comparison.unaligned.is_empty());
-        (all, differ) = (all + comparison.tally.all(), differ + comparison.tally.worse + comparison.tally.better);
-        others += comparison.pairs().filter(|(_, p)| p.remark.is_some()).count();
+        (all, differ) = (
+            all + comparison.tally.all(),
+            differ + comparison.tally.worse + comparison.tally.better,
+        );
+        others += comparison
+            .pairs()
+            .filter(|(_, p)| p.remark.is_some())
+            .count();
     }
-    assert!(all == 320 && differ * 50 <= all && others > 20, "{differ} of {all}, {others} by other kernels");
+    assert!(
+        all == 320 && differ * 50 <= all && others > 20,
+        "{differ} of {all}, {others} by other kernels"
+    );
 }
 
 #[test]
@@ -238,8 +355,15 @@ fn numbers_that_cannot_be_right_are_not_judged_and_machines_are_told_apart() {
     after.provenance.host.cpu.model_name.value = Some("Another".to_owned());
     let comparison = compared(&before, &after);
     assert_eq!(comparison.tally.cannot_tell, 16);
-    assert!(comparison.pairs().all(|(_, p)| p.remark.as_deref() == Some("rejected in the second report")));
-    assert_eq!(comparison.notes, ["different processors: Simulated / Another"]);
+    assert!(
+        comparison
+            .pairs()
+            .all(|(_, p)| p.remark.as_deref() == Some("rejected in the second report"))
+    );
+    assert_eq!(
+        comparison.notes,
+        ["different processors: Simulated / Another"]
+    );
 }
 
 #[test]
@@ -252,6 +376,10 @@ fn a_run_with_somebody_on_its_core_throughout_is_told_from_one_without() {
     let comparison = compared(&alone, &report(&shared, 2, 6));
     assert_eq!(comparison.notes.len(), 1);
     let note = &comparison.notes[0];
-    assert!(note.contains("5.00 / 3.00 instructions per cycle") && note.contains("the second throughout"), "{note}");
+    assert!(
+        note.contains("5.00 / 3.00 instructions per cycle")
+            && note.contains("the second throughout"),
+        "{note}"
+    );
     assert!(compared(&report(&shared, 2, 6), &alone).notes[0].contains("the first throughout"));
 }

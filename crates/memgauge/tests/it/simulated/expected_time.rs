@@ -7,8 +7,8 @@ use kernels::SetId;
 use memgauge::plan::Request;
 use units::Nanos;
 
-/// How far the simulated time may lie from the expected one. The sampler knows its own steps, so that nothing but rounding
-/// is left; the design asks for a tenth.
+/// How far the simulated time may lie from the expected one. The sampler knows its own steps, so
+/// that nothing but rounding is left; the design asks for a tenth.
 const TOLERANCE: f64 = 0.02;
 
 /// Runs `asked` and says how its time differs from the expected one, if by more than the tolerance.
@@ -26,20 +26,30 @@ fn difference(on: &Simulated, asked: Request) -> Option<String> {
 /// A fixed number of samples, and all the time that they take.
 fn asked(experiments: Vec<Box<dyn Experiment>>, samples: u32, on: &Simulated) -> Request {
     let sampling = sampling().exactly(samples);
-    Request { budget: Nanos(1e15), samples_fixed: true, sampling, ..request(experiments, on) }
+    Request {
+        budget: Nanos(1e15),
+        samples_fixed: true,
+        sampling,
+        ..request(experiments, on)
+    }
 }
 
 #[test]
 fn expected_time_of_every_experiment_is_the_simulated_time() {
     let mut wrong = Vec::new();
-    let machines = [("plain", machines::plain()), ("eight cores", machines::eight_cores())];
+    let machines = [
+        ("plain", machines::plain()),
+        ("eight cores", machines::eight_cores()),
+    ];
     for (machine, on) in &machines {
         for row in EXPERIMENTS.iter().filter(|row| row.least.is_some()) {
             for samples in [7, 100] {
                 let experiment = (row.in_profile)(Detail::Levels);
                 let name = experiment.name().to_owned();
                 let difference = difference(on, asked(vec![experiment], samples, on));
-                wrong.extend(difference.map(|text| format!("{machine}, {name}, {samples} samples: {text}")));
+                wrong.extend(
+                    difference.map(|text| format!("{machine}, {name}, {samples} samples: {text}")),
+                );
             }
         }
     }
@@ -51,22 +61,61 @@ fn expected_time_follows_the_settings() {
     let mut choosing = machines::plain();
     choosing.model.choices = vec![(SetId::Scalar, 0.5), (SetId::Avx2, 1.0)];
     let plain = machines::plain();
-    let bandwidth = || vec![lab::bandwidth("--ops read,triad --sizes 16KiB,1GiB --threads 1")];
+    let bandwidth = || {
+        vec![lab::bandwidth(
+            "--ops read,triad --sizes 16KiB,1GiB --threads 1",
+        )]
+    };
     let latency = || vec![lab::latency("--sizes 16KiB,1MiB,1GiB")];
     let cases: [(&str, &Simulated, Request); 6] = [
-        ("kernels to choose from", &choosing, asked(bandwidth(), 40, &choosing)),
-        ("pauses", &plain, Request { cooldown: Nanos(5e6), ..asked(bandwidth(), 40, &plain) }),
-        ("several allocations", &plain, Request { reallocate: 3, ..asked(latency(), 42, &plain) }),
-        ("repeats", &plain, Request { repeat: 2, ..asked(latency(), 40, &plain) }),
+        (
+            "kernels to choose from",
+            &choosing,
+            asked(bandwidth(), 40, &choosing),
+        ),
+        (
+            "pauses",
+            &plain,
+            Request {
+                cooldown: Nanos(5e6),
+                ..asked(bandwidth(), 40, &plain)
+            },
+        ),
+        (
+            "several allocations",
+            &plain,
+            Request {
+                reallocate: 3,
+                ..asked(latency(), 42, &plain)
+            },
+        ),
+        (
+            "repeats",
+            &plain,
+            Request {
+                repeat: 2,
+                ..asked(latency(), 40, &plain)
+            },
+        ),
         (
             "many threads",
             &plain,
-            asked(vec![lab::latency("--sizes 1MiB --threads 1,2,all --region private,shared")], 40, &plain),
+            asked(
+                vec![lab::latency(
+                    "--sizes 1MiB --threads 1,2,all --region private,shared",
+                )],
+                40,
+                &plain,
+            ),
         ),
         (
             "patterns with tables",
             &plain,
-            asked(vec![lab::patterns("--sizes 1MiB --orders random,strided")], 40, &plain),
+            asked(
+                vec![lab::patterns("--sizes 1MiB --orders random,strided")],
+                40,
+                &plain,
+            ),
         ),
     ];
     for (name, on, asked) in cases {

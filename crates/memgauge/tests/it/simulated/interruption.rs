@@ -7,8 +7,8 @@ use experiments::Detail;
 use memgauge::plan::{self, Request};
 use memgauge::run::{self, Invocation, Past};
 use report::{
-    Cause, JournalLine, KernelUsed, Measured, Outcome, Point, Report, RunStatus, SCHEMA_VERSION, VerdictGrade,
-    read_journal,
+    Cause, JournalLine, KernelUsed, Measured, Outcome, Point, Report, RunStatus, SCHEMA_VERSION,
+    VerdictGrade, read_journal,
 };
 use units::Nanos;
 
@@ -23,7 +23,11 @@ fn machine() -> Simulated {
 
 fn request(on: &Simulated) -> Request {
     let mut request = profile(Detail::Brief, on);
-    request.sampling = Sampling { per_round: 5, target: 0.0, ..request.sampling };
+    request.sampling = Sampling {
+        per_round: 5,
+        target: 0.0,
+        ..request.sampling
+    };
     request.cooldown = Nanos::from_millis(1.0);
     request
 }
@@ -45,14 +49,18 @@ fn interrupted(on: &Simulated) -> impl Iterator<Item = Ran> {
 }
 
 fn places(ran: &Ran) -> Vec<(u64, String)> {
-    ran.points().map(|p| (p.id, format!("{:?}", p.coordinates))).collect()
+    ran.points()
+        .map(|p| (p.id, format!("{:?}", p.coordinates)))
+        .collect()
 }
 
 #[test]
 fn a_report_is_complete_in_shape_whenever_the_run_ends() {
     let on = machine();
     let whole = complete(&on);
-    let (mut cut, mut missing, mut done) = (0, 0, 0);
+    let mut cut = 0;
+    let mut missing = 0;
+    let mut done = 0;
     for ran in interrupted(&on) {
         assert_eq!(ran.report.status, RunStatus::Interrupted);
         assert_eq!(places(&ran), places(&whole));
@@ -64,8 +72,17 @@ fn a_report_is_complete_in_shape_whenever_the_run_ends() {
                 }
                 Outcome::Measured(m) => {
                     assert!(!m.samples.is_empty());
-                    assert_eq!(m.verdict.grade, VerdictGrade::Doubtful, "{:?}", point.coordinates);
-                    assert!(m.verdict.reasons[0].text.contains("interrupted"), "{:?}", m.verdict.reasons);
+                    assert_eq!(
+                        m.verdict.grade,
+                        VerdictGrade::Doubtful,
+                        "{:?}",
+                        point.coordinates
+                    );
+                    assert!(
+                        m.verdict.reasons[0].text.contains("interrupted"),
+                        "{:?}",
+                        m.verdict.reasons
+                    );
                     cut += 1;
                 }
                 Outcome::Interrupted { reason } => {
@@ -76,7 +93,10 @@ fn a_report_is_complete_in_shape_whenever_the_run_ends() {
             }
         }
     }
-    assert!(cut > 50 && missing > 50 && done > 50, "{cut} {missing} {done}");
+    assert!(
+        cut > 50 && missing > 50 && done > 50,
+        "{cut} {missing} {done}"
+    );
 }
 
 #[test]
@@ -85,20 +105,42 @@ fn nothing_is_mapped_after_the_end() {
     let samples = request(&on).sampling.per_round * request(&on).sampling.rounds;
     for ran in interrupted(&on) {
         let points: Vec<&Point> = ran.points().collect();
-        let done = |i: &usize| points[*i].outcome.measured().is_some_and(|m| m.samples.len() == samples as usize);
-        let finished = ran.plan.phases.iter().take_while(|phase| phase.points.iter().all(done)).count();
+        let done = |i: &usize| {
+            points[*i]
+                .outcome
+                .measured()
+                .is_some_and(|m| m.samples.len() == samples as usize)
+        };
+        let finished = ran
+            .plan
+            .phases
+            .iter()
+            .take_while(|phase| phase.points.iter().all(done))
+            .count();
         let mapped = ran.machine.mappings() as usize;
-        assert!(mapped == finished || mapped == finished + 1, "{mapped} mappings for {finished} finished phases");
+        assert!(
+            mapped == finished || mapped == finished + 1,
+            "{mapped} mappings for {finished} finished phases"
+        );
     }
 }
 
-/// The points of a journal after its first and last lines have been checked, each with whether it is finished.
+/// The points of a journal after its first and last lines have been checked, each with whether it
+/// is finished.
 fn journal(ran: &Ran) -> Vec<(bool, Point)> {
-    let mut lines: Vec<JournalLine> =
-        ran.notes.journal.iter().map(|l| serde_json::from_str(l).expect("a line of a journal")).collect();
+    let mut lines: Vec<JournalLine> = ran
+        .notes
+        .journal
+        .iter()
+        .map(|l| serde_json::from_str(l).expect("a line of a journal"))
+        .collect();
     assert_eq!(lines.pop(), Some(JournalLine::end(&ran.report)));
     match &lines[0] {
-        JournalLine::Run { schema_version, provenance, .. } => {
+        JournalLine::Run {
+            schema_version,
+            provenance,
+            ..
+        } => {
             assert_eq!(*schema_version, SCHEMA_VERSION);
             assert_eq!(provenance.host, ran.report.provenance.host);
             assert_eq!(provenance.seed, ran.report.provenance.seed);
@@ -107,7 +149,12 @@ fn journal(ran: &Ran) -> Vec<(bool, Point)> {
     }
     let point = |line: JournalLine| match line {
         JournalLine::Point(p) => {
-            let dataset = ran.report.datasets.iter().find(|d| d.experiment == p.experiment).expect("its dataset");
+            let dataset = ran
+                .report
+                .datasets
+                .iter()
+                .find(|d| d.experiment == p.experiment)
+                .expect("its dataset");
             assert_eq!((&p.quantity, &p.axes), (&dataset.quantity, &dataset.axes));
             (p.finished, p.point)
         }
@@ -121,7 +168,11 @@ fn the_journal_ends_every_point_as_it_is_in_the_report() {
     let on = machine();
     for ran in interrupted(&on).chain([complete(&on)]) {
         let lines = journal(&ran);
-        let mut finished: Vec<Point> = lines.iter().filter(|(done, _)| *done).map(|(_, p)| p.clone()).collect();
+        let mut finished: Vec<Point> = lines
+            .iter()
+            .filter(|(done, _)| *done)
+            .map(|(_, p)| p.clone())
+            .collect();
         finished.sort_by_key(|p| p.id);
         assert_eq!(finished, ran.points().cloned().collect::<Vec<_>>());
         for (index, (done, point)) in lines.iter().enumerate() {
@@ -137,11 +188,18 @@ fn a_journal_read_back_is_the_report() {
     for ran in interrupted(&on).chain([complete(&on)]) {
         let read = |lines: &[String]| read_journal(lines.join("\n").as_bytes()).expect("a journal");
         let mut journal = read(&ran.notes.journal);
-        assert!(journal.ended && journal.notes.is_empty(), "{:?}", journal.notes);
+        assert!(
+            journal.ended && journal.notes.is_empty(),
+            "{:?}",
+            journal.notes
+        );
         assert_eq!(journal.report, ran.report);
         // Killed before the last line.
         journal = read(&ran.notes.journal[..ran.notes.journal.len() - 1]);
-        assert_eq!((journal.ended, journal.report.status), (false, RunStatus::Interrupted));
+        assert_eq!(
+            (journal.ended, journal.report.status),
+            (false, RunStatus::Interrupted)
+        );
         assert_eq!(journal.report.datasets, ran.report.datasets);
         assert_eq!(journal.report.verdict, ran.report.verdict);
     }
@@ -152,13 +210,24 @@ fn a_journal_of_half_rounds_says_so() {
     let on = machine();
     let ran = complete(&on);
     // All points have a line for their first round, and none for their last.
-    let half = read_journal(ran.notes.journal[..=ran.plan.phases[0].points.len()].join("\n").as_bytes());
+    let half = read_journal(
+        ran.notes.journal[..=ran.plan.phases[0].points.len()]
+            .join("\n")
+            .as_bytes(),
+    );
     let report = half.expect("a journal").report;
-    let measured: Vec<&Measured> =
-        report.datasets.iter().flat_map(|d| &d.points).filter_map(|p| p.outcome.measured()).collect();
+    let measured: Vec<&Measured> = report
+        .datasets
+        .iter()
+        .flat_map(|d| &d.points)
+        .filter_map(|p| p.outcome.measured())
+        .collect();
     assert_eq!(measured.len(), ran.plan.phases[0].points.len());
     for measured in measured {
-        assert!(measured.verdict.names(Cause::Interrupted) && measured.verdict.grade != VerdictGrade::Solid);
+        assert!(
+            measured.verdict.names(Cause::Interrupted)
+                && measured.verdict.grade != VerdictGrade::Solid
+        );
     }
 }
 
@@ -171,15 +240,24 @@ fn a_journal_cut_anywhere_holds_the_rounds_done_until_then() {
         let samples = &lab::measured(&point).samples;
         let whole = &lab::measured(ran.points().nth(point.id as usize).expect("a point")).samples;
         // The last line of a point says that there will be no more of it.
-        if samples.len() == whole.len() && rounds[point.id as usize] == ran.plan.sampling.rounds as usize {
+        if samples.len() == whole.len()
+            && rounds[point.id as usize] == ran.plan.sampling.rounds as usize
+        {
             continue;
         }
         rounds[point.id as usize] += 1;
         // Each line has one round more than the one before, and all that were taken until then.
-        assert_eq!(samples.len(), rounds[point.id as usize] * ran.plan.sampling.per_round as usize);
+        assert_eq!(
+            samples.len(),
+            rounds[point.id as usize] * ran.plan.sampling.per_round as usize
+        );
         assert!(whole.starts_with(samples));
     }
-    assert!(rounds.iter().all(|&n| n == ran.plan.sampling.rounds as usize));
+    assert!(
+        rounds
+            .iter()
+            .all(|&n| n == ran.plan.sampling.rounds as usize)
+    );
 }
 
 #[test]
@@ -187,20 +265,48 @@ fn points_that_need_no_measuring_are_journaled_first() {
     let on = machines::container("20 MiB", machines::mib(20));
     let ran = lab::run(&on, profile(Detail::Levels, &on));
     let written = journal(&ran);
-    let first = written.iter().take_while(|(_, p)| p.outcome.measured().is_none()).count();
-    assert!(first > 0 && written[first..].iter().all(|(_, p)| p.outcome.measured().is_some()));
+    let first = written
+        .iter()
+        .take_while(|(_, p)| p.outcome.measured().is_none())
+        .count();
+    assert!(
+        first > 0
+            && written[first..]
+                .iter()
+                .all(|(_, p)| p.outcome.measured().is_some())
+    );
 }
 
 #[test]
 fn a_journal_that_cannot_be_written_is_a_finding() {
     let on = machine();
     let whole = complete(&on);
-    let notes = Notes { disk_full: true, ..Notes::default() };
+    let notes = Notes {
+        disk_full: true,
+        ..Notes::default()
+    };
     let mut ran = run_with(&on, request(&on), notes, None);
-    let but_end = |ran: &Ran| ran.notes.journal.split_last().expect("a last line").1.to_vec();
+    let but_end = |ran: &Ran| {
+        ran.notes
+            .journal
+            .split_last()
+            .expect("a last line")
+            .1
+            .to_vec()
+    };
     assert_eq!(but_end(&ran), but_end(&whole));
-    let (at, finding) = ran.report.findings.iter().enumerate().find(|(_, f)| f.kind == "journal").unwrap();
-    assert!(finding.text.contains("no space left on device"), "{}", finding.text);
+    let (at, finding) = ran
+        .report
+        .findings
+        .iter()
+        .enumerate()
+        .find(|(_, f)| f.kind == "journal")
+        .unwrap();
+    assert!(
+        finding.text.contains("no space left on device"),
+        "{}",
+        finding.text
+    );
     ran.report.findings.remove(at);
     assert_eq!(ran.report, whole.report);
 }
@@ -234,27 +340,69 @@ fn a_continued_run_has_the_outcomes_of_both_parts() {
     for &index in &known {
         plan.points[index].work = Err(whole.points().nth(index).expect("a point").outcome.clone());
     }
-    let old = KernelUsed { name: "old".to_owned(), digest: None };
+    let old = KernelUsed {
+        name: "old".to_owned(),
+        digest: None,
+    };
     let started = "1999-12-31T23:59:59Z".to_owned();
     let settled = known.len() as u64;
-    let (resumed, kernels, placed) = (vec!["then".to_owned()], vec![old.clone()], Vec::new());
-    let past = Past { started: started.clone(), resumed, kernels, settled, placed };
-    let invocation = Invocation { version: "0.0.0".to_owned(), command_line: vec![], past: Some(past) };
+    let resumed = vec!["then".to_owned()];
+    let kernels = vec![old.clone()];
+    let placed = Vec::new();
+    let past = Past {
+        started: started.clone(),
+        resumed,
+        kernels,
+        settled,
+        placed,
+    };
+    let invocation = Invocation {
+        version: "0.0.0".to_owned(),
+        command_line: vec![],
+        past: Some(past),
+    };
     let mut notes = Notes::default();
     let begin = machine.now();
     let report = run::execute(&plan, &mut machine, &mut notes, &invocation, begin);
     assert_eq!(report.status, RunStatus::Complete);
     assert_eq!(machine.mappings() as usize, plan.phases.len());
     let outcome = |report: &Report, id: usize| {
-        report.datasets.iter().flat_map(|d| &d.points).nth(id).map(|point| point.outcome.clone()).expect("a point")
+        report
+            .datasets
+            .iter()
+            .flat_map(|d| &d.points)
+            .nth(id)
+            .map(|point| point.outcome.clone())
+            .expect("a point")
     };
-    assert!(known.iter().all(|&id| outcome(&report, id) == outcome(&whole.report, id)));
-    assert_eq!(places(&Ran { plan, report: report.clone(), notes: Notes::default(), machine }), places(&whole));
+    assert!(
+        known
+            .iter()
+            .all(|&id| outcome(&report, id) == outcome(&whole.report, id))
+    );
+    assert_eq!(
+        places(&Ran {
+            plan,
+            report: report.clone(),
+            notes: Notes::default(),
+            machine
+        }),
+        places(&whole)
+    );
     // Killed at once or not, nothing of the first part is lost.
     for lines in [known.len() + 1, notes.journal.len()] {
-        let read = read_journal(notes.journal[..lines].join("\n").as_bytes()).expect("a journal").report;
-        assert!(known.iter().all(|&id| outcome(&read, id) == outcome(&whole.report, id)));
-        assert_eq!((&read.provenance.started, read.provenance.resumed.len()), (&started, 2));
+        let read = read_journal(notes.journal[..lines].join("\n").as_bytes())
+            .expect("a journal")
+            .report;
+        assert!(
+            known
+                .iter()
+                .all(|&id| outcome(&read, id) == outcome(&whole.report, id))
+        );
+        assert_eq!(
+            (&read.provenance.started, read.provenance.resumed.len()),
+            (&started, 2)
+        );
         assert_eq!(read.provenance.kernels[0], old);
     }
     assert!(notes.progress[0].0 > 0.0, "what was done before counts");

@@ -4,8 +4,8 @@ use super::machines::Simulated;
 use clap::{Args, Command, FromArgMatches};
 use engine::{Machine, Sampling};
 use experiments::{
-    Detail, EXPERIMENTS, Experiment, bandwidth, caches, core_to_core, instructions, latency, loaded_latency, locks,
-    numa, patterns, scaling, tlb,
+    Detail, EXPERIMENTS, Experiment, bandwidth, caches, core_to_core, instructions, latency,
+    loaded_latency, locks, numa, patterns, scaling, tlb,
 };
 use memgauge::plan::{self, Plan, Request};
 use memgauge::run::{self, Invocation, Observer};
@@ -18,12 +18,21 @@ pub const SEED: u64 = 7;
 
 /// What the command line asks for by default.
 pub fn sampling() -> Sampling {
-    Sampling { length: Nanos::from_millis(1.0), in_memory: 1.0, per_round: 25, rounds: 6, target: 0.005, most: None }
+    Sampling {
+        length: Nanos::from_millis(1.0),
+        in_memory: 1.0,
+        per_round: 25,
+        rounds: 6,
+        target: 0.005,
+        most: None,
+    }
 }
 
 /// A profile of bandwidth and latency within 60 s.
 pub fn profile(detail: Detail, on: &Simulated) -> Request {
-    let rows = EXPERIMENTS.iter().filter(|row| row.least == Some(Detail::Brief));
+    let rows = EXPERIMENTS
+        .iter()
+        .filter(|row| row.least == Some(Detail::Brief));
     request(rows.map(|row| (row.in_profile)(detail)).collect(), on)
 }
 
@@ -103,7 +112,9 @@ pub fn locks(options: &str) -> Box<dyn Experiment> {
 
 pub fn parse<T: Args + FromArgMatches>(options: &str) -> T {
     let command = T::augment_args(Command::new("test").no_binary_name(true));
-    let matches = command.try_get_matches_from(options.split_whitespace()).expect("options as users type them");
+    let matches = command
+        .try_get_matches_from(options.split_whitespace())
+        .expect("options as users type them");
     T::from_arg_matches(&matches).expect("options that were read")
 }
 
@@ -118,13 +129,21 @@ pub struct Notes {
 
 impl Observer for Notes {
     fn progress(&mut self, done: f64, left: Nanos, doing: &str) {
-        assert!((0.0..=1.0).contains(&done) && left.0.is_finite() && left.0 >= 0.0, "{done} {left:?} {doing}");
+        assert!(
+            (0.0..=1.0).contains(&done) && left.0.is_finite() && left.0 >= 0.0,
+            "{done} {left:?} {doing}"
+        );
         self.progress.push((done, left));
     }
 
     fn journal(&mut self, line: &JournalLine) -> std::result::Result<(), String> {
-        self.journal.push(serde_json::to_string(line).expect("a line that can be written"));
-        if self.disk_full { Err("no space left on device".to_owned()) } else { Ok(()) }
+        self.journal
+            .push(serde_json::to_string(line).expect("a line that can be written"));
+        if self.disk_full {
+            Err("no space left on device".to_owned())
+        } else {
+            Ok(())
+        }
     }
 }
 
@@ -147,7 +166,9 @@ impl Ran {
         let at = |p: &&Point| {
             place.split_whitespace().all(|pair| {
                 let (axis, value) = pair.split_once('=').expect("axis=value");
-                p.coordinates.get(axis).is_some_and(|c| c.to_string() == value)
+                p.coordinates
+                    .get(axis)
+                    .is_some_and(|c| c.to_string() == value)
             })
         };
         let found: Vec<&Point> = self.points().filter(at).collect();
@@ -165,7 +186,12 @@ impl Ran {
 
     /// The numbers of the only finding of a kind.
     pub fn finding(&self, kind: &str, value: &str) -> f64 {
-        let found: Vec<_> = self.report.findings.iter().filter(|f| f.kind == kind).collect();
+        let found: Vec<_> = self
+            .report
+            .findings
+            .iter()
+            .filter(|f| f.kind == kind)
+            .collect();
         assert_eq!(found.len(), 1, "{kind}: {:?}", self.report.findings);
         found[0].values[value]
     }
@@ -176,7 +202,10 @@ impl Ran {
 }
 
 pub fn measured(point: &Point) -> &Measured {
-    point.outcome.measured().unwrap_or_else(|| panic!("{:?}: {:?}", point.coordinates, point.outcome))
+    point
+        .outcome
+        .measured()
+        .unwrap_or_else(|| panic!("{:?}: {:?}", point.coordinates, point.outcome))
 }
 
 /// The reasons of every point that is not solid or not there.
@@ -196,16 +225,30 @@ pub fn run_with(on: &Simulated, request: Request, notes: Notes, stop: Option<Nan
     run_on(on.machine(SEED), request, notes, stop)
 }
 
-pub fn run_on(mut machine: SimulatedMachine, request: Request, mut notes: Notes, stop: Option<Nanos>) -> Ran {
+pub fn run_on(
+    mut machine: SimulatedMachine,
+    request: Request,
+    mut notes: Notes,
+    stop: Option<Nanos>,
+) -> Ran {
     if let Some(stop) = stop {
         machine.interrupt_at(stop);
     }
     let started = machine.now();
     let plan = plan::make(request, &mut machine).expect("a plan");
     let command_line = vec!["memgauge".to_owned(), "run".to_owned()];
-    let invocation = Invocation { version: "0.0.0".to_owned(), command_line, past: None };
+    let invocation = Invocation {
+        version: "0.0.0".to_owned(),
+        command_line,
+        past: None,
+    };
     let report = run::execute(&plan, &mut machine, &mut notes, &invocation, started);
-    Ran { plan, report, notes, machine }
+    Ran {
+        plan,
+        report,
+        notes,
+        machine,
+    }
 }
 
 /// The report of a run whose choices and whose machine's noise both follow from `seed`.
@@ -214,8 +257,18 @@ pub fn seeded(on: &Simulated, mut request: Request, seed: u64) -> Report {
     let mut machine = on.machine(seed);
     let started = machine.now();
     let plan = plan::make(request, &mut machine).expect("a plan");
-    let invocation = Invocation { version: "0.0.0".to_owned(), command_line: Vec::new(), past: None };
-    run::execute(&plan, &mut machine, &mut Notes::default(), &invocation, started)
+    let invocation = Invocation {
+        version: "0.0.0".to_owned(),
+        command_line: Vec::new(),
+        past: None,
+    };
+    run::execute(
+        &plan,
+        &mut machine,
+        &mut Notes::default(),
+        &invocation,
+        started,
+    )
 }
 
 /// The plan only.

@@ -11,7 +11,11 @@ fn each(check: impl Fn(&str, &Levels, &HostFacts)) {
     for on in machines::all() {
         for threads in [1, on.cpus.len().div_ceil(2), on.cpus.len()] {
             let name = format!("{} with {threads} threads", on.name);
-            check(&name, &Levels::new(&on.facts, &on.cpus[..threads], on.last_level()), &on.facts);
+            check(
+                &name,
+                &Levels::new(&on.facts, &on.cpus[..threads], on.last_level()),
+                &on.facts,
+            );
         }
     }
 }
@@ -20,7 +24,10 @@ fn each(check: impl Fn(&str, &Levels, &HostFacts)) {
 fn a_sweep_rises_to_memory() {
     each(|name, levels, _| {
         let sizes = levels.sweep(levels.memory);
-        assert!(sizes.windows(2).all(|pair| pair[0] < pair[1]), "{name}: {sizes:?}");
+        assert!(
+            sizes.windows(2).all(|pair| pair[0] < pair[1]),
+            "{name}: {sizes:?}"
+        );
         assert_eq!(sizes.last(), Some(&levels.memory), "{name}");
         assert!(sizes[0].0 >= 1024, "{name}");
         assert!(sizes.len() <= 32, "{name}: {}", sizes.len());
@@ -37,10 +44,17 @@ fn a_sweep_shows_each_level_and_both_sides_of_each_capacity() {
             assert!(any(share / 2, share), "{name}: below {}", level.name);
             assert!(any(share + 1, share * 2), "{name}: above {}", level.name);
             let shown = sizes.iter().any(|s| levels.name(*s) == level.name);
-            assert!(shown || levels.hidden(index).is_some(), "{name}: {}", level.name);
+            assert!(
+                shown || levels.hidden(index).is_some(),
+                "{name}: {}",
+                level.name
+            );
         }
         if levels.caches.is_empty() {
-            assert!(sizes.windows(2).all(|pair| pair[1].0 <= pair[0].0 * 3), "{name}: a gap in {sizes:?}");
+            assert!(
+                sizes.windows(2).all(|pair| pair[1].0 <= pair[0].0 * 3),
+                "{name}: a gap in {sizes:?}"
+            );
         }
     });
 }
@@ -71,7 +85,10 @@ fn targets_lie_in_the_level_that_they_are_for() {
             if target.hidden.is_none() {
                 assert_eq!(levels.name(target.size), target.level, "{name}");
             }
-            let share = levels.caches.get(index).map_or(u64::MAX, |level| level.share.0);
+            let share = levels
+                .caches
+                .get(index)
+                .map_or(u64::MAX, |level| level.share.0);
             assert!(target.size.0 <= share, "{name}: {target:?}");
         }
     });
@@ -82,7 +99,11 @@ fn what_a_thread_has_is_the_least_that_any_has() {
     let on = machines::hybrid();
     let share = |cpus: &[u32]| -> Vec<u64> {
         let levels = Levels::new(&on.facts, cpus, on.last_level());
-        levels.caches.iter().map(|level| level.share.0 >> 10).collect()
+        levels
+            .caches
+            .iter()
+            .map(|level| level.share.0 >> 10)
+            .collect()
     };
     assert_eq!(share(&[0]), [48, 2048, 36864]);
     assert_eq!(share(&[0, 1]), [24, 1024, 18432]);
@@ -134,11 +155,19 @@ fn what_the_user_knows_of_the_last_level_sizes_memory() {
     let on = machines::large_l3_vm();
     let sizes = |last_level: Option<LastLevel>| {
         let experiments = vec![super::lab::latency("")];
-        let asked = Request { last_level, ..super::lab::request(experiments, &on) };
+        let asked = Request {
+            last_level,
+            ..super::lab::request(experiments, &on)
+        };
         let plan = super::lab::plan(&on, asked).expect("a plan");
         let size = |level: &str| {
-            let of = plan.points.iter().filter(|p| p.coordinates.get("level").is_some_and(|l| l.to_string() == level));
-            of.filter_map(|p| Some(p.work.as_ref().ok()?.working_set())).max()
+            let of = plan.points.iter().filter(|p| {
+                p.coordinates
+                    .get("level")
+                    .is_some_and(|l| l.to_string() == level)
+            });
+            of.filter_map(|p| Some(p.work.as_ref().ok()?.working_set()))
+                .max()
         };
         (size("DRAM"), size("L3"), plan.adjusted)
     };
@@ -148,7 +177,10 @@ fn what_the_user_knows_of_the_last_level_sizes_memory() {
     // 256 MiB where there is plenty.
     assert_eq!(memory, Some(Bytes::mib(256)));
     assert!(l3.is_some_and(|l3| l3 <= Bytes::mib(24)), "{l3:?}");
-    assert_eq!(adjusted, ["memory is sized by a last-level cache of 24 MiB, as given; the system reports 480 MiB"]);
+    assert_eq!(
+        adjusted,
+        ["memory is sized by a last-level cache of 24 MiB, as given; the system reports 480 MiB"]
+    );
     let (memory, _, _) = sizes(Some(LastLevel::Given(Bytes::gib(1))));
     assert_eq!(memory, Some(Bytes::gib(4)));
 }

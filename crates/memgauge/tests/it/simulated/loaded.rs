@@ -28,7 +28,10 @@ fn model(pause: u64, threads: usize, total: f64) -> (f64, f64) {
     let burst = if pause == 0 { 65536.0 } else { 4096.0 };
     let one = burst / (burst / READ[3] + pause as f64 / CORE);
     let all = one * threads as f64;
-    (all.min(total), LATENCY[3] * LoadCost::default().factor(all / total))
+    (
+        all.min(total),
+        LATENCY[3] * LoadCost::default().factor(all / total),
+    )
 }
 
 fn load(point: &Point) -> f64 {
@@ -39,11 +42,21 @@ fn load(point: &Point) -> f64 {
 fn curve(ran: &Ran, mix: &str, node: u64) -> Vec<(f64, f64)> {
     let here = |p: &&Point| p.number("node").is_none_or(|n| n == node);
     let of = |mix: &'static str| move |p: &&Point| p.name("mix") == Some(mix);
-    let idle = ran.points().filter(here).find(of("idle")).expect("an idle point");
-    let mut all: Vec<&Point> = ran.points().filter(here).filter(|p| p.name("mix") == Some(mix)).collect();
+    let idle = ran
+        .points()
+        .filter(here)
+        .find(of("idle"))
+        .expect("an idle point");
+    let mut all: Vec<&Point> = ran
+        .points()
+        .filter(here)
+        .filter(|p| p.name("mix") == Some(mix))
+        .collect();
     all.sort_by_key(|p| std::cmp::Reverse(p.number("pause_cycles")));
     let ns = |p: &Point| lab::measured(p).summary.median;
-    std::iter::once((0.0, ns(idle))).chain(all.into_iter().map(|p| (load(p), ns(p)))).collect()
+    std::iter::once((0.0, ns(idle)))
+        .chain(all.into_iter().map(|p| (load(p), ns(p))))
+        .collect()
 }
 
 fn near(a: f64, b: f64, share: f64) -> bool {
@@ -56,22 +69,55 @@ fn the_curve_is_that_of_the_model() {
     let ran = run(&on, asked("--mixes 100:0 --node 0", &on));
     assert_eq!(ran.report.status, RunStatus::Complete);
     // All cores of the node but the one that is measured.
-    assert!(ran.points().all(|p| [0, 95].contains(&p.number("threads").unwrap())));
+    assert!(
+        ran.points()
+            .all(|p| [0, 95].contains(&p.number("threads").unwrap()))
+    );
     for point in ran.points().filter(|p| p.name("mix") == Some("100:0")) {
         let (bandwidth, ns) = model(point.number("pause_cycles").unwrap(), 95, TOTAL);
         let measured = lab::measured(point);
-        assert!(near(load(point), bandwidth, 1e-3), "{:?}: {} against {bandwidth}", point.coordinates, load(point));
-        assert!(near(measured.summary.median, ns, 1e-3), "{:?}", point.coordinates);
+        assert!(
+            near(load(point), bandwidth, 1e-3),
+            "{:?}: {} against {bandwidth}",
+            point.coordinates,
+            load(point)
+        );
+        assert!(
+            near(measured.summary.median, ns, 1e-3),
+            "{:?}",
+            point.coordinates
+        );
         let seen = measured.load.unwrap();
         assert!(
-            seen.ci_low <= seen.median && seen.median <= seen.ci_high && near(seen.bus_estimate, seen.median, 1e-9)
+            seen.ci_low <= seen.median
+                && seen.median <= seen.ci_high
+                && near(seen.bus_estimate, seen.median, 1e-9)
         );
-        assert_eq!(measured.verdict.grade, VerdictGrade::Solid, "{}", measured.verdict.text());
-        assert!(measured.samples.iter().all(|s| near(s.traffic.unwrap(), bandwidth, 1e-3)));
+        assert_eq!(
+            measured.verdict.grade,
+            VerdictGrade::Solid,
+            "{}",
+            measured.verdict.text()
+        );
+        assert!(
+            measured
+                .samples
+                .iter()
+                .all(|s| near(s.traffic.unwrap(), bandwidth, 1e-3))
+        );
     }
     let points = curve(&ran, "100:0", 0);
-    assert!(points.windows(2).all(|p| p[1].0 >= p[0].0 * 0.999_999 && p[1].1 >= p[0].1 * 0.999_999), "{points:?}");
-    assert!(near(ran.finding("loaded-latency", "idle_ns"), LATENCY[3], 1e-3));
+    assert!(
+        points
+            .windows(2)
+            .all(|p| p[1].0 >= p[0].0 * 0.999_999 && p[1].1 >= p[0].1 * 0.999_999),
+        "{points:?}"
+    );
+    assert!(near(
+        ran.finding("loaded-latency", "idle_ns"),
+        LATENCY[3],
+        1e-3
+    ));
     assert!(near(ran.finding("loaded-latency", "highest"), TOTAL, 1e-3));
     for share in [50, 80, 90] {
         let cost = LoadCost::default().factor(f64::from(share) / 100.0);
@@ -86,12 +132,32 @@ fn the_curve_is_that_of_the_model() {
 
 #[test]
 fn idle_is_what_latency_finds() {
-    for on in [machines::plain(), machines::eight_cores(), machines::hybrid(), large()] {
-        let both = vec![lab::loaded_latency("--mixes 100:0 --pauses 0 --points 0"), lab::latency("")];
+    for on in [
+        machines::plain(),
+        machines::eight_cores(),
+        machines::hybrid(),
+        large(),
+    ] {
+        let both = vec![
+            lab::loaded_latency("--mixes 100:0 --pauses 0 --points 0"),
+            lab::latency(""),
+        ];
         let ran = run(&on, request(both, &on));
-        let largest = ran.report.datasets[1].points.iter().max_by_key(|p| p.number("size_bytes")).expect("memory");
-        let idle: Vec<&Point> = ran.points().filter(|p| p.name("mix") == Some("idle")).collect();
-        assert_eq!(lab::measured(idle[0]).summary, lab::measured(largest).summary, "{}", on.name);
+        let largest = ran.report.datasets[1]
+            .points
+            .iter()
+            .max_by_key(|p| p.number("size_bytes"))
+            .expect("memory");
+        let idle: Vec<&Point> = ran
+            .points()
+            .filter(|p| p.name("mix") == Some("idle"))
+            .collect();
+        assert_eq!(
+            lab::measured(idle[0]).summary,
+            lab::measured(largest).summary,
+            "{}",
+            on.name
+        );
         assert_eq!(idle[0].number("size_bytes"), largest.number("size_bytes"));
         assert!(lab::measured(idle[0]).load.is_none());
     }
@@ -100,34 +166,74 @@ fn idle_is_what_latency_finds() {
 #[test]
 fn points_are_added_where_the_curve_bends() {
     let on = large();
-    let few = run(&on, asked("--mixes 100:0 --node 0 --pauses 65536,4096,0 --points 0", &on));
-    let more = run(&on, asked("--mixes 100:0 --node 0 --pauses 65536,4096,0 --points 6", &on));
+    let few = run(
+        &on,
+        asked(
+            "--mixes 100:0 --node 0 --pauses 65536,4096,0 --points 0",
+            &on,
+        ),
+    );
+    let more = run(
+        &on,
+        asked(
+            "--mixes 100:0 --node 0 --pauses 65536,4096,0 --points 6",
+            &on,
+        ),
+    );
     // One of six was not needed: at the upper end there is nothing left between neighbours.
     assert_eq!((few.points().count(), more.points().count()), (4, 9));
-    let pauses: Vec<u64> = more.points().filter_map(|p| p.number("pause_cycles")).collect();
-    assert!(pauses.iter().all(|pause| pause.is_multiple_of(128)), "{pauses:?}");
+    let pauses: Vec<u64> = more
+        .points()
+        .filter_map(|p| p.number("pause_cycles"))
+        .collect();
+    assert!(
+        pauses.iter().all(|pause| pause.is_multiple_of(128)),
+        "{pauses:?}"
+    );
     // Each stands between its neighbours.
-    assert!(pauses.windows(2).all(|pair| pair[0] > pair[1]), "{pauses:?}");
+    assert!(
+        pauses.windows(2).all(|pair| pair[0] > pair[1]),
+        "{pauses:?}"
+    );
     // Straight lines between more points are nearer to the model everywhere.
     let error = |ran: &Ran| {
         let (x, y): (Vec<f64>, Vec<f64>) = curve(ran, "100:0", 0).into_iter().unzip();
-        let at = |share: f64| stats::first_passing(&x, &y, share * TOTAL).expect("a curve to the end");
-        let of = |share: f64| (at(share) / (LATENCY[3] * LoadCost::default().factor(share)) - 1.0).abs();
+        let at =
+            |share: f64| stats::first_passing(&x, &y, share * TOTAL).expect("a curve to the end");
+        let of =
+            |share: f64| (at(share) / (LATENCY[3] * LoadCost::default().factor(share)) - 1.0).abs();
         (1..18).map(|i| of(f64::from(i) * 0.05)).fold(0.0, f64::max)
     };
-    assert!(error(&more) < error(&few) / 2.0, "{} {}", error(&more), error(&few));
+    assert!(
+        error(&more) < error(&few) / 2.0,
+        "{} {}",
+        error(&more),
+        error(&few)
+    );
 }
 
 #[test]
 fn mixes_are_compared_at_equal_bandwidth_and_stores_cost_more() {
     let on = large();
     let ran = run(&on, asked("--node 0", &on));
-    let highest = |mix: &str| curve(&ran, mix, 0).into_iter().map(|p| p.0).fold(0.0, f64::max);
+    let highest = |mix: &str| {
+        curve(&ran, mix, 0)
+            .into_iter()
+            .map(|p| p.0)
+            .fold(0.0, f64::max)
+    };
     // An ordinary store crosses the bus twice, a non-temporal one once.
     assert!(near(highest("100:0"), TOTAL, 1e-3) && near(highest("0:100nt"), TOTAL, 1e-3));
     assert!(near(highest("50:50"), TOTAL / 1.5, 1e-3) && near(highest("0:100"), TOTAL / 2.0, 1e-3));
-    let writes = ran.points().filter(|p| p.name("mix") == Some("0:100")).filter_map(|p| lab::measured(p).load);
-    assert!(writes.into_iter().all(|load| near(load.bus_estimate, 2.0 * load.median, 1e-9)));
+    let writes = ran
+        .points()
+        .filter(|p| p.name("mix") == Some("0:100"))
+        .filter_map(|p| lab::measured(p).load);
+    assert!(
+        writes
+            .into_iter()
+            .all(|load| near(load.bus_estimate, 2.0 * load.median, 1e-9))
+    );
     let at = |mix: &str| ran.finding("loaded-latency-mixes", &format!("{mix}_ns"));
     assert!(
         at("100:0") < at("75:25")
@@ -135,20 +241,40 @@ fn mixes_are_compared_at_equal_bandwidth_and_stores_cost_more() {
             && at("67:33") < at("50:50")
             && at("50:50") < at("0:100")
     );
-    assert!(near(ran.finding("loaded-latency-mixes", "bandwidth"), 0.8 * TOTAL / 2.0, 1e-2));
+    assert!(near(
+        ran.finding("loaded-latency-mixes", "bandwidth"),
+        0.8 * TOTAL / 2.0,
+        1e-2
+    ));
 }
 
 #[test]
 fn traffic_above_what_memory_carries_rejects_its_points() {
     let on = large();
     let peak = Some(BytesPerSecond(0.5 * TOTAL));
-    let ran = run(&on, Request { dram_peak: peak, ..asked("--mixes 100:0 --node 0", &on) });
-    let (mut rejected, mut solid) = (0, 0);
+    let ran = run(
+        &on,
+        Request {
+            dram_peak: peak,
+            ..asked("--mixes 100:0 --node 0", &on)
+        },
+    );
+    let mut rejected = 0;
+    let mut solid = 0;
     for point in ran.points() {
         let measured = lab::measured(point);
         let much = measured.load.is_some_and(|load| load.median > 0.5 * TOTAL);
-        assert_eq!(measured.verdict.names(Cause::AboveLimit), much, "{:?}", point.coordinates);
-        assert!(!much || measured.verdict.text().starts_with("its traffic is"), "{}", measured.verdict.text());
+        assert_eq!(
+            measured.verdict.names(Cause::AboveLimit),
+            much,
+            "{:?}",
+            point.coordinates
+        );
+        assert!(
+            !much || measured.verdict.text().starts_with("its traffic is"),
+            "{}",
+            measured.verdict.text()
+        );
         if much { rejected += 1 } else { solid += 1 }
     }
     assert!(rejected > 1 && solid > 1, "{rejected} {solid}");
@@ -158,33 +284,93 @@ fn traffic_above_what_memory_carries_rejects_its_points() {
 fn a_remote_node_has_curves_of_its_own() {
     let on = large();
     let ran = run(&on, asked("--mixes 100:0,0:100", &on));
-    let nodes: std::collections::BTreeSet<u64> = ran.points().filter_map(|p| p.number("node")).collect();
+    let nodes: std::collections::BTreeSet<u64> =
+        ran.points().filter_map(|p| p.number("node")).collect();
     assert_eq!(nodes, [0, 1].into());
-    assert_eq!(ran.points().filter(|p| p.name("mix") == Some("idle")).count(), 2);
-    assert_eq!(ran.report.findings.iter().filter(|f| f.kind == "loaded-latency").count(), 4);
-    assert_eq!(ran.report.findings.iter().filter(|f| f.kind == "loaded-latency-nodes").count(), 2);
+    assert_eq!(
+        ran.points()
+            .filter(|p| p.name("mix") == Some("idle"))
+            .count(),
+        2
+    );
+    assert_eq!(
+        ran.report
+            .findings
+            .iter()
+            .filter(|f| f.kind == "loaded-latency")
+            .count(),
+        4
+    );
+    assert_eq!(
+        ran.report
+            .findings
+            .iter()
+            .filter(|f| f.kind == "loaded-latency-nodes")
+            .count(),
+        2
+    );
     for point in ran.points() {
-        let nodes = lab::measured(point).evidence.pages.expected_nodes.clone().unwrap();
-        assert_eq!(nodes, [point.number("node").unwrap() as u32], "{:?}", point.coordinates);
+        let nodes = lab::measured(point)
+            .evidence
+            .pages
+            .expected_nodes
+            .clone()
+            .unwrap();
+        assert_eq!(
+            nodes,
+            [point.number("node").unwrap() as u32],
+            "{:?}",
+            point.coordinates
+        );
     }
 }
 
 #[test]
 fn noise_of_any_seed_leaves_the_curve() {
     let mut on = large();
-    on.model.noise = NoiseModel { jitter: 0.05, spike_every: 17, ..NoiseModel::default() };
+    on.model.noise = NoiseModel {
+        jitter: 0.05,
+        spike_every: 17,
+        ..NoiseModel::default()
+    };
     for seed in 0..8 {
-        let request = Request { seed, ..asked("--mixes 100:0 --node 0 --points 2", &on) };
+        let request = Request {
+            seed,
+            ..asked("--mixes 100:0 --node 0 --points 2", &on)
+        };
         let mut machine = on.machine(seed);
         let started = machine.now();
         let plan = memgauge::plan::make(request, &mut machine).expect("a plan");
-        let invocation = memgauge::run::Invocation { version: "0".to_owned(), command_line: Vec::new(), past: None };
+        let invocation = memgauge::run::Invocation {
+            version: "0".to_owned(),
+            command_line: Vec::new(),
+            past: None,
+        };
         let mut notes = Notes::default();
         let report = memgauge::run::execute(&plan, &mut machine, &mut notes, &invocation, started);
-        let found = report.findings.iter().find(|f| f.kind == "loaded-latency").expect("a curve");
-        assert!(near(found.values["idle_ns"], LATENCY[3], 0.06), "{seed}: {:?}", found.values);
-        assert!(near(found.values["highest"], TOTAL, 0.06), "{seed}: {:?}", found.values);
-        assert!(report.findings.iter().all(|f| !f.kind.starts_with("loaded-latency-")), "{:?}", report.findings);
+        let found = report
+            .findings
+            .iter()
+            .find(|f| f.kind == "loaded-latency")
+            .expect("a curve");
+        assert!(
+            near(found.values["idle_ns"], LATENCY[3], 0.06),
+            "{seed}: {:?}",
+            found.values
+        );
+        assert!(
+            near(found.values["highest"], TOTAL, 0.06),
+            "{seed}: {:?}",
+            found.values
+        );
+        assert!(
+            report
+                .findings
+                .iter()
+                .all(|f| !f.kind.starts_with("loaded-latency-")),
+            "{:?}",
+            report.findings
+        );
     }
 }
 
@@ -193,46 +379,88 @@ fn one_cpu_is_unsupported_with_a_reason() {
     let on = machines::one_allowed();
     let ran = run(&on, asked("", &on));
     for point in ran.points().filter(|p| p.name("mix") != Some("idle")) {
-        let Outcome::Unsupported { reason } = &point.outcome else { panic!("{:?}", point.outcome) };
+        let Outcome::Unsupported { reason } = &point.outcome else {
+            panic!("{:?}", point.outcome)
+        };
         assert!(reason.contains("cpu 37 only"), "{reason}");
     }
     assert!(!ran.has_finding("loaded-latency"));
     let tenants = run(&on, request(tenants("--victim 37"), &on));
-    assert_eq!(tenants.points().filter(|p| matches!(p.outcome, Outcome::Unsupported { .. })).count(), 4);
+    assert_eq!(
+        tenants
+            .points()
+            .filter(|p| matches!(p.outcome, Outcome::Unsupported { .. }))
+            .count(),
+        4
+    );
 }
 
 #[test]
 fn a_quota_below_the_threads_is_named() {
     let mut on = machines::eight_cores();
     on.facts.system.cpu_quota = Fact::known(2.0, "simulated");
-    on.model.noise = NoiseModel { throttled: 0.3, ..NoiseModel::default() };
+    on.model.noise = NoiseModel {
+        throttled: 0.3,
+        ..NoiseModel::default()
+    };
     let ran = run(&on, asked("--mixes 100:0", &on));
     assert!(ran.has_finding("cpu-quota"));
-    assert!(ran.points().all(|p| lab::measured(p).verdict.names(Cause::Throttled)));
+    assert!(
+        ran.points()
+            .all(|p| lab::measured(p).verdict.names(Cause::Throttled))
+    );
     // One thread of traffic beside the chase is all that there is time for.
-    assert!(ran.points().all(|p| p.number("threads").is_some_and(|n| n < 2)));
-    let noted = |said: &String| said.contains("2.0 cpus' worth of time (simulated): traffic on 1 of 7 cpus");
-    assert!(ran.plan.adjusted.iter().any(noted), "{:?}", ran.plan.adjusted);
+    assert!(
+        ran.points()
+            .all(|p| p.number("threads").is_some_and(|n| n < 2))
+    );
+    let noted = |said: &String| {
+        said.contains("2.0 cpus' worth of time (simulated): traffic on 1 of 7 cpus")
+    };
+    assert!(
+        ran.plan.adjusted.iter().any(noted),
+        "{:?}",
+        ran.plan.adjusted
+    );
 }
 
 #[test]
 fn what_a_quota_would_stop_is_not_measured_as_memory() {
     let mut on = machines::eight_cores();
     on.facts.system.cpu_quota = Fact::known(3.5, "simulated");
-    let all: Vec<Box<dyn Experiment>> =
-        vec![lab::loaded_latency("--mixes 100:0 --threads 3"), lab::loaded_latency("--mixes 100:0 --threads 2")];
+    let all: Vec<Box<dyn Experiment>> = vec![
+        lab::loaded_latency("--mixes 100:0 --threads 3"),
+        lab::loaded_latency("--mixes 100:0 --threads 2"),
+    ];
     let ran = run(&on, request(all, &on));
     let of_three = &ran.report.datasets[0].points;
     for point in of_three.iter().filter(|p| p.name("mix") != Some("idle")) {
         let reason = lab::reasons(&point.outcome);
-        assert!(reason.contains("allows 3.5 cpus' worth of time (simulated): 4 threads"), "{reason}");
+        assert!(
+            reason.contains("allows 3.5 cpus' worth of time (simulated): 4 threads"),
+            "{reason}"
+        );
     }
-    assert!(ran.report.datasets[1].points.iter().all(|p| p.outcome.measured().is_some()));
+    assert!(
+        ran.report.datasets[1]
+            .points
+            .iter()
+            .all(|p| p.outcome.measured().is_some())
+    );
     on.facts.system.cpu_quota = Fact::known(1.5, "simulated");
-    for ran in [run(&on, asked("", &on)), run(&on, request(tenants("--victim 0 --bully 1"), &on))] {
-        let (alone, beside): (Vec<&Point>, Vec<&Point>) = ran.points().partition(|p| p.number("threads") == Some(0));
+    for ran in [
+        run(&on, asked("", &on)),
+        run(&on, request(tenants("--victim 0 --bully 1"), &on)),
+    ] {
+        let (alone, beside): (Vec<&Point>, Vec<&Point>) =
+            ran.points().partition(|p| p.number("threads") == Some(0));
         assert!(alone.iter().all(|p| p.outcome.measured().is_some()) && !beside.is_empty());
-        assert!(beside.iter().all(|p| matches!(p.outcome, Outcome::Unsupported { .. })), "{beside:?}");
+        assert!(
+            beside
+                .iter()
+                .all(|p| matches!(p.outcome, Outcome::Unsupported { .. })),
+            "{beside:?}"
+        );
     }
 }
 
@@ -240,7 +468,8 @@ fn what_a_quota_would_stop_is_not_measured_as_memory() {
 fn kinds_of_cores_have_curves_of_their_own() {
     let on = machines::hybrid();
     let ran = run(&on, asked("--mixes 100:0 --pauses 4096,0 --points 0", &on));
-    let cpus: std::collections::BTreeSet<u64> = ran.points().filter_map(|p| p.number("cpu")).collect();
+    let cpus: std::collections::BTreeSet<u64> =
+        ran.points().filter_map(|p| p.number("cpu")).collect();
     assert_eq!(cpus, [0, 16].into());
     // All but itself and who shares its core.
     let threads = |cpu: u64| {
@@ -248,16 +477,35 @@ fn kinds_of_cores_have_curves_of_their_own() {
         ran.points().find(here).and_then(|p| p.number("threads"))
     };
     assert_eq!((threads(0), threads(16)), (Some(22), Some(23)));
-    let told: Vec<&str> =
-        ran.report.findings.iter().filter(|f| f.kind == "loaded-latency").map(|f| f.text.as_str()).collect();
-    assert!(told.len() == 2 && told[0].contains("(cpu 0)") && told[1].contains("(cpu 16)"), "{told:?}");
+    let told: Vec<&str> = ran
+        .report
+        .findings
+        .iter()
+        .filter(|f| f.kind == "loaded-latency")
+        .map(|f| f.text.as_str())
+        .collect();
+    assert!(
+        told.len() == 2 && told[0].contains("(cpu 0)") && told[1].contains("(cpu 16)"),
+        "{told:?}"
+    );
     for options in ["--cpu 16", "--traffic-cpus 16-23"] {
-        let one = run(&on, asked(&format!("--mixes 100:0 --pauses 0 --points 0 {options}"), &on));
+        let one = run(
+            &on,
+            asked(
+                &format!("--mixes 100:0 --pauses 0 --points 0 {options}"),
+                &on,
+            ),
+        );
         assert_eq!(one.points().count(), 2, "{options}");
     }
-    let row = EXPERIMENTS.iter().find(|row| row.name == "loaded-latency").expect("a row");
+    let row = EXPERIMENTS
+        .iter()
+        .find(|row| row.name == "loaded-latency")
+        .expect("a row");
     assert!(
-        run(&on, request(vec![(row.in_profile)(Detail::Levels)], &on)).points().all(|p| p.number("cpu") == Some(0))
+        run(&on, request(vec![(row.in_profile)(Detail::Levels)], &on))
+            .points()
+            .all(|p| p.number("cpu") == Some(0))
     );
 }
 
@@ -267,38 +515,70 @@ fn traffic_that_cannot_load_the_memory_is_said_to() {
     on.model.memory_total = BytesPerSecond(10.0 * READ[3]);
     let ran = run(&on, asked("--mixes 100:0", &on));
     assert!(ran.finding("loaded-latency-flat", "ratio") < 1.1);
-    assert!(!run(&large(), asked("--mixes 100:0 --node 0", &large())).has_finding("loaded-latency-flat"));
+    assert!(
+        !run(&large(), asked("--mixes 100:0 --node 0", &large()))
+            .has_finding("loaded-latency-flat")
+    );
 }
 
 fn tenants(options: &str) -> Vec<Box<dyn Experiment>> {
-    Tenants::both(&lab::parse(options)).map(|side| Box::new(side) as Box<dyn Experiment>).into()
+    Tenants::both(&lab::parse(options))
+        .map(|side| Box::new(side) as Box<dyn Experiment>)
+        .into()
 }
 
 #[test]
 fn a_bully_costs_its_victim_latency_and_bandwidth() {
     let on = machines::eight_cores();
     let total = on.model.memory_total.0;
-    let ran = run(&on, request(tenants("--victim 2 --bully 0-1,3-7 --mixes 100:0"), &on));
+    let ran = run(
+        &on,
+        request(tenants("--victim 2 --bully 0-1,3-7 --mixes 100:0"), &on),
+    );
     assert_eq!(ran.report.datasets.len(), 2);
     let at = |operation: &str, bully: &str| {
-        let found = ran.points().find(|p| p.name("operation") == Some(operation) && p.name("bully") == Some(bully));
+        let found = ran
+            .points()
+            .find(|p| p.name("operation") == Some(operation) && p.name("bully") == Some(bully));
         lab::measured(found.expect("a point")).summary.median
     };
     let bully = "0-1,3-7";
     assert!(near(at("victim-chase", "none"), LATENCY[3], 1e-3));
-    assert!(near(at("victim-chase", bully), LATENCY[3] * LoadCost::default().factor(1.0), 1e-3));
+    assert!(near(
+        at("victim-chase", bully),
+        LATENCY[3] * LoadCost::default().factor(1.0),
+        1e-3
+    ));
     // Eight threads share what three can use.
     assert!(near(at("victim-read", "none"), READ[3], 1e-3));
     assert!(near(at("victim-read", bully), total / 8.0, 1e-3));
-    assert!(near(ran.finding("victim-bandwidth", "beside"), total / 8.0, 1e-3));
-    assert!(near(ran.finding("victim-latency", "bully"), 7.0 * READ[3].min(total / 7.0), 1e-3));
+    assert!(near(
+        ran.finding("victim-bandwidth", "beside"),
+        total / 8.0,
+        1e-3
+    ));
+    assert!(near(
+        ran.finding("victim-latency", "bully"),
+        7.0 * READ[3].min(total / 7.0),
+        1e-3
+    ));
 }
 
 #[test]
 fn a_bully_pushes_a_victim_out_of_a_shared_cache() {
     let on = machines::eight_cores();
-    let ran = run(&on, request(tenants("--victim 0 --bully 1 --mixes 100:0 --size 8MiB"), &on));
-    let latency = |bully: &str| ran.measured(&format!("operation=victim-chase bully={bully}")).summary.median;
+    let ran = run(
+        &on,
+        request(
+            tenants("--victim 0 --bully 1 --mixes 100:0 --size 8MiB"),
+            &on,
+        ),
+    );
+    let latency = |bully: &str| {
+        ran.measured(&format!("operation=victim-chase bully={bully}"))
+            .summary
+            .median
+    };
     assert!(near(latency("none"), LATENCY[2], 1e-3));
     assert!(latency("1") > LATENCY[3]);
 }
@@ -306,15 +586,25 @@ fn a_bully_pushes_a_victim_out_of_a_shared_cache() {
 #[test]
 fn readers_and_writers_of_their_own() {
     let on = machines::eight_cores();
-    let ran = run(&on, asked("--readers 3 --writers 1 --pauses 4096 --points 0", &on));
+    let ran = run(
+        &on,
+        asked("--readers 3 --writers 1 --pauses 4096 --points 0", &on),
+    );
     let point = ran.point("mix=3-readers-1-writers");
     assert_eq!(point.number("threads"), Some(4));
     let load = lab::measured(point).load.unwrap();
     let thread = |rate: f64| 4096.0 / (4096.0 / rate + 4096.0 / CORE);
-    let (reads, writes) = (3.0 * thread(READ[3]), thread(READ[3] / 4.0));
+    let reads = 3.0 * thread(READ[3]);
+    let writes = thread(READ[3] / 4.0);
     let share = (on.model.memory_total.0 / (reads + 2.0 * writes)).min(1.0);
-    assert!(near(load.median, (reads + writes) * share, 1e-3), "{load:?}");
-    assert!(near(load.bus_estimate, (reads + 2.0 * writes) * share, 1e-3), "{load:?}");
+    assert!(
+        near(load.median, (reads + writes) * share, 1e-3),
+        "{load:?}"
+    );
+    assert!(
+        near(load.bus_estimate, (reads + 2.0 * writes) * share, 1e-3),
+        "{load:?}"
+    );
 }
 
 #[test]
@@ -323,7 +613,10 @@ fn what_cannot_be_meant_is_refused_with_a_cure() {
     let wrong = [
         ("--threads 9", "type --threads 7"),
         ("--threads 0", "type --threads 7"),
-        ("--readers 4 --writers 4", "1 to 7 beside cpu 0; type --readers 3 --writers 4"),
+        (
+            "--readers 4 --writers 4",
+            "1 to 7 beside cpu 0; type --readers 3 --writers 4",
+        ),
         ("--readers 0", "type --readers 7"),
         ("--readers 0 --writers 0", "type --readers 7"),
         ("--writers 9", "type --writers 7"),
@@ -339,38 +632,80 @@ fn what_cannot_be_meant_is_refused_with_a_cure() {
     for (options, cure) in wrong {
         match lab::plan(&on, asked(options, &on)) {
             Ok(_) => assert!(cure.is_empty(), "{options}"),
-            Err(error) => assert!(!cure.is_empty() && error.to_string().contains(cure), "{options}: {error}"),
+            Err(error) => assert!(
+                !cure.is_empty() && error.to_string().contains(cure),
+                "{options}: {error}"
+            ),
         }
     }
     let plan = lab::plan(&on, asked("--pauses 1,128,200", &on)).expect("a plan");
-    assert!(plan.adjusted.iter().any(|said| said.contains("200 cycles was rounded up to 256")), "{:?}", plan.adjusted);
+    assert!(
+        plan.adjusted
+            .iter()
+            .any(|said| said.contains("200 cycles was rounded up to 256")),
+        "{:?}",
+        plan.adjusted
+    );
 }
 
 #[test]
 fn profiles_take_their_share_of_the_time() {
     let on = machines::plain();
-    let row = EXPERIMENTS.iter().find(|row| row.name == "loaded-latency").expect("a row");
+    let row = EXPERIMENTS
+        .iter()
+        .find(|row| row.name == "loaded-latency")
+        .expect("a row");
     assert_eq!(row.least, Some(Detail::Levels));
     let estimate = |experiment: Box<dyn Experiment>| {
-        let sampling = engine::Sampling { per_round: 8, rounds: 20, ..lab::sampling() };
-        let plan = lab::plan(&on, Request { sampling, ..request(vec![experiment], &on) }).expect("a plan");
+        let sampling = engine::Sampling {
+            per_round: 8,
+            rounds: 20,
+            ..lab::sampling()
+        };
+        let plan = lab::plan(
+            &on,
+            Request {
+                sampling,
+                ..request(vec![experiment], &on)
+            },
+        )
+        .expect("a plan");
         assert!(plan.shortened.is_empty(), "{:?}", plan.shortened);
         (plan.points.len(), plan.estimate)
     };
     let (points, time) = estimate((row.in_profile)(Detail::Levels));
     // Five seconds, and the fifth that is set aside.
-    assert!((6..=8).contains(&points) && time < Nanos(6e9), "{points} points in {time}");
+    assert!(
+        (6..=8).contains(&points) && time < Nanos(6e9),
+        "{points} points in {time}"
+    );
     let (points, time) = estimate(Box::new(LoadedLatency::new(lab::parse(""))));
-    assert!(points > 60 && time < Nanos(60e9), "{points} points in {time}");
+    assert!(
+        points > 60 && time < Nanos(60e9),
+        "{points} points in {time}"
+    );
 }
 
 #[test]
 fn a_run_on_every_machine_ends_and_its_journal_is_read_back() {
     for on in machines::all() {
-        let ran = run(&on, asked("--mixes 100:0,0:100nt --pauses 4096,0 --points 2", &on));
-        assert_ne!(ran.report.status, RunStatus::Partial, "{}: {:?}", on.name, ran.report.datasets);
+        let ran = run(
+            &on,
+            asked("--mixes 100:0,0:100nt --pauses 4096,0 --points 2", &on),
+        );
+        assert_ne!(
+            ran.report.status,
+            RunStatus::Partial,
+            "{}: {:?}",
+            on.name,
+            ran.report.datasets
+        );
         let read = read_journal(ran.notes.journal.join("\n").as_bytes()).expect("a journal");
-        assert_eq!(read.report.datasets[0].points, ran.report.datasets[0].points, "{}", on.name);
+        assert_eq!(
+            read.report.datasets[0].points, ran.report.datasets[0].points,
+            "{}",
+            on.name
+        );
         let memory = ran.plan.memory();
         assert!(memory <= on.usable(), "{}: {memory}", on.name);
     }
@@ -379,11 +714,24 @@ fn a_run_on_every_machine_ends_and_its_journal_is_read_back() {
 #[test]
 fn an_interrupted_run_keeps_what_it_has() {
     let on = machines::eight_cores();
-    let whole = run(&on, asked("--mixes 100:0", &on)).report.plan.real.expect("a finished run");
+    let whole = run(&on, asked("--mixes 100:0", &on))
+        .report
+        .plan
+        .real
+        .expect("a finished run");
     for i in 1..8 {
         let stop = whole * (f64::from(i) / 8.0);
-        let ran = run_with(&on, asked("--mixes 100:0", &on), Notes::default(), Some(stop));
+        let ran = run_with(
+            &on,
+            asked("--mixes 100:0", &on),
+            Notes::default(),
+            Some(stop),
+        );
         assert_eq!(ran.report.status, RunStatus::Interrupted);
-        assert!(ran.points().filter_map(|p| p.outcome.measured()).all(|m| m.summary.median >= LATENCY[3] * 0.99));
+        assert!(
+            ran.points()
+                .filter_map(|p| p.outcome.measured())
+                .all(|m| m.summary.median >= LATENCY[3] * 0.99)
+        );
     }
 }

@@ -1,11 +1,12 @@
 //! The machines: facts as discovery would give them, and what things cost.
 
 use report::{
-    Cache, CacheKind, Cpu, CpuFacts, Environment, Fact, HostFacts, MemoryFacts, Node, PageFacts, SystemFacts, Topology,
+    Cache, CacheKind, Cpu, CpuFacts, Environment, Fact, HostFacts, MemoryFacts, Node, PageFacts,
+    SystemFacts, Topology,
 };
 use simulated::{
-    CacheCost, CostModel, HandOffCost, LevelCost, LoadCost, NodesCost, NoiseModel, SharingModel, SimulatedMachine,
-    StorageModel,
+    CacheCost, CostModel, HandOffCost, LevelCost, LoadCost, NodesCost, NoiseModel, SharingModel,
+    SimulatedMachine, StorageModel,
 };
 use units::{Bytes, BytesPerSecond, CpuList, Hertz, Nanos};
 
@@ -47,7 +48,10 @@ pub const PAGE_WALK: f64 = 30.0;
 
 /// Costs for a machine with `caches` levels of cache.
 pub fn model(caches: usize) -> CostModel {
-    let cost = |i: usize| LevelCost { read: BytesPerSecond(READ[i]), latency: Nanos(LATENCY[i]) };
+    let cost = |i: usize| LevelCost {
+        read: BytesPerSecond(READ[i]),
+        latency: Nanos(LATENCY[i]),
+    };
     CostModel {
         choices: Vec::new(),
         levels: (0..caches).chain([3]).map(cost).collect(),
@@ -96,12 +100,30 @@ fn memory_facts(usable: Bytes) -> MemoryFacts {
 fn facts(cpus: Vec<Cpu>, caches: Vec<Cache>, usable: Bytes) -> HostFacts {
     let mut nodes: Vec<u32> = cpus.iter().filter_map(|c| c.node).collect();
     nodes.dedup();
-    let on = |node: u32| CpuList(cpus.iter().filter(|c| c.node == Some(node)).map(|c| c.id).collect());
-    let distances = |node: u32| nodes.iter().map(|&other| if other == node { 10 } else { 21 }).collect();
+    let on = |node: u32| {
+        CpuList(
+            cpus.iter()
+                .filter(|c| c.node == Some(node))
+                .map(|c| c.id)
+                .collect(),
+        )
+    };
+    let distances = |node: u32| {
+        nodes
+            .iter()
+            .map(|&other| if other == node { 10 } else { 21 })
+            .collect()
+    };
     let memory = Some(Bytes(usable.0 / nodes.len() as u64));
     let nodes = nodes
         .iter()
-        .map(|&id| Node { id, cpus: on(id), memory, distances: distances(id), ..Node::default() })
+        .map(|&id| Node {
+            id,
+            cpus: on(id),
+            memory,
+            distances: distances(id),
+            ..Node::default()
+        })
         .collect();
     HostFacts {
         cpu: CpuFacts {
@@ -172,18 +194,29 @@ fn cpus(first: u32, count: u32, per_core: u32, per_node: u32) -> Vec<Cpu> {
 fn caches(level: u32, size: Bytes, first: u32, count: u32, sharing: u32) -> Vec<Cache> {
     let cache = |at: u32| Cache {
         level,
-        kind: if level == 1 { CacheKind::Data } else { CacheKind::Unified },
+        kind: if level == 1 {
+            CacheKind::Data
+        } else {
+            CacheKind::Unified
+        },
         size,
         line: Some(Bytes(64)),
         ways: Some(16),
         cpus: CpuList((at..(at + sharing).min(first + count)).collect()),
     };
-    (first..first + count).step_by(sharing as usize).map(cache).collect()
+    (first..first + count)
+        .step_by(sharing as usize)
+        .map(cache)
+        .collect()
 }
 
-/// A machine of one kind of core: `count` CPUs, `per_core` to a core, with 48 KiB and 1 MiB of their own and an L3 of
-/// `last` for every `sharing` CPUs.
-fn uniform(name: &'static str, (count, per_core): (u32, u32), (last, sharing): (Bytes, u32)) -> Simulated {
+/// A machine of one kind of core: `count` CPUs, `per_core` to a core, with 48 KiB and 1 MiB of
+/// their own and an L3 of `last` for every `sharing` CPUs.
+fn uniform(
+    name: &'static str,
+    (count, per_core): (u32, u32),
+    (last, sharing): (Bytes, u32),
+) -> Simulated {
     let mut all = caches(1, Bytes::kib(48), 0, count, per_core);
     all.extend(caches(2, Bytes::mib(1), 0, count, per_core));
     if last.0 > 0 {
@@ -194,8 +227,18 @@ fn uniform(name: &'static str, (count, per_core): (u32, u32), (last, sharing): (
     // The first of every core comes before the second of any.
     let mut order = facts.topology.allowed();
     order.sort_by_key(|cpu| (cpu % per_core, *cpu));
-    let (caches, levels) = if last.0 > 0 { (3, LEVELS) } else { (2, &["L1", "L2", "DRAM"][..]) };
-    Simulated { name, facts, model: model(caches), cpus: order, levels }
+    let (caches, levels) = if last.0 > 0 {
+        (3, LEVELS)
+    } else {
+        (2, &["L1", "L2", "DRAM"][..])
+    };
+    Simulated {
+        name,
+        facts,
+        model: model(caches),
+        cpus: order,
+        levels,
+    }
 }
 
 /// Two cores with 32 MiB of L3 between them.
@@ -219,9 +262,19 @@ pub fn hybrid() -> Simulated {
     levels.extend(caches(2, Bytes::mib(2), 0, 16, 2));
     levels.extend(caches(2, Bytes::mib(4), 16, 8, 4));
     levels.extend(caches(3, Bytes::mib(36), 0, 24, 24));
-    let order = (0..16).step_by(2).chain(16..24).chain((1..16).step_by(2)).collect();
+    let order = (0..16)
+        .step_by(2)
+        .chain(16..24)
+        .chain((1..16).step_by(2))
+        .collect();
     let facts = facts(all, levels, Bytes::gib(24));
-    Simulated { name: "two kinds of cores", facts, model: model(3), cpus: order, levels: LEVELS }
+    Simulated {
+        name: "two kinds of cores",
+        facts,
+        model: model(3),
+        cpus: order,
+        levels: LEVELS,
+    }
 }
 
 /// Two sockets of four nodes each.
@@ -241,7 +294,11 @@ pub fn two_large_sockets() -> Simulated {
 
 /// Nodes with so many CPUs each, two cores to an L3.
 pub fn nodes_of(counts: &[u32]) -> Simulated {
-    let mut machine = uniform("nodes of unequal sizes", (counts.iter().sum(), 1), (Bytes::mib(32), 2));
+    let mut machine = uniform(
+        "nodes of unequal sizes",
+        (counts.iter().sum(), 1),
+        (Bytes::mib(32), 2),
+    );
     let topology = &mut machine.facts.topology;
     let mut next = 0;
     topology.nodes.clear();
@@ -251,8 +308,16 @@ pub fn nodes_of(counts: &[u32]) -> Simulated {
         for cpu in topology.cpus.iter_mut().filter(|cpu| own.contains(&cpu.id)) {
             cpu.node = Some(id);
         }
-        let distances = (0..counts.len() as u32).map(|other| if other == id { 10 } else { 21 }).collect();
-        topology.nodes.push(Node { id, cpus: CpuList(own), memory: Some(Bytes::gib(8)), distances, ..Node::default() });
+        let distances = (0..counts.len() as u32)
+            .map(|other| if other == id { 10 } else { 21 })
+            .collect();
+        topology.nodes.push(Node {
+            id,
+            cpus: CpuList(own),
+            memory: Some(Bytes::gib(8)),
+            distances,
+            ..Node::default()
+        });
     }
     machine
 }
@@ -294,9 +359,9 @@ pub fn two_sockets() -> Simulated {
     machine
 }
 
-/// Two sockets of 96 cores with two threads each, the second ones numbered after all first ones; two nodes to a socket
-/// (sub-NUMA clustering) of six clusters of eight cores. Four cores and a bit saturate what a cluster gets of memory, two
-/// clusters and a bit what a node gets.
+/// Two sockets of 96 cores with two threads each, the second ones numbered after all first ones;
+/// two nodes to a socket (sub-NUMA clustering) of six clusters of eight cores. Four cores and a bit
+/// saturate what a cluster gets of memory, two clusters and a bit what a node gets.
 pub fn two_sockets_of_96() -> Simulated {
     let mut machine = uniform("two sockets of 96 cores", (384, 1), (Bytes::mib(32), 16));
     let topology = &mut machine.facts.topology;
@@ -305,15 +370,28 @@ pub fn two_sockets_of_96() -> Simulated {
         (cpu.core, cpu.package, cpu.node) = (Some(core), Some(core / 96), Some(core / 48));
         cpu.siblings = vec![core, core + 192];
     }
-    let both =
-        |first: u32, count: u32| CpuList((first..first + count).chain(first + 192..first + 192 + count).collect());
+    let both = |first: u32, count: u32| {
+        CpuList(
+            (first..first + count)
+                .chain(first + 192..first + 192 + count)
+                .collect(),
+        )
+    };
     let own = |level: u32, size: Bytes| caches(level, size, 0, 192, 1).into_iter();
     let l3 = caches(3, Bytes::mib(32), 0, 192, 8).into_iter();
-    topology.caches = own(1, Bytes::kib(48)).chain(own(2, Bytes::mib(1))).chain(l3).collect();
+    topology.caches = own(1, Bytes::kib(48))
+        .chain(own(2, Bytes::mib(1)))
+        .chain(l3)
+        .collect();
     for cache in &mut topology.caches {
         cache.cpus = both(cache.cpus.0[0], cache.cpus.0.len() as u32);
     }
-    let node = |id: u32| Node { id, cpus: both(id * 48, 48), distances: vec![10; 4], ..Node::default() };
+    let node = |id: u32| Node {
+        id,
+        cpus: both(id * 48, 48),
+        distances: vec![10; 4],
+        ..Node::default()
+    };
     topology.nodes = (0..4).map(node).collect();
     machine.cpus = (0..384).collect();
     machine.model.memory_total = BytesPerSecond(600e9);
@@ -344,17 +422,27 @@ pub struct Shape {
 
 /// A machine of this shape with 32 MiB in each last-level cache.
 pub fn shaped(shape: Shape) -> Simulated {
-    let Shape { cpus: count, per_core, clusters, nodes } = shape;
+    let Shape {
+        cpus: count,
+        per_core,
+        clusters,
+        nodes,
+    } = shape;
     let cores = count.div_ceil(per_core);
     let cluster = cores.div_ceil(clusters) * per_core;
     let mut machine = uniform("a shape", (count, per_core), (Bytes::mib(32), cluster));
     let usable = machine.usable();
-    let (topology, each) = (&mut machine.facts.topology, cores.div_ceil(nodes) * per_core);
+    let topology = &mut machine.facts.topology;
+    let each = cores.div_ceil(nodes) * per_core;
     for cpu in &mut topology.cpus {
         cpu.node = Some(cpu.id / each);
         cpu.siblings.retain(|&sibling| sibling < count);
     }
-    let distances = |id: u32| (0..nodes).map(|other| 10 + 11 * id.abs_diff(other).min(3)).collect();
+    let distances = |id: u32| {
+        (0..nodes)
+            .map(|other| 10 + 11 * id.abs_diff(other).min(3))
+            .collect()
+    };
     let node = |id: u32| Node {
         id,
         cpus: CpuList((id * each..((id + 1) * each).min(count)).collect()),

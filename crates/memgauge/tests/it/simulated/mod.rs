@@ -1,5 +1,6 @@
-//! Planner, sampling, experiments, run and renderers on machines that exist only as facts and costs: exact answers on
-//! topologies that no test machine has, without waiting. Nothing here asserts on the time of the machine it runs on.
+//! Planner, sampling, experiments, run and renderers on machines that exist only as facts and
+//! costs: exact answers on topologies that no test machine has, without waiting. Nothing here
+//! asserts on the time of the machine it runs on.
 
 mod budgets;
 mod cache_sharing;

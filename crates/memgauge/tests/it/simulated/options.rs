@@ -1,11 +1,12 @@
-//! Every option of every experiment changes the plan, or is declared to change nothing beside the others.
+//! Every option of every experiment changes the plan, or is declared to change nothing beside the
+//! others.
 
 use super::lab::{self, request};
 use super::machines;
 use clap::{Args, Command, FromArgMatches};
 use experiments::{
-    Effects, Experiment, bandwidth, caches, core_to_core, instructions, latency, loaded_latency, locks, numa, patterns,
-    scaling, tlb,
+    Effects, Experiment, bandwidth, caches, core_to_core, instructions, latency, loaded_latency,
+    locks, numa, patterns, scaling, tlb,
 };
 use std::collections::BTreeSet;
 
@@ -17,15 +18,23 @@ fn hold<S: Args + FromArgMatches + Effects>(make: fn(S) -> Vec<Box<dyn Experimen
     let on = machines::two_sockets();
     let planned = |options: &str| {
         let plan = lab::plan(&on, request(make(lab::parse(options)), &on));
-        plan.map_or_else(|error| format!("refused: {error}"), |plan| format!("{:?}", plan.points))
+        plan.map_or_else(
+            |error| format!("refused: {error}"),
+            |plan| format!("{:?}", plan.points),
+        )
     };
     for [beside, option] in rows {
         let both = format!("{beside} {option}");
         let settings: S = lab::parse(&both);
-        let name = option.split(' ').next().and_then(|word| word.strip_prefix("--")).expect("an option");
+        let name = option
+            .split(' ')
+            .next()
+            .and_then(|word| word.strip_prefix("--"))
+            .expect("an option");
         let rule = S::EFFECTS.iter().find(|effect| effect.option == name);
         let applies = rule.is_none_or(|rule| (rule.applies)(&settings));
-        let (without, with) = (planned(beside), planned(&both));
+        let without = planned(beside);
+        let with = planned(&both);
         assert!(!without.starts_with("refused"), "{beside}: {without}");
         assert!(!with.starts_with("refused"), "{both}: {with}");
         // A ceiling on tokens is found in what is measured all the same.
@@ -33,9 +42,16 @@ fn hold<S: Args + FromArgMatches + Effects>(make: fn(S) -> Vec<Box<dyn Experimen
         assert_eq!(without != with || found_later, applies, "{both}");
     }
     let command = S::augment_args(Command::new("test"));
-    let all: BTreeSet<String> =
-        command.get_arguments().filter_map(|a| a.get_long()).map(|n| format!("--{n}")).collect();
-    let tried: BTreeSet<String> = rows.iter().filter_map(|row| row[1].split(' ').next()).map(str::to_owned).collect();
+    let all: BTreeSet<String> = command
+        .get_arguments()
+        .filter_map(|a| a.get_long())
+        .map(|n| format!("--{n}"))
+        .collect();
+    let tried: BTreeSet<String> = rows
+        .iter()
+        .filter_map(|row| row[1].split(' ').next())
+        .map(str::to_owned)
+        .collect();
     assert_eq!(all, tried);
 }
 
@@ -166,7 +182,9 @@ fn options_between_cores_and_nodes() {
 fn loaded_latency_options() {
     hold::<loaded_latency::Settings>(
         |s| match &s.victim {
-            Some(_) => loaded_latency::Tenants::both(&s).map(|side| Box::new(side) as Box<dyn Experiment>).into(),
+            Some(_) => loaded_latency::Tenants::both(&s)
+                .map(|side| Box::new(side) as Box<dyn Experiment>)
+                .into(),
             None => one(loaded_latency::LoadedLatency::new(s)),
         },
         &[
@@ -192,14 +210,28 @@ fn loaded_latency_options() {
 fn options_of_one_core() {
     hold::<tlb::Settings>(
         |s| one(tlb::Tlb::new(s)),
-        &[["", "--pages 4k"], ["", "--density low"], ["", "--max-pages 64"], ["", "--cpus 1"]],
+        &[
+            ["", "--pages 4k"],
+            ["", "--density low"],
+            ["", "--max-pages 64"],
+            ["", "--cpus 1"],
+        ],
     );
     hold::<caches::Settings>(
         |s| one(caches::Caches::new(s)),
-        &[["", "--pages 4k"], ["", "--density low"], ["", "--max-size 1MiB"], ["", "--cpus 1"]],
+        &[
+            ["", "--pages 4k"],
+            ["", "--density low"],
+            ["", "--max-size 1MiB"],
+            ["", "--cpus 1"],
+        ],
     );
     hold::<instructions::Settings>(
         |s| one(instructions::InstructionTimes::new(s)),
-        &[["", "--ops add"], ["", "--timing latency"], ["", "--cpus 1"]],
+        &[
+            ["", "--ops add"],
+            ["", "--timing latency"],
+            ["", "--cpus 1"],
+        ],
     );
 }

@@ -1,4 +1,5 @@
-//! Pages that a machine does not have concern only the points that ask for them, and are told of beforehand.
+//! Pages that a machine does not have concern only the points that ask for them, and are told of
+//! beforehand.
 
 use super::lab::{self, Ran, bandwidth, latency, request};
 use super::machines::{self, Simulated};
@@ -9,7 +10,11 @@ use units::Bytes;
 /// Two cores with a pool of reserved pages of 2 MiB, `free` of which are free.
 fn with_pool(free: u64) -> Simulated {
     let mut on = machines::plain();
-    let pool = HugePool { size: Bytes::mib(2), total: free, free };
+    let pool = HugePool {
+        size: Bytes::mib(2),
+        total: free,
+        free,
+    };
     on.facts.pages.huge_pools = Fact::known(vec![pool], "simulated");
     on
 }
@@ -20,7 +25,12 @@ fn run(on: &Simulated, experiment: Box<dyn Experiment>) -> Ran {
 
 /// The pages of each point and whether it was measured.
 fn measured_in(ran: &Ran) -> Vec<(String, bool)> {
-    let one = |p: &report::Point| (p.name("pages").unwrap_or_default().to_owned(), p.outcome.measured().is_some());
+    let one = |p: &report::Point| {
+        (
+            p.name("pages").unwrap_or_default().to_owned(),
+            p.outcome.measured().is_some(),
+        )
+    };
     ran.points().map(one).collect()
 }
 
@@ -33,36 +43,63 @@ fn points_fail_each_for_itself_and_the_plan_says_so() {
             _ => latency("--sizes 8MiB --pages 4k,huge,thp"),
         };
         let plan = lab::plan(&on, request(vec![asked()], &on)).expect("a plan");
-        let unsupported = plan.points.iter().filter(|p| matches!(p.work, Err(Outcome::Unsupported { .. }))).count();
+        let unsupported = plan
+            .points
+            .iter()
+            .filter(|p| matches!(p.work, Err(Outcome::Unsupported { .. })))
+            .count();
         assert_eq!(unsupported, 1, "{experiment}");
         let seen = measured_in(&run(&on, asked()));
-        let expected = [("4k", true), ("huge", false), ("thp", true)].map(|(pages, is)| (pages.to_owned(), is));
+        let expected = [("4k", true), ("huge", false), ("thp", true)]
+            .map(|(pages, is)| (pages.to_owned(), is));
         assert_eq!(seen, expected, "{experiment}");
     }
 }
 
 #[test]
 fn a_pool_with_too_few_pages_skips_the_points_that_need_more() {
-    let ran = run(&with_pool(10), bandwidth("--sizes 8MiB,64MiB --ops read --threads 1 --pages huge"));
+    let ran = run(
+        &with_pool(10),
+        bandwidth("--sizes 8MiB,64MiB --ops read --threads 1 --pages huge"),
+    );
     let outcomes: Vec<&Outcome> = ran.points().map(|p| &p.outcome).collect();
-    assert!(outcomes[0].measured().is_some() && matches!(outcomes[1], Outcome::Skipped { .. }), "{outcomes:?}");
+    assert!(
+        outcomes[0].measured().is_some() && matches!(outcomes[1], Outcome::Skipped { .. }),
+        "{outcomes:?}"
+    );
     let reason = outcomes[1].reason().unwrap_or_default();
-    assert!(reason.contains("10 are free") && reason.contains("nr_hugepages"), "{reason}");
+    assert!(
+        reason.contains("10 are free") && reason.contains("nr_hugepages"),
+        "{reason}"
+    );
 }
 
 #[test]
 fn points_that_share_a_pool_are_measured_one_after_another() {
     // Each chain fits into the pool, all of them do not.
-    let ran = run(&with_pool(10), latency("--sizes 12MiB,14MiB,16MiB --pages huge"));
-    assert!(measured_in(&ran).iter().all(|(_, measured)| *measured), "{:?}", measured_in(&ran));
+    let ran = run(
+        &with_pool(10),
+        latency("--sizes 12MiB,14MiB,16MiB --pages huge"),
+    );
+    assert!(
+        measured_in(&ran).iter().all(|(_, measured)| *measured),
+        "{:?}",
+        measured_in(&ran)
+    );
 }
 
 #[test]
 fn the_best_pages_are_the_largest_that_there_are_for_a_working_set() {
     let best = |on: &Simulated| -> Vec<String> {
-        let ran = run(on, bandwidth("--sizes 8MiB,64MiB --ops read --threads 1 --pages best"));
+        let ran = run(
+            on,
+            bandwidth("--sizes 8MiB,64MiB --ops read --threads 1 --pages best"),
+        );
         assert!(ran.points().all(|p| p.outcome.measured().is_some()));
-        measured_in(&ran).into_iter().map(|(pages, _)| pages).collect()
+        measured_in(&ran)
+            .into_iter()
+            .map(|(pages, _)| pages)
+            .collect()
     };
     assert_eq!(best(&with_pool(100)), ["huge", "huge"]);
     assert_eq!(best(&with_pool(10)), ["huge", "thp"]);
@@ -71,6 +108,9 @@ fn the_best_pages_are_the_largest_that_there_are_for_a_working_set() {
     never.facts.pages.thp_mode = Fact::known("never".to_owned(), "simulated");
     assert_eq!(best(&never), ["4k", "4k"]);
     // What is asked for twice is measured once.
-    let ran = run(&with_pool(0), bandwidth("--sizes 8MiB --ops read --threads 1 --pages best,thp"));
+    let ran = run(
+        &with_pool(0),
+        bandwidth("--sizes 8MiB --ops read --threads 1 --pages best,thp"),
+    );
     assert_eq!(ran.points().count(), 1);
 }

@@ -1,4 +1,5 @@
-//! Machines that nobody has, made from seeds: what of their caches and TLBs is found, and what is made up.
+//! Machines that nobody has, made from seeds: what of their caches and TLBs is found, and what is
+//! made up.
 
 use super::caches::{self, Level, STEP, near};
 use super::lab::{self, request, tlb};
@@ -19,24 +20,48 @@ struct Made {
     ends: Vec<f64>,
     /// Entries of its TLBs for base pages.
     entries: Vec<u64>,
-    /// The largest working set that shows where all caches end, as it is typed, where that is not what is measured anyway.
+    /// The largest working set that shows where all caches end, as it is typed, where that is not
+    /// what is measured anyway.
     largest: Option<&'static str>,
 }
 
-/// Sizes of first to fourth caches, in KiB, from 32 KiB to 1.1 GB; of those at least four times as large as the one before,
-/// one is taken: slopes that are nearer run into each other (docs/method/caches.md).
+/// Sizes of first to fourth caches, in KiB, from 32 KiB to 1.1 GB; of those at least four times as
+/// large as the one before, one is taken: slopes that are nearer run into each other
+/// (docs/method/caches.md).
 const SIZES: [&[u64]; 4] = [
     &[32, 48, 64, 128, 192],
     &[256, 512, 1024, 1280, 2048, 3072],
-    &[4 << 10, 8 << 10, 16 << 10, 24 << 10, 32 << 10, 36 << 10, 96 << 10, 260 << 10],
+    &[
+        4 << 10,
+        8 << 10,
+        16 << 10,
+        24 << 10,
+        32 << 10,
+        36 << 10,
+        96 << 10,
+        260 << 10,
+    ],
     &[64 << 10, 128 << 10, 512 << 10, 1_074_219],
 ];
-const LOADS: [&[f64]; 4] = [&[0.9, 1.1, 1.7], &[3.0, 4.0, 5.5], &[10.0, 14.0, 22.0], &[38.0, 50.0]];
+const LOADS: [&[f64]; 4] = [
+    &[0.9, 1.1, 1.7],
+    &[3.0, 4.0, 5.5],
+    &[10.0, 14.0, 22.0],
+    &[38.0, 50.0],
+];
 
-/// Entries of first to third TLBs; third ones are of 4 and 16 KiB pages: of 64 KiB ones, so many are not gone through.
-const ENTRIES: [&[u64]; 3] =
-    [&[16, 32, 40, 48, 64, 72, 96, 128, 160], &[512, 1024, 1280, 1536, 2048, 3072, 4096], &[12000, 16384, 20000]];
-const MISSES: [&[f64]; 3] = [&[1.2, 1.8, 2.4, 3.0], &[5.0, 8.0, 15.0, 30.0], &[15.0, 25.0, 40.0]];
+/// Entries of first to third TLBs; third ones are of 4 and 16 KiB pages: of 64 KiB ones, so many
+/// are not gone through.
+const ENTRIES: [&[u64]; 3] = [
+    &[16, 32, 40, 48, 64, 72, 96, 128, 160],
+    &[512, 1024, 1280, 1536, 2048, 3072, 4096],
+    &[12000, 16384, 20000],
+];
+const MISSES: [&[f64]; 3] = [
+    &[1.2, 1.8, 2.4, 3.0],
+    &[5.0, 8.0, 15.0, 30.0],
+    &[15.0, 25.0, 40.0],
+];
 
 /// Takes one of several.
 struct Draw(SplitMix64);
@@ -61,7 +86,11 @@ fn made(seed: u64) -> Made {
     let tlbs = draw.of(&[1, 2, 2, 3]).min(if base > 16 { 2 } else { 3 });
     let mut level = |at: usize| {
         let entries = draw.of(ENTRIES[at]);
-        TlbLevel { entries, huge: entries, miss: Nanos(draw.of(MISSES[at])) }
+        TlbLevel {
+            entries,
+            huge: entries,
+            miss: Nanos(draw.of(MISSES[at])),
+        }
     };
     on.model.tlbs = (0..tlbs).map(&mut level).collect();
     // Sharp, keeping a part, or with sets that fill by chance; inclusive or exclusive.
@@ -75,12 +104,22 @@ fn made(seed: u64) -> Made {
     noise.spike = draw.of(&[Spike::Switch, Spike::Neighbour]);
     let exclusive = on.model.caches.exclusive;
     let size = |&(kib, ..): &Level| (kib << 10) as f64;
-    let end = |at: usize| levels[if exclusive { 0 } else { at }..=at].iter().map(size).sum();
+    let end = |at: usize| {
+        levels[if exclusive { 0 } else { at }..=at]
+            .iter()
+            .map(size)
+            .sum()
+    };
     let ends: Vec<f64> = (0..levels.len()).map(end).collect();
     let entries = on.model.tlbs.iter().map(|tlb| tlb.entries).collect();
     let last = ends.last().copied().unwrap_or_default();
     let largest = (last > (200 << 20) as f64).then_some("4GiB");
-    Made { on, ends, entries, largest }
+    Made {
+        on,
+        ends,
+        entries,
+        largest,
+    }
 }
 
 fn some_levels(draw: &mut Draw) -> Vec<Level> {
@@ -89,8 +128,17 @@ fn some_levels(draw: &mut Draw) -> Vec<Level> {
     for at in 0..count {
         let least = levels.last().map_or(0, |(kib, ..)| 4 * kib);
         // The last of two or three may be as large as any.
-        let from: Vec<u64> = SIZES[at].iter().copied().filter(|kib| *kib >= least).collect();
-        levels.push((draw.of(&from), draw.of(&[8, 16]), at + 1 == count, draw.of(LOADS[at])));
+        let from: Vec<u64> = SIZES[at]
+            .iter()
+            .copied()
+            .filter(|kib| *kib >= least)
+            .collect();
+        levels.push((
+            draw.of(&from),
+            draw.of(&[8, 16]),
+            at + 1 == count,
+            draw.of(LOADS[at]),
+        ));
     }
     levels
 }
@@ -125,22 +173,35 @@ impl AddAssign for Tally {
         self.reported_tlbs += other.reported_tlbs;
         self.invented_tlbs += other.invented_tlbs;
         self.machines += other.machines;
-        self.troubled.iter_mut().zip(other.troubled).for_each(|(sum, more)| *sum += more);
+        self.troubled
+            .iter_mut()
+            .zip(other.troubled)
+            .for_each(|(sum, more)| *sum += more);
     }
 }
 
 impl Tally {
     /// The shares that are promised.
     fn assert_good(&self) {
-        assert!(self.found_ends * 100 >= self.ends * 95 && self.found_tlbs * 100 >= self.tlbs * 95, "{self:?}");
+        assert!(
+            self.found_ends * 100 >= self.ends * 95 && self.found_tlbs * 100 >= self.tlbs * 95,
+            "{self:?}"
+        );
         let few = |invented: usize, reported: usize| invented * 100 <= reported;
-        assert!(few(self.invented_ends, self.reported_ends) && few(self.invented_tlbs, self.reported_tlbs), "{self:?}");
+        assert!(
+            few(self.invented_ends, self.reported_ends)
+                && few(self.invented_tlbs, self.reported_tlbs),
+            "{self:?}"
+        );
     }
 }
 
 fn look(seed: u64) -> Tally {
     let made = made(seed);
-    let mut tally = Tally { machines: 1, ..Tally::default() };
+    let mut tally = Tally {
+        machines: 1,
+        ..Tally::default()
+    };
     look_at_caches(seed, &made, &mut tally);
     look_at_tlbs(seed, &made, &mut tally);
     tally
@@ -152,13 +213,34 @@ fn look_at_caches(seed: u64, made: &Made, tally: &mut Tally) {
         None => (String::new(), Nanos(20e9)),
     };
     let experiments = vec![lab::caches(&options)];
-    let ran =
-        lab::run(&made.on, Request { sampling: caches::sampling(), seed, budget, ..request(experiments, &made.on) });
-    let found: Vec<f64> = caches::found(&ran).iter().filter_map(|l| Some(l.end?.capacity.0 as f64)).collect();
+    let ran = lab::run(
+        &made.on,
+        Request {
+            sampling: caches::sampling(),
+            seed,
+            budget,
+            ..request(experiments, &made.on)
+        },
+    );
+    let found: Vec<f64> = caches::found(&ran)
+        .iter()
+        .filter_map(|l| Some(l.end?.capacity.0 as f64))
+        .collect();
     // From 32 MiB on the fine grid has half as many steps.
-    let step = |end: f64| if end >= (32 << 20) as f64 { STEP * STEP } else { STEP };
+    let step = |end: f64| {
+        if end >= (32 << 20) as f64 {
+            STEP * STEP
+        } else {
+            STEP
+        }
+    };
     let is_found = |end: &&f64| found.iter().any(|f| near(*f, **end, step(**end)));
-    let is_none = |f: &&f64| !made.ends.iter().any(|end| near(**f, *end, step(*end).powi(3)));
+    let is_none = |f: &&f64| {
+        !made
+            .ends
+            .iter()
+            .any(|end| near(**f, *end, step(*end).powi(3)))
+    };
     tally.ends += made.ends.len();
     let right = made.ends.iter().filter(is_found).count();
     tally.found_ends += right;
@@ -168,31 +250,55 @@ fn look_at_caches(seed: u64, made: &Made, tally: &mut Tally) {
     tally.troubled[0] += usize::from(invented > 0);
     if right < made.ends.len() || invented > 0 {
         let what = if invented > 0 { "made up" } else { "lost" };
-        note(&format!("{seed}: {what}, caches {:?} as {found:?} {}", made.ends, told(&made.on)));
+        note(&format!(
+            "{seed}: {what}, caches {:?} as {found:?} {}",
+            made.ends,
+            told(&made.on)
+        ));
     }
 }
 
 fn look_at_tlbs(seed: u64, made: &Made, tally: &mut Tally) {
     let experiments = vec![tlb("--pages 4k")];
-    let ran = lab::run(&made.on, Request { sampling: lab::sampling(), seed, ..request(experiments, &made.on) });
+    let ran = lab::run(
+        &made.on,
+        Request {
+            sampling: lab::sampling(),
+            seed,
+            ..request(experiments, &made.on)
+        },
+    );
     let levels = ran.report.findings.iter().filter(|f| f.kind == "tlb-level");
-    let found: Vec<(f64, f64)> = levels.map(|f| (f.values["entries_at_least"], f.values["entries_below"])).collect();
+    let found: Vec<(f64, f64)> = levels
+        .map(|f| (f.values["entries_at_least"], f.values["entries_below"]))
+        .collect();
     // A quarter of a doubling, and what rounding takes.
     let step = 2f64.powf(0.25) * 1.02;
     let is = |(low, high): (f64, f64), entries: u64, beside: f64| {
         low / beside <= entries as f64 && entries as f64 <= high * beside
     };
     tally.tlbs += made.entries.len();
-    let right = made.entries.iter().filter(|e| found.iter().any(|f| is(*f, **e, 1.0))).count();
+    let right = made
+        .entries
+        .iter()
+        .filter(|e| found.iter().any(|f| is(*f, **e, 1.0)))
+        .count();
     tally.found_tlbs += right;
-    let invented = found.iter().filter(|f| !made.entries.iter().any(|e| is(**f, *e, step))).count();
+    let invented = found
+        .iter()
+        .filter(|f| !made.entries.iter().any(|e| is(**f, *e, step)))
+        .count();
     tally.reported_tlbs += found.len();
     tally.invented_tlbs += invented;
     tally.troubled[1] += usize::from(invented > 0);
     if right < made.entries.len() || invented > 0 {
         let what = if invented > 0 { "made up" } else { "lost" };
         let tlbs = &made.on.model.tlbs;
-        note(&format!("{seed}: {what}, TLBs {:?} as {found:?} {} {tlbs:?}", made.entries, told(&made.on)));
+        note(&format!(
+            "{seed}: {what}, TLBs {:?} as {found:?} {} {tlbs:?}",
+            made.entries,
+            told(&made.on)
+        ));
     }
 }
 
@@ -205,7 +311,11 @@ fn told(on: &Simulated) -> String {
         on.model.partial_hits,
         caches.scattered,
         caches.exclusive,
-        on.model.levels.iter().map(|level| level.latency.0).collect::<Vec<f64>>(),
+        on.model
+            .levels
+            .iter()
+            .map(|level| level.latency.0)
+            .collect::<Vec<f64>>(),
         on.model.noise
     )
 }
@@ -222,7 +332,9 @@ fn tally(seeds: &[u64]) -> Tally {
     let one = || {
         let mut sum = Tally::default();
         loop {
-            let Some(seed) = seeds.get(next.fetch_add(1, Ordering::Relaxed)) else { return sum };
+            let Some(seed) = seeds.get(next.fetch_add(1, Ordering::Relaxed)) else {
+                return sum;
+            };
             sum += look(*seed);
         }
     };
@@ -230,13 +342,14 @@ fn tally(seeds: &[u64]) -> Tally {
     std::thread::scope(|scope| {
         let all: Vec<_> = (0..threads).map(|_| scope.spawn(one)).collect();
         let mut sum = Tally::default();
-        all.into_iter().for_each(|thread| sum += thread.join().expect("machines that can be looked at"));
+        all.into_iter()
+            .for_each(|thread| sum += thread.join().expect("machines that can be looked at"));
         sum
     })
 }
 
-/// Machines that are hard: TLBs that wear off by little at a time, fourth caches four to six times as large as third ones; and
-/// two like any others.
+/// Machines that are hard: TLBs that wear off by little at a time, fourth caches four to six times
+/// as large as third ones; and two like any others.
 const HARD: [u64; 8] = [16, 26, 38, 73, 87, 116, 3, 4];
 
 #[test]

@@ -25,18 +25,59 @@ fn reports() -> Vec<(String, Report)> {
     noisy.model.granted = 0.4;
     add("noise", lab::run(&noisy, profile(Detail::Brief, &noisy)));
     for stop in [0.0, 0.1e9, 1e9, 3e9] {
-        add("interrupted", run_with(&plain, profile(Detail::Levels, &plain), Notes::default(), Some(Nanos(stop))));
+        add(
+            "interrupted",
+            run_with(
+                &plain,
+                profile(Detail::Levels, &plain),
+                Notes::default(),
+                Some(Nanos(stop)),
+            ),
+        );
     }
     for budget in [1e9, 0.3e9] {
-        add("budget", lab::run(&plain, Request { budget: Nanos(budget), ..profile(Detail::Levels, &plain) }));
+        add(
+            "budget",
+            lab::run(
+                &plain,
+                Request {
+                    budget: Nanos(budget),
+                    ..profile(Detail::Levels, &plain)
+                },
+            ),
+        );
     }
     add("sweep", lab::run(&plain, profile(Detail::Sweep, &plain)));
-    add("repeats", lab::run(&plain, Request { repeat: 3, ..profile(Detail::Brief, &plain) }));
+    add(
+        "repeats",
+        lab::run(
+            &plain,
+            Request {
+                repeat: 3,
+                ..profile(Detail::Brief, &plain)
+            },
+        ),
+    );
     add(
         "one experiment",
-        lab::run(&plain, request(vec![bandwidth("--sizes 4KiB --width 64 --ops read,copy-nt")], &plain)),
+        lab::run(
+            &plain,
+            request(
+                vec![bandwidth("--sizes 4KiB --width 64 --ops read,copy-nt")],
+                &plain,
+            ),
+        ),
     );
-    add("strides", lab::run(&plain, request(vec![latency("--sizes 1MiB --stride 64,4096 --cpu 0,1")], &plain)));
+    add(
+        "strides",
+        lab::run(
+            &plain,
+            request(
+                vec![latency("--sizes 1MiB --stride 64,4096 --cpu 0,1")],
+                &plain,
+            ),
+        ),
+    );
     add("nothing", lab::run(&plain, request(Vec::new(), &plain)));
     all
 }
@@ -46,14 +87,24 @@ fn every_format_shows_every_report() {
     let schema: serde_json::Value = serde_json::from_str(schema()).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
     for (place, (name, report)) in reports().into_iter().enumerate() {
-        // Without optimisation a picture takes seconds; all of them are drawn in the renderers' own tests.
+        // Without optimisation a picture takes seconds; all of them are drawn in the renderers' own
+        // tests.
         let drawn = |name: &str| place == 0 || !["svg", "png"].contains(&name);
         for renderer in RENDERERS.iter().filter(|r| drawn(r.name())) {
-            let options = Options { scores: true, verbose: true, ..Options::default() };
+            let options = Options {
+                scores: true,
+                verbose: true,
+                ..Options::default()
+            };
             // The others have no use for options.
             let twice = ["table", "markdown", "sc-membench"].contains(&renderer.name());
-            for options in [Options::default(), options].into_iter().take(if twice { 2 } else { 1 }) {
-                let bytes = renderer.render(&report, &options).unwrap_or_else(|e| panic!("{name}: {e}"));
+            for options in [Options::default(), options]
+                .into_iter()
+                .take(if twice { 2 } else { 1 })
+            {
+                let bytes = renderer
+                    .render(&report, &options)
+                    .unwrap_or_else(|e| panic!("{name}: {e}"));
                 if !renderer.is_text() {
                     assert!(!bytes.is_empty(), "{name} as {}", renderer.name());
                     continue;
@@ -63,15 +114,31 @@ fn every_format_shows_every_report() {
                 let text = text.split("<script type=\"text/plain\"").next().unwrap();
                 assert!(text.ends_with('\n'), "{name} as {}", renderer.name());
                 for word in ["NaN", "inf ", " nan"] {
-                    assert!(!text.contains(word), "{name} as {}: {word}", renderer.name());
+                    assert!(
+                        !text.contains(word),
+                        "{name} as {}: {word}",
+                        renderer.name()
+                    );
                 }
-                renderer.notes(&report, &options).unwrap_or_else(|e| panic!("{name}: {e}"));
+                renderer
+                    .notes(&report, &options)
+                    .unwrap_or_else(|e| panic!("{name}: {e}"));
             }
         }
-        let json = by_name("json").unwrap().render(&report, &Options::default()).unwrap();
-        assert_eq!(serde_json::from_slice::<Report>(&json).unwrap(), report, "{name}");
+        let json = by_name("json")
+            .unwrap()
+            .render(&report, &Options::default())
+            .unwrap();
+        assert_eq!(
+            serde_json::from_slice::<Report>(&json).unwrap(),
+            report,
+            "{name}"
+        );
         let value: serde_json::Value = serde_json::from_slice(&json).unwrap();
-        let complaints: Vec<String> = validator.iter_errors(&value).map(|e| e.to_string()).collect();
+        let complaints: Vec<String> = validator
+            .iter_errors(&value)
+            .map(|e| e.to_string())
+            .collect();
         assert!(complaints.is_empty(), "{name}: {complaints:?}");
     }
 }
@@ -80,7 +147,10 @@ fn every_format_shows_every_report() {
 fn a_report_as_lines_has_the_points_of_the_journal() {
     let on = machines::plain();
     let ran = lab::run(&on, profile(Detail::Brief, &on));
-    let lines = by_name("jsonl").unwrap().render(&ran.report, &Options::default()).unwrap();
+    let lines = by_name("jsonl")
+        .unwrap()
+        .render(&ran.report, &Options::default())
+        .unwrap();
     let points = |text: &str| -> Vec<_> {
         let point = |line: &str| match serde_json::from_str(line).unwrap() {
             JournalLine::Point(p) if p.finished => Some(p.point),
@@ -90,7 +160,10 @@ fn a_report_as_lines_has_the_points_of_the_journal() {
         points.sort_by_key(|p| p.id);
         points
     };
-    assert_eq!(points(&String::from_utf8(lines).unwrap()), points(&ran.notes.journal.join("\n")));
+    assert_eq!(
+        points(&String::from_utf8(lines).unwrap()),
+        points(&ran.notes.journal.join("\n"))
+    );
 }
 
 #[test]
@@ -99,8 +172,17 @@ fn the_same_seed_gives_the_same_bytes() {
     on.model.noise.jitter = 0.05;
     on.model.noise.spike_every = 9;
     let render = |seed: u64| {
-        let ran = lab::run(&on, Request { seed, ..profile(Detail::Brief, &on) });
-        by_name("json").unwrap().render(&ran.report, &Options::default()).unwrap()
+        let ran = lab::run(
+            &on,
+            Request {
+                seed,
+                ..profile(Detail::Brief, &on)
+            },
+        );
+        by_name("json")
+            .unwrap()
+            .render(&ran.report, &Options::default())
+            .unwrap()
     };
     assert!(render(1) == render(1));
     assert!(render(1) != render(2));
@@ -110,14 +192,25 @@ fn the_same_seed_gives_the_same_bytes() {
 fn chains_follow_the_seed() {
     let on = machines::plain();
     let seeds = |seed: u64| -> Vec<u64> {
-        let plan = lab::plan(&on, Request { seed, ..profile(Detail::Sweep, &on) }).unwrap();
+        let plan = lab::plan(
+            &on,
+            Request {
+                seed,
+                ..profile(Detail::Sweep, &on)
+            },
+        )
+        .unwrap();
         let chain = |work: &Work| match work {
             Work::Chase(w) => Some(w.seed),
             _ => None,
         };
-        plan.points.iter().filter_map(|p| chain(p.work.as_ref().ok()?)).collect()
+        plan.points
+            .iter()
+            .filter_map(|p| chain(p.work.as_ref().ok()?))
+            .collect()
     };
-    let (one, two) = (seeds(1), seeds(2));
+    let one = seeds(1);
+    let two = seeds(2);
     assert_eq!(one, seeds(1));
     assert!(one.len() > 10 && one.iter().zip(&two).all(|(a, b)| a != b));
 }

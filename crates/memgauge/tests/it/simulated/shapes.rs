@@ -1,15 +1,24 @@
-//! What findings say about the shape of curves: where levels end, and how many threads memory needs.
+//! What findings say about the shape of curves: where levels end, and how many threads memory
+//! needs.
 
 use super::lab::{self, Ran, bandwidth, latency, request};
 use super::machines::{self, LATENCY, READ, Simulated};
 use report::Finding;
 
 fn assert_close(value: f64, expected: f64, what: &str) {
-    assert!((value / expected - 1.0).abs() < 1e-4, "{what}: {value} instead of {expected}");
+    assert!(
+        (value / expected - 1.0).abs() < 1e-4,
+        "{what}: {value} instead of {expected}"
+    );
 }
 
 fn only<'a>(ran: &'a Ran, kind: &str) -> &'a Finding {
-    let found: Vec<&Finding> = ran.report.findings.iter().filter(|f| f.kind == kind).collect();
+    let found: Vec<&Finding> = ran
+        .report
+        .findings
+        .iter()
+        .filter(|f| f.kind == kind)
+        .collect();
     assert_eq!(found.len(), 1, "{kind}: {:?}", ran.report.findings);
     found[0]
 }
@@ -24,7 +33,15 @@ fn a_sweep_says_after_which_size_each_level_ends() {
         assert_close(ratio, READ[level + 1] / READ[level], "step");
     }
     // Three sizes are no curve.
-    let ran = lab::run(&on, request(vec![bandwidth("--ops read --threads 1 --sizes 16KiB,512KiB,64MiB")], &on));
+    let ran = lab::run(
+        &on,
+        request(
+            vec![bandwidth(
+                "--ops read --threads 1 --sizes 16KiB,512KiB,64MiB",
+            )],
+            &on,
+        ),
+    );
     assert!(!ran.has_finding("steps"));
 }
 
@@ -36,8 +53,9 @@ fn latency_sweep(on: &Simulated, options: &str) -> Ran {
 fn a_latency_sweep_says_between_which_sizes_each_level_ends() {
     let on = machines::plain();
     let ran = latency_sweep(&on, "");
-    let text = "Latency rises from 1.0 to 3.5 ns between 48 KiB and 60 KiB (L1 ends), rises from 3.5 to 12.0 ns between \
-                1 MiB and 1.2 MiB (L2 ends), rises from 12.0 to 95.0 ns between 32 MiB and 40 MiB (L3 ends).";
+    let text = "Latency rises from 1.0 to 3.5 ns between 48 KiB and 60 KiB (L1 ends), rises from \
+         3.5 to 12.0 ns between 1 MiB and 1.2 MiB (L2 ends), rises from 12.0 to 95.0 ns between \
+         32 MiB and 40 MiB (L3 ends).";
     assert_eq!(only(&ran, "latency-steps").text, text);
     for (capacity, level) in [48u64 << 10, 1 << 20, 32 << 20].iter().zip(0..) {
         let ratio = ran.finding("latency-steps", &format!("step_after_{capacity}_bytes"));
@@ -53,10 +71,19 @@ fn levels_that_run_into_each_other_end_where_they_are_left() {
         on.model.noise.jitter = jitter;
         let ran = latency_sweep(&on, "");
         let finding = only(&ran, "latency-steps");
-        let steps: Vec<&str> =
-            finding.values.keys().filter(|k| k.starts_with("step_after_")).map(String::as_str).collect();
-        let expected = [48u64 << 10, 1 << 20, 32 << 20].map(|bytes| format!("step_after_{bytes}_bytes"));
-        assert!(expected.iter().all(|key| steps.contains(&key.as_str())), "{jitter}: {}", finding.text);
+        let steps: Vec<&str> = finding
+            .values
+            .keys()
+            .filter(|k| k.starts_with("step_after_"))
+            .map(String::as_str)
+            .collect();
+        let expected =
+            [48u64 << 10, 1 << 20, 32 << 20].map(|bytes| format!("step_after_{bytes}_bytes"));
+        assert!(
+            expected.iter().all(|key| steps.contains(&key.as_str())),
+            "{jitter}: {}",
+            finding.text
+        );
         assert_eq!(steps.len(), 3, "{jitter}: {}", finding.text);
     }
 }
@@ -67,7 +94,12 @@ fn noise_neither_hides_nor_adds_latency_steps() {
     on.model.noise.jitter = 0.1;
     on.model.noise.spike_every = 11;
     let ran = latency_sweep(&on, "");
-    assert_eq!(only(&ran, "latency-steps").values.len(), 6, "{:?}", only(&ran, "latency-steps"));
+    assert_eq!(
+        only(&ran, "latency-steps").values.len(),
+        6,
+        "{:?}",
+        only(&ran, "latency-steps")
+    );
 }
 
 #[test]
@@ -75,8 +107,14 @@ fn a_flat_curve_has_no_latency_steps() {
     for jitter in [0.0, 0.1] {
         let mut on = machines::plain();
         on.model.noise.jitter = jitter;
-        on.model.levels.iter_mut().for_each(|level| level.latency.0 = 5.0);
-        assert!(!latency_sweep(&on, "").has_finding("latency-steps"), "{jitter}");
+        on.model
+            .levels
+            .iter_mut()
+            .for_each(|level| level.latency.0 = 5.0);
+        assert!(
+            !latency_sweep(&on, "").has_finding("latency-steps"),
+            "{jitter}"
+        );
     }
     // All in one level, and too few sizes for a curve.
     let on = machines::plain();
@@ -90,10 +128,21 @@ fn latency_steps_are_those_of_one_curve() {
     // Base pages add a step of their own beyond 6 MiB, a second CPU and stride the same ones again.
     for options in ["--pages thp,4k", "--cpu 0,1", "--stride 64,128"] {
         let ran = latency_sweep(&on, options);
-        assert_eq!(only(&ran, "latency-steps").values.len(), 6, "{options}: {}", only(&ran, "latency-steps").text);
+        assert_eq!(
+            only(&ran, "latency-steps").values.len(),
+            6,
+            "{options}: {}",
+            only(&ran, "latency-steps").text
+        );
     }
     let ran = latency_sweep(&on, "--pages 4k");
-    assert!(only(&ran, "latency-steps").text.contains("from 12.0 to 42.0 ns"), "{:?}", only(&ran, "latency-steps"));
+    assert!(
+        only(&ran, "latency-steps")
+            .text
+            .contains("from 12.0 to 42.0 ns"),
+        "{:?}",
+        only(&ran, "latency-steps")
+    );
 }
 
 /// Reads, writes and copies of memory with these numbers of threads.
@@ -106,16 +155,28 @@ fn with_threads(on: &Simulated, threads: &str) -> Ran {
 fn the_fewest_threads_near_the_best_are_named() {
     let on = machines::eight_cores();
     let ran = with_threads(&on, "1,2,3,4,8");
-    let text = "3 of 8 threads reach 95% of the highest read bandwidth of memory (43.5 GB/s), 8 that of write \
-                (16.3 GB/s), 3 that of copy (21.8 GB/s).";
+    let text = "3 of 8 threads reach 95% of the highest read bandwidth of memory (43.5 GB/s), 8 \
+         that of write (16.3 GB/s), 3 that of copy (21.8 GB/s).";
     assert_eq!(only(&ran, "memory-saturation").text, text);
-    assert_close(ran.finding("memory-saturation", "read_threads"), 3.0, "read");
+    assert_close(
+        ran.finding("memory-saturation", "read_threads"),
+        3.0,
+        "read",
+    );
     // When three were not measured, four are the fewest.
-    assert_close(with_threads(&on, "1,2,4,8").finding("memory-saturation", "read_threads"), 4.0, "read");
+    assert_close(
+        with_threads(&on, "1,2,4,8").finding("memory-saturation", "read_threads"),
+        4.0,
+        "read",
+    );
     // Where one thread is enough, it is named.
     let mut on = machines::eight_cores();
     on.model.memory_total.0 = READ[3];
-    assert_close(with_threads(&on, "1,2,8").finding("memory-saturation", "read_threads"), 1.0, "read");
+    assert_close(
+        with_threads(&on, "1,2,8").finding("memory-saturation", "read_threads"),
+        1.0,
+        "read",
+    );
 }
 
 #[test]
@@ -126,12 +187,19 @@ fn where_the_intervals_leave_it_open_a_range_of_threads_is_told() {
     on.model.noise.jitter = 0.05;
     let ran = with_threads(&on, "1,2,3,4,8");
     let value = |name: &str| ran.finding("memory-saturation", name);
-    assert_eq!((value("read_threads_at_least"), value("read_threads")), (3.0, 4.0));
+    assert_eq!(
+        (value("read_threads_at_least"), value("read_threads")),
+        (3.0, 4.0)
+    );
 }
 
 #[test]
 fn one_thread_and_all_are_compared_as_such() {
     let ran = with_threads(&machines::eight_cores(), "1,8");
     assert!(!ran.has_finding("memory-saturation"));
-    assert_close(ran.finding("memory-scaling", "ratio"), 2.9, "all against one");
+    assert_close(
+        ran.finding("memory-scaling", "ratio"),
+        2.9,
+        "all against one",
+    );
 }

@@ -12,36 +12,63 @@ use units::{Bytes, BytesPerSecond, Nanos};
 
 /// Two cores with a shared L3 that is said to have `reported` MiB and has `holds`.
 fn machine(reported: u64, holds: u64) -> Simulated {
-    let mut on = with(&[(48, 12, false, 1.0), (1024, 16, false, 3.5), (reported << 10, 16, true, 12.0)], 95.0);
+    let mut on = with(
+        &[
+            (48, 12, false, 1.0),
+            (1024, 16, false, 3.5),
+            (reported << 10, 16, true, 12.0),
+        ],
+        95.0,
+    );
     on.model.caches.holds = vec![Bytes::kib(48), Bytes::mib(1), Bytes::mib(holds)];
     on
 }
 
 /// Bandwidth and latency, and after them the caches.
 fn asked(on: &Simulated) -> Request {
-    let experiments: Vec<Box<dyn Experiment>> =
-        vec![lab::bandwidth("--ops read,copy"), lab::latency(""), caches("--max-size 512MiB")];
-    Request { sampling: sampling(), ..request(experiments, on) }
+    let experiments: Vec<Box<dyn Experiment>> = vec![
+        lab::bandwidth("--ops read,copy"),
+        lab::latency(""),
+        caches("--max-size 512MiB"),
+    ];
+    Request {
+        sampling: sampling(),
+        ..request(experiments, on)
+    }
 }
 
-/// What all threads of each point of bandwidth and latency that is called memory walk through, which is never doubted for its size.
+/// What all threads of each point of bandwidth and latency that is called memory walk through,
+/// which is never doubted for its size.
 fn memory(ran: &Ran) -> Vec<u64> {
-    let called = ran.points().filter(|point| point.name("level") == Some("DRAM"));
-    let measured = called.filter_map(|point| point.outcome.measured()).inspect(|m| {
-        assert!(!m.verdict.names(Cause::CacheSize), "{}", m.verdict.text());
-    });
-    measured.filter_map(|m| m.evidence.working_set_bytes).collect()
+    let called = ran
+        .points()
+        .filter(|point| point.name("level") == Some("DRAM"));
+    let measured = called
+        .filter_map(|point| point.outcome.measured())
+        .inspect(|m| {
+            assert!(!m.verdict.names(Cause::CacheSize), "{}", m.verdict.text());
+        });
+    measured
+        .filter_map(|m| m.evidence.working_set_bytes)
+        .collect()
 }
 
 fn told(ran: &Ran) -> Vec<&str> {
-    ran.report.findings.iter().filter(|f| f.kind == "memory-size").map(|f| f.text.as_str()).collect()
+    ran.report
+        .findings
+        .iter()
+        .filter(|f| f.kind == "memory-size")
+        .map(|f| f.text.as_str())
+        .collect()
 }
 
 /// In which order experiments have lines in the journal.
 fn order(ran: &Ran) -> Vec<&'static str> {
     let of = |line: &String| {
         let names = ["bandwidth", "latency", "caches"];
-        names.into_iter().find(|name| line.contains(&format!("\"experiment\":\"{name}\"")))
+        names
+            .into_iter()
+            .find(|name| line.contains(&format!("\"experiment\":\"{name}\"")))
     };
     let mut order: Vec<&str> = ran.notes.journal.iter().skip(1).filter_map(of).collect();
     order.dedup();
@@ -54,10 +81,17 @@ fn memory_is_larger_where_timing_shows_a_larger_cache_than_the_system_reports() 
     let ran = lab::run(&on, asked(&on));
     assert_eq!(ran.report.status, RunStatus::Complete);
     let sizes = memory(&ran);
-    assert!(sizes.len() > 4 && sizes.iter().all(|&size| near(size as f64, (400 << 20) as f64, 1.1)), "{sizes:?}");
+    assert!(
+        sizes.len() > 4
+            && sizes
+                .iter()
+                .all(|&size| near(size as f64, (400 << 20) as f64, 1.1)),
+        "{sizes:?}"
+    );
     let text = told(&ran);
     assert!(
-        text.len() == 1 && text[0].contains("sized by a last-level cache of 9") || text[0].contains("cache of 10"),
+        text.len() == 1 && text[0].contains("sized by a last-level cache of 9")
+            || text[0].contains("cache of 10"),
         "{text:?}"
     );
     assert!(text[0].ends_with("the system reports 16 MiB."), "{text:?}");
@@ -65,13 +99,24 @@ fn memory_is_larger_where_timing_shows_a_larger_cache_than_the_system_reports() 
     assert_eq!(order(&ran)[..2], ["caches", "bandwidth"]);
     assert!(ran.report.plan.memory > ran.plan.memory());
     // What the caches hold is where it was.
-    let before = lab::run(&on, Request { experiments: vec![lab::latency("")], ..asked(&on) });
+    let before = lab::run(
+        &on,
+        Request {
+            experiments: vec![lab::latency("")],
+            ..asked(&on)
+        },
+    );
     let chases = |ran: &Ran, level: &str| -> Vec<u64> {
-        let called = ran.points().filter(|p| p.name("operation") == Some("chase") && p.name("level") == Some(level));
+        let called = ran
+            .points()
+            .filter(|p| p.name("operation") == Some("chase") && p.name("level") == Some(level));
         called.filter_map(|p| p.number("size_bytes")).collect()
     };
     for level in ["L1", "L2", "L3"] {
-        assert!(!chases(&ran, level).is_empty() && chases(&ran, level) == chases(&before, level), "{level}");
+        assert!(
+            !chases(&ran, level).is_empty() && chases(&ran, level) == chases(&before, level),
+            "{level}"
+        );
     }
     assert!(memory(&before).iter().all(|&size| size == 256 << 20) && told(&before).is_empty());
     // The journal, cut off before its last line, knows as much.
@@ -85,10 +130,14 @@ impl Ran {
     fn notes_datasets(&self) -> Vec<report::Dataset> {
         let mut datasets = self.report.datasets.clone();
         datasets.retain(|dataset| !dataset.derived);
-        for measured in datasets.iter_mut().flat_map(|d| &mut d.points).filter_map(|point| match &mut point.outcome {
-            Outcome::Measured(measured) => Some(measured),
-            _ => None,
-        }) {
+        for measured in datasets
+            .iter_mut()
+            .flat_map(|d| &mut d.points)
+            .filter_map(|point| match &mut point.outcome {
+                Outcome::Measured(measured) => Some(measured),
+                _ => None,
+            })
+        {
             measured.evidence.measured_last_level_bytes = None;
         }
         datasets
@@ -100,30 +149,88 @@ fn a_smaller_cache_than_reported_sizes_memory_only_where_it_is_asked_to() {
     let on = machine(480, 24);
     let as_reported = lab::run(&on, asked(&on));
     let sizes = memory(&as_reported);
-    assert!(!sizes.is_empty() && sizes.iter().all(|&size| size.abs_diff((4 * 480) << 20) < 1 << 20), "{sizes:?}");
+    assert!(
+        !sizes.is_empty()
+            && sizes
+                .iter()
+                .all(|&size| size.abs_diff((4 * 480) << 20) < 1 << 20),
+        "{sizes:?}"
+    );
     assert!(told(&as_reported).is_empty());
-    let ran = lab::run(&on, Request { last_level: Some(LastLevel::Measured), ..asked(&on) });
-    // Never less than 256 MiB where there is plenty; what is smaller and called so is of a sweep over sizes.
+    let ran = lab::run(
+        &on,
+        Request {
+            last_level: Some(LastLevel::Measured),
+            ..asked(&on)
+        },
+    );
+    // Never less than 256 MiB where there is plenty; what is smaller and called so is of a sweep
+    // over sizes.
     let smaller = memory(&ran);
-    assert!(smaller.iter().all(|&size| ((4 * 23) << 20..257 << 20).contains(&size)), "{smaller:?}");
-    assert_eq!(smaller.iter().filter(|size| size.abs_diff(256 << 20) < 1 << 20).count(), sizes.len());
-    assert!(told(&ran)[0].ends_with("as timing shows; the system reports 480 MiB."), "{:?}", told(&ran));
+    assert!(
+        smaller
+            .iter()
+            .all(|&size| ((4 * 23) << 20..257 << 20).contains(&size)),
+        "{smaller:?}"
+    );
+    assert_eq!(
+        smaller
+            .iter()
+            .filter(|size| size.abs_diff(256 << 20) < 1 << 20)
+            .count(),
+        sizes.len()
+    );
+    assert!(
+        told(&ran)[0].ends_with("as timing shows; the system reports 480 MiB."),
+        "{:?}",
+        told(&ran)
+    );
     // The user knows better than both.
-    let given = Request { last_level: Some(LastLevel::Given(Bytes::mib(100))), ..asked(&on) };
+    let given = Request {
+        last_level: Some(LastLevel::Given(Bytes::mib(100))),
+        ..asked(&on)
+    };
     let ran = lab::run(&on, given);
-    assert!(memory(&ran).iter().all(|&size| size.abs_diff(400 << 20) < 1 << 20) && told(&ran).is_empty());
+    assert!(
+        memory(&ran)
+            .iter()
+            .all(|&size| size.abs_diff(400 << 20) < 1 << 20)
+            && told(&ran).is_empty()
+    );
 }
 
 #[test]
 fn memory_that_there_was_no_room_for_is_sized_by_a_smaller_cache_that_timing_shows() {
     let mut on = machine(480, 24);
     on.facts.memory.usable = Fact::known(Bytes::gib(1), "a small container");
-    let alone = lab::run(&on, Request { experiments: vec![lab::latency("")], ..asked(&on) });
+    let alone = lab::run(
+        &on,
+        Request {
+            experiments: vec![lab::latency("")],
+            ..asked(&on)
+        },
+    );
     assert!(memory(&alone).is_empty());
-    let ran = lab::run(&on, Request { experiments: vec![lab::latency(""), caches("")], ..asked(&on) });
+    let ran = lab::run(
+        &on,
+        Request {
+            experiments: vec![lab::latency(""), caches("")],
+            ..asked(&on)
+        },
+    );
     assert!(!memory(&ran).is_empty());
-    assert!(memory(&ran).iter().all(|&size| near(size as f64, (96 << 20) as f64, 1.1)), "{:?}", memory(&ran));
-    assert!(told(&ran)[0].contains("where there was no room"), "{:?}", told(&ran));
+    assert!(
+        memory(&ran)
+            .iter()
+            .all(|&size| near(size as f64, (96 << 20) as f64, 1.1)),
+        "{:?}",
+        memory(&ran)
+    );
+    assert!(
+        told(&ran)[0].contains("where there was no room"),
+        "{:?}",
+        told(&ran)
+    );
     assert!(ran.points().all(|point| point.outcome.measured().is_some()));
 }
 
@@ -135,11 +242,24 @@ fn nothing_changes_where_the_two_agree_or_no_end_shows() {
         assert!(told(&ran).is_empty(), "{:?}", told(&ran));
         let sizes = memory(&ran);
         let wanted = (4 * reported).max(256) << 20;
-        assert!(!sizes.is_empty() && sizes.iter().all(|size| size.abs_diff(wanted) < 1 << 20), "{sizes:?}");
+        assert!(
+            !sizes.is_empty() && sizes.iter().all(|size| size.abs_diff(wanted) < 1 << 20),
+            "{sizes:?}"
+        );
         // Who asked for it is told.
-        let ran = lab::run(&on, Request { last_level: Some(LastLevel::Measured), ..asked(&on) });
+        let ran = lab::run(
+            &on,
+            Request {
+                last_level: Some(LastLevel::Measured),
+                ..asked(&on)
+            },
+        );
         assert_eq!(memory(&ran), sizes);
-        assert!(told(&ran).len() == 1 && told(&ran)[0].starts_with("Timing shows no last-level"), "{:?}", told(&ran));
+        assert!(
+            told(&ran).len() == 1 && told(&ran)[0].starts_with("Timing shows no last-level"),
+            "{:?}",
+            told(&ran)
+        );
     }
 }
 
@@ -148,22 +268,50 @@ fn points_are_never_left_out_for_larger_memory() {
     let mut on = machine(16, 120);
     // Mapping is what takes time, and there is enough for what was planned alone.
     on.model.fault = BytesPerSecond(0.02e9);
-    let fixed = |budget| Request { samples_fixed: true, budget, ..asked(&on) };
+    let fixed = |budget| Request {
+        samples_fixed: true,
+        budget,
+        ..asked(&on)
+    };
     let planned = |budget| lab::plan(&on, fixed(budget)).expect("a plan").estimate;
     let needed = planned(planned(Nanos(1e12)) / 1.2);
     let ran = lab::run(&on, fixed(needed));
-    assert!(told(&ran).len() == 1 && told(&ran)[0].contains("there is no time"), "{:?}", told(&ran));
+    assert!(
+        told(&ran).len() == 1 && told(&ran)[0].contains("there is no time"),
+        "{:?}",
+        told(&ran)
+    );
     assert!(ran.points().all(|point| point.outcome.measured().is_some()));
-    assert!(memory(&ran).iter().all(|&size| size.abs_diff(256 << 20) < 1 << 20), "{:?}", memory(&ran));
+    assert!(
+        memory(&ran)
+            .iter()
+            .all(|&size| size.abs_diff(256 << 20) < 1 << 20),
+        "{:?}",
+        memory(&ran)
+    );
 }
 
 #[test]
 fn every_repeat_has_the_same_sizes() {
     let on = machine(16, 100);
-    let ran = lab::run(&on, Request { repeat: 2, ..asked(&on) });
-    let reads = ran.points().filter(|p| p.name("level") == Some("DRAM") && p.name("operation") == Some("chase"));
+    let ran = lab::run(
+        &on,
+        Request {
+            repeat: 2,
+            ..asked(&on)
+        },
+    );
+    let reads = ran
+        .points()
+        .filter(|p| p.name("level") == Some("DRAM") && p.name("operation") == Some("chase"));
     let reads: Vec<u64> = reads.filter_map(|p| p.number("size_bytes")).collect();
-    assert!(reads.len() >= 2 && reads.iter().all(|size| near(*size as f64, (400 << 20) as f64, 1.1)), "{reads:?}");
+    assert!(
+        reads.len() >= 2
+            && reads
+                .iter()
+                .all(|size| near(*size as f64, (400 << 20) as f64, 1.1)),
+        "{reads:?}"
+    );
     assert_eq!(reads.iter().collect::<BTreeSet<_>>().len(), 1);
 }
 
@@ -178,41 +326,94 @@ fn a_run_that_ended_after_memory_was_sized_goes_on_with_the_same_sizes() {
         assert_eq!(first.report.status, RunStatus::Interrupted, "{part}");
         let journal = first.notes.journal[..first.notes.journal.len() - 1].join("\n");
         let read = read_journal(journal.as_bytes()).expect("a journal");
-        assert!(read.notes.iter().all(|note| !note.contains("not planned")), "{:?}", read.notes);
+        assert!(
+            read.notes.iter().all(|note| !note.contains("not planned")),
+            "{:?}",
+            read.notes
+        );
         let mut machine = on.machine(lab::SEED);
         let mut plan = memgauge::plan::make(asked(&on), &mut machine).expect("a plan");
         plan.size_as_before(&read.report.datasets, &machine);
-        let known: Vec<(usize, &Point)> =
-            read.report.datasets.iter().enumerate().flat_map(|(d, s)| s.points.iter().map(move |p| (d, p))).collect();
-        let stand_ins: BTreeSet<u64> = plan.points.iter().filter(|p| p.stage.is_some()).map(|p| p.id).collect();
+        let known: Vec<(usize, &Point)> = read
+            .report
+            .datasets
+            .iter()
+            .enumerate()
+            .flat_map(|(d, s)| s.points.iter().map(move |p| (d, p)))
+            .collect();
+        let stand_ins: BTreeSet<u64> = plan
+            .points
+            .iter()
+            .filter(|p| p.stage.is_some())
+            .map(|p| p.id)
+            .collect();
         let placed = |p: &Point| stand_ins.contains(&p.id);
-        let settled = |p: &Point| p.outcome.measured().is_some_and(|m| !m.verdict.names(Cause::Interrupted));
+        let settled = |p: &Point| {
+            p.outcome
+                .measured()
+                .is_some_and(|m| !m.verdict.names(Cause::Interrupted))
+        };
         let past = Past {
             started: "1999-12-31T23:59:59Z".to_owned(),
             resumed: Vec::new(),
             kernels: Vec::new(),
             settled: 0,
-            placed: known.iter().filter(|(_, p)| placed(p) && settled(p)).map(|(d, p)| (*d, (*p).clone())).collect(),
+            placed: known
+                .iter()
+                .filter(|(_, p)| placed(p) && settled(p))
+                .map(|(d, p)| (*d, (*p).clone()))
+                .collect(),
         };
         for (d, point) in known.iter().filter(|(_, p)| !placed(p) && settled(p)) {
             let planned = &mut plan.points[point.id as usize];
-            assert!(planned.has_become(point, *d), "{part}: {:?} {:?}", planned.coordinates, point.coordinates);
+            assert!(
+                planned.has_become(point, *d),
+                "{part}: {:?} {:?}",
+                planned.coordinates,
+                point.coordinates
+            );
             planned.work = Err(point.outcome.clone());
         }
         moved += usize::from(plan.resized.is_some());
         let points = plan.points.clone();
-        plan.phases.iter_mut().for_each(|phase| phase.points.retain(|&index| points[index].work.is_ok()));
+        plan.phases
+            .iter_mut()
+            .for_each(|phase| phase.points.retain(|&index| points[index].work.is_ok()));
         plan.phases.retain(|phase| !phase.points.is_empty());
-        let invocation = Invocation { version: "0".to_owned(), command_line: Vec::new(), past: Some(past) };
+        let invocation = Invocation {
+            version: "0".to_owned(),
+            command_line: Vec::new(),
+            past: Some(past),
+        };
         let begin = engine::Machine::now(&machine);
-        let report = memgauge::run::execute(&plan, &mut machine, &mut Notes::default(), &invocation, begin);
+        let report = memgauge::run::execute(
+            &plan,
+            &mut machine,
+            &mut Notes::default(),
+            &invocation,
+            begin,
+        );
         assert_eq!(report.status, RunStatus::Complete, "{part}");
         let places = |datasets: &[report::Dataset]| -> Vec<_> {
-            let points = datasets.iter().filter(|d| d.experiment != "caches").flat_map(|d| d.points.clone());
-            points.filter(|p| p.name("kernel").is_some()).map(|p| (p.id, p.number("size_bytes"))).collect()
+            let points = datasets
+                .iter()
+                .filter(|d| d.experiment != "caches")
+                .flat_map(|d| d.points.clone());
+            points
+                .filter(|p| p.name("kernel").is_some())
+                .map(|p| (p.id, p.number("size_bytes")))
+                .collect()
         };
-        let told = report.findings.iter().filter(|f| f.kind == "memory-size").count();
-        assert_eq!((places(&report.datasets), told), (places(&whole.report.datasets), 1), "{part}");
+        let told = report
+            .findings
+            .iter()
+            .filter(|f| f.kind == "memory-size")
+            .count();
+        assert_eq!(
+            (places(&report.datasets), told),
+            (places(&whole.report.datasets), 1),
+            "{part}"
+        );
     }
     assert!((2..7).contains(&moved), "{moved}");
 }

@@ -7,12 +7,15 @@ use experiments::{Bound, Draft, Experiment, Scope};
 use host::memory::PageMode;
 use memgauge::plan::Request;
 use memgauge::run::{Invocation, Past};
-use report::{Axis, Coordinate, Coordinates, Dataset, Finding, Outcome, Quantity, RunStatus, read_journal};
+use report::{
+    Axis, Coordinate, Coordinates, Dataset, Finding, Outcome, Quantity, RunStatus, read_journal,
+};
 use std::collections::BTreeSet;
 use units::error::Result;
 use units::{Bytes, Nanos};
 
-/// Looks for the first of a few sizes that is slower than the smallest one, and then between it and the one before.
+/// Looks for the first of a few sizes that is slower than the smallest one, and then between it and
+/// the one before.
 struct Halving {
     rebuilds: bool,
 }
@@ -33,11 +36,21 @@ fn draft(kib: u64) -> Draft {
         payload: false,
     });
     let coordinates = Coordinates::from([("size_bytes".to_owned(), Coordinate::Number(kib << 10))]);
-    Draft { coordinates, work: Ok(work), bound: Bound::Unknown, expendable: 1 }
+    Draft {
+        coordinates,
+        work: Ok(work),
+        bound: Bound::Unknown,
+        expendable: 1,
+    }
 }
 
 fn medians(measured: &Dataset) -> Vec<(u64, f64)> {
-    let of = |p: &report::Point| Some((p.number("size_bytes")? >> 10, p.outcome.measured()?.summary.median));
+    let of = |p: &report::Point| {
+        Some((
+            p.number("size_bytes")? >> 10,
+            p.outcome.measured()?.summary.median,
+        ))
+    };
     let mut all: Vec<(u64, f64)> = measured.points.iter().filter_map(of).collect();
     all.sort_by_key(|(size, _)| *size);
     all
@@ -49,11 +62,18 @@ impl Experiment for Halving {
     }
 
     fn quantity(&self) -> Quantity {
-        Quantity { name: "latency".to_owned(), unit: "ns".to_owned(), higher_is_better: false }
+        Quantity {
+            name: "latency".to_owned(),
+            unit: "ns".to_owned(),
+            higher_is_better: false,
+        }
     }
 
     fn axes(&self) -> Vec<Axis> {
-        vec![Axis { name: "size_bytes".to_owned(), unit: Some("B".to_owned()) }]
+        vec![Axis {
+            name: "size_bytes".to_owned(),
+            unit: Some("B".to_owned()),
+        }]
     }
 
     fn draft(&self, _scope: &Scope<'_>) -> Result<Vec<Draft>> {
@@ -64,13 +84,24 @@ impl Experiment for Halving {
         Ok(vec![vec![draft(1024); 2], vec![draft(1024)]])
     }
 
-    fn place(&self, _scope: &Scope<'_>, _stage: usize, most: usize, measured: &Dataset) -> Vec<Draft> {
+    fn place(
+        &self,
+        _scope: &Scope<'_>,
+        _stage: usize,
+        most: usize,
+        measured: &Dataset,
+    ) -> Vec<Draft> {
         let known = medians(measured);
         let fast = known[0].1;
-        let Some(at) = known.iter().position(|(_, ns)| *ns > fast * 1.5) else { return Vec::new() };
+        let Some(at) = known.iter().position(|(_, ns)| *ns > fast * 1.5) else {
+            return Vec::new();
+        };
         let middle = known[at - 1].0.midpoint(known[at].0);
         // The first one is known: it must not be measured again, nor use up a place.
-        [draft(known[at].0), draft(middle)].into_iter().take(most.max(1) + 1).collect()
+        [draft(known[at].0), draft(middle)]
+            .into_iter()
+            .take(most.max(1) + 1)
+            .collect()
     }
 
     fn adjustments(&self, _scope: &Scope<'_>) -> Vec<String> {
@@ -91,7 +122,9 @@ fn asked(on: &Simulated, rebuilds: bool) -> Request {
 }
 
 fn sizes(ran: &Ran) -> Vec<u64> {
-    ran.points().filter_map(|p| Some(p.number("size_bytes")? >> 10)).collect()
+    ran.points()
+        .filter_map(|p| Some(p.number("size_bytes")? >> 10))
+        .collect()
 }
 
 /// The plain machine: its L1 holds 48 KiB.
@@ -100,7 +133,8 @@ fn points_are_placed_by_what_was_measured_before_stage_by_stage() {
     for rebuilds in [false, true] {
         let on = machines::plain();
         let ran = run(&on, asked(&on, rebuilds));
-        // Between 16 and 64 KiB, then between 40 and 64, each between its neighbours; one of three stand-ins was not needed.
+        // Between 16 and 64 KiB, then between 40 and 64, each between its neighbours; one of three
+        // stand-ins was not needed.
         assert_eq!(sizes(&ran), [16, 40, 52, 64, 256, 1024]);
         assert_eq!(ran.report.status, RunStatus::Complete);
         assert!(ran.points().all(|p| p.outcome.measured().is_some()));
@@ -114,10 +148,20 @@ fn points_are_placed_by_what_was_measured_before_stage_by_stage() {
 #[test]
 fn every_repeat_places_its_own_points() {
     let on = machines::plain();
-    let ran = run(&on, Request { repeat: 2, ..asked(&on, true) });
+    let ran = run(
+        &on,
+        Request {
+            repeat: 2,
+            ..asked(&on, true)
+        },
+    );
     for repeat in ["0", "1"] {
         let of = |p: &&report::Point| p.coordinates["repeat"].to_string() == repeat;
-        let sizes: Vec<_> = ran.points().filter(of).filter_map(|p| Some(p.number("size_bytes")? >> 10)).collect();
+        let sizes: Vec<_> = ran
+            .points()
+            .filter(of)
+            .filter_map(|p| Some(p.number("size_bytes")? >> 10))
+            .collect();
         assert_eq!(sizes, [16, 40, 52, 64, 256, 1024]);
     }
 }
@@ -125,22 +169,40 @@ fn every_repeat_places_its_own_points() {
 #[test]
 fn a_run_that_ends_early_has_no_points_that_nobody_asked_for() {
     let on = machines::plain();
-    let whole = run(&on, asked(&on, true)).report.plan.real.expect("a finished run");
+    let whole = run(&on, asked(&on, true))
+        .report
+        .plan
+        .real
+        .expect("a finished run");
     let mut counts = BTreeSet::new();
     for i in 0..20 {
         let stop = whole * ((f64::from(i) + 0.5) / 20.0);
         let ran = run_with(&on, asked(&on, true), Notes::default(), Some(stop));
         assert_eq!(ran.report.status, RunStatus::Interrupted, "{stop}");
-        assert!(DRAFTED.iter().all(|kib| sizes(&ran).contains(kib)) && sizes(&ran).is_sorted(), "{stop}");
+        assert!(
+            DRAFTED.iter().all(|kib| sizes(&ran).contains(kib)) && sizes(&ran).is_sorted(),
+            "{stop}"
+        );
         counts.insert(sizes(&ran).len());
         // The journal, cut off before its last line, knows as much.
         let journal = ran.notes.journal[..ran.notes.journal.len() - 1].join("\n");
         let read = read_journal(journal.as_bytes()).expect("a journal");
-        assert!(read.notes.iter().all(|note| !note.contains("not planned")), "{:?}", read.notes);
+        assert!(
+            read.notes.iter().all(|note| !note.contains("not planned")),
+            "{:?}",
+            read.notes
+        );
         let measured = |points: &[report::Point]| -> Vec<u64> {
-            points.iter().filter(|p| p.outcome.measured().is_some()).map(|p| p.id).collect()
+            points
+                .iter()
+                .filter(|p| p.outcome.measured().is_some())
+                .map(|p| p.id)
+                .collect()
         };
-        assert_eq!(measured(&read.report.datasets[0].points), measured(&ran.report.datasets[0].points));
+        assert_eq!(
+            measured(&read.report.datasets[0].points),
+            measured(&ran.report.datasets[0].points)
+        );
     }
     assert_eq!(counts, BTreeSet::from([4, 5, 6]));
 }
@@ -150,17 +212,28 @@ fn a_continued_run_takes_over_what_is_placed_in_the_same_way() {
     let on = machines::plain();
     let whole = run(&on, asked(&on, true));
     let outcome = |kib: u64| {
-        let found = whole.points().find(|p| p.number("size_bytes") == Some(kib << 10)).expect("a point");
+        let found = whole
+            .points()
+            .find(|p| p.number("size_bytes") == Some(kib << 10))
+            .expect("a point");
         (0, found.clone())
     };
     // The first part drafted all, placed one of two, and one elsewhere: by what it knew then.
     let mut elsewhere = outcome(52);
-    elsewhere.1.coordinates.insert("size_bytes".to_owned(), Coordinate::Number(48 << 10));
+    elsewhere
+        .1
+        .coordinates
+        .insert("size_bytes".to_owned(), Coordinate::Number(48 << 10));
     let mut machine = on.machine(lab::SEED);
     let mut plan = memgauge::plan::make(asked(&on, true), &mut machine).expect("a plan");
     for point in plan.points.iter_mut().filter(|p| p.stage.is_none()) {
-        point.work =
-            Err(whole.report.datasets[0].points.iter().find(|p| p.id == point.id).expect("a point").outcome.clone());
+        point.work = Err(whole.report.datasets[0]
+            .points
+            .iter()
+            .find(|p| p.id == point.id)
+            .expect("a point")
+            .outcome
+            .clone());
     }
     plan.phases.remove(0);
     let past = Past {
@@ -170,20 +243,48 @@ fn a_continued_run_takes_over_what_is_placed_in_the_same_way() {
         settled: DRAFTED.len() as u64,
         placed: vec![elsewhere, outcome(40)],
     };
-    let invocation = Invocation { version: "0".to_owned(), command_line: Vec::new(), past: Some(past) };
-    let (mut notes, begin) = (Notes::default(), machine.now());
+    let invocation = Invocation {
+        version: "0".to_owned(),
+        command_line: Vec::new(),
+        past: Some(past),
+    };
+    let mut notes = Notes::default();
+    let begin = machine.now();
     let report = memgauge::run::execute(&plan, &mut machine, &mut notes, &invocation, begin);
     let points = &report.datasets[0].points;
-    let sizes: Vec<u64> = points.iter().filter_map(|p| Some(p.number("size_bytes")? >> 10)).collect();
-    assert_eq!((report.status, sizes), (RunStatus::Complete, vec![16, 40, 52, 64, 256, 1024]));
-    assert_eq!(points[1].outcome, outcome(40).1.outcome, "not measured again");
+    let sizes: Vec<u64> = points
+        .iter()
+        .filter_map(|p| Some(p.number("size_bytes")? >> 10))
+        .collect();
+    assert_eq!(
+        (report.status, sizes),
+        (RunStatus::Complete, vec![16, 40, 52, 64, 256, 1024])
+    );
+    assert_eq!(
+        points[1].outcome,
+        outcome(40).1.outcome,
+        "not measured again"
+    );
     assert!(points[2].outcome.measured().is_some());
     let rounds = |kib: u64| {
         let line = format!("\"size_bytes\":{}", kib << 10);
-        notes.journal.iter().filter(|l| l.contains("\"line\":\"point\"") && l.contains(&line)).count()
+        notes
+            .journal
+            .iter()
+            .filter(|l| l.contains("\"line\":\"point\"") && l.contains(&line))
+            .count()
     };
-    assert!(rounds(40) == 1 && rounds(52) > 1, "{} {}", rounds(40), rounds(52));
-    let said = report.findings.iter().find(|f| f.kind == "resumed").expect("a finding");
+    assert!(
+        rounds(40) == 1 && rounds(52) > 1,
+        "{} {}",
+        rounds(40),
+        rounds(52)
+    );
+    let said = report
+        .findings
+        .iter()
+        .find(|f| f.kind == "resumed")
+        .expect("a finding");
     assert!(said.text.starts_with("5 of 7 points"), "{}", said.text);
 }
 
@@ -191,11 +292,30 @@ fn a_continued_run_takes_over_what_is_placed_in_the_same_way() {
 fn stand_ins_that_time_does_not_allow_are_left_out_and_said() {
     let on = machines::plain();
     // As short as samples get: what still does not fit is left out, what takes most memory first.
-    let shortest = Sampling { length: Nanos(0.2e6), ..lab::sampling() };
-    let fixed = |budget| Request { budget, sampling: shortest, samples_fixed: true, ..asked(&on, true) };
+    let shortest = Sampling {
+        length: Nanos(0.2e6),
+        ..lab::sampling()
+    };
+    let fixed = |budget| Request {
+        budget,
+        sampling: shortest,
+        samples_fixed: true,
+        ..asked(&on, true)
+    };
     let whole = lab::plan(&on, fixed(Nanos(60e9))).expect("a plan").estimate;
     let ran = run(&on, fixed(whole * 0.7));
-    assert!(ran.report.plan.shortened.iter().any(|said| said.contains("left out")), "{:?}", ran.report.plan);
+    assert!(
+        ran.report
+            .plan
+            .shortened
+            .iter()
+            .any(|said| said.contains("left out")),
+        "{:?}",
+        ran.report.plan
+    );
     assert!(ran.points().count() < 6);
-    assert!(ran.points().all(|p| !matches!(p.outcome, Outcome::Interrupted { .. })));
+    assert!(
+        ran.points()
+            .all(|p| !matches!(p.outcome, Outcome::Interrupted { .. }))
+    );
 }

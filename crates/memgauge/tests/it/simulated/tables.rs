@@ -18,7 +18,16 @@ fn storage(options: &str) -> Box<dyn Experiment> {
 }
 
 fn ran(on: &Simulated, experiments: Vec<Box<dyn Experiment>>) -> Report {
-    lab::run(on, Request { budget: Nanos(600e9), repeat: 2, max_points: 5000, ..request(experiments, on) }).report
+    lab::run(
+        on,
+        Request {
+            budget: Nanos(600e9),
+            repeat: 2,
+            max_points: 5000,
+            ..request(experiments, on)
+        },
+    )
+    .report
 }
 
 /// Reports that have every axis and every figure that an experiment can give.
@@ -27,32 +36,62 @@ fn reports() -> Vec<Report> {
     let plain = machines::plain();
     let mut device = machines::plain();
     device.model.storage = StorageModel::default();
-    let beside =
-        |options: &str| Tenants::both(&lab::parse(options)).map(|side| Box::new(side) as Box<dyn Experiment>).into();
+    let beside = |options: &str| {
+        Tenants::both(&lab::parse(options))
+            .map(|side| Box::new(side) as Box<dyn Experiment>)
+            .into()
+    };
     vec![
         ran(
             &nodes,
             vec![
-                lab::bandwidth("--sizes 64KiB --ops read,copy-nt,read-prefetch --threads best,2 --node 0"),
+                lab::bandwidth(
+                    "--sizes 64KiB --ops read,copy-nt,read-prefetch --threads best,2 --node 0",
+                ),
                 lab::latency(
-                    "--sizes 4MiB --chains 1,4 --chain-mode global-random,random-box --locality 64KiB --node 0 \
-                     --stride 64,128 --windows 100",
+                    "--sizes 4MiB --chains 1,4 --chain-mode global-random,random-box --locality \
+                     64KiB --node 0 --stride 64,128 --windows 100",
                 ),
                 lab::scaling("--placement spread,compact --ops read"),
             ],
         ),
         ran(&nodes, lab::numa("--ops read")),
-        ran(&machines::hybrid(), vec![lab::scaling("--ops read"), lab::core_to_core("")]),
-        ran(&plain, vec![lab::loaded_latency("--mixes 100:0"), lab::patterns("--sizes 1MiB"), lab::locks("")]),
+        ran(
+            &machines::hybrid(),
+            vec![lab::scaling("--ops read"), lab::core_to_core("")],
+        ),
+        ran(
+            &plain,
+            vec![
+                lab::loaded_latency("--mixes 100:0"),
+                lab::patterns("--sizes 1MiB"),
+                lab::locks(""),
+            ],
+        ),
         ran(&plain, beside("--victim 0 --bully 1")),
-        ran(&plain, vec![lab::tlb("--pages 4k"), lab::caches(""), lab::instructions("--ops add")]),
-        ran(&device, vec![storage("data --pattern random --depth 1,4 --threads 2 --rate 100 --time 5s")]),
+        ran(
+            &plain,
+            vec![
+                lab::tlb("--pages 4k"),
+                lab::caches(""),
+                lab::instructions("--ops add"),
+            ],
+        ),
+        ran(
+            &device,
+            vec![storage(
+                "data --pattern random --depth 1,4 --threads 2 --rate 100 --time 5s",
+            )],
+        ),
         ran(&device, vec![storage("data --pattern seekdist --time 5s")]),
     ]
 }
 
 fn csv(report: &Report) -> String {
-    let bytes = by_name("csv").expect("a format").render(report, &Options::default()).expect("a table");
+    let bytes = by_name("csv")
+        .expect("a format")
+        .render(report, &Options::default())
+        .expect("a table");
     String::from_utf8(bytes).expect("text")
 }
 
@@ -67,21 +106,44 @@ fn every_experiment_has_the_same_columns_and_its_files_can_be_put_together() {
     for report in reports() {
         let text = csv(&report);
         assert_eq!(text.lines().next(), Some(heading.as_str()));
-        seen.extend(report.datasets.iter().map(|dataset| dataset.experiment.clone()));
-        points += report.datasets.iter().map(|dataset| dataset.points.len()).sum::<usize>();
+        seen.extend(
+            report
+                .datasets
+                .iter()
+                .map(|dataset| dataset.experiment.clone()),
+        );
+        points += report
+            .datasets
+            .iter()
+            .map(|dataset| dataset.points.len())
+            .sum::<usize>();
         // A table has what the report has.
         let read = parse_saved(text.as_bytes()).unwrap().into_report();
         assert_eq!(csv(&read), text);
         let found = compare(("json", &report), ("csv", &read), &Settings::default());
-        let odd: Vec<_> = found.unaligned.iter().filter(|one| one.reason.starts_with("only in")).collect();
+        let odd: Vec<_> = found
+            .unaligned
+            .iter()
+            .filter(|one| one.reason.starts_with("only in"))
+            .collect();
         assert!(odd.is_empty() && found.tally.all() > 0, "{odd:?}");
         assert_eq!((found.tally.worse, found.tally.better), (0, 0));
         together.push_str(&text);
     }
     for row in &EXPERIMENTS {
-        assert!(seen.iter().any(|name| name.starts_with(row.name)), "{} of {seen:?}", row.name);
+        assert!(
+            seen.iter().any(|name| name.starts_with(row.name)),
+            "{} of {seen:?}",
+            row.name
+        );
     }
     assert!(seen.contains("io-seeks"), "{seen:?}");
     let all = parse_saved(together.as_bytes()).unwrap().into_report();
-    assert_eq!(all.datasets.iter().map(|dataset| dataset.points.len()).sum::<usize>(), points);
+    assert_eq!(
+        all.datasets
+            .iter()
+            .map(|dataset| dataset.points.len())
+            .sum::<usize>(),
+        points
+    );
 }

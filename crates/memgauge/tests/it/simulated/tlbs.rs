@@ -1,4 +1,5 @@
-//! TLBs that are known are found, and none where there is none; chains take no more memory than the largest needs.
+//! TLBs that are known are found, and none where there is none; chains take no more memory than the
+//! largest needs.
 
 use super::lab::{self, Ran, latency, request, tlb};
 use super::machines::{self, PAGE_WALK, Simulated};
@@ -16,7 +17,11 @@ const TLBS: [(u64, u64, f64); 3] = [(64, 32, 2.0), (1536, 1024, 9.0), (10000, 15
 fn with(count: usize) -> Simulated {
     let mut on = machines::plain();
     on.model.tlb_reach = Bytes(u64::MAX);
-    let level = |&(entries, huge, miss): &(u64, u64, f64)| TlbLevel { entries, huge, miss: Nanos(miss) };
+    let level = |&(entries, huge, miss): &(u64, u64, f64)| TlbLevel {
+        entries,
+        huge,
+        miss: Nanos(miss),
+    };
     on.model.tlbs = TLBS.iter().take(count).map(level).collect();
     on
 }
@@ -26,33 +31,58 @@ fn run(on: &Simulated, options: &str) -> Ran {
 }
 
 fn of_kind<'a>(ran: &'a Ran, kind: &str) -> Vec<&'a Finding> {
-    ran.report.findings.iter().filter(|f| f.kind == kind).collect()
+    ran.report
+        .findings
+        .iter()
+        .filter(|f| f.kind == kind)
+        .collect()
 }
 
 /// Most and fewest entries and the cost of a miss of each level in pages of `page`.
 fn levels(ran: &Ran, page: Bytes) -> Vec<(u64, u64, f64)> {
-    let here = of_kind(ran, "tlb-level").into_iter().filter(|f| f.values["page_bytes"] == page.0 as f64);
+    let here = of_kind(ran, "tlb-level")
+        .into_iter()
+        .filter(|f| f.values["page_bytes"] == page.0 as f64);
     let number = |f: &Finding, name: &str| f.values[name] as u64;
-    here.map(|f| (number(f, "entries_at_least"), number(f, "entries_below"), f.values["miss_ns"])).collect()
+    here.map(|f| {
+        (
+            number(f, "entries_at_least"),
+            number(f, "entries_below"),
+            f.values["miss_ns"],
+        )
+    })
+    .collect()
 }
 
 fn assert_levels(found: &[(u64, u64, f64)], expected: &[(u64, u64, f64)], what: &str) {
     let same = |(a, b): (&(u64, u64, f64), &(u64, u64, f64))| {
         (a.0, a.1) == (b.0, b.1) && (a.2 - b.2).abs() < 0.01 + 0.02 * b.2
     };
-    assert!(found.len() == expected.len() && found.iter().zip(expected).all(same), "{what}: {found:?}");
+    assert!(
+        found.len() == expected.len() && found.iter().zip(expected).all(same),
+        "{what}: {found:?}"
+    );
 }
 
 #[test]
 fn a_level_is_one_sentence_with_its_numbers() {
     let ran = run(&with(2), "--pages 4k");
-    let texts: Vec<&str> = of_kind(&ran, "tlb-level").iter().map(|f| f.text.as_str()).collect();
+    let texts: Vec<&str> = of_kind(&ran, "tlb-level")
+        .iter()
+        .map(|f| f.text.as_str())
+        .collect();
     let expected = [
-        "First-level TLB for 4 KiB pages: 64 to 76 entries (reach 256 KiB), a miss costs 2.0 ns (2.0 to 2.0).",
-        "Second-level TLB for 4 KiB pages: 1448 to 1722 entries (reach 5.7 MiB), a miss costs 9.0 ns (9.0 to 9.0).",
+        "First-level TLB for 4 KiB pages: 64 to 76 entries (reach 256 KiB), a miss costs 2.0 ns \
+         (2.0 to 2.0).",
+        "Second-level TLB for 4 KiB pages: 1448 to 1722 entries (reach 5.7 MiB), a miss costs 9.0 \
+         ns (9.0 to 9.0).",
     ];
     assert_eq!(texts, expected);
-    assert!(!ran.has_finding("tlb-rejected") && !ran.has_finding("tlb-none"), "{:?}", ran.report.findings);
+    assert!(
+        !ran.has_finding("tlb-rejected") && !ran.has_finding("tlb-none"),
+        "{:?}",
+        ran.report.findings
+    );
     assert_eq!(of_kind(&ran, "tlb-level")[1].values["level"], 2.0);
 }
 
@@ -64,8 +94,15 @@ fn none_to_three_levels_in_small_and_large_pages() {
         let ran = run(&with(count), "");
         assert_levels(&levels(&ran, Bytes::kib(4)), &base[..count], "4 KiB");
         // The third lies so near the end of what is measured that nothing can confirm it.
-        assert_levels(&levels(&ran, Bytes::mib(2)), &large[..count.min(2)], "2 MiB");
-        assert_eq!(of_kind(&ran, "tlb-none").len(), if count == 0 { 2 } else { 0 });
+        assert_levels(
+            &levels(&ran, Bytes::mib(2)),
+            &large[..count.min(2)],
+            "2 MiB",
+        );
+        assert_eq!(
+            of_kind(&ran, "tlb-none").len(),
+            if count == 0 { 2 } else { 0 }
+        );
         assert!(ran.points().all(|p| p.outcome.measured().is_some()));
     }
 }
@@ -77,8 +114,15 @@ fn base_pages_are_those_of_the_kernel() {
         on.facts.pages.base = Bytes::kib(base);
         let ran = run(&on, "--pages 4k");
         let page = Bytes::kib(base);
-        assert_levels(&levels(&ran, page), &[(64, 76, 2.0), (1448, 1722, 9.0)], &page.to_string());
-        assert_eq!(ran.points().filter_map(|p| p.number("entries")).max(), Some(most));
+        assert_levels(
+            &levels(&ran, page),
+            &[(64, 76, 2.0), (1448, 1722, 9.0)],
+            &page.to_string(),
+        );
+        assert_eq!(
+            ran.points().filter_map(|p| p.number("entries")).max(),
+            Some(most)
+        );
         let text = &of_kind(&ran, "tlb-level")[0].text;
         assert!(text.contains(&format!("for {base} KiB pages")), "{text}");
     }
@@ -86,19 +130,26 @@ fn base_pages_are_those_of_the_kernel() {
 
 #[test]
 fn caches_neither_hide_levels_nor_make_them() {
-    // Both chains leave L1 after 768 nodes, L2 after 16384. A miss that costs less than half of what a cache does there
-    // could be the cache's.
+    // Both chains leave L1 after 768 nodes, L2 after 16384. A miss that costs less than half of
+    // what a cache does there could be the cache's.
     for (entries, miss) in [(700, 2.0), (768, 2.0), (900, 2.0), (17000, 20.0)] {
         let mut on = with(1);
         on.model.tlbs[0].entries = entries;
         on.model.tlbs[0].miss = Nanos(miss);
         let found = levels(&run(&on, "--pages 4k"), Bytes::kib(4));
-        assert!(found.len() == 1 && found[0].0 <= entries && entries < found[0].1, "{entries}: {found:?}");
+        assert!(
+            found.len() == 1 && found[0].0 <= entries && entries < found[0].1,
+            "{entries}: {found:?}"
+        );
     }
     let mut on = with(0);
     on.model.partial_hits = true;
     let ran = run(&on, "");
-    assert!(!ran.has_finding("tlb-level") && !ran.has_finding("tlb-rejected"), "{:?}", ran.report.findings);
+    assert!(
+        !ran.has_finding("tlb-level") && !ran.has_finding("tlb-rejected"),
+        "{:?}",
+        ran.report.findings
+    );
 }
 
 #[test]
@@ -130,7 +181,11 @@ fn noise_neither_hides_nor_adds_levels() {
 #[test]
 fn the_simple_model_of_page_walks_is_a_tlb_of_one_level() {
     let ran = run(&machines::plain(), "--pages 4k");
-    assert_levels(&levels(&ran, Bytes::kib(4)), &[(1448, 1722, PAGE_WALK)], "6 MiB");
+    assert_levels(
+        &levels(&ran, Bytes::kib(4)),
+        &[(1448, 1722, PAGE_WALK)],
+        "6 MiB",
+    );
 }
 
 #[test]
@@ -138,11 +193,16 @@ fn huge_pages_that_were_not_granted_say_nothing() {
     let mut on = with(2);
     on.model.granted = 0.12;
     let ran = run(&on, "--pages thp");
-    assert!(!ran.has_finding("tlb-level") && !ran.has_finding("tlb-none"), "{:?}", ran.report.findings);
+    assert!(
+        !ran.has_finding("tlb-level") && !ran.has_finding("tlb-none"),
+        "{:?}",
+        ran.report.findings
+    );
     let text = &of_kind(&ran, "tlb-pages")[0].text;
     assert_eq!(
         text,
-        "Chains that were to lie in huge pages (thp) were seen to do so to 12% only: they say nothing about TLBs."
+        "Chains that were to lie in huge pages (thp) were seen to do so to 12% only: they say \
+         nothing about TLBs."
     );
 }
 
@@ -150,7 +210,10 @@ fn huge_pages_that_were_not_granted_say_nothing() {
 fn every_density_has_its_grid() {
     let mut all = Vec::new();
     for density in ["low", "medium", "high"] {
-        let ran = run(&with(1), &format!("--pages 4k --max-pages 512 --density {density}"));
+        let ran = run(
+            &with(1),
+            &format!("--pages 4k --max-pages 512 --density {density}"),
+        );
         all.push((ran.points().count(), levels(&ran, Bytes::kib(4))[0]));
     }
     let places: Vec<usize> = all.iter().map(|(count, _)| count / 4).collect();
@@ -163,9 +226,13 @@ fn every_density_has_its_grid() {
 fn no_more_memory_than_the_largest_chain_needs() {
     let on = with(2);
     let ran = run(&on, "");
-    let (base, large) = (256 << 20, 2048 * (2 << 20));
+    let base = 256 << 20;
+    let large = 2048 * (2 << 20);
     let memory = ran.plan.memory().0;
-    assert!(memory >= base + large && memory <= base + large + (16 << 20), "{memory}");
+    assert!(
+        memory >= base + large && memory <= base + large + (16 << 20),
+        "{memory}"
+    );
     assert!(ran.plan.phases.iter().all(|phase| phase.chains_share) && ran.plan.phases.len() == 1);
     // Where both kinds do not fit at once they come one after the other.
     let mut on = with(2);
@@ -178,8 +245,22 @@ fn no_more_memory_than_the_largest_chain_needs() {
 #[test]
 fn other_experiments_keep_their_chains() {
     let on = with(2);
-    let ran = lab::run(&on, request(vec![latency("--sizes 16KiB,1MiB"), tlb("--pages 4k --density low")], &on));
-    let share: Vec<bool> = ran.plan.phases.iter().map(|phase| phase.chains_share).collect();
+    let ran = lab::run(
+        &on,
+        request(
+            vec![
+                latency("--sizes 16KiB,1MiB"),
+                tlb("--pages 4k --density low"),
+            ],
+            &on,
+        ),
+    );
+    let share: Vec<bool> = ran
+        .plan
+        .phases
+        .iter()
+        .map(|phase| phase.chains_share)
+        .collect();
     assert_eq!(share, [false, true]);
     assert_eq!(levels(&ran, Bytes::kib(4)).len(), 2);
 }
@@ -195,7 +276,10 @@ fn what_does_not_fit_is_skipped_and_said() {
             match &point.outcome {
                 Outcome::Measured(_) => {}
                 Outcome::Skipped { reason } => {
-                    assert!(reason.contains(&format!("do not fit into the {usable} that may be used")), "{reason}");
+                    assert!(
+                        reason.contains(&format!("do not fit into the {usable} that may be used")),
+                        "{reason}"
+                    );
                     skipped += 1;
                 }
                 other => panic!("{other:?}"),
@@ -203,32 +287,77 @@ fn what_does_not_fit_is_skipped_and_said() {
         }
         assert!(skipped > 0 && ran.plan.memory() <= usable);
         assert_eq!(levels(&ran, Bytes::kib(4)).len(), 2, "{usable}");
-        let largest = ran.points().filter(|p| p.name("pages") == Some("thp") && p.outcome.measured().is_some());
-        assert!(largest.filter_map(|p| p.number("entries")).max().is_none_or(|n| n << 21 < usable.0));
+        let largest = ran
+            .points()
+            .filter(|p| p.name("pages") == Some("thp") && p.outcome.measured().is_some());
+        assert!(
+            largest
+                .filter_map(|p| p.number("entries"))
+                .max()
+                .is_none_or(|n| n << 21 < usable.0)
+        );
     }
 }
 
 #[test]
 fn reserved_pages_are_asked_for_where_there_are_some() {
     let mut on = with(1);
-    let pool = HugePool { size: Bytes::mib(2), total: 200, free: 128 };
-    let gigantic = HugePool { size: Bytes::gib(1), total: 4, free: 4 };
-    let none_left = HugePool { size: Bytes::gib(16), total: 4, free: 0 };
+    let pool = HugePool {
+        size: Bytes::mib(2),
+        total: 200,
+        free: 128,
+    };
+    let gigantic = HugePool {
+        size: Bytes::gib(1),
+        total: 4,
+        free: 4,
+    };
+    let none_left = HugePool {
+        size: Bytes::gib(16),
+        total: 4,
+        free: 0,
+    };
     on.facts.pages.huge_pools = Fact::known(vec![pool, gigantic, none_left], "simulated");
     let ran = run(&on, "");
-    let in_pages = |name: &str| ran.points().filter(|p| p.name("pages") == Some(name)).collect::<Vec<_>>();
-    let first: Vec<u64> = in_pages("huge-1GiB").iter().filter_map(|p| p.number("entries")).collect();
+    let in_pages = |name: &str| {
+        ran.points()
+            .filter(|p| p.name("pages") == Some(name))
+            .collect::<Vec<_>>()
+    };
+    let first: Vec<u64> = in_pages("huge-1GiB")
+        .iter()
+        .filter_map(|p| p.number("entries"))
+        .collect();
     assert_eq!(first.first(), Some(&2), "a gigantic page is one of few");
     assert!(in_pages("huge-16GiB").is_empty());
     let huge = || in_pages("huge-2MiB").into_iter();
-    let skipped = |p: &&Point| matches!(&p.outcome, Outcome::Skipped { reason } if reason.contains("128 are free"));
+    let skipped = |p: &&Point| {
+        matches!(&p.outcome, Outcome::Skipped { reason } if reason.contains("128 \
+         are free"))
+    };
     // The spread chains of 128 pages and more need room to align them too.
-    assert!(huge().filter(skipped).filter_map(|p| p.number("entries")).min() == Some(128));
-    assert_eq!(huge().filter(|p| p.outcome.measured().is_some()).filter_map(|p| p.number("entries")).max(), Some(108));
-    let found = of_kind(&ran, "tlb-level").into_iter().filter(|f| f.values["page_bytes"] == (2 << 20) as f64);
+    assert!(
+        huge()
+            .filter(skipped)
+            .filter_map(|p| p.number("entries"))
+            .min()
+            == Some(128)
+    );
+    assert_eq!(
+        huge()
+            .filter(|p| p.outcome.measured().is_some())
+            .filter_map(|p| p.number("entries"))
+            .max(),
+        Some(108)
+    );
+    let found = of_kind(&ran, "tlb-level")
+        .into_iter()
+        .filter(|f| f.values["page_bytes"] == (2 << 20) as f64);
     let texts: Vec<&str> = found.map(|f| f.text.as_str()).collect();
     assert!(
-        texts.len() == 2 && texts[0].contains("2 MiB pages (thp):") && texts[1].contains("2 MiB pages (huge-2MiB):")
+        texts.len() == 2
+            && texts[0].contains("2 MiB pages (thp):")
+            && texts[1].contains("2 MiB pages (huge-2MiB):")
     );
 }
 
@@ -236,32 +365,60 @@ fn reserved_pages_are_asked_for_where_there_are_some() {
 fn few_rounds_say_nothing() {
     let on = with(1);
     let sampling = lab::sampling().exactly(4);
-    let few = Request { sampling, samples_fixed: true, ..request(vec![tlb("--pages 4k --density low")], &on) };
+    let few = Request {
+        sampling,
+        samples_fixed: true,
+        ..request(vec![tlb("--pages 4k --density low")], &on)
+    };
     let ran = lab::run(&on, few);
-    assert!(ran.has_finding("tlb-rounds") && !ran.has_finding("tlb-level"), "{:?}", ran.report.findings);
+    assert!(
+        ran.has_finding("tlb-rounds") && !ran.has_finding("tlb-level"),
+        "{:?}",
+        ran.report.findings
+    );
 }
 
 #[test]
 fn each_cpu_has_its_own_sentence() {
     let ran = run(&with(1), "--pages 4k --cpu 0,1 --density low");
-    let texts: Vec<&str> = of_kind(&ran, "tlb-level").iter().map(|f| f.text.as_str()).collect();
-    assert!(texts.len() == 2 && texts[0].contains("pages on CPU 0:") && texts[1].contains("on CPU 1:"), "{texts:?}");
+    let texts: Vec<&str> = of_kind(&ran, "tlb-level")
+        .iter()
+        .map(|f| f.text.as_str())
+        .collect();
+    assert!(
+        texts.len() == 2 && texts[0].contains("pages on CPU 0:") && texts[1].contains("on CPU 1:"),
+        "{texts:?}"
+    );
 }
 
 #[test]
 fn a_chain_that_cannot_be_told_is_refused() {
     let on = with(1);
-    let error = lab::plan(&on, request(vec![tlb("--max-pages 7")], &on)).err().expect("a refusal");
+    let error = lab::plan(&on, request(vec![tlb("--max-pages 7")], &on))
+        .err()
+        .expect("a refusal");
     assert_eq!(error.kind(), Kind::Usage);
     assert!(error.to_string().contains("too few pages: 7"), "{error}");
-    let few = Request { max_points: 100, ..request(vec![tlb("")], &on) };
-    assert!(lab::plan(&on, few).err().expect("a refusal").to_string().contains("too many points"));
+    let few = Request {
+        max_points: 100,
+        ..request(vec![tlb("")], &on)
+    };
+    assert!(
+        lab::plan(&on, few)
+            .err()
+            .expect("a refusal")
+            .to_string()
+            .contains("too many points")
+    );
 }
 
 #[test]
 fn profiles_look_closely_where_there_is_time() {
     use experiments::EXPERIMENTS;
-    let row = EXPERIMENTS.iter().find(|row| row.name == "tlb").expect("a row");
+    let row = EXPERIMENTS
+        .iter()
+        .find(|row| row.name == "tlb")
+        .expect("a row");
     let on = with(2);
     let points = |detail: Detail| {
         let plan = lab::plan(&on, request(vec![(row.in_profile)(detail)], &on)).expect("a plan");
@@ -274,22 +431,50 @@ fn profiles_look_closely_where_there_is_time() {
 fn the_default_profile_finds_levels_in_little_time_and_does_not_count_the_points() {
     for (dtlb, stlb) in [(64, 1536), (96, 3072)] {
         let mut on = with(2);
-        let level = |entries, miss| TlbLevel { entries, huge: entries, miss: Nanos(miss) };
+        let level = |entries, miss| TlbLevel {
+            entries,
+            huge: entries,
+            miss: Nanos(miss),
+        };
         on.model.tlbs = vec![level(dtlb, 2.0), level(stlb, 9.0)];
         on.model.noise.jitter = 0.02;
-        let rows = EXPERIMENTS.iter().filter(|row| ["latency", "tlb"].contains(&row.name));
-        let ran = lab::run(&on, request(rows.map(|row| (row.in_profile)(Detail::Levels)).collect(), &on));
+        let rows = EXPERIMENTS
+            .iter()
+            .filter(|row| ["latency", "tlb"].contains(&row.name));
+        let ran = lab::run(
+            &on,
+            request(
+                rows.map(|row| (row.in_profile)(Detail::Levels)).collect(),
+                &on,
+            ),
+        );
         let found = levels(&ran, Bytes::kib(4));
-        let holds = |(low, high, _): (u64, u64, f64), entries: u64| low <= entries && entries <= high;
+        let holds =
+            |(low, high, _): (u64, u64, f64), entries: u64| low <= entries && entries <= high;
         assert_eq!(found.len(), 2, "{found:?}");
         assert!(holds(found[0], dtlb) && holds(found[1], stlb), "{found:?}");
-        let chases =
-            ran.report.datasets.iter().find(|d| d.experiment == "latency").expect("latency").points.len() as u64;
+        let chases = ran
+            .report
+            .datasets
+            .iter()
+            .find(|d| d.experiment == "latency")
+            .expect("latency")
+            .points
+            .len() as u64;
         assert_eq!(ran.report.verdict.points.values().sum::<u64>(), chases);
-        let tlb = ran.plan.phases.iter().find(|phase| phase.chains_share).expect("chains that are built anew");
+        let tlb = ran
+            .plan
+            .phases
+            .iter()
+            .find(|phase| phase.chains_share)
+            .expect("chains that are built anew");
         assert!(tlb.estimate.secs() < 5.0, "{}", tlb.estimate);
         // Few rounds, spread over all of the phase.
         let rounds = |p: &Point| lab::measured(p).samples.iter().map(|s| s.round).max();
-        assert!(ran.points().filter(|p| p.name("operation") == Some("spread")).all(|p| rounds(p) >= Some(5)));
+        assert!(
+            ran.points()
+                .filter(|p| p.name("operation") == Some("spread"))
+                .all(|p| rounds(p) >= Some(5))
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! Every fault that can be put into a machine is named as what it is, by its cause, with advice; and nothing else is.
+//! Every fault that can be put into a machine is named as what it is, by its cause, with advice;
+//! and nothing else is.
 
 use super::lab::{self, Ran, bandwidth, latency, request};
 use super::machines::{self, Simulated};
@@ -15,20 +16,34 @@ fn with(change: impl FnOnce(&mut Simulated)) -> Ran {
 
 fn with_allocations(allocations: u32, change: impl FnOnce(&mut Simulated)) -> Ran {
     let mut on = machines::plain();
-    on.model.noise = NoiseModel { jitter: 0.01, ..NoiseModel::default() };
+    on.model.noise = NoiseModel {
+        jitter: 0.01,
+        ..NoiseModel::default()
+    };
     change(&mut on);
-    let experiments = vec![bandwidth("--sizes 16KiB,1MiB --ops read --threads 1,2"), latency("--sizes 16KiB,1MiB")];
+    let experiments = vec![
+        bandwidth("--sizes 16KiB,1MiB --ops read --threads 1,2"),
+        latency("--sizes 16KiB,1MiB"),
+    ];
     let mut request = request(experiments, &on);
     request.reallocate = allocations;
-    request.sampling =
-        Sampling { length: Nanos::from_millis(1.0), in_memory: 1.0, per_round: 20, rounds: 6, target: 0.0, most: None };
+    request.sampling = Sampling {
+        length: Nanos::from_millis(1.0),
+        in_memory: 1.0,
+        per_round: 20,
+        rounds: 6,
+        target: 0.0,
+        most: None,
+    };
     lab::run(&on, request)
 }
 
 /// The causes that the points name.
 fn causes(ran: &Ran) -> Vec<Cause> {
-    let mut all: Vec<Cause> =
-        ran.points().flat_map(|p| lab::measured(p).verdict.reasons.iter().map(|r| r.cause)).collect();
+    let mut all: Vec<Cause> = ran
+        .points()
+        .flat_map(|p| lab::measured(p).verdict.reasons.iter().map(|r| r.cause))
+        .collect();
     all.sort();
     all.dedup();
     all
@@ -47,7 +62,10 @@ fn without_a_fault_nothing_is_doubted() {
     let ran = with(|_| ());
     assert_eq!(causes(&ran), []);
     assert_eq!(ran.report.verdict.grade, VerdictGrade::Solid);
-    assert_eq!(ran.report.verdict.points.get(&VerdictGrade::Solid), Some(&ran.points().count().try_into().unwrap()));
+    assert_eq!(
+        ran.report.verdict.points.get(&VerdictGrade::Solid),
+        Some(&ran.points().count().try_into().unwrap())
+    );
 }
 
 #[test]
@@ -60,16 +78,37 @@ fn each_fault_is_named_as_what_it_is() {
         (on.model.noise.spike_every, on.model.noise.spike) = (1, kind);
     }
     let cases: [(Spoil, &[Cause]); 11] = [
-        (|on| every_sample(on, Spike::Switch), &[Cause::Others, Cause::FewSamples]),
-        (|on| every_sample(on, Spike::Stop), &[Cause::Stopped, Cause::FewSamples]),
-        (|on| every_sample(on, Spike::Fault), &[Cause::NotResident, Cause::FewSamples]),
-        (|on| every_sample(on, Spike::Move), &[Cause::Moved, Cause::FewSamples]),
-        (|on| every_sample(on, Spike::Gap), &[Cause::Stolen, Cause::FewSamples]),
+        (
+            |on| every_sample(on, Spike::Switch),
+            &[Cause::Others, Cause::FewSamples],
+        ),
+        (
+            |on| every_sample(on, Spike::Stop),
+            &[Cause::Stopped, Cause::FewSamples],
+        ),
+        (
+            |on| every_sample(on, Spike::Fault),
+            &[Cause::NotResident, Cause::FewSamples],
+        ),
+        (
+            |on| every_sample(on, Spike::Move),
+            &[Cause::Moved, Cause::FewSamples],
+        ),
+        (
+            |on| every_sample(on, Spike::Gap),
+            &[Cause::Stolen, Cause::FewSamples],
+        ),
         (|on| on.model.noise.steal = 0.05, &[Cause::Stolen]),
         (|on| on.model.noise.throttled = 0.3, &[Cause::Throttled]),
         (|on| on.model.noise.others = 1.0, &[Cause::Others]),
-        (|on| on.model.noise.memory_pressure = 0.4, &[Cause::MemoryPressure]),
-        (|on| on.model.noise.throttles_per_second = 400.0, &[Cause::Heat]),
+        (
+            |on| on.model.noise.memory_pressure = 0.4,
+            &[Cause::MemoryPressure],
+        ),
+        (
+            |on| on.model.noise.throttles_per_second = 400.0,
+            &[Cause::Heat],
+        ),
         (|on| on.model.noise.counter_drift = 0.02, &[Cause::Counter]),
     ];
     for (spoil, expected) in cases {
@@ -77,23 +116,44 @@ fn each_fault_is_named_as_what_it_is() {
         let mut expected = expected.to_vec();
         expected.sort();
         assert_eq!(causes(&ran), expected);
-        assert_eq!((ran.report.status, ran.report.verdict.grade), (RunStatus::Complete, VerdictGrade::Doubtful));
+        assert_eq!(
+            (ran.report.status, ran.report.verdict.grade),
+            (RunStatus::Complete, VerdictGrade::Doubtful)
+        );
         let first = &ran.report.verdict.causes[0];
         assert!(expected.contains(&first.cause) && !first.advice.is_empty());
         assert_eq!(first.points, ran.points().count() as u64);
     }
     // Now and then is no reason to doubt what is left, and what is left out is counted and kept.
-    for kind in [Spike::Switch, Spike::Stop, Spike::Fault, Spike::Move, Spike::Gap] {
+    for kind in [
+        Spike::Switch,
+        Spike::Stop,
+        Spike::Fault,
+        Spike::Move,
+        Spike::Gap,
+    ] {
         let ran = with(|on| spike(on, 5, kind));
         for point in ran.points() {
             let m = lab::measured(point);
             let dirty = m.samples.iter().filter(|s| s.dirty.is_some()).count() as u64;
-            assert!(dirty >= 20 && dirty == m.evidence.dirty_samples, "{kind:?}: {dirty}");
-            assert_eq!(dirty, m.evidence.disturbed_by.values().sum::<u64>(), "each sample once");
+            assert!(
+                dirty >= 20 && dirty == m.evidence.dirty_samples,
+                "{kind:?}: {dirty}"
+            );
+            assert_eq!(
+                dirty,
+                m.evidence.disturbed_by.values().sum::<u64>(),
+                "each sample once"
+            );
             assert_eq!(m.summary.clean_samples + dirty, m.samples.len() as u64);
             assert!(finds(&ran, "interruptions"));
             if kind != Spike::Move {
-                assert_eq!(m.verdict.grade, VerdictGrade::Solid, "{kind:?}: {}", m.verdict.text());
+                assert_eq!(
+                    m.verdict.grade,
+                    VerdictGrade::Solid,
+                    "{kind:?}: {}",
+                    m.verdict.text()
+                );
             }
         }
     }
@@ -107,14 +167,23 @@ fn rounds_for_which_the_host_had_its_cpus_on_one_core_are_left_out() {
             on.model.noise.closer_every = every;
         })
     };
-    let (still, moved) = (run("KVM", 0), run("KVM", 4));
+    let still = run("KVM", 0);
+    let moved = run("KVM", 4);
     assert_eq!(causes(&still), []);
     // Of six rounds what is left may be too little.
-    assert!(causes(&moved).iter().all(|cause| *cause == Cause::FewSamples), "{:?}", causes(&moved));
-    let (mut shared, mut closer) = (0, 0);
+    assert!(
+        causes(&moved)
+            .iter()
+            .all(|cause| *cause == Cause::FewSamples),
+        "{:?}",
+        causes(&moved)
+    );
+    let mut shared = 0;
+    let mut closer = 0;
     for (before, after) in still.points().zip(moved.points()) {
         let threads = after.number("threads");
-        let (before, after) = (lab::measured(before), lab::measured(after));
+        let before = lab::measured(before);
+        let after = lab::measured(after);
         assert!(
             (after.summary.median / before.summary.median - 1.0).abs() < 0.02,
             "{threads:?} threads: {:?}",
@@ -130,16 +199,33 @@ fn rounds_for_which_the_host_had_its_cpus_on_one_core_are_left_out() {
         assert_eq!((told.cpus, told.rounds), ([0, 1], 6));
         assert!(after.evidence.dirty_samples >= told.closer_rounds * 20);
     }
-    assert!(shared == 2 && closer > 0 && finds(&moved, "interruptions"), "{closer} rounds of {shared} points");
+    assert!(
+        shared == 2 && closer > 0 && finds(&moved, "interruptions"),
+        "{closer} rounds of {shared} points"
+    );
     // On a machine that is not virtual nobody moves them, and nothing is looked at.
     let bare = run("none", 4);
-    assert!(bare.points().all(|p| lab::measured(p).evidence.closer_cpus.is_none()));
+    assert!(
+        bare.points()
+            .all(|p| lab::measured(p).evidence.closer_cpus.is_none())
+    );
 }
 
 /// The causes of doubt of each point with so many threads.
 fn causes_of(ran: &Ran, threads: u64) -> Vec<Vec<Cause>> {
-    let points = ran.points().filter(|p| p.number("threads").unwrap_or(1) == threads);
-    points.map(|p| lab::measured(p).verdict.reasons.iter().map(|r| r.cause).collect()).collect()
+    let points = ran
+        .points()
+        .filter(|p| p.number("threads").unwrap_or(1) == threads);
+    points
+        .map(|p| {
+            lab::measured(p)
+                .verdict
+                .reasons
+                .iter()
+                .map(|r| r.cause)
+                .collect()
+        })
+        .collect()
 }
 
 #[test]
@@ -149,26 +235,43 @@ fn cpus_that_are_on_one_core_for_the_whole_run_are_told_by_their_round_trip() {
         on.model.noise.closer_every = 1;
     });
     let two = causes_of(&ran, 2);
-    assert!(!two.is_empty() && two.iter().all(|causes| causes == &[Cause::HostMoved]), "{two:?}");
+    assert!(
+        !two.is_empty() && two.iter().all(|causes| causes == &[Cause::HostMoved]),
+        "{two:?}"
+    );
     assert!(causes_of(&ran, 1).iter().all(Vec::is_empty));
     // Nothing is left out: that is how this machine is.
-    assert!(ran.points().all(|p| lab::measured(p).evidence.dirty_samples == 0));
+    assert!(
+        ran.points()
+            .all(|p| lab::measured(p).evidence.dirty_samples == 0)
+    );
 }
 
 #[test]
 fn a_core_that_is_shared_for_the_whole_run_is_told_by_its_documented_width() {
     let run = |width: Option<u32>| {
         with(|on| {
-            on.facts.cpu.integer_width = Fact { value: width, source: "told by the test".to_owned() };
+            on.facts.cpu.integer_width = Fact {
+                value: width,
+                source: "told by the test".to_owned(),
+            };
             on.model.noise.shared_every = 1;
         })
     };
-    let (undocumented, documented) = (run(None), run(Some(5)));
+    let undocumented = run(None);
+    let documented = run(Some(5));
     assert_eq!(causes(&undocumented), [], "nothing to hold it against");
     for point in documented.points() {
         let m = lab::measured(point);
         assert_eq!(m.evidence.dirty_samples, m.samples.len() as u64);
-        assert!(m.verdict.reasons.iter().any(|r| r.cause == Cause::CoreShared), "{:?}", m.verdict);
+        assert!(
+            m.verdict
+                .reasons
+                .iter()
+                .any(|r| r.cause == Cause::CoreShared),
+            "{:?}",
+            m.verdict
+        );
     }
 }
 
@@ -179,7 +282,8 @@ fn a_core_clock_that_is_slow_for_the_whole_run_is_held_against_the_base_clock() 
             on.model.noise.slow_clock = slow;
             on.model.core = units::Hertz(1.2e9);
             if known {
-                on.facts.cpu.microarchitecture = Fact::known("Zen 5".to_owned(), "told by the test");
+                on.facts.cpu.microarchitecture =
+                    Fact::known("Zen 5".to_owned(), "told by the test");
                 on.facts.cpu.counter_invariant = Fact::known(true, "told by the test");
             }
         })
@@ -187,25 +291,48 @@ fn a_core_clock_that_is_slow_for_the_whole_run_is_held_against_the_base_clock() 
     // The counter of the simulated machine runs at 1 GHz.
     assert_eq!(causes(&run(0.0, true)), []);
     assert_eq!(causes(&run(0.5, true)), [Cause::CoreClock]);
-    assert_eq!(causes(&run(0.5, false)), [], "a counter of an unknown core says nothing of its clock");
+    assert_eq!(
+        causes(&run(0.5, false)),
+        [],
+        "a counter of an unknown core says nothing of its clock"
+    );
 }
 
 #[test]
 fn samples_beside_which_somebody_else_used_the_core_are_left_out() {
     let run = |every: u64| with(|on| on.model.noise.shared_every = every);
-    let (still, shared) = (run(0), run(4));
-    assert_eq!(causes(&shared), [], "a quarter is left out and leaves enough");
+    let still = run(0);
+    let shared = run(4);
+    assert_eq!(
+        causes(&shared),
+        [],
+        "a quarter is left out and leaves enough"
+    );
     assert!(finds(&shared, "interruptions") && !finds(&still, "interruptions"));
     let mut points = 0;
     for (before, after) in still.points().zip(shared.points()) {
-        let (before, after) = (lab::measured(before), lab::measured(after));
-        let told = after.evidence.shared_core.as_ref().expect("the simulated core can be read");
+        let before = lab::measured(before);
+        let after = lab::measured(after);
+        let told = after
+            .evidence
+            .shared_core
+            .as_ref()
+            .expect("the simulated core can be read");
         assert_eq!(told.shared_samples, after.evidence.dirty_samples);
         assert_eq!((told.usual_per_cycle, told.least_per_cycle), (5.0, 3.0));
         let reasons = after.samples.iter().filter_map(|s| s.dirty.as_deref());
-        assert!(reasons.clone().count() > 0 && reasons.clone().all(|r| r == "another hardware thread used the core"));
+        assert!(
+            reasons.clone().count() > 0
+                && reasons
+                    .clone()
+                    .all(|r| r == "another hardware thread used the core")
+        );
         // Shared samples are a fifth slower, and nothing of that is left in the figure.
-        assert!((after.summary.median / before.summary.median - 1.0).abs() < 0.02, "{:?}", after.summary);
+        assert!(
+            (after.summary.median / before.summary.median - 1.0).abs() < 0.02,
+            "{:?}",
+            after.summary
+        );
         points += 1;
     }
     assert!(points > 2);
@@ -215,12 +342,18 @@ fn samples_beside_which_somebody_else_used_the_core_are_left_out() {
         on.model.noise.alone_every = 7;
     });
     assert_eq!(causes(&mostly), [Cause::FewSamples, Cause::CoreShared]);
-    assert!(causes(&run(1)).is_empty(), "always: that is how this machine is");
+    assert!(
+        causes(&run(1)).is_empty(),
+        "always: that is how this machine is"
+    );
 }
 
 #[test]
 fn pages_of_another_size_are_named() {
-    assert_eq!(causes(&with(|on| on.model.granted = 0.4)), [Cause::PageSize]);
+    assert_eq!(
+        causes(&with(|on| on.model.granted = 0.4)),
+        [Cause::PageSize]
+    );
 }
 
 #[test]
@@ -235,14 +368,28 @@ fn pauses_are_advised_against_only_where_there_are_any() {
     let mut on = machines::plain();
     on.model.noise.drift = 0.5;
     let advice = |cooldown: Nanos| -> Vec<String> {
-        let request = Request { cooldown, ..request(vec![latency("--sizes 16KiB,1MiB")], &on) };
+        let request = Request {
+            cooldown,
+            ..request(vec![latency("--sizes 16KiB,1MiB")], &on)
+        };
         let ran = lab::run(&on, request);
-        let reasons = ran.points().flat_map(|p| lab::measured(p).verdict.reasons.clone());
-        reasons.filter(|reason| reason.cause == Cause::CoreClock).map(|reason| reason.advice).collect()
+        let reasons = ran
+            .points()
+            .flat_map(|p| lab::measured(p).verdict.reasons.clone());
+        reasons
+            .filter(|reason| reason.cause == Cause::CoreClock)
+            .map(|reason| reason.advice)
+            .collect()
     };
     let [none, some] = [Nanos::ZERO, Nanos(50e6)].map(advice);
-    assert!(!none.is_empty() && none.iter().all(|text| !text.contains("cooldown")), "{none:?}");
-    assert!(!some.is_empty() && some.iter().all(|text| text.contains("cooldown")), "{some:?}");
+    assert!(
+        !none.is_empty() && none.iter().all(|text| !text.contains("cooldown")),
+        "{none:?}"
+    );
+    assert!(
+        !some.is_empty() && some.iter().all(|text| text.contains("cooldown")),
+        "{some:?}"
+    );
 }
 
 #[test]
@@ -255,7 +402,13 @@ fn allocations_that_differ_are_told_from_noise() {
         assert!(m.verdict.names(Cause::Placement), "{}", m.verdict.text());
         // The interval is one over allocations, not over the samples of any.
         let truth = [m.samples[0].value, m.samples[m.samples.len() - 1].value];
-        assert!(truth.iter().all(|v| m.summary.ci_low <= v * 1.02 && v * 0.98 <= m.summary.ci_high), "{:?}", m.summary);
+        assert!(
+            truth
+                .iter()
+                .all(|v| m.summary.ci_low <= v * 1.02 && v * 0.98 <= m.summary.ci_high),
+            "{:?}",
+            m.summary
+        );
     }
     assert!(finds(&ran, "placement"));
     let ran = with_allocations(6, |_| ());
@@ -272,20 +425,32 @@ fn more_than_the_memory_carries_is_rejected_by_the_users_figure() {
     };
     let real = machines::READ[3];
     let ran = measured(real * 2.0);
-    let in_memory: Vec<_> = ran.points().filter(|p| p.name("level") == Some("DRAM")).collect();
+    let in_memory: Vec<_> = ran
+        .points()
+        .filter(|p| p.name("level") == Some("DRAM"))
+        .collect();
     assert!(!in_memory.is_empty());
     for point in &in_memory {
         let m = lab::measured(point);
         let limit = m.limit.as_ref().expect("a limit");
-        assert!(limit.source.contains("--dram-peak") && (m.summary.median / limit.value - 0.5).abs() < 0.01);
+        assert!(
+            limit.source.contains("--dram-peak")
+                && (m.summary.median / limit.value - 0.5).abs() < 0.01
+        );
         assert_eq!(m.verdict.grade, VerdictGrade::Solid, "{}", m.verdict.text());
     }
     let ran = measured(real / 2.0);
     for point in ran.points() {
         let m = lab::measured(point);
-        let expected = if point.name("level") == Some("DRAM") { VerdictGrade::Rejected } else { VerdictGrade::Solid };
+        let expected = if point.name("level") == Some("DRAM") {
+            VerdictGrade::Rejected
+        } else {
+            VerdictGrade::Solid
+        };
         assert_eq!(m.verdict.grade, expected, "{}", m.verdict.text());
-        assert!(expected == VerdictGrade::Solid || m.verdict.text().starts_with("200% of the memory's"));
+        assert!(
+            expected == VerdictGrade::Solid || m.verdict.text().starts_with("200% of the memory's")
+        );
     }
     assert_eq!(ran.report.verdict.grade, VerdictGrade::Rejected);
 }
@@ -302,7 +467,10 @@ fn a_latency_below_that_of_a_faster_level_is_rejected() {
     // A third level that answers sooner than the second.
     let ran = on(machines::LATENCY[1] * 0.5);
     assert_eq!(causes(&ran), [Cause::BelowFasterLevel]);
-    let rejected: Vec<_> = ran.points().filter(|p| lab::measured(p).verdict.grade == VerdictGrade::Rejected).collect();
+    let rejected: Vec<_> = ran
+        .points()
+        .filter(|p| lab::measured(p).verdict.grade == VerdictGrade::Rejected)
+        .collect();
     assert_eq!(rejected.len(), 1);
     assert_eq!(rejected[0].number("size_bytes"), Some(8 << 20));
     // One that is only a little sooner is the clock's doing.

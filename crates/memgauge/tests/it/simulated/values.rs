@@ -6,7 +6,10 @@ use experiments::Detail;
 use report::{PortWidth, VerdictGrade};
 
 fn assert_close(value: f64, expected: f64, what: &str) {
-    assert!((value / expected - 1.0).abs() < 1e-4, "{what}: {value} instead of {expected}");
+    assert!(
+        (value / expected - 1.0).abs() < 1e-4,
+        "{what}: {value} instead of {expected}"
+    );
 }
 
 fn default_profile() -> Ran {
@@ -19,32 +22,54 @@ fn bandwidth_is_that_of_the_level() {
     let ran = default_profile();
     for threads in [1.0, 2.0] {
         for (level, read) in ["L1", "L2", "L3"].iter().zip(READ) {
-            let at = |operation: &str| ran.median(&format!("operation={operation} level={level} threads={threads}"));
+            let at = |operation: &str| {
+                ran.median(&format!(
+                    "operation={operation} level={level} threads={threads}"
+                ))
+            };
             assert_close(at("read"), read * threads, level);
             assert_close(at("write"), read * threads / 2.0, level);
             assert_close(at("copy"), read * threads, level);
         }
     }
-    // In memory a store that misses reads its line first: half of all traffic of a write, a third of that of a copy.
+    // In memory a store that misses reads its line first: half of all traffic of a write, a third
+    // of that of a copy.
     let one = |operation: &str| ran.median(&format!("operation={operation} level=DRAM threads=1"));
     assert_close(one("read"), READ[3], "read");
     assert_close(one("write"), READ[3] / 4.0, "write");
     assert_close(one("write-nt"), READ[3] / 2.0, "write-nt");
     assert_close(one("copy"), READ[3] * 2.0 / 3.0, "copy");
     assert_close(one("copy-nt"), READ[3], "copy-nt");
-    assert_close(ran.median("operation=read level=DRAM threads=2"), MEMORY_TOTAL, "read");
+    assert_close(
+        ran.median("operation=read level=DRAM threads=2"),
+        MEMORY_TOTAL,
+        "read",
+    );
 }
 
 #[test]
 fn other_conventions_follow_from_the_contract() {
     let ran = default_profile();
     // Payload, bytes counted once, bytes on the bus: per byte of window.
-    let factors =
-        [("read", 1.0, 1.0), ("write", 1.0, 2.0), ("write-nt", 1.0, 1.0), ("copy", 2.0, 3.0), ("copy-nt", 2.0, 2.0)];
+    let factors = [
+        ("read", 1.0, 1.0),
+        ("write", 1.0, 2.0),
+        ("write-nt", 1.0, 1.0),
+        ("copy", 2.0, 3.0),
+        ("copy-nt", 2.0, 2.0),
+    ];
     for (operation, payload, bus) in factors {
         let m = ran.measured(&format!("operation={operation} level=DRAM threads=1"));
-        assert_close(m.also["single_count"], m.summary.median / payload, operation);
-        assert_close(m.also["bus_estimate"], m.summary.median / payload * bus, operation);
+        assert_close(
+            m.also["single_count"],
+            m.summary.median / payload,
+            operation,
+        );
+        assert_close(
+            m.also["bus_estimate"],
+            m.summary.median / payload * bus,
+            operation,
+        );
     }
 }
 
@@ -66,8 +91,12 @@ fn latency_is_that_of_the_level_and_cycles_are_those_of_the_core() {
 #[test]
 fn page_walks_are_paid_beyond_the_reach_only() {
     let on = machines::plain();
-    let ran = lab::run(&on, request(vec![latency("--sizes 4MiB,8MiB --pages 4k,thp")], &on));
-    let at = |size: u64, pages: &str| ran.median(&format!("size_bytes={} pages={pages}", size << 20));
+    let ran = lab::run(
+        &on,
+        request(vec![latency("--sizes 4MiB,8MiB --pages 4k,thp")], &on),
+    );
+    let at =
+        |size: u64, pages: &str| ran.median(&format!("size_bytes={} pages={pages}", size << 20));
     for (size, pages) in [(4, "4k"), (4, "thp"), (8, "thp")] {
         assert_close(at(size, pages), LATENCY[2], pages);
     }
@@ -77,11 +106,20 @@ fn page_walks_are_paid_beyond_the_reach_only() {
 #[test]
 fn findings_carry_the_numbers_of_the_points() {
     let ran = default_profile();
-    assert_close(ran.finding("page-walk-cost", "base_pages_ns"), LATENCY[3] + PAGE_WALK, "base pages");
-    assert_close(ran.finding("page-walk-cost", "huge_pages_ns"), LATENCY[3], "huge pages");
+    assert_close(
+        ran.finding("page-walk-cost", "base_pages_ns"),
+        LATENCY[3] + PAGE_WALK,
+        "base pages",
+    );
+    assert_close(
+        ran.finding("page-walk-cost", "huge_pages_ns"),
+        LATENCY[3],
+        "huge pages",
+    );
     assert_close(ran.finding("memory-scaling", "one"), READ[3], "one");
     assert_close(ran.finding("memory-scaling", "all"), MEMORY_TOTAL, "all");
-    let ratio = ran.finding("non-temporal-stores", "non_temporal") / ran.finding("non-temporal-stores", "ordinary");
+    let ratio = ran.finding("non-temporal-stores", "non_temporal")
+        / ran.finding("non-temporal-stores", "ordinary");
     assert_close(ratio, 2.0, "non-temporal");
 }
 
@@ -90,8 +128,16 @@ fn base_pages_are_called_what_they_are() {
     let mut on = machines::large_base_pages();
     on.model.granted = 1.0;
     let ran = lab::run(&on, profile(Detail::Levels, &on));
-    let text = ran.report.findings.iter().find(|f| f.kind == "page-walk-cost").map(|f| f.text.clone());
-    assert!(text.as_ref().is_some_and(|t| t.contains("16 KiB pages")), "{text:?}");
+    let text = ran
+        .report
+        .findings
+        .iter()
+        .find(|f| f.kind == "page-walk-cost")
+        .map(|f| f.text.clone());
+    assert!(
+        text.as_ref().is_some_and(|t| t.contains("16 KiB pages")),
+        "{text:?}"
+    );
     // Without huge pages there is nothing to compare with.
     let on = machines::large_base_pages();
     let ran = lab::run(&on, profile(Detail::Levels, &on));
@@ -112,7 +158,11 @@ fn each_thread_of_many_has_its_own_cache() {
     let on = machines::eight_nodes();
     let ran = lab::run(&on, profile(Detail::Brief, &on));
     for (level, read) in ["L1", "L2", "L3"].iter().zip(READ) {
-        assert_close(ran.median(&format!("operation=read level={level} threads=64")), read * 64.0, level);
+        assert_close(
+            ran.median(&format!("operation=read level={level} threads=64")),
+            read * 64.0,
+            level,
+        );
     }
     let m = ran.measured("operation=read level=DRAM threads=64");
     assert_eq!(m.evidence.pages.nodes, Some((0..8).collect()));
@@ -123,14 +173,28 @@ fn each_thread_of_many_has_its_own_cache() {
 fn more_than_the_ports_carry_is_rejected() {
     let mut on = machines::plain();
     // 200 GB/s at 4 GHz are 50 bytes per cycle.
-    on.facts.cpu.l1_ports.value = Some(PortWidth { load_bytes: 32, store_bytes: 64 });
-    let ran = lab::run(&on, request(vec![bandwidth("--sizes 16KiB,1MiB --ops read,write")], &on));
+    on.facts.cpu.l1_ports.value = Some(PortWidth {
+        load_bytes: 32,
+        store_bytes: 64,
+    });
+    let ran = lab::run(
+        &on,
+        request(vec![bandwidth("--sizes 16KiB,1MiB --ops read,write")], &on),
+    );
     for threads in [1, 2] {
         let read = ran.measured(&format!("operation=read level=L1 threads={threads}"));
         assert_eq!(read.verdict.grade, VerdictGrade::Rejected);
-        assert_close(read.limit.as_ref().unwrap().value, 32.0 * CORE * f64::from(threads), "limit");
+        assert_close(
+            read.limit.as_ref().unwrap().value,
+            32.0 * CORE * f64::from(threads),
+            "limit",
+        );
         let write = ran.measured(&format!("operation=write level=L1 threads={threads}"));
         assert_eq!(write.verdict.grade, VerdictGrade::Solid);
     }
-    assert!(ran.points().filter(|p| p.name("level") != Some("L1")).all(|p| lab::measured(p).limit.is_none()));
+    assert!(
+        ran.points()
+            .filter(|p| p.name("level") != Some("L1"))
+            .all(|p| lab::measured(p).limit.is_none())
+    );
 }
