@@ -190,9 +190,12 @@ impl Families {
         } else {
             format!(",point=\"{id}\"")
         };
-        family
-            .lines
-            .push(format!("{name}{{{labels}{more}}} {value}{}", self.time));
+        // A zero has no sign.
+        family.lines.push(format!(
+            "{name}{{{labels}{more}}} {}{}",
+            value + 0.0,
+            self.time
+        ));
     }
 
     /// The document.
