@@ -1,7 +1,7 @@
 //! Figures of a point as tables show them, and which datasets a summary rests on.
 
 use report::{Coordinate, Dataset, Measured, Outcome, Point, Report, VerdictGrade};
-use units::{Bytes, significant};
+use units::{Bytes, fixed, significant};
 
 /// Bandwidth by level, operation and threads, or latency by level: the datasets of the experiment of that name.
 pub(super) fn datasets_of<'a>(report: &'a Report, quantity: &'a str) -> impl Iterator<Item = &'a Dataset> {
@@ -62,7 +62,7 @@ pub(super) fn percent(value: Option<f64>) -> String {
     match value {
         None => String::new(),
         Some(v) if v >= 9.95 => format!("{v:.0}"),
-        Some(v) => format!("{v:.1}"),
+        Some(v) => fixed(v, 1),
     }
 }
 

@@ -44,11 +44,12 @@ pub(super) fn cannot_write(error: serde_json::Error) -> Error {
     Error::failure(format!("cannot write report: {error}"))
 }
 
-/// The same document with the characters that act on a terminal written as escapes.
+/// The same document without a sign at its zeros, and with the characters that act on a terminal written as escapes.
 ///
 /// JSON's own rules only ask for those below U+0020. The others can stand in strings only, where an escape means
 /// the same character, so that nothing is lost.
 pub(super) fn inert(text: String) -> String {
+    let text = unsigned_zeros(text);
     if !text.chars().any(|c| c != '\n' && is_hazard(c)) {
         return text;
     }
@@ -62,6 +63,30 @@ pub(super) fn inert(text: String) -> String {
             }
             c => out.push(c),
         }
+    }
+    out
+}
+
+/// The same document with `0.0` for every `-0.0` that is a number: both are one value.
+fn unsigned_zeros(text: String) -> String {
+    const SIGNED: &str = "-0.0";
+    if !text.contains(SIGNED) {
+        return text;
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text.as_str();
+    // Outside of strings JSON has ASCII only.
+    while let Some(&byte) = rest.as_bytes().first() {
+        let is_string = byte == b'"';
+        let length = if is_string { string_length(rest.as_bytes()) } else { 1 };
+        let goes_on = |after: &str| after.starts_with(|c: char| c.is_ascii_digit() || matches!(c, 'e' | 'E'));
+        if rest.strip_prefix(SIGNED).is_some_and(|after| !goes_on(after)) {
+            rest = &rest[1..];
+            continue;
+        }
+        let (token, after) = rest.split_at(length);
+        out.push_str(token);
+        rest = after;
     }
     out
 }
@@ -162,7 +187,14 @@ impl Layout {
 
 #[cfg(test)]
 mod tests {
-    use super::laid_out;
+    use super::{laid_out, unsigned_zeros};
+
+    #[test]
+    fn only_numbers_lose_the_sign_of_a_zero() {
+        let text = r#"{"-0.0, é\"-0.0":[-0.0,0.0,-0.05,-0.0e5,-1.0],"b":-0.0}"#.to_owned();
+        let wanted = r#"{"-0.0, é\"-0.0":[0.0,0.0,-0.05,-0.0e5,-1.0],"b":0.0}"#;
+        assert_eq!(unsigned_zeros(text), wanted);
+    }
 
     #[test]
     fn what_has_no_parts_is_a_line() {

@@ -124,7 +124,8 @@ impl Families {
         (family.unit, family.help) = (unit, help);
         // No two samples of a family may have the same labels.
         let more = if family.labels.insert(labels.to_owned()) { String::new() } else { format!(",point=\"{id}\"") };
-        family.lines.push(format!("{name}{{{labels}{more}}} {value}{}", self.time));
+        // A zero has no sign.
+        family.lines.push(format!("{name}{{{labels}{more}}} {}{}", value + 0.0, self.time));
     }
 
     /// The document.

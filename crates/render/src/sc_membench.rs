@@ -7,8 +7,8 @@ use super::comparison::{Unshown, reasons};
 use super::sc_scores::scores;
 use super::{Options, Renderer};
 use report::{Report, SC_MEMBENCH_HEADER, ScMembenchForm, ScMembenchRow, Threads, sc_membench_form};
-use units::counted;
 use units::error::Result;
+use units::{counted, fixed};
 
 /// What that tool's megabytes are.
 pub(super) const MIB: f64 = 1_048_576.0;
@@ -84,11 +84,13 @@ fn told(form: &ScMembenchForm, verbose: bool) -> String {
 /// A row as that tool prints it, with its numbers of decimals.
 fn line(row: &ScMembenchRow) -> String {
     let ScMembenchRow { operation, kib, threads, value, deviation, samples, iterations, elapsed_ns } = row;
-    let seconds = elapsed_ns / 1e9;
+    let seconds = fixed(elapsed_ns / 1e9, 6);
     match row.is_latency() {
-        true => {
-            format!("{kib},{operation},0,{value:.2},{deviation:.2},{samples},{threads},{iterations},{seconds:.6}\n")
-        }
-        false => format!("{kib},{operation},{:.2},0,0,0,{threads},{iterations},{seconds:.6}\n", value / MIB),
+        true => format!(
+            "{kib},{operation},0,{},{},{samples},{threads},{iterations},{seconds}\n",
+            fixed(*value, 2),
+            fixed(*deviation, 2)
+        ),
+        false => format!("{kib},{operation},{},0,0,0,{threads},{iterations},{seconds}\n", fixed(value / MIB, 2)),
     }
 }

@@ -4,7 +4,7 @@ use super::sc_membench::MIB;
 use report::{Report, RunStatus, SC_MEMBENCH_OPERATIONS as OPERATIONS, ScMembenchRow, VerdictGrade};
 use std::collections::BTreeSet;
 use std::fmt::Write;
-use units::{Bytes, counted};
+use units::{Bytes, counted, fixed};
 
 /// The default sweep of that tool has at least this many sizes on a machine with three levels of cache.
 const SIZES_OF_A_SWEEP: usize = 4;
@@ -25,10 +25,10 @@ pub(super) fn scores(report: &Report, rows: &[ScMembenchRow]) -> String {
     // Writing to a string cannot fail.
     let _ = writeln!(out, "  {:<10}{:>16}{:>24}", "operation", "peak MB/s", "weighted average MB/s");
     for (name, peak, average) in &peaks {
-        let _ = writeln!(out, "  {name:<10}{peak:>16.1}{average:>24.1}");
+        let _ = writeln!(out, "  {name:<10}{:>16}{:>24}", fixed(*peak, 1), fixed(*average, 1));
     }
     if let Some((size, ns)) = latency {
-        let _ = writeln!(out, "  best latency: {ns:.2} ns ({}) at {} buffer", place(size), Bytes(size));
+        let _ = writeln!(out, "  best latency: {} ns ({}) at {} buffer", fixed(ns, 2), place(size), Bytes(size));
     }
     let mean = (!peaks.is_empty()).then(|| peaks.iter().map(|p| p.1).sum::<f64>() / peaks.len() as f64);
     out.push_str(&three_scores(mean, latency.map(|l| l.1)));
@@ -67,15 +67,17 @@ fn three_scores(mean_peak: Option<f64>, latency_ns: Option<f64>) -> String {
     let latency = latency_ns.filter(|ns| *ns > 0.0).map(|ns| 1000.0 / ns);
     let mut out = String::new();
     if let Some(score) = bandwidth {
-        out.push_str(&format!("  bandwidth score: {score:.1}\n"));
+        out.push_str(&format!("  bandwidth score: {}\n", fixed(score, 1)));
     }
     if let Some(score) = latency {
-        out.push_str(&format!("  latency score: {score:.1}\n"));
+        out.push_str(&format!("  latency score: {}\n", fixed(score, 1)));
     }
     match (bandwidth, latency) {
-        (Some(b), Some(l)) => out.push_str(&format!("  combined score: {:.0}\n", (b * l).sqrt() * 100.0)),
+        (Some(b), Some(l)) => {
+            out.push_str(&format!("  combined score: {}\n", fixed((b * l).max(0.0).sqrt() * 100.0, 0)))
+        }
         (Some(b), None) => {
-            out.push_str(&format!("  combined score: {:.0} (bandwidth only, no latency data)\n", b * 100.0));
+            out.push_str(&format!("  combined score: {} (bandwidth only, no latency data)\n", fixed(b * 100.0, 0)));
         }
         _ => out.push_str("  no combined score: no bandwidth was measured\n"),
     }

@@ -269,20 +269,27 @@ impl fmt::Display for Hertz {
         match self.0 {
             hz if hz >= 1e9 => write!(f, "{:.2} GHz", hz / 1e9),
             hz if hz >= 1e6 => write!(f, "{:.1} MHz", hz / 1e6),
-            hz => write!(f, "{hz:.0} Hz"),
+            hz => write!(f, "{} Hz", fixed(hz, 0)),
         }
     }
 }
 
 /// Three significant digits, as many as a shared machine supports, without an exponent.
 pub fn significant(value: f64) -> String {
-    // Less than half of the last digit shown is a zero, which has no sign.
-    let value = if value.abs() < 0.005 { 0.0 } else { value };
     match value.abs() {
         a if !a.is_finite() => "-".to_owned(),
-        a if a >= 99.95 => format!("{value:.0}"),
-        a if a >= 9.995 => format!("{value:.1}"),
-        _ => format!("{value:.2}"),
+        a if a >= 99.95 => fixed(value, 0),
+        a if a >= 9.995 => fixed(value, 1),
+        _ => fixed(value, 2),
+    }
+}
+
+/// `value` with so many decimals; what is rounded to zero has no sign.
+pub fn fixed(value: f64, decimals: usize) -> String {
+    let text = format!("{value:.decimals$}");
+    match text.strip_prefix('-').filter(|digits| digits.bytes().all(|b| matches!(b, b'0' | b'.'))) {
+        Some(zero) => zero.to_owned(),
+        None => text,
     }
 }
 
@@ -329,6 +336,13 @@ mod tests {
     #[test]
     fn only_one_thing_is_named_in_the_singular() {
         assert_eq!([0, 1, 2, 11].map(|n| counted(n, "point")), ["0 points", "1 point", "2 points", "11 points"]);
+    }
+
+    #[test]
+    fn what_is_rounded_to_zero_has_no_sign() {
+        let shown = [(-0.0, 0), (-0.4, 0), (-0.004, 2), (-0.006, 2), (-1.0, 1), (0.3, 0)];
+        assert_eq!(shown.map(|(value, decimals)| fixed(value, decimals)), ["0", "0", "0.00", "-0.01", "-1.0", "0"]);
+        assert_eq!((significant(-0.001), Hertz(-0.0).to_string()), ("0.00".to_owned(), "0 Hz".to_owned()));
     }
 
     #[test]

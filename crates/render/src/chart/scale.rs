@@ -1,6 +1,6 @@
 //! An axis with numbers on it: linear or logarithmic, with ticks at round values.
 
-use units::{Bytes, significant};
+use units::{Bytes, fixed, significant};
 
 /// More ticks than this run into each other.
 const MOST_TICKS: usize = 12;
@@ -108,11 +108,11 @@ fn nice(least: f64) -> f64 {
 fn label(value: f64, numbers: Numbers) -> String {
     match numbers {
         Numbers::Bytes => Bytes(value.round().max(0.0) as u64).to_string(),
-        Numbers::Counts => format!("{value:.0}"),
+        Numbers::Counts => fixed(value, 0),
         Numbers::Values if value == 0.0 => "0".to_owned(),
         Numbers::Values if value.abs() < 1e9 => {
             // Rounded: steps of a tenth do not meet 0.3.
-            let text = format!("{:.12}", (value * 1e9).round() / 1e9);
+            let text = fixed((value * 1e9).round() / 1e9, 12);
             text.trim_end_matches('0').trim_end_matches('.').to_owned()
         }
         Numbers::Values => significant(value),

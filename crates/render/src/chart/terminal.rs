@@ -2,7 +2,7 @@
 
 use super::{Body, Chart, Heat, Lines};
 use crate::text::shorten;
-use units::significant;
+use units::{fixed, significant};
 
 /// Lines of the drawing without its axes.
 const HEIGHT: usize = 18;
@@ -131,7 +131,7 @@ fn series(lines: &Lines, width: usize, color: bool) -> Vec<String> {
     }
     for note in lines.notes.iter().take(MOST_TOLD) {
         // Counts of threads have no decimals.
-        let x = if note.x.fract() == 0.0 { format!("{:.0}", note.x) } else { significant(note.x) };
+        let x = if note.x.fract() == 0.0 { fixed(note.x, 0) } else { significant(note.x) };
         let place = format!("{} at {x}", significant(note.y));
         out.push(shorten(&format!("  {}: {place}", note.text), width));
     }

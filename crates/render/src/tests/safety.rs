@@ -1,10 +1,12 @@
 //! Nothing that acts on a terminal, no number that is none, no panic, whatever the report.
 
-use super::super::{Options, RENDERERS, host_table, list_table};
+use super::super::{COMPARISON_FORMATS, Options, RENDERERS, host_table, list_table};
+use super::comparisons::with_rounds;
 use super::{machine, render, reports};
 use report::{Fact, Limit, Outcome, Report, parse_saved};
 use std::collections::BTreeMap;
 use units::{Bytes, Hertz, Nanos};
+use verdict::{Settings, compare};
 
 /// Every way to ask for a rendering that changes what is drawn.
 fn all_options() -> Vec<Options> {
@@ -179,6 +181,66 @@ fn a_number_that_is_none_is_never_written() {
         let first = &read.datasets[0].points[0].outcome;
         assert_eq!(first.reason(), Some("the samples gave no finite median"));
         assert!(read.datasets[0].points[5].outcome.measured().is_some());
+    }
+}
+
+/// The first number in `text` that is a zero with a sign, with what stands around it. A date or a range is none.
+fn signed_zero(text: &str) -> Option<&str> {
+    let bytes = text.as_bytes();
+    let joined = |at: usize| bytes.get(at).is_some_and(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_'));
+    text.match_indices("-0").map(|(at, _)| at).find_map(|at| {
+        let zeros = bytes[at + 1..].iter().take_while(|b| matches!(b, b'0' | b'.')).count();
+        let full_stop = usize::from(bytes.get(at + zeros) == Some(&b'.'));
+        let alone = (at == 0 || !(joined(at - 1) || bytes[at - 1] == b'-')) && !joined(at + 1 + zeros);
+        let (from, to) = (text.floor_char_boundary(at.saturating_sub(40)), text.ceil_char_boundary(at + 20));
+        (alone && full_stop <= zeros).then(|| &text[from..to])
+    })
+}
+
+#[test]
+fn no_zero_has_a_sign() {
+    for (text, wrong) in [("x -0 y", true), ("[-0.00]", true), ("-0.0", true), ("\t-0%", true), ("-0.05", false)] {
+        assert_eq!(signed_zero(text).is_some(), wrong, "{text}");
+    }
+    for text in ["0-0", "2026-01-02", "a-0", "-0x", "--0", "-0.001"] {
+        assert_eq!(signed_zero(text), None);
+    }
+    for value in [-0.0, 0.0, -1e-12, -1e-300, -0.004] {
+        let mut report = wild(value);
+        for sample in
+            report.datasets.iter_mut().flat_map(|d| &mut d.points).flat_map(|point| match &mut point.outcome {
+                Outcome::Measured(m) => m.samples.iter_mut(),
+                _ => [].iter_mut(),
+            })
+        {
+            sample.value = value;
+        }
+        for point in report.datasets.iter_mut().flat_map(|d| &mut d.points) {
+            let Outcome::Measured(m) = &mut point.outcome else { continue };
+            let s = &mut m.summary;
+            (s.median, s.best, s.ci_low, s.ci_high) = (value, value, value, value);
+            (s.mad, s.mean, s.standard_deviation, s.coefficient_of_variation) =
+                (Some(value), Some(value), Some(value), Some(value));
+            m.also.values_mut().for_each(|figure| *figure = value);
+        }
+        let mut outputs = every_output(&report);
+        let drawn = Options { charts: vec!["all".into()], ..Options::default() };
+        outputs.push(("chart".into(), render("table", &report, &drawn)));
+        let same = compare(("a", &report), ("b", &report), &Settings::default());
+        let before = with_rounds(reports::default_profile(), 1.0);
+        let after = with_rounds(reports::default_profile(), 1.0 + value);
+        let near = compare(("a", &before), ("b", &after), &Settings::default());
+        let verbose = Options { verbose: true, ..Options::default() };
+        for format in COMPARISON_FORMATS.iter().filter(|format| format.name != "html") {
+            let bytes = format.render(&[same.clone(), near.clone()], &[], &verbose).unwrap();
+            outputs.push((format!("{} of a comparison", format.name), String::from_utf8(bytes).unwrap()));
+        }
+        for (name, output) in outputs {
+            assert_eq!(signed_zero(&output), None, "{value:?} in {name}");
+            for word in output.split(|c: char| !c.is_alphanumeric()) {
+                assert!(!["nan", "inf"].contains(&word.to_lowercase().as_str()), "{value:?} in {name}");
+            }
+        }
     }
 }
 
