@@ -388,7 +388,8 @@ fn schedule(
     Schedule {
         phases,
         sampling,
-        estimate: total * longer,
+        // The product may round to more than the budget.
+        estimate: (total * longer).min(budget.max(total)),
         shortened,
         needed,
     }

@@ -440,6 +440,11 @@ fn try_round(
     log: &mut PointLog,
     until: Nanos,
 ) -> Result<(), Trouble> {
+    // A sample that would probably end after the time is over does not begin.
+    let until = match asked {
+        Work::Io(_) => until,
+        _ => until - baselines.expected_duration(sampling.length * asked.stretch()),
+    };
     if log.chosen.is_none() {
         // A race must leave time for the samples.
         let now = machine.now();
@@ -484,8 +489,10 @@ fn try_round(
         } else {
             Ok(())
         };
+        let begun = machine.now();
         match ready.and_then(|()| timely(machine, work, length, until)) {
             Ok(seen) => {
+                baselines.note_duration(length * work.stretch(), machine.now() - begun);
                 let is_last = seen.io.as_ref().is_some_and(|io| io.is_last);
                 baselines.note(work, &seen);
                 log.samples.push(Taken {

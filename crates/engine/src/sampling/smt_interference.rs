@@ -11,7 +11,7 @@ use crate::sampling::Taken;
 use crate::work::Work;
 use report::{HostFacts, Places, Relation, SharedCore};
 use std::collections::BTreeMap;
-use units::Hertz;
+use units::{Hertz, Nanos};
 
 /// A core that begins less than this share of what it usually begins is shared. Undisturbed
 /// readings scatter by half a percent, and from 0.985 down reads from L2 are slower.
@@ -48,6 +48,10 @@ const PLAUSIBLE: std::ops::RangeInclusive<f64> = 0.4..=1.1;
 pub struct Baselines {
     readings: BTreeMap<Vec<u32>, Readings>,
     clocks: BTreeMap<Vec<u32>, Readings>,
+    /// Lengths asked for, of all samples so far.
+    lengths: Nanos,
+    /// What they took.
+    durations: Nanos,
 }
 
 /// Every so many of the readings, so that a few stand for all.
@@ -95,6 +99,21 @@ impl Baselines {
             .entry(work.cpus().to_vec())
             .or_default()
             .note(rate);
+    }
+
+    /// Notes that a sample for which `asked` was asked took `took`.
+    pub fn note_duration(&mut self, asked: Nanos, took: Nanos) {
+        self.lengths += asked;
+        self.durations += took;
+    }
+
+    /// How long a sample takes for which `asked` is asked, by the samples so far; zero before the first.
+    pub fn expected_duration(&self, asked: Nanos) -> Nanos {
+        if self.lengths > Nanos::ZERO {
+            asked * (self.durations.0 / self.lengths.0)
+        } else {
+            Nanos::ZERO
+        }
     }
 
     /// What the cores of `work` begin while nobody else uses them, in instructions per cycle, by
