@@ -26,14 +26,14 @@ pub use io::{
     Recording, Step,
 };
 pub use machine::{
-    Beside, CHUNKS, Chunks, Costs, FILLS, Gaps, LONGEST_FILL, Machine, Observation, Trouble,
-    blocks_of,
+    BackgroundTraffic, CHUNKS, Chunks, Costs, Failure, Gaps, LONGEST_PREFILL, Machine, Observation,
+    PREFILL_PASSES, blocks_of,
 };
 pub use native::{Clock, Member, RealMachine, Team};
 pub use sampling::{
-    Baselines, DISTRIBUTION, Evaluation, Frame, IN_MEMORY, LONGEST_WALK, PointCosts, PointLog,
-    SAMPLES_OF_A_FILL, Sampling, TimedPoint, Windows, evaluate, expected_fill, expected_time,
-    fills, sample_round, settling,
+    Baselines, DISTRIBUTION, Evaluation, EvaluationContext, IN_MEMORY, LONGEST_WALK, PointCosts,
+    PointLog, SAMPLES_PER_PREFILL, Sampling, TimedPoint, Windows, evaluate, expected_fill,
+    expected_time, fills, sample_round, warm_up_walk,
 };
 pub use work::{
     ChainShape, ChaseWork, HandOffWork, InstructionWork, Invalid, LoadedWork, LockWork, MemoryKey,

@@ -3,13 +3,13 @@
 use crate::io::{IoFile, IoSeen, IoTarget};
 use crate::work::{ChaseWork, Invalid, MemoryPlan, Work};
 use host::noise::ThreadNoise;
-use report::{ClockFacts, HostFacts, KernelUsed, Outcome, PageEvidence, Surroundings};
+use report::{ClockFacts, HostFacts, KernelUsed, Outcome, PageEvidence, SystemActivity};
 use units::error::Error;
 use units::{BytesPerSecond, Hertz, Nanos};
 
 /// Why something was not done.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Trouble {
+pub enum Failure {
     /// The user, a signal or a limit ended the run.
     Interrupted,
     /// This machine cannot do it, and why.
@@ -20,27 +20,27 @@ pub enum Trouble {
     OutOfTime,
 }
 
-impl From<Error> for Trouble {
+impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        Trouble::Failed(error.to_string())
+        Failure::Failed(error.to_string())
     }
 }
 
-impl From<Invalid> for Trouble {
+impl From<Invalid> for Failure {
     fn from(Invalid(reason): Invalid) -> Self {
-        Trouble::Failed(reason)
+        Failure::Failed(reason)
     }
 }
 
-impl From<Trouble> for Outcome {
-    fn from(trouble: Trouble) -> Self {
+impl From<Failure> for Outcome {
+    fn from(trouble: Failure) -> Self {
         match trouble {
-            Trouble::Interrupted => Outcome::Interrupted {
+            Failure::Interrupted => Outcome::Interrupted {
                 reason: "the run was interrupted before this point".to_owned(),
             },
-            Trouble::Unsupported(reason) => Outcome::Unsupported { reason },
-            Trouble::Failed(reason) => Outcome::Failed { reason },
-            Trouble::OutOfTime => Outcome::Skipped {
+            Failure::Unsupported(reason) => Outcome::Unsupported { reason },
+            Failure::Failed(reason) => Outcome::Failed { reason },
+            Failure::OutOfTime => Outcome::Skipped {
                 reason: "there was no time left for it".to_owned(),
             },
         }
@@ -49,7 +49,7 @@ impl From<Trouble> for Outcome {
 
 /// What threads beside the measured one moved.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Beside {
+pub struct BackgroundTraffic {
     /// Payload bytes: what their loads and stores asked for.
     pub payload: f64,
     /// What that is on the memory bus by the kernels' contracts, in bytes: an estimate.
@@ -96,7 +96,7 @@ pub struct Observation {
     pub amount: u64,
     /// What the traffic beside the measured thread moved inside the window, `None` for work of
     /// another kind.
-    pub traffic: Option<Beside>,
+    pub traffic: Option<BackgroundTraffic>,
     /// Page faults and context switches of the measuring threads, all together; `None` where not
     /// readable.
     pub noise: Option<ThreadNoise>,
@@ -117,21 +117,21 @@ pub struct Observation {
     pub io: Option<Box<IoSeen>>,
     /// Whether the host of a virtual machine had moved two of its CPUs closer to each other than
     /// they usually are.
-    pub closer: bool,
+    pub co_scheduled: bool,
     /// Independent instructions that the core began per cycle right before and after, the least of
     /// all threads; `None` where that is not known.
-    pub issue: Option<f64>,
+    pub ipc: Option<f64>,
     /// Whether that was so few that somebody else used the core.
-    pub shared: bool,
+    pub smt_interference: bool,
 }
 
 /// Passes through a chain that a cache could hold before it is sampled ([`Machine::fill`]). The
 /// number is the same for every size: where it changes, latency changes too, which looks like the
 /// end of a cache.
-pub const FILLS: u64 = 4;
+pub const PREFILL_PASSES: u64 = 4;
 
 /// The time that these passes may take.
-pub const LONGEST_FILL: Nanos = Nanos(200e6);
+pub const LONGEST_PREFILL: Nanos = Nanos(200e6);
 
 /// What the steps of a measurement cost on a machine, as far as that is known before it: a plan
 /// adds them up.
@@ -238,7 +238,7 @@ pub trait Machine {
     fn wall_clock(&self) -> String;
 
     /// Lets time pass; ends early when the run is interrupted.
-    fn pause(&mut self, time: Nanos) -> Result<(), Trouble>;
+    fn pause(&mut self, time: Nanos) -> Result<(), Failure>;
 
     /// Whether the run shall end.
     fn interrupted(&self) -> bool;
@@ -275,29 +275,29 @@ pub trait Machine {
 
     /// Maps and faults in what `plan` says and gives up what was mapped before: `beside` it only
     /// afterwards, so that the system cannot hand out the same memory again.
-    fn map(&mut self, plan: &MemoryPlan, beside: bool) -> Result<(), Trouble>;
+    fn map(&mut self, plan: &MemoryPlan, beside: bool) -> Result<(), Failure>;
 
     /// Makes ready to sample `work`: takes its memory, builds its chain.
-    fn prepare(&mut self, work: &Work) -> Result<(), Trouble>;
+    fn prepare(&mut self, work: &Work) -> Result<(), Failure>;
 
     /// Lets streams that a cache could hold lie elsewhere in their mapping from the next
     /// preparation on, where there is room: which sets of a cache they fill is decided by where
     /// their pages lie in the memory of the machine, which differs from place to place.
-    fn elsewhere(&mut self) {}
+    fn shift_placement(&mut self) {}
 
     /// Brings into the caches what they can hold of the chain that was prepared last. Samples
     /// follow at once: what lies in a cache that others share is theirs again within milliseconds.
-    fn fill(&mut self) -> Result<(), Trouble> {
+    fn fill(&mut self) -> Result<(), Failure> {
         Ok(())
     }
 
     /// Takes one sample of the work that was prepared last, for about `length`.
-    fn sample(&mut self, work: &Work, length: Nanos) -> Result<Observation, Trouble>;
+    fn sample(&mut self, work: &Work, length: Nanos) -> Result<Observation, Failure>;
 
     /// Takes one sample of the work that was prepared last, in chunks of `amount` of its first
     /// thread each, as [`Observation::amount`] counts, or as near to that as whole blocks of its
     /// kernel come.
-    fn sample_in_chunks(&mut self, work: &Work, amount: u64) -> Result<Observation, Trouble>;
+    fn sample_in_chunks(&mut self, work: &Work, amount: u64) -> Result<Observation, Failure>;
 
     /// Core clock of `cpu` now, `None` where it cannot be established.
     fn core_clock(&mut self, cpu: u32) -> Option<Hertz>;
@@ -314,7 +314,7 @@ pub trait Machine {
 
     /// What has happened on the machine, and on `cpus`, until now: counts and times since some
     /// start. The differences of two readings are what happened between them.
-    fn surroundings(&mut self, cpus: &[u32]) -> Surroundings;
+    fn system_activity(&mut self, cpus: &[u32]) -> SystemActivity;
 
     /// How far the raw counter's rate since its calibration lies from it, relative; `None` where
     /// too little time has passed to tell.

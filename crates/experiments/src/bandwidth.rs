@@ -5,7 +5,9 @@
 use super::curve::{self, Saturation, unique};
 use super::difference::{Difference, Figure};
 use super::hierarchy::{Levels, MEMORY, Target};
-use super::lists::{Asked, Operations, PageModes, Widths, fixed_thread_counts, is_comparator};
+use super::lists::{
+    OperationSpec, Operations, PageModes, Widths, fixed_thread_counts, is_reference_kernel,
+};
 use super::nodes::asked_nodes;
 use super::placement::Placing;
 use super::steps::steps;
@@ -102,7 +104,7 @@ impl Bandwidth {
             Detail::Levels | Detail::Sweep => vec![Read, Write, Copy, WriteNt, CopyNt],
         };
         let settings = Settings {
-            ops: Operations(ops.into_iter().map(Asked::Exactly).collect()),
+            ops: Operations(ops.into_iter().map(OperationSpec::Exactly).collect()),
             prefetch_distance: SizeList(vec![Bytes(PREFETCH_DISTANCE)]),
             sizes: None,
             threads: ThreadList(vec![ThreadCount::Exactly(1), ThreadCount::All]),
@@ -226,7 +228,7 @@ impl Bandwidth {
     fn race(
         &self,
         scope: &Scope<'_>,
-        asked: Asked,
+        asked: OperationSpec,
         bytes: Bytes,
         level: &str,
     ) -> Result<Vec<(usize, Bytes)>> {
@@ -248,7 +250,7 @@ impl Bandwidth {
 
     /// Every combination of width, pages and prefetch distance for one operation, size and number
     /// of threads.
-    fn works(&self, asked: Asked, cpus: &[u32], fitted: Fitted) -> Vec<StreamWork> {
+    fn works(&self, asked: OperationSpec, cpus: &[u32], fitted: Fitted) -> Vec<StreamWork> {
         let s = &self.settings;
         let prefetches = fitted.operation.contract().prefetches;
         let distances = if prefetches {
@@ -264,7 +266,7 @@ impl Bandwidth {
                 .map(|&node| Some(Place::Node(node)))
                 .collect(),
         };
-        let any_of_family = matches!(asked, Asked::BestOf(_));
+        let any_of_family = matches!(asked, OperationSpec::BestOf(_));
         let mut works = Vec::new();
         for &width in &s.width.0 {
             for (&pages, &distance) in s
@@ -288,7 +290,7 @@ impl Bandwidth {
     }
 }
 
-fn coordinates(work: &StreamWork, asked: Asked, kernel: &str, level: &str) -> Coordinates {
+fn coordinates(work: &StreamWork, asked: OperationSpec, kernel: &str, level: &str) -> Coordinates {
     let name = |text: &str| Coordinate::Name(text.to_owned());
     let number = Coordinate::Number;
     let mut coordinates = Coordinates::from([
@@ -320,19 +322,30 @@ fn coordinates(work: &StreamWork, asked: Asked, kernel: &str, level: &str) -> Co
 }
 
 /// The point of `work`, unless the machine lacks its kernel or the memory.
-pub(super) fn draft_point(scope: &Scope<'_>, work: StreamWork, asked: Asked, level: &str) -> Draft {
+pub(super) fn draft_point(
+    scope: &Scope<'_>,
+    work: StreamWork,
+    asked: OperationSpec,
+    level: &str,
+) -> Draft {
     // What the C library does at a size is its own choice: non-temporal stores, string
     // instructions, other ports. And `touch` counts lines of which it loads a word.
-    let by_ports =
-        level == "L1" && !is_comparator(work.operation) && work.contract().family != Family::Touch;
+    let by_ports = level == "L1"
+        && !is_reference_kernel(work.operation)
+        && work.contract().family != Family::Touch;
     let bound = match level {
         "L1" if by_ports => Bound::L1Ports,
         MEMORY => Bound::Memory,
         _ => Bound::Unknown,
     };
     let extra = level == "between" || work.contract().policy != Policy::Temporal;
-    let of = |w: StreamWork| w.slot().0.saturating_mul(w.cpus.len() as u64);
-    let memory = work.counts().into_iter().map(of).max().unwrap_or_default();
+    let bytes = |w: StreamWork| w.slot().0.saturating_mul(w.cpus.len() as u64);
+    let memory = work
+        .counts()
+        .into_iter()
+        .map(bytes)
+        .max()
+        .unwrap_or_default();
     let kernel = scope.machine.kernel(&Work::Stream(work.clone()));
     let unsupported = format!("{}/{}", work.operation, work.width);
     let name = kernel.as_ref().map_or(unsupported, |k| k.name.clone());
@@ -358,7 +371,7 @@ pub(super) fn draft_point(scope: &Scope<'_>, work: StreamWork, asked: Asked, lev
         coordinates,
         work,
         bound,
-        expendable: u8::from(extra),
+        drop_priority: u8::from(extra),
     }
 }
 
@@ -374,7 +387,7 @@ pub(super) struct Fitted {
 impl Fitted {
     /// `bytes` as they are for `asked`, if an operation that answers the same question has
     /// iterations that fit.
-    fn exactly(asked: Asked, bytes: Bytes) -> Option<Self> {
+    fn exactly(asked: OperationSpec, bytes: Bytes) -> Option<Self> {
         let contract = asked.operation().contract();
         let streams = u64::from(contract.streams());
         let fitting = contract
@@ -389,7 +402,7 @@ impl Fitted {
 
 /// One iteration of each stream, of each length that an operation has for `asked`; the longest
 /// first.
-fn shortest(asked: Asked) -> Vec<Fitted> {
+fn shortest(asked: OperationSpec) -> Vec<Fitted> {
     let streams = u64::from(asked.operation().contract().streams());
     let lengths = [BLOCK_BYTES, 256, 128, 64].into_iter();
     lengths
@@ -398,7 +411,7 @@ fn shortest(asked: Asked) -> Vec<Fitted> {
 }
 
 /// The smallest working set of what is asked for.
-fn smallest(asked: Asked) -> Bytes {
+fn smallest(asked: OperationSpec) -> Bytes {
     let block = Bytes(BLOCK_BYTES * u64::from(asked.streams()));
     shortest(asked)
         .into_iter()
@@ -420,14 +433,14 @@ pub(super) fn check_sizes(sizes: &[Bytes], ops: &Operations) -> Result<()> {
 /// The largest working set of what is asked for that is not larger than `size`: `size` itself where
 /// an operation's iterations fit, else whole blocks of each stream. Of a family whole blocks for
 /// every member, where `size` holds so many.
-pub(super) fn fitted(asked: Asked, size: Bytes) -> Result<Fitted> {
+pub(super) fn fitted(asked: OperationSpec, size: Bytes) -> Result<Fitted> {
     let whole = size.round_down(BLOCK_BYTES * u64::from(asked.streams()));
     let in_blocks = (whole.0 > 0).then_some(Fitted {
         operation: asked.operation(),
         bytes: whole,
     });
     let exactly = Fitted::exactly(asked, size);
-    let best = if matches!(asked, Asked::BestOf(_)) {
+    let best = if matches!(asked, OperationSpec::BestOf(_)) {
         in_blocks.or(exactly)
     } else {
         exactly.or(in_blocks)

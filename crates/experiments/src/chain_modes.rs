@@ -68,7 +68,7 @@ pub fn shapes(
         || vec![WINDOW.round_down(stride.0).max(least)],
         |list| list.0.clone(),
     );
-    let of = |mode: &ChainMode| -> Vec<ChainShape> {
+    let shapes = |mode: &ChainMode| -> Vec<ChainShape> {
         let used = if mode.has_windows() { windows.len() } else { 1 };
         windows
             .iter()
@@ -76,7 +76,7 @@ pub fn shapes(
             .map(|&window| mode.shape(window))
             .collect()
     };
-    Ok(modes.0.iter().flat_map(of).collect())
+    Ok(modes.0.iter().flat_map(shapes).collect())
 }
 
 /// The window of the packed order in pages of `base`.

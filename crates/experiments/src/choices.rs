@@ -3,7 +3,7 @@
 
 use super::bandwidth::Bandwidth;
 use super::latency::Latency;
-use super::lists::{Asked, Operations, PageModes, Widths};
+use super::lists::{OperationSpec, Operations, PageModes, Widths};
 use super::{Detail, Experiment};
 use std::str::FromStr;
 use units::{CpuList, ParseError, SizeList, ThreadList, parse_list};
@@ -15,7 +15,7 @@ const LATENCY: &str = "latency";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MixedOperations {
     /// Those that move bytes.
-    pub bandwidth: Vec<Asked>,
+    pub bandwidth: Vec<OperationSpec>,
     /// Whether latency is measured too.
     pub latency: bool,
 }
@@ -31,7 +31,7 @@ impl FromStr for MixedOperations {
                 text.parse().map(Some)
             }
         };
-        let all: Vec<Option<Asked>> = parse_list(text, one)?;
+        let all: Vec<Option<OperationSpec>> = parse_list(text, one)?;
         Ok(Self {
             latency: all.contains(&None),
             bandwidth: all.into_iter().flatten().collect(),

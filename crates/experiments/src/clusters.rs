@@ -71,7 +71,7 @@ fn measured(point: &Point) -> Option<Measured<'_>> {
     // The hand-off itself knows better than the topology that a host tells its guest.
     let one_core = outcome
         .evidence
-        .closer_cpus
+        .vcpu_placement
         .as_ref()
         .is_some_and(|near| near.one_core);
     Some(Measured {
@@ -469,7 +469,7 @@ mod tests {
             let ci_low = ns - half;
             let ci_high = ns + half;
             let confidence = 0.95;
-            let clean_samples = 20;
+            let undisturbed_samples = 20;
             measured_point(Summary {
                 median: ns,
                 best: ns,
@@ -480,7 +480,7 @@ mod tests {
                 mean: None,
                 standard_deviation: None,
                 coefficient_of_variation: None,
-                clean_samples,
+                undisturbed_samples,
             })
         };
         let told = |pairs: &[(u32, u32, f64, f64)]| {

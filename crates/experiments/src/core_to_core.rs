@@ -141,7 +141,7 @@ impl CoreToCore {
             coordinates,
             work,
             bound: Bound::Unknown,
-            expendable: EXPENDABLE + pair.rank,
+            drop_priority: EXPENDABLE + pair.rank,
         }
     }
 }
@@ -244,7 +244,7 @@ impl Experiment for CoreToCore {
                 "lines not possible: {lines}; a pair uses {least} to {most}; type --lines 64"
             )));
         }
-        let places = Places::of(&scope.facts().topology);
+        let places = Places::new(&scope.facts().topology);
         let pairs = self.pairs(scope, &places)?;
         let mut drafts = Vec::new();
         for kernel in self.kernels() {
@@ -265,7 +265,7 @@ impl Experiment for CoreToCore {
             .cpus
             .len()
             .saturating_mul(scope.cpus.len().saturating_sub(1));
-        let places = Places::of(&scope.facts().topology);
+        let places = Places::new(&scope.facts().topology);
         let chosen = match self.pairs(scope, &places) {
             Ok(pairs) if self.settings.pairs.is_none() => pairs.len(),
             _ => all,

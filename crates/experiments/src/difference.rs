@@ -237,7 +237,7 @@ pub mod tests {
             mean: None,
             standard_deviation: None,
             coefficient_of_variation: None,
-            clean_samples: 20,
+            undisturbed_samples: 20,
         })
     }
 
@@ -310,7 +310,7 @@ pub mod tests {
                 },
             )
         };
-        let disturbed = changed(|m| m.summary.clean_samples = 0);
+        let disturbed = changed(|m| m.summary.undisturbed_samples = 0);
         let mut rejected = changed(|_| ());
         let mut doubtful = changed(|_| ());
         for (point, grade) in [

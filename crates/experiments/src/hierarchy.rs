@@ -12,11 +12,11 @@ pub const MEMORY_FACTOR: u64 = 4;
 
 /// Memory is walked in at least this much where there is plenty: a virtual machine whose CPUs
 /// wander between the host's caches has more of them than it is told.
-const ROOMY: u64 = 256 << 20;
+const AMPLE_MEMORY: u64 = 256 << 20;
 
 /// There is plenty where this many times as much may be used: streams and chains in two kinds of
 /// pages lie side by side.
-const PLENTY: u64 = 8;
+const DRAM_CACHE_MULTIPLE: u64 = 8;
 
 /// A working set this many times the level above's is hardly served by it: of a cyclic walk nothing
 /// stays there under least-recently-used replacement, of a random one at most a quarter.
@@ -99,7 +99,11 @@ impl Levels {
             .usable
             .get()
             .map_or(u64::MAX, |usable| usable.0);
-        let roomy = if usable >= ROOMY * PLENTY { ROOMY } else { 0 };
+        let roomy = if usable >= AMPLE_MEMORY * DRAM_CACHE_MULTIPLE {
+            AMPLE_MEMORY
+        } else {
+            0
+        };
         // Without known caches: more than any last-level cache of today but the largest servers'.
         let all = if last_level.0 > 0 {
             last_level.0.saturating_mul(MEMORY_FACTOR).max(roomy)

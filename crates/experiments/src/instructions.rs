@@ -134,7 +134,7 @@ impl Experiment for InstructionTimes {
                     coordinates,
                     work,
                     bound: Bound::Unknown,
-                    expendable: 2,
+                    drop_priority: 2,
                 });
             }
         }

@@ -254,14 +254,14 @@ impl Latency {
         } else {
             self.settings.region.0.clone()
         };
-        let of = |region: &Region, count: usize| Walkers {
+        let walkers = |region: &Region, count: usize| Walkers {
             cpus: cpus[..count].to_vec(),
             shared: *region == Region::Shared && count > 1,
             region: Some(*region),
         };
         Ok(regions
             .iter()
-            .flat_map(|region| counts.iter().map(move |&count| of(region, count)))
+            .flat_map(|region| counts.iter().map(move |&count| walkers(region, count)))
             .collect())
     }
 
@@ -549,7 +549,7 @@ fn draft_point(scope: &Scope<'_>, work: ChaseWork, level: &str, region: Option<R
     );
     coordinates
         .extend(window.map(|window| ("window_bytes".to_owned(), Coordinate::Number(window.0))));
-    let expendable = match mode {
+    let drop_priority = match mode {
         ChainMode::GlobalRandom
             if level != "between" && work.pages != PageMode::Base && work.threads() == 1 =>
         {
@@ -591,7 +591,7 @@ fn draft_point(scope: &Scope<'_>, work: ChaseWork, level: &str, region: Option<R
         coordinates,
         work,
         bound: Bound::Unknown,
-        expendable,
+        drop_priority,
     }
 }
 

@@ -34,9 +34,10 @@ pub use choices::{Choices, MixedOperations};
 pub use effect::{Effect, Effects};
 pub use hierarchy::{LastLevel, Level, Levels, Target};
 pub use lists::{
-    Asked, ChainMode, ChainModes, Count, Counts, Density, HandOffs, Instructions, Interleavings,
-    LineSharing, Lines, LockOperations, Operations, OrderKind, Orders, PageModes, Pair, Pairs,
-    Placement, Placements, Quantities, Region, Regions, Spread, Studied, Timings, Widths,
+    ChainMode, ChainModes, Count, Counts, Density, HandOffs, Instructions, Interleavings,
+    LineSharing, Lines, LockOperations, OperationSpec, Operations, OrderKind, Orders, PageModes,
+    Pair, Pairs, Placement, Placements, Quantities, Region, Regions, Spread, Studied, Timings,
+    Widths,
 };
 pub use patterns::OrderedOperations;
 pub use windows::WindowSettings;
@@ -148,7 +149,7 @@ pub struct Draft {
     /// What the value cannot exceed.
     pub bound: Bound,
     /// When time is short, points of the highest number go first.
-    pub expendable: u8,
+    pub drop_priority: u8,
 }
 
 impl Draft {

@@ -33,7 +33,7 @@ pub(super) use lists;
 
 lists! {
     /// Operations: `read`, `write,write-nt`, `read-best`.
-    Operations of Asked;
+    Operations of OperationSpec;
     /// Register widths: `512`, `128,256,best`, `avx2`.
     Widths of Width;
     /// Page modes: `4k`, `thp`, `huge`, or several.
@@ -191,7 +191,7 @@ impl FromStr for Count {
 /// What a user asks a bandwidth of: an operation, or the best of all kernels that answer the same
 /// question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Asked {
+pub enum OperationSpec {
     /// This one.
     Exactly(Operation),
     /// `read-best`: the operation that stands for its family.
@@ -209,11 +209,11 @@ const FAMILIES: [(&str, Operation); 7] = [
     ("triad-best", Operation::Triad),
 ];
 
-impl Asked {
+impl OperationSpec {
     /// The operation that it is planned as.
     pub fn operation(self) -> Operation {
         match self {
-            Asked::Exactly(operation) | Asked::BestOf(operation) => operation,
+            OperationSpec::Exactly(operation) | OperationSpec::BestOf(operation) => operation,
         }
     }
 
@@ -221,8 +221,8 @@ impl Asked {
     pub fn streams(self) -> u32 {
         let own = self.operation().contract();
         match self {
-            Asked::Exactly(_) => own.streams(),
-            Asked::BestOf(_) => {
+            OperationSpec::Exactly(_) => own.streams(),
+            OperationSpec::BestOf(_) => {
                 let same = |c: &&Contract| c.family == own.family && c.visits == own.visits;
                 // All are 1, 2, 3 or 4, and those of a family divide each other.
                 CONTRACTS
@@ -241,11 +241,11 @@ impl Asked {
     }
 }
 
-impl fmt::Display for Asked {
+impl fmt::Display for OperationSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Asked::Exactly(operation) => operation.fmt(f),
-            Asked::BestOf(operation) => f.pad(
+            OperationSpec::Exactly(operation) => operation.fmt(f),
+            OperationSpec::BestOf(operation) => f.pad(
                 FAMILIES
                     .iter()
                     .find(|(_, o)| o == operation)
@@ -255,17 +255,17 @@ impl fmt::Display for Asked {
     }
 }
 
-impl FromStr for Asked {
+impl FromStr for OperationSpec {
     type Err = ParseError;
 
     fn from_str(text: &str) -> std::result::Result<Self, ParseError> {
         let text = text.trim();
         if let Some((_, operation)) = FAMILIES.iter().find(|(name, _)| *name == text) {
-            return Ok(Asked::BestOf(*operation));
+            return Ok(OperationSpec::BestOf(*operation));
         }
         let plain = || CONTRACTS.iter().filter(|c| !c.by_table());
         if let Some(contract) = plain().find(|c| c.name == text) {
-            return Ok(Asked::Exactly(contract.operation));
+            return Ok(OperationSpec::Exactly(contract.operation));
         }
         if text == "latency" {
             let elsewhere = "operations of a bandwidth move bytes; type memgauge latency, or \
@@ -281,7 +281,7 @@ impl FromStr for Asked {
 }
 
 /// Whether an operation is a comparator rather than one of this program's kernels.
-pub fn is_comparator(operation: Operation) -> bool {
+pub fn is_reference_kernel(operation: Operation) -> bool {
     operation.contract().ruler == Ruler::CLibrary
 }
 
@@ -435,19 +435,19 @@ mod tests {
         let exactly = CONTRACTS
             .iter()
             .filter(|c| !c.by_table())
-            .map(|c| Asked::Exactly(c.operation));
-        for asked in exactly.chain(FAMILIES.map(|(_, o)| Asked::BestOf(o))) {
+            .map(|c| OperationSpec::Exactly(c.operation));
+        for asked in exactly.chain(FAMILIES.map(|(_, o)| OperationSpec::BestOf(o))) {
             assert_eq!(asked.to_string().parse(), Ok(asked));
         }
         for no in ["read-lines", "copy-chunks", "best", "", "Read"] {
-            assert!(no.parse::<Asked>().is_err(), "{no}");
+            assert!(no.parse::<OperationSpec>().is_err(), "{no}");
         }
     }
 
     #[test]
     fn a_family_takes_whole_blocks_of_every_member() {
         for (_, operation) in FAMILIES {
-            let asked = Asked::BestOf(operation);
+            let asked = OperationSpec::BestOf(operation);
             for contract in CONTRACTS
                 .iter()
                 .filter(|c| c.family == asked.family() && !c.by_table())
@@ -461,8 +461,8 @@ mod tests {
         }
         assert_eq!(
             (
-                Asked::BestOf(Operation::Read).streams(),
-                Asked::Exactly(Operation::Read).streams()
+                OperationSpec::BestOf(Operation::Read).streams(),
+                OperationSpec::Exactly(Operation::Read).streams()
             ),
             (4, 1)
         );

@@ -141,7 +141,7 @@ fn draft_point(scope: &Scope<'_>, work: LockWork) -> Draft {
         coordinates,
         work,
         bound: Bound::Unknown,
-        expendable: 2,
+        drop_priority: 2,
     }
 }
 

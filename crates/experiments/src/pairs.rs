@@ -114,7 +114,7 @@ mod tests {
             nodes: Vec::new(),
             nodes_source: String::new(),
         };
-        let places = Places::of(&topology);
+        let places = Places::new(&topology);
         (places.ordered(&(0..count).collect::<Vec<u32>>()), places)
     }
 

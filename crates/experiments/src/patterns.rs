@@ -9,7 +9,7 @@ use super::{Bound, Detail, Draft, Effect, Effects, Experiment, Scope, axis, byte
 use engine::{StreamWork, TableOrder, Work};
 use host::memory::PageMode;
 use kernels::{
-    BLOCK_BYTES, CONTRACTS, Contract, LINE_BYTES, LONGEST_ORDERED, Operation, Visits, Width,
+    AccessOrder, BLOCK_BYTES, CONTRACTS, Contract, LINE_BYTES, LONGEST_ORDERED, Operation, Width,
 };
 use report::{Axis, Coordinate, Coordinates, Dataset, Finding, Outcome, Point, Quantity};
 use stats::derive;
@@ -52,10 +52,14 @@ impl FromStr for OrderedOperations {
 
 /// The contracts whose operation has every order.
 fn ordered() -> impl Iterator<Item = &'static Contract> {
-    const OTHERS: [Visits; 3] = [Visits::Backward, Visits::Lines, Visits::Chunks];
+    const OTHERS: [AccessOrder; 3] = [
+        AccessOrder::Backward,
+        AccessOrder::Lines,
+        AccessOrder::Chunks,
+    ];
     let whole = CONTRACTS
         .iter()
-        .filter(|c| c.visits == Visits::Forward && c.iteration_bytes() == BLOCK_BYTES);
+        .filter(|c| c.visits == AccessOrder::Forward && c.iteration_bytes() == BLOCK_BYTES);
     whole.filter(|c| OTHERS.iter().all(|visits| c.in_order(*visits).is_some()))
 }
 
@@ -145,13 +149,15 @@ impl Order {
     }
 
     /// The kernel's way through the window.
-    fn visits(self) -> Visits {
+    fn visits(self) -> AccessOrder {
         match self.kind {
-            OrderKind::Forward => Visits::Forward,
-            OrderKind::Reverse => Visits::Backward,
-            OrderKind::Strided => Visits::Lines,
-            OrderKind::Random | OrderKind::Indexed if self.bytes.0 < BLOCK_BYTES => Visits::Lines,
-            OrderKind::Random | OrderKind::Indexed => Visits::Chunks,
+            OrderKind::Forward => AccessOrder::Forward,
+            OrderKind::Reverse => AccessOrder::Backward,
+            OrderKind::Strided => AccessOrder::Lines,
+            OrderKind::Random | OrderKind::Indexed if self.bytes.0 < BLOCK_BYTES => {
+                AccessOrder::Lines
+            }
+            OrderKind::Random | OrderKind::Indexed => AccessOrder::Chunks,
         }
     }
 
@@ -416,7 +422,7 @@ fn draft_point(
         coordinates,
         work,
         bound: Bound::Unknown,
-        expendable: 2,
+        drop_priority: 2,
     }
 }
 
@@ -507,16 +513,16 @@ fn place(point: &Point) -> Coordinates {
 /// measured in. Orders that the intervals do not tell from the forward one are left out, unless
 /// they show that both are the same.
 fn in_memory(dataset: &Dataset, operation: &str) -> Option<Finding> {
-    let of = |p: &&Point| p.name("operation") == Some(operation) && p.usable().is_some();
+    let usable = |p: &&Point| p.name("operation") == Some(operation) && p.usable().is_some();
     let largest = dataset
         .points
         .iter()
-        .filter(of)
+        .filter(usable)
         .max_by_key(|p| p.number("size_bytes"))?;
     let here: Vec<&Point> = dataset
         .points
         .iter()
-        .filter(of)
+        .filter(usable)
         .filter(|p| place(p) == place(largest))
         .collect();
     let forward = here

@@ -22,7 +22,7 @@ impl Placing {
     /// `cpus` on a machine with this topology. What the system does not tell is taken to be the
     /// same for all, but that each CPU is a core of its own.
     pub fn new(topology: &Topology, cpus: &[u32]) -> Self {
-        let places = Places::of(topology);
+        let places = Places::new(topology);
         let known: BTreeMap<u32, &report::Cpu> =
             topology.cpus.iter().map(|cpu| (cpu.id, cpu)).collect();
         let position = |&id: &u32| {

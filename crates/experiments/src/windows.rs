@@ -122,7 +122,7 @@ fn quantile(measured: &Measured, value: f64) -> Measured {
         mean: None,
         standard_deviation: None,
         coefficient_of_variation: None,
-        clean_samples: windows as u64,
+        undisturbed_samples: windows as u64,
     };
     Measured {
         summary,

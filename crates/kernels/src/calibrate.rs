@@ -5,11 +5,11 @@
 use super::native;
 
 /// Instructions per block of a ruler.
-pub const RULED_PER_BLOCK: u64 = 128;
+pub const REFERENCE_INSTRUCTIONS_PER_BLOCK: u64 = 128;
 
 /// What a core can be held against.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CoreRuler {
+pub enum CoreReference {
     /// Each instruction needs the one before it.
     ///
     /// Register plus register: additions of a constant are folded away at rename by some cores
@@ -19,19 +19,19 @@ pub enum CoreRuler {
     Independent,
 }
 
-impl CoreRuler {
+impl CoreReference {
     /// Both.
-    pub const ALL: [CoreRuler; 2] = [CoreRuler::DependentAdds, CoreRuler::Independent];
+    pub const ALL: [CoreReference; 2] = [CoreReference::DependentAdds, CoreReference::Independent];
 
     /// Its name in lists of kernels.
     pub fn name(self) -> &'static str {
         match self {
-            CoreRuler::DependentAdds => "dependent-adds",
-            CoreRuler::Independent => "independent",
+            CoreReference::DependentAdds => "dependent-adds",
+            CoreReference::Independent => "independent",
         }
     }
 
-    /// Does `blocks` × [`RULED_PER_BLOCK`] of its instructions.
+    /// Does `blocks` × [`REFERENCE_INSTRUCTIONS_PER_BLOCK`] of its instructions.
     pub fn run(self, blocks: u64) {
         let mut left = blocks;
         while left > 0 {
@@ -57,13 +57,13 @@ impl CoreRuler {
 
     pub(super) fn kernel(self) -> super::abi::kernel_fn!(usize) {
         match self {
-            CoreRuler::DependentAdds => native::ADD,
-            CoreRuler::Independent => native::ISSUE,
+            CoreReference::DependentAdds => native::ADD,
+            CoreReference::Independent => native::ISSUE,
         }
     }
 }
 
-/// Does `blocks` × [`RULED_PER_BLOCK`] additions, each of which needs the one before it.
+/// Does `blocks` × [`REFERENCE_INSTRUCTIONS_PER_BLOCK`] additions, each of which needs the one before it.
 pub fn dependent_adds(blocks: u64) {
-    CoreRuler::DependentAdds.run(blocks);
+    CoreReference::DependentAdds.run(blocks);
 }

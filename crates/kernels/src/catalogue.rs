@@ -1,6 +1,6 @@
 //! Every kernel of this build as it is listed: name, need, digest, machine code.
 
-use super::calibrate::CoreRuler;
+use super::calibrate::CoreReference;
 use super::chase::{MOST_WALKERS, chase_code, chase_digest, chase_name};
 use super::handoff::HandOff;
 use super::instructions::{ListedInstruction, all_instructions};
@@ -43,7 +43,7 @@ pub fn catalogue() -> Vec<Listing> {
         .chain(instructions)
         .chain(all_locks().into_iter().map(lock));
     all.chain(HandOff::ALL.map(handoff))
-        .chain(CoreRuler::ALL.map(ruler))
+        .chain(CoreReference::ALL.map(ruler))
         .collect()
 }
 
@@ -161,10 +161,10 @@ fn handoff(handoff: HandOff) -> Listing {
     }
 }
 
-fn ruler(ruler: CoreRuler) -> Listing {
+fn ruler(ruler: CoreReference) -> Listing {
     let does = match ruler {
-        CoreRuler::DependentAdds => "dependent register additions: the core clock",
-        CoreRuler::Independent => {
+        CoreReference::DependentAdds => "dependent register additions: the core clock",
+        CoreReference::Independent => {
             "independent register instructions: whether another thread begins some on the same core"
         }
     };

@@ -309,7 +309,7 @@ impl UnverifiedChain {
         (self.shift == Some(LINE.trailing_zeros())
             && self.regular()
             && self.window.len() >= PAST_CACHES)
-            .then(|| Lines::of(&self.window))
+            .then(|| Lines::new(&self.window))
     }
 
     /// Links the nodes from `first` on to `targets`, writing all of their lines.

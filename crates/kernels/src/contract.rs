@@ -52,7 +52,7 @@ pub enum Policy {
 
 /// In which order the blocks of the window are visited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Visits {
+pub enum AccessOrder {
     /// From low to high addresses, then from the start again.
     Forward,
     /// From high to low addresses, then from the end again. Within a block the accesses descend
@@ -110,7 +110,7 @@ pub struct Contract {
     /// How the caches are treated.
     pub policy: Policy,
     /// The order of blocks.
-    pub visits: Visits,
+    pub visits: AccessOrder,
     /// Whether lines are prefetched at the distance that the walk is given.
     pub prefetches: bool,
     /// Who wrote the instructions.
@@ -143,7 +143,7 @@ macro_rules! contracts {
             stores: $stores,
             does: Does::$does,
             policy: Policy::$policy,
-            visits: Visits::$visits,
+            visits: AccessOrder::$visits,
             prefetches: $prefetches,
             ruler: Ruler::$ruler,
             family: Family::$family,
@@ -358,7 +358,7 @@ impl Contract {
 
     /// The contract that does the same to every byte and visits it in the order of `visits`, if
     /// there is one.
-    pub fn in_order(&'static self, visits: Visits) -> Option<&'static Contract> {
+    pub fn in_order(&'static self, visits: AccessOrder) -> Option<&'static Contract> {
         let same = || {
             CONTRACTS
                 .iter()
@@ -393,7 +393,7 @@ impl Contract {
 
     /// Whether blocks are visited in the order of a table.
     pub fn by_table(&self) -> bool {
-        matches!(self.visits, Visits::Lines | Visits::Chunks)
+        matches!(self.visits, AccessOrder::Lines | AccessOrder::Chunks)
     }
 }
 
@@ -499,15 +499,15 @@ mod tests {
 
     #[test]
     fn six_operations_have_every_order() {
-        const ORDERS: [Visits; 4] = [
-            Visits::Forward,
-            Visits::Backward,
-            Visits::Lines,
-            Visits::Chunks,
+        const ORDERS: [AccessOrder; 4] = [
+            AccessOrder::Forward,
+            AccessOrder::Backward,
+            AccessOrder::Lines,
+            AccessOrder::Chunks,
         ];
         let names =
             |op: Operation| ORDERS.map(|visits| op.contract().in_order(visits).map(|c| c.name));
-        let of = |name: &str| {
+        let spellings = |name: &str| {
             [
                 name.to_owned(),
                 format!("{name}-reverse"),
@@ -517,7 +517,7 @@ mod tests {
         };
         for operation in ["read", "write", "copy", "read-nt", "write-nt", "copy-nt"] {
             let all = names(operation.parse().unwrap()).map(|name| name.unwrap().to_owned());
-            assert_eq!(all, of(operation));
+            assert_eq!(all, spellings(operation));
         }
         for operation in [
             Operation::ReadNta,

@@ -60,7 +60,7 @@ pub(super) unsafe fn digest_of(code: *const u8) -> Option<String> {
 mod tests {
     use super::*;
     use crate::{
-        CoreRuler, HandOff, MOST_WALKERS, all_instructions, all_locks, all_rows, chase_code,
+        CoreReference, HandOff, MOST_WALKERS, all_instructions, all_locks, all_rows, chase_code,
         chase_digest, chase_name,
     };
     use std::collections::{BTreeMap, BTreeSet};
@@ -89,7 +89,8 @@ mod tests {
             .chain(instructions)
             .chain(locks)
             .chain(handoffs);
-        let all = all.chain(CoreRuler::ALL.map(|ruler| (ruler.name().to_owned(), ruler.code())));
+        let all =
+            all.chain(CoreReference::ALL.map(|ruler| (ruler.name().to_owned(), ruler.code())));
         all.map(|(name, body)| (name.clone(), body.expect(&name)))
             .collect()
     }

@@ -234,7 +234,7 @@ pub struct ListedInstruction {
 
 /// Every instruction of this architecture with both ways to time it.
 pub fn all_instructions() -> Vec<ListedInstruction> {
-    let of = |instruction: Instruction| {
+    let rows = |instruction: Instruction| {
         let [throughput, latency] = native::INSTRUCTIONS.rows(instruction);
         [(Timing::Throughput, throughput), (Timing::Latency, latency)].map(|(timing, row)| {
             ListedInstruction {
@@ -244,7 +244,7 @@ pub fn all_instructions() -> Vec<ListedInstruction> {
             }
         })
     };
-    Instruction::ALL.into_iter().flat_map(of).collect()
+    Instruction::ALL.into_iter().flat_map(rows).collect()
 }
 
 /// The kernel for `instruction` timed by `timing`, or the reason why there is none here.

@@ -55,13 +55,13 @@ compile_error!(
     "memgauge has no kernels for this architecture; other instruction sets need a folder of rows in src/kernels"
 );
 
-pub use calibrate::{CoreRuler, RULED_PER_BLOCK, dependent_adds};
+pub use calibrate::{CoreReference, REFERENCE_INSTRUCTIONS_PER_BLOCK, dependent_adds};
 pub use catalogue::{Listing, catalogue};
 pub use chase::{
     Chain, ClosedPart, HOPS_PER_BLOCK, MOST_WALKERS, UnverifiedChain, Walk, chase_code,
     chase_digest, chase_name, hops_per_block,
 };
-pub use contract::{CONTRACTS, Contract, Does, Family, Operation, Policy, Ruler, Visits};
+pub use contract::{AccessOrder, CONTRACTS, Contract, Does, Family, Operation, Policy, Ruler};
 pub use handoff::HandOff;
 pub use instructions::{
     Instruction, InstructionKernel, ListedInstruction, Scratch, Timing, all_instructions,

@@ -22,7 +22,7 @@ pub struct Lines<'a> {
 
 impl<'a> Lines<'a> {
     /// The lines of `window`.
-    pub fn of(window: &'a Window) -> Self {
+    pub fn new(window: &'a Window) -> Self {
         Self {
             words: window.words().as_chunks().0,
         }

@@ -148,7 +148,7 @@ pub struct ListedLock {
 
 /// Every lock kernel of this architecture. The mutex is listed once, with the last way.
 pub fn all_locks() -> Vec<ListedLock> {
-    let of = |operation: LockOperation| {
+    let rows = |operation: LockOperation| {
         native::LOCK_SETS
             .iter()
             .map(move |set| ListedLock { operation, set })
@@ -159,7 +159,7 @@ pub fn all_locks() -> Vec<ListedLock> {
     };
     LockOperation::ALL
         .into_iter()
-        .flat_map(|o| of(o).enumerate().filter_map(once))
+        .flat_map(|o| rows(o).enumerate().filter_map(once))
         .collect()
 }
 

@@ -1,7 +1,7 @@
 //! What every contract does, in plain Rust: the tests compare each kernel with it.
 
 use super::contract::Does;
-use super::{Contract, Visits};
+use super::{AccessOrder, Contract};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Does to `words` (all streams one after another) what one pass of `contract` does; returns the
@@ -34,9 +34,9 @@ pub fn apply(contract: &Contract, words: &[AtomicU64], pattern: u64) -> u64 {
 
 /// The 512-byte blocks of a stream of `blocks` blocks in the order in which `turns` turns from turn
 /// `first` on visit them. Orders by a table are the table's.
-pub fn visit(visits: Visits, blocks: usize, first: usize, turns: usize) -> Vec<usize> {
+pub fn visit(visits: AccessOrder, blocks: usize, first: usize, turns: usize) -> Vec<usize> {
     let turn = |turn: usize| match visits {
-        Visits::Backward => blocks - 1 - turn % blocks,
+        AccessOrder::Backward => blocks - 1 - turn % blocks,
         _ => turn % blocks,
     };
     (first..first + turns).map(turn).collect()

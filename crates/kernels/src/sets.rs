@@ -55,7 +55,7 @@ pub(super) enum Row {
     /// its name.
     Needs(fn() -> bool, &'static str, StreamCode),
     /// Code of the C library, outside the ruler: it has no digest.
-    Comparator(StreamCode),
+    ReferenceKernel(StreamCode),
     /// The instruction set cannot do it, and why.
     Unsupported(&'static str),
 }
@@ -65,7 +65,7 @@ impl Row {
     pub(super) fn ruler(self) -> Option<StreamCode> {
         match self {
             Row::Code(code) | Row::Needs(_, _, code) => Some(code),
-            Row::Comparator(_) | Row::Unsupported(_) => None,
+            Row::ReferenceKernel(_) | Row::Unsupported(_) => None,
         }
     }
 }
@@ -186,14 +186,14 @@ impl KernelRow {
 
 /// Every kernel of this architecture, by contract and rising width.
 pub fn all_rows() -> Vec<KernelRow> {
-    let of = |operation: Operation| {
+    let rows = |operation: Operation| {
         native::SETS.iter().map(move |set| KernelRow {
             operation,
             set,
             row: set.rows.row(operation),
         })
     };
-    CONTRACTS.iter().flat_map(|c| of(c.operation)).collect()
+    CONTRACTS.iter().flat_map(|c| rows(c.operation)).collect()
 }
 
 /// The sets of this architecture, by rising width.

@@ -1,7 +1,7 @@
 //! Streaming kernels: the only safe way to run one.
 
 use super::abi::kernel_fn;
-use super::contract::Visits;
+use super::contract::AccessOrder;
 use super::sets::{Row, lacks};
 use super::table::IndexTable;
 use super::{Contract, KernelRow, SetId};
@@ -66,7 +66,7 @@ impl StreamKernel {
         }
         row.set.available()?;
         match row.row {
-            Row::Code(code) | Row::Comparator(code) => Ok(Self { row, code }),
+            Row::Code(code) | Row::ReferenceKernel(code) => Ok(Self { row, code }),
             Row::Needs(present, _, code) if present() => Ok(Self { row, code }),
             Row::Needs(_, needs, _) => Err(lacks(needs)),
             Row::Unsupported(reason) => Err(reason.to_owned()),
@@ -183,7 +183,7 @@ impl<'w> StreamWalk<'w> {
                 walk.call.window
             )));
         }
-        walk.per_block = if contract.visits == Visits::Lines {
+        walk.per_block = if contract.visits == AccessOrder::Lines {
             32
         } else {
             4

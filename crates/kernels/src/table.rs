@@ -5,12 +5,12 @@
 //! when it is made, so that a kernel that follows it stays inside its streams.
 
 use super::BLOCK_BYTES;
-use super::contract::Visits;
+use super::contract::AccessOrder;
 use host::memory::Window;
 use std::sync::atomic::Ordering::Relaxed;
 use units::error::{Error, Result};
 
-/// Bytes of a piece of [`Visits::Lines`].
+/// Bytes of a piece of [`AccessOrder::Lines`].
 pub const LINE_BYTES: u64 = 64;
 
 /// What entries count in: the largest factor that an address takes without an instruction on x86
@@ -24,13 +24,13 @@ pub const LONGEST_ORDERED: u64 = UNIT << 32;
 #[derive(Debug)]
 pub struct IndexTable {
     window: Window,
-    visits: Visits,
+    visits: AccessOrder,
     stream: u64,
 }
 
 impl IndexTable {
     /// Bytes of the memory that a table for streams of `stream` bytes takes.
-    pub fn bytes_for(visits: Visits, stream: u64) -> u64 {
+    pub fn bytes_for(visits: AccessOrder, stream: u64) -> u64 {
         (stream / piece(visits) * 4).next_multiple_of(64)
     }
 
@@ -43,11 +43,11 @@ impl IndexTable {
     /// one twice.
     pub fn new(
         window: Window,
-        visits: Visits,
+        visits: AccessOrder,
         stream: u64,
         mut order: impl FnMut(u64) -> u64,
     ) -> Result<Self> {
-        let by_table = matches!(visits, Visits::Lines | Visits::Chunks);
+        let by_table = matches!(visits, AccessOrder::Lines | AccessOrder::Chunks);
         let pieces = stream / piece(visits);
         let fits = stream > 0 && stream.is_multiple_of(BLOCK_BYTES) && stream <= LONGEST_ORDERED;
         if !by_table || !fits || (window.len() as u64) < Self::bytes_for(visits, stream) {
@@ -102,7 +102,7 @@ impl IndexTable {
     }
 
     /// Which pieces it names.
-    pub fn visits(&self) -> Visits {
+    pub fn visits(&self) -> AccessOrder {
         self.visits
     }
 
@@ -123,8 +123,8 @@ impl IndexTable {
 }
 
 /// Bytes of a piece.
-fn piece(visits: Visits) -> u64 {
-    if visits == Visits::Lines {
+fn piece(visits: AccessOrder) -> u64 {
+    if visits == AccessOrder::Lines {
         LINE_BYTES
     } else {
         BLOCK_BYTES

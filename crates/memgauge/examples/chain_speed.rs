@@ -35,7 +35,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             walkers: 1,
             payload: false,
         });
-        let plan = MemoryPlan::of([&work], machine.facts(), false);
+        let plan = MemoryPlan::for_works([&work], machine.facts(), false);
         let start = machine.now();
         machine
             .map(&plan, false)

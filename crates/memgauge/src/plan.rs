@@ -110,7 +110,7 @@ pub struct PlannedPoint {
     pub work: std::result::Result<Work, Outcome>,
     /// What the value cannot exceed.
     pub bound: Bound,
-    expendable: u8,
+    drop_priority: u8,
     /// Kernels that the work leaves the choice of.
     candidates: usize,
     /// What the machine knows of it before it is measured.
@@ -468,7 +468,9 @@ fn draft_points(request: &Request, scope: &Scope<'_>) -> Result<Vec<PlannedPoint
                 coordinates.insert("repeat".to_owned(), Coordinate::Number(u64::from(repeat)));
             }
             let &Draft {
-                bound, expendable, ..
+                bound,
+                drop_priority,
+                ..
             } = draft;
             let work = draft.work.clone();
             let candidates = work
@@ -489,7 +491,7 @@ fn draft_points(request: &Request, scope: &Scope<'_>) -> Result<Vec<PlannedPoint
                 coordinates,
                 work,
                 bound,
-                expendable,
+                drop_priority,
                 candidates,
                 costs,
                 rebuilt,
@@ -600,7 +602,7 @@ pub fn most_needed_first(points: &[PlannedPoint]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..points.len())
         .filter(|&i| points[i].work.is_ok())
         .collect();
-    order.sort_by_key(|&i| (points[i].expendable, working_set(&points[i]), i));
+    order.sort_by_key(|&i| (points[i].drop_priority, working_set(&points[i]), i));
     let mut before: BTreeMap<(usize, Option<&Coordinate>), usize> = BTreeMap::new();
     let mut ranks = vec![0; points.len()];
     for &index in &order {
@@ -609,7 +611,14 @@ pub fn most_needed_first(points: &[PlannedPoint]) -> Vec<usize> {
         ranks[index] = *count;
         *count += 1;
     }
-    order.sort_by_key(|&i| (points[i].expendable, ranks[i], working_set(&points[i]), i));
+    order.sort_by_key(|&i| {
+        (
+            points[i].drop_priority,
+            ranks[i],
+            working_set(&points[i]),
+            i,
+        )
+    });
     order
 }
 
@@ -624,48 +633,55 @@ fn shown(request: &Request, points: &[PlannedPoint], general: &Sampling) -> Samp
 
 /// `copy DRAM (2 threads, thp pages)`
 fn describe(coordinates: &Coordinates) -> String {
-    let of = |axis: &str| {
+    let coordinate = |axis: &str| {
         coordinates
             .get(axis)
             .map(ToString::to_string)
             .unwrap_or_default()
     };
-    let threads = counted(of("threads"), "thread");
+    let threads = counted(coordinate("threads"), "thread");
     let size = match coordinates.get("size_bytes") {
         Some(Coordinate::Number(bytes)) => format!(" {}", Bytes(*bytes)),
         _ => String::new(),
     };
     if coordinates.contains_key("cpu_node") {
-        let operation = of("operation");
-        let cpus = of("cpu_node");
-        let memory = of("memory_node");
+        let operation = coordinate("operation");
+        let cpus = coordinate("cpu_node");
+        let memory = coordinate("memory_node");
         return format!(
             "{operation} from node {cpus} to memory {memory} ({} pages)",
-            of("pages")
+            coordinate("pages")
         );
     }
     if coordinates.contains_key("from") {
-        return format!("{} from {} to {}", of("operation"), of("from"), of("to"));
+        return format!(
+            "{} from {} to {}",
+            coordinate("operation"),
+            coordinate("from"),
+            coordinate("to")
+        );
     }
     if let Some(Coordinate::Number(block)) = coordinates.get("block_bytes") {
-        let operation = of("operation");
-        let pattern = of("pattern");
+        let operation = coordinate("operation");
+        let pattern = coordinate("pattern");
         let block = Bytes(*block);
         return format!(
             "{pattern} {operation} of {block} ({threads}, depth {}, {})",
-            of("depth"),
-            of("engine")
+            coordinate("depth"),
+            coordinate("engine")
         );
     }
     if let (Some(mix), Some(pause)) = (coordinates.get("mix"), coordinates.get("pause_cycles")) {
-        let of = of("operation");
-        return format!("{of}{size} beside {mix} traffic of {threads}, pauses of {pause} cycles");
+        let coordinate = coordinate("operation");
+        return format!(
+            "{coordinate}{size} beside {mix} traffic of {threads}, pauses of {pause} cycles"
+        );
     }
     format!(
         "{} {}{size} ({threads}, {} pages)",
-        of("operation"),
-        of("level"),
-        of("pages")
+        coordinate("operation"),
+        coordinate("level"),
+        coordinate("pages")
     )
 }
 

@@ -3,8 +3,8 @@
 #![forbid(unsafe_code)]
 
 mod conditions;
+mod extra_rounds;
 mod limits;
-mod more;
 mod provenance;
 mod sizes;
 mod stages;
@@ -12,8 +12,8 @@ mod stages;
 use crate::plan::{Phase, Plan, PlannedPoint, most_needed_first};
 use conditions::{environment, interruptions, sentence, shapes};
 use engine::{
-    Baselines, Frame, Machine, MemoryPlan, PointLog, SAMPLES_OF_A_FILL, Sampling, Trouble, Work,
-    evaluate, sample_round,
+    Baselines, EvaluationContext, Failure, Machine, MemoryPlan, PointLog, SAMPLES_PER_PREFILL,
+    Sampling, Work, evaluate, sample_round,
 };
 use experiments::{Experiment, caches::against_measured};
 use provenance::{provenance, used_kernels, with_past};
@@ -23,7 +23,7 @@ use report::{
 };
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use units::{Bytes, Hertz, Nanos};
-use verdict::{Grounds, Shape, judge};
+use verdict::{SampleStatistics, VerdictInput, judge};
 
 /// What is told while a run is under way.
 pub trait Observer {
@@ -64,8 +64,8 @@ pub struct Past {
 
 /// No sample begins when the run has used this much more than its budget, unless it has nothing
 /// yet: then one point is sampled briefly up to so many times the budget.
-const GRACE: f64 = 1.05;
-const MOST_OVERDRAWN: f64 = 4.0;
+const BUDGET_TOLERANCE: f64 = 1.05;
+const HARD_BUDGET_LIMIT: f64 = 4.0;
 
 /// Samples of that point, its time as a part of the budget, and its time at least.
 const BRIEFLY: u32 = 4;
@@ -93,7 +93,7 @@ struct Run<'a> {
     /// The run that this one continues.
     past: Option<&'a Past>,
     /// Points taken over from it.
-    taken_over: u64,
+    resumed_points: u64,
     machine: &'a mut dyn Machine,
     observer: &'a mut dyn Observer,
     logs: Vec<PointLog>,
@@ -107,7 +107,7 @@ struct Run<'a> {
     /// Whether the run ended before all that was planned was done.
     interrupted: bool,
     /// Points with fewer rounds than planned because the budget was used up.
-    overdrawn: BTreeSet<usize>,
+    over_budget: BTreeSet<usize>,
     /// When the phase under way is to be done by the plan.
     deadline: Nanos,
     /// When its part of the budget is used up, and when no sample of it begins any more.
@@ -160,7 +160,7 @@ pub fn execute(
     let mut findings = run.findings();
     findings.extend(
         run.past
-            .map(|past| continued(&past.started, run.taken_over, plan)),
+            .map(|past| continued(&past.started, run.resumed_points, plan)),
     );
     provenance.kernels = run.kernels(invocation.past.as_ref());
     let mut datasets = run.datasets();
@@ -190,7 +190,7 @@ pub fn execute(
             .into_iter()
             .chain(interruptions(&datasets)),
     );
-    let verdict = ReportVerdict::of(&datasets);
+    let verdict = ReportVerdict::summarise(&datasets);
     let derived = plan
         .request
         .experiments
@@ -258,7 +258,7 @@ impl<'a> Run<'a> {
             asked_caches: plan.resized.is_some(),
             placed: BTreeSet::new(),
             past: invocation.past.as_ref(),
-            taken_over: invocation.past.as_ref().map_or(0, |past| past.settled),
+            resumed_points: invocation.past.as_ref().map_or(0, |past| past.settled),
             machine,
             observer,
             logs,
@@ -269,7 +269,7 @@ impl<'a> Run<'a> {
             journal_trouble: None,
             last_level: 0,
             interrupted: false,
-            overdrawn: BTreeSet::new(),
+            over_budget: BTreeSet::new(),
             deadline: started,
             share_end: started,
             cut: started,
@@ -292,7 +292,7 @@ impl Run<'_> {
         let part = |end: Nanos| now + (end - now).max(Nanos::ZERO) * share;
         let budget = self.plan.request.budget;
         self.share_end = part(self.started + budget);
-        self.cut = part(self.started + budget * GRACE);
+        self.cut = part(self.started + budget * BUDGET_TOLERANCE);
     }
 
     /// Maps the memory of a phase and takes round after round of its points. The first one begins
@@ -371,8 +371,8 @@ impl Run<'_> {
     }
 
     /// Maps memory, unless nobody will measure in it: that can take longer than all the rest.
-    fn allocate(&mut self, memory: &MemoryPlan, beside: bool) -> Result<(), Trouble> {
-        if self.machine.interrupted() || self.is_overdrawn() {
+    fn allocate(&mut self, memory: &MemoryPlan, beside: bool) -> Result<(), Failure> {
+        if self.machine.interrupted() || self.is_over_budget() {
             return Ok(());
         }
         let mapping = Nanos::from_secs(memory.total().0 as f64 / self.plan.fault.0);
@@ -392,8 +392,8 @@ impl Run<'_> {
         if self.outcomes.contains_key(&index) || self.machine.interrupted() {
             return;
         }
-        if self.is_overdrawn() {
-            self.overdrawn.insert(index);
+        if self.is_over_budget() {
+            self.over_budget.insert(index);
             return;
         }
         self.tell(&doing(&self.points[index]));
@@ -418,8 +418,8 @@ impl Run<'_> {
             &mut self.logs[index],
             until,
         );
-        if self.logs[index].rounds() == rounds && self.is_overdrawn() {
-            self.overdrawn.insert(index);
+        if self.logs[index].rounds() == rounds && self.is_over_budget() {
+            self.over_budget.insert(index);
         }
         if self.logs[index].needs_no_more() {
             self.conclude(index);
@@ -442,7 +442,7 @@ impl Run<'_> {
         };
         let limit = |core: Option<Hertz>| bound.limit(core);
         let traffic_limit = bound.of_traffic();
-        let frame = Frame {
+        let frame = EvaluationContext {
             clock_error: self.machine.clock().error,
             last_level_cache: (self.last_level > 0).then_some(self.last_level),
             limit: Some(&limit),
@@ -453,12 +453,12 @@ impl Run<'_> {
             Ok(evaluation) => evaluation,
             Err(outcome) => return outcome,
         };
-        let shape = Shape::describe(
+        let shape = SampleStatistics::describe(
             &evaluation.groups,
             evaluation.higher_is_better,
-            SAMPLES_OF_A_FILL as usize,
+            SAMPLES_PER_PREFILL as usize,
         );
-        let mut verdict = judge(&Grounds {
+        let mut verdict = judge(&VerdictInput {
             summary: &evaluation.summary,
             evidence: &evaluation.evidence,
             shape: &shape,
@@ -483,13 +483,13 @@ impl Run<'_> {
 
     /// Whether no more rounds are to be taken because the phase's part of the budget is used up.
     /// Where mapping alone used it up, one is: a number that is known badly is more than none.
-    fn is_overdrawn(&self) -> bool {
+    fn is_over_budget(&self) -> bool {
         self.machine.now() >= self.cut && !self.has_nothing()
     }
 
     /// Whether nothing was measured yet, and not for so long that nothing will be.
     fn has_nothing(&self) -> bool {
-        let end = self.started + self.plan.request.budget * MOST_OVERDRAWN;
+        let end = self.started + self.plan.request.budget * HARD_BUDGET_LIMIT;
         self.machine.now() < end && self.logs.iter().all(|log| log.is_empty() && !log.failed())
     }
 
@@ -506,7 +506,7 @@ impl Run<'_> {
             log.cut_short();
         }
         let untouched = log.rounds() == 0 && !log.failed();
-        let outcome = if untouched && self.overdrawn.remove(&index) && !log.was_cut_short() {
+        let outcome = if untouched && self.over_budget.remove(&index) && !log.was_cut_short() {
             let reason = format!(
                 "the budget of {} was used up; allow more with --budget",
                 self.plan.request.budget
@@ -552,7 +552,8 @@ impl Run<'_> {
     fn tell(&mut self, doing: &str) {
         let done = (self.turns.0 as f64 / self.turns.1.max(1) as f64).clamp(0.0, 1.0);
         let now = self.machine.now();
-        let allowed = (self.plan.request.budget * GRACE - (now - self.started)).max(Nanos::ZERO);
+        let allowed =
+            (self.plan.request.budget * BUDGET_TOLERANCE - (now - self.started)).max(Nanos::ZERO);
         let set_aside = if done < 1.0 {
             Nanos::ZERO
         } else {
@@ -607,11 +608,11 @@ impl Run<'_> {
                 format!("The journal could not be written: {trouble}."),
             ));
         }
-        let overdrawn = std::mem::take(&mut self.overdrawn);
+        let over_budget = std::mem::take(&mut self.over_budget);
         let fewer = |&index: &usize| self.logs[index].rounds() < self.sampling_of(index).rounds;
-        self.overdrawn = overdrawn.into_iter().filter(fewer).collect();
-        if !self.overdrawn.is_empty() {
-            let count = self.overdrawn.len();
+        self.over_budget = over_budget.into_iter().filter(fewer).collect();
+        if !self.over_budget.is_empty() {
+            let count = self.over_budget.len();
             let budget = self.plan.request.budget;
             let have = if count == 1 {
                 "point has"
@@ -720,7 +721,7 @@ fn continued(started: &str, settled: u64, plan: &Plan) -> Finding {
 
 /// What is being done at a point, for the progress line.
 fn doing(point: &PlannedPoint) -> String {
-    let of = |axis: &str| {
+    let coordinate = |axis: &str| {
         point
             .coordinates
             .get(axis)
@@ -728,20 +729,20 @@ fn doing(point: &PlannedPoint) -> String {
             .unwrap_or_default()
     };
     let words = [
-        of("operation"),
-        of("pattern"),
-        of("order"),
-        of("timing"),
-        of("level"),
-        of("from"),
-        of("to"),
+        coordinate("operation"),
+        coordinate("pattern"),
+        coordinate("order"),
+        coordinate("timing"),
+        coordinate("level"),
+        coordinate("from"),
+        coordinate("to"),
     ];
     let words: Vec<&str> = words
         .iter()
         .map(String::as_str)
         .filter(|w| !w.is_empty())
         .collect();
-    let threads = of("threads");
+    let threads = coordinate("threads");
     format!(
         "{}{}{threads}",
         words.join(" "),

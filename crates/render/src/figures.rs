@@ -62,7 +62,7 @@ pub(super) fn spread(measured: &Measured) -> Option<f64> {
     let s = &measured.summary;
     let (low, high) = s.interval()?;
     let percent = (high - low) / 2.0 / s.median * 100.0;
-    (s.clean_samples >= 2 && percent.is_finite()).then_some(percent.abs())
+    (s.undisturbed_samples >= 2 && percent.is_finite()).then_some(percent.abs())
 }
 
 /// How much of its limit a point reaches, in percent: bandwidth of the bound above, latency's bound

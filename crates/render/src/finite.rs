@@ -59,13 +59,13 @@ macro_rules! figures {
             $($reference)+ $evidence.pages.resident_share,
             $($reference)+ $evidence.gaps_ns,
             $($reference)+ $evidence.longest_gap_ns,
-            $($reference)+ $evidence.surroundings.stolen_ns,
-            $($reference)+ $evidence.surroundings.throttled_ns,
-            $($reference)+ $evidence.surroundings.others_ns,
-            $($reference)+ $evidence.surroundings.cpu_pressure_ns,
-            $($reference)+ $evidence.surroundings.memory_pressure_ns,
-            $($reference)+ $evidence.surroundings.highest_celsius,
-            $($reference)+ $evidence.core_hz_usual,
+            $($reference)+ $evidence.system_activity.stolen_ns,
+            $($reference)+ $evidence.system_activity.throttled_ns,
+            $($reference)+ $evidence.system_activity.others_ns,
+            $($reference)+ $evidence.system_activity.cpu_pressure_ns,
+            $($reference)+ $evidence.system_activity.memory_pressure_ns,
+            $($reference)+ $evidence.system_activity.highest_celsius,
+            $($reference)+ $evidence.core_hz_baseline,
             $($reference)+ $evidence.core_hz_median,
             $($reference)+ $evidence.core_hz_base,
             $($reference)+ $evidence.core_hz_least,
@@ -98,14 +98,14 @@ fn is_whole(point: &Point) -> bool {
         && measured.limit.as_ref().is_none_or(|l| l.value.is_finite())
         && measured
             .evidence
-            .closer_cpus
+            .vcpu_placement
             .as_ref()
             .is_none_or(|c| (c.nearest_ns + c.usual_ns).is_finite())
         && measured
             .evidence
-            .shared_core
+            .smt_interference
             .as_ref()
-            .is_none_or(|c| (c.usual_per_cycle + c.least_per_cycle).is_finite())
+            .is_none_or(|c| (c.baseline_ipc + c.lowest_ipc).is_finite())
         && figures!(measured.evidence, &)
             .into_iter()
             .flatten()
@@ -190,11 +190,11 @@ fn repair_measured(measured: &mut Measured) {
         .samples
         .retain(|s| s.value.is_finite() && s.elapsed_ns.is_finite());
     drop_wild(&mut measured.limit, |l| l.value);
-    drop_wild(&mut measured.evidence.closer_cpus, |c| {
+    drop_wild(&mut measured.evidence.vcpu_placement, |c| {
         c.nearest_ns + c.usual_ns
     });
-    drop_wild(&mut measured.evidence.shared_core, |c| {
-        c.usual_per_cycle + c.least_per_cycle
+    drop_wild(&mut measured.evidence.smt_interference, |c| {
+        c.baseline_ipc + c.lowest_ipc
     });
     for figure in figures!(measured.evidence, &mut) {
         drop_wild(figure, |f| *f);

@@ -177,7 +177,7 @@ fn shown(dataset: &Dataset, verbose: bool) -> Vec<Shown<'_>> {
     add("spread\n± %", Box::new(|m| Some(percent(spread(m)))));
     add(
         "samples",
-        Box::new(|m| Some(m.summary.clean_samples.to_string())),
+        Box::new(|m| Some(m.summary.undisturbed_samples.to_string())),
     );
     all.push(Shown {
         column: Column::left("trust"),

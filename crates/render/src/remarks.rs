@@ -172,12 +172,12 @@ pub(super) fn remarks(
     for finding in &report.findings {
         remarks.push(("finding".to_owned(), shorten(&sentence(finding), length)));
     }
-    let of = |outcome| doubts(outcome, options.verbose);
+    let doubts_of = |outcome| doubts(outcome, options.verbose);
     // Percentiles repeat what is said of the points that they are of.
     let own = |dataset: &&Dataset| !dataset.axes.iter().any(|axis| axis.name == "percentile");
     let mut doubts = match options.verbose {
-        true => collect(report.datasets.iter().filter(own), of),
-        false => collect(headline(&report.datasets).filter(own), of),
+        true => collect(report.datasets.iter().filter(own), doubts_of),
+        false => collect(headline(&report.datasets).filter(own), doubts_of),
     };
     doubts.sort_by_key(|r| r.kind != VerdictGrade::Rejected.word());
     remarks.extend(lines(doubts, options));

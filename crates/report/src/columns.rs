@@ -161,8 +161,8 @@ pub const CSV_COLUMNS: &[CsvColumn] = &[
     ),
     figure(
         "samples",
-        |m| Some(m.summary.clean_samples as f64),
-        |m, v| m.summary.clean_samples = v as u64,
+        |m| Some(m.summary.undisturbed_samples as f64),
+        |m, v| m.summary.undisturbed_samples = v as u64,
         "undisturbed samples",
     ),
     column("trust", CsvCell::Trust, "solid, doubtful or rejected"),
@@ -202,9 +202,9 @@ pub const CSV_COLUMNS: &[CsvColumn] = &[
         "median absolute deviation of the samples",
     ),
     figure(
-        "dirty_samples",
-        |m| Some(m.evidence.dirty_samples as f64),
-        |m, v| m.evidence.dirty_samples = v as u64,
+        "disturbed_samples",
+        |m| Some(m.evidence.disturbed_samples as f64),
+        |m, v| m.evidence.disturbed_samples = v as u64,
         "disturbed samples, which the figures leave out",
     ),
     also(

@@ -299,7 +299,7 @@ fn empty() -> Measured {
         mean: None,
         standard_deviation: None,
         coefficient_of_variation: None,
-        clean_samples: 0,
+        undisturbed_samples: 0,
     };
     Measured {
         summary,
@@ -337,7 +337,7 @@ fn report(mut datasets: Vec<Dataset>, points: u64) -> Report {
     Report {
         schema_version: SCHEMA_VERSION,
         status: RunStatus::Complete,
-        verdict: ReportVerdict::of(&datasets),
+        verdict: ReportVerdict::summarise(&datasets),
         provenance: Provenance::unknown("memgauge", UNKNOWN),
         plan,
         datasets,

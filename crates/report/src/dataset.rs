@@ -122,7 +122,7 @@ impl Point {
     /// samples.
     pub fn usable(&self) -> Option<&Measured> {
         let is_usable = |m: &&Measured| {
-            m.verdict.grade != VerdictGrade::Rejected && m.summary.clean_samples > 0
+            m.verdict.grade != VerdictGrade::Rejected && m.summary.undisturbed_samples > 0
         };
         self.outcome.measured().filter(is_usable)
     }
@@ -299,15 +299,15 @@ mod tests {
             ("d", 2),
         ];
         let found = arranged(&[&points[..], &later[..]].concat(), 6);
-        let of = |name: &str| {
+        let with_name = |name: &str| {
             found
                 .iter()
                 .filter(|(n, _)| n == name)
                 .map(|(_, x)| *x)
                 .collect::<Vec<u64>>()
         };
-        assert_eq!(of("a"), [11, 9, 5, 4, 3, 1, 0]);
-        assert_eq!(of("b"), [0, 1, 3, 5, 8]);
+        assert_eq!(with_name("a"), [11, 9, 5, 4, 3, 1, 0]);
+        assert_eq!(with_name("b"), [0, 1, 3, 5, 8]);
         // A single point shows no direction.
         assert_eq!(
             found[12..],

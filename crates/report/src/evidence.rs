@@ -82,7 +82,7 @@ pub enum Cause {
     /// The interval is too wide.
     Spread,
     /// Samples got slower or faster within rounds, which is why they scatter.
-    Unsettled,
+    NonStationary,
     /// A working set larger than the cache that it is called after holds by timing.
     CacheSize,
     /// Storage was not reached: the page cache answered, or could have.
@@ -185,7 +185,7 @@ pub struct ReportVerdict {
 
 impl ReportVerdict {
     /// The judgement that the points of `datasets` amount to, see [`headline`].
-    pub fn of(datasets: &[Dataset]) -> Self {
+    pub fn summarise(datasets: &[Dataset]) -> Self {
         let points = headline(datasets)
             .filter(|d| !d.derived)
             .flat_map(|d| &d.points);
@@ -284,7 +284,7 @@ pub struct PageEvidence {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(default)]
-pub struct Surroundings {
+pub struct SystemActivity {
     /// Time between the readings.
     pub elapsed_ns: f64,
     /// Time that the hypervisor gave to others while the CPUs used had work, all CPUs together
@@ -311,12 +311,12 @@ pub struct Surroundings {
 /// of a point: its host may put two CPUs on one core for a while.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
-pub struct CloserCpus {
+pub struct VcpuPlacementEvidence {
     /// The two that were nearest to each other.
     pub cpus: [u32; 2],
     /// Rounds beside which CPUs were closer than usual, by a factor of 2.5 or more: their samples
     /// are left out of the summary.
-    pub closer_rounds: u64,
+    pub co_scheduled_rounds: u64,
     /// Whether two of the CPUs were hardware threads of one core most of the time, by a round trip
     /// below 27 ns.
     #[serde(default)]
@@ -334,14 +334,14 @@ pub struct CloserCpus {
 /// core, which may be another machine's.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
-pub struct SharedCore {
+pub struct SmtInterference {
     /// Samples with a reading below 97% of the usual: they are left out of the summary.
     pub shared_samples: u64,
     /// What the cores begin while nobody else uses them, by all samples of the run on these CPUs;
     /// at least 90% of the documented width, where that is known.
-    pub usual_per_cycle: f64,
+    pub baseline_ipc: f64,
     /// The least that was read beside a sample of the point.
-    pub least_per_cycle: f64,
+    pub lowest_ipc: f64,
 }
 
 /// What was checked around and during the samples of a point; `null` where it could not be read.
@@ -371,14 +371,14 @@ pub struct Evidence {
     /// The longest of these gaps, in ns.
     pub longest_gap_ns: Option<f64>,
     /// What happened on the machine meanwhile.
-    pub surroundings: Surroundings,
+    pub system_activity: SystemActivity,
     /// How far the CPUs were from each other, of a virtual machine whose host may move them; `null`
     /// elsewhere.
-    pub closer_cpus: Option<CloserCpus>,
+    pub vcpu_placement: Option<VcpuPlacementEvidence>,
     /// Whether somebody else used the cores; `null` where it cannot be told.
-    pub shared_core: Option<SharedCore>,
+    pub smt_interference: Option<SmtInterference>,
     /// The core clock in Hz that these CPUs reach in the run; `null` where too few samples tell.
-    pub core_hz_usual: Option<f64>,
+    pub core_hz_baseline: Option<f64>,
     /// The median of the core clocks beside all samples, in Hz.
     pub core_hz_median: Option<f64>,
     /// The least core clock in Hz that the processor promises without heat or a power limit (its
@@ -405,7 +405,7 @@ pub struct Evidence {
     /// How far the counter's rate over the whole run so far lies from its calibration, relative.
     pub clock_drift: Option<f64>,
     /// Samples left out of the summary.
-    pub dirty_samples: u64,
+    pub disturbed_samples: u64,
     /// The same samples by what disturbed them, each counted once: by its first cause where it has
     /// several.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]

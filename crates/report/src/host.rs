@@ -214,7 +214,7 @@ impl Topology {
     }
 
     /// Size of the cache of `cpu` before its last one, 0 where it has none.
-    pub fn before_last_level(&self, cpu: u32) -> Bytes {
+    pub fn inner_cache_size(&self, cpu: u32) -> Bytes {
         self.data_caches(cpu)
             .iter()
             .rev()

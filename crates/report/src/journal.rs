@@ -264,7 +264,7 @@ impl Reader {
             }
         }
         let status = RunStatus::Interrupted;
-        let verdict = ReportVerdict::of(&[]);
+        let verdict = ReportVerdict::summarise(&[]);
         let provenance = *provenance;
         let plan = *plan;
         let report = Report {
@@ -405,7 +405,7 @@ impl Reader {
                 "the run did not come to its end; points that it did not get to: {missing}"
             ));
         }
-        report.verdict = ReportVerdict::of(&report.datasets);
+        report.verdict = ReportVerdict::summarise(&report.datasets);
         if let Some(end) = end {
             report.status = if missing > 0 {
                 RunStatus::Interrupted
@@ -467,7 +467,7 @@ mod tests {
             unmeasured(&report.datasets),
         ));
         let dataset = &report.datasets[0];
-        let of = |point: &Point| {
+        let dataset_of = |point: &Point| {
             let Dataset {
                 experiment,
                 quantity,
@@ -484,7 +484,7 @@ mod tests {
                 point,
             })))
         };
-        (head, dataset.points.iter().map(of).collect())
+        (head, dataset.points.iter().map(dataset_of).collect())
     }
 
     /// A journal whose first part had samples of a point that the second part did not get to.

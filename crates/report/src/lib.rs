@@ -26,8 +26,8 @@ pub use dataset::{
     add_derived, headline, place_asked_for,
 };
 pub use evidence::{
-    Cause, CauseCount, CloserCpus, Evidence, NodePages, PageEvidence, Reason, ReportVerdict,
-    SharedCore, Surroundings, Verdict, VerdictGrade,
+    Cause, CauseCount, Evidence, NodePages, PageEvidence, Reason, ReportVerdict, SmtInterference,
+    SystemActivity, VcpuPlacementEvidence, Verdict, VerdictGrade,
 };
 pub use host::{
     Cache, CacheKind, Cpu, CpuFacts, Environment, Fact, HostFacts, HugePool, MemoryBus,

@@ -115,10 +115,13 @@ impl Measured {
     /// The samples that the summary rests on: the undisturbed ones, or all where none is
     /// undisturbed.
     pub fn samples_of_summary(&self) -> impl Iterator<Item = &Sample> {
-        let any = self.samples.iter().any(|sample| sample.dirty.is_none());
+        let any = self
+            .samples
+            .iter()
+            .any(|sample| sample.disturbance.is_none());
         self.samples
             .iter()
-            .filter(move |sample| !any || sample.dirty.is_none())
+            .filter(move |sample| !any || sample.disturbance.is_none())
     }
 }
 
@@ -225,7 +228,7 @@ pub struct Summary {
     #[serde(default)]
     pub coefficient_of_variation: Option<f64>,
     /// How many clean samples these figures rest on.
-    pub clean_samples: u64,
+    pub undisturbed_samples: u64,
 }
 
 impl Summary {
@@ -268,5 +271,5 @@ pub struct Sample {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cpus: Vec<u32>,
     /// Why it is left out of the summary, `null` for a clean sample.
-    pub dirty: Option<String>,
+    pub disturbance: Option<String>,
 }

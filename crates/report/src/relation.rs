@@ -45,7 +45,7 @@ pub struct Places(BTreeMap<u32, Place>);
 
 impl Places {
     /// The places of the CPUs of `topology`.
-    pub fn of(topology: &Topology) -> Self {
+    pub fn new(topology: &Topology) -> Self {
         let core = |siblings: &[u32], id: u32| siblings.iter().copied().min().unwrap_or(id);
         let place = |cpu: &super::Cpu| {
             (
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn pairs_are_told_apart_by_the_nearest_thing_they_share() {
-        let places = Places::of(&topology());
+        let places = Places::new(&topology());
         for (pair, relation) in [
             ((0, 8), "same-core"),
             ((0, 1), "shared-l3"),
@@ -187,13 +187,13 @@ mod tests {
         let mut unknown = topology();
         unknown.caches.clear();
         unknown.cpus.iter_mut().for_each(|cpu| cpu.package = None);
-        assert_eq!(Places::of(&unknown).relation(0, 1), Relation::Unknown);
-        assert_eq!(Places::of(&unknown).relation(0, 8), Relation::SameCore);
+        assert_eq!(Places::new(&unknown).relation(0, 1), Relation::Unknown);
+        assert_eq!(Places::new(&unknown).relation(0, 8), Relation::SameCore);
     }
 
     #[test]
     fn neighbours_in_order_share_most() {
-        let places = Places::of(&topology());
+        let places = Places::new(&topology());
         let all: Vec<u32> = (0..16).rev().collect();
         assert_eq!(
             places.ordered(&all),

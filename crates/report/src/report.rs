@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use units::{Bytes, Hertz, Nanos};
 
 /// Version of the report's schema; rises when a reader of the old one would misread the new one.
-pub const SCHEMA_VERSION: u32 = 2;
+pub const SCHEMA_VERSION: u32 = 3;
 
 /// A run and all that came of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -217,7 +217,7 @@ impl ScMembenchRow {
     }
 
     fn measured(&self) -> Measured {
-        let (value, half, also, clean_samples) = match self.operation {
+        let (value, half, also, undisturbed_samples) = match self.operation {
             "latency" => {
                 let half = INTERVAL * self.deviation / (self.samples.max(1) as f64).sqrt();
                 (self.value, half, None, self.samples)
@@ -245,7 +245,7 @@ impl ScMembenchRow {
             mean: None,
             standard_deviation: self.is_latency().then_some(self.deviation),
             coefficient_of_variation: None,
-            clean_samples,
+            undisturbed_samples,
         };
         let sample = Sample {
             value,
@@ -257,7 +257,7 @@ impl ScMembenchRow {
             allocation: 0,
             gaps_ns: None,
             cpus: Vec::new(),
-            dirty: None,
+            disturbance: None,
         };
         Measured {
             summary,
@@ -338,7 +338,7 @@ pub fn sc_membench_report(rows: &[ScMembenchRow]) -> Report {
     Report {
         schema_version: SCHEMA_VERSION,
         status: RunStatus::Complete,
-        verdict: ReportVerdict::of(&datasets),
+        verdict: ReportVerdict::summarise(&datasets),
         provenance: Provenance::unknown("sc-membench", "not in sc-membench's CSV"),
         plan: PlanSummary {
             profile: "sc-membench".to_owned(),
@@ -394,7 +394,7 @@ mod tests {
         );
         let latency = report.datasets[1].points[0].outcome.measured().unwrap();
         assert_eq!(
-            (latency.summary.median, latency.summary.clean_samples),
+            (latency.summary.median, latency.summary.undisturbed_samples),
             (2.0, 4)
         );
         // 1.96 * 1.2533 * 0.2 / 2 on either side.

@@ -44,7 +44,7 @@ pub enum TraceFormat {
 
 impl TraceFormat {
     /// By the extension of a file's name: `.jsonl` and `.json` are objects, all others values.
-    pub fn of(name: &str) -> Self {
+    pub fn from_name(name: &str) -> Self {
         if name.ends_with(".jsonl") || name.ends_with(".json") {
             TraceFormat::JsonLines
         } else {
@@ -175,7 +175,7 @@ mod tests {
     fn a_trace_is_read_back_as_it_was_written() {
         for name in ["trace.csv", "trace.jsonl", "trace"] {
             let out = Shared::default();
-            let mut writer = TraceWriter::new(TraceFormat::of(name), Box::new(out.clone()));
+            let mut writer = TraceWriter::new(TraceFormat::from_name(name), Box::new(out.clone()));
             writer.write(&[]).unwrap();
             writer.write(&[record(0)]).unwrap();
             writer.write(&[record(1), record(2)]).unwrap();

@@ -125,7 +125,8 @@ fn burst_rate(model: &CostModel, traffic: &Traffic, level: usize) -> f64 {
     let reads = f64::from(traffic.reads);
     let writes = f64::from(traffic.writes);
     let burst = traffic.burst_bytes() as f64;
-    let pause = (traffic.pause_blocks() * kernels::RULED_PER_BLOCK) as f64 / model.core.0;
+    let pause =
+        (traffic.pause_blocks() * kernels::REFERENCE_INSTRUCTIONS_PER_BLOCK) as f64 / model.core.0;
     let turn =
         reads * burst / read + writes * burst / (read / 2.0 / allocate) + (reads + writes) * pause;
     (reads + writes) * burst / turn

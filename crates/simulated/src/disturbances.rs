@@ -2,7 +2,7 @@
 
 use engine::Chunks;
 use host::noise::ThreadNoise;
-use report::Surroundings;
+use report::SystemActivity;
 use units::Nanos;
 
 /// What happens in a sample that takes longer.
@@ -51,7 +51,7 @@ pub struct NoiseModel {
     pub drift: f64,
     /// Every so many spans of fifty samples the host has all CPUs on one core for one of them; 0
     /// for never.
-    pub closer_every: u64,
+    pub co_scheduled_every: u64,
     /// Every so many spans of ten samples somebody else uses the core for one of them; 0 for never.
     pub shared_every: u64,
     /// And of these every so many all the same does not; 0 for never.
@@ -81,8 +81,9 @@ impl Spike {
 
 impl NoiseModel {
     /// Whether the host has all CPUs on one core after so many samples.
-    pub(super) fn is_closer(&self, samples: u64) -> bool {
-        self.closer_every > 0 && samples / 50 % self.closer_every == self.closer_every - 1
+    pub(super) fn is_co_scheduled(&self, samples: u64) -> bool {
+        self.co_scheduled_every > 0
+            && samples / 50 % self.co_scheduled_every == self.co_scheduled_every - 1
     }
 
     fn is_shared(&self, samples: u64) -> bool {
@@ -105,9 +106,9 @@ impl NoiseModel {
     }
 
     /// What has happened until `now` on a machine of which so many CPUs are looked at.
-    pub(super) fn surroundings(&self, now: Nanos, cpus: usize) -> Surroundings {
+    pub(super) fn system_activity(&self, now: Nanos, cpus: usize) -> SystemActivity {
         let share = |of: f64| Some(now.0 * of);
-        Surroundings {
+        SystemActivity {
             elapsed_ns: now.0,
             stolen_ns: share(self.steal * cpus as f64),
             throttled_ns: share(self.throttled),

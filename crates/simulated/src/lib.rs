@@ -35,14 +35,14 @@ use engine::Gaps;
 use engine::LoadedWork;
 use engine::io::{IoFile, IoTarget, IoWork};
 use engine::{
-    Beside, CHUNKS, Machine, MemoryKey, MemoryPlan, MemoryUse, Observation, Trouble, blocks_of,
-    chain_key, traffic_memory,
+    BackgroundTraffic, CHUNKS, Failure, Machine, MemoryKey, MemoryPlan, MemoryUse, Observation,
+    blocks_of, chain_key, traffic_memory,
 };
 use engine::{ChainShape, ChaseWork, InstructionWork, LockWork, StreamWork, Work};
 use host::memory::{PageMode, Place};
 use host::noise::ThreadNoise;
 use kernels::{LockOperation, Operation, SetId, Timing, Width, hops_per_block};
-use report::{ClockFacts, HostFacts, KernelUsed, PageEvidence, Places, Relation, Surroundings};
+use report::{ClockFacts, HostFacts, KernelUsed, PageEvidence, Places, Relation, SystemActivity};
 use stats::SplitMix64;
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Bytes, BytesPerSecond, Hertz, Nanos};
@@ -130,7 +130,7 @@ struct Prepared {
     work: Work,
     per_nano: f64,
     /// The same for the traffic beside it.
-    beside: Option<Beside>,
+    beside: Option<BackgroundTraffic>,
     fairness: f64,
 }
 
@@ -146,7 +146,7 @@ impl SimulatedMachine {
             core: Some(model.core),
         };
         Self {
-            places: Places::of(&facts.topology),
+            places: Places::new(&facts.topology),
             facts,
             model,
             clock,
@@ -185,16 +185,16 @@ impl SimulatedMachine {
     }
 
     /// Whether the host has its CPUs on one core now.
-    fn is_closer(&self) -> bool {
-        self.model.noise.is_closer(self.samples)
+    fn is_co_scheduled(&self) -> bool {
+        self.model.noise.is_co_scheduled(self.samples)
     }
 
-    fn advance(&mut self, time: Nanos) -> Result<(), Trouble> {
+    fn advance(&mut self, time: Nanos) -> Result<(), Failure> {
         let end = self.now + time;
         match self.stop_at {
             Some(stop) if end >= stop => {
                 self.now = self.now.max(stop);
-                Err(Trouble::Interrupted)
+                Err(Failure::Interrupted)
             }
             _ => {
                 self.now = end;
@@ -216,7 +216,7 @@ impl SimulatedMachine {
     }
 
     /// A window of work on storage, on the model's device.
-    fn window(&mut self, work: &IoWork, length: Nanos) -> Result<Observation, Trouble> {
+    fn window(&mut self, work: &IoWork, length: Nanos) -> Result<Observation, Failure> {
         let (io, took) = self
             .storage
             .sample(work, &self.model.storage, (self.now, length))?;
@@ -232,7 +232,7 @@ impl SimulatedMachine {
     }
 
     /// Refuses streams for which too little is mapped.
-    fn take_streams(&self, work: &StreamWork) -> Result<(), Trouble> {
+    fn take_streams(&self, work: &StreamWork) -> Result<(), Failure> {
         let mut needed: BTreeMap<Place, Bytes> = BTreeMap::new();
         for &cpu in &work.cpus {
             let sum = needed.entry(work.memory_of(cpu, &self.facts)).or_default();
@@ -240,7 +240,7 @@ impl SimulatedMachine {
         }
         let lacks = |(place, bytes)| self.mapping(&(MemoryUse::Streams, work.pages, place)) < bytes;
         if needed.into_iter().any(lacks) {
-            Err(Trouble::Failed(
+            Err(Failure::Failed(
                 "no memory was planned for streams".to_owned(),
             ))
         } else {
@@ -255,7 +255,7 @@ impl SimulatedMachine {
     /// Builds a chain as the real machine does: in the next free piece of its mapping or, when none
     /// is left, in the first after all chains there are given up. Writing and verifying go through
     /// it once each.
-    fn build(&mut self, work: &ChaseWork) -> Result<(), Trouble> {
+    fn build(&mut self, work: &ChaseWork) -> Result<(), Failure> {
         let mut missing: BTreeMap<MemoryKey, Bytes> = BTreeMap::new();
         for chain in work
             .chains()
@@ -269,7 +269,7 @@ impl SimulatedMachine {
             let size = self.mapping(&key);
             let taken = self.taken.entry(key.clone()).or_default();
             if needed > size {
-                return Err(Trouble::Failed(
+                return Err(Failure::Failed(
                     "no memory was planned for a chain".to_owned(),
                 ));
             }
@@ -392,13 +392,13 @@ impl SimulatedMachine {
     }
 
     /// Takes the memory of `work`; what its probe does in a nanosecond, and the traffic beside it.
-    fn load(&mut self, work: &LoadedWork) -> Result<(f64, Option<Beside>), Trouble> {
+    fn load(&mut self, work: &LoadedWork) -> Result<(f64, Option<BackgroundTraffic>), Failure> {
         work.validate()?;
         if traffic_memory(work, &self.facts)
             .into_iter()
             .any(|(key, bytes)| self.mapping(&key) < bytes)
         {
-            return Err(Trouble::Failed(
+            return Err(Failure::Failed(
                 "no memory was planned for traffic".to_owned(),
             ));
         }
@@ -406,7 +406,7 @@ impl SimulatedMachine {
             self.build(chase)?;
         }
         let moved = contention::moved(&self.model, &self.facts.topology, work);
-        let beside = Beside {
+        let beside = BackgroundTraffic {
             payload: moved.payload / 1e9,
             bus: moved.bus / 1e9,
         };
@@ -432,19 +432,19 @@ impl SimulatedMachine {
     }
 
     /// A sample of `work` for about `length`, in `count` chunks.
-    fn observe(&mut self, work: &Work, length: Nanos, count: u64) -> Result<Observation, Trouble> {
+    fn observe(&mut self, work: &Work, length: Nanos, count: u64) -> Result<Observation, Failure> {
         let ready = self.prepared.as_ref().filter(|p| p.work == *work);
         let Some((per_nano, beside, fairness)) = ready.map(|p| (p.per_nano, p.beside, p.fairness))
         else {
-            return Err(Trouble::Failed(
+            return Err(Failure::Failed(
                 "a sample was asked for before its work was prepared".to_owned(),
             ));
         };
         if let Work::Io(io) = work {
             return self.window(io, length);
         }
-        let length = length * work.stretch();
-        let closer = self.is_closer() && work.cpus().len() > 1;
+        let length = length * work.sample_length_factor();
+        let closer = self.is_co_scheduled() && work.cpus().len() > 1;
         let (factor, spike) = self.disturbance();
         let elapsed = length * factor;
         self.advance(elapsed + STARTING)?;
@@ -466,7 +466,7 @@ impl SimulatedMachine {
         Ok(Observation {
             elapsed,
             amount,
-            traffic: beside.map(|b| Beside {
+            traffic: beside.map(|b| BackgroundTraffic {
                 payload: b.payload * length.0,
                 bus: b.bus * length.0,
             }),
@@ -483,7 +483,7 @@ impl SimulatedMachine {
             found_on: Some(found_on),
             fairness: Some(fairness),
             core: self.core_clock(work.cpus().first().copied().unwrap_or(0)),
-            issue: Some(self.model.noise.issue(self.samples)),
+            ipc: Some(self.model.noise.issue(self.samples)),
             ..Default::default()
         })
     }
@@ -534,7 +534,7 @@ impl Machine for SimulatedMachine {
         "2000-01-01T00:00:00Z".to_owned()
     }
 
-    fn pause(&mut self, time: Nanos) -> Result<(), Trouble> {
+    fn pause(&mut self, time: Nanos) -> Result<(), Failure> {
         self.advance(time)
     }
 
@@ -643,7 +643,7 @@ impl Machine for SimulatedMachine {
         stream.counts().into_iter().flat_map(kernels).collect()
     }
 
-    fn map(&mut self, plan: &MemoryPlan, beside: bool) -> Result<(), Trouble> {
+    fn map(&mut self, plan: &MemoryPlan, beside: bool) -> Result<(), Failure> {
         let usable = self
             .facts
             .memory
@@ -658,7 +658,7 @@ impl Machine for SimulatedMachine {
                 Bytes(0)
             };
         if all > usable {
-            return Err(Trouble::Failed(format!("{all} do not fit into {usable}")));
+            return Err(Failure::Failed(format!("{all} do not fit into {usable}")));
         }
         self.mapped = plan.clone();
         self.mappings += 1;
@@ -668,7 +668,7 @@ impl Machine for SimulatedMachine {
         self.advance(Nanos::from_secs(plan.total().0 as f64 / self.model.fault.0))
     }
 
-    fn prepare(&mut self, work: &Work) -> Result<(), Trouble> {
+    fn prepare(&mut self, work: &Work) -> Result<(), Failure> {
         self.prepared = None;
         let mut beside = None;
         let mut fairness = 1.0;
@@ -713,12 +713,12 @@ impl Machine for SimulatedMachine {
         self.advance(TAKING_UP)
     }
 
-    fn sample(&mut self, work: &Work, length: Nanos) -> Result<Observation, Trouble> {
+    fn sample(&mut self, work: &Work, length: Nanos) -> Result<Observation, Failure> {
         let count = CHUNKS * u64::from(self.model.noise.short_chunks.max(1));
         self.observe(work, length, count)
     }
 
-    fn sample_in_chunks(&mut self, work: &Work, amount: u64) -> Result<Observation, Trouble> {
+    fn sample_in_chunks(&mut self, work: &Work, amount: u64) -> Result<Observation, Failure> {
         let each = work
             .chase()
             .map_or(1, |chase| hops_per_block(chase.walkers as usize));
@@ -728,7 +728,7 @@ impl Machine for SimulatedMachine {
             .as_ref()
             .map(|p| p.per_nano / work.chasing() as f64)
         else {
-            return Err(Trouble::Failed(
+            return Err(Failure::Failed(
                 "a sample was asked for before its work was prepared".to_owned(),
             ));
         };
@@ -751,18 +751,18 @@ impl Machine for SimulatedMachine {
         )
     }
 
-    fn fill(&mut self) -> Result<(), Trouble> {
+    fn fill(&mut self) -> Result<(), Failure> {
         self.calls[0].push(self.samples);
         Ok(())
     }
 
-    fn surroundings(&mut self, cpus: &[u32]) -> Surroundings {
+    fn system_activity(&mut self, cpus: &[u32]) -> SystemActivity {
         self.calls[1].push(self.samples);
-        self.model.noise.surroundings(self.now, cpus.len())
+        self.model.noise.system_activity(self.now, cpus.len())
     }
 
     fn hand_off(&mut self, [from, to]: [u32; 2]) -> Option<Observation> {
-        let relation = if self.is_closer() {
+        let relation = if self.is_co_scheduled() {
             Relation::SameCore
         } else {
             self.places.relation(from, to)

@@ -29,7 +29,7 @@ pub struct NodesCost {
     /// A kernel that takes every page from this node, whatever is asked for.
     pub misplaced: Option<u32>,
     /// A kernel that does not tell where pages are.
-    pub untold: bool,
+    pub unreported: bool,
 }
 
 impl NodesCost {
@@ -41,7 +41,7 @@ impl NodesCost {
     /// What the CPUs of node `from` read per second from memory at `place`, where they are as many
     /// as it takes; `None` where one of its nodes is not named.
     fn carried(&self, from: u32, place: &Place, facts: &HostFacts) -> Option<f64> {
-        let of = |&to: &u32| {
+        let part = |&to: &u32| {
             let share = self.link(from, to, facts).map_or(1.0, |link| link.share);
             // All nodes are done when the slowest one is.
             Some(self.nodes.get(&to)?.0.0 * share / share_of(place, to, &facts.topology.nodes))
@@ -49,7 +49,7 @@ impl NodesCost {
         place
             .nodes()
             .iter()
-            .map(of)
+            .map(part)
             .collect::<Option<Vec<f64>>>()?
             .into_iter()
             .reduce(f64::min)
@@ -94,7 +94,7 @@ impl NodesCost {
         } else {
             granted
         };
-        let told = (!self.untold).then(|| self.pages(work, facts));
+        let told = (!self.unreported).then(|| self.pages(work, facts));
         PageEvidence {
             asked_bytes: Some(asked.0),
             granted_share: Some(granted),

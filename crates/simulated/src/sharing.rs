@@ -3,7 +3,7 @@
 use crate::CostModel;
 use engine::{StreamWork, TableOrder};
 use host::memory::Place;
-use kernels::{Visits, Width};
+use kernels::{AccessOrder, Width};
 use report::{CacheKind, Cpu, HostFacts, Topology};
 use std::collections::BTreeMap;
 use units::BytesPerSecond;
@@ -61,7 +61,7 @@ pub fn stream_rate(
         .find(|(id, _)| work.width == Width::Set(*id))
         .map_or(1.0, |c| c.1);
     let order = match (contract.visits, &work.order) {
-        (Visits::Backward, _) => 0.98,
+        (AccessOrder::Backward, _) => 0.98,
         (_, Some(TableOrder::Strided(stride))) => (64.0 / stride.0 as f64).max(0.05),
         (_, Some(TableOrder::Random(block, _))) => block.0 as f64 / (block.0 as f64 + 256.0),
         _ => 1.0,

@@ -1,13 +1,13 @@
 //! A device that exists only as a model: the engine of the simulated machine, with a clock of its
 //! own.
 
-use crate::Trouble;
+use crate::Failure;
 use engine::io::content::Contents;
 use engine::io::observe::{self, IoSeen};
 use engine::io::target::IoTarget;
 use engine::io::walk::Walk;
 use engine::io::work::{IoFile, IoWork, Permission};
-use engine::io::worker::{Lane, LaneSeen, Ticker, Window, run};
+use engine::io::worker::{Ticker, Window, WorkerQueue, WorkerWindow, run};
 use host::interrupt::StopFlag;
 use host::storage::{
     IO_ERROR, IoBuffers, IoCompletion, IoEngine, IoRequest, LONGEST_WAIT, Transfer,
@@ -245,7 +245,7 @@ impl IoEngine for Device {
 #[derive(Default)]
 pub struct SimulatedStorage {
     clock: SimulatedClock,
-    lanes: BTreeMap<IoWork, (Vec<Lane>, Option<u64>)>,
+    lanes: BTreeMap<IoWork, (Vec<WorkerQueue>, Option<u64>)>,
 }
 
 impl std::fmt::Debug for SimulatedStorage {
@@ -262,7 +262,7 @@ impl SimulatedStorage {
         &mut self,
         work: &IoWork,
         model: &StorageModel,
-    ) -> std::result::Result<(), Trouble> {
+    ) -> std::result::Result<(), Failure> {
         if self.lanes.contains_key(work) {
             return Ok(());
         }
@@ -275,7 +275,7 @@ impl SimulatedStorage {
         Ok(())
     }
 
-    fn lane(&self, work: &IoWork, model: &StorageModel, thread: usize) -> Result<Lane> {
+    fn lane(&self, work: &IoWork, model: &StorageModel, thread: usize) -> Result<WorkerQueue> {
         let threads = work.cpus.len().max(1) as u32;
         let device = Device {
             model: model.clone(),
@@ -289,7 +289,7 @@ impl SimulatedStorage {
             buffers: IoBuffers::new(work.depth.max(1) as usize, work.block.to_usize(), 0)?,
             contents: Contents::new(engine::io::work::Content::Pattern, 0),
         };
-        Ok(Lane::new(
+        Ok(WorkerQueue::new(
             Box::new(device),
             Walk::new(work, thread),
             Contents::new(work.content, work.seed),
@@ -303,15 +303,15 @@ impl SimulatedStorage {
         work: &IoWork,
         model: &StorageModel,
         (now, length): (Nanos, Nanos),
-    ) -> std::result::Result<(IoSeen, Nanos), Trouble> {
+    ) -> std::result::Result<(IoSeen, Nanos), Failure> {
         let missing =
-            || Trouble::Failed("a window was asked for before its work was prepared".to_owned());
+            || Failure::Failed("a window was asked for before its work was prepared".to_owned());
         let (lanes, left) = self.lanes.get_mut(work).ok_or_else(missing)?;
         let start = now.0 as u64;
         let threads = lanes.len();
         let quota = observe::quota(work, *left);
         let done = work.total().unwrap_or(0) - left.unwrap_or(0);
-        let mut all: Vec<LaneSeen> = Vec::new();
+        let mut all: Vec<WorkerWindow> = Vec::new();
         let mut last: u64 = start;
         for (thread, lane) in lanes.iter_mut().enumerate() {
             self.clock.set(start);
@@ -331,7 +331,7 @@ impl SimulatedStorage {
             *left = left.saturating_sub(quota);
         }
         let window = (start, start + length.0 as u64, 1.0);
-        let mut seen = IoSeen::of(work, &all, window)?;
+        let mut seen = IoSeen::from_threads(work, &all, window)?;
         seen.is_last |= *left == Some(0);
         seen.direct = work.direct && model.direct.is_ok();
         seen.remarks = model

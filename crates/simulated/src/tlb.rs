@@ -39,21 +39,21 @@ pub fn translation(tlbs: &[TlbLevel], pages: u64, huge: bool, partial: bool) -> 
 pub fn translation_of(work: &ChaseWork, model: &CostModel, facts: &HostFacts) -> f64 {
     let huge = work.pages != PageMode::Base && model.granted >= 0.5;
     let page = page_bytes(if huge { work.pages } else { PageMode::Base }, facts);
-    let of = |pages: u64| translation(&model.tlbs, pages, huge, model.partial_hits);
+    let miss = |pages: u64| translation(&model.tlbs, pages, huge, model.partial_hits);
     let pages = |bytes: Bytes| bytes.0.div_ceil(page.0.max(1));
     match work.shape {
-        ChainShape::OnePerPage(_) => of(work.nodes()),
+        ChainShape::OnePerPage(_) => miss(work.nodes()),
         ChainShape::RandomBox(window)
         | ChainShape::SameRandomInBox(window)
         | ChainShape::DiffRandomInBox(window)
             if window < work.bytes =>
         {
             // What a window has too many of is searched once for all loads of a page in it.
-            let inside = of(pages(window));
+            let inside = miss(pages(window));
             let loads = window.0 as f64 / work.stride.0.max(1) as f64;
-            inside + (of(pages(work.bytes)) - inside) * (pages(window) as f64 / loads).min(1.0)
+            inside + (miss(pages(work.bytes)) - inside) * (pages(window) as f64 / loads).min(1.0)
         }
-        _ => of(pages(work.bytes)),
+        _ => miss(pages(work.bytes)),
     }
 }
 
@@ -75,17 +75,17 @@ mod tests {
                 miss: Nanos(10.0),
             },
         ];
-        let of = |pages, huge, partial| translation(&tlbs, pages, huge, partial);
+        let added = |pages, huge, partial| translation(&tlbs, pages, huge, partial);
         assert_eq!(
-            [64, 65, 1536, 1537].map(|pages| of(pages, false, false)),
+            [64, 65, 1536, 1537].map(|pages| added(pages, false, false)),
             [0.0, 2.0, 2.0, 12.0]
         );
         assert_eq!(
-            [32, 33, 1025].map(|pages| of(pages, true, false)),
+            [32, 33, 1025].map(|pages| added(pages, true, false)),
             [0.0, 2.0, 12.0]
         );
         assert_eq!(
-            [64, 128, 256].map(|pages| of(pages, false, true)),
+            [64, 128, 256].map(|pages| added(pages, false, true)),
             [0.0, 1.0, 1.5]
         );
         assert_eq!(translation(&[], 1 << 40, false, false), 0.0);

@@ -148,8 +148,8 @@ mod tests {
 
     #[test]
     fn most_is_to_be_learnt_in_long_pieces_and_at_bends() {
-        let of = unevenness(&[0.0, 0.5, 1.0], &[0.0, 0.0, 1.0]);
-        assert!(of[1] > of[0], "{of:?}");
+        let bent = unevenness(&[0.0, 0.5, 1.0], &[0.0, 0.0, 1.0]);
+        assert!(bent[1] > bent[0], "{bent:?}");
         let straight = unevenness(&[0.0, 0.1, 1.0], &[0.0, 0.1, 1.0]);
         assert!(straight[1] > straight[0] * 10.0, "{straight:?}");
         let saturated = unevenness(&[0.0, 0.9, 0.99, 1.0], &[0.0, 0.5, 0.98, 1.0]);

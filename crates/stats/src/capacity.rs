@@ -16,13 +16,13 @@ pub struct CacheEnd {
     /// y of what lies in the level behind alone.
     pub after: f64,
     /// How it replaces.
-    keeping: Keeping,
+    keeping: ReplacementModel,
 }
 
 /// What share of a working set `ratio` times a cache's size is found there, by the way in which it
 /// replaces.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Keeping {
+enum ReplacementModel {
     /// Nothing of what comes round again beyond the size: least recently used, all sets filled
     /// evenly.
     Recent,
@@ -38,18 +38,18 @@ enum Keeping {
 }
 
 /// Every way that is tried.
-const KEEPINGS: [Keeping; 11] = [
-    Keeping::Recent,
-    Keeping::Uneven(64.0),
-    Keeping::Uneven(32.0),
-    Keeping::Uneven(16.0),
-    Keeping::Uneven(8.0),
-    Keeping::Uneven(5.0),
-    Keeping::Uneven(3.0),
-    Keeping::Scattered(8),
-    Keeping::Scattered(16),
-    Keeping::Part,
-    Keeping::Chance,
+const KEEPINGS: [ReplacementModel; 11] = [
+    ReplacementModel::Recent,
+    ReplacementModel::Uneven(64.0),
+    ReplacementModel::Uneven(32.0),
+    ReplacementModel::Uneven(16.0),
+    ReplacementModel::Uneven(8.0),
+    ReplacementModel::Uneven(5.0),
+    ReplacementModel::Uneven(3.0),
+    ReplacementModel::Scattered(8),
+    ReplacementModel::Scattered(16),
+    ReplacementModel::Part,
+    ReplacementModel::Chance,
 ];
 
 /// Sizes that are tried in each doubling, first and near the best.
@@ -64,16 +64,16 @@ const TURNS: usize = 4;
 const ABOUT: f64 = 1.25;
 const ABOUT_MORE: f64 = 0.001;
 
-impl Keeping {
+impl ReplacementModel {
     /// The share found of a working set `ratio` times as large as the cache.
     fn hits(self, ratio: f64) -> f64 {
         match self {
-            Keeping::Uneven(steepness) => 1.0 / (1.0 + ratio.powf(steepness)),
-            Keeping::Scattered(ways) => fewer_than(ways, ratio * f64::from(ways)),
+            ReplacementModel::Uneven(steepness) => 1.0 / (1.0 + ratio.powf(steepness)),
+            ReplacementModel::Scattered(ways) => fewer_than(ways, ratio * f64::from(ways)),
             _ if ratio <= 1.0 => 1.0,
-            Keeping::Recent => 0.0,
-            Keeping::Part => 1.0 / ratio,
-            Keeping::Chance => by_chance(ratio),
+            ReplacementModel::Recent => 0.0,
+            ReplacementModel::Part => 1.0 / ratio,
+            ReplacementModel::Chance => by_chance(ratio),
         }
     }
 }
@@ -110,7 +110,7 @@ fn by_chance(ratio: f64) -> f64 {
 /// A cache with what is known of it, nearer than the one that is looked at.
 #[derive(Debug, Clone, Copy)]
 struct Known {
-    keeping: Keeping,
+    keeping: ReplacementModel,
     capacity: f64,
     load: f64,
 }
@@ -118,7 +118,7 @@ struct Known {
 /// How well one capacity and way of replacing explain a part of a curve.
 #[derive(Debug, Clone, Copy)]
 struct Fit {
-    keeping: Keeping,
+    keeping: ReplacementModel,
     capacity: f64,
     before: f64,
     after: f64,
@@ -267,7 +267,7 @@ impl Part<'_> {
 
     /// The two loads that go best with a capacity and a way of replacing; `None` where the points
     /// do not show both.
-    fn fit(&self, keeping: Keeping, capacity: f64) -> Option<Fit> {
+    fn fit(&self, keeping: ReplacementModel, capacity: f64) -> Option<Fit> {
         // y = known + before * in_cache + after * behind
         let terms: Vec<(f64, f64, f64)> = self
             .x
@@ -299,7 +299,7 @@ impl Part<'_> {
 
     /// What is known of a load at `x`, the share of it in the cache looked at, and the share behind
     /// it.
-    fn terms(&self, keeping: Keeping, capacity: f64, x: f64) -> (f64, f64, f64) {
+    fn terms(&self, keeping: ReplacementModel, capacity: f64, x: f64) -> (f64, f64, f64) {
         let (known, held) = found_in(self.nearer, x);
         let hits = keeping.hits(x / capacity).max(held);
         (known, hits - held, 1.0 - hits)
@@ -382,7 +382,7 @@ mod tests {
     const MEMORY: f64 = 95.0;
 
     /// A load at `x` where all caches replace in this way.
-    fn load(keeping: Keeping, x: f64) -> f64 {
+    fn load(keeping: ReplacementModel, x: f64) -> f64 {
         let mut held = 0.0;
         let mut sum = 0.0;
         for (capacity, load) in CACHES {
@@ -427,8 +427,9 @@ mod tests {
                     "{keeping:?}: {end:?}"
                 );
                 // The longer the bend, the more capacities explain it about as well.
-                let long = matches!(keeping, Keeping::Uneven(steepness) if steepness < 16.0);
-                let width = if long || matches!(keeping, Keeping::Scattered(_)) {
+                let long =
+                    matches!(keeping, ReplacementModel::Uneven(steepness) if steepness < 16.0);
+                let width = if long || matches!(keeping, ReplacementModel::Scattered(_)) {
                     1.5
                 } else {
                     1.12
@@ -498,7 +499,7 @@ mod tests {
             (1e6, 0.0),
         ] {
             assert!(
-                (Keeping::Scattered(16).hits(ratio) - share).abs() < 1e-3,
+                (ReplacementModel::Scattered(16).hits(ratio) - share).abs() < 1e-3,
                 "{ratio}"
             );
         }

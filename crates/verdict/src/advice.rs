@@ -67,7 +67,7 @@ pub fn for_cause(cause: Cause) -> &'static str {
             "type a lower --rate, or more --threads and --depth; for a recording or a number a \
              longer --budget"
         }
-        Cause::Unsettled => {
+        Cause::NonStationary => {
             "others take this cache back between samples: measure when they are quiet, or type \
              smaller --sizes"
         }
@@ -77,7 +77,7 @@ pub fn for_cause(cause: Cause) -> &'static str {
 }
 
 /// By what samples were disturbed, to follow the words that they were.
-pub fn by_what(cause: Cause) -> &'static str {
+pub fn cause_phrase(cause: Cause) -> &'static str {
     match cause {
         Cause::Moved => " by moves to other cpus",
         Cause::Others => " by other programs",

@@ -67,7 +67,7 @@ pub fn align<'a>(
     any_kernel: bool,
 ) -> (Vec<Aligned<'a>>, Vec<Unaligned>) {
     let mut pairs = Pairs {
-        rulers: Rulers::of(before, after),
+        rulers: Rulers::collect(before, after),
         any_kernel,
         ..Pairs::default()
     };
@@ -331,7 +331,7 @@ struct Rulers<'a> {
 }
 
 impl<'a> Rulers<'a> {
-    fn of(before: &'a Report, after: &'a Report) -> Self {
+    fn collect(before: &'a Report, after: &'a Report) -> Self {
         let digests = |provenance: &'a Provenance| {
             provenance
                 .kernels

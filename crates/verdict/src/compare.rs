@@ -459,7 +459,7 @@ fn values(before: &[&Point], after: &[&Point]) -> (Vec<f64>, Vec<f64>) {
                 .measured()
                 .into_iter()
                 .flat_map(|m| &m.samples);
-            for sample in samples.filter(|s| s.dirty.is_none()) {
+            for sample in samples.filter(|s| s.disturbance.is_none()) {
                 let round = if whole { 0 } else { sample.round };
                 groups
                     .entry((repeat, sample.allocation, round))
@@ -634,8 +634,8 @@ fn beside_one_of_them(before: &Report, after: &Report) -> Option<String> {
             .filter_map(|p| p.outcome.measured());
         let of_one = points.map(|m| &m.evidence).filter(|e| e.cpus.len() == 1);
         of_one
-            .filter_map(|e| e.shared_core.as_ref())
-            .map(|core| core.usual_per_cycle)
+            .filter_map(|e| e.smt_interference.as_ref())
+            .map(|core| core.baseline_ipc)
             .reduce(f64::max)
     };
     let one = alone(before)?;

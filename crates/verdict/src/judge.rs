@@ -1,9 +1,9 @@
 //! From evidence to a verdict: each check has a threshold, words that fit into a table, and advice.
 
 use crate::advice;
-use crate::shape::Shape;
+use crate::sample_statistics::SampleStatistics;
 #[cfg(test)]
-use report::Surroundings;
+use report::SystemActivity;
 use report::{Cause, Evidence, Limit, Load, Reason, Storage, Summary, Verdict, VerdictGrade};
 use units::{Bytes, Hertz, Nanos, counted};
 
@@ -52,24 +52,24 @@ const DRIFT: f64 = 0.05;
 
 /// More dirty samples than this share of all leave clean ones that may have been hit too, by what
 /// dirties them.
-const DIRTY: f64 = 0.5;
+const MOST_DISTURBED: f64 = 0.5;
 
 /// The same where each sample was looked at for what dirties it: the clean ones of points of which
 /// two thirds were dirty were as fast as those of undisturbed points.
-const DIRTY_AND_LOOKED_AT: f64 = 0.8;
+const MOST_DISTURBED_OF_CHECKED: f64 = 0.8;
 
 /// Fewer clean samples than this have no 95% interval of the median (1 - 2/2^n < 0.95).
 const FEWEST_SAMPLES: u64 = 6;
 
 /// What the verdict rests on.
 #[derive(Debug, Clone, Copy)]
-pub struct Grounds<'a> {
+pub struct VerdictInput<'a> {
     /// The headline.
     pub summary: &'a Summary,
     /// What was checked.
     pub evidence: &'a Evidence,
     /// What the samples look like over time and among themselves.
-    pub shape: &'a Shape,
+    pub shape: &'a SampleStatistics,
     /// What most dirty samples are dirty from.
     pub dirt: Option<Cause>,
     /// What the value cannot exceed.
@@ -87,7 +87,7 @@ pub struct Grounds<'a> {
 }
 
 /// Judges a point.
-pub fn judge(grounds: &Grounds<'_>) -> Verdict {
+pub fn judge(grounds: &VerdictInput<'_>) -> Verdict {
     let mut verdict = Verdict {
         grade: VerdictGrade::Solid,
         reasons: Vec::new(),
@@ -132,7 +132,7 @@ pub fn judge(grounds: &Grounds<'_>) -> Verdict {
     }
     reasons.extend(placement(grounds.evidence));
     reasons.extend(samples(grounds));
-    reasons.extend(company(grounds));
+    reasons.extend(system_activity_reasons(grounds));
     reasons.extend(clocks(grounds.evidence));
     reasons.extend(shape(grounds.shape));
     reasons.extend(grounds.storage.map(on_storage).unwrap_or_default());
@@ -142,7 +142,7 @@ pub fn judge(grounds: &Grounds<'_>) -> Verdict {
             format!("known to ±{:.0}% only", spread * 100.0),
         ));
     }
-    reasons.extend(unsettled(grounds.shape, &reasons));
+    reasons.extend(non_stationary(grounds.shape, &reasons));
     for reason in reasons {
         verdict.add(VerdictGrade::Doubtful, reason);
     }
@@ -151,18 +151,22 @@ pub fn judge(grounds: &Grounds<'_>) -> Verdict {
 
 /// Why values scatter, where `reasons` are that they do: samples get slower or faster within
 /// rounds.
-fn unsettled(shape: &Shape, reasons: &[Reason]) -> Option<Reason> {
+fn non_stationary(shape: &SampleStatistics, reasons: &[Reason]) -> Option<Reason> {
     let scatters =
         |reason: &Reason| matches!(reason.cause, Cause::Spread | Cause::Bimodal | Cause::Drift);
-    let slowing = shape
-        .slowing
-        .filter(|slowing| slowing.abs() > DRIFT && reasons.iter().any(scatters))?;
-    let direction = if slowing > 0.0 { "slower" } else { "faster" };
+    let within_round_trend = shape.within_round_trend.filter(|within_round_trend| {
+        within_round_trend.abs() > DRIFT && reasons.iter().any(scatters)
+    })?;
+    let direction = if within_round_trend > 0.0 {
+        "slower"
+    } else {
+        "faster"
+    };
     let text = format!(
         "samples got {direction} by {:.0}% within rounds",
-        slowing.abs() * 100.0
+        within_round_trend.abs() * 100.0
     );
-    Some(reason(Cause::Unsettled, text))
+    Some(reason(Cause::NonStationary, text))
 }
 
 /// A reason with what can be done about it.
@@ -206,7 +210,11 @@ fn placement(evidence: &Evidence) -> Vec<Reason> {
             format!("{:.0}% of the memory is resident", share * 100.0),
         ));
     }
-    if let Some(near) = evidence.closer_cpus.as_ref().filter(|near| near.one_core) {
+    if let Some(near) = evidence
+        .vcpu_placement
+        .as_ref()
+        .filter(|near| near.one_core)
+    {
         let [one, other] = near.cpus;
         let trip = Nanos(near.nearest_ns);
         let text = format!(
@@ -237,22 +245,22 @@ fn placement(evidence: &Evidence) -> Vec<Reason> {
 }
 
 /// What speaks against the samples themselves.
-fn samples(grounds: &Grounds<'_>) -> Vec<Reason> {
-    let clean = grounds.summary.clean_samples;
-    let dirty = grounds.evidence.dirty_samples;
-    let all = clean + dirty;
+fn samples(grounds: &VerdictInput<'_>) -> Vec<Reason> {
+    let clean = grounds.summary.undisturbed_samples;
+    let disturbed = grounds.evidence.disturbed_samples;
+    let all = clean + disturbed;
     let mut reasons = Vec::new();
     let cause = grounds.dirt.unwrap_or(Cause::Disturbed);
     let most = if cause == Cause::CoreShared {
-        DIRTY_AND_LOOKED_AT
+        MOST_DISTURBED_OF_CHECKED
     } else {
-        DIRTY
+        MOST_DISTURBED
     };
-    if dirty as f64 > all as f64 * most {
-        let by = advice::by_what(cause);
+    if disturbed as f64 > all as f64 * most {
+        let by = advice::cause_phrase(cause);
         reasons.push(reason(
             cause,
-            format!("{dirty} of {all} samples were disturbed{by}"),
+            format!("{disturbed} of {all} samples were disturbed{by}"),
         ));
     }
     let confidence = grounds.summary.confidence;
@@ -273,8 +281,8 @@ fn samples(grounds: &Grounds<'_>) -> Vec<Reason> {
 }
 
 /// What others did to the machine meanwhile.
-fn company(grounds: &Grounds<'_>) -> Vec<Reason> {
-    let around = &grounds.evidence.surroundings;
+fn system_activity_reasons(grounds: &VerdictInput<'_>) -> Vec<Reason> {
+    let around = &grounds.evidence.system_activity;
     let elapsed = around.elapsed_ns.max(1.0);
     let cpus = grounds.evidence.cpus.len().max(1) as f64;
     let share = |time: Option<f64>| time.unwrap_or(0.0) / elapsed;
@@ -330,7 +338,11 @@ fn clocks(evidence: &Evidence) -> Vec<Reason> {
     }
     let clock = evidence.core_hz_median;
     let known = [
-        (evidence.core_hz_usual, CLOCK_OF_RUN, "elsewhere in the run"),
+        (
+            evidence.core_hz_baseline,
+            CLOCK_OF_RUN,
+            "elsewhere in the run",
+        ),
         (evidence.core_hz_base, CLOCK_OF_BASE, "as base clock"),
     ];
     let low = known
@@ -347,7 +359,11 @@ fn clocks(evidence: &Evidence) -> Vec<Reason> {
         );
         reasons.push(reason(Cause::CoreClock, text));
     }
-    if let Some(times) = evidence.surroundings.thermal_throttles.filter(|&n| n > 0) {
+    if let Some(times) = evidence
+        .system_activity
+        .thermal_throttles
+        .filter(|&n| n > 0)
+    {
         reasons.push(reason(
             Cause::Heat,
             format!("the processor throttled itself {}", counted(times, "time")),
@@ -440,7 +456,7 @@ fn on_storage(storage: &Storage) -> Vec<Reason> {
 const LONG_STOP: Nanos = Nanos(0.5e9);
 
 /// What speaks against the values taken together.
-fn shape(shape: &Shape) -> Vec<Reason> {
+fn shape(shape: &SampleStatistics) -> Vec<Reason> {
     let mut reasons = Vec::new();
     if let Some(drift) = shape.drift.filter(|d| d.total.abs() > DRIFT) {
         let direction = if drift.total > 0.0 { "rose" } else { "fell" };

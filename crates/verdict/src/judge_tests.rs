@@ -1,13 +1,13 @@
 //! Each check names its cause, and nothing else does.
 
 use super::*;
-use report::{CloserCpus, PageEvidence};
+use report::{PageEvidence, VcpuPlacementEvidence};
 use stats::{Drift, Modes};
 
 struct Case {
     summary: Summary,
     evidence: Evidence,
-    shape: Shape,
+    shape: SampleStatistics,
     dirt: Option<Cause>,
     interrupted: bool,
 }
@@ -23,7 +23,7 @@ fn good() -> Case {
         mean: None,
         standard_deviation: None,
         coefficient_of_variation: None,
-        clean_samples: 20,
+        undisturbed_samples: 20,
     };
     let pages = PageEvidence {
         asked_bytes: Some(2 << 20),
@@ -34,7 +34,7 @@ fn good() -> Case {
         non_zero: Some(true),
         ..Default::default()
     };
-    let surroundings = Surroundings {
+    let system_activity = SystemActivity {
         elapsed_ns: 1e9,
         stolen_ns: Some(0.0),
         throttled_ns: Some(0.0),
@@ -47,7 +47,7 @@ fn good() -> Case {
         cpus: vec![0],
         affinity_held: Some(true),
         pages,
-        surroundings,
+        system_activity,
         longest_gap_ns: Some(1e5),
         core_hz_before: Some(4e9),
         core_hz_after: Some(4e9),
@@ -59,7 +59,7 @@ fn good() -> Case {
     Case {
         summary,
         evidence,
-        shape: Shape::default(),
+        shape: SampleStatistics::default(),
         dirt: None,
         interrupted: false,
     }
@@ -71,7 +71,7 @@ fn verdict(case: &Case, limit: Option<f64>) -> Verdict {
         source: "the L1 ports".to_owned(),
         tolerance: 1.03,
     });
-    judge(&Grounds {
+    judge(&VerdictInput {
         storage: None,
         summary: &case.summary,
         evidence: &case.evidence,
@@ -101,7 +101,7 @@ fn traffic_that_memory_cannot_carry_rejects_what_was_measured_beside_it() {
             source: "the memory's 100 B/s".to_owned(),
             tolerance: 1.1,
         };
-        let grounds = Grounds {
+        let grounds = VerdictInput {
             summary: &case.summary,
             evidence: &case.evidence,
             shape: &case.shape,
@@ -168,12 +168,12 @@ fn each_cause_is_named() {
             "memory on node [0, 1], threads on node [0]",
         ),
         (
-            |c| c.evidence.dirty_samples = 21,
+            |c| c.evidence.disturbed_samples = 21,
             Cause::Disturbed,
             "21 of 41 samples were disturbed",
         ),
         (
-            |c| (c.evidence.dirty_samples, c.dirt) = (21, Some(Cause::Others)),
+            |c| (c.evidence.disturbed_samples, c.dirt) = (21, Some(Cause::Others)),
             Cause::Others,
             "21 of 41 samples were disturbed by other programs",
         ),
@@ -183,27 +183,27 @@ fn each_cause_is_named() {
             "holds in 75% of cases",
         ),
         (
-            |c| c.summary.clean_samples = 3,
+            |c| c.summary.undisturbed_samples = 3,
             Cause::FewSamples,
             "only 3 clean samples",
         ),
         (
-            |c| c.evidence.surroundings.stolen_ns = Some(5e7),
+            |c| c.evidence.system_activity.stolen_ns = Some(5e7),
             Cause::Stolen,
             "took 5% of the time",
         ),
         (
-            |c| c.evidence.surroundings.throttled_ns = Some(4e8),
+            |c| c.evidence.system_activity.throttled_ns = Some(4e8),
             Cause::Throttled,
             "quota stopped threads for 40%",
         ),
         (
-            |c| c.evidence.surroundings.others_ns = Some(1e9),
+            |c| c.evidence.system_activity.others_ns = Some(1e9),
             Cause::Others,
             "other programs used 1.0 cpus",
         ),
         (
-            |c| c.evidence.surroundings.memory_pressure_ns = Some(2e8),
+            |c| c.evidence.system_activity.memory_pressure_ns = Some(2e8),
             Cause::MemoryPressure,
             "memory 20% of the time",
         ),
@@ -214,7 +214,8 @@ fn each_cause_is_named() {
         ),
         (
             |c| {
-                (c.evidence.core_hz_median, c.evidence.core_hz_usual) = (Some(1.97e9), Some(3.67e9))
+                (c.evidence.core_hz_median, c.evidence.core_hz_baseline) =
+                    (Some(1.97e9), Some(3.67e9))
             },
             Cause::CoreClock,
             "was 1.97 GHz, and is 3.67 GHz elsewhere in the run",
@@ -226,9 +227,9 @@ fn each_cause_is_named() {
         ),
         (
             |c| {
-                c.evidence.closer_cpus = Some(CloserCpus {
+                c.evidence.vcpu_placement = Some(VcpuPlacementEvidence {
                     cpus: [0, 1],
-                    closer_rounds: 0,
+                    co_scheduled_rounds: 0,
                     one_core: true,
                     rounds: 6,
                     nearest_ns: 21.0,
@@ -239,7 +240,7 @@ fn each_cause_is_named() {
             "cpus 0 and 1 were two threads of one core: a line takes 21.0 ns",
         ),
         (
-            |c| c.evidence.surroundings.thermal_throttles = Some(2),
+            |c| c.evidence.system_activity.thermal_throttles = Some(2),
             Cause::Heat,
             "throttled itself 2 times",
         ),
@@ -305,19 +306,19 @@ fn each_cause_is_named() {
 #[test]
 fn what_goes_on_within_rounds_is_the_reason_of_a_doubt_and_no_doubt_of_its_own() {
     let mut case = good();
-    case.shape.slowing = Some(0.3);
+    case.shape.within_round_trend = Some(0.3);
     assert_eq!(verdict(&case, None).grade, VerdictGrade::Solid);
     case.evidence.relative_spread = Some(0.2);
     assert_eq!(
         verdict(&case, None).text(),
         "known to ±20% only; samples got slower by 30% within rounds"
     );
-    case.shape.slowing = Some(-0.3);
+    case.shape.within_round_trend = Some(-0.3);
     assert!(
-        verdict(&case, None).names(Cause::Unsettled)
+        verdict(&case, None).names(Cause::NonStationary)
             && verdict(&case, None).text().contains("faster by 30%")
     );
-    case.shape.slowing = Some(0.03);
+    case.shape.within_round_trend = Some(0.03);
     assert_eq!(verdict(&case, None).reasons.len(), 1);
 }
 
@@ -327,34 +328,37 @@ fn slower_is_longer_times_and_lower_rates() {
     let rising = rounds(|at| 100.0 + 10.0 * (at % 4) as f64);
     let falling = rounds(|at| 100.0 / (1.0 + at as f64));
     assert!(
-        Shape::describe(&rising, false, 4)
-            .slowing
+        SampleStatistics::describe(&rising, false, 4)
+            .within_round_trend
             .is_some_and(|s| (s - 0.3).abs() < 1e-9)
     );
     assert!(
-        Shape::describe(&rising, true, 4)
-            .slowing
+        SampleStatistics::describe(&rising, true, 4)
+            .within_round_trend
             .is_some_and(|s| s < -0.2)
     );
     assert!(
-        Shape::describe(&falling, true, 4)
-            .slowing
+        SampleStatistics::describe(&falling, true, 4)
+            .within_round_trend
             .is_some_and(|s| s > 0.5)
     );
-    assert_eq!(Shape::describe(&rounds(|_| 5.0), true, 4).slowing, None);
+    assert_eq!(
+        SampleStatistics::describe(&rounds(|_| 5.0), true, 4).within_round_trend,
+        None
+    );
 }
 
 #[test]
 fn small_disturbances_are_none() {
     let mut case = good();
-    let around = &mut case.evidence.surroundings;
+    let around = &mut case.evidence.system_activity;
     (around.stolen_ns, around.throttled_ns, around.others_ns) = (Some(9e6), Some(9e6), Some(2e8));
     around.memory_pressure_ns = Some(4e7);
     case.shape.drift = Some(Drift {
         total: 0.04,
         p: 0.001,
     });
-    case.evidence.dirty_samples = 20;
+    case.evidence.disturbed_samples = 20;
     assert_eq!(verdict(&case, None).grade, VerdictGrade::Solid);
 }
 

@@ -8,12 +8,12 @@ mod advice;
 mod align;
 mod compare;
 mod judge;
-mod shape;
+mod sample_statistics;
 
 pub use align::{Aligned, Unaligned, align};
 pub use compare::{
     CONFIDENCE, Change, Comparison, DEFAULT_FLOOR, Pair, PairGroup, Settings, Share, Side, Tally,
     compare,
 };
-pub use judge::{Grounds, SPREAD, judge, reason};
-pub use shape::Shape;
+pub use judge::{SPREAD, VerdictInput, judge, reason};
+pub use sample_statistics::SampleStatistics;

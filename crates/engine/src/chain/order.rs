@@ -61,7 +61,7 @@ struct Inside {
 
 impl ChainOrder {
     /// The order of the chain of `work`.
-    pub fn of(work: &ChaseWork) -> Self {
+    pub fn for_work(work: &ChaseWork) -> Self {
         Self::new(work.shape, work.nodes(), work.stride, work.seed)
     }
 
@@ -316,8 +316,8 @@ impl Windows {
         for (window, inner, range) in self.parts(first, next.len()) {
             let inside = self.inside(window);
             let batches = next[range].chunks(BATCH).zip((inner..).step_by(BATCH));
-            let of = |(next, inner)| self.passed_over_by_batch((window, &inside), inner, next);
-            passed += batches.map(of).sum::<u128>();
+            let gap_sum = |(next, inner)| self.passed_over_by_batch((window, &inside), inner, next);
+            passed += batches.map(gap_sum).sum::<u128>();
         }
         passed
     }

@@ -276,9 +276,9 @@ fn orders_differ_by_seed() {
         .into_iter()
         .filter(|shape| *shape != ChainShape::Sequential)
     {
-        let of = |seed| pointers(&ChainOrder::new(shape, 1000, STRIDE, seed));
-        assert_ne!(of(1), of(2), "{shape:?}");
-        assert_eq!(of(1), of(1), "{shape:?}");
+        let chain = |seed| pointers(&ChainOrder::new(shape, 1000, STRIDE, seed));
+        assert_ne!(chain(1), chain(2), "{shape:?}");
+        assert_eq!(chain(1), chain(1), "{shape:?}");
     }
 }
 

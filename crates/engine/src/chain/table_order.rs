@@ -2,13 +2,13 @@
 
 use super::permutation::Cycle;
 use crate::work::TableOrder;
-use kernels::{BLOCK_BYTES, LINE_BYTES, Visits};
+use kernels::{AccessOrder, BLOCK_BYTES, LINE_BYTES};
 
 impl TableOrder {
     /// Which piece comes at which place, for streams of `stream` bytes in pieces of `visits`: to be
     /// called with 0, 1, 2, ... in turn.
-    pub fn pieces(&self, visits: Visits, stream: u64) -> Box<dyn FnMut(u64) -> u64> {
-        let piece = if visits == Visits::Lines {
+    pub fn pieces(&self, visits: AccessOrder, stream: u64) -> Box<dyn FnMut(u64) -> u64> {
+        let piece = if visits == AccessOrder::Lines {
             LINE_BYTES
         } else {
             BLOCK_BYTES
@@ -50,8 +50,13 @@ mod tests {
     use super::*;
     use units::Bytes;
 
-    fn pieces(order: &TableOrder, visits: Visits, stream: u64) -> Vec<u64> {
-        let count = stream / if visits == Visits::Lines { 64 } else { 512 };
+    fn pieces(order: &TableOrder, visits: AccessOrder, stream: u64) -> Vec<u64> {
+        let count = stream
+            / if visits == AccessOrder::Lines {
+                64
+            } else {
+                512
+            };
         let mut at = order.pieces(visits, stream);
         (0..count).map(&mut at).collect()
     }
@@ -71,7 +76,7 @@ mod tests {
             .iter()
             .flat_map(|o| [512, 4096, 12 * 512, 65536].map(|s| (o, s)))
         {
-            let mut all = pieces(order, Visits::Lines, stream);
+            let mut all = pieces(order, AccessOrder::Lines, stream);
             all.sort_unstable();
             assert_eq!(
                 all,
@@ -80,7 +85,11 @@ mod tests {
             );
         }
         for block in [512, 1024, 4096] {
-            let mut all = pieces(&TableOrder::Random(Bytes(block), 3), Visits::Chunks, 16384);
+            let mut all = pieces(
+                &TableOrder::Random(Bytes(block), 3),
+                AccessOrder::Chunks,
+                16384,
+            );
             all.sort_unstable();
             assert_eq!(all, (0..32).collect::<Vec<u64>>(), "blocks of {block} B");
         }
@@ -88,7 +97,7 @@ mod tests {
 
     #[test]
     fn a_strided_pass_is_followed_by_one_that_starts_a_line_later() {
-        let order = pieces(&TableOrder::Strided(Bytes(256)), Visits::Lines, 1024);
+        let order = pieces(&TableOrder::Strided(Bytes(256)), AccessOrder::Lines, 1024);
         assert_eq!(
             order,
             [0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15]
@@ -99,11 +108,19 @@ mod tests {
     fn the_pieces_of_a_random_block_follow_each_other() {
         for (order, whole) in [
             (
-                pieces(&TableOrder::Random(Bytes(256), 7), Visits::Lines, 65536),
+                pieces(
+                    &TableOrder::Random(Bytes(256), 7),
+                    AccessOrder::Lines,
+                    65536,
+                ),
                 4,
             ),
             (
-                pieces(&TableOrder::Random(Bytes(4096), 7), Visits::Chunks, 65536),
+                pieces(
+                    &TableOrder::Random(Bytes(4096), 7),
+                    AccessOrder::Chunks,
+                    65536,
+                ),
                 8,
             ),
         ] {

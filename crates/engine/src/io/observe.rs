@@ -3,8 +3,8 @@
 use super::seeks::Seeks;
 use super::walk::Step;
 use super::work::IoWork;
-use super::worker::LaneSeen;
-use crate::{Observation, Trouble};
+use super::worker::WorkerWindow;
+use crate::{Failure, Observation};
 use host::storage::Transfer;
 use stats::Histogram;
 use std::collections::BTreeMap;
@@ -95,14 +95,14 @@ impl IoSeen {
     /// # Errors
     /// An operation failed that was not to be counted only, or none succeeded though some were
     /// tried.
-    pub fn of(
+    pub fn from_threads(
         work: &IoWork,
-        lanes: &[LaneSeen],
+        lanes: &[WorkerWindow],
         (start, end, rate): (u64, u64, f64),
-    ) -> Result<Self, Trouble> {
+    ) -> Result<Self, Failure> {
         let fault = lanes.iter().find_map(|lane| lane.fault);
         if let Some((step, transfer, number)) = fault.filter(|_| !work.continue_on_error) {
-            return Err(Trouble::Failed(describe(work, &step, transfer, number)));
+            return Err(Failure::Failed(describe(work, &step, transfer, number)));
         }
         let mut seen = Self {
             is_last: !lanes.is_empty(),
@@ -118,7 +118,7 @@ impl IoSeen {
             seen.add(lane);
         }
         if seen.whole == 0 && (seen.short > 0 || !seen.errors.is_empty()) {
-            return Err(Trouble::Failed(
+            return Err(Failure::Failed(
                 seen.fruitless(fault.map(|f| describe(work, &f.0, f.1, f.2))),
             ));
         }
@@ -133,7 +133,7 @@ impl IoSeen {
         Ok(seen)
     }
 
-    fn add(&mut self, lane: &LaneSeen) {
+    fn add(&mut self, lane: &WorkerWindow) {
         self.whole += lane.whole;
         self.bytes += lane.bytes;
         self.reads.merge(&lane.reads);
@@ -207,13 +207,13 @@ mod tests {
     use super::super::work::{IoFile, Pace};
     use super::*;
 
-    fn lane(inside: u64, whole: u64) -> LaneSeen {
-        LaneSeen {
+    fn lane(inside: u64, whole: u64) -> WorkerWindow {
+        WorkerWindow {
             inside,
             whole,
             first: (whole > 0).then_some(3000),
             last: 9000,
-            ..LaneSeen::default()
+            ..WorkerWindow::default()
         }
     }
 
@@ -269,33 +269,34 @@ mod tests {
 
     #[test]
     fn the_rate_is_of_what_was_done_inside() {
-        let seen = IoSeen::of(&work(), &[lane(4, 6), lane(2, 2)], (1000, 5000, 2.0)).unwrap();
+        let seen =
+            IoSeen::from_threads(&work(), &[lane(4, 6), lane(2, 2)], (1000, 5000, 2.0)).unwrap();
         assert_eq!(
             (seen.amount, seen.elapsed, seen.whole),
             (6, Nanos(2000.0), 8)
         );
         assert_eq!(seen.threads, [6, 2]);
         // Nothing was done in time: the time until the first one counts.
-        let slow = IoSeen::of(&work(), &[lane(0, 3)], (1000, 2000, 2.0)).unwrap();
+        let slow = IoSeen::from_threads(&work(), &[lane(0, 3)], (1000, 2000, 2.0)).unwrap();
         assert_eq!((slow.amount, slow.elapsed), (1, Nanos(1000.0)));
         // A number ends the window: the time until the last one counts.
         let counted = IoWork {
             operations: Some(100),
             ..work()
         };
-        let counted = IoSeen::of(&counted, &[lane(6, 6)], (1000, u64::MAX, 2.0)).unwrap();
+        let counted = IoSeen::from_threads(&counted, &[lane(6, 6)], (1000, u64::MAX, 2.0)).unwrap();
         assert_eq!((counted.amount, counted.elapsed), (6, Nanos(4000.0)));
     }
 
     #[test]
     fn failures_end_a_window_or_are_counted() {
-        let failed = LaneSeen {
+        let failed = WorkerWindow {
             errors: [(5, 2)].into(),
             fault: Some((step(), Transfer::Read, 5)),
             ..lane(4, 4)
         };
-        let Err(Trouble::Failed(text)) =
-            IoSeen::of(&work(), std::slice::from_ref(&failed), (1000, 5000, 1.0))
+        let Err(Failure::Failed(text)) =
+            IoSeen::from_threads(&work(), std::slice::from_ref(&failed), (1000, 5000, 1.0))
         else {
             panic!("an error ends the point");
         };
@@ -303,24 +304,35 @@ mod tests {
             text.contains("read of data at byte 4096 failed") && text.contains("os error 5"),
             "{text}"
         );
-        let go_on = IoWork {
+        let take_extra_rounds = IoWork {
             continue_on_error: true,
             ..work()
         };
-        let seen = IoSeen::of(&go_on, std::slice::from_ref(&failed), (1000, 5000, 1.0)).unwrap();
+        let seen = IoSeen::from_threads(
+            &take_extra_rounds,
+            std::slice::from_ref(&failed),
+            (1000, 5000, 1.0),
+        )
+        .unwrap();
         assert_eq!((seen.amount, seen.errors.values().sum::<u64>()), (4, 2));
-        let all = LaneSeen {
+        let all = WorkerWindow {
             whole: 0,
             inside: 0,
             ..failed
         };
-        let text = format!("{:?}", IoSeen::of(&go_on, &[all], (1000, 5000, 1.0)));
+        let text = format!(
+            "{:?}",
+            IoSeen::from_threads(&take_extra_rounds, &[all], (1000, 5000, 1.0))
+        );
         assert!(text.contains("no operation succeeded, 2 failed"), "{text}");
-        let short = LaneSeen {
+        let short = WorkerWindow {
             short: 3,
             ..lane(0, 0)
         };
-        let text = format!("{:?}", IoSeen::of(&go_on, &[short], (1000, 5000, 1.0)));
+        let text = format!(
+            "{:?}",
+            IoSeen::from_threads(&take_extra_rounds, &[short], (1000, 5000, 1.0))
+        );
         assert!(text.contains("no transfer was whole, 3 moved"), "{text}");
     }
 }

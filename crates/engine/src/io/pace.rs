@@ -28,7 +28,7 @@ pub enum Schedule {
 impl Schedule {
     /// That of a thread of `work` in `window`; of a recording, earlier windows have covered
     /// `covered` ticks.
-    pub fn of(work: &IoWork, window: &Window, covered: u64) -> Self {
+    pub fn new(work: &IoWork, window: &Window, covered: u64) -> Self {
         match work.pace {
             Pace::Free => Schedule::Free,
             Pace::PerThousandSeconds(count) => {
@@ -102,8 +102,8 @@ mod tests {
             pace: Pace::PerThousandSeconds(10_000_000),
             ..IoWork::default()
         };
-        let first = Schedule::of(&work, &window(0), 0);
-        let second = Schedule::of(&work, &window(1), 0);
+        let first = Schedule::new(&work, &window(0), 0);
+        let second = Schedule::new(&work, &window(1), 0);
         let due = |s: &Schedule| (0..3).map(|k| s.due(k, None)).collect::<Vec<_>>();
         assert_eq!(due(&first), [1000, 601_000, 1_201_000].map(Some));
         assert_eq!(due(&second), [301_000, 901_000, 1_501_000].map(Some));
@@ -134,10 +134,10 @@ mod tests {
             write: false,
             recorded,
         };
-        let first = Schedule::of(&work, &window(0), 0);
+        let first = Schedule::new(&work, &window(0), 0);
         assert_eq!(first.due(7, Some(&step(Some(100)))), Some(1300));
         // The second window goes on where the first one ended.
-        let second = Schedule::of(
+        let second = Schedule::new(
             &work,
             &Window {
                 start: 9_000_000,
@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn without_a_pace_nothing_is_due_at_a_time() {
-        let free = Schedule::of(&IoWork::default(), &window(0), 0);
+        let free = Schedule::new(&IoWork::default(), &window(0), 0);
         assert_eq!(
             (
                 free.due(3, None),

@@ -78,18 +78,19 @@ pub fn by_distance<'a>(windows: impl Iterator<Item = (u32, &'a IoSeen)>) -> Vec<
                 .for_each(|(nanos, count)| *together.entry(*nanos).or_default() += count);
         }
     }
-    let of = |(distance_bytes, (counts, windows)): (u64, (BTreeMap<u64, u64>, Vec<SeekWindow>))| {
-        let at = |q: f64| quantile(&counts, q);
-        let operations = counts.values().sum();
-        Some(SeekLatencies {
-            distance_bytes,
-            operations,
-            p50_ns: at(0.5)?,
-            p99_ns: at(0.99)?,
-            windows,
-        })
-    };
-    all.into_iter().filter_map(of).collect()
+    let row =
+        |(distance_bytes, (counts, windows)): (u64, (BTreeMap<u64, u64>, Vec<SeekWindow>))| {
+            let at = |q: f64| quantile(&counts, q);
+            let operations = counts.values().sum();
+            Some(SeekLatencies {
+                distance_bytes,
+                operations,
+                p50_ns: at(0.5)?,
+                p99_ns: at(0.99)?,
+                windows,
+            })
+        };
+    all.into_iter().filter_map(row).collect()
 }
 
 #[cfg(test)]

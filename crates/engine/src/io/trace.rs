@@ -2,7 +2,7 @@
 
 use super::work::IoWork;
 use super::worker::Noted;
-use crate::Trouble;
+use crate::Failure;
 use host::storage::Transfer;
 use report::{TraceRecord, TraceWriter};
 
@@ -35,7 +35,7 @@ impl Tracer {
         work: &IoWork,
         noted: &[Vec<Noted>],
         rate: f64,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), Failure> {
         let mut all: Vec<(usize, &Noted)> = noted
             .iter()
             .enumerate()
@@ -46,7 +46,7 @@ impl Tracer {
         let origin = *self.origin.get_or_insert(first.unwrap_or(0));
         let window = self.windows;
         let since = |tick: u64| (tick.saturating_sub(origin) as f64 / rate).round() as u64;
-        let of = |&(thread, n): &(usize, &Noted)| TraceRecord {
+        let record = |&(thread, n): &(usize, &Noted)| TraceRecord {
             point: work.point,
             window,
             thread: u32::try_from(thread).unwrap_or(u32::MAX),
@@ -64,14 +64,14 @@ impl Tracer {
                 .map(|f| f.path.to_string_lossy().into_owned())
                 .unwrap_or_default(),
         };
-        let records: Vec<TraceRecord> = all.iter().map(of).collect();
+        let records: Vec<TraceRecord> = all.iter().map(record).collect();
         self.windows += 1;
         if first.is_none() {
             self.origin = None;
         }
         self.writer
             .write(&records)
-            .map_err(|e| Trouble::Failed(format!("cannot write the trace: {e}")))
+            .map_err(|e| Failure::Failed(format!("cannot write the trace: {e}")))
     }
 }
 

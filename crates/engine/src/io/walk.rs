@@ -312,12 +312,12 @@ mod tests {
         };
         let recording = Recording::new((0..5).map(step).collect());
         let work = work(Order::Recorded(recording), 2, &[100]);
-        let of = |thread| {
+        let blocks = |thread| {
             Walk::new(&work, thread)
                 .map(|s| s.offset / 512)
                 .collect::<Vec<_>>()
         };
-        assert_eq!((of(0), of(1)), (vec![0, 2, 4], vec![1, 3]));
+        assert_eq!((blocks(0), blocks(1)), (vec![0, 2, 4], vec![1, 3]));
     }
 
     impl Walk {

@@ -244,13 +244,13 @@ impl IoWork {
 
     /// Bytes that are written before anything is measured.
     pub fn filled(&self) -> Bytes {
-        let of = |f: &IoFile| {
+        let created_bytes = |f: &IoFile| {
             if let Permission::Create { size, .. } = f.permission {
                 size
             } else {
                 Bytes(0)
             }
         };
-        self.files.iter().map(of).sum()
+        self.files.iter().map(created_bytes).sum()
     }
 }

@@ -9,7 +9,7 @@ use super::pace::Schedule;
 use super::seeks::SeekTimes;
 use super::walk::{Step, Walk};
 use super::work::{Flush, IoWork};
-use crate::Trouble;
+use crate::Failure;
 use host::interrupt::StopFlag;
 use host::storage::{IoCompletion, IoEngine, IoRequest, Transfer};
 use stats::Histogram;
@@ -29,7 +29,7 @@ pub trait Ticker {
 }
 
 /// A thread's engine and how far it is; lives from window to window.
-pub struct Lane {
+pub struct WorkerQueue {
     /// What carries requests out.
     pub engine: Box<dyn IoEngine>,
     /// What comes next.
@@ -41,12 +41,12 @@ pub struct Lane {
     /// Writes since the last flush.
     pub unflushed: u32,
     /// Files written to since then.
-    pub dirty: BTreeSet<usize>,
+    pub disturbance: BTreeSet<usize>,
     /// Time of the recording that earlier windows have covered, in ticks.
     pub covered: u64,
 }
 
-impl Lane {
+impl WorkerQueue {
     /// A thread at its beginning.
     pub fn new(engine: Box<dyn IoEngine>, walk: Walk, contents: Contents) -> Self {
         Self {
@@ -55,7 +55,7 @@ impl Lane {
             contents,
             pending: None,
             unflushed: 0,
-            dirty: BTreeSet::new(),
+            disturbance: BTreeSet::new(),
             covered: 0,
         }
     }
@@ -99,7 +99,7 @@ pub struct Noted {
 
 /// What one thread did in a window; latencies in ns.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct LaneSeen {
+pub struct WorkerWindow {
     /// Whole transfers that were completed inside.
     pub inside: u64,
     /// Bytes that they moved.
@@ -157,12 +157,12 @@ struct Busy {
 
 /// A window under way.
 struct Turn<'a, T: Ticker> {
-    lane: &'a mut Lane,
+    lane: &'a mut WorkerQueue,
     work: &'a IoWork,
     window: &'a Window,
     ticker: &'a T,
     schedule: Schedule,
-    seen: LaneSeen,
+    seen: WorkerWindow,
     /// Free places with the tick from which on they may be used.
     free: Vec<(u64, usize)>,
     busy: Vec<Option<Busy>>,
@@ -182,20 +182,20 @@ struct Turn<'a, T: Ticker> {
 /// # Errors
 /// The engine gave up as a whole. What fails in single operations is in what was seen.
 pub fn run<T: Ticker>(
-    lane: &mut Lane,
+    lane: &mut WorkerQueue,
     work: &IoWork,
     window: &Window,
     ticker: &T,
-) -> Result<LaneSeen, Trouble> {
+) -> Result<WorkerWindow, Failure> {
     let places = work.depth.max(1) as usize;
-    let schedule = Schedule::of(work, window, lane.covered);
+    let schedule = Schedule::new(work, window, lane.covered);
     let mut turn = Turn {
         lane,
         work,
         window,
         ticker,
         schedule,
-        seen: LaneSeen::default(),
+        seen: WorkerWindow::default(),
         free: (0..places).rev().map(|slot| (0, slot)).collect(),
         busy: vec![None; places],
         batch: Vec::with_capacity(places),
@@ -229,7 +229,7 @@ pub fn run<T: Ticker>(
 }
 
 impl<T: Ticker> Turn<'_, T> {
-    fn go(&mut self) -> Result<(), Trouble> {
+    fn go(&mut self) -> Result<(), Failure> {
         loop {
             self.begin()?;
             if self.in_flight == 0 {
@@ -281,7 +281,7 @@ impl<T: Ticker> Turn<'_, T> {
     }
 
     /// Submits what may begin now.
-    fn begin(&mut self) -> Result<(), Trouble> {
+    fn begin(&mut self) -> Result<(), Failure> {
         while !self.free.is_empty() && !self.must_flush() && !self.is_over() {
             let due = self.next_due();
             if due > 0 && due > self.ticker.now() {
@@ -355,7 +355,7 @@ impl<T: Ticker> Turn<'_, T> {
     }
 
     /// Hands over what is ready; what the queue has no room for stays.
-    fn submit(&mut self) -> Result<(), Trouble> {
+    fn submit(&mut self) -> Result<(), Failure> {
         while !self.batch.is_empty() {
             let now = self.ticker.now();
             let paced = self.schedule.is_paced();
@@ -370,7 +370,7 @@ impl<T: Ticker> Turn<'_, T> {
             self.batch.drain(..taken);
             if taken == 0 {
                 if self.in_flight == 0 {
-                    return Err(Trouble::Failed("the engine takes no operation".to_owned()));
+                    return Err(Failure::Failed("the engine takes no operation".to_owned()));
                 }
                 return Ok(());
             }
@@ -379,7 +379,7 @@ impl<T: Ticker> Turn<'_, T> {
     }
 
     /// Waits for a completion, but not where something is due before one may come.
-    fn reap(&mut self) -> Result<(), Trouble> {
+    fn reap(&mut self) -> Result<(), Failure> {
         let waiting = !self.batch.is_empty();
         let timed = self.schedule.is_paced() || self.work.think_ns > 0;
         let looks =
@@ -391,7 +391,7 @@ impl<T: Ticker> Turn<'_, T> {
     ///
     /// # Errors
     /// Nothing came for too long: its operations stay the engine's, which waits for them no more.
-    fn take(&mut self, least: usize) -> Result<(), Trouble> {
+    fn take(&mut self, least: usize) -> Result<(), Failure> {
         self.completions.clear();
         self.lane.engine.reap(least, &mut self.completions)?;
         if !self.completions.is_empty() {
@@ -402,8 +402,8 @@ impl<T: Ticker> Turn<'_, T> {
         let silent = now.saturating_sub(*self.silent_since.get_or_insert(now));
         let silent = Nanos(silent as f64 / self.window.rate);
         match self.window.stop.is_set() {
-            true if silent > PATIENCE_AT_END => Err(Trouble::Interrupted),
-            false if silent > PATIENCE => Err(Trouble::Failed(format!(
+            true if silent > PATIENCE_AT_END => Err(Failure::Interrupted),
+            false if silent > PATIENCE => Err(Failure::Failed(format!(
                 "the device hangs: {} operations under way did not come back in {PATIENCE}",
                 self.in_flight
             ))),
@@ -454,7 +454,7 @@ impl<T: Ticker> Turn<'_, T> {
                 if busy.transfer == Transfer::Write {
                     seen.writes.add(nanos);
                     self.lane.unflushed += 1;
-                    self.lane.dirty.insert(step.file);
+                    self.lane.disturbance.insert(step.file);
                 } else {
                     seen.reads.add(nanos);
                     self.lane.contents.overwritten(slot);
@@ -492,7 +492,7 @@ impl<T: Ticker> Turn<'_, T> {
     }
 
     /// Flushes every file that was written to, one after another; nothing else is under way.
-    fn flush(&mut self) -> Result<(), Trouble> {
+    fn flush(&mut self) -> Result<(), Failure> {
         let Some((_, kind)) = self.work.flush else {
             return Ok(());
         };
@@ -502,7 +502,7 @@ impl<T: Ticker> Turn<'_, T> {
             Transfer::DataSync
         };
         self.lane.unflushed = 0;
-        for file in std::mem::take(&mut self.lane.dirty) {
+        for file in std::mem::take(&mut self.lane.disturbance) {
             let Some((_, slot)) = self.free.pop() else {
                 return Ok(());
             };

@@ -72,7 +72,7 @@ impl IoEngine for Hanging {
 }
 
 /// What comes of a window of 1 s, and when it is over.
-fn ran(work: &IoWork, (sound, end_after): (u64, u64)) -> (Result<LaneSeen, Trouble>, u64) {
+fn ran(work: &IoWork, (sound, end_after): (u64, u64)) -> (Result<WorkerWindow, Failure>, u64) {
     let clock = Clock::default();
     let stop = StopFlag::never();
     let buffers = IoBuffers::new(4, 4096, 0).unwrap();
@@ -85,7 +85,7 @@ fn ran(work: &IoWork, (sound, end_after): (u64, u64)) -> (Result<LaneSeen, Troub
         waits: 0,
         stop: stop.clone(),
     };
-    let mut lane = Lane::new(
+    let mut lane = WorkerQueue::new(
         Box::new(engine),
         Walk::new(work, 0),
         Contents::new(Content::Zeros, 0),
@@ -126,7 +126,7 @@ fn operations_that_never_come_back_end_a_window() {
     };
     for (work, sound) in [(work(), 0), (work(), 5), (flushes.clone(), 1), (flushes, 4)] {
         let (outcome, ended) = ran(&work, (sound, 0));
-        let Err(Trouble::Failed(text)) = outcome else {
+        let Err(Failure::Failed(text)) = outcome else {
             panic!("{sound}: {outcome:?}")
         };
         assert!(
@@ -141,7 +141,7 @@ fn operations_that_never_come_back_end_a_window() {
 fn who_asks_for_the_end_does_not_wait_for_them() {
     for after in [1, 20] {
         let (outcome, ended) = ran(&work(), (3, after));
-        assert!(matches!(outcome, Err(Trouble::Interrupted)), "{outcome:?}");
+        assert!(matches!(outcome, Err(Failure::Interrupted)), "{outcome:?}");
         assert!(ended as f64 <= (after + 8) as f64 * 1e9, "{after}: {ended}");
     }
 }

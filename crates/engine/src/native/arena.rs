@@ -37,7 +37,7 @@ impl Arena {
     }
 
     /// Goes on to another place.
-    pub fn move_on(&mut self) {
+    pub fn next_offset(&mut self) {
         self.now = self.places.next_u64();
     }
 
@@ -51,7 +51,7 @@ impl Arena {
     }
 
     /// Whether all of `range` holds such doubles.
-    pub fn has_numbers(&self, range: &Range<usize>) -> bool {
+    pub fn has_normal_floats(&self, range: &Range<usize>) -> bool {
         self.numbers
             .iter()
             .any(|known| known.start <= range.start && range.end <= known.end)
@@ -84,11 +84,11 @@ mod tests {
         let mapping = Mapping::new(Bytes::mib(64), PageMode::Transparent, Bytes::mib(2)).unwrap();
         let mut arena = Arena::new(mapping);
         let mut starts = |bytes: usize| -> BTreeSet<usize> {
-            let of = |arena: &mut Arena| {
-                arena.move_on();
+            let shift = |arena: &mut Arena| {
+                arena.next_offset();
                 arena.start(bytes)
             };
-            (0..200).map(|_| of(&mut arena)).collect()
+            (0..200).map(|_| shift(&mut arena)).collect()
         };
         assert_eq!(starts(1 << 20).len() as u64, PLACES);
         for bytes in [4096, 1 << 20, 3 << 20, 40 << 20, 63 << 20, 64 << 20] {
@@ -113,21 +113,24 @@ mod tests {
     fn numbers_are_known_where_they_were_written_and_nothing_else_was() {
         let mapping = Mapping::new(Bytes(4096), PageMode::Base, Bytes(4096)).unwrap();
         let mut arena = Arena::new(mapping);
-        assert!(!arena.has_numbers(&(0..100)));
+        assert!(!arena.has_normal_floats(&(0..100)));
         arena.filled(0..100);
         arena.filled(200..300);
-        assert!(arena.has_numbers(&(0..100)) && arena.has_numbers(&(210..220)));
-        assert!(!arena.has_numbers(&(0..300)), "there is a gap in between");
+        assert!(arena.has_normal_floats(&(0..100)) && arena.has_normal_floats(&(210..220)));
+        assert!(
+            !arena.has_normal_floats(&(0..300)),
+            "there is a gap in between"
+        );
         arena.filled(0..300);
-        assert!(arena.has_numbers(&(0..300)));
+        assert!(arena.has_normal_floats(&(0..300)));
         assert_eq!(
             arena.numbers.len(),
             1,
             "what lies inside is not kept beside it"
         );
         arena.spoiled(&(300..400));
-        assert!(arena.has_numbers(&(0..300)));
+        assert!(arena.has_normal_floats(&(0..300)));
         arena.spoiled(&(299..400));
-        assert!(!arena.has_numbers(&(0..100)));
+        assert!(!arena.has_normal_floats(&(0..100)));
     }
 }

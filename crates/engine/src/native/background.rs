@@ -1,6 +1,6 @@
 //! A probe and the traffic beside it on the real machine.
 
-use crate::native::timed_sample::{Beside, Blocks, Run};
+use crate::native::timed_sample::{BackgroundTraffic, Blocks, Run};
 use crate::native::workload::ChaseRun;
 use crate::work::Traffic;
 use host::memory::{PageReading, Window};
@@ -11,14 +11,14 @@ use units::error::Result;
 
 /// One operation of a thread of traffic, in a window of its own.
 #[derive(Debug)]
-struct Lane {
+struct WorkerQueue {
     kernel: StreamKernel,
     window: Window,
     /// Where the thread stopped, so that the next sample goes on there.
     offset: AtomicUsize,
 }
 
-impl Lane {
+impl WorkerQueue {
     /// The kernel of `lane` and a walk where it stopped; `None` without a lane.
     fn start(lane: &Option<Self>) -> Result<Option<(StreamKernel, StreamWalk<'_>)>> {
         let Some(lane) = lane else { return Ok(None) };
@@ -32,7 +32,7 @@ impl Lane {
     }
 }
 
-impl Lane {
+impl WorkerQueue {
     /// Begins at this share of a pass over the window.
     fn start_at(&self, share: f64) {
         if let Ok(mut walk) = self.walk() {
@@ -51,8 +51,8 @@ impl Lane {
 #[derive(Debug)]
 pub struct TrafficShare {
     traffic: Traffic,
-    read: Option<Lane>,
-    write: Option<Lane>,
+    read: Option<WorkerQueue>,
+    write: Option<WorkerQueue>,
     /// Bursts done, so that the mix goes on where it stopped.
     place: AtomicU64,
 }
@@ -68,7 +68,7 @@ impl TrafficShare {
         for operation in traffic.operations() {
             let kernel =
                 kernels::select(operation, Width::Widest).map_err(units::error::Error::failure)?;
-            let lane = Lane {
+            let lane = WorkerQueue {
                 kernel,
                 window: take(traffic.window().to_usize())?,
                 offset: AtomicUsize::new(0),
@@ -99,8 +99,10 @@ impl TrafficShare {
     fn with(&self, measure: &mut dyn FnMut(&mut Blocks<'_>)) {
         // Sizes are whole blocks (`LoadedWork::fault`), so a window always makes a walk; without
         // one, nothing is measured and the sample fails with "no common window".
-        let (Ok(mut read), Ok(mut write)) = (Lane::start(&self.read), Lane::start(&self.write))
-        else {
+        let (Ok(mut read), Ok(mut write)) = (
+            WorkerQueue::start(&self.read),
+            WorkerQueue::start(&self.write),
+        ) else {
             return;
         };
         let blocks = self.traffic.burst_blocks();
@@ -160,7 +162,7 @@ impl LoadedRun {
     }
 
     /// All that streams through memory.
-    fn lanes(&self) -> impl Iterator<Item = &Lane> {
+    fn lanes(&self) -> impl Iterator<Item = &WorkerQueue> {
         let probe = match &self.probe {
             ProbeRun::Stream(share) => Some(share.as_ref()),
             ProbeRun::Chase(_) => None,
@@ -179,7 +181,7 @@ impl LoadedRun {
 
     /// How far the farthest of it stands in its pass, from 0 to 1; 0 where nothing streams.
     pub fn share(&self) -> f64 {
-        self.lanes().map(Lane::share).fold(0.0, f64::max)
+        self.lanes().map(WorkerQueue::share).fold(0.0, f64::max)
     }
 
     /// What the system says about each window, the probe's first.
@@ -215,10 +217,10 @@ impl Run for LoadedRun {
         }
     }
 
-    fn beside(&self, index: usize) -> Option<Beside> {
+    fn beside(&self, index: usize) -> Option<BackgroundTraffic> {
         let traffic = &self.traffic.get(index.checked_sub(1)?)?.traffic;
         let payload = traffic.burst_bytes() as f64;
-        Some(Beside {
+        Some(BackgroundTraffic {
             payload,
             bus: payload * traffic.bus_factor(),
         })

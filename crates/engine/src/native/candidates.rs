@@ -10,7 +10,7 @@ const DISTANCES: [u64; 3] = [512, 2048, 8192];
 /// Each kernel that `work` may be done with as a work of its own, widest registers first; `work`
 /// itself where it says which. Where it leaves the number of threads open too, all of that with
 /// each number.
-pub fn of(work: &Work) -> Vec<Work> {
+pub fn candidates(work: &Work) -> Vec<Work> {
     let Work::Stream(stream) = work else {
         return vec![work.clone()];
     };

@@ -13,7 +13,7 @@
 //! check fail.
 
 use crate::chain::order::ChainOrder;
-use crate::machine::Trouble;
+use crate::machine::Failure;
 use crate::native::workers::Team;
 use host::interrupt::StopFlag;
 use kernels::{Chain, ClosedPart, UnverifiedChain};
@@ -27,11 +27,11 @@ pub fn build(
     team: &Team,
     cpus: &[u32],
     stop: &StopFlag,
-) -> Result<Chain, Trouble> {
+) -> Result<Chain, Failure> {
     if order.nodes() != chain.nodes() {
         let asked = order.nodes();
         let there = chain.nodes();
-        return Err(Trouble::Failed(format!(
+        return Err(Failure::Failed(format!(
             "there is memory for {there} nodes of the {asked} of a chain"
         )));
     }
@@ -50,7 +50,7 @@ pub fn build(
         )
     })?;
     if written.contains(&None) {
-        return Err(Trouble::Interrupted);
+        return Err(Failure::Interrupted);
     }
     let vacant = order.vacant();
     let shared = Arc::clone(&chain);
@@ -66,16 +66,16 @@ pub fn build(
     let proofs = proofs
         .into_iter()
         .collect::<Option<Vec<Proof>>>()
-        .ok_or(Trouble::Interrupted)?;
+        .ok_or(Failure::Interrupted)?;
     let passed: u128 = proofs.iter().map(|proof| proof.passed).sum();
     if passed != u128::from(vacant) {
-        return Err(Trouble::Failed(
+        return Err(Failure::Failed(
             "the chain in memory is not one cycle over all nodes".to_owned(),
         ));
     }
     let closed: Vec<ClosedPart> = proofs.into_iter().flat_map(|proof| proof.closed).collect();
     let chain = Arc::into_inner(chain)
-        .ok_or_else(|| Trouble::Failed("a thread kept the chain".to_owned()))?;
+        .ok_or_else(|| Failure::Failed("a thread kept the chain".to_owned()))?;
     Ok(chain.finish(closed)?)
 }
 
@@ -269,7 +269,7 @@ mod tests {
         let order = ChainOrder::new(ChainShape::Sequential, 65, STRIDE, 1);
         let built = build(memory(64 * 64), order, &team, &cpus, &StopFlag::never());
         let text = "there is memory for 64 nodes of the 65 of a chain";
-        assert_eq!(built.err(), Some(Trouble::Failed(text.to_owned())));
+        assert_eq!(built.err(), Some(Failure::Failed(text.to_owned())));
     }
 
     #[test]
@@ -280,6 +280,6 @@ mod tests {
         stop.set();
         let order = ChainOrder::new(ChainShape::GlobalRandom, 1024, STRIDE, 1);
         let built = build(memory(64 << 10), order, &team, &cpus, &stop);
-        assert_eq!(built.err(), Some(Trouble::Interrupted));
+        assert_eq!(built.err(), Some(Failure::Interrupted));
     }
 }

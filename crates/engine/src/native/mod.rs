@@ -20,7 +20,7 @@ pub use workers::{Member, Team};
 
 use crate::chain::order::ChainOrder;
 use crate::io::{IoFile, IoTarget};
-use crate::machine::{Costs, Machine, Observation, Trouble};
+use crate::machine::{Costs, Failure, Machine, Observation};
 use crate::native::background::{LoadedRun, ProbeRun, TrafficShare};
 use crate::native::ping_pong::HandOffRun;
 use crate::native::prepared::{Memory, Prepared, kernel_used, shares};
@@ -37,7 +37,7 @@ use host::interrupt::StopFlag;
 use host::memory::{Mapping, PageMode, PageReading, Place, Window};
 use host::noise::Watch;
 use kernels::{self, Chain, LINE_BYTES, UnverifiedChain, Walk, dependent_adds};
-use report::{ClockFacts, HostFacts, KernelUsed, PageEvidence, Surroundings, TraceWriter};
+use report::{ClockFacts, HostFacts, KernelUsed, PageEvidence, SystemActivity, TraceWriter};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -60,7 +60,7 @@ pub struct RealMachine {
     team: Arc<Team>,
     cpus: Vec<u32>,
     stop: StopFlag,
-    mappings: BTreeMap<MemoryKey, std::result::Result<Arena, Trouble>>,
+    mappings: BTreeMap<MemoryKey, std::result::Result<Arena, Failure>>,
     chains: BTreeMap<ChaseWork, Arc<Chain>>,
     /// Walks on these chains, by the work that they belong to.
     walks: BTreeMap<ChaseWork, Arc<ChaseRun>>,
@@ -103,7 +103,7 @@ impl RealMachine {
     }
 
     /// Faults `mapping` in, each of `cpus` its part, unless interrupted.
-    fn touch(&self, mapping: &Arc<Mapping>, cpus: &[u32]) -> std::result::Result<(), Trouble> {
+    fn touch(&self, mapping: &Arc<Mapping>, cpus: &[u32]) -> std::result::Result<(), Failure> {
         let window = Arc::new(mapping.take(0..mapping.len())?);
         let parts = cpus.len();
         let stop = self.stop.clone();
@@ -126,7 +126,7 @@ impl RealMachine {
         if done.into_iter().all(|d| d) {
             Ok(())
         } else {
-            Err(Trouble::Interrupted)
+            Err(Failure::Interrupted)
         }
     }
 
@@ -140,22 +140,22 @@ impl RealMachine {
         work: &Work,
         run: &Arc<R>,
         length: Length,
-    ) -> std::result::Result<Observation, Trouble> {
+    ) -> std::result::Result<Observation, Failure> {
         let taken = take(&self.team, work.cpus(), run, length, &self.clock);
         match taken {
             // How threads take turns on a CPU is the system's business.
-            Err(Trouble::Failed(why)) if work.is_oversubscribed() => Err(Trouble::Unsupported(why)),
+            Err(Failure::Failed(why)) if work.is_oversubscribed() => Err(Failure::Unsupported(why)),
             taken => taken,
         }
     }
 
     /// A sample of `work`, which was prepared last and is not storage's.
-    fn sample_for(&self, work: &Work, length: Length) -> std::result::Result<Observation, Trouble> {
+    fn sample_for(&self, work: &Work, length: Length) -> std::result::Result<Observation, Failure> {
         if self.stop.is_set() {
-            return Err(Trouble::Interrupted);
+            return Err(Failure::Interrupted);
         }
         let Some((_, prepared)) = self.prepared.as_ref().filter(|(ready, _)| ready == work) else {
-            return Err(Trouble::Failed(
+            return Err(Failure::Failed(
                 "a sample was asked for before its work was prepared".to_owned(),
             ));
         };
@@ -170,7 +170,7 @@ impl RealMachine {
                 let taken = self.take(work, run, length);
                 taken.map_err(|trouble| {
                     if self.stop.is_set() {
-                        Trouble::Interrupted
+                        Failure::Interrupted
                     } else {
                         trouble
                     }
@@ -192,18 +192,18 @@ impl RealMachine {
         self.facts.topology.node_of(cpu).unwrap_or(0)
     }
 
-    fn arena(&mut self, key: &MemoryKey) -> std::result::Result<&mut Arena, Trouble> {
+    fn arena(&mut self, key: &MemoryKey) -> std::result::Result<&mut Arena, Failure> {
         match self.mappings.get_mut(key) {
             Some(Ok(arena)) => Ok(arena),
             Some(Err(trouble)) => Err(trouble.clone()),
-            None => Err(Trouble::Failed(format!(
+            None => Err(Failure::Failed(format!(
                 "no memory was planned for {key:?}"
             ))),
         }
     }
 
     /// Maps `bytes` as `key` says and lets CPUs near them touch them first.
-    fn fault_in(&self, key: &MemoryKey, bytes: Bytes) -> std::result::Result<Arena, Trouble> {
+    fn fault_in(&self, key: &MemoryKey, bytes: Bytes) -> std::result::Result<Arena, Failure> {
         let (_, pages, place) = key;
         let mapping = Mapping::new(bytes, *pages, page_bytes(*pages, &self.facts))?;
         let near = match place {
@@ -217,14 +217,14 @@ impl RealMachine {
         if let Err(error) = bound.as_ref()
             && (near.is_empty() || pages.is_reserved())
         {
-            return Err(Trouble::Unsupported(error.to_string()));
+            return Err(Failure::Unsupported(error.to_string()));
         }
         self.touch(&mapping, if near.is_empty() { &self.cpus } else { &near })?;
         Ok(Arena::new(mapping))
     }
 
-    fn prepare_stream(&mut self, work: &StreamWork) -> std::result::Result<Prepared, Trouble> {
-        let kernel = kernels::select(work.operation, work.width).map_err(Trouble::Unsupported)?;
+    fn prepare_stream(&mut self, work: &StreamWork) -> std::result::Result<Prepared, Failure> {
+        let kernel = kernels::select(work.operation, work.width).map_err(Failure::Unsupported)?;
         let moves = Work::Stream(work.clone()).fits_last_level(&self.facts);
         let all = work.slot().to_usize() * work.cpus.len();
         let mut used: BTreeMap<Place, usize> = BTreeMap::new();
@@ -240,7 +240,7 @@ impl RealMachine {
             let start = *next;
             *next += work.slot().to_usize();
             let range = start..start + work.bytes.to_usize();
-            let fills = work.contract().on_doubles() && !arena.has_numbers(&range);
+            let fills = work.contract().on_doubles() && !arena.has_normal_floats(&range);
             let window = arena.mapping.take(range.clone())?;
             let table = start + slot(work.bytes).to_usize();
             let length = work.table_bytes() as usize;
@@ -265,13 +265,13 @@ impl RealMachine {
         ))))
     }
 
-    fn prepare_chase(&mut self, work: &ChaseWork) -> std::result::Result<Arc<ChaseRun>, Trouble> {
+    fn prepare_chase(&mut self, work: &ChaseWork) -> std::result::Result<Arc<ChaseRun>, Failure> {
         self.make_room(work);
         let keys = work.chains();
         let chains = keys
             .iter()
             .map(|key| self.chain(key))
-            .collect::<std::result::Result<Vec<_>, Trouble>>()?;
+            .collect::<std::result::Result<Vec<_>, Failure>>()?;
         // Walkers that go on where they stopped keep their distances.
         if let Some(run) = self.walks.get(work) {
             return Ok(Arc::clone(run));
@@ -285,7 +285,7 @@ impl RealMachine {
             } else {
                 (thread, 0, each)
             };
-            let order = ChainOrder::of(&keys[index as usize]);
+            let order = ChainOrder::for_work(&keys[index as usize]);
             let nodes: Vec<u64> = (first..first + each).map(|i| order.at(i, all)).collect();
             let mut walk = Walk::new(Arc::clone(&chains[index as usize]));
             walk.start(&nodes, work.payload).map(|()| walk)
@@ -299,14 +299,14 @@ impl RealMachine {
     }
 
     /// The chain of `key`, one of [`ChaseWork::chains`], built where there is none yet.
-    fn chain(&mut self, key: &ChaseWork) -> std::result::Result<Arc<Chain>, Trouble> {
+    fn chain(&mut self, key: &ChaseWork) -> std::result::Result<Arc<Chain>, Failure> {
         if let Some(chain) = self.chains.get(key) {
             return Ok(Arc::clone(chain));
         }
         let unverified = self.unverified(key)?;
         let built = chain_builder::build(
             unverified,
-            ChainOrder::of(key),
+            ChainOrder::for_work(key),
             &self.team,
             &self.cpus,
             &self.stop,
@@ -343,11 +343,11 @@ impl RealMachine {
         }
     }
 
-    fn prepare_loaded(&mut self, work: &LoadedWork) -> std::result::Result<Prepared, Trouble> {
+    fn prepare_loaded(&mut self, work: &LoadedWork) -> std::result::Result<Prepared, Failure> {
         work.validate()?;
         let mut used: BTreeMap<MemoryKey, usize> = BTreeMap::new();
         let mut share =
-            |machine: &mut Self, traffic: &Traffic| -> std::result::Result<TrafficShare, Trouble> {
+            |machine: &mut Self, traffic: &Traffic| -> std::result::Result<TrafficShare, Failure> {
                 let key = traffic_key(traffic, &machine.facts);
                 let mapping = Arc::clone(&machine.arena(&key)?.mapping);
                 let next = used.entry(key).or_default();
@@ -366,12 +366,12 @@ impl RealMachine {
             .traffic()
             .iter()
             .map(|t| share(self, t))
-            .collect::<std::result::Result<_, Trouble>>()?;
+            .collect::<std::result::Result<_, Failure>>()?;
         Ok(Prepared::Loaded(Arc::new(LoadedRun::new(probe, traffic))))
     }
 
     /// Memory for the nodes of `work`, still to be linked.
-    fn unverified(&mut self, work: &ChaseWork) -> std::result::Result<UnverifiedChain, Trouble> {
+    fn unverified(&mut self, work: &ChaseWork) -> std::result::Result<UnverifiedChain, Failure> {
         let base = self.facts.pages.base;
         let window =
             |machine: &mut Self| machine.chain_memory(&chain_key(work, &machine.facts), work);
@@ -380,7 +380,7 @@ impl RealMachine {
                 if page.0 == 0 || !page.0.is_multiple_of(base.0.max(1)) =>
             {
                 let text = format!("{page} are no pages: pages here are multiples of {base}");
-                return Err(Trouble::Unsupported(text));
+                return Err(Failure::Unsupported(text));
             }
             ChainShape::OnePerPage(page) => UnverifiedChain::one_per_page(
                 window(self)?,
@@ -401,7 +401,7 @@ impl RealMachine {
         &mut self,
         key: &MemoryKey,
         work: &ChaseWork,
-    ) -> std::result::Result<Window, Trouble> {
+    ) -> std::result::Result<Window, Failure> {
         let needed = work.slot().0;
         let arena = self.arena(key)?;
         let start = match work.shape {
@@ -439,12 +439,12 @@ impl Machine for RealMachine {
         counter::wall_clock()
     }
 
-    fn pause(&mut self, time: Nanos) -> std::result::Result<(), Trouble> {
+    fn pause(&mut self, time: Nanos) -> std::result::Result<(), Failure> {
         let end = counter::monotonic() + time;
         loop {
             let left = end - counter::monotonic();
             if self.stop.is_set() {
-                return Err(Trouble::Interrupted);
+                return Err(Failure::Interrupted);
             }
             if left.0 <= 0.0 {
                 return Ok(());
@@ -465,7 +465,7 @@ impl Machine for RealMachine {
             PageMode::Transparent,
             page_bytes(PageMode::Transparent, &self.facts),
         )
-        .map_err(Trouble::from)
+        .map_err(Failure::from)
         .and_then(|mapping| self.touch(&mapping, &self.cpus));
         let time = counter::monotonic() - start;
         // Where the trial itself is refused, the plan assumes the slowest rate seen on virtual
@@ -490,10 +490,10 @@ impl Machine for RealMachine {
     }
 
     fn candidates(&self, work: &Work) -> Vec<Work> {
-        candidates::of(work)
+        candidates::candidates(work)
     }
 
-    fn map(&mut self, plan: &MemoryPlan, beside: bool) -> std::result::Result<(), Trouble> {
+    fn map(&mut self, plan: &MemoryPlan, beside: bool) -> std::result::Result<(), Failure> {
         self.prepared = None;
         self.walks.clear();
         self.chains.clear();
@@ -502,7 +502,7 @@ impl Machine for RealMachine {
         for (key, &bytes) in &plan.mappings {
             // Memory that cannot be had concerns only the works that ask for it.
             let arena = match self.fault_in(key, bytes) {
-                Err(Trouble::Interrupted) => return Err(Trouble::Interrupted),
+                Err(Failure::Interrupted) => return Err(Failure::Interrupted),
                 arena => arena,
             };
             self.mappings.insert(key.clone(), arena);
@@ -510,14 +510,14 @@ impl Machine for RealMachine {
         Ok(())
     }
 
-    fn elsewhere(&mut self) {
+    fn shift_placement(&mut self) {
         self.mappings
             .values_mut()
             .filter_map(|mapped| mapped.as_mut().ok())
-            .for_each(Arena::move_on);
+            .for_each(Arena::next_offset);
     }
 
-    fn fill(&mut self) -> std::result::Result<(), Trouble> {
+    fn fill(&mut self) -> std::result::Result<(), Failure> {
         let Some((work, prepared)) = &self.prepared else {
             return Ok(());
         };
@@ -530,7 +530,7 @@ impl Machine for RealMachine {
         Ok(())
     }
 
-    fn prepare(&mut self, work: &Work) -> std::result::Result<(), Trouble> {
+    fn prepare(&mut self, work: &Work) -> std::result::Result<(), Failure> {
         if let Some((_, prepared)) = self
             .prepared
             .as_ref()
@@ -544,7 +544,7 @@ impl Machine for RealMachine {
             self.storage.park();
         }
         if self.stop.is_set() {
-            return Err(Trouble::Interrupted);
+            return Err(Failure::Interrupted);
         }
         let prepared = match work {
             Work::Stream(w) => self.prepare_stream(w)?,
@@ -552,11 +552,11 @@ impl Machine for RealMachine {
             Work::Loaded(w) => self.prepare_loaded(w)?,
             Work::Instruction(w) => {
                 let kernel =
-                    kernels::instruction(w.instruction, w.timing).map_err(Trouble::Unsupported)?;
+                    kernels::instruction(w.instruction, w.timing).map_err(Failure::Unsupported)?;
                 Prepared::Instruction(Arc::new(InstructionRun::new(kernel)))
             }
             Work::Lock(w) => {
-                let kernel = kernels::lock(w.operation).map_err(Trouble::Unsupported)?;
+                let kernel = kernels::lock(w.operation).map_err(Failure::Unsupported)?;
                 let lines = if w.shared { 1 } else { w.cpus.len() };
                 Prepared::Lock(Arc::new(LockRun::new(kernel, lines, (w.inside, w.between))))
             }
@@ -579,10 +579,10 @@ impl Machine for RealMachine {
         Ok(())
     }
 
-    fn sample(&mut self, work: &Work, length: Nanos) -> std::result::Result<Observation, Trouble> {
+    fn sample(&mut self, work: &Work, length: Nanos) -> std::result::Result<Observation, Failure> {
         if let Work::Io(io) = work {
             if self.stop.is_set() {
-                return Err(Trouble::Interrupted);
+                return Err(Failure::Interrupted);
             }
             let means = Means {
                 team: &self.team,
@@ -591,7 +591,7 @@ impl Machine for RealMachine {
             };
             return self.storage.sample(io, length, &means);
         }
-        let length = length.max(self.clock.shortest()) * work.stretch();
+        let length = length.max(self.clock.shortest()) * work.sample_length_factor();
         self.sample_for(work, Length::new(length, &self.clock))
     }
 
@@ -599,7 +599,7 @@ impl Machine for RealMachine {
         &mut self,
         work: &Work,
         amount: u64,
-    ) -> std::result::Result<Observation, Trouble> {
+    ) -> std::result::Result<Observation, Failure> {
         self.sample_for(work, Length::in_chunks(amount, &self.clock))
     }
 
@@ -618,7 +618,7 @@ impl Machine for RealMachine {
         });
         let time = self.clock.nanos(*ticks.ok()?.first().filter(|&&t| t > 0)?);
         Some(Hertz(
-            (BLOCKS * kernels::RULED_PER_BLOCK) as f64 / time.secs(),
+            (BLOCKS * kernels::REFERENCE_INSTRUCTIONS_PER_BLOCK) as f64 / time.secs(),
         ))
     }
 
@@ -646,7 +646,7 @@ impl Machine for RealMachine {
         crate::pages::evidence(&readings, work, &self.facts)
     }
 
-    fn surroundings(&mut self, cpus: &[u32]) -> Surroundings {
+    fn system_activity(&mut self, cpus: &[u32]) -> SystemActivity {
         self.watch.read(cpus)
     }
 

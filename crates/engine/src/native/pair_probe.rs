@@ -3,7 +3,7 @@
 use super::RealMachine;
 use super::ping_pong::{self, HandOffRun};
 use super::timed_sample::{Length, Run, take};
-use crate::machine::{Observation, Trouble};
+use crate::machine::{Failure, Observation};
 use crate::work::HandOffWork;
 use host::memory::Window;
 use kernels::HandOff;
@@ -12,8 +12,8 @@ use units::Nanos;
 use units::error::Result;
 
 /// Lines, each with a home of its own, and time of a look at how far two CPUs are from each other.
-const NEARNESS_LINES: u32 = 16;
-const NEARNESS_TIME: Nanos = Nanos(30e3);
+const PROBE_LINES: u32 = 16;
+const PROBE_TIME: Nanos = Nanos(30e3);
 
 impl RealMachine {
     /// Lines in memory that each of the two has mapped and touched itself, fresh whenever the work
@@ -21,7 +21,7 @@ impl RealMachine {
     pub(super) fn prepare_hand_off(
         &self,
         work: &HandOffWork,
-    ) -> std::result::Result<Arc<HandOffRun>, Trouble> {
+    ) -> std::result::Result<Arc<HandOffRun>, Failure> {
         let lines = work.lines;
         let halves = self.team.run(&work.cpus, move |member| {
             ping_pong::map_half(lines, member.index)
@@ -40,11 +40,11 @@ impl RealMachine {
     pub(super) fn round_trips(
         &mut self,
         pair: [u32; 2],
-    ) -> std::result::Result<Option<Observation>, Trouble> {
+    ) -> std::result::Result<Option<Observation>, Failure> {
         let work = HandOffWork {
             kernel: HandOff::CompareAndSwap,
             cpus: pair,
-            lines: NEARNESS_LINES,
+            lines: PROBE_LINES,
         };
         let run = match self.lines.get(&pair) {
             Some(run) => Arc::clone(run),
@@ -54,7 +54,7 @@ impl RealMachine {
                 run
             }
         };
-        let length = Length::new(NEARNESS_TIME, &self.clock);
+        let length = Length::new(PROBE_TIME, &self.clock);
         let seen = take(&self.team, &pair, &run, length, &self.clock)?;
         Ok(Some(seen).filter(|_| run.is_whole()))
     }

@@ -1,7 +1,7 @@
 //! What the real machine has ready for the next samples.
 
 use super::Team;
-use crate::machine::Trouble;
+use crate::machine::Failure;
 use crate::native::background::LoadedRun;
 use crate::native::ping_pong::HandOffRun;
 use crate::native::workload::{ChaseRun, InstructionRun, LockRun, Share, StreamRun};
@@ -85,7 +85,7 @@ pub(super) fn kernel_used(work: &Work) -> Result<KernelUsed, String> {
 pub type Memory = (Window, Option<Window>, bool);
 
 /// The threads' shares, each made by the thread itself: tables and numbers are written near it.
-pub fn shares(team: &Team, work: &StreamWork, windows: Vec<Memory>) -> Result<Vec<Share>, Trouble> {
+pub fn shares(team: &Team, work: &StreamWork, windows: Vec<Memory>) -> Result<Vec<Share>, Failure> {
     let windows: Vec<Mutex<Option<Memory>>> =
         windows.into_iter().map(|w| Mutex::new(Some(w))).collect();
     let owned = work.clone();
@@ -95,7 +95,7 @@ pub fn shares(team: &Team, work: &StreamWork, windows: Vec<Memory>) -> Result<Ve
             .and_then(|w| w.lock().ok()?.take());
         mine.map(|(window, table, fills)| Share::new(&owned, window, table, fills))
     })?;
-    let missing = || Trouble::Failed("a thread found no memory".to_owned());
+    let missing = || Failure::Failed("a thread found no memory".to_owned());
     shares
         .into_iter()
         .map(|share| Ok(share.ok_or_else(missing)??))

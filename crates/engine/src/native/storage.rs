@@ -7,8 +7,8 @@ use crate::io::target::IoTarget;
 use crate::io::trace::Tracer;
 use crate::io::walk::{Step, Walk};
 use crate::io::work::{Content, IoFile, IoWork, Permission};
-use crate::io::worker::{Lane, LaneSeen, Noted, Ticker, Window, run};
-use crate::machine::{Observation, Trouble};
+use crate::io::worker::{Noted, Ticker, Window, WorkerQueue, WorkerWindow, run};
+use crate::machine::{Failure, Observation};
 use crate::native::workers::{Member, StartBarrier};
 use host::interrupt::StopFlag;
 use host::noise::ThreadNoise;
@@ -17,7 +17,7 @@ use host::storage::{
     nearest_available,
 };
 use host::{counter, pin};
-use kernels::{RULED_PER_BLOCK, dependent_adds};
+use kernels::{REFERENCE_INSTRUCTIONS_PER_BLOCK, dependent_adds};
 use report::{KernelUsed, TraceWriter};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -55,7 +55,7 @@ impl Ticker for RealTicker {
     }
 
     fn compute(&self, additions: u32) {
-        dependent_adds(u64::from(additions).div_ceil(RULED_PER_BLOCK));
+        dependent_adds(u64::from(additions).div_ceil(REFERENCE_INSTRUCTIONS_PER_BLOCK));
     }
 }
 
@@ -65,7 +65,7 @@ struct Parked {
     walk: Walk,
     pending: Option<Step>,
     unflushed: u32,
-    dirty: BTreeSet<usize>,
+    disturbance: BTreeSet<usize>,
     covered: u64,
 }
 
@@ -78,7 +78,7 @@ struct Progress {
 
 /// A work with its engines open.
 pub struct IoRun {
-    lanes: Vec<Mutex<Lane>>,
+    lanes: Vec<Mutex<WorkerQueue>>,
     left: Option<u64>,
     direct: bool,
     remarks: Vec<String>,
@@ -114,7 +114,7 @@ pub struct Means<'a> {
 
 /// What a thread brings back from a window.
 struct Brought {
-    seen: Result<LaneSeen, Trouble>,
+    seen: Result<WorkerWindow, Failure>,
     cpu: Option<Nanos>,
     noise: Option<ThreadNoise>,
     found_on: Option<u32>,
@@ -168,7 +168,7 @@ impl RealStorage {
 
     /// Makes ready to sample `work`: opens its files, makes those that are to be made, opens an
     /// engine for each thread.
-    pub fn prepare(&mut self, work: &IoWork, means: &Means<'_>) -> Result<(), Trouble> {
+    pub fn prepare(&mut self, work: &IoWork, means: &Means<'_>) -> Result<(), Failure> {
         if self
             .current
             .as_ref()
@@ -192,25 +192,25 @@ impl RealStorage {
         let Some((work, run)) = self.current.take() else {
             return;
         };
-        let of = |lane: &Mutex<Lane>| {
+        let park = |lane: &Mutex<WorkerQueue>| {
             let lane = lane.lock().unwrap_or_else(PoisonError::into_inner);
             Parked {
                 walk: lane.walk.clone(),
                 pending: lane.pending,
                 unflushed: lane.unflushed,
-                dirty: lane.dirty.clone(),
+                disturbance: lane.disturbance.clone(),
                 covered: lane.covered,
             }
         };
         let progress = Progress {
-            threads: run.lanes.iter().map(of).collect(),
+            threads: run.lanes.iter().map(park).collect(),
             left: run.left,
         };
         self.parked.insert(work, progress);
     }
 
     /// A file, opened once for the whole run.
-    fn open(&mut self, file: &IoFile, work: &IoWork, stop: &StopFlag) -> Result<Target, Trouble> {
+    fn open(&mut self, file: &IoFile, work: &IoWork, stop: &StopFlag) -> Result<Target, Failure> {
         let key = (file.path.clone(), file.permission, work.direct);
         if let Some(target) = self.targets.get(&key) {
             return Ok(target.clone());
@@ -223,9 +223,9 @@ impl RealStorage {
         };
         let target = Target::open(&file.path, &opening).map_err(|e| {
             if stop.is_set() {
-                Trouble::Interrupted
+                Failure::Interrupted
             } else {
-                Trouble::Failed(e.to_string())
+                Failure::Failed(e.to_string())
             }
         })?;
         self.targets.insert(key, target.clone());
@@ -238,10 +238,10 @@ impl RealStorage {
         work: &IoWork,
         targets: &[Target],
         means: &Means<'_>,
-    ) -> Result<IoRun, Trouble> {
+    ) -> Result<IoRun, Failure> {
         let row = engine_named(&work.engine)
-            .ok_or_else(|| Trouble::Failed(format!("no engine {}", work.engine)))?;
-        (row.availability)().map_err(Trouble::Unsupported)?;
+            .ok_or_else(|| Failure::Failed(format!("no engine {}", work.engine)))?;
+        (row.availability)().map_err(Failure::Unsupported)?;
         let refused = targets.iter().filter_map(|t| match t.direct() {
             Direct::Refused(why) => {
                 Some(format!("no direct I/O with {}: {why}", t.path().display()))
@@ -288,11 +288,11 @@ impl RealStorage {
                     .cloned()
                     .collect::<Vec<_>>(),
             );
-            let mut lane = Lane::new(engine, parked.walk, Contents::new(content, work.seed));
-            (lane.pending, lane.unflushed, lane.dirty, lane.covered) = (
+            let mut lane = WorkerQueue::new(engine, parked.walk, Contents::new(content, work.seed));
+            (lane.pending, lane.unflushed, lane.disturbance, lane.covered) = (
                 parked.pending,
                 parked.unflushed,
-                parked.dirty,
+                parked.disturbance,
                 parked.covered,
             );
             lanes.push(Mutex::new(lane));
@@ -312,9 +312,9 @@ impl RealStorage {
         work: &IoWork,
         wanted: Nanos,
         means: &Means<'_>,
-    ) -> Result<Observation, Trouble> {
+    ) -> Result<Observation, Failure> {
         let Some((_, run)) = self.current.as_ref().filter(|(ready, _)| ready == work) else {
-            return Err(Trouble::Failed(
+            return Err(Failure::Failed(
                 "a window was asked for before its work was prepared".to_owned(),
             ));
         };
@@ -355,7 +355,8 @@ impl RealStorage {
             .map(|b| b.seen)
             .collect::<Result<Vec<_>, _>>()?;
         self.write_down(work, &mut lanes, rate)?;
-        let mut seen = IoSeen::of(work, &lanes, (start, start.saturating_add(length), rate))?;
+        let mut seen =
+            IoSeen::from_threads(work, &lanes, (start, start.saturating_add(length), rate))?;
         seen.begin = begin;
         seen.cpu = cpu;
         self.complete(&mut seen, quota);
@@ -365,7 +366,7 @@ impl RealStorage {
         });
         // One that was cut short shows no rate.
         if means.stop.is_set() {
-            return Err(Trouble::Interrupted);
+            return Err(Failure::Interrupted);
         }
         Ok(Observation {
             noise,
@@ -378,9 +379,9 @@ impl RealStorage {
     fn write_down(
         &mut self,
         work: &IoWork,
-        lanes: &mut [LaneSeen],
+        lanes: &mut [WorkerWindow],
         rate: f64,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), Failure> {
         let Some(tracer) = &mut self.tracer else {
             return Ok(());
         };
@@ -420,7 +421,7 @@ fn one_thread(
     mut window: Window,
 ) -> Brought {
     let Some(lane) = run_of.lanes.get(member.index) else {
-        let seen = Err(Trouble::Failed("a thread found no engine".to_owned()));
+        let seen = Err(Failure::Failed("a thread found no engine".to_owned()));
         return Brought {
             seen,
             cpu: None,
@@ -458,7 +459,7 @@ fn one_thread(
 }
 
 /// Refuses offsets and lengths that direct I/O cannot have.
-fn aligned(work: &IoWork, file: &IoFile, target: &Target) -> Result<(), Trouble> {
+fn aligned(work: &IoWork, file: &IoFile, target: &Target) -> Result<(), Failure> {
     let Direct::Granted { offset, .. } = target.direct() else {
         return Ok(());
     };
@@ -466,7 +467,7 @@ fn aligned(work: &IoWork, file: &IoFile, target: &Target) -> Result<(), Trouble>
     if work.block.0.is_multiple_of(unit) && file.first.is_multiple_of(unit) {
         return Ok(());
     }
-    Err(Trouble::Failed(format!(
+    Err(Failure::Failed(format!(
         "blocks of {} B from byte {} on are misaligned: direct I/O with {} takes multiples of \
          {unit} B; type --buffered, or other blocks",
         work.block.0,
@@ -477,15 +478,15 @@ fn aligned(work: &IoWork, file: &IoFile, target: &Target) -> Result<(), Trouble>
 
 /// A work at its beginning.
 fn fresh(work: &IoWork) -> Progress {
-    let of = |thread: usize| Parked {
+    let fresh = |thread: usize| Parked {
         walk: Walk::new(work, thread),
         pending: None,
         unflushed: 0,
-        dirty: BTreeSet::new(),
+        disturbance: BTreeSet::new(),
         covered: 0,
     };
     Progress {
-        threads: (0..work.cpus.len()).map(of).collect(),
+        threads: (0..work.cpus.len()).map(fresh).collect(),
         left: work.total().filter(|_| work.is_counted()),
     }
 }

@@ -1,13 +1,13 @@
 //! One sample on the real machine: every thread times chunks of its work with the raw counter.
 
 use super::{Clock, Team};
-pub use crate::machine::Beside;
-use crate::machine::{CHUNKS, Chunks, Gaps, Observation, Trouble, blocks_of};
+pub use crate::machine::BackgroundTraffic;
+use crate::machine::{CHUNKS, Chunks, Failure, Gaps, Observation, blocks_of};
 use crate::native::common_window::{Stamps, common_window, gap_ticks};
 use crate::native::workers::{Member, StartBarrier};
 use host::noise::ThreadNoise;
 use host::{counter, pin};
-use kernels::{CoreRuler, RULED_PER_BLOCK};
+use kernels::{CoreReference, REFERENCE_INSTRUCTIONS_PER_BLOCK};
 use std::sync::Arc;
 use units::{Hertz, Nanos};
 
@@ -73,7 +73,7 @@ pub trait Run: Send + Sync + 'static {
 
     /// What one block of thread `index` moves where it is traffic beside what is measured, and
     /// counted apart from it.
-    fn beside(&self, _index: usize) -> Option<Beside> {
+    fn beside(&self, _index: usize) -> Option<BackgroundTraffic> {
         None
     }
 
@@ -99,7 +99,7 @@ const LONGEST_ISSUE: u64 = 8;
 
 /// Ticks that the rulers of the core took.
 #[derive(Debug, Clone, Copy)]
-struct Ruled {
+struct ReferenceReading {
     /// Additions, before and after.
     clock: [u64; 2],
     /// Independent instructions: when all threads had begun and, of a thread that is alone, at its
@@ -109,10 +109,10 @@ struct Ruled {
     issue_blocks: u64,
 }
 
-impl Ruled {
+impl ReferenceReading {
     /// Core clock.
     fn core(&self, clock: &Clock) -> Hertz {
-        let cycles = (2 * CLOCK_BLOCKS * RULED_PER_BLOCK) as f64;
+        let cycles = (2 * CLOCK_BLOCKS * REFERENCE_INSTRUCTIONS_PER_BLOCK) as f64;
         Hertz(cycles / clock.nanos(self.clock[0] + self.clock[1]).secs())
     }
 
@@ -129,7 +129,7 @@ impl Ruled {
 /// What one thread saw.
 struct Seen {
     /// `None` for a thread that only answered.
-    ruled: Option<Ruled>,
+    ruled: Option<ReferenceReading>,
     /// `None` for a thread that only answered.
     stamps: Option<Stamps>,
     noise: Option<ThreadNoise>,
@@ -148,7 +148,7 @@ pub fn take<R: Run>(
     run: &Arc<R>,
     length: Length,
     clock: &Clock,
-) -> Result<Observation, Trouble> {
+) -> Result<Observation, Failure> {
     let mut length = length;
     for _ in 0..TRIES {
         if let Some(observation) = take_once(team, cpus, Arc::clone(run), length, clock)? {
@@ -157,7 +157,7 @@ pub fn take<R: Run>(
         // Longer than the time slice that the other load gets.
         length.ticks = length.ticks.saturating_mul(2);
     }
-    Err(Trouble::Failed(format!(
+    Err(Failure::Failed(format!(
         "the threads were not running at the same time in {TRIES} tries"
     )))
 }
@@ -169,7 +169,7 @@ fn take_once<R: Run>(
     run: Arc<R>,
     length: Length,
     clock: &Clock,
-) -> Result<Option<Observation>, Trouble> {
+) -> Result<Option<Observation>, Failure> {
     let timed: Vec<usize> = (0..cpus.len())
         .filter(|&index| !run.answers(index))
         .collect();
@@ -239,22 +239,22 @@ fn take_once<R: Run>(
         chunks: chunks.unwrap_or_default(),
         core,
         io: None,
-        closer: false,
-        issue,
-        shared: false,
+        co_scheduled: false,
+        ipc: issue,
+        smt_interference: false,
     }))
 }
 
 /// What the blocks that each of the `timed` threads did amount to: what is measured, and the
 /// traffic beside it.
-fn counted<R: Run>(run: &R, timed: &[usize], blocks: &[f64]) -> (f64, Option<Beside>) {
+fn counted<R: Run>(run: &R, timed: &[usize], blocks: &[f64]) -> (f64, Option<BackgroundTraffic>) {
     let mut amount = 0.0;
     let mut traffic = None;
     for (&index, blocks) in timed.iter().zip(blocks) {
         match run.beside(index) {
             None => amount += blocks * run.amount_per_block() as f64,
             Some(each) => {
-                let sum: &mut Beside = traffic.get_or_insert_default();
+                let sum: &mut BackgroundTraffic = traffic.get_or_insert_default();
                 sum.payload += blocks * each.payload;
                 sum.bus += blocks * each.bus;
             }
@@ -273,7 +273,7 @@ fn measure(
     chunk: Option<u64>,
 ) -> Seen {
     let mut ticks = Vec::with_capacity(MOST_STAMPS);
-    let clock_before = ruler_ticks(CoreRuler::DependentAdds, CLOCK_BLOCKS);
+    let clock_before = ruler_ticks(CoreReference::DependentAdds, CLOCK_BLOCKS);
     let fixed = chunk.inspect(|&chunk| blocks(chunk));
     let chunk = fixed.unwrap_or_else(|| blocks_per_chunk(blocks, (length.ticks / CHUNKS).max(1)));
     let before = pin::current_cpu();
@@ -300,9 +300,9 @@ fn measure(
     };
     let clock = [
         clock_before,
-        ruler_ticks(CoreRuler::DependentAdds, CLOCK_BLOCKS),
+        ruler_ticks(CoreReference::DependentAdds, CLOCK_BLOCKS),
     ];
-    let ruled = Some(Ruled {
+    let ruled = Some(ReferenceReading {
         clock,
         issue: [issue_before, issue_after],
         issue_blocks: length.issue_blocks,
@@ -339,7 +339,7 @@ fn found_on(before: Option<u32>, member: Member) -> Option<u32> {
 }
 
 /// Ticks that `blocks` of a ruler take now.
-fn ruler_ticks(ruler: CoreRuler, blocks: u64) -> u64 {
+fn ruler_ticks(ruler: CoreReference, blocks: u64) -> u64 {
     let start = counter::ticks();
     ruler.run(blocks);
     counter::ticks().saturating_sub(start)
@@ -348,7 +348,7 @@ fn ruler_ticks(ruler: CoreRuler, blocks: u64) -> u64 {
 /// Ticks that the independent instructions take now, the quicker of two readings: the other one may
 /// have been interrupted.
 fn issue_ticks(blocks: u64) -> u64 {
-    let read = || ruler_ticks(CoreRuler::Independent, blocks);
+    let read = || ruler_ticks(CoreReference::Independent, blocks);
     read().min(read())
 }
 

@@ -1,7 +1,7 @@
 //! The works of the real machine as the sampler sees them: blocks of a thread's share, and what a
 //! block counts as.
 
-use crate::machine::{FILLS, LONGEST_FILL};
+use crate::machine::{LONGEST_PREFILL, PREFILL_PASSES};
 use crate::native::timed_sample::{Blocks, Run};
 use crate::work::StreamWork;
 use host::counter;
@@ -171,8 +171,8 @@ impl ChaseRun {
             .collect()
     }
 
-    /// Loads all nodes of the chain of thread `index` [`FILLS`] times in the order of their
-    /// addresses, for [`LONGEST_FILL`] at most. Caches whose replacement protects what was there
+    /// Loads all nodes of the chain of thread `index` [`PREFILL_PASSES`] times in the order of their
+    /// addresses, for [`LONGEST_PREFILL`] at most. Caches whose replacement protects what was there
     /// before take a new working set in over several passes only, and a walk needs so long for
     /// these, a miss at a time, that a neighbour throws out meanwhile what it has brought. Many
     /// walkers at once are as fast but do not do: an L3 of Intel's keeps, beside busy neighbours,
@@ -181,8 +181,8 @@ impl ChaseRun {
         let Some(chain) = self.chains.get(index).or(self.chains.last()) else {
             return;
         };
-        let end = counter::monotonic() + LONGEST_FILL;
-        for _ in 0..FILLS {
+        let end = counter::monotonic() + LONGEST_PREFILL;
+        for _ in 0..PREFILL_PASSES {
             for first in (0..chain.nodes()).step_by(NODES_OF_A_FILL) {
                 if counter::monotonic() >= end {
                     return;

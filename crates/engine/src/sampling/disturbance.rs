@@ -19,13 +19,13 @@ pub fn disturbances(work: &Work, seen: &Observation) -> Vec<(Cause, String)> {
     if moved > 0 {
         found.push((Cause::Moved, "a thread was on another cpu".to_owned()));
     }
-    if seen.closer {
+    if seen.co_scheduled {
         found.push((
             Cause::HostMoved,
             "the host had moved its cpus closer together".to_owned(),
         ));
     }
-    if seen.shared {
+    if seen.smt_interference {
         found.push((
             Cause::CoreShared,
             "another hardware thread used the core".to_owned(),
@@ -165,14 +165,14 @@ mod tests {
             (seen(quiet, 0.0, 2), Some(Cause::Moved)),
             (
                 Observation {
-                    closer: true,
+                    co_scheduled: true,
                     ..seen(quiet, 0.0, 3)
                 },
                 Some(Cause::HostMoved),
             ),
             (
                 Observation {
-                    shared: true,
+                    smt_interference: true,
                     ..seen(quiet, 0.0, 3)
                 },
                 Some(Cause::CoreShared),

@@ -5,8 +5,8 @@
 //! step costs ([`Machine::costs`]).
 
 use super::kernel_selection;
-use super::{LONGEST_WALK, Sampling, Windows, fills, settling};
-use crate::machine::{Costs, FILLS, LONGEST_FILL, Machine};
+use super::{LONGEST_WALK, Sampling, Windows, fills, warm_up_walk};
+use crate::machine::{Costs, LONGEST_PREFILL, Machine, PREFILL_PASSES};
 use crate::work::{ChaseWork, StreamWork, Work};
 use units::{Bytes, Nanos};
 
@@ -142,7 +142,7 @@ fn sample(point: &TimedPoint<'_>, costs: &Costs) -> Nanos {
     let length = point
         .sampling
         .undisturbed(point.work, point.costs.fits_last_level);
-    length * point.work.stretch() + costs.sample
+    length * point.work.sample_length_factor() + costs.sample
 }
 
 /// A round beside the samples that count.
@@ -170,7 +170,7 @@ fn walk(point: &TimedPoint<'_>, costs: &Costs) -> Nanos {
         ..
     } = point;
     let amount = if of_point.fits_last_level {
-        settling(work, of_point.inner_cache)
+        warm_up_walk(work, of_point.inner_cache)
     } else {
         work.translations(of_point.base_page)
     };
@@ -182,7 +182,10 @@ fn walk(point: &TimedPoint<'_>, costs: &Costs) -> Nanos {
         return once;
     }
     let filling =
-        |chase: &ChaseWork| costs.filling_hop * chase.nodes().saturating_mul(FILLS) as f64;
-    let fill = work.chase().map_or(Nanos::ZERO, filling).min(LONGEST_FILL);
+        |chase: &ChaseWork| costs.filling_hop * chase.nodes().saturating_mul(PREFILL_PASSES) as f64;
+    let fill = work
+        .chase()
+        .map_or(Nanos::ZERO, filling)
+        .min(LONGEST_PREFILL);
     (fill + once) * f64::from(fills(work, of_point.inner_cache, point.sampling.per_round))
 }

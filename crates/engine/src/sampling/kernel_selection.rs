@@ -4,25 +4,25 @@
 //! The samples of the race only choose. The headline comes from samples taken afterwards, so that
 //! the winner is not the one that was lucky once.
 
-use crate::machine::{Machine, Trouble};
+use crate::machine::{Failure, Machine};
 use crate::sampling::{timely, warm_up};
 use crate::work::Work;
 use report::{Candidate, Choice};
 use units::Nanos;
 
 /// Samples of each kernel in the first heat, which most leave.
-const FIRST_HEAT: usize = 2;
+const FIRST_TRIAL: usize = 2;
 
 /// Kernels in the second heat at most.
 const FINALISTS: usize = 5;
 
 /// Samples of each kernel in each turn of the second heat; the second turn goes the other way
 /// round.
-const SECOND_HEAT: usize = 3;
+const SECOND_TRIAL: usize = 3;
 
 /// The kernel that won, and what the others reached.
 #[derive(Debug, Clone)]
-pub struct Chosen {
+pub struct Selection {
     /// The work with the winner.
     pub work: Work,
     /// For the report; `None` where there was no choice.
@@ -30,12 +30,12 @@ pub struct Chosen {
 }
 
 /// A kernel in the race.
-struct Runner {
+struct Contender {
     work: Work,
     values: Vec<f64>,
 }
 
-impl Runner {
+impl Contender {
     fn median(&self) -> f64 {
         stats::median(&self.values).unwrap_or(0.0)
     }
@@ -44,38 +44,38 @@ impl Runner {
 /// Finds the fastest of the kernels that `work` leaves the choice of. A race that is not over at
 /// the time `until` is decided by what is known then: where that is nothing, for the first
 /// candidate, without a choice to report.
-pub fn race(
+pub fn select_kernel(
     machine: &mut dyn Machine,
     work: &Work,
     length: Nanos,
     until: Nanos,
-) -> Result<Chosen, Trouble> {
-    let mut runners: Vec<Runner> = machine
+) -> Result<Selection, Failure> {
+    let mut runners: Vec<Contender> = machine
         .candidates(work)
         .into_iter()
-        .map(|work| Runner {
+        .map(|work| Contender {
             work,
             values: Vec::new(),
         })
         .collect();
     if runners.len() < 2 {
         let work = runners.pop().map_or_else(|| work.clone(), |r| r.work);
-        return Ok(Chosen { work, choice: None });
+        return Ok(Selection { work, choice: None });
     }
     for runner in &mut runners {
-        match heat(machine, runner, length, FIRST_HEAT, until) {
-            Err(Trouble::OutOfTime) => break,
+        match trial(machine, runner, length, FIRST_TRIAL, until) {
+            Err(Failure::OutOfTime) => break,
             other => other?,
         }
     }
     if runners.iter().all(|runner| runner.values.is_empty()) {
-        return Ok(Chosen {
+        return Ok(Selection {
             work: runners.swap_remove(0).work,
             choice: None,
         });
     }
     runners.retain(|runner| !runner.values.is_empty());
-    let better = |a: &Runner, b: &Runner| match work.higher_is_better() {
+    let better = |a: &Contender, b: &Contender| match work.higher_is_better() {
         true => b.median().total_cmp(&a.median()),
         false => a.median().total_cmp(&b.median()),
     };
@@ -86,8 +86,8 @@ pub fn race(
         (0..finalists).rev().collect(),
     ] {
         for index in turn {
-            match heat(machine, &mut runners[index], length, SECOND_HEAT, until) {
-                Ok(()) | Err(Trouble::OutOfTime) => {}
+            match trial(machine, &mut runners[index], length, SECOND_TRIAL, until) {
+                Ok(()) | Err(Failure::OutOfTime) => {}
                 Err(trouble) => return Err(trouble),
             }
         }
@@ -102,22 +102,22 @@ pub fn race(
         .map(|c| c.kernel.clone())
         .unwrap_or_default();
     let work = runners.swap_remove(0).work;
-    Ok(Chosen {
+    Ok(Selection {
         work,
         choice: Some(Choice { kernel, candidates }),
     })
 }
 
 /// Takes samples of one kernel after a short warm-up.
-fn heat(
+fn trial(
     machine: &mut dyn Machine,
-    runner: &mut Runner,
+    runner: &mut Contender,
     length: Nanos,
     samples: usize,
     until: Nanos,
-) -> Result<(), Trouble> {
+) -> Result<(), Failure> {
     if machine.now() >= until {
-        return Err(Trouble::OutOfTime);
+        return Err(Failure::OutOfTime);
     }
     machine.prepare(&runner.work)?;
     warm_up(machine, &runner.work, length, 1, until)?;
@@ -130,7 +130,7 @@ fn heat(
     Ok(())
 }
 
-fn candidate(machine: &dyn Machine, asked: &Work, runner: &Runner) -> Candidate {
+fn candidate(machine: &dyn Machine, asked: &Work, runner: &Contender) -> Candidate {
     let counted = match (asked, &runner.work) {
         (Work::Stream(asked), Work::Stream(w)) if !asked.counts.is_empty() => {
             Some((w.cpus.len() as u64, w.bytes.0))
@@ -162,6 +162,6 @@ pub(super) fn steps(candidates: usize) -> (f64, f64) {
     }
     let finalists = FINALISTS.min(candidates);
     let heats = candidates + 2 * finalists;
-    let samples = candidates * (FIRST_HEAT + 1) + 2 * finalists * (SECOND_HEAT + 1);
+    let samples = candidates * (FIRST_TRIAL + 1) + 2 * finalists * (SECOND_TRIAL + 1);
     (heats as f64, samples as f64)
 }

@@ -14,15 +14,15 @@ pub use disturbance::disturbances;
 pub use expected_time::{PointCosts, TimedPoint, expected_fill, expected_time};
 pub use short_windows::{DISTRIBUTION, Windows};
 pub use smt_interference::Baselines;
-pub use summary::{Evaluation, Frame, evaluate};
+pub use summary::{Evaluation, EvaluationContext, evaluate};
 
-use crate::machine::{Machine, Observation, Trouble};
+use crate::machine::{Failure, Machine, Observation};
 use crate::pages::misplaced;
-use crate::sampling::kernel_selection::{Chosen, race};
+use crate::sampling::kernel_selection::{Selection, select_kernel};
 use crate::sampling::system_activity::{between, together};
-use crate::sampling::vcpu_placement::Nearness;
+use crate::sampling::vcpu_placement::VcpuPlacement;
 use crate::work::Work;
-use report::{HostFacts, PageEvidence, Surroundings};
+use report::{HostFacts, PageEvidence, SystemActivity};
 use stats::{self, Headline, StopRule};
 use std::collections::BTreeMap;
 use units::{Bytes, Hertz, Nanos};
@@ -48,12 +48,12 @@ pub struct Sampling {
 impl Sampling {
     /// Length of a sample of `work`, which the caches could hold or not. Where most `samples`
     /// before it were disturbed, long ones would only be disturbed more often.
-    fn length_of(&self, work: &Work, could_hold: bool, samples: &[Taken]) -> Nanos {
-        let dirty = samples
+    fn length_of(&self, work: &Work, could_hold: bool, samples: &[RecordedSample]) -> Nanos {
+        let disturbed = samples
             .iter()
             .filter(|taken| !disturbances(work, &taken.seen).is_empty())
             .count();
-        if 2 * dirty > samples.len() {
+        if 2 * disturbed > samples.len() {
             self.length
         } else {
             self.undisturbed(work, could_hold)
@@ -124,11 +124,11 @@ const FEWEST_ROUNDS: u32 = 6;
 const MOST_WARM_UPS: usize = 8;
 
 /// And of a chain that was filled.
-const MOST_WARM_UPS_OF_FILLED: usize = 2;
+const MOST_WARM_UPS_OF_PREFILLED: usize = 2;
 
 /// Samples after which it is filled anew, as neighbours may take the cache within milliseconds:
 /// more than a few are slower and slower.
-pub const SAMPLES_OF_A_FILL: u32 = 4;
+pub const SAMPLES_PER_PREFILL: u32 = 4;
 
 /// What samples of chains through memory are longer by. Between two samples a chase stands still
 /// for a tenth of a millisecond, in which threads wake each other and the core's clock is read;
@@ -140,18 +140,18 @@ pub const IN_MEMORY: f64 = 4.0;
 /// The longest chain that the time for filling it lasts for, twice through at a few GB/s. Where
 /// this ends, chains are warmed up in another way, which looks like the end of a cache: no CPU
 /// should have so large a one.
-const SURELY_FILLED: Bytes = Bytes::mib(512);
+const LARGEST_PREFILL: Bytes = Bytes::mib(512);
 
 /// The longest chain that is filled anew within a round: beyond, that takes longer than the
 /// samples.
-const FILLED_OFTEN: Bytes = Bytes::mib(32);
+const LARGEST_REPEATED_PREFILL: Bytes = Bytes::mib(32);
 
 /// Time spent at most on walking a working set that could lie in a cache, or page tables that do,
 /// before it is sampled.
 pub const LONGEST_WALK: Nanos = Nanos(100e6);
 
 /// Part of the time that is left that a race takes at most.
-const RACE_SHARE: f64 = 0.25;
+const SELECTION_SHARE: f64 = 0.25;
 
 /// A window on storage that the end of the time cuts is not shorter than this.
 const LEAST_WINDOW: Nanos = Nanos(10e6);
@@ -161,7 +161,7 @@ const WARM: f64 = 0.02;
 
 /// A sample with where it belongs.
 #[derive(Debug, Clone)]
-pub(super) struct Taken {
+pub(super) struct RecordedSample {
     pub round: u32,
     pub allocation: u32,
     pub seen: Observation,
@@ -170,16 +170,16 @@ pub(super) struct Taken {
 /// What has been seen of a point so far.
 #[derive(Debug, Clone, Default)]
 pub struct PointLog {
-    pub(super) samples: Vec<Taken>,
+    pub(super) samples: Vec<RecordedSample>,
     pub(super) core_before: Vec<f64>,
     pub(super) core_after: Vec<f64>,
-    pub(super) surroundings: Option<Surroundings>,
+    pub(super) system_activity: Option<SystemActivity>,
     pub(super) clock_drift: Option<f64>,
-    pub(super) nearness: Nearness,
+    pub(super) nearness: VcpuPlacement,
     /// What its cores begin while nobody else uses them.
-    pub(super) usual_issue: Option<f64>,
+    pub(super) baseline_ipc: Option<f64>,
     /// The core clock that its CPUs reach in this run.
-    pub(super) usual_clock: Option<Hertz>,
+    pub(super) baseline_clock: Option<Hertz>,
     pub(super) allocation: u32,
     /// The allocation that the pages were read back of last.
     pages_of: Option<u32>,
@@ -188,8 +188,8 @@ pub struct PointLog {
     enough: bool,
     /// Whether the work has come to its end.
     exhausted: bool,
-    pub(super) trouble: Option<Trouble>,
-    pub(super) chosen: Option<Chosen>,
+    pub(super) trouble: Option<Failure>,
+    pub(super) chosen: Option<Selection>,
     /// Short windows to take beside the samples.
     windows: Option<Windows>,
     in_windows: short_windows::Seen,
@@ -235,7 +235,7 @@ impl PointLog {
         };
         self.rounds >= FEWEST_ROUNDS
             && sampling.target > 0.0
-            && rule.enough(&self.clean_groups(work))
+            && rule.enough(&self.undisturbed_groups(work))
     }
 
     /// Half the width of the headline's interval relative to its median; `None` where there is no
@@ -252,18 +252,18 @@ impl PointLog {
     pub fn failed(&self) -> bool {
         matches!(
             self.trouble,
-            Some(Trouble::Failed(_) | Trouble::Unsupported(_))
+            Some(Failure::Failed(_) | Failure::Unsupported(_))
         )
     }
 
     /// Notes that the run ended before all rounds of the point were done.
     pub fn cut_short(&mut self) {
-        self.trouble.get_or_insert(Trouble::Interrupted);
+        self.trouble.get_or_insert(Failure::Interrupted);
     }
 
     /// Whether the run ended before all rounds of the point were done.
     pub fn was_cut_short(&self) -> bool {
-        self.trouble == Some(Trouble::Interrupted)
+        self.trouble == Some(Failure::Interrupted)
     }
 
     /// Rounds done.
@@ -282,7 +282,7 @@ impl PointLog {
     }
 
     /// Values of the clean samples by allocation and round.
-    pub(super) fn clean_groups(&self, work: &Work) -> Vec<Vec<Vec<f64>>> {
+    pub(super) fn undisturbed_groups(&self, work: &Work) -> Vec<Vec<Vec<f64>>> {
         self.groups(
             |taken| disturbances(work, &taken.seen).is_empty(),
             |seen| value(work, seen),
@@ -307,7 +307,7 @@ impl PointLog {
     /// What `of` makes of the samples that are `wanted` by allocation and round.
     fn groups(
         &self,
-        wanted: impl Fn(&Taken) -> bool,
+        wanted: impl Fn(&RecordedSample) -> bool,
         of: impl Fn(&Observation) -> f64,
     ) -> Vec<Vec<Vec<f64>>> {
         let mut groups: BTreeMap<u32, BTreeMap<u32, Vec<f64>>> = BTreeMap::new();
@@ -322,11 +322,11 @@ impl PointLog {
     }
 
     /// What the first thread does in a nanosecond by the samples that the headline is of.
-    fn pace(&self, work: &Work) -> Result<short_windows::Pace, Trouble> {
+    fn pace(&self, work: &Work) -> Result<short_windows::Pace, Failure> {
         let of_first =
             |seen: &Observation| seen.amount as f64 / work.chasing() as f64 / seen.elapsed.0;
         let rates = self.headline_groups(work, of_first).concat().concat();
-        let none = || Trouble::Failed("no sample tells how much work a window has".to_owned());
+        let none = || Failure::Failed("no sample tells how much work a window has".to_owned());
         stats::median(&rates)
             .map(short_windows::Pace)
             .ok_or_else(none)
@@ -334,14 +334,14 @@ impl PointLog {
 
     /// Reads back the pages of an allocation, once; of several the one with the least of the pages
     /// asked for counts. Fails where they do not lie where the work asked for.
-    fn read_pages(&mut self, machine: &mut dyn Machine, work: &Work) -> Result<(), Trouble> {
+    fn read_pages(&mut self, machine: &mut dyn Machine, work: &Work) -> Result<(), Failure> {
         if self.pages_of == Some(self.allocation) {
             return Ok(());
         }
         self.pages_of = Some(self.allocation);
         let new = machine.pages(work);
         if let Some(text) = misplaced(work, &new.0, machine.facts()) {
-            return Err(Trouble::Failed(text));
+            return Err(Failure::Failed(text));
         }
         let worse = |old: &(PageEvidence, Vec<String>)| new.0.granted_share < old.0.granted_share;
         if self.pages.as_ref().is_none_or(worse) {
@@ -370,15 +370,15 @@ impl PointLog {
             .copied()
             .filter(|_| documented);
         let usual = baselines.usual(work).filter(|_| apart);
-        self.usual_issue = smt_interference::baseline(usual, width);
-        self.usual_clock = baselines.usual_clock(work);
-        smt_interference::mark(self.samples.iter_mut(), self.usual_issue);
+        self.baseline_ipc = smt_interference::baseline(usual, width);
+        self.baseline_clock = baselines.baseline_clock(work);
+        smt_interference::mark(self.samples.iter_mut(), self.baseline_ipc);
     }
 
     /// Notes what happened around a round.
-    fn note(&mut self, around: &Surroundings, clock_drift: Option<f64>) {
-        self.surroundings = Some(
-            self.surroundings
+    fn note(&mut self, around: &SystemActivity, clock_drift: Option<f64>) {
+        self.system_activity = Some(
+            self.system_activity
                 .as_ref()
                 .map_or_else(|| around.clone(), |s| together(s, around)),
         );
@@ -401,7 +401,7 @@ pub fn sample_round(
     until: Nanos,
 ) {
     match try_round(machine, baselines, work, sampling, log, until) {
-        Ok(()) | Err(Trouble::OutOfTime) => {}
+        Ok(()) | Err(Failure::OutOfTime) => {}
         Err(trouble) => log.trouble = Some(trouble),
     }
 }
@@ -412,7 +412,7 @@ pub(super) fn timely(
     work: &Work,
     length: Nanos,
     until: Nanos,
-) -> Result<Observation, Trouble> {
+) -> Result<Observation, Failure> {
     let left = until - machine.now();
     let least = if matches!(work, Work::Io(_)) {
         LEAST_WINDOW.min(length)
@@ -420,7 +420,7 @@ pub(super) fn timely(
         Nanos::ZERO
     };
     if left <= least {
-        return Err(Trouble::OutOfTime);
+        return Err(Failure::OutOfTime);
     }
     machine.sample(
         work,
@@ -439,24 +439,24 @@ fn try_round(
     sampling: &Sampling,
     log: &mut PointLog,
     until: Nanos,
-) -> Result<(), Trouble> {
+) -> Result<(), Failure> {
     // A sample that would probably end after the time is over does not begin.
     let until = match asked {
         Work::Io(_) => until,
-        _ => until - baselines.expected_duration(sampling.length * asked.stretch()),
+        _ => until - baselines.expected_duration(sampling.length * asked.sample_length_factor()),
     };
     if log.chosen.is_none() {
         // A race must leave time for the samples.
         let now = machine.now();
-        log.chosen = Some(race(
+        log.chosen = Some(select_kernel(
             machine,
             asked,
             sampling.length,
-            now + (until - now) * RACE_SHARE,
+            now + (until - now) * SELECTION_SHARE,
         )?);
     }
     let work = &log.work(asked).clone();
-    machine.elsewhere();
+    machine.shift_placement();
     machine.prepare(work)?;
     // A core that waits for storage has no clock to speak of.
     let computes = !matches!(work, Work::Io(_));
@@ -467,7 +467,7 @@ fn try_round(
             .map(|hz| hz.0),
     );
     log.nearness.read(machine, work, log.rounds);
-    let before = machine.surroundings(work.cpus());
+    let before = machine.system_activity(work.cpus());
     let could_hold = work.fits_last_level(machine.facts());
     let length = sampling.length_of(work, could_hold, &log.samples);
     // Nothing comes between this and the samples: reading what the system says takes a millisecond
@@ -483,19 +483,20 @@ fn try_round(
         1
     };
     for taken in 0..samples {
-        let anew = fills > 1 && taken > 0 && taken.is_multiple_of(SAMPLES_OF_A_FILL);
+        let anew = fills > 1 && taken > 0 && taken.is_multiple_of(SAMPLES_PER_PREFILL);
         let ready = if anew {
-            bring_in(machine, work, length, until)
+            warm_caches(machine, work, length, until)
         } else {
             Ok(())
         };
         let begun = machine.now();
         match ready.and_then(|()| timely(machine, work, length, until)) {
             Ok(seen) => {
-                baselines.note_duration(length * work.stretch(), machine.now() - begun);
+                baselines
+                    .note_duration(length * work.sample_length_factor(), machine.now() - begun);
                 let is_last = seen.io.as_ref().is_some_and(|io| io.is_last);
                 baselines.note(work, &seen);
-                log.samples.push(Taken {
+                log.samples.push(RecordedSample {
                     round,
                     allocation: log.allocation,
                     seen,
@@ -512,8 +513,8 @@ fn try_round(
         }
     }
     // What happens to windows is theirs to show: it is no matter of the samples.
-    let surroundings = machine.surroundings(work.cpus());
-    log.note(&between(&before, &surroundings), machine.clock_drift());
+    let system_activity = machine.system_activity(work.cpus());
+    log.note(&between(&before, &system_activity), machine.clock_drift());
     log.core_after.extend(
         first_cpu
             .and_then(|cpu| machine.core_clock(cpu))
@@ -524,7 +525,7 @@ fn try_round(
     let placed = log.read_pages(machine, work);
     match result {
         // A part of a round is a round.
-        Err(Trouble::OutOfTime) if log.samples.len() > samples_before => {}
+        Err(Failure::OutOfTime) if log.samples.len() > samples_before => {}
         other => other?,
     }
     placed?;
@@ -555,7 +556,7 @@ pub fn warm_up(
     length: Nanos,
     most: usize,
     until: Nanos,
-) -> Result<(), Trouble> {
+) -> Result<(), Failure> {
     if let Work::Io(io) = work {
         // A fifth of a window fills the queue and wakes the device; of operations that are counted
         // none is lost so.
@@ -565,10 +566,10 @@ pub fn warm_up(
             Ok(())
         };
     }
-    bring_in(machine, work, length, until)?;
+    warm_caches(machine, work, length, until)?;
     // What was filled is warm, and only gets colder.
-    let most = if work.fits_last_level(machine.facts()) && is_filled(work) {
-        most.min(MOST_WARM_UPS_OF_FILLED)
+    let most = if work.fits_last_level(machine.facts()) && is_prefilled(work) {
+        most.min(MOST_WARM_UPS_OF_PREFILLED)
     } else {
         most
     };
@@ -584,16 +585,16 @@ pub fn warm_up(
 }
 
 /// Fills the caches, and walks what there is to walk once.
-fn bring_in(
+fn warm_caches(
     machine: &mut dyn Machine,
     work: &Work,
     length: Nanos,
     until: Nanos,
-) -> Result<(), Trouble> {
+) -> Result<(), Failure> {
     machine.fill()?;
     let facts = machine.facts();
     let mut left = match work.fits_last_level(facts) {
-        true => settling(work, work.inner_cache(facts)),
+        true => warm_up_walk(work, work.inner_cache(facts)),
         false => work.translations(facts.pages.base),
     };
     let end = machine.now() + LONGEST_WALK;
@@ -606,8 +607,11 @@ fn bring_in(
 /// How often `work`, which the caches could hold, is brought into them for `samples` in a row,
 /// where the cache before the last one has `nearer` bytes: what lies in that one is nobody else's.
 pub fn fills(work: &Work, nearer: Bytes, samples: u32) -> u32 {
-    if is_filled(work) && work.working_set() > nearer && work.working_set() <= FILLED_OFTEN {
-        samples.div_ceil(SAMPLES_OF_A_FILL).max(1)
+    if is_prefilled(work)
+        && work.working_set() > nearer
+        && work.working_set() <= LARGEST_REPEATED_PREFILL
+    {
+        samples.div_ceil(SAMPLES_PER_PREFILL).max(1)
     } else {
         1
     }
@@ -615,17 +619,17 @@ pub fn fills(work: &Work, nearer: Bytes, samples: u32) -> u32 {
 
 /// Whether `work` is a chain that [`Machine::fill`] brings into the caches whole, if they can hold
 /// it.
-fn is_filled(work: &Work) -> bool {
-    matches!(work, Work::Chase(chase) if chase.touched() <= SURELY_FILLED)
+fn is_prefilled(work: &Work) -> bool {
+    matches!(work, Work::Chase(chase) if chase.touched() <= LARGEST_PREFILL)
 }
 
 /// How much of a working set that a cache could hold is walked before it is sampled, where the
 /// cache before the last one has `nearer` bytes: all of it, and of a chain that lies in the last
 /// one already as much as the nearer one holds twice, which then has what it would have after any
 /// longer walk.
-pub fn settling(work: &Work, nearer: Bytes) -> u64 {
+pub fn warm_up_walk(work: &Work, nearer: Bytes) -> u64 {
     match work {
-        Work::Chase(chase) if is_filled(work) => chase
+        Work::Chase(chase) if is_prefilled(work) => chase
             .nodes()
             .min(2 * nearer.0 / chase.stride.0.max(1))
             .saturating_mul(chase.threads()),

@@ -4,7 +4,7 @@
 //! memory, an interrupt, a neighbour's burst. Windows of some microseconds show it, and are kept
 //! apart: nothing in them is left out as dirty.
 
-use crate::machine::{Machine, Observation, Trouble};
+use crate::machine::{Failure, Machine, Observation};
 use crate::work::Work;
 use std::collections::BTreeMap;
 use units::Nanos;
@@ -67,14 +67,14 @@ impl Seen {
         pace: Pace,
         wanted: usize,
         until: Nanos,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), Failure> {
         let wanted = wanted.min(windows.count as usize);
         while self.count() < wanted && machine.now() < until {
             let seen = machine.sample_in_chunks(work, pace.amount_in(windows.length))?;
             let before = self.count();
             self.note(work, &seen, wanted);
             if self.count() == before {
-                return Err(Trouble::Failed("a sample without windows in it".to_owned()));
+                return Err(Failure::Failed("a sample without windows in it".to_owned()));
             }
         }
         Ok(())

@@ -7,9 +7,9 @@
 //! fall: it needs neither caches nor memory, and a slower clock slows both rulers.
 
 use crate::machine::Observation;
-use crate::sampling::Taken;
+use crate::sampling::RecordedSample;
 use crate::work::Work;
-use report::{HostFacts, Places, Relation, SharedCore};
+use report::{HostFacts, Places, Relation, SmtInterference};
 use std::collections::BTreeMap;
 use units::{Hertz, Nanos};
 
@@ -92,7 +92,7 @@ impl Baselines {
                 .or_default()
                 .note(clock.0);
         }
-        let Some(rate) = seen.issue.filter(|rate| rate.is_finite()) else {
+        let Some(rate) = seen.ipc.filter(|rate| rate.is_finite()) else {
             return;
         };
         self.readings
@@ -122,19 +122,19 @@ impl Baselines {
     /// Several threads may share a core that the topology has as two: their own readings together
     /// decide, and only where these show nothing those of each CPU alone.
     pub fn usual(&self, work: &Work) -> Option<f64> {
-        let of = |cpus: &[u32]| peak(self.readings.get(cpus)?.kept.clone());
+        let peak_of = |cpus: &[u32]| peak(self.readings.get(cpus)?.kept.clone());
         let of_each = || {
             work.cpus()
                 .iter()
-                .map(|&cpu| of(&[cpu]))
+                .map(|&cpu| peak_of(&[cpu]))
                 .collect::<Option<Vec<f64>>>()
         };
-        of(work.cpus()).or_else(|| of_each()?.into_iter().reduce(f64::min))
+        peak_of(work.cpus()).or_else(|| of_each()?.into_iter().reduce(f64::min))
     }
 
     /// The core clock that the CPUs of `work` reach in this run, by what was seen so far; `None`
     /// where that cannot be told.
-    pub fn usual_clock(&self, work: &Work) -> Option<Hertz> {
+    pub fn baseline_clock(&self, work: &Work) -> Option<Hertz> {
         peak(self.clocks.get(work.cpus())?.kept.clone()).map(Hertz)
     }
 }
@@ -165,7 +165,7 @@ fn peak(mut readings: Vec<f64>) -> Option<f64> {
 
 /// Whether each thread of `work` has a core that no other one of them uses, by the topology.
 pub(super) fn apart(work: &Work, facts: &HostFacts) -> bool {
-    let places = Places::of(&facts.topology);
+    let places = Places::new(&facts.topology);
     let same = |pair: &[u32]| {
         pair[0] == pair[1] || places.relation(pair[0], pair[1]) == Relation::SameCore
     };
@@ -173,24 +173,27 @@ pub(super) fn apart(work: &Work, facts: &HostFacts) -> bool {
 }
 
 /// Marks the samples beside which the core was shared, where `usual` is what it begins alone.
-pub(super) fn mark<'a>(samples: impl Iterator<Item = &'a mut Taken>, usual: Option<f64>) {
+pub(super) fn mark<'a>(samples: impl Iterator<Item = &'a mut RecordedSample>, usual: Option<f64>) {
     for taken in samples {
-        taken.seen.shared = usual
-            .zip(taken.seen.issue)
+        taken.seen.smt_interference = usual
+            .zip(taken.seen.ipc)
             .is_some_and(|(usual, rate)| rate < usual * SHARED);
     }
 }
 
 /// What is to be said of the samples of a point; `None` where nothing can be told.
-pub(super) fn evidence(samples: &[Taken], usual: Option<f64>) -> Option<SharedCore> {
+pub(super) fn evidence(samples: &[RecordedSample], usual: Option<f64>) -> Option<SmtInterference> {
     let least = samples
         .iter()
-        .filter_map(|taken| taken.seen.issue)
+        .filter_map(|taken| taken.seen.ipc)
         .reduce(f64::min);
-    Some(SharedCore {
-        shared_samples: samples.iter().filter(|taken| taken.seen.shared).count() as u64,
-        usual_per_cycle: usual?,
-        least_per_cycle: least?,
+    Some(SmtInterference {
+        shared_samples: samples
+            .iter()
+            .filter(|taken| taken.seen.smt_interference)
+            .count() as u64,
+        baseline_ipc: usual?,
+        lowest_ipc: least?,
     })
 }
 
@@ -203,7 +206,7 @@ mod tests {
     #[test]
     fn what_is_usual_is_what_the_core_begins_alone() {
         // A sixth of the time alone is enough, whatever the rest shows.
-        let of = |alone: usize, shared: usize| {
+        let mixed = |alone: usize, shared: usize| {
             let low = (0..shared).map(|i| 2.0 + 2.4 * (i as f64 / shared as f64));
             peak(
                 (0..alone)
@@ -212,9 +215,9 @@ mod tests {
                     .collect(),
             )
         };
-        assert!((of(100, 0).unwrap() - 4.9).abs() < 0.01);
-        assert!((of(16, 84).unwrap() - 4.9).abs() < 0.01);
-        assert_eq!(of(19, 0), None, "too few");
+        assert!((mixed(100, 0).unwrap() - 4.9).abs() < 0.01);
+        assert!((mixed(16, 84).unwrap() - 4.9).abs() < 0.01);
+        assert_eq!(mixed(19, 0), None, "too few");
         // Nothing but scatter.
         assert_eq!(peak((0..100).map(|i| 1.0 + 0.1 * i as f64).collect()), None);
         // A few readings whose clock was interrupted.
@@ -265,7 +268,7 @@ mod tests {
             })
         };
         let seen = |rate: f64| Observation {
-            issue: Some(rate),
+            ipc: Some(rate),
             ..Default::default()
         };
         let mut rates = Baselines::default();
@@ -287,30 +290,28 @@ mod tests {
 
     #[test]
     fn samples_of_a_shared_core_are_marked_and_counted() {
-        let taken = |rate: Option<f64>| Taken {
+        let taken = |rate: Option<f64>| RecordedSample {
             round: 0,
             allocation: 0,
             seen: Observation {
-                issue: rate,
+                ipc: rate,
                 ..Default::default()
             },
         };
         let mut samples = [Some(4.9), Some(4.8), Some(4.7), Some(2.4), None].map(taken);
         mark(samples.iter_mut(), Some(4.9));
         assert_eq!(
-            samples.each_ref().map(|t| t.seen.shared),
+            samples.each_ref().map(|t| t.seen.smt_interference),
             [false, false, true, true, false]
         );
         let told = evidence(&samples, Some(4.9)).unwrap();
         assert_eq!(
-            (
-                told.shared_samples,
-                told.usual_per_cycle,
-                told.least_per_cycle
-            ),
+            (told.shared_samples, told.baseline_ipc, told.lowest_ipc),
             (2, 4.9, 2.4)
         );
         mark(samples.iter_mut(), None);
-        assert!(samples.iter().all(|t| !t.seen.shared) && evidence(&samples, None).is_none());
+        assert!(
+            samples.iter().all(|t| !t.seen.smt_interference) && evidence(&samples, None).is_none()
+        );
     }
 }

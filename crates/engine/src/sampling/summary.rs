@@ -1,10 +1,10 @@
 //! What comes of a point: its samples in a few figures, and the evidence for them.
 
 use crate::io;
-use crate::machine::{Beside, Observation, Trouble};
+use crate::machine::{BackgroundTraffic, Failure, Observation};
 use crate::sampling::disturbance::{self, disturbances};
 use crate::sampling::smt_interference;
-use crate::sampling::{PointLog, Taken, value};
+use crate::sampling::{PointLog, RecordedSample, value};
 use crate::work::Probe;
 use crate::work::Work;
 use host::noise::ThreadNoise;
@@ -16,7 +16,7 @@ use units::{Hertz, Nanos};
 
 /// What the figures of a point need beyond its samples.
 #[derive(Clone, Copy)]
-pub struct Frame<'a> {
+pub struct EvaluationContext<'a> {
     /// Relative error of the clock's calibration.
     pub clock_error: Option<f64>,
     /// Last-level cache of the CPUs used, all instances together.
@@ -92,12 +92,16 @@ impl Evaluation {
 ///
 /// # Errors
 /// The outcome of a point without a value: what kept it from being measured.
-pub fn evaluate(log: &PointLog, asked: &Work, frame: &Frame<'_>) -> Result<Evaluation, Outcome> {
+pub fn evaluate(
+    log: &PointLog,
+    asked: &Work,
+    frame: &EvaluationContext<'_>,
+) -> Result<Evaluation, Outcome> {
     let work = log.work(asked);
     let trouble = log.trouble.clone();
     if log.samples.is_empty() || log.failed() {
         return Err(trouble
-            .unwrap_or(Trouble::Failed("no sample was taken".to_owned()))
+            .unwrap_or(Failure::Failed("no sample was taken".to_owned()))
             .into());
     }
     let groups = log.headline_groups(work, |seen| value(work, seen));
@@ -106,13 +110,13 @@ pub fn evaluate(log: &PointLog, asked: &Work, frame: &Frame<'_>) -> Result<Evalu
             reason: "the samples have no finite median".to_owned(),
         });
     };
-    let dirty = log
+    let disturbed = log
         .samples
         .iter()
         .filter(|t| !disturbances(work, &t.seen).is_empty())
         .count() as u64;
-    summary.clean_samples = log.samples.len() as u64 - dirty;
-    let evidence = evidence(log, work, frame, dirty, &summary);
+    summary.undisturbed_samples = log.samples.len() as u64 - disturbed;
+    let evidence = evidence(log, work, frame, disturbed, &summary);
     let storage = storage(log, work, frame);
     let mut also = also(work, &summary, core_cycles(log, work));
     also.extend(
@@ -140,13 +144,13 @@ pub fn evaluate(log: &PointLog, asked: &Work, frame: &Frame<'_>) -> Result<Evalu
         higher_is_better: work.higher_is_better(),
         main_disturbance: disturbance::main_cause(work, log.samples.iter().map(|t| &t.seen)),
         rounds: log.rounds(),
-        interrupted: trouble == Some(Trouble::Interrupted),
+        interrupted: trouble == Some(Failure::Interrupted),
     })
 }
 
 /// What operations on storage came to, in all windows: nothing of what happened to single ones is
 /// left out.
-fn storage(log: &PointLog, work: &Work, frame: &Frame<'_>) -> Option<Box<Storage>> {
+fn storage(log: &PointLog, work: &Work, frame: &EvaluationContext<'_>) -> Option<Box<Storage>> {
     let Work::Io(io) = work else { return None };
     let windows = log
         .samples
@@ -169,7 +173,7 @@ fn cpu_time(log: &PointLog) -> Option<Nanos> {
         .sum()
 }
 
-fn sample(work: &Work, taken: &Taken) -> Sample {
+fn sample(work: &Work, taken: &RecordedSample) -> Sample {
     let seen = &taken.seen;
     let dirt = disturbances(work, seen);
     let elsewhere = seen
@@ -188,7 +192,7 @@ fn sample(work: &Work, taken: &Taken) -> Sample {
         allocation: taken.allocation,
         gaps_ns: Some(seen.gaps.total.0).filter(|&ns| ns > 0.0),
         cpus: elsewhere.unwrap_or_default(),
-        dirty: (!dirt.is_empty()).then(|| {
+        disturbance: (!dirt.is_empty()).then(|| {
             dirt.into_iter()
                 .map(|(_, text)| text)
                 .collect::<Vec<_>>()
@@ -200,12 +204,12 @@ fn sample(work: &Work, taken: &Taken) -> Sample {
 /// The traffic beside the work in a few figures, of the samples that the headline is of; `None`
 /// where there was none.
 fn load(log: &PointLog, work: &Work) -> Option<Load> {
-    let rates = |rate: fn(&Beside) -> f64| {
-        let of = |seen: &Observation| {
+    let rates = |rate: fn(&BackgroundTraffic) -> f64| {
+        let rate_of = |seen: &Observation| {
             seen.traffic
                 .map_or(0.0, |beside| rate(&beside) / seen.elapsed.secs())
         };
-        stats::headline(&log.headline_groups(work, of))
+        stats::headline(&log.headline_groups(work, rate_of))
     };
     log.samples.first()?.seen.traffic?;
     let payload = rates(|beside| beside.payload)?;
@@ -219,7 +223,7 @@ fn load(log: &PointLog, work: &Work) -> Option<Load> {
     })
 }
 
-/// The samples in a few figures; `clean_samples` is the caller's to fill in.
+/// The samples in a few figures; `undisturbed_samples` is the caller's to fill in.
 fn summarise(groups: &[Vec<Vec<f64>>], work: &Work) -> Option<Summary> {
     let all = groups.concat().concat();
     let headline = stats::headline(groups)?;
@@ -238,7 +242,7 @@ fn summarise(groups: &[Vec<Vec<f64>>], work: &Work) -> Option<Summary> {
         mean: stats::mean(&all),
         standard_deviation: stats::standard_deviation(&all),
         coefficient_of_variation: stats::coefficient_of_variation(&all),
-        clean_samples: 0,
+        undisturbed_samples: 0,
     })
 }
 
@@ -285,14 +289,14 @@ fn fairness(log: &PointLog, work: &Work) -> Option<f64> {
     if !matches!(work, Work::Stream(w) if w.cpus.len() > 1) {
         return None;
     }
-    let of = |clean: bool| -> Vec<f64> {
+    let shares = |clean: bool| -> Vec<f64> {
         let wanted = log
             .samples
             .iter()
             .filter(|t| !clean || disturbances(work, &t.seen).is_empty());
         wanted.filter_map(|t| t.seen.fairness).collect()
     };
-    stats::median(&of(true)).or_else(|| stats::median(&of(false)))
+    stats::median(&shares(true)).or_else(|| stats::median(&shares(false)))
 }
 
 /// The same quantity under other conventions.
@@ -368,8 +372,8 @@ fn disturbed_by(log: &PointLog, work: &Work) -> BTreeMap<Cause, u64> {
 fn evidence(
     log: &PointLog,
     work: &Work,
-    frame: &Frame<'_>,
-    dirty: u64,
+    frame: &EvaluationContext<'_>,
+    disturbed: u64,
     summary: &Summary,
 ) -> Evidence {
     let seen = || log.samples.iter().map(|t| &t.seen);
@@ -393,10 +397,10 @@ fn evidence(
         involuntary_switches: noise.map(|n| n.involuntary_switches),
         gaps_ns: Some(seen().map(|o| o.gaps.total.0).sum()),
         longest_gap_ns: seen().map(|o| o.gaps.longest.0).reduce(f64::max),
-        surroundings: log.surroundings.clone().unwrap_or_default(),
-        closer_cpus: log.nearness.evidence(),
-        shared_core: smt_interference::evidence(&log.samples, log.usual_issue),
-        core_hz_usual: log.usual_clock.map(|hz| hz.0),
+        system_activity: log.system_activity.clone().unwrap_or_default(),
+        vcpu_placement: log.nearness.evidence(),
+        smt_interference: smt_interference::evidence(&log.samples, log.baseline_ipc),
+        core_hz_baseline: log.baseline_clock.map(|hz| hz.0),
         core_hz_median: core_clock(log).map(|hz| hz.0),
         core_hz_base: frame.base_clock.map(|hz| hz.0),
         core_hz_before: stats::median(&log.core_before[..log.core_before.len().div_ceil(2)]),
@@ -408,7 +412,7 @@ fn evidence(
         measured_last_level_bytes: None,
         clock_error: frame.clock_error,
         clock_drift: log.clock_drift,
-        dirty_samples: dirty,
+        disturbed_samples: disturbed,
         disturbed_by: disturbed_by(log, work),
         allocations: u64::from(log.allocation) + 1,
         relative_spread: Some((summary.ci_high - summary.ci_low) / 2.0 / summary.median.abs())

@@ -1,17 +1,17 @@
 //! Readings of what happens on the machine: their differences, and sums of these.
 
-use report::Surroundings;
+use report::SystemActivity;
 
 /// What happened between two readings. What one of them lacks is unknown; counts that went back (a
 /// counter was reset) are none.
-pub fn between(before: &Surroundings, after: &Surroundings) -> Surroundings {
-    let time = |of: fn(&Surroundings) -> Option<f64>| {
+pub fn between(before: &SystemActivity, after: &SystemActivity) -> SystemActivity {
+    let time = |of: fn(&SystemActivity) -> Option<f64>| {
         of(before).zip(of(after)).map(|(b, a)| (a - b).max(0.0))
     };
-    let count = |of: fn(&Surroundings) -> Option<u64>| {
+    let count = |of: fn(&SystemActivity) -> Option<u64>| {
         of(before).zip(of(after)).map(|(b, a)| a.saturating_sub(b))
     };
-    Surroundings {
+    SystemActivity {
         elapsed_ns: (after.elapsed_ns - before.elapsed_ns).max(0.0),
         stolen_ns: time(|s| s.stolen_ns),
         throttled_ns: time(|s| s.throttled_ns),
@@ -27,12 +27,12 @@ pub fn between(before: &Surroundings, after: &Surroundings) -> Surroundings {
 }
 
 /// Two stretches of time taken together. What is unknown of one of them is unknown of both.
-pub fn together(one: &Surroundings, other: &Surroundings) -> Surroundings {
-    let time = |of: fn(&Surroundings) -> Option<f64>| of(one).zip(of(other)).map(|(a, b)| a + b);
-    let count = |of: fn(&Surroundings) -> Option<u64>| {
+pub fn together(one: &SystemActivity, other: &SystemActivity) -> SystemActivity {
+    let time = |of: fn(&SystemActivity) -> Option<f64>| of(one).zip(of(other)).map(|(a, b)| a + b);
+    let count = |of: fn(&SystemActivity) -> Option<u64>| {
         of(one).zip(of(other)).map(|(a, b)| a.saturating_add(b))
     };
-    Surroundings {
+    SystemActivity {
         elapsed_ns: one.elapsed_ns + other.elapsed_ns,
         stolen_ns: time(|s| s.stolen_ns),
         throttled_ns: time(|s| s.throttled_ns),
@@ -53,8 +53,8 @@ fn highest(one: Option<f64>, other: Option<f64>) -> Option<f64> {
 mod tests {
     use super::*;
 
-    fn reading(elapsed: f64, stolen: Option<f64>, interrupts: Option<u64>) -> Surroundings {
-        Surroundings {
+    fn reading(elapsed: f64, stolen: Option<f64>, interrupts: Option<u64>) -> SystemActivity {
+        SystemActivity {
             elapsed_ns: elapsed,
             stolen_ns: stolen,
             interrupts,
@@ -69,9 +69,9 @@ mod tests {
             &reading(30.0, Some(7.0), Some(4)),
         );
         assert_eq!(first, reading(20.0, Some(2.0), Some(0)));
-        let others = |ns| Surroundings {
+        let others = |ns| SystemActivity {
             others_ns: Some(ns),
-            ..Surroundings::default()
+            ..SystemActivity::default()
         };
         assert_eq!(between(&others(20.0), &others(10.0)).others_ns, Some(-10.0));
         let second = between(

@@ -7,11 +7,11 @@
 //! other, by a factor of three to ten.
 
 use crate::machine::{Machine, Observation};
-use crate::sampling::Taken;
+use crate::sampling::RecordedSample;
 use crate::sampling::disturbance::disturbances;
 use crate::work::{HandOffWork, Work};
 use kernels::HandOff;
-use report::{CloserCpus, HostFacts, Places, Relation};
+use report::{HostFacts, Places, Relation, VcpuPlacementEvidence};
 use std::collections::{BTreeMap, BTreeSet};
 use units::Nanos;
 
@@ -34,11 +34,11 @@ pub const ONE_CORE: Nanos = Nanos(27.0);
 
 /// Round trips of the pairs of a point, each with the round that it was read beside.
 #[derive(Debug, Clone, Default)]
-pub struct Nearness {
+pub struct VcpuPlacement {
     readings: BTreeMap<[u32; 2], Vec<(u32, f64)>>,
 }
 
-impl Nearness {
+impl VcpuPlacement {
     /// Reads the pairs whose turn it is.
     pub fn read(&mut self, machine: &mut dyn Machine, work: &Work, round: u32) {
         for pair in pairs(work, machine.facts(), round as usize) {
@@ -53,16 +53,16 @@ impl Nearness {
     }
 
     /// Marks the samples of the rounds in which two CPUs were closer than they usually are.
-    pub(super) fn mark<'a>(&self, samples: impl Iterator<Item = &'a mut Taken>) {
+    pub(super) fn mark<'a>(&self, samples: impl Iterator<Item = &'a mut RecordedSample>) {
         let closer = self.closer();
         for taken in samples {
-            taken.seen.closer = closer.contains(&taken.round);
+            taken.seen.co_scheduled = closer.contains(&taken.round);
         }
     }
 
     /// The rounds beside which two CPUs were closer than they usually are.
     fn closer(&self) -> BTreeSet<u32> {
-        let of = |readings: &Vec<(u32, f64)>| {
+        let below = |readings: &Vec<(u32, f64)>| {
             let border = border(readings).unwrap_or(0.0);
             readings
                 .iter()
@@ -70,23 +70,23 @@ impl Nearness {
                 .map(|r| r.0)
                 .collect::<Vec<u32>>()
         };
-        self.readings.values().flat_map(of).collect()
+        self.readings.values().flat_map(below).collect()
     }
 
     /// Whether two CPUs were threads of one core most of the time, whatever the topology says of
     /// them.
     pub(super) fn is_one_core(&self) -> bool {
-        let of = |readings: &Vec<(u32, f64)>| {
+        let median = |readings: &Vec<(u32, f64)>| {
             stats::median(&readings.iter().map(|r| r.1).collect::<Vec<f64>>())
         };
         self.readings
             .values()
-            .filter_map(of)
+            .filter_map(median)
             .any(|median| median < ONE_CORE.0)
     }
 
     /// What is to be said of it; `None` where nothing was read.
-    pub fn evidence(&self) -> Option<CloserCpus> {
+    pub fn evidence(&self) -> Option<VcpuPlacementEvidence> {
         let all = || self.readings.values().flatten();
         let rounds: BTreeSet<u32> = all().map(|r| r.0).collect();
         // The pair that was nearest is the one to tell of.
@@ -100,9 +100,9 @@ impl Nearness {
             .map(|r| r.1)
             .filter(|&time| time >= border)
             .collect();
-        Some(CloserCpus {
+        Some(VcpuPlacementEvidence {
             cpus: *pair,
-            closer_rounds: self.closer().len() as u64,
+            co_scheduled_rounds: self.closer().len() as u64,
             one_core: self.is_one_core(),
             rounds: rounds.len() as u64,
             nearest_ns: least(readings),
@@ -152,7 +152,7 @@ fn pairs(work: &Work, facts: &HostFacts, turn: usize) -> Vec<[u32; 2]> {
     }
     let cpus: BTreeSet<u32> = work.cpus().iter().copied().collect();
     let cpus: Vec<u32> = cpus.into_iter().collect();
-    let places = Places::of(&facts.topology);
+    let places = Places::new(&facts.topology);
     let apart = |pair: &[u32; 2]| places.relation(pair[0], pair[1]) != Relation::SameCore;
     // Beyond some CPUs only neighbours in number: a host moves them one by one, and all pairs would
     // be thousands.
@@ -183,24 +183,29 @@ mod tests {
     use crate::machine::Gaps;
     use host::noise::ThreadNoise;
 
-    fn of(times: &[f64]) -> Nearness {
+    fn read_times(times: &[f64]) -> VcpuPlacement {
         let readings = times
             .iter()
             .enumerate()
             .map(|(round, &time)| (round as u32, time))
             .collect();
-        Nearness {
+        VcpuPlacement {
             readings: BTreeMap::from([([0, 1], readings)]),
         }
     }
 
     #[test]
     fn rounds_with_short_hand_offs_among_long_ones_are_told() {
-        let seen = of(&[150.0, 148.0, 17.0, 152.0, 16.0, 180.0]);
+        let seen = read_times(&[150.0, 148.0, 17.0, 152.0, 16.0, 180.0]);
         assert_eq!(seen.closer(), BTreeSet::from([2, 4]));
         let told = seen.evidence().unwrap();
         assert_eq!(
-            (told.cpus, told.closer_rounds, told.rounds, told.nearest_ns),
+            (
+                told.cpus,
+                told.co_scheduled_rounds,
+                told.rounds,
+                told.nearest_ns
+            ),
             ([0, 1], 2, 6, 16.0)
         );
         assert!(
@@ -220,7 +225,7 @@ mod tests {
             (&[21.0, 54.0, 55.0], false),
             (&[], false),
         ] {
-            assert_eq!(of(times).is_one_core(), one_core, "{times:?}");
+            assert_eq!(read_times(times).is_one_core(), one_core, "{times:?}");
         }
     }
 
@@ -256,10 +261,13 @@ mod tests {
             &[150.0],
             &[],
         ] {
-            assert!(of(times).closer().is_empty(), "{times:?}");
+            assert!(read_times(times).closer().is_empty(), "{times:?}");
         }
-        assert_eq!(of(&[]).evidence().map(|told| told.rounds), None);
+        assert_eq!(read_times(&[]).evidence().map(|told| told.rounds), None);
         // Most of the time close, twice not: that is when they were where the topology has them.
-        assert_eq!(of(&[17.0, 17.0, 150.0, 16.0, 140.0]).closer().len(), 3);
+        assert_eq!(
+            read_times(&[17.0, 17.0, 150.0, 16.0, 140.0]).closer().len(),
+            3
+        );
     }
 }

@@ -5,7 +5,7 @@ use super::Invalid;
 use super::kind::{ChaseWork, StreamWork, Work};
 use super::slots::slot;
 use host::memory::PageMode;
-use kernels::{BLOCK_BYTES, Operation, RULED_PER_BLOCK, Width};
+use kernels::{BLOCK_BYTES, Operation, REFERENCE_INSTRUCTIONS_PER_BLOCK, Width};
 use report::{HostFacts, KernelUsed};
 use units::Bytes;
 
@@ -85,7 +85,7 @@ impl Traffic {
 
     /// The pause in blocks of dependent additions.
     pub fn pause_blocks(&self) -> u64 {
-        self.pause.div_ceil(RULED_PER_BLOCK)
+        self.pause.div_ceil(REFERENCE_INSTRUCTIONS_PER_BLOCK)
     }
 
     /// Whether the burst at `place`, counted from 0, stores: stores are spread evenly over the
@@ -100,11 +100,12 @@ impl Traffic {
     /// Bytes that cross the memory bus per payload byte of a whole turn of the mix, by the
     /// contracts of its operations.
     pub fn bus_factor(&self) -> f64 {
-        let of = |operation: Operation, bursts: u32| {
+        let bus_bytes = |operation: Operation, bursts: u32| {
             operation.contract().bus_factor() as f64 * f64::from(bursts)
         };
         let bursts = f64::from(self.reads) + f64::from(self.writes);
-        (of(Operation::Read, self.reads) + of(self.store, self.writes)) / bursts.max(1.0)
+        (bus_bytes(Operation::Read, self.reads) + bus_bytes(self.store, self.writes))
+            / bursts.max(1.0)
     }
 
     /// The NUMA node that its memory shall lie on by `facts`.

@@ -363,7 +363,7 @@ impl Work {
 
     /// Samples take this many times as long as those of other works: threads that take turns have
     /// to have had several.
-    pub fn stretch(&self) -> f64 {
+    pub fn sample_length_factor(&self) -> f64 {
         if self.is_oversubscribed() { TURNS } else { 1.0 }
     }
 
@@ -537,7 +537,7 @@ impl Work {
     pub fn inner_cache(&self, facts: &HostFacts) -> Bytes {
         self.cpus()
             .first()
-            .map_or(Bytes(0), |&cpu| facts.topology.before_last_level(cpu))
+            .map_or(Bytes(0), |&cpu| facts.topology.inner_cache_size(cpu))
     }
 
     /// The node on which its first CPU lies by `facts`.

@@ -56,7 +56,7 @@ pub fn traffic_memory(work: &LoadedWork, facts: &HostFacts) -> BTreeMap<MemoryKe
     needed
 }
 
-/// Streams up to this size are sampled at several places of their mapping ([`Machine::elsewhere`]),
+/// Streams up to this size are sampled at several places of their mapping ([`Machine::shift_placement`]),
 /// and that many of them are mapped at least, where that is a small part of the memory.
 const SMALL: RangeInclusive<Bytes> = Bytes::kib(128)..=Bytes::mib(2);
 const PLACES: u64 = 16;
@@ -76,7 +76,7 @@ fn places(bytes: Bytes, slot: Bytes, facts: &HostFacts) -> Bytes {
 impl MemoryPlan {
     /// What `works` need. Streams of different works use the same memory; every chain has its own,
     /// unless `chains_share`, when they are built anew each time in memory for the largest.
-    pub fn of<'a>(
+    pub fn for_works<'a>(
         works: impl IntoIterator<Item = &'a Work>,
         facts: &HostFacts,
         chains_share: bool,
@@ -198,10 +198,10 @@ impl MemoryPlan {
     /// Bytes of it that come to lie on `node`: shares of what is interleaved are those of the
     /// weights.
     fn on_node(&self, node: u32, nodes: &[Node]) -> Bytes {
-        let of = |(key, bytes): (&MemoryKey, &Bytes)| {
+        let share = |(key, bytes): (&MemoryKey, &Bytes)| {
             (bytes.0 as f64 * share_of(&key.2, node, nodes)).ceil() as u64
         };
-        Bytes(self.mappings.iter().map(of).fold(0, u64::saturating_add))
+        Bytes(self.mappings.iter().map(share).fold(0, u64::saturating_add))
     }
 }
 
@@ -210,7 +210,7 @@ impl MemoryPlan {
 /// all make it unsupported.
 pub fn lacking_pages(work: &Work, facts: &HostFacts) -> Option<Outcome> {
     let pools = facts.pages.huge_pools.get()?;
-    for (page, bytes) in MemoryPlan::of([work], facts, true).reserved(facts) {
+    for (page, bytes) in MemoryPlan::for_works([work], facts, true).reserved(facts) {
         let needed = bytes.0 / page.0.max(1);
         let Some(pool) = pools.iter().find(|pool| pool.size == page) else {
             let reason = format!(

@@ -32,7 +32,7 @@ struct Level<'a> {
 }
 
 /// Which CPUs compete with that of `group`, for each cache, and where the system reports otherwise.
-pub fn of(group: &Group<'_>) -> Vec<Finding> {
+pub fn findings(group: &Group<'_>) -> Vec<Finding> {
     let caches = group.ends().len();
     let asked = group
         .points
@@ -49,7 +49,7 @@ pub fn of(group: &Group<'_>) -> Vec<Finding> {
         );
         return vec![note("cache-sharing-unknown", text, &[])];
     }
-    let places = group.topology.map(Places::of);
+    let places = group.topology.map(Places::new);
     let levels: Vec<Result<Level<'_>, Finding>> = group
         .named()
         .map(|index| level(group, index, places.as_ref()))
@@ -170,13 +170,13 @@ fn list(names: &[String]) -> String {
 
 /// Who shares the cache of `level` with `cpu`, in one sentence.
 fn said(group: &Group<'_>, cpu: u32, level: &Level<'_>) -> Option<Finding> {
-    let of = |competes: bool| {
+    let partners = |competes: bool| {
         level
             .beside
             .iter()
             .filter(move |beside| beside.competes == Some(competes))
     };
-    let names = |competes: bool| of(competes).map(named).collect::<Vec<String>>();
+    let names = |competes: bool| partners(competes).map(named).collect::<Vec<String>>();
     let shared = names(true);
     let own = names(false);
     let name = group.name(level.index)?;
@@ -186,7 +186,7 @@ fn said(group: &Group<'_>, cpu: u32, level: &Level<'_>) -> Option<Finding> {
         format!("{} {verb} nothing", list(own))
     };
     let competes = !shared.is_empty();
-    let latencies = of(competes).map(|beside| beside.latency);
+    let latencies = partners(competes).map(|beside| beside.latency);
     // What every partner does at least, or at most.
     let beside = latencies.reduce(if competes { f64::min } else { f64::max })?;
     let alone = level.alone;
@@ -221,7 +221,9 @@ fn said(group: &Group<'_>, cpu: u32, level: &Level<'_>) -> Option<Finding> {
              and {beside:.1} {them}."
         )
     };
-    let nearest = of(competes).next().map(|beside| f64::from(beside.partner));
+    let nearest = partners(competes)
+        .next()
+        .map(|beside| f64::from(beside.partner));
     let values = [
         ("level", group.number(level.index).map(f64::from)),
         ("partner", nearest),

@@ -74,7 +74,7 @@ pub fn value(point: &Point) -> Option<f64> {
     let clean = measured(point)?
         .samples
         .iter()
-        .filter(|sample| sample.dirty.is_none());
+        .filter(|sample| sample.disturbance.is_none());
     quantile(
         &clean.map(|sample| sample.value).collect::<Vec<f64>>(),
         0.25,
@@ -244,8 +244,8 @@ impl<'a> Group<'a> {
         findings.extend(self.memory());
         findings.extend((0..caches).filter_map(|index| self.disagrees(index)));
         findings.extend(self.unseen());
-        findings.extend(sentences::of(self));
-        findings.extend(competition::of(self));
+        findings.extend(sentences::findings(self));
+        findings.extend(competition::findings(self));
         findings
     }
 

@@ -6,7 +6,7 @@ mod analysis;
 mod competition;
 mod findings;
 mod grid;
-mod held;
+mod llc_check;
 mod probes;
 mod sentences;
 mod sharing;
@@ -15,7 +15,7 @@ mod tests;
 
 pub use analysis::{End, MeasuredLevel, Spot, levels};
 pub use findings::measured_levels;
-pub use held::{Timed, against_measured, timed_last_level};
+pub use llc_check::{Timed, against_measured, timed_last_level};
 
 use super::chain_modes::packed_window;
 use super::instructions::chosen_cpus;
@@ -77,7 +77,7 @@ const LEAST: Bytes = Bytes(4096);
 
 /// The largest one by default is no less than this where there is plenty of memory, and no more
 /// than that.
-const ROOMY: Bytes = Bytes(256 << 20);
+const AMPLE_MEMORY: Bytes = Bytes(256 << 20);
 const MOST: Bytes = Bytes(1 << 30);
 
 /// The largest one by default is no more than this part of what may be used.
@@ -192,7 +192,7 @@ impl Caches {
                 Err(Error::usage(format!(
                     "largest working set not possible: {asked}; {least} to the {usable} that may \
                      be used; type --max-size {}",
-                    ROOMY.min(usable.round_down(1 << 10)).typed()
+                    AMPLE_MEMORY.min(usable.round_down(1 << 10)).typed()
                 )))
             } else {
                 Ok(asked.round_down(line_of(scope, cpu).0))
@@ -204,9 +204,10 @@ impl Caches {
             .data_caches(cpu)
             .last()
             .map_or(0, |cache| cache.size.0);
-        let wanted = last
-            .saturating_mul(BEYOND)
-            .clamp(ROOMY.0, if self.brief { ROOMY } else { MOST }.0);
+        let wanted = last.saturating_mul(BEYOND).clamp(
+            AMPLE_MEMORY.0,
+            if self.brief { AMPLE_MEMORY } else { MOST }.0,
+        );
         Ok(Bytes(wanted.min(usable.0 / PART).max(LEAST.0 * 8)).round_down(LEAST.0))
     }
 }
@@ -289,7 +290,7 @@ impl Group {
             .position(|o| *o == operation)
             .unwrap_or(0)
             .min(1) as u8;
-        let expendable = 2 + 64 * rank + work.bytes.0.max(1).ilog2() as u8;
+        let drop_priority = 2 + 64 * rank + work.bytes.0.max(1).ilog2() as u8;
         let reason = || {
             format!(
                 "{} do not fit into the {} that may be used",
@@ -306,7 +307,7 @@ impl Group {
             coordinates,
             work,
             bound: Bound::Unknown,
-            expendable,
+            drop_priority,
         }
     }
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use units::Bytes;
 
 /// Everything that the probes of `group` say.
-pub fn of(group: &Group<'_>) -> Vec<Finding> {
+pub fn findings(group: &Group<'_>) -> Vec<Finding> {
     let shown: Vec<(usize, Pairs)> = group
         .named()
         .filter_map(|index| Some((index, pairs_of(group, index)?)))

@@ -77,7 +77,7 @@ impl Question<'_> {
 /// The first CPU of the run of each relation to that of `group`, nearest first; none where there is
 /// no other CPU.
 fn partners(group: &Group, scope: &Scope<'_>) -> Vec<u32> {
-    let places = Places::of(&scope.facts().topology);
+    let places = Places::new(&scope.facts().topology);
     let mut first: BTreeMap<Relation, u32> = BTreeMap::new();
     for &cpu in scope.cpus.iter().filter(|cpu| **cpu != group.cpu) {
         first.entry(places.relation(group.cpu, cpu)).or_insert(cpu);
@@ -106,7 +106,7 @@ fn rooms<'a>(groups: &'a [Group], scope: &Scope<'_>) -> Vec<Question<'a>> {
             .map(|&size| size.min(most))
             .chain(more)
             .collect();
-        let of = |partner| {
+        let with_partner = |partner| {
             sizes.iter().map(move |&bytes| Question {
                 group,
                 bytes,
@@ -114,7 +114,7 @@ fn rooms<'a>(groups: &'a [Group], scope: &Scope<'_>) -> Vec<Question<'a>> {
                 cache: bytes,
             })
         };
-        rooms.extend(asked(group, scope).into_iter().flat_map(of));
+        rooms.extend(asked(group, scope).into_iter().flat_map(with_partner));
     }
     rooms.sort_by_cached_key(|room| (room.bytes.0.max(1).ilog2(), room.work(scope).working_set()));
     rooms

@@ -141,8 +141,8 @@ fn the_grids_are_as_dense_as_asked_and_within_what_was_planned() {
         );
         assert_eq!((sizes[0], sizes[count - 1]), (Bytes(4096), Bytes::mib(256)));
     }
-    let of = |size: f64| hierarchy(&CACHES, 100.0, false, size);
-    let known = curve(Bytes::mib(256), 4, of);
+    let latency = |size: f64| hierarchy(&CACHES, 100.0, false, size);
+    let known = curve(Bytes::mib(256), 4, latency);
     let first: Vec<Spot> = known.iter().copied().filter(|spot| spot.coarse).collect();
     let stand_ins = stand_ins(Bytes::mib(256));
     for most in [0, 1, 5, 20, 100] {

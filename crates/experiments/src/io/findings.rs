@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use units::{Nanos, counted, significant};
 
 /// Every sentence about the measured points.
-pub fn of(dataset: &Dataset) -> Vec<Finding> {
+pub fn findings(dataset: &Dataset) -> Vec<Finding> {
     let mut findings = otherwise(dataset);
     findings.extend(own_cost(dataset));
     findings.extend(depth(dataset));

@@ -199,7 +199,7 @@ impl Storage {
             files.replay(recorded, &mut work, s.timing)?;
         } else {
             let writes = work.writes_per_million > 0;
-            work.files = files.of(&Range {
+            work.files = files.files_for(&Range {
                 block: c.block,
                 direct: c.direct,
                 writes,
@@ -239,7 +239,7 @@ impl Storage {
             coordinates,
             work,
             bound: Bound::Unknown,
-            expendable: 2,
+            drop_priority: 2,
         })
     }
 }
@@ -253,7 +253,7 @@ fn pairs<'a, A, B>(first: &'a [A], second: &'a [B]) -> impl Iterator<Item = (&'a
 
 /// Numbers of threads: more than CPUs are possible, they wait most of the time.
 fn threads(s: &Settings, scope: &Scope<'_>) -> Result<Vec<usize>> {
-    let of = |count: &ThreadCount| {
+    let threads_for = |count: &ThreadCount| {
         let count = count
             .resolve(scope.cpus.len())
             .filter(|&n| n <= MOST_THREADS);
@@ -264,7 +264,7 @@ fn threads(s: &Settings, scope: &Scope<'_>) -> Result<Vec<usize>> {
             ))
         })
     };
-    s.threads.0.iter().map(of).collect()
+    s.threads.0.iter().map(threads_for).collect()
 }
 
 /// The engine meant by a name at a depth.
@@ -445,10 +445,10 @@ impl Experiment for Storage {
     }
 
     fn derived(&self, dataset: &Dataset) -> Option<Dataset> {
-        seeks::of(dataset)
+        seeks::latency_by_distance(dataset)
     }
 
     fn findings(&self, dataset: &Dataset) -> Vec<Finding> {
-        findings::of(dataset)
+        findings::findings(dataset)
     }
 }

@@ -38,7 +38,7 @@ impl<'a> Files<'a> {
     }
 
     /// The files with their blocks.
-    pub fn of(&mut self, range: &Range) -> Result<Vec<IoFile>> {
+    pub fn files_for(&mut self, range: &Range) -> Result<Vec<IoFile>> {
         let paths = self.settings.files.clone();
         paths.iter().map(|path| self.file(path, range)).collect()
     }
@@ -255,7 +255,7 @@ mod tests {
 
     #[test]
     fn ranges_are_whole_blocks_inside() {
-        let of = |options: &str, size: u64| {
+        let blocks_for = |options: &str, size: u64| {
             blocks(&settings(options), Path::new("data"), Bytes(4096), size)
         };
         let good = [
@@ -266,7 +266,7 @@ mod tests {
             ("data --end 10000B", 10_000, (0, 2)),
         ];
         for (options, size, expected) in good {
-            assert_eq!(of(options, size).unwrap(), expected, "{options}");
+            assert_eq!(blocks_for(options, size).unwrap(), expected, "{options}");
         }
         let bad = [
             ("data", 4095, "block larger than the range"),
@@ -287,7 +287,7 @@ mod tests {
             ),
         ];
         for (options, size, expected) in bad {
-            let text = of(options, size).unwrap_err().to_string();
+            let text = blocks_for(options, size).unwrap_err().to_string();
             assert!(text.contains(expected), "{options}: {text}");
         }
     }

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 const ENOUGH: u64 = 100;
 
 /// The points of `dataset` by distance; `None` where no operation sought.
-pub fn of(dataset: &Dataset) -> Option<Dataset> {
+pub fn latency_by_distance(dataset: &Dataset) -> Option<Dataset> {
     let mut points = Vec::new();
     for point in &dataset.points {
         let Some(measured) = point.outcome.measured() else {
@@ -91,7 +91,7 @@ fn by_distance(measured: &Measured, seeks: &SeekLatencies) -> Option<Measured> {
         allocation: 0,
         gaps_ns: None,
         cpus: Vec::new(),
-        dirty: None,
+        disturbance: None,
     };
     Some(Measured {
         summary: Summary {
@@ -104,7 +104,7 @@ fn by_distance(measured: &Measured, seeks: &SeekLatencies) -> Option<Measured> {
             mean: stats::mean(&all),
             standard_deviation: stats::standard_deviation(&all),
             coefficient_of_variation: stats::coefficient_of_variation(&all),
-            clean_samples: all.len() as u64,
+            undisturbed_samples: all.len() as u64,
         },
         also: also
             .into_iter()

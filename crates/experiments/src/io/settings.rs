@@ -541,7 +541,7 @@ impl Settings {
             (None, Some(_)) => vec![Direction::Mix],
             (None, None) => vec![Direction::Read],
         };
-        let of = |direction: Direction| match direction {
+        let named = |direction: Direction| match direction {
             Direction::Read => vec![("read".to_owned(), 0)],
             Direction::Write => vec![("write".to_owned(), 1_000_000)],
             Direction::Mix => {
@@ -549,7 +549,7 @@ impl Settings {
                 mixes.iter().map(named).collect()
             }
         };
-        asked.into_iter().flat_map(of).collect()
+        asked.into_iter().flat_map(named).collect()
     }
 
     /// Length of a window.

@@ -2,7 +2,7 @@
 
 use super::IDLE;
 use crate::difference::{Difference, Figure, Shown};
-use kernels::RULED_PER_BLOCK;
+use kernels::REFERENCE_INSTRUCTIONS_PER_BLOCK;
 use report::{Coordinate, Coordinates, Dataset, Load, Point, Summary};
 use stats::{first_passing, knee_below_chord, unevenness};
 
@@ -245,7 +245,7 @@ fn middle(longer: Option<u64>, shorter: u64) -> Option<u64> {
         (Some(longer), 0) => longer / 2,
         (Some(longer), shorter) => (longer as f64 * shorter as f64).sqrt() as u64,
     };
-    let whole = pause / RULED_PER_BLOCK * RULED_PER_BLOCK;
+    let whole = pause / REFERENCE_INSTRUCTIONS_PER_BLOCK * REFERENCE_INSTRUCTIONS_PER_BLOCK;
     (whole > shorter && longer.is_none_or(|longer| whole < longer)).then_some(whole)
 }
 

@@ -262,13 +262,13 @@ fn at_equal_bandwidth(group: &[&Curve<'_>], axis: &str) -> Option<Finding> {
     {
         return None;
     }
-    let of = if axis == "mix" {
+    let whose = if axis == "mix" {
         String::new()
     } else {
         format!(" of {}", named(group[0], &[]))
     };
     let text = format!(
-        "At the same {:.1} GB/s{of}: a load takes {}.",
+        "At the same {:.1} GB/s{whose}: a load takes {}.",
         bandwidth / 1e9,
         told.join(", ")
     );

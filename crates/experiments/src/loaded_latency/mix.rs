@@ -26,7 +26,7 @@ const MOST_PARTS: u32 = 1000;
 
 impl Mix {
     /// With ordinary stores.
-    pub const fn of(reads: u32, writes: u32) -> Self {
+    pub const fn new(reads: u32, writes: u32) -> Self {
         Self {
             reads,
             writes,
@@ -120,8 +120,8 @@ impl Shape {
     pub fn mix(self, index: usize) -> Mix {
         match self {
             Shape::Mixed(mix) => mix,
-            Shape::Apart(readers, _) if index < readers as usize => Mix::of(1, 0),
-            Shape::Apart(..) => Mix::of(0, 1),
+            Shape::Apart(readers, _) if index < readers as usize => Mix::new(1, 0),
+            Shape::Apart(..) => Mix::new(0, 1),
         }
     }
 }

@@ -22,7 +22,7 @@ use cpus::{beyond_quota, one_cpu, probe_cpus, traffic_cpus};
 use curve::{LONGEST_PAUSE, curves};
 use engine::{ChainShape, ChaseWork, LoadedWork, Probe, Traffic, Work};
 use host::memory::PageMode;
-use kernels::{BLOCK_BYTES, RULED_PER_BLOCK, chase_name};
+use kernels::{BLOCK_BYTES, REFERENCE_INSTRUCTIONS_PER_BLOCK, chase_name};
 use mix::Shape;
 use report::{Axis, Coordinate, Coordinates, Dataset, Finding, HostFacts, Outcome, Quantity};
 use units::error::{Error, Result};
@@ -126,11 +126,11 @@ const IDLE: &str = "idle";
 
 /// Mixes by default.
 const MIXES: [Mix; 6] = [
-    Mix::of(100, 0),
-    Mix::of(75, 25),
-    Mix::of(67, 33),
-    Mix::of(50, 50),
-    Mix::of(0, 100),
+    Mix::new(100, 0),
+    Mix::new(75, 25),
+    Mix::new(67, 33),
+    Mix::new(50, 50),
+    Mix::new(0, 100),
     Mix {
         reads: 0,
         writes: 100,
@@ -188,7 +188,7 @@ struct Line {
     cpus: Vec<u32>,
     /// Working set of each.
     bytes: Bytes,
-    expendable: u8,
+    drop_priority: u8,
 }
 
 impl LoadedLatency {
@@ -251,7 +251,7 @@ impl LoadedLatency {
                     self.elsewhere
                 };
                 for &shape in shapes.iter().take(curves) {
-                    let expendable = if far || !lines.is_empty() {
+                    let drop_priority = if far || !lines.is_empty() {
                         OTHER_CURVES
                     } else {
                         FIRST_CURVE
@@ -261,7 +261,7 @@ impl LoadedLatency {
                         shape,
                         cpus: cpus.clone(),
                         bytes,
-                        expendable,
+                        drop_priority,
                     });
                 }
             }
@@ -284,7 +284,7 @@ impl LoadedLatency {
         let mut pauses: Vec<u64> = self
             .pauses
             .iter()
-            .map(|pause| pause.next_multiple_of(RULED_PER_BLOCK))
+            .map(|pause| pause.next_multiple_of(REFERENCE_INSTRUCTIONS_PER_BLOCK))
             .collect();
         pauses.sort_unstable_by(|a, b| b.cmp(a));
         pauses.dedup();
@@ -431,7 +431,7 @@ impl Line {
         } else {
             Some(self.traffic(pause))
         };
-        let mut draft = draft_point(scope, &self.place, traffic, self.expendable);
+        let mut draft = draft_point(scope, &self.place, traffic, self.drop_priority);
         draft
             .coordinates
             .insert("mix".to_owned(), Coordinate::Name(self.shape.to_string()));
@@ -447,7 +447,7 @@ fn draft_point(
     scope: &Scope<'_>,
     place: &Place,
     traffic: Option<Vec<Traffic>>,
-    expendable: u8,
+    drop_priority: u8,
 ) -> Draft {
     let threads = traffic.as_ref().map_or(0, Vec::len);
     let mut coordinates = place.coordinates("chase", &chase_name(1, false));
@@ -472,7 +472,7 @@ fn draft_point(
         coordinates,
         work,
         bound: Bound::Unknown,
-        expendable,
+        drop_priority,
     }
 }
 
@@ -528,7 +528,8 @@ impl Experiment for LoadedLatency {
         }
         let mut drafts: Vec<Draft> = Vec::new();
         for line in self.lines(scope)? {
-            let mut idle = draft_point(scope, &line.place, Some(Vec::new()), line.expendable - 1);
+            let mut idle =
+                draft_point(scope, &line.place, Some(Vec::new()), line.drop_priority - 1);
             idle.coordinates
                 .insert("mix".to_owned(), Coordinate::Name(IDLE.to_owned()));
             if !drafts
@@ -540,14 +541,14 @@ impl Experiment for LoadedLatency {
             // Without the highest bandwidth there is nothing to compare the others with.
             let needed = |pause: u64| {
                 if pause == 0 {
-                    line.expendable - 1
+                    line.drop_priority - 1
                 } else {
-                    line.expendable
+                    line.drop_priority
                 }
             };
             let points = self.pauses().into_iter();
             drafts.extend(points.map(|pause| Draft {
-                expendable: needed(pause),
+                drop_priority: needed(pause),
                 ..line.point(scope, pause)
             }));
             scope.room_for(drafts.len())?;
@@ -556,11 +557,11 @@ impl Experiment for LoadedLatency {
     }
 
     fn adjustments(&self, scope: &Scope<'_>) -> Vec<String> {
-        let whole = |pause: &u64| pause.next_multiple_of(RULED_PER_BLOCK);
+        let whole = |pause: &u64| pause.next_multiple_of(REFERENCE_INSTRUCTIONS_PER_BLOCK);
         let differ = self.pauses.iter().filter(|&pause| *pause != whole(pause));
         let tell = |pause: &u64| {
             format!(
-                "a pause of {pause} cycles was rounded up to {}: blocks of {RULED_PER_BLOCK} \
+                "a pause of {pause} cycles was rounded up to {}: blocks of {REFERENCE_INSTRUCTIONS_PER_BLOCK} \
                  additions",
                 whole(pause)
             )
@@ -594,7 +595,7 @@ impl Experiment for LoadedLatency {
                 .saturating_mul(STAGES as usize),
         )?;
         let stand_in = |line: &Line| Draft {
-            expendable: ADDED,
+            drop_priority: ADDED,
             ..line.point(scope, LONGEST_PAUSE)
         };
         let stage: Vec<Draft> = lines
@@ -640,7 +641,7 @@ impl Experiment for LoadedLatency {
                 (
                     worth,
                     Draft {
-                        expendable: ADDED,
+                        drop_priority: ADDED,
                         ..draft
                     },
                 )

@@ -6,13 +6,13 @@ use super::{Line, Place, Settings, one_cpu, places, runnable, traffic_bytes};
 use crate::difference::{Difference, Shown};
 use crate::{Bound, Draft, Experiment, Scope, axis, bytes_axis};
 use engine::{LoadedWork, Probe, Traffic, Work};
-use kernels::{BLOCK_BYTES, Operation, RULED_PER_BLOCK, chase_name};
+use kernels::{BLOCK_BYTES, Operation, REFERENCE_INSTRUCTIONS_PER_BLOCK, chase_name};
 use report::{Axis, Coordinate, Dataset, Finding, Outcome, Point, Quantity};
 use units::CpuList;
 use units::error::Result;
 
 /// What the bully does where the user says nothing: loads only, and stores too.
-const MIXES: [Mix; 2] = [Mix::of(100, 0), Mix::of(50, 50)];
+const MIXES: [Mix; 2] = [Mix::new(100, 0), Mix::new(50, 50)];
 
 /// Nobody beside the victim.
 const NOBODY: &str = "none";
@@ -68,13 +68,14 @@ impl Tenants {
                     shape,
                     cpus,
                     bytes,
-                    expendable: 0,
+                    drop_priority: 0,
                 };
-                lines.extend(
-                    pauses
-                        .iter()
-                        .map(|&pause| (line.clone(), pause.next_multiple_of(RULED_PER_BLOCK))),
-                );
+                lines.extend(pauses.iter().map(|&pause| {
+                    (
+                        line.clone(),
+                        pause.next_multiple_of(REFERENCE_INSTRUCTIONS_PER_BLOCK),
+                    )
+                }));
                 scope.room_for(lines.len())?;
             }
         }
@@ -145,7 +146,7 @@ impl Tenants {
             coordinates,
             work,
             bound: Bound::Unknown,
-            expendable: 0,
+            drop_priority: 0,
         }
     }
 }

@@ -19,7 +19,7 @@ fn spot(pause: Option<u64>, gigabytes: f64, ns: f64, error: f64) -> Spot<'static
         mean: None,
         standard_deviation: None,
         coefficient_of_variation: None,
-        clean_samples: 100,
+        undisturbed_samples: 100,
     };
     let rate = gigabytes * 1e9;
     let load = Load {

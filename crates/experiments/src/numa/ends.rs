@@ -47,7 +47,7 @@ pub struct Ends {
 impl Ends {
     /// The nodes that `settings` ask for. `None` in a profile among other experiments, which
     /// measure the only node of a machine that has one.
-    pub fn of(
+    pub fn new(
         settings: &Settings,
         detail: Option<Detail>,
         scope: &Scope<'_>,
@@ -306,7 +306,7 @@ fn is_all_that_is_asked(scope: &Scope<'_>) -> bool {
 
 /// Which CPUs and pairs are left out, in sentences.
 pub fn adjustments(settings: &Settings, detail: Option<Detail>, scope: &Scope<'_>) -> Vec<String> {
-    let Ok(Some(ends)) = Ends::of(settings, detail, scope) else {
+    let Ok(Some(ends)) = Ends::new(settings, detail, scope) else {
         return Vec::new();
     };
     let homeless: Vec<u32> = scope

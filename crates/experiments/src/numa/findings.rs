@@ -374,12 +374,15 @@ fn together(
             let sum = difference.from.value;
             values.insert("sum".to_owned(), sum);
             let share = difference.ratio() * 100.0;
-            let of = format!(
+            let compared = format!(
                 "{share:.0}% of the sum of {} nodes alone ({})",
                 local.len(),
                 shown(sum)
             );
-            (format!("{start}, {of}."), difference.points().collect())
+            (
+                format!("{start}, {compared}."),
+                difference.points().collect(),
+            )
         }
         None => (format!("{start}."), total.points),
     };

@@ -9,7 +9,9 @@ mod findings;
 use super::bandwidth::{check_sizes, fitted};
 use super::hierarchy::Levels;
 use super::latency::line_of;
-use super::lists::{Asked, Interleavings, Operations, PageModes, Quantities, Spread, Studied};
+use super::lists::{
+    Interleavings, OperationSpec, Operations, PageModes, Quantities, Spread, Studied,
+};
 use super::{Bound, Detail, Draft, Effect, Effects, Experiment, Scope, axis, bytes_axis};
 use ends::{CpuNode, Ends};
 use engine::{ChainShape, ChaseWork, StreamWork, Work};
@@ -110,7 +112,13 @@ impl Settings {
 
     fn in_profile(detail: Detail) -> Self {
         let asked = |operations: &[Operation]| {
-            Operations(operations.iter().copied().map(Asked::Exactly).collect())
+            Operations(
+                operations
+                    .iter()
+                    .copied()
+                    .map(OperationSpec::Exactly)
+                    .collect(),
+            )
         };
         let whole = detail == Detail::Sweep;
         let spread = if whole {
@@ -177,7 +185,7 @@ impl NumaBandwidth {
     fn point(
         &self,
         scope: &Scope<'_>,
-        (asked, pages): (Asked, PageMode),
+        (asked, pages): (OperationSpec, PageMode),
         cpus: &[u32],
         at: &At<'_>,
     ) -> Result<Draft> {
@@ -187,7 +195,7 @@ impl NumaBandwidth {
         let fitted = fitted(asked, self.settings.sizes.unwrap_or(levels.memory))?;
         let bytes = fitted.bytes;
         let work = StreamWork {
-            any_of_family: matches!(asked, Asked::BestOf(_)),
+            any_of_family: matches!(asked, OperationSpec::BestOf(_)),
             place: Some(at.place.clone()),
             ..StreamWork::new(fitted.operation, Width::Best, pages, cpus, bytes)
         };
@@ -207,7 +215,7 @@ impl NumaBandwidth {
             coordinates,
             work,
             bound: Bound::Memory,
-            expendable: at.expendable,
+            drop_priority: at.drop_priority,
         })
     }
 }
@@ -218,7 +226,7 @@ struct At<'a> {
     cpus: Option<&'a CpuNode>,
     place: Place,
     distance: Option<u32>,
-    expendable: u8,
+    drop_priority: u8,
 }
 
 impl At<'_> {
@@ -268,7 +276,7 @@ fn places<'a>(ends: &'a Ends, scope: &Scope<'_>, spreads: &[Spread], all: bool) 
         .collect();
     for (cpus, memory) in &ends.pairs {
         let cpus = &ends.cpu_nodes[*cpus];
-        let expendable = if cpus.id == *memory {
+        let drop_priority = if cpus.id == *memory {
             ends::EXPENDABLE
         } else {
             ends::EXPENDABLE + 1
@@ -278,7 +286,7 @@ fn places<'a>(ends: &'a Ends, scope: &Scope<'_>, spreads: &[Spread], all: bool) 
             cpus: Some(cpus),
             place: Place::Node(*memory),
             distance,
-            expendable,
+            drop_priority,
         });
         let last = ends
             .pairs
@@ -294,7 +302,7 @@ fn places<'a>(ends: &'a Ends, scope: &Scope<'_>, spreads: &[Spread], all: bool) 
                 cpus: Some(cpus),
                 place: place.clone(),
                 distance: None,
-                expendable: ends::EXPENDABLE + 2,
+                drop_priority: ends::EXPENDABLE + 2,
             };
             places.extend(shared.iter().map(spread));
         }
@@ -304,7 +312,7 @@ fn places<'a>(ends: &'a Ends, scope: &Scope<'_>, spreads: &[Spread], all: bool) 
             cpus: None,
             place,
             distance: None,
-            expendable: ends::EXPENDABLE + 1,
+            drop_priority: ends::EXPENDABLE + 1,
         };
         places.extend(
             shared
@@ -347,7 +355,7 @@ impl Experiment for NumaBandwidth {
     }
 
     fn draft(&self, scope: &Scope<'_>) -> Result<Vec<Draft>> {
-        let Some(ends) = Ends::of(&self.settings, self.detail, scope)? else {
+        let Some(ends) = Ends::new(&self.settings, self.detail, scope)? else {
             return Ok(Vec::new());
         };
         check_sizes(self.settings.sizes.as_slice(), &self.settings.ops)?;
@@ -437,7 +445,7 @@ impl NumaLatency {
             coordinates,
             work,
             bound: Bound::Unknown,
-            expendable: at.expendable,
+            drop_priority: at.drop_priority,
         }))
     }
 }
@@ -473,7 +481,7 @@ impl Experiment for NumaLatency {
     }
 
     fn draft(&self, scope: &Scope<'_>) -> Result<Vec<Draft>> {
-        let Some(ends) = Ends::of(&self.settings, self.detail, scope)? else {
+        let Some(ends) = Ends::new(&self.settings, self.detail, scope)? else {
             return Ok(Vec::new());
         };
         let mut drafts = Vec::new();

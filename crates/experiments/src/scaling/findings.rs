@@ -27,7 +27,7 @@ struct Group<'a> {
 
 impl<'a> Group<'a> {
     /// The group of a point. In memory the working set of a thread follows from how many there are.
-    fn of(point: &'a Point) -> Self {
+    fn containing(point: &'a Point) -> Self {
         let level = point.name("level").unwrap_or_default();
         Self {
             kind: point.name("kind"),
@@ -94,7 +94,7 @@ impl<'a> Curves<'a> {
 }
 
 /// What all curves of a dataset show, a sentence for each thing.
-pub fn of(dataset: &Dataset) -> Vec<Finding> {
+pub fn findings(dataset: &Dataset) -> Vec<Finding> {
     let curves = groups(dataset);
     let of_group = |curves: &Curves<'_>| -> Vec<Finding> {
         let placements = curves.placements();
@@ -123,16 +123,16 @@ fn groups(dataset: &Dataset) -> Vec<Curves<'_>> {
             .iter()
             .filter_map(|point| Some((point, point.usable()?)))
     };
-    let of = |group: Group<'_>| {
+    let in_group = |group: Group<'_>| {
         measured()
-            .filter(|(point, _)| Group::of(point) == group)
+            .filter(|(point, _)| Group::containing(point) == group)
             .collect()
     };
-    let groups = unique(measured().map(|(point, _)| Group::of(point)));
+    let groups = unique(measured().map(|(point, _)| Group::containing(point)));
     groups
         .into_iter()
         .map(|group| Curves {
-            points: of(group.clone()),
+            points: in_group(group.clone()),
             group,
         })
         .collect()

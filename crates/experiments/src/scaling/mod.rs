@@ -6,7 +6,9 @@ mod findings;
 
 use super::bandwidth::{check_sizes, draft_point, fitted, rounded};
 use super::hierarchy::{Levels, MEMORY};
-use super::lists::{Asked, Operations, PageModes, Placement, Placements, Widths, thread_counts};
+use super::lists::{
+    OperationSpec, Operations, PageModes, Placement, Placements, Widths, thread_counts,
+};
 use super::placement::{Placing, kinds};
 use super::{Detail, Draft, Effects, Experiment, Scope, axis, bytes_axis};
 use engine::StreamWork;
@@ -122,7 +124,7 @@ impl Scaling {
             vec![Placement::Spread]
         };
         let settings = Settings {
-            ops: Operations(ops.into_iter().map(Asked::Exactly).collect()),
+            ops: Operations(ops.into_iter().map(OperationSpec::Exactly).collect()),
             threads: None,
             placement: Placements(placement),
             oversubscribe: false,
@@ -194,13 +196,13 @@ impl Scaling {
             .filter(|placement| seen.insert(**placement))
         {
             let order = curve.placing.order(placement);
-            let of = |&count: &usize| Place {
+            let with_count = |&count: &usize| Place {
                 curve,
                 placement,
                 cpus: order[..count].to_vec(),
                 per_cpu: 1,
             };
-            places.extend(counts.iter().map(of));
+            places.extend(counts.iter().map(with_count));
             if self.settings.oversubscribe {
                 places.push(Place {
                     curve,
@@ -258,7 +260,7 @@ impl Scaling {
                 let plain =
                     StreamWork::new(fitted.operation, width, pages, &place.cpus, fitted.bytes);
                 let work = StreamWork {
-                    any_of_family: matches!(asked, Asked::BestOf(_)),
+                    any_of_family: matches!(asked, OperationSpec::BestOf(_)),
                     ..plain
                 };
                 let mut draft = draft_point(scope, work, asked, &level);
@@ -269,7 +271,7 @@ impl Scaling {
                     });
                 }
                 let end = place.cpus.len() == 1 || place.cpus.len() >= place.curve.placing.len();
-                draft.expendable = if end { EXPENDABLE - 1 } else { EXPENDABLE };
+                draft.drop_priority = if end { EXPENDABLE - 1 } else { EXPENDABLE };
                 drafts.push(draft);
             }
         }
@@ -299,7 +301,7 @@ impl Scaling {
     }
 
     /// The first operation asked for that only reads.
-    fn reading(&self) -> Option<Asked> {
+    fn reading(&self) -> Option<OperationSpec> {
         self.settings
             .ops
             .0
@@ -434,7 +436,7 @@ impl Experiment for Scaling {
     }
 
     fn findings(&self, dataset: &Dataset) -> Vec<Finding> {
-        let mut findings = findings::of(dataset);
+        let mut findings = findings::findings(dataset);
         let model = self.settings.model_size.zip(self.reading());
         findings.extend(
             model.and_then(|(size, asked)| {

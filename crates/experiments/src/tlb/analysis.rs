@@ -145,7 +145,7 @@ pub fn levels(curve: &[Place], ratio: u64) -> Found {
         curve,
         middles,
         ratio,
-        level: Level::of(curve, vec![0]),
+        level: Level::from_members(curve, vec![0]),
         open: None,
         found: Found::default(),
     };
@@ -174,7 +174,7 @@ struct Level {
 }
 
 impl Level {
-    fn of(curve: &[Place], members: Vec<usize>) -> Self {
+    fn from_members(curve: &[Place], members: Vec<usize>) -> Self {
         let recent = &members[members.len().saturating_sub(LEVEL)..];
         let values = [0, 1].map(|pass| {
             let mut rounds: BTreeMap<(u32, u32), Vec<f64>> = BTreeMap::new();
@@ -194,7 +194,7 @@ impl Level {
     }
 
     fn with(&self, curve: &[Place], member: usize) -> Self {
-        Self::of(
+        Self::from_members(
             curve,
             self.members.iter().copied().chain([member]).collect(),
         )
@@ -243,7 +243,7 @@ impl Scan<'_> {
             Look::Flat => self.level = self.level.with(self.curve, at),
             Look::Fallen => {
                 self.close();
-                self.level = Level::of(self.curve, vec![at]);
+                self.level = Level::from_members(self.curve, vec![at]);
             }
             Look::Stray => {}
             Look::Rejected(rise, why) => return self.reject(at, rise, why),
@@ -406,7 +406,7 @@ impl Scan<'_> {
             Why::NotConfirmed => {
                 // What comes later is told from here on: this pass has the rise.
                 self.close();
-                self.level = Level::of(self.curve, vec![at]);
+                self.level = Level::from_members(self.curve, vec![at]);
                 at + 1
             }
             _ => at + 1,
@@ -426,7 +426,7 @@ impl Scan<'_> {
             steepest = steepest.max(step);
             settled += 1;
         }
-        let next = Level::of(self.curve, vec![settled]);
+        let next = Level::from_members(self.curve, vec![settled]);
         let short = self.level.members.len() < APART;
         if let Some(open) = self.open.as_mut().filter(|_| short) {
             // Hardly anything lies between this rise and the one before: they are one.

@@ -87,10 +87,10 @@ impl<'a> Group<'a> {
     /// The pages of the spread chains and the lines of the packed ones, in bytes.
     fn sizes(&self) -> Option<(Bytes, Bytes)> {
         let each = |which: usize| {
-            let of = |(&(entries, _), pair): (&(u64, u64), &[Option<&Point>; 2])| {
+            let page = |(&(entries, _), pair): (&(u64, u64), &[Option<&Point>; 2])| {
                 Some(Bytes(pair[which]?.number("size_bytes")? / entries.max(1)))
             };
-            self.pairs.iter().find_map(of)
+            self.pairs.iter().find_map(page)
         };
         Some((each(0)?, each(1)?))
     }
@@ -193,7 +193,7 @@ fn rounds(measured: &Measured) -> BTreeMap<(u32, u32), f64> {
     for sample in measured
         .samples
         .iter()
-        .filter(|sample| sample.dirty.is_none())
+        .filter(|sample| sample.disturbance.is_none())
     {
         rounds
             .entry((sample.allocation, sample.round))

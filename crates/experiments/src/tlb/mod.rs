@@ -202,7 +202,7 @@ impl Spot {
         let entries = self.entries;
         let page = self.page;
         let usable = scope.usable();
-        if MemoryPlan::of([&spread], facts, true).total() > usable {
+        if MemoryPlan::for_works([&spread], facts, true).total() > usable {
             let reason =
                 format!("{entries} pages of {page} do not fit into the {usable} that may be used");
             return Some(Outcome::Skipped { reason });
@@ -218,7 +218,7 @@ impl Spot {
             let works = self.works(scope.seed, pass);
             let known = self.known(scope, &works[0]);
             // When time is short, what takes most memory goes first, and its partner with it.
-            let expendable = 2 + works[0].bytes.0.max(1).ilog2() as u8;
+            let drop_priority = 2 + works[0].bytes.0.max(1).ilog2() as u8;
             for (operation, work) in [SPREAD, PACKED].into_iter().zip(works) {
                 let coordinates = self.coordinates(operation, pass, &work);
                 let work = match scope.machine.kernel(&Work::Chase(work.clone())) {
@@ -229,7 +229,7 @@ impl Spot {
                     coordinates,
                     work,
                     bound: Bound::Unknown,
-                    expendable,
+                    drop_priority,
                 });
             }
         }

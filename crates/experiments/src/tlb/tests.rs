@@ -281,7 +281,7 @@ fn a_tlb_that_wears_off_has_its_entries_inside_of_the_range() {
     let spread =
         |n: u64| 2.4 * missing(n as f64, 96.0, 64.0) + 13.5 * missing(n as f64, 2048.0, 7.0);
     let values: Vec<f64> = grid(4, 16384).into_iter().map(spread).collect();
-    let found = levels(&of(&values), RATIO * 100);
+    let found = levels(&curve_through(&values), RATIO * 100);
     let [first, second] = &found.boundaries[..] else {
         panic!("{found:?}")
     };
@@ -309,7 +309,7 @@ fn the_tail_of_a_tlb_that_keeps_a_part_is_no_second_one_and_a_second_one_behind_
                 1.2 * missing(n, 48) + second.map_or(0.0, |entries| 8.0 * missing(n, entries))
             };
             let values: Vec<f64> = grid(4, 8192).into_iter().map(cost).collect();
-            let mut curve = of(&values);
+            let mut curve = curve_through(&values);
             for value in curve
                 .iter_mut()
                 .flat_map(|place| &mut place.passes)
@@ -337,7 +337,7 @@ fn a_slope_that_no_level_follows_is_no_third_tlb() {
     for (at, value) in values[22..].iter_mut().enumerate() {
         *value += 3.0 * at as f64;
     }
-    let mut curve = of(&values);
+    let mut curve = curve_through(&values);
     // Every round sees another part of it.
     for place in &mut curve[22..] {
         for (key, value) in place.passes.iter_mut().flat_map(|pass| pass.iter_mut()) {
@@ -349,7 +349,7 @@ fn a_slope_that_no_level_follows_is_no_third_tlb() {
 }
 
 /// A curve of differences without noise.
-fn of(values: &[f64]) -> Vec<Place> {
+fn curve_through(values: &[f64]) -> Vec<Place> {
     let entries = grid(4, 1 << 20);
     let place = |(&entries, &value): (&u64, &f64)| {
         let pass = (0..ROUNDS)
@@ -374,7 +374,7 @@ fn what_does_not_last_is_rejected_with_the_reason() {
     let at = |places: &[(usize, f64)]| {
         let mut values = [0.0; 30];
         places.iter().for_each(|&(i, value)| values[i] = value);
-        levels(&of(&values), 1 << 20)
+        levels(&curve_through(&values), 1 << 20)
     };
     let stray = at(&[(10, 3.0)]);
     assert_eq!(
@@ -399,7 +399,7 @@ fn what_does_not_last_is_rejected_with_the_reason() {
 fn what_only_one_pass_has_is_not_confirmed() {
     let mut values = [0.0; 30];
     values[12..].fill(3.0);
-    let mut curve = of(&values);
+    let mut curve = curve_through(&values);
     curve
         .iter_mut()
         .for_each(|place| place.passes[1].values_mut().for_each(|v| *v = 0.0));
@@ -409,7 +409,7 @@ fn what_only_one_pass_has_is_not_confirmed() {
         (0, vec![Why::NotConfirmed])
     );
     // Nor is what it has elsewhere.
-    let mut early = of(&values);
+    let mut early = curve_through(&values);
     early[6..]
         .iter_mut()
         .for_each(|place| place.passes[1].values_mut().for_each(|v| *v = 3.0));
@@ -424,7 +424,7 @@ fn what_only_one_pass_has_is_not_confirmed() {
 fn an_interval_that_touches_the_floor_is_not_enough() {
     let mut values = [0.0; 30];
     values[12..].fill(1.0);
-    let mut curve = of(&values);
+    let mut curve = curve_through(&values);
     // In a third of the rounds there is no rise.
     curve.iter_mut().for_each(|p| {
         p.passes[0]
@@ -438,7 +438,7 @@ fn an_interval_that_touches_the_floor_is_not_enough() {
         (0, vec![Why::TouchesFloor])
     );
     // Fewer than five rounds say nothing at all.
-    let mut curve = of(&values);
+    let mut curve = curve_through(&values);
     curve
         .iter_mut()
         .for_each(|p| p.passes[0].retain(|k, _| k.1 < 4));
@@ -457,9 +457,12 @@ fn beyond_what_the_packed_chain_pays_for_too_a_fall_is_no_objection() {
 fn nothing_in_little_or_nonsense() {
     assert_eq!(levels(&[], RATIO), Found::default());
     for n in 1..6 {
-        assert_eq!(levels(&of(&[0.0; 30])[..n], RATIO), Found::default());
+        assert_eq!(
+            levels(&curve_through(&[0.0; 30])[..n], RATIO),
+            Found::default()
+        );
     }
-    let mut curve = of(&[1.0; 30]);
+    let mut curve = curve_through(&[1.0; 30]);
     curve[7].passes[0].values_mut().for_each(|v| *v = f64::NAN);
     curve[9].passes[1].clear();
     curve[11].passes[0]

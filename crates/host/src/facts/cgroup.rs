@@ -263,11 +263,11 @@ impl Throttle {
     /// without the controller do not.
     pub fn all(files: &SystemFiles) -> Vec<Throttle> {
         let groups = hierarchies(files, "cpu").into_iter().flat_map(|hierarchy| {
-            let of = move |folder| Throttle {
+            let throttle = move |folder| Throttle {
                 version: hierarchy.version,
                 path: format!("{folder}/cpu.stat"),
             };
-            hierarchy.folders.into_iter().map(of)
+            hierarchy.folders.into_iter().map(throttle)
         });
         groups
             .filter(|group| group.nanoseconds(files).is_some())

@@ -267,17 +267,17 @@ mod tests {
 
     #[test]
     fn usable_memory_keeps_a_reserve_and_is_never_nothing_for_nothing() {
-        let of = |bytes: u64| {
+        let usable_of = |bytes: u64| {
             usable(&[("x", &Fact::known(Bytes(bytes), ""))])
                 .value
                 .unwrap()
         };
-        assert_eq!(of(256 << 20), Bytes::mib(160));
-        assert_eq!(of(200 << 20), Bytes::mib(104));
-        assert_eq!(of(64 << 20), Bytes::mib(32));
-        assert_eq!(of(100 << 30), Bytes::gib(90));
-        assert_eq!(of(0), Bytes(0));
-        assert_eq!(of(u64::MAX).0, u64::MAX - u64::MAX / 10);
+        assert_eq!(usable_of(256 << 20), Bytes::mib(160));
+        assert_eq!(usable_of(200 << 20), Bytes::mib(104));
+        assert_eq!(usable_of(64 << 20), Bytes::mib(32));
+        assert_eq!(usable_of(100 << 30), Bytes::gib(90));
+        assert_eq!(usable_of(0), Bytes(0));
+        assert_eq!(usable_of(u64::MAX).0, u64::MAX - u64::MAX / 10);
         assert_eq!(usable(&[("x", &Fact::unknown("why"))]).value, None);
     }
 }

@@ -7,7 +7,7 @@
 
 use crate::facts::{SystemFiles, Throttle};
 use crate::{counter, os};
-use report::Surroundings;
+use report::SystemActivity;
 use std::collections::{BTreeMap, BTreeSet};
 use units::CpuList;
 
@@ -68,12 +68,12 @@ impl Watch {
     /// CPU time of others comes in steps of a jiffy (10 ms) for each CPU while one's own is exact:
     /// a difference can be below zero by as much. In a container it is that of the whole machine,
     /// since `/proc/stat` is.
-    pub fn read(&self, cpus: &[u32]) -> Surroundings {
+    pub fn read(&self, cpus: &[u32]) -> SystemActivity {
         let files = &self.files;
         let stat = self.stat.then(|| files.read(STAT)).flatten();
         let own = os::process_cpu_ns();
         let busy = stat.as_deref().and_then(busy_jiffies).and_then(nanoseconds);
-        Surroundings {
+        SystemActivity {
             elapsed_ns: counter::monotonic().0,
             stolen_ns: stat
                 .as_deref()

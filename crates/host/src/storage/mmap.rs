@@ -87,7 +87,7 @@ impl IoEngine for Mmap {
         else {
             return Ok(0);
         };
-        let address = match Admission::of(request, self.targets.len(), &mut self.buffers) {
+        let address = match Admission::admit(request, self.targets.len(), &mut self.buffers) {
             Admission::Refused => {
                 self.ready.refused(request.tag);
                 return Ok(1);

@@ -30,7 +30,7 @@ impl IoEngine for Null {
         let room = self.buffers.slots().saturating_sub(self.ready.waiting());
         let taken = &requests[..room.min(requests.len())];
         for request in taken {
-            match Admission::of(request, self.targets, &mut self.buffers) {
+            match Admission::admit(request, self.targets, &mut self.buffers) {
                 Admission::Move(_) => {
                     self.buffers.give_back(request.slot);
                     self.ready.ended(request.tag, Ok(request.bytes));

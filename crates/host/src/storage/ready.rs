@@ -49,7 +49,7 @@ pub(crate) enum Admission {
 impl Admission {
     /// Judges a request for an engine of `targets` targets, and lends the slot of one that moves
     /// data.
-    pub(crate) fn of(request: &IoRequest, targets: usize, buffers: &mut IoBuffers) -> Admission {
+    pub(crate) fn admit(request: &IoRequest, targets: usize, buffers: &mut IoBuffers) -> Admission {
         let known = request.target < targets;
         if !request.transfer.moves_data() {
             return if known {

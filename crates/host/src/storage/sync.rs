@@ -38,7 +38,7 @@ impl IoEngine for Sync {
         else {
             return Ok(0);
         };
-        let result = match Admission::of(request, self.targets.len(), &mut self.buffers) {
+        let result = match Admission::admit(request, self.targets.len(), &mut self.buffers) {
             Admission::Refused => {
                 self.ready.refused(request.tag);
                 return Ok(1);

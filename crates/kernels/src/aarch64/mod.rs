@@ -21,7 +21,7 @@ use super::contract::StreamRows;
 use super::libc;
 use super::sets::{Bits, Row, Set, SetId};
 
-/// `blocks` × `RULED_PER_BLOCK` dependent additions.
+/// `blocks` × `REFERENCE_INSTRUCTIONS_PER_BLOCK` dependent additions.
 pub(super) static ADD: kernel_fn!(usize) = skeleton::add;
 /// See `skeleton::issue`.
 pub(super) static ISSUE: kernel_fn!(usize) = skeleton::issue;
@@ -64,13 +64,13 @@ pub(super) static SETS: [Set; 3] = [
                 "DC ZVA of 16 to 64 B",
                 scalar::write_zero_scalar,
             ),
-            write_libc: Row::Comparator(libc::set),
+            write_libc: Row::ReferenceKernel(libc::set),
             update: Row::Code(scalar::update_scalar),
             copy: Row::Code(scalar::copy_scalar),
             copy_nt: Row::Code(scalar::copy_nt_scalar),
             copy_unroll_128: Row::Code(scalar::copy_unroll_128_scalar),
             copy_rep: Row::Needs(strings::present, "FEAT_MOPS", strings::copy),
-            copy_libc: Row::Comparator(libc::copy),
+            copy_libc: Row::ReferenceKernel(libc::copy),
             scale: Row::Code(scalar::scale_scalar),
             scale_nt: Row::Code(scalar::scale_nt_scalar),
             add: Row::Code(scalar::add_scalar),

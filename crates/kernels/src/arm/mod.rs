@@ -18,7 +18,7 @@ use super::contract::StreamRows;
 use super::libc;
 use super::sets::{Bits, Row, Set, SetId};
 
-/// `blocks` × `RULED_PER_BLOCK` dependent additions.
+/// `blocks` × `REFERENCE_INSTRUCTIONS_PER_BLOCK` dependent additions.
 pub(super) static ADD: kernel_fn!(usize) = skeleton::add;
 /// See `skeleton::issue`.
 pub(super) static ISSUE: kernel_fn!(usize) = skeleton::issue;
@@ -58,13 +58,13 @@ pub(super) static SETS: [Set; 2] = [
             write_unroll_128: Row::Code(scalar::write_unroll_128),
             write_rep: NO_STRING,
             write_zero: NO_ZEROING,
-            write_libc: Row::Comparator(libc::set),
+            write_libc: Row::ReferenceKernel(libc::set),
             update: Row::Code(scalar::update),
             copy: Row::Code(scalar::copy),
             copy_nt: NO_NON_TEMPORAL,
             copy_unroll_128: Row::Code(scalar::copy_unroll_128),
             copy_rep: NO_STRING,
-            copy_libc: Row::Comparator(libc::copy),
+            copy_libc: Row::ReferenceKernel(libc::copy),
             scale: Row::Code(scalar::scale),
             scale_nt: NO_NON_TEMPORAL,
             add: Row::Code(scalar::add),

@@ -5,7 +5,7 @@
 
 use super::native::tests::step;
 use super::{
-    CoreRuler, HandOff, MOST_WALKERS, all_instructions, all_locks, all_rows, chase_code,
+    CoreReference, HandOff, MOST_WALKERS, all_instructions, all_locks, all_rows, chase_code,
     chase_name, native,
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -158,7 +158,7 @@ fn kernels() -> Vec<(String, usize, Vec<u8>)> {
     let handoffs = HandOff::ALL
         .into_iter()
         .filter_map(|h| Some((h.kernel_name(), h.assembly() as usize, h.code()?)));
-    let rulers = CoreRuler::ALL
+    let rulers = CoreReference::ALL
         .into_iter()
         .filter_map(|r| Some((r.name().to_owned(), r.kernel() as usize, r.code()?)));
     // SAFETY: it is a kernel.

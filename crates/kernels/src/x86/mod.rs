@@ -16,7 +16,7 @@ use super::instructions::InstructionRows;
 use super::sets::{Bits, Set, SetId};
 use super::x86_shared::vectors;
 
-/// `blocks` × `RULED_PER_BLOCK` dependent additions.
+/// `blocks` × `REFERENCE_INSTRUCTIONS_PER_BLOCK` dependent additions.
 pub(super) static ADD: kernel_fn!(usize) = skeleton::add;
 /// See `skeleton::issue`.
 pub(super) static ISSUE: kernel_fn!(usize) = skeleton::issue;

@@ -3,8 +3,8 @@
 use super::fenced;
 use host::memory::{Mapping, PageMode, Window};
 use memgauge_kernels::{
-    HOPS_PER_BLOCK, MOST_WALKERS, RULED_PER_BLOCK, UnverifiedChain, Walk, chase_digest,
-    dependent_adds, hops_per_block,
+    HOPS_PER_BLOCK, MOST_WALKERS, REFERENCE_INSTRUCTIONS_PER_BLOCK, UnverifiedChain, Walk,
+    chase_digest, dependent_adds, hops_per_block,
 };
 use stats::SplitMix64;
 use std::collections::BTreeSet;
@@ -345,7 +345,7 @@ fn every_number_of_walkers_has_code_of_its_own() {
 
 #[test]
 fn additions_end_after_any_number_of_blocks() {
-    assert_eq!(RULED_PER_BLOCK, 128);
+    assert_eq!(REFERENCE_INSTRUCTIONS_PER_BLOCK, 128);
     for blocks in [0, 1, 2, 1000] {
         dependent_adds(blocks);
     }

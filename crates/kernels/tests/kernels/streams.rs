@@ -3,8 +3,8 @@
 use super::{contents, fenced};
 use host::memory::{Mapping, PageMode, Window};
 use memgauge_kernels::{
-    BLOCK_BYTES, CONTRACTS, Contract, Does, IndexTable, StreamKernel, StreamWalk, Visits, all_rows,
-    oracle,
+    AccessOrder, BLOCK_BYTES, CONTRACTS, Contract, Does, IndexTable, StreamKernel, StreamWalk,
+    all_rows, oracle,
 };
 use stats::SplitMix64;
 use std::ops::Range;
@@ -57,7 +57,7 @@ struct Route {
 
 impl Route {
     fn new(contract: &'static Contract, pass: usize) -> Self {
-        let pieces = if contract.visits == Visits::Lines {
+        let pieces = if contract.visits == AccessOrder::Lines {
             pass * 8
         } else {
             pass
@@ -101,9 +101,9 @@ impl Route {
     /// What `StreamWalk::offset` says after `turns` turns from the start.
     fn offset(&self, turns: usize) -> usize {
         let step = match self.contract.visits {
-            Visits::Forward | Visits::Backward => BLOCK,
-            Visits::Lines => 32,
-            Visits::Chunks => 4,
+            AccessOrder::Forward | AccessOrder::Backward => BLOCK,
+            AccessOrder::Lines => 32,
+            AccessOrder::Chunks => 4,
         };
         turns % self.pass * step
     }
@@ -113,10 +113,10 @@ impl Route {
         let at = turn % self.pass;
         let whole = |block: usize| block * WORDS..(block + 1) * WORDS;
         match self.contract.visits {
-            Visits::Forward => whole(at).collect(),
-            Visits::Backward => whole(self.pass - 1 - at).collect(),
-            Visits::Chunks => whole(self.order[at] as usize).collect(),
-            Visits::Lines => {
+            AccessOrder::Forward => whole(at).collect(),
+            AccessOrder::Backward => whole(self.pass - 1 - at).collect(),
+            AccessOrder::Chunks => whole(self.order[at] as usize).collect(),
+            AccessOrder::Lines => {
                 let lines = &self.order[at * 8..at * 8 + 8];
                 lines
                     .iter()
@@ -513,7 +513,7 @@ fn table_memory(bytes: u64) -> Window {
 #[test]
 fn a_table_names_every_piece_once() {
     let make = |order: &dyn Fn(u64) -> u64| {
-        IndexTable::new(table_memory(64), Visits::Chunks, 4 * 512, order)
+        IndexTable::new(table_memory(64), AccessOrder::Chunks, 4 * 512, order)
     };
     assert!(make(&|i| i).is_ok() && make(&|i| 3 - i).is_ok() && make(&|i| i ^ 1).is_ok());
     let orders: [(&str, &dyn Fn(u64) -> u64); 3] = [
@@ -529,10 +529,10 @@ fn a_table_names_every_piece_once() {
         );
     }
     for (visits, stream, bytes) in [
-        (Visits::Forward, 2048, 4096),
-        (Visits::Lines, 0, 4096),
-        (Visits::Lines, 520, 4096),
-        (Visits::Lines, 1 << 20, 64),
+        (AccessOrder::Forward, 2048, 4096),
+        (AccessOrder::Lines, 0, 4096),
+        (AccessOrder::Lines, 520, 4096),
+        (AccessOrder::Lines, 1 << 20, 64),
     ] {
         let message = IndexTable::new(table_memory(bytes), visits, stream, |i| i)
             .expect_err("no table")
@@ -544,7 +544,7 @@ fn a_table_names_every_piece_once() {
 #[test]
 fn a_table_is_for_streams_of_its_length_and_contracts_of_its_pieces() {
     let window = fenced(4096);
-    let of = |name: &str| {
+    let contract = |name: &str| {
         CONTRACTS
             .iter()
             .find(|c| c.name == name)
@@ -553,10 +553,10 @@ fn a_table_is_for_streams_of_its_length_and_contracts_of_its_pieces() {
     let table = |visits, stream| {
         IndexTable::new(table_memory(4096), visits, stream, |i| i).expect("a table")
     };
-    let lines = table(Visits::Lines, 2048);
-    let chunks = table(Visits::Chunks, 2048);
+    let lines = table(AccessOrder::Lines, 2048);
+    let chunks = table(AccessOrder::Chunks, 2048);
     let walk = |name: &str, part: Range<usize>, table| {
-        StreamWalk::by_table(of(name), &window, part, table).is_ok()
+        StreamWalk::by_table(contract(name), &window, part, table).is_ok()
     };
     assert!(walk("read-lines", 0..2048, &lines) && walk("copy-lines", 0..4096, &lines));
     assert!(walk("read-chunks", 0..2048, &chunks) && walk("copy-chunks", 0..4096, &chunks));
@@ -572,7 +572,7 @@ fn a_table_is_for_streams_of_its_length_and_contracts_of_its_pieces() {
         !walk("read", 0..2048, &lines) && !walk("read-reverse", 0..2048, &chunks),
         "an order of their own"
     );
-    let message = StreamWalk::new(of("read-lines"), &window, 0..2048)
+    let message = StreamWalk::new(contract("read-lines"), &window, 0..2048)
         .expect_err("no table")
         .to_string();
     assert!(message.contains("without a table"), "{message}");

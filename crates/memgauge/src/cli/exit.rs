@@ -256,7 +256,7 @@ mod tests {
         for (point, outcome) in report.datasets[0].points.iter_mut().zip(outcomes) {
             point.outcome = outcome.clone();
         }
-        report.verdict = ReportVerdict::of(&report.datasets);
+        report.verdict = ReportVerdict::summarise(&report.datasets);
         report
     }
 

@@ -206,7 +206,7 @@ mod tests {
             .chain(line.split_whitespace())
             .map(Into::into)
             .collect();
-        Parsed::of(&words).err().map(|error| error.to_string())
+        Parsed::parse(&words).err().map(|error| error.to_string())
     }
 
     #[test]

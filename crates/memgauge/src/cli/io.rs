@@ -132,6 +132,6 @@ pub(super) fn create_trace(path: &Path, continued: bool) -> Result<TraceWriter> 
                 "cannot write the trace: '{file}': {e}; a trace is a new file; type another name"
             ))
         })?;
-    let format = TraceFormat::of(&path.to_string_lossy());
+    let format = TraceFormat::from_name(&path.to_string_lossy());
     Ok(TraceWriter::new(format, Box::new(BufWriter::new(file))))
 }

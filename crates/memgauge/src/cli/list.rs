@@ -209,13 +209,13 @@ fn experiments() -> Vec<ExperimentEntry> {
 }
 
 fn engines() -> Vec<EngineEntry> {
-    let of = |row: &host::storage::EngineRow| EngineEntry {
+    let entry = |row: &host::storage::EngineRow| EngineEntry {
         name: row.name,
         does: row.help,
         asynchronous: row.asynchronous,
         unavailable: (row.availability)().err(),
     };
-    IO_ENGINES.iter().map(of).collect()
+    IO_ENGINES.iter().map(entry).collect()
 }
 
 fn engine_table() -> String {

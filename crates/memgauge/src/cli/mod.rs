@@ -41,12 +41,13 @@ pub fn main(arguments: Vec<OsString>) -> u8 {
         .iter()
         .map(|a| a.to_string_lossy().into_owned())
         .collect();
-    let outcome = refused
-        .and_then(|()| Parsed::of(&arguments))
-        .and_then(|parsed| match parsed {
-            Parsed::Text(text) => output::to_stdout(text.as_bytes()).map(|()| Exit::Done),
-            Parsed::Request(cli) => dispatch(*cli, words),
-        });
+    let outcome =
+        refused
+            .and_then(|()| Parsed::parse(&arguments))
+            .and_then(|parsed| match parsed {
+                Parsed::Text(text) => output::to_stdout(text.as_bytes()).map(|()| Exit::Done),
+                Parsed::Request(cli) => dispatch(*cli, words),
+            });
     let exit = outcome.unwrap_or_else(|error| {
         // A closed standard error leaves nobody to tell.
         let _ = writeln!(
@@ -83,7 +84,7 @@ enum Parsed {
 }
 
 impl Parsed {
-    fn of(arguments: &[OsString]) -> Result<Self> {
+    fn parse(arguments: &[OsString]) -> Result<Self> {
         let matches = args::command().try_get_matches_from(arguments);
         match matches.and_then(|matches| Cli::from_arg_matches(&matches).map(|cli| (cli, matches)))
         {

@@ -14,7 +14,7 @@ pub fn refusal(error: &clap::Error, arguments: &[OsString]) -> String {
         .iter()
         .map(|a| a.to_string_lossy().into_owned())
         .collect();
-    let typed = Typed::of(&words);
+    let typed = Typed::read(&words);
     let option = first_word(&text(error, ContextKind::InvalidArg));
     match error.kind() {
         ErrorKind::InvalidSubcommand => {
@@ -57,7 +57,7 @@ struct Typed<'a> {
 }
 
 impl<'a> Typed<'a> {
-    fn of(words: &'a [String]) -> Self {
+    fn read(words: &'a [String]) -> Self {
         let mut command = args::command();
         command.build();
         let mut path = "memgauge".to_owned();
@@ -316,7 +316,7 @@ mod tests {
 
     fn refusal(words: &[&str]) -> Option<String> {
         let words: Vec<OsString> = ["memgauge"].iter().chain(words).map(Into::into).collect();
-        Parsed::of(&words).err().map(|error| error.to_string())
+        Parsed::parse(&words).err().map(|error| error.to_string())
     }
 
     /// Every option that takes a value other than a file, as typed, with one command that has it as
@@ -484,7 +484,7 @@ mod tests {
                 .split(' ')
                 .map(Into::into)
                 .collect();
-            let Ok(Parsed::Text(text)) = Parsed::of(&words) else {
+            let Ok(Parsed::Text(text)) = Parsed::parse(&words) else {
                 panic!("{line}")
             };
             let names: Vec<&str> = text
@@ -499,7 +499,7 @@ mod tests {
             for name in names {
                 let words = ["memgauge", &format!("{line} x y --format {name}")].join(" ");
                 let words: Vec<OsString> = words.split(' ').map(Into::into).collect();
-                let refused = Parsed::of(&words)
+                let refused = Parsed::parse(&words)
                     .err()
                     .map(|e| e.to_string())
                     .unwrap_or_default();
@@ -515,7 +515,7 @@ mod tests {
             ("memgauge help latency", "--chain-mode"),
         ] {
             let words: Vec<OsString> = words.split(' ').map(Into::into).collect();
-            let Ok(Parsed::Text(text)) = Parsed::of(&words) else {
+            let Ok(Parsed::Text(text)) = Parsed::parse(&words) else {
                 panic!("{words:?}")
             };
             assert!(text.contains(part), "{text}");

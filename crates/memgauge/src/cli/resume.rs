@@ -352,7 +352,7 @@ fn take_over(plan: &mut Plan, facts: &HostFacts, mut known: BTreeMap<u64, Outcom
             .points
             .iter()
             .filter_map(|&index| points[index].work.as_ref().ok());
-        phase.memory = MemoryPlan::of(works, facts, phase.chains_share);
+        phase.memory = MemoryPlan::for_works(works, facts, phase.chains_share);
     }
     plan.phases.retain(|phase| !phase.points.is_empty());
     saved

@@ -28,7 +28,7 @@ impl<'a> Layout<'a> {
                 .unwrap_or(Bytes(u64::MAX)),
             alone: points
                 .iter()
-                .map(|p| MemoryPlan::of(p.work.as_ref().ok(), facts, false))
+                .map(|p| MemoryPlan::for_works(p.work.as_ref().ok(), facts, false))
                 .collect(),
         }
     }
@@ -90,7 +90,7 @@ impl<'a> Layout<'a> {
 
     fn phase(&self, points: &[PlannedPoint], members: Vec<usize>, chains_share: bool) -> Phase {
         let works = members.iter().filter_map(|&i| points[i].work.as_ref().ok());
-        let memory = MemoryPlan::of(works, self.facts, chains_share);
+        let memory = MemoryPlan::for_works(works, self.facts, chains_share);
         let beside = memory.twice().fits(self.facts);
         Phase {
             memory,

@@ -191,18 +191,19 @@ fn redrafted(
     facts: &HostFacts,
 ) -> Vec<PlannedPoint> {
     let layout = Layout::new(facts, drafted);
-    let of = |points: &[PlannedPoint], experiment: usize| -> Vec<(Option<usize>, usize)> {
-        let all = points
-            .iter()
-            .enumerate()
-            .filter(|(_, point)| point.experiment == experiment);
-        all.map(|(index, point)| (point.stage, index)).collect()
-    };
+    let drafts_by_stage =
+        |points: &[PlannedPoint], experiment: usize| -> Vec<(Option<usize>, usize)> {
+            let all = points
+                .iter()
+                .enumerate()
+                .filter(|(_, point)| point.experiment == experiment);
+            all.map(|(index, point)| (point.stage, index)).collect()
+        };
     let mut new = points.to_vec();
     let experiments: BTreeSet<usize> = points.iter().map(|point| point.experiment).collect();
     for experiment in experiments {
-        let here = of(points, experiment);
-        let there = of(drafted, experiment);
+        let here = drafts_by_stage(points, experiment);
+        let there = drafts_by_stage(drafted, experiment);
         if !here
             .iter()
             .map(|(stage, _)| stage)

@@ -140,9 +140,9 @@ pub(super) fn interruptions(datasets: &[Dataset]) -> Option<Finding> {
             .flat_map(|d| &d.points)
             .filter_map(|p| p.outcome.measured())
     };
-    let dirty: u64 = points().map(|m| m.evidence.dirty_samples).sum();
-    let all = dirty.saturating_add(points().map(|m| m.summary.clean_samples).sum());
-    if (dirty as f64) < WORTH_A_WORD * all as f64 || dirty == 0 {
+    let disturbed: u64 = points().map(|m| m.evidence.disturbed_samples).sum();
+    let all = disturbed.saturating_add(points().map(|m| m.summary.undisturbed_samples).sum());
+    if (disturbed as f64) < WORTH_A_WORD * all as f64 || disturbed == 0 {
         return None;
     }
     let mut causes: BTreeMap<Cause, u64> = BTreeMap::new();
@@ -162,11 +162,11 @@ pub(super) fn interruptions(datasets: &[Dataset]) -> Option<Finding> {
     };
     let mut finding = sentence(
         "interruptions",
-        format!("{dirty} of {all} samples were disturbed and are left out of the figures{by}."),
+        format!("{disturbed} of {all} samples were disturbed and are left out of the figures{by}."),
     );
     finding
         .values
-        .insert("dirty_samples".to_owned(), dirty as f64);
+        .insert("disturbed_samples".to_owned(), disturbed as f64);
     finding.values.insert("samples".to_owned(), all as f64);
     Some(finding)
 }

@@ -90,7 +90,7 @@ impl Run<'_> {
             .iter()
             .find(same)
             .map(|(_, point)| point.outcome.clone())?;
-        self.taken_over += 1;
+        self.resumed_points += 1;
         Some(outcome)
     }
 

@@ -1,7 +1,7 @@
 //! Chains of every shape on this machine: built, proven and walked in memory of each kind.
 
 use crate::helper::{folder, json, typed};
-use engine::{ChainShape, ChaseWork, Machine, MemoryPlan, RealMachine, Trouble, Work};
+use engine::{ChainShape, ChaseWork, Failure, Machine, MemoryPlan, RealMachine, Work};
 use host::facts::{SystemFiles, discover};
 use host::interrupt::StopFlag;
 use host::memory::PageMode;
@@ -68,7 +68,10 @@ fn chains_of_every_shape_share_a_mapping() {
             .map(|shape| chase(&machine, pages, *shape, bytes(shape)))
             .collect();
         machine
-            .map(&MemoryPlan::of(&works, machine.facts(), false), false)
+            .map(
+                &MemoryPlan::for_works(&works, machine.facts(), false),
+                false,
+            )
             .expect("memory");
         for work in works.iter().chain(&works) {
             machine
@@ -93,11 +96,14 @@ fn what_is_no_page_has_no_nodes() {
             1 << 20,
         );
         machine
-            .map(&MemoryPlan::of([&work], machine.facts(), false), false)
+            .map(
+                &MemoryPlan::for_works([&work], machine.facts(), false),
+                false,
+            )
             .expect("memory");
         let trouble = machine.prepare(&work).expect_err("no pages");
         assert!(
-            matches!(&trouble, Trouble::Unsupported(why) if why.contains("are no pages")),
+            matches!(&trouble, Failure::Unsupported(why) if why.contains("are no pages")),
             "{page}: {trouble:?}"
         );
     }

@@ -17,7 +17,7 @@ fn a_report_is_compared_with_itself_and_with_a_faster_copy() {
     let samples = |value: f64| -> Vec<serde_json::Value> {
         let one = |round: u32| {
             let mut one = sample.clone();
-            (one["value"], one["round"], one["dirty"]) =
+            (one["value"], one["round"], one["disturbance"]) =
                 (value.into(), round.into(), serde_json::Value::Null);
             one
         };

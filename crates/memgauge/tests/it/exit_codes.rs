@@ -109,7 +109,7 @@ fn prepared(folder: &Path) {
             let mut one = sample.clone();
             one["value"] = value.into();
             // On a busy machine the sample that is copied may be disturbed.
-            one["dirty"] = serde_json::Value::Null;
+            one["disturbance"] = serde_json::Value::Null;
             one["round"] = round.into();
             one
         };

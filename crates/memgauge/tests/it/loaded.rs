@@ -1,7 +1,7 @@
 //! A probe beside traffic on this machine: its memory, its kernels, and what is counted of it.
 
 use engine::{
-    ChainShape, ChaseWork, LoadedWork, Machine, MemoryPlan, Probe, RealMachine, Traffic, Trouble,
+    ChainShape, ChaseWork, Failure, LoadedWork, Machine, MemoryPlan, Probe, RealMachine, Traffic,
     Work,
 };
 use host::facts::{SystemFiles, discover};
@@ -38,7 +38,10 @@ fn chase(cpu: u32) -> ChaseWork {
 /// Samples `work` once, in memory for itself.
 fn sample(machine: &mut RealMachine, work: &Work) -> engine::Observation {
     machine
-        .map(&MemoryPlan::of([work], machine.facts(), false), false)
+        .map(
+            &MemoryPlan::for_works([work], machine.facts(), false),
+            false,
+        )
         .expect("memory");
     machine
         .prepare(work)
@@ -116,11 +119,14 @@ fn two_threads_on_one_cpu_are_refused() {
     let traffic = Traffic::reading(cpu, PageMode::Base, Bytes::mib(1));
     let work = Work::Loaded(LoadedWork::new(Probe::Chase(chase(cpu)), vec![traffic]));
     machine
-        .map(&MemoryPlan::of([&work], machine.facts(), false), false)
+        .map(
+            &MemoryPlan::for_works([&work], machine.facts(), false),
+            false,
+        )
         .expect("memory");
     let trouble = machine.prepare(&work).expect_err("a cpu for each");
     assert!(
-        matches!(&trouble, Trouble::Failed(why) if why.contains("two threads")),
+        matches!(&trouble, Failure::Failed(why) if why.contains("two threads")),
         "{trouble:?}"
     );
 }

@@ -2,7 +2,7 @@
 //! measured here, and what cannot is refused as a request, never by an error from inside.
 
 use crate::simulated::lab;
-use engine::{Machine, MemoryPlan, RealMachine, Trouble};
+use engine::{Failure, Machine, MemoryPlan, RealMachine};
 use experiments::{Experiment, Scope};
 use host::facts::{SystemFiles, discover};
 use host::interrupt::StopFlag;
@@ -135,7 +135,7 @@ fn trouble(machine: &mut RealMachine, experiment: &dyn Experiment, cpus: &[u32])
         .filter(small)
         .take(12)
     {
-        let plan = MemoryPlan::of([&work], machine.facts(), false);
+        let plan = MemoryPlan::for_works([&work], machine.facts(), false);
         let done = machine
             .map(&plan, false)
             .and_then(|()| machine.prepare(&work));
@@ -144,12 +144,12 @@ fn trouble(machine: &mut RealMachine, experiment: &dyn Experiment, cpus: &[u32])
             .and_then(|()| machine.sample(&work, Nanos(20e3)));
         // On a busy machine threads may not run at the same time for so short a while.
         for length in [1e6, 20e6, 200e6] {
-            if matches!(&sampled, Err(Trouble::Failed(why)) if why.contains("at the same time")) {
+            if matches!(&sampled, Err(Failure::Failed(why)) if why.contains("at the same time")) {
                 sampled = machine.sample(&work, Nanos(length));
             }
         }
         match sampled {
-            Ok(_) | Err(Trouble::Unsupported(_)) => {}
+            Ok(_) | Err(Failure::Unsupported(_)) => {}
             Err(trouble) => return Some(format!("{work:?}: {trouble:?}")),
         }
     }

@@ -75,7 +75,7 @@ pub(super) fn lines(parts: &[Part<'_>], merged: &Dataset, names: &[String], fact
     varying.retain(|axis| *axis != "repeat");
     let x = axis(merged, &varying);
     let others = others(merged, &varying, x);
-    let along = Along::of(parts, merged, x);
+    let along = Along::from_parts(parts, merged, x);
     let mut series = Collector {
         others: &others,
         names: if several { names } else { &[] },
@@ -109,7 +109,7 @@ pub(super) fn lines(parts: &[Part<'_>], merged: &Dataset, names: &[String], fact
     thin(&mut series);
     let spots = || series.iter().flat_map(|s| &s.spots);
     let x_scale = along.scale(spots());
-    let y = Scale::of(
+    let y = Scale::fitting(
         String::new(),
         spots().flat_map(|s| [s.y, s.low, s.high]),
         Numbers::Values,
@@ -176,7 +176,7 @@ enum Along<'a> {
 }
 
 impl<'a> Along<'a> {
-    fn of(parts: &[Part<'_>], merged: &Dataset, x: Option<&'a str>) -> Self {
+    fn from_parts(parts: &[Part<'_>], merged: &Dataset, x: Option<&'a str>) -> Self {
         let load = |p: &Point| p.outcome.measured().is_some_and(|m| m.load.is_some());
         match x {
             _ if measured(parts).any(load) => Along::Load { control: x },
@@ -251,7 +251,7 @@ impl<'a> Along<'a> {
         match self {
             Along::Load { .. } => {
                 let title = format!("traffic beside it in {}", table_unit(RATE).1);
-                Scale::of(
+                Scale::fitting(
                     title,
                     spots.flat_map(|s| [s.x, s.x_low, s.x_high]),
                     Numbers::Values,
@@ -263,7 +263,7 @@ impl<'a> Along<'a> {
                 } else {
                     Numbers::Counts
                 };
-                Scale::of(clean(&axis_title(axis)), spots.map(|s| s.x), kind)
+                Scale::fitting(clean(&axis_title(axis)), spots.map(|s| s.x), kind)
             }
             Along::Names { axis, places, .. } => Scale::of_names(
                 axis.map(|axis| clean(&axis_title(axis)))

@@ -206,7 +206,7 @@ pub(crate) fn names<'a>(charts: impl IntoIterator<Item = &'a Chart>) -> Vec<Stri
 
 /// The charts of one quantity, those of different questions apart.
 fn of_parts(parts: &[Part<'_>], names: &[String]) -> Vec<Chart> {
-    let split = Split::of(parts);
+    let split = Split::from_parts(parts);
     let mut questions: Vec<String> = Vec::new();
     for point in measured(parts) {
         let question = split.question(point);
@@ -217,7 +217,7 @@ fn of_parts(parts: &[Part<'_>], names: &[String]) -> Vec<Chart> {
     if questions.len() < 2 {
         return of_question(parts, names, "");
     }
-    let of = |question: &String| {
+    let answers = |question: &String| {
         let picked = |part: &Part<'_>| {
             let points = part
                 .dataset
@@ -239,7 +239,7 @@ fn of_parts(parts: &[Part<'_>], names: &[String]) -> Vec<Chart> {
             .collect();
         of_question(&parts, names, question)
     };
-    questions.iter().flat_map(of).collect()
+    questions.iter().flat_map(answers).collect()
 }
 
 /// The measured points of several reports.
@@ -264,7 +264,7 @@ enum Split {
 }
 
 impl Split {
-    fn of(parts: &[Part<'_>]) -> Self {
+    fn from_parts(parts: &[Part<'_>]) -> Self {
         let ends = || measured(parts).filter_map(heat::between);
         if ends().any(|numbers| numbers) && ends().any(|numbers| !numbers) {
             return Split::Totals;
@@ -436,7 +436,7 @@ fn spot(point: &Point, x: f64, factor: f64) -> Option<Spot> {
         y: m.summary.median * factor,
         low: m.summary.ci_low * factor,
         high: m.summary.ci_high * factor,
-        samples: m.summary.clean_samples,
+        samples: m.summary.undisturbed_samples,
         grade: m.verdict.grade,
         words: shorten(&format!("{}{against}", at.join(", ")), 400),
     };

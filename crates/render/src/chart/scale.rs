@@ -38,7 +38,11 @@ pub(crate) enum Numbers {
 
 impl Scale {
     /// An axis for finite `values`, with some room at the ends.
-    pub(super) fn of(title: String, values: impl Iterator<Item = f64>, numbers: Numbers) -> Self {
+    pub(super) fn fitting(
+        title: String,
+        values: impl Iterator<Item = f64>,
+        numbers: Numbers,
+    ) -> Self {
         let (mut low, mut high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| {
             (l.min(v), h.max(v))
         });
@@ -178,7 +182,7 @@ mod tests {
     use super::*;
 
     fn labels(values: &[f64], numbers: Numbers) -> Vec<String> {
-        let scale = Scale::of(String::new(), values.iter().copied(), numbers);
+        let scale = Scale::fitting(String::new(), values.iter().copied(), numbers);
         scale.ticks.into_iter().map(|(_, label)| label).collect()
     }
 
@@ -210,7 +214,7 @@ mod tests {
             [f64::MIN, f64::MAX],
         ] {
             for numbers in [Numbers::Bytes, Numbers::Counts, Numbers::Values] {
-                let scale = Scale::of(String::new(), values.into_iter(), numbers);
+                let scale = Scale::fitting(String::new(), values.into_iter(), numbers);
                 assert!(
                     scale.high > scale.low && scale.ticks.len() <= 3 * 2 * MOST_TICKS,
                     "{values:?} {scale:?}"
@@ -222,7 +226,7 @@ mod tests {
 
     #[test]
     fn equal_factors_are_equal_distances_where_values_spread() {
-        let scale = Scale::of(String::new(), [1.0, 4096.0].into_iter(), Numbers::Bytes);
+        let scale = Scale::fitting(String::new(), [1.0, 4096.0].into_iter(), Numbers::Bytes);
         assert!(scale.log && (scale.share(64.0) - 0.5).abs() < 1e-12);
         let scale = Scale::of_names(String::new(), &["a".to_owned(), "b".to_owned()]);
         assert_eq!((scale.share(0.0), scale.share(1.0)), (0.25, 0.75));

@@ -17,15 +17,15 @@ const NAME: &str = "bandwidth+patterns";
 /// What `patterns` measured in forward order is left out of it: it is what `bandwidth` has more
 /// sizes of.
 pub(super) fn orders(groups: &[&[Part<'_>]], names: &[String]) -> Option<Chart> {
-    let of = |experiment: &str| {
+    let parts_of = |experiment: &str| {
         groups.iter().copied().find(|parts| {
             parts.first().is_some_and(|p| {
                 p.dataset.experiment == experiment && p.dataset.quantity.name == IN_ORDER
             })
         })
     };
-    let forward = of(IN_ORDER)?;
-    let others = of(OTHER_ORDERS)?;
+    let forward = parts_of(IN_ORDER)?;
+    let others = parts_of(OTHER_ORDERS)?;
     let shared: BTreeSet<&str> = operations(forward)
         .intersection(&operations(others))
         .copied()

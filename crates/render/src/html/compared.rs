@@ -1,7 +1,7 @@
 //! Comparisons as a page: what came out better or worse first, then the reports drawn over each
 //! other.
 
-use super::{block, escape, list, of};
+use super::{block, escape, list, series_name};
 use crate::comparison::{grid, head, heading, legend, reasons, remarks};
 use crate::page::{Block, Labelled};
 use crate::text::shorten;
@@ -45,7 +45,7 @@ fn part(i: usize, names: &[String], comparison: &Comparison) -> String {
     );
     let mut text = format!(
         "<section id=\"comparison-{i}\" class=\"card\">\n<h2>Comparison{}</h2>\n",
-        of(i, names)
+        series_name(i, names)
     );
     text.push_str(&list(&words));
     for group in &comparison.groups {

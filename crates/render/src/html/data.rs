@@ -77,18 +77,18 @@ fn grade(spot: &Spot) -> char {
 
 fn lines(lines: &Lines) -> Value {
     let series = lines.series.iter().map(|series| {
-        let of = |value: fn(&Spot) -> f64| series.spots.iter().map(value).collect::<Vec<f64>>();
+        let column = |value: fn(&Spot) -> f64| series.spots.iter().map(value).collect::<Vec<f64>>();
         let wide = series.spots.iter().any(|s| s.x_low < s.x || s.x_high > s.x);
         json!({
             "name": series.name,
             "report": series.report,
             "look": { "color": series.look.color, "mark": series.look.mark, "dash": series.look.dash },
-            "x": of(|s| s.x),
-            "xLow": wide.then(|| of(|s| s.x_low)),
-            "xHigh": wide.then(|| of(|s| s.x_high)),
-            "y": of(|s| s.y),
-            "low": of(|s| s.low),
-            "high": of(|s| s.high),
+            "x": column(|s| s.x),
+            "xLow": wide.then(|| column(|s| s.x_low)),
+            "xHigh": wide.then(|| column(|s| s.x_high)),
+            "y": column(|s| s.y),
+            "low": column(|s| s.low),
+            "high": column(|s| s.high),
             "grades": series.spots.iter().map(grade).collect::<String>(),
             "words": series.spots.iter().map(words).collect::<Vec<_>>(),
         })

@@ -177,7 +177,7 @@ fn picker(names: &[String]) -> String {
 }
 
 /// The part of a heading that names the report, where there are several.
-fn of(i: usize, names: &[String]) -> String {
+fn series_name(i: usize, names: &[String]) -> String {
     if names.len() > 1 {
         format!(": {}", escape(&names[i]))
     } else {
@@ -212,7 +212,7 @@ fn card(i: usize, names: &[String], named: &NamedReport, options: &Options) -> S
         "<section id=\"machine-{i}\" class=\"card\">\n<h2>Machine{}</h2>\n{}<h3>Trust and \
          findings</h3>\n{}{more}<details><summary>Everything that was found out about the \
          machine</summary><pre>{}</pre></details>\n</section>\n",
-        of(i, names),
+        series_name(i, names),
         list(&facts(&named.report)),
         list(&brief),
         escape_lines(&host_table(&named.report.provenance.host, Some(HOST_WIDTH)))
@@ -295,7 +295,7 @@ fn tables(i: usize, names: &[String], named: &NamedReport) -> String {
     let blocks: String = tables.blocks.iter().map(block).collect();
     format!(
         "<section id=\"tables-{i}\" class=\"tables\">\n<h2>Tables{}</h2>\n{blocks}</section>\n",
-        of(i, names)
+        series_name(i, names)
     )
 }
 
@@ -360,7 +360,7 @@ fn repeat(i: usize, names: &[String], report: &Report) -> String {
          <code>--seed {}</code> for the same random choices.</p>\n<p \
          class=\"small\">{}</p>\n<p><button type=\"button\" class=\"download\" \
          data-report=\"{i}\">Download the report (JSON)</button></p>\n</section>\n",
-        of(i, names),
+        series_name(i, names),
         escape(&shorten(&command_line(&p.command_line), 4000)),
         escape(&shorten(&p.seed, 80)),
         escape(&shorten(&provenance(p), 8000)),

@@ -12,7 +12,7 @@ fn named(name: &str, report: Report) -> NamedReport {
     }
 }
 
-fn of(report: Report) -> Vec<Chart> {
+fn charts_of(report: Report) -> Vec<Chart> {
     charts(&[named("one", report)])
 }
 
@@ -39,7 +39,7 @@ fn with_chart(name: &str) -> Options {
 
 #[test]
 fn the_default_profile_is_bandwidth_and_latency_by_size() {
-    let charts = of(reports::default_profile());
+    let charts = charts_of(reports::default_profile());
     let titles: Vec<&str> = charts.iter().map(|c| c.title.as_str()).collect();
     assert_eq!(titles, ["bandwidth", "latency"]);
     let bandwidth = lines(&charts[0]);
@@ -108,7 +108,7 @@ fn names_are_an_axis_where_there_are_no_numbers() {
     {
         point.coordinates = [("operation".to_owned(), Coordinate::Name(word.to_owned()))].into();
     }
-    let charts = of(report);
+    let charts = charts_of(report);
     let drawn = lines(&charts[0]);
     assert!(drawn.names && drawn.series.len() == 1);
     let places: Vec<&str> = drawn
@@ -130,7 +130,7 @@ fn names_are_an_axis_where_there_are_no_numbers() {
 
 #[test]
 fn points_between_ends_are_heat_maps() {
-    let charts = of(reports::matrix(3));
+    let charts = charts_of(reports::matrix(3));
     let titles: Vec<&str> = charts.iter().map(|c| c.title.as_str()).collect();
     assert_eq!(
         titles,
@@ -144,7 +144,7 @@ fn points_between_ends_are_heat_maps() {
     assert!(first.cells[1][1].is_none() && first.cells[0][1].as_ref().unwrap().y == 16.0);
     // The pair that was not measured.
     assert!(heat(&charts[1]).cells[0][2].is_none());
-    let nodes = of(reports::eight_nodes());
+    let nodes = charts_of(reports::eight_nodes());
     assert_eq!((nodes.len(), heat(&nodes[0]).rows.len()), (1, 8));
     assert_eq!(heat(&nodes[0]).cells[3][3].as_ref().unwrap().y, 40.0);
 }
@@ -218,7 +218,7 @@ fn latency_beside_traffic_is_drawn_over_that_traffic() {
         "any",
         &[("knee", 20e9), ("knee_ns", 200.0), ("highest", 20e9)],
     ));
-    let charts = of(report.clone());
+    let charts = charts_of(report.clone());
     assert_eq!(charts.len(), 1);
     let drawn = lines(&charts[0]);
     assert_eq!(
@@ -276,7 +276,7 @@ fn the_point_where_threads_are_enough_is_marked() {
         "other",
         &[("read_threads", 2.0), ("read_reached", 1e9)],
     ));
-    let charts = of(report);
+    let charts = charts_of(report);
     let drawn = lines(&charts[0]);
     assert_eq!((drawn.x.title.as_str(), drawn.series.len()), ("threads", 2));
     let notes: Vec<(f64, f64, &str)> = drawn
@@ -333,7 +333,7 @@ fn probes_are_drawn_apart_and_sizes_have_the_detected_levels() {
     report
         .findings
         .push(finding("c", &[("capacity_bytes", 5000.0)]));
-    let charts = of(report);
+    let charts = charts_of(report);
     let titles: Vec<&str> = charts.iter().map(|c| c.title.as_str()).collect();
     assert_eq!(titles, ["caches: latency, sweep", "caches: latency, ways"]);
     let marks: Vec<(&str, f64)> = lines(&charts[0])
@@ -363,7 +363,7 @@ fn totals_are_not_in_the_map_between_nodes_and_repetitions_are_no_series() {
         .coordinates
         .insert("memory_node".to_owned(), reports::name("local"));
     report.datasets[0].points.push(total);
-    let charts = of(report);
+    let charts = charts_of(report);
     assert_eq!((charts.len(), heat(&charts[0]).rows.len()), (2, 8));
     assert!(
         charts[1].title.ends_with(", all together"),
@@ -387,7 +387,7 @@ fn totals_are_not_in_the_map_between_nodes_and_repetitions_are_no_series() {
         .filter(|p| p.outcome.measured().is_some())
         .count();
     dataset.points.extend(again);
-    let charts = of(report);
+    let charts = charts_of(report);
     let drawn = lines(&charts[1]);
     assert_eq!(
         (drawn.series.len(), drawn.series[0].spots.len()),
@@ -688,7 +688,7 @@ fn every_one_of_many_series_has_a_name_and_a_look() {
     };
     let few = experiment("bandwidth", "bandwidth", (0..40).map(at).collect());
     let many = experiment("bandwidth", "bandwidth", (0..120).map(at).collect());
-    let all = of(many.clone());
+    let all = charts_of(many.clone());
     let looks: std::collections::BTreeSet<_> =
         lines(&all[0]).series.iter().map(|s| s.look).collect();
     assert_eq!(looks.len(), 60);
@@ -1042,7 +1042,7 @@ fn of_too_many_points_those_stay_that_stand_out() {
         "bandwidth",
         (0..20_000).map(|i| at(i, wild(i))).collect(),
     );
-    let charts = of(report.clone());
+    let charts = charts_of(report.clone());
     let drawn = lines(&charts[0]);
     let spots: Vec<f64> = drawn
         .series
@@ -1070,7 +1070,11 @@ fn of_too_many_points_those_stay_that_stand_out() {
 #[test]
 fn numbers_that_have_no_place_in_a_map_are_counted() {
     let mut report = reports::eight_nodes();
-    assert!(of(report.clone()).iter().all(|chart| chart.not_drawn == 0));
+    assert!(
+        charts_of(report.clone())
+            .iter()
+            .all(|chart| chart.not_drawn == 0)
+    );
     let points = &mut report.datasets[0].points;
     let mut same_place = points[9].clone();
     same_place.id = 1000;
@@ -1078,7 +1082,7 @@ fn numbers_that_have_no_place_in_a_map_are_counted() {
     nowhere.coordinates.remove("memory_node");
     points.extend([same_place, nowhere]);
     assert_eq!(
-        of(report.clone())
+        charts_of(report.clone())
             .iter()
             .map(|chart| chart.not_drawn)
             .sum::<usize>(),

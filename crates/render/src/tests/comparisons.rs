@@ -203,7 +203,7 @@ fn of_rounds(values: &[f64]) -> Report {
     let sample = |(round, value): (usize, &f64)| Sample {
         value: *value,
         round: round as u32,
-        dirty: None,
+        disturbance: None,
         ..first.clone()
     };
     m.samples = values.iter().enumerate().map(sample).collect();

@@ -131,7 +131,7 @@ fn csv_has_a_row_for_each_point_and_a_column_for_each_axis() {
     );
     assert_eq!(&rows[0][column("value")], "612000000000");
     assert_eq!(&rows[0][column("page_bytes")], "2097152");
-    assert_eq!(&rows[0][column("dirty_samples")], "1");
+    assert_eq!(&rows[0][column("disturbed_samples")], "1");
     let copy = rows
         .iter()
         .find(|r| &r[column("operation")] == "copy")

@@ -157,8 +157,8 @@ fn shorten(bytes: &mut Vec<u8>) {
 fn shapes(svg: &[u8]) -> Vec<u8> {
     let text = std::str::from_utf8(svg).unwrap();
     let line = |line: &str| {
-        let of = |start: &'static str| Some((line.find(start)? + start.len(), start));
-        let Some((from, start)) = of("d=\"").or_else(|| of("base64,")) else {
+        let after = |start: &'static str| Some((line.find(start)? + start.len(), start));
+        let Some((from, start)) = after("d=\"").or_else(|| after("base64,")) else {
             return format!("{line}\n");
         };
         let to = from + line[from..].find('"').unwrap();

@@ -14,7 +14,7 @@ pub const HOSTILE: &str =
 
 /// A solid point of `median` with three clean samples and a dirty one.
 pub fn measured(median: f64) -> Measured {
-    let sample = |factor: f64, dirty: Option<&str>| Sample {
+    let sample = |factor: f64, disturbed: Option<&str>| Sample {
         traffic: None,
         value: median * factor,
         elapsed_ns: 50e6,
@@ -24,7 +24,7 @@ pub fn measured(median: f64) -> Measured {
         allocation: 0,
         gaps_ns: None,
         cpus: Vec::new(),
-        dirty: dirty.map(str::to_owned),
+        disturbance: disturbed.map(str::to_owned),
     };
     Measured {
         load: None,
@@ -39,7 +39,7 @@ pub fn measured(median: f64) -> Measured {
             mean: Some(median),
             standard_deviation: Some(median * 0.01),
             coefficient_of_variation: Some(0.01),
-            clean_samples: 3,
+            undisturbed_samples: 3,
         },
         also: [].into(),
         choice: None,
@@ -58,7 +58,7 @@ pub fn measured(median: f64) -> Measured {
                 granted_bytes: Some(2 << 20),
                 ..Default::default()
             },
-            dirty_samples: 1,
+            disturbed_samples: 1,
             relative_spread: Some(0.01),
             ..Default::default()
         },
@@ -145,7 +145,7 @@ pub fn report(profile: &str, datasets: Vec<Dataset>) -> Report {
     Report {
         schema_version: SCHEMA_VERSION,
         status: RunStatus::Complete,
-        verdict: ReportVerdict::of(&datasets),
+        verdict: ReportVerdict::summarise(&datasets),
         provenance: provenance(&["memgauge", "run", "--profile", profile]),
         plan: PlanSummary {
             profile: profile.into(),
@@ -500,7 +500,7 @@ pub fn rejected() -> Report {
             };
         }
     }
-    report.verdict = ReportVerdict::of(&report.datasets);
+    report.verdict = ReportVerdict::summarise(&report.datasets);
     report
 }
 

@@ -192,7 +192,7 @@ fn wild(wild: f64) -> Report {
         });
         m.samples[0].value = wild;
         m.samples[1].elapsed_ns = wild;
-        m.evidence.surroundings.stolen_ns = Some(wild);
+        m.evidence.system_activity.stolen_ns = Some(wild);
         m.evidence.relative_spread = Some(wild);
         m.evidence.clock_error = Some(wild);
         m.evidence.pages.granted_share = Some(wild);
@@ -362,7 +362,7 @@ fn extreme_figures_are_rendered() {
                 source: "nowhere".into(),
                 tolerance: 1.0,
             });
-            m.summary.clean_samples = 0;
+            m.summary.undisturbed_samples = 0;
             m.samples.clear();
             point.outcome = reports::outcome(m);
         }

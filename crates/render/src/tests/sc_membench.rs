@@ -20,12 +20,12 @@ fn bandwidth(operation: &str, size: u64, threads: u64, mib_s: f64, passes: u64) 
         allocation: 0,
         gaps_ns: None,
         cpus: Vec::new(),
-        dirty: None,
+        disturbance: None,
     };
     let stolen = Sample {
         work: 1 << 50,
         elapsed_ns: 9e9,
-        dirty: Some("stolen".into()),
+        disturbance: Some("stolen".into()),
         ..sample.clone()
     };
     let best = mib_s * MIB;
@@ -39,7 +39,7 @@ fn bandwidth(operation: &str, size: u64, threads: u64, mib_s: f64, passes: u64) 
         mean: None,
         standard_deviation: None,
         coefficient_of_variation: None,
-        clean_samples: 2,
+        undisturbed_samples: 2,
     };
     let single = if operation == "copy" { 0.5 } else { 1.0 };
     let m = Measured {
@@ -68,7 +68,7 @@ fn latency(size: u64, ns: f64) -> Point {
         allocation: 0,
         gaps_ns: None,
         cpus: Vec::new(),
-        dirty: None,
+        disturbance: None,
     };
     let mut m = Measured {
         samples: [0.9, 1.0, 1.1].map(sample).to_vec(),
@@ -230,8 +230,8 @@ fn rows_have_time_and_iterations_and_sizes_of_whole_kib() {
     };
     m.samples
         .iter_mut()
-        .for_each(|sample| sample.dirty = Some("another thread ran".to_owned()));
-    m.summary.clean_samples = 0;
+        .for_each(|sample| sample.disturbance = Some("another thread ran".to_owned()));
+    m.summary.undisturbed_samples = 0;
     let mut partial = bandwidth("write", 64 << 10, 2, 100.0, 1);
     let Outcome::Measured(m) = &mut partial.outcome else {
         unreachable!()

@@ -18,7 +18,7 @@ fn solid_reports() -> Vec<(&'static str, Report, usize)> {
             for point in report.datasets.iter_mut().flat_map(|d| &mut d.points) {
                 point.outcome = reports::outcome(reports::measured(10.0 + point.id as f64));
             }
-            report.verdict = ReportVerdict::of(&report.datasets);
+            report.verdict = ReportVerdict::summarise(&report.datasets);
             (name, report, at)
         })
         .collect()
@@ -160,7 +160,7 @@ fn reports_drawn_together_tell_whose_points_are_missing() {
 fn one_thing_is_singular_in_every_format() {
     let mut report = reports::one_point();
     report.plan.points = 1;
-    report.verdict = ReportVerdict::of(&report.datasets);
+    report.verdict = ReportVerdict::summarise(&report.datasets);
     let mut doubtful = report.clone();
     for point in doubtful.datasets.iter_mut().flat_map(|d| &mut d.points) {
         point.outcome = reports::outcome(reports::judged(
@@ -169,10 +169,10 @@ fn one_thing_is_singular_in_every_format() {
             &["strange"],
         ));
         if let Outcome::Measured(measured) = &mut point.outcome {
-            measured.summary.clean_samples = 1;
+            measured.summary.undisturbed_samples = 1;
         }
     }
-    doubtful.verdict = ReportVerdict::of(&doubtful.datasets);
+    doubtful.verdict = ReportVerdict::summarise(&doubtful.datasets);
     let nouns = [
         "points", "reasons", "samples", "rounds", "threads", "rows", "charts", "reports", "sizes",
         "kernels",

@@ -316,8 +316,8 @@ fn figures(place: &Place, measured: &Measured) -> Option<ScMembenchRow> {
         });
     }
     let values: Vec<f64> = samples().map(|sample| sample.value).collect();
-    let count = if measured.summary.clean_samples > 0 {
-        measured.summary.clean_samples
+    let count = if measured.summary.undisturbed_samples > 0 {
+        measured.summary.undisturbed_samples
     } else {
         values.len() as u64
     };

@@ -3,7 +3,7 @@
 
 use super::tree::Tree;
 use crate::noise::Watch;
-use report::{CacheKind, HostFacts, Surroundings, Topology};
+use report::{CacheKind, HostFacts, SystemActivity, Topology};
 use units::Bytes;
 
 const L1: (u32, &str, &str) = (1, "Data", "32K");
@@ -59,11 +59,11 @@ fn check(name: &str, topology: &Topology, expected: &Expected) {
     let mut levels: Vec<u32> = topology.caches.iter().map(|c| c.level).collect();
     levels.dedup();
     let sharers = |level: u32| {
-        let of = topology
+        let caches = topology
             .caches
             .iter()
             .filter(|c| c.level == level && c.kind != CacheKind::Instruction);
-        (level, joined(of.map(|c| c.cpus.0.clone()).collect()))
+        (level, joined(caches.map(|c| c.cpus.0.clone()).collect()))
     };
     let caches: Vec<_> = levels.into_iter().map(sharers).collect();
     let expected_caches: Vec<_> = expected
@@ -386,9 +386,9 @@ fn a_container_hides_and_limits() {
     let read = Watch::new(tree.files()).read(&[2, 10]);
     assert_eq!(
         read,
-        Surroundings {
+        SystemActivity {
             elapsed_ns: read.elapsed_ns,
-            ..Surroundings::default()
+            ..SystemActivity::default()
         }
     );
     let outside = tree

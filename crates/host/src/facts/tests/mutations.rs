@@ -5,7 +5,7 @@ use super::firmware::{DDR5, table};
 use super::machines::{container, hybrid, two_sockets};
 use super::tree::{Tree, two_cpus};
 use crate::noise::Watch;
-use report::{HostFacts, Surroundings, Topology};
+use report::{HostFacts, SystemActivity, Topology};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -269,7 +269,7 @@ fn sensible(facts: &HostFacts) {
     assert_eq!(&back, facts);
 }
 
-fn sensible_counts(read: &Surroundings) {
+fn sensible_counts(read: &SystemActivity) {
     let times = [
         read.stolen_ns,
         read.throttled_ns,

@@ -306,9 +306,9 @@ fn nothing_is_told_where_there_are_no_files() {
     assert!(read.elapsed_ns >= 0.0);
     assert_eq!(
         read,
-        Surroundings {
+        SystemActivity {
             elapsed_ns: read.elapsed_ns,
-            ..Surroundings::default()
+            ..SystemActivity::default()
         }
     );
 }

@@ -162,7 +162,7 @@ impl NativeAio {
                 return taken;
             }
             let (address, slot) =
-                match Admission::of(request, self.targets.len(), &mut self.buffers) {
+                match Admission::admit(request, self.targets.len(), &mut self.buffers) {
                     Admission::Move(address) => (address.as_ptr() as u64, Some(request.slot)),
                     Admission::Sync => (0, None),
                     Admission::Refused if self.batch.is_empty() => {

@@ -341,7 +341,7 @@ impl IoEngine for Uring {
             if !self.operations.has_room() {
                 break;
             }
-            let address = match Admission::of(request, self.targets.len(), &mut self.buffers) {
+            let address = match Admission::admit(request, self.targets.len(), &mut self.buffers) {
                 Admission::Move(address) => Some(address),
                 Admission::Sync if self.polls => {
                     // A ring that polls has no sync.

@@ -8,7 +8,7 @@ use crate::locks::LockCall;
 use crate::native::{ADD, CHASES, CHASES_WITH_PAYLOAD, HANDOFF, ISSUE, LOCK_SETS, WORK};
 use crate::stream::{StreamCall, StreamCode};
 use crate::{
-    BLOCK_BYTES, HandOff, KernelRow, MOST_WALKERS, Operation, Scratch, SharedLine, Visits,
+    AccessOrder, BLOCK_BYTES, HandOff, KernelRow, MOST_WALKERS, Operation, Scratch, SharedLine,
     all_instructions, all_rows,
 };
 use core::arch::naked_asm;
@@ -107,8 +107,8 @@ fn call(operation: Operation, address: usize, table: usize) -> StreamCall {
     let stream = 3 * BLOCK_BYTES as usize;
     let delta = if contract.streams() > 1 { stream } else { 0 };
     let (window, offset) = match contract.visits {
-        Visits::Lines => (3 * 32, 32),
-        Visits::Chunks => (3 * 4, 4),
+        AccessOrder::Lines => (3 * 32, 32),
+        AccessOrder::Chunks => (3 * 4, 4),
         _ => (stream, 512),
     };
     let distance = 2048;

@@ -8,7 +8,7 @@ use crate::instructions::InstructionCall;
 use crate::locks::LockCall;
 use crate::native::{ADD, CHASES, CHASES_WITH_PAYLOAD, HANDOFF, ISSUE, LOCK_SETS, WORK};
 use crate::stream::StreamCall;
-use crate::{BLOCK_BYTES, MOST_WALKERS, Operation, Visits, all_instructions};
+use crate::{AccessOrder, BLOCK_BYTES, MOST_WALKERS, Operation, all_instructions};
 use core::arch::naked_asm;
 use host::memory::Window;
 use std::mem::offset_of;
@@ -112,7 +112,7 @@ fn call(operation: Operation, window: &Window) -> StreamCall {
     let contract = operation.contract();
     let table = window.address() + 8192;
     // The pieces in their own order, in units of 8 B: lines 0 to 23, or every eighth.
-    let step = if contract.visits == Visits::Lines {
+    let step = if contract.visits == AccessOrder::Lines {
         8
     } else {
         64
@@ -122,9 +122,9 @@ fn call(operation: Operation, window: &Window) -> StreamCall {
         word.store(entry(2 * i as u64) | entry(2 * i as u64 + 1) << 32, Relaxed);
     }
     let (length, offset) = match contract.visits {
-        Visits::Lines => (96, 32),
-        Visits::Chunks => (12, 4),
-        Visits::Forward | Visits::Backward => (bytes, 512),
+        AccessOrder::Lines => (96, 32),
+        AccessOrder::Chunks => (12, 4),
+        AccessOrder::Forward | AccessOrder::Backward => (bytes, 512),
     };
     let delta = if contract.streams() > 1 { bytes } else { 0 };
     let lead = window.address();

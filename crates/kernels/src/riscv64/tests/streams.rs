@@ -3,8 +3,8 @@
 
 use super::{executable, memory};
 use crate::{
-    BLOCK_BYTES, Contract, Does, IndexTable, Operation, SetId, StreamKernel, StreamWalk, Visits,
-    all_rows, oracle,
+    AccessOrder, BLOCK_BYTES, Contract, Does, IndexTable, Operation, SetId, StreamKernel,
+    StreamWalk, all_rows, oracle,
 };
 use stats::SplitMix64;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -21,7 +21,7 @@ fn expected(
     (first, blocks): (usize, usize),
 ) -> u64 {
     let stream = words.len() / contract.streams() as usize;
-    let piece = if contract.visits == Visits::Lines {
+    let piece = if contract.visits == AccessOrder::Lines {
         8
     } else {
         WORDS
@@ -44,16 +44,16 @@ fn expected(
 
 /// The pieces of a stream of `blocks` blocks in the order of `contract`; a table's is shuffled.
 fn order_of(contract: &Contract, blocks: usize, random: &mut SplitMix64) -> Vec<usize> {
-    let pieces = if contract.visits == Visits::Lines {
+    let pieces = if contract.visits == AccessOrder::Lines {
         8 * blocks
     } else {
         blocks
     };
     let mut order: Vec<usize> = (0..pieces).collect();
     match contract.visits {
-        Visits::Forward => {}
-        Visits::Backward => order.reverse(),
-        Visits::Lines | Visits::Chunks => {
+        AccessOrder::Forward => {}
+        AccessOrder::Backward => order.reverse(),
+        AccessOrder::Lines | AccessOrder::Chunks => {
             (1..pieces)
                 .rev()
                 .for_each(|i| order.swap(i, (random.next_u64() % (i as u64 + 1)) as usize));
@@ -96,9 +96,9 @@ fn check(kernel: &StreamKernel, blocks: usize, run: (usize, usize)) {
     }
     .unwrap();
     let step = match contract.visits {
-        Visits::Lines => 32,
-        Visits::Chunks => 4,
-        Visits::Forward | Visits::Backward => BLOCK_BYTES as usize,
+        AccessOrder::Lines => 32,
+        AccessOrder::Chunks => 4,
+        AccessOrder::Forward | AccessOrder::Backward => BLOCK_BYTES as usize,
     };
     walk.set_pattern(PATTERN);
     walk.resume_at(run.0 * step);
@@ -162,7 +162,7 @@ fn the_loads_of_a_block_are_all_of_it_once_and_in_order() {
     let up: Vec<i32> = (0..64).map(|i| 8 * i).collect();
     let down: Vec<i32> = (1..=64).map(|i| -8 * i).collect();
     let lines: Vec<i32> = (0..8).map(|i| 64 * i).collect();
-    let plain = |c: &Contract| !c.by_table() || c.visits == Visits::Chunks;
+    let plain = |c: &Contract| !c.by_table() || c.visits == AccessOrder::Chunks;
     for (row, _) in executable()
         .into_iter()
         .filter(|(row, _)| row.set.id == SetId::Scalar)
@@ -179,7 +179,7 @@ fn the_loads_of_a_block_are_all_of_it_once_and_in_order() {
                 ..,
             ) => &up[..16],
             (_, _, Does::Touch) => &lines[..],
-            (_, Visits::Backward, _) => &down[..],
+            (_, AccessOrder::Backward, _) => &down[..],
             _ => &up[..],
         };
         if contract.loads > 0 && plain(contract) && !contract.on_doubles() {

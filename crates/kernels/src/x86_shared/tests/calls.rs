@@ -7,7 +7,9 @@ use crate::instructions::InstructionCall;
 use crate::locks::LockCall;
 use crate::native::{ADD, CHASES, CHASES_WITH_PAYLOAD, HANDOFF, ISSUE, LOCK_SETS, WORK};
 use crate::stream::StreamCall;
-use crate::{BLOCK_BYTES, MOST_WALKERS, Operation, Scratch, SharedLine, Visits, all_instructions};
+use crate::{
+    AccessOrder, BLOCK_BYTES, MOST_WALKERS, Operation, Scratch, SharedLine, all_instructions,
+};
 use std::sync::atomic::Ordering::Relaxed;
 
 /// Calls the code at an address with one argument and complains in the name of a kernel. The call
@@ -30,9 +32,9 @@ pub fn call(operation: Operation, address: usize) -> (StreamCall, usize) {
     let stream = 3 * BLOCK_BYTES as usize;
     let contract = operation.contract();
     let (table, window) = match contract.visits {
-        Visits::Lines => (LINES.as_ptr() as usize, size_of_val(&LINES)),
-        Visits::Chunks => (CHUNKS.as_ptr() as usize, size_of_val(&CHUNKS)),
-        Visits::Forward | Visits::Backward => (0, stream),
+        AccessOrder::Lines => (LINES.as_ptr() as usize, size_of_val(&LINES)),
+        AccessOrder::Chunks => (CHUNKS.as_ptr() as usize, size_of_val(&CHUNKS)),
+        AccessOrder::Forward | AccessOrder::Backward => (0, stream),
     };
     let call = StreamCall {
         lead: address,

@@ -5,8 +5,8 @@
 use super::decode::decode;
 use super::{executable, memory};
 use crate::{
-    BLOCK_BYTES, Contract, Does, HOPS_PER_BLOCK, IndexTable, KernelRow, Operation, Policy,
-    StreamWalk, UnverifiedChain, Visits, Walk, visit,
+    AccessOrder, BLOCK_BYTES, Contract, Does, HOPS_PER_BLOCK, IndexTable, KernelRow, Operation,
+    Policy, StreamWalk, UnverifiedChain, Walk, visit,
 };
 use host::memory::Window;
 use libc::{c_int, c_void, siginfo_t, ucontext_t};
@@ -199,8 +199,8 @@ struct Route {
 impl Route {
     /// Piece of the stream at each place of a table: a permutation that is neither sorted nor its
     /// own inverse.
-    fn order(&self, visits: Visits) -> Vec<usize> {
-        let pieces = if visits == Visits::Lines {
+    fn order(&self, visits: AccessOrder) -> Vec<usize> {
+        let pieces = if visits == AccessOrder::Lines {
             self.pass * 8
         } else {
             self.pass
@@ -224,19 +224,19 @@ impl Route {
         let turns = (self.first..self.first + self.turns * BLOCK_BYTES as usize / block)
             .map(|turn| turn % self.pass);
         match contract.visits {
-            Visits::Forward => turns.flat_map(|turn| up(turn * block, block)).collect(),
-            Visits::Backward => visit(contract.visits, self.pass, self.first, self.turns)
+            AccessOrder::Forward => turns.flat_map(|turn| up(turn * block, block)).collect(),
+            AccessOrder::Backward => visit(contract.visits, self.pass, self.first, self.turns)
                 .into_iter()
                 .flat_map(|at| up(at * block, block).rev())
                 .collect(),
-            Visits::Lines => turns
+            AccessOrder::Lines => turns
                 .flat_map(|turn| {
                     order[turn * 8..turn * 8 + 8]
                         .iter()
                         .flat_map(|&line| up(line * 64, 64))
                 })
                 .collect(),
-            Visits::Chunks => turns
+            AccessOrder::Chunks => turns
                 .flat_map(|turn| up(order[turn] * block, block))
                 .collect(),
         }

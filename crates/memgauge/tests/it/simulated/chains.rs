@@ -219,7 +219,10 @@ fn one_per_page(pages: u64, page: u64, mode: PageMode) -> f64 {
         (Bytes(pages * 64), pages)
     );
     machine
-        .map(&MemoryPlan::of([&work], machine.facts(), false), false)
+        .map(
+            &MemoryPlan::for_works([&work], machine.facts(), false),
+            false,
+        )
         .expect("memory");
     machine.prepare(&work).expect("a chain");
     let seen = machine
@@ -373,7 +376,10 @@ fn chains_come_into_the_caches_right_before_they_are_sampled_and_again_where_oth
             payload: false,
         });
         machine
-            .map(&MemoryPlan::of([&work], machine.facts(), false), false)
+            .map(
+                &MemoryPlan::for_works([&work], machine.facts(), false),
+                false,
+            )
             .expect("memory");
         sample_round(
             &mut machine,

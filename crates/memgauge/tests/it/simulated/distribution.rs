@@ -106,11 +106,11 @@ fn percentiles_are_points_of_their_own() {
             .name("percentile")
             .expect("a percentile")
             .replace('.', "_");
-        let of = |p: &&report::Point| p.number("size_bytes") == point.number("size_bytes");
+        let same_size = |p: &&report::Point| p.number("size_bytes") == point.number("size_bytes");
         let whole = ran.report.datasets[0]
             .points
             .iter()
-            .find(of)
+            .find(same_size)
             .expect("the point that it is of");
         assert_eq!(
             measured(point).summary.median,

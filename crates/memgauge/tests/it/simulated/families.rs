@@ -97,7 +97,7 @@ fn a_width_that_is_named_is_no_choice() {
 
 #[test]
 fn the_time_of_races_is_planned() {
-    let of = |on: &Simulated| {
+    let estimate = |on: &Simulated| {
         lab::plan(
             on,
             request(vec![bandwidth("--ops read --sizes 1MiB --threads 1")], on),
@@ -105,8 +105,8 @@ fn the_time_of_races_is_planned() {
         .expect("a plan")
         .estimate
     };
-    let with = of(&with_choices());
-    let without = of(&machines::plain());
+    let with = estimate(&with_choices());
+    let without = estimate(&machines::plain());
     assert!((with - without).0 > 20e6, "{with} against {without}");
     let on = with_choices();
     let ran = lab::run(&on, profile(Detail::Levels, &on));
@@ -365,7 +365,7 @@ fn parallel_chains_are_walked_on_one_chain() {
 #[test]
 fn only_the_full_profile_asks_about_orders_instructions_and_locks() {
     use experiments::EXPERIMENTS;
-    let of = |detail: Detail| {
+    let experiments_in = |detail: Detail| {
         EXPERIMENTS
             .iter()
             .filter(|e| e.least.is_some_and(|least| least <= detail))
@@ -373,7 +373,7 @@ fn only_the_full_profile_asks_about_orders_instructions_and_locks() {
             .collect::<Vec<_>>()
     };
     assert_eq!(
-        of(Detail::Levels),
+        experiments_in(Detail::Levels),
         [
             "bandwidth",
             "latency",
@@ -400,5 +400,5 @@ fn only_the_full_profile_asks_about_orders_instructions_and_locks() {
         "instructions",
         "locks",
     ];
-    assert_eq!(of(Detail::Sweep), more);
+    assert_eq!(experiments_in(Detail::Sweep), more);
 }

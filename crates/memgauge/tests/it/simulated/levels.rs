@@ -161,12 +161,13 @@ fn what_the_user_knows_of_the_last_level_sizes_memory() {
         };
         let plan = super::lab::plan(&on, asked).expect("a plan");
         let size = |level: &str| {
-            let of = plan.points.iter().filter(|p| {
+            let at_level = plan.points.iter().filter(|p| {
                 p.coordinates
                     .get("level")
                     .is_some_and(|l| l.to_string() == level)
             });
-            of.filter_map(|p| Some(p.work.as_ref().ok()?.working_set()))
+            at_level
+                .filter_map(|p| Some(p.work.as_ref().ok()?.working_set()))
                 .max()
         };
         (size("DRAM"), size("L3"), plan.adjusted)

@@ -508,7 +508,7 @@ fn points_that_fit_only_one_by_one_are_measured_one_by_one() {
         lab::measured(point);
     }
     let works = || ran.plan.points.iter().filter_map(|p| p.work.as_ref().ok());
-    assert!(MemoryPlan::of(works(), &on.facts, true).total() > Bytes::mib(1100));
+    assert!(MemoryPlan::for_works(works(), &on.facts, true).total() > Bytes::mib(1100));
     let members: BTreeSet<usize> = ran
         .plan
         .phases

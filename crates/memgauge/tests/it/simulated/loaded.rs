@@ -41,11 +41,11 @@ fn load(point: &Point) -> f64 {
 /// The points of a mix by rising bandwidth, idle first: B/s and ns.
 fn curve(ran: &Ran, mix: &str, node: u64) -> Vec<(f64, f64)> {
     let here = |p: &&Point| p.number("node").is_none_or(|n| n == node);
-    let of = |mix: &'static str| move |p: &&Point| p.name("mix") == Some(mix);
+    let in_mix = |mix: &'static str| move |p: &&Point| p.name("mix") == Some(mix);
     let idle = ran
         .points()
         .filter(here)
-        .find(of("idle"))
+        .find(in_mix("idle"))
         .expect("an idle point");
     let mut all: Vec<&Point> = ran
         .points()
@@ -200,9 +200,11 @@ fn points_are_added_where_the_curve_bends() {
         let (x, y): (Vec<f64>, Vec<f64>) = curve(ran, "100:0", 0).into_iter().unzip();
         let at =
             |share: f64| stats::first_passing(&x, &y, share * TOTAL).expect("a curve to the end");
-        let of =
+        let error =
             |share: f64| (at(share) / (LATENCY[3] * LoadCost::default().factor(share)) - 1.0).abs();
-        (1..18).map(|i| of(f64::from(i) * 0.05)).fold(0.0, f64::max)
+        (1..18)
+            .map(|i| error(f64::from(i) * 0.05))
+            .fold(0.0, f64::max)
     };
     assert!(
         error(&more) < error(&few) / 2.0,

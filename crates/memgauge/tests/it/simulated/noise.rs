@@ -71,7 +71,7 @@ fn without_noise_everything_is_solid_and_ends_early() {
         // Six rounds: the fewest that have a 95% interval of their median.
         assert_eq!(m.samples.len(), 6 * per_round);
         assert_eq!(m.samples.iter().map(|s| s.round).max(), Some(5));
-        assert_eq!(m.evidence.dirty_samples, 0);
+        assert_eq!(m.evidence.disturbed_samples, 0);
     }
 }
 
@@ -175,15 +175,23 @@ fn spikes_are_kept_but_left_out_of_the_headline() {
         ("operation=chase", LATENCY[0]),
     ] {
         let m = ran.measured(place);
-        let dirty: Vec<_> = m.samples.iter().filter(|s| s.dirty.is_some()).collect();
-        assert!(dirty.len() >= 6 && dirty.len() <= 12, "{}", dirty.len());
+        let disturbed: Vec<_> = m
+            .samples
+            .iter()
+            .filter(|s| s.disturbance.is_some())
+            .collect();
+        assert!(
+            disturbed.len() >= 6 && disturbed.len() <= 12,
+            "{}",
+            disturbed.len()
+        );
         assert_eq!(m.samples.len(), 60);
-        assert_eq!(m.evidence.dirty_samples, dirty.len() as u64);
-        assert_eq!(m.summary.clean_samples, 60 - dirty.len() as u64);
-        for sample in dirty {
+        assert_eq!(m.evidence.disturbed_samples, disturbed.len() as u64);
+        assert_eq!(m.summary.undisturbed_samples, 60 - disturbed.len() as u64);
+        for sample in disturbed {
             assert!((sample.elapsed_ns / 15e6 - 1.0).abs() < 1e-9);
             assert_eq!(
-                sample.dirty.as_deref(),
+                sample.disturbance.as_deref(),
                 Some("1 involuntary context switches")
             );
         }
@@ -209,7 +217,10 @@ fn where_every_sample_is_disturbed_the_number_is_doubtful() {
     let ran = all_rounds(&noisy(|noise| noise.spike_every = 1));
     for point in ran.points() {
         let m = lab::measured(point);
-        assert_eq!((m.summary.clean_samples, m.evidence.dirty_samples), (0, 60));
+        assert_eq!(
+            (m.summary.undisturbed_samples, m.evidence.disturbed_samples),
+            (0, 60)
+        );
         assert!(
             m.verdict
                 .reasons
@@ -302,13 +313,17 @@ fn a_fixed_number_of_samples_survives_a_small_budget() {
 }
 
 /// Longest and shortest sample, in ms, of a chain of `size` on this machine, on which all are
-/// `dirty` or none.
-fn sample_lengths(on: &Simulated, size: &str, dirty: bool) -> [f64; 2] {
+/// `disturbed` or none.
+fn sample_lengths(on: &Simulated, size: &str, disturbed: bool) -> [f64; 2] {
     let mut request = request(vec![latency(&format!("--sizes {size} --pages 4k"))], on);
     request.sampling.in_memory = 4.0;
     let ran = lab::run(on, request);
     let samples = &ran.measured("operation=chase").samples;
-    assert!(samples.iter().all(|sample| sample.dirty.is_some() == dirty));
+    assert!(
+        samples
+            .iter()
+            .all(|sample| sample.disturbance.is_some() == disturbed)
+    );
     let ends = |[least, most]: [f64; 2], ms: f64| [least.min(ms), most.max(ms)];
     samples
         .iter()

@@ -276,14 +276,18 @@ fn interleaved_memory_and_all_nodes_at_once() {
         .measured("operation=read cpu_node=0 memory_node=weighted")
         .evidence
         .pages;
-    let of: Vec<u64> = pages
+    let per_node: Vec<u64> = pages
         .pages_by_node
         .as_ref()
         .expect("counts")
         .iter()
         .map(|p| p.pages)
         .collect();
-    assert_close(of[0] as f64, 3.0 * of[1] as f64, "pages by weight");
+    assert_close(
+        per_node[0] as f64,
+        3.0 * per_node[1] as f64,
+        "pages by weight",
+    );
     assert_close(ran.finding("numa-total", "total"), 500e9, "total");
     assert_close(ran.finding("numa-total", "sum"), 500e9, "sum");
     let plain = run(&two_large_sockets(), "--ops read --measure bandwidth");
@@ -384,7 +388,7 @@ fn a_kernel_that_puts_pages_elsewhere_makes_points_fail() {
 #[test]
 fn a_kernel_that_tells_nothing_leaves_doubt() {
     let mut on = unequal();
-    on.model.nodes.untold = true;
+    on.model.nodes.unreported = true;
     let ran = run(
         &on,
         "--ops read --size 64MiB --interleave none --cpu-nodes 0",

@@ -105,11 +105,12 @@ fn the_full_profile_shows_the_ends_and_every_kind_of_a_large_machine() {
     let plan = lab::plan(&on, built_in(&on, PROFILES[2])).unwrap();
     let names: Vec<&str> = plan.request.experiments.iter().map(|e| e.name()).collect();
     let values = |experiment: &str, axis: &str| -> BTreeSet<String> {
-        let of = plan
+        let planned = plan
             .points
             .iter()
             .filter(|p| names[p.experiment] == experiment && p.work.is_ok());
-        of.filter_map(|p| p.coordinates.get(axis))
+        planned
+            .filter_map(|p| p.coordinates.get(axis))
             .map(ToString::to_string)
             .collect()
     };

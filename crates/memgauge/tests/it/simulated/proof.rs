@@ -67,7 +67,7 @@ const MISSES: [&[f64]; 3] = [
 struct Draw(SplitMix64);
 
 impl Draw {
-    fn of<T: Copy>(&mut self, from: &[T]) -> T {
+    fn pick<T: Copy>(&mut self, from: &[T]) -> T {
         from[self.0.below(from.len() as u64) as usize]
     }
 }
@@ -75,33 +75,33 @@ impl Draw {
 fn made(seed: u64) -> Made {
     let mut draw = Draw(SplitMix64::new(seed));
     let levels = some_levels(&mut draw);
-    let mut on = caches::with(&levels, draw.of(&[85.0, 110.0, 150.0]));
-    let base = draw.of(&[4u64, 4, 16, 64]);
+    let mut on = caches::with(&levels, draw.pick(&[85.0, 110.0, 150.0]));
+    let base = draw.pick(&[4u64, 4, 16, 64]);
     on.facts.pages.base = Bytes::kib(base);
     // Kernels of larger base pages have huge ones of 32 and 512 MiB, if at all.
-    if base > 4 || draw.of(&[false, false, false, true]) {
+    if base > 4 || draw.pick(&[false, false, false, true]) {
         on.facts.pages.thp_mode = Fact::known("never".to_owned(), "simulated");
         on.model.granted = 0.0;
     }
-    let tlbs = draw.of(&[1, 2, 2, 3]).min(if base > 16 { 2 } else { 3 });
+    let tlbs = draw.pick(&[1, 2, 2, 3]).min(if base > 16 { 2 } else { 3 });
     let mut level = |at: usize| {
-        let entries = draw.of(ENTRIES[at]);
+        let entries = draw.pick(ENTRIES[at]);
         TlbLevel {
             entries,
             huge: entries,
-            miss: Nanos(draw.of(MISSES[at])),
+            miss: Nanos(draw.pick(MISSES[at])),
         }
     };
     on.model.tlbs = (0..tlbs).map(&mut level).collect();
     // Sharp, keeping a part, or with sets that fill by chance; inclusive or exclusive.
-    let keeping = draw.of(&[0, 0, 1, 1, 2]);
+    let keeping = draw.pick(&[0, 0, 1, 1, 2]);
     (on.model.partial_hits, on.model.caches.scattered) = (keeping == 1, keeping == 2);
-    on.model.caches.exclusive = draw.of(&[false, false, true]);
-    on.model.caches.adjacent = draw.of(&[false, true]);
+    on.model.caches.exclusive = draw.pick(&[false, false, true]);
+    on.model.caches.adjacent = draw.pick(&[false, true]);
     let noise = &mut on.model.noise;
-    noise.jitter = draw.of(&[0.01, 0.03, 0.06]);
-    noise.spike_every = draw.of(&[0, 7, 23]);
-    noise.spike = draw.of(&[Spike::Switch, Spike::Neighbour]);
+    noise.jitter = draw.pick(&[0.01, 0.03, 0.06]);
+    noise.spike_every = draw.pick(&[0, 7, 23]);
+    noise.spike = draw.pick(&[Spike::Switch, Spike::Neighbour]);
     let exclusive = on.model.caches.exclusive;
     let size = |&(kib, ..): &Level| (kib << 10) as f64;
     let end = |at: usize| {
@@ -123,7 +123,7 @@ fn made(seed: u64) -> Made {
 }
 
 fn some_levels(draw: &mut Draw) -> Vec<Level> {
-    let count = draw.of(&[2, 3, 3, 4]);
+    let count = draw.pick(&[2, 3, 3, 4]);
     let mut levels: Vec<Level> = Vec::new();
     for at in 0..count {
         let least = levels.last().map_or(0, |(kib, ..)| 4 * kib);
@@ -134,10 +134,10 @@ fn some_levels(draw: &mut Draw) -> Vec<Level> {
             .filter(|kib| *kib >= least)
             .collect();
         levels.push((
-            draw.of(&from),
-            draw.of(&[8, 16]),
+            draw.pick(&from),
+            draw.pick(&[8, 16]),
             at + 1 == count,
-            draw.of(LOADS[at]),
+            draw.pick(LOADS[at]),
         ));
     }
     levels

@@ -316,12 +316,15 @@ fn threads_that_take_turns_are_not_disturbed_by_each_other() {
     assert_eq!(
         lab::measured(ran.point("threads=16"))
             .evidence
-            .dirty_samples,
+            .disturbed_samples,
         0,
         "a switch is part of it"
     );
     assert!(
-        lab::measured(ran.point("threads=8")).evidence.dirty_samples > 0,
+        lab::measured(ran.point("threads=8"))
+            .evidence
+            .disturbed_samples
+            > 0,
         "a switch is a disturbance"
     );
 }

@@ -64,13 +64,19 @@ fn told(ran: &Ran) -> Vec<&str> {
 
 /// In which order experiments have lines in the journal.
 fn order(ran: &Ran) -> Vec<&'static str> {
-    let of = |line: &String| {
+    let experiment_of = |line: &String| {
         let names = ["bandwidth", "latency", "caches"];
         names
             .into_iter()
             .find(|name| line.contains(&format!("\"experiment\":\"{name}\"")))
     };
-    let mut order: Vec<&str> = ran.notes.journal.iter().skip(1).filter_map(of).collect();
+    let mut order: Vec<&str> = ran
+        .notes
+        .journal
+        .iter()
+        .skip(1)
+        .filter_map(experiment_of)
+        .collect();
     order.dedup();
     order
 }

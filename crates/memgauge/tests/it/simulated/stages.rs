@@ -40,18 +40,18 @@ fn draft(kib: u64) -> Draft {
         coordinates,
         work: Ok(work),
         bound: Bound::Unknown,
-        expendable: 1,
+        drop_priority: 1,
     }
 }
 
 fn medians(measured: &Dataset) -> Vec<(u64, f64)> {
-    let of = |p: &report::Point| {
+    let place = |p: &report::Point| {
         Some((
             p.number("size_bytes")? >> 10,
             p.outcome.measured()?.summary.median,
         ))
     };
-    let mut all: Vec<(u64, f64)> = measured.points.iter().filter_map(of).collect();
+    let mut all: Vec<(u64, f64)> = measured.points.iter().filter_map(place).collect();
     all.sort_by_key(|(size, _)| *size);
     all
 }
@@ -156,10 +156,10 @@ fn every_repeat_places_its_own_points() {
         },
     );
     for repeat in ["0", "1"] {
-        let of = |p: &&report::Point| p.coordinates["repeat"].to_string() == repeat;
+        let in_repeat = |p: &&report::Point| p.coordinates["repeat"].to_string() == repeat;
         let sizes: Vec<_> = ran
             .points()
-            .filter(of)
+            .filter(in_repeat)
             .filter_map(|p| Some(p.number("size_bytes")? >> 10))
             .collect();
         assert_eq!(sizes, [16, 40, 52, 64, 256, 1024]);

@@ -165,7 +165,7 @@ fn memory_is_planned_for_every_chain() {
                     .all(|chain| chain.walkers == 1 && chain.cpus.len() == 1 && !chain.payload)
             );
             for share in [false, true] {
-                let plan = MemoryPlan::of([&Work::Chase(work.clone())], facts, share);
+                let plan = MemoryPlan::for_works([&Work::Chase(work.clone())], facts, share);
                 let least = 64 * chains as u64;
                 assert!(
                     (least..least + 8).contains(&(plan.total().0 >> 20)),
@@ -283,21 +283,21 @@ fn mean_deviation_and_variation_are_those_of_the_undisturbed_samples() {
     on.model.noise.jitter = 0.05;
     on.model.noise.spike_every = 9;
     let ran = ran_on(&on, "--sizes 16KiB");
-    let of = measured(ran.points().next().expect("a point"));
-    let values: Vec<f64> = of
+    let point = measured(ran.points().next().expect("a point"));
+    let values: Vec<f64> = point
         .samples
         .iter()
-        .filter(|s| s.dirty.is_none())
+        .filter(|s| s.disturbance.is_none())
         .map(|s| s.value)
         .collect();
     assert!(
-        values.len() < of.samples.len() && values.len() > 2,
+        values.len() < point.samples.len() && values.len() > 2,
         "some are disturbed"
     );
     let mean = values.iter().sum::<f64>() / values.len() as f64;
     let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
     let deviation = (squares / (values.len() - 1) as f64).sqrt();
-    let summary = &of.summary;
+    let summary = &point.summary;
     // The median of such samples is nearly their mean.
     assert!(
         (summary.mean.expect("a mean") / mean - 1.0).abs() < 1e-9

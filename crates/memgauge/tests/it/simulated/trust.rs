@@ -135,17 +135,20 @@ fn each_fault_is_named_as_what_it_is() {
         let ran = with(|on| spike(on, 5, kind));
         for point in ran.points() {
             let m = lab::measured(point);
-            let dirty = m.samples.iter().filter(|s| s.dirty.is_some()).count() as u64;
+            let disturbed = m.samples.iter().filter(|s| s.disturbance.is_some()).count() as u64;
             assert!(
-                dirty >= 20 && dirty == m.evidence.dirty_samples,
-                "{kind:?}: {dirty}"
+                disturbed >= 20 && disturbed == m.evidence.disturbed_samples,
+                "{kind:?}: {disturbed}"
             );
             assert_eq!(
-                dirty,
+                disturbed,
                 m.evidence.disturbed_by.values().sum::<u64>(),
                 "each sample once"
             );
-            assert_eq!(m.summary.clean_samples + dirty, m.samples.len() as u64);
+            assert_eq!(
+                m.summary.undisturbed_samples + disturbed,
+                m.samples.len() as u64
+            );
             assert!(finds(&ran, "interruptions"));
             if kind != Spike::Move {
                 assert_eq!(
@@ -164,7 +167,7 @@ fn rounds_for_which_the_host_had_its_cpus_on_one_core_are_left_out() {
     let run = |kind: &str, every: u64| {
         with(|on| {
             on.facts.system.virtualization = Fact::known(kind.to_owned(), "told by the test");
-            on.model.noise.closer_every = every;
+            on.model.noise.co_scheduled_every = every;
         })
     };
     let still = run("KVM", 0);
@@ -189,15 +192,15 @@ fn rounds_for_which_the_host_had_its_cpus_on_one_core_are_left_out() {
             "{threads:?} threads: {:?}",
             after.summary
         );
-        assert!(before.evidence.dirty_samples == 0);
-        let Some(told) = after.evidence.closer_cpus.as_ref() else {
+        assert!(before.evidence.disturbed_samples == 0);
+        let Some(told) = after.evidence.vcpu_placement.as_ref() else {
             assert_eq!(threads.unwrap_or(1), 1, "nothing is known of several");
             continue;
         };
         shared += 1;
-        closer += told.closer_rounds;
+        closer += told.co_scheduled_rounds;
         assert_eq!((told.cpus, told.rounds), ([0, 1], 6));
-        assert!(after.evidence.dirty_samples >= told.closer_rounds * 20);
+        assert!(after.evidence.disturbed_samples >= told.co_scheduled_rounds * 20);
     }
     assert!(
         shared == 2 && closer > 0 && finds(&moved, "interruptions"),
@@ -207,7 +210,7 @@ fn rounds_for_which_the_host_had_its_cpus_on_one_core_are_left_out() {
     let bare = run("none", 4);
     assert!(
         bare.points()
-            .all(|p| lab::measured(p).evidence.closer_cpus.is_none())
+            .all(|p| lab::measured(p).evidence.vcpu_placement.is_none())
     );
 }
 
@@ -232,7 +235,7 @@ fn causes_of(ran: &Ran, threads: u64) -> Vec<Vec<Cause>> {
 fn cpus_that_are_on_one_core_for_the_whole_run_are_told_by_their_round_trip() {
     let ran = with(|on| {
         on.facts.system.virtualization = Fact::known("KVM".to_owned(), "told by the test");
-        on.model.noise.closer_every = 1;
+        on.model.noise.co_scheduled_every = 1;
     });
     let two = causes_of(&ran, 2);
     assert!(
@@ -243,7 +246,7 @@ fn cpus_that_are_on_one_core_for_the_whole_run_are_told_by_their_round_trip() {
     // Nothing is left out: that is how this machine is.
     assert!(
         ran.points()
-            .all(|p| lab::measured(p).evidence.dirty_samples == 0)
+            .all(|p| lab::measured(p).evidence.disturbed_samples == 0)
     );
 }
 
@@ -263,7 +266,7 @@ fn a_core_that_is_shared_for_the_whole_run_is_told_by_its_documented_width() {
     assert_eq!(causes(&undocumented), [], "nothing to hold it against");
     for point in documented.points() {
         let m = lab::measured(point);
-        assert_eq!(m.evidence.dirty_samples, m.samples.len() as u64);
+        assert_eq!(m.evidence.disturbed_samples, m.samples.len() as u64);
         assert!(
             m.verdict
                 .reasons
@@ -315,12 +318,15 @@ fn samples_beside_which_somebody_else_used_the_core_are_left_out() {
         let after = lab::measured(after);
         let told = after
             .evidence
-            .shared_core
+            .smt_interference
             .as_ref()
             .expect("the simulated core can be read");
-        assert_eq!(told.shared_samples, after.evidence.dirty_samples);
-        assert_eq!((told.usual_per_cycle, told.least_per_cycle), (5.0, 3.0));
-        let reasons = after.samples.iter().filter_map(|s| s.dirty.as_deref());
+        assert_eq!(told.shared_samples, after.evidence.disturbed_samples);
+        assert_eq!((told.baseline_ipc, told.lowest_ipc), (5.0, 3.0));
+        let reasons = after
+            .samples
+            .iter()
+            .filter_map(|s| s.disturbance.as_deref());
         assert!(
             reasons.clone().count() > 0
                 && reasons

@@ -118,9 +118,9 @@ fn last_levels(dataset: &Dataset, topology: &Topology) -> Vec<Found> {
         .points
         .iter()
         .filter_map(|point| u32::try_from(point.number("cpu")?).ok());
-    let of = |cpu: u32| {
+    let for_cpu = |cpu: u32| {
         let cache = topology.data_caches(cpu).last().copied()?;
-        let least = topology.before_last_level(cpu).0 as f64 * BEYOND;
+        let least = topology.inner_cache_size(cpu).0 as f64 * BEYOND;
         let mut pages: Vec<&str> = dataset
             .points
             .iter()
@@ -149,6 +149,6 @@ fn last_levels(dataset: &Dataset, topology: &Topology) -> Vec<Found> {
     };
     cpus.collect::<BTreeSet<u32>>()
         .into_iter()
-        .filter_map(of)
+        .filter_map(for_cpu)
         .collect()
 }

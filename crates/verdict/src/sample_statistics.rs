@@ -4,7 +4,7 @@ use stats::{self, Drift, Modes};
 
 /// What was found in the values of a point beyond their middle and their spread.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Shape {
+pub struct SampleStatistics {
     /// A trend over the rounds that is not by chance.
     pub drift: Option<Drift>,
     /// Two kinds of values.
@@ -13,17 +13,21 @@ pub struct Shape {
     /// than the rounds within them.
     pub placement: Option<f64>,
     /// By how much samples get slower within rounds (faster below zero), where they do in most.
-    pub slowing: Option<f64>,
+    pub within_round_trend: Option<f64>,
 }
 
-impl Shape {
+impl SampleStatistics {
     /// Describes values by allocation and round. Higher values are faster where `rates` is set.
-    /// Caches are filled anew every `samples_of_a_fill` samples, so that a trend within rounds is
+    /// Caches are filled anew every `samples_per_prefill` samples, so that a trend within rounds is
     /// looked for between fills.
-    pub fn describe(allocations: &[Vec<Vec<f64>>], rates: bool, samples_of_a_fill: usize) -> Self {
-        let change = stats::within(allocations, samples_of_a_fill);
+    pub fn describe(
+        allocations: &[Vec<Vec<f64>>],
+        rates: bool,
+        samples_per_prefill: usize,
+    ) -> Self {
+        let change = stats::within(allocations, samples_per_prefill);
         Self {
-            slowing: change.map(|change| {
+            within_round_trend: change.map(|change| {
                 if rates {
                     1.0 / (1.0 + change) - 1.0
                 } else {

@@ -24,12 +24,12 @@ impl Run<'_> {
     /// rounds make solid, then for those that may suffer from the pages they got, then for all that
     /// are not as precise as asked for.
     pub(super) fn use_what_is_left(&mut self, phase: &Phase) {
-        self.go_on(phase, self.deadline, Self::within_reach);
+        self.take_extra_rounds(phase, self.deadline, Self::within_reach);
         // Fresh memory is only what the points of a second look need: the others have theirs at the
         // end of the run.
         if !self.look_again(phase) {
-            self.go_on(phase, self.deadline, Self::unsettled);
-            self.go_on(phase, self.share_end, Self::weak);
+            self.take_extra_rounds(phase, self.deadline, Self::unsettled);
+            self.take_extra_rounds(phase, self.share_end, Self::weak);
         }
     }
 
@@ -53,7 +53,7 @@ impl Run<'_> {
             let works = points
                 .iter()
                 .filter_map(|&index| self.points[index].work.as_ref().ok());
-            let memory = MemoryPlan::of(works, self.machine.facts(), phase.chains_share);
+            let memory = MemoryPlan::for_works(works, self.machine.facts(), phase.chains_share);
             let count = points.len();
             wanting.push((
                 Phase {
@@ -85,7 +85,7 @@ impl Run<'_> {
                 self.outcomes.remove(&index);
                 self.logs[index].reallocated();
             }
-            self.go_on(&phase, self.share_end, Self::weak);
+            self.take_extra_rounds(&phase, self.share_end, Self::weak);
             for &index in &phase.points {
                 self.conclude(index);
             }
@@ -101,7 +101,12 @@ impl Run<'_> {
     }
 
     /// Takes further rounds of what `which` says of a phase, round by round, until a time.
-    fn go_on(&mut self, phase: &Phase, until: Nanos, which: fn(&Self, &Phase) -> Vec<usize>) {
+    fn take_extra_rounds(
+        &mut self,
+        phase: &Phase,
+        until: Nanos,
+        which: fn(&Self, &Phase) -> Vec<usize>,
+    ) {
         for _ in 0..self.most_rounds() {
             let points = which(self, phase);
             if points.is_empty() || self.sampling.target <= 0.0 {
@@ -207,7 +212,7 @@ impl Run<'_> {
                 .iter()
                 .filter_map(|&i| self.points[i].work.as_ref().ok())
                 .collect();
-            let memory = MemoryPlan::of(works.iter().copied(), self.machine.facts(), false);
+            let memory = MemoryPlan::for_works(works.iter().copied(), self.machine.facts(), false);
             let mapping = Nanos::from_secs(memory.total().0 as f64 / self.plan.fault.0);
             let late = self.machine.now() + mapping > self.deadline;
             if points.is_empty() || late {
