@@ -4,7 +4,7 @@
 Each fault runs a measurement with something done to it from outside: a hog beside it, a quota, stops, moves. What the
 verdict must name is known beforehand. Faults that need root or control groups are skipped where there are none.
 What cannot be done to a machine from outside (stolen time, heat, a counter that changes) is tested on the simulated
-machine: tests/it/simulated/trust.rs. Standard library only.
+machine: crates/memgauge/tests/it/simulated/trust.rs. Standard library only.
 """
 
 import argparse

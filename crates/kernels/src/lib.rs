@@ -52,7 +52,7 @@ mod native;
     target_arch = "x86_64"
 )))]
 compile_error!(
-    "memgauge has no kernels for this architecture; other instruction sets need a folder of rows in src/kernels"
+    "memgauge has no kernels for this architecture; other instruction sets need a folder of rows in crates/kernels/src"
 );
 
 pub use calibrate::{CoreReference, REFERENCE_INSTRUCTIONS_PER_BLOCK, dependent_adds};

@@ -1,6 +1,6 @@
 //! The kernels against the oracle, at sizes around every boundary, flush against the guards; and
 //! what the safe ways to run them refuse. What only assembly can get wrong (registers, single
-//! accesses) is tested in `src/kernels`.
+//! accesses) is tested in `src`.
 
 mod chains;
 mod choice;

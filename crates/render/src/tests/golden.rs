@@ -1,4 +1,4 @@
-//! Whole outputs against the files in `tests/golden/`.
+//! Whole outputs against the files in `golden/`.
 
 use super::super::{Options, RENDERERS, host_table, list_table};
 use super::{machine, reports};

@@ -1,6 +1,6 @@
 //! Tests of the renderers.
 //!
-//! Whole outputs are compared with the files in `tests/golden/`. After a change that is meant,
+//! Whole outputs are compared with the files in `golden/`. After a change that is meant,
 //! renew them with `cargo test --lib renew_golden_files -- --ignored` and read the difference
 //! before committing it.
 
