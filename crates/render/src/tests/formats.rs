@@ -437,7 +437,10 @@ fn the_schema_accepts_our_reports_and_refuses_broken_ones() {
         *broken.pointer_mut(place).unwrap() = value;
         assert!(!validator.is_valid(&broken), "{place}");
     }
-    assert_eq!(schema["$id"], "urn:memgauge:report:2");
+    assert_eq!(
+        schema["$id"],
+        format!("urn:memgauge:report:{}", report::SCHEMA_VERSION)
+    );
 }
 
 #[test]
