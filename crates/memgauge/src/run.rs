@@ -19,7 +19,7 @@ use experiments::{Experiment, caches::against_measured};
 use provenance::{provenance, used_kernels, with_past};
 use report::{
     Cause, Coordinate, Dataset, Finding, JournalLine, JournalPoint, KernelUsed, Outcome,
-    PlanSummary, Point, Report, ReportVerdict, RunStatus, SCHEMA_VERSION, add_derived,
+    PlanSummary, Point, PointLines, Report, ReportVerdict, RunStatus, SCHEMA_VERSION, add_derived,
 };
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use units::{Bytes, Hertz, Nanos};
@@ -102,6 +102,8 @@ struct Run<'a> {
     outcomes: BTreeMap<usize, Outcome>,
     started: Nanos,
     turns: (u64, u64),
+    /// The points that the journal has, as far as it has them.
+    journaled: PointLines,
     journal_trouble: Option<String>,
     last_level: u64,
     /// Whether the run ended before all that was planned was done.
@@ -266,6 +268,7 @@ impl<'a> Run<'a> {
             outcomes: BTreeMap::new(),
             started,
             turns: (settled, turns),
+            journaled: PointLines::default(),
             journal_trouble: None,
             last_level: 0,
             interrupted: false,
@@ -534,9 +537,11 @@ impl Run<'_> {
             quantity: experiment.quantity(),
             axes: axes(self.plan, experiment.as_ref()),
             finished,
+            earlier: None,
             placed: planned.stage.is_some() || planned.resized,
             point,
         };
+        let line = self.journaled.line(line);
         self.write(&JournalLine::Point(Box::new(line)));
     }
 

@@ -34,6 +34,7 @@ impl Renderer for JsonLines {
             for point in &dataset.points {
                 out.push_str(&line(&JournalLine::Point(Box::new(JournalPoint {
                     finished: true,
+                    earlier: None,
                     placed: false,
                     experiment: dataset.experiment.clone(),
                     quantity: dataset.quantity.clone(),

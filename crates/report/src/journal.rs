@@ -1,10 +1,13 @@
-//! The journal: the same points as JSON Lines, one line as each is finished, and how it is read
-//! back.
+//! The journal: the same points as JSON Lines, and how it is read back.
+//!
+//! A point has a line after each of its rounds, with the samples that the lines before it lack, and
+//! a line with all of its samples at its end. A journal therefore grows with the number of samples,
+//! and not with its square.
 
 use super::store::LARGEST_REPORT;
 use super::{
     Axis, Cause, Dataset, Finding, KernelUsed, Measured, Outcome, PlanSummary, Point, Provenance,
-    Quantity, Reason, Report, ReportVerdict, RunStatus, SCHEMA_VERSION, VerdictGrade,
+    Quantity, Reason, Report, ReportVerdict, RunStatus, SCHEMA_VERSION, Sample, VerdictGrade,
     place_asked_for,
 };
 #[cfg(feature = "schema")]
@@ -89,12 +92,80 @@ pub struct JournalPoint {
     /// Whether the point has all its rounds. A point is written after each round; the last line
     /// with its id counts.
     pub finished: bool,
+    /// The samples of earlier lines that those of this line follow; left out where this line has
+    /// all samples of the point.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub earlier: Option<EarlierSamples>,
     /// Whether the point was placed during the run, so that the first line does not have it, or has
     /// it elsewhere.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub placed: bool,
     /// The point.
     pub point: Point,
+}
+
+/// The samples of a point that earlier lines of the same run have.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct EarlierSamples {
+    /// Number of these samples.
+    pub count: u64,
+    /// The ones that later rounds showed in another light; left out where there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changed: Vec<ChangedSample>,
+}
+
+/// A sample that takes the place of an earlier one.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct ChangedSample {
+    /// Position among the samples of the point, from 0.
+    pub index: u64,
+    /// The sample as it is now.
+    pub sample: Sample,
+}
+
+/// The lines of the points of one run: knows the samples that are written already.
+#[derive(Debug, Default)]
+pub struct PointLines {
+    /// Samples of the points that have lines of rounds only, by number of the point.
+    written: BTreeMap<u64, Vec<Sample>>,
+}
+
+impl PointLines {
+    /// The line to write for `whole`, a point with all of its samples. A line after a round lacks
+    /// the samples that the run's earlier lines have; the line of a finished point has them all.
+    pub fn line(&mut self, whole: JournalPoint) -> JournalPoint {
+        let mut line = whole;
+        let earlier = self.written.remove(&line.point.id);
+        if line.finished {
+            return line;
+        }
+        if let Outcome::Measured(measured) = &mut line.point.outcome {
+            let all = std::mem::take(&mut measured.samples);
+            let known = earlier.filter(|known| known.len() <= all.len());
+            let count = known.as_ref().map_or(0, Vec::len);
+            measured.samples = all[count..].to_vec();
+            line.earlier = known.map(|known| EarlierSamples {
+                count: count as u64,
+                changed: changed(&known, &all),
+            });
+            self.written.insert(line.point.id, all);
+        }
+        line
+    }
+}
+
+/// The samples of `now` that differ from the one at the same position of `before`.
+fn changed(before: &[Sample], now: &[Sample]) -> Vec<ChangedSample> {
+    let pairs = (0..).zip(before.iter().zip(now));
+    pairs
+        .filter(|(_, (before, now))| before != now)
+        .map(|(index, (_, now))| ChangedSample {
+            index,
+            sample: now.clone(),
+        })
+        .collect()
 }
 
 /// What is known only at the end of a run.
@@ -115,15 +186,15 @@ pub struct RunEnd {
     pub kernels: Vec<KernelUsed>,
 }
 
-/// What of a journal is read at most. Every point is written anew after each of its rounds, so that
-/// a journal may be many times as large as what is kept of it.
+/// What of a journal is read at most. The figures and the evidence of a point are written after each
+/// of its rounds, so that a journal may be many times as large as what is kept of it.
 #[derive(Debug, Clone, Copy)]
 struct Limits {
     /// Of the whole file, so that it ends.
     file: u64,
     /// Of one line. The first has all planned points: 300 bytes each.
     line: u64,
-    /// Of the lines that count.
+    /// Of the lines that count, with the samples of earlier lines that they continue.
     kept: u64,
 }
 
@@ -211,17 +282,28 @@ fn next_line(
 /// A journal as far as it was read.
 struct Reader {
     report: Report,
-    /// Position of every planned point: dataset and place in it, and the length of the line that it
-    /// is from.
+    /// Position of every planned point: dataset and place in it, and the bytes that are kept of it.
     places: BTreeMap<u64, (usize, usize, u64)>,
-    /// Bytes of the lines that count so far.
+    /// Samples of the points that are not finished, which their next lines continue.
+    begun: BTreeMap<u64, Vec<Sample>>,
+    /// Bytes of the lines that count so far, and of the samples in `begun`.
     kept: u64,
     /// Points that were placed during the run.
     placed: BTreeSet<u64>,
     end: Option<RunEnd>,
     unreadable: u64,
     unplanned: u64,
+    /// Lines that continue samples which no line before them has.
+    detached: u64,
     last_is_broken: bool,
+}
+
+/// Why a line of a point is passed over.
+enum PassedOver {
+    /// The point was not planned.
+    Unplanned,
+    /// It continues samples that are missing.
+    Detached,
 }
 
 impl Reader {
@@ -281,11 +363,13 @@ impl Reader {
         Ok(Self {
             report,
             places,
+            begun: BTreeMap::new(),
             kept,
             placed,
             end: None,
             unreadable: 0,
             unplanned: 0,
+            detached: 0,
             last_is_broken: false,
         })
     }
@@ -300,9 +384,11 @@ impl Reader {
             Ok(JournalLine::Run { .. }) => {
                 return Err("holds more than one run; each belongs into its own file".into());
             }
-            Ok(JournalLine::Point(point)) => {
-                self.unplanned += u64::from(!self.place(*point, line.len() as u64))
-            }
+            Ok(JournalLine::Point(point)) => match self.place(*point, line.len() as u64) {
+                Ok(()) => {}
+                Err(PassedOver::Unplanned) => self.unplanned += 1,
+                Err(PassedOver::Detached) => self.detached += 1,
+            },
             Ok(JournalLine::End(end)) => self.end = Some(*end),
             Err(_) => self.unreadable += 1,
         }
@@ -310,21 +396,25 @@ impl Reader {
     }
 
     /// Puts a point where it was planned, or for now at the end of its dataset if it was placed
-    /// during the run; `false` where it was neither. Kernel and threads may have been chosen by
-    /// measuring, and what was not measured yet may have been placed elsewhere.
-    fn place(&mut self, read: JournalPoint, length: u64) -> bool {
+    /// during the run. Kernel and threads may have been chosen by measuring, and what was not
+    /// measured yet may have been placed elsewhere.
+    ///
+    /// # Errors
+    /// The point was neither planned nor placed, or samples that the line continues are missing.
+    fn place(&mut self, read: JournalPoint, length: u64) -> Result<(), PassedOver> {
         let JournalPoint {
             experiment,
             quantity,
             axes,
             finished,
+            earlier,
             placed,
             mut point,
         } = read;
         if placed && !self.places.contains_key(&point.id) {
             let named = |d: &Dataset| d.experiment == experiment;
             let Some(dataset) = self.report.datasets.iter().position(named) else {
-                return false;
+                return Err(PassedOver::Unplanned);
             };
             let points = &mut self.report.datasets[dataset].points;
             self.places.insert(point.id, (dataset, points.len(), 0));
@@ -332,7 +422,7 @@ impl Reader {
             points.push(point.clone());
         }
         let Some((dataset, place, from)) = self.places.get_mut(&point.id) else {
-            return false;
+            return Err(PassedOver::Unplanned);
         };
         let dataset = &mut self.report.datasets[*dataset];
         let planned = &mut dataset.points[*place];
@@ -343,7 +433,21 @@ impl Reader {
             || (!moved
                 && place_asked_for(&planned.coordinates) != place_asked_for(&point.coordinates))
         {
-            return false;
+            return Err(PassedOver::Unplanned);
+        }
+        let begun = self.begun.remove(&point.id).unwrap_or_default();
+        self.kept -= bytes_of(&begun);
+        let mut continued = 0;
+        if let Outcome::Measured(measured) = &mut point.outcome {
+            if let Some(earlier) = earlier {
+                continued = bytes_of(&begun);
+                measured.samples = joined(begun, earlier, std::mem::take(&mut measured.samples))
+                    .ok_or(PassedOver::Detached)?;
+            }
+            if !finished {
+                self.kept = self.kept.saturating_add(bytes_of(&measured.samples));
+                self.begun.insert(point.id, measured.samples.clone());
+            }
         }
         // A run that is continued starts such a point anew: what the first part had of it counts
         // until there is more.
@@ -354,16 +458,17 @@ impl Reader {
             && planned.outcome.measured().is_some_and(is_cut_short)
             && samples(&planned.outcome) > samples(&point.outcome)
         {
-            return true;
+            return Ok(());
         }
         if !finished {
             cut_short(&mut point.outcome);
         }
         *planned = point;
         // The line of an earlier round no longer counts.
-        self.kept = (self.kept - *from).saturating_add(length);
-        *from = length;
-        true
+        let kept = length.saturating_add(continued);
+        self.kept = (self.kept - *from).saturating_add(kept);
+        *from = kept;
+        Ok(())
     }
 
     fn end(self) -> Journal {
@@ -373,6 +478,7 @@ impl Reader {
             end,
             mut unreadable,
             unplanned,
+            detached,
             last_is_broken,
             ..
         } = self;
@@ -393,6 +499,12 @@ impl Reader {
         if unplanned > 0 {
             notes.push(format!(
                 "points in the journal that were not planned and were passed over: {unplanned}"
+            ));
+        }
+        if detached > 0 {
+            notes.push(format!(
+                "lines of the journal that continue missing samples and were passed over: \
+                 {detached}"
             ));
         }
         let all = || report.datasets.iter().flat_map(|d| &d.points);
@@ -431,6 +543,35 @@ impl Reader {
             notes,
         }
     }
+}
+
+/// The samples `begun` by earlier lines, as the last line knows them, followed by its `new` ones.
+/// `None` where some of the earlier samples are missing.
+fn joined(
+    mut begun: Vec<Sample>,
+    earlier: EarlierSamples,
+    new: Vec<Sample>,
+) -> Option<Vec<Sample>> {
+    let count = usize::try_from(earlier.count).ok()?;
+    if begun.len() < count {
+        return None;
+    }
+    begun.truncate(count);
+    for ChangedSample { index, sample } in earlier.changed {
+        *begun.get_mut(usize::try_from(index).ok()?)? = sample;
+    }
+    begun.extend(new);
+    Some(begun)
+}
+
+/// The memory that `samples` take.
+fn bytes_of(samples: &[Sample]) -> u64 {
+    let bytes = |sample: &Sample| {
+        size_of::<Sample>()
+            + sample.dirty.as_ref().map_or(0, String::len)
+            + size_of_val(sample.cpus.as_slice())
+    };
+    samples.iter().map(bytes).sum::<usize>() as u64
 }
 
 /// Says of a point that lacks rounds that it does; what it has is worth showing.
@@ -480,11 +621,189 @@ mod tests {
                 quantity,
                 axes,
                 finished: true,
+                earlier: None,
                 placed: false,
                 point,
             })))
         };
         (head, dataset.points.iter().map(of).collect())
+    }
+
+    /// The first line of the journal.
+    fn first_line() -> String {
+        lines().0
+    }
+
+    /// The point on the first line of the journal, with samples of these values.
+    fn point_of(values: &[f64], finished: bool) -> JournalPoint {
+        let points = lines().1;
+        let line = serde_json::from_str(points.lines().next().unwrap()).unwrap();
+        let JournalLine::Point(mut line) = line else {
+            panic!("a point")
+        };
+        line.finished = finished;
+        let Outcome::Measured(measured) = &mut line.point.outcome else {
+            panic!("a number")
+        };
+        let sample = |&value: &f64| Sample {
+            value,
+            elapsed_ns: 1.0,
+            work: 1,
+            traffic: None,
+            core_hz: None,
+            round: 0,
+            allocation: 0,
+            gaps_ns: None,
+            cpus: Vec::new(),
+            dirty: None,
+        };
+        measured.samples = values.iter().map(sample).collect();
+        *line
+    }
+
+    fn samples_of(point: &Point) -> Vec<Sample> {
+        point.outcome.measured().unwrap().samples.clone()
+    }
+
+    fn text(line: JournalPoint) -> String {
+        serde_json::to_string(&JournalLine::Point(Box::new(line))).unwrap() + "\n"
+    }
+
+    fn first_point(journal: &Journal) -> &Point {
+        &journal.report.datasets[0].points[0]
+    }
+
+    /// The samples of one round each, the second of which is found disturbed in the last round.
+    fn rounds() -> Vec<JournalPoint> {
+        let mut rounds = vec![
+            point_of(&[1.0], false),
+            point_of(&[1.0, 2.0], false),
+            point_of(&[1.0, 2.0, 3.0], false),
+        ];
+        if let Outcome::Measured(measured) = &mut rounds[2].point.outcome {
+            measured.samples[1].dirty = Some("a test".to_owned());
+        }
+        rounds
+    }
+
+    #[test]
+    fn lines_of_rounds_have_new_and_changed_samples_only_and_are_read_back_whole() {
+        let rounds = rounds();
+        let mut written = PointLines::default();
+        let lines: Vec<JournalPoint> = rounds
+            .iter()
+            .map(|round| written.line(round.clone()))
+            .collect();
+        let counts: Vec<usize> = lines
+            .iter()
+            .map(|line| samples_of(&line.point).len())
+            .collect();
+        assert_eq!(counts, [1, 1, 1]);
+        let changed = |line: &JournalPoint| line.earlier.as_ref().map(|e| e.changed.len());
+        let changes: Vec<Option<usize>> = lines.iter().map(changed).collect();
+        assert_eq!(changes, [None, Some(0), Some(1)]);
+        let mut journal = first_line();
+        for (line, whole) in lines.into_iter().zip(&rounds) {
+            // A line that is there twice changes nothing.
+            let line = text(line);
+            journal += &line;
+            journal += &line;
+            let read = read_journal(journal.as_bytes()).unwrap();
+            assert_eq!(
+                samples_of(first_point(&read)),
+                samples_of(&whole.point),
+                "{journal}"
+            );
+            let verdict = &first_point(&read).outcome.measured().unwrap().verdict;
+            assert!(verdict.names(Cause::Interrupted));
+        }
+        let end = point_of(&[1.0, 2.0, 3.0, 4.0], true);
+        assert_eq!(written.line(end.clone()), end);
+        journal += &text(end.clone());
+        let read = read_journal(journal.as_bytes()).unwrap();
+        assert_eq!(first_point(&read), &end.point);
+    }
+
+    #[test]
+    fn a_line_whose_earlier_samples_are_missing_is_passed_over() {
+        let rounds = rounds();
+        let mut written = PointLines::default();
+        let mut lines: Vec<String> = rounds
+            .iter()
+            .map(|round| text(written.line(round.clone())))
+            .collect();
+        lines.remove(1);
+        let mut journal = first_line() + &lines.concat();
+        let read = read_journal(journal.as_bytes()).unwrap();
+        assert_eq!(samples_of(first_point(&read)), samples_of(&rounds[0].point));
+        // The run did not end, and one line was passed over.
+        assert_eq!(read.notes.len(), 2, "{:?}", read.notes);
+        let end = point_of(&[1.0, 2.0, 3.0, 4.0], true);
+        journal += &text(written.line(end.clone()));
+        let read = read_journal(journal.as_bytes()).unwrap();
+        assert_eq!(first_point(&read), &end.point);
+        // Positions that no sample has.
+        for (count, index) in [(1, 1), (u64::MAX, 0), (0, u64::MAX)] {
+            let mut line = rounds[1].clone();
+            let sample = samples_of(&line.point)[0].clone();
+            let changed = vec![ChangedSample { index, sample }];
+            line.earlier = Some(EarlierSamples { count, changed });
+            let journal = first_line() + &text(rounds[0].clone()) + &text(line);
+            let read = read_journal(journal.as_bytes()).unwrap();
+            assert_eq!(
+                samples_of(first_point(&read)),
+                samples_of(&rounds[0].point),
+                "{count} {index}"
+            );
+            assert_eq!(read.notes.len(), 2, "{:?}", read.notes);
+        }
+    }
+
+    /// A continued run begins a point of its first part again: that part's samples count until
+    /// there are more, however many lines these are spread over.
+    #[test]
+    fn rounds_of_a_continuation_are_joined_apart_from_those_of_the_first_part() {
+        let carried = text(point_of(&[7.0, 8.0], false));
+        let mut journal = first_line() + &carried;
+        let mut written = PointLines::default();
+        let mut most = 2;
+        for (round, values) in rounds()
+            .into_iter()
+            .zip([[7.0, 8.0], [1.0, 2.0], [1.0, 2.0]])
+        {
+            most = most.max(samples_of(&round.point).len());
+            journal += &text(written.line(round));
+            let read = read_journal(journal.as_bytes()).unwrap();
+            let samples = samples_of(first_point(&read));
+            assert_eq!(samples.len(), most);
+            assert_eq!([samples[0].value, samples[1].value], values);
+        }
+    }
+
+    #[test]
+    fn samples_of_earlier_lines_count_for_what_is_kept() {
+        let head = first_line();
+        let mut rounds = rounds();
+        let long = "x".repeat(10_000);
+        for round in &mut rounds {
+            if let Outcome::Measured(measured) = &mut round.point.outcome {
+                measured.samples[0].dirty = Some(long.clone());
+            }
+        }
+        let mut written = PointLines::default();
+        let lines = rounds.into_iter().map(|round| text(written.line(round)));
+        let journal = head.clone() + &lines.collect::<String>();
+        let within = |kept: usize| {
+            let limits = Limits {
+                file: 1 << 20,
+                line: 1 << 20,
+                kept: kept as u64,
+            };
+            read_within(limits, journal.as_bytes())
+        };
+        // Once for the point, once for the samples that the next line continues.
+        assert!(within(head.len() + 2 * long.len()).is_err());
+        assert!(within(head.len() + 4 * long.len()).is_ok());
     }
 
     /// A journal whose first part had samples of a point that the second part did not get to.

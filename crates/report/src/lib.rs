@@ -33,7 +33,10 @@ pub use host::{
     Cache, CacheKind, Cpu, CpuFacts, Environment, Fact, HostFacts, HugePool, MemoryBus,
     MemoryFacts, Node, PageFacts, PortWidth, Swap, SystemFacts, Topology,
 };
-pub use journal::{Journal, JournalLine, JournalPoint, RunEnd, read_journal, unmeasured};
+pub use journal::{
+    ChangedSample, EarlierSamples, Journal, JournalLine, JournalPoint, PointLines, RunEnd,
+    read_journal, unmeasured,
+};
 pub use outcome::{Candidate, Choice, Limit, Load, Measured, Outcome, Sample, Summary};
 pub use relation::{Group, Places, Relation};
 pub use report::{

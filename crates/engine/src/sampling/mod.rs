@@ -113,7 +113,7 @@ impl Sampling {
 }
 
 /// Rounds that a fixed number of samples is spread over at most: each is a line of the journal with
-/// all samples so far.
+/// all the evidence so far.
 const MOST_ROUNDS: u32 = 100;
 
 /// Rounds before the stop rule may end a point: fewer have no 95% interval of the median where

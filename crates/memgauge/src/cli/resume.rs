@@ -290,6 +290,7 @@ impl Resume {
                     quantity: dataset.quantity.clone(),
                     axes: dataset.axes.clone(),
                     finished: false,
+                    earlier: None,
                     placed: at(plan, point.id).is_some_and(|planned| planned.resized),
                     point: point.clone(),
                 })));

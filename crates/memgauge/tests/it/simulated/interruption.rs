@@ -235,29 +235,64 @@ fn a_journal_of_half_rounds_says_so() {
 fn a_journal_cut_anywhere_holds_the_rounds_done_until_then() {
     let on = machine();
     let ran = complete(&on);
+    let sampling = ran.plan.sampling;
     let mut rounds = vec![0; ran.plan.points.len()];
-    for (_, point) in journal(&ran) {
-        let samples = &lab::measured(&point).samples;
-        let whole = &lab::measured(ran.points().nth(point.id as usize).expect("a point")).samples;
-        // The last line of a point says that there will be no more of it.
-        if samples.len() == whole.len()
-            && rounds[point.id as usize] == ran.plan.sampling.rounds as usize
-        {
+    for (at, (finished, point)) in journal(&ran).into_iter().enumerate() {
+        let id = point.id as usize;
+        rounds[id] += usize::from(!finished);
+        // Each cut is read from its beginning: a seventh of them is enough.
+        if at % 7 != 0 {
             continue;
         }
-        rounds[point.id as usize] += 1;
-        // Each line has one round more than the one before, and all that were taken until then.
-        assert_eq!(
-            samples.len(),
-            rounds[point.id as usize] * ran.plan.sampling.per_round as usize
-        );
-        assert!(whole.starts_with(samples));
+        // The first line is that of the run.
+        let text = ran.notes.journal[..=at + 1].join("\n");
+        let read = read_journal(text.as_bytes()).expect("a journal").report;
+        let here = read.datasets.iter().flat_map(|d| &d.points);
+        for ((here, whole), &rounds) in here.zip(ran.points()).zip(&rounds) {
+            let samples = here.outcome.measured().map_or(&[][..], |m| &m.samples);
+            assert_eq!(samples.len(), rounds * sampling.per_round as usize);
+            assert!(lab::measured(whole).samples.starts_with(samples));
+        }
     }
-    assert!(
-        rounds
-            .iter()
-            .all(|&n| n == ran.plan.sampling.rounds as usize)
+    assert!(rounds.iter().all(|&n| n == sampling.rounds as usize));
+}
+
+/// Bytes of the journal of one point of so many rounds, which is read back as it is in the report.
+fn journal_bytes(rounds: u32) -> usize {
+    let on = machine();
+    let mut request = lab::request(
+        vec![lab::bandwidth("--ops read --sizes 16KiB --threads 1")],
+        &on,
     );
+    request.sampling = Sampling {
+        per_round: 5,
+        rounds,
+        target: 0.0,
+        ..request.sampling
+    };
+    let ran = lab::run(&on, request);
+    let points: Vec<&Point> = ran.points().collect();
+    let samples = lab::measured(points[0]).samples.len();
+    assert_eq!((points.len(), samples), (1, 5 * rounds as usize));
+    // A line of the run, one for each round, one at the end of the point.
+    let lines = &ran.notes.journal[..rounds as usize + 2];
+    let killed = |lines: &[String]| read_journal(lines.join("\n").as_bytes()).expect("a journal");
+    assert_eq!(killed(lines).report.datasets, ran.report.datasets);
+    // Killed before its end was written, the point has the same samples and figures.
+    let report = killed(&lines[..=rounds as usize]).report;
+    let read = lab::measured(&report.datasets[0].points[0]);
+    let whole = lab::measured(points[0]);
+    assert_eq!(read.samples, whole.samples);
+    assert_eq!(read.evidence, whole.evidence);
+    assert_eq!(read.summary, whole.summary);
+    lines[1..].iter().map(String::len).sum()
+}
+
+#[test]
+fn a_journal_grows_with_the_rounds_and_not_with_their_square() {
+    let few = journal_bytes(10);
+    let many = journal_bytes(100);
+    assert!(many < 2 * 10 * few, "{few} B of 10 rounds, {many} B of 100");
 }
 
 #[test]
