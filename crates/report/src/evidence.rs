@@ -30,11 +30,28 @@ impl VerdictGrade {
     }
 }
 
-/// What speaks against a number; stable names for programs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum Cause {
+/// Makes the enum of causes and the list of its variants from the same rows, so that no test of all
+/// causes leaves one out.
+macro_rules! causes {
+    ($($(#[$attribute:meta])* $variant:ident,)+) => {
+        /// What speaks against a number; stable names for programs.
+        #[derive(
+            Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+        )]
+        #[cfg_attr(feature = "schema", derive(JsonSchema))]
+        #[serde(rename_all = "kebab-case")]
+        pub enum Cause {
+            $($(#[$attribute])* $variant,)+
+        }
+
+        impl Cause {
+            /// Every cause, in the order of the enum.
+            pub const ALL: &[Cause] = &[$(Cause::$variant),+];
+        }
+    };
+}
+
+causes! {
     /// More than an upper bound allows.
     AboveLimit,
     /// A lower latency than that of a smaller working set, which lies in a faster level.

@@ -96,16 +96,12 @@ mod tests {
 
     #[test]
     fn advice_fits_on_a_line() {
-        for cause in [
-            Cause::PageSize,
-            Cause::Stolen,
-            Cause::AboveLimit,
-            Cause::Drift,
-        ] {
+        for &cause in Cause::ALL {
             let text = for_cause(cause);
             assert!(
                 !text.is_empty() && text.len() < 120 && !text.contains('\n'),
-                "{text}"
+                "{cause:?}: {} characters: {text}",
+                text.len()
             );
         }
     }

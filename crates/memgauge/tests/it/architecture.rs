@@ -3,9 +3,47 @@
 use crate::source::{
     self, SourceFile, Token, begins, group_end, paths_from, tokens, tokens_of_program,
 };
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The crates that may hold unsafe code; all others forbid it in their first line of code.
 const UNSAFE_CRATES: &[&str] = &["host", "kernels"];
+
+/// The crates in import order, lowest first, each with the ones that it is built with outside of
+/// its tests.
+const CRATES: &[(&str, &[&str])] = &[
+    ("units", &[]),
+    ("stats", &["units"]),
+    ("report", &["units"]),
+    ("host", &["units", "report"]),
+    ("kernels", &["units", "host"]),
+    ("engine", &["units", "stats", "report", "host", "kernels"]),
+    ("verdict", &["units", "stats", "report"]),
+    (
+        "experiments",
+        &[
+            "units", "stats", "report", "host", "kernels", "engine", "verdict",
+        ],
+    ),
+    (
+        "simulated",
+        &["units", "stats", "report", "host", "kernels", "engine"],
+    ),
+    ("render", &["units", "stats", "report", "verdict"]),
+    (
+        "memgauge",
+        &[
+            "units",
+            "stats",
+            "report",
+            "host",
+            "kernels",
+            "engine",
+            "verdict",
+            "experiments",
+            "render",
+        ],
+    ),
+];
 
 /// What a rule has to say about a piece of source: the line and the complaint.
 type Complaints = Vec<(usize, String)>;
@@ -146,6 +184,40 @@ fn hold(files: &[SourceFile], rule: impl Fn(&SourceFile) -> Complaints) {
     );
 }
 
+/// The crates of the workspace that a manifest asks for outside of tests: in any section of
+/// dependencies but those of development, for whatever target, and under whatever name.
+fn built_with<'a>(manifest: &'a str, crates: &BTreeSet<&str>) -> BTreeSet<&'a str> {
+    let mut found = BTreeSet::new();
+    let mut counts = false;
+    for line in manifest.lines().map(str::trim) {
+        let is_header = line.starts_with('[');
+        if is_header {
+            counts = line.contains("dependencies") && !line.contains("dev-dependencies");
+        }
+        if !counts {
+            continue;
+        }
+        let code = line.split('#').next().unwrap_or_default();
+        let words = code.split(|c: char| !c.is_alphanumeric() && c != '-' && c != '_');
+        let names = words.map(|word| word.strip_prefix("memgauge-").unwrap_or(word));
+        found.extend(names.filter(|name| crates.contains(name)));
+    }
+    found
+}
+
+/// The manifests of the crates, by the name of their folder.
+fn manifests() -> BTreeMap<String, String> {
+    let folders = std::fs::read_dir(source::workspace().join("crates")).expect("the crates");
+    folders
+        .map(|folder| folder.expect("a crate"))
+        .map(|folder| {
+            let name = folder.file_name().to_string_lossy().into_owned();
+            let manifest = std::fs::read_to_string(folder.path().join("Cargo.toml"));
+            (name, manifest.expect("the manifest of a crate"))
+        })
+        .collect()
+}
+
 /// The files of the crates, without integration tests and examples.
 fn sources() -> Vec<SourceFile> {
     source::files()
@@ -171,6 +243,35 @@ fn hold_outside(homes: &[&str], rule: fn(&[Token]) -> Complaints) {
         }
         rule(&program_code(file))
     });
+}
+
+#[test]
+fn each_crate_is_built_with_the_crates_below_it_only() {
+    let manifests = manifests();
+    let crates: BTreeSet<&str> = manifests.keys().map(String::as_str).collect();
+    let listed: BTreeSet<&str> = CRATES.iter().map(|(name, _)| *name).collect();
+    assert_eq!(crates, listed);
+    for (at, (name, allowed)) in CRATES.iter().enumerate() {
+        let below: BTreeSet<&str> = CRATES[..at].iter().map(|(name, _)| *name).collect();
+        let allowed: BTreeSet<&str> = allowed.iter().copied().collect();
+        assert!(allowed.is_subset(&below), "{name}: not the import order");
+        assert_eq!(built_with(&manifests[*name], &crates), allowed, "{name}");
+    }
+}
+
+#[test]
+fn the_program_is_built_without_the_simulated_machine() {
+    let manifests = manifests();
+    let crates: BTreeSet<&str> = manifests.keys().map(String::as_str).collect();
+    let mut reached = BTreeSet::new();
+    let mut next = vec!["memgauge"];
+    while let Some(name) = next.pop() {
+        if reached.insert(name) {
+            next.extend(built_with(&manifests[name], &crates));
+        }
+    }
+    assert!(reached.contains("kernels"), "{reached:?}");
+    assert!(!reached.contains("simulated"), "{reached:?}");
 }
 
 #[test]
@@ -243,6 +344,31 @@ mod rules {
         assert_eq!(crate_of("crates/host/src/os/linux.rs"), "host");
         assert!(is_test_file("crates/host/src/facts/tests/mod.rs"));
         assert!(!is_test_file("crates/host/src/facts/mod.rs"));
+    }
+
+    #[test]
+    fn crates_are_found_in_every_section_that_the_program_is_built_with() {
+        let crates = BTreeSet::from(["engine", "simulated", "units"]);
+        let found = |manifest: &'static str| built_with(manifest, &crates);
+        for manifest in [
+            "[dependencies]\nsimulated.workspace = true",
+            "[dependencies]\nsimulated = { workspace = true, optional = true }",
+            "[dependencies]\nother = { package = \"memgauge-simulated\", path = \"x\" }",
+            "[dependencies]\nother = { path = \"../simulated\" }",
+            "[dependencies.simulated]\nworkspace = true",
+            "[build-dependencies]\nsimulated.workspace = true",
+            "[target.'cfg(unix)'.dependencies]\nsimulated.workspace = true",
+        ] {
+            assert_eq!(found(manifest), BTreeSet::from(["simulated"]), "{manifest}");
+        }
+        for manifest in [
+            "[package]\nname = \"memgauge-simulated\"",
+            "[dependencies]\n# simulated.workspace = true",
+            "[dependencies]\nclap.workspace = true\n[dev-dependencies]\nsimulated.workspace = true",
+            "[target.'cfg(unix)'.dev-dependencies]\nsimulated.workspace = true",
+        ] {
+            assert!(found(manifest).is_empty(), "{manifest}");
+        }
     }
 
     #[test]
