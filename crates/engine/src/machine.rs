@@ -33,8 +33,8 @@ impl From<Invalid> for Failure {
 }
 
 impl From<Failure> for Outcome {
-    fn from(trouble: Failure) -> Self {
-        match trouble {
+    fn from(failure: Failure) -> Self {
+        match failure {
             Failure::Interrupted => Outcome::Interrupted {
                 reason: "the run was interrupted before this point".to_owned(),
             },

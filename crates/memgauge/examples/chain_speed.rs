@@ -39,11 +39,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let start = machine.now();
         machine
             .map(&plan, false)
-            .map_err(|trouble| format!("{trouble:?}"))?;
+            .map_err(|failure| format!("{failure:?}"))?;
         let touched = machine.now();
         machine
             .prepare(&work)
-            .map_err(|trouble| format!("{trouble:?}"))?;
+            .map_err(|failure| format!("{failure:?}"))?;
         let built = machine.now();
         let touch = (touched - start).secs();
         let build = (built - touched).secs();

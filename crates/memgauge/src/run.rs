@@ -347,8 +347,8 @@ impl Run<'_> {
         }
         for &index in &phase.points {
             match &mapped {
-                Err(trouble) if self.points[index].work.is_ok() && self.logs[index].is_empty() => {
-                    self.settle(index, trouble.clone().into())
+                Err(failure) if self.points[index].work.is_ok() && self.logs[index].is_empty() => {
+                    self.settle(index, failure.clone().into())
                 }
                 _ => self.conclude(index),
             }
@@ -465,7 +465,7 @@ impl Run<'_> {
             summary: &evaluation.summary,
             evidence: &evaluation.evidence,
             shape: &shape,
-            dirt: evaluation.main_disturbance,
+            main_disturbance: evaluation.main_disturbance,
             limit: evaluation.limit.as_ref(),
             load: evaluation.load.as_ref().zip(traffic_limit.as_ref()),
             machine_cpus: self.machine.facts().topology.cpus.len(),
@@ -546,8 +546,8 @@ impl Run<'_> {
     }
 
     fn write(&mut self, line: &JournalLine) {
-        if let Err(trouble) = self.observer.journal(line) {
-            self.journal_trouble.get_or_insert(trouble);
+        if let Err(failure) = self.observer.journal(line) {
+            self.journal_trouble.get_or_insert(failure);
         }
     }
 
@@ -607,10 +607,10 @@ impl Run<'_> {
                 .iter()
                 .map(|(_, text)| sentence("memory-size", text.clone())),
         );
-        if let Some(trouble) = &self.journal_trouble {
+        if let Some(failure) = &self.journal_trouble {
             findings.push(sentence(
                 "journal",
-                format!("The journal could not be written: {trouble}."),
+                format!("The journal could not be written: {failure}."),
             ));
         }
         let over_budget = std::mem::take(&mut self.over_budget);

@@ -71,7 +71,7 @@ pub struct VerdictInput<'a> {
     /// What the samples look like over time and among themselves.
     pub shape: &'a SampleStatistics,
     /// What most dirty samples are dirty from.
-    pub dirt: Option<Cause>,
+    pub main_disturbance: Option<Cause>,
     /// What the value cannot exceed.
     pub limit: Option<&'a Limit>,
     /// The traffic beside it, and what that cannot exceed.
@@ -87,16 +87,16 @@ pub struct VerdictInput<'a> {
 }
 
 /// Judges a point.
-pub fn judge(grounds: &VerdictInput<'_>) -> Verdict {
+pub fn judge(input: &VerdictInput<'_>) -> Verdict {
     let mut verdict = Verdict {
         grade: VerdictGrade::Solid,
         reasons: Vec::new(),
     };
-    if let Some(limit) = grounds
+    if let Some(limit) = input
         .limit
-        .filter(|l| grounds.summary.median > l.value * l.tolerance)
+        .filter(|l| input.summary.median > l.value * l.tolerance)
     {
-        let share = grounds.summary.median / limit.value * 100.0;
+        let share = input.summary.median / limit.value * 100.0;
         verdict.add(
             VerdictGrade::Rejected,
             reason(
@@ -106,7 +106,7 @@ pub fn judge(grounds: &VerdictInput<'_>) -> Verdict {
         );
         return verdict;
     }
-    if let Some(storage) = grounds.storage.filter(|s| s.wrong > 0) {
+    if let Some(storage) = input.storage.filter(|s| s.wrong > 0) {
         let text = format!(
             "{} blocks held something else than was written",
             storage.wrong
@@ -114,7 +114,7 @@ pub fn judge(grounds: &VerdictInput<'_>) -> Verdict {
         verdict.add(VerdictGrade::Rejected, reason(Cause::WrongData, text));
         return verdict;
     }
-    if let Some((load, limit)) = grounds
+    if let Some((load, limit)) = input
         .load
         .filter(|(load, limit)| load.median > limit.value * limit.tolerance)
     {
@@ -124,25 +124,25 @@ pub fn judge(grounds: &VerdictInput<'_>) -> Verdict {
         return verdict;
     }
     let mut reasons = Vec::new();
-    if grounds.interrupted {
+    if input.interrupted {
         reasons.push(reason(
             Cause::Interrupted,
             "the run was interrupted before all its rounds".to_owned(),
         ));
     }
-    reasons.extend(placement(grounds.evidence));
-    reasons.extend(samples(grounds));
-    reasons.extend(system_activity_reasons(grounds));
-    reasons.extend(clocks(grounds.evidence));
-    reasons.extend(shape(grounds.shape));
-    reasons.extend(grounds.storage.map(on_storage).unwrap_or_default());
-    if let Some(spread) = grounds.evidence.relative_spread.filter(|&s| s > SPREAD) {
+    reasons.extend(placement(input.evidence));
+    reasons.extend(samples(input));
+    reasons.extend(system_activity_reasons(input));
+    reasons.extend(clocks(input.evidence));
+    reasons.extend(shape(input.shape));
+    reasons.extend(input.storage.map(on_storage).unwrap_or_default());
+    if let Some(spread) = input.evidence.relative_spread.filter(|&s| s > SPREAD) {
         reasons.push(reason(
             Cause::Spread,
             format!("known to ±{:.0}% only", spread * 100.0),
         ));
     }
-    reasons.extend(non_stationary(grounds.shape, &reasons));
+    reasons.extend(non_stationary(input.shape, &reasons));
     for reason in reasons {
         verdict.add(VerdictGrade::Doubtful, reason);
     }
@@ -245,12 +245,12 @@ fn placement(evidence: &Evidence) -> Vec<Reason> {
 }
 
 /// What speaks against the samples themselves.
-fn samples(grounds: &VerdictInput<'_>) -> Vec<Reason> {
-    let clean = grounds.summary.undisturbed_samples;
-    let disturbed = grounds.evidence.disturbed_samples;
+fn samples(input: &VerdictInput<'_>) -> Vec<Reason> {
+    let clean = input.summary.undisturbed_samples;
+    let disturbed = input.evidence.disturbed_samples;
     let all = clean + disturbed;
     let mut reasons = Vec::new();
-    let cause = grounds.dirt.unwrap_or(Cause::Disturbed);
+    let cause = input.main_disturbance.unwrap_or(Cause::Disturbed);
     let most = if cause == Cause::CoreShared {
         MOST_DISTURBED_OF_CHECKED
     } else {
@@ -263,7 +263,7 @@ fn samples(grounds: &VerdictInput<'_>) -> Vec<Reason> {
             format!("{disturbed} of {all} samples were disturbed{by}"),
         ));
     }
-    let confidence = grounds.summary.confidence;
+    let confidence = input.summary.confidence;
     if confidence < LEAST_CONFIDENCE && clean >= FEWEST_SAMPLES {
         let text = format!(
             "too few rounds: the interval holds in {:.0}% of cases",
@@ -281,10 +281,10 @@ fn samples(grounds: &VerdictInput<'_>) -> Vec<Reason> {
 }
 
 /// What others did to the machine meanwhile.
-fn system_activity_reasons(grounds: &VerdictInput<'_>) -> Vec<Reason> {
-    let around = &grounds.evidence.system_activity;
+fn system_activity_reasons(input: &VerdictInput<'_>) -> Vec<Reason> {
+    let around = &input.evidence.system_activity;
     let elapsed = around.elapsed_ns.max(1.0);
-    let cpus = grounds.evidence.cpus.len().max(1) as f64;
+    let cpus = input.evidence.cpus.len().max(1) as f64;
     let share = |time: Option<f64>| time.unwrap_or(0.0) / elapsed;
     let mut reasons = Vec::new();
     let stolen = share(around.stolen_ns) / cpus;
@@ -304,9 +304,8 @@ fn system_activity_reasons(grounds: &VerdictInput<'_>) -> Vec<Reason> {
     }
     let others = share(around.others_ns);
     // Each reading is off by half a jiffy of every CPU, and each round has two.
-    let error =
-        JIFFY.0 * (grounds.rounds as f64 * grounds.machine_cpus as f64 / 6.0).sqrt() / elapsed;
-    if others > OTHERS.0 + OTHERS.1 * grounds.machine_cpus as f64 + 3.0 * error {
+    let error = JIFFY.0 * (input.rounds as f64 * input.machine_cpus as f64 / 6.0).sqrt() / elapsed;
+    if others > OTHERS.0 + OTHERS.1 * input.machine_cpus as f64 + 3.0 * error {
         reasons.push(reason(
             Cause::Others,
             format!("other programs used {others:.1} cpus"),

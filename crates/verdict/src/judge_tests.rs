@@ -8,7 +8,7 @@ struct Case {
     summary: Summary,
     evidence: Evidence,
     shape: SampleStatistics,
-    dirt: Option<Cause>,
+    main_disturbance: Option<Cause>,
     interrupted: bool,
 }
 
@@ -60,7 +60,7 @@ fn good() -> Case {
         summary,
         evidence,
         shape: SampleStatistics::default(),
-        dirt: None,
+        main_disturbance: None,
         interrupted: false,
     }
 }
@@ -76,7 +76,7 @@ fn verdict(case: &Case, limit: Option<f64>) -> Verdict {
         summary: &case.summary,
         evidence: &case.evidence,
         shape: &case.shape,
-        dirt: case.dirt,
+        main_disturbance: case.main_disturbance,
         limit: limit.as_ref(),
         load: None,
         machine_cpus: 2,
@@ -101,11 +101,11 @@ fn traffic_that_memory_cannot_carry_rejects_what_was_measured_beside_it() {
             source: "the memory's 100 B/s".to_owned(),
             tolerance: 1.1,
         };
-        let grounds = VerdictInput {
+        let input = VerdictInput {
             summary: &case.summary,
             evidence: &case.evidence,
             shape: &case.shape,
-            dirt: None,
+            main_disturbance: None,
             limit: None,
             load: Some((&load, &limit)),
             storage: None,
@@ -113,7 +113,7 @@ fn traffic_that_memory_cannot_carry_rejects_what_was_measured_beside_it() {
             rounds: 6,
             interrupted: false,
         };
-        let verdict = judge(&grounds);
+        let verdict = judge(&input);
         (verdict.grade, verdict.text())
     };
     assert_eq!(grade(110.0), (VerdictGrade::Solid, String::new()));
@@ -173,7 +173,7 @@ fn each_cause_is_named() {
             "21 of 41 samples were disturbed",
         ),
         (
-            |c| (c.evidence.disturbed_samples, c.dirt) = (21, Some(Cause::Others)),
+            |c| (c.evidence.disturbed_samples, c.main_disturbance) = (21, Some(Cause::Others)),
             Cause::Others,
             "21 of 41 samples were disturbed by other programs",
         ),

@@ -168,11 +168,11 @@ impl RealMachine {
             // A wait that the user ends leaves a sample that is not whole.
             Prepared::HandOff(run) => {
                 let taken = self.take(work, run, length);
-                taken.map_err(|trouble| {
+                taken.map_err(|failure| {
                     if self.stop.is_set() {
                         Failure::Interrupted
                     } else {
-                        trouble
+                        failure
                     }
                 })
             }
@@ -195,7 +195,7 @@ impl RealMachine {
     fn arena(&mut self, key: &MemoryKey) -> std::result::Result<&mut Arena, Failure> {
         match self.mappings.get_mut(key) {
             Some(Ok(arena)) => Ok(arena),
-            Some(Err(trouble)) => Err(trouble.clone()),
+            Some(Err(failure)) => Err(failure.clone()),
             None => Err(Failure::Failed(format!(
                 "no memory was planned for {key:?}"
             ))),

@@ -88,7 +88,7 @@ pub fn select_kernel(
         for index in turn {
             match trial(machine, &mut runners[index], length, SECOND_TRIAL, until) {
                 Ok(()) | Err(Failure::OutOfTime) => {}
-                Err(trouble) => return Err(trouble),
+                Err(failure) => return Err(failure),
             }
         }
     }

@@ -175,7 +175,7 @@ pub struct PointLog {
     pub(super) core_after: Vec<f64>,
     pub(super) system_activity: Option<SystemActivity>,
     pub(super) clock_drift: Option<f64>,
-    pub(super) nearness: VcpuPlacement,
+    pub(super) vcpu_placement: VcpuPlacement,
     /// What its cores begin while nobody else uses them.
     pub(super) baseline_ipc: Option<f64>,
     /// The core clock that its CPUs reach in this run.
@@ -188,7 +188,7 @@ pub struct PointLog {
     enough: bool,
     /// Whether the work has come to its end.
     exhausted: bool,
-    pub(super) trouble: Option<Failure>,
+    pub(super) failure: Option<Failure>,
     pub(super) chosen: Option<Selection>,
     /// Short windows to take beside the samples.
     windows: Option<Windows>,
@@ -251,19 +251,19 @@ impl PointLog {
     /// Whether a round went wrong for a reason other than interruption.
     pub fn failed(&self) -> bool {
         matches!(
-            self.trouble,
+            self.failure,
             Some(Failure::Failed(_) | Failure::Unsupported(_))
         )
     }
 
     /// Notes that the run ended before all rounds of the point were done.
     pub fn cut_short(&mut self) {
-        self.trouble.get_or_insert(Failure::Interrupted);
+        self.failure.get_or_insert(Failure::Interrupted);
     }
 
     /// Whether the run ended before all rounds of the point were done.
     pub fn was_cut_short(&self) -> bool {
-        self.trouble == Some(Failure::Interrupted)
+        self.failure == Some(Failure::Interrupted)
     }
 
     /// Rounds done.
@@ -353,7 +353,7 @@ impl PointLog {
     /// Marks the samples that the host's or somebody else's use of the CPUs spoiled, by all that is
     /// known of that now.
     fn mark(&mut self, facts: &HostFacts, baselines: &Baselines, work: &Work) {
-        self.nearness.mark(self.samples.iter_mut());
+        self.vcpu_placement.mark(self.samples.iter_mut());
         let apart = smt_interference::apart(work, facts);
         // Threads that share a core by timing share what it begins: that is no other program's
         // doing.
@@ -362,7 +362,7 @@ impl PointLog {
             .emulation
             .get()
             .is_some_and(|name| name != "none");
-        let documented = !emulated && !self.nearness.is_one_core();
+        let documented = !emulated && !self.vcpu_placement.is_one_core();
         let width = facts
             .cpu
             .integer_width
@@ -402,7 +402,7 @@ pub fn sample_round(
 ) {
     match try_round(machine, baselines, work, sampling, log, until) {
         Ok(()) | Err(Failure::OutOfTime) => {}
-        Err(trouble) => log.trouble = Some(trouble),
+        Err(failure) => log.failure = Some(failure),
     }
 }
 
@@ -466,7 +466,7 @@ fn try_round(
             .and_then(|cpu| machine.core_clock(cpu))
             .map(|hz| hz.0),
     );
-    log.nearness.read(machine, work, log.rounds);
+    log.vcpu_placement.read(machine, work, log.rounds);
     let before = machine.system_activity(work.cpus());
     let could_hold = work.fits_last_level(machine.facts());
     let length = sampling.length_of(work, could_hold, &log.samples);
@@ -506,8 +506,8 @@ fn try_round(
                     break;
                 }
             }
-            Err(trouble) => {
-                result = Err(trouble);
+            Err(failure) => {
+                result = Err(failure);
                 break;
             }
         }
@@ -520,7 +520,7 @@ fn try_round(
             .and_then(|cpu| machine.core_clock(cpu))
             .map(|hz| hz.0),
     );
-    log.nearness.read(machine, work, round);
+    log.vcpu_placement.read(machine, work, round);
     log.mark(machine.facts(), baselines, work);
     let placed = log.read_pages(machine, work);
     match result {

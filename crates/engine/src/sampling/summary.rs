@@ -98,9 +98,9 @@ pub fn evaluate(
     frame: &EvaluationContext<'_>,
 ) -> Result<Evaluation, Outcome> {
     let work = log.work(asked);
-    let trouble = log.trouble.clone();
+    let failure = log.failure.clone();
     if log.samples.is_empty() || log.failed() {
-        return Err(trouble
+        return Err(failure
             .unwrap_or(Failure::Failed("no sample was taken".to_owned()))
             .into());
     }
@@ -144,7 +144,7 @@ pub fn evaluate(
         higher_is_better: work.higher_is_better(),
         main_disturbance: disturbance::main_cause(work, log.samples.iter().map(|t| &t.seen)),
         rounds: log.rounds(),
-        interrupted: trouble == Some(Failure::Interrupted),
+        interrupted: failure == Some(Failure::Interrupted),
     })
 }
 
@@ -398,7 +398,7 @@ fn evidence(
         gaps_ns: Some(seen().map(|o| o.gaps.total.0).sum()),
         longest_gap_ns: seen().map(|o| o.gaps.longest.0).reduce(f64::max),
         system_activity: log.system_activity.clone().unwrap_or_default(),
-        vcpu_placement: log.nearness.evidence(),
+        vcpu_placement: log.vcpu_placement.evidence(),
         smt_interference: smt_interference::evidence(&log.samples, log.baseline_ipc),
         core_hz_baseline: log.baseline_clock.map(|hz| hz.0),
         core_hz_median: core_clock(log).map(|hz| hz.0),

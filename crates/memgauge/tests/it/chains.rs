@@ -76,7 +76,7 @@ fn chains_of_every_shape_share_a_mapping() {
         for work in works.iter().chain(&works) {
             machine
                 .prepare(work)
-                .unwrap_or_else(|trouble| panic!("{work:?}: {trouble:?}"));
+                .unwrap_or_else(|failure| panic!("{work:?}: {failure:?}"));
             let seen = machine
                 .sample(work, Nanos::from_millis(0.1))
                 .expect("a sample");
@@ -101,10 +101,10 @@ fn what_is_no_page_has_no_nodes() {
                 false,
             )
             .expect("memory");
-        let trouble = machine.prepare(&work).expect_err("no pages");
+        let failure = machine.prepare(&work).expect_err("no pages");
         assert!(
-            matches!(&trouble, Failure::Unsupported(why) if why.contains("are no pages")),
-            "{page}: {trouble:?}"
+            matches!(&failure, Failure::Unsupported(why) if why.contains("are no pages")),
+            "{page}: {failure:?}"
         );
     }
 }

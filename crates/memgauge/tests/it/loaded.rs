@@ -45,7 +45,7 @@ fn sample(machine: &mut RealMachine, work: &Work) -> engine::Observation {
         .expect("memory");
     machine
         .prepare(work)
-        .unwrap_or_else(|trouble| panic!("{work:?}: {trouble:?}"));
+        .unwrap_or_else(|failure| panic!("{work:?}: {failure:?}"));
     let seen = machine
         .sample(work, Nanos::from_millis(0.2))
         .expect("a sample");
@@ -124,9 +124,9 @@ fn two_threads_on_one_cpu_are_refused() {
             false,
         )
         .expect("memory");
-    let trouble = machine.prepare(&work).expect_err("a cpu for each");
+    let failure = machine.prepare(&work).expect_err("a cpu for each");
     assert!(
-        matches!(&trouble, Failure::Failed(why) if why.contains("two threads")),
-        "{trouble:?}"
+        matches!(&failure, Failure::Failed(why) if why.contains("two threads")),
+        "{failure:?}"
     );
 }

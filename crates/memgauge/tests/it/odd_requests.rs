@@ -110,7 +110,7 @@ fn experiments(name: &str, options: &str) -> Vec<Box<dyn Experiment>> {
 
 /// What goes wrong with a request, from its points to a sample of each kind of work; `None` where
 /// nothing does.
-fn trouble(machine: &mut RealMachine, experiment: &dyn Experiment, cpus: &[u32]) -> Option<String> {
+fn failure(machine: &mut RealMachine, experiment: &dyn Experiment, cpus: &[u32]) -> Option<String> {
     let scope = Scope {
         machine,
         cpus,
@@ -150,7 +150,7 @@ fn trouble(machine: &mut RealMachine, experiment: &dyn Experiment, cpus: &[u32])
         }
         match sampled {
             Ok(_) | Err(Failure::Unsupported(_)) => {}
-            Err(trouble) => return Some(format!("{work:?}: {trouble:?}")),
+            Err(failure) => return Some(format!("{work:?}: {failure:?}")),
         }
     }
     None
@@ -171,7 +171,7 @@ fn what_is_planned_can_be_measured_and_the_rest_is_refused_as_a_request() {
             .flat_map(|text| with(text, "{stride}", STRIDES.into_iter()));
         for options in strided.flat_map(|text| with(&text, "{n}", NUMBERS.into_iter())) {
             for experiment in experiments(name, &options) {
-                let what = trouble(&mut machine, experiment.as_ref(), &cpus);
+                let what = failure(&mut machine, experiment.as_ref(), &cpus);
                 found.extend(what.map(|what| format!("{name} {options}: {what}")));
             }
         }
