@@ -1,15 +1,16 @@
-//! How a number is obtained.
+//! The path from a work to a value with its interval and evidence.
 //!
-//! The modules in import order, lowest first; none imports one that comes after it:
+//! The modules, lowest first. Imports go upwards in this list only, but for the plain data of [`io`]
+//! in [`work`] and [`machine`]:
 //! - [`work`]: what is done, as data and arithmetic, and the memory that it needs;
 //! - [`pages`]: what was read back of a work's pages, against what it asked for;
-//! - [`machine`]: who does it, as a trait;
+//! - [`machine`]: who does it, as a trait, and the data of a sample;
 //! - [`io`]: work on storage;
 //! - [`chain`]: the order of a pointer chain, and the proof that it is one cycle;
 //! - [`native`]: the machine that this process runs on;
 //! - [`sampling`]: how samples become a value with an interval and evidence.
 //!
-//! What a value means is not decided here but in the crate `verdict`.
+//! The crate `verdict` decides what a value means.
 
 #![forbid(unsafe_code)]
 

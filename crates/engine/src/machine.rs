@@ -1,4 +1,4 @@
-//! What the engine asks of a machine: the real one and the simulated one answer alike.
+//! The trait that every machine answers, and the data that a sample gives.
 
 use crate::io::{IoFile, IoSeen, IoTarget};
 use crate::work::{ChaseWork, Invalid, MemoryPlan, Work};
@@ -47,12 +47,12 @@ impl From<Failure> for Outcome {
     }
 }
 
-/// What threads beside the measured one moved.
+/// Bytes that background threads moved.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct BackgroundTraffic {
     /// Payload bytes: what their loads and stores asked for.
     pub payload: f64,
-    /// What that is on the memory bus by the kernels' contracts, in bytes: an estimate.
+    /// Estimated bytes on the memory bus, according to the kernels' contracts.
     pub bus: f64,
 }
 
@@ -61,7 +61,7 @@ pub struct BackgroundTraffic {
 pub struct Chunks {
     /// Work in each, as [`Observation::amount`] counts.
     pub amount: u64,
-    /// What each took, in order.
+    /// Duration of each, in order.
     pub lengths: Vec<Nanos>,
 }
 
@@ -85,7 +85,7 @@ pub fn blocks_of(amount: u64, each: u64) -> u64 {
     (amount.saturating_add(each / 2) / each).max(1)
 }
 
-/// What one sample showed.
+/// One sample.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Observation {
     /// Length of the common window.
@@ -94,8 +94,7 @@ pub struct Observation {
     /// trips inside the window; where there is traffic beside the measured thread, of that thread
     /// only.
     pub amount: u64,
-    /// What the traffic beside the measured thread moved inside the window, `None` for work of
-    /// another kind.
+    /// Background traffic inside the window; `None` for work without any.
     pub traffic: Option<BackgroundTraffic>,
     /// Page faults and context switches of the measuring threads, all together; `None` where not
     /// readable.
@@ -105,23 +104,23 @@ pub struct Observation {
     /// The CPU that each thread was found on at the start or, where that differs from its own, at
     /// the end; `None` where not readable.
     pub found_on: Option<Vec<u32>>,
-    /// What the thread that did least of it did of what the one that did most did, 1 with one
-    /// thread; `None` where that is not known.
+    /// Work of the slowest thread divided by that of the fastest, 1 with one thread; `None` if
+    /// unknown.
     pub fairness: Option<f64>,
     /// The parts in which the first thread did its work.
     pub chunks: Chunks,
     /// Core clock of the first thread's CPU right before and after, `None` where it cannot be
     /// established.
     pub core: Option<Hertz>,
-    /// What was seen of storage, `None` for work of another kind.
+    /// Figures of a window on storage; `None` for other work.
     pub io: Option<Box<IoSeen>>,
-    /// Whether the host of a virtual machine had moved two of its CPUs closer to each other than
-    /// they usually are.
+    /// Whether two vCPUs were closer to each other than usual. The sampler sets it afterwards.
     pub co_scheduled: bool,
-    /// Independent instructions that the core began per cycle right before and after, the least of
-    /// all threads; `None` where that is not known.
+    /// Independent instructions that the core issued per cycle right before and after, the lowest
+    /// of all threads; `None` if unknown.
     pub ipc: Option<f64>,
-    /// Whether that was so few that somebody else used the core.
+    /// Whether `ipc` shows that another hardware thread used the core. The sampler sets it
+    /// afterwards.
     pub smt_interference: bool,
 }
 
@@ -133,8 +132,7 @@ pub const PREFILL_PASSES: u64 = 4;
 /// The time that these passes may take.
 pub const LONGEST_PREFILL: Nanos = Nanos(200e6);
 
-/// What the steps of a measurement cost on a machine, as far as that is known before it: a plan
-/// adds them up.
+/// Costs of the steps of a measurement, as known before it. A plan adds them up.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Costs {
     /// Start and end of a session: calibration, reading back pages, writing the report.
@@ -168,8 +166,8 @@ pub struct Costs {
 }
 
 impl Costs {
-    /// Medians of ordinary machines. They need not be right for any single one: the clock keeps a
-    /// budget, and the plan only decides with them how much fits.
+    /// Rough values from the virtual machines that memgauge was developed on. They only decide how
+    /// much a plan holds: a session keeps its budget by the clock.
     pub const TYPICAL: Self = Self {
         session: Nanos(0.1e9),
         round: Nanos(3e6),
@@ -197,7 +195,7 @@ impl Costs {
     /// Writing and verifying a node of a chain with one thread, typically.
     const PER_NODE: Nanos = Nanos(45.0);
 
-    /// What `work` typically does in a second, as [`Observation::amount`] counts.
+    /// Typical rate of `work` per second, in units of [`Observation::amount`].
     pub fn typical_rate(work: &Work, facts: &HostFacts) -> f64 {
         let hops = if work.fits_last_level(facts) {
             Self::HOPS
@@ -213,7 +211,7 @@ impl Costs {
         }
     }
 
-    /// What building the chains of `chase` with so many threads typically takes.
+    /// Typical time to build the chains of `chase` with this number of threads.
     pub fn typical_build(chase: &ChaseWork, threads: usize) -> Nanos {
         let nodes = chase.nodes() * chase.chains().len() as u64;
         Self::PER_NODE * (nodes as f64 / threads.max(1) as f64)
@@ -222,13 +220,13 @@ impl Costs {
 
 /// A machine that can be measured.
 pub trait Machine {
-    /// What is known about it.
+    /// Facts about the machine.
     fn facts(&self) -> &HostFacts;
 
     /// Its clock, calibrated.
     fn clock(&self) -> &ClockFacts;
 
-    /// How instructions are executed: `native`, `simulated`.
+    /// The way instructions are executed: `native`, `simulated`.
     fn description(&self) -> &str;
 
     /// Time since an arbitrary start.
@@ -246,47 +244,45 @@ pub trait Machine {
     /// Rate at which fresh memory becomes usable with all threads at it, measured on a small piece.
     fn fault_rate(&mut self) -> BytesPerSecond;
 
-    /// What the steps of a measurement cost here.
+    /// Costs of the steps of a measurement.
     fn costs(&self) -> Costs {
         Costs::TYPICAL
     }
 
-    /// What `work` is expected to do in a second, as [`Observation::amount`] counts.
+    /// Expected rate of `work` per second, in units of [`Observation::amount`].
     fn expected_rate(&self, work: &Work) -> f64 {
         Costs::typical_rate(work, self.facts())
     }
 
-    /// How long building all chains of `chase` is expected to take.
+    /// Expected time to build all chains of `chase`.
     fn expected_build(&self, chase: &ChaseWork) -> Nanos;
 
     /// The kernel that would do `work`, or the reason why there is none here.
     fn kernel(&self, work: &Work) -> Result<KernelUsed, String>;
 
-    /// The works that a work leaves the choice of, of which the fastest is to be found by
-    /// measuring: itself where it leaves none.
+    /// All concrete variants of `work` (kernels, numbers of threads) to choose from. A work that
+    /// fixes both is its own only variant.
     fn candidates(&self, work: &Work) -> Vec<Work>;
 
-    /// What is known of a file before anything is done to it; nothing is made and nothing is
-    /// written.
+    /// Facts about a file before anything is done to it. Nothing is created or written.
     ///
     /// # Errors
     /// It cannot be used, and why.
     fn look_at(&self, file: &IoFile, direct: bool) -> Result<IoTarget, Error>;
 
-    /// Maps and faults in what `plan` says and gives up what was mapped before: `beside` it only
-    /// afterwards, so that the system cannot hand out the same memory again.
+    /// Maps and touches the memory of `plan`, and releases the previous mapping. With `beside`, the
+    /// previous mapping is released only afterwards, so that the system cannot return its pages.
     fn map(&mut self, plan: &MemoryPlan, beside: bool) -> Result<(), Failure>;
 
     /// Makes ready to sample `work`: takes its memory, builds its chain.
     fn prepare(&mut self, work: &Work) -> Result<(), Failure>;
 
-    /// Lets streams that a cache could hold lie elsewhere in their mapping from the next
-    /// preparation on, where there is room: which sets of a cache they fill is decided by where
-    /// their pages lie in the memory of the machine, which differs from place to place.
+    /// Shifts cache-sized streams to another offset of their mapping before the next preparation.
+    /// The physical pages differ per offset, and so do the cache sets that they map to.
     fn shift_placement(&mut self) {}
 
-    /// Brings into the caches what they can hold of the chain that was prepared last. Samples
-    /// follow at once: what lies in a cache that others share is theirs again within milliseconds.
+    /// Prefills the caches with the chain that was prepared last. Samples follow at once, because
+    /// neighbours take a shared cache back within milliseconds.
     fn fill(&mut self) -> Result<(), Failure> {
         Ok(())
     }
@@ -308,15 +304,15 @@ pub trait Machine {
         None
     }
 
-    /// What the system says about the pages of the work that was prepared last, and what it does
-    /// not say.
+    /// Page evidence of the work that was prepared last, and a list of what the system does not
+    /// tell.
     fn pages(&mut self, work: &Work) -> (PageEvidence, Vec<String>);
 
-    /// What has happened on the machine, and on `cpus`, until now: counts and times since some
-    /// start. The differences of two readings are what happened between them.
+    /// Counters of the machine and of `cpus` since some start. The difference of two readings is
+    /// the activity between them.
     fn system_activity(&mut self, cpus: &[u32]) -> SystemActivity;
 
-    /// How far the raw counter's rate since its calibration lies from it, relative; `None` where
-    /// too little time has passed to tell.
+    /// Relative deviation of the raw counter's rate since its calibration; `None` until enough time
+    /// has passed.
     fn clock_drift(&mut self) -> Option<f64>;
 }

@@ -113,7 +113,7 @@ pub struct PlannedPoint {
     drop_priority: u8,
     /// Kernels that the work leaves the choice of.
     candidates: usize,
-    /// What the machine knows of it before it is measured.
+    /// Its costs on the machine.
     costs: PointCosts,
     /// Whether its chain is built anew at each of its turns.
     rebuilt: bool,

@@ -97,7 +97,7 @@ struct Run<'a> {
     machine: &'a mut dyn Machine,
     observer: &'a mut dyn Observer,
     logs: Vec<PointLog>,
-    /// What the cores reach in this session while nobody else uses them.
+    /// Baselines of the session's cores.
     baselines: Baselines,
     outcomes: BTreeMap<usize, Outcome>,
     started: Nanos,

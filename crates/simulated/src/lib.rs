@@ -47,7 +47,7 @@ use stats::SplitMix64;
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Bytes, BytesPerSecond, Hertz, Nanos};
 
-/// What a level costs.
+/// Costs of a cache level or of memory.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LevelCost {
     /// Payload that one thread reads per second when its data lies there.
@@ -56,13 +56,13 @@ pub struct LevelCost {
     pub latency: Nanos,
 }
 
-/// What a work takes beside its samples whenever its turn comes: memory, readings before and after.
+/// Time of a round beside its samples: memory, readings before and after.
 const TAKING_UP: Nanos = Nanos(2.5e6);
 
-/// What a sample takes beside its length: threads wake and meet.
+/// Time of a sample beside its length: threads wake and meet.
 const STARTING: Nanos = Nanos(0.1e6);
 
-/// What things cost on the simulated machine.
+/// The cost model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CostModel {
     /// One for each data cache level of the topology, nearest first, and one for memory.
@@ -296,7 +296,7 @@ impl SimulatedMachine {
         Ok(())
     }
 
-    /// What one chain of `work` takes to write and to verify: each goes through it once.
+    /// Time to write and to verify one chain of `work`: each goes through it once.
     fn build_time(&self, work: &ChaseWork) -> Nanos {
         let rate = self.model.levels.last().map_or(1e9, |memory| memory.read.0);
         Nanos::from_secs(2.0 * work.touched().0 as f64 / rate)
@@ -416,7 +416,7 @@ impl SimulatedMachine {
         ))
     }
 
-    /// What the probe of `work` does in a nanosecond.
+    /// Work of the probe of `work` in a nanosecond.
     fn loaded_rate(&self, work: &LoadedWork) -> f64 {
         let moved = contention::moved(&self.model, &self.facts.topology, work);
         match work.chase() {

@@ -1,4 +1,4 @@
-//! What to do about each cause of doubt.
+//! Advice for each cause of doubt.
 
 use report::Cause;
 

@@ -50,8 +50,8 @@ const MINORITY: f64 = 0.3;
 /// Values that rose or fell by more than this from the first to the last round, and not by chance.
 const DRIFT: f64 = 0.05;
 
-/// More dirty samples than this share of all leave clean ones that may have been hit too, by what
-/// dirties them.
+/// Above this share of disturbed samples the others are suspect too: the disturbance probably
+/// reached them.
 const MOST_DISTURBED: f64 = 0.5;
 
 /// The same where each sample was looked at for what dirties it: the clean ones of points of which
@@ -61,24 +61,24 @@ const MOST_DISTURBED_OF_CHECKED: f64 = 0.8;
 /// Fewer clean samples than this have no 95% interval of the median (1 - 2/2^n < 0.95).
 const FEWEST_SAMPLES: u64 = 6;
 
-/// What the verdict rests on.
+/// The facts that a verdict rests on.
 #[derive(Debug, Clone, Copy)]
 pub struct VerdictInput<'a> {
     /// The headline.
     pub summary: &'a Summary,
-    /// What was checked.
+    /// The evidence.
     pub evidence: &'a Evidence,
-    /// What the samples look like over time and among themselves.
+    /// Statistics of the samples over time and among themselves.
     pub shape: &'a SampleStatistics,
-    /// What most dirty samples are dirty from.
+    /// The cause that most disturbed samples share.
     pub main_disturbance: Option<Cause>,
-    /// What the value cannot exceed.
+    /// Upper bound of the value.
     pub limit: Option<&'a Limit>,
-    /// The traffic beside it, and what that cannot exceed.
+    /// Background traffic and its upper bound.
     pub load: Option<(&'a Load, &'a Limit)>,
     /// CPUs of the machine.
     pub machine_cpus: usize,
-    /// What operations on storage came to.
+    /// Figures of operations on storage.
     pub storage: Option<&'a Storage>,
     /// Rounds that the samples come from.
     pub rounds: u32,
@@ -178,7 +178,7 @@ pub fn reason(cause: Cause, text: String) -> Reason {
     }
 }
 
-/// What speaks against where threads and memory were.
+/// Reasons from where threads and memory were.
 fn placement(evidence: &Evidence) -> Vec<Reason> {
     let mut reasons = Vec::new();
     if evidence.affinity_held == Some(false) {
@@ -244,7 +244,7 @@ fn placement(evidence: &Evidence) -> Vec<Reason> {
     reasons
 }
 
-/// What speaks against the samples themselves.
+/// Reasons from the samples themselves.
 fn samples(input: &VerdictInput<'_>) -> Vec<Reason> {
     let clean = input.summary.undisturbed_samples;
     let disturbed = input.evidence.disturbed_samples;
@@ -280,7 +280,7 @@ fn samples(input: &VerdictInput<'_>) -> Vec<Reason> {
     reasons
 }
 
-/// What others did to the machine meanwhile.
+/// Reasons from the system's other activity.
 fn system_activity_reasons(input: &VerdictInput<'_>) -> Vec<Reason> {
     let around = &input.evidence.system_activity;
     let elapsed = around.elapsed_ns.max(1.0);
@@ -322,7 +322,7 @@ fn system_activity_reasons(input: &VerdictInput<'_>) -> Vec<Reason> {
     reasons
 }
 
-/// What speaks against the clocks.
+/// Reasons from the clocks.
 fn clocks(evidence: &Evidence) -> Vec<Reason> {
     let mut reasons = Vec::new();
     if let (Some(before), Some(after)) = (evidence.core_hz_before, evidence.core_hz_after)
@@ -394,7 +394,7 @@ fn clocks(evidence: &Evidence) -> Vec<Reason> {
 /// mattered.
 const BEHIND: f64 = 0.01;
 
-/// What speaks against operations on storage.
+/// Reasons from operations on storage.
 fn on_storage(storage: &Storage) -> Vec<Reason> {
     let mut reasons = Vec::new();
     let failed = storage.failed();
@@ -454,7 +454,7 @@ fn on_storage(storage: &Storage) -> Vec<Reason> {
 /// the machine was.
 const LONG_STOP: Nanos = Nanos(0.5e9);
 
-/// What speaks against the values taken together.
+/// Reasons from the values taken together.
 fn shape(shape: &SampleStatistics) -> Vec<Reason> {
     let mut reasons = Vec::new();
     if let Some(drift) = shape.drift.filter(|d| d.total.abs() > DRIFT) {

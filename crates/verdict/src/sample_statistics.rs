@@ -1,8 +1,8 @@
-//! What the samples of a point look like over time and among themselves.
+//! Statistics of the samples of a point over time and among themselves.
 
 use stats::{self, Drift, Modes};
 
-/// What was found in the values of a point beyond their middle and their spread.
+/// Properties of the values of a point beyond their median and spread.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct SampleStatistics {
     /// A trend over the rounds that is not by chance.

@@ -1,4 +1,4 @@
-//! Why a sample is left out of the headline: what happened inside it that is not the work's own.
+//! Disturbance of a sample: something happened inside it that is not the work's own.
 
 use crate::io::IoSeen;
 use crate::machine::Observation;
@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// promises anyway.
 const GAPS: f64 = 0.05;
 
-/// What happened in a sample, with the cause that it points to. Empty for a clean one.
+/// Disturbances of a sample, each with its cause; empty for an undisturbed one.
 pub fn disturbances(work: &Work, seen: &Observation) -> Vec<(Cause, String)> {
     let mut found = Vec::new();
     // Threads that share a CPU take turns: that is what is measured.
@@ -90,7 +90,7 @@ fn distinct(cpus: &[u32]) -> usize {
     cpus.iter().collect::<BTreeSet<_>>().len()
 }
 
-/// How many threads were found elsewhere than on their own CPU.
+/// Number of threads that were found on another CPU than their own.
 pub fn moves(work: &Work, seen: &Observation) -> u64 {
     let Some(found_on) = &seen.found_on else {
         return 0;

@@ -1,5 +1,4 @@
-//! How long a point takes: what the sampler and the machine will do for it, in the order in which
-//! they do it.
+//! The expected time of a point: the steps of sampler and machine, in their order.
 //!
 //! The steps and their conditions are those of [`super::sample_round`]; the machine says what a
 //! step costs ([`Machine::costs`]).
@@ -13,7 +12,7 @@ use units::{Bytes, Nanos};
 /// Samples that a round discards at least while two in a row are compared.
 const FEWEST_WARM_UPS: f64 = 2.0;
 
-/// What a machine knows of a point before it is measured. Looking it up takes a pass over all
+/// Costs of a point that are known before it is measured. Looking them up takes a pass over all
 /// caches of the machine.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PointCosts {
@@ -57,11 +56,11 @@ impl PointCosts {
 /// A point as far as its time depends on it.
 #[derive(Debug, Clone, Copy)]
 pub struct TimedPoint<'a> {
-    /// What is measured.
+    /// The measured work.
     pub work: &'a Work,
-    /// What the machine knows of it.
+    /// Its costs on the machine.
     pub costs: PointCosts,
-    /// How it is sampled.
+    /// Its sampling.
     pub sampling: Sampling,
     /// Kernels or numbers of threads to choose from.
     pub candidates: usize,
@@ -69,7 +68,7 @@ pub struct TimedPoint<'a> {
     pub windows: Option<Windows>,
     /// Pause before each round.
     pub pause: Nanos,
-    /// How often its chains are built.
+    /// Number of times that its chains are built.
     pub builds: f64,
 }
 
@@ -162,7 +161,7 @@ fn round(point: &TimedPoint<'_>, costs: &Costs) -> Nanos {
     costs.round + point.pause + table + walk(point, costs) + sample(point, costs) * warm_ups
 }
 
-/// What is walked through before the first sample of a round, in whole samples.
+/// The warm-up walk before the first sample of a round, in whole samples.
 fn walk(point: &TimedPoint<'_>, costs: &Costs) -> Nanos {
     let TimedPoint {
         work,

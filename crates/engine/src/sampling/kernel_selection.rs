@@ -154,8 +154,8 @@ fn candidate(machine: &dyn Machine, asked: &Work, runner: &Contender) -> Candida
     }
 }
 
-/// How often a work is prepared and walked through in a race of `candidates`, and the samples that
-/// follow, warm-ups among them.
+/// Steps of a selection among `candidates`: preparations with their warm-up walk, and the samples
+/// that follow, warm-ups included.
 pub(super) fn steps(candidates: usize) -> (f64, f64) {
     if candidates < 2 {
         return (0.0, 0.0);

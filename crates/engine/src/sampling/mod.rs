@@ -1,6 +1,7 @@
 //! From a work to a number: warm-up, samples in rounds, the stop rule, and what is concluded from
 //! them.
 
+mod baselines;
 mod disturbance;
 mod expected_time;
 mod kernel_selection;
@@ -10,10 +11,10 @@ mod summary;
 mod system_activity;
 mod vcpu_placement;
 
+pub use baselines::Baselines;
 pub use disturbance::disturbances;
 pub use expected_time::{PointCosts, TimedPoint, expected_fill, expected_time};
 pub use short_windows::{DISTRIBUTION, Windows};
-pub use smt_interference::Baselines;
 pub use summary::{Evaluation, EvaluationContext, evaluate};
 
 use crate::machine::{Failure, Machine, Observation};
@@ -150,7 +151,7 @@ const LARGEST_REPEATED_PREFILL: Bytes = Bytes::mib(32);
 /// before it is sampled.
 pub const LONGEST_WALK: Nanos = Nanos(100e6);
 
-/// Part of the time that is left that a race takes at most.
+/// Largest part of the remaining time that kernel selection takes.
 const SELECTION_SHARE: f64 = 0.25;
 
 /// A window on storage that the end of the time cuts is not shorter than this.
@@ -167,7 +168,7 @@ pub(super) struct RecordedSample {
     pub seen: Observation,
 }
 
-/// What has been seen of a point so far.
+/// Samples and evidence of a point so far.
 #[derive(Debug, Clone, Default)]
 pub struct PointLog {
     pub(super) samples: Vec<RecordedSample>,
@@ -176,7 +177,7 @@ pub struct PointLog {
     pub(super) system_activity: Option<SystemActivity>,
     pub(super) clock_drift: Option<f64>,
     pub(super) vcpu_placement: VcpuPlacement,
-    /// What its cores begin while nobody else uses them.
+    /// IPC of its cores while nobody else uses them.
     pub(super) baseline_ipc: Option<f64>,
     /// The core clock that its CPUs reach in this run.
     pub(super) baseline_clock: Option<Hertz>,
@@ -281,7 +282,7 @@ impl PointLog {
         self.samples.is_empty()
     }
 
-    /// Values of the clean samples by allocation and round.
+    /// Values of the undisturbed samples by allocation and round.
     pub(super) fn undisturbed_groups(&self, work: &Work) -> Vec<Vec<Vec<f64>>> {
         self.groups(
             |taken| disturbances(work, &taken.seen).is_empty(),
@@ -289,31 +290,34 @@ impl PointLog {
         )
     }
 
-    /// What `of` makes of the clean samples by allocation and round. With no clean sample there is
-    /// still what was seen: the verdict says what it is worth.
+    /// `figure` of the undisturbed samples by allocation and round; of all samples if every one was
+    /// disturbed. The verdict says what they are worth.
     pub(super) fn headline_groups(
         &self,
         work: &Work,
-        of: impl Fn(&Observation) -> f64,
+        figure: impl Fn(&Observation) -> f64,
     ) -> Vec<Vec<Vec<f64>>> {
-        let clean = self.groups(|taken| disturbances(work, &taken.seen).is_empty(), &of);
+        let clean = self.groups(|taken| disturbances(work, &taken.seen).is_empty(), &figure);
         if clean.is_empty() {
-            self.groups(|_| true, of)
+            self.groups(|_| true, figure)
         } else {
             clean
         }
     }
 
-    /// What `of` makes of the samples that are `wanted` by allocation and round.
+    /// `figure` of the `wanted` samples by allocation and round.
     fn groups(
         &self,
         wanted: impl Fn(&RecordedSample) -> bool,
-        of: impl Fn(&Observation) -> f64,
+        figure: impl Fn(&Observation) -> f64,
     ) -> Vec<Vec<Vec<f64>>> {
         let mut groups: BTreeMap<u32, BTreeMap<u32, Vec<f64>>> = BTreeMap::new();
         for taken in self.samples.iter().filter(|taken| wanted(taken)) {
             let rounds = groups.entry(taken.allocation).or_default();
-            rounds.entry(taken.round).or_default().push(of(&taken.seen));
+            rounds
+                .entry(taken.round)
+                .or_default()
+                .push(figure(&taken.seen));
         }
         groups
             .into_values()
@@ -369,9 +373,9 @@ impl PointLog {
             .get()
             .copied()
             .filter(|_| documented);
-        let usual = baselines.usual(work).filter(|_| apart);
+        let usual = baselines.ipc(work).filter(|_| apart);
         self.baseline_ipc = smt_interference::baseline(usual, width);
-        self.baseline_clock = baselines.baseline_clock(work);
+        self.baseline_clock = baselines.clock(work);
         smt_interference::mark(self.samples.iter_mut(), self.baseline_ipc);
     }
 
@@ -389,8 +393,8 @@ impl PointLog {
     }
 }
 
-/// Takes one round of samples of `work` and adds them to `log`, and to what the run knows of its
-/// cores. No sample begins after the time `until`. A round that ends there, or by an interruption,
+/// Takes one round of samples of `work` for `log`, and notes readings for the `baselines` of the
+/// session. No sample begins after the time `until`. A round that ends there, or by an interruption,
 /// keeps the samples that it has.
 pub fn sample_round(
     machine: &mut dyn Machine,
@@ -440,13 +444,18 @@ fn try_round(
     log: &mut PointLog,
     until: Nanos,
 ) -> Result<(), Failure> {
-    // A sample that would probably end after the time is over does not begin.
+    // A sample that would probably end after the time is over does not begin. A window on storage
+    // is cut instead.
     let until = match asked {
         Work::Io(_) => until,
-        _ => until - baselines.expected_duration(sampling.length * asked.sample_length_factor()),
+        _ => {
+            let fits = asked.fits_last_level(machine.facts());
+            let length = sampling.undisturbed(asked, fits) * asked.sample_length_factor();
+            until - baselines.expected_duration(length)
+        }
     };
     if log.chosen.is_none() {
-        // A race must leave time for the samples.
+        // The selection must leave time for the samples.
         let now = machine.now();
         log.chosen = Some(select_kernel(
             machine,
@@ -492,8 +501,10 @@ fn try_round(
         let begun = machine.now();
         match ready.and_then(|()| timely(machine, work, length, until)) {
             Ok(seen) => {
-                baselines
-                    .note_duration(length * work.sample_length_factor(), machine.now() - begun);
+                if computes {
+                    let asked = length * work.sample_length_factor();
+                    baselines.note_duration(asked, machine.now() - begun);
+                }
                 let is_last = seen.io.as_ref().is_some_and(|io| io.is_last);
                 baselines.note(work, &seen);
                 log.samples.push(RecordedSample {
@@ -512,7 +523,7 @@ fn try_round(
             }
         }
     }
-    // What happens to windows is theirs to show: it is no matter of the samples.
+    // Short windows come later: their disturbances are not those of the samples.
     let system_activity = machine.system_activity(work.cpus());
     log.note(&between(&before, &system_activity), machine.clock_drift());
     log.core_after.extend(
@@ -567,7 +578,7 @@ pub fn warm_up(
         };
     }
     warm_caches(machine, work, length, until)?;
-    // What was filled is warm, and only gets colder.
+    // A prefilled chain is warm, and only gets colder.
     let most = if work.fits_last_level(machine.facts()) && is_prefilled(work) {
         most.min(MOST_WARM_UPS_OF_PREFILLED)
     } else {

@@ -1,4 +1,4 @@
-//! What comes of a point: its samples in a few figures, and the evidence for them.
+//! The figures of a point from its samples, and the evidence for them.
 
 use crate::io;
 use crate::machine::{BackgroundTraffic, Failure, Observation};
@@ -14,7 +14,7 @@ use report::{
 use std::collections::BTreeMap;
 use units::{Hertz, Nanos};
 
-/// What the figures of a point need beyond its samples.
+/// Context of a point beyond its samples.
 #[derive(Clone, Copy)]
 pub struct EvaluationContext<'a> {
     /// Relative error of the clock's calibration.
@@ -36,17 +36,17 @@ pub struct Evaluation {
     pub summary: Summary,
     /// The traffic beside the work.
     pub load: Option<Load>,
-    /// What operations on storage came to.
+    /// Figures of operations on storage.
     pub storage: Option<Box<Storage>>,
     /// The value under other conventions, by name.
     pub also: BTreeMap<String, f64>,
     /// Which kernel was chosen among several.
     pub choice: Option<Choice>,
-    /// What the value cannot exceed.
+    /// Upper bound of the value.
     pub limit: Option<Limit>,
     /// All samples.
     pub samples: Vec<Sample>,
-    /// What was checked.
+    /// The evidence.
     pub evidence: Evidence,
     /// Values of the samples that the headline is of, by allocation and round.
     pub groups: Vec<Vec<Vec<f64>>>,

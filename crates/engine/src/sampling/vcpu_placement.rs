@@ -85,7 +85,7 @@ impl VcpuPlacement {
             .any(|median| median < ONE_CORE.0)
     }
 
-    /// What is to be said of it; `None` where nothing was read.
+    /// The evidence; `None` without readings.
     pub fn evidence(&self) -> Option<VcpuPlacementEvidence> {
         let all = || self.readings.values().flatten();
         let rounds: BTreeSet<u32> = all().map(|r| r.0).collect();

@@ -1,4 +1,4 @@
-//! What is done: every kind of work as data, the memory that it needs, and what is invalid about
+//! Every kind of work as data, the memory that it needs, and what is invalid about
 //! it.
 
 mod background;

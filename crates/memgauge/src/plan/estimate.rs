@@ -1,4 +1,4 @@
-//! How long a plan takes: the sampler knows the time of a point, a plan adds up.
+//! Expected time of a plan: the sampler knows the time of a point, the plan adds up.
 
 use super::{Phase, PlannedPoint, Request};
 use engine::{ChaseWork, Costs, Machine, Sampling, TimedPoint, Work, expected_fill, expected_time};
@@ -10,7 +10,7 @@ use units::{BytesPerSecond, Nanos};
 pub(super) struct Cost {
     /// Rate at which fresh memory becomes usable.
     pub fault: BytesPerSecond,
-    /// What the steps of a measurement cost.
+    /// Costs of the steps of a measurement.
     pub steps: Costs,
     /// Time that is behind us when the plan is made.
     pub before: Nanos,

@@ -1,0 +1,213 @@
+//! The baselines of a session: IPC and core clock of its CPUs while nothing disturbs them, and how
+//! long its samples take.
+
+use crate::machine::Observation;
+use crate::work::Work;
+use std::collections::BTreeMap;
+use units::{Hertz, Nanos};
+
+/// Readings kept of each set of CPUs, spread over the whole session: a neighbour may stay for many
+/// seconds.
+const MOST_READINGS: usize = 2048;
+
+/// A baseline needs at least this many readings.
+const FEWEST_READINGS: usize = 20;
+
+/// The baseline is this quantile of the readings. It is not the highest one: a few readings come
+/// out too high because the clock was interrupted.
+const TOP: f64 = 0.95;
+
+/// A baseline needs at least this share of the readings within [`PEAK`] of it. Readings that
+/// scatter more, as in an emulator, give none.
+const PEAK_SHARE: f64 = 0.1;
+
+/// Largest relative distance of a reading that supports a baseline.
+const PEAK: f64 = 0.02;
+
+/// Readings of a session, by the CPUs that were measured together.
+#[derive(Debug, Clone, Default)]
+pub struct Baselines {
+    ipc: BTreeMap<Vec<u32>, Readings>,
+    clocks: BTreeMap<Vec<u32>, Readings>,
+    /// Requested lengths of all samples so far.
+    lengths: Nanos,
+    /// Durations of these samples.
+    durations: Nanos,
+}
+
+/// A thinned series of readings: each time it is full, every second one is dropped.
+#[derive(Debug, Clone, Default)]
+struct Readings {
+    kept: Vec<f64>,
+    seen: u64,
+    /// One reading of 2 to the power of this is kept.
+    halvings: u32,
+}
+
+impl Readings {
+    fn note(&mut self, reading: f64) {
+        if self.seen.is_multiple_of(1 << self.halvings.min(63)) {
+            self.kept.push(reading);
+        }
+        self.seen += 1;
+        if self.kept.len() >= MOST_READINGS {
+            let mut index = 0;
+            self.kept.retain(|_| {
+                index += 1;
+                index % 2 == 1
+            });
+            self.halvings += 1;
+        }
+    }
+}
+
+impl Baselines {
+    /// Notes the IPC and the clock of a sample of `work`.
+    pub fn note(&mut self, work: &Work, seen: &Observation) {
+        let cpus = || work.cpus().to_vec();
+        // A core that waits for storage has no clock to speak of.
+        let computes = !matches!(work, Work::Io(_));
+        if let Some(clock) = seen.core.filter(|clock| clock.0.is_finite() && computes) {
+            self.clocks.entry(cpus()).or_default().note(clock.0);
+        }
+        if let Some(ipc) = seen.ipc.filter(|ipc| ipc.is_finite()) {
+            self.ipc.entry(cpus()).or_default().note(ipc);
+        }
+    }
+
+    /// Notes that a sample of the requested length `asked` took `took`.
+    pub fn note_duration(&mut self, asked: Nanos, took: Nanos) {
+        self.lengths += asked;
+        self.durations += took;
+    }
+
+    /// Expected duration of a sample of the requested length `asked`; zero before the first sample.
+    pub fn expected_duration(&self, asked: Nanos) -> Nanos {
+        if self.lengths > Nanos::ZERO {
+            asked * (self.durations.0 / self.lengths.0)
+        } else {
+            Nanos::ZERO
+        }
+    }
+
+    /// Instructions per cycle that the cores of `work` issue while nobody else uses them; `None`
+    /// while the readings do not show it.
+    ///
+    /// The readings of its threads together decide: they may share a core that the topology lists
+    /// as two. Readings of each CPU alone decide only if those show nothing.
+    pub fn ipc(&self, work: &Work) -> Option<f64> {
+        let baseline = |cpus: &[u32]| peak(self.ipc.get(cpus)?.kept.clone());
+        let of_each = || {
+            work.cpus()
+                .iter()
+                .map(|&cpu| baseline(&[cpu]))
+                .collect::<Option<Vec<f64>>>()
+        };
+        baseline(work.cpus()).or_else(|| of_each()?.into_iter().reduce(f64::min))
+    }
+
+    /// Core clock that the CPUs of `work` reach in this session; `None` while the readings do not
+    /// show it.
+    pub fn clock(&self, work: &Work) -> Option<Hertz> {
+        peak(self.clocks.get(work.cpus())?.kept.clone()).map(Hertz)
+    }
+}
+
+/// The [`TOP`] quantile of the readings, if enough of them lie near it.
+fn peak(mut readings: Vec<f64>) -> Option<f64> {
+    if readings.len() < FEWEST_READINGS {
+        return None;
+    }
+    readings.sort_by(f64::total_cmp);
+    let usual = *readings.get((readings.len() as f64 * TOP) as usize)?;
+    let near = readings
+        .iter()
+        .filter(|&&rate| (rate / usual - 1.0).abs() <= PEAK)
+        .count();
+    (near as f64 >= readings.len() as f64 * PEAK_SHARE).then_some(usual)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::work::LockWork;
+    use kernels::LockOperation;
+
+    #[test]
+    fn a_sample_is_expected_to_take_as_long_as_those_before() {
+        let mut baselines = Baselines::default();
+        assert_eq!(baselines.expected_duration(Nanos(10.0)), Nanos::ZERO);
+        baselines.note_duration(Nanos(1.0), Nanos(2.0));
+        baselines.note_duration(Nanos(3.0), Nanos(10.0));
+        assert_eq!(baselines.expected_duration(Nanos(10.0)), Nanos(30.0));
+    }
+
+    #[test]
+    fn the_baseline_is_the_undisturbed_value() {
+        // A sixth of the time alone is enough, whatever the rest shows.
+        let mixed = |alone: usize, shared: usize| {
+            let low = (0..shared).map(|i| 2.0 + 2.4 * (i as f64 / shared as f64));
+            peak(
+                (0..alone)
+                    .map(|i| 4.89 + 0.001 * (i % 10) as f64)
+                    .chain(low)
+                    .collect(),
+            )
+        };
+        assert!((mixed(100, 0).unwrap() - 4.9).abs() < 0.01);
+        assert!((mixed(16, 84).unwrap() - 4.9).abs() < 0.01);
+        assert_eq!(mixed(19, 0), None, "too few");
+        // Nothing but scatter.
+        assert_eq!(peak((0..100).map(|i| 1.0 + 0.1 * i as f64).collect()), None);
+        // A few readings whose clock was interrupted.
+        let high = (0..100).map(|i| if i < 3 { 6.2 } else { 4.9 }).collect();
+        assert_eq!(peak(high), Some(4.9));
+        // Threads that share a core unknown to the system: that is how this machine is, and the few
+        // that read alone are no measure.
+        let together = (0..100).map(|i| if i < 4 { 4.9 } else { 2.45 }).collect();
+        assert_eq!(peak(together), Some(2.45));
+    }
+
+    #[test]
+    fn a_long_disturbance_does_not_replace_the_baseline() {
+        let mut readings = Readings::default();
+        (0..20_000).for_each(|_| readings.note(4.9));
+        (0..60_000).for_each(|i| readings.note(2.0 + 0.00004 * f64::from(i)));
+        assert!(readings.kept.len() < MOST_READINGS && readings.kept.len() >= MOST_READINGS / 2);
+        assert_eq!(peak(readings.kept), Some(4.9));
+    }
+
+    #[test]
+    fn several_cpus_have_a_baseline_of_their_own_or_the_lowest_of_each() {
+        let lock = |cpus: &[u32]| {
+            let operation = LockOperation::ALL[0];
+            let shared = false;
+            Work::Lock(LockWork {
+                operation,
+                cpus: cpus.to_vec(),
+                shared,
+                inside: 0,
+                between: 0,
+            })
+        };
+        let seen = |rate: f64| Observation {
+            ipc: Some(rate),
+            ..Default::default()
+        };
+        let mut rates = Baselines::default();
+        for i in 0..50 {
+            rates.note(&lock(&[0]), &seen(4.9));
+            rates.note(&lock(&[1]), &seen(4.8));
+            rates.note(&lock(&[0, 1]), &seen(1.0 + 0.07 * f64::from(i)));
+            rates.note(&lock(&[0, 2]), &seen(2.4));
+        }
+        assert_eq!(rates.ipc(&lock(&[0])), Some(4.9));
+        assert_eq!(
+            rates.ipc(&lock(&[0, 1])),
+            Some(4.8),
+            "their own say nothing"
+        );
+        assert_eq!(rates.ipc(&lock(&[0, 2])), Some(2.4));
+        assert_eq!(rates.ipc(&lock(&[0, 3])), None);
+    }
+}
