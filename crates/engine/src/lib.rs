@@ -1,7 +1,7 @@
 //! The path from a work to a value with its interval and evidence.
 //!
-//! The modules, lowest first. Imports go upwards in this list only, but for the plain data of [`io`]
-//! in [`work`] and [`machine`]:
+//! The modules, lowest first. Imports go upwards in this list only, but for the plain data of
+//! [`io`] in [`work`] and [`machine`]:
 //! - [`work`]: what is done, as data and arithmetic, and the memory that it needs;
 //! - [`pages`]: what was read back of a work's pages, against what it asked for;
 //! - [`machine`]: who does it, as a trait, and the data of a sample;

@@ -63,7 +63,8 @@ impl CoreReference {
     }
 }
 
-/// Does `blocks` × [`REFERENCE_INSTRUCTIONS_PER_BLOCK`] additions, each of which needs the one before it.
+/// Does `blocks` × [`REFERENCE_INSTRUCTIONS_PER_BLOCK`] additions, each of which needs the one
+/// before it.
 pub fn dependent_adds(blocks: u64) {
     CoreReference::DependentAdds.run(blocks);
 }

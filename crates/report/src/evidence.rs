@@ -68,7 +68,7 @@ causes! {
     Node,
     /// Most samples were interrupted or faulted.
     Disturbed,
-    /// Too few clean samples for an interval.
+    /// Too few undisturbed samples for an interval.
     FewSamples,
     /// The hypervisor gave the CPU to others.
     Stolen,
@@ -404,9 +404,9 @@ pub struct Evidence {
     /// Core clock in Hz before the first sample of a round, on the first CPU, median over the
     /// earlier half of rounds.
     pub core_hz_before: Option<f64>,
-    /// The lowest core clock beside a clean sample, in Hz.
+    /// The lowest core clock beside a undisturbed sample, in Hz.
     pub core_hz_least: Option<f64>,
-    /// The highest core clock beside a clean sample, in Hz.
+    /// The highest core clock beside a undisturbed sample, in Hz.
     pub core_hz_most: Option<f64>,
     /// The same as before, after the last sample of a round, median over the later half of rounds.
     pub core_hz_after: Option<f64>,

@@ -186,8 +186,8 @@ pub struct RunEnd {
     pub kernels: Vec<KernelUsed>,
 }
 
-/// What of a journal is read at most. The figures and the evidence of a point are written after each
-/// of its rounds, so that a journal may be many times as large as what is kept of it.
+/// What of a journal is read at most. The figures and the evidence of a point are written after
+/// each of its rounds, so that a journal may be many times as large as what is kept of it.
 #[derive(Debug, Clone, Copy)]
 struct Limits {
     /// Of the whole file, so that it ends.

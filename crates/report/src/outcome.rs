@@ -72,7 +72,7 @@ impl Outcome {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Measured {
-    /// The clean samples in a few figures, in the dataset's unit.
+    /// The undisturbed samples in a few figures, in the dataset's unit.
     pub summary: Summary,
     /// The same quantity under other conventions, by name and in base units. Bandwidth:
     /// `single_count` (each byte of the window once, as tools do that count a copy once) and
@@ -98,7 +98,7 @@ pub struct Measured {
     pub choice: Option<Choice>,
     /// The upper bound on the summary's value with its source, `null` where none is known.
     pub limit: Option<Limit>,
-    /// Every sample taken, dirty ones among them, in the order taken.
+    /// Every sample taken, disturbed ones among them, in the order taken.
     pub samples: Vec<Sample>,
     /// What was checked around and during the samples.
     pub evidence: Evidence,
@@ -197,7 +197,7 @@ fn exactly() -> f64 {
     1.0
 }
 
-/// The clean samples of a point in a few figures, in the dataset's unit.
+/// The undisturbed samples of a point in a few figures, in the dataset's unit.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Summary {
@@ -216,18 +216,19 @@ pub struct Summary {
     /// Median absolute deviation from the median, unscaled; `null` where the report is of another
     /// tool that does not tell.
     pub mad: Option<f64>,
-    /// Mean of the clean samples; `null` where the report is of an earlier version or of another
-    /// tool that does not tell.
+    /// Mean of the undisturbed samples; `null` where the report is of an earlier version or of
+    /// another tool that does not tell.
     #[serde(default)]
     pub mean: Option<f64>,
-    /// Standard deviation of the clean samples (n - 1); `null` for one sample, and as for the mean.
+    /// Standard deviation of the undisturbed samples (n - 1); `null` for one sample, and as for the
+    /// mean.
     #[serde(default)]
     pub standard_deviation: Option<f64>,
     /// Coefficient of variation: the standard deviation divided by the magnitude of the mean;
     /// `null` where the mean is 0, and as for the standard deviation.
     #[serde(default)]
     pub coefficient_of_variation: Option<f64>,
-    /// How many clean samples these figures rest on.
+    /// How many undisturbed samples these figures rest on.
     pub undisturbed_samples: u64,
 }
 
@@ -270,6 +271,6 @@ pub struct Sample {
     /// system does not tell.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cpus: Vec<u32>,
-    /// Why it is left out of the summary, `null` for a clean sample.
+    /// Why it is left out of the summary, `null` for a undisturbed sample.
     pub disturbance: Option<String>,
 }

@@ -448,8 +448,8 @@ impl Floors {
     }
 }
 
-/// The values that stand for a point on both sides: medians of the clean samples of allocations
-/// where there are enough of them on both, of rounds otherwise.
+/// The values that stand for a point on both sides: medians of the undisturbed samples of
+/// allocations where there are enough of them on both, of rounds otherwise.
 fn values(before: &[&Point], after: &[&Point]) -> (Vec<f64>, Vec<f64>) {
     let by = |points: &[&Point], whole: bool| -> Vec<f64> {
         let mut groups: BTreeMap<(usize, u32, u32), Vec<f64>> = BTreeMap::new();

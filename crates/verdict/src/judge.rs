@@ -54,11 +54,11 @@ const DRIFT: f64 = 0.05;
 /// reached them.
 const MOST_DISTURBED: f64 = 0.5;
 
-/// The same where each sample was looked at for what dirties it: the clean ones of points of which
-/// two thirds were dirty were as fast as those of undisturbed points.
+/// The same where each sample was looked at for what dirties it: the undisturbed ones of points of
+/// which two thirds were disturbed were as fast as those of undisturbed points.
 const MOST_DISTURBED_OF_CHECKED: f64 = 0.8;
 
-/// Fewer clean samples than this have no 95% interval of the median (1 - 2/2^n < 0.95).
+/// Fewer undisturbed samples than this have no 95% interval of the median (1 - 2/2^n < 0.95).
 const FEWEST_SAMPLES: u64 = 6;
 
 /// The facts that a verdict rests on.
@@ -274,7 +274,7 @@ fn samples(input: &VerdictInput<'_>) -> Vec<Reason> {
     if clean < FEWEST_SAMPLES {
         reasons.push(reason(
             Cause::FewSamples,
-            format!("only {clean} clean samples"),
+            format!("only {clean} undisturbed samples"),
         ));
     }
     reasons

@@ -185,7 +185,7 @@ fn each_cause_is_named() {
         (
             |c| c.summary.undisturbed_samples = 3,
             Cause::FewSamples,
-            "only 3 clean samples",
+            "only 3 undisturbed samples",
         ),
         (
             |c| c.evidence.system_activity.stolen_ns = Some(5e7),

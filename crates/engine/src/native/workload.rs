@@ -171,10 +171,10 @@ impl ChaseRun {
             .collect()
     }
 
-    /// Loads all nodes of the chain of thread `index` [`PREFILL_PASSES`] times in the order of their
-    /// addresses, for [`LONGEST_PREFILL`] at most. Caches whose replacement protects what was there
-    /// before take a new working set in over several passes only, and a walk needs so long for
-    /// these, a miss at a time, that a neighbour throws out meanwhile what it has brought. Many
+    /// Loads all nodes of the chain of thread `index` [`PREFILL_PASSES`] times in the order of
+    /// their addresses, for [`LONGEST_PREFILL`] at most. Caches whose replacement protects what was
+    /// there before take a new working set in over several passes only, and a walk needs so long
+    /// for these, a miss at a time, that a neighbour throws out meanwhile what it has brought. Many
     /// walkers at once are as fast but do not do: an L3 of Intel's keeps, beside busy neighbours,
     /// what came in a row and loses what came at random within milliseconds.
     pub fn fill(&self, index: usize) {

@@ -394,8 +394,8 @@ impl PointLog {
 }
 
 /// Takes one round of samples of `work` for `log`, and notes readings for the `baselines` of the
-/// session. No sample begins after the time `until`. A round that ends there, or by an interruption,
-/// keeps the samples that it has.
+/// session. No sample begins after the time `until`. A round that ends there, or by an
+/// interruption, keeps the samples that it has.
 pub fn sample_round(
     machine: &mut dyn Machine,
     baselines: &mut Baselines,

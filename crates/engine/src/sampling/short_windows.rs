@@ -2,7 +2,7 @@
 //!
 //! A headline from samples of a millisecond hides what happens to single accesses: a refresh of the
 //! memory, an interrupt, a neighbour's burst. Windows of some microseconds show it, and are kept
-//! apart: nothing in them is left out as dirty.
+//! apart: nothing in them is left out as disturbed.
 
 use crate::machine::{Failure, Machine, Observation};
 use crate::work::Work;

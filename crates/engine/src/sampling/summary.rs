@@ -246,7 +246,7 @@ fn summarise(groups: &[Vec<Vec<f64>>], work: &Work) -> Option<Summary> {
     })
 }
 
-/// The core clocks beside the clean samples.
+/// The core clocks beside the undisturbed samples.
 fn core_clocks(log: &PointLog, work: &Work) -> Vec<f64> {
     let clean = log
         .samples
@@ -266,8 +266,8 @@ fn core_clock(log: &PointLog) -> Option<Hertz> {
     stats::median(&beside).map(Hertz)
 }
 
-/// Median over the clean samples of the core cycles that a hop, an instruction or a round trip
-/// took, each by the clock beside it.
+/// Median over the undisturbed samples of the core cycles that a hop, an instruction or a round
+/// trip took, each by the clock beside it.
 fn core_cycles(log: &PointLog, work: &Work) -> Option<f64> {
     if work.higher_is_better() {
         return None;
@@ -283,8 +283,8 @@ fn core_cycles(log: &PointLog, work: &Work) -> Option<f64> {
     stats::median(&cycles?)
 }
 
-/// Median over the clean samples, or all where none is clean, of what the thread that did least
-/// streamed of what the one that did most streamed; `None` for a single thread.
+/// Median over the undisturbed samples, or all where none is clean, of what the thread that did
+/// least streamed of what the one that did most streamed; `None` for a single thread.
 fn fairness(log: &PointLog, work: &Work) -> Option<f64> {
     if !matches!(work, Work::Stream(w) if w.cpus.len() > 1) {
         return None;

@@ -56,8 +56,9 @@ pub fn traffic_memory(work: &LoadedWork, facts: &HostFacts) -> BTreeMap<MemoryKe
     needed
 }
 
-/// Streams up to this size are sampled at several places of their mapping ([`Machine::shift_placement`]),
-/// and that many of them are mapped at least, where that is a small part of the memory.
+/// Streams up to this size are sampled at several places of their mapping
+/// ([`Machine::shift_placement`]), and that many of them are mapped at least, where that is a small
+/// part of the memory.
 const SMALL: RangeInclusive<Bytes> = Bytes::kib(128)..=Bytes::mib(2);
 const PLACES: u64 = 16;
 const PART: u64 = 64;

@@ -68,8 +68,8 @@ pub fn measured(point: &Point) -> Option<&Measured> {
         .filter(|m| m.verdict.grade != VerdictGrade::Rejected)
 }
 
-/// The value of a point that counts: the lower quartile of its clean samples, since what disturbs a
-/// load makes it longer.
+/// The value of a point that counts: the lower quartile of its undisturbed samples, since what
+/// disturbs a load makes it longer.
 pub fn value(point: &Point) -> Option<f64> {
     let clean = measured(point)?
         .samples

@@ -187,7 +187,7 @@ impl<'a> Group<'a> {
     }
 }
 
-/// The median of the clean samples of each round.
+/// The median of the undisturbed samples of each round.
 fn rounds(measured: &Measured) -> BTreeMap<(u32, u32), f64> {
     let mut rounds: BTreeMap<(u32, u32), Vec<f64>> = BTreeMap::new();
     for sample in measured

@@ -12,7 +12,7 @@ use units::{Bytes, Nanos};
 pub const HOSTILE: &str =
     "a,b \"q\" |p| `x` <b>\u{1b}[31m\u{1b}]0;t\u{7}\u{9b}2J\u{202e}\r\nnext\tüñ漢字 \u{7f}end";
 
-/// A solid point of `median` with three clean samples and a dirty one.
+/// A solid point of `median` with three undisturbed samples and a disturbed one.
 pub fn measured(median: f64) -> Measured {
     let sample = |factor: f64, disturbed: Option<&str>| Sample {
         traffic: None,
@@ -358,9 +358,11 @@ pub fn matrix(cpus: u64) -> Report {
                 ("exchange", 0, 2) => Outcome::Interrupted {
                     reason: "Ctrl-C".into(),
                 },
-                ("exchange", 2, 0) => {
-                    outcome(judged(m, VerdictGrade::Doubtful, &["only 3 clean samples"]))
-                }
+                ("exchange", 2, 0) => outcome(judged(
+                    m,
+                    VerdictGrade::Doubtful,
+                    &["only 3 undisturbed samples"],
+                )),
                 _ => outcome(m),
             };
             points.push(point(points.len() as u64, &coordinates, outcome));

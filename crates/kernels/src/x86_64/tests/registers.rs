@@ -185,8 +185,8 @@ fn locks_and_hand_offs_preserve_the_registers_of_the_caller() {
     calls::locks(assert_preserved);
 }
 
-/// A dirty upper half slows down all SSE code that follows (Intel Optimization Manual, "Mixing AVX
-/// code with SSE code").
+/// A disturbed upper half slows down all SSE code that follows (Intel Optimization Manual, "Mixing
+/// AVX code with SSE code").
 #[test]
 fn wide_kernels_leave_no_upper_halves_behind() {
     if !is_x86_feature_detected!("avx2") {
