@@ -787,9 +787,14 @@ mod tests {
         let long = "x".repeat(10_000);
         for round in &mut rounds {
             if let Outcome::Measured(measured) = &mut round.point.outcome {
-                measured.samples[0].disturbance = Some(long.clone());
+                for sample in &mut measured.samples {
+                    sample.disturbance = Some(long.clone());
+                }
             }
         }
+        let samples = rounds
+            .last()
+            .map_or(0, |last| samples_of(&last.point).len());
         let mut written = PointLines::default();
         let lines = rounds.into_iter().map(|round| text(written.line(round)));
         let journal = head.clone() + &lines.collect::<String>();
@@ -801,9 +806,10 @@ mod tests {
             };
             read_within(limits, journal.as_bytes())
         };
-        // Once for the point, once for the samples that the next line continues.
-        assert!(within(head.len() + 2 * long.len()).is_err());
-        assert!(within(head.len() + 4 * long.len()).is_ok());
+        // Each sample counts twice: in its point, and among those that the next line continues.
+        let all = 2 * samples * long.len();
+        assert!(within(head.len() + all).is_err());
+        assert!(within(head.len() + all + 3 * long.len()).is_ok());
     }
 
     /// A journal whose first part had samples of a point that the second part did not get to.
