@@ -3,12 +3,14 @@
 
 use super::lab::{self, Ran, request, sampling};
 use super::machines::{self, Simulated};
-use engine::Sampling;
+use engine::{Baselines, Machine, MemoryPlan, PointLog, Sampling, StreamWork, Work, sample_round};
 use experiments::io::Storage;
 use experiments::{Detail, EXPERIMENTS, Experiment};
+use host::memory::PageMode;
+use kernels::{Operation, Width};
 use memgauge::plan::Request;
 use report::{Cause, Outcome};
-use simulated::{NoiseModel, Spike, StorageModel};
+use simulated::{NoiseModel, SimulatedMachine, Spike, StorageModel};
 use std::collections::BTreeSet;
 use units::error::Kind;
 use units::{Bytes, BytesPerSecond, Nanos};
@@ -334,4 +336,47 @@ fn what_is_left_of_the_budget_goes_to_points_that_are_not_solid() {
         },
     );
     assert!(real(&ran) < Nanos(10e9), "{}", real(&ran));
+}
+
+#[test]
+fn no_sample_begins_that_would_end_after_its_time() {
+    let on = machines::plain();
+    let mut machine = on.machine(lab::SEED);
+    let work = Work::Stream(StreamWork::new(
+        Operation::Read,
+        Width::Best,
+        PageMode::Base,
+        &[0],
+        Bytes::kib(16),
+    ));
+    let memory = MemoryPlan::for_works([&work], machine.facts(), true);
+    machine.map(&memory, false).expect("memory");
+    let sampling = Sampling {
+        length: Nanos(10e6),
+        ..sampling()
+    };
+    let mut baselines = Baselines::default();
+    let mut log = PointLog::default();
+    let mut round = |machine: &mut SimulatedMachine, until: Nanos| {
+        sample_round(machine, &mut baselines, &work, &sampling, &mut log, until);
+    };
+    round(&mut machine, Nanos(f64::INFINITY));
+    // Time to prepare, and for half of a sample.
+    let until = machine.now() + Nanos(8e6);
+    round(&mut machine, until);
+    assert!(machine.now() <= until, "{} of {until}", machine.now());
+}
+
+#[test]
+fn an_estimate_is_never_above_its_budget() {
+    let on = machines::plain();
+    for step in 0..200 {
+        let budget = Nanos(3e9 + 37e6 * f64::from(step));
+        let asked = Request {
+            budget,
+            ..request(in_profile(Detail::Brief), &on)
+        };
+        let plan = lab::plan(&on, asked).expect("a plan");
+        assert!(plan.estimate <= budget, "{} of {budget}", plan.estimate);
+    }
 }
