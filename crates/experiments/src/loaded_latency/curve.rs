@@ -13,6 +13,9 @@ pub const LONGEST_PAUSE: u64 = 1_000_000;
 /// Latencies fall where one is below this share of another: figures of an hour differ by as much.
 const FALLS: f64 = 0.97;
 
+/// A curve whose loads never take this many times as long as idle is not loaded.
+pub const LOADED: f64 = 1.5;
+
 /// Less is not to be learnt by another point: neighbours that are a tenth of the curve's square
 /// apart.
 const LEARNT: f64 = 0.01;
@@ -140,6 +143,15 @@ impl<'a> Curve<'a> {
             .collect()
     }
 
+    /// Whether loads at some intensity may take [`LOADED`] times as long as idle, according to the
+    /// intervals.
+    pub fn is_loaded(&self) -> bool {
+        let slowed = self.slowed();
+        slowed
+            .iter()
+            .any(|slowed| slowed.ratio_interval().1 >= LOADED)
+    }
+
     fn bandwidths(&self) -> Vec<f64> {
         self.spots.iter().map(Spot::bandwidth).collect()
     }
@@ -174,8 +186,12 @@ impl<'a> Curve<'a> {
 
     /// The point at which the curve turns up: after it there is one whose latency is higher than
     /// there and than idle, as their intervals show. Points whose bandwidth is no higher than that
-    /// of a longer pause say nothing, and a point that is faster than idle is no bend.
+    /// of a longer pause say nothing, and a point that is faster than idle is no bend. A curve that
+    /// is not loaded has none.
     pub fn knee(&self) -> Option<&Spot<'a>> {
+        if !self.is_loaded() {
+            return None;
+        }
         let mut rising: Vec<&Spot<'_>> = Vec::new();
         for spot in &self.spots {
             if rising

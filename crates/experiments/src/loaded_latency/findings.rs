@@ -1,6 +1,6 @@
 //! What the curves say, in sentences.
 
-use super::curve::{Curve, curves};
+use super::curve::{Curve, LOADED, curves};
 use crate::difference::{Difference, Figure, Shown};
 use report::{Coordinates, Dataset, Finding, HostFacts};
 use std::collections::BTreeMap;
@@ -8,9 +8,6 @@ use units::counted;
 
 /// Shares of the highest bandwidth at which the latency is told.
 const SHARES: [(f64, &str); 3] = [(0.5, "50"), (0.8, "80"), (0.9, "90")];
-
-/// A curve that does not get this many times as slow as idle was hardly loaded.
-const LOADED: f64 = 1.5;
 
 /// Mixes are compared at this share of what the slowest of them reaches.
 const COMPARED_AT: f64 = 0.8;
@@ -175,14 +172,11 @@ pub(super) fn doubt(curve: &Curve<'_>, all: &[Curve<'_>], cure: &str) -> Option<
         );
     }
     let fastest = curve.fastest()?;
-    let slowed = curve.slowed();
-    if slowed
-        .iter()
-        .any(|slowed| slowed.ratio_interval().1 >= LOADED)
-    {
+    if curve.is_loaded() {
         return None;
     }
-    let slowest = slowed
+    let slowest = curve
+        .slowed()
         .into_iter()
         .max_by(|a, b| a.ratio().total_cmp(&b.ratio()))?;
     let ratio = slowest.ratio();

@@ -164,6 +164,21 @@ fn a_bend_is_told_only_before_a_rise_beyond_the_intervals() {
 }
 
 #[test]
+fn a_curve_that_is_not_loaded_has_no_bend() {
+    // The same form, once up to 1.4 times idle and once up to 1.6 times.
+    let knee = |height: f64| {
+        let points = [
+            (0.0, 100.0),
+            (10.0, 101.0),
+            (18.0, 104.0),
+            (20.0, 100.0 * height),
+        ];
+        curve(&points, 0.001).knee().map(Spot::bandwidth)
+    };
+    assert_eq!([1.4, 1.6].map(knee), [None, Some(18e9)]);
+}
+
+#[test]
 fn no_curve_bends_below_idle() {
     // Idle was disturbed: it takes longer than loads beside little traffic, and as long as those
     // beside most.
