@@ -2,16 +2,18 @@
 //!
 //! Method, accounting and limits: docs/method/bandwidth.md.
 
-use super::curve::{self, Saturation, unique};
-use super::difference::{Difference, Figure};
-use super::hierarchy::{Levels, MEMORY, Target};
-use super::lists::{
+use crate::choices::Choices;
+use crate::command::{CommandSettings, Effect, Effects};
+use crate::curve::{self, Saturation, unique};
+use crate::difference::{Difference, Figure};
+use crate::experiment::{Bound, Detail, Draft, Experiment, Scope, axis, bytes_axis};
+use crate::hierarchy::{Levels, MEMORY, Target};
+use crate::lists::{
     OperationSpec, Operations, PageModes, Widths, fixed_thread_counts, is_reference_kernel,
 };
-use super::nodes::asked_nodes;
-use super::placement::Placing;
-use super::steps::steps;
-use super::{Bound, Choices, Detail, Draft, Effect, Effects, Experiment, Scope, axis, bytes_axis};
+use crate::nodes::asked_nodes;
+use crate::placement::Placing;
+use crate::steps::steps;
 use engine::{StreamWork, Work};
 use host::memory::{PageMode, Place};
 use kernels::{BLOCK_BYTES, Family, Operation, PREFETCH_DISTANCE, Policy, Width};
@@ -72,6 +74,12 @@ impl Effects for Settings {
         only: "only operations that prefetch use it",
         cure: Some("--ops read-prefetch"),
     }];
+}
+
+impl CommandSettings for Settings {
+    fn experiments(self) -> Vec<Box<dyn Experiment>> {
+        vec![Box::new(Bandwidth::new(self))]
+    }
 }
 
 /// Numbers of threads that race for the best at most.

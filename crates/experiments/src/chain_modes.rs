@@ -1,6 +1,6 @@
 //! Orders of chains as users name them.
 
-use super::lists::{ChainMode, ChainModes};
+use crate::lists::{ChainMode, ChainModes};
 use engine::ChainShape;
 use units::error::{Error, Result};
 use units::{Bytes, SizeList};

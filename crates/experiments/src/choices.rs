@@ -1,10 +1,7 @@
 //! What `memgauge run` measures in place of a profile's choice: bandwidth and latency of the same
 //! memory.
 
-use super::bandwidth::Bandwidth;
-use super::latency::Latency;
-use super::lists::{OperationSpec, Operations, PageModes, Widths};
-use super::{Detail, Experiment};
+use crate::lists::{OperationSpec, Operations, PageModes, Widths};
 use std::str::FromStr;
 use units::{CpuList, ParseError, SizeList, ThreadList, parse_list};
 
@@ -81,26 +78,16 @@ impl Choices {
         *self != Self::default()
     }
 
-    /// Whether the experiment of this name measures what was chosen.
-    pub fn include(&self, experiment: &str) -> bool {
-        match experiment {
-            "bandwidth" => self
-                .ops
-                .as_ref()
-                .is_none_or(|ops| !ops.bandwidth.is_empty()),
-            "latency" => self.ops.as_ref().is_none_or(|ops| ops.latency),
-            _ => false,
-        }
+    /// Whether operations that move bytes are among those to measure.
+    pub fn has_bandwidth(&self) -> bool {
+        self.ops
+            .as_ref()
+            .is_none_or(|ops| !ops.bandwidth.is_empty())
     }
 
-    /// The experiment of this name with what was chosen; `None` where it has no part in it.
-    pub fn experiment(&self, name: &str, detail: Detail) -> Option<Box<dyn Experiment>> {
-        match name {
-            _ if !self.any() || !self.include(name) => None,
-            "bandwidth" => Some(Box::new(Bandwidth::chosen(detail, self))),
-            "latency" => Some(Box::new(Latency::chosen(detail, self))),
-            _ => None,
-        }
+    /// Whether latency is among the operations to measure.
+    pub fn has_latency(&self) -> bool {
+        self.ops.as_ref().is_none_or(|ops| ops.latency)
     }
 
     /// The operations that move bytes, if any were chosen.

@@ -1,7 +1,7 @@
 //! What a matrix of round trips shows: what each kind of pair needs, groups of CPUs that are near
 //! each other, and pairs for which it matters who starts.
 
-use super::difference::{Difference, Figure, Shown};
+use crate::difference::{Difference, Figure, Shown};
 use report::{Dataset, Finding, Point};
 use std::collections::{BTreeMap, BTreeSet};
 use units::{CpuList, counted, significant};

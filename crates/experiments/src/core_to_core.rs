@@ -2,10 +2,12 @@
 //!
 //! Method and limits: docs/method/core-to-core.md.
 
-use super::lists::{Count, HandOffs, Pairs};
-use super::pairs::{Chosen, choose};
-use super::windows::{self, WindowSettings};
-use super::{Bound, Detail, Draft, Effect, Effects, Experiment, Scope, axis, clusters};
+use crate::clusters;
+use crate::command::{CommandSettings, Effect, Effects};
+use crate::experiment::{Bound, Detail, Draft, Experiment, Scope, axis};
+use crate::lists::{Count, HandOffs, Pairs};
+use crate::pairs::{Chosen, choose};
+use crate::windows::{self, WindowSettings};
 use engine::{HandOffWork, Windows, Work};
 use kernels::HandOff;
 use report::{Axis, Coordinate, Coordinates, Dataset, Finding, Outcome, Places, Point, Quantity};
@@ -42,6 +44,12 @@ impl Effects for Settings {
         only: windows::HAVE_A_LENGTH,
         cure: Some(windows::SOME),
     }];
+}
+
+impl CommandSettings for Settings {
+    fn experiments(self) -> Vec<Box<dyn Experiment>> {
+        vec![Box::new(CoreToCore::new(self))]
+    }
 }
 
 /// Lines that a pair may use.

@@ -1,6 +1,6 @@
 //! Bandwidth over the number of threads: where it saturates.
 
-use super::difference::Figure;
+use crate::difference::Figure;
 use report::Point;
 
 /// Close to the best is this share of it.

@@ -56,6 +56,17 @@ impl FromStr for LastLevel {
     }
 }
 
+/// What the last-level caches of some CPUs hold together by timing, where that is not what the
+/// system reports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TimedLastLevel {
+    /// More. It is not the cache that is reported, or not all of it, so that nobody says who shares
+    /// it: there is one for each node.
+    More(Bytes),
+    /// Less, each in proportion.
+    Less(Bytes),
+}
+
 /// One cache level as a set of threads sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Level {

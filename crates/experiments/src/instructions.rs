@@ -2,8 +2,9 @@
 //!
 //! Method and limits: docs/method/instructions.md.
 
-use super::lists::{Instructions, Timings};
-use super::{Bound, Detail, Draft, Effects, Experiment, Scope, axis};
+use crate::command::{CommandSettings, Effects};
+use crate::experiment::{Bound, Detail, Draft, Experiment, Scope, axis};
+use crate::lists::{Instructions, Timings};
 use engine::{InstructionWork, Work};
 use kernels::{ListedInstruction, Timing, all_instructions};
 use report::{Axis, Coordinate, Coordinates, Dataset, Finding, Outcome, Quantity};
@@ -28,6 +29,12 @@ pub struct Settings {
 }
 
 impl Effects for Settings {}
+
+impl CommandSettings for Settings {
+    fn experiments(self) -> Vec<Box<dyn Experiment>> {
+        vec![Box::new(InstructionTimes::new(self))]
+    }
+}
 
 /// The experiment.
 #[derive(Debug, Clone)]

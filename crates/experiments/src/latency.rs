@@ -2,18 +2,20 @@
 //!
 //! Method and limits: docs/method/latency.md.
 
-use super::chain_modes::{named, packed_window, shapes};
-use super::difference::{Difference, Figure, Shown};
-use super::hierarchy::{Levels, MEMORY, Target};
-use super::instructions::chosen_cpus;
-use super::lists::{
+use crate::chain_modes::{named, packed_window, shapes};
+use crate::choices::Choices;
+use crate::command::{CommandSettings, Effect, Effects};
+use crate::difference::{Difference, Figure, Shown};
+use crate::experiment::{Bound, Detail, Draft, Experiment, Scope, axis, bytes_axis};
+use crate::hierarchy::{Levels, MEMORY, Target};
+use crate::instructions::chosen_cpus;
+use crate::lists::{
     ChainMode, ChainModes, Count, Counts, PageModes, Region, Regions, thread_counts_on,
 };
-use super::nodes::asked_nodes;
-use super::plausible::reject_below_faster;
-use super::steps::rises;
-use super::windows::{self, WindowSettings};
-use super::{Bound, Choices, Detail, Draft, Effect, Effects, Experiment, Scope, axis, bytes_axis};
+use crate::nodes::asked_nodes;
+use crate::plausible::reject_below_faster;
+use crate::steps::rises;
+use crate::windows::{self, WindowSettings};
 use engine::{ChainShape, ChaseWork, Windows, Work};
 use host::memory::PageMode;
 use kernels::{MOST_WALKERS, chase_name, hops_per_block};
@@ -111,6 +113,12 @@ impl Effects for Settings {
             cure: Some("--threads all"),
         },
     ];
+}
+
+impl CommandSettings for Settings {
+    fn experiments(self) -> Vec<Box<dyn Experiment>> {
+        vec![Box::new(Latency::new(self))]
+    }
 }
 
 impl Settings {

@@ -1,6 +1,6 @@
 //! Lists of names as options, and thread counts on this machine.
 
-use super::Scope;
+use crate::experiment::Scope;
 use host::memory::PageMode;
 use kernels::{
     CONTRACTS, Contract, Family, HandOff, Instruction, LockOperation, Operation, Ruler, Timing,

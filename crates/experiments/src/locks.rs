@@ -2,9 +2,10 @@
 //!
 //! Method and limits: docs/method/locks.md.
 
-use super::difference::{Difference, Figure};
-use super::lists::{Count, Counts, LineSharing, Lines, LockOperations, thread_counts};
-use super::{Bound, Detail, Draft, Effect, Effects, Experiment, Scope, axis};
+use crate::command::{CommandSettings, Effect, Effects};
+use crate::difference::{Difference, Figure};
+use crate::experiment::{Bound, Detail, Draft, Experiment, Scope, axis};
+use crate::lists::{Count, Counts, LineSharing, Lines, LockOperations, thread_counts};
 use engine::{LockWork, Work};
 use kernels::LockOperation;
 use report::{Axis, Coordinate, Coordinates, Dataset, Finding, Outcome, Point, Quantity};
@@ -52,6 +53,12 @@ impl Effects for Settings {
         only: "only several threads share a line or not",
         cure: Some("--threads all"),
     }];
+}
+
+impl CommandSettings for Settings {
+    fn experiments(self) -> Vec<Box<dyn Experiment>> {
+        vec![Box::new(Locks::new(self))]
+    }
 }
 
 /// The experiment.

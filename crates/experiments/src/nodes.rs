@@ -1,6 +1,6 @@
 //! NUMA nodes as options name them.
 
-use super::Scope;
+use crate::experiment::Scope;
 use units::error::{Error, Result};
 use units::{Bytes, CpuList};
 

@@ -2,10 +2,11 @@
 //!
 //! Method and limits: docs/method/patterns.md.
 
-use super::difference::{Difference, Shown};
-use super::hierarchy::{Levels, Target};
-use super::lists::{OrderKind, Orders, PageModes, Widths, thread_counts};
-use super::{Bound, Detail, Draft, Effect, Effects, Experiment, Scope, axis, bytes_axis};
+use crate::command::{CommandSettings, Effect, Effects};
+use crate::difference::{Difference, Shown};
+use crate::experiment::{Bound, Detail, Draft, Experiment, Scope, axis, bytes_axis};
+use crate::hierarchy::{Levels, Target};
+use crate::lists::{OrderKind, Orders, PageModes, Widths, thread_counts};
 use engine::{StreamWork, TableOrder, Work};
 use host::memory::PageMode;
 use kernels::{
@@ -121,6 +122,12 @@ impl Effects for Settings {
             cure: Some("--orders random"),
         },
     ];
+}
+
+impl CommandSettings for Settings {
+    fn experiments(self) -> Vec<Box<dyn Experiment>> {
+        vec![Box::new(Patterns::new(self))]
+    }
 }
 
 /// The experiment.

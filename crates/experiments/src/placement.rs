@@ -1,6 +1,6 @@
 //! Which CPU gets the next thread, and at how many threads something is full.
 
-use super::lists::Placement;
+use crate::lists::Placement;
 use report::{CacheKind, Places, Topology};
 use std::collections::{BTreeMap, BTreeSet};
 use units::CpuList;

@@ -1,7 +1,7 @@
 //! Where a curve over sizes steps: the capacities that the machine really has, as far as one curve
 //! shows them.
 
-use super::difference::{Difference, Figure};
+use crate::difference::{Difference, Figure};
 use report::{Dataset, Finding, Point};
 use stats::{self, Knee};
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! Short windows, whose distribution stands beside the headline of a time.
 
-use super::axis;
-use super::lists::Count;
+use crate::experiment::axis;
+use crate::lists::Count;
 use engine::{DISTRIBUTION, Windows};
 use report::{Coordinate, Dataset, Finding, Measured, Outcome, Point, Quantity, Summary};
 use units::error::{Error, Result};

@@ -15,7 +15,7 @@ use engine::{
     Baselines, EvaluationContext, Failure, Machine, MemoryPlan, PointLog, SAMPLES_PER_PREFILL,
     Sampling, Work, evaluate, sample_round,
 };
-use experiments::{Experiment, caches::against_measured};
+use experiments::Experiment;
 use provenance::{provenance, used_kernels, with_past};
 use report::{
     Cause, Coordinate, Dataset, Finding, JournalLine, JournalPoint, KernelUsed, Outcome,
@@ -169,7 +169,9 @@ pub fn execute(
     for (experiment, dataset) in plan.request.experiments.iter().zip(&mut datasets) {
         experiment.finish(dataset);
     }
-    against_measured(&mut datasets, &run.machine.facts().topology);
+    for (own, experiment) in plan.request.experiments.iter().enumerate() {
+        experiment.review(&mut datasets, own, &run.machine.facts().topology);
+    }
     provenance.finished = run.machine.wall_clock();
     let status = status(&datasets, run.interrupted);
     // Placeholders that nobody needed are no points.

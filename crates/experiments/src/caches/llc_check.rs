@@ -1,9 +1,9 @@
 //! What the points of a run walk through, held against the last-level cache that the same run found
 //! by timing.
 
-use super::super::hierarchy::MEMORY;
+use super::analysis::End;
 use super::findings::measured_levels;
-use super::{End, NAME};
+use crate::hierarchy::{MEMORY, TimedLastLevel};
 use report::{Cause, Dataset, Outcome, Topology, VerdictGrade};
 use std::collections::BTreeSet;
 use units::Bytes;
@@ -26,19 +26,19 @@ struct Found {
     end: End,
 }
 
-/// Notes in the evidence of every point what the last-level cache of its CPUs holds by timing,
-/// where the run looked, and doubts points that are called after that cache and do not fit into it,
-/// and those that are called memory and may be answered by it.
-pub fn against_measured(datasets: &mut [Dataset], topology: &Topology) {
-    let Some(dataset) = datasets.iter().find(|dataset| dataset.experiment == NAME) else {
-        return;
-    };
-    let all = last_levels(dataset, topology);
-    for point in datasets
+/// Notes in the evidence of every point of the other datasets what the last-level cache of its CPUs
+/// holds by timing, where the dataset at `own` shows that. Doubts points that are called after that
+/// cache and do not fit into it, and those that are called memory and may be answered by it.
+pub fn review(datasets: &mut [Dataset], own: usize, topology: &Topology) {
+    let all = datasets
+        .get(own)
+        .map(|dataset| last_levels(dataset, topology))
+        .unwrap_or_default();
+    let others = datasets
         .iter_mut()
-        .filter(|d| d.experiment != NAME)
-        .flat_map(|d| &mut d.points)
-    {
+        .enumerate()
+        .filter(|(index, _)| *index != own);
+    for point in others.flat_map(|(_, dataset)| &mut dataset.points) {
         let Outcome::Measured(measured) = &mut point.outcome else {
             continue;
         };
@@ -78,21 +78,14 @@ pub fn against_measured(datasets: &mut [Dataset], topology: &Topology) {
     }
 }
 
-/// What the last-level caches of some CPUs hold together by timing, where that is not what the
-/// system reports.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Timed {
-    /// More. It is not the cache that is reported, or not all of it, so that nobody says who shares
-    /// it: there is one for each node.
-    More(Bytes),
-    /// Less, each in proportion.
-    Less(Bytes),
-}
-
 /// What the last-level caches of `cpus` hold together by the sweep in `dataset`; `None` where it
 /// shows no end of them, or the one that is reported. Of several that were looked at, the largest
 /// counts.
-pub fn timed_last_level(dataset: &Dataset, topology: &Topology, cpus: &[u32]) -> Option<Timed> {
+pub fn timed_last_level(
+    dataset: &Dataset,
+    topology: &Topology,
+    cpus: &[u32],
+) -> Option<TimedLastLevel> {
     let found = last_levels(dataset, topology)
         .into_iter()
         .max_by_key(|found| found.end.capacity)?;
@@ -101,13 +94,13 @@ pub fn timed_last_level(dataset: &Dataset, topology: &Topology, cpus: &[u32]) ->
     let capacity = found.end.capacity;
     if found.end.low.0 as f64 > one.0 as f64 * BEYOND {
         let nodes: BTreeSet<Option<u32>> = cpus.iter().map(|&cpu| topology.node_of(cpu)).collect();
-        return Some(Timed::More(
+        return Some(TimedLastLevel::More(
             all.max(Bytes(capacity.0.saturating_mul(nodes.len() as u64))),
         ));
     }
     let less = u128::from(all.0) * u128::from(capacity.0) / u128::from(one.0.max(1));
     let less = Bytes(u64::try_from(less).unwrap_or(u64::MAX));
-    ((found.end.high.0 as f64) * BEYOND < one.0 as f64).then_some(Timed::Less(less))
+    ((found.end.high.0 as f64) * BEYOND < one.0 as f64).then_some(TimedLastLevel::Less(less))
 }
 
 /// The last-level cache of each CPU that was looked at, where its end is beyond what the cache

@@ -15,17 +15,20 @@ mod tests;
 
 pub use analysis::{End, MeasuredLevel, Spot, levels};
 pub use findings::measured_levels;
-pub use llc_check::{Timed, against_measured, timed_last_level};
 
-use super::chain_modes::packed_window;
-use super::instructions::chosen_cpus;
-use super::latency::line_of;
-use super::lists::{Density, PageModes};
-use super::{Bound, Detail, Draft, Effects, Experiment, Scope, axis, bytes_axis};
+use crate::chain_modes::packed_window;
+use crate::command::{CommandSettings, Effects};
+use crate::experiment::{Bound, Detail, Draft, Experiment, Scope, axis, bytes_axis};
+use crate::hierarchy::TimedLastLevel;
+use crate::instructions::chosen_cpus;
+use crate::latency::line_of;
+use crate::lists::{Density, PageModes};
 use engine::{ChainShape, ChaseWork, Sampling, Work, page_bytes};
 use host::memory::PageMode;
 use kernels::chase_name;
-use report::{Axis, Coordinate, Coordinates, Dataset, Finding, HostFacts, Outcome, Quantity};
+use report::{
+    Axis, Coordinate, Coordinates, Dataset, Finding, HostFacts, Outcome, Quantity, Topology,
+};
 use stats::derive;
 use units::error::{Error, Result};
 use units::{Bytes, CpuList, Nanos};
@@ -52,7 +55,20 @@ pub struct Settings {
     pub cpus: Option<CpuList>,
 }
 
+/// Less than 20 s with what comes before and after, unless a close look is asked for.
+const BUDGET: Nanos = Nanos(19.5e9);
+
 impl Effects for Settings {}
+
+impl CommandSettings for Settings {
+    fn experiments(self) -> Vec<Box<dyn Experiment>> {
+        vec![Box::new(Caches::new(self))]
+    }
+
+    fn budget(&self) -> Option<Nanos> {
+        (self.density != Density::High).then_some(BUDGET)
+    }
+}
 
 /// Chains over working sets of rising size, as an operation.
 pub(super) const SWEEP: &str = "sweep";
@@ -458,6 +474,19 @@ impl Experiment for Caches {
 
     fn findings(&self, dataset: &Dataset) -> Vec<Finding> {
         self.told(findings::findings(dataset, None))
+    }
+
+    fn timed_last_level(
+        &self,
+        measured: &Dataset,
+        topology: &Topology,
+        cpus: &[u32],
+    ) -> Option<TimedLastLevel> {
+        llc_check::timed_last_level(measured, topology, cpus)
+    }
+
+    fn review(&self, datasets: &mut [Dataset], own: usize, topology: &Topology) {
+        llc_check::review(datasets, own, topology);
     }
 
     fn findings_on(&self, facts: &HostFacts, dataset: &Dataset) -> Vec<Finding> {

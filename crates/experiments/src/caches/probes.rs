@@ -1,9 +1,10 @@
 //! What is asked of caches once their ends are known: lines, prefetchers, ways.
 
 use super::analysis::{End, MeasuredLevel};
-use super::{Group, PAIR, STRIDE, Scope, WAYS};
-use crate::Draft;
+use super::{Group, PAIR, STRIDE, WAYS};
 use crate::chain_modes::packed_window;
+use crate::experiment::Draft;
+use crate::experiment::Scope;
 use engine::{ChainShape, ChaseWork};
 use host::memory::PageMode;
 use units::Bytes;

@@ -2,8 +2,9 @@
 //! CPU that reads as much.
 
 use super::analysis::{End, MeasuredLevel};
-use super::{Group, SHARED, Scope};
-use crate::Draft;
+use super::{Group, SHARED};
+use crate::experiment::Draft;
+use crate::experiment::Scope;
 use crate::loaded_latency::runnable;
 use engine::{ChaseWork, LoadedWork, Probe, Traffic};
 use kernels::BLOCK_BYTES;

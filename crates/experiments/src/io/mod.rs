@@ -11,7 +11,7 @@ mod settings;
 pub use replay::{Recorded, parse_trace};
 pub use settings::{BlockOrder, Direction, EngineName, Position, Rate, Settings, Share, Timing};
 
-use super::{Bound, Detail, Draft, Experiment, Scope, axis, bytes_axis};
+use crate::experiment::{Bound, Detail, Draft, Experiment, Scope, axis, bytes_axis};
 use engine::{COUNTED_WINDOWS, Content, Flush, IoWork, Order, Pace, Sampling, Work};
 use host::storage::engine_named;
 use ranges::{Files, Range};

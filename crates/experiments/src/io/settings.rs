@@ -1,7 +1,7 @@
 //! What a user asks of storage.
 
 use super::super::lists::{Counts, lists, names};
-use crate::{Effect, Effects};
+use crate::command::{Effect, Effects};
 use host::storage::IO_ENGINES;
 use host::storage::engine_named;
 use std::fmt;

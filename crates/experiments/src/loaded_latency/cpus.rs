@@ -1,7 +1,7 @@
 //! Which CPU is measured, and which ones make the traffic.
 
 use super::Settings;
-use crate::Scope;
+use crate::experiment::Scope;
 use crate::instructions::chosen_cpus;
 use crate::lists::Count;
 use crate::placement::kinds;

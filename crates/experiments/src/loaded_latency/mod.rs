@@ -13,11 +13,12 @@ mod tests;
 pub use mix::{Mix, Mixes};
 pub use tenants::Tenants;
 
-use super::hierarchy::Levels;
-use super::latency::{chain_seed, line_of};
-use super::lists::{Count, Counts, PageModes};
-use super::nodes::asked_nodes;
-use super::{Bound, Detail, Draft, Effect, Effects, Experiment, Scope, axis, bytes_axis};
+use crate::command::{CommandSettings, Effect, Effects};
+use crate::experiment::{Bound, Detail, Draft, Experiment, Scope, axis, bytes_axis};
+use crate::hierarchy::Levels;
+use crate::latency::{chain_seed, line_of};
+use crate::lists::{Count, Counts, PageModes};
+use crate::nodes::asked_nodes;
 use cpus::{beyond_quota, one_cpu, probe_cpus, traffic_cpus};
 use curve::{LONGEST_PAUSE, curves};
 use engine::{ChainShape, ChaseWork, LoadedWork, Probe, Traffic, Work};
@@ -98,6 +99,18 @@ impl Effects for Settings {
         only: "only a victim has others that use the memory meanwhile",
         cure: Some("--victim 0"),
     }];
+}
+
+impl CommandSettings for Settings {
+    /// Curves, or what a victim loses.
+    fn experiments(self) -> Vec<Box<dyn Experiment>> {
+        match self.victim {
+            Some(_) => Tenants::both(&self)
+                .map(|side| Box::new(side) as Box<dyn Experiment>)
+                .into(),
+            None => vec![Box::new(LoadedLatency::new(self))],
+        }
+    }
 }
 
 impl Settings {

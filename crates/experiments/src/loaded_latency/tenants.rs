@@ -4,7 +4,7 @@ use super::cpus::{asked_cpus, beyond_quota};
 use super::mix::{Mix, Shape};
 use super::{Line, Place, Settings, one_cpu, places, runnable, traffic_bytes};
 use crate::difference::{Difference, Shown};
-use crate::{Bound, Draft, Experiment, Scope, axis, bytes_axis};
+use crate::experiment::{Bound, Draft, Experiment, Scope, axis, bytes_axis};
 use engine::{LoadedWork, Probe, Traffic, Work};
 use kernels::{BLOCK_BYTES, Operation, REFERENCE_INSTRUCTIONS_PER_BLOCK, chase_name};
 use report::{Axis, Coordinate, Dataset, Finding, Outcome, Point, Quantity};

@@ -2,8 +2,8 @@
 
 use super::super::lists::Spread;
 use super::super::nodes::{available, with_memory};
-use super::super::{Detail, Scope};
 use super::{Settings, findings};
+use crate::experiment::{Detail, Scope};
 use engine::share_of;
 use host::memory::Place;
 use report::Outcome;

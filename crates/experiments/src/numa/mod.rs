@@ -6,13 +6,14 @@
 mod ends;
 mod findings;
 
-use super::bandwidth::{check_sizes, fitted};
-use super::hierarchy::Levels;
-use super::latency::line_of;
-use super::lists::{
+use crate::bandwidth::{check_sizes, fitted};
+use crate::command::{CommandSettings, Effect, Effects};
+use crate::experiment::{Bound, Detail, Draft, Experiment, Scope, axis, bytes_axis};
+use crate::hierarchy::Levels;
+use crate::latency::line_of;
+use crate::lists::{
     Interleavings, OperationSpec, Operations, PageModes, Quantities, Spread, Studied,
 };
-use super::{Bound, Detail, Draft, Effect, Effects, Experiment, Scope, axis, bytes_axis};
 use ends::{CpuNode, Ends};
 use engine::{ChainShape, ChaseWork, StreamWork, Work};
 use host::memory::{PageMode, Place};
@@ -90,9 +91,8 @@ impl Effects for Settings {
     ];
 }
 
-impl Settings {
-    /// The experiments that measure what is asked for.
-    pub fn experiments(self) -> Vec<Box<dyn Experiment>> {
+impl CommandSettings for Settings {
+    fn experiments(self) -> Vec<Box<dyn Experiment>> {
         let wanted = |studied: Studied| self.measure.0.contains(&studied);
         let mut experiments: Vec<Box<dyn Experiment>> = Vec::new();
         if wanted(Studied::Bandwidth) {
@@ -109,7 +109,9 @@ impl Settings {
         }
         experiments
     }
+}
 
+impl Settings {
     fn in_profile(detail: Detail) -> Self {
         let asked = |operations: &[Operation]| {
             Operations(

@@ -4,13 +4,14 @@
 
 mod findings;
 
-use super::bandwidth::{check_sizes, draft_point, fitted, rounded};
-use super::hierarchy::{Levels, MEMORY};
-use super::lists::{
+use crate::bandwidth::{check_sizes, draft_point, fitted, rounded};
+use crate::command::{CommandSettings, Effects};
+use crate::experiment::{Detail, Draft, Experiment, Scope, axis, bytes_axis};
+use crate::hierarchy::{Levels, MEMORY};
+use crate::lists::{
     OperationSpec, Operations, PageModes, Placement, Placements, Widths, thread_counts,
 };
-use super::placement::{Placing, kinds};
-use super::{Detail, Draft, Effects, Experiment, Scope, axis, bytes_axis};
+use crate::placement::{Placing, kinds};
 use engine::StreamWork;
 use host::memory::PageMode;
 use kernels::{Family, Operation, Width};
@@ -62,6 +63,12 @@ pub struct Settings {
 }
 
 impl Effects for Settings {}
+
+impl CommandSettings for Settings {
+    fn experiments(self) -> Vec<Box<dyn Experiment>> {
+        vec![Box::new(Scaling::new(self))]
+    }
+}
 
 /// Counts in the curves of the default profile, all curves together: about 4 s.
 const FEW: usize = 9;

@@ -7,10 +7,11 @@ mod findings;
 #[cfg(test)]
 mod tests;
 
-use super::instructions::chosen_cpus;
-use super::latency::line_of;
-use super::lists::{Count, Density, PageModes, available};
-use super::{Bound, Detail, Draft, Effects, Experiment, Scope, axis, bytes_axis};
+use crate::command::{CommandSettings, Effects};
+use crate::experiment::{Bound, Detail, Draft, Experiment, Scope, axis, bytes_axis};
+use crate::instructions::chosen_cpus;
+use crate::latency::line_of;
+use crate::lists::{Count, Density, PageModes, available};
 use engine::{ChainShape, ChaseWork, MemoryPlan, Sampling, Work, lacking_pages, page_bytes};
 use host::memory::PageMode;
 use kernels::chase_name;
@@ -42,6 +43,12 @@ pub struct Settings {
 }
 
 impl Effects for Settings {}
+
+impl CommandSettings for Settings {
+    fn experiments(self) -> Vec<Box<dyn Experiment>> {
+        vec![Box::new(Tlb::new(self))]
+    }
+}
 
 /// The chain with one node in each page, as an operation.
 pub(super) const SPREAD: &str = "spread";

@@ -1,28 +1,25 @@
 //! The options, one documented field each. Help, man page, completions and tests come from this
 //! table.
 
+use super::catalogue::experiments;
+use super::common_options::{CommonOptions, MachineOptions};
 use super::exit;
-use super::formats::{Formats, Values, comparison_output, report_output, run_output};
+use super::experiment_request::ExperimentRequest;
+use super::formats::{Formats, Values, comparison_output, format_named, report_output, uses};
 use super::io::IoOptions;
-use crate::plan::LARGEST_MAX_POINTS;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
-use experiments::{
-    Choices, Detail, EXPERIMENTS, Effect, Effects, LastLevel, bandwidth, caches, core_to_core,
-    instructions, latency, loaded_latency, locks, numa, patterns, scaling, tlb,
-};
-use render::{
-    self, COMPARISON_FORMATS, RENDERERS, Renderer, comparison_format, comparison_format_of,
-};
+use experiments::{Choices, Detail, Effect, Effects, Experiment, ExperimentRow};
+use render::{self, COMPARISON_FORMATS, Renderer, comparison_format, comparison_format_of};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use units::{BytesPerSecond, CpuList, Nanos, ParseError, short_time, whole_number};
+use units::Nanos;
 use verdict::Share;
 
 /// Measures the memory system of this machine and says how far each number can be trusted.
 ///
 /// Without a command it runs the default profile: the whole hierarchy in at most 60 s, a table, a
 /// saved report.
-#[derive(Debug, Parser)]
+#[derive(Parser)]
 #[command(
     name = "memgauge",
     version,
@@ -41,32 +38,13 @@ pub struct Cli {
 }
 
 /// What to do.
-#[derive(Debug, Subcommand)]
+#[derive(Subcommand)]
 pub enum Command {
     /// Measure with a profile (the default command)
     Run(RunOptions),
-    /// Bytes per second that threads read, write and copy
-    Bandwidth(BandwidthOptions),
-    /// Time of a load that needs the one before it
-    Latency(LatencyOptions),
-    /// Bandwidth over the number of threads: how many memory needs, where to place them
-    Scaling(ScalingOptions),
-    /// Time from one core to another and back
-    CoreToCore(CoreToCoreOptions),
-    /// Time of a load while other CPUs use the memory, from idle to saturation
-    LoadedLatency(LoadedLatencyOptions),
-    /// Bandwidth and latency between NUMA nodes
-    Numa(NumaOptions),
-    /// What the order of accesses costs: reverse, strided, random
-    Patterns(PatternOptions),
-    /// Entries and reach of each TLB, and what a miss costs
-    Tlb(TlbOptions),
-    /// How many caches there are, what each holds, and how they behave
-    Caches(CacheOptions),
-    /// Instructions per core cycle, and how long one waits for another
-    Instructions(InstructionOptions),
-    /// Atomic operations, locks and fences on shared and separate lines
-    Locks(LockOptions),
+    /// Carry out an experiment of the table
+    #[command(flatten)]
+    Experiment(ExperimentRequest),
     /// Operations per second of files and block devices, and how long each takes
     Io(Box<IoOptions>),
     /// What can be measured here, and what cannot and why
@@ -134,322 +112,13 @@ pub struct RunOptions {
     #[command(flatten)]
     pub choices: Choices,
 
-    /// Which CPUs are used
+    /// What the user says about the machine
     #[command(flatten)]
-    pub pool: Pool,
-
-    /// What the memory carries
-    #[command(flatten)]
-    pub peak: Peak,
-
-    /// What sizes memory
-    #[command(flatten)]
-    pub sizing: Sizing,
+    pub machine: MachineOptions,
 
     /// Options of every measurement
     #[command(flatten)]
     pub common: CommonOptions,
-}
-
-/// Options of `bandwidth`.
-#[derive(Debug, Args)]
-pub struct BandwidthOptions {
-    /// What to stream through, and how
-    #[command(flatten)]
-    pub settings: bandwidth::Settings,
-
-    /// Which CPUs are used
-    #[command(flatten)]
-    pub pool: Pool,
-
-    /// What the memory carries
-    #[command(flatten)]
-    pub peak: Peak,
-
-    /// What sizes memory
-    #[command(flatten)]
-    pub sizing: Sizing,
-
-    /// Options of every measurement
-    #[command(flatten)]
-    pub common: CommonOptions,
-}
-
-/// Options of `latency`.
-#[derive(Debug, Args)]
-pub struct LatencyOptions {
-    /// Where to follow pointers, and how
-    #[command(flatten)]
-    pub settings: latency::Settings,
-
-    /// What sizes memory
-    #[command(flatten)]
-    pub sizing: Sizing,
-
-    /// Options of every measurement
-    #[command(flatten)]
-    pub common: CommonOptions,
-}
-
-/// Options of `scaling`.
-#[derive(Debug, Args)]
-pub struct ScalingOptions {
-    /// Which numbers of threads stream, where, and through what
-    #[command(flatten)]
-    pub settings: scaling::Settings,
-
-    /// Which CPUs are used
-    #[command(flatten)]
-    pub pool: Pool,
-
-    /// What the memory carries
-    #[command(flatten)]
-    pub peak: Peak,
-
-    /// What sizes memory
-    #[command(flatten)]
-    pub sizing: Sizing,
-
-    /// Options of every measurement
-    #[command(flatten)]
-    pub common: CommonOptions,
-}
-
-/// Options of `core-to-core`.
-#[derive(Debug, Args)]
-pub struct CoreToCoreOptions {
-    /// Which CPUs hand a line over, and how
-    #[command(flatten)]
-    pub settings: core_to_core::Settings,
-
-    /// Which CPUs are used
-    #[command(flatten)]
-    pub pool: Pool,
-
-    /// Options of every measurement
-    #[command(flatten)]
-    pub common: CommonOptions,
-}
-
-/// Options of `loaded-latency`.
-#[derive(Debug, Args)]
-pub struct LoadedLatencyOptions {
-    /// What to load the memory with, and where
-    #[command(flatten)]
-    pub settings: loaded_latency::Settings,
-
-    /// What the memory carries
-    #[command(flatten)]
-    pub peak: Peak,
-
-    /// What sizes memory
-    #[command(flatten)]
-    pub sizing: Sizing,
-
-    /// Options of every measurement
-    #[command(flatten)]
-    pub common: CommonOptions,
-}
-
-/// Options of `numa`.
-#[derive(Debug, Args)]
-pub struct NumaOptions {
-    /// Which nodes to measure between, and how
-    #[command(flatten)]
-    pub settings: numa::Settings,
-
-    /// Which CPUs are used
-    #[command(flatten)]
-    pub pool: Pool,
-
-    /// What the memory carries
-    #[command(flatten)]
-    pub peak: Peak,
-
-    /// What sizes memory
-    #[command(flatten)]
-    pub sizing: Sizing,
-
-    /// Options of every measurement
-    #[command(flatten)]
-    pub common: CommonOptions,
-}
-
-/// Options of `patterns`.
-#[derive(Debug, Args)]
-pub struct PatternOptions {
-    /// In which orders to go through memory
-    #[command(flatten)]
-    pub settings: patterns::Settings,
-
-    /// Which CPUs are used
-    #[command(flatten)]
-    pub pool: Pool,
-
-    /// What sizes memory
-    #[command(flatten)]
-    pub sizing: Sizing,
-
-    /// Options of every measurement
-    #[command(flatten)]
-    pub common: CommonOptions,
-}
-
-/// Options of `tlb`.
-#[derive(Debug, Args)]
-pub struct TlbOptions {
-    /// Which TLBs to look for, and how closely
-    #[command(flatten)]
-    pub settings: tlb::Settings,
-
-    /// Options of every measurement
-    #[command(flatten)]
-    pub common: CommonOptions,
-}
-
-/// Options of `caches`.
-#[derive(Debug, Args)]
-pub struct CacheOptions {
-    /// Which caches to look for, and how closely
-    #[command(flatten)]
-    pub settings: caches::Settings,
-
-    /// What sizes memory
-    #[command(flatten)]
-    pub sizing: Sizing,
-
-    /// Options of every measurement
-    #[command(flatten)]
-    pub common: CommonOptions,
-}
-
-/// Options of `instructions`.
-#[derive(Debug, Args)]
-pub struct InstructionOptions {
-    /// Which instructions to time, and where
-    #[command(flatten)]
-    pub settings: instructions::Settings,
-
-    /// Options of every measurement
-    #[command(flatten)]
-    pub common: CommonOptions,
-}
-
-/// Options of `locks`.
-#[derive(Debug, Args)]
-pub struct LockOptions {
-    /// What threads do, and on which lines
-    #[command(flatten)]
-    pub settings: locks::Settings,
-
-    /// Which CPUs are used
-    #[command(flatten)]
-    pub pool: Pool,
-
-    /// Options of every measurement
-    #[command(flatten)]
-    pub common: CommonOptions,
-}
-
-/// CPUs of measurements that use several.
-#[derive(Debug, Args)]
-pub struct Pool {
-    /// CPUs to use, in this order: 0-3,8 [default: all that are allowed, physical cores first]
-    #[arg(long, value_name = "LIST", help_heading = "Measuring")]
-    pub cpus: Option<CpuList>,
-}
-
-/// The limit of measurements of what memory carries.
-#[derive(Debug, Args)]
-pub struct Peak {
-    /// What the memory carries at most, for shares and plausibility: 204.8GB/s; a bare number is
-    /// GB/s [default: from the memory modules, if readable]
-    #[arg(long, value_name = "RATE", help_heading = "Measuring")]
-    pub dram_peak: Option<BytesPerSecond>,
-}
-
-/// What measurements of levels size their memory by.
-#[derive(Debug, Args)]
-pub struct Sizing {
-    /// The last-level cache that the CPUs have together: sizes memory; measured: as a sweep at the
-    /// beginning finds it [default: as the system reports, or more where a sweep is part of the run
-    /// and finds more]
-    #[arg(long, value_name = "SIZE", help_heading = "Measuring")]
-    pub last_level: Option<LastLevel>,
-}
-
-/// Reads a number of points; the one that is advised leaves room for what a command measures by
-/// itself.
-fn most_points(text: &str) -> Result<usize, ParseError> {
-    whole_number(1, LARGEST_MAX_POINTS as u64)(text).map_err(|wrong| wrong.with_example("1000"))
-}
-
-/// Options of every measurement.
-#[derive(Debug, Args)]
-pub struct CommonOptions {
-    /// Time for everything: 90s, 2min; a bare number is seconds [default: the profile's, or 60s for
-    /// a single experiment]
-    #[arg(long, value_name = "TIME", help_heading = "Measuring")]
-    pub budget: Option<Nanos>,
-
-    /// Samples of each point, at least 3 [default: as many as the interval and the budget ask for]
-    #[arg(long, value_name = "N", help_heading = "Measuring", value_parser = whole_number::<u32>(3, 1_000_000))]
-    pub samples: Option<u32>,
-
-    /// Seed of every random choice [default: from the clock, and told in the report]
-    #[arg(long, value_name = "N", help_heading = "Measuring", value_parser = whole_number::<u64>(0, u64::MAX))]
-    pub seed: Option<u64>,
-
-    /// Carry out the whole plan this many times, with fresh memory each time
-    #[arg(long, value_name = "N", default_value = "1", help_heading = "Measuring", value_parser = whole_number::<u32>(1, 1000))]
-    pub repeat: u32,
-
-    /// Spread the rounds of every point over this many fresh allocations of its memory: an interval
-    /// over placements
-    #[arg(long, value_name = "N", default_value = "1", help_heading = "Measuring", value_parser = whole_number::<u32>(1, 1000))]
-    pub reallocate: u32,
-
-    /// Pause before each point's turn: 100ms
-    #[arg(long, value_name = "TIME", default_value = "0s", help_heading = "Measuring", value_parser = short_time)]
-    pub cooldown: Nanos,
-
-    /// Refuse plans with more points than this [default: 1000, or 2000 for run]
-    #[arg(long, value_name = "N", help_heading = "Measuring", value_parser = most_points)]
-    pub max_points: Option<usize>,
-
-    /// Print the plan with its time and memory, and measure nothing; --format json and jsonl print
-    /// it as data
-    #[arg(long, help_heading = "Measuring")]
-    pub dry_run: bool,
-
-    /// Continue an unfinished run, asked for in the same words: FILE is its journal
-    /// (.journal.jsonl), its report (.json), or last
-    #[arg(long, value_name = "FILE", help_heading = "Measuring")]
-    pub resume: Option<PathBuf>,
-
-    /// Format on standard output; help tells what each is
-    #[arg(long, value_name = "FORMAT", help_heading = "Output", value_parser = Formats::of_reports(), ignore_case = true)]
-    pub format: Option<String>,
-
-    /// Where the result goes
-    #[arg(long, short, value_name = "FILE", help_heading = "Output", help = run_output())]
-    pub output: Option<PathBuf>,
-
-    /// With sc-membench: peaks, averages and scores by that tool's formulas, on standard error
-    #[arg(long, help_heading = "Output")]
-    pub scores: bool,
-
-    /// What a picture or a page is called [default: what it shows]
-    #[arg(long, value_name = "TEXT", help_heading = "Output")]
-    pub title: Option<String>,
-
-    /// Exit with 3 if any number is less than solid
-    #[arg(long, help_heading = "Output")]
-    pub strict: bool,
-
-    /// Tables with every reason and every dataset
-    #[arg(long, short, help_heading = "Output")]
-    pub verbose: bool,
 }
 
 /// What to list.
@@ -617,8 +286,7 @@ pub struct GenerateOptions {
 
 /// The help of `--only`: every experiment that a profile can have.
 fn only_help() -> String {
-    let names: Vec<&str> = EXPERIMENTS
-        .iter()
+    let names: Vec<&str> = experiments()
         .filter(|row| row.least.is_some())
         .map(|row| row.name)
         .collect();
@@ -629,25 +297,31 @@ fn only_help() -> String {
 }
 
 impl RunOptions {
-    /// Whether the experiment of this name is part of the run, where it is one of those that can be
-    /// chosen.
-    pub fn measures(&self, name: &str) -> bool {
-        match self.only.as_slice() {
-            [] => self.choices.include(name),
-            only => only.iter().any(|asked| asked == name) && self.choices.include(name),
-        }
+    /// The experiments of the run that measure what was chosen.
+    fn chosen(&self) -> impl Iterator<Item = Box<dyn Experiment>> {
+        let asked = |row: &&ExperimentRow| {
+            self.only.is_empty() || self.only.iter().any(|name| name == row.name)
+        };
+        experiments()
+            .filter(asked)
+            .filter_map(|row| row.chosen?(&self.choices, self.profile.detail()))
     }
 }
 
-/// Whether bandwidth or latency is measured, which can be chosen.
+/// Whether anything is measured that can be chosen.
 fn measures_chosen(options: &RunOptions) -> bool {
-    options.measures("bandwidth") || options.measures("latency")
+    options.chosen().next().is_some()
 }
 
-/// Whether bandwidth is measured, which can be chosen.
-fn measures_bandwidth(options: &RunOptions) -> bool {
-    options.measures("bandwidth")
+/// Whether operations that move bytes are measured, which can be chosen.
+fn moves_bytes(options: &RunOptions) -> bool {
+    options
+        .chosen()
+        .any(|experiment| experiment.quantity().unit == BYTES_PER_SECOND)
 }
+
+/// The unit of experiments that move bytes.
+const BYTES_PER_SECOND: &str = "B/s";
 
 /// Who uses what is chosen for `memgauge run`.
 const CHOSEN: &str = "only bandwidth and latency use it";
@@ -683,65 +357,15 @@ impl Effects for RunOptions {
         },
         Effect {
             option: "threads",
-            applies: measures_bandwidth,
+            applies: moves_bytes,
             only: MOVING,
             cure: None,
         },
         Effect {
             option: "width",
-            applies: measures_bandwidth,
+            applies: moves_bytes,
             only: MOVING,
             cure: None,
-        },
-    ];
-}
-
-/// The format that `name` asks for, the first of the table where there is none.
-fn format_named(name: Option<&str>) -> Option<&'static dyn Renderer> {
-    name.map_or_else(
-        || RENDERERS.first().copied(),
-        |name| render::by_name(name).ok(),
-    )
-}
-
-/// Whether `format` has a use for `option`.
-fn uses(format: Option<&'static dyn Renderer>, option: &str) -> bool {
-    format.is_some_and(|format| format.options().contains(&option))
-}
-
-impl CommonOptions {
-    /// The format on standard output.
-    fn shown(&self) -> Option<&'static dyn Renderer> {
-        format_named(self.format.as_deref())
-    }
-
-    /// The format of the file, where the user names one.
-    fn saved(&self) -> Option<&'static dyn Renderer> {
-        self.output
-            .as_deref()
-            .and_then(|path| render::by_extension(path).ok())
-    }
-}
-
-impl Effects for CommonOptions {
-    const EFFECTS: &'static [Effect<Self>] = &[
-        Effect {
-            option: "scores",
-            applies: |o| uses(o.shown(), "scores"),
-            only: "only sc-membench has scores",
-            cure: Some("--format sc-membench"),
-        },
-        Effect {
-            option: "title",
-            applies: |o| uses(o.shown(), "title") || uses(o.saved(), "title"),
-            only: "only pages and pictures have a title",
-            cure: Some("--format svg"),
-        },
-        Effect {
-            option: "verbose",
-            applies: |o| uses(o.shown(), "verbose") || uses(o.saved(), "verbose"),
-            only: "only tables, Markdown and sc-membench leave anything out",
-            cure: Some("--format table"),
         },
     ];
 }

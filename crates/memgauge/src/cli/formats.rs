@@ -4,8 +4,21 @@ use super::terminal::terminal_width;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Arg, Command, ValueEnum};
-use render::{self, COMPARISON_FORMATS, RENDERERS};
+use render::{self, COMPARISON_FORMATS, RENDERERS, Renderer};
 use std::ffi::OsStr;
+
+/// The format that `name` asks for, the first of the table where there is none.
+pub fn format_named(name: Option<&str>) -> Option<&'static dyn Renderer> {
+    name.map_or_else(
+        || RENDERERS.first().copied(),
+        |name| render::by_name(name).ok(),
+    )
+}
+
+/// Whether `format` has a use for `option`.
+pub fn uses(format: Option<&'static dyn Renderer>, option: &str) -> bool {
+    format.is_some_and(|format| format.options().contains(&option))
+}
 
 /// Reads the name of a format; `help` is answered with all of them.
 #[derive(Debug, Clone)]

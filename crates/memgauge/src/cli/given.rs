@@ -3,7 +3,7 @@
 use super::args::{Cli, Command};
 use clap::ArgMatches;
 use clap::parser::ValueSource;
-use experiments::{Effect, Effects};
+use experiments::{Effects, JudgedEffect};
 use units::error::{Error, Result};
 
 /// Refuses an option that was typed and changes nothing beside the others.
@@ -18,38 +18,8 @@ pub fn check_effects(cli: &Cli, matches: &ArgMatches) -> Result<()> {
     };
     match command {
         Command::Run(o) => given.check(o).and_then(|()| given.check(&o.common)),
-        Command::Bandwidth(o) => given
-            .check(&o.settings)
-            .and_then(|()| given.check(&o.common)),
-        Command::Latency(o) => given
-            .check(&o.settings)
-            .and_then(|()| given.check(&o.common)),
-        Command::Scaling(o) => given
-            .check(&o.settings)
-            .and_then(|()| given.check(&o.common)),
-        Command::CoreToCore(o) => given
-            .check(&o.settings)
-            .and_then(|()| given.check(&o.common)),
-        Command::LoadedLatency(o) => given
-            .check(&o.settings)
-            .and_then(|()| given.check(&o.common)),
-        Command::Numa(o) => given
-            .check(&o.settings)
-            .and_then(|()| given.check(&o.common)),
-        Command::Patterns(o) => given
-            .check(&o.settings)
-            .and_then(|()| given.check(&o.common)),
-        Command::Tlb(o) => given
-            .check(&o.settings)
-            .and_then(|()| given.check(&o.common)),
-        Command::Caches(o) => given
-            .check(&o.settings)
-            .and_then(|()| given.check(&o.common)),
-        Command::Instructions(o) => given
-            .check(&o.settings)
-            .and_then(|()| given.check(&o.common)),
-        Command::Locks(o) => given
-            .check(&o.settings)
+        Command::Experiment(o) => given
+            .check_all(&o.request.effects)
             .and_then(|()| given.check(&o.common)),
         Command::Io(o) => given
             .check(&o.settings)
@@ -67,13 +37,15 @@ struct Given<'a> {
 }
 
 impl Given<'_> {
-    fn check<S: Effects>(&self, settings: &S) -> Result<()> {
-        let idle = |effect: &&Effect<S>| {
-            self.typed(effect.option).is_some() && !(effect.applies)(settings)
-        };
-        let Some(Effect {
+    fn check(&self, settings: &impl Effects) -> Result<()> {
+        self.check_all(&settings.effects())
+    }
+
+    fn check_all(&self, effects: &[JudgedEffect]) -> Result<()> {
+        let idle = |effect: &&JudgedEffect| !effect.applies && self.typed(effect.option).is_some();
+        let Some(JudgedEffect {
             option, only, cure, ..
-        }) = S::EFFECTS.iter().find(idle)
+        }) = effects.iter().find(idle)
         else {
             return Ok(());
         };
@@ -115,13 +87,10 @@ impl Given<'_> {
 #[cfg(test)]
 mod tests {
     use super::super::Parsed;
-    use super::super::args::{
-        CommonOptions, CompareOptions, ListOptions, ReportOptions, RunOptions,
-    };
-    use experiments::{
-        Effects, bandwidth, caches, core_to_core, instructions, io, latency, loaded_latency, locks,
-        numa, patterns, scaling, tlb,
-    };
+    use super::super::args::{Command, CompareOptions, ListOptions, ReportOptions, RunOptions};
+    use super::super::catalogue::experiment_commands;
+    use super::super::common_options::CommonOptions;
+    use experiments::{Effects, io};
     use std::ffi::OsString;
 
     /// A command line on which an option changes nothing, the option, and what makes it one of use.
@@ -200,6 +169,18 @@ mod tests {
         ["list host", "--code", ""],
     ];
 
+    /// The options of an experiment's command that have an effect only beside others.
+    fn effects(command: &str) -> Vec<&'static str> {
+        let Ok(Parsed::Request(cli)) = Parsed::parse(&["memgauge", command].map(Into::into)) else {
+            panic!("{command} is refused")
+        };
+        let Some(Command::Experiment(request)) = cli.command else {
+            panic!("{command} is no command of an experiment")
+        };
+        let effects = request.request.effects;
+        effects.iter().map(|effect| effect.option).collect()
+    }
+
     fn refusal(line: &str) -> Option<String> {
         let words: Vec<OsString> = ["memgauge"]
             .into_iter()
@@ -243,17 +224,9 @@ mod tests {
         fn names<S: Effects>() -> impl Iterator<Item = &'static str> {
             S::EFFECTS.iter().map(|effect| effect.option)
         }
-        let experiments = names::<bandwidth::Settings>()
-            .chain(names::<latency::Settings>())
-            .chain(names::<scaling::Settings>())
-            .chain(names::<core_to_core::Settings>())
-            .chain(names::<loaded_latency::Settings>())
-            .chain(names::<numa::Settings>())
-            .chain(names::<patterns::Settings>())
-            .chain(names::<tlb::Settings>())
-            .chain(names::<caches::Settings>())
-            .chain(names::<instructions::Settings>())
-            .chain(names::<locks::Settings>())
+        let experiments = experiment_commands()
+            .into_iter()
+            .flat_map(|(row, _)| effects(row.name))
             .chain(names::<io::Settings>());
         let others = names::<RunOptions>()
             .chain(names::<CommonOptions>())

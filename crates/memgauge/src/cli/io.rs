@@ -1,8 +1,8 @@
 //! `memgauge io`: options, traces, and time.
 
-use super::args::{CommonOptions, Pool};
+use super::common_options::{CommonOptions, MachineOptions, Pool};
 use super::exit::Exit;
-use super::measure::{Defaults, MAX_POINTS, Machinery, SINGLE_BUDGET, measure};
+use super::measure::{Defaults, MAX_POINTS, SINGLE_BUDGET, measure};
 use super::target::numbered;
 use super::terminal::tell;
 use clap::Args;
@@ -63,14 +63,14 @@ pub fn io(options: IoOptions, words: Vec<String>) -> Result<Exit> {
         target: 0.01,
         most: None,
     });
-    let machine = Machinery {
-        cpus: pool.cpus,
-        ..Machinery::default()
+    let machine = MachineOptions {
+        pool,
+        ..MachineOptions::default()
     };
     measure(
         vec![Box::new(experiment)],
         &common,
-        machine,
+        &machine,
         Defaults {
             profile: "io",
             budget,

@@ -1,9 +1,9 @@
 //! `memgauge list`: what can be measured here, and what cannot and why.
 
 use super::args::{ListFormat, ListOptions, Listed};
+use super::catalogue::experiments;
 use super::runs;
 use super::terminal::{terminal_width, to_stdout};
-use experiments::EXPERIMENTS;
 use host::facts::{SystemFiles, discover};
 use host::storage::IO_ENGINES;
 use kernels::{Listing, catalogue};
@@ -79,7 +79,7 @@ pub fn list(options: &ListOptions) -> Result<()> {
                 kernel_table(&chosen)
             }
         }
-        Listed::Experiments if json => to_json(&experiments())?,
+        Listed::Experiments if json => to_json(&experiment_entries())?,
         Listed::Experiments => experiment_table(),
         Listed::Engines if json => to_json(&engines())?,
         Listed::Engines => engine_table(),
@@ -198,9 +198,8 @@ fn kernel_table(listed: &[Listing]) -> String {
     )
 }
 
-fn experiments() -> Vec<ExperimentEntry> {
-    EXPERIMENTS
-        .iter()
+fn experiment_entries() -> Vec<ExperimentEntry> {
+    experiments()
         .map(|e| ExperimentEntry {
             name: e.name,
             question: e.question,
@@ -238,7 +237,7 @@ fn engine_table() -> String {
 }
 
 fn experiment_table() -> String {
-    let rows: Vec<Vec<String>> = experiments()
+    let rows: Vec<Vec<String>> = experiment_entries()
         .into_iter()
         .map(|e| vec![e.name.to_owned(), e.question.to_owned()])
         .collect();

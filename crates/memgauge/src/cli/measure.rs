@@ -1,12 +1,11 @@
 //! The measuring commands: from options to a request, a plan, a run and its result.
 
-use super::args::{
-    BandwidthOptions, CacheOptions, CommonOptions, CoreToCoreOptions, InstructionOptions,
-    LatencyOptions, LoadedLatencyOptions, LockOptions, NumaOptions, PatternOptions, Profile,
-    RunOptions, ScalingOptions, TlbOptions,
-};
+use super::args::{Profile, RunOptions};
+use super::catalogue::experiments;
+use super::common_options::{CommonOptions, MachineOptions};
 use super::dry_run::{self, Form};
 use super::exit::{Ending, Exit, ending};
+use super::experiment_request::ExperimentRequest;
 use super::io::create_trace;
 use super::output::{Destination, Unnamed, tell, to_stdout};
 use super::progress::{JournalPlan, Progress, remove};
@@ -15,17 +14,14 @@ use super::state::{self, MOST_RUNS};
 use crate::plan::{self, Plan, Request};
 use crate::run::{self, Invocation};
 use engine::{IN_MEMORY, Machine, RealMachine, Sampling};
-use experiments::{
-    Density, Detail, EXPERIMENTS, Experiment, LastLevel, Row, bandwidth, caches, core_to_core,
-    instructions, latency, loaded_latency, locks, patterns, scaling, tlb,
-};
+use experiments::{Detail, Experiment, ExperimentRow, LastLevel};
 use host::counter;
 use host::facts::{SystemFiles, discover};
 use host::interrupt::StopFlag;
 use report::{CHOSEN_PROFILE, HostFacts, RunStatus};
 use std::path::PathBuf;
 use units::error::{Error, Result};
-use units::{BytesPerSecond, CpuList, Nanos, ParseError, counted};
+use units::{CpuList, Nanos, ParseError, counted};
 
 /// Rounds over all points where the user does not fix the samples. The interval comes from the
 /// medians of rounds: that of 20 lies between the 6th lowest and the 6th highest, so that five bad
@@ -44,12 +40,9 @@ pub(super) const MAX_POINTS: usize = 1000;
 /// machines of every size.
 const PROFILE_MAX_POINTS: usize = 2000;
 
-/// Budget of the caches: less than 20 s with what comes before and after.
-const CACHES_BUDGET: Nanos = Nanos(19.5e9);
-
 /// `memgauge run`, and `memgauge` without a command.
 pub fn run(options: &RunOptions, words: Vec<String>) -> Result<Exit> {
-    let names: Vec<&str> = EXPERIMENTS.iter().map(|e| e.name).collect();
+    let names: Vec<&str> = experiments().map(|row| row.name).collect();
     if let Some(unknown) = options
         .only
         .iter()
@@ -60,17 +53,18 @@ pub fn run(options: &RunOptions, words: Vec<String>) -> Result<Exit> {
     }
     let detail = options.profile.detail();
     let choices = &options.choices;
-    let wanted = |e: &&Row| match options.only.as_slice() {
-        [] if choices.any() => choices.include(e.name),
-        [] => e.least.is_some_and(|least| least <= detail),
-        only => only.iter().any(|name| name == e.name),
+    let chosen = |row: &ExperimentRow| row.chosen.and_then(|chosen| chosen(choices, detail));
+    let wanted = |row: &&ExperimentRow| match options.only.as_slice() {
+        [] if choices.any() => chosen(row).is_some(),
+        [] => row.least.is_some_and(|least| least <= detail),
+        only => only.iter().any(|name| name == row.name),
     };
-    let made = |e: &Row| {
-        choices
-            .experiment(e.name, detail)
-            .unwrap_or_else(|| (e.in_profile)(detail))
+    let made = |row: &ExperimentRow| {
+        chosen(row)
+            .filter(|_| choices.any())
+            .unwrap_or_else(|| (row.in_profile)(detail))
     };
-    let experiments = EXPERIMENTS.iter().filter(wanted).map(made).collect();
+    let experiments = experiments().filter(wanted).map(made).collect();
     let sampling = match options.profile {
         Profile::Quick => sampling(6, 10, 0.01),
         Profile::Default => sampling(8, ROUNDS, 0.005),
@@ -89,212 +83,31 @@ pub fn run(options: &RunOptions, words: Vec<String>) -> Result<Exit> {
         trace: None,
         max_points: PROFILE_MAX_POINTS,
     };
-    let RunOptions {
-        pool, peak, sizing, ..
-    } = options;
-    let machine = Machinery {
-        cpus: pool.cpus.clone(),
-        dram_peak: peak.dram_peak,
-        last_level: sizing.last_level,
-    };
-    measure(experiments, &options.common, machine, defaults, words)
-}
-
-/// `memgauge bandwidth`
-pub fn bandwidth(options: BandwidthOptions, words: Vec<String>) -> Result<Exit> {
-    let machine = Machinery {
-        cpus: options.pool.cpus,
-        dram_peak: options.peak.dram_peak,
-        last_level: options.sizing.last_level,
-    };
-    single(
-        Box::new(bandwidth::Bandwidth::new(options.settings)),
-        &options.common,
-        machine,
-        words,
-    )
-}
-
-/// `memgauge latency`
-pub fn latency(options: LatencyOptions, words: Vec<String>) -> Result<Exit> {
-    let machine = Machinery {
-        last_level: options.sizing.last_level,
-        ..Machinery::default()
-    };
-    single(
-        Box::new(latency::Latency::new(options.settings)),
-        &options.common,
-        machine,
-        words,
-    )
-}
-
-/// `memgauge scaling`
-pub fn scaling(options: ScalingOptions, words: Vec<String>) -> Result<Exit> {
-    let machine = Machinery {
-        cpus: options.pool.cpus,
-        dram_peak: options.peak.dram_peak,
-        last_level: options.sizing.last_level,
-    };
-    single(
-        Box::new(scaling::Scaling::new(options.settings)),
-        &options.common,
-        machine,
-        words,
-    )
-}
-
-/// `memgauge core-to-core`
-pub fn core_to_core(options: CoreToCoreOptions, words: Vec<String>) -> Result<Exit> {
-    let machine = Machinery {
-        cpus: options.pool.cpus,
-        ..Machinery::default()
-    };
-    single(
-        Box::new(core_to_core::CoreToCore::new(options.settings)),
-        &options.common,
-        machine,
-        words,
-    )
-}
-
-/// `memgauge loaded-latency`: curves, or what a victim loses.
-pub fn loaded_latency(options: LoadedLatencyOptions, words: Vec<String>) -> Result<Exit> {
-    let LoadedLatencyOptions {
-        settings,
-        peak,
-        sizing,
-        common,
-    } = options;
-    let experiments: Vec<Box<dyn Experiment>> = match &settings.victim {
-        Some(_) => loaded_latency::Tenants::both(&settings)
-            .map(|side| Box::new(side) as Box<dyn Experiment>)
-            .into(),
-        None => vec![Box::new(loaded_latency::LoadedLatency::new(settings))],
-    };
-    let defaults = Defaults {
-        profile: "loaded-latency",
-        budget: SINGLE_BUDGET,
-        sampling: sampling(8, ROUNDS, 0.005),
-        trace: None,
-        max_points: MAX_POINTS,
-    };
-    let machine = Machinery {
-        dram_peak: peak.dram_peak,
-        last_level: sizing.last_level,
-        ..Machinery::default()
-    };
-    measure(experiments, &common, machine, defaults, words)
-}
-
-/// `memgauge numa`: two experiments, since a dataset has one quantity.
-pub fn numa(options: NumaOptions, words: Vec<String>) -> Result<Exit> {
-    let defaults = Defaults {
-        profile: "numa",
-        budget: SINGLE_BUDGET,
-        sampling: sampling(8, ROUNDS, 0.005),
-        trace: None,
-        max_points: MAX_POINTS,
-    };
-    let machine = Machinery {
-        cpus: options.pool.cpus,
-        dram_peak: options.peak.dram_peak,
-        last_level: options.sizing.last_level,
-    };
     measure(
-        options.settings.experiments(),
+        experiments,
         &options.common,
-        machine,
+        &options.machine,
         defaults,
         words,
     )
 }
 
-/// `memgauge patterns`
-pub fn patterns(options: PatternOptions, words: Vec<String>) -> Result<Exit> {
-    let machine = Machinery {
-        cpus: options.pool.cpus,
-        last_level: options.sizing.last_level,
-        ..Machinery::default()
-    };
-    single(
-        Box::new(patterns::Patterns::new(options.settings)),
-        &options.common,
+/// The command of an experiment: `memgauge bandwidth`.
+pub fn experiment(asked: ExperimentRequest, words: Vec<String>) -> Result<Exit> {
+    let ExperimentRequest {
+        name,
+        request,
         machine,
-        words,
-    )
-}
-
-/// `memgauge tlb`
-pub fn tlb(options: TlbOptions, words: Vec<String>) -> Result<Exit> {
-    single(
-        Box::new(tlb::Tlb::new(options.settings)),
-        &options.common,
-        Machinery::default(),
-        words,
-    )
-}
-
-/// `memgauge caches`: done in 20 s unless a close look is asked for.
-pub fn caches(options: CacheOptions, words: Vec<String>) -> Result<Exit> {
-    let budget = if options.settings.density == Density::High {
-        SINGLE_BUDGET
-    } else {
-        CACHES_BUDGET
-    };
-    let experiment = Box::new(caches::Caches::new(options.settings));
+        common,
+    } = asked;
     let defaults = Defaults {
-        profile: "caches",
-        budget,
+        profile: name,
+        budget: request.budget.unwrap_or(SINGLE_BUDGET),
         sampling: sampling(8, ROUNDS, 0.005),
         trace: None,
         max_points: MAX_POINTS,
     };
-    let machine = Machinery {
-        last_level: options.sizing.last_level,
-        ..Machinery::default()
-    };
-    measure(vec![experiment], &options.common, machine, defaults, words)
-}
-
-/// `memgauge instructions`
-pub fn instructions(options: InstructionOptions, words: Vec<String>) -> Result<Exit> {
-    single(
-        Box::new(instructions::InstructionTimes::new(options.settings)),
-        &options.common,
-        Machinery::default(),
-        words,
-    )
-}
-
-/// `memgauge locks`
-pub fn locks(options: LockOptions, words: Vec<String>) -> Result<Exit> {
-    let machine = Machinery {
-        cpus: options.pool.cpus,
-        ..Machinery::default()
-    };
-    single(
-        Box::new(locks::Locks::new(options.settings)),
-        &options.common,
-        machine,
-        words,
-    )
-}
-
-fn single(
-    experiment: Box<dyn Experiment>,
-    options: &CommonOptions,
-    machine: Machinery,
-    words: Vec<String>,
-) -> Result<Exit> {
-    let defaults = Defaults {
-        profile: experiment.name(),
-        budget: SINGLE_BUDGET,
-        sampling: sampling(8, ROUNDS, 0.005),
-        trace: None,
-        max_points: MAX_POINTS,
-    };
-    measure(vec![experiment], options, machine, defaults, words)
+    measure(request.experiments, &common, &machine, defaults, words)
 }
 
 /// Samples of one millisecond: shorter than the 4 ms (1 ms at most) between two timer interrupts,
@@ -322,30 +135,19 @@ pub(super) struct Defaults {
     pub(super) max_points: usize,
 }
 
-/// What a user says about the machine, as far as a command asks for it.
-#[derive(Debug, Default)]
-pub(super) struct Machinery {
-    /// CPUs to use; all that are allowed where absent.
-    pub(super) cpus: Option<CpuList>,
-    /// What the memory carries at most.
-    pub(super) dram_peak: Option<BytesPerSecond>,
-    /// What memory is sized by.
-    pub(super) last_level: Option<LastLevel>,
-}
-
 pub(super) fn measure(
     experiments: Vec<Box<dyn Experiment>>,
     options: &CommonOptions,
-    asked: Machinery,
+    asked: &MachineOptions,
     defaults: Defaults,
     words: Vec<String>,
 ) -> Result<Exit> {
     let started = counter::monotonic();
     let files = SystemFiles::real();
     let facts = discover(&files);
-    let cpus = choose_cpus(&facts, asked.cpus.as_ref())?;
+    let cpus = choose_cpus(&facts, asked.pool.cpus.as_ref())?;
     let resume = options.resume.as_deref().map(Resume::open).transpose()?;
-    let mut request = request(experiments, options, &defaults, &asked, cpus)?;
+    let mut request = request(experiments, options, &defaults, asked, cpus)?;
     request.started = started;
     if let Some(resume) = &resume {
         request.seed = resume.seed(options.seed)?;
@@ -476,18 +278,22 @@ pub(super) fn measure(
 }
 
 fn request(
-    mut experiments: Vec<Box<dyn Experiment>>,
+    mut made: Vec<Box<dyn Experiment>>,
     options: &CommonOptions,
     defaults: &Defaults,
-    asked: &Machinery,
+    asked: &MachineOptions,
     cpus: Vec<u32>,
 ) -> Result<Request> {
     let budget = options.budget.unwrap_or(defaults.budget);
     // What is not asked for by name is asked in brief.
-    if asked.last_level == Some(LastLevel::Measured)
-        && !experiments.iter().any(|e| e.sizes_memory(None))
+    if asked.sizing.last_level == Some(LastLevel::Measured)
+        && !made.iter().any(|e| e.sizes_memory(None))
     {
-        experiments.push(Box::new(caches::Caches::in_profile(Detail::Levels)));
+        made.extend(
+            experiments()
+                .map(|row| (row.in_profile)(Detail::Levels))
+                .find(|e| e.sizes_memory(None)),
+        );
     }
     let mut sampling = defaults.sampling;
     if let Some(samples) = options.samples {
@@ -495,7 +301,7 @@ fn request(
     }
     Ok(Request {
         profile: defaults.profile.to_owned(),
-        experiments,
+        experiments: made,
         cpus,
         budget,
         sampling,
@@ -503,8 +309,8 @@ fn request(
         seed: options.seed.unwrap_or_else(counter::seed),
         repeat: options.repeat,
         reallocate: options.reallocate,
-        dram_peak: asked.dram_peak,
-        last_level: asked.last_level,
+        dram_peak: asked.peak.dram_peak,
+        last_level: asked.sizing.last_level,
         cooldown: options.cooldown,
         started: Nanos::ZERO,
         max_points: options.max_points.unwrap_or(defaults.max_points),

@@ -4,9 +4,12 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod catalogue;
+mod common_options;
 mod compare;
 mod dry_run;
 mod exit;
+mod experiment_request;
 mod formats;
 mod generate;
 mod given;
@@ -109,17 +112,7 @@ fn dispatch(cli: Cli, words: Vec<String>) -> Result<Exit> {
     match cli.command {
         None => measure::run(&cli.run, words),
         Some(Command::Run(options)) => measure::run(&options, words),
-        Some(Command::Bandwidth(options)) => measure::bandwidth(options, words),
-        Some(Command::Latency(options)) => measure::latency(options, words),
-        Some(Command::Scaling(options)) => measure::scaling(options, words),
-        Some(Command::CoreToCore(options)) => measure::core_to_core(options, words),
-        Some(Command::LoadedLatency(options)) => measure::loaded_latency(options, words),
-        Some(Command::Numa(options)) => measure::numa(options, words),
-        Some(Command::Patterns(options)) => measure::patterns(options, words),
-        Some(Command::Tlb(options)) => measure::tlb(options, words),
-        Some(Command::Caches(options)) => measure::caches(options, words),
-        Some(Command::Instructions(options)) => measure::instructions(options, words),
-        Some(Command::Locks(options)) => measure::locks(options, words),
+        Some(Command::Experiment(request)) => measure::experiment(request, words),
         Some(Command::Io(options)) => io::io(*options, words),
         Some(Command::List(options)) => list::list(&options).map(|()| Exit::Done),
         Some(Command::Report(options)) => output::report(&options),

@@ -1,6 +1,7 @@
 //! Where results go: standard output, a file, the saved report.
 
-use super::args::{CommonOptions, ReportOptions, Theme};
+use super::args::{ReportOptions, Theme};
+use super::common_options::CommonOptions;
 use super::exit::Exit;
 use super::target::{Target, check_no_folder, is_stdout, put};
 use super::terminal::terminal_width;

@@ -1,8 +1,9 @@
 //! Saved results as they are read back: reports, and journals of runs that did not get to one.
 
+use super::catalogue::experiment_named;
 use super::target::reason_in;
 use super::terminal::tell;
-use experiments::{Detail, EXPERIMENTS};
+use experiments::Detail;
 use report::{Journal, Report, Saved, add_derived, read_saved};
 use std::path::Path;
 use units::error::{Error, Result};
@@ -42,10 +43,7 @@ fn completed(journal: Journal) -> Report {
     let mut derived = Vec::new();
     let is_whole = report.datasets.iter().any(|dataset| dataset.derived);
     for dataset in &mut report.datasets {
-        let Some(row) = EXPERIMENTS
-            .iter()
-            .find(|row| row.name == dataset.experiment)
-        else {
+        let Some(row) = experiment_named(&dataset.experiment) else {
             continue;
         };
         // No setting has a part in what an experiment reads out of points.

@@ -3,7 +3,7 @@
 use super::layout::Layout;
 use super::{Cost, Phase, Plan, PlannedPoint, Rest, Schedule, draft_points, schedule};
 use engine::{Machine, Sampling};
-use experiments::{LastLevel, caches};
+use experiments::{LastLevel, TimedLastLevel};
 use report::{Coordinate, Coordinates, Dataset, HostFacts, Outcome, Point, place_asked_for};
 use std::collections::BTreeSet;
 use units::{Bytes, Nanos, counted};
@@ -39,13 +39,16 @@ pub fn resized(
 ) -> Option<(String, Option<Resized>)> {
     let request = &plan.request;
     let facts = machine.facts();
-    let timed = caches::timed_last_level(&first_repeat(measured), &facts.topology, &request.cpus)?;
+    let sweep = first_repeat(measured);
+    let timed = request
+        .experiments
+        .iter()
+        .find_map(|e| e.timed_last_level(&sweep, &facts.topology, &request.cpus))?;
     let (last_level, all) = match (timed, request.last_level) {
         (_, Some(LastLevel::Given(_))) => return None,
-        (caches::Timed::More(size), _) | (caches::Timed::Less(size), Some(LastLevel::Measured)) => {
-            (size, true)
-        }
-        (caches::Timed::Less(size), None) => (size, false),
+        (TimedLastLevel::More(size), _)
+        | (TimedLastLevel::Less(size), Some(LastLevel::Measured)) => (size, true),
+        (TimedLastLevel::Less(size), None) => (size, false),
     };
     let drafted = draft_points(request, &request.scope_by(machine, Some(last_level))).ok()?;
     let asked = |index: usize| (all && rest.left.contains(&index)) || had_no_room(&points[index]);

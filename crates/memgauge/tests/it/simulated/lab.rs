@@ -4,8 +4,8 @@ use super::machines::Simulated;
 use clap::{Args, Command, FromArgMatches};
 use engine::{Machine, Sampling};
 use experiments::{
-    Detail, EXPERIMENTS, Experiment, bandwidth, caches, core_to_core, instructions, latency,
-    loaded_latency, locks, numa, patterns, scaling, tlb,
+    CommandSettings, Detail, EXPERIMENTS, Experiment, bandwidth, caches, core_to_core,
+    instructions, latency, loaded_latency, locks, numa, patterns, scaling, tlb,
 };
 use memgauge::plan::{self, Plan, Request};
 use memgauge::run::{self, Invocation, Observer};

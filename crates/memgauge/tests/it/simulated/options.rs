@@ -5,8 +5,8 @@ use super::lab::{self, request};
 use super::machines;
 use clap::{Args, Command, FromArgMatches};
 use experiments::{
-    Effects, Experiment, bandwidth, caches, core_to_core, instructions, latency, loaded_latency,
-    locks, numa, patterns, scaling, tlb,
+    CommandSettings, Effects, Experiment, bandwidth, caches, core_to_core, instructions, latency,
+    loaded_latency, locks, numa, patterns, scaling, tlb,
 };
 use std::collections::BTreeSet;
 

@@ -130,7 +130,7 @@ fn every_experiment_has_the_same_columns_and_its_files_can_be_put_together() {
         assert_eq!((found.tally.worse, found.tally.better), (0, 0));
         together.push_str(&text);
     }
-    for row in &EXPERIMENTS {
+    for row in EXPERIMENTS {
         assert!(
             seen.iter().any(|name| name.starts_with(row.name)),
             "{} of {seen:?}",

@@ -1,0 +1,256 @@
+//! What an experiment is: from settings to points, and from measured points to findings.
+
+use crate::hierarchy::TimedLastLevel;
+use engine::{Machine, Sampling, Windows, Work};
+use report::{Axis, Coordinates, Dataset, Finding, HostFacts, Outcome, Quantity, Topology};
+use units::error::{Error, Result};
+use units::{Bytes, Nanos};
+
+/// How much of a machine is looked at when the user names no sizes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Detail {
+    /// One point well inside each level: fewest points that tell the levels apart.
+    Brief,
+    /// The same, and what non-temporal stores and small pages make of memory.
+    Levels,
+    /// A sweep over sizes that shows the levels' boundaries.
+    Sweep,
+}
+
+/// Points that are drafted at most to tell how many there would be.
+const MOST_COUNTED: usize = 20_000;
+
+/// What an experiment plans for.
+pub struct Scope<'a> {
+    /// The machine: its facts, and which kernels it has.
+    pub machine: &'a dyn Machine,
+    /// The CPUs of the run, in the order in which threads are placed.
+    pub cpus: &'a [u32],
+    /// Names of all experiments of the run.
+    pub experiments: Vec<&'static str>,
+    /// Seed of every random choice.
+    pub seed: u64,
+    /// Points that are allowed in each repeat: what chooses its points takes no more of them.
+    pub most_points: usize,
+    /// What the last-level caches of the run are known to hold together: the user says so, or
+    /// timing showed it.
+    pub last_level: Option<Bytes>,
+}
+
+impl Scope<'_> {
+    /// Refuses `count` points where that is far more than are allowed. To be asked while points are
+    /// drafted: lists that multiply make more of them than memory holds. The plan refuses what is
+    /// only a little more, since it knows the sum.
+    pub fn room_for(&self, count: usize) -> Result<()> {
+        let most = self.most_points.max(MOST_COUNTED);
+        if count <= most {
+            return Ok(());
+        }
+        Err(Error::usage(format!(
+            "too many points: more than {most}; {} are allowed; type fewer values",
+            self.most_points
+        )))
+    }
+
+    /// What is known about the machine.
+    pub fn facts(&self) -> &HostFacts {
+        self.machine.facts()
+    }
+
+    /// What a run may map at most.
+    pub fn usable(&self) -> Bytes {
+        self.facts()
+            .memory
+            .usable
+            .get()
+            .copied()
+            .unwrap_or(Bytes(u64::MAX))
+    }
+
+    /// All last-level caches that the CPUs of the run use, together: as is known or the system
+    /// reports; zero where caches are unknown.
+    pub fn last_level(&self) -> Bytes {
+        self.last_level
+            .unwrap_or_else(|| self.facts().topology.last_level_total(self.cpus))
+    }
+
+    /// Those that `cpus` use: where all together are known to hold more or less than reported, so
+    /// does each.
+    pub fn last_level_of(&self, cpus: &[u32]) -> Bytes {
+        let reported = self.facts().topology.last_level_total(cpus);
+        let all = self.facts().topology.last_level_total(self.cpus);
+        let share =
+            |known: Bytes| u128::from(known.0) * u128::from(reported.0) / u128::from(all.0.max(1));
+        self.last_level.map_or(reported, |known| {
+            Bytes(u64::try_from(share(known)).unwrap_or(u64::MAX))
+        })
+    }
+}
+
+/// An upper bound that can be computed for a point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bound {
+    /// None is known.
+    Unknown,
+    /// What the paths between the cores and their L1 data caches carry.
+    L1Ports,
+    /// What the memory modules carry.
+    Memory,
+}
+
+/// A point that an experiment wants measured.
+#[derive(Debug, Clone)]
+pub struct Draft {
+    /// Where it lies.
+    pub coordinates: Coordinates,
+    /// What to measure, or what is already known about the outcome.
+    pub work: std::result::Result<Work, Outcome>,
+    /// What the value cannot exceed.
+    pub bound: Bound,
+    /// When time is short, points of the highest number go first.
+    pub drop_priority: u8,
+}
+
+impl Draft {
+    /// Unsupported for the reason `hidden`, if there is one. A point that is unsupported already
+    /// keeps its own reason.
+    pub fn unless(mut self, hidden: Option<&String>) -> Self {
+        if let Some(reason) =
+            hidden.filter(|_| !matches!(self.work, Err(Outcome::Unsupported { .. })))
+        {
+            self.work = Err(Outcome::Unsupported {
+                reason: reason.clone(),
+            });
+        }
+        self
+    }
+}
+
+/// Samples of memory are no shorter than this: reading the counter and starting the threads would
+/// show.
+const SHORTEST_SAMPLE: Nanos = Nanos(0.2e6);
+
+/// One question about the machine, with the settings that make it precise.
+pub trait Experiment {
+    /// The name users type.
+    fn name(&self) -> &'static str;
+
+    /// What its values are.
+    fn quantity(&self) -> Quantity;
+
+    /// The axes of its dataset.
+    fn axes(&self) -> Vec<Axis>;
+
+    /// The points to measure, in the order of tables. Fails on settings that this machine cannot
+    /// meet.
+    fn draft(&self, scope: &Scope<'_>) -> Result<Vec<Draft>>;
+
+    /// Where the points differ from what was asked for, a sentence each: sizes that were rounded.
+    fn adjustments(&self, scope: &Scope<'_>) -> Vec<String>;
+
+    /// Whether its chains are built anew whenever their turn comes, in memory for the largest of
+    /// them: where all of them together would take many times that.
+    fn rebuilds_chains(&self) -> bool {
+        false
+    }
+
+    /// Stand-ins for points that are placed once others are measured, a list for each stage: each
+    /// as long to measure and as large in memory as any point that [`Experiment::place`] may put
+    /// there.
+    fn reserve(&self, _scope: &Scope<'_>) -> Result<Vec<Vec<Draft>>> {
+        Ok(Vec::new())
+    }
+
+    /// The points of `stage`, the first after the drafted ones being 0, from what was `measured`
+    /// before: at most `most`, as many of its stand-ins as the plan has room for. Stand-ins that
+    /// are not needed vanish.
+    fn place(
+        &self,
+        _scope: &Scope<'_>,
+        _stage: usize,
+        _most: usize,
+        _measured: &Dataset,
+    ) -> Vec<Draft> {
+        Vec::new()
+    }
+
+    /// Whether other experiments size memory by what its points of `stage` show, `None` being those
+    /// that are drafted: these are measured before all others.
+    fn sizes_memory(&self, _stage: Option<usize>) -> bool {
+        false
+    }
+
+    /// What the last-level caches of `cpus` hold together, by its points in `measured`; `None` where
+    /// it does not look at them, or finds what is reported.
+    fn timed_last_level(
+        &self,
+        _measured: &Dataset,
+        _topology: &Topology,
+        _cpus: &[u32],
+    ) -> Option<TimedLastLevel> {
+        None
+    }
+
+    /// Adds to the points of the other `datasets` of a session what its own, that at `own`, shows
+    /// of them.
+    fn review(&self, _datasets: &mut [Dataset], _own: usize, _topology: &Topology) {}
+
+    /// Whether its points only serve its findings, see [`Dataset::auxiliary`].
+    fn is_auxiliary(&self) -> bool {
+        false
+    }
+
+    /// How its points are sampled where points in `general` are so: other numbers of samples and
+    /// rounds where many points tell something together. Never applied to samples that the user
+    /// fixed.
+    fn sampling(&self, general: Sampling) -> Sampling {
+        general
+    }
+
+    /// The same where samples are `share` (0 to 1) of what was asked for, for want of time.
+    fn sampling_within(&self, general: Sampling, _share: f64) -> Sampling {
+        self.sampling(general)
+    }
+
+    /// The shortest sample that says something, however little time there is.
+    fn shortest_sample(&self) -> Nanos {
+        SHORTEST_SAMPLE
+    }
+
+    /// The short windows whose distribution is taken beside the samples of each point.
+    fn windows(&self) -> Option<Windows> {
+        None
+    }
+
+    /// Adds to measured points what only all of them together show: shares of one of them.
+    fn finish(&self, _dataset: &mut Dataset) {}
+
+    /// Something else that its points show, as points of their own: see [`Dataset::derived`].
+    fn derived(&self, _dataset: &Dataset) -> Option<Dataset> {
+        None
+    }
+
+    /// What is worth a sentence about the measured points.
+    fn findings(&self, dataset: &Dataset) -> Vec<Finding>;
+
+    /// The same on a machine of which `facts` are reported, to stand beside what was measured.
+    fn findings_on(&self, _facts: &HostFacts, dataset: &Dataset) -> Vec<Finding> {
+        self.findings(dataset)
+    }
+}
+
+/// An axis without a unit.
+pub fn axis(name: &str) -> Axis {
+    Axis {
+        name: name.to_owned(),
+        unit: None,
+    }
+}
+
+/// An axis in bytes.
+pub fn bytes_axis(name: &str) -> Axis {
+    Axis {
+        name: name.to_owned(),
+        unit: Some("B".to_owned()),
+    }
+}

@@ -1,0 +1,194 @@
+//! The table of experiments. A row makes the command, its help, `--only`, and the lists.
+
+use crate::choices::Choices;
+use crate::command::ExperimentCommand;
+use crate::command::MachineOption::{Cpus, DramPeak, LastLevel};
+use crate::experiment::{Detail, Experiment};
+use crate::{
+    bandwidth, caches, core_to_core, instructions, io, latency, loaded_latency, locks, numa,
+    patterns, scaling, tlb,
+};
+
+/// Makes the experiment of the memory that a user chose; `None` where it has no part in the choice.
+pub type FromChoices = fn(&Choices, Detail) -> Option<Box<dyn Experiment>>;
+
+/// An experiment as listed, how a profile sets it up, and its command.
+pub struct ExperimentRow {
+    /// The name users type.
+    pub name: &'static str,
+    /// The question it answers.
+    pub question: &'static str,
+    /// The least detailed profile that it is part of unless asked for by name; `None` for what has
+    /// to be told what to measure.
+    pub least: Option<Detail>,
+    /// The experiment as part of a profile.
+    pub in_profile: fn(Detail) -> Box<dyn Experiment>,
+    /// How it measures memory that the user chose for a whole run; `None` where it never does.
+    pub chosen: Option<FromChoices>,
+    /// Its command; `None` where another one's or one of the program's own carries it out.
+    pub command: Option<ExperimentCommand>,
+}
+
+/// Every experiment, in the order of profiles and lists.
+pub static EXPERIMENTS: &[ExperimentRow] = &[
+    ExperimentRow {
+        name: "bandwidth",
+        question: "how many bytes per second do threads read, write and copy at each level of the \
+             hierarchy?",
+        least: Some(Detail::Brief),
+        in_profile: |detail| Box::new(bandwidth::Bandwidth::in_profile(detail)),
+        chosen: Some(|choices, detail| {
+            let bandwidth = || Box::new(bandwidth::Bandwidth::chosen(detail, choices));
+            choices
+                .has_bandwidth()
+                .then(|| bandwidth() as Box<dyn Experiment>)
+        }),
+        command: Some(ExperimentCommand::new::<bandwidth::Settings>(
+            "Bytes per second that threads read, write and copy",
+            &[Cpus, DramPeak, LastLevel],
+        )),
+    },
+    ExperimentRow {
+        name: "latency",
+        question: "how long does a load take that needs the one before it, at each level of the \
+             hierarchy?",
+        least: Some(Detail::Brief),
+        in_profile: |detail| Box::new(latency::Latency::in_profile(detail)),
+        chosen: Some(|choices, detail| {
+            let latency = || Box::new(latency::Latency::chosen(detail, choices));
+            choices
+                .has_latency()
+                .then(|| latency() as Box<dyn Experiment>)
+        }),
+        command: Some(ExperimentCommand::new::<latency::Settings>(
+            "Time of a load that needs the one before it",
+            &[LastLevel],
+        )),
+    },
+    ExperimentRow {
+        name: "scaling",
+        question: "how does bandwidth grow with the number of threads, and how many does memory \
+             need?",
+        least: Some(Detail::Levels),
+        in_profile: |detail| Box::new(scaling::Scaling::in_profile(detail)),
+        chosen: None,
+        command: Some(ExperimentCommand::new::<scaling::Settings>(
+            "Bandwidth over the number of threads: how many memory needs, where to place them",
+            &[Cpus, DramPeak, LastLevel],
+        )),
+    },
+    ExperimentRow {
+        name: "core-to-core",
+        question: "how long does a value take from one core to another and back, for every pair \
+             of cores?",
+        least: Some(Detail::Levels),
+        in_profile: |detail| Box::new(core_to_core::CoreToCore::in_profile(detail)),
+        chosen: None,
+        command: Some(ExperimentCommand::new::<core_to_core::Settings>(
+            "Time from one core to another and back",
+            &[Cpus],
+        )),
+    },
+    ExperimentRow {
+        name: "numa",
+        question: "how many bytes per second does each NUMA node's CPUs get from each node's \
+             memory?",
+        least: Some(Detail::Levels),
+        in_profile: |detail| Box::new(numa::NumaBandwidth::in_profile(detail)),
+        chosen: None,
+        command: Some(ExperimentCommand {
+            after: Some("loaded-latency"),
+            ..ExperimentCommand::new::<numa::Settings>(
+                "Bandwidth and latency between NUMA nodes",
+                &[Cpus, DramPeak, LastLevel],
+            )
+        }),
+    },
+    ExperimentRow {
+        name: "numa-latency",
+        question: "how long does a load from each NUMA node's memory take on each node's CPUs?",
+        least: Some(Detail::Levels),
+        in_profile: |detail| Box::new(numa::NumaLatency::in_profile(detail)),
+        chosen: None,
+        command: None,
+    },
+    ExperimentRow {
+        name: "loaded-latency",
+        question: "how long does a load take while other CPUs use the memory, and how much do \
+             they move then?",
+        least: Some(Detail::Levels),
+        in_profile: |detail| Box::new(loaded_latency::LoadedLatency::in_profile(detail)),
+        chosen: None,
+        command: Some(ExperimentCommand::new::<loaded_latency::Settings>(
+            "Time of a load while other CPUs use the memory, from idle to saturation",
+            &[DramPeak, LastLevel],
+        )),
+    },
+    ExperimentRow {
+        name: "patterns",
+        question: "what do reverse, strided and random orders reach of the forward bandwidth?",
+        least: Some(Detail::Sweep),
+        in_profile: |detail| Box::new(patterns::Patterns::in_profile(detail)),
+        chosen: None,
+        command: Some(ExperimentCommand::new::<patterns::Settings>(
+            "What the order of accesses costs: reverse, strided, random",
+            &[Cpus, LastLevel],
+        )),
+    },
+    ExperimentRow {
+        name: "tlb",
+        question: "how many pages does each TLB cover, and what does a miss in it cost?",
+        least: Some(Detail::Levels),
+        in_profile: |detail| Box::new(tlb::Tlb::in_profile(detail)),
+        chosen: None,
+        command: Some(ExperimentCommand::new::<tlb::Settings>(
+            "Entries and reach of each TLB, and what a miss costs",
+            &[],
+        )),
+    },
+    ExperimentRow {
+        name: "caches",
+        question: "how many caches are there, what does each hold, and how do they fetch and \
+             replace lines?",
+        least: Some(Detail::Levels),
+        in_profile: |detail| Box::new(caches::Caches::in_profile(detail)),
+        chosen: None,
+        command: Some(ExperimentCommand::new::<caches::Settings>(
+            "How many caches there are, what each holds, and how they behave",
+            &[LastLevel],
+        )),
+    },
+    ExperimentRow {
+        name: "instructions",
+        question: "how many of an instruction does a core do, and how long does one wait for \
+             another?",
+        least: Some(Detail::Sweep),
+        in_profile: |detail| Box::new(instructions::InstructionTimes::in_profile(detail)),
+        chosen: None,
+        command: Some(ExperimentCommand::new::<instructions::Settings>(
+            "Instructions per core cycle, and how long one waits for another",
+            &[],
+        )),
+    },
+    ExperimentRow {
+        name: "locks",
+        question: "how many atomic operations, locks and fences do threads do on shared and \
+             separate lines?",
+        least: Some(Detail::Sweep),
+        in_profile: |detail| Box::new(locks::Locks::in_profile(detail)),
+        chosen: None,
+        command: Some(ExperimentCommand::new::<locks::Settings>(
+            "Atomic operations, locks and fences on shared and separate lines",
+            &[Cpus],
+        )),
+    },
+    ExperimentRow {
+        name: "io",
+        question: "how many operations per second do files and devices do, and how long does each \
+             take?",
+        least: None,
+        in_profile: |detail| Box::new(io::Storage::in_profile(detail)),
+        chosen: None,
+        command: None,
+    },
+];

@@ -1,0 +1,30 @@
+//! The experiments that this program knows: the one list that its commands, options and tables go
+//! by.
+
+use experiments::{EXPERIMENTS, ExperimentCommand, ExperimentRow};
+
+/// Every experiment, in the order of profiles and lists.
+pub fn experiments() -> impl Iterator<Item = &'static ExperimentRow> {
+    EXPERIMENTS.iter()
+}
+
+/// The experiment called `name`.
+pub fn experiment_named(name: &str) -> Option<&'static ExperimentRow> {
+    experiments().find(|row| row.name == name)
+}
+
+/// The experiments that have a command made from the table, in the order of help.
+pub fn experiment_commands() -> Vec<(&'static ExperimentRow, &'static ExperimentCommand)> {
+    let mut commands: Vec<_> = experiments()
+        .filter_map(|row| Some((row, row.command.as_ref()?)))
+        .collect();
+    for index in 0..commands.len() {
+        let Some(before) = commands[index].1.after else {
+            continue;
+        };
+        let moved = commands.remove(index);
+        let place = commands.iter().position(|(row, _)| row.name == before);
+        commands.insert(place.map_or(index, |place| place + 1), moved);
+    }
+    commands
+}
