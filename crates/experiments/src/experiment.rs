@@ -154,29 +154,28 @@ pub trait Experiment {
         false
     }
 
-    /// Stand-ins for points that are placed once others are measured, a list for each stage: each
-    /// as long to measure and as large in memory as any point that [`Experiment::place`] may put
-    /// there.
+    /// Placeholders for points that are drafted once others are measured, a list for each
+    /// follow-up: each takes as much time and memory as any point that [`Experiment::follow_up`]
+    /// may draft in its place.
     fn reserve(&self, _scope: &Scope<'_>) -> Result<Vec<Vec<Draft>>> {
         Ok(Vec::new())
     }
 
-    /// The points of `stage`, the first after the drafted ones being 0, from what was `measured`
-    /// before: at most `most`, as many of its stand-ins as the plan has room for. Stand-ins that
-    /// are not needed vanish.
-    fn place(
+    /// The points of the follow-up `number`, from 0, by what was `measured` before it. There is
+    /// room for `most` of them. A point that is measured already is left out of them.
+    fn follow_up(
         &self,
         _scope: &Scope<'_>,
-        _stage: usize,
+        _number: usize,
         _most: usize,
         _measured: &Dataset,
     ) -> Vec<Draft> {
         Vec::new()
     }
 
-    /// Whether other experiments size memory by what its points of `stage` show, `None` being those
-    /// that are drafted: these are measured before all others.
-    fn sizes_memory(&self, _stage: Option<usize>) -> bool {
+    /// Whether other experiments size memory by its points: by those that are known at the start
+    /// (`None`), or those of a follow-up. These points are measured before all others.
+    fn sizes_memory(&self, _follow_up: Option<usize>) -> bool {
         false
     }
 

@@ -3,20 +3,30 @@
 
 #![forbid(unsafe_code)]
 
+mod drafting;
 mod estimate;
 mod layout;
 mod pages;
+mod phase;
+mod replay;
+mod schedule;
 mod sizes;
+mod words;
 
-use engine::{Machine, MemoryPlan, PointCosts, Sampling, Windows, Work};
-use estimate::{Cost, estimate, phase_time};
-use experiments::{Bound, Draft, Experiment, LastLevel, Scope};
-use layout::Layout;
-use report::{Coordinate, Coordinates, HostFacts, Outcome};
-pub use sizes::{Resized, resized};
-use std::collections::{BTreeMap, BTreeSet};
-use units::error::{Error, Result};
-use units::{Bytes, BytesPerSecond, Nanos, counted};
+use drafting::{Drafted, draft_points};
+pub use drafting::{LARGEST_MAX_POINTS, Progressed, draft_follow_up};
+use engine::{Machine, PointCosts, Sampling, Windows, Work};
+use estimate::Cost;
+use experiments::{Bound, Experiment, LastLevel, Scope};
+pub use phase::{Batch, Phase, Reserve, Room};
+pub use replay::open_rooms;
+use report::{Coordinates, DraftedPhase, Outcome};
+pub use schedule::{Rest, batches_of_phase, most_needed_first};
+use schedule::{Schedule, schedule, too_little_time};
+pub use sizes::{Remaining, Resized, resized};
+use std::collections::BTreeSet;
+use units::error::Result;
+use units::{Bytes, BytesPerSecond, Nanos};
 
 /// What is asked for.
 pub struct Request {
@@ -121,36 +131,17 @@ pub struct PlannedPoint {
     pub sizes_memory: bool,
     /// Short windows whose distribution is taken too.
     pub windows: Option<Windows>,
-    /// Which stage of its experiment it stands in for, 0 being the first; `None` for a point that
-    /// was drafted.
-    pub stage: Option<usize>,
-    /// Whether it lies elsewhere than was planned, since memory was sized by what timing showed.
-    pub resized: bool,
-}
-
-/// Points whose memory is mapped at the same time.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Phase {
-    /// The memory.
-    pub memory: MemoryPlan,
-    /// Positions in the plan's points.
-    pub points: Vec<usize>,
-    /// Whether chains are built anew each round, because all of them do not fit at once or would
-    /// take far more memory than the largest.
-    pub chains_share: bool,
-    /// Whether fresh memory can be mapped before the old is given up.
-    pub beside: bool,
-    /// Expected time.
-    pub estimate: Nanos,
+    /// The follow-up that drafted it, from 0; `None` for a point that is known at the start.
+    pub follow_up: Option<usize>,
 }
 
 /// What will be done.
 pub struct Plan {
     /// What was asked for.
     pub request: Request,
-    /// Every point, in the order of tables.
+    /// Every point that is drafted, in the order of tables. Its number is its position.
     pub points: Vec<PlannedPoint>,
-    /// One after another.
+    /// The phases of the session, one after another.
     pub phases: Vec<Phase>,
     /// How points are sampled where their experiment has no way of its own.
     pub sampling: Sampling,
@@ -162,15 +153,14 @@ pub struct Plan {
     pub shortened: Vec<String>,
     /// Where points differ from what was asked for, in words.
     pub adjusted: Vec<String>,
-    /// What sized memory by timing before the run that this plan continues ended, with the sentence
-    /// about it.
-    pub resized: Option<(Bytes, String)>,
+    /// The phases that the session which this plan continues drafted from measured points.
+    pub drafted: Vec<DraftedPhase>,
 }
 
 impl Plan {
     /// How points are sampled, in the way of their experiment where there is only one.
     pub fn sampling_shown(&self) -> Sampling {
-        shown(&self.request, &self.points, &self.sampling)
+        sampling_shown(&self.request, &self.points, &self.sampling)
     }
 
     /// How `point` is sampled.
@@ -180,38 +170,24 @@ impl Plan {
 
     /// Memory mapped at the same time, at most.
     pub fn memory(&self) -> Bytes {
-        self.phases
+        let reallocate = self.request.reallocate;
+        let phases = self
+            .phases
             .iter()
-            .map(|phase| self.memory_of(phase))
-            .max()
-            .unwrap_or_default()
+            .map(|phase| phase.most_memory(reallocate));
+        phases.max().unwrap_or_default()
     }
 
-    /// Memory mapped at the same time in a phase, at most.
-    pub fn memory_of(&self, phase: &Phase) -> Bytes {
-        let one = phase.memory.total();
-        if phase.beside && self.request.reallocate > 1 {
-            one + one
-        } else {
-            one
-        }
+    /// The batches of all phases that are drafted, one after another.
+    pub fn batches(&self) -> impl Iterator<Item = &Batch> {
+        self.phases.iter().flat_map(|phase| &phase.batches)
+    }
+
+    /// Number of points, with those that follow-ups have room for.
+    pub fn point_count(&self) -> usize {
+        self.points.len() + self.phases.iter().map(Phase::room).sum::<usize>()
     }
 }
-
-/// Samples and rounds below which a point says nothing.
-const FEWEST_PER_ROUND: u32 = 4;
-const FEWEST_ROUNDS: u32 = 3;
-
-/// A budget that is advised is more than the plan by this factor: memory is mapped at another rate
-/// each time.
-const BUDGET_MARGIN: f64 = 1.2;
-
-/// And by this much: starting takes another time in each run.
-const STARTING: Nanos = Nanos(1e9);
-
-/// Share of the time of all rounds that is set aside for more of them where points come out badly
-/// known.
-const RESERVE: f64 = 0.2;
 
 /// Points left out and sizes rounded that are named one by one.
 const MOST_NAMED: usize = 5;
@@ -219,7 +195,10 @@ const MOST_NAMED: usize = 5;
 /// Makes the plan. Nothing is measured but how fast fresh memory becomes usable.
 pub fn make(request: Request, machine: &mut dyn Machine) -> Result<Plan> {
     let fault = machine.fault_rate();
-    let mut points = draft_points(&request, &request.scope(machine))?;
+    let Drafted {
+        mut points,
+        placeholders,
+    } = draft_points(&request, &request.scope(machine))?;
     let adjusted = adjustments(&request, machine);
     let mut cost = Cost::new(machine, fault);
     cost.before = machine.now() - request.started;
@@ -227,13 +206,14 @@ pub fn make(request: Request, machine: &mut dyn Machine) -> Result<Plan> {
         left: (0..points.len()).collect(),
         budget: request.budget,
     };
+    let facts = machine.facts();
     let Schedule {
         phases,
         sampling,
         estimate,
         shortened,
         needed,
-    } = schedule(&request, &mut points, machine.facts(), cost, &rest);
+    } = schedule(&request, &mut points, placeholders, facts, cost, &rest);
     if let Some(needed) = needed {
         return Err(too_little_time(&request, &needed));
     }
@@ -245,165 +225,9 @@ pub fn make(request: Request, machine: &mut dyn Machine) -> Result<Plan> {
         fault,
         shortened,
         adjusted,
-        resized: None,
+        drafted: Vec::new(),
         request,
     })
-}
-
-/// When what is measured, and in which memory.
-struct Schedule {
-    phases: Vec<Phase>,
-    sampling: Sampling,
-    estimate: Nanos,
-    /// What was shortened or left out, in words.
-    shortened: Vec<String>,
-    /// The time that is needed at least, where not even one point fits.
-    needed: Option<Needed>,
-}
-
-/// What points take with the fewest and shortest samples.
-struct Needed {
-    /// The one that takes least.
-    one: Nanos,
-    all: Nanos,
-    points: usize,
-}
-
-/// The refusal of a budget that has no room for a single point. The budget that is advised has room
-/// for all of them.
-fn too_little_time(request: &Request, needed: &Needed) -> Error {
-    let Needed { one, all, points } = *needed;
-    let advised = (all * BUDGET_MARGIN + STARTING).secs();
-    let advised = if advised < 10.0 {
-        format!("{}ms", (advised * 1e3).ceil())
-    } else {
-        format!("{}s", advised.ceil())
-    };
-    let all = if points > 1 {
-        format!(", all {points} take {all}")
-    } else {
-        String::new()
-    };
-    Error::usage(format!(
-        "budget not possible: {}; one point takes {one} at least{all}; type --budget {advised}",
-        request.budget
-    ))
-}
-
-/// What is still to be measured of a plan.
-pub struct Rest {
-    /// Positions of its points.
-    pub left: BTreeSet<usize>,
-    /// Time for them.
-    pub budget: Nanos,
-}
-
-/// Lays out those of `points` that are left, and shortens until they fit into their budget: points
-/// that do not are skipped.
-fn schedule(
-    request: &Request,
-    points: &mut [PlannedPoint],
-    facts: &HostFacts,
-    cost: Cost,
-    rest: &Rest,
-) -> Schedule {
-    let budget = rest.budget;
-    let all = points.len();
-    let done: BTreeSet<usize> = (0..all)
-        .filter(|index| !rest.left.contains(index))
-        .collect();
-    let layout = Layout::new(facts, points);
-    let too_large: Vec<usize> = rest
-        .left
-        .iter()
-        .copied()
-        .filter(|&i| !layout.fits(i))
-        .collect();
-    let or_node = if facts.topology.nodes.len() > 1 {
-        ", or into that of a node"
-    } else {
-        ""
-    };
-    let memory_reason = format!(
-        "does not fit into the {} of memory that may be used{or_node}",
-        layout.usable
-    );
-    let mut shortened = leave_out(points, &too_large, &memory_reason);
-    let mut sampling = request.sampling.over(request.reallocate);
-    let time = |points: &[PlannedPoint], left_out: &[usize], sampling: &Sampling| {
-        let phases = layout.phases(points, &done.iter().chain(left_out).copied().collect());
-        let estimate = estimate(points, &phases, request, sampling, cost);
-        (phases, estimate)
-    };
-    let (mut phases, mut total) = time(points, &[], &sampling);
-    while total > budget
-        && let Some(shorter) = shorten(&sampling, request)
-    {
-        sampling = shorter;
-        total = estimate(points, &phases, request, &sampling, cost);
-    }
-    let full = request.sampling.over(request.reallocate);
-    if sampling != full {
-        let [short, full] = [&sampling, &full].map(|general| shown(request, points, general));
-        shortened.push(describe_sampling(&short, &full));
-    }
-    let mut needed = None;
-    let all_take = total;
-    let count = phases.iter().map(|phase| phase.points.len()).sum();
-    if total > budget {
-        // Each point left out makes the rest take less time, so that the fewest to leave out are
-        // found by halving.
-        let mut order = least_needed_first(points);
-        order.retain(|index| rest.left.contains(index));
-        let mut fewest = 1;
-        let mut most = order.len().saturating_sub(1);
-        while fewest < most {
-            let middle = fewest.midpoint(most);
-            let fits = time(points, &order[..middle], &sampling).1 <= budget;
-            (fewest, most) = if fits {
-                (fewest, middle)
-            } else {
-                (middle + 1, most)
-            };
-        }
-        let left_out = &order[..most];
-        (phases, total) = time(points, left_out, &sampling);
-        let reason = format!(
-            "does not fit into the budget of {}; allow more with --budget",
-            request.budget
-        );
-        shortened.extend(leave_out(points, left_out, &reason));
-    }
-    if total > budget && !phases.is_empty() {
-        needed = Some(Needed {
-            one: total,
-            all: all_take,
-            points: count,
-        });
-    }
-    let longer = 1.0 + reserve(&sampling, total, budget);
-    for phase in &mut phases {
-        phase.estimate = phase_time(points, phase, request, &sampling, cost) * longer;
-    }
-    Schedule {
-        phases,
-        sampling,
-        // The product may round to more than the budget.
-        estimate: (total * longer).min(budget.max(total)),
-        shortened,
-        needed,
-    }
-}
-
-/// Share of the time of all rounds that is set aside for further ones of what takes `total`
-/// without, as far as its budget allows: nothing where the number of samples is fixed.
-fn reserve(sampling: &Sampling, total: Nanos, budget: Nanos) -> f64 {
-    let open = sampling.most.is_none() && sampling.target > 0.0;
-    if open {
-        (budget.0 / total.0 - 1.0).clamp(0.0, RESERVE)
-    } else {
-        0.0
-    }
 }
 
 /// What the experiments have to say about their points, the first few one by one: a range by
@@ -433,267 +257,11 @@ fn adjustments(request: &Request, machine: &dyn Machine) -> Vec<String> {
     all
 }
 
-/// The points of all experiments and repeats, then the stand-ins of each stage. What lies at the
-/// same place as a point before it is the same question asked twice and left out.
-fn draft_points(request: &Request, scope: &Scope<'_>) -> Result<Vec<PlannedPoint>> {
-    let repeats = request.repeat.max(1);
-    // By stage: all that were drafted, then stand-ins.
-    let mut stages: BTreeMap<Option<usize>, Vec<(usize, Draft)>> = BTreeMap::new();
-    for (index, experiment) in request.experiments.iter().enumerate() {
-        let mut seen = BTreeSet::new();
-        let drafts = experiment
-            .draft(scope)?
-            .into_iter()
-            .map(|draft| pages::settled(draft, scope.facts()));
-        let new = drafts.filter(|draft| seen.insert(draft.coordinates.clone()));
-        stages
-            .entry(None)
-            .or_default()
-            .extend(new.map(|draft| (index, draft)));
-        for (stage, drafts) in experiment.reserve(scope)?.into_iter().enumerate() {
-            stages
-                .entry(Some(stage))
-                .or_default()
-                .extend(drafts.into_iter().map(|draft| (index, draft)));
-        }
-    }
-    check_count(stages.values().map(Vec::len).sum(), request)?;
-    let mut points = Vec::new();
-    for (stage, drafts) in stages {
-        for (repeat, (experiment, draft)) in
-            (0..repeats).flat_map(|repeat| drafts.iter().map(move |d| (repeat, d)))
-        {
-            let mut coordinates = draft.coordinates.clone();
-            if request.repeat > 1 {
-                coordinates.insert("repeat".to_owned(), Coordinate::Number(u64::from(repeat)));
-            }
-            let &Draft {
-                bound,
-                drop_priority,
-                ..
-            } = draft;
-            let work = draft.work.clone();
-            let candidates = work
-                .as_ref()
-                .map_or(0, |work| scope.machine.candidates(work).len());
-            let costs = work.as_ref().map_or(PointCosts::NONE, |work| {
-                PointCosts::look_up(work, scope.machine)
-            });
-            let id = points.len() as u64;
-            let experiment = *experiment;
-            let rebuilt = request.experiments[experiment].rebuilds_chains();
-            let windows = request.experiments[experiment].windows();
-            let sizes_memory = request.experiments[experiment].sizes_memory(stage);
-            points.push(PlannedPoint {
-                windows,
-                id,
-                experiment,
-                coordinates,
-                work,
-                bound,
-                drop_priority,
-                candidates,
-                costs,
-                rebuilt,
-                sizes_memory,
-                stage,
-                resized: false,
-            });
-        }
-    }
-    Ok(points)
-}
-
-/// The largest number that `--max-points` takes.
-pub const LARGEST_MAX_POINTS: usize = 1_000_000;
-
-/// Refuses more points than are allowed, `each` of which are in every repeat. The number that is
-/// advised is enough.
-fn check_count(each: usize, request: &Request) -> Result<()> {
-    let count = each.saturating_mul(request.repeat.max(1) as usize);
-    let allowed = request.max_points;
-    if count <= allowed {
-        return Ok(());
-    }
-    let fewer = if request.repeat > 1 {
-        "fewer values or repeats,"
-    } else {
-        "fewer values"
-    };
-    let more = if count <= LARGEST_MAX_POINTS {
-        format!(" or --max-points {count}")
-    } else {
-        String::new()
-    };
-    Err(Error::usage(format!(
-        "too many points: {count}; {allowed} are allowed; type {fewer}{more}"
-    )))
-}
-
-fn working_set(point: &PlannedPoint) -> Bytes {
-    point
-        .work
-        .as_ref()
-        .map(Work::working_set)
-        .unwrap_or_default()
-}
-
-/// Skips the points at `positions` for `reason` and says so, the first few by name. Placeholders
-/// have no place yet: they are only counted.
-fn leave_out(points: &mut [PlannedPoint], positions: &[usize], reason: &str) -> Vec<String> {
-    for &position in positions {
-        points[position].work = Err(Outcome::Skipped {
-            reason: reason.to_owned(),
-        });
-    }
-    let (drafted, placeholders): (Vec<usize>, Vec<usize>) = positions
-        .iter()
-        .partition(|&&position| points[position].stage.is_none());
-    let named = drafted
-        .iter()
-        .take(MOST_NAMED)
-        .map(|&position| describe(&points[position].coordinates));
-    let mut said: Vec<String> = named.map(|point| format!("left out {point}")).collect();
-    let rest = [
-        (drafted.len().saturating_sub(MOST_NAMED), "more point"),
-        (placeholders.len(), "follow-up point"),
-    ];
-    said.extend(
-        rest.iter()
-            .filter(|(count, _)| *count > 0)
-            .map(|(n, what)| format!("left out {}", counted(n, what))),
-    );
-    said
-}
-
-/// The next shorter way to sample, `None` where nothing can be given up.
-fn shorten(sampling: &Sampling, request: &Request) -> Option<Sampling> {
-    let mut shorter = *sampling;
-    let samples_fixed = request.samples_fixed;
-    let shortest = request
-        .experiments
-        .iter()
-        .map(|e| e.shortest_sample())
-        .fold(sampling.length, Nanos::min);
-    if sampling.per_round > FEWEST_PER_ROUND && !samples_fixed {
-        shorter.per_round -= 1;
-    } else if sampling.length > shortest {
-        shorter.length = (sampling.length * 0.8).max(shortest);
-    } else if sampling.rounds > FEWEST_ROUNDS.max(request.reallocate) && !samples_fixed {
-        shorter.rounds -= 1;
-    } else {
-        return None;
-    }
-    Some(shorter)
-}
-
-/// The points that have a work, in the order in which they go when time is short: the opposite of
-/// [`most_needed_first`].
-fn least_needed_first(points: &[PlannedPoint]) -> Vec<usize> {
-    let mut order = most_needed_first(points);
-    order.reverse();
-    order
-}
-
-/// The points that have a work, those that are needed most first. Of points that are needed alike,
-/// each experiment has one at each level before any has a second one there. What takes least memory
-/// comes first.
-pub fn most_needed_first(points: &[PlannedPoint]) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..points.len())
-        .filter(|&i| points[i].work.is_ok())
-        .collect();
-    order.sort_by_key(|&i| (points[i].drop_priority, working_set(&points[i]), i));
-    let mut before: BTreeMap<(usize, Option<&Coordinate>), usize> = BTreeMap::new();
-    let mut ranks = vec![0; points.len()];
-    for &index in &order {
-        let level = points[index].coordinates.get("level");
-        let count = before.entry((points[index].experiment, level)).or_default();
-        ranks[index] = *count;
-        *count += 1;
-    }
-    order.sort_by_key(|&i| {
-        (
-            points[i].drop_priority,
-            ranks[i],
-            working_set(&points[i]),
-            i,
-        )
-    });
-    order
-}
-
 /// How points are sampled where points in general are by `general`: in the way of their experiment
 /// where there is only one.
-fn shown(request: &Request, points: &[PlannedPoint], general: &Sampling) -> Sampling {
+fn sampling_shown(request: &Request, points: &[PlannedPoint], general: &Sampling) -> Sampling {
     match (request.experiments.len(), points.first()) {
         (1, Some(point)) => request.sampling_of(point, general),
         _ => *general,
     }
-}
-
-/// `copy DRAM (2 threads, thp pages)`
-fn describe(coordinates: &Coordinates) -> String {
-    let coordinate = |axis: &str| {
-        coordinates
-            .get(axis)
-            .map(ToString::to_string)
-            .unwrap_or_default()
-    };
-    let threads = counted(coordinate("threads"), "thread");
-    let size = match coordinates.get("size_bytes") {
-        Some(Coordinate::Number(bytes)) => format!(" {}", Bytes(*bytes)),
-        _ => String::new(),
-    };
-    if coordinates.contains_key("cpu_node") {
-        let operation = coordinate("operation");
-        let cpus = coordinate("cpu_node");
-        let memory = coordinate("memory_node");
-        return format!(
-            "{operation} from node {cpus} to memory {memory} ({} pages)",
-            coordinate("pages")
-        );
-    }
-    if coordinates.contains_key("from") {
-        return format!(
-            "{} from {} to {}",
-            coordinate("operation"),
-            coordinate("from"),
-            coordinate("to")
-        );
-    }
-    if let Some(Coordinate::Number(block)) = coordinates.get("block_bytes") {
-        let operation = coordinate("operation");
-        let pattern = coordinate("pattern");
-        let block = Bytes(*block);
-        return format!(
-            "{pattern} {operation} of {block} ({threads}, depth {}, {})",
-            coordinate("depth"),
-            coordinate("engine")
-        );
-    }
-    if let (Some(mix), Some(pause)) = (coordinates.get("mix"), coordinates.get("pause_cycles")) {
-        let coordinate = coordinate("operation");
-        return format!(
-            "{coordinate}{size} beside {mix} traffic of {threads}, pauses of {pause} cycles"
-        );
-    }
-    format!(
-        "{} {}{size} ({threads}, {} pages)",
-        coordinate("operation"),
-        coordinate("level"),
-        coordinate("pages")
-    )
-}
-
-/// `3 rounds of 4 samples of 1 ms instead of 6 of 10 of 5 ms`
-fn describe_sampling(short: &Sampling, full: &Sampling) -> String {
-    format!(
-        "{} of {} of {} instead of {} of {} of {}",
-        counted(short.rounds, "round"),
-        counted(short.per_round, "sample"),
-        short.length,
-        full.rounds,
-        full.per_round,
-        full.length
-    )
 }

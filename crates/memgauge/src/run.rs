@@ -5,11 +5,10 @@
 mod conditions;
 mod extra_rounds;
 mod limits;
+mod phases;
 mod provenance;
-mod sizes;
-mod stages;
 
-use crate::plan::{Phase, Plan, PlannedPoint, most_needed_first};
+use crate::plan::{Batch, Phase, Plan, PlannedPoint, most_needed_first};
 use conditions::{environment, interruptions, sentence, shapes};
 use engine::{
     Baselines, EvaluationContext, Failure, Machine, MemoryPlan, PointLog, SAMPLES_PER_PREFILL,
@@ -18,8 +17,8 @@ use engine::{
 use experiments::Experiment;
 use provenance::{provenance, used_kernels, with_past};
 use report::{
-    Cause, Coordinate, Dataset, Finding, JournalLine, JournalPoint, KernelUsed, Outcome,
-    PlanSummary, Point, PointLines, Report, ReportVerdict, RunStatus, SCHEMA_VERSION, add_derived,
+    Cause, Dataset, DraftedPhase, Finding, JournalLine, JournalPoint, KernelUsed, Outcome,
+    PlanSummary, PointLines, Report, ReportVerdict, RunStatus, SCHEMA_VERSION, add_derived,
 };
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use units::{Bytes, Hertz, Nanos};
@@ -57,9 +56,6 @@ pub struct Past {
     pub kernels: Vec<KernelUsed>,
     /// Points taken over from it that need not be measured again.
     pub settled: u64,
-    /// Points that it placed, each with the position of its experiment in the request: taken over
-    /// where the same are placed again.
-    pub placed: Vec<(usize, Point)>,
 }
 
 /// No sample begins when the run has used this much more than its budget, unless it has nothing
@@ -75,25 +71,23 @@ const BRIEF_TIME: Nanos = Nanos(50e6);
 /// A run under way.
 struct Run<'a> {
     plan: &'a Plan,
-    /// Those of the plan, with placed points where stand-ins were and others where memory was sized
-    /// anew.
+    /// Every point that is drafted.
     points: Vec<PlannedPoint>,
-    /// Those that are to come.
+    /// The phases that are to come.
     phases: VecDeque<Phase>,
+    /// The batches that are to come in the phase under way.
+    batches: VecDeque<Batch>,
+    /// The phases that were drafted from measured points.
+    drafted: Vec<DraftedPhase>,
+    /// Whether the sweep of caches was asked for the size of memory.
+    asked_caches: bool,
     sampling: Sampling,
     /// Expected time of the whole run.
     estimate: Nanos,
     /// Memory mapped at the same time, at most.
     memory: Bytes,
-    /// What sizes memory since timing showed it, with the sentence about it; asked once.
-    resized: Option<(Option<Bytes>, String)>,
-    asked_caches: bool,
-    /// Stages whose points were placed: repeat, experiment, stage.
-    placed: BTreeSet<(Option<Coordinate>, usize, usize)>,
     /// The run that this one continues.
     past: Option<&'a Past>,
-    /// Points taken over from it.
-    resumed_points: u64,
     machine: &'a mut dyn Machine,
     observer: &'a mut dyn Observer,
     logs: Vec<PointLog>,
@@ -110,13 +104,13 @@ struct Run<'a> {
     interrupted: bool,
     /// Points with fewer rounds than planned because the budget was used up.
     over_budget: BTreeSet<usize>,
-    /// When the phase under way is to be done by the plan.
+    /// When the batch under way is to be done by the plan.
     deadline: Nanos,
     /// When its part of the budget is used up, and when no sample of it begins any more.
     share_end: Nanos,
     cut: Nanos,
-    /// Those that are done.
-    past_phases: Vec<Phase>,
+    /// The batches that are done.
+    past_batches: Vec<Batch>,
 }
 
 /// Carries out `plan`. Always ends with a report: what was interrupted or failed says so in it.
@@ -133,37 +127,23 @@ pub fn execute(
     run.write(&JournalLine::head(
         &provenance,
         &summary(plan),
-        unmeasured_datasets(plan),
+        unmeasured_datasets(plan, &plan.points, |_| true),
     ));
-    for (index, point) in plan
-        .points
-        .iter()
-        .enumerate()
-        .filter(|(_, point)| point.stage.is_none())
-    {
-        if let Err(outcome) = &point.work {
-            run.settle(index, outcome.clone());
-        }
-    }
+    run.settle_known(0);
     // The phases' expected times and what comes before the first and after the last one.
-    let beside = plan.estimate
-        - plan
-            .phases
-            .iter()
-            .map(|phase| phase.estimate)
-            .sum::<Nanos>();
-    run.deadline = started + beside;
+    let phases = plan.phases.iter().map(Phase::estimate).sum::<Nanos>();
+    run.deadline = started + (plan.estimate - phases);
     while let Some(phase) = run.next_phase() {
-        run.begin_phase(&phase);
-        run.phase(&phase);
-        run.past_phases.push(phase);
+        run.draft(phase);
+        while let Some(batch) = run.batches.pop_front() {
+            run.begin_batch(&batch);
+            run.batch(&batch);
+            run.past_batches.push(batch);
+        }
     }
     run.use_the_rest_of_the_budget();
     let mut findings = run.findings();
-    findings.extend(
-        run.past
-            .map(|past| continued(&past.started, run.resumed_points, plan)),
-    );
+    findings.extend(run.past.map(|past| continued(past, run.points.len())));
     provenance.kernels = run.kernels(invocation.past.as_ref());
     let mut datasets = run.datasets();
     for (experiment, dataset) in plan.request.experiments.iter().zip(&mut datasets) {
@@ -174,16 +154,11 @@ pub fn execute(
     }
     provenance.finished = run.machine.wall_clock();
     let status = status(&datasets, run.interrupted);
-    // Placeholders that nobody needed are no points.
-    let points = datasets
-        .iter()
-        .map(|dataset| dataset.points.len() as u64)
-        .sum();
-    let real = Some(run.machine.now() - started);
     let summary = PlanSummary {
-        real,
+        real: Some(run.machine.now() - started),
         memory: run.memory,
-        points,
+        points: run.points.len() as u64,
+        phases: run.drafted.clone(),
         ..summary(plan)
     };
     for (experiment, dataset) in plan.request.experiments.iter().zip(&datasets) {
@@ -225,8 +200,9 @@ pub fn summary(plan: &Plan) -> PlanSummary {
         planned: plan.estimate,
         real: None,
         memory: plan.memory(),
-        points: plan.points.len() as u64,
+        points: plan.point_count() as u64,
         shortened: plan.shortened.clone(),
+        phases: plan.drafted.clone(),
     }
 }
 
@@ -239,18 +215,8 @@ impl<'a> Run<'a> {
         invocation: &'a Invocation,
         started: Nanos,
     ) -> Self {
-        let rounds = |i: usize| u64::from(plan.sampling_of(&plan.points[i]).rounds);
         let settled = invocation.past.as_ref().map_or(0, |past| past.settled)
             * u64::from(plan.sampling.rounds);
-        let turns = settled
-            + plan
-                .phases
-                .iter()
-                .flat_map(|p| &p.points)
-                .map(|&i| rounds(i))
-                .sum::<u64>();
-        let log = |point: &PlannedPoint| PointLog::new(point.windows);
-        let logs = plan.points.iter().map(log).collect();
         let mut run = Self {
             plan,
             points: plan.points.clone(),
@@ -258,18 +224,17 @@ impl<'a> Run<'a> {
             sampling: plan.sampling,
             estimate: plan.estimate,
             memory: plan.memory(),
-            resized: plan.resized.clone().map(|(size, text)| (Some(size), text)),
-            asked_caches: plan.resized.is_some(),
-            placed: BTreeSet::new(),
+            batches: VecDeque::new(),
+            drafted: plan.drafted.clone(),
+            asked_caches: false,
             past: invocation.past.as_ref(),
-            resumed_points: invocation.past.as_ref().map_or(0, |past| past.settled),
             machine,
             observer,
-            logs,
+            logs: Vec::new(),
             baselines: Baselines::default(),
             outcomes: BTreeMap::new(),
             started,
-            turns: (settled, turns),
+            turns: (settled, settled),
             journaled: PointLines::default(),
             journal_trouble: None,
             last_level: 0,
@@ -278,21 +243,28 @@ impl<'a> Run<'a> {
             deadline: started,
             share_end: started,
             cut: started,
-            past_phases: Vec::new(),
+            past_batches: Vec::new(),
         };
+        run.turns.1 += run.rounds_left();
+        run.add_logs();
         run.last_level = run.scope().last_level().0;
         run
     }
 }
 
 impl Run<'_> {
-    /// Gives a phase its time: by the plan, and of what is left of the budget its part. A phase
-    /// that is slower than planned leaves the later ones theirs.
-    fn begin_phase(&mut self, phase: &Phase) {
-        self.deadline += phase.estimate;
+    /// Gives a batch its time: by the plan, and of what is left of the budget its part. A batch that
+    /// is slower than planned leaves the later ones theirs.
+    fn begin_batch(&mut self, batch: &Batch) {
+        self.deadline += batch.estimate;
         let now = self.machine.now();
-        let later: Nanos = self.phases.iter().map(|phase| phase.estimate).sum();
-        let share = phase.estimate.0 / (phase.estimate + later).0;
+        let batches = self
+            .batches
+            .iter()
+            .map(|batch| batch.estimate)
+            .sum::<Nanos>();
+        let phases = self.phases.iter().map(Phase::estimate).sum::<Nanos>();
+        let share = batch.estimate.0 / (batch.estimate + batches + phases).0;
         let share = if share.is_finite() { share } else { 1.0 };
         let part = |end: Nanos| now + (end - now).max(Nanos::ZERO) * share;
         let budget = self.plan.request.budget;
@@ -300,13 +272,13 @@ impl Run<'_> {
         self.cut = part(self.started + budget * BUDGET_TOLERANCE);
     }
 
-    /// Maps the memory of a phase and takes round after round of its points. The first one begins
+    /// Maps the memory of a batch and takes round after round of its points. The first one begins
     /// with what is needed most, in case that time ends there. Each later round starts one point
     /// later, so that drift does not look like a difference between points. Where several
     /// allocations are asked for, the rounds are spread over them; points of fewer rounds than
-    /// others have theirs spread over the whole phase.
-    fn phase(&mut self, phase: &Phase) {
-        let rounds = phase
+    /// others have theirs spread over the whole batch.
+    fn batch(&mut self, batch: &Batch) {
+        let rounds = batch
             .points
             .iter()
             .map(|&i| self.sampling_of(i).rounds)
@@ -314,22 +286,21 @@ impl Run<'_> {
             .unwrap_or(0);
         let per_allocation = rounds.div_ceil(self.plan.request.reallocate.max(1));
         let mut mapped = Ok(());
-        self.place_points(phase);
         for round in 0..rounds {
             if round % per_allocation == 0 && mapped.is_ok() {
-                mapped = self.allocate(&phase.memory, phase.beside && round > 0);
-                phase
+                mapped = self.allocate(&batch.memory, batch.beside && round > 0);
+                batch
                     .points
                     .iter()
                     .filter(|_| round > 0)
                     .for_each(|&index| self.logs[index].reallocated());
             }
             let mut order = if round == 0 {
-                self.most_needed_first(phase)
+                self.most_needed_first(batch)
             } else {
-                phase.points.clone()
+                batch.points.clone()
             };
-            order.rotate_left(round as usize % phase.points.len().max(1));
+            order.rotate_left(round as usize % batch.points.len().max(1));
             for index in order {
                 let own = self.sampling_of(index).rounds;
                 let done = |rounds_begun: u32| {
@@ -345,9 +316,9 @@ impl Run<'_> {
             }
         }
         if mapped.is_ok() && self.sampling.most.is_none() {
-            self.use_what_is_left(phase);
+            self.use_what_is_left(batch);
         }
-        for &index in &phase.points {
+        for &index in &batch.points {
             match &mapped {
                 Err(failure) if self.points[index].work.is_ok() && self.logs[index].is_empty() => {
                     self.settle(index, failure.clone().into())
@@ -357,9 +328,9 @@ impl Run<'_> {
         }
     }
 
-    /// The points of a phase in the order in which they are needed.
-    fn most_needed_first(&self, phase: &Phase) -> Vec<usize> {
-        let here: BTreeSet<usize> = phase.points.iter().copied().collect();
+    /// The points of a batch in the order in which they are needed.
+    fn most_needed_first(&self, batch: &Batch) -> Vec<usize> {
+        let here: BTreeSet<usize> = batch.points.iter().copied().collect();
         let mut order = most_needed_first(&self.points);
         order.retain(|index| here.contains(index));
         // Those that nobody asks for any more have no work.
@@ -524,6 +495,22 @@ impl Run<'_> {
         self.settle(index, outcome);
     }
 
+    /// Settles the points from position `first` on whose outcome is known without measuring.
+    fn settle_known(&mut self, first: usize) {
+        for index in first..self.points.len() {
+            if let Err(outcome) = &self.points[index].work {
+                self.settle(index, outcome.clone());
+            }
+        }
+    }
+
+    /// Begins the logs of points that have none yet.
+    fn add_logs(&mut self) {
+        let new = &self.points[self.logs.len()..];
+        let logs = new.iter().map(|point| PointLog::new(point.windows));
+        self.logs.extend(logs);
+    }
+
     /// Notes the outcome of a point and writes it down at once.
     fn settle(&mut self, index: usize, outcome: Outcome) {
         self.write_point(index, &outcome, true);
@@ -533,14 +520,13 @@ impl Run<'_> {
     fn write_point(&mut self, index: usize, outcome: &Outcome, finished: bool) {
         let planned = &self.points[index];
         let experiment = &self.plan.request.experiments[planned.experiment];
-        let point = point_of(planned, outcome.clone());
+        let point = planned.with(outcome.clone());
         let line = JournalPoint {
             experiment: experiment.name().to_owned(),
             quantity: experiment.quantity(),
             axes: axes(self.plan, experiment.as_ref()),
             finished,
             earlier: None,
-            placed: planned.stage.is_some() || planned.resized,
             point,
         };
         let line = self.journaled.line(line);
@@ -585,14 +571,22 @@ impl Run<'_> {
 
     fn datasets(&mut self) -> Vec<Dataset> {
         let mut outcomes = std::mem::take(&mut self.outcomes);
-        datasets(self.plan, &self.points, |index| {
-            // What is left of the stand-ins was not needed, or not reached.
-            let known = outcomes.remove(&index);
+        let mut datasets = datasets(self.plan, &self.points, |index| {
             let missing = || Outcome::Interrupted {
                 reason: "the run was interrupted before this point".to_owned(),
             };
-            known.or_else(|| self.points[index].stage.is_none().then(missing))
-        })
+            Some(outcomes.remove(&index).unwrap_or_else(missing))
+        });
+        let follow_up = |id: u64| {
+            usize::try_from(id)
+                .ok()
+                .and_then(|index| self.points.get(index))
+                .is_some_and(|point| point.follow_up.is_some())
+        };
+        for dataset in &mut datasets {
+            dataset.arrange(follow_up);
+        }
+        datasets
     }
 
     /// What is worth a sentence about the machine and the run rather than about one experiment.
@@ -605,9 +599,9 @@ impl Run<'_> {
                 .map(|text| sentence("adjusted", format!("{text}."))),
         );
         findings.extend(
-            self.resized
+            self.drafted
                 .iter()
-                .map(|(_, text)| sentence("memory-size", text.clone())),
+                .filter_map(|record| Some(sentence("memory-size", record.finding.clone()?))),
         );
         if let Some(failure) = &self.journal_trouble {
             findings.push(sentence(
@@ -657,50 +651,23 @@ fn datasets(
         .map(|e| empty(e.as_ref()))
         .collect();
     for (index, planned) in points.iter().enumerate() {
-        let point = outcome(index).map(|outcome| point_of(planned, outcome));
+        let point = outcome(index).map(|outcome| planned.with(outcome));
         datasets[planned.experiment].points.extend(point);
     }
-    let placed: BTreeSet<u64> = points
-        .iter()
-        .filter(|p| p.stage.is_some())
-        .map(|p| p.id)
-        .collect();
-    datasets
-        .iter_mut()
-        .for_each(|dataset| dataset.arrange(|id| placed.contains(&id)));
     datasets
 }
 
-/// The datasets of a plan before anything is measured.
-fn unmeasured_datasets(plan: &Plan) -> Vec<Dataset> {
-    let drafted = |index: usize| plan.points[index].stage.is_none();
+/// The datasets of a plan with those of its `points` whose positions are `wanted`, before anything
+/// is measured.
+fn unmeasured_datasets(
+    plan: &Plan,
+    points: &[PlannedPoint],
+    wanted: impl Fn(usize) -> bool,
+) -> Vec<Dataset> {
     let ended = || Outcome::Interrupted {
         reason: "the run ended before this point".to_owned(),
     };
-    datasets(plan, &plan.points, |index| drafted(index).then(ended))
-}
-
-/// A point with what came of it. Where the kernel or the number of threads was chosen by measuring,
-/// it is what won.
-fn point_of(planned: &PlannedPoint, outcome: Outcome) -> Point {
-    let mut coordinates = planned.coordinates.clone();
-    if let Some(choice) = outcome.measured().and_then(|m| m.choice.as_ref()) {
-        coordinates.insert("kernel".to_owned(), Coordinate::Name(choice.kernel.clone()));
-        let winner = choice.candidates.first();
-        let won = [
-            ("threads", winner.and_then(|w| w.threads)),
-            ("size_bytes", winner.and_then(|w| w.size_bytes)),
-        ];
-        coordinates.extend(
-            won.into_iter()
-                .filter_map(|(axis, n)| Some((axis.to_owned(), Coordinate::Number(n?)))),
-        );
-    }
-    Point {
-        id: planned.id,
-        coordinates,
-        outcome,
-    }
+    datasets(plan, points, |index| wanted(index).then(ended))
 }
 
 /// The axes of an experiment in this plan.
@@ -715,10 +682,12 @@ fn axes(plan: &Plan, experiment: &dyn Experiment) -> Vec<report::Axis> {
     axes
 }
 
-/// That a report is of a run in several pieces, the first of which was `started` and left so many
+/// That a report is of a run in several pieces, the first of which is `past`, and has this number of
 /// points.
-fn continued(started: &str, settled: u64, plan: &Plan) -> Finding {
-    let all = plan.points.len();
+fn continued(past: &Past, all: usize) -> Finding {
+    let Past {
+        started, settled, ..
+    } = past;
     let text = format!(
         "{settled} of {all} points are from the run started at {started}, the others from when it \
          was continued."

@@ -35,7 +35,6 @@ impl Renderer for JsonLines {
                 out.push_str(&line(&JournalLine::Point(Box::new(JournalPoint {
                     finished: true,
                     earlier: None,
-                    placed: false,
                     experiment: dataset.experiment.clone(),
                     quantity: dataset.quantity.clone(),
                     axes: dataset.axes.clone(),

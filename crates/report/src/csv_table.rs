@@ -333,6 +333,7 @@ fn report(mut datasets: Vec<Dataset>, points: u64) -> Report {
         memory: Bytes(0),
         points,
         shortened: vec!["read from CSV: times and memory of its runs are unknown".to_owned()],
+        phases: Vec::new(),
     };
     Report {
         schema_version: SCHEMA_VERSION,

@@ -6,14 +6,14 @@
 
 use super::store::LARGEST_REPORT;
 use super::{
-    Axis, Cause, Dataset, Finding, KernelUsed, Measured, Outcome, PlanSummary, Point, Provenance,
-    Quantity, Reason, Report, ReportVerdict, RunStatus, SCHEMA_VERSION, Sample, VerdictGrade,
-    place_asked_for,
+    Axis, Cause, Dataset, DraftedPhase, Finding, KernelUsed, Measured, Outcome, PlanSummary, Point,
+    Provenance, Quantity, Reason, Report, ReportVerdict, RunStatus, SCHEMA_VERSION, Sample,
+    VerdictGrade, place_asked_for,
 };
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::io::{BufRead, Read};
 use units::Bytes;
 
@@ -34,7 +34,9 @@ pub enum JournalLine {
         /// `interrupted`.
         datasets: Vec<Dataset>,
     },
-    /// A finished point.
+    /// A phase that was drafted from measured points.
+    Phase(Box<JournalPhase>),
+    /// A point after one of its rounds, or at its end.
     Point(Box<JournalPoint>),
     /// The last line, of a run that came to its end: finished or interrupted, but not killed.
     End(Box<RunEnd>),
@@ -96,12 +98,19 @@ pub struct JournalPoint {
     /// all samples of the point.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub earlier: Option<EarlierSamples>,
-    /// Whether the point was placed during the run, so that the first line does not have it, or has
-    /// it elsewhere.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub placed: bool,
     /// The point.
     pub point: Point,
+}
+
+/// A phase as drafted, with its points as none of them is measured yet.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct JournalPhase {
+    /// What drafted it.
+    #[serde(flatten)]
+    pub drafted: DraftedPhase,
+    /// Its points that are new or lie elsewhere than the first line says.
+    pub datasets: Vec<Dataset>,
 }
 
 /// The samples of a point that earlier lines of the same run have.
@@ -288,8 +297,6 @@ struct Reader {
     begun: BTreeMap<u64, Vec<Sample>>,
     /// Bytes of the lines that count so far, and of the samples in `begun`.
     kept: u64,
-    /// Points that were placed during the run.
-    placed: BTreeSet<u64>,
     end: Option<RunEnd>,
     unreadable: u64,
     unplanned: u64,
@@ -358,14 +365,12 @@ impl Reader {
             datasets,
             findings: Vec::new(),
         };
-        let placed = BTreeSet::new();
         let kept = first.len() as u64;
         Ok(Self {
             report,
             places,
             begun: BTreeMap::new(),
             kept,
-            placed,
             end: None,
             unreadable: 0,
             unplanned: 0,
@@ -384,6 +389,7 @@ impl Reader {
             Ok(JournalLine::Run { .. }) => {
                 return Err("holds more than one run; each belongs into its own file".into());
             }
+            Ok(JournalLine::Phase(phase)) => self.phase(*phase, line.len() as u64),
             Ok(JournalLine::Point(point)) => match self.place(*point, line.len() as u64) {
                 Ok(()) => {}
                 Err(PassedOver::Unplanned) => self.unplanned += 1,
@@ -395,12 +401,40 @@ impl Reader {
         Ok(())
     }
 
-    /// Puts a point where it was planned, or for now at the end of its dataset if it was placed
-    /// during the run. Kernel and threads may have been chosen by measuring, and what was not
-    /// measured yet may have been placed elsewhere.
+    /// Takes the points of a phase into their datasets: new ones at the end for now, others in
+    /// place of those with the same number that are not measured. A point of no dataset is
+    /// unplanned.
+    fn phase(&mut self, read: JournalPhase, length: u64) {
+        self.kept = self.kept.saturating_add(length);
+        for drafted in read.datasets {
+            let named = |d: &Dataset| d.experiment == drafted.experiment && !d.derived;
+            let Some(position) = self.report.datasets.iter().position(named) else {
+                self.unplanned += drafted.points.len() as u64;
+                continue;
+            };
+            for point in drafted.points {
+                let points = &mut self.report.datasets[position].points;
+                match self.places.get(&point.id) {
+                    None => {
+                        self.places.insert(point.id, (position, points.len(), 0));
+                        points.push(point);
+                    }
+                    Some(&(dataset, place, _))
+                        if dataset == position && points[place].outcome.measured().is_none() =>
+                    {
+                        points[place] = point;
+                    }
+                    Some(_) => self.unplanned += 1,
+                }
+            }
+        }
+        self.report.plan.phases.push(read.drafted);
+    }
+
+    /// Puts a point where it was planned. Kernel and threads may have been chosen by measuring.
     ///
     /// # Errors
-    /// The point was neither planned nor placed, or samples that the line continues are missing.
+    /// The point was not planned, or samples that the line continues are missing.
     fn place(&mut self, read: JournalPoint, length: u64) -> Result<(), PassedOver> {
         let JournalPoint {
             experiment,
@@ -408,31 +442,18 @@ impl Reader {
             axes,
             finished,
             earlier,
-            placed,
             mut point,
         } = read;
-        if placed && !self.places.contains_key(&point.id) {
-            let named = |d: &Dataset| d.experiment == experiment;
-            let Some(dataset) = self.report.datasets.iter().position(named) else {
-                return Err(PassedOver::Unplanned);
-            };
-            let points = &mut self.report.datasets[dataset].points;
-            self.places.insert(point.id, (dataset, points.len(), 0));
-            self.placed.insert(point.id);
-            points.push(point.clone());
-        }
         let Some((dataset, place, from)) = self.places.get_mut(&point.id) else {
             return Err(PassedOver::Unplanned);
         };
         let dataset = &mut self.report.datasets[*dataset];
         let planned = &mut dataset.points[*place];
-        let same = (&dataset.experiment, &dataset.quantity, &dataset.axes)
+        let is_of_dataset = (&dataset.experiment, &dataset.quantity, &dataset.axes)
             == (&experiment, &quantity, &axes);
-        let moved = placed && planned.outcome.measured().is_none();
-        if !same
-            || (!moved
-                && place_asked_for(&planned.coordinates) != place_asked_for(&point.coordinates))
-        {
+        let lies_there =
+            place_asked_for(&planned.coordinates) == place_asked_for(&point.coordinates);
+        if !is_of_dataset || !lies_there {
             return Err(PassedOver::Unplanned);
         }
         let begun = self.begun.remove(&point.id).unwrap_or_default();
@@ -474,7 +495,6 @@ impl Reader {
     fn end(self) -> Journal {
         let Self {
             mut report,
-            placed,
             end,
             mut unreadable,
             unplanned,
@@ -482,10 +502,10 @@ impl Reader {
             last_is_broken,
             ..
         } = self;
-        report
-            .datasets
-            .iter_mut()
-            .for_each(|dataset| dataset.arrange(|id| placed.contains(&id)));
+        let follow_ups = report.plan.follow_up_points();
+        for dataset in &mut report.datasets {
+            dataset.arrange(|id| follow_ups.contains(&id));
+        }
         let mut notes = Vec::new();
         if last_is_broken {
             unreadable -= 1;
@@ -595,7 +615,9 @@ fn cut_short(outcome: &mut Outcome) {
 #[cfg(test)]
 mod tests {
     use super::super::sc_membench::{self, SC_MEMBENCH_HEADER};
+    use super::super::{Coordinate, PhaseId};
     use super::*;
+    use std::collections::BTreeSet;
 
     /// The head of a journal of two points, and a line for each of them.
     fn lines() -> (String, String) {
@@ -622,7 +644,6 @@ mod tests {
                 axes,
                 finished: true,
                 earlier: None,
-                placed: false,
                 point,
             })))
         };
@@ -756,6 +777,56 @@ mod tests {
                 "{count} {index}"
             );
             assert_eq!(read.notes.len(), 2, "{:?}", read.notes);
+        }
+    }
+
+    /// The line of a phase of the first dataset, with one point here and the number `id`.
+    fn phase_line(id: u64, size: u64) -> String {
+        let report = read_journal(first_line().as_bytes()).unwrap().report;
+        let mut dataset = report.datasets[0].clone();
+        dataset.points.truncate(1);
+        dataset.points[0].id = id;
+        let at = ("size_bytes".to_owned(), Coordinate::Number(size));
+        dataset.points[0].coordinates.extend([at]);
+        let drafted = DraftedPhase {
+            phase: PhaseId {
+                sizes_memory: false,
+                follow_up: Some(0),
+            },
+            last_level: None,
+            finding: None,
+            rooms: Vec::new(),
+            points: vec![id],
+        };
+        let line = JournalLine::Phase(Box::new(JournalPhase {
+            drafted,
+            datasets: vec![dataset],
+        }));
+        serde_json::to_string(&line).unwrap() + "\n"
+    }
+
+    #[test]
+    fn a_phase_adds_points_and_moves_unmeasured_ones() {
+        let mut there = point_of(&[1.0], true);
+        there.point.id = 77;
+        let at = ("size_bytes".to_owned(), Coordinate::Number(4096));
+        there.point.coordinates.extend([at]);
+        // A point that no line has drafted is passed over.
+        let journal = first_line() + &text(there.clone());
+        let read = read_journal(journal.as_bytes()).unwrap();
+        assert_eq!(read.report.datasets[0].points.len(), 2);
+        let journal = first_line() + &phase_line(77, 4096) + &text(there.clone());
+        let read = read_journal(journal.as_bytes()).unwrap();
+        assert!(read.report.datasets[0].points.contains(&there.point));
+        assert_eq!(read.report.plan.follow_up_points(), BTreeSet::from([77]));
+        // A measured point stays where it is.
+        for (line, moved) in [(String::new(), true), (text(point_of(&[1.0], true)), false)] {
+            let id = first_point(&read).id;
+            let journal = first_line() + &line + &phase_line(id, 8192);
+            let read = read_journal(journal.as_bytes()).unwrap();
+            let points = &read.report.datasets[0].points;
+            let found = points.iter().find(|point| point.id == id).unwrap();
+            assert_eq!(found.number("size_bytes") == Some(8192), moved);
         }
     }
 

@@ -34,14 +34,14 @@ pub use host::{
     MemoryFacts, Node, PageFacts, PortWidth, Swap, SystemFacts, Topology,
 };
 pub use journal::{
-    ChangedSample, EarlierSamples, Journal, JournalLine, JournalPoint, PointLines, RunEnd,
-    read_journal, unmeasured,
+    ChangedSample, EarlierSamples, Journal, JournalLine, JournalPhase, JournalPoint, PointLines,
+    RunEnd, read_journal, unmeasured,
 };
 pub use outcome::{Candidate, Choice, Limit, Load, Measured, Outcome, Sample, Summary};
 pub use relation::{Group, Places, Relation};
 pub use report::{
-    ClockFacts, Finding, KernelUsed, PlanSummary, Provenance, Report, RunStatus, SCHEMA_VERSION,
-    Tool,
+    ClockFacts, DraftedPhase, Finding, KernelUsed, PhaseId, PhaseRoom, PlanSummary, Provenance,
+    Report, RunStatus, SCHEMA_VERSION, Tool,
 };
 pub use sc_membench::{
     SC_MEMBENCH_HEADER, SC_MEMBENCH_OPERATIONS, ScMembenchForm, ScMembenchLeftOut, ScMembenchRow,

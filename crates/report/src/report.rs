@@ -1,6 +1,6 @@
 //! The report: one JSON document that holds everything about a run.
 
-use super::{Dataset, HostFacts, Point, ReportVerdict, VerdictGrade};
+use super::{Coordinate, Dataset, HostFacts, Point, ReportVerdict, VerdictGrade};
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -162,6 +162,71 @@ pub struct PlanSummary {
     pub points: u64,
     /// What was shortened or left out to stay inside budget and memory, in words.
     pub shortened: Vec<String>,
+    /// The phases that were drafted from measured points, in the order of the session.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub phases: Vec<DraftedPhase>,
+}
+
+impl PlanSummary {
+    /// The numbers of the points that follow-ups drafted.
+    pub fn follow_up_points(&self) -> BTreeSet<u64> {
+        let follow_ups = self
+            .phases
+            .iter()
+            .filter(|phase| phase.phase.follow_up.is_some());
+        follow_ups
+            .flat_map(|phase| phase.points.iter().copied())
+            .collect()
+    }
+}
+
+/// A phase whose points were drafted from what the phases before it measured. A session that is
+/// continued drafts the same points again (docs/method/phases.md).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct DraftedPhase {
+    /// The phase.
+    pub phase: PhaseId,
+    /// Size of all last-level caches together that sizes memory from this phase on, as timing shows
+    /// it; left out where memory is sized by what the system reports.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_level: Option<Bytes>,
+    /// The finding about that size; left out where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub finding: Option<String>,
+    /// The room that there was for points; left out where the phase is no follow-up.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rooms: Vec<PhaseRoom>,
+    /// The numbers of the points that are new or lie elsewhere than was planned.
+    pub points: Vec<u64>,
+}
+
+/// Room for points of an experiment in a follow-up.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct PhaseRoom {
+    /// Name of the experiment.
+    pub experiment: String,
+    /// The repeat; left out where there is one only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeat: Option<Coordinate>,
+    /// Number of points, at most.
+    pub points: u64,
+}
+
+/// A phase by what drafts it. Phases that size memory come before all others, and follow-ups after
+/// the points that they follow.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct PhaseId {
+    /// Whether the other phases size memory by what its points show.
+    pub sizes_memory: bool,
+    /// Number of the follow-up that drafts it, from 0; left out of a phase that is drafted when the
+    /// session is planned.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub follow_up: Option<u64>,
 }
 
 /// Something about the results that is worth a sentence. It is as sure as the points that it rests

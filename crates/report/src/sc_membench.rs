@@ -355,6 +355,7 @@ pub fn sc_membench_report(rows: &[ScMembenchRow]) -> Report {
             shortened: vec![
                 "read from sc-membench's CSV: times and memory are those of its rows".to_owned(),
             ],
+            phases: Vec::new(),
         },
         datasets,
         findings: Vec::new(),

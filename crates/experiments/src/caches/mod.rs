@@ -396,7 +396,7 @@ impl Experiment for Caches {
         Ok(vec![closer, probes, sharing])
     }
 
-    fn place(
+    fn follow_up(
         &self,
         scope: &Scope<'_>,
         stage: usize,

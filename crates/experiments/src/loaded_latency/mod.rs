@@ -623,7 +623,7 @@ impl Experiment for LoadedLatency {
         })
     }
 
-    fn place(
+    fn follow_up(
         &self,
         scope: &Scope<'_>,
         _stage: usize,

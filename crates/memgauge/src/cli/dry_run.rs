@@ -2,15 +2,15 @@
 //! docs/plan.md.
 
 use super::output::Destination;
-use crate::plan::{Plan, PlannedPoint};
+use crate::plan::{Phase, Plan, PlannedPoint};
 use crate::run;
 use engine::Sampling;
-use report::Coordinates;
+use report::{Coordinates, PhaseId};
 use serde::Serialize;
 use units::error::{Error, Result};
 
 /// Rises when a key changes its meaning or goes.
-const PLAN_VERSION: u32 = 1;
+const PLAN_VERSION: u32 = 2;
 
 /// How a plan can be printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,6 +50,19 @@ struct Head<'a> {
     notes: &'a [String],
     result: String,
     point_count: u64,
+    phases: Vec<PlannedPhase>,
+}
+
+/// A phase of the plan.
+#[derive(Serialize)]
+struct PlannedPhase {
+    #[serde(flatten)]
+    id: PhaseId,
+    /// Points; those that there is room for, where it is not drafted yet.
+    point_count: usize,
+    drafted: bool,
+    planned_ns: f64,
+    memory_bytes: u64,
 }
 
 #[derive(Serialize)]
@@ -114,13 +127,28 @@ fn head<'a>(plan: &'a Plan, destination: &Destination) -> Head<'a> {
         notes: &plan.adjusted,
         result: destination.describe(),
         point_count: summary.points,
+        phases: plan.phases.iter().map(|p| phase(plan, p)).collect(),
+    }
+}
+
+fn phase(plan: &Plan, phase: &Phase) -> PlannedPhase {
+    let known = phase
+        .batches
+        .iter()
+        .map(|batch| batch.points.len())
+        .sum::<usize>();
+    PlannedPhase {
+        id: phase.id,
+        point_count: known + phase.room(),
+        drafted: phase.reserve.is_none(),
+        planned_ns: phase.estimate().0,
+        memory_bytes: phase.most_memory(plan.request.reallocate).0,
     }
 }
 
 fn point<'a>(plan: &'a Plan, planned: &'a PlannedPoint) -> Point<'a> {
     let known = planned.work.as_ref().err();
     let status = match known {
-        None if planned.stage.is_some() => "placeholder",
         None => "planned",
         Some(outcome) if outcome.reason().is_none() => "measured before",
         Some(outcome) => outcome.status(),

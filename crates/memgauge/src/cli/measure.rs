@@ -11,7 +11,7 @@ use super::output::{Destination, Unnamed, tell, to_stdout};
 use super::progress::{JournalPlan, Progress, remove};
 use super::resume::{Continued, Resume, continuing, left_behind};
 use super::state::{self, MOST_RUNS};
-use crate::plan::{self, Plan, Request};
+use crate::plan::{self, Plan, Request, open_rooms};
 use crate::run::{self, Invocation};
 use engine::{IN_MEMORY, Machine, RealMachine, Sampling};
 use experiments::{Detail, Experiment, ExperimentRow, LastLevel};
@@ -19,6 +19,7 @@ use host::counter;
 use host::facts::{SystemFiles, discover};
 use host::interrupt::StopFlag;
 use report::{CHOSEN_PROFILE, HostFacts, RunStatus};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use units::error::{Error, Result};
 use units::{CpuList, Nanos, ParseError, counted};
@@ -197,11 +198,11 @@ pub(super) fn measure(
     let known = plan
         .points
         .iter()
-        .filter(|point| point.stage.is_none() && point.work.is_err())
+        .filter(|point| point.work.is_err())
         .count();
     let journal = match (destination.file(), &continued) {
         (None, _) => JournalPlan::Nowhere,
-        (Some(path), Some(earlier)) if earlier.is_replaced_beside(path) => {
+        (Some(path), Some(earlier)) if earlier.is_journal_of(path) => {
             JournalPlan::InPlaceOf(earlier.file().to_owned())
         }
         (Some(path), _) => JournalPlan::Beside(path.to_owned()),
@@ -386,9 +387,7 @@ fn describe(plan: &Plan, destination: &Destination) -> String {
     {
         text += &format!("{what}: {line}\n");
     }
-    let (drafted, placeholders): (Vec<_>, Vec<_>) =
-        plan.points.iter().partition(|point| point.stage.is_none());
-    for point in drafted {
+    for point in &plan.points {
         let place: Vec<String> = point
             .coordinates
             .iter()
@@ -403,15 +402,14 @@ fn describe(plan: &Plan, destination: &Destination) -> String {
         };
         text += &format!("  {}{outcome}\n", place.join(" "));
     }
-    for (index, experiment) in plan.request.experiments.iter().enumerate() {
-        let kept =
-            |point: &&&crate::plan::PlannedPoint| point.experiment == index && point.work.is_ok();
-        let count = placeholders.iter().filter(kept).count();
-        if count > 0 {
-            let count = counted(count, "follow-up point");
-            let name = experiment.name();
-            text += &format!("  up to {count} of {name}, placed by what is measured\n");
-        }
+    let mut room: BTreeMap<usize, usize> = BTreeMap::new();
+    for (_, free) in open_rooms(&plan.phases) {
+        *room.entry(free.experiment).or_default() += free.points;
+    }
+    for (experiment, count) in room {
+        let count = counted(count, "follow-up point");
+        let name = plan.request.experiments[experiment].name();
+        text += &format!("  up to {count} of {name}, placed by what is measured\n");
     }
     text += &format!("result: {}\n", destination.describe());
     text

@@ -5,7 +5,7 @@ use super::terminal::quoted;
 use super::{saved, state};
 use crate::plan::{Plan, PlannedPoint};
 use crate::run::Past;
-use engine::{Machine, MemoryPlan};
+use engine::Machine;
 use host::storage::engine_named;
 use kernels::catalogue;
 use report::{
@@ -40,8 +40,6 @@ pub struct Continued {
     measured: BTreeSet<(String, Coordinates)>,
     /// Lines of its points that will be measured again: a journal in its place has to have them.
     carried: Vec<JournalLine>,
-    /// Whether a new journal can have all of its points from the start.
-    replaceable: bool,
     /// Keeps others from continuing it too.
     _claim: Option<File>,
 }
@@ -55,11 +53,6 @@ impl Continued {
     /// Takes the lines that a new journal begins with.
     pub fn take_carried(&mut self) -> Vec<JournalLine> {
         std::mem::take(&mut self.carried)
-    }
-
-    /// Whether it is the journal of the report at `path`, and a new one can take its place.
-    pub fn is_replaced_beside(&self, path: &Path) -> bool {
-        self.replaceable && self.is_journal_of(path)
     }
 
     /// Whether it is a journal of the report at `path`.
@@ -226,29 +219,20 @@ impl Resume {
         }
         // Made anew of the points that are taken over.
         self.report.datasets.retain(|dataset| !dataset.derived);
-        let planned = plan.points.clone();
-        plan.size_as_before(&self.report.datasets, machine);
-        if let Some(difference) = plan_difference(&self.report, plan, &planned) {
+        let differs = plan_difference(&self.report, plan)
+            .or_else(|| plan.replay(&self.report, machine).err())
+            .or_else(|| point_difference(&self.report, plan));
+        if let Some(difference) = differs {
             return Err(self.other_request(&difference));
         }
-        let continued = self.continued(plan);
+        let continued = self.continued();
         let provenance = self.report.provenance;
-        let datasets = self.report.datasets.into_iter().enumerate();
-        let known = datasets
-            .flat_map(|(d, dataset)| dataset.points.into_iter().map(move |point| (d, point)));
-        let settled = known.filter(|(_, point)| is_settled(&point.outcome));
-        let (drafted, placed): (Vec<_>, Vec<_>) =
-            settled.partition(|(_, point)| is_drafted(plan, point.id));
-        // What was skipped at the size that was planned is measured at the other one.
-        let here = |(d, point): &(usize, Point)| {
-            at(plan, point.id).is_none_or(|planned| planned.has_become(point, *d))
-        };
-        let drafted = drafted
-            .into_iter()
-            .filter(here)
-            .map(|(_, point)| (point.id, point.outcome))
+        let points = self.report.datasets.into_iter().flat_map(|d| d.points);
+        let settled = points
+            .filter(|point| is_settled(&point.outcome))
+            .map(|point| (point.id, point.outcome))
             .collect();
-        let settled = take_over(plan, machine.facts(), drafted);
+        let settled = plan.take_over(settled, machine.facts());
         let Provenance {
             started,
             resumed,
@@ -261,48 +245,33 @@ impl Resume {
                 resumed,
                 kernels,
                 settled,
-                placed,
             },
             continued,
         ))
     }
 
-    /// What has to outlast the run that continues this one, whose plan is `plan`.
-    fn continued(&mut self, plan: &Plan) -> Continued {
+    /// What has to outlast the run that continues this one.
+    fn continued(&mut self) -> Continued {
         let report = &self.report;
-        let has_placed = report
-            .datasets
-            .iter()
-            .flat_map(|d| &d.points)
-            .any(|p| p.outcome.measured().is_some() && !is_drafted(plan, p.id));
-        let mut carried = Vec::new();
-        for dataset in &report.datasets {
-            let again =
-                |point: &&Point| point.outcome.measured().is_some() && !is_settled(&point.outcome);
-            for point in dataset
-                .points
-                .iter()
-                .filter(|point| is_drafted(plan, point.id))
-                .filter(again)
-            {
-                carried.push(JournalLine::Point(Box::new(JournalPoint {
+        let is_begun =
+            |point: &&Point| point.outcome.measured().is_some() && !is_settled(&point.outcome);
+        let carried = report.datasets.iter().flat_map(|dataset| {
+            let begun = dataset.points.iter().filter(is_begun);
+            begun.map(|point| {
+                JournalLine::Point(Box::new(JournalPoint {
                     experiment: dataset.experiment.clone(),
                     quantity: dataset.quantity.clone(),
                     axes: dataset.axes.clone(),
                     finished: false,
                     earlier: None,
-                    placed: at(plan, point.id).is_some_and(|planned| planned.resized),
                     point: point.clone(),
-                })));
-            }
-        }
+                }))
+            })
+        });
         Continued {
             file: self.file.clone(),
             measured: measured(report),
-            carried,
-            // Points that the run placed will be placed anew: until then nobody knows their
-            // numbers.
-            replaceable: !has_placed,
+            carried: carried.collect(),
             _claim: self.claim.take(),
         }
     }
@@ -325,38 +294,6 @@ fn is_settled(outcome: &Outcome) -> bool {
         Outcome::Skipped { .. } | Outcome::Unsupported { .. } => true,
         Outcome::Interrupted { .. } | Outcome::Failed { .. } => false,
     }
-}
-
-/// The point of the plan with this number.
-fn at(plan: &Plan, id: u64) -> Option<&PlannedPoint> {
-    plan.points.get(usize::try_from(id).ok()?)
-}
-
-/// Takes over the outcomes of `known` points: these are not measured, and no memory is mapped for
-/// them alone. Returns how many points that saves.
-fn take_over(plan: &mut Plan, facts: &HostFacts, mut known: BTreeMap<u64, Outcome>) -> u64 {
-    let mut saved = 0;
-    for point in plan.points.iter_mut().filter(|point| point.stage.is_none()) {
-        if let Some(outcome) = known.remove(&point.id) {
-            saved += u64::from(point.work.is_ok());
-            point.work = Err(outcome);
-        }
-    }
-    let points = &plan.points;
-    for phase in &mut plan.phases {
-        let all = phase.points.len().max(1) as f64;
-        phase.points.retain(|&index| points[index].work.is_ok());
-        let left = phase.estimate * (phase.points.len() as f64 / all);
-        plan.estimate = plan.estimate - (phase.estimate - left);
-        phase.estimate = left;
-        let works = phase
-            .points
-            .iter()
-            .filter_map(|&index| points[index].work.as_ref().ok());
-        phase.memory = MemoryPlan::for_works(works, facts, phase.chains_share);
-    }
-    plan.phases.retain(|phase| !phase.points.is_empty());
-    saved
 }
 
 /// Where the machine or the program is not that of the report, in words.
@@ -415,48 +352,42 @@ fn kernel_difference(used: &[KernelUsed]) -> Option<String> {
     ))
 }
 
-/// Where the plan is not that of the report, in words. Points may also lie where they were
-/// `planned` before memory was sized.
-fn plan_difference(report: &Report, plan: &Plan, planned: &[PlannedPoint]) -> Option<String> {
+/// The difference between what the plan and the report measure, in words.
+fn plan_difference(report: &Report, plan: &Plan) -> Option<String> {
     let asked: Vec<&str> = plan.request.experiments.iter().map(|e| e.name()).collect();
     let made: Vec<&str> = report
         .datasets
         .iter()
         .map(|d| d.experiment.as_str())
         .collect();
-    if asked != made {
-        return Some(format!(
+    (asked != made).then(|| {
+        format!(
             "it measures {:.100}, this command {}",
             made.join(", "),
             asked.join(", ")
-        ));
-    }
-    let points = || {
-        report
-            .datasets
-            .iter()
-            .enumerate()
-            .flat_map(|(d, dataset)| dataset.points.iter().map(move |p| (d, p)))
-    };
-    // Points that were placed during the run are placed anew: those that come out the same are
-    // taken over then.
-    let drafted = || plan.points.iter().filter(|planned| planned.stage.is_none());
-    let here = drafted().count();
-    let count = points().filter(|(_, p)| is_drafted(plan, p.id)).count();
-    if count != here {
+        )
+    })
+}
+
+/// The difference between the points of the plan, with all phases of the report drafted, and those
+/// of the report, in words.
+fn point_difference(report: &Report, plan: &Plan) -> Option<String> {
+    let datasets = report.datasets.iter().enumerate();
+    let made: BTreeMap<u64, (usize, &Point)> = datasets
+        .flat_map(|(d, dataset)| dataset.points.iter().map(move |p| (p.id, (d, p))))
+        .collect();
+    let here = plan.points.len();
+    if made.len() != here {
         return Some(format!(
             "it has {}, this command {here}",
-            counted(count, "point")
+            counted(made.len(), "point")
         ));
     }
-    let made: BTreeMap<u64, (usize, &Point)> = points().map(|(d, p)| (p.id, (d, p))).collect();
-    let before = |id: u64| planned.get(usize::try_from(id).unwrap_or(usize::MAX));
-    let same = |d: usize, p: &Point, here: &PlannedPoint| {
-        here.has_become(p, d) || before(here.id).is_some_and(|before| before.has_become(p, d))
+    let differs = |here: &&PlannedPoint| {
+        let there = made.get(&here.id);
+        !there.is_some_and(|(d, point)| here.is_at(point, *d))
     };
-    let differs =
-        |here: &&PlannedPoint| !made.get(&here.id).is_some_and(|(d, p)| same(*d, p, here));
-    let planned = drafted().find(differs)?;
+    let planned = plan.points.iter().find(differs)?;
     let there = made
         .get(&planned.id)
         .map_or_else(|| "not there".to_owned(), |(_, p)| place(&p.coordinates));
@@ -465,12 +396,6 @@ fn plan_difference(report: &Report, plan: &Plan, planned: &[PlannedPoint]) -> Op
         planned.id,
         place(&planned.coordinates)
     ))
-}
-
-/// Whether the plan knows from the beginning where its point with this number lies: these come
-/// first.
-fn is_drafted(plan: &Plan, id: u64) -> bool {
-    at(plan, id).is_none_or(|planned| planned.stage.is_none())
 }
 
 fn place(coordinates: &Coordinates) -> String {

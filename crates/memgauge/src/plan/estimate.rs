@@ -1,6 +1,6 @@
 //! Expected time of a plan: the sampler knows the time of a point, the plan adds up.
 
-use super::{Phase, PlannedPoint, Request};
+use super::{Batch, PlannedPoint, Request};
 use engine::{ChaseWork, Costs, Machine, Sampling, TimedPoint, Work, expected_fill, expected_time};
 use std::collections::BTreeSet;
 use units::{BytesPerSecond, Nanos};
@@ -30,28 +30,28 @@ impl Cost {
 /// Expected time of the whole plan.
 pub(super) fn estimate(
     points: &[PlannedPoint],
-    phases: &[Phase],
+    batches: &[Batch],
     request: &Request,
     sampling: &Sampling,
     cost: Cost,
 ) -> Nanos {
     cost.before.max(cost.steps.session)
-        + phases
+        + batches
             .iter()
-            .map(|phase| phase_time(points, phase, request, sampling, cost))
+            .map(|batch| batch_time(points, batch, request, sampling, cost))
             .sum()
 }
 
-/// Expected time of a phase.
-pub(super) fn phase_time(
+/// Expected time of a batch.
+pub(super) fn batch_time(
     points: &[PlannedPoint],
-    phase: &Phase,
+    batch: &Batch,
     request: &Request,
     sampling: &Sampling,
     cost: Cost,
 ) -> Nanos {
     let allocations = f64::from(request.reallocate.max(1));
-    let mapping = Nanos::from_secs(phase.memory.total().0 as f64 / cost.fault.0) * allocations;
+    let mapping = Nanos::from_secs(batch.memory.total().0 as f64 / cost.fault.0) * allocations;
     let mut built: BTreeSet<ChaseWork> = BTreeSet::new();
     let one = |point: &PlannedPoint| {
         let Ok(work) = &point.work else {
@@ -72,7 +72,7 @@ pub(super) fn phase_time(
             candidates: point.candidates,
             windows: point.windows,
             pause: request.cooldown,
-            builds: if phase.chains_share {
+            builds: if batch.chains_share {
                 f64::from(sampling.rounds)
             } else if is_new {
                 allocations
@@ -82,7 +82,7 @@ pub(super) fn phase_time(
         };
         expected_time(&point, &cost.steps)
     };
-    let planned = || phase.points.iter().map(|&index| &points[index]);
+    let planned = || batch.points.iter().map(|&index| &points[index]);
     let works = planned().filter_map(|point| -> Option<&Work> { point.work.as_ref().ok() });
     mapping
         + expected_fill(works, allocations, f64::from(sampling.rounds), &cost.steps)

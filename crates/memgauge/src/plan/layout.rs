@@ -1,6 +1,6 @@
 //! Which points are measured in the same memory.
 
-use super::{Phase, PlannedPoint};
+use super::{Batch, PlannedPoint};
 use engine::{MemoryPlan, Work};
 use report::HostFacts;
 use std::collections::BTreeSet;
@@ -10,7 +10,7 @@ use units::{Bytes, Nanos};
 pub(super) struct Layout<'a> {
     facts: &'a HostFacts,
     /// Memory that may be used.
-    pub usable: Bytes,
+    usable: Bytes,
     /// What each point needs if it is alone.
     alone: Vec<MemoryPlan>,
 }
@@ -38,31 +38,44 @@ impl<'a> Layout<'a> {
         self.alone[index].fits(self.facts)
     }
 
+    /// Why a point that does not fit is left out.
+    pub fn lacks_memory(&self) -> String {
+        let or_node = if self.facts.topology.nodes.len() > 1 {
+            ", or into that of a node"
+        } else {
+            ""
+        };
+        format!(
+            "does not fit into the {} of memory that may be used{or_node}",
+            self.usable
+        )
+    }
+
     /// All points of a repeat share memory where that fits, else those of each kind of work and
     /// pages, else as many as fit; those whose chains are rebuilt are apart from the others, and so
-    /// is each stage of stand-ins. First comes what sizes the memory of the rest. The points
-    /// `left_out` are in no phase.
-    pub fn phases(&self, points: &[PlannedPoint], left_out: &BTreeSet<usize>) -> Vec<Phase> {
+    /// is each follow-up. First come the points that size the memory of the rest. The points
+    /// `left_out` are in no batch.
+    pub fn batches(&self, points: &[PlannedPoint], left_out: &BTreeSet<usize>) -> Vec<Batch> {
         let mut wanted: Vec<usize> = (0..points.len())
             .filter(|i| points[*i].work.is_ok() && !left_out.contains(i))
             .collect();
         wanted.sort_by_key(|&i| !points[i].sizes_memory);
-        let mut phases = Vec::new();
+        let mut batches = Vec::new();
         let alike = |i: usize| {
             let point = &points[i];
             (
                 point.coordinates.get("repeat"),
                 point.rebuilt,
-                point.stage,
+                point.follow_up,
                 point.sizes_memory,
             )
         };
         let repeats = by_key(&wanted, alike);
         for repeat in repeats {
             let rebuilt = repeat.first().is_some_and(|&i| points[i].rebuilt);
-            let whole = self.phase(points, repeat.clone(), rebuilt);
+            let whole = self.batch(points, repeat.clone(), rebuilt);
             if whole.memory.fits(self.facts) {
-                phases.push(whole);
+                batches.push(whole);
                 continue;
             }
             let kind = |i: usize| {
@@ -73,26 +86,26 @@ impl<'a> Layout<'a> {
                     .map(|w| (matches!(w, Work::Chase(_)), w.pages()))
             };
             for part in by_key(&repeat, kind) {
-                let own = self.phase(points, part.clone(), rebuilt);
+                let own = self.batch(points, part.clone(), rebuilt);
                 if own.memory.fits(self.facts) {
-                    phases.push(own);
+                    batches.push(own);
                 } else {
-                    phases.extend(
+                    batches.extend(
                         self.pack(&part)
                             .into_iter()
-                            .map(|group| self.phase(points, group, true)),
+                            .map(|group| self.batch(points, group, true)),
                     );
                 }
             }
         }
-        phases
+        batches
     }
 
-    fn phase(&self, points: &[PlannedPoint], members: Vec<usize>, chains_share: bool) -> Phase {
+    fn batch(&self, points: &[PlannedPoint], members: Vec<usize>, chains_share: bool) -> Batch {
         let works = members.iter().filter_map(|&i| points[i].work.as_ref().ok());
         let memory = MemoryPlan::for_works(works, self.facts, chains_share);
         let beside = memory.twice().fits(self.facts);
-        Phase {
+        Batch {
             memory,
             points: members,
             chains_share,

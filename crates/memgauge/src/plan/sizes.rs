@@ -1,44 +1,60 @@
-//! Memory sized anew during a run, by what timing shows of the last-level cache.
+//! Memory sized anew during a session, by the last-level cache that timing shows.
 
+use super::drafting::{Drafted, draft_points};
+use super::estimate::Cost;
 use super::layout::Layout;
-use super::{Cost, Phase, Plan, PlannedPoint, Rest, Schedule, draft_points, schedule};
+use super::schedule::{Schedule, schedule};
+use super::{Phase, Plan, PlannedPoint, Rest, Room};
 use engine::{Machine, Sampling};
 use experiments::{LastLevel, TimedLastLevel};
-use report::{Coordinate, Coordinates, Dataset, HostFacts, Outcome, Point, place_asked_for};
+use report::{Coordinate, Dataset, HostFacts, Outcome};
 use std::collections::BTreeSet;
 use units::{Bytes, Nanos, counted};
 
-/// What is left of a plan, with memory sized by another last-level cache.
+/// The rest of a plan, with memory sized by another last-level cache.
 pub struct Resized {
     /// What the last-level caches hold together by timing.
     pub last_level: Bytes,
-    /// All points, those that changed included.
+    /// All points that are drafted, those that changed included.
     pub points: Vec<PlannedPoint>,
-    /// Of the points that are left.
+    /// Positions of the points that changed.
+    pub changed: Vec<usize>,
+    /// The phases that are left.
     pub phases: Vec<Phase>,
-    /// How these are sampled.
+    /// How their points are sampled.
     pub sampling: Sampling,
     /// Expected time of these.
     pub estimate: Nanos,
 }
 
-/// Sizes memory by the sweep of caches in `measured`, for those of `points` that are in the `rest`
-/// of the plan and those that it had no room for, within the budget of that rest. Gives a sentence
-/// that says so, and what is left then: nothing changes where points would have to be left out for
-/// it. `None` where the system reports what timing shows, or the user knows better.
+/// A plan in the middle of a session.
+#[derive(Clone, Copy)]
+pub struct Remaining<'a> {
+    /// All points that are drafted.
+    pub points: &'a [PlannedPoint],
+    /// Positions of those to be measured, and the time for all that is left.
+    pub rest: &'a Rest,
+    /// The rooms of follow-ups that are not drafted yet.
+    pub rooms: &'a [(usize, Room)],
+}
+
+/// Sizes memory by the sweep of caches in `measured`, for the points that are left and those that
+/// the plan had no room for, within the time that is left. Gives a finding that says so, and the
+/// new rest of the plan: `None` where points would have to be left out for it. Gives nothing where
+/// the system reports what timing shows, or the user knows better.
 ///
 /// More than is reported always counts: what is smaller would not be memory. Less does only where
 /// the user asks for it, or where there is no room by what is reported: the next minute a neighbour
 /// may leave the cache that the system reports.
 pub fn resized(
     plan: &Plan,
-    points: &[PlannedPoint],
-    rest: &Rest,
+    remaining: Remaining<'_>,
     measured: &Dataset,
     machine: &dyn Machine,
 ) -> Option<(String, Option<Resized>)> {
     let request = &plan.request;
     let facts = machine.facts();
+    let Remaining { points, rest, .. } = remaining;
     let sweep = first_repeat(measured);
     let timed = request
         .experiments
@@ -50,29 +66,13 @@ pub fn resized(
         | (TimedLastLevel::Less(size), Some(LastLevel::Measured)) => (size, true),
         (TimedLastLevel::Less(size), None) => (size, false),
     };
-    let drafted = draft_points(request, &request.scope_by(machine, Some(last_level))).ok()?;
     let asked = |index: usize| (all && rest.left.contains(&index)) || had_no_room(&points[index]);
-    let mut new = redrafted(points, &drafted, asked, facts);
-    let changed: BTreeSet<usize> = (0..new.len())
-        .filter(|&i| new[i].resized && !points[i].resized)
-        .collect();
-    let cost = Cost::new(machine, plan.fault);
-    let then = Rest {
-        left: rest.left.union(&changed).copied().collect(),
-        budget: rest.budget,
-    };
-    let Schedule {
-        phases,
-        sampling,
-        estimate,
-        ..
-    } = schedule(request, &mut new, facts, cost, &then);
+    let mut change = size_by(plan, remaining, last_level, asked, machine)?;
     let reported = facts.topology.last_level_total(&request.cpus);
-    if rest
-        .left
-        .iter()
-        .any(|&i| points[i].work.is_ok() && new[i].work.is_err())
-    {
+    let room = change.phases.iter().map(Phase::room).sum::<usize>();
+    let wanted_room = remaining.rooms.iter().map(|(_, room)| room.points).sum();
+    let is_left_out = |&i: &usize| points[i].work.is_ok() && change.points[i].work.is_err();
+    if room < wanted_room || rest.left.iter().any(is_left_out) {
         let text = format!(
             "Memory is sized by the {reported} of last-level cache that the system reports: there \
              is no time for sizes by the {last_level} that timing shows; allow more with \
@@ -80,14 +80,18 @@ pub fn resized(
         );
         return Some((text, None));
     }
-    // What there is no time for either is skipped as it was.
-    let (room, none): (Vec<usize>, Vec<usize>) =
-        changed.into_iter().partition(|&i| new[i].work.is_ok());
-    none.into_iter()
-        .for_each(|index| new[index] = points[index].clone());
-    let count = room
+    // Points that there is still no room for stay as they were.
+    change
+        .changed
+        .retain(|&index| change.points[index].work.is_ok());
+    let is_changed = |index: &usize| change.changed.contains(index);
+    for index in (0..points.len()).filter(|index| !is_changed(index)) {
+        change.points[index] = points[index].clone();
+    }
+    let count = change
+        .changed
         .iter()
-        .filter(|&&i| new[i].work != points[i].work)
+        .filter(|&&i| change.points[i].work != points[i].work)
         .count();
     let what = match count {
         0 => "What is called memory goes by".to_owned(),
@@ -102,121 +106,108 @@ pub fn resized(
         "{what} a last-level cache of {last_level}, as timing shows{why}; the system reports \
          {reported}."
     );
-    (!room.is_empty()).then_some((
-        text,
-        Some(Resized {
-            last_level,
-            points: new,
-            phases,
-            sampling,
-            estimate,
-        }),
-    ))
+    (!change.changed.is_empty()).then_some((text, Some(change)))
 }
 
-impl Plan {
-    /// Sizes memory as the run did that this plan is to continue, if it has come that far: it has
-    /// then a measured point in `datasets` that lies where it was not planned.
-    pub fn size_as_before(&mut self, datasets: &[Dataset], machine: &dyn Machine) {
-        let Some(shows) = self
-            .request
-            .experiments
-            .iter()
-            .position(|e| e.sizes_memory(None))
-        else {
-            return;
-        };
-        let Some(sweep) = datasets.get(shows) else {
-            return;
-        };
-        let left = self
-            .phases
-            .iter()
-            .flat_map(|phase| &phase.points)
-            .copied()
-            .collect();
-        let rest = Rest {
-            left,
-            budget: self.request.budget,
-        };
-        let found = resized(self, &self.points, &rest, sweep, machine);
-        let Some((text, Some(change))) = found else {
-            return;
-        };
-        let mut points = datasets
-            .iter()
-            .enumerate()
-            .flat_map(|(d, dataset)| dataset.points.iter().map(move |p| (d, p)));
-        let has_moved = |(d, point): (usize, &Point)| {
-            let index = usize::try_from(point.id)
-                .ok()
-                .filter(|&index| index < self.points.len());
-            let moved = |i: usize| {
-                change.points[i].has_become(point, d) && !self.points[i].has_become(point, d)
-            };
-            point.outcome.measured().is_some() && index.is_some_and(moved)
-        };
-        if points.any(has_moved) {
-            self.resized = Some((change.last_level, text));
-            (self.points, self.phases) = (change.points, change.phases);
-            (self.sampling, self.estimate) = (change.sampling, change.estimate);
-        }
-    }
+/// The rest of a plan with memory sized by `last_level`, where that changes the points that are
+/// `asked` for again. Points that there is no time for are skipped. `None` where the experiments
+/// refuse such a size.
+pub(super) fn size_by(
+    plan: &Plan,
+    remaining: Remaining<'_>,
+    last_level: Bytes,
+    asked: impl Fn(usize) -> bool,
+    machine: &dyn Machine,
+) -> Option<Resized> {
+    let Remaining {
+        points,
+        rest,
+        rooms,
+    } = remaining;
+    let request = &plan.request;
+    let facts = machine.facts();
+    let drafted = draft_points(request, &request.scope_by(machine, Some(last_level))).ok()?;
+    let Redrafted {
+        points: mut new,
+        changed,
+    } = redrafted(points, &drafted, asked, facts);
+    let then = Rest {
+        left: rest.left.iter().chain(&changed).copied().collect(),
+        budget: rest.budget,
+    };
+    let placeholders = with_room(drafted.placeholders, rooms);
+    let cost = Cost::new(machine, plan.fault);
+    let schedule = schedule(request, &mut new, placeholders, facts, cost, &then);
+    let Schedule {
+        phases,
+        sampling,
+        estimate,
+        ..
+    } = schedule;
+    Some(Resized {
+        last_level,
+        points: new,
+        changed,
+        phases,
+        sampling,
+        estimate,
+    })
 }
 
-impl PlannedPoint {
-    /// Whether `point`, of the experiment at position `experiment`, came of this. Where kernels or
-    /// numbers of threads raced, it has what won.
-    pub fn has_become(&self, point: &Point, experiment: usize) -> bool {
-        let raced = point.outcome.measured().is_some_and(|m| m.choice.is_some());
-        let place = |at: &Coordinates| {
-            if raced {
-                place_asked_for(at)
-            } else {
-                at.clone()
-            }
-        };
-        experiment == self.experiment && place(&point.coordinates) == place(&self.coordinates)
-    }
+/// Those of `placeholders` that there is room for.
+fn with_room(mut placeholders: Vec<PlannedPoint>, rooms: &[(usize, Room)]) -> Vec<PlannedPoint> {
+    let mut rooms = rooms.to_vec();
+    placeholders.retain(|placeholder| {
+        let room = rooms.iter_mut().find(|(follow_up, room)| {
+            placeholder.follow_up == Some(*follow_up)
+                && placeholder.experiment == room.experiment
+                && placeholder.coordinates.get("repeat") == room.repeat.as_ref()
+                && room.points > 0
+        });
+        room.map(|(_, room)| room.points -= 1).is_some()
+    });
+    placeholders
 }
 
 /// Whether the plan had no memory or no time for a point.
 fn had_no_room(point: &PlannedPoint) -> bool {
-    point.stage.is_none() && matches!(point.work, Err(Outcome::Skipped { .. }))
+    point.follow_up.is_none() && matches!(point.work, Err(Outcome::Skipped { .. }))
+}
+
+/// Points of which some are drafted again.
+struct Redrafted {
+    points: Vec<PlannedPoint>,
+    /// Positions of those that differ from before.
+    changed: Vec<usize>,
 }
 
 /// `points`, with those of `drafted` in place of what is `asked` for again, where they differ and
 /// can be measured. An experiment that would have another number of points keeps what it has.
 fn redrafted(
     points: &[PlannedPoint],
-    drafted: &[PlannedPoint],
+    drafted: &Drafted,
     asked: impl Fn(usize) -> bool,
     facts: &HostFacts,
-) -> Vec<PlannedPoint> {
-    let layout = Layout::new(facts, drafted);
-    let drafts_by_stage =
-        |points: &[PlannedPoint], experiment: usize| -> Vec<(Option<usize>, usize)> {
-            let all = points
-                .iter()
-                .enumerate()
-                .filter(|(_, point)| point.experiment == experiment);
-            all.map(|(index, point)| (point.stage, index)).collect()
-        };
+) -> Redrafted {
+    let layout = Layout::new(facts, &drafted.points);
+    let of_experiment = |points: &[PlannedPoint], experiment: usize| -> Vec<usize> {
+        let all = points.iter().enumerate();
+        all.filter(|(_, p)| p.experiment == experiment && p.follow_up.is_none())
+            .map(|(index, _)| index)
+            .collect()
+    };
     let mut new = points.to_vec();
+    let mut changed = Vec::new();
     let experiments: BTreeSet<usize> = points.iter().map(|point| point.experiment).collect();
     for experiment in experiments {
-        let here = drafts_by_stage(points, experiment);
-        let there = drafts_by_stage(drafted, experiment);
-        if !here
-            .iter()
-            .map(|(stage, _)| stage)
-            .eq(there.iter().map(|(stage, _)| stage))
-        {
+        let here = of_experiment(points, experiment);
+        let there = of_experiment(&drafted.points, experiment);
+        if here.len() != there.len() {
             continue;
         }
-        for ((_, here), (_, there)) in here.into_iter().zip(there) {
+        for (here, there) in here.into_iter().zip(there) {
             let old = &points[here];
-            let draft = &drafted[there];
+            let draft = &drafted.points[there];
             let differs = draft.work != old.work || draft.coordinates != old.coordinates;
             if differs
                 && asked(here)
@@ -224,15 +215,19 @@ fn redrafted(
                 && draft.work.is_ok()
                 && layout.fits(there)
             {
+                changed.push(here);
                 new[here] = PlannedPoint {
                     id: old.id,
-                    resized: true,
                     ..draft.clone()
                 };
             }
         }
     }
-    new
+    changed.sort_unstable();
+    Redrafted {
+        points: new,
+        changed,
+    }
 }
 
 /// The points of the first repeat, which stands for all.

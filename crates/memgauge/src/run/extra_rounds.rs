@@ -1,7 +1,7 @@
-//! What is done with time that is left when all planned rounds of a phase are done.
+//! The use of time that is left when all planned rounds of a batch are done.
 
 use super::Run;
-use crate::plan::Phase;
+use crate::plan::Batch;
 use engine::{MemoryPlan, Work};
 use report::{Cause, Measured};
 use units::Nanos;
@@ -23,28 +23,28 @@ impl Run<'_> {
     /// Uses what precise points left and what the plan set aside: first for points that a few more
     /// rounds make solid, then for those that may suffer from the pages they got, then for all that
     /// are not as precise as asked for.
-    pub(super) fn use_what_is_left(&mut self, phase: &Phase) {
-        self.take_extra_rounds(phase, self.deadline, Self::within_reach);
+    pub(super) fn use_what_is_left(&mut self, batch: &Batch) {
+        self.take_extra_rounds(batch, self.deadline, Self::within_reach);
         // Fresh memory is only what the points of a second look need: the others have theirs at the
         // end of the run.
-        if !self.look_again(phase) {
-            self.take_extra_rounds(phase, self.deadline, Self::unsettled);
-            self.take_extra_rounds(phase, self.share_end, Self::weak);
+        if !self.look_again(batch) {
+            self.take_extra_rounds(batch, self.deadline, Self::unsettled);
+            self.take_extra_rounds(batch, self.share_end, Self::weak);
         }
     }
 
     /// Uses what is left of the budget when all phases are done, for points that still have too few
-    /// rounds or too wide an interval: in fresh memory, phase by phase.
+    /// rounds or too wide an interval: in fresh memory, batch by batch.
     pub(super) fn use_the_rest_of_the_budget(&mut self) {
         if self.sampling.most.is_some() || self.sampling.target <= 0.0 || self.machine.interrupted()
         {
             return;
         }
         let end = self.started + self.plan.request.budget;
-        let phases = std::mem::take(&mut self.past_phases);
-        let mut wanting: Vec<(Phase, usize)> = Vec::new();
-        for phase in phases {
-            let points: Vec<usize> = phase
+        let batches = std::mem::take(&mut self.past_batches);
+        let mut wanting: Vec<(Batch, usize)> = Vec::new();
+        for batch in batches {
+            let points: Vec<usize> = batch
                 .points
                 .iter()
                 .copied()
@@ -53,40 +53,40 @@ impl Run<'_> {
             let works = points
                 .iter()
                 .filter_map(|&index| self.points[index].work.as_ref().ok());
-            let memory = MemoryPlan::for_works(works, self.machine.facts(), phase.chains_share);
+            let memory = MemoryPlan::for_works(works, self.machine.facts(), batch.chains_share);
             let count = points.len();
             wanting.push((
-                Phase {
+                Batch {
                     memory,
                     points,
-                    ..phase
+                    ..batch
                 },
                 count,
             ));
         }
         wanting.retain(|(_, count)| *count > 0);
         let mut left: usize = wanting.iter().map(|(_, count)| count).sum();
-        for (phase, count) in wanting {
+        for (batch, count) in wanting {
             let now = self.machine.now();
             self.share_end = now + (end - now) * (count as f64 / left as f64);
             self.cut = self.share_end;
             left -= count;
-            let mapping = Nanos::from_secs(phase.memory.total().0 as f64 / self.plan.fault.0);
+            let mapping = Nanos::from_secs(batch.memory.total().0 as f64 / self.plan.fault.0);
             // What mapping leaves is to be worth it.
             if self.machine.interrupted()
                 || (self.share_end - now).0 < 2.0 * mapping.0 + LEAST_REST.0
             {
                 continue;
             }
-            if self.allocate(&phase.memory, false).is_err() {
+            if self.allocate(&batch.memory, false).is_err() {
                 continue;
             }
-            for &index in &phase.points {
+            for &index in &batch.points {
                 self.outcomes.remove(&index);
                 self.logs[index].reallocated();
             }
-            self.take_extra_rounds(&phase, self.share_end, Self::weak);
-            for &index in &phase.points {
+            self.take_extra_rounds(&batch, self.share_end, Self::weak);
+            for &index in &batch.points {
                 self.conclude(index);
             }
         }
@@ -100,15 +100,15 @@ impl Run<'_> {
             .saturating_mul(MOST_ROUNDS)
     }
 
-    /// Takes further rounds of what `which` says of a phase, round by round, until a time.
+    /// Takes further rounds of what `which` says of a batch, round by round, until a time.
     fn take_extra_rounds(
         &mut self,
-        phase: &Phase,
+        batch: &Batch,
         until: Nanos,
-        which: fn(&Self, &Phase) -> Vec<usize>,
+        which: fn(&Self, &Batch) -> Vec<usize>,
     ) {
         for _ in 0..self.most_rounds() {
-            let points = which(self, phase);
+            let points = which(self, batch);
             if points.is_empty() || self.sampling.target <= 0.0 {
                 return;
             }
@@ -121,9 +121,9 @@ impl Run<'_> {
         }
     }
 
-    /// The points of a phase that more rounds can say more of.
-    fn unsettled(&self, phase: &Phase) -> Vec<usize> {
-        phase
+    /// The points of a batch that more rounds can say more of.
+    fn unsettled(&self, batch: &Batch) -> Vec<usize> {
+        batch
             .points
             .iter()
             .copied()
@@ -131,10 +131,10 @@ impl Run<'_> {
             .collect()
     }
 
-    /// The points of a phase that are no solid numbers for want of rounds: too few of them, or too
+    /// The points of a batch that are no solid numbers for want of rounds: too few of them, or too
     /// wide an interval.
-    fn weak(&self, phase: &Phase) -> Vec<usize> {
-        phase
+    fn weak(&self, batch: &Batch) -> Vec<usize> {
+        batch
             .points
             .iter()
             .copied()
@@ -163,12 +163,12 @@ impl Run<'_> {
         judged.measured().is_some_and(wants)
     }
 
-    /// The points of a phase whose intervals are too wide for a solid number and can be made narrow
+    /// The points of a batch whose intervals are too wide for a solid number and can be made narrow
     /// enough, those that need the fewest rounds first and as many of them as there is time for.
-    fn within_reach(&self, phase: &Phase) -> Vec<usize> {
+    fn within_reach(&self, batch: &Batch) -> Vec<usize> {
         let missing = |index: usize| Some((self.missing_rounds(index)?, index));
         let mut points: Vec<(u32, usize)> = self
-            .unsettled(phase)
+            .unsettled(batch)
             .into_iter()
             .filter_map(missing)
             .collect();
@@ -205,9 +205,9 @@ impl Run<'_> {
     /// Takes further rounds, in fresh allocations, of points that came out badly where it can
     /// matter which pages they got, while there is time: allocations then differ. Whether it mapped
     /// fresh memory.
-    fn look_again(&mut self, phase: &Phase) -> bool {
+    fn look_again(&mut self, batch: &Batch) -> bool {
         for look in 0..SECOND_LOOKS {
-            let points = self.suspects(phase);
+            let points = self.suspects(batch);
             let works: Vec<&Work> = points
                 .iter()
                 .filter_map(|&i| self.points[i].work.as_ref().ok())
@@ -218,7 +218,7 @@ impl Run<'_> {
             if points.is_empty() || late {
                 return look > 0;
             }
-            if self.allocate(&memory, phase.beside).is_err() {
+            if self.allocate(&memory, batch.beside).is_err() {
                 return true;
             }
             for &index in &points {
@@ -237,10 +237,10 @@ impl Run<'_> {
         !self.outcomes.contains_key(&index) && !log.is_empty() && !log.needs_no_more()
     }
 
-    /// The points of a phase that a second look may help: badly known, and in pages of which the
+    /// The points of a batch that a second look may help: badly known, and in pages of which the
     /// system chose the places one by one (small ones, or a mixture) in a working set that caches
     /// indexed by address could hold.
-    fn suspects(&self, phase: &Phase) -> Vec<usize> {
+    fn suspects(&self, batch: &Batch) -> Vec<usize> {
         let placed = |m: &Measured| {
             let pages = &m.evidence.pages;
             let small = pages.granted_bytes == Some(self.machine.facts().pages.base.0);
@@ -265,11 +265,11 @@ impl Run<'_> {
             };
             work.pages().is_some() && outcome.measured().filter(bad).is_some_and(placed)
         };
-        let unsettled = phase
+        let unsettled = batch
             .points
             .iter()
             .copied()
-            .filter(|&i| !phase.chains_share && self.is_unsettled(i));
+            .filter(|&i| !batch.chains_share && self.is_unsettled(i));
         unsettled.filter(weak).collect()
     }
 }

@@ -155,6 +155,7 @@ pub fn report(profile: &str, datasets: Vec<Dataset>) -> Report {
             memory: Bytes::mib(1536),
             points,
             shortened: Vec::new(),
+            phases: Vec::new(),
         },
         datasets,
         findings: Vec::new(),

@@ -222,12 +222,12 @@ fn each_level_keeps_one_bandwidth_and_one_latency_when_time_is_short() {
 }
 
 #[test]
-fn a_phase_that_is_slow_leaves_the_later_ones_their_time() {
+fn a_batch_that_is_slow_leaves_the_later_ones_their_time() {
     // Streams and chains do not fit at once, and streams take ten times what the plan says.
     let mut on = machines::container("160 MiB", Bytes::mib(160));
     on.model.noise.jitter = 20.0;
     let planned = lab::plan(&on, request(in_profile(Detail::Brief), &on)).unwrap();
-    assert!(planned.phases.len() > 1);
+    assert!(planned.batches().count() > 1);
     let ran = lab::run(
         &on,
         Request {

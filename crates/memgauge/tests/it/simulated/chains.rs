@@ -278,7 +278,7 @@ fn memory_lies_on_the_node_asked_for() {
         );
     }
     assert!(
-        ran.plan.phases[0]
+        ran.plan.phases[0].batches[0]
             .memory
             .mappings
             .keys()

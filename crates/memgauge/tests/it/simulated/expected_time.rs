@@ -23,8 +23,8 @@ fn difference(on: &Simulated, asked: Request) -> Option<String> {
     let real = ran.report.plan.real.expect("a finished run");
     let ratio = (real - TRIAL).0 / expected.0;
     // Follow-up points that turn out not to be needed leave their time.
-    let has_placeholders = ran.plan.points.iter().any(|point| point.stage.is_some());
-    let is_shorter = ratio < 1.0 - TOLERANCE && !has_placeholders;
+    let has_follow_ups = ran.plan.phases.iter().any(|phase| phase.reserve.is_some());
+    let is_shorter = ratio < 1.0 - TOLERANCE && !has_follow_ups;
     (is_shorter || ratio > 1.0 + TOLERANCE).then(|| format!("{real} of {expected}"))
 }
 

@@ -35,7 +35,7 @@ fn request(on: &Simulated) -> Request {
 fn complete(on: &Simulated) -> Ran {
     let ran = lab::run(on, request(on));
     assert_eq!(ran.report.status, RunStatus::Complete);
-    assert!(ran.plan.phases.len() > 1);
+    assert!(ran.plan.batches().count() > 1);
     ran
 }
 
@@ -113,14 +113,13 @@ fn nothing_is_mapped_after_the_end() {
         };
         let finished = ran
             .plan
-            .phases
-            .iter()
-            .take_while(|phase| phase.points.iter().all(done))
+            .batches()
+            .take_while(|batch| batch.points.iter().all(done))
             .count();
         let mapped = ran.machine.mappings() as usize;
         assert!(
             mapped == finished || mapped == finished + 1,
-            "{mapped} mappings for {finished} finished phases"
+            "{mapped} mappings for {finished} finished batches"
         );
     }
 }
@@ -211,7 +210,7 @@ fn a_journal_of_half_rounds_says_so() {
     let ran = complete(&on);
     // All points have a line for their first round, and none for their last.
     let half = read_journal(
-        ran.notes.journal[..=ran.plan.phases[0].points.len()]
+        ran.notes.journal[..=ran.plan.phases[0].batches[0].points.len()]
             .join("\n")
             .as_bytes(),
     );
@@ -222,7 +221,7 @@ fn a_journal_of_half_rounds_says_so() {
         .flat_map(|d| &d.points)
         .filter_map(|p| p.outcome.measured())
         .collect();
-    assert_eq!(measured.len(), ran.plan.phases[0].points.len());
+    assert_eq!(measured.len(), ran.plan.phases[0].batches[0].points.len());
     for measured in measured {
         assert!(
             measured.verdict.names(Cause::Interrupted)
@@ -370,8 +369,8 @@ fn a_continued_run_has_the_outcomes_of_both_parts() {
     let whole = complete(&on);
     let mut machine = on.machine(lab::SEED);
     let mut plan = plan::make(request(&on), &mut machine).expect("a plan");
-    // As if the first phase had been measured before, by a kernel of its own.
-    let known = plan.phases.remove(0).points;
+    // As if the first batch had been measured before, by a kernel of its own.
+    let known = plan.phases[0].batches.remove(0).points;
     for &index in &known {
         plan.points[index].work = Err(whole.points().nth(index).expect("a point").outcome.clone());
     }
@@ -383,13 +382,11 @@ fn a_continued_run_has_the_outcomes_of_both_parts() {
     let settled = known.len() as u64;
     let resumed = vec!["then".to_owned()];
     let kernels = vec![old.clone()];
-    let placed = Vec::new();
     let past = Past {
         started: started.clone(),
         resumed,
         kernels,
         settled,
-        placed,
     };
     let invocation = Invocation {
         version: "0.0.0".to_owned(),
@@ -400,7 +397,7 @@ fn a_continued_run_has_the_outcomes_of_both_parts() {
     let begin = machine.now();
     let report = run::execute(&plan, &mut machine, &mut notes, &invocation, begin);
     assert_eq!(report.status, RunStatus::Complete);
-    assert_eq!(machine.mappings() as usize, plan.phases.len());
+    assert_eq!(machine.mappings() as usize, plan.batches().count());
     let outcome = |report: &Report, id: usize| {
         report
             .datasets

@@ -139,7 +139,7 @@ fn nothing_is_mapped_when_the_budget_is_used_up() {
         past: None,
     };
     let report = memgauge::run::execute(&plan, &mut machine, &mut notes, &invocation, started);
-    assert!(machine.mappings() < plan.phases.len() as u64);
+    assert!(machine.mappings() < plan.batches().count() as u64);
     let reasons = report
         .datasets
         .iter()
@@ -511,11 +511,10 @@ fn points_that_fit_only_one_by_one_are_measured_one_by_one() {
     assert!(MemoryPlan::for_works(works(), &on.facts, true).total() > Bytes::mib(1100));
     let members: BTreeSet<usize> = ran
         .plan
-        .phases
-        .iter()
-        .flat_map(|p| p.points.clone())
+        .batches()
+        .flat_map(|batch| batch.points.clone())
         .collect();
-    let count: usize = ran.plan.phases.iter().map(|p| p.points.len()).sum();
+    let count: usize = ran.plan.batches().map(|batch| batch.points.len()).sum();
     assert_eq!(
         (members.len(), count),
         (ran.plan.points.len(), ran.plan.points.len())

@@ -20,7 +20,7 @@ fn hold<S: Args + FromArgMatches + Effects>(make: fn(S) -> Vec<Box<dyn Experimen
         let plan = lab::plan(&on, request(make(lab::parse(options)), &on));
         plan.map_or_else(
             |error| format!("refused: {error}"),
-            |plan| format!("{:?}", plan.points),
+            |plan| format!("{:?} {:?}", plan.points, plan.phases),
         )
     };
     for [beside, option] in rows {

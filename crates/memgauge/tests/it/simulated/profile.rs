@@ -29,16 +29,16 @@ fn every_machine_is_measured_within_its_budget_and_memory() {
             .real
             .expect("a finished run has taken its time");
         assert!(real <= BUDGET, "{name}: {real}");
-        for phase in &ran.plan.phases {
+        for batch in ran.plan.batches() {
             assert!(
-                phase.memory.total() <= on.usable(),
+                batch.memory.total() <= on.usable(),
                 "{name}: {}",
-                phase.memory.total()
+                batch.memory.total()
             );
         }
         assert_eq!(
             ran.machine.mappings(),
-            ran.plan.phases.len() as u64,
+            ran.plan.batches().count() as u64,
             "{name}"
         );
     }
@@ -198,7 +198,7 @@ fn the_estimate_is_what_a_run_takes() {
 fn in_little_memory_what_fits_is_measured_in_turn() {
     let on = machines::container("144 MiB", machines::mib(144));
     let ran = default_profile(&on);
-    assert!(ran.plan.phases.len() > 1);
+    assert!(ran.plan.batches().count() > 1);
     for point in ran.points() {
         lab::measured(point);
     }

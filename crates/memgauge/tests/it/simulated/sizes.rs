@@ -7,7 +7,7 @@ use experiments::{Experiment, LastLevel};
 use memgauge::plan::Request;
 use memgauge::run::{Invocation, Past};
 use report::{Cause, Fact, Outcome, Point, RunStatus, read_journal};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use units::{Bytes, BytesPerSecond, Nanos};
 
 /// Two cores with a shared L3 that is said to have `reported` MiB and has `holds`.
@@ -339,53 +339,36 @@ fn a_run_that_ended_after_memory_was_sized_goes_on_with_the_same_sizes() {
         );
         let mut machine = on.machine(lab::SEED);
         let mut plan = memgauge::plan::make(asked(&on), &mut machine).expect("a plan");
-        plan.size_as_before(&read.report.datasets, &machine);
-        let known: Vec<(usize, &Point)> = read
-            .report
-            .datasets
-            .iter()
-            .enumerate()
-            .flat_map(|(d, s)| s.points.iter().map(move |p| (d, p)))
-            .collect();
-        let stand_ins: BTreeSet<u64> = plan
-            .points
-            .iter()
-            .filter(|p| p.stage.is_some())
-            .map(|p| p.id)
-            .collect();
-        let placed = |p: &Point| stand_ins.contains(&p.id);
-        let settled = |p: &Point| {
-            p.outcome
-                .measured()
-                .is_some_and(|m| !m.verdict.names(Cause::Interrupted))
+        plan.replay(&read.report, &machine)
+            .expect("the same phases");
+        let is_settled = |point: &&Point| {
+            let measured = point.outcome.measured();
+            measured.is_some_and(|m| !m.verdict.names(Cause::Interrupted))
         };
+        let known = read.report.datasets.iter().flat_map(|d| &d.points);
+        let settled: BTreeMap<u64, Outcome> = known
+            .filter(is_settled)
+            .map(|point| (point.id, point.outcome.clone()))
+            .collect();
+        for (experiment, dataset) in read.report.datasets.iter().enumerate() {
+            for point in &dataset.points {
+                let planned = &plan.points[point.id as usize];
+                assert!(
+                    planned.is_at(point, experiment),
+                    "{part}: {:?} {:?}",
+                    planned.coordinates,
+                    point.coordinates
+                );
+            }
+        }
+        let settled = plan.take_over(settled, engine::Machine::facts(&machine));
+        moved += usize::from(plan.timed_last_level().is_some());
         let past = Past {
             started: "1999-12-31T23:59:59Z".to_owned(),
             resumed: Vec::new(),
             kernels: Vec::new(),
-            settled: 0,
-            placed: known
-                .iter()
-                .filter(|(_, p)| placed(p) && settled(p))
-                .map(|(d, p)| (*d, (*p).clone()))
-                .collect(),
+            settled,
         };
-        for (d, point) in known.iter().filter(|(_, p)| !placed(p) && settled(p)) {
-            let planned = &mut plan.points[point.id as usize];
-            assert!(
-                planned.has_become(point, *d),
-                "{part}: {:?} {:?}",
-                planned.coordinates,
-                point.coordinates
-            );
-            planned.work = Err(point.outcome.clone());
-        }
-        moved += usize::from(plan.resized.is_some());
-        let points = plan.points.clone();
-        plan.phases
-            .iter_mut()
-            .for_each(|phase| phase.points.retain(|&index| points[index].work.is_ok()));
-        plan.phases.retain(|phase| !phase.points.is_empty());
         let invocation = Invocation {
             version: "0".to_owned(),
             command_line: Vec::new(),

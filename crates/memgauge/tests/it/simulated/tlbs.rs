@@ -233,12 +233,12 @@ fn no_more_memory_than_the_largest_chain_needs() {
         memory >= base + large && memory <= base + large + (16 << 20),
         "{memory}"
     );
-    assert!(ran.plan.phases.iter().all(|phase| phase.chains_share) && ran.plan.phases.len() == 1);
+    assert!(ran.plan.batches().all(|batch| batch.chains_share) && ran.plan.batches().count() == 1);
     // Where both kinds do not fit at once they come one after the other.
     let mut on = with(2);
     on.facts.memory.usable = Fact::known(Bytes(large + (8 << 20)), "simulated");
     let ran = run(&on, "");
-    assert_eq!(ran.plan.phases.len(), 2);
+    assert_eq!(ran.plan.batches().count(), 2);
     assert!(ran.points().all(|p| p.outcome.measured().is_some()));
 }
 
@@ -255,12 +255,7 @@ fn other_experiments_keep_their_chains() {
             &on,
         ),
     );
-    let share: Vec<bool> = ran
-        .plan
-        .phases
-        .iter()
-        .map(|phase| phase.chains_share)
-        .collect();
+    let share: Vec<bool> = ran.plan.batches().map(|batch| batch.chains_share).collect();
     assert_eq!(share, [false, true]);
     assert_eq!(levels(&ran, Bytes::kib(4)).len(), 2);
 }
@@ -464,12 +459,11 @@ fn the_default_profile_finds_levels_in_little_time_and_does_not_count_the_points
         assert_eq!(ran.report.verdict.points.values().sum::<u64>(), chases);
         let tlb = ran
             .plan
-            .phases
-            .iter()
-            .find(|phase| phase.chains_share)
+            .batches()
+            .find(|batch| batch.chains_share)
             .expect("chains that are built anew");
         assert!(tlb.estimate.secs() < 5.0, "{}", tlb.estimate);
-        // Few rounds, spread over all of the phase.
+        // Few rounds, spread over all of the batch.
         let rounds = |p: &Point| lab::measured(p).samples.iter().map(|s| s.round).max();
         assert!(
             ran.points()

@@ -1,4 +1,4 @@
-//! Points that are placed once others are measured.
+//! Points that are drafted once others are measured.
 
 use super::lab::{self, Notes, Ran, request, run, run_with};
 use super::machines::{self, Simulated};
@@ -8,7 +8,8 @@ use host::memory::PageMode;
 use memgauge::plan::Request;
 use memgauge::run::{Invocation, Past};
 use report::{
-    Axis, Coordinate, Coordinates, Dataset, Finding, Outcome, Quantity, RunStatus, read_journal,
+    Axis, Cause, Coordinate, Coordinates, Dataset, Finding, Outcome, Quantity, Report, RunStatus,
+    read_journal,
 };
 use std::collections::BTreeSet;
 use units::error::Result;
@@ -84,10 +85,10 @@ impl Experiment for Halving {
         Ok(vec![vec![draft(1024); 2], vec![draft(1024)]])
     }
 
-    fn place(
+    fn follow_up(
         &self,
         _scope: &Scope<'_>,
-        _stage: usize,
+        _number: usize,
         most: usize,
         measured: &Dataset,
     ) -> Vec<Draft> {
@@ -129,12 +130,12 @@ fn sizes(ran: &Ran) -> Vec<u64> {
 
 /// The plain machine: its L1 holds 48 KiB.
 #[test]
-fn points_are_placed_by_what_was_measured_before_stage_by_stage() {
+fn follow_ups_are_drafted_from_what_was_measured_before() {
     for rebuilds in [false, true] {
         let on = machines::plain();
         let ran = run(&on, asked(&on, rebuilds));
         // Between 16 and 64 KiB, then between 40 and 64, each between its neighbours; one of three
-        // stand-ins was not needed.
+        // placeholders was not needed.
         assert_eq!(sizes(&ran), [16, 40, 52, 64, 256, 1024]);
         assert_eq!(ran.report.status, RunStatus::Complete);
         assert!(ran.points().all(|p| p.outcome.measured().is_some()));
@@ -146,7 +147,7 @@ fn points_are_placed_by_what_was_measured_before_stage_by_stage() {
 }
 
 #[test]
-fn every_repeat_places_its_own_points() {
+fn every_repeat_drafts_its_own_follow_ups() {
     let on = machines::plain();
     let ran = run(
         &on,
@@ -207,41 +208,25 @@ fn a_run_that_ends_early_has_no_points_that_nobody_asked_for() {
     assert_eq!(counts, BTreeSet::from([4, 5, 6]));
 }
 
-#[test]
-fn a_continued_run_takes_over_what_is_placed_in_the_same_way() {
-    let on = machines::plain();
-    let whole = run(&on, asked(&on, true));
-    let outcome = |kib: u64| {
-        let found = whole
-            .points()
-            .find(|p| p.number("size_bytes") == Some(kib << 10))
-            .expect("a point");
-        (0, found.clone())
-    };
-    // The first part drafted all, placed one of two, and one elsewhere: by what it knew then.
-    let mut elsewhere = outcome(52);
-    elsewhere
-        .1
-        .coordinates
-        .insert("size_bytes".to_owned(), Coordinate::Number(48 << 10));
+/// Continues the run whose journal has these `lines`, and gives the journal of the continuation too.
+fn continued(on: &Simulated, rebuilds: bool, lines: &[String]) -> (Report, Notes) {
+    let read = read_journal(lines.join("\n").as_bytes()).expect("a journal");
     let mut machine = on.machine(lab::SEED);
-    let mut plan = memgauge::plan::make(asked(&on, true), &mut machine).expect("a plan");
-    for point in plan.points.iter_mut().filter(|p| p.stage.is_none()) {
-        point.work = Err(whole.report.datasets[0]
-            .points
-            .iter()
-            .find(|p| p.id == point.id)
-            .expect("a point")
-            .outcome
-            .clone());
-    }
-    plan.phases.remove(0);
+    let mut plan = memgauge::plan::make(asked(on, rebuilds), &mut machine).expect("a plan");
+    plan.replay(&read.report, &machine)
+        .expect("the same phases");
+    let points = read.report.datasets.iter().flat_map(|d| &d.points);
+    let settled = points.filter(|point| {
+        let measured = point.outcome.measured();
+        measured.is_some_and(|m| !m.verdict.names(Cause::Interrupted))
+    });
+    let settled = settled.map(|p| (p.id, p.outcome.clone())).collect();
+    let settled = plan.take_over(settled, machine.facts());
     let past = Past {
         started: "1999-12-31T23:59:59Z".to_owned(),
         resumed: Vec::new(),
         kernels: Vec::new(),
-        settled: DRAFTED.len() as u64,
-        placed: vec![elsewhere, outcome(40)],
+        settled,
     };
     let invocation = Invocation {
         version: "0".to_owned(),
@@ -251,45 +236,75 @@ fn a_continued_run_takes_over_what_is_placed_in_the_same_way() {
     let mut notes = Notes::default();
     let begin = machine.now();
     let report = memgauge::run::execute(&plan, &mut machine, &mut notes, &invocation, begin);
-    let points = &report.datasets[0].points;
-    let sizes: Vec<u64> = points
-        .iter()
-        .filter_map(|p| Some(p.number("size_bytes")? >> 10))
-        .collect();
-    assert_eq!(
-        (report.status, sizes),
-        (RunStatus::Complete, vec![16, 40, 52, 64, 256, 1024])
-    );
-    assert_eq!(
-        points[1].outcome,
-        outcome(40).1.outcome,
-        "not measured again"
-    );
-    assert!(points[2].outcome.measured().is_some());
-    let rounds = |kib: u64| {
-        let line = format!("\"size_bytes\":{}", kib << 10);
-        notes
-            .journal
-            .iter()
-            .filter(|l| l.contains("\"line\":\"point\"") && l.contains(&line))
-            .count()
-    };
-    assert!(
-        rounds(40) == 1 && rounds(52) > 1,
-        "{} {}",
-        rounds(40),
-        rounds(52)
-    );
-    let said = report
-        .findings
-        .iter()
-        .find(|f| f.kind == "resumed")
-        .expect("a finding");
-    assert!(said.text.starts_with("5 of 7 points"), "{}", said.text);
+    (report, notes)
+}
+
+/// A run that is killed at any line of its journal is continued with the phases that it drafted:
+/// each measured point stays as it is, and every journal can be continued again.
+#[test]
+fn a_continued_run_replays_the_phases_that_were_drafted() {
+    let on = machines::plain();
+    for rebuilds in [false, true] {
+        let whole = run(&on, asked(&on, rebuilds));
+        let lines = &whole.notes.journal;
+        let count = lines.len() - 1;
+        for killed in (1..=count).filter(|line| line % 7 == 0 || *line == count) {
+            let before = read_journal(lines[..killed].join("\n").as_bytes()).expect("a journal");
+            let (report, notes) = continued(&on, rebuilds, &lines[..killed]);
+            assert_eq!(report.status, RunStatus::Complete, "{killed}");
+            let known = before.report.datasets[0].points.iter();
+            for point in known.filter(|p| p.outcome.measured().is_some()) {
+                let is_whole = !lab::measured(point).verdict.names(Cause::Interrupted);
+                let there = report.datasets[0].points.iter().find(|p| p.id == point.id);
+                let there = there.expect("a point with the same number");
+                assert_eq!(there.coordinates, point.coordinates, "{killed}");
+                assert!(!is_whole || there.outcome == point.outcome, "{killed}");
+            }
+            let drafted = before.report.plan.phases.len();
+            assert_eq!(report.plan.phases[..drafted], before.report.plan.phases[..]);
+            assert_eq!(report.plan.phases.len(), 2, "{killed}");
+            // The continuation is killed at once.
+            let (again, _) = continued(&on, rebuilds, &notes.journal[..notes.journal.len() / 2]);
+            assert_eq!(again.status, RunStatus::Complete, "{killed}");
+            assert_eq!(again.plan.phases[..drafted], before.report.plan.phases[..]);
+            assert!(again.findings.iter().any(|f| f.kind == "resumed"));
+        }
+    }
 }
 
 #[test]
-fn stand_ins_that_time_does_not_allow_are_left_out_and_said() {
+fn a_phase_that_cannot_be_drafted_again_is_refused_or_keeps_its_points() {
+    let on = machines::plain();
+    let whole = run(&on, asked(&on, true));
+    let machine = on.machine(lab::SEED);
+    let plan = || memgauge::plan::make(asked(&on, true), &mut on.machine(lab::SEED));
+    // A number that no point of the report has.
+    let mut broken = whole.report.clone();
+    broken.plan.phases[0].points[0] += 100;
+    let refused = plan().expect("a plan").replay(&broken, &machine);
+    assert!(refused.is_err());
+    // A place that nobody asks for any more: the point keeps its outcome.
+    let mut moved = whole.report.clone();
+    let id = moved.plan.phases[0].points[0];
+    let point = moved.datasets[0].points.iter_mut().find(|p| p.id == id);
+    let point = point.expect("a point of the follow-up");
+    let at = Coordinate::Number(48 << 10);
+    point.coordinates.insert("size_bytes".to_owned(), at);
+    let point = point.clone();
+    let mut plan = plan().expect("a plan");
+    plan.replay(&moved, &machine).expect("the same numbers");
+    assert!(plan.points[id as usize].is_at(&point, 0));
+    assert!(matches!(
+        plan.points[id as usize].work,
+        Err(Outcome::Skipped { .. })
+    ));
+    let known = [(id, point.outcome.clone())].into();
+    plan.take_over(known, machine.facts());
+    assert_eq!(plan.points[id as usize].work, Err(point.outcome));
+}
+
+#[test]
+fn follow_ups_that_time_does_not_allow_are_left_out_and_said() {
     let on = machines::plain();
     // As short as samples get: what still does not fit is left out, what takes most memory first.
     let shortest = Sampling {

@@ -1,0 +1,382 @@
+//! Fitting points into time and memory: shorter samples first, then fewer points.
+
+use super::estimate::{Cost, batch_time, estimate};
+use super::layout::Layout;
+use super::words::{describe_point, describe_sampling};
+use super::{Batch, MOST_NAMED, Phase, PlannedPoint, Request, Reserve, Room, sampling_shown};
+use engine::{Machine, Sampling, Work};
+use report::{Coordinate, HostFacts, Outcome};
+use std::collections::{BTreeMap, BTreeSet};
+use units::error::Error;
+use units::{Bytes, BytesPerSecond, Nanos, counted};
+
+/// Samples and rounds below which a point says nothing.
+const FEWEST_PER_ROUND: u32 = 4;
+const FEWEST_ROUNDS: u32 = 3;
+
+/// A budget that is advised is more than the plan by this factor: memory is mapped at another rate
+/// each time.
+const BUDGET_MARGIN: f64 = 1.2;
+
+/// And by this much: starting takes another time in each run.
+const STARTING: Nanos = Nanos(1e9);
+
+/// Share of the time of all rounds that is set aside for more of them where points come out badly
+/// known.
+const RESERVE: f64 = 0.2;
+
+/// When what is measured, and in which memory.
+pub(super) struct Schedule {
+    pub phases: Vec<Phase>,
+    pub sampling: Sampling,
+    pub estimate: Nanos,
+    /// What was shortened or left out, in words.
+    pub shortened: Vec<String>,
+    /// The time that is needed at least, where not even one point fits.
+    pub needed: Option<Needed>,
+}
+
+/// What points take with the fewest and shortest samples.
+pub(super) struct Needed {
+    /// The one that takes least.
+    one: Nanos,
+    all: Nanos,
+    points: usize,
+}
+
+/// The refusal of a budget that has no room for a single point. The budget that is advised has room
+/// for all of them.
+pub(super) fn too_little_time(request: &Request, needed: &Needed) -> Error {
+    let Needed { one, all, points } = *needed;
+    let advised = (all * BUDGET_MARGIN + STARTING).secs();
+    let advised = if advised < 10.0 {
+        format!("{}ms", (advised * 1e3).ceil())
+    } else {
+        format!("{}s", advised.ceil())
+    };
+    let all = if points > 1 {
+        format!(", all {points} take {all}")
+    } else {
+        String::new()
+    };
+    Error::usage(format!(
+        "budget not possible: {}; one point takes {one} at least{all}; type --budget {advised}",
+        request.budget
+    ))
+}
+
+/// What is still to be measured of a plan.
+pub struct Rest {
+    /// Positions of its points.
+    pub left: BTreeSet<usize>,
+    /// Time for them.
+    pub budget: Nanos,
+}
+
+/// Lays out the points that are left and the `placeholders` of follow-ups, and shortens until they
+/// fit into their budget: points that do not are skipped.
+pub(super) fn schedule(
+    request: &Request,
+    points: &mut Vec<PlannedPoint>,
+    placeholders: Vec<PlannedPoint>,
+    facts: &HostFacts,
+    cost: Cost,
+    rest: &Rest,
+) -> Schedule {
+    let known = points.len();
+    points.extend(placeholders);
+    let schedule = schedule_all(request, points, known, facts, cost, rest);
+    points.truncate(known);
+    schedule
+}
+
+/// The same where `points` are followed by placeholders from position `known` on.
+fn schedule_all(
+    request: &Request,
+    points: &mut [PlannedPoint],
+    known: usize,
+    facts: &HostFacts,
+    cost: Cost,
+    rest: &Rest,
+) -> Schedule {
+    let budget = rest.budget;
+    let left: BTreeSet<usize> = rest
+        .left
+        .iter()
+        .copied()
+        .chain(known..points.len())
+        .collect();
+    let done: BTreeSet<usize> = (0..points.len())
+        .filter(|index| !left.contains(index))
+        .collect();
+    let layout = Layout::new(facts, points);
+    let too_large: Vec<usize> = left.iter().copied().filter(|&i| !layout.fits(i)).collect();
+    let mut shortened = leave_out(points, known, &too_large, &layout.lacks_memory());
+    let mut sampling = request.sampling.over(request.reallocate);
+    let time = |points: &[PlannedPoint], left_out: &[usize], sampling: &Sampling| {
+        let batches = layout.batches(points, &done.iter().chain(left_out).copied().collect());
+        let estimate = estimate(points, &batches, request, sampling, cost);
+        (batches, estimate)
+    };
+    let (mut batches, mut total) = time(points, &[], &sampling);
+    while total > budget
+        && let Some(shorter) = shorten(&sampling, request)
+    {
+        sampling = shorter;
+        total = estimate(points, &batches, request, &sampling, cost);
+    }
+    let full = request.sampling.over(request.reallocate);
+    if sampling != full {
+        let [short, full] =
+            [&sampling, &full].map(|general| sampling_shown(request, points, general));
+        shortened.push(describe_sampling(&short, &full));
+    }
+    let mut needed = None;
+    let all_take = total;
+    let count = batches.iter().map(|batch| batch.points.len()).sum();
+    if total > budget {
+        // Each point left out makes the rest take less time, so that the fewest to leave out are
+        // found by halving.
+        let mut order = least_needed_first(points);
+        order.retain(|index| left.contains(index));
+        let mut fewest = 1;
+        let mut most = order.len().saturating_sub(1);
+        while fewest < most {
+            let middle = fewest.midpoint(most);
+            let fits = time(points, &order[..middle], &sampling).1 <= budget;
+            (fewest, most) = if fits {
+                (fewest, middle)
+            } else {
+                (middle + 1, most)
+            };
+        }
+        let left_out = &order[..most];
+        (batches, total) = time(points, left_out, &sampling);
+        let reason = format!(
+            "does not fit into the budget of {}; allow more with --budget",
+            request.budget
+        );
+        shortened.extend(leave_out(points, known, left_out, &reason));
+    }
+    if total > budget && !batches.is_empty() {
+        needed = Some(Needed {
+            one: total,
+            all: all_take,
+            points: count,
+        });
+    }
+    let longer = 1.0 + reserve(&sampling, total, budget);
+    for batch in &mut batches {
+        batch.estimate = batch_time(points, batch, request, &sampling, cost) * longer;
+    }
+    Schedule {
+        phases: into_phases(batches, points, known, request, &sampling),
+        sampling,
+        // The product may round to more than the budget.
+        estimate: (total * longer).min(budget.max(total)),
+        shortened,
+        needed,
+    }
+}
+
+/// `batches` by phase, where placeholders begin at position `known` of `points`: their batches
+/// become the reserve of their phase.
+fn into_phases(
+    batches: Vec<Batch>,
+    points: &[PlannedPoint],
+    known: usize,
+    request: &Request,
+    sampling: &Sampling,
+) -> Vec<Phase> {
+    let mut phases: Vec<Phase> = Vec::new();
+    for batch in batches {
+        let Some(&first) = batch.points.first() else {
+            continue;
+        };
+        let id = points[first].phase();
+        let at = match phases.iter().position(|phase| phase.id == id) {
+            Some(at) => at,
+            None => {
+                phases.push(Phase {
+                    id,
+                    batches: Vec::new(),
+                    reserve: None,
+                });
+                phases.len() - 1
+            }
+        };
+        if first < known {
+            phases[at].batches.push(batch);
+        } else {
+            let reserve = phases[at].reserve.get_or_insert_default();
+            add_to_reserve(reserve, &batch, points, request, sampling);
+        }
+    }
+    // Phases that size memory come first, and follow-ups after what they follow.
+    phases.sort_by_key(|phase| (!phase.id.sizes_memory, phase.id.follow_up));
+    phases
+}
+
+/// Adds the placeholders of `batch` to a reserve.
+fn add_to_reserve(
+    reserve: &mut Reserve,
+    batch: &Batch,
+    points: &[PlannedPoint],
+    request: &Request,
+    sampling: &Sampling,
+) {
+    reserve.estimate += batch.estimate;
+    reserve.memory = reserve.memory.max(batch.most_memory(request.reallocate));
+    for point in batch.points.iter().map(|&index| &points[index]) {
+        reserve.rounds += u64::from(request.sampling_of(point, sampling).rounds);
+        let repeat = point.coordinates.get("repeat");
+        let same = |room: &&mut Room| {
+            room.experiment == point.experiment && room.repeat.as_ref() == repeat
+        };
+        match reserve.rooms.iter_mut().find(same) {
+            Some(room) => room.points += 1,
+            None => reserve.rooms.push(Room {
+                experiment: point.experiment,
+                repeat: repeat.cloned(),
+                points: 1,
+            }),
+        }
+    }
+}
+
+/// The batches of the points of a phase that is drafted during the session, from position `first`
+/// on; those that do not fit into memory are skipped. The batches share the `reserved` time, where there
+/// is such a time.
+pub fn batches_of_phase(
+    request: &Request,
+    points: &mut [PlannedPoint],
+    first: usize,
+    machine: &dyn Machine,
+    sampling: &Sampling,
+    fault: BytesPerSecond,
+    reserved: Option<Nanos>,
+) -> Vec<Batch> {
+    let layout = Layout::new(machine.facts(), points);
+    let too_large: Vec<usize> = (first..points.len()).filter(|&i| !layout.fits(i)).collect();
+    leave_out(points, points.len(), &too_large, &layout.lacks_memory());
+    let mut batches = layout.batches(points, &(0..first).collect());
+    let cost = Cost::new(machine, fault);
+    for batch in &mut batches {
+        batch.estimate = batch_time(points, batch, request, sampling, cost);
+    }
+    let all: Nanos = batches.iter().map(|batch| batch.estimate).sum();
+    if let Some(reserved) = reserved.filter(|_| all > Nanos::ZERO) {
+        for batch in &mut batches {
+            batch.estimate = reserved * (batch.estimate.0 / all.0);
+        }
+    }
+    batches
+}
+
+/// Share of the time of all rounds that is set aside for further ones of what takes `total`
+/// without, as far as its budget allows: nothing where the number of samples is fixed.
+fn reserve(sampling: &Sampling, total: Nanos, budget: Nanos) -> f64 {
+    let open = sampling.most.is_none() && sampling.target > 0.0;
+    if open {
+        (budget.0 / total.0 - 1.0).clamp(0.0, RESERVE)
+    } else {
+        0.0
+    }
+}
+
+fn working_set(point: &PlannedPoint) -> Bytes {
+    point
+        .work
+        .as_ref()
+        .map(Work::working_set)
+        .unwrap_or_default()
+}
+
+/// Skips the points at `positions` for `reason` and says so, the first few by name. Placeholders,
+/// from position `known` on, have no place yet: they are only counted.
+fn leave_out(
+    points: &mut [PlannedPoint],
+    known: usize,
+    positions: &[usize],
+    reason: &str,
+) -> Vec<String> {
+    for &position in positions {
+        points[position].work = Err(Outcome::Skipped {
+            reason: reason.to_owned(),
+        });
+    }
+    let (drafted, placeholders): (Vec<usize>, Vec<usize>) =
+        positions.iter().partition(|&&position| position < known);
+    let named = drafted
+        .iter()
+        .take(MOST_NAMED)
+        .map(|&position| describe_point(&points[position].coordinates));
+    let mut said: Vec<String> = named.map(|point| format!("left out {point}")).collect();
+    let unnamed = [
+        (drafted.len().saturating_sub(MOST_NAMED), "more point"),
+        (placeholders.len(), "follow-up point"),
+    ];
+    said.extend(
+        unnamed
+            .iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(n, what)| format!("left out {}", counted(n, what))),
+    );
+    said
+}
+
+/// The next shorter way to sample, `None` where nothing can be given up.
+fn shorten(sampling: &Sampling, request: &Request) -> Option<Sampling> {
+    let mut shorter = *sampling;
+    let samples_fixed = request.samples_fixed;
+    let shortest = request
+        .experiments
+        .iter()
+        .map(|e| e.shortest_sample())
+        .fold(sampling.length, Nanos::min);
+    if sampling.per_round > FEWEST_PER_ROUND && !samples_fixed {
+        shorter.per_round -= 1;
+    } else if sampling.length > shortest {
+        shorter.length = (sampling.length * 0.8).max(shortest);
+    } else if sampling.rounds > FEWEST_ROUNDS.max(request.reallocate) && !samples_fixed {
+        shorter.rounds -= 1;
+    } else {
+        return None;
+    }
+    Some(shorter)
+}
+
+/// The points that have a work, in the order in which they go when time is short: the opposite of
+/// [`most_needed_first`].
+fn least_needed_first(points: &[PlannedPoint]) -> Vec<usize> {
+    let mut order = most_needed_first(points);
+    order.reverse();
+    order
+}
+
+/// The points that have a work, those that are needed most first. Of points that are needed alike,
+/// each experiment has one at each level before any has a second one there. What takes least memory
+/// comes first.
+pub fn most_needed_first(points: &[PlannedPoint]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..points.len())
+        .filter(|&i| points[i].work.is_ok())
+        .collect();
+    order.sort_by_key(|&i| (points[i].drop_priority, working_set(&points[i]), i));
+    let mut before: BTreeMap<(usize, Option<&Coordinate>), usize> = BTreeMap::new();
+    let mut ranks = vec![0; points.len()];
+    for &index in &order {
+        let level = points[index].coordinates.get("level");
+        let count = before.entry((points[index].experiment, level)).or_default();
+        ranks[index] = *count;
+        *count += 1;
+    }
+    order.sort_by_key(|&i| {
+        (
+            points[i].drop_priority,
+            ranks[i],
+            working_set(&points[i]),
+            i,
+        )
+    });
+    order
+}

@@ -1,0 +1,243 @@
+//! Drafting the phases of a session from what was measured: the sizes of memory, and follow-ups
+//! (docs/method/phases.md).
+
+use super::{Run, unmeasured_datasets};
+use crate::plan::{
+    Batch, Phase, Progressed, Remaining, Reserve, Resized, Rest, batches_of_phase, draft_follow_up,
+    open_rooms, resized,
+};
+use experiments::{LastLevel, Scope};
+use report::{Coordinate, DraftedPhase, JournalLine, JournalPhase, PhaseId};
+use std::collections::BTreeSet;
+use units::Bytes;
+
+/// The phase of all points that are drafted at the start and size no memory.
+const MAIN: PhaseId = PhaseId {
+    sizes_memory: false,
+    follow_up: None,
+};
+
+impl Run<'_> {
+    /// What experiments plan for by now.
+    pub(super) fn scope(&self) -> Scope<'_> {
+        let request = &self.plan.request;
+        match self.drafted.iter().find_map(|record| record.last_level) {
+            Some(size) => request.scope_by(&*self.machine, Some(size)),
+            None => request.scope(&*self.machine),
+        }
+    }
+
+    /// The next phase. Before the first one after those that show the caches, memory is sized by
+    /// what they showed.
+    pub(super) fn next_phase(&mut self) -> Option<Phase> {
+        let shows_caches = self
+            .phases
+            .front()
+            .is_some_and(|phase| phase.id.sizes_memory);
+        let is_sized = self.asked_caches || self.drafted.iter().any(|record| record.phase == MAIN);
+        if !shows_caches && !is_sized {
+            self.asked_caches = true;
+            self.size_memory();
+        }
+        self.phases.pop_front()
+    }
+
+    /// Makes the batches of `phase` the ones to come. A follow-up is drafted from what was measured
+    /// before it, unless the run is over: then too little is known.
+    pub(super) fn draft(&mut self, phase: Phase) {
+        let Some(reserve) = phase.reserve else {
+            self.batches = phase.batches.into();
+            return;
+        };
+        self.batches = phase.batches.into();
+        if self.machine.interrupted() {
+            self.interrupted = true;
+            return;
+        }
+        let follow_up = phase
+            .id
+            .follow_up
+            .and_then(|number| usize::try_from(number).ok());
+        if let Some(follow_up) = follow_up {
+            let batches = self.draft_follow_up(phase.id, follow_up, &reserve);
+            self.batches.extend(batches);
+        }
+    }
+
+    fn draft_follow_up(&mut self, id: PhaseId, follow_up: usize, reserve: &Reserve) -> Vec<Batch> {
+        let first = self.points.len();
+        let rooms = reserve
+            .rooms
+            .iter()
+            .map(|room| room.recorded(&self.plan.request));
+        let rooms = rooms.collect();
+        let mut new = Vec::new();
+        for room in &reserve.rooms {
+            let so_far = Progressed {
+                points: &self.points,
+                outcomes: &self.outcomes,
+            };
+            let first_id = first + new.len();
+            let request = &self.plan.request;
+            let scope = self.scope();
+            new.extend(draft_follow_up(
+                request, &scope, follow_up, room, so_far, first_id,
+            ));
+        }
+        self.points.extend(new);
+        let batches = batches_of_phase(
+            &self.plan.request,
+            &mut self.points,
+            first,
+            &*self.machine,
+            &self.sampling,
+            self.plan.fault,
+            Some(reserve.estimate),
+        );
+        if batches.is_empty() {
+            // The time of points that nobody needs is left to others.
+            self.deadline += reserve.estimate;
+        }
+        self.add_logs();
+        self.record(DraftedPhase {
+            phase: id,
+            last_level: None,
+            finding: None,
+            rooms,
+            points: (first as u64..self.points.len() as u64).collect(),
+        });
+        self.settle_known(first);
+        let rounds = batches
+            .iter()
+            .flat_map(|batch| &batch.points)
+            .map(|&index| u64::from(self.sampling_of(index).rounds))
+            .sum::<u64>();
+        self.turns.1 = self.turns.1.saturating_sub(reserve.rounds) + rounds;
+        batches
+    }
+
+    /// Writes down that a phase was drafted, with its points.
+    fn record(&mut self, drafted: DraftedPhase) {
+        let new: BTreeSet<u64> = drafted.points.iter().copied().collect();
+        let mut datasets = unmeasured_datasets(self.plan, &self.points, |index| {
+            new.contains(&(index as u64))
+        });
+        datasets.retain(|dataset| !dataset.points.is_empty());
+        self.drafted.push(drafted.clone());
+        self.write(&JournalLine::Phase(Box::new(JournalPhase {
+            drafted,
+            datasets,
+        })));
+    }
+
+    fn size_memory(&mut self) {
+        let sizing = self.points.iter().find(|point| point.sizes_memory);
+        let Some(sizing) = sizing.map(|point| point.experiment) else {
+            return;
+        };
+        // In a run that is over nothing is sized any more: what was measured of the sweep may not
+        // be all.
+        if self.machine.interrupted() {
+            return;
+        }
+        let repeat = (self.plan.request.repeat > 1).then_some(Coordinate::Number(0));
+        let so_far = Progressed {
+            points: &self.points,
+            outcomes: &self.outcomes,
+        };
+        let measured = so_far.dataset(&self.plan.request, sizing, repeat.as_ref());
+        let batches = self.phases.iter().flat_map(|phase| &phase.batches);
+        let now = self.machine.now();
+        let rest = Rest {
+            left: batches.flat_map(|batch| &batch.points).copied().collect(),
+            budget: self.plan.request.budget - (now - self.started),
+        };
+        let rooms = open_rooms(&self.phases);
+        let remaining = Remaining {
+            points: &self.points,
+            rest: &rest,
+            rooms: &rooms,
+        };
+        let found = resized(self.plan, remaining, &measured, &*self.machine);
+        let (finding, change) = match found {
+            Some(found) => found,
+            // Who asked for it is told that nothing came of it.
+            None if self.plan.request.last_level == Some(LastLevel::Measured) => {
+                let text = format!(
+                    "Timing shows no last-level cache by which memory would have another size \
+                     than by the {} that the system reports: it may be larger than the sweep, or \
+                     there was no time to look so far.",
+                    Bytes(self.last_level)
+                );
+                (text, None)
+            }
+            None => return,
+        };
+        let mut record = DraftedPhase {
+            phase: MAIN,
+            last_level: None,
+            finding: Some(finding),
+            rooms: Vec::new(),
+            points: Vec::new(),
+        };
+        if let Some(change) = change {
+            record.last_level = Some(change.last_level);
+            record.points = change.changed.iter().map(|&index| index as u64).collect();
+            self.take_sizes(change, &rest);
+        }
+        self.record(record);
+    }
+
+    /// Goes on with the points and phases of `change`.
+    fn take_sizes(&mut self, change: Resized, rest: &Rest) {
+        let Resized {
+            last_level,
+            points,
+            changed,
+            mut phases,
+            sampling,
+            estimate,
+        } = change;
+        // Smaller memory leaves time, which further rounds may use: the run takes as long as was
+        // said.
+        let now = self.machine.now();
+        let longer = ((self.plan.estimate - (now - self.started)).0 / estimate.0).max(1.0);
+        for phase in &mut phases {
+            for batch in &mut phase.batches {
+                batch.estimate = batch.estimate * longer;
+            }
+            if let Some(reserve) = &mut phase.reserve {
+                reserve.estimate = reserve.estimate * longer;
+            }
+        }
+        // A point that was skipped for want of room is measured after all.
+        let changed: BTreeSet<usize> = changed.into_iter().collect();
+        self.outcomes
+            .retain(|index, _| !changed.contains(index) || rest.left.contains(index));
+        self.points = points;
+        self.phases = phases.into();
+        self.sampling = sampling;
+        self.last_level = last_level.0;
+        self.estimate = now - self.started + estimate * longer;
+        self.deadline = now;
+        let reallocate = self.plan.request.reallocate;
+        let most = self
+            .phases
+            .iter()
+            .map(|phase| phase.most_memory(reallocate))
+            .max();
+        self.memory = self.memory.max(most.unwrap_or_default());
+        self.turns.1 = self.turns.0 + self.rounds_left();
+    }
+
+    /// Rounds of all points that are to come.
+    pub(super) fn rounds_left(&self) -> u64 {
+        let rounds = |phase: &Phase| {
+            let points = phase.batches.iter().flat_map(|batch| &batch.points);
+            let drafted = points.map(|&index| u64::from(self.sampling_of(index).rounds));
+            let reserved = phase.reserve.iter().map(|reserve| reserve.rounds);
+            drafted.chain(reserved).sum::<u64>()
+        };
+        self.phases.iter().map(rounds).sum()
+    }
+}
