@@ -109,13 +109,19 @@ fn a_plan_is_the_same_as_text_and_as_data() {
         serde_json::from_str(&json).unwrap_or_else(|error| panic!("{error}: {json}"));
     assert_eq!(
         (&plan["plan_version"], &plan["profile"], &plan["seed"]),
-        (&1.into(), &"latency".into(), &"3".into())
+        (&2.into(), &"latency".into(), &"3".into())
     );
     assert!(
         text.contains(&format!("plan: {} points", plan["point_count"])),
         "{text}"
     );
     assert_eq!(plan["points"].as_array().map(Vec::len), Some(2));
+    let phases = plan["phases"].as_array().unwrap();
+    assert_eq!(phases.len(), 1);
+    assert_eq!(
+        (&phases[0]["point_count"], &phases[0]["drafted"]),
+        (&2.into(), &true.into())
+    );
     for point in plan["points"].as_array().unwrap() {
         assert_eq!(
             (&point["status"], &point["reason"]),
