@@ -13,6 +13,7 @@ mod documents;
 mod exit_codes;
 mod generated;
 mod helper;
+mod import_cycles;
 mod interruption;
 mod journals;
 mod loaded;
