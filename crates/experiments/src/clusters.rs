@@ -40,7 +40,7 @@ struct Division {
 }
 
 /// An ordered pair that was measured.
-struct Measured<'a> {
+struct MeasuredPair<'a> {
     from: u32,
     to: u32,
     relation: &'a str,
@@ -54,7 +54,7 @@ pub(super) fn findings(dataset: &Dataset, operation: &str) -> Vec<Finding> {
         .points
         .iter()
         .filter(|p| p.name("operation") == Some(operation));
-    let pairs: Vec<Measured<'_>> = points.filter_map(measured).collect();
+    let pairs: Vec<MeasuredPair<'_>> = points.filter_map(measured).collect();
     let mut findings: Vec<Finding> = relations(&pairs, operation).into_iter().collect();
     findings.extend(
         divisions(&spans(&pairs))
@@ -65,7 +65,7 @@ pub(super) fn findings(dataset: &Dataset, operation: &str) -> Vec<Finding> {
     findings
 }
 
-fn measured(point: &Point) -> Option<Measured<'_>> {
+fn measured(point: &Point) -> Option<MeasuredPair<'_>> {
     let outcome = point.usable()?;
     let cpu = |axis: &str| point.number(axis).and_then(|n| u32::try_from(n).ok());
     // The hand-off itself knows better than the topology that a host tells its guest.
@@ -74,7 +74,7 @@ fn measured(point: &Point) -> Option<Measured<'_>> {
         .vcpu_placement
         .as_ref()
         .is_some_and(|near| near.one_core);
-    Some(Measured {
+    Some(MeasuredPair {
         from: cpu("from")?,
         to: cpu("to")?,
         relation: if one_core {
@@ -88,7 +88,7 @@ fn measured(point: &Point) -> Option<Measured<'_>> {
 }
 
 /// What each kind of pair needs: the median over its pairs, and their range.
-fn relations(pairs: &[Measured<'_>], operation: &str) -> Option<Finding> {
+fn relations(pairs: &[MeasuredPair<'_>], operation: &str) -> Option<Finding> {
     let mut kinds: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     for pair in pairs {
         kinds.entry(pair.relation).or_default().push(pair.ns);
@@ -121,7 +121,7 @@ fn relations(pairs: &[Measured<'_>], operation: &str) -> Option<Finding> {
 
 /// The pairs of which both directions, or the only one asked for, were measured. The lower CPU
 /// comes first.
-fn spans(pairs: &[Measured<'_>]) -> BTreeMap<(u32, u32), Span> {
+fn spans(pairs: &[MeasuredPair<'_>]) -> BTreeMap<(u32, u32), Span> {
     let mut spans: BTreeMap<(u32, u32), Span> = BTreeMap::new();
     for pair in pairs {
         let key = (pair.from.min(pair.to), pair.from.max(pair.to));
@@ -226,7 +226,7 @@ fn complete(spans: &BTreeMap<(u32, u32), Span>) -> BTreeMap<(u32, u32), Span> {
 
 /// A division in words; with the system's view of it where that does not tell inside from between.
 /// `None` where the intervals of the pairs do not show that those inside are nearer.
-fn described(division: &Division, pairs: &[Measured<'_>], operation: &str) -> Option<Finding> {
+fn described(division: &Division, pairs: &[MeasuredPair<'_>], operation: &str) -> Option<Finding> {
     let together = |a: u32, b: u32| {
         division
             .groups
@@ -291,20 +291,20 @@ fn described(division: &Division, pairs: &[Measured<'_>], operation: &str) -> Op
 }
 
 /// Pairs for which it matters who starts: a home node, a slower core, or noise that lasted.
-fn asymmetric(pairs: &[Measured<'_>], operation: &str) -> Option<Finding> {
-    let way: BTreeMap<(u32, u32), &Measured<'_>> = pairs
+fn asymmetric(pairs: &[MeasuredPair<'_>], operation: &str) -> Option<Finding> {
+    let way: BTreeMap<(u32, u32), &MeasuredPair<'_>> = pairs
         .iter()
         .map(|pair| ((pair.from, pair.to), pair))
         .collect();
-    let both = |one: &&Measured<'_>| way.contains_key(&(one.to, one.from));
-    let slower = |slow: &&Measured<'_>| {
+    let both = |one: &&MeasuredPair<'_>| way.contains_key(&(one.to, one.from));
+    let slower = |slow: &&MeasuredPair<'_>| {
         let quick = way.get(&(slow.to, slow.from));
         let difference = quick.and_then(|quick| Difference::shown(quick.point, slow.point));
         difference.is_some_and(|difference| difference.ratio() > ASYMMETRIC)
     };
     let all = way.values().copied().filter(both).count() / 2;
-    let slow: Vec<&Measured<'_>> = way.values().copied().filter(slower).collect();
-    let ratio = |slow: &Measured<'_>| slow.ns / way[&(slow.to, slow.from)].ns;
+    let slow: Vec<&MeasuredPair<'_>> = way.values().copied().filter(slower).collect();
+    let ratio = |slow: &MeasuredPair<'_>| slow.ns / way[&(slow.to, slow.from)].ns;
     let worst = slow
         .iter()
         .copied()
@@ -489,8 +489,8 @@ mod tests {
                 .map(|&(.., ns, half)| point(ns, half))
                 .collect();
             let both = pairs.iter().zip(&points);
-            let pairs: Vec<Measured<'_>> = both
-                .map(|(&(from, to, ns, _), point)| Measured {
+            let pairs: Vec<MeasuredPair<'_>> = both
+                .map(|(&(from, to, ns, _), point)| MeasuredPair {
                     from,
                     to,
                     relation: "shared-l3",

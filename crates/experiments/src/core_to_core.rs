@@ -5,8 +5,8 @@
 use crate::clusters;
 use crate::command::{CommandSettings, Effect, Effects};
 use crate::experiment::{Bound, Detail, Draft, Experiment, Scope, axis};
-use crate::lists::{Count, HandOffs, Pairs};
-use crate::pairs::{Chosen, choose};
+use crate::lists::{Count, HandOffs, Pair, Pairs};
+use crate::pairs::{ChosenPairs, choose};
 use crate::windows::{self, WindowSettings};
 use engine::{HandOffWork, Windows, Work};
 use kernels::HandOff;
@@ -110,7 +110,7 @@ impl CoreToCore {
     }
 
     /// The pairs to measure with each kernel, in the order of tables.
-    fn pairs(&self, scope: &Scope<'_>, places: &Places) -> Result<Vec<Chosen>> {
+    fn pairs(&self, scope: &Scope<'_>, places: &Places) -> Result<Vec<ChosenPairs>> {
         let cpus = places.ordered(scope.cpus);
         let Some(asked) = &self.settings.pairs else {
             // A pair has two directions: fewer are no choice.
@@ -125,7 +125,7 @@ impl CoreToCore {
         &self,
         scope: &Scope<'_>,
         kernel: HandOff,
-        pair: Chosen,
+        pair: ChosenPairs,
         relation: String,
     ) -> Draft {
         let cpu = |id: u32| Coordinate::Number(u64::from(id));
@@ -155,7 +155,7 @@ impl CoreToCore {
 }
 
 /// The pairs that the user names, each once.
-fn named(asked: &Pairs, scope: &Scope<'_>, cpus: &[u32]) -> Result<Vec<Chosen>> {
+fn named(asked: &Pairs, scope: &Scope<'_>, cpus: &[u32]) -> Result<Vec<ChosenPairs>> {
     let missing = |cpu: &&u32| !cpus.contains(cpu);
     if let Some(cpu) = asked
         .0
@@ -173,7 +173,7 @@ fn named(asked: &Pairs, scope: &Scope<'_>, cpus: &[u32]) -> Result<Vec<Chosen>> 
         )));
     }
     let place = |cpu: u32| cpus.iter().position(|c| *c == cpu);
-    let both = |pair: &super::Pair| {
+    let both = |pair: &Pair| {
         [
             Some((pair.from, pair.to)),
             pair.both.then_some((pair.to, pair.from)),
@@ -189,7 +189,7 @@ fn named(asked: &Pairs, scope: &Scope<'_>, cpus: &[u32]) -> Result<Vec<Chosen>> 
     scope.room_for(pairs.len())?;
     Ok(pairs
         .into_iter()
-        .map(|(_, _, from, to)| Chosen { from, to, rank: 0 })
+        .map(|(_, _, from, to)| ChosenPairs { from, to, rank: 0 })
         .collect())
 }
 

@@ -52,6 +52,14 @@ impl Scope<'_> {
         )))
     }
 
+    /// `work`, or why this machine cannot do it.
+    pub fn runnable(&self, work: Work) -> std::result::Result<Work, Outcome> {
+        match self.machine.kernel(&work) {
+            Ok(_) => Ok(work),
+            Err(reason) => Err(Outcome::Unsupported { reason }),
+        }
+    }
+
     /// What is known about the machine.
     pub fn facts(&self) -> &HostFacts {
         self.machine.facts()

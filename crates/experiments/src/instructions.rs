@@ -3,13 +3,14 @@
 //! Method and limits: docs/method/instructions.md.
 
 use crate::command::{CommandSettings, Effects};
+use crate::cpus::chosen_cpus;
 use crate::experiment::{Bound, Detail, Draft, Experiment, Scope, axis};
 use crate::lists::{Instructions, Timings};
 use engine::{InstructionWork, Work};
 use kernels::{ListedInstruction, Timing, all_instructions};
 use report::{Axis, Coordinate, Coordinates, Dataset, Finding, Outcome, Quantity};
 use units::CpuList;
-use units::error::{Error, Result};
+use units::error::Result;
 
 /// Which instructions to time, and where.
 #[derive(Debug, Clone, PartialEq, Eq, clap::Args)]
@@ -67,25 +68,6 @@ impl InstructionTimes {
             None => listed.unsupported().is_none(),
         };
         timed && named
-    }
-}
-
-/// The CPUs asked for with `option`, or the first of the run.
-pub(super) fn chosen_cpus(
-    asked: Option<&CpuList>,
-    option: &str,
-    scope: &Scope<'_>,
-) -> Result<Vec<u32>> {
-    let first = scope.cpus.first().copied().unwrap_or(0);
-    let asked = asked.map_or_else(|| vec![first], |list| list.0.clone());
-    match asked.iter().find(|cpu| !scope.cpus.contains(cpu)) {
-        Some(cpu) => {
-            let allowed = CpuList(scope.cpus.to_vec());
-            Err(Error::usage(format!(
-                "cpu not available: {cpu}; this run may use {allowed}; type {option} {first}"
-            )))
-        }
-        None => Ok(asked),
     }
 }
 

@@ -2,13 +2,13 @@
 //!
 //! Method and limits: docs/method/latency.md.
 
-use crate::chain_modes::{named, packed_window, shapes};
+use crate::chains::{chain_seed, line_of, named, packed_window, shapes};
 use crate::choices::Choices;
 use crate::command::{CommandSettings, Effect, Effects};
+use crate::cpus::chosen_cpus;
 use crate::difference::{Difference, Figure, Shown};
 use crate::experiment::{Bound, Detail, Draft, Experiment, Scope, axis, bytes_axis};
 use crate::hierarchy::{Levels, MEMORY, Target};
-use crate::instructions::chosen_cpus;
 use crate::lists::{
     ChainMode, ChainModes, Count, Counts, PageModes, Region, Regions, thread_counts_on,
 };
@@ -20,7 +20,6 @@ use engine::{ChainShape, ChaseWork, Windows, Work};
 use host::memory::PageMode;
 use kernels::{MOST_WALKERS, chase_name, hops_per_block};
 use report::{Axis, Coordinate, Coordinates, Dataset, Finding, Outcome, Point, Quantity};
-use stats::derive;
 use units::error::{Error, Result};
 use units::{Bytes, CpuList, Nanos, SizeList, ThreadCount, ThreadList, significant};
 
@@ -506,25 +505,9 @@ impl Latency {
     }
 }
 
-/// Seed of the order of a chain: whoever asks for the same chain gets the same one.
-pub(super) fn chain_seed(scope: &Scope<'_>, size: Bytes, stride: Bytes) -> u64 {
-    derive(scope.seed, "chain", size.0 ^ (stride.0 << 48))
-}
-
 /// The working set that `size` in nodes of `stride` is to the caches: one line per node.
 fn footprint(size: Bytes, stride: Bytes, line: Bytes) -> Bytes {
     Bytes(size.0 / stride.0.max(line.0) * line.0)
-}
-
-/// The cache line of `cpu`, the usual one where it is unknown.
-pub(super) fn line_of(scope: &Scope<'_>, cpu: u32) -> Bytes {
-    scope
-        .facts()
-        .topology
-        .data_caches(cpu)
-        .first()
-        .and_then(|c| c.line)
-        .unwrap_or(Bytes(64))
 }
 
 fn draft_point(scope: &Scope<'_>, work: ChaseWork, level: &str, region: Option<Region>) -> Draft {

@@ -48,11 +48,12 @@
 
 pub mod bandwidth;
 pub mod caches;
-mod chain_modes;
+mod chains;
 mod choices;
 mod clusters;
 mod command;
 pub mod core_to_core;
+mod cpus;
 mod curve;
 mod difference;
 mod experiment;
@@ -71,6 +72,7 @@ mod placement;
 mod plausible;
 pub mod scaling;
 mod steps;
+mod streams;
 mod table;
 pub mod tlb;
 mod windows;

@@ -6,7 +6,7 @@ use units::Bytes;
 
 /// One size of a curve.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Spot {
+pub struct CurvePoint {
     /// The working set.
     pub size: Bytes,
     /// A load of it, in ns.
@@ -69,9 +69,9 @@ const HALF: f64 = 1.4;
 
 /// The curve without what is lower again further on: a larger working set finds no more in any
 /// cache, so that this is a disturbance. One place that is low alone counts for nothing.
-fn settled(curve: &[Spot]) -> Vec<Spot> {
+fn settled(curve: &[CurvePoint]) -> Vec<CurvePoint> {
     let mut low = f64::INFINITY;
-    let mut spots: Vec<Spot> = Vec::with_capacity(curve.len());
+    let mut spots: Vec<CurvePoint> = Vec::with_capacity(curve.len());
     for (at, spot) in curve.iter().enumerate().rev() {
         if let Some(next) = curve.get(at + 1) {
             let both = curve
@@ -79,7 +79,7 @@ fn settled(curve: &[Spot]) -> Vec<Spot> {
                 .map_or(next.latency, |after| next.latency.max(after.latency));
             low = low.min(both);
         }
-        spots.push(Spot {
+        spots.push(CurvePoint {
             latency: spot.latency.min(low),
             ..*spot
         });
@@ -89,12 +89,12 @@ fn settled(curve: &[Spot]) -> Vec<Spot> {
 }
 
 /// The rises of a curve, by size.
-pub fn rises(curve: &[Spot]) -> Vec<Rise> {
+pub fn rises(curve: &[CurvePoint]) -> Vec<Rise> {
     rises_of(&settled(curve))
 }
 
-fn rises_of(curve: &[Spot]) -> Vec<Rise> {
-    let coarse: Vec<&Spot> = curve.iter().filter(|spot| spot.coarse).collect();
+fn rises_of(curve: &[CurvePoint]) -> Vec<Rise> {
+    let coarse: Vec<&CurvePoint> = curve.iter().filter(|spot| spot.coarse).collect();
     let x: Vec<f64> = coarse.iter().map(|spot| spot.size.0 as f64).collect();
     let y: Vec<f64> = coarse.iter().map(|spot| spot.latency).collect();
     let rise = |knee: &Knee| {
@@ -112,7 +112,7 @@ fn rises_of(curve: &[Spot]) -> Vec<Rise> {
 
 /// The levels of a `curve` of rising sizes, nearest first: at least one, unless the curve is empty
 /// or nonsense.
-pub fn levels(curve: &[Spot]) -> Vec<MeasuredLevel> {
+pub fn levels(curve: &[CurvePoint]) -> Vec<MeasuredLevel> {
     let curve = settled(curve);
     let x: Vec<f64> = curve.iter().map(|spot| spot.size.0 as f64).collect();
     let y: Vec<f64> = curve.iter().map(|spot| spot.latency).collect();
@@ -169,7 +169,7 @@ type Explained = (Vec<(f64, f64)>, Vec<CacheEnd>);
 /// The ranges and ends with the one `at` a place made two, where the curve gets steeper again in
 /// its rise and two caches explain what one does not.
 fn split(
-    curve: &[Spot],
+    curve: &[CurvePoint],
     (x, y): (&[f64], &[f64]),
     ranges: &[(f64, f64)],
     (at, ends): (usize, &[CacheEnd]),
@@ -209,8 +209,8 @@ fn split(
 
 /// Sizes around the flattest half of a doubling that has steeper ones on both sides within a rise,
 /// to `1 / STEEPER` of their slopes; none where the curve only gets less steep.
-fn valley(curve: &[Spot], (from, to): (f64, f64)) -> impl Iterator<Item = f64> {
-    let inside = |spot: &&Spot| spot.coarse && (from..=to).contains(&(spot.size.0 as f64));
+fn valley(curve: &[CurvePoint], (from, to): (f64, f64)) -> impl Iterator<Item = f64> {
+    let inside = |spot: &&CurvePoint| spot.coarse && (from..=to).contains(&(spot.size.0 as f64));
     let spots: Vec<(f64, f64)> = curve
         .iter()
         .filter(inside)
@@ -244,15 +244,15 @@ const OWN: f64 = 0.5;
 
 /// Whether something lies between two ends that is a level: they are far enough from each other,
 /// and somewhere between them the curve is nearly flat.
-fn two_levels(curve: &[Spot], one: &CacheEnd, other: &CacheEnd) -> bool {
-    let between: Vec<&Spot> = curve
+fn two_levels(curve: &[CurvePoint], one: &CacheEnd, other: &CacheEnd) -> bool {
+    let between: Vec<&CurvePoint> = curve
         .iter()
         .filter(|spot| {
             spot.coarse && (one.capacity..=other.capacity).contains(&(spot.size.0 as f64))
         })
         .collect();
-    let half = |from: &&&Spot| {
-        let wide = |to: &&&Spot| to.size.0 as f64 >= from.size.0 as f64 * HALF;
+    let half = |from: &&&CurvePoint| {
+        let wide = |to: &&&CurvePoint| to.size.0 as f64 >= from.size.0 as f64 * HALF;
         between
             .iter()
             .find(wide)
@@ -322,7 +322,7 @@ const AHEAD: f64 = 0.8;
 
 /// What pairs of nodes at rising distances show.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Pairs {
+pub struct PairEffects {
     /// The line: twice the largest distance at which the second of two loads is free.
     pub line: Option<Bytes>,
     /// The largest distance within which the second load costs less than the first, though it is on
@@ -332,9 +332,9 @@ pub struct Pairs {
 
 /// What `pairs` of distance and mean load show where the nearest cache takes `near`: distances
 /// rise. A pair inside a line takes (first + near) / 2, one far apart takes what two loads take.
-pub fn pairs(pairs: &[(Bytes, f64)], near: f64) -> Pairs {
+pub fn pairs(pairs: &[(Bytes, f64)], near: f64) -> PairEffects {
     let Some(&(largest, apart)) = pairs.last() else {
-        return Pairs::default();
+        return PairEffects::default();
     };
     let second = |load: f64| (2.0 * load - apart - near) / (apart - near).max(f64::MIN_POSITIVE);
     // The nearest distance lies inside a line. It is not quite free: the second load waits until
@@ -351,12 +351,12 @@ pub fn pairs(pairs: &[(Bytes, f64)], near: f64) -> Pairs {
         .map(|(distance, _)| *distance);
     // Free at every distance, or at none: nothing is known of a line.
     let Some(free) = free.filter(|&free| free < largest && apart > near * (1.0 + STEP)) else {
-        return Pairs::default();
+        return PairEffects::default();
     };
     let beyond = pairs.iter().skip_while(|(distance, _)| *distance <= free);
     let ahead = beyond.take_while(|(_, load)| second(*load) < AHEAD).last();
     let ahead = ahead.map(|&(distance, load)| (distance, second(load).max(0.0)));
-    Pairs {
+    PairEffects {
         line: Some(Bytes(2 * free.0)),
         ahead,
     }

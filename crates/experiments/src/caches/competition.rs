@@ -1,8 +1,7 @@
 //! What a run says about CPUs that compete for caches, beside what the system reports.
 
-use super::SHARED;
-use super::findings::{Group, finding, measured, note, value};
-use super::sentences::points;
+use super::measured_curve::{MeasuredCurve, finding, measured, note, value};
+use super::points::SHARED;
 use report::{Cache, Finding, Places, Point, Relation};
 
 /// The share of the way to the next level from which on a partner takes a part of the cache. What
@@ -13,7 +12,7 @@ const TAKEN: f64 = 0.25;
 const LONGER: f64 = 0.1;
 
 /// What one partner does to the loads from a cache.
-struct Beside<'a> {
+struct BesidePartner<'a> {
     point: &'a Point,
     partner: u32,
     relation: Option<Relation>,
@@ -23,16 +22,16 @@ struct Beside<'a> {
 }
 
 /// Loads from one cache.
-struct Level<'a> {
+struct CacheLoads<'a> {
     index: usize,
     /// Without a partner.
     point: &'a Point,
     alone: f64,
-    beside: Vec<Beside<'a>>,
+    beside: Vec<BesidePartner<'a>>,
 }
 
 /// Which CPUs compete with that of `group`, for each cache, and where the system reports otherwise.
-pub fn findings(group: &Group<'_>) -> Vec<Finding> {
+pub fn findings(group: &MeasuredCurve<'_>) -> Vec<Finding> {
     let caches = group.ends().len();
     let asked = group
         .points
@@ -50,7 +49,7 @@ pub fn findings(group: &Group<'_>) -> Vec<Finding> {
         return vec![note("cache-sharing-unknown", text, &[])];
     }
     let places = group.topology.map(Places::new);
-    let levels: Vec<Result<Level<'_>, Finding>> = group
+    let levels: Vec<Result<CacheLoads<'_>, Finding>> = group
         .named()
         .map(|index| level(group, index, places.as_ref()))
         .collect();
@@ -75,7 +74,7 @@ pub fn findings(group: &Group<'_>) -> Vec<Finding> {
 }
 
 /// Why nothing was asked.
-fn why(group: &Group<'_>) -> String {
+fn why(group: &MeasuredCurve<'_>) -> String {
     match group.topology.map(|topology| topology.allowed()).as_deref() {
         Some([only]) => {
             format!("that takes a second CPU, and this process may use CPU {only} only")
@@ -88,10 +87,10 @@ fn why(group: &Group<'_>) -> String {
 
 /// What the points about the cache at `index` show, or that they do not.
 fn level<'a>(
-    group: &Group<'a>,
+    group: &MeasuredCurve<'a>,
     index: usize,
     places: Option<&Places>,
-) -> Result<Level<'a>, Finding> {
+) -> Result<CacheLoads<'a>, Finding> {
     let unknown = |why: &str| {
         let name = group.name(index).unwrap_or_default();
         let text = format!("Which CPUs share {name}{} is not known: {why}.", group.on);
@@ -101,7 +100,7 @@ fn level<'a>(
             &[("level", group.number(index).map(f64::from))],
         )
     };
-    let points = points(group, SHARED, index);
+    let points = group.points_about(SHARED, index);
     let (beside, alone): (Vec<&'a Point>, Vec<&'a Point>) = points
         .into_iter()
         .partition(|p| p.number("partner").is_some());
@@ -128,7 +127,7 @@ fn level<'a>(
         let relation = places
             .zip(group.cpu)
             .map(|(places, cpu)| places.relation(cpu, partner));
-        Some(Beside {
+        Some(BesidePartner {
             point,
             partner,
             relation,
@@ -136,12 +135,12 @@ fn level<'a>(
             competes,
         })
     };
-    let mut beside: Vec<Beside<'_>> = beside.into_iter().filter_map(partner).collect();
+    let mut beside: Vec<BesidePartner<'_>> = beside.into_iter().filter_map(partner).collect();
     beside.sort_by_key(|beside| (beside.relation, beside.partner));
     if beside.iter().all(|beside| beside.competes.is_none()) {
         return Err(unknown("its samples vary too much to tell"));
     }
-    Ok(Level {
+    Ok(CacheLoads {
         index,
         point: one,
         alone,
@@ -149,12 +148,12 @@ fn level<'a>(
     })
 }
 
-fn reported<'a>(group: &Group<'a>, index: usize) -> Option<&'a Cache> {
+fn reported<'a>(group: &MeasuredCurve<'a>, index: usize) -> Option<&'a Cache> {
     group.pairs().get(index).copied().flatten()
 }
 
 /// `CPU 1 (shared-l3)`
-fn named(beside: &Beside<'_>) -> String {
+fn named(beside: &BesidePartner<'_>) -> String {
     let relation = beside.relation.map(|relation| format!(" ({relation})"));
     format!("CPU {}{}", beside.partner, relation.unwrap_or_default())
 }
@@ -169,7 +168,7 @@ fn list(names: &[String]) -> String {
 }
 
 /// Who shares the cache of `level` with `cpu`, in one sentence.
-fn said(group: &Group<'_>, cpu: u32, level: &Level<'_>) -> Option<Finding> {
+fn said(group: &MeasuredCurve<'_>, cpu: u32, level: &CacheLoads<'_>) -> Option<Finding> {
     let partners = |competes: bool| {
         level
             .beside
@@ -237,10 +236,10 @@ fn said(group: &Group<'_>, cpu: u32, level: &Level<'_>) -> Option<Finding> {
 
 /// Where the system reports otherwise of one partner.
 fn disagrees(
-    group: &Group<'_>,
+    group: &MeasuredCurve<'_>,
     cpu: u32,
-    level: &Level<'_>,
-    beside: &Beside<'_>,
+    level: &CacheLoads<'_>,
+    beside: &BesidePartner<'_>,
 ) -> Option<Finding> {
     let cache = reported(group, level.index)?;
     let competes = beside.competes?;

@@ -1,6 +1,6 @@
 //! The sizes at which to look: a coarse grid, and a fine one around what was found on it.
 
-use super::analysis::{Rise, Spot, rises};
+use super::analysis::{CurvePoint, Rise, rises};
 use units::Bytes;
 
 /// From here on places are half as many: building a chain takes as long as its nodes are many.
@@ -59,7 +59,7 @@ pub fn stand_ins(most: Bytes) -> Vec<Bytes> {
 
 /// Sizes around the rises of `curve` that are not on it yet, at most as many and as large as the
 /// first `most` of the `stand_ins`, which rise; those nearest to their rise first.
-pub fn closer(curve: &[Spot], stand_ins: &[Bytes], most: usize, line: Bytes) -> Vec<Bytes> {
+pub fn closer(curve: &[CurvePoint], stand_ins: &[Bytes], most: usize, line: Bytes) -> Vec<Bytes> {
     let mut wanted: Vec<(f64, Bytes)> = rises(curve)
         .iter()
         .flat_map(|rise| around(rise, line))

@@ -2,7 +2,7 @@
 //! by timing.
 
 use super::analysis::End;
-use super::findings::measured_levels;
+use super::measured_curve::measured_levels;
 use crate::hierarchy::{MEMORY, TimedLastLevel};
 use report::{Cause, Dataset, Outcome, Topology, VerdictGrade};
 use std::collections::BTreeSet;
@@ -18,7 +18,7 @@ const BEYOND: f64 = 1.25;
 const MEMORY_AT_LEAST: f64 = 2.0;
 
 /// A last-level cache found by timing.
-struct Found {
+struct TimedCache {
     /// The CPUs behind it, by what the system reports.
     cpus: BTreeSet<u32>,
     /// What the system calls it.
@@ -45,7 +45,7 @@ pub fn review(datasets: &mut [Dataset], own: usize, topology: &Topology) {
         let Some(bytes) = measured.evidence.working_set_bytes else {
             continue;
         };
-        let behind = |found: &&Found| {
+        let behind = |found: &&TimedCache| {
             measured
                 .evidence
                 .cpus
@@ -106,7 +106,7 @@ pub fn timed_last_level(
 /// The last-level cache of each CPU that was looked at, where its end is beyond what the cache
 /// before it is reported to hold; in the largest pages, in which neighbouring addresses are
 /// neighbours in memory too.
-fn last_levels(dataset: &Dataset, topology: &Topology) -> Vec<Found> {
+fn last_levels(dataset: &Dataset, topology: &Topology) -> Vec<TimedCache> {
     let cpus = dataset
         .points
         .iter()
@@ -138,7 +138,7 @@ fn last_levels(dataset: &Dataset, topology: &Topology) -> Vec<Found> {
         let end = pages.into_iter().find_map(last)?;
         let cpus = cache.cpus.0.iter().copied().collect();
         let level = format!("L{}", cache.level);
-        (end.low.0 as f64 > least).then_some(Found { cpus, level, end })
+        (end.low.0 as f64 > least).then_some(TimedCache { cpus, level, end })
     };
     cpus.collect::<BTreeSet<u32>>()
         .into_iter()

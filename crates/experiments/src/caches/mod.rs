@@ -7,29 +7,28 @@ mod competition;
 mod findings;
 mod grid;
 mod llc_check;
+mod measured_curve;
+mod points;
 mod probes;
 mod sentences;
 mod sharing;
 #[cfg(test)]
 mod tests;
 
-pub use analysis::{End, MeasuredLevel, Spot, levels};
-pub use findings::measured_levels;
+pub use analysis::MeasuredLevel;
+pub use measured_curve::measured_levels;
 
-use crate::chain_modes::packed_window;
+use crate::chains::line_of;
 use crate::command::{CommandSettings, Effects};
-use crate::experiment::{Bound, Detail, Draft, Experiment, Scope, axis, bytes_axis};
+use crate::cpus::chosen_cpus;
+use crate::experiment::{Detail, Draft, Experiment, Scope, axis, bytes_axis};
 use crate::hierarchy::TimedLastLevel;
-use crate::instructions::chosen_cpus;
-use crate::latency::line_of;
 use crate::lists::{Density, PageModes};
-use engine::{ChainShape, ChaseWork, Sampling, Work, page_bytes};
+use analysis::levels;
+use engine::{Sampling, page_bytes};
 use host::memory::PageMode;
-use kernels::chase_name;
-use report::{
-    Axis, Coordinate, Coordinates, Dataset, Finding, HostFacts, Outcome, Quantity, Topology,
-};
-use stats::derive;
+use points::SweptCpu;
+use report::{Axis, Dataset, Finding, HostFacts, Quantity, Topology};
 use units::error::{Error, Result};
 use units::{Bytes, CpuList, Nanos};
 
@@ -70,23 +69,8 @@ impl CommandSettings for Settings {
     }
 }
 
-/// Chains over working sets of rising size, as an operation.
-pub(super) const SWEEP: &str = "sweep";
-
-/// Pairs of nodes at a distance.
-pub(super) const PAIR: &str = "pair";
-
-/// Nodes one stride after the other, and the same ones in random order.
-pub(super) const STRIDE: &str = "stride";
-
-/// Few nodes at a stride that puts them into one set.
-pub(super) const WAYS: &str = "ways";
-
 /// The experiment's name.
 const NAME: &str = "caches";
-
-/// A chase through most of a cache, alone and beside another CPU that goes through as much.
-pub(super) const SHARED: &str = "shared";
 
 /// The smallest working set: no first-level cache is known to be smaller.
 const LEAST: Bytes = Bytes(4096);
@@ -101,10 +85,6 @@ const PART: u64 = 4;
 
 /// The largest one is this many times the last-level cache that the system reports.
 const BEYOND: u64 = 4;
-
-/// What is gone through in huge pages before anything else is: 32 of the small pages that a virtual
-/// machine's huge ones may be to its host, fewer than a first-level TLB has entries.
-const WINDOW: Bytes = Bytes(128 << 10);
 
 /// Samples of a point in a round, and rounds.
 const PER_ROUND: u32 = 4;
@@ -121,19 +101,6 @@ pub struct Caches {
     settings: Settings,
     /// Whether it has little time: only where the caches end is asked.
     brief: bool,
-}
-
-/// What one curve is of.
-#[derive(Debug, Clone, Copy)]
-struct Group {
-    cpu: u32,
-    pages: PageMode,
-    line: Bytes,
-    base: Bytes,
-    huge: Bytes,
-    /// The largest working set.
-    most: Bytes,
-    seed: u64,
 }
 
 impl Caches {
@@ -168,7 +135,7 @@ impl Caches {
     }
 
     /// What stands in for the closer look at a curve.
-    fn rooms(&self, group: &Group) -> Vec<Bytes> {
+    fn rooms(&self, group: &SweptCpu) -> Vec<Bytes> {
         grid::stand_ins(group.most)
             .into_iter()
             .step_by(if self.brief { 2 } else { 1 })
@@ -176,7 +143,7 @@ impl Caches {
     }
 
     /// Every CPU and kind of pages to look at.
-    fn groups(&self, scope: &Scope<'_>) -> Result<Vec<Group>> {
+    fn groups(&self, scope: &Scope<'_>) -> Result<Vec<SweptCpu>> {
         let facts = scope.facts();
         let modes = self
             .settings
@@ -186,7 +153,7 @@ impl Caches {
         let mut groups = Vec::new();
         for cpu in chosen_cpus(self.settings.cpus.as_ref(), "--cpus", scope)? {
             let most = self.largest(scope, cpu)?;
-            groups.extend(modes.iter().map(|&pages| Group {
+            groups.extend(modes.iter().map(|&pages| SweptCpu {
                 cpu,
                 pages,
                 line: line_of(scope, cpu),
@@ -239,92 +206,6 @@ fn usual(facts: &HostFacts) -> PageMode {
         PageMode::Base
     } else {
         PageMode::Transparent
-    }
-}
-
-impl Group {
-    /// The order in which to go through a large working set: all of a few pages before the next, so
-    /// that TLBs hardly show. A virtual machine's huge pages may be small ones of the host, whose
-    /// search shows where a window has more than the TLB.
-    fn order(&self) -> ChainShape {
-        match self.pages {
-            PageMode::Base => ChainShape::RandomBox(packed_window(self.base)),
-            _ => ChainShape::RandomBox(WINDOW),
-        }
-    }
-
-    fn chase(&self, operation: &str, bytes: Bytes, stride: Bytes, shape: ChainShape) -> ChaseWork {
-        let seed = derive(self.seed, operation, bytes.0 ^ (stride.0 << 48));
-        let Group { cpu, pages, .. } = *self;
-        ChaseWork {
-            pages,
-            cpus: vec![cpu],
-            shared: false,
-            bytes,
-            stride,
-            shape,
-            seed,
-            walkers: 1,
-            payload: false,
-            node: None,
-        }
-    }
-
-    /// A working set of so many bytes; `pass` 0 to discover, 1 to look more closely.
-    fn sweep(&self, scope: &Scope<'_>, size: Bytes, pass: u64) -> Draft {
-        let work = self.chase(SWEEP, size, self.line, self.order());
-        self.draft(scope, SWEEP, work, &[("pass", pass)])
-    }
-
-    fn draft(
-        &self,
-        scope: &Scope<'_>,
-        operation: &str,
-        work: ChaseWork,
-        more: &[(&str, u64)],
-    ) -> Draft {
-        let name = |text: &str| Coordinate::Name(text.to_owned());
-        let mode = super::chain_modes::named(work.shape).0;
-        let mut coordinates = Coordinates::from([
-            ("operation".to_owned(), name(operation)),
-            ("kernel".to_owned(), Coordinate::Name(chase_name(1, false))),
-            ("pages".to_owned(), Coordinate::Name(self.pages.to_string())),
-            ("chain_mode".to_owned(), Coordinate::Name(mode.to_string())),
-            ("size_bytes".to_owned(), Coordinate::Number(work.bytes.0)),
-            ("stride_bytes".to_owned(), Coordinate::Number(work.stride.0)),
-            ("threads".to_owned(), Coordinate::Number(1)),
-            ("cpu".to_owned(), Coordinate::Number(u64::from(self.cpu))),
-        ]);
-        coordinates.extend(
-            more.iter()
-                .map(|(axis, number)| ((*axis).to_owned(), Coordinate::Number(*number))),
-        );
-        let fits = work.slot() <= scope.usable();
-        // What is asked first is needed most; of that, small working sets are.
-        let rank = [SWEEP, PAIR, STRIDE, WAYS, SHARED]
-            .iter()
-            .position(|o| *o == operation)
-            .unwrap_or(0)
-            .min(1) as u8;
-        let drop_priority = 2 + 64 * rank + work.bytes.0.max(1).ilog2() as u8;
-        let reason = || {
-            format!(
-                "{} do not fit into the {} that may be used",
-                work.bytes,
-                scope.usable()
-            )
-        };
-        let work = match scope.machine.kernel(&Work::Chase(work.clone())) {
-            Err(reason) => Err(Outcome::Unsupported { reason }),
-            Ok(_) if !fits => Err(Outcome::Skipped { reason: reason() }),
-            Ok(_) => Ok(Work::Chase(work)),
-        };
-        Draft {
-            coordinates,
-            work,
-            bound: Bound::Unknown,
-            drop_priority,
-        }
     }
 }
 
@@ -406,7 +287,8 @@ impl Experiment for Caches {
         // What could be drafted can be asked again.
         let groups = self.groups(scope).unwrap_or_default();
         let each = most / groups.len().max(1);
-        let curve = |group: &Group| findings::curve(measured, group.cpu, &group.pages.to_string());
+        let curve =
+            |group: &SweptCpu| measured_curve::curve(measured, group.cpu, &group.pages.to_string());
         if stage == 2 {
             let known: Vec<_> = groups
                 .iter()
@@ -414,7 +296,7 @@ impl Experiment for Caches {
                 .collect();
             return sharing::place(&known, scope, most);
         }
-        let place = |group: &Group| {
+        let place = |group: &SweptCpu| {
             let curve = curve(group);
             match stage {
                 0 => {

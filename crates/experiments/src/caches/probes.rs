@@ -1,8 +1,8 @@
 //! What is asked of caches once their ends are known: lines, prefetchers, ways.
 
 use super::analysis::{End, MeasuredLevel};
-use super::{Group, PAIR, STRIDE, WAYS};
-use crate::chain_modes::packed_window;
+use super::points::{PAIR, STRIDE, SweptCpu, WAYS};
+use crate::chains::packed_window;
 use crate::experiment::Draft;
 use crate::experiment::Scope;
 use engine::{ChainShape, ChaseWork};
@@ -31,7 +31,7 @@ const NODES: [u64; 17] = [2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 16, 17, 20, 21
 const WIDEST: Bytes = Bytes(2 << 20);
 
 /// A probe and what it is asked about.
-struct Probe {
+struct CacheProbe {
     operation: &'static str,
     work: ChaseWork,
     /// Further coordinates.
@@ -39,7 +39,7 @@ struct Probe {
 }
 
 /// Stand-ins for the probes of `group`.
-pub fn stand_ins(group: &Group, scope: &Scope<'_>) -> Vec<Draft> {
+pub fn stand_ins(group: &SweptCpu, scope: &Scope<'_>) -> Vec<Draft> {
     let probes = stand_in_probes(group);
     probes
         .into_iter()
@@ -48,13 +48,13 @@ pub fn stand_ins(group: &Group, scope: &Scope<'_>) -> Vec<Draft> {
 }
 
 /// By rising size, in the order in which the plan gives up the last ones first.
-fn stand_in_probes(group: &Group) -> Vec<Probe> {
+fn stand_in_probes(group: &SweptCpu) -> Vec<CacheProbe> {
     let most = group.most.round_down(4096);
     let span = |bytes: u64| Bytes(bytes).min(most);
     let mut probes = Vec::new();
     let mut add = |operation, bytes: Bytes, stride: Bytes, count: u64| {
         // They differ in nothing but their number.
-        let one = |at: u64| Probe {
+        let one = |at: u64| CacheProbe {
             operation,
             work: chase(group, bytes, stride),
             more: vec![("nodes", at)],
@@ -76,14 +76,14 @@ fn stand_in_probes(group: &Group) -> Vec<Probe> {
     probes
 }
 
-fn chase(group: &Group, bytes: Bytes, stride: Bytes) -> ChaseWork {
+fn chase(group: &SweptCpu, bytes: Bytes, stride: Bytes) -> ChaseWork {
     group.chase("stand-in", bytes, stride, ChainShape::GlobalRandom)
 }
 
 /// The probes of `group` whose caches are known: at most as many and as large as the first `most`
 /// of the stand-ins.
 pub fn place(
-    group: &Group,
+    group: &SweptCpu,
     scope: &Scope<'_>,
     levels: &[MeasuredLevel],
     most: usize,
@@ -133,7 +133,7 @@ pub fn place(
 
 /// Pairs at every distance in a working set that has left the cache of `inner` and, if it can, not
 /// the one of `outer`.
-fn pairs(group: &Group, inner: Bytes, outer: Option<Bytes>) -> Vec<Probe> {
+fn pairs(group: &SweptCpu, inner: Bytes, outer: Option<Bytes>) -> Vec<CacheProbe> {
     let roomy = outer.is_none_or(|outer| outer.0 / inner.0.max(1) >= LARGER);
     let lines = if roomy {
         inner.0 * OUTSIDE
@@ -157,7 +157,7 @@ fn pairs(group: &Group, inner: Bytes, outer: Option<Bytes>) -> Vec<Probe> {
                 distance,
             },
         );
-        Probe {
+        CacheProbe {
             operation: PAIR,
             work,
             more: vec![("distance_bytes", distance.0), ("cache_bytes", inner.0)],
@@ -168,7 +168,7 @@ fn pairs(group: &Group, inner: Bytes, outer: Option<Bytes>) -> Vec<Probe> {
 
 /// Every stride by rising address and in random order, as many nodes as have left the cache of
 /// `inner`.
-fn strides(group: &Group, inner: Bytes) -> Vec<Probe> {
+fn strides(group: &SweptCpu, inner: Bytes) -> Vec<CacheProbe> {
     let nodes = inner.0 / group.line.0.max(1) * 2;
     let one = |exponent: u32| {
         let stride = Bytes(group.line.0 << exponent);
@@ -180,7 +180,7 @@ fn strides(group: &Group, inner: Bytes) -> Vec<Probe> {
         };
         let work =
             |shape| group.chase(STRIDE, Bytes(nodes.saturating_mul(stride.0)), stride, shape);
-        let probe = |shape| Probe {
+        let probe = |shape| CacheProbe {
             operation: STRIDE,
             work: work(shape),
             more: vec![("cache_bytes", inner.0)],
@@ -194,7 +194,7 @@ fn strides(group: &Group, inner: Bytes) -> Vec<Probe> {
 /// two that is no less than the cache, which is a multiple of what all sets of a way take, up to
 /// `contiguous` memory. As many nodes that lie a line further apart share no set, but they lie in
 /// the same pages, which may share sets of a TLB: what these take is not for want of ways.
-fn ways(group: &Group, inner: Bytes, contiguous: Bytes) -> Vec<Probe> {
+fn ways(group: &SweptCpu, inner: Bytes, contiguous: Bytes) -> Vec<CacheProbe> {
     // A measured size is a little more or less than the true one.
     let stride = Bytes((inner.0 / 8 * 7).next_power_of_two());
     if stride > contiguous || stride > WIDEST {
@@ -207,7 +207,7 @@ fn ways(group: &Group, inner: Bytes, contiguous: Bytes) -> Vec<Probe> {
             stride,
             ChainShape::GlobalRandom,
         );
-        Probe {
+        CacheProbe {
             operation: WAYS,
             work,
             more: vec![("nodes", nodes), ("cache_bytes", inner.0)],

@@ -1,15 +1,15 @@
 //! What the probes of a run say: lines, prefetchers, ways.
 
-use super::analysis::{Pairs, followed, pairs, ways};
-use super::findings::{Group, finding, note, value};
-use super::{PAIR, STRIDE, WAYS};
-use report::{Finding, Point};
+use super::analysis::{PairEffects, followed, pairs, ways};
+use super::measured_curve::{MeasuredCurve, finding, note, value};
+use super::points::{PAIR, STRIDE, WAYS};
+use report::Finding;
 use std::collections::BTreeMap;
 use units::Bytes;
 
 /// Everything that the probes of `group` say.
-pub fn findings(group: &Group<'_>) -> Vec<Finding> {
-    let shown: Vec<(usize, Pairs)> = group
+pub fn findings(group: &MeasuredCurve<'_>) -> Vec<Finding> {
+    let shown: Vec<(usize, PairEffects)> = group
         .named()
         .filter_map(|index| Some((index, pairs_of(group, index)?)))
         .collect();
@@ -22,28 +22,9 @@ pub fn findings(group: &Group<'_>) -> Vec<Finding> {
     findings
 }
 
-/// Points of an operation about the cache at `index`.
-pub fn points<'a>(group: &Group<'a>, operation: &str, index: usize) -> Vec<&'a Point> {
-    // The cache that a probe was made for is the one found before the last points of the sweep
-    // came: the nearest one.
-    let ends = group.ends();
-    let nearest = |bytes: u64| {
-        let apart = |capacity: Bytes| {
-            (capacity.0.max(1) as f64 / bytes.max(1) as f64)
-                .log2()
-                .abs()
-        };
-        (0..ends.len()).min_by(|a, b| apart(ends[*a].capacity).total_cmp(&apart(ends[*b].capacity)))
-    };
-    let about = |p: &&&Point| {
-        p.name("operation") == Some(operation)
-            && p.number("cache_bytes").and_then(nearest) == Some(index)
-    };
-    group.points.iter().filter(about).copied().collect()
-}
-
-fn pairs_of(group: &Group<'_>, index: usize) -> Option<Pairs> {
-    let by_distance: BTreeMap<u64, f64> = points(group, PAIR, index)
+fn pairs_of(group: &MeasuredCurve<'_>, index: usize) -> Option<PairEffects> {
+    let by_distance: BTreeMap<u64, f64> = group
+        .points_about(PAIR, index)
         .into_iter()
         .filter_map(|p| Some((p.number("distance_bytes")?, value(p)?)))
         .collect();
@@ -60,7 +41,7 @@ fn pairs_of(group: &Group<'_>, index: usize) -> Option<Pairs> {
 }
 
 /// The line, by the nearest cache that shows one.
-fn line(group: &Group<'_>, shown: &[(usize, Pairs)]) -> Option<Finding> {
+fn line(group: &MeasuredCurve<'_>, shown: &[(usize, PairEffects)]) -> Option<Finding> {
     let (index, line) = shown
         .iter()
         .find_map(|(index, pairs)| Some((*index, pairs.line?)))?;
@@ -81,11 +62,11 @@ fn line(group: &Group<'_>, shown: &[(usize, Pairs)]) -> Option<Finding> {
     } else {
         "cache-line"
     };
-    finding(points(group, PAIR, index), kind, text, &values)
+    finding(group.points_about(PAIR, index), kind, text, &values)
 }
 
 /// What is fetched beside a line, behind the furthest cache that was asked.
-fn neighbours(group: &Group<'_>, shown: &[(usize, Pairs)]) -> Option<Finding> {
+fn neighbours(group: &MeasuredCurve<'_>, shown: &[(usize, PairEffects)]) -> Option<Finding> {
     let (index, pairs) = shown.iter().rev().find(|(_, pairs)| pairs.line.is_some())?;
     let line = pairs.line?;
     let behind = group.name(*index)?;
@@ -120,13 +101,18 @@ fn neighbours(group: &Group<'_>, shown: &[(usize, Pairs)]) -> Option<Finding> {
         ("fetched_bytes", Some(reach as f64)),
         ("share_of_miss", share),
     ];
-    finding(points(group, PAIR, *index), "cache-adjacent", text, &values)
+    finding(
+        group.points_about(PAIR, *index),
+        "cache-adjacent",
+        text,
+        &values,
+    )
 }
 
 /// Which strides are fetched ahead, behind the cache at `index`.
-fn strides(group: &Group<'_>, index: usize) -> Option<Finding> {
+fn strides(group: &MeasuredCurve<'_>, index: usize) -> Option<Finding> {
     let mut both: BTreeMap<u64, [Option<f64>; 2]> = BTreeMap::new();
-    for point in points(group, STRIDE, index) {
+    for point in group.points_about(STRIDE, index) {
         let which = usize::from(point.name("chain_mode") != Some("sequential"));
         both.entry(point.number("stride_bytes")?).or_default()[which] = value(point);
     }
@@ -152,7 +138,7 @@ fn strides(group: &Group<'_>, index: usize) -> Option<Finding> {
         ("share_of_random", Some(at_least)),
     ];
     finding(
-        points(group, STRIDE, index),
+        group.points_about(STRIDE, index),
         "cache-stride-prefetch",
         text,
         &values,
@@ -160,7 +146,7 @@ fn strides(group: &Group<'_>, index: usize) -> Option<Finding> {
 }
 
 /// The ways of the cache at `index`, or why they are not known.
-fn sets(group: &Group<'_>, index: usize) -> Option<Finding> {
+fn sets(group: &MeasuredCurve<'_>, index: usize) -> Option<Finding> {
     let name = group.name(index)?;
     let (least, most) = match found(group, index) {
         Ok(ways) => ways,
@@ -203,15 +189,15 @@ fn sets(group: &Group<'_>, index: usize) -> Option<Finding> {
     } else {
         "cache-ways"
     };
-    finding(points(group, WAYS, index), kind, text, &values)
+    finding(group.points_about(WAYS, index), kind, text, &values)
 }
 
 /// The fewest and the most ways of the cache at `index`, or why they are not known.
-fn found(group: &Group<'_>, index: usize) -> Result<(u64, u64), &'static str> {
+fn found(group: &MeasuredCurve<'_>, index: usize) -> Result<(u64, u64), &'static str> {
     if index >= 2 {
         return Err("its sets are chosen by a hash of the address on most processors");
     }
-    let probes = points(group, WAYS, index);
+    let probes = group.points_about(WAYS, index);
     let Some(stride) = probes.iter().filter_map(|p| p.number("stride_bytes")).min() else {
         return Err("it was not asked, for want of time or of contiguous memory");
     };

@@ -2,11 +2,10 @@
 //! CPU that reads as much.
 
 use super::analysis::{End, MeasuredLevel};
-use super::{Group, SHARED};
+use super::points::{SHARED, SweptCpu};
 use crate::experiment::Draft;
 use crate::experiment::Scope;
-use crate::loaded_latency::runnable;
-use engine::{ChaseWork, LoadedWork, Probe, Traffic};
+use engine::{ChaseWork, LoadedWork, Probe, Traffic, Work};
 use kernels::BLOCK_BYTES;
 use report::{Places, Relation};
 use std::collections::BTreeMap;
@@ -29,15 +28,15 @@ const STAND_INS: [Bytes; 3] = [Bytes(1 << 20), Bytes(8 << 20), Bytes(48 << 20)];
 /// What is asked about a cache: of how many bytes each CPU goes through, and beside which other
 /// one.
 #[derive(Debug, Clone, Copy)]
-struct Question<'a> {
-    group: &'a Group,
+struct SharingProbe<'a> {
+    group: &'a SweptCpu,
     bytes: Bytes,
     partner: Option<u32>,
     /// The cache that it is about.
     cache: Bytes,
 }
 
-impl Question<'_> {
+impl SharingProbe<'_> {
     fn chase(&self) -> ChaseWork {
         self.group
             .chase(SHARED, self.bytes, self.group.line, self.group.order())
@@ -51,7 +50,7 @@ impl Question<'_> {
             .collect();
         let draft = self.group.draft(scope, SHARED, self.chase(), &more);
         // Alone it is measured as it is beside others.
-        let loaded = |_| runnable(scope, self.work(scope));
+        let loaded = |_| scope.runnable(Work::Loaded(self.work(scope)));
         Draft {
             work: draft.work.and_then(loaded),
             ..draft
@@ -77,7 +76,7 @@ impl Question<'_> {
 
 /// The first CPU of the run of each relation to that of `group`, nearest first; none where there is
 /// no other CPU.
-fn partners(group: &Group, scope: &Scope<'_>) -> Vec<u32> {
+fn partners(group: &SweptCpu, scope: &Scope<'_>) -> Vec<u32> {
     let places = Places::new(&scope.facts().topology);
     let mut first: BTreeMap<Relation, u32> = BTreeMap::new();
     for &cpu in scope.cpus.iter().filter(|cpu| **cpu != group.cpu) {
@@ -87,7 +86,7 @@ fn partners(group: &Group, scope: &Scope<'_>) -> Vec<u32> {
 }
 
 /// The CPU alone, then beside each partner; nothing without one.
-fn asked(group: &Group, scope: &Scope<'_>) -> Vec<Option<u32>> {
+fn asked(group: &SweptCpu, scope: &Scope<'_>) -> Vec<Option<u32>> {
     let partners = partners(group, scope);
     let alone = (!partners.is_empty()).then_some(None);
     alone
@@ -97,7 +96,7 @@ fn asked(group: &Group, scope: &Scope<'_>) -> Vec<Option<u32>> {
 }
 
 /// In the order in which the plan gives up the last ones first.
-fn rooms<'a>(groups: &'a [Group], scope: &Scope<'_>) -> Vec<Question<'a>> {
+fn rooms<'a>(groups: &'a [SweptCpu], scope: &Scope<'_>) -> Vec<SharingProbe<'a>> {
     let mut rooms = Vec::new();
     for group in groups {
         let most = Bytes((group.most.0 as f64 / 2.0 * PART) as u64).round_down(4096);
@@ -108,7 +107,7 @@ fn rooms<'a>(groups: &'a [Group], scope: &Scope<'_>) -> Vec<Question<'a>> {
             .chain(more)
             .collect();
         let with_partner = |partner| {
-            sizes.iter().map(move |&bytes| Question {
+            sizes.iter().map(move |&bytes| SharingProbe {
                 group,
                 bytes,
                 partner,
@@ -122,7 +121,7 @@ fn rooms<'a>(groups: &'a [Group], scope: &Scope<'_>) -> Vec<Question<'a>> {
 }
 
 /// Stand-ins for what [`place`] asks.
-pub fn stand_ins(groups: &[Group], scope: &Scope<'_>) -> Vec<Draft> {
+pub fn stand_ins(groups: &[SweptCpu], scope: &Scope<'_>) -> Vec<Draft> {
     rooms(groups, scope)
         .iter()
         .map(|room| room.draft(scope))
@@ -131,16 +130,20 @@ pub fn stand_ins(groups: &[Group], scope: &Scope<'_>) -> Vec<Draft> {
 
 /// What is asked where the caches of each group are known: at most as many and as large as the
 /// first `most` of the stand-ins.
-pub fn place(groups: &[(Group, Vec<MeasuredLevel>)], scope: &Scope<'_>, most: usize) -> Vec<Draft> {
-    let all: Vec<Group> = groups.iter().map(|(group, _)| *group).collect();
-    let mut free: Vec<Question<'_>> = rooms(&all, scope).into_iter().take(most).collect();
+pub fn place(
+    groups: &[(SweptCpu, Vec<MeasuredLevel>)],
+    scope: &Scope<'_>,
+    most: usize,
+) -> Vec<Draft> {
+    let all: Vec<SweptCpu> = groups.iter().map(|(group, _)| *group).collect();
+    let mut free: Vec<SharingProbe<'_>> = rooms(&all, scope).into_iter().take(most).collect();
     let mut drafts = Vec::new();
     for (group, levels) in groups {
         let asked = asked(group, scope);
         for (bytes, cache) in sizes(group, levels) {
-            let questions: Vec<Question<'_>> = asked
+            let questions: Vec<SharingProbe<'_>> = asked
                 .iter()
-                .map(|&partner| Question {
+                .map(|&partner| SharingProbe {
                     group,
                     bytes,
                     partner,
@@ -148,7 +151,7 @@ pub fn place(groups: &[(Group, Vec<MeasuredLevel>)], scope: &Scope<'_>, most: us
                 })
                 .collect();
             for question in questions {
-                let room = |room: &Question<'_>| {
+                let room = |room: &SharingProbe<'_>| {
                     let same = (room.group.cpu, room.group.pages, room.partner);
                     same == (group.cpu, group.pages, question.partner) && bytes <= room.bytes
                 };
@@ -164,7 +167,7 @@ pub fn place(groups: &[(Group, Vec<MeasuredLevel>)], scope: &Scope<'_>, most: us
 }
 
 /// For each cache the working set that fits it and not the nearer one, and the cache itself.
-fn sizes(group: &Group, levels: &[MeasuredLevel]) -> Vec<(Bytes, Bytes)> {
+fn sizes(group: &SweptCpu, levels: &[MeasuredLevel]) -> Vec<(Bytes, Bytes)> {
     let mut nearer = 0.0;
     let mut size = |end: End| {
         let capacity = end.capacity.0 as f64;

@@ -1,6 +1,8 @@
 //! The rules on curves and probes that are known.
 
-use super::analysis::{End, MeasuredLevel, Spot, followed, levels, matched, pairs, rises, ways};
+use super::analysis::{
+    CurvePoint, End, MeasuredLevel, followed, levels, matched, pairs, rises, ways,
+};
 use super::grid::{closer, coarse, stand_ins};
 use stats::SplitMix64;
 use units::Bytes;
@@ -8,13 +10,13 @@ use units::Bytes;
 const LINE: Bytes = Bytes(64);
 
 /// A curve over the coarse grid, then over the fine one around what that shows.
-fn curve(most: Bytes, steps: u32, mut load: impl FnMut(f64) -> f64) -> Vec<Spot> {
-    let mut spot = |size: Bytes, coarse: bool| Spot {
+fn curve(most: Bytes, steps: u32, mut load: impl FnMut(f64) -> f64) -> Vec<CurvePoint> {
+    let mut spot = |size: Bytes, coarse: bool| CurvePoint {
         size,
         latency: load(size.0 as f64),
         coarse,
     };
-    let mut curve: Vec<Spot> = coarse(Bytes(4096), most, steps, LINE)
+    let mut curve: Vec<CurvePoint> = coarse(Bytes(4096), most, steps, LINE)
         .into_iter()
         .map(|s| spot(s, true))
         .collect();
@@ -111,7 +113,7 @@ fn a_flat_curve_is_one_level_whatever_the_noise() {
 #[test]
 fn nothing_of_nothing_and_of_nonsense() {
     assert!(levels(&[]).is_empty());
-    let spot = |kib: u64, latency: f64| Spot {
+    let spot = |kib: u64, latency: f64| CurvePoint {
         size: Bytes::kib(kib),
         latency,
         coarse: true,
@@ -143,7 +145,7 @@ fn the_grids_are_as_dense_as_asked_and_within_what_was_planned() {
     }
     let latency = |size: f64| hierarchy(&CACHES, 100.0, false, size);
     let known = curve(Bytes::mib(256), 4, latency);
-    let first: Vec<Spot> = known.iter().copied().filter(|spot| spot.coarse).collect();
+    let first: Vec<CurvePoint> = known.iter().copied().filter(|spot| spot.coarse).collect();
     let stand_ins = stand_ins(Bytes::mib(256));
     for most in [0, 1, 5, 20, 100] {
         let sizes = closer(&first, &stand_ins, most, LINE);

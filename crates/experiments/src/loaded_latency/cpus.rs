@@ -1,8 +1,8 @@
 //! Which CPU is measured, and which ones make the traffic.
 
-use super::Settings;
+use super::settings::Settings;
+use crate::cpus::one_cpu;
 use crate::experiment::Scope;
-use crate::instructions::chosen_cpus;
 use crate::lists::Count;
 use crate::placement::kinds;
 use units::CpuList;
@@ -21,22 +21,6 @@ pub fn probe_cpus(settings: &Settings, scope: &Scope<'_>, one: bool) -> Result<V
         .filter(|kind| !kind.0.contains(&first))
         .filter_map(|kind| kind.0.first().copied());
     Ok(std::iter::once(first).chain(others).collect())
-}
-
-/// The only CPU asked for with `option`, or the first of the run.
-pub fn one_cpu(asked: Option<&CpuList>, option: &str, scope: &Scope<'_>) -> Result<u32> {
-    match chosen_cpus(asked, option, scope)?[..] {
-        [cpu] => Ok(cpu),
-        _ => Err(Error::usage(format!(
-            "too many cpus: {}; one of them is measured at a time; type {option} {}",
-            asked.cloned().unwrap_or_default(),
-            asked
-                .and_then(|list| list.0.first())
-                .or(scope.cpus.first())
-                .copied()
-                .unwrap_or(0)
-        ))),
-    }
 }
 
 /// `asked`, if all are CPUs of the run other than `cpu`.

@@ -1,10 +1,12 @@
 //! Latency over bandwidth: one curve for each kind of traffic, read back from the points.
 
-use super::IDLE;
 use crate::difference::{Difference, Figure, Shown};
 use kernels::REFERENCE_INSTRUCTIONS_PER_BLOCK;
 use report::{Coordinate, Coordinates, Dataset, Load, Point, Summary};
 use stats::{first_passing, knee_below_chord, unevenness};
+
+/// The mix of the point without traffic.
+pub const IDLE: &str = "idle";
 
 /// Longer pauses than this are longer than a chunk of a sample: what falls into its window is then
 /// no longer exact.
@@ -22,7 +24,7 @@ const LEARNT: f64 = 0.01;
 
 /// One intensity of the traffic.
 #[derive(Debug, Clone, Copy)]
-pub struct Spot<'a> {
+pub struct LoadedPoint<'a> {
     /// What was measured.
     pub point: &'a Point,
     /// Cycles between bursts, `None` without traffic.
@@ -33,7 +35,7 @@ pub struct Spot<'a> {
     pub load: Option<Load>,
 }
 
-impl Spot<'_> {
+impl LoadedPoint<'_> {
     /// Payload of the traffic in B/s.
     pub fn bandwidth(&self) -> f64 {
         self.load.map_or(0.0, |load| load.median)
@@ -42,16 +44,16 @@ impl Spot<'_> {
 
 /// One kind of traffic at rising intensity.
 #[derive(Debug, Clone)]
-pub struct Curve<'a> {
+pub struct LoadedCurve<'a> {
     /// The coordinates that all its points share.
     pub place: Coordinates,
     /// Idle first, then by ever shorter pauses.
-    pub spots: Vec<Spot<'a>>,
+    pub spots: Vec<LoadedPoint<'a>>,
 }
 
 /// The curves of `dataset` in the order of their points, each with the idle point of its place.
-pub fn curves(dataset: &Dataset) -> Vec<Curve<'_>> {
-    let mut curves: Vec<Curve<'_>> = Vec::new();
+pub fn curves(dataset: &Dataset) -> Vec<LoadedCurve<'_>> {
+    let mut curves: Vec<LoadedCurve<'_>> = Vec::new();
     let loaded = dataset
         .points
         .iter()
@@ -60,7 +62,7 @@ pub fn curves(dataset: &Dataset) -> Vec<Curve<'_>> {
         let place = without(point, &["pause_cycles"]);
         match curves.iter_mut().find(|curve| curve.place == place) {
             Some(curve) => curve.spots.push(spot),
-            None => curves.push(Curve {
+            None => curves.push(LoadedCurve {
                 place,
                 spots: vec![spot],
             }),
@@ -99,9 +101,9 @@ fn without(point: &Point, axes: &[&str]) -> Coordinates {
         .collect()
 }
 
-fn spot(point: &Point) -> Option<Spot<'_>> {
+fn spot(point: &Point) -> Option<LoadedPoint<'_>> {
     let measured = point.usable()?;
-    Some(Spot {
+    Some(LoadedPoint {
         point,
         pause: point.number("pause_cycles"),
         latency: measured.summary,
@@ -109,7 +111,7 @@ fn spot(point: &Point) -> Option<Spot<'_>> {
     })
 }
 
-impl<'a> Curve<'a> {
+impl<'a> LoadedCurve<'a> {
     /// The kind of traffic.
     pub fn mix(&self) -> String {
         self.place
@@ -119,12 +121,12 @@ impl<'a> Curve<'a> {
     }
 
     /// The idle point.
-    pub fn idle(&self) -> Option<&Spot<'a>> {
+    pub fn idle(&self) -> Option<&LoadedPoint<'a>> {
         self.spots.first().filter(|spot| spot.pause.is_none())
     }
 
     /// The point of the highest bandwidth.
-    pub fn fastest(&self) -> Option<&Spot<'a>> {
+    pub fn fastest(&self) -> Option<&LoadedPoint<'a>> {
         self.spots
             .iter()
             .filter(|s| s.load.is_some())
@@ -153,7 +155,7 @@ impl<'a> Curve<'a> {
     }
 
     fn bandwidths(&self) -> Vec<f64> {
-        self.spots.iter().map(Spot::bandwidth).collect()
+        self.spots.iter().map(LoadedPoint::bandwidth).collect()
     }
 
     fn latencies(&self) -> Vec<f64> {
@@ -188,11 +190,11 @@ impl<'a> Curve<'a> {
     /// there and than idle, as their intervals show. Points whose bandwidth is no higher than that
     /// of a longer pause say nothing, and a point that is faster than idle is no bend. A curve that
     /// is not loaded has none.
-    pub fn knee(&self) -> Option<&Spot<'a>> {
+    pub fn knee(&self) -> Option<&LoadedPoint<'a>> {
         if !self.is_loaded() {
             return None;
         }
-        let mut rising: Vec<&Spot<'_>> = Vec::new();
+        let mut rising: Vec<&LoadedPoint<'_>> = Vec::new();
         for spot in &self.spots {
             if rising
                 .last()
@@ -208,7 +210,7 @@ impl<'a> Curve<'a> {
         let knee = rising[index];
         let higher = |from: &Point, to: &Point| shows(from, to) == Some(Shown::Higher);
         let rises =
-            |later: &&Spot<'_>| higher(knee.point, later.point) && higher(idle, later.point);
+            |later: &&LoadedPoint<'_>| higher(knee.point, later.point) && higher(idle, later.point);
         let falls = shows(idle, knee.point) == Some(Shown::Lower);
         (rising[index + 1..].iter().any(rises) && !falls).then_some(knee)
     }
@@ -216,18 +218,19 @@ impl<'a> Curve<'a> {
     /// Two points of which the one with more traffic is faster, and neither by chance nor by next
     /// to nothing: bandwidths and latencies have intervals that do not meet, and the latency falls
     /// by [`FALLS`].
-    pub fn fall(&self) -> Option<(&Spot<'a>, &Spot<'a>)> {
-        let low = |spot: &Spot<'_>| spot.load.map_or(0.0, |load| load.ci_low);
-        let high = |spot: &Spot<'_>| spot.load.map_or(0.0, |load| load.ci_high);
+    pub fn fall(&self) -> Option<(&LoadedPoint<'a>, &LoadedPoint<'a>)> {
+        let low = |spot: &LoadedPoint<'_>| spot.load.map_or(0.0, |load| load.ci_low);
+        let high = |spot: &LoadedPoint<'_>| spot.load.map_or(0.0, |load| load.ci_high);
         let pairs = self
             .spots
             .iter()
             .flat_map(|a| self.spots.iter().map(move |b| (a, b)));
-        let falls = |(a, b): &(&Spot<'_>, &Spot<'_>)| {
+        let falls = |(a, b): &(&LoadedPoint<'_>, &LoadedPoint<'_>)| {
             let slower = Difference::between(a.point, b.point);
             low(b) > high(a) && slower.is_some_and(|change| change.ratio_interval().1 < FALLS)
         };
-        let depth = |(a, b): &(&Spot<'_>, &Spot<'_>)| a.latency.median / b.latency.median;
+        let depth =
+            |(a, b): &(&LoadedPoint<'_>, &LoadedPoint<'_>)| a.latency.median / b.latency.median;
         pairs
             .filter(falls)
             .max_by(|one, other| depth(one).total_cmp(&depth(other)))
@@ -241,7 +244,7 @@ impl<'a> Curve<'a> {
             .windows(2)
             .zip(worth)
             .filter(|(_, worth)| *worth > LEARNT);
-        let between = |(pair, worth): (&[Spot<'_>], f64)| {
+        let between = |(pair, worth): (&[LoadedPoint<'_>], f64)| {
             Some((worth, middle(pair[0].pause, pair[1].pause?)?))
         };
         pairs.filter_map(between).collect()

@@ -1,6 +1,6 @@
 //! What the curves say, in sentences.
 
-use super::curve::{Curve, LOADED, curves};
+use super::curve::{LOADED, LoadedCurve, curves};
 use crate::difference::{Difference, Figure, Shown};
 use report::{Coordinates, Dataset, Finding, HostFacts};
 use std::collections::BTreeMap;
@@ -48,7 +48,7 @@ fn cure(facts: Option<&HostFacts>) -> String {
 }
 
 /// Which curve it is, in words: its traffic, and what else tells it from others.
-fn named(curve: &Curve<'_>, all: &[Curve<'_>]) -> String {
+fn named(curve: &LoadedCurve<'_>, all: &[LoadedCurve<'_>]) -> String {
     let differs = |axis: &&&str| {
         all.iter()
             .any(|other| other.place.get(**axis) != curve.place.get(**axis))
@@ -67,7 +67,7 @@ fn named(curve: &Curve<'_>, all: &[Curve<'_>]) -> String {
 }
 
 /// `1 thread`, `7 threads`
-fn threads(curve: &Curve<'_>) -> String {
+fn threads(curve: &LoadedCurve<'_>) -> String {
     let threads = curve
         .place
         .get("threads")
@@ -78,7 +78,7 @@ fn threads(curve: &Curve<'_>) -> String {
 
 /// The figures along one curve: idle, at the shares of its highest bandwidth at which loads take
 /// longer, and its knee.
-pub(super) fn along(curve: &Curve<'_>, all: &[Curve<'_>]) -> Option<Finding> {
+pub(super) fn along(curve: &LoadedCurve<'_>, all: &[LoadedCurve<'_>]) -> Option<Finding> {
     let idle = Figure::new(curve.idle()?.point)?;
     let fastest = curve.fastest()?;
     let ns = idle.value;
@@ -127,7 +127,11 @@ pub(super) fn along(curve: &Curve<'_>, all: &[Curve<'_>]) -> Option<Finding> {
 /// The figures at the shares of `most` at which loads take longer than `idle`, each shown by the
 /// intervals to be above the one before, and none shown to be above a later one: read as a series,
 /// they say that the latency rises.
-fn rising<'a>(curve: &Curve<'a>, idle: &Figure<'a>, most: f64) -> Vec<(&'static str, Figure<'a>)> {
+fn rising<'a>(
+    curve: &LoadedCurve<'a>,
+    idle: &Figure<'a>,
+    most: f64,
+) -> Vec<(&'static str, Figure<'a>)> {
     let at = |(share, percent): (f64, &'static str)| Some((percent, curve.at(most * share)?));
     let all: Vec<(&str, Figure<'a>)> = SHARES.into_iter().filter_map(at).collect();
     let shows = |from: &Figure<'a>, to: &Figure<'a>| {
@@ -152,7 +156,11 @@ fn rising<'a>(curve: &Curve<'a>, idle: &Figure<'a>, most: f64) -> Vec<(&'static 
 
 /// What is odd about a curve: it falls, or it hardly rises. `cure` follows the words that the
 /// traffic cannot load the memory.
-pub(super) fn doubt(curve: &Curve<'_>, all: &[Curve<'_>], cure: &str) -> Option<Finding> {
+pub(super) fn doubt(
+    curve: &LoadedCurve<'_>,
+    all: &[LoadedCurve<'_>],
+    cure: &str,
+) -> Option<Finding> {
     let named = named(curve, all);
     if let Some((before, after)) = curve.fall().filter(|_| curve.idle().is_some()) {
         let from = before.latency.median;
@@ -200,8 +208,8 @@ pub(super) fn doubt(curve: &Curve<'_>, all: &[Curve<'_>], cure: &str) -> Option<
 
 /// Curves that differ along `axis` only, at the same bandwidth: that of the slowest of them,
 /// nearly.
-fn compared(curves: &[Curve<'_>], axis: &str) -> Vec<Finding> {
-    let without = |curve: &Curve<'_>| -> Coordinates {
+fn compared(curves: &[LoadedCurve<'_>], axis: &str) -> Vec<Finding> {
+    let without = |curve: &LoadedCurve<'_>| -> Coordinates {
         curve
             .place
             .iter()
@@ -209,7 +217,7 @@ fn compared(curves: &[Curve<'_>], axis: &str) -> Vec<Finding> {
             .map(|(n, c)| (n.clone(), c.clone()))
             .collect()
     };
-    let mut groups: Vec<(Coordinates, Vec<&Curve<'_>>)> = Vec::new();
+    let mut groups: Vec<(Coordinates, Vec<&LoadedCurve<'_>>)> = Vec::new();
     for curve in curves.iter().filter(|curve| curve.place.contains_key(axis)) {
         let place = without(curve);
         match groups.iter_mut().find(|(known, _)| *known == place) {
@@ -224,7 +232,7 @@ fn compared(curves: &[Curve<'_>], axis: &str) -> Vec<Finding> {
 }
 
 /// `None` where the intervals leave open how the curves compare.
-fn at_equal_bandwidth(group: &[&Curve<'_>], axis: &str) -> Option<Finding> {
+fn at_equal_bandwidth(group: &[&LoadedCurve<'_>], axis: &str) -> Option<Finding> {
     let most = group
         .iter()
         .map(|curve| curve.fastest().map(|spot| spot.bandwidth()))

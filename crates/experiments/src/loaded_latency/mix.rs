@@ -108,29 +108,31 @@ impl FromStr for Mixes {
 
 /// What the threads of a curve do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shape {
+pub enum TrafficShape {
     /// All the same.
     Mixed(Mix),
     /// So many that load, then so many that store.
     Apart(u32, u32),
 }
 
-impl Shape {
+impl TrafficShape {
     /// What thread `index` does.
     pub fn mix(self, index: usize) -> Mix {
         match self {
-            Shape::Mixed(mix) => mix,
-            Shape::Apart(readers, _) if index < readers as usize => Mix::new(1, 0),
-            Shape::Apart(..) => Mix::new(0, 1),
+            TrafficShape::Mixed(mix) => mix,
+            TrafficShape::Apart(readers, _) if index < readers as usize => Mix::new(1, 0),
+            TrafficShape::Apart(..) => Mix::new(0, 1),
         }
     }
 }
 
-impl fmt::Display for Shape {
+impl fmt::Display for TrafficShape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Shape::Mixed(mix) => mix.fmt(f),
-            Shape::Apart(readers, writers) => write!(f, "{readers}-readers-{writers}-writers"),
+            TrafficShape::Mixed(mix) => mix.fmt(f),
+            TrafficShape::Apart(readers, writers) => {
+                write!(f, "{readers}-readers-{writers}-writers")
+            }
         }
     }
 }
@@ -175,7 +177,7 @@ mod tests {
 
     #[test]
     fn readers_come_first() {
-        let shape = Shape::Apart(2, 1);
+        let shape = TrafficShape::Apart(2, 1);
         assert_eq!([0, 1, 2].map(|i| shape.mix(i).writes), [0, 0, 1]);
         assert_eq!(shape.to_string(), "2-readers-1-writers");
     }

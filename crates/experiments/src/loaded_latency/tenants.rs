@@ -1,8 +1,10 @@
 //! What one tenant's traffic costs another: a victim alone, and beside a bully.
 
 use super::cpus::{asked_cpus, beyond_quota};
-use super::mix::{Mix, Shape};
-use super::{Line, Place, Settings, one_cpu, places, runnable, traffic_bytes};
+use super::mix::{Mix, TrafficShape};
+use super::points::{CurvePlan, MeasuredChase, places, traffic_bytes};
+use super::settings::Settings;
+use crate::cpus::one_cpu;
 use crate::difference::{Difference, Shown};
 use crate::experiment::{Bound, Draft, Experiment, Scope, axis, bytes_axis};
 use engine::{LoadedWork, Probe, Traffic, Work};
@@ -34,7 +36,7 @@ impl Tenants {
     }
 
     /// The traffic of the bully by mix and pause.
-    fn lines(&self, scope: &Scope<'_>) -> Result<Vec<(Line, u64)>> {
+    fn lines(&self, scope: &Scope<'_>) -> Result<Vec<(CurvePlan, u64)>> {
         let victim = one_cpu(self.settings.victim.as_ref(), "--victim", scope)?;
         let cpus = match &self.settings.bully {
             Some(asked) => asked_cpus(asked, scope, victim, "--bully")?,
@@ -62,8 +64,8 @@ impl Tenants {
             for &mix in &mixes {
                 let place = place.clone();
                 let cpus = cpus.clone();
-                let shape = Shape::Mixed(mix);
-                let line = Line {
+                let shape = TrafficShape::Mixed(mix);
+                let line = CurvePlan {
                     place,
                     shape,
                     cpus,
@@ -83,7 +85,7 @@ impl Tenants {
     }
 
     /// The victim, and the kernel that it runs.
-    fn probe(&self, scope: &Scope<'_>, place: &Place) -> (Probe, String) {
+    fn probe(&self, scope: &Scope<'_>, place: &MeasuredChase) -> (Probe, String) {
         if !self.streams {
             return (Probe::Chase(place.chase(scope)), chase_name(1, false));
         }
@@ -105,7 +107,7 @@ impl Tenants {
         )
     }
 
-    fn point(&self, scope: &Scope<'_>, line: &Line, pause: Option<u64>) -> Draft {
+    fn point(&self, scope: &Scope<'_>, line: &CurvePlan, pause: Option<u64>) -> Draft {
         let (probe, kernel) = self.probe(scope, &line.place);
         let operation = if self.streams {
             "victim-read"
@@ -140,7 +142,7 @@ impl Tenants {
         {
             Err(Outcome::Unsupported { reason })
         } else {
-            runnable(scope, LoadedWork::new(probe, traffic))
+            scope.runnable(Work::Loaded(LoadedWork::new(probe, traffic)))
         };
         Draft {
             coordinates,

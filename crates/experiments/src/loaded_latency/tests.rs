@@ -1,12 +1,12 @@
 //! Curves made by hand: what is read off them, and what is said about odd ones.
 
-use super::curve::{Curve, Spot};
+use super::curve::{LoadedCurve, LoadedPoint};
 use super::findings::{along, doubt};
 use crate::difference::tests::measured_point;
 use report::{Coordinate, Coordinates, Load, Summary};
 
 /// A point with so much traffic in GB/s and so many ns, both known to the share `error`.
-fn spot(pause: Option<u64>, gigabytes: f64, ns: f64, error: f64) -> Spot<'static> {
+fn spot(pause: Option<u64>, gigabytes: f64, ns: f64, error: f64) -> LoadedPoint<'static> {
     let ci_low = ns * (1.0 - error);
     let ci_high = ns * (1.0 + error);
     let latency = Summary {
@@ -31,7 +31,7 @@ fn spot(pause: Option<u64>, gigabytes: f64, ns: f64, error: f64) -> Spot<'static
     };
     // Points outlive the curves that are made of them; these are few.
     let point = Box::leak(Box::new(measured_point(latency)));
-    Spot {
+    LoadedPoint {
         point,
         pause,
         latency,
@@ -39,7 +39,7 @@ fn spot(pause: Option<u64>, gigabytes: f64, ns: f64, error: f64) -> Spot<'static
     }
 }
 
-fn curve(points: &[(f64, f64)], error: f64) -> Curve<'static> {
+fn curve(points: &[(f64, f64)], error: f64) -> LoadedCurve<'static> {
     let pause = |index: usize| (index > 0).then(|| 1u64 << (20 - index));
     let spots = points
         .iter()
@@ -54,7 +54,7 @@ fn curve(points: &[(f64, f64)], error: f64) -> Curve<'static> {
         .into_iter()
         .map(|(axis, at)| (axis.to_owned(), at))
         .collect();
-    Curve { place, spots }
+    LoadedCurve { place, spots }
 }
 
 const CURE: &str = "; it takes more";
@@ -156,7 +156,7 @@ fn a_bend_is_told_only_before_a_rise_beyond_the_intervals() {
             "{error}"
         );
     }
-    let knee = |error: f64| curve(&RISING, error).knee().map(Spot::bandwidth);
+    let knee = |error: f64| curve(&RISING, error).knee().map(LoadedPoint::bandwidth);
     assert_eq!(
         [0.0, 0.1, 0.3, 0.4].map(knee),
         [Some(18e9), Some(18e9), Some(18e9), None]
@@ -173,7 +173,7 @@ fn a_curve_that_is_not_loaded_has_no_bend() {
             (18.0, 104.0),
             (20.0, 100.0 * height),
         ];
-        curve(&points, 0.001).knee().map(Spot::bandwidth)
+        curve(&points, 0.001).knee().map(LoadedPoint::bandwidth)
     };
     assert_eq!([1.4, 1.6].map(knee), [None, Some(18e9)]);
 }

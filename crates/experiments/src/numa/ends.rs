@@ -1,9 +1,10 @@
 //! The nodes to measure between: whose CPUs, and whose memory.
 
-use super::super::lists::Spread;
-use super::super::nodes::{available, with_memory};
-use super::{Settings, findings};
+use super::findings::COMMAND;
+use super::settings::Settings;
 use crate::experiment::{Detail, Scope};
+use crate::lists::Spread;
+use crate::nodes::{available, with_memory};
 use engine::share_of;
 use host::memory::Place;
 use report::Outcome;
@@ -343,7 +344,7 @@ pub fn adjustments(settings: &Settings, detail: Option<Detail>, scope: &Scope<'_
         };
         said.push(format!(
             "numa: {chosen} of {all} pairs of nodes, {which}; memgauge {} has all",
-            findings::COMMAND
+            COMMAND
         ));
     }
     said

@@ -5,91 +5,24 @@
 
 mod ends;
 mod findings;
+mod settings;
 
-use crate::bandwidth::{check_sizes, fitted};
-use crate::command::{CommandSettings, Effect, Effects};
+pub use settings::Settings;
+
+use crate::chains::line_of;
+use crate::command::CommandSettings;
 use crate::experiment::{Bound, Detail, Draft, Experiment, Scope, axis, bytes_axis};
 use crate::hierarchy::Levels;
-use crate::latency::line_of;
-use crate::lists::{
-    Interleavings, OperationSpec, Operations, PageModes, Quantities, Spread, Studied,
-};
+use crate::lists::{OperationSpec, Spread, Studied};
+use crate::streams::{check_sizes, fitted};
 use ends::{CpuNode, Ends};
 use engine::{ChainShape, ChaseWork, StreamWork, Work};
 use host::memory::{PageMode, Place};
-use kernels::{Operation, Width, chase_name};
+use kernels::{Width, chase_name};
 use report::{Axis, Coordinate, Coordinates, Dataset, Finding, HostFacts, Outcome, Quantity};
 use stats::derive;
+use units::Bytes;
 use units::error::{Error, Result};
-use units::{Bytes, CpuList, ThreadCount, ThreadList};
-
-/// Which nodes to measure between, and how.
-#[derive(Debug, Clone, PartialEq, Eq, clap::Args)]
-pub struct Settings {
-    /// What to measure: bandwidth, latency
-    #[arg(long, value_name = "LIST", default_value = "bandwidth,latency")]
-    pub measure: Quantities,
-
-    /// Operations of the bandwidth, as `memgauge list kernels` names them
-    #[arg(long, value_name = "LIST", default_value = "read,write,copy")]
-    pub ops: Operations,
-
-    /// Nodes whose CPUs access memory: 0,2-3 [default: all with CPUs of the run]
-    #[arg(long, value_name = "LIST")]
-    pub cpu_nodes: Option<CpuList>,
-
-    /// Nodes whose memory is accessed, with CPUs or without [default: all with memory]
-    #[arg(long, value_name = "LIST", aliases = ["node", "nodes"])]
-    pub memory_nodes: Option<CpuList>,
-
-    /// Threads on each CPU node, as many as it has at most: a number or all [default: one on each
-    /// physical core]
-    #[arg(long, value_name = "N")]
-    pub threads: Option<ThreadList>,
-
-    /// Pages: 4k, thp (transparent huge pages), huge (reserved huge pages), best (the largest of
-    /// these that there are)
-    #[arg(long, value_name = "LIST", default_value = "thp")]
-    pub pages: PageModes,
-
-    /// Working set of each thread, and of the chain [default: four times the last-level caches that
-    /// the CPU node has]
-    #[arg(long, value_name = "SIZE", alias = "size")]
-    pub sizes: Option<Bytes>,
-
-    /// Memory spread over all memory nodes: even (a page from each in turn), weighted (by the
-    /// administrator's weights), none
-    #[arg(long, value_name = "LIST", default_value = "even,weighted")]
-    pub interleave: Interleavings,
-}
-
-/// Whether bandwidth is measured between the nodes.
-fn measures_bandwidth(settings: &Settings) -> bool {
-    settings.measure.0.contains(&Studied::Bandwidth)
-}
-
-impl Effects for Settings {
-    const EFFECTS: &'static [Effect<Self>] = &[
-        Effect {
-            option: "ops",
-            applies: measures_bandwidth,
-            only: "only bandwidth has operations",
-            cure: Some("--measure bandwidth,latency"),
-        },
-        Effect {
-            option: "threads",
-            applies: measures_bandwidth,
-            only: "only bandwidth has several threads",
-            cure: Some("--measure bandwidth,latency"),
-        },
-        Effect {
-            option: "interleave",
-            applies: measures_bandwidth,
-            only: "only bandwidth is measured over interleaved memory",
-            cure: Some("--measure bandwidth,latency"),
-        },
-    ];
-}
 
 impl CommandSettings for Settings {
     fn experiments(self) -> Vec<Box<dyn Experiment>> {
@@ -108,54 +41,6 @@ impl CommandSettings for Settings {
             }));
         }
         experiments
-    }
-}
-
-impl Settings {
-    fn in_profile(detail: Detail) -> Self {
-        let asked = |operations: &[Operation]| {
-            Operations(
-                operations
-                    .iter()
-                    .copied()
-                    .map(OperationSpec::Exactly)
-                    .collect(),
-            )
-        };
-        let whole = detail == Detail::Sweep;
-        let spread = if whole {
-            vec![Spread::Even, Spread::Weighted]
-        } else {
-            vec![Spread::None]
-        };
-        Self {
-            measure: Quantities(vec![Studied::Bandwidth, Studied::Latency]),
-            ops: asked(if whole {
-                &[Operation::Read, Operation::Write, Operation::Copy]
-            } else {
-                &[Operation::Read]
-            }),
-            cpu_nodes: None,
-            memory_nodes: None,
-            threads: None,
-            pages: PageModes(vec![PageMode::Transparent]),
-            sizes: None,
-            interleave: Interleavings(spread),
-        }
-    }
-
-    fn threads(&self) -> Result<Option<ThreadCount>> {
-        match self.threads.as_ref().map(|list| list.0.as_slice()) {
-            None => Ok(None),
-            Some([one]) if *one != ThreadCount::Best => Ok(Some(*one)),
-            Some([ThreadCount::Best]) => Err(Error::usage(
-                "no best number of threads: nodes are compared with as many each; type --threads \
-                 all",
-            )),
-            Some(_) => Err(Error::usage(
-                "several thread counts: one is measured at a time; type --threads all",
-            )),
-        }
     }
 }
 
@@ -189,7 +74,7 @@ impl NumaBandwidth {
         scope: &Scope<'_>,
         (asked, pages): (OperationSpec, PageMode),
         cpus: &[u32],
-        at: &At<'_>,
+        at: &NodePoint<'_>,
     ) -> Result<Draft> {
         let nodes = at.cpus.map_or_else(Vec::new, |node| node.cpus.clone());
         let own = scope.last_level_of(if nodes.is_empty() { cpus } else { &nodes });
@@ -223,7 +108,7 @@ impl NumaBandwidth {
 }
 
 /// Where a point lies.
-struct At<'a> {
+struct NodePoint<'a> {
     /// The node of the CPUs; all of them without.
     cpus: Option<&'a CpuNode>,
     place: Place,
@@ -231,7 +116,7 @@ struct At<'a> {
     drop_priority: u8,
 }
 
-impl At<'_> {
+impl NodePoint<'_> {
     fn coordinates(
         &self,
         operation: &str,
@@ -269,7 +154,12 @@ impl At<'_> {
 }
 
 /// What the points between `ends` are, in the order of tables.
-fn places<'a>(ends: &'a Ends, scope: &Scope<'_>, spreads: &[Spread], all: bool) -> Vec<At<'a>> {
+fn places<'a>(
+    ends: &'a Ends,
+    scope: &Scope<'_>,
+    spreads: &[Spread],
+    all: bool,
+) -> Vec<NodePoint<'a>> {
     let topology = &scope.facts().topology;
     let mut places = Vec::new();
     let shared: Vec<Place> = spreads
@@ -284,7 +174,7 @@ fn places<'a>(ends: &'a Ends, scope: &Scope<'_>, spreads: &[Spread], all: bool) 
             ends::EXPENDABLE + 1
         };
         let distance = topology.distance(cpus.id, *memory);
-        places.push(At {
+        places.push(NodePoint {
             cpus: Some(cpus),
             place: Place::Node(*memory),
             distance,
@@ -300,7 +190,7 @@ fn places<'a>(ends: &'a Ends, scope: &Scope<'_>, spreads: &[Spread], all: bool) 
             .take(ends.spreading)
             .any(|node| node.id == cpus.id);
         if spreads && last.is_some_and(|pair| pair.1 == *memory) {
-            let spread = |place: &Place| At {
+            let spread = |place: &Place| NodePoint {
                 cpus: Some(cpus),
                 place: place.clone(),
                 distance: None,
@@ -310,7 +200,7 @@ fn places<'a>(ends: &'a Ends, scope: &Scope<'_>, spreads: &[Spread], all: bool) 
         }
     }
     if all && ends.cpu_nodes.len() > 1 {
-        let every = |place: Place| At {
+        let every = |place: Place| NodePoint {
             cpus: None,
             place,
             distance: None,
@@ -401,7 +291,12 @@ impl NumaLatency {
         }
     }
 
-    fn point(&self, scope: &Scope<'_>, pages: PageMode, at: &At<'_>) -> Result<Option<Draft>> {
+    fn point(
+        &self,
+        scope: &Scope<'_>,
+        pages: PageMode,
+        at: &NodePoint<'_>,
+    ) -> Result<Option<Draft>> {
         let (Some(cpus), Place::Node(node)) = (at.cpus, &at.place) else {
             return Ok(None);
         };

@@ -15,7 +15,7 @@ const UNFAIR: f64 = 0.8;
 
 /// What is the same for all points that are compared with each other.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Group<'a> {
+struct CommonCoordinates<'a> {
     kind: Option<&'a str>,
     level: &'a str,
     /// Where the user named sizes: a level may have several.
@@ -25,7 +25,7 @@ struct Group<'a> {
     repeat: Option<u64>,
 }
 
-impl<'a> Group<'a> {
+impl<'a> CommonCoordinates<'a> {
     /// The group of a point. In memory the working set of a thread follows from how many there are.
     fn containing(point: &'a Point) -> Self {
         let level = point.name("level").unwrap_or_default();
@@ -54,12 +54,12 @@ impl<'a> Group<'a> {
 }
 
 /// The usable points of one group, operation by operation.
-struct Curves<'a> {
-    group: Group<'a>,
+struct ComparedPoints<'a> {
+    group: CommonCoordinates<'a>,
     points: Vec<(&'a Point, &'a Measured)>,
 }
 
-impl<'a> Curves<'a> {
+impl<'a> ComparedPoints<'a> {
     fn operations(&self) -> Vec<&'a str> {
         unique(
             self.points
@@ -96,7 +96,7 @@ impl<'a> Curves<'a> {
 /// What all curves of a dataset show, a sentence for each thing.
 pub fn findings(dataset: &Dataset) -> Vec<Finding> {
     let curves = groups(dataset);
-    let of_group = |curves: &Curves<'_>| -> Vec<Finding> {
+    let of_group = |curves: &ComparedPoints<'_>| -> Vec<Finding> {
         let placements = curves.placements();
         let saturated = placements
             .iter()
@@ -116,22 +116,22 @@ pub fn findings(dataset: &Dataset) -> Vec<Finding> {
         .collect()
 }
 
-fn groups(dataset: &Dataset) -> Vec<Curves<'_>> {
+fn groups(dataset: &Dataset) -> Vec<ComparedPoints<'_>> {
     let measured = || {
         dataset
             .points
             .iter()
             .filter_map(|point| Some((point, point.usable()?)))
     };
-    let in_group = |group: Group<'_>| {
+    let in_group = |group: CommonCoordinates<'_>| {
         measured()
-            .filter(|(point, _)| Group::containing(point) == group)
+            .filter(|(point, _)| CommonCoordinates::containing(point) == group)
             .collect()
     };
-    let groups = unique(measured().map(|(point, _)| Group::containing(point)));
+    let groups = unique(measured().map(|(point, _)| CommonCoordinates::containing(point)));
     groups
         .into_iter()
-        .map(|group| Curves {
+        .map(|group| ComparedPoints {
             points: in_group(group.clone()),
             group,
         })
@@ -150,7 +150,7 @@ fn figures<'a>(curve: &[(u64, &'a Point, &'a Measured)]) -> Vec<(u64, Figure<'a>
 }
 
 /// Where the curves of one placement come close to their best; needs two counts.
-fn saturated(curves: &Curves<'_>, placement: &str) -> Option<Finding> {
+fn saturated(curves: &ComparedPoints<'_>, placement: &str) -> Option<Finding> {
     let mut words = Vec::new();
     let mut values = BTreeMap::new();
     let mut points = Vec::new();
@@ -205,7 +205,7 @@ fn gain(difference: &Difference<'_>) -> Option<String> {
 /// One sentence over all operations of which `pair` finds two points and their intervals tell how
 /// these compare.
 fn compared<'a>(
-    curves: &Curves<'a>,
+    curves: &ComparedPoints<'a>,
     name: &str,
     pair: impl Fn(&str) -> Option<(&'a Point, &'a Point)>,
     start: &str,
@@ -230,7 +230,7 @@ fn compared<'a>(
 }
 
 /// What the second threads of the cores add: all threads against one on each core.
-fn siblings(curves: &Curves<'_>) -> Option<Finding> {
+fn siblings(curves: &ComparedPoints<'_>) -> Option<Finding> {
     let pair = |operation: &str| {
         let curve = curves.curve(operation, "spread");
         let (_, with, _) = *curve.last()?;
@@ -249,7 +249,7 @@ fn siblings(curves: &Curves<'_>) -> Option<Finding> {
 }
 
 /// What more threads than CPUs cost.
-fn oversubscribed(curves: &Curves<'_>) -> Option<Finding> {
+fn oversubscribed(curves: &ComparedPoints<'_>) -> Option<Finding> {
     let placement = *curves.placements().first()?;
     let pair = |operation: &str| {
         let crowd = curves.points.iter().find(|(point, _)| {
@@ -273,7 +273,7 @@ fn oversubscribed(curves: &Curves<'_>) -> Option<Finding> {
 
 /// Where one placement is better than the other: the count with the largest difference that the
 /// intervals show. An operation of which they leave it open is left out.
-fn placed(curves: &Curves<'_>) -> Option<Finding> {
+fn placed(curves: &ComparedPoints<'_>) -> Option<Finding> {
     let mut words = Vec::new();
     let mut values = BTreeMap::new();
     let mut points = Vec::new();
@@ -316,7 +316,7 @@ fn placed(curves: &Curves<'_>) -> Option<Finding> {
 }
 
 /// The point whose threads share least evenly.
-fn unfair(curves: &Curves<'_>) -> Option<Finding> {
+fn unfair(curves: &ComparedPoints<'_>) -> Option<Finding> {
     let shares = curves
         .points
         .iter()
@@ -340,7 +340,7 @@ fn unfair(curves: &Curves<'_>) -> Option<Finding> {
 }
 
 /// What cores of each kind reach, one and all of them, with the first operation.
-fn of_kinds(curves: &[Curves<'_>]) -> Option<Finding> {
+fn of_kinds(curves: &[ComparedPoints<'_>]) -> Option<Finding> {
     let mut words = Vec::new();
     let mut values = BTreeMap::new();
     let mut points = Vec::new();
@@ -370,7 +370,7 @@ fn of_kinds(curves: &[Curves<'_>]) -> Option<Finding> {
 /// What the highest bandwidth of `operation` in memory means for a language model of `size` of
 /// which every weight is read once for a token; `None` where that was not measured.
 pub fn model(dataset: &Dataset, size: Bytes, operation: &str, level: &str) -> Option<Finding> {
-    let of_level: Vec<Curves<'_>> = groups(dataset)
+    let of_level: Vec<ComparedPoints<'_>> = groups(dataset)
         .into_iter()
         .filter(|c| c.group.level == level)
         .collect();

@@ -4,7 +4,6 @@
 
 mod findings;
 
-use crate::bandwidth::{check_sizes, draft_point, fitted, rounded};
 use crate::command::{CommandSettings, Effects};
 use crate::experiment::{Detail, Draft, Experiment, Scope, axis, bytes_axis};
 use crate::hierarchy::{Levels, MEMORY};
@@ -12,6 +11,7 @@ use crate::lists::{
     OperationSpec, Operations, PageModes, Placement, Placements, Widths, thread_counts,
 };
 use crate::placement::{Placing, kinds};
+use crate::streams::{check_sizes, draft_point, fitted, rounded_sizes};
 use engine::StreamWork;
 use host::memory::PageMode;
 use kernels::{Family, Operation, Width};
@@ -91,15 +91,15 @@ pub struct Scaling {
 }
 
 /// CPUs that a curve is measured on.
-struct Curve {
+struct CurveCpus {
     /// Their name where there are several curves.
     kind: Option<String>,
     placing: Placing,
 }
 
 /// A point of a curve.
-struct Place<'a> {
-    curve: &'a Curve,
+struct ScalingPoint<'a> {
+    curve: &'a CurveCpus,
     placement: Placement,
     /// One for each thread.
     cpus: Vec<u32>,
@@ -147,18 +147,18 @@ impl Scaling {
     }
 
     /// One curve for all CPUs and, where these are of several kinds, one for each kind.
-    fn curves(scope: &Scope<'_>) -> Vec<Curve> {
+    fn curves(scope: &Scope<'_>) -> Vec<CurveCpus> {
         let topology = &scope.facts().topology;
         let kinds = kinds(topology, scope.cpus);
         let several = kinds.len() > 1;
-        let all = Curve {
+        let all = CurveCpus {
             kind: several.then(|| "all".to_owned()),
             placing: Placing::new(topology, scope.cpus),
         };
         let of_kind = |mut cpus: units::CpuList| {
             let placing = Placing::new(topology, &cpus.0);
             cpus.0.sort_unstable();
-            Curve {
+            CurveCpus {
                 kind: Some(format!("cpus {cpus}")),
                 placing,
             }
@@ -168,7 +168,7 @@ impl Scaling {
     }
 
     /// The numbers of threads of a curve.
-    fn counts(&self, scope: &Scope<'_>, curve: &Curve, curves: usize) -> Result<Vec<usize>> {
+    fn counts(&self, scope: &Scope<'_>, curve: &CurveCpus, curves: usize) -> Result<Vec<usize>> {
         let most = match self.profile {
             Some(Detail::Sweep) => (MANY / curves.max(1)).max(3),
             Some(_) => (FEW / curves.max(1)).max(3),
@@ -189,9 +189,9 @@ impl Scaling {
     fn places<'a>(
         &self,
         scope: &Scope<'_>,
-        curve: &'a Curve,
+        curve: &'a CurveCpus,
         curves: usize,
-    ) -> Result<Vec<Place<'a>>> {
+    ) -> Result<Vec<ScalingPoint<'a>>> {
         let counts = self.counts(scope, curve, curves)?;
         let mut places = Vec::new();
         let mut seen = BTreeSet::new();
@@ -203,7 +203,7 @@ impl Scaling {
             .filter(|placement| seen.insert(**placement))
         {
             let order = curve.placing.order(placement);
-            let with_count = |&count: &usize| Place {
+            let with_count = |&count: &usize| ScalingPoint {
                 curve,
                 placement,
                 cpus: order[..count].to_vec(),
@@ -211,7 +211,7 @@ impl Scaling {
             };
             places.extend(counts.iter().map(with_count));
             if self.settings.oversubscribe {
-                places.push(Place {
+                places.push(ScalingPoint {
                     curve,
                     placement,
                     cpus: [&*order, &*order].concat(),
@@ -242,7 +242,7 @@ impl Scaling {
     fn draft_place(
         &self,
         scope: &Scope<'_>,
-        place: &Place<'_>,
+        place: &ScalingPoint<'_>,
         drafts: &mut Vec<Draft>,
     ) -> Result<()> {
         let s = &self.settings;
@@ -318,7 +318,7 @@ impl Scaling {
     }
 }
 
-impl Place<'_> {
+impl ScalingPoint<'_> {
     /// Why nothing is to be measured here, `None` where something is.
     fn refused(&self, scope: &Scope<'_>) -> Option<String> {
         let facts = scope.facts();
@@ -416,7 +416,7 @@ impl Experiment for Scaling {
     }
 
     fn adjustments(&self, scope: &Scope<'_>) -> Vec<String> {
-        let mut told = rounded(self.settings.sizes.as_ref(), &self.settings.ops);
+        let mut told = rounded_sizes(self.settings.sizes.as_ref(), &self.settings.ops);
         let quota = &scope.facts().system.cpu_quota;
         if let Some(cpus) = quota
             .get()

@@ -11,7 +11,7 @@ pub type Differences = BTreeMap<(u32, u32), f64>;
 
 /// What was seen with one number of pages.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Place {
+pub struct PagesSeen {
     /// Pages, each with one node: entries that a TLB needs for them.
     pub entries: u64,
     /// One load of the spread chain, in ns: what noise is relative to.
@@ -77,7 +77,7 @@ pub struct Rejected {
 
 /// What a curve shows.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Found {
+pub struct CurveBoundaries {
     /// By rising number of pages.
     pub boundaries: Vec<Boundary>,
     /// By rising number of pages, alike neighbours once.
@@ -139,15 +139,15 @@ const TRACE: f64 = 0.15;
 /// Levels of translation in `curve`, by rising number of pages. A packed chain needs one page for
 /// `ratio` pages of the spread one, so that beyond so many times a boundary both chains pay for it
 /// and the difference falls again.
-pub fn levels(curve: &[Place], ratio: u64) -> Found {
+pub fn levels(curve: &[PagesSeen], ratio: u64) -> CurveBoundaries {
     let middles: Vec<f64> = curve.iter().map(|p| middle(&p.passes[0])).collect();
     let mut scan = Scan {
         curve,
         middles,
         ratio,
-        level: Level::from_members(curve, vec![0]),
+        level: Plateau::from_members(curve, vec![0]),
         open: None,
-        found: Found::default(),
+        found: CurveBoundaries::default(),
     };
     let mut at = 1;
     while at < curve.len() {
@@ -168,13 +168,13 @@ fn middle(differences: &Differences) -> f64 {
 
 /// Places between two rises, and their common value in each round of each pass.
 #[derive(Debug, Clone)]
-struct Level {
+struct Plateau {
     members: Vec<usize>,
     values: [Differences; 2],
 }
 
-impl Level {
-    fn from_members(curve: &[Place], members: Vec<usize>) -> Self {
+impl Plateau {
+    fn from_members(curve: &[PagesSeen], members: Vec<usize>) -> Self {
         let recent = &members[members.len().saturating_sub(LEVEL)..];
         let values = [0, 1].map(|pass| {
             let mut rounds: BTreeMap<(u32, u32), Vec<f64>> = BTreeMap::new();
@@ -193,7 +193,7 @@ impl Level {
         Self { members, values }
     }
 
-    fn with(&self, curve: &[Place], member: usize) -> Self {
+    fn with(&self, curve: &[PagesSeen], member: usize) -> Self {
         Self::from_members(
             curve,
             self.members.iter().copied().chain([member]).collect(),
@@ -209,7 +209,7 @@ impl Level {
 #[derive(Debug, Clone)]
 struct Open {
     boundary: Boundary,
-    before: Level,
+    before: Plateau,
     /// The first place that is plainly up.
     plain: usize,
     settled: usize,
@@ -227,13 +227,13 @@ enum Look {
 
 /// A pass over the places of a curve.
 struct Scan<'a> {
-    curve: &'a [Place],
+    curve: &'a [PagesSeen],
     /// Median difference of each place in the first pass.
     middles: Vec<f64>,
     ratio: u64,
-    level: Level,
+    level: Plateau,
     open: Option<Open>,
-    found: Found,
+    found: CurveBoundaries,
 }
 
 impl Scan<'_> {
@@ -243,7 +243,7 @@ impl Scan<'_> {
             Look::Flat => self.level = self.level.with(self.curve, at),
             Look::Fallen => {
                 self.close();
-                self.level = Level::from_members(self.curve, vec![at]);
+                self.level = Plateau::from_members(self.curve, vec![at]);
             }
             Look::Stray => {}
             Look::Rejected(rise, why) => return self.reject(at, rise, why),
@@ -406,7 +406,7 @@ impl Scan<'_> {
             Why::NotConfirmed => {
                 // What comes later is told from here on: this pass has the rise.
                 self.close();
-                self.level = Level::from_members(self.curve, vec![at]);
+                self.level = Plateau::from_members(self.curve, vec![at]);
                 at + 1
             }
             _ => at + 1,
@@ -426,7 +426,7 @@ impl Scan<'_> {
             steepest = steepest.max(step);
             settled += 1;
         }
-        let next = Level::from_members(self.curve, vec![settled]);
+        let next = Plateau::from_members(self.curve, vec![settled]);
         let short = self.level.members.len() < APART;
         if let Some(open) = self.open.as_mut().filter(|_| short) {
             // Hardly anything lies between this rise and the one before: they are one.
@@ -500,7 +500,7 @@ impl Scan<'_> {
     }
 
     /// How far place `at` lies above `level`, over all rounds of both passes.
-    fn over(&self, level: &Level, at: usize) -> Option<f64> {
+    fn over(&self, level: &Plateau, at: usize) -> Option<f64> {
         let rises = (0..2).flat_map(|pass| {
             let here = self.curve[at].passes[pass].iter();
             here.filter_map(move |(round, value)| Some(value - level.values[pass].get(round)?))
@@ -609,7 +609,7 @@ impl Scan<'_> {
     /// `range`.
     fn loads(&self, range: std::ops::RangeInclusive<u64>) -> (Vec<f64>, Vec<f64>) {
         let base = self.curve.first().map_or(0.0, |place| place.spread);
-        let load = |place: &Place| {
+        let load = |place: &PagesSeen| {
             let both: Vec<f64> = place
                 .passes
                 .iter()
@@ -652,8 +652,8 @@ impl Scan<'_> {
 
     /// Without what was rejected in the middle of a rise that counts, and without slopes that no
     /// level follows.
-    fn tidy(self) -> Found {
-        let Found {
+    fn tidy(self) -> CurveBoundaries {
+        let CurveBoundaries {
             boundaries,
             mut rejected,
         } = self.found;
@@ -682,7 +682,7 @@ impl Scan<'_> {
             }
         }
         rejected.sort_by_key(|r| r.last);
-        Found {
+        CurveBoundaries {
             boundaries: counted,
             rejected,
         }

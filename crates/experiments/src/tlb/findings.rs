@@ -1,12 +1,17 @@
 //! What the points of a run say about the TLBs, in sentences.
 
-use super::analysis::{Boundary, FEWEST_ROUNDS, Found, Place, Rejected, Why, levels};
-use super::{PACKED, SPREAD};
+use super::analysis::{Boundary, CurveBoundaries, FEWEST_ROUNDS, PagesSeen, Rejected, Why, levels};
 use host::memory::PageMode;
 use report::{Coordinate, Dataset, Finding, Measured, Point, VerdictGrade};
 use stats::median;
 use std::collections::BTreeMap;
 use units::Bytes;
+
+/// The chain with one node in each page, as an operation.
+pub const SPREAD: &str = "spread";
+
+/// The chain with as many nodes on neighbouring lines.
+pub const PACKED: &str = "packed";
 
 /// Share of the pages asked for below which a chain lies in others.
 const GRANTED: f64 = 0.9;
@@ -19,7 +24,7 @@ type Key = [Option<Coordinate>; 3];
 
 /// The points of one curve.
 #[derive(Default)]
-struct Group<'a> {
+struct PairedCurve<'a> {
     /// By number of pages and pass: the spread chain, the packed one.
     pairs: BTreeMap<(u64, u64), [Option<&'a Point>; 2]>,
     /// Chains that lie in other pages than they should, with the least share granted.
@@ -29,19 +34,19 @@ struct Group<'a> {
 /// A finding for each level of each curve, and what else is to be said of it.
 pub fn findings(dataset: &Dataset) -> Vec<Finding> {
     let key = |p: &Point| ["cpu", "pages", "repeat"].map(|axis| p.coordinates.get(axis).cloned());
-    let mut groups: Vec<(Key, Group<'_>)> = Vec::new();
+    let mut groups: Vec<(Key, PairedCurve<'_>)> = Vec::new();
     for point in &dataset.points {
         let at = groups
             .iter()
             .position(|(k, _)| *k == key(point))
             .unwrap_or_else(|| {
-                groups.push((key(point), Group::default()));
+                groups.push((key(point), PairedCurve::default()));
                 groups.len() - 1
             });
         groups[at].1.add(point);
     }
     let cpus = groups.iter().any(|(k, _)| k[0] != groups[0].0[0]);
-    let one = |(key, group): &(Key, Group<'_>)| {
+    let one = |(key, group): &(Key, PairedCurve<'_>)| {
         let cpu = key[0]
             .as_ref()
             .filter(|_| cpus)
@@ -56,7 +61,7 @@ pub fn findings(dataset: &Dataset) -> Vec<Finding> {
     groups.iter().flat_map(one).collect()
 }
 
-impl<'a> Group<'a> {
+impl<'a> PairedCurve<'a> {
     fn add(&mut self, point: &'a Point) {
         let Some(measured) = point
             .outcome
@@ -96,8 +101,8 @@ impl<'a> Group<'a> {
     }
 
     /// The places of which both chains were measured in both passes.
-    fn curve(&self) -> Vec<Place> {
-        let mut curve: Vec<Place> = Vec::new();
+    fn curve(&self) -> Vec<PagesSeen> {
+        let mut curve: Vec<PagesSeen> = Vec::new();
         for (&(entries, pass), pair) in &self.pairs {
             let [Some(spread), Some(packed)] = pair.map(|p| p.and_then(|p| p.outcome.measured()))
             else {
@@ -106,11 +111,11 @@ impl<'a> Group<'a> {
             if pass == 0 {
                 let spread = spread.summary.median;
                 let packed = packed.summary.median;
-                curve.push(Place {
+                curve.push(PagesSeen {
                     entries,
                     spread,
                     packed,
-                    ..Place::default()
+                    ..PagesSeen::default()
                 });
             }
             let place = curve.last_mut().filter(|place| place.entries == entries);
@@ -166,7 +171,7 @@ impl<'a> Group<'a> {
             findings.push(Finding::note("tlb-rounds", text));
             return findings;
         }
-        let Found {
+        let CurveBoundaries {
             boundaries,
             rejected,
         } = levels(&curve, page.0 / line.0.max(1));

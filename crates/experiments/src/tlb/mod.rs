@@ -7,12 +7,13 @@ mod findings;
 #[cfg(test)]
 mod tests;
 
+use crate::chains::line_of;
 use crate::command::{CommandSettings, Effects};
+use crate::cpus::chosen_cpus;
 use crate::experiment::{Bound, Detail, Draft, Experiment, Scope, axis, bytes_axis};
-use crate::instructions::chosen_cpus;
-use crate::latency::line_of;
 use crate::lists::{Count, Density, PageModes, available};
 use engine::{ChainShape, ChaseWork, MemoryPlan, Sampling, Work, lacking_pages, page_bytes};
+use findings::{PACKED, SPREAD};
 use host::memory::PageMode;
 use kernels::chase_name;
 use report::{Axis, Coordinate, Coordinates, Dataset, Finding, Outcome, Quantity};
@@ -50,12 +51,6 @@ impl CommandSettings for Settings {
     }
 }
 
-/// The chain with one node in each page, as an operation.
-pub(super) const SPREAD: &str = "spread";
-
-/// The chain with as many nodes on neighbouring lines.
-pub(super) const PACKED: &str = "packed";
-
 /// The fewest pages: no first-level TLB is known to have fewer entries.
 const FEWEST: u64 = 8;
 
@@ -92,7 +87,7 @@ pub struct Tlb {
 
 /// One number of pages of one kind.
 #[derive(Debug, Clone, Copy)]
-struct Spot {
+struct PageSet {
     cpu: u32,
     pages: PageMode,
     page: Bytes,
@@ -162,10 +157,10 @@ impl Tlb {
     }
 }
 
-impl Spot {
+impl PageSet {
     /// The spread chain and the packed one, with orders of their own in each pass.
     fn works(&self, seed: u64, pass: u64) -> [ChaseWork; 2] {
-        let Spot {
+        let PageSet {
             cpu,
             pages,
             page,
@@ -305,7 +300,7 @@ impl Experiment for Tlb {
                 let page = page_bytes(pages, facts);
                 for entries in self.numbers(pages, page)? {
                     drafts.extend(
-                        Spot {
+                        PageSet {
                             cpu,
                             pages,
                             page,

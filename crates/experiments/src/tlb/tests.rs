@@ -1,6 +1,6 @@
 //! The rule on curves that are known: what it finds, what it misses, what it makes up.
 
-use super::analysis::{Boundary, Found, Place, Why, levels};
+use super::analysis::{Boundary, CurveBoundaries, PagesSeen, Why, levels};
 use stats::SplitMix64;
 
 /// Lines in a 4 KiB page.
@@ -73,14 +73,14 @@ impl Chip {
     }
 
     /// What the two chains show at each of `entries`.
-    fn curve(&self, entries: &[u64], noise: Noise, random: &mut SplitMix64) -> Vec<Place> {
+    fn curve(&self, entries: &[u64], noise: Noise, random: &mut SplitMix64) -> Vec<PagesSeen> {
         entries
             .iter()
             .map(|&n| self.place(n, noise, random))
             .collect()
     }
 
-    fn place(&self, entries: u64, noise: Noise, random: &mut SplitMix64) -> Place {
+    fn place(&self, entries: u64, noise: Noise, random: &mut SplitMix64) -> PagesSeen {
         let nodes = entries as f64;
         let beyond_first = self.caches.first().is_some_and(|(lines, _)| nodes > *lines);
         let rise = self
@@ -109,7 +109,7 @@ impl Chip {
             };
             (0..ROUNDS).map(round).collect()
         });
-        Place {
+        PagesSeen {
             entries,
             spread,
             packed,
@@ -126,14 +126,14 @@ fn grid(steps: u32, most: u64) -> Vec<u64> {
     numbers
 }
 
-fn exact(chip: &Chip) -> Found {
+fn exact(chip: &Chip) -> CurveBoundaries {
     levels(
         &chip.curve(&grid(4, 65536), Noise::default(), &mut SplitMix64::new(1)),
         RATIO,
     )
 }
 
-fn ranges(found: &Found) -> Vec<(u64, u64)> {
+fn ranges(found: &CurveBoundaries) -> Vec<(u64, u64)> {
     found.boundaries.iter().map(|b| (b.last, b.first)).collect()
 }
 
@@ -349,13 +349,13 @@ fn a_slope_that_no_level_follows_is_no_third_tlb() {
 }
 
 /// A curve of differences without noise.
-fn curve_through(values: &[f64]) -> Vec<Place> {
+fn curve_through(values: &[f64]) -> Vec<PagesSeen> {
     let entries = grid(4, 1 << 20);
     let place = |(&entries, &value): (&u64, &f64)| {
         let pass = (0..ROUNDS)
             .map(|round| ((0, round), value))
             .collect::<super::analysis::Differences>();
-        Place {
+        PagesSeen {
             entries,
             spread: 2.0 + value,
             packed: 2.0,
@@ -365,7 +365,7 @@ fn curve_through(values: &[f64]) -> Vec<Place> {
     entries.iter().zip(values).map(place).collect()
 }
 
-fn why(found: &Found) -> Vec<Why> {
+fn why(found: &CurveBoundaries) -> Vec<Why> {
     found.rejected.iter().map(|r| r.why).collect()
 }
 
@@ -442,7 +442,7 @@ fn an_interval_that_touches_the_floor_is_not_enough() {
     curve
         .iter_mut()
         .for_each(|p| p.passes[0].retain(|k, _| k.1 < 4));
-    assert_eq!(levels(&curve, RATIO), Found::default());
+    assert_eq!(levels(&curve, RATIO), CurveBoundaries::default());
 }
 
 #[test]
@@ -455,11 +455,11 @@ fn beyond_what_the_packed_chain_pays_for_too_a_fall_is_no_objection() {
 
 #[test]
 fn nothing_in_little_or_nonsense() {
-    assert_eq!(levels(&[], RATIO), Found::default());
+    assert_eq!(levels(&[], RATIO), CurveBoundaries::default());
     for n in 1..6 {
         assert_eq!(
             levels(&curve_through(&[0.0; 30])[..n], RATIO),
-            Found::default()
+            CurveBoundaries::default()
         );
     }
     let mut curve = curve_through(&[1.0; 30]);

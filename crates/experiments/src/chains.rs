@@ -1,7 +1,9 @@
-//! Orders of chains as users name them.
+//! Chains that several experiments measure: their orders as users name them, seeds, lines.
 
+use crate::experiment::Scope;
 use crate::lists::{ChainMode, ChainModes};
 use engine::ChainShape;
+use stats::derive;
 use units::error::{Error, Result};
 use units::{Bytes, SizeList};
 
@@ -82,4 +84,20 @@ pub fn shapes(
 /// The window of the packed order in pages of `base`.
 pub fn packed_window(base: Bytes) -> Bytes {
     PACKED.max(base)
+}
+
+/// Seed of the order of a chain: whoever asks for the same chain gets the same one.
+pub fn chain_seed(scope: &Scope<'_>, size: Bytes, stride: Bytes) -> u64 {
+    derive(scope.seed, "chain", size.0 ^ (stride.0 << 48))
+}
+
+/// The cache line of `cpu`, the usual one where it is unknown.
+pub fn line_of(scope: &Scope<'_>, cpu: u32) -> Bytes {
+    scope
+        .facts()
+        .topology
+        .data_caches(cpu)
+        .first()
+        .and_then(|c| c.line)
+        .unwrap_or(Bytes(64))
 }

@@ -1,0 +1,223 @@
+//! What was measured of one CPU in one kind of pages: the curve of its sweep, the levels that the
+//! curve shows, and the caches that the system reports.
+
+use super::analysis::{CurvePoint, End, MeasuredLevel, levels, matched};
+use super::points::SWEEP;
+use host::memory::PageMode;
+use report::{Cache, Dataset, Finding, Measured, Point, Topology, VerdictGrade};
+use stats::{median, quantile};
+use std::collections::BTreeMap;
+use units::Bytes;
+
+/// Share of the pages asked for below which chains lie in others.
+const GRANTED: f64 = 0.9;
+
+/// The points of one curve, and of the probes beside it.
+pub struct MeasuredCurve<'a> {
+    /// Every point that counts.
+    pub points: Vec<&'a Point>,
+    /// By rising size.
+    pub curve: Vec<CurvePoint>,
+    /// What it shows.
+    pub levels: Vec<MeasuredLevel>,
+    /// The caches that the system reports for the CPU, nearest first.
+    pub reported: Vec<&'a Cache>,
+    /// Core cycles in a nanosecond, where known.
+    pub cycles: Option<f64>,
+    /// Which pages and which CPU these are, in words, where there are several.
+    pub on: String,
+    /// Which pages these are, in words, where there are several.
+    pub mode: String,
+    /// What the system reports.
+    pub topology: Option<&'a Topology>,
+    /// The CPU of the chases.
+    pub cpu: Option<u32>,
+}
+
+/// The levels that the sweep of `cpu` in `pages` (`4k`, `thp`, `huge`) in a dataset of this
+/// experiment shows, nearest first; none without such a sweep.
+pub fn measured_levels(dataset: &Dataset, cpu: u32, pages: &str) -> Vec<MeasuredLevel> {
+    levels(&curve(dataset, cpu, pages))
+}
+
+/// The sweep of `cpu` in `pages`.
+pub fn curve(dataset: &Dataset, cpu: u32, pages: &str) -> Vec<CurvePoint> {
+    let belongs =
+        |p: &&Point| p.number("cpu") == Some(u64::from(cpu)) && p.name("pages") == Some(pages);
+    curve_of(dataset.points.iter().filter(belongs))
+}
+
+/// What counts of a point.
+pub fn measured(point: &Point) -> Option<&Measured> {
+    point
+        .outcome
+        .measured()
+        .filter(|m| m.verdict.grade != VerdictGrade::Rejected)
+}
+
+/// The value of a point that counts: the lower quartile of its undisturbed samples, since what
+/// disturbs a load makes it longer.
+pub fn value(point: &Point) -> Option<f64> {
+    let clean = measured(point)?
+        .samples
+        .iter()
+        .filter(|sample| sample.disturbance.is_none());
+    quantile(
+        &clean.map(|sample| sample.value).collect::<Vec<f64>>(),
+        0.25,
+    )
+}
+
+fn curve_of<'a>(points: impl Iterator<Item = &'a Point>) -> Vec<CurvePoint> {
+    let spot = |p: &Point| {
+        let size = Bytes(p.number("size_bytes")?);
+        let latency = value(p)?;
+        Some((
+            size,
+            CurvePoint {
+                size,
+                latency,
+                coarse: p.number("pass") == Some(0),
+            },
+        ))
+    };
+    let sweep = points.filter(|p| p.name("operation") == Some(SWEEP));
+    // A size of both passes counts as one of the first.
+    let mut by_size: BTreeMap<Bytes, CurvePoint> = BTreeMap::new();
+    for (size, spot) in sweep.filter_map(spot) {
+        if spot.coarse || !by_size.contains_key(&size) {
+            by_size.insert(size, spot);
+        }
+    }
+    by_size.into_values().collect()
+}
+
+impl<'a> MeasuredCurve<'a> {
+    /// Of `points`, with what the system reports.
+    pub fn new(points: Vec<&'a Point>, topology: Option<&'a Topology>) -> Self {
+        let curve = curve_of(points.iter().copied());
+        let levels = levels(&curve);
+        let cpu = points
+            .first()
+            .and_then(|p| p.number("cpu"))
+            .and_then(|cpu| u32::try_from(cpu).ok());
+        let reported = topology
+            .zip(cpu)
+            .map(|(topology, cpu)| topology.data_caches(cpu))
+            .unwrap_or_default();
+        let cycles: Vec<f64> = points
+            .iter()
+            .filter_map(|p| measured(p))
+            .filter_map(|m| Some(m.also.get("core_cycles")? / m.summary.median))
+            .collect();
+        let cycles = median(&cycles);
+        let on = String::new();
+        let mode = String::new();
+        Self {
+            points,
+            curve,
+            levels,
+            reported,
+            cycles,
+            on,
+            mode,
+            topology,
+            cpu,
+        }
+    }
+
+    /// The ends of the levels, nearest first.
+    pub fn ends(&self) -> Vec<End> {
+        self.levels.iter().filter_map(|level| level.end).collect()
+    }
+
+    /// For each level found the cache that it is reported as.
+    pub fn pairs(&self) -> Vec<Option<&'a Cache>> {
+        let found: Vec<Bytes> = self.ends().iter().map(|end| end.capacity).collect();
+        let sizes: Vec<Bytes> = self.reported.iter().map(|cache| cache.size).collect();
+        matched(&found, &sizes)
+            .into_iter()
+            .map(|at| self.reported.get(at?).copied())
+            .collect()
+    }
+
+    /// The number of a level, 2 for L2: as the system numbers it, or its place among the levels
+    /// found where the system reports no caches. `None` for a level that is not among the caches
+    /// that the system reports.
+    pub fn number(&self, index: usize) -> Option<u32> {
+        let by_place = u32::try_from(index + 1)
+            .ok()
+            .filter(|_| self.reported.is_empty());
+        self.pairs()
+            .get(index)
+            .copied()
+            .flatten()
+            .map(|cache| cache.level)
+            .or(by_place)
+    }
+
+    /// `L2`; `None` where the level has no number.
+    pub fn name(&self, index: usize) -> Option<String> {
+        self.number(index).map(|level| format!("L{level}"))
+    }
+
+    /// The indices of all levels that have a name. Each name is that of one level.
+    pub fn named(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.ends().len()).filter(|&index| self.number(index).is_some())
+    }
+
+    /// The share of huge pages that were granted, where fewer than asked for.
+    pub fn lacking(&self) -> Option<f64> {
+        let huge = self
+            .points
+            .iter()
+            .filter(|p| p.name("pages") != Some(PageMode::Base.to_string().as_str()));
+        let granted = huge.filter_map(|p| measured(p)?.evidence.pages.granted_share);
+        granted
+            .min_by(f64::total_cmp)
+            .filter(|granted| *granted < GRANTED)
+    }
+
+    /// Points of an operation about the cache at `index`.
+    pub fn points_about(&self, operation: &str, index: usize) -> Vec<&'a Point> {
+        // The cache that a probe was made for is the one found before the last points of the sweep
+        // came: the nearest one.
+        let ends = self.ends();
+        let nearest = |bytes: u64| {
+            let apart = |capacity: Bytes| {
+                (capacity.0.max(1) as f64 / bytes.max(1) as f64)
+                    .log2()
+                    .abs()
+            };
+            (0..ends.len())
+                .min_by(|a, b| apart(ends[*a].capacity).total_cmp(&apart(ends[*b].capacity)))
+        };
+        let about = |p: &&&Point| {
+            p.name("operation") == Some(operation)
+                && p.number("cache_bytes").and_then(nearest) == Some(index)
+        };
+        self.points.iter().filter(about).copied().collect()
+    }
+}
+
+/// A finding that many of `points` show together, with the values that are known.
+pub fn finding<'a>(
+    points: impl IntoIterator<Item = &'a Point>,
+    kind: &str,
+    text: String,
+    values: &[(&str, Option<f64>)],
+) -> Option<Finding> {
+    Some(Finding::shown_by(points, kind, text)?.with(known(values)))
+}
+
+/// A sentence about what was not or could not be measured, with the values that are known.
+pub fn note(kind: &str, text: String, values: &[(&str, Option<f64>)]) -> Finding {
+    Finding::note(kind, text).with(known(values))
+}
+
+fn known(values: &[(&str, Option<f64>)]) -> BTreeMap<String, f64> {
+    values
+        .iter()
+        .filter_map(|(name, value)| Some(((*name).to_owned(), (*value)?)))
+        .collect()
+}

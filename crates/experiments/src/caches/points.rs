@@ -1,0 +1,134 @@
+//! The points of the experiment: chases on one CPU in one kind of pages.
+
+use crate::chains::{named, packed_window};
+use crate::experiment::{Bound, Draft, Scope};
+use engine::{ChainShape, ChaseWork, Work};
+use host::memory::PageMode;
+use kernels::chase_name;
+use report::{Coordinate, Coordinates, Outcome};
+use stats::derive;
+use units::Bytes;
+
+/// Chains over working sets of rising size, as an operation.
+pub const SWEEP: &str = "sweep";
+
+/// Pairs of nodes at a distance.
+pub const PAIR: &str = "pair";
+
+/// Nodes one stride after the other, and the same ones in random order.
+pub const STRIDE: &str = "stride";
+
+/// Few nodes at a stride that puts them into one set.
+pub const WAYS: &str = "ways";
+
+/// A chase through most of a cache, alone and beside another CPU that goes through as much.
+pub const SHARED: &str = "shared";
+
+/// What is gone through in huge pages before anything else is: 32 of the small pages that a virtual
+/// machine's huge ones may be to its host, fewer than a first-level TLB has entries.
+const WINDOW: Bytes = Bytes(128 << 10);
+
+/// What one curve is of.
+#[derive(Debug, Clone, Copy)]
+pub struct SweptCpu {
+    pub cpu: u32,
+    pub pages: PageMode,
+    pub line: Bytes,
+    pub base: Bytes,
+    pub huge: Bytes,
+    /// The largest working set.
+    pub most: Bytes,
+    pub seed: u64,
+}
+
+impl SweptCpu {
+    /// The order in which to go through a large working set: all of a few pages before the next, so
+    /// that TLBs hardly show. A virtual machine's huge pages may be small ones of the host, whose
+    /// search shows where a window has more than the TLB.
+    pub fn order(&self) -> ChainShape {
+        match self.pages {
+            PageMode::Base => ChainShape::RandomBox(packed_window(self.base)),
+            _ => ChainShape::RandomBox(WINDOW),
+        }
+    }
+
+    pub fn chase(
+        &self,
+        operation: &str,
+        bytes: Bytes,
+        stride: Bytes,
+        shape: ChainShape,
+    ) -> ChaseWork {
+        let seed = derive(self.seed, operation, bytes.0 ^ (stride.0 << 48));
+        let SweptCpu { cpu, pages, .. } = *self;
+        ChaseWork {
+            pages,
+            cpus: vec![cpu],
+            shared: false,
+            bytes,
+            stride,
+            shape,
+            seed,
+            walkers: 1,
+            payload: false,
+            node: None,
+        }
+    }
+
+    /// A working set of so many bytes; `pass` 0 to discover, 1 to look more closely.
+    pub fn sweep(&self, scope: &Scope<'_>, size: Bytes, pass: u64) -> Draft {
+        let work = self.chase(SWEEP, size, self.line, self.order());
+        self.draft(scope, SWEEP, work, &[("pass", pass)])
+    }
+
+    pub fn draft(
+        &self,
+        scope: &Scope<'_>,
+        operation: &str,
+        work: ChaseWork,
+        more: &[(&str, u64)],
+    ) -> Draft {
+        let name = |text: &str| Coordinate::Name(text.to_owned());
+        let mode = named(work.shape).0;
+        let mut coordinates = Coordinates::from([
+            ("operation".to_owned(), name(operation)),
+            ("kernel".to_owned(), Coordinate::Name(chase_name(1, false))),
+            ("pages".to_owned(), Coordinate::Name(self.pages.to_string())),
+            ("chain_mode".to_owned(), Coordinate::Name(mode.to_string())),
+            ("size_bytes".to_owned(), Coordinate::Number(work.bytes.0)),
+            ("stride_bytes".to_owned(), Coordinate::Number(work.stride.0)),
+            ("threads".to_owned(), Coordinate::Number(1)),
+            ("cpu".to_owned(), Coordinate::Number(u64::from(self.cpu))),
+        ]);
+        coordinates.extend(
+            more.iter()
+                .map(|(axis, number)| ((*axis).to_owned(), Coordinate::Number(*number))),
+        );
+        let fits = work.slot() <= scope.usable();
+        // What is asked first is needed most; of that, small working sets are.
+        let rank = [SWEEP, PAIR, STRIDE, WAYS, SHARED]
+            .iter()
+            .position(|o| *o == operation)
+            .unwrap_or(0)
+            .min(1) as u8;
+        let drop_priority = 2 + 64 * rank + work.bytes.0.max(1).ilog2() as u8;
+        let reason = || {
+            format!(
+                "{} do not fit into the {} that may be used",
+                work.bytes,
+                scope.usable()
+            )
+        };
+        let work = match scope.machine.kernel(&Work::Chase(work.clone())) {
+            Err(reason) => Err(Outcome::Unsupported { reason }),
+            Ok(_) if !fits => Err(Outcome::Skipped { reason: reason() }),
+            Ok(_) => Ok(Work::Chase(work)),
+        };
+        Draft {
+            coordinates,
+            work,
+            bound: Bound::Unknown,
+            drop_priority,
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! The points of a curve: a chase, its memory, and the traffic beside it.
+
+use super::cpus::beyond_quota;
+use super::mix::TrafficShape;
+use super::settings::Settings;
+use crate::chains::{chain_seed, line_of};
+use crate::experiment::{Bound, Draft, Scope};
+use crate::hierarchy::Levels;
+use crate::nodes::asked_nodes;
+use engine::{ChainShape, ChaseWork, LoadedWork, Probe, Traffic, Work};
+use host::memory::PageMode;
+use kernels::{BLOCK_BYTES, chase_name};
+use report::{Coordinate, Coordinates, Outcome};
+use units::Bytes;
+use units::error::{Error, Result};
+
+/// What is measured, wherever the traffic comes from: the chase and its memory.
+#[derive(Debug, Clone)]
+pub struct MeasuredChase {
+    pub cpu: u32,
+    pub pages: PageMode,
+    /// The memory node as an axis, `None` where there is but one.
+    pub node: Option<u32>,
+    /// The memory node.
+    pub memory: u32,
+    pub size: Bytes,
+    pub line: Bytes,
+    pub level: String,
+}
+
+/// One curve to be.
+#[derive(Debug, Clone)]
+pub struct CurvePlan {
+    pub place: MeasuredChase,
+    pub shape: TrafficShape,
+    /// The threads of the traffic.
+    pub cpus: Vec<u32>,
+    /// Working set of each.
+    pub bytes: Bytes,
+    pub drop_priority: u8,
+}
+
+/// Working set of each thread of the traffic: all of them together outlast the caches, in both
+/// windows of a mix.
+pub fn traffic_bytes(scope: &Scope<'_>, cpus: &[u32]) -> Bytes {
+    Levels::new(scope.facts(), cpus, scope.last_level())
+        .memory
+        .round_up(2 * BLOCK_BYTES)
+}
+
+/// Where the memory lies, by pages and node, with whether that is far from the CPU.
+pub fn places(
+    settings: &Settings,
+    scope: &Scope<'_>,
+    cpu: u32,
+    remote: bool,
+) -> Result<Vec<(bool, MeasuredChase)>> {
+    let line = line_of(scope, cpu);
+    let levels = Levels::new(scope.facts(), &[cpu], scope.last_level());
+    let size = settings.sizes.unwrap_or(levels.memory);
+    if size < line || settings.sizes.is_some_and(|size| size > scope.usable()) {
+        return Err(Error::usage(format!(
+            "size not possible: {size}; a chain takes {line} to {}; type --sizes 256MiB",
+            scope.usable()
+        )));
+    }
+    let nodes = &scope.facts().topology.nodes;
+    let own = scope.facts().topology.node_of(cpu);
+    let asked = asked_nodes(settings.memory_nodes.as_ref(), scope)?;
+    let mut on: Vec<Option<u32>> = asked
+        .into_iter()
+        .map(|node| node.or(own.filter(|_| nodes.len() > 1)))
+        .collect();
+    if remote {
+        on.extend(most_distant(scope, own).map(Some));
+    }
+    let level = levels.name(size.round_down(line.0));
+    let place = |pages: PageMode, node: Option<u32>| {
+        let far = node.is_some() && node != own;
+        let memory = node.or(own).unwrap_or(0);
+        (
+            far,
+            MeasuredChase {
+                cpu,
+                pages,
+                node,
+                memory,
+                size: size.round_down(line.0),
+                line,
+                level: level.clone(),
+            },
+        )
+    };
+    let pages = &settings.pages.0;
+    Ok(on
+        .into_iter()
+        .flat_map(|node| {
+            pages
+                .iter()
+                .map(move |&pages| place(pages, node))
+                .collect::<Vec<_>>()
+        })
+        .collect())
+}
+
+/// The node with memory that is most distant from `own`, the first of several; `None` where there
+/// is no other.
+fn most_distant(scope: &Scope<'_>, own: Option<u32>) -> Option<u32> {
+    let nodes = &scope.facts().topology.nodes;
+    let from = nodes.iter().find(|node| Some(node.id) == own)?;
+    let with_memory = |node: &&report::Node| Some(node.id) != own && node.memory != Some(Bytes(0));
+    let distance = |id: u32| {
+        nodes
+            .iter()
+            .position(|n| n.id == id)
+            .and_then(|at| from.distances.get(at))
+            .copied()
+    };
+    let others = nodes.iter().filter(with_memory).map(|node| node.id);
+    others.min_by_key(|&id| std::cmp::Reverse(distance(id)))
+}
+
+impl MeasuredChase {
+    /// The chase; in memory of its own node it is the one of `memgauge latency`.
+    pub fn chase(&self, scope: &Scope<'_>) -> ChaseWork {
+        let far = self
+            .node
+            .filter(|_| self.node != scope.facts().topology.node_of(self.cpu));
+        ChaseWork {
+            pages: self.pages,
+            cpus: vec![self.cpu],
+            shared: false,
+            node: far,
+            bytes: self.size,
+            stride: self.line,
+            shape: ChainShape::GlobalRandom,
+            seed: chain_seed(scope, self.size, self.line),
+            walkers: 1,
+            payload: false,
+        }
+    }
+
+    pub fn coordinates(&self, operation: &str, kernel: &str) -> Coordinates {
+        let name = |text: &str| Coordinate::Name(text.to_owned());
+        let mut coordinates = Coordinates::from([
+            ("operation".to_owned(), name(operation)),
+            ("kernel".to_owned(), name(kernel)),
+            ("cpu".to_owned(), Coordinate::Number(u64::from(self.cpu))),
+            ("level".to_owned(), name(&self.level)),
+            ("size_bytes".to_owned(), Coordinate::Number(self.size.0)),
+            ("pages".to_owned(), name(&self.pages.to_string())),
+        ]);
+        coordinates.extend(
+            self.node
+                .map(|node| ("node".to_owned(), Coordinate::Number(u64::from(node)))),
+        );
+        coordinates
+    }
+}
+
+impl CurvePlan {
+    /// The threads with so many cycles between bursts.
+    pub fn traffic(&self, pause: u64) -> Vec<Traffic> {
+        let thread = |(index, &cpu): (usize, &u32)| {
+            let plain = Traffic {
+                node: Some(self.place.memory),
+                pause,
+                ..Traffic::reading(cpu, self.place.pages, self.bytes)
+            };
+            self.shape.mix(index).apply(plain)
+        };
+        self.cpus.iter().enumerate().map(thread).collect()
+    }
+
+    /// The point with so many cycles between bursts.
+    pub fn point(&self, scope: &Scope<'_>, pause: u64) -> Draft {
+        let traffic = if self.cpus.is_empty() {
+            None
+        } else {
+            Some(self.traffic(pause))
+        };
+        let mut draft = draft_point(scope, &self.place, traffic, self.drop_priority);
+        draft
+            .coordinates
+            .insert("mix".to_owned(), Coordinate::Name(self.shape.to_string()));
+        draft
+            .coordinates
+            .insert("pause_cycles".to_owned(), Coordinate::Number(pause));
+        draft
+    }
+}
+
+/// The chase of `place` beside `traffic`; `None` where there is no CPU for any.
+pub fn draft_point(
+    scope: &Scope<'_>,
+    place: &MeasuredChase,
+    traffic: Option<Vec<Traffic>>,
+    drop_priority: u8,
+) -> Draft {
+    let threads = traffic.as_ref().map_or(0, Vec::len);
+    let mut coordinates = place.coordinates("chase", &chase_name(1, false));
+    coordinates.insert("threads".to_owned(), Coordinate::Number(threads as u64));
+    let refused = beyond_quota(scope, threads + 1).filter(|_| threads > 0);
+    let work = match traffic {
+        Some(_) if let Some(reason) = refused => Err(Outcome::Unsupported { reason }),
+        Some(traffic) => scope.runnable(Work::Loaded(LoadedWork::new(
+            Probe::Chase(place.chase(scope)),
+            traffic,
+        ))),
+        None => {
+            let reason = format!(
+                "traffic needs a cpu beside the one that is measured, and this run may use cpu {} \
+                 only",
+                place.cpu
+            );
+            Err(Outcome::Unsupported { reason })
+        }
+    };
+    Draft {
+        coordinates,
+        work,
+        bound: Bound::Unknown,
+        drop_priority,
+    }
+}

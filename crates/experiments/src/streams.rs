@@ -1,0 +1,208 @@
+//! Streams that several experiments measure: the sizes that fit an operation, and the point of one.
+
+use crate::experiment::{Bound, Draft, Scope};
+use crate::hierarchy::MEMORY;
+use crate::lists::{OperationSpec, Operations, is_reference_kernel};
+use engine::{StreamWork, Work};
+use host::memory::Place;
+use kernels::{BLOCK_BYTES, Family, Operation, Policy};
+use report::{Coordinate, Coordinates, Outcome};
+use std::collections::BTreeMap;
+use units::error::{Error, Result};
+use units::{Bytes, SizeList};
+
+fn coordinates(work: &StreamWork, asked: OperationSpec, kernel: &str, level: &str) -> Coordinates {
+    let name = |text: &str| Coordinate::Name(text.to_owned());
+    let number = Coordinate::Number;
+    let mut coordinates = Coordinates::from([
+        ("operation".to_owned(), name(&asked.to_string())),
+        ("kernel".to_owned(), name(kernel)),
+        ("width".to_owned(), name(&work.width.to_string())),
+        ("level".to_owned(), name(level)),
+        ("size_bytes".to_owned(), number(work.bytes.0)),
+        (
+            "threads".to_owned(),
+            if work.counts.is_empty() {
+                number(work.cpus.len() as u64)
+            } else {
+                name("best")
+            },
+        ),
+        ("pages".to_owned(), name(&work.pages.to_string())),
+    ]);
+    if work.contract().prefetches {
+        coordinates.insert(
+            "prefetch_bytes".to_owned(),
+            Coordinate::Number(work.distance.0),
+        );
+    }
+    if let Some(Place::Node(node)) = work.place {
+        coordinates.insert("node".to_owned(), Coordinate::Number(u64::from(node)));
+    }
+    coordinates
+}
+
+/// The point of `work`, unless the machine lacks its kernel or the memory.
+pub fn draft_point(
+    scope: &Scope<'_>,
+    work: StreamWork,
+    asked: OperationSpec,
+    level: &str,
+) -> Draft {
+    // What the C library does at a size is its own choice: non-temporal stores, string
+    // instructions, other ports. And `touch` counts lines of which it loads a word.
+    let by_ports = level == "L1"
+        && !is_reference_kernel(work.operation)
+        && work.contract().family != Family::Touch;
+    let bound = match level {
+        "L1" if by_ports => Bound::L1Ports,
+        MEMORY => Bound::Memory,
+        _ => Bound::Unknown,
+    };
+    let extra = level == "between" || work.contract().policy != Policy::Temporal;
+    let bytes = |w: StreamWork| w.slot().0.saturating_mul(w.cpus.len() as u64);
+    let memory = work
+        .counts()
+        .into_iter()
+        .map(bytes)
+        .max()
+        .unwrap_or_default();
+    let kernel = scope.machine.kernel(&Work::Stream(work.clone()));
+    let unsupported = format!("{}/{}", work.operation, work.width);
+    let name = kernel.as_ref().map_or(unsupported, |k| k.name.clone());
+    let coordinates = coordinates(&work, asked, &name, level);
+    let work = match kernel {
+        Err(reason) => Err(Outcome::Unsupported { reason }),
+        Ok(_) if memory > scope.usable().0 => {
+            let bytes = work.bytes;
+            let threads = work.cpus.len();
+            let usable = scope.usable();
+            let each = if threads == 1 {
+                String::new()
+            } else {
+                format!(" for each of {threads} threads")
+            };
+            Err(Outcome::Skipped {
+                reason: format!("{bytes}{each} do not fit into the {usable} that may be used"),
+            })
+        }
+        Ok(_) => Ok(Work::Stream(work)),
+    };
+    Draft {
+        coordinates,
+        work,
+        bound,
+        drop_priority: u8::from(extra),
+    }
+}
+
+/// A working set that what is asked for can go through, and the operation that does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FittedStream {
+    /// The operation asked for, or the same with iterations as short as the working set needs.
+    pub operation: Operation,
+    /// All streams together.
+    pub bytes: Bytes,
+}
+
+impl FittedStream {
+    /// `bytes` as they are for `asked`, if an operation that answers the same question has
+    /// iterations that fit.
+    fn exactly(asked: OperationSpec, bytes: Bytes) -> Option<Self> {
+        let contract = asked.operation().contract();
+        let streams = u64::from(contract.streams());
+        let fitting = contract
+            .for_streams(bytes.0 / streams)
+            .filter(|_| bytes.0.is_multiple_of(streams))?;
+        Some(Self {
+            operation: fitting.operation,
+            bytes,
+        })
+    }
+}
+
+/// One iteration of each stream, of each length that an operation has for `asked`; the longest
+/// first.
+fn shortest(asked: OperationSpec) -> Vec<FittedStream> {
+    let streams = u64::from(asked.operation().contract().streams());
+    let lengths = [BLOCK_BYTES, 256, 128, 64].into_iter();
+    lengths
+        .filter_map(|bytes| FittedStream::exactly(asked, Bytes(bytes * streams)))
+        .collect()
+}
+
+/// The smallest working set of what is asked for.
+fn smallest(asked: OperationSpec) -> Bytes {
+    let block = Bytes(BLOCK_BYTES * u64::from(asked.streams()));
+    shortest(asked)
+        .into_iter()
+        .map(|fitted| fitted.bytes)
+        .min()
+        .unwrap_or(block)
+}
+
+/// Refuses `sizes` that are too small for any of `ops`, naming the one that needs most.
+pub fn check_sizes(sizes: &[Bytes], ops: &Operations) -> Result<()> {
+    let Some(&largest) = ops.0.iter().max_by_key(|asked| smallest(**asked)) else {
+        return Ok(());
+    };
+    sizes
+        .iter()
+        .try_for_each(|&size| fitted(largest, size).map(drop))
+}
+
+/// The largest working set of what is asked for that is not larger than `size`: `size` itself where
+/// an operation's iterations fit, else whole blocks of each stream. Of a family whole blocks for
+/// every member, where `size` holds so many.
+pub fn fitted(asked: OperationSpec, size: Bytes) -> Result<FittedStream> {
+    let whole = size.round_down(BLOCK_BYTES * u64::from(asked.streams()));
+    let in_blocks = (whole.0 > 0).then_some(FittedStream {
+        operation: asked.operation(),
+        bytes: whole,
+    });
+    let exactly = FittedStream::exactly(asked, size);
+    let best = if matches!(asked, OperationSpec::BestOf(_)) {
+        in_blocks.or(exactly)
+    } else {
+        exactly.or(in_blocks)
+    };
+    let below = shortest(asked)
+        .into_iter()
+        .find(|fitted| fitted.bytes <= size);
+    best.or(below).ok_or_else(|| {
+        let smallest = smallest(asked);
+        Error::usage(format!(
+            "too small a size: {size}; the smallest working set of {asked} is {smallest}; type \
+             --sizes {} or more",
+            smallest.0
+        ))
+    })
+}
+
+/// Which of `sizes` were rounded down for `ops`, a sentence each.
+pub fn rounded_sizes(sizes: Option<&SizeList>, ops: &Operations) -> Vec<String> {
+    let asked = sizes.into_iter().flat_map(|list| &list.0);
+    let mut rounded: BTreeMap<(Bytes, Bytes), Vec<String>> = BTreeMap::new();
+    for (&size, &operation) in asked.flat_map(|size| ops.0.iter().map(move |op| (size, op))) {
+        let Ok(used) = fitted(operation, size) else {
+            continue;
+        };
+        let names = rounded.entry((size, used.bytes)).or_default();
+        let name = operation.to_string();
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let differ = rounded
+        .into_iter()
+        .filter(|((asked, used), _)| asked != used);
+    let tell = |((asked, used), names): ((Bytes, Bytes), Vec<String>)| {
+        format!(
+            "{} B were rounded down to {} B for {}: whole iterations of a kernel only",
+            asked.0,
+            used.0,
+            names.join(", ")
+        )
+    };
+    differ.map(tell).collect()
+}
