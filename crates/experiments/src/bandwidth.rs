@@ -4,13 +4,14 @@
 
 use crate::choices::Choices;
 use crate::command::{CommandSettings, Effect, Effects};
-use crate::curve::{self, Saturation, unique};
+use crate::curve::{self, Saturation};
 use crate::difference::{Difference, Figure};
 use crate::experiment::{Detail, Draft, Experiment, Scope, axis, bytes_axis};
 use crate::hierarchy::{Levels, MEMORY, Target};
 use crate::lists::{OperationSpec, Operations, PageModes, Widths, fixed_thread_counts};
 use crate::nodes::asked_nodes;
 use crate::placement::Placing;
+use crate::series::unique;
 use crate::steps::steps;
 use crate::streams::{FittedStream, check_sizes, draft_point, fitted, rounded_sizes};
 use engine::StreamWork;

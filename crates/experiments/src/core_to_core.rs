@@ -6,7 +6,7 @@ use crate::clusters;
 use crate::command::{CommandSettings, Effect, Effects};
 use crate::experiment::{Bound, Detail, Draft, Experiment, Scope, axis};
 use crate::lists::{Count, HandOffs, Pair, Pairs};
-use crate::pairs::{ChosenPairs, choose};
+use crate::pairs::{ChosenPair, choose};
 use crate::windows::{self, WindowSettings};
 use engine::{HandOffWork, Windows, Work};
 use kernels::HandOff;
@@ -110,7 +110,7 @@ impl CoreToCore {
     }
 
     /// The pairs to measure with each kernel, in the order of tables.
-    fn pairs(&self, scope: &Scope<'_>, places: &Places) -> Result<Vec<ChosenPairs>> {
+    fn pairs(&self, scope: &Scope<'_>, places: &Places) -> Result<Vec<ChosenPair>> {
         let cpus = places.ordered(scope.cpus);
         let Some(asked) = &self.settings.pairs else {
             // A pair has two directions: fewer are no choice.
@@ -125,7 +125,7 @@ impl CoreToCore {
         &self,
         scope: &Scope<'_>,
         kernel: HandOff,
-        pair: ChosenPairs,
+        pair: ChosenPair,
         relation: String,
     ) -> Draft {
         let cpu = |id: u32| Coordinate::Number(u64::from(id));
@@ -155,7 +155,7 @@ impl CoreToCore {
 }
 
 /// The pairs that the user names, each once.
-fn named(asked: &Pairs, scope: &Scope<'_>, cpus: &[u32]) -> Result<Vec<ChosenPairs>> {
+fn named(asked: &Pairs, scope: &Scope<'_>, cpus: &[u32]) -> Result<Vec<ChosenPair>> {
     let missing = |cpu: &&u32| !cpus.contains(cpu);
     if let Some(cpu) = asked
         .0
@@ -189,7 +189,7 @@ fn named(asked: &Pairs, scope: &Scope<'_>, cpus: &[u32]) -> Result<Vec<ChosenPai
     scope.room_for(pairs.len())?;
     Ok(pairs
         .into_iter()
-        .map(|(_, _, from, to)| ChosenPairs { from, to, rank: 0 })
+        .map(|(_, _, from, to)| ChosenPair { from, to, rank: 0 })
         .collect())
 }
 

@@ -76,13 +76,3 @@ impl Saturation<'_> {
         }
     }
 }
-
-/// Each of `items` once, in the order of their first appearance.
-pub fn unique<T: PartialEq>(items: impl Iterator<Item = T>) -> Vec<T> {
-    items.fold(Vec::new(), |mut seen, item| {
-        if !seen.contains(&item) {
-            seen.push(item);
-        }
-        seen
-    })
-}

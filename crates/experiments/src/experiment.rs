@@ -3,6 +3,7 @@
 use crate::hierarchy::TimedLastLevel;
 use engine::{Machine, Sampling, Windows, Work};
 use report::{Axis, Coordinates, Dataset, Finding, HostFacts, Outcome, Quantity, Topology};
+use std::fmt::Display;
 use units::error::{Error, Result};
 use units::{Bytes, Nanos};
 
@@ -58,6 +59,15 @@ impl Scope<'_> {
             Ok(_) => Ok(work),
             Err(reason) => Err(Outcome::Unsupported { reason }),
         }
+    }
+
+    /// That `what`, which takes `needed`, does not fit into the memory of a run; `None` where it
+    /// does.
+    pub fn no_room(&self, needed: Bytes, what: impl Display) -> Option<Outcome> {
+        let usable = self.usable();
+        (needed > usable).then(|| Outcome::Skipped {
+            reason: format!("{what} do not fit into the {usable} that may be used"),
+        })
     }
 
     /// What is known about the machine.

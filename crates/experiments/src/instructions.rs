@@ -8,7 +8,7 @@ use crate::experiment::{Bound, Detail, Draft, Experiment, Scope, axis};
 use crate::lists::{Instructions, Timings};
 use engine::{InstructionWork, Work};
 use kernels::{ListedInstruction, Timing, all_instructions};
-use report::{Axis, Coordinate, Coordinates, Dataset, Finding, Outcome, Quantity};
+use report::{Axis, Coordinate, Coordinates, Dataset, Finding, Quantity};
 use units::CpuList;
 use units::error::Result;
 
@@ -115,10 +115,7 @@ impl Experiment for InstructionTimes {
                     timing: listed.timing,
                     cpu,
                 });
-                let work = match scope.machine.kernel(&work) {
-                    Ok(_) => Ok(work),
-                    Err(reason) => Err(Outcome::Unsupported { reason }),
-                };
+                let work = scope.runnable(work);
                 drafts.push(Draft {
                     coordinates,
                     work,

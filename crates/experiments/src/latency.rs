@@ -550,34 +550,25 @@ fn draft_point(scope: &Scope<'_>, work: ChaseWork, level: &str, region: Option<R
         _ => 2,
     };
     let chains = work.chains().len() as u64;
-    let fits = work.slot().0.saturating_mul(chains) <= scope.usable().0;
     let each = if chains > 1 {
         format!(" for each of {chains} threads")
     } else {
         String::new()
     };
-    let reason = || {
-        format!(
-            "{}{each} do not fit into the {} that may be used",
-            work.bytes,
-            scope.usable()
-        )
-    };
+    let needed = Bytes(work.slot().0.saturating_mul(chains));
+    let no_room = scope.no_room(needed, format_args!("{}{each}", work.bytes));
     let walkers = u64::from(work.walkers) * if work.shared { work.threads() } else { 1 };
     let crowded = work.nodes() < walkers;
-    let few = || {
-        format!(
+    let few = crowded.then(|| Outcome::Unsupported {
+        reason: format!(
             "{walkers} chains at once need as many nodes; {} has {}",
             work.bytes,
             work.nodes()
-        )
-    };
-    let work = match scope.machine.kernel(&Work::Chase(work.clone())) {
-        Err(reason) => Err(Outcome::Unsupported { reason }),
-        Ok(_) if !fits => Err(Outcome::Skipped { reason: reason() }),
-        Ok(_) if crowded => Err(Outcome::Unsupported { reason: few() }),
-        Ok(_) => Ok(Work::Chase(work)),
-    };
+        ),
+    });
+    let work = scope
+        .runnable(Work::Chase(work))
+        .and_then(|work| no_room.or(few).map_or(Ok(work), Err));
     Draft {
         coordinates,
         work,

@@ -71,6 +71,7 @@ pub mod patterns;
 mod placement;
 mod plausible;
 pub mod scaling;
+mod series;
 mod steps;
 mod streams;
 mod table;

@@ -9,7 +9,7 @@ const NEIGHBOURS: usize = 16;
 
 /// An ordered pair with how much the picture needs it, 0 for most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ChosenPairs {
+pub struct ChosenPair {
     /// The CPU that starts.
     pub from: u32,
     /// The CPU that answers.
@@ -23,7 +23,7 @@ pub struct ChosenPairs {
 /// otherwise, in this order as far as they go: for the first CPU of each group that shares a cache
 /// its first pair of each relation; these first CPUs among each other; neighbours in the first
 /// group; the very first CPU with every other; the rest.
-pub fn choose(cpus: &[u32], places: &Places, most: usize) -> Vec<ChosenPairs> {
+pub fn choose(cpus: &[u32], places: &Places, most: usize) -> Vec<ChosenPair> {
     let count = cpus.len();
     let leaders = leaders(cpus, places);
     let near: BTreeSet<u32> = cpus
@@ -65,7 +65,7 @@ pub fn choose(cpus: &[u32], places: &Places, most: usize) -> Vec<ChosenPairs> {
     ordered.sort_unstable();
     ordered
         .into_iter()
-        .map(|(i, j, rank)| ChosenPairs {
+        .map(|(i, j, rank)| ChosenPair {
             from: cpus[i],
             to: cpus[j],
             rank,

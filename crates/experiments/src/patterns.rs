@@ -416,14 +416,10 @@ fn draft_point(
     let work = match (kernel, unfit) {
         (Err(reason), _) => Err(Outcome::Unsupported { reason }),
         (_, Some(reason)) => Err(Outcome::Unsupported { reason }),
-        _ if memory > scope.usable() => {
-            let reason = format!(
-                "{memory} with tables do not fit into the {} that may be used",
-                scope.usable()
-            );
-            Err(Outcome::Skipped { reason })
-        }
-        _ => Ok(Work::Stream(work)),
+        _ => match scope.no_room(memory, format_args!("{memory} with tables")) {
+            Some(outcome) => Err(outcome),
+            None => Ok(Work::Stream(work)),
+        },
     };
     Draft {
         coordinates,

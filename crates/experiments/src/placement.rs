@@ -1,6 +1,7 @@
 //! Which CPU gets the next thread, and at how many threads something is full.
 
 use crate::lists::Placement;
+use crate::series::grouped;
 use report::{CacheKind, Places, Topology};
 use std::collections::{BTreeMap, BTreeSet};
 use units::CpuList;
@@ -145,15 +146,7 @@ fn dealt(cpus: Vec<(u32, Position)>, depth: usize) -> Vec<(u32, Position)> {
     if depth == 3 {
         return cpus;
     }
-    let mut groups: Vec<(u32, Vec<(u32, Position)>)> = Vec::new();
-    for cpu in cpus {
-        let key = cpu.1[depth];
-        match groups.iter_mut().find(|(known, _)| *known == key) {
-            Some((_, group)) => group.push(cpu),
-            None => groups.push((key, vec![cpu])),
-        }
-    }
-    let groups: Vec<Vec<_>> = groups
+    let groups: Vec<Vec<_>> = grouped(cpus, |cpu| cpu.1[depth])
         .into_iter()
         .map(|(_, group)| dealt(group, depth + 1))
         .collect();
@@ -184,13 +177,8 @@ pub fn kinds(topology: &Topology, cpus: &[u32]) -> Vec<CpuList> {
                 .insert(cache.level, cache.size.0);
         }
     }
-    let mut groups: Vec<(Option<&BTreeMap<u32, u64>>, CpuList)> = Vec::new();
-    for &cpu in cpus {
-        let kind = sizes.get(&cpu);
-        match groups.iter_mut().find(|(known, _)| *known == kind) {
-            Some((_, group)) => group.0.push(cpu),
-            None => groups.push((kind, CpuList(vec![cpu]))),
-        }
-    }
-    groups.into_iter().map(|(_, group)| group).collect()
+    grouped(cpus.iter().copied(), |cpu| sizes.get(cpu))
+        .into_iter()
+        .map(|(_, group)| CpuList(group))
+        .collect()
 }

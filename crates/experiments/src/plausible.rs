@@ -1,5 +1,6 @@
 //! What cannot be true of the points of a dataset taken together.
 
+use crate::series::without;
 use report::{Cause, Coordinates, Dataset, Outcome, VerdictGrade};
 use std::collections::BTreeMap;
 use units::Bytes;
@@ -18,12 +19,8 @@ pub fn reject_below_faster(dataset: &mut Dataset) {
         let Some(size) = point.number("size_bytes") else {
             continue;
         };
-        let others = point
-            .coordinates
-            .iter()
-            .filter(|(axis, _)| !["size_bytes", "level"].contains(&axis.as_str()));
         places
-            .entry(others.map(|(a, c)| (a.clone(), c.clone())).collect())
+            .entry(without(&point.coordinates, &["size_bytes", "level"]))
             .or_default()
             .push((size, index));
     }

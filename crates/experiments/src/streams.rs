@@ -71,22 +71,19 @@ pub fn draft_point(
     let unsupported = format!("{}/{}", work.operation, work.width);
     let name = kernel.as_ref().map_or(unsupported, |k| k.name.clone());
     let coordinates = coordinates(&work, asked, &name, level);
+    let threads = work.cpus.len();
+    let each = if threads == 1 {
+        String::new()
+    } else {
+        format!(" for each of {threads} threads")
+    };
+    let no_room = scope.no_room(Bytes(memory), format_args!("{}{each}", work.bytes));
     let work = match kernel {
         Err(reason) => Err(Outcome::Unsupported { reason }),
-        Ok(_) if memory > scope.usable().0 => {
-            let bytes = work.bytes;
-            let threads = work.cpus.len();
-            let usable = scope.usable();
-            let each = if threads == 1 {
-                String::new()
-            } else {
-                format!(" for each of {threads} threads")
-            };
-            Err(Outcome::Skipped {
-                reason: format!("{bytes}{each} do not fit into the {usable} that may be used"),
-            })
-        }
-        Ok(_) => Ok(Work::Stream(work)),
+        Ok(_) => match no_room {
+            Some(outcome) => Err(outcome),
+            None => Ok(Work::Stream(work)),
+        },
     };
     Draft {
         coordinates,

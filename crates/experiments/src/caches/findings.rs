@@ -4,11 +4,9 @@ use super::analysis::End;
 use super::measured_curve::{MeasuredCurve, finding, measured, note};
 use super::points::SWEEP;
 use super::{competition, sentences};
-use report::{Cache, Coordinate, Dataset, Finding, Point, Topology};
+use crate::series::{CpuSeries, by_cpu};
+use report::{Cache, Dataset, Finding, Point, Topology};
 use units::Bytes;
-
-/// CPU, pages, repeat: what one curve is of.
-type Key = [Option<Coordinate>; 3];
 
 /// What timing shows and what the system reports disagree where the range of the one and the other
 /// are further apart than this factor.
@@ -23,36 +21,21 @@ const NEAR: f64 = 1.05;
 
 /// Findings about each CPU and kind of pages; `topology` is what the system reports.
 pub fn findings(dataset: &Dataset, topology: Option<&Topology>) -> Vec<Finding> {
-    let key = |p: &Point| ["cpu", "pages", "repeat"].map(|axis| p.coordinates.get(axis).cloned());
-    let mut groups: Vec<(Key, Vec<&Point>)> = Vec::new();
-    for point in dataset.points.iter().filter(|p| measured(p).is_some()) {
-        match groups.iter_mut().find(|(k, _)| *k == key(point)) {
-            Some((_, points)) => points.push(point),
-            None => groups.push((key(point), vec![point])),
-        }
-    }
-    let differ = |axis: usize| groups.iter().any(|(key, _)| key[axis] != groups[0].0[axis]);
-    let cpus = differ(0);
-    let modes = differ(1);
-    let one = |(key, points): &(Key, Vec<&Point>)| {
-        let cpu = key[0]
-            .as_ref()
-            .filter(|_| cpus)
-            .map(|cpu| format!(" on CPU {cpu}"));
-        let mode = key[1]
-            .as_ref()
-            .filter(|_| modes)
-            .map(|mode| format!(" ({mode} pages)"));
-        let mode = mode.unwrap_or_default();
-        let on = mode.clone() + &cpu.unwrap_or_default();
+    let counting = dataset.points.iter().filter(|p| measured(p).is_some());
+    let one = |series: CpuSeries<'_>| {
+        let mode = series
+            .pages
+            .filter(|_| series.several_pages)
+            .map(|mode| format!(" ({mode} pages)"))
+            .unwrap_or_default();
         MeasuredCurve {
-            on,
+            on: mode.clone() + &series.on_cpu,
             mode,
-            ..MeasuredCurve::new(points.clone(), topology)
+            ..MeasuredCurve::new(series.points, topology)
         }
         .findings()
     };
-    groups.iter().flat_map(one).collect()
+    by_cpu(counting).into_iter().flat_map(one).collect()
 }
 
 impl<'a> MeasuredCurve<'a> {

@@ -5,7 +5,7 @@ use crate::experiment::{Bound, Draft, Scope};
 use engine::{ChainShape, ChaseWork, Work};
 use host::memory::PageMode;
 use kernels::chase_name;
-use report::{Coordinate, Coordinates, Outcome};
+use report::{Coordinate, Coordinates};
 use stats::derive;
 use units::Bytes;
 
@@ -104,7 +104,6 @@ impl SweptCpu {
             more.iter()
                 .map(|(axis, number)| ((*axis).to_owned(), Coordinate::Number(*number))),
         );
-        let fits = work.slot() <= scope.usable();
         // What is asked first is needed most; of that, small working sets are.
         let rank = [SWEEP, PAIR, STRIDE, WAYS, SHARED]
             .iter()
@@ -112,18 +111,10 @@ impl SweptCpu {
             .unwrap_or(0)
             .min(1) as u8;
         let drop_priority = 2 + 64 * rank + work.bytes.0.max(1).ilog2() as u8;
-        let reason = || {
-            format!(
-                "{} do not fit into the {} that may be used",
-                work.bytes,
-                scope.usable()
-            )
-        };
-        let work = match scope.machine.kernel(&Work::Chase(work.clone())) {
-            Err(reason) => Err(Outcome::Unsupported { reason }),
-            Ok(_) if !fits => Err(Outcome::Skipped { reason: reason() }),
-            Ok(_) => Ok(Work::Chase(work)),
-        };
+        let no_room = scope.no_room(work.slot(), work.bytes);
+        let work = scope
+            .runnable(Work::Chase(work))
+            .and_then(|work| no_room.map_or(Ok(work), Err));
         Draft {
             coordinates,
             work,

@@ -1,8 +1,9 @@
 //! Latency over bandwidth: one curve for each kind of traffic, read back from the points.
 
 use crate::difference::{Difference, Figure, Shown};
+use crate::series::{grouped, without};
 use kernels::REFERENCE_INSTRUCTIONS_PER_BLOCK;
-use report::{Coordinate, Coordinates, Dataset, Load, Point, Summary};
+use report::{Coordinates, Dataset, Load, Point, Summary};
 use stats::{first_passing, knee_below_chord, unevenness};
 
 /// The mix of the point without traffic.
@@ -53,30 +54,21 @@ pub struct LoadedCurve<'a> {
 
 /// The curves of `dataset` in the order of their points, each with the idle point of its place.
 pub fn curves(dataset: &Dataset) -> Vec<LoadedCurve<'_>> {
-    let mut curves: Vec<LoadedCurve<'_>> = Vec::new();
     let loaded = dataset
         .points
         .iter()
-        .filter(|p| p.name("mix").is_some_and(|mix| mix != IDLE));
-    for (point, spot) in loaded.filter_map(|p| Some((p, spot(p)?))) {
-        let place = without(point, &["pause_cycles"]);
-        match curves.iter_mut().find(|curve| curve.place == place) {
-            Some(curve) => curve.spots.push(spot),
-            None => curves.push(LoadedCurve {
-                place,
-                spots: vec![spot],
-            }),
-        }
-    }
+        .filter(|p| p.name("mix").is_some_and(|mix| mix != IDLE))
+        .filter_map(spot);
+    let place = |spot: &LoadedPoint<'_>| without(&spot.point.coordinates, &["pause_cycles"]);
+    let mut curves: Vec<LoadedCurve<'_>> = grouped(loaded, place)
+        .into_iter()
+        .map(|(place, spots)| LoadedCurve { place, spots })
+        .collect();
     const OF_TRAFFIC: [&str; 3] = ["mix", "pause_cycles", "threads"];
     for curve in &mut curves {
-        let own: Coordinates = curve
-            .place
-            .iter()
-            .filter(|(axis, _)| !OF_TRAFFIC.contains(&axis.as_str()))
-            .map(owned)
-            .collect();
-        let here = |p: &&Point| p.name("mix") == Some(IDLE) && without(p, &OF_TRAFFIC) == own;
+        let own = without(&curve.place, &OF_TRAFFIC);
+        let here =
+            |p: &&Point| p.name("mix") == Some(IDLE) && without(&p.coordinates, &OF_TRAFFIC) == own;
         curve
             .spots
             .extend(dataset.points.iter().filter(here).filter_map(spot).take(1));
@@ -85,20 +77,6 @@ pub fn curves(dataset: &Dataset) -> Vec<LoadedCurve<'_>> {
             .sort_by_key(|spot| std::cmp::Reverse(spot.pause.unwrap_or(u64::MAX)));
     }
     curves
-}
-
-fn owned((axis, at): (&String, &Coordinate)) -> (String, Coordinate) {
-    (axis.clone(), at.clone())
-}
-
-/// The coordinates of a point but some.
-fn without(point: &Point, axes: &[&str]) -> Coordinates {
-    point
-        .coordinates
-        .iter()
-        .filter(|(axis, _)| !axes.contains(&axis.as_str()))
-        .map(owned)
-        .collect()
 }
 
 fn spot(point: &Point) -> Option<LoadedPoint<'_>> {

@@ -2,7 +2,8 @@
 
 use super::curve::{LOADED, LoadedCurve, curves};
 use crate::difference::{Difference, Figure, Shown};
-use report::{Coordinates, Dataset, Finding, HostFacts};
+use crate::series::{grouped, without};
+use report::{Dataset, Finding, HostFacts};
 use std::collections::BTreeMap;
 use units::counted;
 
@@ -209,22 +210,8 @@ pub(super) fn doubt(
 /// Curves that differ along `axis` only, at the same bandwidth: that of the slowest of them,
 /// nearly.
 fn compared(curves: &[LoadedCurve<'_>], axis: &str) -> Vec<Finding> {
-    let without = |curve: &LoadedCurve<'_>| -> Coordinates {
-        curve
-            .place
-            .iter()
-            .filter(|(name, _)| *name != axis)
-            .map(|(n, c)| (n.clone(), c.clone()))
-            .collect()
-    };
-    let mut groups: Vec<(Coordinates, Vec<&LoadedCurve<'_>>)> = Vec::new();
-    for curve in curves.iter().filter(|curve| curve.place.contains_key(axis)) {
-        let place = without(curve);
-        match groups.iter_mut().find(|(known, _)| *known == place) {
-            Some((_, group)) => group.push(curve),
-            None => groups.push((place, vec![curve])),
-        }
-    }
+    let along = curves.iter().filter(|curve| curve.place.contains_key(axis));
+    let groups = grouped(along, |curve| without(&curve.place, &[axis]));
     let several = groups.into_iter().filter(|(_, group)| group.len() > 1);
     several
         .filter_map(|(_, group)| at_equal_bandwidth(&group, axis))

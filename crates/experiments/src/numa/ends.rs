@@ -5,6 +5,7 @@ use super::settings::Settings;
 use crate::experiment::{Detail, Scope};
 use crate::lists::Spread;
 use crate::nodes::{available, with_memory};
+use crate::series::unique;
 use engine::share_of;
 use host::memory::Place;
 use report::Outcome;
@@ -82,11 +83,11 @@ impl Ends {
             "--memory-nodes",
         )?;
         let count = settings.threads()?;
-        let cpu_nodes: Vec<CpuNode> = unique(&cpu_ids)
+        let cpu_nodes: Vec<CpuNode> = unique(cpu_ids)
             .into_iter()
             .map(|id| cpu_node(scope, id, count))
             .collect();
-        let memory_ids = unique(&memory_ids);
+        let memory_ids = unique(memory_ids);
         let every = |cpus: usize| memory_ids.iter().map(move |&memory| (cpus, memory));
         let mut pairs: Vec<(usize, u32)> = (0..cpu_nodes.len()).flat_map(every).collect();
         let all = pairs.len();
@@ -158,11 +159,6 @@ fn node_of(scope: &Scope<'_>, cpu: u32) -> Option<u32> {
     let only =
         || (topology.nodes.len() < 2).then(|| topology.nodes.first().map_or(0, |node| node.id));
     topology.node_of(cpu).or_else(only)
-}
-
-fn unique(ids: &[u32]) -> Vec<u32> {
-    let mut seen = BTreeSet::new();
-    ids.iter().copied().filter(|id| seen.insert(*id)).collect()
 }
 
 /// Node `id` with its CPUs of the run and `count` threads, one on each physical core without.
@@ -262,12 +258,8 @@ fn representative(
 /// Why memory of `bytes` at `place` cannot be had, if so.
 pub fn no_room(scope: &Scope<'_>, place: &Place, bytes: Bytes) -> Option<Outcome> {
     let topology = &scope.facts().topology;
-    if bytes > scope.usable() {
-        let reason = format!(
-            "{bytes} do not fit into the {} that may be used",
-            scope.usable()
-        );
-        return Some(Outcome::Skipped { reason });
+    if let Some(outcome) = scope.no_room(bytes, bytes) {
+        return Some(outcome);
     }
     if let Place::Weighted(nodes) = place
         && nodes

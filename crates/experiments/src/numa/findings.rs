@@ -2,6 +2,7 @@
 //! nodes at once.
 
 use crate::difference::{Difference, Figure, Shown};
+use crate::series::grouped;
 use report::{Dataset, Finding, HostFacts, Point};
 use std::collections::BTreeMap;
 use units::significant;
@@ -70,21 +71,18 @@ fn parts(dataset: &Dataset) -> Vec<(String, Vec<&Point>)> {
         dataset.points.iter().any(|p| Some(p.name(axis)) != first)
     };
     let pages = several("pages");
-    let mut parts: Vec<(String, Vec<&Point>)> = Vec::new();
-    for point in &dataset.points {
-        let Some(operation) = point.name("operation") else {
-            continue;
-        };
-        let name = match point.name("pages").filter(|_| pages) {
+    let name = |point: &&Point| {
+        let operation = point.name("operation").unwrap_or_default();
+        match point.name("pages").filter(|_| pages) {
             Some(pages) => format!("{operation} in {pages} pages"),
             None => operation.to_owned(),
-        };
-        match parts.iter_mut().find(|(known, _)| *known == name) {
-            Some((_, points)) => points.push(point),
-            None => parts.push((name, vec![point])),
         }
-    }
-    parts
+    };
+    let points = dataset
+        .points
+        .iter()
+        .filter(|point| point.name("operation").is_some());
+    grouped(points, name)
 }
 
 /// What is worth a sentence about bandwidth between nodes.

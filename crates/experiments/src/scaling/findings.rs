@@ -1,8 +1,9 @@
 //! What curves of bandwidth over the number of threads show.
 
-use crate::curve::{saturation, unique};
+use crate::curve::saturation;
 use crate::difference::{Difference, Figure, Shown};
 use crate::hierarchy::MEMORY;
+use crate::series::{grouped, unique};
 use report::{Dataset, Finding, Measured, Point};
 use std::collections::BTreeMap;
 use units::{Bytes, significant};
@@ -117,24 +118,13 @@ pub fn findings(dataset: &Dataset) -> Vec<Finding> {
 }
 
 fn groups(dataset: &Dataset) -> Vec<ComparedPoints<'_>> {
-    let measured = || {
-        dataset
-            .points
-            .iter()
-            .filter_map(|point| Some((point, point.usable()?)))
-    };
-    let in_group = |group: CommonCoordinates<'_>| {
-        measured()
-            .filter(|(point, _)| CommonCoordinates::containing(point) == group)
-            .collect()
-    };
-    let groups = unique(measured().map(|(point, _)| CommonCoordinates::containing(point)));
-    groups
+    let measured = dataset
+        .points
+        .iter()
+        .filter_map(|point| Some((point, point.usable()?)));
+    grouped(measured, |(point, _)| CommonCoordinates::containing(point))
         .into_iter()
-        .map(|group| ComparedPoints {
-            points: in_group(group.clone()),
-            group,
-        })
+        .map(|(group, points)| ComparedPoints { group, points })
         .collect()
 }
 

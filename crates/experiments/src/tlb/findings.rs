@@ -1,8 +1,9 @@
 //! What the points of a run say about the TLBs, in sentences.
 
 use super::analysis::{Boundary, CurveBoundaries, FEWEST_ROUNDS, PagesSeen, Rejected, Why, levels};
+use crate::series::{CpuSeries, by_cpu};
 use host::memory::PageMode;
-use report::{Coordinate, Dataset, Finding, Measured, Point, VerdictGrade};
+use report::{Dataset, Finding, Measured, Point, VerdictGrade};
 use stats::median;
 use std::collections::BTreeMap;
 use units::Bytes;
@@ -19,9 +20,6 @@ const GRANTED: f64 = 0.9;
 /// Rises that do not count and are named one by one.
 const MOST_NAMED: usize = 3;
 
-/// CPU, pages, repeat: what one curve is of.
-type Key = [Option<Coordinate>; 3];
-
 /// The points of one curve.
 #[derive(Default)]
 struct PairedCurve<'a> {
@@ -33,32 +31,19 @@ struct PairedCurve<'a> {
 
 /// A finding for each level of each curve, and what else is to be said of it.
 pub fn findings(dataset: &Dataset) -> Vec<Finding> {
-    let key = |p: &Point| ["cpu", "pages", "repeat"].map(|axis| p.coordinates.get(axis).cloned());
-    let mut groups: Vec<(Key, PairedCurve<'_>)> = Vec::new();
-    for point in &dataset.points {
-        let at = groups
-            .iter()
-            .position(|(k, _)| *k == key(point))
-            .unwrap_or_else(|| {
-                groups.push((key(point), PairedCurve::default()));
-                groups.len() - 1
-            });
-        groups[at].1.add(point);
-    }
-    let cpus = groups.iter().any(|(k, _)| k[0] != groups[0].0[0]);
-    let one = |(key, group): &(Key, PairedCurve<'_>)| {
-        let cpu = key[0]
-            .as_ref()
-            .filter(|_| cpus)
-            .map(|cpu| format!(" on CPU {cpu}"));
-        let mode = key[1]
-            .as_ref()
-            .map(ToString::to_string)
-            .filter(|mode| *mode != PageMode::Base.to_string());
-        let mode = mode.map(|mode| format!(" ({mode})"));
-        group.findings(&(mode.unwrap_or_default() + &cpu.unwrap_or_default()))
+    let one = |series: CpuSeries<'_>| {
+        let mut curve = PairedCurve::default();
+        for point in series.points {
+            curve.add(point);
+        }
+        let mode = series
+            .pages
+            .map(|mode| mode.to_string())
+            .filter(|mode| *mode != PageMode::Base.to_string())
+            .map(|mode| format!(" ({mode})"));
+        curve.findings(&(mode.unwrap_or_default() + &series.on_cpu))
     };
-    groups.iter().flat_map(one).collect()
+    by_cpu(&dataset.points).into_iter().flat_map(one).collect()
 }
 
 impl<'a> PairedCurve<'a> {

@@ -203,13 +203,10 @@ impl PageSet {
         let spread = Work::Chase(spread.clone());
         let entries = self.entries;
         let page = self.page;
-        let usable = scope.usable();
-        if MemoryPlan::for_works([&spread], facts, true).total() > usable {
-            let reason =
-                format!("{entries} pages of {page} do not fit into the {usable} that may be used");
-            return Some(Outcome::Skipped { reason });
-        }
-        lacking_pages(&spread, facts)
+        let needed = MemoryPlan::for_works([&spread], facts, true).total();
+        scope
+            .no_room(needed, format_args!("{entries} pages of {page}"))
+            .or_else(|| lacking_pages(&spread, facts))
     }
 
     /// Both chains of both passes, each beside its partner so that they are measured one right
@@ -223,10 +220,9 @@ impl PageSet {
             let drop_priority = 2 + works[0].bytes.0.max(1).ilog2() as u8;
             for (operation, work) in [SPREAD, PACKED].into_iter().zip(works) {
                 let coordinates = self.coordinates(operation, pass, &work);
-                let work = match scope.machine.kernel(&Work::Chase(work.clone())) {
-                    Err(reason) => Err(Outcome::Unsupported { reason }),
-                    Ok(_) => known.clone().map_or(Ok(Work::Chase(work)), Err),
-                };
+                let work = scope
+                    .runnable(Work::Chase(work))
+                    .and_then(|work| known.clone().map_or(Ok(work), Err));
                 drafts.push(Draft {
                     coordinates,
                     work,

@@ -1,0 +1,71 @@
+//! Series of a dataset: points that belong together.
+
+use report::{Coordinate, Coordinates, Point};
+
+/// Each of `items` once, in the order of their first appearance.
+pub fn unique<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
+    items.into_iter().fold(Vec::new(), |mut seen, item| {
+        if !seen.contains(&item) {
+            seen.push(item);
+        }
+        seen
+    })
+}
+
+/// `items` by their `key`: groups, and the members of each, in the order of their first appearance.
+pub fn grouped<K: PartialEq, T>(
+    items: impl IntoIterator<Item = T>,
+    key: impl Fn(&T) -> K,
+) -> Vec<(K, Vec<T>)> {
+    let mut groups: Vec<(K, Vec<T>)> = Vec::new();
+    for item in items {
+        let key = key(&item);
+        match groups.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, group)) => group.push(item),
+            None => groups.push((key, vec![item])),
+        }
+    }
+    groups
+}
+
+/// The coordinates but those along `axes`: equal for points of one series along these.
+pub fn without(coordinates: &Coordinates, axes: &[&str]) -> Coordinates {
+    coordinates
+        .iter()
+        .filter(|(axis, _)| !axes.contains(&axis.as_str()))
+        .map(|(axis, at)| (axis.clone(), at.clone()))
+        .collect()
+}
+
+/// The points of one CPU, kind of pages and repeat.
+pub struct CpuSeries<'a> {
+    /// In the order of the dataset.
+    pub points: Vec<&'a Point>,
+    /// ` on CPU 3`; nothing where all points are of one CPU.
+    pub on_cpu: String,
+    /// The kind of pages.
+    pub pages: Option<Coordinate>,
+    /// Whether there are points in other kinds of pages.
+    pub several_pages: bool,
+}
+
+/// `points` by CPU, kind of pages and repeat.
+pub fn by_cpu<'a>(points: impl IntoIterator<Item = &'a Point>) -> Vec<CpuSeries<'a>> {
+    let key = |point: &&Point| {
+        ["cpu", "pages", "repeat"].map(|axis| point.coordinates.get(axis).cloned())
+    };
+    let groups = grouped(points, key);
+    let differ = |axis: usize| groups.iter().any(|(key, _)| key[axis] != groups[0].0[axis]);
+    let several_cpus = differ(0);
+    let several_pages = differ(1);
+    let series = |([cpu, pages, _], points): ([Option<Coordinate>; 3], Vec<&'a Point>)| CpuSeries {
+        points,
+        on_cpu: cpu
+            .filter(|_| several_cpus)
+            .map(|cpu| format!(" on CPU {cpu}"))
+            .unwrap_or_default(),
+        pages,
+        several_pages,
+    };
+    groups.into_iter().map(series).collect()
+}
