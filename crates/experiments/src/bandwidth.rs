@@ -4,9 +4,10 @@
 
 use crate::choices::Choices;
 use crate::command::{CommandSettings, Effect, Effects};
+use crate::coordinates::name;
 use crate::curve::{self, Saturation};
 use crate::difference::{Difference, Figure};
-use crate::experiment::{Detail, Draft, Experiment, Scope, axis, bytes_axis};
+use crate::experiment::{self, Detail, Draft, Experiment, Scope, axis, bytes_axis};
 use crate::hierarchy::{Levels, MEMORY, Target};
 use crate::lists::{OperationSpec, Operations, PageModes, Widths, fixed_thread_counts};
 use crate::nodes::asked_nodes;
@@ -17,7 +18,7 @@ use crate::streams::{FittedStream, check_sizes, draft_point, fitted, rounded_siz
 use engine::StreamWork;
 use host::memory::{PageMode, Place};
 use kernels::{Operation, PREFETCH_DISTANCE, Policy, Width};
-use report::{ASKED_THREADS, Axis, Coordinate, Dataset, Finding, Point, Quantity};
+use report::{ASKED_THREADS, Axis, Dataset, Finding, Point, Quantity};
 use std::collections::BTreeMap;
 use units::error::{Error, Result};
 use units::{Bytes, CpuList, SizeList, ThreadCount, ThreadList, significant};
@@ -216,10 +217,9 @@ impl Bandwidth {
                     let mut draft =
                         draft_point(scope, work, asked, &level).unless(target.hidden.as_ref());
                     if best {
-                        draft.coordinates.insert(
-                            ASKED_THREADS.to_owned(),
-                            Coordinate::Name("best".to_owned()),
-                        );
+                        draft
+                            .coordinates
+                            .insert(ASKED_THREADS.to_owned(), name("best"));
                     }
                     drafts.push(draft);
                 }
@@ -302,11 +302,7 @@ impl Experiment for Bandwidth {
     }
 
     fn quantity(&self) -> Quantity {
-        Quantity {
-            name: "bandwidth".to_owned(),
-            unit: "B/s".to_owned(),
-            higher_is_better: true,
-        }
+        experiment::bandwidth()
     }
 
     fn axes(&self) -> Vec<Axis> {

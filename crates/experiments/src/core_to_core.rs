@@ -4,13 +4,14 @@
 
 use crate::clusters;
 use crate::command::{CommandSettings, Effect, Effects};
+use crate::coordinates::{coordinates, name, number};
 use crate::experiment::{Bound, Detail, Draft, Experiment, Scope, axis};
 use crate::lists::{Count, HandOffs, Pair, Pairs};
 use crate::pairs::{ChosenPair, choose};
 use crate::windows::{self, WindowSettings};
 use engine::{HandOffWork, Windows, Work};
 use kernels::HandOff;
-use report::{Axis, Coordinate, Coordinates, Dataset, Finding, Outcome, Places, Point, Quantity};
+use report::{Axis, Dataset, Finding, Outcome, Places, Point, Quantity};
 use std::collections::BTreeSet;
 use units::CpuList;
 use units::error::{Error, Result};
@@ -128,22 +129,25 @@ impl CoreToCore {
         pair: ChosenPair,
         relation: String,
     ) -> Draft {
-        let cpu = |id: u32| Coordinate::Number(u64::from(id));
         let work = Work::HandOff(HandOffWork {
             kernel,
             cpus: [pair.from, pair.to],
             lines: self.settings.lines.0,
         });
-        let (name, work) = match scope.machine.kernel(&work) {
-            Ok(used) => (used.name, Ok(work)),
-            Err(reason) => (kernel.kernel_name(), Err(Outcome::Unsupported { reason })),
+        let used = scope.machine.kernel(&work);
+        let kernel_name = used
+            .as_ref()
+            .map_or_else(|_| kernel.kernel_name(), |used| used.name.clone());
+        let work = match used {
+            Ok(_) => Ok(work),
+            Err(reason) => Err(Outcome::Unsupported { reason }),
         };
-        let coordinates = Coordinates::from([
-            ("operation".to_owned(), Coordinate::Name(kernel.to_string())),
-            ("kernel".to_owned(), Coordinate::Name(name)),
-            ("from".to_owned(), cpu(pair.from)),
-            ("to".to_owned(), cpu(pair.to)),
-            ("relation".to_owned(), Coordinate::Name(relation)),
+        let coordinates = coordinates([
+            ("operation", name(kernel)),
+            ("kernel", name(kernel_name)),
+            ("from", number(pair.from)),
+            ("to", number(pair.to)),
+            ("relation", name(relation)),
         ]);
         Draft {
             coordinates,

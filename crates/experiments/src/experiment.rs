@@ -271,3 +271,21 @@ pub fn bytes_axis(name: &str) -> Axis {
         unit: Some("B".to_owned()),
     }
 }
+
+/// The time of a load.
+pub fn latency() -> Quantity {
+    Quantity {
+        name: "latency".to_owned(),
+        unit: "ns".to_owned(),
+        higher_is_better: false,
+    }
+}
+
+/// The bytes that threads move in a second.
+pub fn bandwidth() -> Quantity {
+    Quantity {
+        name: "bandwidth".to_owned(),
+        unit: "B/s".to_owned(),
+        higher_is_better: true,
+    }
+}

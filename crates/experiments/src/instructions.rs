@@ -3,12 +3,13 @@
 //! Method and limits: docs/method/instructions.md.
 
 use crate::command::{CommandSettings, Effects};
+use crate::coordinates::{coordinates, name, number};
 use crate::cpus::chosen_cpus;
 use crate::experiment::{Bound, Detail, Draft, Experiment, Scope, axis};
 use crate::lists::{Instructions, Timings};
 use engine::{InstructionWork, Work};
 use kernels::{ListedInstruction, Timing, all_instructions};
-use report::{Axis, Coordinate, Coordinates, Dataset, Finding, Quantity};
+use report::{Axis, Dataset, Finding, Quantity};
 use units::CpuList;
 use units::error::Result;
 
@@ -98,17 +99,13 @@ impl Experiment for InstructionTimes {
                 .filter(|listed| self.wanted(listed))
             {
                 scope.room_for(drafts.len() + 1)?;
-                let name = |text: &str| Coordinate::Name(text.to_owned());
-                let coordinates = Coordinates::from([
-                    ("group".to_owned(), name(listed.instruction.group())),
-                    ("operation".to_owned(), name(listed.instruction.name())),
-                    ("timing".to_owned(), name(&listed.timing.to_string())),
-                    (
-                        "assembly".to_owned(),
-                        name(listed.assembly().unwrap_or("-")),
-                    ),
-                    ("kernel".to_owned(), name(&listed.name())),
-                    ("cpu".to_owned(), Coordinate::Number(u64::from(cpu))),
+                let coordinates = coordinates([
+                    ("group", name(listed.instruction.group())),
+                    ("operation", name(listed.instruction.name())),
+                    ("timing", name(listed.timing)),
+                    ("assembly", name(listed.assembly().unwrap_or("-"))),
+                    ("kernel", name(listed.name())),
+                    ("cpu", number(cpu)),
                 ]);
                 let work = Work::Instruction(InstructionWork {
                     instruction: listed.instruction,

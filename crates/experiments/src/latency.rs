@@ -5,9 +5,10 @@
 use crate::chains::{chain_seed, line_of, named, packed_window, shapes};
 use crate::choices::Choices;
 use crate::command::{CommandSettings, Effect, Effects};
+use crate::coordinates::{coordinates, name, number};
 use crate::cpus::chosen_cpus;
 use crate::difference::{Difference, Figure, Shown};
-use crate::experiment::{Bound, Detail, Draft, Experiment, Scope, axis, bytes_axis};
+use crate::experiment::{self, Bound, Detail, Draft, Experiment, Scope, axis, bytes_axis};
 use crate::hierarchy::{Levels, MEMORY, Target};
 use crate::lists::{
     ChainMode, ChainModes, Count, Counts, PageModes, Region, Regions, thread_counts_on,
@@ -19,7 +20,7 @@ use crate::windows::{self, WindowSettings};
 use engine::{ChainShape, ChaseWork, Windows, Work};
 use host::memory::PageMode;
 use kernels::{MOST_WALKERS, chase_name, hops_per_block};
-use report::{Axis, Coordinate, Coordinates, Dataset, Finding, Outcome, Point, Quantity};
+use report::{Axis, Dataset, Finding, Outcome, Point, Quantity};
 use units::error::{Error, Result};
 use units::{Bytes, CpuList, Nanos, SizeList, ThreadCount, ThreadList, significant};
 
@@ -512,34 +513,26 @@ fn footprint(size: Bytes, stride: Bytes, line: Bytes) -> Bytes {
 
 fn draft_point(scope: &Scope<'_>, work: ChaseWork, level: &str, region: Option<Region>) -> Draft {
     let (mode, window) = named(work.shape);
-    let mut coordinates = Coordinates::from([
-        ("operation".to_owned(), Coordinate::Name("chase".to_owned())),
+    let mut coordinates = coordinates([
+        ("operation", name("chase")),
         (
-            "kernel".to_owned(),
-            Coordinate::Name(chase_name(work.walkers as usize, work.payload)),
+            "kernel",
+            name(chase_name(work.walkers as usize, work.payload)),
         ),
-        (
-            "chains".to_owned(),
-            Coordinate::Number(u64::from(work.walkers)),
-        ),
-        ("level".to_owned(), Coordinate::Name(level.to_owned())),
-        ("size_bytes".to_owned(), Coordinate::Number(work.bytes.0)),
-        ("stride_bytes".to_owned(), Coordinate::Number(work.stride.0)),
-        ("threads".to_owned(), Coordinate::Number(work.threads())),
-        ("pages".to_owned(), Coordinate::Name(work.pages.to_string())),
-        ("chain_mode".to_owned(), Coordinate::Name(mode.to_string())),
+        ("chains", number(work.walkers)),
+        ("level", name(level)),
+        ("size_bytes", number(work.bytes.0)),
+        ("stride_bytes", number(work.stride.0)),
+        ("threads", number(work.threads())),
+        ("pages", name(work.pages)),
+        ("chain_mode", name(mode)),
     ]);
     if work.threads() == 1 {
-        coordinates.insert("cpu".to_owned(), Coordinate::Number(u64::from(work.cpu())));
+        coordinates.insert("cpu".to_owned(), number(work.cpu()));
     }
-    coordinates
-        .extend(region.map(|region| ("region".to_owned(), Coordinate::Name(region.to_string()))));
-    coordinates.extend(
-        work.node
-            .map(|node| ("node".to_owned(), Coordinate::Number(u64::from(node)))),
-    );
-    coordinates
-        .extend(window.map(|window| ("window_bytes".to_owned(), Coordinate::Number(window.0))));
+    coordinates.extend(region.map(|region| ("region".to_owned(), name(region))));
+    coordinates.extend(work.node.map(|node| ("node".to_owned(), number(node))));
+    coordinates.extend(window.map(|window| ("window_bytes".to_owned(), number(window.0))));
     let drop_priority = match mode {
         ChainMode::GlobalRandom
             if level != "between" && work.pages != PageMode::Base && work.threads() == 1 =>
@@ -583,11 +576,7 @@ impl Experiment for Latency {
     }
 
     fn quantity(&self) -> Quantity {
-        Quantity {
-            name: "latency".to_owned(),
-            unit: "ns".to_owned(),
-            higher_is_better: false,
-        }
+        experiment::latency()
     }
 
     fn axes(&self) -> Vec<Axis> {

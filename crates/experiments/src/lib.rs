@@ -52,6 +52,7 @@ mod chains;
 mod choices;
 mod clusters;
 mod command;
+mod coordinates;
 pub mod core_to_core;
 mod cpus;
 mod curve;

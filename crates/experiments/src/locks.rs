@@ -3,12 +3,13 @@
 //! Method and limits: docs/method/locks.md.
 
 use crate::command::{CommandSettings, Effect, Effects};
+use crate::coordinates::{coordinates, name, number};
 use crate::difference::{Difference, Figure};
 use crate::experiment::{Bound, Detail, Draft, Experiment, Scope, axis};
 use crate::lists::{Count, Counts, LineSharing, Lines, LockOperations, thread_counts};
 use engine::{LockWork, Work};
 use kernels::LockOperation;
-use report::{Axis, Coordinate, Coordinates, Dataset, Finding, Outcome, Point, Quantity};
+use report::{Axis, Dataset, Finding, Outcome, Point, Quantity};
 use units::error::Result;
 use units::{ThreadCount, ThreadList};
 
@@ -126,19 +127,17 @@ fn draft_point(scope: &Scope<'_>, work: LockWork) -> Draft {
     } else {
         LineSharing::Separate
     };
-    let name = |t: String| Coordinate::Name(t);
-    let number = |n: u64| Coordinate::Number(n);
     let kernel = scope.machine.kernel(&Work::Lock(work.clone()));
     let kernel_name = kernel
         .as_ref()
         .map_or_else(|_| work.operation.to_string(), |k| k.name.clone());
-    let coordinates = Coordinates::from([
-        ("operation".to_owned(), name(work.operation.to_string())),
-        ("kernel".to_owned(), name(kernel_name)),
-        ("lines".to_owned(), name(lines.to_string())),
-        ("threads".to_owned(), number(work.cpus.len() as u64)),
-        ("inside".to_owned(), number(u64::from(work.inside))),
-        ("between".to_owned(), number(u64::from(work.between))),
+    let coordinates = coordinates([
+        ("operation", name(work.operation)),
+        ("kernel", name(kernel_name)),
+        ("lines", name(lines)),
+        ("threads", number(work.cpus.len() as u64)),
+        ("inside", number(work.inside)),
+        ("between", number(work.between)),
     ]);
     let work = match kernel {
         Ok(_) => Ok(Work::Lock(work)),

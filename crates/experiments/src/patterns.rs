@@ -3,8 +3,9 @@
 //! Method and limits: docs/method/patterns.md.
 
 use crate::command::{CommandSettings, Effect, Effects};
+use crate::coordinates::{coordinates, name, number};
 use crate::difference::{Difference, Shown};
-use crate::experiment::{Bound, Detail, Draft, Experiment, Scope, axis, bytes_axis};
+use crate::experiment::{self, Bound, Detail, Draft, Experiment, Scope, axis, bytes_axis};
 use crate::hierarchy::{Levels, Target};
 use crate::lists::{OrderKind, Orders, PageModes, Widths, thread_counts};
 use engine::{StreamWork, TableOrder, Work};
@@ -12,7 +13,7 @@ use host::memory::PageMode;
 use kernels::{
     AccessOrder, BLOCK_BYTES, CONTRACTS, Contract, LINE_BYTES, LONGEST_ORDERED, Operation, Width,
 };
-use report::{Axis, Coordinate, Coordinates, Dataset, Finding, Outcome, Point, Quantity};
+use report::{Axis, Coordinates, Dataset, Finding, Outcome, Point, Quantity};
 use stats::derive;
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -392,22 +393,18 @@ fn draft_point(
     level: &str,
 ) -> Draft {
     let kernel = scope.machine.kernel(&Work::Stream(work.clone()));
-    let name = |text: &str| Coordinate::Name(text.to_owned());
     let kernel_name = kernel
         .as_ref()
         .map_or_else(|_| work.operation.to_string(), |k| k.name.clone());
-    let coordinates = Coordinates::from([
-        ("operation".to_owned(), name(asked.contract().name)),
-        ("order".to_owned(), name(&order.name())),
-        ("kernel".to_owned(), name(&kernel_name)),
-        ("width".to_owned(), name(&work.width.to_string())),
-        ("level".to_owned(), name(level)),
-        ("size_bytes".to_owned(), Coordinate::Number(work.bytes.0)),
-        (
-            "threads".to_owned(),
-            Coordinate::Number(work.cpus.len() as u64),
-        ),
-        ("pages".to_owned(), name(&work.pages.to_string())),
+    let coordinates = coordinates([
+        ("operation", name(asked.contract().name)),
+        ("order", name(order.name())),
+        ("kernel", name(&kernel_name)),
+        ("width", name(work.width)),
+        ("level", name(level)),
+        ("size_bytes", number(work.bytes.0)),
+        ("threads", number(work.cpus.len() as u64)),
+        ("pages", name(work.pages)),
     ]);
     let memory = Bytes(work.slot().0.saturating_mul(work.cpus.len() as u64));
     let unfit = order
@@ -435,11 +432,7 @@ impl Experiment for Patterns {
     }
 
     fn quantity(&self) -> Quantity {
-        Quantity {
-            name: "bandwidth".to_owned(),
-            unit: "B/s".to_owned(),
-            higher_is_better: true,
-        }
+        experiment::bandwidth()
     }
 
     fn axes(&self) -> Vec<Axis> {

@@ -1,43 +1,44 @@
 //! Streams that several experiments measure: the sizes that fit an operation, and the point of one.
 
+use crate::coordinates::{coordinates, name, number};
 use crate::experiment::{Bound, Draft, Scope};
 use crate::hierarchy::MEMORY;
 use crate::lists::{OperationSpec, Operations, is_reference_kernel};
 use engine::{StreamWork, Work};
 use host::memory::Place;
 use kernels::{BLOCK_BYTES, Family, Operation, Policy};
-use report::{Coordinate, Coordinates, Outcome};
+use report::{Coordinates, Outcome};
 use std::collections::BTreeMap;
 use units::error::{Error, Result};
 use units::{Bytes, SizeList};
 
-fn coordinates(work: &StreamWork, asked: OperationSpec, kernel: &str, level: &str) -> Coordinates {
-    let name = |text: &str| Coordinate::Name(text.to_owned());
-    let number = Coordinate::Number;
-    let mut coordinates = Coordinates::from([
-        ("operation".to_owned(), name(&asked.to_string())),
-        ("kernel".to_owned(), name(kernel)),
-        ("width".to_owned(), name(&work.width.to_string())),
-        ("level".to_owned(), name(level)),
-        ("size_bytes".to_owned(), number(work.bytes.0)),
+fn stream_coordinates(
+    work: &StreamWork,
+    asked: OperationSpec,
+    kernel: &str,
+    level: &str,
+) -> Coordinates {
+    let mut coordinates = coordinates([
+        ("operation", name(asked)),
+        ("kernel", name(kernel)),
+        ("width", name(work.width)),
+        ("level", name(level)),
+        ("size_bytes", number(work.bytes.0)),
         (
-            "threads".to_owned(),
+            "threads",
             if work.counts.is_empty() {
                 number(work.cpus.len() as u64)
             } else {
                 name("best")
             },
         ),
-        ("pages".to_owned(), name(&work.pages.to_string())),
+        ("pages", name(work.pages)),
     ]);
     if work.contract().prefetches {
-        coordinates.insert(
-            "prefetch_bytes".to_owned(),
-            Coordinate::Number(work.distance.0),
-        );
+        coordinates.insert("prefetch_bytes".to_owned(), number(work.distance.0));
     }
     if let Some(Place::Node(node)) = work.place {
-        coordinates.insert("node".to_owned(), Coordinate::Number(u64::from(node)));
+        coordinates.insert("node".to_owned(), number(node));
     }
     coordinates
 }
@@ -70,7 +71,7 @@ pub fn draft_point(
     let kernel = scope.machine.kernel(&Work::Stream(work.clone()));
     let unsupported = format!("{}/{}", work.operation, work.width);
     let name = kernel.as_ref().map_or(unsupported, |k| k.name.clone());
-    let coordinates = coordinates(&work, asked, &name, level);
+    let coordinates = stream_coordinates(&work, asked, &name, level);
     let threads = work.cpus.len();
     let each = if threads == 1 {
         String::new()

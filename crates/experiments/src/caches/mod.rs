@@ -21,7 +21,7 @@ pub use measured_curve::measured_levels;
 use crate::chains::line_of;
 use crate::command::{CommandSettings, Effects};
 use crate::cpus::chosen_cpus;
-use crate::experiment::{Detail, Draft, Experiment, Scope, axis, bytes_axis};
+use crate::experiment::{self, Detail, Draft, Experiment, Scope, axis, bytes_axis};
 use crate::hierarchy::TimedLastLevel;
 use crate::lists::{Density, PageModes};
 use analysis::levels;
@@ -215,11 +215,7 @@ impl Experiment for Caches {
     }
 
     fn quantity(&self) -> Quantity {
-        Quantity {
-            name: "latency".to_owned(),
-            unit: "ns".to_owned(),
-            higher_is_better: false,
-        }
+        experiment::latency()
     }
 
     fn axes(&self) -> Vec<Axis> {

@@ -1,11 +1,11 @@
 //! The points of the experiment: chases on one CPU in one kind of pages.
 
 use crate::chains::{named, packed_window};
+use crate::coordinates::{coordinates, name, number};
 use crate::experiment::{Bound, Draft, Scope};
 use engine::{ChainShape, ChaseWork, Work};
 use host::memory::PageMode;
 use kernels::chase_name;
-use report::{Coordinate, Coordinates};
 use stats::derive;
 use units::Bytes;
 
@@ -88,21 +88,20 @@ impl SweptCpu {
         work: ChaseWork,
         more: &[(&str, u64)],
     ) -> Draft {
-        let name = |text: &str| Coordinate::Name(text.to_owned());
         let mode = named(work.shape).0;
-        let mut coordinates = Coordinates::from([
-            ("operation".to_owned(), name(operation)),
-            ("kernel".to_owned(), Coordinate::Name(chase_name(1, false))),
-            ("pages".to_owned(), Coordinate::Name(self.pages.to_string())),
-            ("chain_mode".to_owned(), Coordinate::Name(mode.to_string())),
-            ("size_bytes".to_owned(), Coordinate::Number(work.bytes.0)),
-            ("stride_bytes".to_owned(), Coordinate::Number(work.stride.0)),
-            ("threads".to_owned(), Coordinate::Number(1)),
-            ("cpu".to_owned(), Coordinate::Number(u64::from(self.cpu))),
+        let mut coordinates = coordinates([
+            ("operation", name(operation)),
+            ("kernel", name(chase_name(1, false))),
+            ("pages", name(self.pages)),
+            ("chain_mode", name(mode)),
+            ("size_bytes", number(work.bytes.0)),
+            ("stride_bytes", number(work.stride.0)),
+            ("threads", number(1u64)),
+            ("cpu", number(self.cpu)),
         ]);
         coordinates.extend(
             more.iter()
-                .map(|(axis, number)| ((*axis).to_owned(), Coordinate::Number(*number))),
+                .map(|(axis, amount)| ((*axis).to_owned(), number(*amount))),
         );
         // What is asked first is needed most; of that, small working sets are.
         let rank = [SWEEP, PAIR, STRIDE, WAYS, SHARED]

@@ -18,14 +18,15 @@ pub use tenants::Tenants;
 
 use crate::chains::line_of;
 use crate::command::CommandSettings;
-use crate::experiment::{Detail, Draft, Experiment, Scope, axis, bytes_axis};
+use crate::coordinates::name;
+use crate::experiment::{self, Detail, Draft, Experiment, Scope, axis, bytes_axis};
 use crate::lists::Count;
 use cpus::{probe_cpus, traffic_cpus};
 use curve::{IDLE, LONGEST_PAUSE, curves};
 use kernels::REFERENCE_INSTRUCTIONS_PER_BLOCK;
 use mix::TrafficShape;
 use points::{CurvePlan, draft_point, places, traffic_bytes};
-use report::{Axis, Coordinate, Dataset, Finding, HostFacts, Quantity};
+use report::{Axis, Dataset, Finding, HostFacts, Quantity};
 use units::error::{Error, Result};
 
 impl CommandSettings for Settings {
@@ -193,11 +194,7 @@ impl Experiment for LoadedLatency {
     }
 
     fn quantity(&self) -> Quantity {
-        Quantity {
-            name: "latency".to_owned(),
-            unit: "ns".to_owned(),
-            higher_is_better: false,
-        }
+        experiment::latency()
     }
 
     fn axes(&self) -> Vec<Axis> {
@@ -232,8 +229,7 @@ impl Experiment for LoadedLatency {
         for line in self.lines(scope)? {
             let mut idle =
                 draft_point(scope, &line.place, Some(Vec::new()), line.drop_priority - 1);
-            idle.coordinates
-                .insert("mix".to_owned(), Coordinate::Name(IDLE.to_owned()));
+            idle.coordinates.insert("mix".to_owned(), name(IDLE));
             if !drafts
                 .iter()
                 .any(|draft| draft.coordinates == idle.coordinates)

@@ -4,13 +4,14 @@ use super::cpus::beyond_quota;
 use super::mix::TrafficShape;
 use super::settings::Settings;
 use crate::chains::{chain_seed, line_of};
+use crate::coordinates::{coordinates, name, number};
 use crate::experiment::{Bound, Draft, Scope};
 use crate::hierarchy::Levels;
 use crate::nodes::asked_nodes;
 use engine::{ChainShape, ChaseWork, LoadedWork, Probe, Traffic, Work};
 use host::memory::PageMode;
 use kernels::{BLOCK_BYTES, chase_name};
-use report::{Coordinate, Coordinates, Outcome};
+use report::{Coordinates, Outcome};
 use units::Bytes;
 use units::error::{Error, Result};
 
@@ -141,19 +142,15 @@ impl MeasuredChase {
     }
 
     pub fn coordinates(&self, operation: &str, kernel: &str) -> Coordinates {
-        let name = |text: &str| Coordinate::Name(text.to_owned());
-        let mut coordinates = Coordinates::from([
-            ("operation".to_owned(), name(operation)),
-            ("kernel".to_owned(), name(kernel)),
-            ("cpu".to_owned(), Coordinate::Number(u64::from(self.cpu))),
-            ("level".to_owned(), name(&self.level)),
-            ("size_bytes".to_owned(), Coordinate::Number(self.size.0)),
-            ("pages".to_owned(), name(&self.pages.to_string())),
+        let mut coordinates = coordinates([
+            ("operation", name(operation)),
+            ("kernel", name(kernel)),
+            ("cpu", number(self.cpu)),
+            ("level", name(&self.level)),
+            ("size_bytes", number(self.size.0)),
+            ("pages", name(self.pages)),
         ]);
-        coordinates.extend(
-            self.node
-                .map(|node| ("node".to_owned(), Coordinate::Number(u64::from(node)))),
-        );
+        coordinates.extend(self.node.map(|node| ("node".to_owned(), number(node))));
         coordinates
     }
 }
@@ -180,12 +177,10 @@ impl CurvePlan {
             Some(self.traffic(pause))
         };
         let mut draft = draft_point(scope, &self.place, traffic, self.drop_priority);
+        draft.coordinates.insert("mix".to_owned(), name(self.shape));
         draft
             .coordinates
-            .insert("mix".to_owned(), Coordinate::Name(self.shape.to_string()));
-        draft
-            .coordinates
-            .insert("pause_cycles".to_owned(), Coordinate::Number(pause));
+            .insert("pause_cycles".to_owned(), number(pause));
         draft
     }
 }
@@ -199,7 +194,7 @@ pub fn draft_point(
 ) -> Draft {
     let threads = traffic.as_ref().map_or(0, Vec::len);
     let mut coordinates = place.coordinates("chase", &chase_name(1, false));
-    coordinates.insert("threads".to_owned(), Coordinate::Number(threads as u64));
+    coordinates.insert("threads".to_owned(), number(threads as u64));
     let refused = beyond_quota(scope, threads + 1).filter(|_| threads > 0);
     let work = match traffic {
         Some(_) if let Some(reason) = refused => Err(Outcome::Unsupported { reason }),

@@ -4,12 +4,13 @@ use super::cpus::{asked_cpus, beyond_quota};
 use super::mix::{Mix, TrafficShape};
 use super::points::{CurvePlan, MeasuredChase, places, traffic_bytes};
 use super::settings::Settings;
+use crate::coordinates::{name, number};
 use crate::cpus::one_cpu;
 use crate::difference::{Difference, Shown};
-use crate::experiment::{Bound, Draft, Experiment, Scope, axis, bytes_axis};
+use crate::experiment::{self, Bound, Draft, Experiment, Scope, axis, bytes_axis};
 use engine::{LoadedWork, Probe, Traffic, Work};
 use kernels::{BLOCK_BYTES, Operation, REFERENCE_INSTRUCTIONS_PER_BLOCK, chase_name};
-use report::{Axis, Coordinate, Dataset, Finding, Outcome, Point, Quantity};
+use report::{Axis, Dataset, Finding, Outcome, Point, Quantity};
 use units::CpuList;
 use units::error::Result;
 
@@ -123,14 +124,10 @@ impl Tenants {
             ),
             None => (NOBODY.to_owned(), NOBODY.to_owned()),
         };
-        coordinates.insert("bully".to_owned(), Coordinate::Name(bully));
-        coordinates.insert("mix".to_owned(), Coordinate::Name(mix));
-        coordinates.insert(
-            "threads".to_owned(),
-            Coordinate::Number(traffic.len() as u64),
-        );
-        coordinates
-            .extend(pause.map(|pause| ("pause_cycles".to_owned(), Coordinate::Number(pause))));
+        coordinates.insert("bully".to_owned(), name(bully));
+        coordinates.insert("mix".to_owned(), name(mix));
+        coordinates.insert("threads".to_owned(), number(traffic.len() as u64));
+        coordinates.extend(pause.map(|pause| ("pause_cycles".to_owned(), number(pause))));
         let work = if pause.is_some() && line.cpus.is_empty() {
             let reason = format!(
                 "a bully needs a cpu beside the victim's, and this run may use cpu {} only",
@@ -163,15 +160,10 @@ impl Experiment for Tenants {
     }
 
     fn quantity(&self) -> Quantity {
-        let (name, unit) = if self.streams {
-            ("bandwidth", "B/s")
+        if self.streams {
+            experiment::bandwidth()
         } else {
-            ("latency", "ns")
-        };
-        Quantity {
-            name: name.to_owned(),
-            unit: unit.to_owned(),
-            higher_is_better: self.streams,
+            experiment::latency()
         }
     }
 

@@ -11,7 +11,8 @@ pub use settings::Settings;
 
 use crate::chains::line_of;
 use crate::command::CommandSettings;
-use crate::experiment::{Bound, Detail, Draft, Experiment, Scope, axis, bytes_axis};
+use crate::coordinates::{coordinates, name, number};
+use crate::experiment::{self, Bound, Detail, Draft, Experiment, Scope, axis, bytes_axis};
 use crate::hierarchy::Levels;
 use crate::lists::{OperationSpec, Spread, Studied};
 use crate::streams::{check_sizes, fitted};
@@ -19,7 +20,7 @@ use ends::{CpuNode, Ends};
 use engine::{ChainShape, ChaseWork, StreamWork, Work};
 use host::memory::{PageMode, Place};
 use kernels::{Width, chase_name};
-use report::{Axis, Coordinate, Coordinates, Dataset, Finding, HostFacts, Outcome, Quantity};
+use report::{Axis, Coordinates, Dataset, Finding, HostFacts, Outcome, Quantity};
 use stats::derive;
 use units::Bytes;
 use units::error::{Error, Result};
@@ -91,7 +92,7 @@ impl NumaBandwidth {
             .as_ref()
             .map_or_else(|_| asked.to_string(), |kernel| kernel.name.clone());
         let mut coordinates = at.coordinates(&asked.to_string(), &name, (bytes, &levels), pages);
-        coordinates.insert("threads".to_owned(), Coordinate::Number(cpus.len() as u64));
+        coordinates.insert("threads".to_owned(), number(cpus.len() as u64));
         let needed = Bytes(work.slot().0.saturating_mul(cpus.len() as u64));
         let work = match (kernel, ends::no_room(scope, &at.place, needed)) {
             (Err(reason), _) => Err(Outcome::Unsupported { reason }),
@@ -124,30 +125,28 @@ impl NodePoint<'_> {
         (bytes, levels): (Bytes, &Levels),
         pages: PageMode,
     ) -> Coordinates {
-        let name = |text: &str| Coordinate::Name(text.to_owned());
-        let node = |id: u32| Coordinate::Number(u64::from(id));
         let memory = match self.place {
-            Place::Node(id) => node(id),
+            Place::Node(id) => number(id),
             Place::Local => name(findings::LOCAL),
             Place::Interleaved(_) => name("interleaved"),
             Place::Weighted(_) => name("weighted"),
         };
-        let mut coordinates = Coordinates::from([
-            ("operation".to_owned(), name(operation)),
-            ("kernel".to_owned(), name(kernel)),
+        let mut coordinates = coordinates([
+            ("operation", name(operation)),
+            ("kernel", name(kernel)),
             (
-                "cpu_node".to_owned(),
+                "cpu_node",
                 self.cpus
-                    .map_or_else(|| name(findings::ALL), |cpus| node(cpus.id)),
+                    .map_or_else(|| name(findings::ALL), |cpus| number(cpus.id)),
             ),
-            ("memory_node".to_owned(), memory),
-            ("level".to_owned(), name(&levels.name(bytes))),
-            ("size_bytes".to_owned(), Coordinate::Number(bytes.0)),
-            ("pages".to_owned(), name(&pages.to_string())),
+            ("memory_node", memory),
+            ("level", name(levels.name(bytes))),
+            ("size_bytes", number(bytes.0)),
+            ("pages", name(pages)),
         ]);
         coordinates.extend(
             self.distance
-                .map(|distance| ("distance".to_owned(), node(distance))),
+                .map(|distance| ("distance".to_owned(), number(distance))),
         );
         coordinates
     }
@@ -222,11 +221,7 @@ impl Experiment for NumaBandwidth {
     }
 
     fn quantity(&self) -> Quantity {
-        Quantity {
-            name: "bandwidth".to_owned(),
-            unit: "B/s".to_owned(),
-            higher_is_better: true,
-        }
+        experiment::bandwidth()
     }
 
     fn axes(&self) -> Vec<Axis> {
@@ -333,7 +328,7 @@ impl NumaLatency {
         };
         let mut coordinates =
             at.coordinates("chase", &chase_name(1, false), (bytes, &levels), pages);
-        coordinates.insert("cpu".to_owned(), Coordinate::Number(u64::from(cpu)));
+        coordinates.insert("cpu".to_owned(), number(cpu));
         let work = match ends::no_room(scope, &at.place, work.slot()) {
             Some(outcome) => Err(outcome),
             None => Ok(Work::Chase(work)),
@@ -353,11 +348,7 @@ impl Experiment for NumaLatency {
     }
 
     fn quantity(&self) -> Quantity {
-        Quantity {
-            name: "latency".to_owned(),
-            unit: "ns".to_owned(),
-            higher_is_better: false,
-        }
+        experiment::latency()
     }
 
     fn axes(&self) -> Vec<Axis> {

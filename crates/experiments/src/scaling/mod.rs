@@ -5,7 +5,8 @@
 mod findings;
 
 use crate::command::{CommandSettings, Effects};
-use crate::experiment::{Detail, Draft, Experiment, Scope, axis, bytes_axis};
+use crate::coordinates::{name, number};
+use crate::experiment::{self, Detail, Draft, Experiment, Scope, axis, bytes_axis};
 use crate::hierarchy::{Levels, MEMORY};
 use crate::lists::{
     OperationSpec, Operations, PageModes, Placement, Placements, Widths, thread_counts,
@@ -344,17 +345,14 @@ impl ScalingPoint<'_> {
 
     /// Coordinates beside those of every bandwidth.
     fn coordinates(&self) -> Vec<(String, Coordinate)> {
-        let number = |axis: &str, n: usize| (axis.to_owned(), Coordinate::Number(n as u64));
+        let number = |axis: &str, n: usize| (axis.to_owned(), number(n as u64));
         let cores = self.curve.placing.cores_of(&self.cpus);
         let kind = self
             .curve
             .kind
             .clone()
-            .map(|kind| ("kind".to_owned(), Coordinate::Name(kind)));
-        let placement = (
-            "placement".to_owned(),
-            Coordinate::Name(self.placement.to_string()),
-        );
+            .map(|kind| ("kind".to_owned(), name(kind)));
+        let placement = ("placement".to_owned(), name(self.placement));
         let cores = (cores < self.cpus.len()).then(|| number("cores", cores));
         let per_cpu = (self.per_cpu > 1).then(|| number("per_cpu", self.per_cpu));
         [Some(placement), kind, cores, per_cpu]
@@ -370,11 +368,7 @@ impl Experiment for Scaling {
     }
 
     fn quantity(&self) -> Quantity {
-        Quantity {
-            name: "bandwidth".to_owned(),
-            unit: "B/s".to_owned(),
-            higher_is_better: true,
-        }
+        experiment::bandwidth()
     }
 
     fn axes(&self) -> Vec<Axis> {

@@ -9,14 +9,15 @@ mod tests;
 
 use crate::chains::line_of;
 use crate::command::{CommandSettings, Effects};
+use crate::coordinates::{coordinates, name, number};
 use crate::cpus::chosen_cpus;
-use crate::experiment::{Bound, Detail, Draft, Experiment, Scope, axis, bytes_axis};
+use crate::experiment::{self, Bound, Detail, Draft, Experiment, Scope, axis, bytes_axis};
 use crate::lists::{Count, Density, PageModes, available};
 use engine::{ChainShape, ChaseWork, MemoryPlan, Sampling, Work, lacking_pages, page_bytes};
 use findings::{PACKED, SPREAD};
 use host::memory::PageMode;
 use kernels::chase_name;
-use report::{Axis, Coordinate, Coordinates, Dataset, Finding, Outcome, Quantity};
+use report::{Axis, Coordinates, Dataset, Finding, Outcome, Quantity};
 use stats::derive;
 use units::error::{Error, Result};
 use units::{Bytes, CpuList, Nanos, read_like};
@@ -235,19 +236,15 @@ impl PageSet {
     }
 
     fn coordinates(&self, operation: &str, pass: u64, work: &ChaseWork) -> Coordinates {
-        let number = Coordinate::Number;
-        Coordinates::from([
-            (
-                "operation".to_owned(),
-                Coordinate::Name(operation.to_owned()),
-            ),
-            ("kernel".to_owned(), Coordinate::Name(chase_name(1, false))),
-            ("pages".to_owned(), Coordinate::Name(self.pages.to_string())),
-            ("entries".to_owned(), number(self.entries)),
-            ("pass".to_owned(), number(pass)),
-            ("size_bytes".to_owned(), number(work.bytes.0)),
-            ("threads".to_owned(), number(1)),
-            ("cpu".to_owned(), number(u64::from(self.cpu))),
+        coordinates([
+            ("operation", name(operation)),
+            ("kernel", name(chase_name(1, false))),
+            ("pages", name(self.pages)),
+            ("entries", number(self.entries)),
+            ("pass", number(pass)),
+            ("size_bytes", number(work.bytes.0)),
+            ("threads", number(1u64)),
+            ("cpu", number(self.cpu)),
         ])
     }
 }
@@ -258,11 +255,7 @@ impl Experiment for Tlb {
     }
 
     fn quantity(&self) -> Quantity {
-        Quantity {
-            name: "latency".to_owned(),
-            unit: "ns".to_owned(),
-            higher_is_better: false,
-        }
+        experiment::latency()
     }
 
     fn axes(&self) -> Vec<Axis> {

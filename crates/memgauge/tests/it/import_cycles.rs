@@ -1,4 +1,5 @@
-//! No two files of a crate import each other, directly or round a corner.
+//! No two files of a crate import each other, directly or round a corner, and no experiment imports
+//! another.
 
 use crate::source::{self, Token, begins, paths_from, tokens_of_program};
 use std::collections::{BTreeMap, BTreeSet};
@@ -265,8 +266,8 @@ const NOT_YET: &[&str] = &[
     "units",
 ];
 
-#[test]
-fn no_two_files_of_a_crate_import_each_other() {
+/// Every crate by name, its tests left out.
+fn crates() -> BTreeMap<String, Crate> {
     let mut crates: BTreeMap<String, Crate> = BTreeMap::new();
     for file in source::files() {
         let is_source = file.path.contains("/src/");
@@ -280,6 +281,12 @@ fn no_two_files_of_a_crate_import_each_other() {
                 .insert(module_of(&file.path), module);
         }
     }
+    crates
+}
+
+#[test]
+fn no_two_files_of_a_crate_import_each_other() {
+    let crates = crates();
     let mut complaints = Vec::new();
     for (name, all) in crates
         .iter()
@@ -295,6 +302,37 @@ fn no_two_files_of_a_crate_import_each_other() {
                     .collect();
                 complaints.push(format!("  {file} -> {to:?}"));
             }
+        }
+    }
+    assert!(complaints.is_empty(), "\n{}", complaints.join("\n"));
+}
+
+/// What the table of experiments imports besides them.
+const NO_EXPERIMENTS: &[&str] = &["choices", "command", "experiment"];
+
+#[test]
+fn no_experiment_imports_another() {
+    let edges = edges(&crates()["experiments"]);
+    let module = |file: &str| module_of(file).first().cloned().unwrap_or_default();
+    let (_, listed) = edges
+        .iter()
+        .find(|(file, _)| file.ends_with("/table.rs"))
+        .expect("the table of experiments");
+    let experiments: BTreeSet<String> = listed
+        .iter()
+        .map(|file| module(file))
+        .filter(|name| !NO_EXPERIMENTS.contains(&name.as_str()))
+        .collect();
+    assert!(experiments.len() > 10, "{experiments:?}");
+    let mut complaints = Vec::new();
+    for (file, to) in &edges {
+        let own = module(file);
+        let others = to.iter().filter(|other| {
+            let other = module(other);
+            other != own && experiments.contains(&other)
+        });
+        if experiments.contains(&own) {
+            complaints.extend(others.map(|other| format!("{file} -> {other}")));
         }
     }
     assert!(complaints.is_empty(), "\n{}", complaints.join("\n"));
