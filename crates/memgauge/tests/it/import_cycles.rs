@@ -338,8 +338,11 @@ fn no_experiment_imports_another() {
     assert!(complaints.is_empty(), "\n{}", complaints.join("\n"));
 }
 
+/// Files of a crate, and their text.
+type Files = &'static [(&'static str, &'static str)];
+
 /// A crate of these files, as far as imports go.
-fn crate_of(files: &[(&str, &str)]) -> Crate {
+fn crate_of(files: Files) -> Crate {
     let module = |(path, text): &(&str, &str)| {
         let path = format!("crates/x/src/{path}");
         (module_of(&path), read(&path, text))
@@ -349,7 +352,7 @@ fn crate_of(files: &[(&str, &str)]) -> Crate {
 
 #[test]
 fn imports_are_followed_to_the_file_that_defines_a_name() {
-    let cases: &[(&str, &[(&str, &str)], usize)] = &[
+    let cases: &[(&str, Files, usize)] = &[
         (
             "apart",
             &[

@@ -3,10 +3,7 @@
 use super::machines::Simulated;
 use clap::{Args, Command, FromArgMatches};
 use engine::{Machine, Sampling};
-use experiments::{
-    CommandSettings, Detail, EXPERIMENTS, Experiment, bandwidth, caches, core_to_core,
-    instructions, latency, loaded_latency, locks, numa, patterns, scaling, tlb,
-};
+use experiments::{CommandRequest, Detail, EXPERIMENTS, Experiment};
 use memgauge::plan::{self, Plan, Request};
 use memgauge::run::{self, Invocation, Observer};
 use report::{JournalLine, Measured, Outcome, Point, Report};
@@ -55,59 +52,77 @@ pub fn request(experiments: Vec<Box<dyn Experiment>>, on: &Simulated) -> Request
     }
 }
 
+/// `memgauge NAME` with these options, where the table of experiments has such a command.
+pub fn command(name: &str, options: &str) -> CommandRequest {
+    let row = EXPERIMENTS.iter().find(|row| row.name == name);
+    let command = row
+        .and_then(|row| row.command.as_ref())
+        .expect("a command of the table");
+    let matches = (command.add_options)(Command::new("test").no_binary_name(true))
+        .try_get_matches_from(options.split_whitespace())
+        .expect("options as users type them");
+    (command.read)(&matches).expect("options that were read")
+}
+
+fn only(name: &str, options: &str) -> Box<dyn Experiment> {
+    let experiments = command(name, options).experiments;
+    let [one]: [_; 1] = experiments.try_into().ok().expect("one experiment");
+    one
+}
+
 /// `memgauge bandwidth` with these options.
 pub fn bandwidth(options: &str) -> Box<dyn Experiment> {
-    Box::new(bandwidth::Bandwidth::new(parse(options)))
+    only("bandwidth", options)
 }
 
 /// `memgauge latency` with these options.
 pub fn latency(options: &str) -> Box<dyn Experiment> {
-    Box::new(latency::Latency::new(parse(options)))
+    only("latency", options)
 }
 
 /// `memgauge loaded-latency` with these options, but for a victim.
 pub fn loaded_latency(options: &str) -> Box<dyn Experiment> {
-    Box::new(loaded_latency::LoadedLatency::new(parse(options)))
+    only("loaded-latency", options)
 }
 
 /// `memgauge scaling` with these options.
 pub fn scaling(options: &str) -> Box<dyn Experiment> {
-    Box::new(scaling::Scaling::new(parse(options)))
+    only("scaling", options)
 }
 
 /// `memgauge core-to-core` with these options.
 pub fn core_to_core(options: &str) -> Box<dyn Experiment> {
-    Box::new(core_to_core::CoreToCore::new(parse(options)))
+    only("core-to-core", options)
 }
 
 /// `memgauge numa` with these options.
 pub fn numa(options: &str) -> Vec<Box<dyn Experiment>> {
-    parse::<numa::Settings>(options).experiments()
+    command("numa", options).experiments
 }
 
 /// `memgauge patterns` with these options.
 pub fn patterns(options: &str) -> Box<dyn Experiment> {
-    Box::new(patterns::Patterns::new(parse(options)))
+    only("patterns", options)
 }
 
 /// `memgauge tlb` with these options.
 pub fn tlb(options: &str) -> Box<dyn Experiment> {
-    Box::new(tlb::Tlb::new(parse(options)))
+    only("tlb", options)
 }
 
 /// `memgauge caches` with these options.
 pub fn caches(options: &str) -> Box<dyn Experiment> {
-    Box::new(caches::Caches::new(parse(options)))
+    only("caches", options)
 }
 
 /// `memgauge instructions` with these options.
 pub fn instructions(options: &str) -> Box<dyn Experiment> {
-    Box::new(instructions::InstructionTimes::new(parse(options)))
+    only("instructions", options)
 }
 
 /// `memgauge locks` with these options.
 pub fn locks(options: &str) -> Box<dyn Experiment> {
-    Box::new(locks::Locks::new(parse(options)))
+    only("locks", options)
 }
 
 pub fn parse<T: Args + FromArgMatches>(options: &str) -> T {

@@ -3,7 +3,7 @@
 use super::lab::{self, Notes, Ran, request, run, run_with};
 use super::machines::{self, CORE, LATENCY, READ, Simulated};
 use engine::Machine;
-use experiments::loaded_latency::{LoadedLatency, Tenants};
+use experiments::loaded_latency::LoadedLatency;
 use experiments::{Detail, EXPERIMENTS, Experiment};
 use memgauge::plan::Request;
 use report::{Cause, Fact, Outcome, Point, RunStatus, VerdictGrade, read_journal};
@@ -524,9 +524,7 @@ fn traffic_that_cannot_load_the_memory_is_said_to() {
 }
 
 fn tenants(options: &str) -> Vec<Box<dyn Experiment>> {
-    Tenants::both(&lab::parse(options))
-        .map(|side| Box::new(side) as Box<dyn Experiment>)
-        .into()
+    lab::command("loaded-latency", options).experiments
 }
 
 #[test]

@@ -3,66 +3,18 @@
 
 use super::lab::{self, request};
 use super::machines;
-use clap::{Args, Command, FromArgMatches};
-use experiments::{
-    CommandSettings, Effects, Experiment, bandwidth, caches, core_to_core, instructions, latency,
-    loaded_latency, locks, numa, patterns, scaling, tlb,
-};
+use clap::Command;
+use experiments::EXPERIMENTS;
 use std::collections::BTreeSet;
+use std::thread;
 
 /// An option with a value beside others.
 type Row = [&'static str; 2];
 
-/// Plans for each row without and with the option; every option of the settings is in a row.
-fn hold<S: Args + FromArgMatches + Effects>(make: fn(S) -> Vec<Box<dyn Experiment>>, rows: &[Row]) {
-    let on = machines::two_sockets();
-    let planned = |options: &str| {
-        let plan = lab::plan(&on, request(make(lab::parse(options)), &on));
-        plan.map_or_else(
-            |error| format!("refused: {error}"),
-            |plan| format!("{:?} {:?}", plan.points, plan.phases),
-        )
-    };
-    for [beside, option] in rows {
-        let both = format!("{beside} {option}");
-        let settings: S = lab::parse(&both);
-        let name = option
-            .split(' ')
-            .next()
-            .and_then(|word| word.strip_prefix("--"))
-            .expect("an option");
-        let rule = S::EFFECTS.iter().find(|effect| effect.option == name);
-        let applies = rule.is_none_or(|rule| (rule.applies)(&settings));
-        let without = planned(beside);
-        let with = planned(&both);
-        assert!(!without.starts_with("refused"), "{beside}: {without}");
-        assert!(!with.starts_with("refused"), "{both}: {with}");
-        // A ceiling on tokens is found in what is measured all the same.
-        let found_later = name == "model-size";
-        assert_eq!(without != with || found_later, applies, "{both}");
-    }
-    let command = S::augment_args(Command::new("test"));
-    let all: BTreeSet<String> = command
-        .get_arguments()
-        .filter_map(|a| a.get_long())
-        .map(|n| format!("--{n}"))
-        .collect();
-    let tried: BTreeSet<String> = rows
-        .iter()
-        .filter_map(|row| row[1].split(' ').next())
-        .map(str::to_owned)
-        .collect();
-    assert_eq!(all, tried);
-}
-
-fn one(experiment: impl Experiment + 'static) -> Vec<Box<dyn Experiment>> {
-    vec![Box::new(experiment)]
-}
-
-#[test]
-fn bandwidth_options() {
-    hold::<bandwidth::Settings>(
-        |s| one(bandwidth::Bandwidth::new(s)),
+/// The command of each experiment, with every option that it has.
+const TRIED: &[(&str, &[Row])] = &[
+    (
+        "bandwidth",
         &[
             ["", "--ops read-nt"],
             ["", "--sizes 8KiB"],
@@ -73,13 +25,9 @@ fn bandwidth_options() {
             ["--ops read-prefetch,read", "--prefetch-distance 512"],
             ["", "--memory-nodes 1"],
         ],
-    );
-}
-
-#[test]
-fn latency_options() {
-    hold::<latency::Settings>(
-        |s| one(latency::Latency::new(s)),
+    ),
+    (
+        "latency",
         &[
             ["", "--sizes 8KiB"],
             ["--sizes 1MiB", "--stride 128"],
@@ -101,13 +49,9 @@ fn latency_options() {
             ["--threads 2", "--cpus 2,3"],
             ["", "--memory-nodes 1"],
         ],
-    );
-}
-
-#[test]
-fn options_of_scaling_and_patterns() {
-    hold::<scaling::Settings>(
-        |s| one(scaling::Scaling::new(s)),
+    ),
+    (
+        "scaling",
         &[
             ["", "--ops write"],
             ["", "--threads 2"],
@@ -118,9 +62,9 @@ fn options_of_scaling_and_patterns() {
             ["", "--width 128"],
             ["", "--pages 4k"],
         ],
-    );
-    hold::<patterns::Settings>(
-        |s| one(patterns::Patterns::new(s)),
+    ),
+    (
+        "patterns",
         &[
             ["", "--ops read"],
             ["", "--orders random"],
@@ -133,13 +77,9 @@ fn options_of_scaling_and_patterns() {
             ["", "--width 128"],
             ["", "--pages 4k"],
         ],
-    );
-}
-
-#[test]
-fn options_between_cores_and_nodes() {
-    hold::<core_to_core::Settings>(
-        |s| one(core_to_core::CoreToCore::new(s)),
+    ),
+    (
+        "core-to-core",
         &[
             ["", "--kernel exchange"],
             ["", "--pairs 0-1"],
@@ -148,9 +88,9 @@ fn options_between_cores_and_nodes() {
             ["", "--window 20us"],
             ["--windows 1000", "--window 20us"],
         ],
-    );
-    hold::<numa::Settings>(
-        numa::Settings::experiments,
+    ),
+    (
+        "numa",
         &[
             ["", "--measure latency"],
             ["", "--ops write"],
@@ -164,9 +104,9 @@ fn options_between_cores_and_nodes() {
             ["", "--interleave none"],
             ["--measure latency", "--interleave none"],
         ],
-    );
-    hold::<locks::Settings>(
-        |s| one(locks::Locks::new(s)),
+    ),
+    (
+        "locks",
         &[
             ["", "--ops fence"],
             ["", "--threads 2"],
@@ -175,18 +115,9 @@ fn options_between_cores_and_nodes() {
             ["", "--inside 10"],
             ["", "--between 10"],
         ],
-    );
-}
-
-#[test]
-fn loaded_latency_options() {
-    hold::<loaded_latency::Settings>(
-        |s| match &s.victim {
-            Some(_) => loaded_latency::Tenants::both(&s)
-                .map(|side| Box::new(side) as Box<dyn Experiment>)
-                .into(),
-            None => one(loaded_latency::LoadedLatency::new(s)),
-        },
+    ),
+    (
+        "loaded-latency",
         &[
             ["", "--mixes 50:50"],
             ["", "--pauses 0,512"],
@@ -203,35 +134,97 @@ fn loaded_latency_options() {
             ["", "--bully 1"],
             ["--victim 0", "--bully 1"],
         ],
-    );
-}
-
-#[test]
-fn options_of_one_core() {
-    hold::<tlb::Settings>(
-        |s| one(tlb::Tlb::new(s)),
+    ),
+    (
+        "tlb",
         &[
             ["", "--pages 4k"],
             ["", "--density low"],
             ["", "--max-pages 64"],
             ["", "--cpus 1"],
         ],
-    );
-    hold::<caches::Settings>(
-        |s| one(caches::Caches::new(s)),
+    ),
+    (
+        "caches",
         &[
             ["", "--pages 4k"],
             ["", "--density low"],
             ["", "--max-size 1MiB"],
             ["", "--cpus 1"],
         ],
-    );
-    hold::<instructions::Settings>(
-        |s| one(instructions::InstructionTimes::new(s)),
+    ),
+    (
+        "instructions",
         &[
             ["", "--ops add"],
             ["", "--timing latency"],
             ["", "--cpus 1"],
         ],
-    );
+    ),
+];
+
+/// Plans for each row without and with the option; every option of the command is in a row.
+fn hold(name: &str, rows: &[Row]) {
+    let on = machines::two_sockets();
+    let planned = |options: &str| {
+        let experiments = lab::command(name, options).experiments;
+        let plan = lab::plan(&on, request(experiments, &on));
+        plan.map_or_else(
+            |error| format!("refused: {error}"),
+            |plan| format!("{:?} {:?}", plan.points, plan.phases),
+        )
+    };
+    for [beside, option] in rows {
+        let both = format!("{beside} {option}");
+        let option = option
+            .split(' ')
+            .next()
+            .and_then(|word| word.strip_prefix("--"))
+            .expect("an option");
+        let effects = lab::command(name, &both).effects;
+        let effect = effects.iter().find(|effect| effect.option == option);
+        let applies = effect.is_none_or(|effect| effect.applies);
+        let without = planned(beside);
+        let with = planned(&both);
+        assert!(
+            !without.starts_with("refused"),
+            "{name} {beside}: {without}"
+        );
+        assert!(!with.starts_with("refused"), "{name} {both}: {with}");
+        // A ceiling on tokens is found in what is measured all the same.
+        let found_later = option == "model-size";
+        assert_eq!(without != with || found_later, applies, "{name} {both}");
+    }
+    let command = EXPERIMENTS
+        .iter()
+        .find(|row| row.name == name)
+        .and_then(|row| row.command.as_ref())
+        .expect("a command");
+    let command = (command.add_options)(Command::new("test"));
+    let all: BTreeSet<String> = command
+        .get_arguments()
+        .filter_map(|a| a.get_long())
+        .map(|n| format!("--{n}"))
+        .collect();
+    let tried: BTreeSet<String> = rows
+        .iter()
+        .filter_map(|row| row[1].split(' ').next())
+        .map(str::to_owned)
+        .collect();
+    assert_eq!(all, tried, "{name}");
+}
+
+#[test]
+fn every_option_of_an_experiment_has_an_effect() {
+    let commands: BTreeSet<&str> = EXPERIMENTS
+        .iter()
+        .filter(|row| row.command.is_some())
+        .map(|row| row.name)
+        .collect();
+    assert_eq!(commands, TRIED.iter().map(|(name, _)| *name).collect());
+    thread::scope(|scope| {
+        for (name, rows) in TRIED {
+            scope.spawn(|| hold(name, rows));
+        }
+    });
 }

@@ -3,7 +3,6 @@
 use super::lab::{self, request};
 use super::machines::{self, Simulated};
 use experiments::io::Storage;
-use experiments::loaded_latency::Tenants;
 use experiments::{EXPERIMENTS, Experiment};
 use memgauge::plan::Request;
 use render::{Options, by_name};
@@ -36,11 +35,7 @@ fn reports() -> Vec<Report> {
     let plain = machines::plain();
     let mut device = machines::plain();
     device.model.storage = StorageModel::default();
-    let beside = |options: &str| {
-        Tenants::both(&lab::parse(options))
-            .map(|side| Box::new(side) as Box<dyn Experiment>)
-            .into()
-    };
+    let beside = |options: &str| lab::command("loaded-latency", options).experiments;
     vec![
         ran(
             &nodes,
