@@ -7,12 +7,12 @@ use crate::command::{CommandSettings, Effect, Effects};
 use crate::coordinates::name;
 use crate::curve::{self, Saturation};
 use crate::difference::{Difference, Figure};
-use crate::experiment::{self, Detail, Draft, Experiment, Scope, axis, bytes_axis};
+use crate::experiment::{self, Detail, Draft, Experiment, Scope, axis};
 use crate::hierarchy::{Levels, MEMORY, Target};
 use crate::lists::{OperationSpec, Operations, PageModes, Widths, fixed_thread_counts};
 use crate::nodes::asked_nodes;
 use crate::placement::Placing;
-use crate::series::unique;
+use crate::series::{highest, unique};
 use crate::steps::steps;
 use crate::streams::{FittedStream, check_sizes, draft_point, fitted, rounded_sizes};
 use engine::StreamWork;
@@ -307,12 +307,12 @@ impl Experiment for Bandwidth {
 
     fn axes(&self) -> Vec<Axis> {
         let names = ["operation", "kernel", "width", "level", "threads", "pages"];
-        let node = self.settings.memory_nodes.as_ref().map(|_| axis("node"));
+        let node = self.settings.memory_nodes.as_ref().map(|_| "node");
         names
-            .map(axis)
             .into_iter()
             .chain(node)
-            .chain(["size_bytes", "prefetch_bytes"].map(bytes_axis))
+            .chain(["size_bytes", "prefetch_bytes"])
+            .map(axis)
             .collect()
     }
 
@@ -374,11 +374,7 @@ fn in_memory<'a>(dataset: &'a Dataset, operation: &str, threads: u64) -> Option<
 /// three counts or more were measured.
 fn saturation(dataset: &Dataset) -> Option<Finding> {
     let operations: Vec<&str> = unique(dataset.points.iter().filter_map(|p| p.name("operation")));
-    let most = dataset
-        .points
-        .iter()
-        .filter_map(|p| p.number("threads"))
-        .max()?;
+    let most = highest(dataset, "threads")?;
     let mut words = Vec::new();
     let mut values = BTreeMap::new();
     let mut points = Vec::new();
@@ -420,12 +416,7 @@ fn fewest_threads<'a>(dataset: &'a Dataset, operation: &str) -> Option<Saturatio
 
 /// What all threads read from memory against what one does.
 fn scaling(dataset: &Dataset) -> Option<Finding> {
-    let most = dataset
-        .points
-        .iter()
-        .filter_map(|p| p.number("threads"))
-        .max()
-        .filter(|&n| n > 1)?;
+    let most = highest(dataset, "threads").filter(|&n| n > 1)?;
     let difference = Difference::shown(
         in_memory(dataset, "read", 1)?,
         in_memory(dataset, "read", most)?,

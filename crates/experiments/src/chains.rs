@@ -2,10 +2,10 @@
 
 use crate::experiment::Scope;
 use crate::lists::{ChainMode, ChainModes};
-use engine::ChainShape;
+use engine::{ChainShape, Sampling};
 use stats::derive;
 use units::error::{Error, Result};
-use units::{Bytes, SizeList};
+use units::{Bytes, Nanos, SizeList};
 
 /// The window of modes that have one, unless another is asked for.
 const WINDOW: Bytes = Bytes(1 << 20);
@@ -100,4 +100,17 @@ pub fn line_of(scope: &Scope<'_>, cpu: u32) -> Bytes {
         .first()
         .and_then(|c| c.line)
         .unwrap_or(Bytes(64))
+}
+
+/// `general` with at most so many samples, none longer than `longest`: curves of which many points
+/// tell something together need few of each.
+pub fn few_samples(general: Sampling, per_round: u32, rounds: u32, longest: Nanos) -> Sampling {
+    Sampling {
+        length: general.length.min(longest),
+        in_memory: 1.0,
+        per_round: general.per_round.min(per_round),
+        rounds: general.rounds.min(rounds),
+        target: 0.0,
+        ..general
+    }
 }

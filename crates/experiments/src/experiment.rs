@@ -256,11 +256,16 @@ pub trait Experiment {
     }
 }
 
-/// An axis without a unit.
+/// An axis. The end of its name tells its unit: `size_bytes`, `pause_cycles`.
 pub fn axis(name: &str) -> Axis {
+    let unit = match name {
+        _ if name.ends_with("_bytes") => Some("B"),
+        _ if name.ends_with("_cycles") => Some("cycles"),
+        _ => None,
+    };
     Axis {
         name: name.to_owned(),
-        unit: None,
+        unit: unit.map(str::to_owned),
     }
 }
 

@@ -8,7 +8,7 @@ use crate::command::{CommandSettings, Effect, Effects};
 use crate::coordinates::{coordinates, name, number};
 use crate::cpus::chosen_cpus;
 use crate::difference::{Difference, Figure, Shown};
-use crate::experiment::{self, Bound, Detail, Draft, Experiment, Scope, axis, bytes_axis};
+use crate::experiment::{self, Bound, Detail, Draft, Experiment, Scope, axis};
 use crate::hierarchy::{Levels, MEMORY, Target};
 use crate::lists::{
     ChainMode, ChainModes, Count, Counts, PageModes, Region, Regions, thread_counts_on,
@@ -583,7 +583,7 @@ impl Experiment for Latency {
         let names = ["operation", "chains", "kernel", "level", "threads"].into_iter();
         let region = self.settings.may_have_several_threads().then_some("region");
         let names = names.chain(region).chain(["cpu", "pages", "chain_mode"]);
-        let node = self.settings.memory_nodes.as_ref().map(|_| axis("node"));
+        let node = self.settings.memory_nodes.as_ref().map(|_| "node");
         let windows = self.packed.is_some()
             || self
                 .settings
@@ -594,11 +594,7 @@ impl Experiment for Latency {
         let sizes = ["size_bytes", "stride_bytes"]
             .into_iter()
             .chain(windows.then_some("window_bytes"));
-        names
-            .map(axis)
-            .chain(node)
-            .chain(sizes.map(bytes_axis))
-            .collect()
+        names.chain(node).chain(sizes).map(axis).collect()
     }
 
     fn draft(&self, scope: &Scope<'_>) -> Result<Vec<Draft>> {

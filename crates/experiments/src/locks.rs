@@ -7,6 +7,7 @@ use crate::coordinates::{coordinates, name, number};
 use crate::difference::{Difference, Figure};
 use crate::experiment::{Bound, Detail, Draft, Experiment, Scope, axis};
 use crate::lists::{Count, Counts, LineSharing, Lines, LockOperations, thread_counts};
+use crate::series::highest;
 use engine::{LockWork, Work};
 use kernels::LockOperation;
 use report::{Axis, Dataset, Finding, Outcome, Point, Quantity};
@@ -189,12 +190,7 @@ impl Experiment for Locks {
 
 /// What sharing a line costs an atomic addition, in time for one thread.
 fn contention(dataset: &Dataset) -> Option<Finding> {
-    let most = dataset
-        .points
-        .iter()
-        .filter_map(|p| p.number("threads"))
-        .max()
-        .filter(|&n| n > 1)?;
+    let most = highest(dataset, "threads").filter(|&n| n > 1)?;
     let each = |lines: &str| {
         let matches = |p: &&Point| {
             p.name("operation") == Some(LockOperation::AtomicAdd.name())

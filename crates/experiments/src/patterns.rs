@@ -5,7 +5,7 @@
 use crate::command::{CommandSettings, Effect, Effects};
 use crate::coordinates::{coordinates, name, number};
 use crate::difference::{Difference, Shown};
-use crate::experiment::{self, Bound, Detail, Draft, Experiment, Scope, axis, bytes_axis};
+use crate::experiment::{self, Bound, Detail, Draft, Experiment, Scope, axis};
 use crate::hierarchy::{Levels, Target};
 use crate::lists::{OrderKind, Orders, PageModes, Widths, thread_counts};
 use engine::{StreamWork, TableOrder, Work};
@@ -436,7 +436,7 @@ impl Experiment for Patterns {
     }
 
     fn axes(&self) -> Vec<Axis> {
-        let names = [
+        [
             "level",
             "operation",
             "order",
@@ -444,12 +444,10 @@ impl Experiment for Patterns {
             "width",
             "threads",
             "pages",
-        ];
-        names
-            .map(axis)
-            .into_iter()
-            .chain([bytes_axis("size_bytes")])
-            .collect()
+            "size_bytes",
+        ]
+        .map(axis)
+        .to_vec()
     }
 
     fn draft(&self, scope: &Scope<'_>) -> Result<Vec<Draft>> {

@@ -1,6 +1,6 @@
 //! Series of a dataset: points that belong together.
 
-use report::{Coordinate, Coordinates, Point};
+use report::{Coordinate, Coordinates, Dataset, Measured, Point, VerdictGrade};
 
 /// Each of `items` once, in the order of their first appearance.
 pub fn unique<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
@@ -26,6 +26,20 @@ pub fn grouped<K: PartialEq, T>(
         }
     }
     groups
+}
+
+/// What was measured at a point; `None` where nothing was, or it was rejected.
+pub fn not_rejected(point: &Point) -> Option<&Measured> {
+    point
+        .outcome
+        .measured()
+        .filter(|measured| measured.verdict.grade != VerdictGrade::Rejected)
+}
+
+/// The highest number on `axis`.
+pub fn highest(dataset: &Dataset, axis: &str) -> Option<u64> {
+    let numbers = dataset.points.iter().filter_map(|p| p.number(axis));
+    numbers.max()
 }
 
 /// The coordinates but those along `axes`: equal for points of one series along these.

@@ -8,7 +8,7 @@ use report::{Cause, Evidence, Limit, Load, Reason, Storage, Summary, Verdict, Ve
 use units::{Bytes, Hertz, Nanos, counted};
 
 /// Less of the memory than this in the pages asked for makes the number one of mixed pages.
-const GRANTED: f64 = 0.9;
+pub const GRANTED: f64 = 0.9;
 
 /// More of the time than this taken by the hypervisor or a quota moves a median.
 const TAKEN: f64 = 0.01;

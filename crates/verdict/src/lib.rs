@@ -15,5 +15,5 @@ pub use compare::{
     CONFIDENCE, Change, Comparison, DEFAULT_FLOOR, Pair, PairGroup, Settings, Share, Side, Tally,
     compare,
 };
-pub use judge::{SPREAD, VerdictInput, judge, reason};
+pub use judge::{GRANTED, SPREAD, VerdictInput, judge, reason};
 pub use sample_statistics::SampleStatistics;

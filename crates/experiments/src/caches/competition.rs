@@ -1,7 +1,8 @@
 //! What a run says about CPUs that compete for caches, beside what the system reports.
 
-use super::measured_curve::{MeasuredCurve, finding, measured, note, value};
+use super::measured_curve::{MeasuredCurve, finding, note, value};
 use super::points::SHARED;
+use crate::series::not_rejected;
 use report::{Cache, Finding, Places, Point, Relation};
 
 /// The share of the way to the next level from which on a partner takes a part of the cache. What
@@ -110,7 +111,8 @@ fn level<'a>(
     };
     let latency = |index: usize| group.levels.get(index).map_or(0.0, |level| level.latency);
     let taken = (TAKEN * (latency(index + 1) - latency(index))).max(LONGER * latency(index));
-    let (Some(alone), Some(high)) = (value(one), measured(one).map(|m| m.summary.ci_high)) else {
+    let (Some(alone), Some(high)) = (value(one), not_rejected(one).map(|m| m.summary.ci_high))
+    else {
         return Err(unknown(not_asked));
     };
     if alone > latency(index) + taken {
@@ -119,7 +121,7 @@ fn level<'a>(
     let partner = |point: &'a Point| {
         let partner = u32::try_from(point.number("partner")?).ok()?;
         let latency = value(point)?;
-        let low = measured(point)?.summary.ci_low;
+        let low = not_rejected(point)?.summary.ci_low;
         let competes = match latency - alone >= taken {
             true if low <= high => None,
             slower => Some(slower),

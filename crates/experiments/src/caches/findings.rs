@@ -1,10 +1,10 @@
 //! What the points of a run say about the caches, in sentences, beside what the system reports.
 
 use super::analysis::End;
-use super::measured_curve::{MeasuredCurve, finding, measured, note};
+use super::measured_curve::{MeasuredCurve, finding, note};
 use super::points::SWEEP;
 use super::{competition, sentences};
-use crate::series::{CpuSeries, by_cpu};
+use crate::series::{CpuSeries, by_cpu, not_rejected};
 use report::{Cache, Dataset, Finding, Point, Topology};
 use units::Bytes;
 
@@ -21,7 +21,7 @@ const NEAR: f64 = 1.05;
 
 /// Findings about each CPU and kind of pages; `topology` is what the system reports.
 pub fn findings(dataset: &Dataset, topology: Option<&Topology>) -> Vec<Finding> {
-    let counting = dataset.points.iter().filter(|p| measured(p).is_some());
+    let counting = dataset.points.iter().filter(|p| not_rejected(p).is_some());
     let one = |series: CpuSeries<'_>| {
         let mode = series
             .pages

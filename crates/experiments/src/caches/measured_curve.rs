@@ -3,14 +3,13 @@
 
 use super::analysis::{CurvePoint, End, MeasuredLevel, levels, matched};
 use super::points::SWEEP;
+use crate::series::not_rejected;
 use host::memory::PageMode;
-use report::{Cache, Dataset, Finding, Measured, Point, Topology, VerdictGrade};
+use report::{Cache, Dataset, Finding, Point, Topology};
 use stats::{median, quantile};
 use std::collections::BTreeMap;
 use units::Bytes;
-
-/// Share of the pages asked for below which chains lie in others.
-const GRANTED: f64 = 0.9;
+use verdict::GRANTED;
 
 /// The points of one curve, and of the probes beside it.
 pub struct MeasuredCurve<'a> {
@@ -47,18 +46,10 @@ pub fn curve(dataset: &Dataset, cpu: u32, pages: &str) -> Vec<CurvePoint> {
     curve_of(dataset.points.iter().filter(belongs))
 }
 
-/// What counts of a point.
-pub fn measured(point: &Point) -> Option<&Measured> {
-    point
-        .outcome
-        .measured()
-        .filter(|m| m.verdict.grade != VerdictGrade::Rejected)
-}
-
 /// The value of a point that counts: the lower quartile of its undisturbed samples, since what
 /// disturbs a load makes it longer.
 pub fn value(point: &Point) -> Option<f64> {
-    let clean = measured(point)?
+    let clean = not_rejected(point)?
         .samples
         .iter()
         .filter(|sample| sample.disturbance.is_none());
@@ -107,7 +98,7 @@ impl<'a> MeasuredCurve<'a> {
             .unwrap_or_default();
         let cycles: Vec<f64> = points
             .iter()
-            .filter_map(|p| measured(p))
+            .filter_map(|p| not_rejected(p))
             .filter_map(|m| Some(m.also.get("core_cycles")? / m.summary.median))
             .collect();
         let cycles = median(&cycles);
@@ -172,7 +163,7 @@ impl<'a> MeasuredCurve<'a> {
             .points
             .iter()
             .filter(|p| p.name("pages") != Some(PageMode::Base.to_string().as_str()));
-        let granted = huge.filter_map(|p| measured(p)?.evidence.pages.granted_share);
+        let granted = huge.filter_map(|p| not_rejected(p)?.evidence.pages.granted_share);
         granted
             .min_by(f64::total_cmp)
             .filter(|granted| *granted < GRANTED)

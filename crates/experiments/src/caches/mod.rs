@@ -18,10 +18,10 @@ mod tests;
 pub use analysis::MeasuredLevel;
 pub use measured_curve::measured_levels;
 
-use crate::chains::line_of;
+use crate::chains::{few_samples, line_of};
 use crate::command::{CommandSettings, Effects};
 use crate::cpus::chosen_cpus;
-use crate::experiment::{self, Detail, Draft, Experiment, Scope, axis, bytes_axis};
+use crate::experiment::{self, Detail, Draft, Experiment, Scope, axis};
 use crate::hierarchy::TimedLastLevel;
 use crate::lists::{Density, PageModes};
 use analysis::levels;
@@ -219,7 +219,7 @@ impl Experiment for Caches {
     }
 
     fn axes(&self) -> Vec<Axis> {
-        let names = [
+        [
             "operation",
             "pages",
             "chain_mode",
@@ -229,18 +229,13 @@ impl Experiment for Caches {
             "kernel",
             "threads",
             "cpu",
-        ];
-        let sizes = [
             "size_bytes",
             "stride_bytes",
             "distance_bytes",
             "cache_bytes",
-        ];
-        names
-            .map(axis)
-            .into_iter()
-            .chain(sizes.map(bytes_axis))
-            .collect()
+        ]
+        .map(axis)
+        .to_vec()
     }
 
     fn draft(&self, scope: &Scope<'_>) -> Result<Vec<Draft>> {
@@ -324,25 +319,10 @@ impl Experiment for Caches {
 
     /// Few samples: what an end rests on is many points that agree.
     fn sampling(&self, general: Sampling) -> Sampling {
-        let (per_round, rounds) = if self.brief {
-            (BRIEF_PER_ROUND, BRIEF_ROUNDS)
+        if self.brief {
+            few_samples(general, BRIEF_PER_ROUND, BRIEF_ROUNDS, BRIEF_SAMPLE)
         } else {
-            (PER_ROUND, ROUNDS)
-        };
-        let length = if self.brief {
-            general.length.min(BRIEF_SAMPLE)
-        } else {
-            general.length
-        };
-        let per_round = general.per_round.min(per_round);
-        let rounds = general.rounds.min(rounds);
-        Sampling {
-            length,
-            in_memory: 1.0,
-            per_round,
-            rounds,
-            target: 0.0,
-            ..general
+            few_samples(general, PER_ROUND, ROUNDS, general.length)
         }
     }
 

@@ -19,7 +19,7 @@ pub use tenants::Tenants;
 use crate::chains::line_of;
 use crate::command::CommandSettings;
 use crate::coordinates::name;
-use crate::experiment::{self, Detail, Draft, Experiment, Scope, axis, bytes_axis};
+use crate::experiment::{self, Detail, Draft, Experiment, Scope, axis};
 use crate::lists::Count;
 use cpus::{probe_cpus, traffic_cpus};
 use curve::{IDLE, LONGEST_PAUSE, curves};
@@ -198,11 +198,7 @@ impl Experiment for LoadedLatency {
     }
 
     fn axes(&self) -> Vec<Axis> {
-        let cycles = Axis {
-            name: "pause_cycles".to_owned(),
-            unit: Some("cycles".to_owned()),
-        };
-        let names = [
+        [
             "operation",
             "kernel",
             "level",
@@ -211,12 +207,11 @@ impl Experiment for LoadedLatency {
             "node",
             "threads",
             "mix",
-        ];
-        names
-            .map(axis)
-            .into_iter()
-            .chain([cycles, bytes_axis("size_bytes")])
-            .collect()
+            "pause_cycles",
+            "size_bytes",
+        ]
+        .map(axis)
+        .to_vec()
     }
 
     fn draft(&self, scope: &Scope<'_>) -> Result<Vec<Draft>> {

@@ -7,7 +7,7 @@ use super::settings::Settings;
 use crate::coordinates::{name, number};
 use crate::cpus::one_cpu;
 use crate::difference::{Difference, Shown};
-use crate::experiment::{self, Bound, Draft, Experiment, Scope, axis, bytes_axis};
+use crate::experiment::{self, Bound, Draft, Experiment, Scope, axis};
 use engine::{LoadedWork, Probe, Traffic, Work};
 use kernels::{BLOCK_BYTES, Operation, REFERENCE_INSTRUCTIONS_PER_BLOCK, chase_name};
 use report::{Axis, Dataset, Finding, Outcome, Point, Quantity};
@@ -168,11 +168,7 @@ impl Experiment for Tenants {
     }
 
     fn axes(&self) -> Vec<Axis> {
-        let cycles = Axis {
-            name: "pause_cycles".to_owned(),
-            unit: Some("cycles".to_owned()),
-        };
-        let names = [
+        [
             "operation",
             "kernel",
             "level",
@@ -182,12 +178,11 @@ impl Experiment for Tenants {
             "bully",
             "threads",
             "mix",
-        ];
-        names
-            .map(axis)
-            .into_iter()
-            .chain([cycles, bytes_axis("size_bytes")])
-            .collect()
+            "pause_cycles",
+            "size_bytes",
+        ]
+        .map(axis)
+        .to_vec()
     }
 
     fn draft(&self, scope: &Scope<'_>) -> Result<Vec<Draft>> {

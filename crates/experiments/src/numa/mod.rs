@@ -12,7 +12,7 @@ pub use settings::Settings;
 use crate::chains::line_of;
 use crate::command::CommandSettings;
 use crate::coordinates::{coordinates, name, number};
-use crate::experiment::{self, Bound, Detail, Draft, Experiment, Scope, axis, bytes_axis};
+use crate::experiment::{self, Bound, Detail, Draft, Experiment, Scope, axis};
 use crate::hierarchy::Levels;
 use crate::lists::{OperationSpec, Spread, Studied};
 use crate::streams::{check_sizes, fitted};
@@ -225,7 +225,7 @@ impl Experiment for NumaBandwidth {
     }
 
     fn axes(&self) -> Vec<Axis> {
-        let names = [
+        [
             "operation",
             "cpu_node",
             "memory_node",
@@ -233,12 +233,10 @@ impl Experiment for NumaBandwidth {
             "threads",
             "pages",
             "level",
-        ];
-        names
-            .map(axis)
-            .into_iter()
-            .chain([bytes_axis("size_bytes")])
-            .collect()
+            "size_bytes",
+        ]
+        .map(axis)
+        .to_vec()
     }
 
     fn draft(&self, scope: &Scope<'_>) -> Result<Vec<Draft>> {
@@ -352,7 +350,7 @@ impl Experiment for NumaLatency {
     }
 
     fn axes(&self) -> Vec<Axis> {
-        let names = [
+        [
             "operation",
             "cpu_node",
             "memory_node",
@@ -360,12 +358,10 @@ impl Experiment for NumaLatency {
             "cpu",
             "pages",
             "level",
-        ];
-        names
-            .map(axis)
-            .into_iter()
-            .chain([bytes_axis("size_bytes")])
-            .collect()
+            "size_bytes",
+        ]
+        .map(axis)
+        .to_vec()
     }
 
     fn draft(&self, scope: &Scope<'_>) -> Result<Vec<Draft>> {

@@ -6,7 +6,7 @@ mod findings;
 
 use crate::command::{CommandSettings, Effects};
 use crate::coordinates::{name, number};
-use crate::experiment::{self, Detail, Draft, Experiment, Scope, axis, bytes_axis};
+use crate::experiment::{self, Detail, Draft, Experiment, Scope, axis};
 use crate::hierarchy::{Levels, MEMORY};
 use crate::lists::{
     OperationSpec, Operations, PageModes, Placement, Placements, Widths, thread_counts,
@@ -372,7 +372,7 @@ impl Experiment for Scaling {
     }
 
     fn axes(&self) -> Vec<Axis> {
-        let names = [
+        [
             "operation",
             "kind",
             "placement",
@@ -382,12 +382,10 @@ impl Experiment for Scaling {
             "per_cpu",
             "width",
             "pages",
-        ];
-        names
-            .map(axis)
-            .into_iter()
-            .chain(["size_bytes"].map(bytes_axis))
-            .collect()
+            "size_bytes",
+        ]
+        .map(axis)
+        .to_vec()
     }
 
     fn draft(&self, scope: &Scope<'_>) -> Result<Vec<Draft>> {

@@ -1,21 +1,19 @@
 //! What the points of a run say about the TLBs, in sentences.
 
 use super::analysis::{Boundary, CurveBoundaries, FEWEST_ROUNDS, PagesSeen, Rejected, Why, levels};
-use crate::series::{CpuSeries, by_cpu};
+use crate::series::{CpuSeries, by_cpu, not_rejected};
 use host::memory::PageMode;
-use report::{Dataset, Finding, Measured, Point, VerdictGrade};
+use report::{Dataset, Finding, Measured, Point};
 use stats::median;
 use std::collections::BTreeMap;
 use units::Bytes;
+use verdict::GRANTED;
 
 /// The chain with one node in each page, as an operation.
 pub const SPREAD: &str = "spread";
 
 /// The chain with as many nodes on neighbouring lines.
 pub const PACKED: &str = "packed";
-
-/// Share of the pages asked for below which a chain lies in others.
-const GRANTED: f64 = 0.9;
 
 /// Rises that do not count and are named one by one.
 const MOST_NAMED: usize = 3;
@@ -48,11 +46,7 @@ pub fn findings(dataset: &Dataset) -> Vec<Finding> {
 
 impl<'a> PairedCurve<'a> {
     fn add(&mut self, point: &'a Point) {
-        let Some(measured) = point
-            .outcome
-            .measured()
-            .filter(|m| m.verdict.grade != VerdictGrade::Rejected)
-        else {
+        let Some(measured) = not_rejected(point) else {
             return;
         };
         let (Some(entries), Some(pass)) = (point.number("entries"), point.number("pass")) else {

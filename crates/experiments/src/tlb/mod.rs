@@ -7,11 +7,11 @@ mod findings;
 #[cfg(test)]
 mod tests;
 
-use crate::chains::line_of;
+use crate::chains::{few_samples, line_of};
 use crate::command::{CommandSettings, Effects};
 use crate::coordinates::{coordinates, name, number};
 use crate::cpus::chosen_cpus;
-use crate::experiment::{self, Bound, Detail, Draft, Experiment, Scope, axis, bytes_axis};
+use crate::experiment::{self, Bound, Detail, Draft, Experiment, Scope, axis};
 use crate::lists::{Count, Density, PageModes, available};
 use engine::{ChainShape, ChaseWork, MemoryPlan, Sampling, Work, lacking_pages, page_bytes};
 use findings::{PACKED, SPREAD};
@@ -259,7 +259,7 @@ impl Experiment for Tlb {
     }
 
     fn axes(&self) -> Vec<Axis> {
-        let names = [
+        [
             "pages",
             "entries",
             "operation",
@@ -267,12 +267,10 @@ impl Experiment for Tlb {
             "kernel",
             "threads",
             "cpu",
-        ];
-        names
-            .map(axis)
-            .into_iter()
-            .chain([bytes_axis("size_bytes")])
-            .collect()
+            "size_bytes",
+        ]
+        .map(axis)
+        .to_vec()
     }
 
     fn draft(&self, scope: &Scope<'_>) -> Result<Vec<Draft>> {
@@ -317,25 +315,10 @@ impl Experiment for Tlb {
     /// are short ones, of which hundreds of loads are still enough. Two chains that are held
     /// against each other stand still as often.
     fn sampling(&self, general: Sampling) -> Sampling {
-        let (per_round, rounds) = if self.brief {
-            (2, BRIEF_ROUNDS)
+        if self.brief {
+            few_samples(general, 2, BRIEF_ROUNDS, BRIEF_SAMPLE)
         } else {
-            (4, 12)
-        };
-        let length = if self.brief {
-            general.length.min(BRIEF_SAMPLE)
-        } else {
-            general.length
-        };
-        let per_round = general.per_round.min(per_round);
-        let rounds = general.rounds.min(rounds);
-        Sampling {
-            length,
-            in_memory: 1.0,
-            per_round,
-            rounds,
-            target: 0.0,
-            ..general
+            few_samples(general, 4, 12, general.length)
         }
     }
 
