@@ -42,7 +42,8 @@
 //! }
 //! ```
 //!
-//! The line `mod rows;` below completes it.
+//! The line `pub mod rows;` below completes it. An axis that no other experiment has gets a column
+//! in `report/src/columns.rs`.
 
 #![forbid(unsafe_code)]
 
