@@ -1,11 +1,9 @@
 //! The path from a work to a value with its interval and evidence.
 //!
-//! The modules, lowest first. Imports go upwards in this list only, but for the plain data of
-//! [`io`] in [`work`] and [`machine`]:
+//! The modules, lowest first. Imports go upwards in this list only:
 //! - [`work`]: what is done, as data and arithmetic, and the memory that it needs;
 //! - [`pages`]: what was read back of a work's pages, against what it asked for;
 //! - [`machine`]: who does it, as a trait, and the data of a sample;
-//! - [`io`]: work on storage;
 //! - [`chain`]: the order of a pointer chain, and the proof that it is one cycle;
 //! - [`native`]: the machine that this process runs on;
 //! - [`sampling`]: how samples become a value with an interval and evidence.
@@ -15,29 +13,25 @@
 #![forbid(unsafe_code)]
 
 pub mod chain;
-pub mod io;
 pub mod machine;
 pub mod native;
 pub mod pages;
 pub mod sampling;
 pub mod work;
 
-pub use io::{
-    COUNTED_WINDOWS, Content, Flush, IoFile, IoSeen, IoTarget, IoWork, Order, Pace, Permission,
-    Recording, Step,
-};
 pub use machine::{
     BackgroundTraffic, CHUNKS, Chunks, Costs, Failure, Gaps, LONGEST_PREFILL, Machine, Observation,
     PREFILL_PASSES, blocks_of,
 };
-pub use native::{Clock, Member, RealMachine, Team};
+pub use native::{Clock, ExternalMeans, ExternalRunner, Member, RealMachine, StartBarrier, Team};
 pub use sampling::{
     Baselines, DISTRIBUTION, Evaluation, EvaluationContext, IN_MEMORY, LONGEST_WALK, PointCosts,
     PointLog, SAMPLES_PER_PREFILL, Sampling, TimedPoint, Windows, evaluate, expected_fill,
     expected_time, fills, sample_round, warm_up_walk,
 };
 pub use work::{
-    ChainShape, ChaseWork, HandOffWork, InstructionWork, Invalid, LoadedWork, LockWork, MemoryKey,
-    MemoryPlan, MemoryUse, Probe, StreamWork, TableOrder, Traffic, Work, chain_key, lacking_pages,
-    page_bytes, share_of, slot, traffic_key, traffic_memory,
+    ChainShape, ChaseWork, External, ExternalFigures, ExternalWindow, ExternalWork, HandOffWork,
+    InstructionWork, Invalid, LoadedWork, LockWork, MemoryKey, MemoryPlan, MemoryUse, Probe,
+    StreamWork, TableOrder, Traffic, Work, chain_key, lacking_pages, page_bytes, share_of, slot,
+    traffic_key, traffic_memory,
 };

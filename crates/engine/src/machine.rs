@@ -1,7 +1,6 @@
 //! The trait that every machine answers, and the data that a sample gives.
 
-use crate::io::{IoFile, IoSeen, IoTarget};
-use crate::work::{ChaseWork, Invalid, MemoryPlan, Work};
+use crate::work::{ChaseWork, ExternalFigures, Invalid, MemoryPlan, Work};
 use host::noise::ThreadNoise;
 use report::{ClockFacts, HostFacts, KernelUsed, Outcome, PageEvidence, SystemActivity};
 use units::error::Error;
@@ -112,8 +111,10 @@ pub struct Observation {
     /// Core clock of the first thread's CPU right before and after, `None` where it cannot be
     /// established.
     pub core: Option<Hertz>,
-    /// Figures of a window on storage; `None` for other work.
-    pub io: Option<Box<IoSeen>>,
+    /// Figures of a window of external work; `None` for other work.
+    pub external: Option<ExternalFigures>,
+    /// Whether the work has come to its end, so that there is nothing left to sample.
+    pub is_last: bool,
     /// Whether two vCPUs were closer to each other than usual. The sampler sets it afterwards.
     pub co_scheduled: bool,
     /// Independent instructions that the core issued per cycle right before and after, the lowest
@@ -149,8 +150,6 @@ pub struct Costs {
     pub warm_ups: f64,
     /// The same beyond the caches.
     pub warm_ups_in_memory: f64,
-    /// Windows that warming up takes on storage.
-    pub storage_warm_ups: f64,
     /// A hop of the many walkers that bring a chain into the caches ([`Machine::fill`]).
     pub filling_hop: Nanos,
     /// Making an entry of a table of pieces, which each round does again.
@@ -158,8 +157,6 @@ pub struct Costs {
     /// Making a number of a stream of doubles, which other kernels leave as they are and tables do
     /// not.
     pub double: Nanos,
-    /// Rate at which a file is written before it is measured.
-    pub file_fill: BytesPerSecond,
     /// A short window in multiples of its length: the core clock is read beside every sixteen of
     /// them.
     pub window: f64,
@@ -175,11 +172,9 @@ impl Costs {
         sample: Nanos(0.12e6),
         warm_ups: 2.0,
         warm_ups_in_memory: 5.0,
-        storage_warm_ups: 0.2,
         filling_hop: Nanos(4.0),
         table_entry: Nanos(4.0),
         double: Nanos(1.5),
-        file_fill: BytesPerSecond(300e6),
         window: 2.0,
     };
 
@@ -207,7 +202,7 @@ impl Costs {
             Work::Chase(chase) => hops * chase.threads() as f64,
             Work::Loaded(_) => hops,
             // A pass of these is far shorter than a sample.
-            Work::Instruction(_) | Work::Lock(_) | Work::HandOff(_) | Work::Io(_) => 1e9,
+            Work::Instruction(_) | Work::Lock(_) | Work::HandOff(_) | Work::External(_) => 1e9,
         }
     }
 
@@ -257,18 +252,19 @@ pub trait Machine {
     /// Expected time to build all chains of `chase`.
     fn expected_build(&self, chase: &ChaseWork) -> Nanos;
 
+    /// Expected time to prepare external work before its first window.
+    fn expected_preparation(&self, work: &Work) -> Nanos {
+        work.external().map_or(Nanos::ZERO, |external| {
+            external.work().expected_preparation()
+        })
+    }
+
     /// The kernel that would do `work`, or the reason why there is none here.
     fn kernel(&self, work: &Work) -> Result<KernelUsed, String>;
 
     /// All concrete variants of `work` (kernels, numbers of threads) to choose from. A work that
     /// fixes both is its own only variant.
     fn candidates(&self, work: &Work) -> Vec<Work>;
-
-    /// Facts about a file before anything is done to it. Nothing is created or written.
-    ///
-    /// # Errors
-    /// It cannot be used, and why.
-    fn look_at(&self, file: &IoFile, direct: bool) -> Result<IoTarget, Error>;
 
     /// Maps and touches the memory of `plan`, and releases the previous mapping. With `beside`, the
     /// previous mapping is released only afterwards, so that the system cannot return its pages.

@@ -61,7 +61,6 @@ mod difference;
 mod experiment;
 mod hierarchy;
 pub mod instructions;
-pub mod io;
 pub mod latency;
 mod lists;
 pub mod loaded_latency;
@@ -85,7 +84,9 @@ pub use command::{
     CommandRequest, CommandSettings, Effect, Effects, ExperimentCommand, JudgedEffect,
     MachineOption,
 };
-pub use experiment::{Bound, Detail, Draft, Experiment, Scope};
+pub use curve::{Saturation, saturation};
+pub use difference::Figure;
+pub use experiment::{Bound, Detail, Draft, Experiment, Scope, axis, bytes_axis};
 pub use hierarchy::{LastLevel, Level, Levels, Target, TimedLastLevel};
 pub use lists::{
     ChainMode, ChainModes, Count, Counts, Density, HandOffs, Instructions, Interleavings,

@@ -13,23 +13,22 @@ use units::error::{Error, Result};
 use units::{ParseError, ThreadCount, ThreadList, parse_list};
 
 /// Defines lists of things that are read one by one.
+#[macro_export]
 macro_rules! lists {
     ($($(#[$doc:meta])* $name:ident of $one:ty;)*) => {
         $($(#[$doc])*
         #[derive(Debug, Clone, PartialEq, Eq)]
         pub struct $name(pub Vec<$one>);
 
-        impl FromStr for $name {
-            type Err = ParseError;
+        impl ::std::str::FromStr for $name {
+            type Err = ::units::ParseError;
 
-            fn from_str(text: &str) -> std::result::Result<Self, ParseError> {
-                parse_list(text, str::parse).map($name)
+            fn from_str(text: &str) -> ::std::result::Result<Self, ::units::ParseError> {
+                ::units::parse_list(text, str::parse).map($name)
             }
         })*
     };
 }
-
-pub(super) use lists;
 
 lists! {
     /// Operations: `read`, `write,write-nt`, `read-best`.
@@ -286,6 +285,7 @@ pub fn is_reference_kernel(operation: Operation) -> bool {
 }
 
 /// Defines an enum of names.
+#[macro_export]
 macro_rules! names {
     ($(#[$doc:meta])* $name:ident, $what:literal: $($variant:ident $text:literal $help:literal,)*) => {
         $(#[$doc])*
@@ -294,26 +294,24 @@ macro_rules! names {
             $(#[doc = $help] $variant,)*
         }
 
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        impl ::std::fmt::Display for $name {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
                 f.pad(match self { $($name::$variant => $text,)* })
             }
         }
 
-        impl FromStr for $name {
-            type Err = ParseError;
+        impl ::std::str::FromStr for $name {
+            type Err = ::units::ParseError;
 
-            fn from_str(text: &str) -> std::result::Result<Self, ParseError> {
+            fn from_str(text: &str) -> ::std::result::Result<Self, ::units::ParseError> {
                 match text.trim() {
                     $($text => Ok($name::$variant),)*
-                    other => Err(ParseError::unknown_name(other, &[$($text),*], $what)),
+                    other => Err(::units::ParseError::unknown_name(other, &[$($text),*], $what)),
                 }
             }
         }
     };
 }
-
-pub(super) use names;
 
 names! {
     /// Whether threads work on one cache line or each on its own.

@@ -5,8 +5,8 @@ use crate::command::ExperimentCommand;
 use crate::command::MachineOption::{Cpus, DramPeak, LastLevel};
 use crate::experiment::{Detail, Experiment};
 use crate::{
-    bandwidth, caches, core_to_core, instructions, io, latency, loaded_latency, locks, numa,
-    patterns, scaling, tlb,
+    bandwidth, caches, core_to_core, instructions, latency, loaded_latency, locks, numa, patterns,
+    scaling, tlb,
 };
 
 /// Makes the experiment of the memory that a user chose; `None` where it has no part in the choice.
@@ -181,14 +181,5 @@ pub static EXPERIMENTS: &[ExperimentRow] = &[
             "Atomic operations, locks and fences on shared and separate lines",
             &[Cpus],
         )),
-    },
-    ExperimentRow {
-        name: "io",
-        question: "how many operations per second do files and devices do, and how long does each \
-             take?",
-        least: None,
-        in_profile: |detail| Box::new(io::Storage::in_profile(detail)),
-        chosen: None,
-        command: None,
     },
 ];

@@ -13,6 +13,7 @@ mod system;
 mod topology;
 
 pub use cgroup::Throttle;
+#[cfg(feature = "storage")]
 pub(crate) use cgroup::unescape;
 pub use files::SystemFiles;
 pub(crate) use files::{field, kilobytes};

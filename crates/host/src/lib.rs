@@ -7,6 +7,7 @@
 //! processor instruction that needs `unsafe` in `processor` and `counter`; the rest is safe code on
 //! top of them.
 
+mod block_device;
 pub mod counter;
 pub mod cpu;
 pub mod facts;
@@ -18,7 +19,10 @@ mod os;
 pub mod pin;
 pub mod privilege;
 mod processor;
+#[cfg(feature = "storage")]
 pub mod storage;
+
+pub use block_device::is_block_device;
 
 #[cfg(test)]
 mod tests {

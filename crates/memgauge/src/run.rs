@@ -435,14 +435,18 @@ impl Run<'_> {
             SAMPLES_PER_PREFILL as usize,
         );
         let mut verdict = judge(&VerdictInput {
-            summary: &evaluation.summary,
-            evidence: &evaluation.evidence,
+            summary: &evaluation.measured.summary,
+            evidence: &evaluation.measured.evidence,
             shape: &shape,
             main_disturbance: evaluation.main_disturbance,
-            limit: evaluation.limit.as_ref(),
-            load: evaluation.load.as_ref().zip(traffic_limit.as_ref()),
+            limit: evaluation.measured.limit.as_ref(),
+            load: evaluation
+                .measured
+                .load
+                .as_ref()
+                .zip(traffic_limit.as_ref()),
             machine_cpus: self.machine.facts().topology.cpus.len(),
-            storage: evaluation.storage.as_deref(),
+            storage: evaluation.measured.storage.as_deref(),
             rounds: evaluation.rounds,
             interrupted: evaluation.interrupted,
         });

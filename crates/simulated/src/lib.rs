@@ -14,7 +14,7 @@ mod disturbances;
 mod numa;
 mod ping_pong;
 mod sharing;
-mod storage;
+mod storage_model;
 mod tlb;
 
 pub use caches::CacheCost;
@@ -23,7 +23,7 @@ pub use disturbances::{NoiseModel, Spike};
 pub use numa::{Link, NodesCost};
 pub use ping_pong::HandOffCost;
 pub use sharing::SharingModel;
-pub use storage::{SimulatedStorage, StorageModel};
+pub use storage_model::{SimulatedStorage, StorageModel};
 pub use tlb::TlbLevel;
 
 use crate::contention::Sets;
@@ -31,9 +31,9 @@ use crate::disturbances::chunks;
 use crate::sharing::stream_rate;
 use crate::tlb::translation_of;
 use engine::Costs;
+use engine::External;
 use engine::Gaps;
 use engine::LoadedWork;
-use engine::io::{IoFile, IoTarget, IoWork};
 use engine::{
     BackgroundTraffic, CHUNKS, Failure, Machine, MemoryKey, MemoryPlan, MemoryUse, Observation,
     blocks_of, chain_key, traffic_memory,
@@ -45,6 +45,7 @@ use kernels::{LockOperation, Operation, SetId, Timing, Width, hops_per_block};
 use report::{ClockFacts, HostFacts, KernelUsed, PageEvidence, Places, Relation, SystemActivity};
 use stats::SplitMix64;
 use std::collections::{BTreeMap, BTreeSet};
+use storage::IoWork;
 use units::{Bytes, BytesPerSecond, Hertz, Nanos};
 
 /// Costs of a cache level or of memory.
@@ -54,6 +55,12 @@ pub struct LevelCost {
     pub read: BytesPerSecond,
     /// One dependent load.
     pub latency: Nanos,
+}
+
+/// The work on storage that `work` is: this machine does no other external work.
+fn on_storage(work: &External) -> Result<&IoWork, Failure> {
+    work.get()
+        .ok_or_else(|| Failure::Failed("this is no work on storage".to_owned()))
 }
 
 /// Time of a round beside its samples: memory, readings before and after.
@@ -440,8 +447,8 @@ impl SimulatedMachine {
                 "a sample was asked for before its work was prepared".to_owned(),
             ));
         };
-        if let Work::Io(io) = work {
-            return self.window(io, length);
+        if let Some(io) = work.external().map(on_storage) {
+            return self.window(io?, length);
         }
         let length = length * work.sample_length_factor();
         let closer = self.is_co_scheduled() && work.cpus().len() > 1;
@@ -566,7 +573,10 @@ impl Machine for SimulatedMachine {
             Work::Instruction(w) => format!("{}/{}", w.instruction, w.timing),
             Work::Lock(w) => format!("{}/simulated", w.operation),
             Work::HandOff(w) => w.kernel.kernel_name(),
-            Work::Io(w) => w.engine.clone(),
+            Work::External(w) => match w.get::<IoWork>() {
+                Some(io) => io.engine.clone(),
+                None => return Err("the simulated machine does no such work".to_owned()),
+            },
             Work::Loaded(w) => {
                 return w.kernels(|part| self.kernel(part));
             }
@@ -593,7 +603,6 @@ impl Machine for SimulatedMachine {
             filling_hop: nothing,
             table_entry: nothing,
             double: nothing,
-            file_fill: BytesPerSecond(f64::INFINITY),
             ..Costs::TYPICAL
         }
     }
@@ -608,7 +617,7 @@ impl Machine for SimulatedMachine {
             Work::Loaded(loaded) => self.loaded_rate(loaded),
             Work::Instruction(instruction) => self.instruction_rate(instruction) / 1e9,
             Work::Lock(lock) => self.lock_rate(lock) / 1e9,
-            Work::HandOff(_) | Work::Io(_) => 1.0,
+            Work::HandOff(_) | Work::External(_) => 1.0,
         };
         per_nano * 1e9
     }
@@ -617,8 +626,9 @@ impl Machine for SimulatedMachine {
         self.build_time(chase) * chase.chains().len() as f64
     }
 
-    fn look_at(&self, file: &IoFile, _direct: bool) -> units::error::Result<IoTarget> {
-        Ok(self.model.storage.target(file))
+    /// Files are there already.
+    fn expected_preparation(&self, _work: &Work) -> Nanos {
+        Nanos::ZERO
     }
 
     fn candidates(&self, work: &Work) -> Vec<Work> {
@@ -691,8 +701,8 @@ impl Machine for SimulatedMachine {
             }
             Work::Instruction(w) => self.instruction_rate(w) / 1e9,
             Work::Lock(w) => self.lock_rate(w) / 1e9,
-            Work::Io(w) => {
-                self.storage.prepare(w, &self.model.storage)?;
+            Work::External(w) => {
+                self.storage.prepare(on_storage(w)?, &self.model.storage)?;
                 1.0
             }
             Work::HandOff(w) => {

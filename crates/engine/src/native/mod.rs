@@ -6,25 +6,23 @@ mod candidates;
 mod chain_builder;
 mod clock;
 mod common_window;
+mod external;
 mod pair_probe;
 mod ping_pong;
 mod prepared;
-mod storage;
 mod timed_sample;
 mod workers;
 mod workload;
 
 pub use clock::Clock;
-pub use storage::engine as storage_engine;
-pub use workers::{Member, Team};
+pub use external::{ExternalMeans, ExternalRunner};
+pub use workers::{Member, StartBarrier, Team};
 
 use crate::chain::order::ChainOrder;
-use crate::io::{IoFile, IoTarget};
 use crate::machine::{Costs, Failure, Machine, Observation};
 use crate::native::background::{LoadedRun, ProbeRun, TrafficShare};
 use crate::native::ping_pong::HandOffRun;
 use crate::native::prepared::{Memory, Prepared, kernel_used, shares};
-use crate::native::storage::{Means, RealStorage};
 use crate::native::timed_sample::{Length, Run, take};
 use crate::native::workload::{ChaseRun, InstructionRun, LockRun, StreamRun};
 use crate::work::{ChainShape, ChaseWork, StreamWork, Work};
@@ -37,7 +35,7 @@ use host::interrupt::StopFlag;
 use host::memory::{Mapping, PageMode, PageReading, Place, Window};
 use host::noise::Watch;
 use kernels::{self, Chain, LINE_BYTES, UnverifiedChain, Walk, dependent_adds};
-use report::{ClockFacts, HostFacts, KernelUsed, PageEvidence, SystemActivity, TraceWriter};
+use report::{ClockFacts, HostFacts, KernelUsed, PageEvidence, SystemActivity};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -46,6 +44,9 @@ use units::{Bytes, BytesPerSecond, Hertz, Nanos};
 
 /// Memory that one worker faults in between two looks at the stop flag.
 const TOUCH_STEP: usize = 2 << 20;
+
+/// The one who does external works, with the machine's part in that.
+type External<'a> = (&'a mut dyn ExternalRunner, ExternalMeans<'a>);
 
 /// Pages of a work whose node is asked for.
 const NODE_SAMPLES: usize = 64;
@@ -64,7 +65,8 @@ pub struct RealMachine {
     chains: BTreeMap<ChaseWork, Arc<Chain>>,
     /// Walks on these chains, by the work that they belong to.
     walks: BTreeMap<ChaseWork, Arc<ChaseRun>>,
-    storage: RealStorage,
+    /// Does the works outside of memory.
+    external: Option<Box<dyn ExternalRunner>>,
     prepared: Option<(Work, Prepared)>,
     /// Lines that pairs of CPUs hand to and fro beside the samples.
     lines: BTreeMap<[u32; 2], Arc<HandOffRun>>,
@@ -93,7 +95,7 @@ impl RealMachine {
             mappings: BTreeMap::new(),
             chains: BTreeMap::new(),
             walks: BTreeMap::new(),
-            storage: RealStorage::default(),
+            external: None,
             prepared: None,
             lines: BTreeMap::new(),
             reached: 0.0,
@@ -130,9 +132,24 @@ impl RealMachine {
         }
     }
 
-    /// Writes every operation on storage to `writer` from now on.
-    pub fn record(&mut self, writer: TraceWriter) {
-        self.storage.record(writer);
+    /// Lets `runner` do the works outside of memory from now on.
+    pub fn set_external_runner(&mut self, runner: Box<dyn ExternalRunner>) {
+        self.external = Some(runner);
+    }
+
+    /// The one who does the works outside of memory, and the machine's part in that.
+    fn external(&mut self) -> std::result::Result<External<'_>, Failure> {
+        if self.stop.is_set() {
+            return Err(Failure::Interrupted);
+        }
+        let missing = || Failure::Failed("nobody was named who does this work".to_owned());
+        let runner = self.external.as_deref_mut().ok_or_else(missing)?;
+        let means = ExternalMeans {
+            team: &self.team,
+            clock: &self.clock,
+            stop: &self.stop,
+        };
+        Ok((runner, means))
     }
 
     fn take<R: Run>(
@@ -149,7 +166,7 @@ impl RealMachine {
         }
     }
 
-    /// A sample of `work`, which was prepared last and is not storage's.
+    /// A sample of `work`, which was prepared last and is not external.
     fn sample_for(&self, work: &Work, length: Length) -> std::result::Result<Observation, Failure> {
         if self.stop.is_set() {
             return Err(Failure::Interrupted);
@@ -485,10 +502,6 @@ impl Machine for RealMachine {
         kernel_used(work)
     }
 
-    fn look_at(&self, file: &IoFile, direct: bool) -> Result<IoTarget> {
-        RealStorage::look_at(file, direct)
-    }
-
     fn candidates(&self, work: &Work) -> Vec<Work> {
         candidates::candidates(work)
     }
@@ -540,8 +553,8 @@ impl Machine for RealMachine {
         }
         // Gives the memory of the last work back before the next one takes it.
         self.prepared = None;
-        if !matches!(work, Work::Io(_)) {
-            self.storage.park();
+        if let Some(runner) = self.external.as_mut().filter(|_| work.external().is_none()) {
+            runner.park();
         }
         if self.stop.is_set() {
             return Err(Failure::Interrupted);
@@ -561,13 +574,9 @@ impl Machine for RealMachine {
                 Prepared::Lock(Arc::new(LockRun::new(kernel, lines, (w.inside, w.between))))
             }
             Work::HandOff(w) => Prepared::HandOff(self.prepare_hand_off(w)?),
-            Work::Io(w) => {
-                let means = Means {
-                    team: &self.team,
-                    clock: &self.clock,
-                    stop: &self.stop,
-                };
-                return self.storage.prepare(w, &means);
+            Work::External(w) => {
+                let (runner, means) = self.external()?;
+                return runner.prepare(w, &means);
             }
         };
         // A few samples walk through less of the memory than a large cache holds: those that began
@@ -580,16 +589,9 @@ impl Machine for RealMachine {
     }
 
     fn sample(&mut self, work: &Work, length: Nanos) -> std::result::Result<Observation, Failure> {
-        if let Work::Io(io) = work {
-            if self.stop.is_set() {
-                return Err(Failure::Interrupted);
-            }
-            let means = Means {
-                team: &self.team,
-                clock: &self.clock,
-                stop: &self.stop,
-            };
-            return self.storage.sample(io, length, &means);
+        if let Work::External(external) = work {
+            let (runner, means) = self.external()?;
+            return runner.sample(external, length, &means);
         }
         let length = length.max(self.clock.shortest()) * work.sample_length_factor();
         self.sample_for(work, Length::new(length, &self.clock))

@@ -74,7 +74,7 @@ pub(super) fn kernel_used(work: &Work) -> Result<KernelUsed, String> {
             (kernel.name(), kernel.digest())
         }
         Work::HandOff(w) => (w.kernel.kernel_name(), w.kernel.digest()),
-        Work::Io(w) => return super::storage::engine(w),
+        Work::External(w) => return w.work().kernel(),
         Work::Loaded(w) => return w.kernels(kernel_used),
     };
     Ok(KernelUsed { name, digest })

@@ -65,9 +65,10 @@ impl Baselines {
     /// Notes the IPC and the clock of a sample of `work`.
     pub fn note(&mut self, work: &Work, seen: &Observation) {
         let cpus = || work.cpus().to_vec();
-        // A core that waits for storage has no clock to speak of.
-        let computes = !matches!(work, Work::Io(_));
-        if let Some(clock) = seen.core.filter(|clock| clock.0.is_finite() && computes) {
+        if let Some(clock) = seen
+            .core
+            .filter(|clock| clock.0.is_finite() && work.computes())
+        {
             self.clocks.entry(cpus()).or_default().note(clock.0);
         }
         if let Some(ipc) = seen.ipc.filter(|ipc| ipc.is_finite()) {

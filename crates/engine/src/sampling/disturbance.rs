@@ -1,10 +1,9 @@
 //! Disturbance of a sample: something happened inside it that is not the work's own.
 
-use crate::io::IoSeen;
 use crate::machine::Observation;
-use crate::work::Work;
+use crate::work::{ExternalWindow, Work};
 use report::Cause;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// More of a sample than this in gaps. Below, a gap moves the value by less than the interval
 /// promises anyway.
@@ -31,8 +30,8 @@ pub fn disturbances(work: &Work, seen: &Observation) -> Vec<(Cause, String)> {
             "another hardware thread used the core".to_owned(),
         ));
     }
-    if let (Work::Io(_), Some(io)) = (work, &seen.io) {
-        found.extend(of_io(seen, io));
+    if let (Some(external), Some(window)) = (work.external(), external_window(seen, 0)) {
+        found.extend(external.work().disturbance(&window));
         return found;
     }
     if let Some(noise) = seen.noise {
@@ -60,34 +59,14 @@ pub fn disturbances(work: &Work, seen: &Observation) -> Vec<(Cause, String)> {
     found
 }
 
-/// Switches that a window on storage may have beside one in a hundred of its operations: those of
-/// the system's own work.
-const FEW_SWITCHES: u64 = 20;
-
-/// Threads that wait for storage give up their CPUs, and pages that are mapped are faulted in: both
-/// are the work itself.
-fn of_io(seen: &Observation, io: &IoSeen) -> Option<(Cause, String)> {
-    let often = FEW_SWITCHES + io.whole / 100;
-    let switches = seen
-        .noise
-        .map(|noise| noise.involuntary_switches)
-        .filter(|&n| n > often)?;
-    // More threads than CPUs take turns.
-    let alone = io.threads.len()
-        <= seen
-            .found_on
-            .as_ref()
-            .map_or(usize::MAX, |cpus| distinct(cpus));
-    alone.then(|| {
-        (
-            Cause::Others,
-            format!("{switches} involuntary context switches"),
-        )
+/// The window of external work that a sample of `round` is; `None` for other work.
+pub(super) fn external_window(seen: &Observation, round: u32) -> Option<ExternalWindow<'_>> {
+    Some(ExternalWindow {
+        figures: seen.external.as_ref()?,
+        round,
+        noise: seen.noise,
+        found_on: seen.found_on.as_deref(),
     })
-}
-
-fn distinct(cpus: &[u32]) -> usize {
-    cpus.iter().collect::<BTreeSet<_>>().len()
 }
 
 /// Number of threads that were found on another CPU than their own.

@@ -24,6 +24,8 @@ pub struct PointCosts {
     rate: f64,
     /// Building its chains once.
     build: Nanos,
+    /// Preparing external work before its first window.
+    preparation: Nanos,
     /// Size of a base page.
     base_page: Bytes,
 }
@@ -35,6 +37,7 @@ impl PointCosts {
         inner_cache: Bytes(0),
         rate: 1.0,
         build: Nanos::ZERO,
+        preparation: Nanos::ZERO,
         base_page: Bytes(4096),
     };
 
@@ -48,6 +51,7 @@ impl PointCosts {
             build: work
                 .chase()
                 .map_or(Nanos::ZERO, |chase| machine.expected_build(chase)),
+            preparation: machine.expected_preparation(work),
             base_page: facts.pages.base,
         }
     }
@@ -74,12 +78,6 @@ pub struct TimedPoint<'a> {
 
 /// Expected time of all rounds of a point, without mapping its memory.
 pub fn expected_time(point: &TimedPoint<'_>, costs: &Costs) -> Nanos {
-    let work = point.work;
-    // Points share the file: the first one makes it.
-    let file = match work {
-        Work::Io(io) if io.point == 0 => Nanos::from_secs(io.filled().0 as f64 / costs.file_fill.0),
-        _ => Nanos::ZERO,
-    };
     let windows = point.windows.map_or(Nanos::ZERO, |w| {
         w.length * f64::from(w.count) * costs.window
     });
@@ -87,7 +85,7 @@ pub fn expected_time(point: &TimedPoint<'_>, costs: &Costs) -> Nanos {
     let samples = f64::from(total_samples(&point.sampling));
     let rounds =
         round(point, costs) * f64::from(point.sampling.rounds) + sample(point, costs) * samples;
-    file + chains + selection(point, costs) + windows + rounds
+    point.costs.preparation + chains + selection(point, costs) + windows + rounds
 }
 
 /// Expected time of filling streams with doubles: the largest of `works` once for each of
@@ -151,8 +149,9 @@ fn round(point: &TimedPoint<'_>, costs: &Costs) -> Nanos {
         _ => Nanos::ZERO,
     };
     let warm_ups = match point.work {
-        Work::Io(_) => {
-            return costs.round + point.pause + sample(point, costs) * costs.storage_warm_ups;
+        Work::External(external) => {
+            let warm_up = sample(point, costs) * external.work().warm_up();
+            return costs.round + point.pause + warm_up;
         }
         Work::Chase(_) if point.costs.fits_last_level => FEWEST_WARM_UPS,
         _ if point.costs.fits_last_level => costs.warm_ups,

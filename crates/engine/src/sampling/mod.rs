@@ -154,7 +154,7 @@ pub const LONGEST_WALK: Nanos = Nanos(100e6);
 /// Largest part of the remaining time that kernel selection takes.
 const SELECTION_SHARE: f64 = 0.25;
 
-/// A window on storage that the end of the time cuts is not shorter than this.
+/// A window of external work that the end of the time cuts is not shorter than this.
 const LEAST_WINDOW: Nanos = Nanos(10e6);
 
 /// Two samples in a row that differ by less than this are warm.
@@ -410,7 +410,8 @@ pub fn sample_round(
     }
 }
 
-/// One sample, if there is time for it. A window on storage is as short as the time that is left.
+/// One sample, if there is time for it. A window of external work is as short as the time that is
+/// left.
 pub(super) fn timely(
     machine: &mut dyn Machine,
     work: &Work,
@@ -418,7 +419,8 @@ pub(super) fn timely(
     until: Nanos,
 ) -> Result<Observation, Failure> {
     let left = until - machine.now();
-    let least = if matches!(work, Work::Io(_)) {
+    let is_external = work.external().is_some();
+    let least = if is_external {
         LEAST_WINDOW.min(length)
     } else {
         Nanos::ZERO
@@ -426,14 +428,12 @@ pub(super) fn timely(
     if left <= least {
         return Err(Failure::OutOfTime);
     }
-    machine.sample(
-        work,
-        if matches!(work, Work::Io(_)) {
-            length.min(left)
-        } else {
-            length
-        },
-    )
+    let length = if is_external {
+        length.min(left)
+    } else {
+        length
+    };
+    machine.sample(work, length)
 }
 
 fn try_round(
@@ -444,10 +444,10 @@ fn try_round(
     log: &mut PointLog,
     until: Nanos,
 ) -> Result<(), Failure> {
-    // A sample that would probably end after the time is over does not begin. A window on storage
-    // is cut instead.
+    // A sample that would probably end after the time is over does not begin. A window of external
+    // work is cut instead.
     let until = match asked {
-        Work::Io(_) => until,
+        Work::External(_) => until,
         _ => {
             let fits = asked.fits_last_level(machine.facts());
             let length = sampling.undisturbed(asked, fits) * asked.sample_length_factor();
@@ -467,8 +467,7 @@ fn try_round(
     let work = &log.work(asked).clone();
     machine.shift_placement();
     machine.prepare(work)?;
-    // A core that waits for storage has no clock to speak of.
-    let computes = !matches!(work, Work::Io(_));
+    let computes = work.computes();
     let first_cpu = work.cpus().first().copied().filter(|_| computes);
     log.core_before.extend(
         first_cpu
@@ -505,7 +504,7 @@ fn try_round(
                     let asked = length * work.sample_length_factor();
                     baselines.note_duration(asked, machine.now() - begun);
                 }
-                let is_last = seen.io.as_ref().is_some_and(|io| io.is_last);
+                let is_last = seen.is_last;
                 baselines.note(work, &seen);
                 log.samples.push(RecordedSample {
                     round,
@@ -568,11 +567,10 @@ pub fn warm_up(
     most: usize,
     until: Nanos,
 ) -> Result<(), Failure> {
-    if let Work::Io(io) = work {
-        // A fifth of a window fills the queue and wakes the device; of operations that are counted
-        // none is lost so.
-        return if io.total().is_none() {
-            timely(machine, work, length / 5.0, until).map(|_| ())
+    if let Some(external) = work.external() {
+        let share = external.work().warm_up();
+        return if share > 0.0 {
+            timely(machine, work, length * share, until).map(|_| ())
         } else {
             Ok(())
         };

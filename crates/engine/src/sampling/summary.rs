@@ -1,15 +1,13 @@
 //! The figures of a point from its samples, and the evidence for them.
 
-use crate::io;
 use crate::machine::{BackgroundTraffic, Failure, Observation};
-use crate::sampling::disturbance::{self, disturbances};
+use crate::sampling::disturbance::{self, disturbances, external_window};
 use crate::sampling::smt_interference;
 use crate::sampling::{PointLog, RecordedSample, value};
-use crate::work::Probe;
-use crate::work::Work;
+use crate::work::{ExternalWindow, Probe, Work};
 use host::noise::ThreadNoise;
 use report::{
-    Cause, Choice, Evidence, Limit, Load, Measured, Outcome, Sample, Storage, Summary, Verdict,
+    Cause, Evidence, Limit, Load, Measured, Outcome, Sample, Summary, Verdict, VerdictGrade,
 };
 use std::collections::BTreeMap;
 use units::{Hertz, Nanos};
@@ -32,22 +30,8 @@ pub struct EvaluationContext<'a> {
 /// A point in figures, with its evidence, before the verdict.
 #[derive(Debug, Clone)]
 pub struct Evaluation {
-    /// The samples in a few figures.
-    pub summary: Summary,
-    /// The traffic beside the work.
-    pub load: Option<Load>,
-    /// Figures of operations on storage.
-    pub storage: Option<Box<Storage>>,
-    /// The value under other conventions, by name.
-    pub also: BTreeMap<String, f64>,
-    /// Which kernel was chosen among several.
-    pub choice: Option<Choice>,
-    /// Upper bound of the value.
-    pub limit: Option<Limit>,
-    /// All samples.
-    pub samples: Vec<Sample>,
-    /// The evidence.
-    pub evidence: Evidence,
+    /// The point, with a verdict that nobody has given yet.
+    pub measured: Measured,
     /// Values of the samples that the headline is of, by allocation and round.
     pub groups: Vec<Vec<Vec<f64>>>,
     /// Whether a higher value is a better one.
@@ -62,29 +46,9 @@ pub struct Evaluation {
 
 impl Evaluation {
     /// The outcome with a `verdict` on it.
-    pub fn with_verdict(self, verdict: Verdict) -> Outcome {
-        let Self {
-            summary,
-            load,
-            storage,
-            also,
-            choice,
-            limit,
-            samples,
-            evidence,
-            ..
-        } = self;
-        Outcome::Measured(Box::new(Measured {
-            summary,
-            load,
-            storage,
-            also,
-            choice,
-            limit,
-            samples,
-            evidence,
-            verdict,
-        }))
+    pub fn with_verdict(mut self, verdict: Verdict) -> Outcome {
+        self.measured.verdict = verdict;
+        Outcome::Measured(Box::new(self.measured))
     }
 }
 
@@ -117,19 +81,12 @@ pub fn evaluate(
         .count() as u64;
     summary.undisturbed_samples = log.samples.len() as u64 - disturbed;
     let evidence = evidence(log, work, frame, disturbed, &summary);
-    let storage = storage(log, work, frame);
     let mut also = also(work, &summary, core_cycles(log, work));
-    also.extend(
-        storage
-            .as_ref()
-            .map(|s| io::also(s, summary.median, cpu_time(log)))
-            .unwrap_or_default(),
-    );
     also.extend(fairness(log, work).map(|share| ("fairness".to_owned(), share)));
     also.extend(log.in_windows.figures());
-    Ok(Evaluation {
+    let mut measured = Measured {
         load: load(log, work),
-        storage,
+        storage: None,
         also,
         choice: log.chosen.as_ref().and_then(|chosen| chosen.choice.clone()),
         limit: frame.limit.and_then(|limit| limit(core_clock(log))),
@@ -140,37 +97,28 @@ pub fn evaluate(
             .collect(),
         evidence,
         summary,
+        verdict: Verdict {
+            grade: VerdictGrade::Solid,
+            reasons: Vec::new(),
+        },
+    };
+    if let Some(external) = work.external() {
+        let windows = log.samples.iter();
+        let windows: Vec<ExternalWindow<'_>> = windows
+            .filter_map(|taken| external_window(&taken.seen, taken.round))
+            .collect();
+        external
+            .work()
+            .complete(&windows, frame.memory, &mut measured);
+    }
+    Ok(Evaluation {
+        measured,
         groups,
         higher_is_better: work.higher_is_better(),
         main_disturbance: disturbance::main_cause(work, log.samples.iter().map(|t| &t.seen)),
         rounds: log.rounds(),
         interrupted: failure == Some(Failure::Interrupted),
     })
-}
-
-/// What operations on storage came to, in all windows: nothing of what happened to single ones is
-/// left out.
-fn storage(log: &PointLog, work: &Work, frame: &EvaluationContext<'_>) -> Option<Box<Storage>> {
-    let Work::Io(io) = work else { return None };
-    let windows = log
-        .samples
-        .iter()
-        .filter_map(|taken| taken.seen.io.as_deref());
-    let mut storage = io::storage(io, windows, frame.memory);
-    storage.seeks = io::by_distance(
-        log.samples
-            .iter()
-            .filter_map(|t| Some((t.round, t.seen.io.as_deref()?))),
-    );
-    Some(Box::new(storage))
-}
-
-/// CPU time of all windows on storage; `None` where the system does not tell.
-fn cpu_time(log: &PointLog) -> Option<Nanos> {
-    log.samples
-        .iter()
-        .map(|taken| taken.seen.io.as_ref()?.cpu)
-        .sum()
 }
 
 fn sample(work: &Work, taken: &RecordedSample) -> Sample {
@@ -348,7 +296,7 @@ fn also(work: &Work, summary: &Summary, core_cycles: Option<f64>) -> BTreeMap<St
                 .chain([one_way])
                 .collect()
         }
-        Work::Io(_) => BTreeMap::new(),
+        Work::External(_) => BTreeMap::new(),
         Work::Lock(w) => {
             let each = w.cpus.len() as f64 * 1e9 / summary.median;
             BTreeMap::from([("ns_per_operation".to_owned(), each)])

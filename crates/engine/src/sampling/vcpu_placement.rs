@@ -147,7 +147,7 @@ fn pairs(work: &Work, facts: &HostFacts, turn: usize) -> Vec<[u32; 2]> {
         .virtualization
         .get()
         .is_some_and(|name| name != "none");
-    if !is_virtual || matches!(work, Work::Io(_)) || work.is_oversubscribed() {
+    if !is_virtual || !work.computes() || work.is_oversubscribed() {
         return Vec::new();
     }
     let cpus: BTreeSet<u32> = work.cpus().iter().copied().collect();

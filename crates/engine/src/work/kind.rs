@@ -1,8 +1,8 @@
 //! What can be sampled: every kind of work with its settings.
 
 use super::background::{LoadedWork, Probe};
+use super::external::External;
 use super::slots::slot;
-use crate::io::IoWork;
 use host::memory::{PageMode, Place};
 use kernels::{
     Contract, HandOff, IndexTable, Instruction, LockOperation, Operation, PREFETCH_DISTANCE,
@@ -334,8 +334,8 @@ pub enum Work {
     HandOff(HandOffWork),
     /// Latency or bandwidth beside traffic.
     Loaded(LoadedWork),
-    /// Operations on files and devices.
-    Io(IoWork),
+    /// Work outside of memory.
+    External(External),
 }
 
 /// Entries of a page table in a cache line: 8 bytes each on all machines with 64-bit addresses.
@@ -351,7 +351,7 @@ impl Work {
             Work::Lock(w) => &w.cpus,
             Work::HandOff(w) => &w.cpus,
             Work::Loaded(w) => w.cpus(),
-            Work::Io(w) => &w.cpus,
+            Work::External(w) => w.work().cpus(),
         }
     }
 
@@ -373,7 +373,7 @@ impl Work {
             Work::Stream(w) => Some(w.pages),
             Work::Chase(w) => Some(w.pages),
             Work::Loaded(w) => Some(w.pages()),
-            Work::Instruction(_) | Work::Lock(_) | Work::HandOff(_) | Work::Io(_) => None,
+            Work::Instruction(_) | Work::Lock(_) | Work::HandOff(_) | Work::External(_) => None,
         }
     }
 
@@ -383,9 +383,10 @@ impl Work {
             Work::Stream(w) => Work::Stream(StreamWork { pages, ..w }),
             Work::Chase(w) => Work::Chase(ChaseWork { pages, ..w }),
             Work::Loaded(w) => Work::Loaded(w.in_pages(pages)),
-            other @ (Work::Instruction(_) | Work::Lock(_) | Work::HandOff(_) | Work::Io(_)) => {
-                other
-            }
+            other @ (Work::Instruction(_)
+            | Work::Lock(_)
+            | Work::HandOff(_)
+            | Work::External(_)) => other,
         }
     }
 
@@ -396,7 +397,7 @@ impl Work {
             Work::Stream(w) => w.place.clone(),
             Work::Chase(w) => w.node.map(Place::Node),
             Work::Loaded(w) => w.node().map(Place::Node),
-            Work::Instruction(_) | Work::Lock(_) | Work::HandOff(_) | Work::Io(_) => None,
+            Work::Instruction(_) | Work::Lock(_) | Work::HandOff(_) | Work::External(_) => None,
         }
     }
 
@@ -439,7 +440,7 @@ impl Work {
             Work::Stream(w) => Bytes(w.bytes.0.saturating_mul(w.cpus.len() as u64)),
             Work::Chase(w) => w.working_set(),
             Work::Loaded(w) => w.working_set(),
-            Work::Instruction(_) | Work::Lock(_) | Work::HandOff(_) | Work::Io(_) => Bytes(0),
+            Work::Instruction(_) | Work::Lock(_) | Work::HandOff(_) | Work::External(_) => Bytes(0),
         }
     }
 
@@ -471,7 +472,7 @@ impl Work {
                 Probe::Chase(chase) => chase.nodes(),
                 Probe::Stream(stream) => stream.bytes.0,
             },
-            Work::Instruction(_) | Work::Lock(_) | Work::HandOff(_) | Work::Io(_) => 0,
+            Work::Instruction(_) | Work::Lock(_) | Work::HandOff(_) | Work::External(_) => 0,
         }
     }
 
@@ -501,7 +502,7 @@ impl Work {
     /// Whether its quantity is a rate rather than a time.
     pub fn higher_is_better(&self) -> bool {
         match self {
-            Work::Stream(_) | Work::Lock(_) | Work::Io(_) => true,
+            Work::Stream(_) | Work::Lock(_) | Work::External(_) => true,
             Work::Chase(_) | Work::Instruction(_) | Work::HandOff(_) => false,
             Work::Loaded(w) => w.chase().is_none(),
         }
@@ -516,8 +517,21 @@ impl Work {
             | Work::Instruction(_)
             | Work::Lock(_)
             | Work::HandOff(_)
-            | Work::Io(_) => None,
+            | Work::External(_) => None,
         }
+    }
+
+    /// The work that brings its own way to be done; `None` for work in memory and on cores.
+    pub fn external(&self) -> Option<&External> {
+        match self {
+            Work::External(w) => Some(w),
+            _ => None,
+        }
+    }
+
+    /// Whether its threads compute all the time: a core that waits has no clock to speak of.
+    pub fn computes(&self) -> bool {
+        self.external().is_none()
     }
 
     /// The works whose kernels it runs: itself, but for one that is made of others.

@@ -111,7 +111,7 @@ impl MemoryPlan {
                 | Work::Instruction(_)
                 | Work::Lock(_)
                 | Work::HandOff(_)
-                | Work::Io(_) => {}
+                | Work::External(_) => {}
             }
             let mut here: BTreeMap<MemoryKey, Bytes> = BTreeMap::new();
             for chain in work.chase().map(ChaseWork::chains).unwrap_or_default() {

@@ -2,11 +2,13 @@
 //! it.
 
 mod background;
+mod external;
 mod kind;
 mod memory_plan;
 mod slots;
 
 pub use background::{LoadedWork, Probe, Traffic};
+pub use external::{External, ExternalFigures, ExternalWindow, ExternalWork};
 pub use kind::{
     ChainShape, ChaseWork, HandOffWork, InstructionWork, LockWork, StreamWork, TableOrder, Work,
 };

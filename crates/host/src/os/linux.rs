@@ -1,10 +1,13 @@
 //! Linux: processes, processors, clocks. Memory is in `memory`.
 
+#[cfg(feature = "storage")]
 mod aio;
 mod files;
 mod memory;
+#[cfg(feature = "storage")]
 mod operations;
 #[cfg(all(
+    feature = "storage",
     target_os = "linux",
     any(
         target_arch = "x86_64",
@@ -14,9 +17,11 @@ mod operations;
 ))]
 mod uring;
 
+#[cfg(feature = "storage")]
 pub use aio::*;
 pub use files::*;
 #[cfg(all(
+    feature = "storage",
     target_os = "linux",
     any(
         target_arch = "x86_64",
@@ -27,15 +32,18 @@ pub use files::*;
 pub use uring::*;
 
 // Android lets no program use it, and the crate has no bindings for 32-bit machines.
-#[cfg(not(all(
-    target_os = "linux",
-    any(
-        target_arch = "x86_64",
-        target_arch = "aarch64",
-        target_arch = "riscv64"
-    )
-)))]
-pub use super::plain_files::{io_uring_availability, open_io_uring};
+#[cfg(all(
+    feature = "storage",
+    not(all(
+        target_os = "linux",
+        any(
+            target_arch = "x86_64",
+            target_arch = "aarch64",
+            target_arch = "riscv64"
+        )
+    ))
+))]
+pub use super::plain_engines::{io_uring_availability, open_io_uring};
 pub use memory::{Region, node_of_each, page_counts, resident_bytes};
 
 use super::MemoryLimit;

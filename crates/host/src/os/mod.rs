@@ -3,6 +3,9 @@
 //!
 //! What a system lacks is `None` or an error of kind `Unsupported`, never an invented value.
 
+// Calls on files and devices are used by `storage` alone.
+#![cfg_attr(not(feature = "storage"), allow(dead_code, unused_imports))]
+
 #[cfg(any(target_os = "linux", target_os = "android"))]
 mod linux;
 #[cfg(any(target_os = "linux", target_os = "android"))]
@@ -32,6 +35,16 @@ pub use windows::*;
     allow(dead_code)
 )]
 mod portable;
+#[cfg(all(
+    feature = "storage",
+    not(any(
+        target_os = "linux",
+        target_os = "android",
+        target_os = "macos",
+        target_os = "freebsd"
+    ))
+))]
+pub use plain_engines::*;
 #[cfg(not(any(
     target_os = "linux",
     target_os = "android",
@@ -81,6 +94,10 @@ mod unix_files;
     allow(dead_code)
 )]
 mod plain_files;
+
+#[cfg(feature = "storage")]
+#[cfg_attr(any(target_os = "linux", target_os = "android"), allow(dead_code))]
+mod plain_engines;
 
 /// What the page tables say about a range of memory, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -2,11 +2,9 @@
 //! "unsupported".
 
 use super::files::{DirectAlignment, FileKind, FileNumbers, OpenHow};
-use crate::storage::{EngineSettings, IoEngine, Target};
 use std::fs::{File, Metadata, OpenOptions};
 use std::io;
 use std::path::Path;
-use units::error::{Error, Result};
 
 /// "Invalid argument": ERROR_INVALID_PARAMETER on Windows.
 pub const EINVAL: i32 = if cfg!(windows) { 87 } else { 22 };
@@ -173,34 +171,6 @@ pub fn device_bytes(_file: &File) -> io::Result<u64> {
 /// Not told.
 pub fn device_block(_file: &File) -> Option<u32> {
     None
-}
-
-/// It is Linux's.
-pub fn native_aio_availability() -> std::result::Result<(), String> {
-    Err("it is Linux's alone".to_owned())
-}
-
-/// It is Linux's.
-pub fn open_native_aio(
-    _targets: &[Target],
-    _settings: &EngineSettings,
-) -> Result<Box<dyn IoEngine>> {
-    Err(Error::usage(
-        "cannot use engine aio: it is Linux's alone; use --engine sync",
-    ))
-}
-
-/// It is Linux's.
-pub fn io_uring_availability() -> std::result::Result<(), String> {
-    Err("it is used on 64-bit Linux only".to_owned())
-}
-
-/// It is Linux's.
-pub fn open_io_uring(_targets: &[Target], _settings: &EngineSettings) -> Result<Box<dyn IoEngine>> {
-    Err(Error::usage(
-        "cannot use engine io_uring: it is used on 64-bit Linux only; use --engine aio or \
-         --engine sync",
-    ))
 }
 
 /// The standard library has no mappings.

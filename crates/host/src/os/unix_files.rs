@@ -1,9 +1,10 @@
 //! Files on macOS and FreeBSD.
 
+#[cfg(feature = "storage")]
+pub use super::plain_engines::*;
 pub use super::plain_files::{
     create_unnamed, device_block, device_bytes, direct_alignment, forget_cached, give_name,
-    io_uring_availability, is_sole_user, native_aio_availability, open_io_uring, open_native_aio,
-    reserve,
+    is_sole_user, reserve,
 };
 pub use super::posix_files::{
     EBADF, EINVAL, EIO, create_vanishing, descriptor, file_numbers, file_size_limit, free_space,

@@ -19,9 +19,7 @@ mod tests;
 pub use buffers::IoBuffers;
 pub use faults::{Faults, Faulty};
 pub use pattern::{Filler, Mismatch, Nature, Pattern};
-pub use targets::{
-    Access, Direct, Opening, Target, TargetKind, check_creation, is_block_device, is_named,
-};
+pub use targets::{Access, Direct, Opening, Target, TargetKind, check_creation, is_named};
 
 pub(crate) use ready::{Admission, Ready};
 pub(crate) use sync::{number_of, synchronize};

@@ -363,12 +363,6 @@ struct Found {
     use_check: Option<&'static str>,
 }
 
-/// Whether `file` is a disk or a part of one; `false` where the system does not tell.
-pub fn is_block_device(file: &File) -> bool {
-    file.metadata()
-        .is_ok_and(|metadata| os::file_numbers(&metadata).kind == FileKind::BlockDevice)
-}
-
 /// Whether `path` is named in `list`: the same path, letter for letter, so that nothing is
 /// destroyed by a mistake.
 pub fn is_named(path: &Path, list: &[PathBuf]) -> bool {

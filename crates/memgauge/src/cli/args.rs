@@ -6,6 +6,7 @@ use super::common_options::{CommonOptions, MachineOptions};
 use super::exit;
 use super::experiment_request::ExperimentRequest;
 use super::formats::{Formats, Values, comparison_output, format_named, report_output, uses};
+#[cfg(feature = "storage")]
 use super::io::IoOptions;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use experiments::{Choices, Detail, Effect, Effects, Experiment, ExperimentRow};
@@ -46,6 +47,7 @@ pub enum Command {
     #[command(flatten)]
     Experiment(ExperimentRequest),
     /// Operations per second of files and block devices, and how long each takes
+    #[cfg(feature = "storage")]
     Io(Box<IoOptions>),
     /// What can be measured here, and what cannot and why
     List(ListOptions),
@@ -131,6 +133,7 @@ pub enum Listed {
     /// Everything that was found out about this machine, with its source
     Host,
     /// Ways to hand operations on files and devices to the system
+    #[cfg(feature = "storage")]
     Engines,
     /// Runs that were saved without -o: when, where, how, and how far they can be trusted
     Runs,

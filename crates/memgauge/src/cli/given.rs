@@ -21,6 +21,7 @@ pub fn check_effects(cli: &Cli, matches: &ArgMatches) -> Result<()> {
         Command::Experiment(o) => given
             .check_all(&o.request.effects)
             .and_then(|()| given.check(&o.common)),
+        #[cfg(feature = "storage")]
         Command::Io(o) => given
             .check(&o.settings)
             .and_then(|()| given.check(&o.common)),
@@ -84,13 +85,13 @@ impl Given<'_> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "storage"))]
 mod tests {
     use super::super::Parsed;
     use super::super::args::{Command, CompareOptions, ListOptions, ReportOptions, RunOptions};
     use super::super::catalogue::experiment_commands;
     use super::super::common_options::CommonOptions;
-    use experiments::{Effects, io};
+    use experiments::Effects;
     use std::ffi::OsString;
 
     /// A command line on which an option changes nothing, the option, and what makes it one of use.
@@ -227,7 +228,7 @@ mod tests {
         let experiments = experiment_commands()
             .into_iter()
             .flat_map(|(row, _)| effects(row.name))
-            .chain(names::<io::Settings>());
+            .chain(names::<storage::Settings>());
         let others = names::<RunOptions>()
             .chain(names::<CommonOptions>())
             .chain(names::<ReportOptions>());

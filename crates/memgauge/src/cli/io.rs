@@ -8,11 +8,11 @@ use super::terminal::tell;
 use clap::Args;
 use engine::Sampling;
 use experiments::Experiment;
-use experiments::io::{Settings, Storage, parse_trace};
 use report::{TraceFormat, TraceWriter};
 use std::fs::{File, OpenOptions};
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
+use storage::{LookAt, Settings, Storage, StorageRunner, look_at, parse_trace};
 use units::error::{Error, Result};
 
 /// Options of `io`.
@@ -52,7 +52,7 @@ pub fn io(options: IoOptions, words: Vec<String>) -> Result<Exit> {
         None => None,
     };
     let length = settings.window();
-    let experiment = Storage::new(settings, recorded);
+    let experiment = Storage::new(settings, recorded, LookAt::new(look_at));
     let budget = experiment.time(common.repeat).max(SINGLE_BUDGET);
     // The experiment says how it is sampled, unless the number of samples is the user's.
     let sampling = experiment.sampling(Sampling {
@@ -75,7 +75,13 @@ pub fn io(options: IoOptions, words: Vec<String>) -> Result<Exit> {
             profile: "io",
             budget,
             sampling,
-            trace,
+            external: Some(Box::new(move |continued| {
+                let mut runner = StorageRunner::default();
+                if let Some(path) = &trace {
+                    runner.record(create_trace(path, continued)?);
+                }
+                Ok(Box::new(runner))
+            })),
             max_points: MAX_POINTS,
         },
         words,
@@ -102,7 +108,7 @@ fn read(path: &Path) -> Result<String> {
 
 /// Makes the file of a trace; what is there is never written over. The trace of a run that is
 /// `continued` gets a free name beside that of the first part.
-pub(super) fn create_trace(path: &Path, continued: bool) -> Result<TraceWriter> {
+fn create_trace(path: &Path, continued: bool) -> Result<TraceWriter> {
     let free = || {
         (1..)
             .map(|number| numbered(path, number))

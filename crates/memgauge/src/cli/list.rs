@@ -2,10 +2,11 @@
 
 use super::args::{ListFormat, ListOptions, Listed};
 use super::catalogue::experiments;
+#[cfg(feature = "storage")]
+use super::engines;
 use super::runs;
 use super::terminal::{terminal_width, to_stdout};
 use host::facts::{SystemFiles, discover};
-use host::storage::IO_ENGINES;
 use kernels::{Listing, catalogue};
 use serde::Serialize;
 use units::error::{Error, Result};
@@ -40,17 +41,6 @@ struct ExperimentEntry {
     question: &'static str,
 }
 
-/// An I/O engine as listed.
-#[derive(Debug, Serialize)]
-struct EngineEntry {
-    name: &'static str,
-    does: &'static str,
-    /// Whether a thread can have several operations under way.
-    asynchronous: bool,
-    /// `null` where it can be used here, else why not.
-    unavailable: Option<String>,
-}
-
 /// Prints what was asked for.
 pub fn list(options: &ListOptions) -> Result<()> {
     let json = options.format == ListFormat::Json;
@@ -81,8 +71,10 @@ pub fn list(options: &ListOptions) -> Result<()> {
         }
         Listed::Experiments if json => to_json(&experiment_entries())?,
         Listed::Experiments => experiment_table(),
-        Listed::Engines if json => to_json(&engines())?,
-        Listed::Engines => engine_table(),
+        #[cfg(feature = "storage")]
+        Listed::Engines if json => to_json(&engines::entries())?,
+        #[cfg(feature = "storage")]
+        Listed::Engines => engines::table(),
         Listed::Runs if json => to_json(&runs::entries())?,
         Listed::Runs => runs::table()?,
         Listed::Host if json => to_json(&discover(&SystemFiles::real()))?,
@@ -205,35 +197,6 @@ fn experiment_entries() -> Vec<ExperimentEntry> {
             question: e.question,
         })
         .collect()
-}
-
-fn engines() -> Vec<EngineEntry> {
-    let entry = |row: &host::storage::EngineRow| EngineEntry {
-        name: row.name,
-        does: row.help,
-        asynchronous: row.asynchronous,
-        unavailable: (row.availability)().err(),
-    };
-    IO_ENGINES.iter().map(entry).collect()
-}
-
-fn engine_table() -> String {
-    let row = |e: EngineEntry| {
-        let several = if e.asynchronous { "yes" } else { "no" };
-        let here = e.unavailable.unwrap_or_else(|| "yes".to_owned());
-        vec![
-            e.name.to_owned(),
-            several.to_owned(),
-            here,
-            e.does.to_owned(),
-        ]
-    };
-    let rows: Vec<Vec<String>> = engines().into_iter().map(row).collect();
-    render::list_table(
-        &["engine", "depth above 1", "available here", "does"],
-        &rows,
-        terminal_width(),
-    )
 }
 
 fn experiment_table() -> String {

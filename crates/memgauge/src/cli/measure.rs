@@ -6,21 +6,19 @@ use super::common_options::{CommonOptions, MachineOptions};
 use super::dry_run::{self, Form};
 use super::exit::{Ending, Exit, ending};
 use super::experiment_request::ExperimentRequest;
-use super::io::create_trace;
 use super::output::{Destination, Unnamed, tell, to_stdout};
 use super::progress::{JournalPlan, Progress, remove};
 use super::resume::{Continued, Resume, continuing, left_behind};
 use super::state::{self, MOST_RUNS};
 use crate::plan::{self, Plan, Request, open_rooms};
 use crate::run::{self, Invocation};
-use engine::{IN_MEMORY, Machine, RealMachine, Sampling};
+use engine::{ExternalRunner, IN_MEMORY, Machine, RealMachine, Sampling};
 use experiments::{Detail, Experiment, ExperimentRow, LastLevel};
 use host::counter;
 use host::facts::{SystemFiles, discover};
 use host::interrupt::StopFlag;
 use report::{CHOSEN_PROFILE, HostFacts, RunStatus};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use units::error::{Error, Result};
 use units::{CpuList, Nanos, ParseError, counted};
 
@@ -81,7 +79,7 @@ pub fn run(options: &RunOptions, words: Vec<String>) -> Result<Exit> {
         profile,
         budget,
         sampling,
-        trace: None,
+        external: None,
         max_points: PROFILE_MAX_POINTS,
     };
     measure(
@@ -105,7 +103,7 @@ pub fn experiment(asked: ExperimentRequest, words: Vec<String>) -> Result<Exit> 
         profile: name,
         budget: request.budget.unwrap_or(SINGLE_BUDGET),
         sampling: sampling(8, ROUNDS, 0.005),
-        trace: None,
+        external: None,
         max_points: MAX_POINTS,
     };
     measure(request.experiments, &common, &machine, defaults, words)
@@ -125,13 +123,16 @@ fn sampling(per_round: u32, rounds: u32, target: f64) -> Sampling {
     }
 }
 
+/// Makes the one who does the work outside of memory, in a session that is continued or not.
+pub(super) type MakeRunner = Box<dyn FnOnce(bool) -> Result<Box<dyn ExternalRunner>>>;
+
 /// What a command does where the user does not say.
 pub(super) struct Defaults {
     pub(super) profile: &'static str,
     pub(super) budget: Nanos,
     pub(super) sampling: Sampling,
-    /// Where every operation on storage is written down.
-    pub(super) trace: Option<PathBuf>,
+    /// Makes the one who does the work outside of memory; `None` where there is no such work.
+    pub(super) external: Option<MakeRunner>,
     /// Points at most.
     pub(super) max_points: usize,
 }
@@ -185,8 +186,8 @@ pub(super) fn measure(
         };
         return to_stdout(text.as_bytes()).map(|()| Exit::Done);
     }
-    if let Some(path) = &defaults.trace {
-        machine.record(create_trace(path, continued.is_some())?);
+    if let Some(make) = defaults.external {
+        machine.set_external_runner(make(continued.is_some())?);
     }
     for text in plan
         .adjusted

@@ -8,11 +8,14 @@ mod catalogue;
 mod common_options;
 mod compare;
 mod dry_run;
+#[cfg(feature = "storage")]
+mod engines;
 mod exit;
 mod experiment_request;
 mod formats;
 mod generate;
 mod given;
+#[cfg(feature = "storage")]
 mod io;
 mod list;
 mod measure;
@@ -113,6 +116,7 @@ fn dispatch(cli: Cli, words: Vec<String>) -> Result<Exit> {
         None => measure::run(&cli.run, words),
         Some(Command::Run(options)) => measure::run(&options, words),
         Some(Command::Experiment(request)) => measure::experiment(request, words),
+        #[cfg(feature = "storage")]
         Some(Command::Io(options)) => io::io(*options, words),
         Some(Command::List(options)) => list::list(&options).map(|()| Exit::Done),
         Some(Command::Report(options)) => output::report(&options),

@@ -1,12 +1,12 @@
 //! `--resume`: what an unfinished run left is taken over, the rest is measured.
 
+use super::catalogue::is_storage_engine;
 use super::progress::{is_under_way, journals_of, report_of};
 use super::terminal::quoted;
 use super::{saved, state};
 use crate::plan::{Plan, PlannedPoint};
 use crate::run::Past;
 use engine::Machine;
-use host::storage::engine_named;
 use kernels::catalogue;
 use report::{
     Cause, Coordinates, HostFacts, JournalLine, JournalPoint, KernelUsed, Outcome, Point,
@@ -344,7 +344,7 @@ fn kernel_difference(used: &[KernelUsed]) -> Option<String> {
     // Engines of storage have no instructions of ours.
     let mut kernels = used
         .iter()
-        .filter(|k| k.digest.is_some() || engine_named(&k.name).is_none());
+        .filter(|k| k.digest.is_some() || !is_storage_engine(&k.name));
     let other = kernels.find(|k| here.get(&k.name) != Some(&k.digest))?;
     Some(format!(
         "its kernel '{:.40}' has other instructions than the one here",

@@ -1,7 +1,7 @@
 //! Files that results are written to. What an earlier run left there is kept.
 
 use super::terminal::{tell, to_stdout};
-use host::storage::is_block_device;
+use host::is_block_device;
 use report::{is_replaceable, read_saved, write_atomically};
 use std::cell::RefCell;
 use std::fs::{self, File};

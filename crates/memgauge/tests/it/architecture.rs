@@ -25,8 +25,22 @@ const CRATES: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "storage",
+        &[
+            "units",
+            "stats",
+            "report",
+            "host",
+            "kernels",
+            "engine",
+            "experiments",
+        ],
+    ),
+    (
         "simulated",
-        &["units", "stats", "report", "host", "kernels", "engine"],
+        &[
+            "units", "stats", "report", "host", "kernels", "engine", "storage",
+        ],
     ),
     ("render", &["units", "stats", "report", "verdict"]),
     (
@@ -40,6 +54,7 @@ const CRATES: &[(&str, &[&str])] = &[
             "engine",
             "verdict",
             "experiments",
+            "storage",
             "render",
         ],
     ),
@@ -272,6 +287,37 @@ fn the_program_is_built_without_the_simulated_machine() {
     }
     assert!(reached.contains("kernels"), "{reached:?}");
     assert!(!reached.contains("simulated"), "{reached:?}");
+}
+
+/// `.ci/run` builds the program without storage; here is what that build leaves out.
+#[test]
+fn storage_can_be_left_out() {
+    let manifests = manifests();
+    let line = |name: &str, wanted: &str| {
+        manifests[name]
+            .lines()
+            .any(|line| line.replace(' ', "") == wanted)
+    };
+    assert!(line("memgauge", "storage={workspace=true,optional=true}"));
+    assert!(line("memgauge", "storage=[\"dep:storage\",\"host/storage\"]"));
+    assert!(line("host", "io-uring={workspace=true,optional=true}"));
+    let below = ["engine", "verdict", "experiments", "render"];
+    for name in below {
+        let words = manifests[name].replace("-", "_");
+        assert!(!words.contains("storage"), "{name}");
+    }
+    // The engine has no name of storage.
+    for file in sources().iter().filter(|file| crate_of(&file.path) == "engine") {
+        let words = program_code(file);
+        let named = words.iter().find(|word| {
+            ["storage", "Storage", "IoWork", "IoFile"].contains(&word.text.as_str())
+        });
+        assert!(
+            named.is_none_or(|word| word.text == "storage" && file.path.ends_with("summary.rs")),
+            "{}: {named:?}",
+            file.path
+        );
+    }
 }
 
 #[test]

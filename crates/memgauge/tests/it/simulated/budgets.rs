@@ -4,7 +4,6 @@
 use super::lab::{self, Ran, request, sampling};
 use super::machines::{self, Simulated};
 use engine::{Baselines, Machine, MemoryPlan, PointLog, Sampling, StreamWork, Work, sample_round};
-use experiments::io::Storage;
 use experiments::{Detail, EXPERIMENTS, Experiment};
 use host::memory::PageMode;
 use kernels::{Operation, Width};
@@ -250,9 +249,6 @@ fn a_batch_that_is_slow_leaves_the_later_ones_their_time() {
 
 #[test]
 fn storage_has_shorter_windows_where_there_is_little_time() {
-    let storage = |options: &str| -> Vec<Box<dyn Experiment>> {
-        vec![Box::new(Storage::new(lab::parse(options), None))]
-    };
     let mut on = machines::plain();
     on.model.storage = StorageModel::default();
     for budget in [1e9, 3e9, 6e9, 12e9].map(Nanos) {
@@ -266,7 +262,7 @@ fn storage_has_shorter_windows_where_there_is_little_time() {
         let asked = |options: &str| Request {
             budget,
             sampling,
-            ..request(storage(options), &on)
+            ..request(vec![lab::storage(options, &on)], &on)
         };
         let ran = lab::run(&on, asked("data"));
         assert!(

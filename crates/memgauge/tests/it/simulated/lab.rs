@@ -8,6 +8,7 @@ use memgauge::plan::{self, Plan, Request};
 use memgauge::run::{self, Invocation, Observer};
 use report::{JournalLine, Measured, Outcome, Point, Report};
 use simulated::SimulatedMachine;
+use storage::{LookAt, Storage};
 use units::Nanos;
 use units::error::Result;
 
@@ -123,6 +124,13 @@ pub fn instructions(options: &str) -> Box<dyn Experiment> {
 /// `memgauge locks` with these options.
 pub fn locks(options: &str) -> Box<dyn Experiment> {
     only("locks", options)
+}
+
+/// `memgauge io` with these options, on the device of `on`.
+pub fn storage(options: &str, on: &Simulated) -> Box<dyn Experiment> {
+    let model = on.model.storage.clone();
+    let look_at = LookAt::new(move |file, _| Ok(model.target(file)));
+    Box::new(Storage::new(parse(options), None, look_at))
 }
 
 pub fn parse<T: Args + FromArgMatches>(options: &str) -> T {

@@ -3,21 +3,15 @@
 
 use super::lab::{self, Ran, measured, reasons, request};
 use super::machines;
-use experiments::Experiment;
-use experiments::io::Storage;
 use report::{Cause, Measured, Outcome, VerdictGrade};
 use simulated::StorageModel;
 use units::Nanos;
-
-fn storage(options: &str) -> Box<dyn Experiment> {
-    Box::new(Storage::new(lab::parse(options), None))
-}
 
 /// `memgauge io` with these options on a device of this kind.
 fn ran(options: &str, model: StorageModel) -> Ran {
     let mut on = machines::plain();
     on.model.storage = model;
-    let mut request = request(vec![storage(options)], &on);
+    let mut request = request(vec![lab::storage(options, &on)], &on);
     request.budget = Nanos(600e9);
     lab::run(&on, request)
 }
@@ -437,7 +431,7 @@ fn bad_requests_are_refused_before_anything_is_measured() {
         ),
     ];
     for (options, text) in rows {
-        let why = lab::plan(&on, request(vec![storage(options)], &on))
+        let why = lab::plan(&on, request(vec![lab::storage(options, &on)], &on))
             .err()
             .map(|e| e.to_string())
             .unwrap_or_default();

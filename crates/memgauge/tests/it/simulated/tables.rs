@@ -2,7 +2,6 @@
 
 use super::lab::{self, request};
 use super::machines::{self, Simulated};
-use experiments::io::Storage;
 use experiments::{EXPERIMENTS, Experiment};
 use memgauge::plan::Request;
 use render::{Options, by_name};
@@ -11,10 +10,6 @@ use simulated::StorageModel;
 use std::collections::BTreeSet;
 use units::Nanos;
 use verdict::{Settings, compare};
-
-fn storage(options: &str) -> Box<dyn Experiment> {
-    Box::new(Storage::new(lab::parse(options), None))
-}
 
 fn ran(on: &Simulated, experiments: Vec<Box<dyn Experiment>>) -> Report {
     lab::run(
@@ -74,11 +69,12 @@ fn reports() -> Vec<Report> {
         ),
         ran(
             &device,
-            vec![storage(
+            vec![lab::storage(
                 "data --pattern random --depth 1,4 --threads 2 --rate 100 --time 5s",
+                &device,
             )],
         ),
-        ran(&device, vec![storage("data --pattern seekdist --time 5s")]),
+        ran(&device, vec![lab::storage("data --pattern seekdist --time 5s", &device)]),
     ]
 }
 

@@ -9,7 +9,7 @@ use super::pace::Schedule;
 use super::seeks::SeekTimes;
 use super::walk::{Step, Walk};
 use super::work::{Flush, IoWork};
-use crate::Failure;
+use engine::Failure;
 use host::interrupt::StopFlag;
 use host::storage::{IoCompletion, IoEngine, IoRequest, Transfer};
 use stats::Histogram;

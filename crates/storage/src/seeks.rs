@@ -1,6 +1,6 @@
 //! How long operations take by how far they lie from the one before.
 
-use super::observe::IoSeen;
+use super::observe::StorageWindow;
 use super::work::{IoWork, Order};
 use report::{SeekLatencies, SeekWindow};
 use stats::Histogram;
@@ -58,7 +58,9 @@ fn quantile(counts: &BTreeMap<u64, u64>, q: f64) -> Option<f64> {
 }
 
 /// What the windows of a point, each with its round, amount to.
-pub fn by_distance<'a>(windows: impl Iterator<Item = (u32, &'a IoSeen)>) -> Vec<SeekLatencies> {
+pub fn by_distance<'a>(
+    windows: impl Iterator<Item = (u32, &'a StorageWindow)>,
+) -> Vec<SeekLatencies> {
     let mut all: BTreeMap<u64, (BTreeMap<u64, u64>, Vec<SeekWindow>)> = BTreeMap::new();
     for (round, window) in windows {
         for (&distance, counts) in &window.seeks.0 {
@@ -114,10 +116,10 @@ mod tests {
         let mut seeks = Seeks::default();
         seeks.add(&lane);
         seeks.add(&lane);
-        let window = IoSeen {
+        let window = StorageWindow {
             seeks,
             elapsed: Nanos(5.0),
-            ..IoSeen::default()
+            ..StorageWindow::default()
         };
         let all = by_distance([(0, &window), (1, &window)].into_iter());
         let told: Vec<_> = all

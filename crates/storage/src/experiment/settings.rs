@@ -1,14 +1,13 @@
 //! What a user asks of storage.
 
-use super::super::lists::{Counts, lists, names};
-use crate::command::{Effect, Effects};
+use experiments::{Counts, Effect, Effects, lists, names};
 use host::storage::IO_ENGINES;
 use host::storage::engine_named;
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 use units::error::{Error, Result};
-use units::{Bytes, Nanos, ParseError, SizeList, ThreadList, parse_list, short_time, whole_number};
+use units::{Bytes, Nanos, ParseError, SizeList, ThreadList, short_time, whole_number};
 
 lists! {
     /// What operations do.

@@ -1,24 +1,21 @@
 //! Work on storage on this machine: targets, engines, threads.
 
-use super::{Clock, Team};
-use crate::io::content::Contents;
-use crate::io::observe::{self, IoSeen};
-use crate::io::target::IoTarget;
-use crate::io::trace::Tracer;
-use crate::io::walk::{Step, Walk};
-use crate::io::work::{Content, IoFile, IoWork, Permission};
-use crate::io::worker::{Noted, Ticker, Window, WorkerQueue, WorkerWindow, run};
-use crate::machine::{Failure, Observation};
-use crate::native::workers::{Member, StartBarrier};
+use crate::content::Contents;
+use crate::observe::{self, StorageWindow};
+use crate::target::IoTarget;
+use crate::trace::Tracer;
+use crate::walk::{Step, Walk};
+use crate::work::{Content, IoFile, IoWork, Permission};
+use crate::worker::{Noted, Ticker, Window, WorkerQueue, WorkerWindow, run};
+use engine::{External, ExternalMeans, ExternalRunner, Failure, Member, Observation, StartBarrier};
 use host::interrupt::StopFlag;
 use host::noise::ThreadNoise;
 use host::storage::{
     Access, Direct, EngineSettings, Opening, Target, check_creation, engine_named,
-    nearest_available,
 };
 use host::{counter, pin};
 use kernels::{REFERENCE_INSTRUCTIONS_PER_BLOCK, dependent_adds};
-use report::{KernelUsed, TraceWriter};
+use report::TraceWriter;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -84,9 +81,9 @@ pub struct IoRun {
     remarks: Vec<String>,
 }
 
-/// What this machine keeps of works on storage for the length of a run.
+/// Does works on storage on this machine, and keeps what they share for the length of a session.
 #[derive(Default)]
-pub struct RealStorage {
+pub struct StorageRunner {
     /// Opened files by name, permission and whether the page cache is passed by.
     targets: BTreeMap<(PathBuf, Permission, bool), Target>,
     parked: BTreeMap<IoWork, Progress>,
@@ -94,22 +91,12 @@ pub struct RealStorage {
     tracer: Option<Tracer>,
 }
 
-impl std::fmt::Debug for RealStorage {
+impl std::fmt::Debug for StorageRunner {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("RealStorage")
+        f.debug_struct("StorageRunner")
             .field("targets", &self.targets)
             .finish_non_exhaustive()
     }
-}
-
-/// What one sample needs of the machine.
-pub struct Means<'a> {
-    /// Pinned threads.
-    pub team: &'a Team,
-    /// The counter's rate.
-    pub clock: &'a Clock,
-    /// The wish to end.
-    pub stop: &'a StopFlag,
 }
 
 /// What a thread brings back from a window.
@@ -120,55 +107,81 @@ struct Brought {
     found_on: Option<u32>,
 }
 
-impl RealStorage {
+/// Facts about a file before anything is done to it. Nothing is made and nothing is written.
+///
+/// # Errors
+/// Why it cannot be used, in the words of the program's messages.
+pub fn look_at(file: &IoFile, direct: bool) -> units::error::Result<IoTarget> {
+    let access = match file.permission {
+        Permission::Read => Access::Read,
+        Permission::Destroy => Access::Destroy,
+        Permission::Create { size, keep } => {
+            let there = std::fs::symlink_metadata(&file.path).is_ok_and(|found| !found.is_dir());
+            if there {
+                return Err(Error::usage(format!(
+                    "cannot create {}: it exists, and only new files are created; name a new \
+                     file, leave out --create to read it, or give it up with --destroy-data",
+                    file.path.display()
+                )));
+            }
+            check_creation(&file.path, size.0, keep)?;
+            return Ok(IoTarget {
+                size: size.0,
+                kind: "created file".to_owned(),
+                logical_block: 1,
+                direct: Ok(()),
+                remarks: Vec::new(),
+            });
+        }
+    };
+    let target = Target::open(
+        &file.path,
+        &Opening {
+            access,
+            direct,
+            ..Opening::default()
+        },
+    )?;
+    Ok(facts_of(&target))
+}
+
+impl ExternalRunner for StorageRunner {
+    fn prepare(&mut self, work: &External, means: &ExternalMeans<'_>) -> Result<(), Failure> {
+        self.prepare_work(on_storage(work)?, means)
+    }
+
+    fn sample(
+        &mut self,
+        work: &External,
+        length: Nanos,
+        means: &ExternalMeans<'_>,
+    ) -> Result<Observation, Failure> {
+        self.window(on_storage(work)?, length, means)
+    }
+
+    fn park(&mut self) {
+        self.park_work();
+    }
+}
+
+/// The work on storage that `work` is.
+///
+/// # Errors
+/// It is another kind of work.
+fn on_storage(work: &External) -> Result<&IoWork, Failure> {
+    work.get()
+        .ok_or_else(|| Failure::Failed("this is no work on storage".to_owned()))
+}
+
+impl StorageRunner {
     /// Notes every operation from now on.
     pub fn record(&mut self, writer: TraceWriter) {
         self.tracer = Some(Tracer::new(writer));
     }
 
-    /// What is known of a file before anything is done to it. Nothing is made and nothing is
-    /// written.
-    ///
-    /// # Errors
-    /// Why it cannot be used, in the words of the program's messages.
-    pub fn look_at(file: &IoFile, direct: bool) -> units::error::Result<IoTarget> {
-        let access = match file.permission {
-            Permission::Read => Access::Read,
-            Permission::Destroy => Access::Destroy,
-            Permission::Create { size, keep } => {
-                let there =
-                    std::fs::symlink_metadata(&file.path).is_ok_and(|found| !found.is_dir());
-                if there {
-                    return Err(Error::usage(format!(
-                        "cannot create {}: it exists, and only new files are created; name a new \
-                         file, leave out --create to read it, or give it up with --destroy-data",
-                        file.path.display()
-                    )));
-                }
-                check_creation(&file.path, size.0, keep)?;
-                return Ok(IoTarget {
-                    size: size.0,
-                    kind: "created file".to_owned(),
-                    logical_block: 1,
-                    direct: Ok(()),
-                    remarks: Vec::new(),
-                });
-            }
-        };
-        let target = Target::open(
-            &file.path,
-            &Opening {
-                access,
-                direct,
-                ..Opening::default()
-            },
-        )?;
-        Ok(facts_of(&target))
-    }
-
     /// Makes ready to sample `work`: opens its files, makes those that are to be made, opens an
     /// engine for each thread.
-    pub fn prepare(&mut self, work: &IoWork, means: &Means<'_>) -> Result<(), Failure> {
+    fn prepare_work(&mut self, work: &IoWork, means: &ExternalMeans<'_>) -> Result<(), Failure> {
         if self
             .current
             .as_ref()
@@ -176,7 +189,7 @@ impl RealStorage {
         {
             return Ok(());
         }
-        self.park();
+        self.park_work();
         let targets = work
             .files
             .iter()
@@ -188,7 +201,7 @@ impl RealStorage {
     }
 
     /// Keeps how far the current work is, and closes its engines.
-    pub fn park(&mut self) {
+    fn park_work(&mut self) {
         let Some((work, run)) = self.current.take() else {
             return;
         };
@@ -237,7 +250,7 @@ impl RealStorage {
         &mut self,
         work: &IoWork,
         targets: &[Target],
-        means: &Means<'_>,
+        means: &ExternalMeans<'_>,
     ) -> Result<IoRun, Failure> {
         let row = engine_named(&work.engine)
             .ok_or_else(|| Failure::Failed(format!("no engine {}", work.engine)))?;
@@ -307,11 +320,11 @@ impl RealStorage {
 
     /// Takes a window of `work` of about `wanted`: what was seen, and what the system counted of
     /// its threads.
-    pub fn sample(
+    fn window(
         &mut self,
         work: &IoWork,
         wanted: Nanos,
-        means: &Means<'_>,
+        means: &ExternalMeans<'_>,
     ) -> Result<Observation, Failure> {
         let Some((_, run)) = self.current.as_ref().filter(|(ready, _)| ready == work) else {
             return Err(Failure::Failed(
@@ -356,7 +369,7 @@ impl RealStorage {
             .collect::<Result<Vec<_>, _>>()?;
         self.write_down(work, &mut lanes, rate)?;
         let mut seen =
-            IoSeen::from_threads(work, &lanes, (start, start.saturating_add(length), rate))?;
+            StorageWindow::from_threads(work, &lanes, (start, start.saturating_add(length), rate))?;
         seen.begin = begin;
         seen.cpu = cpu;
         self.complete(&mut seen, quota);
@@ -393,7 +406,7 @@ impl RealStorage {
     }
 
     /// Adds what the run knows to what was seen, and counts down what is left.
-    fn complete(&mut self, seen: &mut IoSeen, quota: Option<u64>) {
+    fn complete(&mut self, seen: &mut StorageWindow, quota: Option<u64>) {
         let Some((_, run)) = &mut self.current else {
             return;
         };
@@ -500,26 +513,6 @@ fn access_of(permission: Permission) -> Access {
             keep,
         },
     }
-}
-
-/// The engine of `work`, or why it cannot be used here and which one can.
-///
-/// # Errors
-/// The reason, in words.
-pub fn engine(work: &IoWork) -> Result<KernelUsed, String> {
-    let row =
-        engine_named(&work.engine).ok_or_else(|| format!("no engine is called {}", work.engine))?;
-    (row.availability)().map_err(|why| match nearest_available(row) {
-        Some(near) => format!(
-            "{} cannot be used here: {why}; the nearest is --engine {}",
-            row.name, near.name
-        ),
-        None => format!("{} cannot be used here: {why}", row.name),
-    })?;
-    Ok(KernelUsed {
-        name: row.name.to_owned(),
-        digest: None,
-    })
 }
 
 /// What an opened target tells.

@@ -4,7 +4,7 @@ use super::seeks::Seeks;
 use super::walk::Step;
 use super::work::IoWork;
 use super::worker::WorkerWindow;
-use crate::{Failure, Observation};
+use engine::{ExternalFigures, Failure, Observation};
 use host::storage::Transfer;
 use stats::Histogram;
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ const LONGEST: Nanos = Nanos(60e9);
 
 /// What was seen of storage in one window.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct IoSeen {
+pub struct StorageWindow {
     /// When it began, by the machine's clock.
     pub begin: Nanos,
     /// Its length.
@@ -89,7 +89,7 @@ pub fn error_text(number: i32) -> String {
     std::io::Error::from_raw_os_error(number).to_string()
 }
 
-impl IoSeen {
+impl StorageWindow {
     /// Of what each thread saw in a window from `start` to `end`, with so many ticks in a ns.
     ///
     /// # Errors
@@ -169,7 +169,8 @@ impl IoSeen {
         Observation {
             elapsed: self.elapsed,
             amount: self.amount,
-            io: Some(Box::new(self)),
+            is_last: self.is_last,
+            external: Some(ExternalFigures::new(self)),
             ..Observation::default()
         }
     }
@@ -270,21 +271,23 @@ mod tests {
     #[test]
     fn the_rate_is_of_what_was_done_inside() {
         let seen =
-            IoSeen::from_threads(&work(), &[lane(4, 6), lane(2, 2)], (1000, 5000, 2.0)).unwrap();
+            StorageWindow::from_threads(&work(), &[lane(4, 6), lane(2, 2)], (1000, 5000, 2.0))
+                .unwrap();
         assert_eq!(
             (seen.amount, seen.elapsed, seen.whole),
             (6, Nanos(2000.0), 8)
         );
         assert_eq!(seen.threads, [6, 2]);
         // Nothing was done in time: the time until the first one counts.
-        let slow = IoSeen::from_threads(&work(), &[lane(0, 3)], (1000, 2000, 2.0)).unwrap();
+        let slow = StorageWindow::from_threads(&work(), &[lane(0, 3)], (1000, 2000, 2.0)).unwrap();
         assert_eq!((slow.amount, slow.elapsed), (1, Nanos(1000.0)));
         // A number ends the window: the time until the last one counts.
         let counted = IoWork {
             operations: Some(100),
             ..work()
         };
-        let counted = IoSeen::from_threads(&counted, &[lane(6, 6)], (1000, u64::MAX, 2.0)).unwrap();
+        let counted =
+            StorageWindow::from_threads(&counted, &[lane(6, 6)], (1000, u64::MAX, 2.0)).unwrap();
         assert_eq!((counted.amount, counted.elapsed), (6, Nanos(4000.0)));
     }
 
@@ -296,7 +299,7 @@ mod tests {
             ..lane(4, 4)
         };
         let Err(Failure::Failed(text)) =
-            IoSeen::from_threads(&work(), std::slice::from_ref(&failed), (1000, 5000, 1.0))
+            StorageWindow::from_threads(&work(), std::slice::from_ref(&failed), (1000, 5000, 1.0))
         else {
             panic!("an error ends the point");
         };
@@ -308,7 +311,7 @@ mod tests {
             continue_on_error: true,
             ..work()
         };
-        let seen = IoSeen::from_threads(
+        let seen = StorageWindow::from_threads(
             &take_extra_rounds,
             std::slice::from_ref(&failed),
             (1000, 5000, 1.0),
@@ -322,7 +325,7 @@ mod tests {
         };
         let text = format!(
             "{:?}",
-            IoSeen::from_threads(&take_extra_rounds, &[all], (1000, 5000, 1.0))
+            StorageWindow::from_threads(&take_extra_rounds, &[all], (1000, 5000, 1.0))
         );
         assert!(text.contains("no operation succeeded, 2 failed"), "{text}");
         let short = WorkerWindow {
@@ -331,7 +334,7 @@ mod tests {
         };
         let text = format!(
             "{:?}",
-            IoSeen::from_threads(&take_extra_rounds, &[short], (1000, 5000, 1.0))
+            StorageWindow::from_threads(&take_extra_rounds, &[short], (1000, 5000, 1.0))
         );
         assert!(text.contains("no transfer was whole, 3 moved"), "{text}");
     }

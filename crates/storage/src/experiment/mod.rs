@@ -11,8 +11,12 @@ mod settings;
 pub use replay::{Recorded, parse_trace};
 pub use settings::{BlockOrder, Direction, EngineName, Position, Rate, Settings, Share, Timing};
 
-use crate::experiment::{Bound, Detail, Draft, Experiment, Scope, axis, bytes_axis};
-use engine::{COUNTED_WINDOWS, Content, Flush, IoWork, Order, Pace, Sampling, Work};
+pub use ranges::LookAt;
+
+use crate::observe::COUNTED_WINDOWS;
+use crate::work::{Content, Flush, IoWork, Order, Pace};
+use engine::{External, Sampling, Work};
+use experiments::{Bound, Draft, Experiment, ExperimentRow, Scope, axis, bytes_axis};
 use host::storage::engine_named;
 use ranges::{Files, Range};
 use report::{Axis, Coordinate, Coordinates, Dataset, Finding, Outcome, Quantity};
@@ -34,9 +38,28 @@ const PER_WINDOW: f64 = 20.0;
 /// The experiment.
 #[derive(Debug, Clone)]
 pub struct Storage {
-    settings: Option<Settings>,
+    asked: Option<Asked>,
     recorded: Option<Recorded>,
 }
+
+/// What to measure, and who knows the files.
+#[derive(Debug, Clone)]
+struct Asked {
+    settings: Settings,
+    look_at: LookAt,
+}
+
+/// Its row in the table of experiments. The command is one of the program's own, since it needs
+/// files.
+pub static STORAGE_EXPERIMENT: ExperimentRow = ExperimentRow {
+    name: "io",
+    question: "how many operations per second do files and devices do, and how long does each \
+         take?",
+    least: None,
+    in_profile: |_| Box::new(Storage::without_files()),
+    chosen: None,
+    command: None,
+};
 
 /// One combination of the lists.
 struct Combination {
@@ -52,25 +75,40 @@ struct Combination {
 }
 
 impl Storage {
-    /// With the user's settings, and what a trace that is to be replayed says.
-    pub fn new(settings: Settings, recorded: Option<Recorded>) -> Self {
+    /// With the user's settings, and what a trace that is to be replayed says. Facts about files
+    /// come from `look_at`.
+    pub fn new(settings: Settings, recorded: Option<Recorded>, look_at: LookAt) -> Self {
         Self {
-            settings: Some(settings),
+            asked: Some(Asked { settings, look_at }),
             recorded,
         }
     }
 
     /// As part of a profile: it has to be told what to measure.
-    pub fn in_profile(_detail: Detail) -> Self {
+    fn without_files() -> Self {
         Self {
-            settings: None,
+            asked: None,
             recorded: None,
         }
     }
 
+    /// The user's settings; `None` where it was not told what to measure.
+    fn given(&self) -> Option<&Settings> {
+        self.asked.as_ref().map(|asked| &asked.settings)
+    }
+
+    /// The files to measure.
+    ///
+    /// # Errors
+    /// None was named.
+    fn files(&self) -> Result<Files<'_>> {
+        let asked = self.asked.as_ref().ok_or_else(no_file)?;
+        Ok(Files::new(&asked.settings, &asked.look_at))
+    }
+
     /// Time that all points take, for a budget that the user left open.
     pub fn time(&self, repeat: u32) -> Nanos {
-        let Some(s) = &self.settings else {
+        let Some(s) = self.given() else {
             return Nanos::ZERO;
         };
         let lists = [
@@ -111,12 +149,7 @@ impl Storage {
     }
 
     fn settings(&self) -> Result<&Settings> {
-        self.settings.as_ref().ok_or_else(|| {
-            Error::usage(
-                "no file to measure: io; it measures files and block devices that are named; type \
-                 memgauge io FILE",
-            )
-        })
+        self.given().ok_or_else(no_file)
     }
 
     /// Every combination of the lists.
@@ -225,15 +258,17 @@ impl Storage {
         let coordinates = coordinates(c, &work, self.recorded.is_some());
         let asynchronous = engine_named(&work.engine).is_some_and(|row| row.asynchronous);
         let unsupported = |reason| Err(Outcome::Unsupported { reason });
-        let kernel = scope.machine.kernel(&Work::Io(work.clone()));
+        let engine = work.engine.clone();
+        let work = Work::External(External::new(work));
+        let kernel = scope.machine.kernel(&work);
         let work = match kernel {
             Err(reason) => unsupported(reason),
             Ok(_) if c.depth > 1 && !asynchronous => unsupported(format!(
-                "{} does one operation at a time; type --threads {} for more at once, or --engine \
-                 io_uring",
-                work.engine, c.depth
+                "{engine} does one operation at a time; type --threads {} for more at once, or \
+                 --engine io_uring",
+                c.depth
             )),
-            Ok(_) => Ok(Work::Io(work)),
+            Ok(_) => Ok(work),
         };
         Ok(Draft {
             coordinates,
@@ -242,6 +277,13 @@ impl Storage {
             drop_priority: 2,
         })
     }
+}
+
+fn no_file() -> Error {
+    Error::usage(
+        "no file to measure: io; it measures files and block devices that are named; type memgauge \
+         io FILE",
+    )
 }
 
 /// Every pair of members of two lists.
@@ -364,7 +406,7 @@ impl Experiment for Storage {
             bytes_axis("block_bytes"),
         ];
         axes.extend(["threads", "depth", "engine", "access", "compute"].map(axis));
-        if self.settings.as_ref().is_some_and(|s| s.rate.is_some()) {
+        if self.given().is_some_and(|s| s.rate.is_some()) {
             axes.push(axis("rate_per_second"));
         }
         axes
@@ -372,7 +414,7 @@ impl Experiment for Storage {
 
     fn draft(&self, scope: &Scope<'_>) -> Result<Vec<Draft>> {
         self.settings()?.check()?;
-        let mut files = Files::new(self.settings()?, scope.machine);
+        let mut files = self.files()?;
         let all = self.combinations(scope)?;
         all.iter()
             .enumerate()
@@ -380,11 +422,10 @@ impl Experiment for Storage {
             .collect()
     }
 
-    fn adjustments(&self, scope: &Scope<'_>) -> Vec<String> {
-        let Ok(settings) = self.settings() else {
+    fn adjustments(&self, _scope: &Scope<'_>) -> Vec<String> {
+        let (Some(settings), Ok(mut files)) = (self.given(), self.files()) else {
             return Vec::new();
         };
-        let mut files = Files::new(settings, scope.machine);
         let mut all = files.remarks(self.recorded.as_ref());
         all.extend(
             self.recorded
@@ -397,7 +438,7 @@ impl Experiment for Storage {
     /// Windows are far longer than samples of memory: a queue has to fill, and rates of a second
     /// are what is meant.
     fn sampling(&self, general: Sampling) -> Sampling {
-        let Some(s) = &self.settings else {
+        let Some(s) = self.given() else {
             return general;
         };
         let length = self.window(s);
@@ -432,7 +473,7 @@ impl Experiment for Storage {
     }
 
     fn shortest_sample(&self) -> Nanos {
-        let Some(s) = &self.settings else {
+        let Some(s) = self.given() else {
             return Nanos::ZERO;
         };
         let given =

@@ -1,13 +1,7 @@
 //! A device that exists only as a model: the engine of the simulated machine, with a clock of its
 //! own.
 
-use crate::Failure;
-use engine::io::content::Contents;
-use engine::io::observe::{self, IoSeen};
-use engine::io::target::IoTarget;
-use engine::io::walk::Walk;
-use engine::io::work::{IoFile, IoWork, Permission};
-use engine::io::worker::{Ticker, Window, WorkerQueue, WorkerWindow, run};
+use engine::Failure;
 use host::interrupt::StopFlag;
 use host::storage::{
     IO_ERROR, IoBuffers, IoCompletion, IoEngine, IoRequest, LONGEST_WAIT, Transfer,
@@ -16,6 +10,12 @@ use stats::{SplitMix64, derive};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use storage::content::Contents;
+use storage::observe::{self, StorageWindow};
+use storage::target::IoTarget;
+use storage::walk::Walk;
+use storage::work::{IoFile, IoWork, Permission};
+use storage::worker::{Ticker, Window, WorkerQueue, WorkerWindow, run};
 use units::error::Result;
 use units::{Bytes, Nanos};
 
@@ -287,7 +287,7 @@ impl SimulatedStorage {
             random: SplitMix64::new(derive(work.seed, "device", thread as u64)),
             count: 0,
             buffers: IoBuffers::new(work.depth.max(1) as usize, work.block.to_usize(), 0)?,
-            contents: Contents::new(engine::io::work::Content::Pattern, 0),
+            contents: Contents::new(storage::work::Content::Pattern, 0),
         };
         Ok(WorkerQueue::new(
             Box::new(device),
@@ -303,7 +303,7 @@ impl SimulatedStorage {
         work: &IoWork,
         model: &StorageModel,
         (now, length): (Nanos, Nanos),
-    ) -> std::result::Result<(IoSeen, Nanos), Failure> {
+    ) -> std::result::Result<(StorageWindow, Nanos), Failure> {
         let missing =
             || Failure::Failed("a window was asked for before its work was prepared".to_owned());
         let (lanes, left) = self.lanes.get_mut(work).ok_or_else(missing)?;
@@ -331,7 +331,7 @@ impl SimulatedStorage {
             *left = left.saturating_sub(quota);
         }
         let window = (start, start + length.0 as u64, 1.0);
-        let mut seen = IoSeen::from_threads(work, &all, window)?;
+        let mut seen = StorageWindow::from_threads(work, &all, window)?;
         seen.is_last |= *left == Some(0);
         seen.direct = work.direct && model.direct.is_ok();
         seen.remarks = model

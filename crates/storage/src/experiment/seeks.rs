@@ -1,6 +1,6 @@
 //! Latency by the distance of a seek, as points of their own: what seeks are measured for.
 
-use crate::experiment::bytes_axis;
+use experiments::bytes_axis;
 use report::{
     Cause, Coordinate, Dataset, Measured, Outcome, Point, Quantity, Reason, Sample, SeekLatencies,
     SeekWindow, Summary, VerdictGrade,

@@ -1,6 +1,7 @@
 //! Work on files and devices, with everything that makes it precise.
 
 use super::walk::Step;
+use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -71,9 +72,15 @@ pub struct Recording {
     steps: Steps,
 }
 
-/// Compared by their number only: the digest beside them tells the rest.
-#[derive(Debug, Clone)]
+/// Compared and shown by their number only: the digest beside them tells the rest.
+#[derive(Clone)]
 struct Steps(Arc<[Step]>);
+
+impl fmt::Debug for Steps {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} steps", self.0.len())
+    }
+}
 
 impl Recording {
     /// Of these operations, in this order.

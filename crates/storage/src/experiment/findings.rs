@@ -1,7 +1,6 @@
 //! What is worth a sentence about storage.
 
-use crate::curve::saturation;
-use crate::difference::Figure;
+use experiments::{Figure, saturation};
 use report::{Dataset, Finding, Point};
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Nanos, counted, significant};

@@ -2,7 +2,7 @@
 
 use super::work::IoWork;
 use super::worker::Noted;
-use crate::Failure;
+use engine::Failure;
 use host::storage::Transfer;
 use report::{TraceRecord, TraceWriter};
 

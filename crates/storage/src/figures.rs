@@ -1,6 +1,6 @@
 //! From the windows of a point to what is reported of its operations.
 
-use super::observe::IoSeen;
+use super::observe::StorageWindow;
 use super::work::{IoWork, Pace};
 use report::{Latencies, Storage, StorageSecond};
 use stats::Histogram;
@@ -13,7 +13,7 @@ const SECOND: Nanos = Nanos(0.999e9);
 /// What the windows of a point amount to; `memory` is what the machine may cache in.
 pub fn storage<'a>(
     work: &IoWork,
-    windows: impl Iterator<Item = &'a IoSeen> + Clone,
+    windows: impl Iterator<Item = &'a StorageWindow> + Clone,
     memory: Option<u64>,
 ) -> Storage {
     let mut storage = Storage {
@@ -89,7 +89,10 @@ fn latencies(all: &Histogram) -> Option<Latencies> {
 
 /// As many windows in a row as make up a second, and so on; what is left at the end too, unless it
 /// is little.
-fn seconds<'a>(work: &IoWork, windows: impl Iterator<Item = &'a IoSeen>) -> Vec<StorageSecond> {
+fn seconds<'a>(
+    work: &IoWork,
+    windows: impl Iterator<Item = &'a StorageWindow>,
+) -> Vec<StorageSecond> {
     let mut all: Vec<StorageSecond> = Vec::new();
     let mut origin: Option<Nanos> = None;
     let mut current: Option<(StorageSecond, Histogram)> = None;
@@ -187,10 +190,10 @@ mod tests {
     use super::*;
     use units::Bytes;
 
-    fn window(begin: f64, amount: u64, ns: u64) -> IoSeen {
+    fn window(begin: f64, amount: u64, ns: u64) -> StorageWindow {
         let mut reads = Histogram::default();
         (0..amount).for_each(|_| reads.add(ns));
-        IoSeen {
+        StorageWindow {
             begin: Nanos(begin),
             elapsed: Nanos(0.4e9),
             amount,
@@ -199,7 +202,7 @@ mod tests {
             reads,
             threads: vec![amount],
             direct: true,
-            ..IoSeen::default()
+            ..StorageWindow::default()
         }
     }
 
@@ -211,7 +214,7 @@ mod tests {
             direct: true,
             ..IoWork::default()
         };
-        let windows: Vec<IoSeen> = (0..5)
+        let windows: Vec<StorageWindow> = (0..5)
             .map(|i| window(7e9 + f64::from(i) * 0.5e9, 10, 100))
             .collect();
         let storage = storage(&work, windows.iter(), Some(1));

@@ -2,10 +2,13 @@
 
 use super::replay::Recorded;
 use super::settings::{Settings, Timing};
-use engine::{IoFile, IoTarget, IoWork, Machine, Order, Pace, Permission, Recording, Step};
+use crate::target::IoTarget;
+use crate::walk::Step;
+use crate::work::{IoFile, IoWork, Order, Pace, Permission, Recording};
 use host::storage::is_named;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use units::Bytes;
 use units::error::{Error, Result};
 
@@ -20,19 +23,37 @@ pub struct Range {
     pub writes: bool,
 }
 
+/// Gives the facts about a file before anything is done to it, and whether its page cache can be
+/// passed by where that is asked.
+#[derive(Clone)]
+pub struct LookAt(Arc<dyn Fn(&IoFile, bool) -> Result<IoTarget> + Send + Sync>);
+
+impl LookAt {
+    /// Asks `look`. Its error says in a message's words why a file cannot be used.
+    pub fn new(look: impl Fn(&IoFile, bool) -> Result<IoTarget> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(look))
+    }
+}
+
+impl std::fmt::Debug for LookAt {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("LookAt")
+    }
+}
+
 /// The files of a run, each looked at once.
 pub struct Files<'a> {
     settings: &'a Settings,
-    machine: &'a dyn Machine,
+    look_at: &'a LookAt,
     seen: BTreeMap<(PathBuf, Permission, bool), IoTarget>,
 }
 
 impl<'a> Files<'a> {
-    /// Of `settings` on `machine`.
-    pub fn new(settings: &'a Settings, machine: &'a dyn Machine) -> Self {
+    /// The files of `settings`, of which `look_at` knows the facts.
+    pub fn new(settings: &'a Settings, look_at: &'a LookAt) -> Self {
         Self {
             settings,
-            machine,
+            look_at,
             seen: BTreeMap::new(),
         }
     }
@@ -87,7 +108,7 @@ impl<'a> Files<'a> {
             permission,
             ..IoFile::named(path)
         };
-        let target = self.machine.look_at(&file, direct)?;
+        let target = (self.look_at.0)(&file, direct)?;
         self.seen.insert(key, target.clone());
         Ok(target)
     }

@@ -1,0 +1,108 @@
+//! Work on storage as the engine sees it.
+
+use super::figures::{also, storage};
+use super::observe::StorageWindow;
+use super::seeks::by_distance;
+use super::work::IoWork;
+use engine::{ExternalWindow, ExternalWork};
+use host::storage::{engine_named, nearest_available};
+use report::{Cause, KernelUsed, Measured};
+use std::any::Any;
+use std::collections::BTreeSet;
+use units::{BytesPerSecond, Nanos};
+
+/// Rate at which a file is written before it is measured, typically.
+const FILE_FILL: BytesPerSecond = BytesPerSecond(300e6);
+
+/// Share of a window that fills the queue and wakes the device.
+const WARM_UP: f64 = 0.2;
+
+/// Switches that a window may have beside one in a hundred of its operations: those of the system's
+/// own work.
+const FEW_SWITCHES: u64 = 20;
+
+impl ExternalWork for IoWork {
+    fn identity(&self) -> String {
+        format!("{self:?}")
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn cpus(&self) -> &[u32] {
+        &self.cpus
+    }
+
+    fn kernel(&self) -> Result<KernelUsed, String> {
+        let row = engine_named(&self.engine)
+            .ok_or_else(|| format!("no engine is called {}", self.engine))?;
+        (row.availability)().map_err(|why| match nearest_available(row) {
+            Some(near) => format!(
+                "{} cannot be used here: {why}; the nearest is --engine {}",
+                row.name, near.name
+            ),
+            None => format!("{} cannot be used here: {why}", row.name),
+        })?;
+        Ok(KernelUsed {
+            name: row.name.to_owned(),
+            digest: None,
+        })
+    }
+
+    /// Points share the file: the first one makes it.
+    fn expected_preparation(&self) -> Nanos {
+        if self.point == 0 {
+            Nanos::from_secs(self.filled().0 as f64 / FILE_FILL.0)
+        } else {
+            Nanos::ZERO
+        }
+    }
+
+    /// Of operations that are counted none is lost for it.
+    fn warm_up(&self) -> f64 {
+        if self.total().is_none() { WARM_UP } else { 0.0 }
+    }
+
+    /// Threads that wait for storage give up their CPUs, and pages that are mapped are faulted in:
+    /// both are the work itself.
+    fn disturbance(&self, window: &ExternalWindow<'_>) -> Option<(Cause, String)> {
+        let seen = window.figures.get::<StorageWindow>()?;
+        let often = FEW_SWITCHES + seen.whole / 100;
+        let switches = window
+            .noise
+            .map(|noise| noise.involuntary_switches)
+            .filter(|&n| n > often)?;
+        // More threads than CPUs take turns.
+        let cpus = window.found_on.map_or(usize::MAX, |cpus| {
+            cpus.iter().collect::<BTreeSet<_>>().len()
+        });
+        (seen.threads.len() <= cpus).then(|| {
+            (
+                Cause::Others,
+                format!("{switches} involuntary context switches"),
+            )
+        })
+    }
+
+    /// Adds what operations came to in all windows: nothing of what happened to single ones is left
+    /// out.
+    fn complete(
+        &self,
+        windows: &[ExternalWindow<'_>],
+        memory: Option<u64>,
+        measured: &mut Measured,
+    ) {
+        let seen: Vec<(u32, &StorageWindow)> = windows
+            .iter()
+            .filter_map(|window| Some((window.round, window.figures.get()?)))
+            .collect();
+        let all = seen.iter().map(|(_, window)| *window);
+        let mut figures = storage(self, all.clone(), memory);
+        figures.seeks = by_distance(seen.iter().copied());
+        let cpu_time = all.map(|window| window.cpu).sum();
+        let median = measured.summary.median;
+        measured.also.extend(also(&figures, median, cpu_time));
+        measured.storage = Some(Box::new(figures));
+    }
+}

@@ -1,0 +1,33 @@
+//! Operations on files and block devices: which, when, and what they took. Method:
+//! docs/method/io.md.
+//!
+//! `walk` says which block comes next, `pace` when, `worker` does it for one thread; `observe` puts
+//! the threads of a window together and `figures` the windows of a point. `runner` does all that on
+//! the machine that this process runs on, with the engines of [`host::storage`]; `experiment` asks
+//! the question. The engine sees such work as [`engine::ExternalWork`] only.
+
+#![forbid(unsafe_code)]
+
+pub mod content;
+mod experiment;
+mod external;
+pub mod figures;
+pub mod observe;
+pub mod pace;
+mod runner;
+pub mod seeks;
+pub mod target;
+mod trace;
+pub mod walk;
+pub mod work;
+pub mod worker;
+
+pub use experiment::{
+    BlockOrder, Direction, EngineName, LookAt, Position, Rate, Recorded, STORAGE_EXPERIMENT,
+    Settings, Share, Storage, Timing, parse_trace,
+};
+pub use observe::{COUNTED_WINDOWS, StorageWindow};
+pub use runner::{StorageRunner, look_at};
+pub use target::IoTarget;
+pub use walk::Step;
+pub use work::{Content, Flush, IoFile, IoWork, Order, Pace, Permission, Recording};
