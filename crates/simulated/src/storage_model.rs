@@ -12,10 +12,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use storage::content::Contents;
 use storage::observe::{self, StorageWindow};
+use storage::pace::Window;
 use storage::target::IoTarget;
 use storage::walk::Walk;
 use storage::work::{IoFile, IoWork, Permission};
-use storage::worker::{Ticker, Window, WorkerQueue, WorkerWindow, run};
+use storage::worker::{Ticker, WorkerQueue, WorkerWindow, run};
 use units::error::Result;
 use units::{Bytes, Nanos};
 

@@ -99,7 +99,10 @@ impl ExternalWork for IoWork {
             .collect();
         let all = seen.iter().map(|(_, window)| *window);
         let mut figures = storage(self, all.clone(), memory);
-        figures.seeks = by_distance(seen.iter().copied());
+        let seeks = seen
+            .iter()
+            .map(|(round, window)| (*round, window.elapsed, &window.seeks));
+        figures.seeks = by_distance(seeks);
         let cpu_time = all.map(|window| window.cpu).sum();
         let median = measured.summary.median;
         measured.also.extend(also(&figures, median, cpu_time));

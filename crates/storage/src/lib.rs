@@ -29,5 +29,4 @@ pub use experiment::{
 pub use observe::{COUNTED_WINDOWS, StorageWindow};
 pub use runner::{StorageRunner, look_at};
 pub use target::IoTarget;
-pub use walk::Step;
-pub use work::{Content, Flush, IoFile, IoWork, Order, Pace, Permission, Recording};
+pub use work::{Content, Flush, IoFile, IoWork, Order, Pace, Permission, Recording, Step};

@@ -1,8 +1,7 @@
 //! A window of all threads together, from what each of them saw.
 
 use super::seeks::Seeks;
-use super::walk::Step;
-use super::work::IoWork;
+use super::work::{IoWork, Step};
 use super::worker::WorkerWindow;
 use engine::{ExternalFigures, Failure, Observation};
 use host::storage::Transfer;

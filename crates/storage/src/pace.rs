@@ -1,8 +1,26 @@
 //! When operations are due: a fixed schedule does not wait for the device.
 
-use super::walk::Step;
-use super::work::{IoWork, Pace};
-use super::worker::Window;
+use super::work::{IoWork, Pace, Step};
+use host::interrupt::StopFlag;
+
+/// When a window is, and what ends it.
+#[derive(Debug, Clone)]
+pub struct Window {
+    /// Position of the thread among those of the work.
+    pub thread: usize,
+    /// First tick.
+    pub start: u64,
+    /// Nothing is begun from here on.
+    pub end: u64,
+    /// Operations that this thread begins at most.
+    pub most: Option<u64>,
+    /// Ticks in a nanosecond.
+    pub rate: f64,
+    /// Whether every operation is noted one by one.
+    pub traced: bool,
+    /// The wish to end.
+    pub stop: StopFlag,
+}
 
 /// The schedule of one thread in a window; times in ticks.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -79,7 +97,6 @@ impl Schedule {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use host::interrupt::StopFlag;
 
     fn window(thread: usize) -> Window {
         let stop = StopFlag::never();

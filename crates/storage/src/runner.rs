@@ -2,11 +2,12 @@
 
 use crate::content::Contents;
 use crate::observe::{self, StorageWindow};
+use crate::pace::Window;
 use crate::target::IoTarget;
 use crate::trace::Tracer;
-use crate::walk::{Step, Walk};
-use crate::work::{Content, IoFile, IoWork, Permission};
-use crate::worker::{Noted, Ticker, Window, WorkerQueue, WorkerWindow, run};
+use crate::walk::Walk;
+use crate::work::{Content, IoFile, IoWork, Permission, Step};
+use crate::worker::{Noted, Ticker, WorkerQueue, WorkerWindow, run};
 use engine::{External, ExternalMeans, ExternalRunner, Failure, Member, Observation, StartBarrier};
 use host::interrupt::StopFlag;
 use host::noise::ThreadNoise;

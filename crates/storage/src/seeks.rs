@@ -1,10 +1,10 @@
 //! How long operations take by how far they lie from the one before.
 
-use super::observe::StorageWindow;
 use super::work::{IoWork, Order};
 use report::{SeekLatencies, SeekWindow};
 use stats::Histogram;
 use std::collections::BTreeMap;
+use units::Nanos;
 
 /// Latencies in ns by distance, as a thread notes them: a histogram for each doubling of the
 /// distance.
@@ -57,13 +57,13 @@ fn quantile(counts: &BTreeMap<u64, u64>, q: f64) -> Option<f64> {
     found.map(|(nanos, _)| *nanos as f64)
 }
 
-/// What the windows of a point, each with its round, amount to.
+/// The latencies of a point from its windows: the round of each, its length, and its latencies.
 pub fn by_distance<'a>(
-    windows: impl Iterator<Item = (u32, &'a StorageWindow)>,
+    windows: impl Iterator<Item = (u32, Nanos, &'a Seeks)>,
 ) -> Vec<SeekLatencies> {
     let mut all: BTreeMap<u64, (BTreeMap<u64, u64>, Vec<SeekWindow>)> = BTreeMap::new();
-    for (round, window) in windows {
-        for (&distance, counts) in &window.seeks.0 {
+    for (round, elapsed, seeks) in windows {
+        for (&distance, counts) in &seeks.0 {
             let (together, windows) = all.entry(distance).or_default();
             let operations = counts.values().sum();
             let Some(p50_ns) = quantile(counts, 0.5) else {
@@ -71,7 +71,7 @@ pub fn by_distance<'a>(
             };
             windows.push(SeekWindow {
                 round,
-                elapsed_ns: window.elapsed.0,
+                elapsed_ns: elapsed.0,
                 operations,
                 p50_ns,
             });
@@ -98,7 +98,6 @@ pub fn by_distance<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use units::Nanos;
 
     #[test]
     fn latencies_are_told_by_doublings_of_the_distance() {
@@ -116,12 +115,8 @@ mod tests {
         let mut seeks = Seeks::default();
         seeks.add(&lane);
         seeks.add(&lane);
-        let window = StorageWindow {
-            seeks,
-            elapsed: Nanos(5.0),
-            ..StorageWindow::default()
-        };
-        let all = by_distance([(0, &window), (1, &window)].into_iter());
+        let windows = [(0, Nanos(5.0), &seeks), (1, Nanos(5.0), &seeks)];
+        let all = by_distance(windows.into_iter());
         let told: Vec<_> = all
             .iter()
             .map(|s| (s.distance_bytes, s.operations, s.p50_ns, s.p99_ns))

@@ -1,22 +1,7 @@
 //! Which block comes next: pure sequences, one for each thread.
 
-use super::work::{IoWork, Order};
+use super::work::{IoWork, Order, Step};
 use stats::{SplitMix64, derive};
-
-/// One operation to be done.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Step {
-    /// Which of the work's files.
-    pub file: usize,
-    /// Where in it, in bytes.
-    pub offset: u64,
-    /// How many bytes.
-    pub bytes: usize,
-    /// Whether it writes.
-    pub write: bool,
-    /// When it came in a recording, in ns since the first operation there.
-    pub recorded: Option<u64>,
-}
 
 /// The operations of one thread, one after another, without an end but where they were recorded.
 #[derive(Debug, Clone)]

@@ -1,6 +1,5 @@
 //! Work on files and devices, with everything that makes it precise.
 
-use super::walk::Step;
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
@@ -47,6 +46,21 @@ impl IoFile {
             blocks: 0,
         }
     }
+}
+
+/// One operation to be done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Step {
+    /// Which of the work's files.
+    pub file: usize,
+    /// Where in it, in bytes.
+    pub offset: u64,
+    /// How many bytes.
+    pub bytes: usize,
+    /// Whether it writes.
+    pub write: bool,
+    /// When it came in a recording, in ns since the first operation there.
+    pub recorded: Option<u64>,
 }
 
 /// Which block comes next; distances in blocks.

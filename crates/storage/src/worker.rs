@@ -5,12 +5,11 @@
 //! [`Ticker`].
 
 use super::content::Contents;
-use super::pace::Schedule;
+use super::pace::{Schedule, Window};
 use super::seeks::SeekTimes;
-use super::walk::{Step, Walk};
-use super::work::{Flush, IoWork};
+use super::walk::Walk;
+use super::work::{Flush, IoWork, Step};
 use engine::Failure;
-use host::interrupt::StopFlag;
 use host::storage::{IoCompletion, IoEngine, IoRequest, Transfer};
 use stats::Histogram;
 use std::collections::{BTreeMap, BTreeSet};
@@ -59,25 +58,6 @@ impl WorkerQueue {
             covered: 0,
         }
     }
-}
-
-/// When a window is, and what ends it.
-#[derive(Debug, Clone)]
-pub struct Window {
-    /// Position of the thread among those of the work.
-    pub thread: usize,
-    /// First tick.
-    pub start: u64,
-    /// Nothing is begun from here on.
-    pub end: u64,
-    /// Operations that this thread begins at most.
-    pub most: Option<u64>,
-    /// Ticks in a nanosecond.
-    pub rate: f64,
-    /// Whether every operation is noted one by one.
-    pub traced: bool,
-    /// The wish to end.
-    pub stop: StopFlag,
 }
 
 /// One operation, noted; times in ticks.

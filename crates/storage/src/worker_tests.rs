@@ -2,6 +2,7 @@
 
 use super::super::work::{Content, IoFile};
 use super::*;
+use host::interrupt::StopFlag;
 use host::storage::{IoBuffers, LONGEST_WAIT};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -3,8 +3,7 @@
 use super::replay::Recorded;
 use super::settings::{Settings, Timing};
 use crate::target::IoTarget;
-use crate::walk::Step;
-use crate::work::{IoFile, IoWork, Order, Pace, Permission, Recording};
+use crate::work::{IoFile, IoWork, Order, Pace, Permission, Recording, Step};
 use host::storage::is_named;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -26,7 +25,9 @@ pub struct Range {
 /// Gives the facts about a file before anything is done to it, and whether its page cache can be
 /// passed by where that is asked.
 #[derive(Clone)]
-pub struct LookAt(Arc<dyn Fn(&IoFile, bool) -> Result<IoTarget> + Send + Sync>);
+pub struct LookAt(Arc<Look>);
+
+type Look = dyn Fn(&IoFile, bool) -> Result<IoTarget> + Send + Sync;
 
 impl LookAt {
     /// Asks `look`. Its error says in a message's words why a file cannot be used.

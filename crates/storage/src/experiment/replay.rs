@@ -1,7 +1,7 @@
 //! Operations that were recorded: by `--trace`, or by blktrace as `blkparse` prints it.
 
 use super::settings::Settings;
-use crate::walk::Step;
+use crate::work::Step;
 use report::{TraceRecord, read_trace};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -74,7 +74,10 @@ fn reports() -> Vec<Report> {
                 &device,
             )],
         ),
-        ran(&device, vec![lab::storage("data --pattern seekdist --time 5s", &device)]),
+        ran(
+            &device,
+            vec![lab::storage("data --pattern seekdist --time 5s", &device)],
+        ),
     ]
 }
 
