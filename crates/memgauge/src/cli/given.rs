@@ -85,7 +85,8 @@ impl Given<'_> {
     }
 }
 
-#[cfg(all(test, feature = "storage"))]
+#[cfg(test)]
+#[cfg(feature = "storage")]
 mod tests {
     use super::super::Parsed;
     use super::super::args::{Command, CompareOptions, ListOptions, ReportOptions, RunOptions};

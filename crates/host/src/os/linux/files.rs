@@ -189,7 +189,8 @@ pub fn device_block(file: &File) -> Option<u32> {
         .filter(|bytes| result == 0 && bytes.is_power_of_two())
 }
 
-#[cfg(all(test, feature = "storage"))]
+#[cfg(test)]
+#[cfg(feature = "storage")]
 pub mod tests {
     use crate::storage::{Access, Opening, Target};
     use std::io::{PipeReader, PipeWriter};
